@@ -102,7 +102,7 @@ int main(int count, char** files) {
   const bool reasons = std::getenv("TERN_REASONS");
   const Descriptor device = described_device(file);
   for (const auto& [name, form] : cases()) {
-    const GraphPlan plan(form.graph(), {.device = &device}, form.deterministic);
+    const GraphPlan plan(form.graph(), {.device = &device}, form.rules());
     std::printf("%s: %s: %s", file.stem().c_str(), name.c_str(), plan.is_refused() ? "refused" : "a plan");
     if (reasons && plan.is_refused()) std::printf(": %s", plan.refusal().c_str());
     if (reasons && !plan.is_refused()) std::printf(" of engine %d, %zu bytes", int(plan.engine()), plan.workspace_bytes());

@@ -75,30 +75,16 @@ static_assert(int(epilogue_none) == CUBLASLT_EPILOGUE_DEFAULT && int(epilogue_bi
 #define CHECK_CUDNN(name, result, arguments) \
   static_assert(same_function<decltype(CudnnFunctions::name), decltype(&::name)>, #name);
 TERN_CUDNN_FUNCTIONS(CHECK_CUDNN)
-TERN_CUDNN_RNN_FUNCTIONS(CHECK_CUDNN)
-
-template <class Theirs>
-constexpr bool same_algorithm = sizeof(CudnnAlgorithm) == sizeof(Theirs) &&
-                                offsetof(CudnnAlgorithm, status) == offsetof(Theirs, status) &&
-                                offsetof(CudnnAlgorithm, workspace_bytes) == offsetof(Theirs, memory) &&
-                                offsetof(CudnnAlgorithm, determinism) == offsetof(Theirs, determinism) &&
-                                offsetof(CudnnAlgorithm, math) == offsetof(Theirs, mathType);
-static_assert(same_algorithm<cudnnConvolutionFwdAlgoPerf_t> && same_algorithm<cudnnConvolutionBwdDataAlgoPerf_t> &&
-              same_algorithm<cudnnConvolutionBwdFilterAlgoPerf_t>);
 static_assert(int(cudnn_float) == CUDNN_DATA_FLOAT && int(cudnn_double) == CUDNN_DATA_DOUBLE);
 static_assert(int(cudnn_half) == CUDNN_DATA_HALF && int(cudnn_bfloat16) == CUDNN_DATA_BFLOAT16);
-static_assert(int(cudnn_nchw) == CUDNN_TENSOR_NCHW && int(cudnn_nhwc) == CUDNN_TENSOR_NHWC);
 static_assert(int(cudnn_default_math) == CUDNN_DEFAULT_MATH && int(cudnn_tensor_op_math) == CUDNN_TENSOR_OP_MATH);
 static_assert(int(cudnn_fma_math) == CUDNN_FMA_MATH && int(cudnn_cross_correlation) == CUDNN_CROSS_CORRELATION);
-static_assert(int(cudnn_relu) == CUDNN_ACTIVATION_RELU && int(cudnn_identity) == CUDNN_ACTIVATION_IDENTITY);
-static_assert(int(cudnn_propagate_nan) == CUDNN_PROPAGATE_NAN && cudnn_is_deterministic == CUDNN_DETERMINISTIC);
+static_assert(int(cudnn_propagate_nan) == CUDNN_PROPAGATE_NAN && int(cudnn_relu) == CUDNN_POINTWISE_RELU_FWD);
 static_assert(int(cudnn_rnn_tanh) == CUDNN_RNN_TANH && int(cudnn_lstm) == CUDNN_LSTM && int(cudnn_gru) == CUDNN_GRU);
 static_assert(int(cudnn_no_bias) == CUDNN_RNN_NO_BIAS && int(cudnn_double_bias) == CUDNN_RNN_DOUBLE_BIAS);
 static_assert(int(cudnn_inference) == CUDNN_FWD_MODE_INFERENCE && int(cudnn_training) == CUDNN_FWD_MODE_TRAINING);
 static_assert(cudnn_standard_algorithm == CUDNN_RNN_ALGO_STANDARD && cudnn_linear_input == CUDNN_LINEAR_INPUT);
 static_assert(cudnn_add_gradient == CUDNN_WGRAD_MODE_ADD && cudnn_packed_sequences == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED);
-static_assert(cudnn_implicit_precomp_gemm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM);
-#if CUDNN_MAJOR >= 9
 TERN_CUDNN_GRAPH_FUNCTIONS(CHECK_CUDNN)
 static_assert(int(cudnn_pointwise) == CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
 static_assert(int(cudnn_engine) == CUDNN_BACKEND_ENGINE_DESCRIPTOR);
@@ -202,7 +188,28 @@ static_assert(int(cudnn_heuristics_device) == CUDNN_ATTR_ENGINEHEUR_DEVICEPROP);
 static_assert(int(cudnn_plan_device) == CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP);
 static_assert(int(cudnn_device_json) == CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION);
 #endif
-#endif
+static_assert(int(cudnn_convolution) == CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+static_assert(int(cudnn_convolution_forward) == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR);
+static_assert(int(cudnn_convolution_weight_gradient) == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR);
+static_assert(int(cudnn_convolution_data_gradient) == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR);
+static_assert(int(cudnn_pointwise_nan) == CUDNN_ATTR_POINTWISE_NAN_PROPAGATION);
+static_assert(int(cudnn_convolution_precision) == CUDNN_ATTR_CONVOLUTION_COMP_TYPE);
+static_assert(int(cudnn_convolution_mode) == CUDNN_ATTR_CONVOLUTION_CONV_MODE);
+static_assert(int(cudnn_convolution_dilations) == CUDNN_ATTR_CONVOLUTION_DILATIONS);
+static_assert(int(cudnn_convolution_strides) == CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES);
+static_assert(int(cudnn_convolution_paddings_after) == CUDNN_ATTR_CONVOLUTION_POST_PADDINGS);
+static_assert(int(cudnn_convolution_paddings_before) == CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS);
+static_assert(int(cudnn_convolution_dims) == CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS);
+static_assert(int(cudnn_convolution_forward_alpha) == CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA);
+static_assert(cudnn_convolution_forward_alpha + 5 == CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y);
+static_assert(int(cudnn_convolution_data_gradient_alpha) == CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA);
+static_assert(cudnn_convolution_data_gradient_alpha + 4 == CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX);
+static_assert(int(cudnn_convolution_weight_gradient_alpha) == CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA);
+static_assert(cudnn_convolution_weight_gradient_alpha + 3 == CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW);
+static_assert(int(CudnnAttributeType::convolution_mode) == CUDNN_TYPE_CONVOLUTION_MODE);
+static_assert(int(CudnnAttributeType::nan_propagation) == CUDNN_TYPE_NAN_PROPOGATION);
+static_assert(int(cudnn_uses_tensor_cores) == CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
+static_assert(int(cudnn_converts_down) == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
 #endif
 
 #ifdef NCCL_MAJOR

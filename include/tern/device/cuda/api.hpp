@@ -1,8 +1,8 @@
 // The C functions of CUDA's driver, NVRTC, cuBLASLt, cuDNN and NCCL that the library calls. They are declared here so that a
 // program compiles without NVIDIA's headers. tests/device/cuda/api.cpp compares every line with those headers.
 //
-// Sources: the documentation of the CUDA Driver API, NVRTC and cuBLAS, versions 12 and 13; of cuDNN, versions 8.9 and
-// 9; of NCCL, version 2.
+// Sources: the documentation of the CUDA Driver API, NVRTC and cuBLAS, versions 12 and 13; of cuDNN, version 9;
+// of NCCL, version 2.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -176,33 +176,15 @@ enum MatmulEpilogue : int { epilogue_none = 1, epilogue_bias = 4 };
      const MatmulAlgo* algorithm, void* workspace, std::size_t workspace_bytes, StreamHandle stream))
 
 using CudnnTensor = struct CudnnTensorHandle*;
-using CudnnFilter = struct CudnnFilterHandle*;
-using CudnnConvolution = struct CudnnConvolutionHandle*;
-using CudnnActivation = struct CudnnActivationHandle*;
 using CudnnDropout = struct CudnnDropoutHandle*;
 using CudnnRNN = struct CudnnRNNHandle*;
 using CudnnRNNData = struct CudnnRNNDataHandle*;
 
-enum CudnnFormat : int { cudnn_nchw = 0, cudnn_nhwc = 1 };
 enum CudnnMath : int { cudnn_default_math = 0, cudnn_tensor_op_math = 1, cudnn_fma_math = 3 };
-enum CudnnConvolutionMode : int { cudnn_cross_correlation = 1 };
-enum CudnnActivationMode : int { cudnn_relu = 1, cudnn_identity = 5 };
-enum CudnnNan : int { cudnn_propagate_nan = 1 };
 enum CudnnCell : int { cudnn_rnn_tanh = 1, cudnn_lstm = 2, cudnn_gru = 3 };
 enum CudnnBiases : int { cudnn_no_bias = 0, cudnn_double_bias = 2 };
 enum CudnnForwardMode : int { cudnn_inference = 0, cudnn_training = 1 };
 inline constexpr int cudnn_standard_algorithm = 0, cudnn_linear_input = 0, cudnn_add_gradient = 0, cudnn_packed_sequences = 1;
-inline constexpr int cudnn_is_deterministic = 1, cudnn_implicit_precomp_gemm = 1;
-
-/// What cuDNN's choice or search says of an algorithm, for each of the three passes.
-struct CudnnAlgorithm {
-  int algorithm, status;
-  float milliseconds;
-  std::size_t workspace_bytes;
-  int determinism;
-  CudnnMath math;
-  int reserved[3];
-};
 
 #define TERN_CUDNN_FUNCTIONS(f)                                                                                          \
   f(cudnnGetVersion, std::size_t, ())                                                                                    \
@@ -212,73 +194,6 @@ struct CudnnAlgorithm {
   f(cudnnSetStream, int, (Cudnn handle, StreamHandle stream))                                                            \
   f(cudnnCreateTensorDescriptor, int, (CudnnTensor* descriptor))                                                         \
   f(cudnnDestroyTensorDescriptor, int, (CudnnTensor descriptor))                                                         \
-  f(cudnnCreateFilterDescriptor, int, (CudnnFilter* descriptor))                                                         \
-  f(cudnnDestroyFilterDescriptor, int, (CudnnFilter descriptor))                                                         \
-  f(cudnnCreateConvolutionDescriptor, int, (CudnnConvolution* descriptor))                                               \
-  f(cudnnDestroyConvolutionDescriptor, int, (CudnnConvolution descriptor))                                               \
-  f(cudnnCreateActivationDescriptor, int, (CudnnActivation* descriptor))                                                 \
-  f(cudnnDestroyActivationDescriptor, int, (CudnnActivation descriptor))                                                 \
-  f(cudnnSetTensorNdDescriptorEx, int,                                                                                   \
-    (CudnnTensor descriptor, CudnnFormat format, CudnnType type, int dims, const int* sizes))                            \
-  f(cudnnSetFilterNdDescriptor, int,                                                                                     \
-    (CudnnFilter descriptor, CudnnType type, CudnnFormat format, int dims, const int* sizes))                            \
-  f(cudnnSetConvolutionNdDescriptor, int,                                                                                \
-    (CudnnConvolution descriptor, int dims, const int* padding, const int* stride, const int* dilation,                  \
-     CudnnConvolutionMode mode, CudnnType compute))                                                                      \
-  f(cudnnSetConvolutionGroupCount, int, (CudnnConvolution descriptor, int groups))                                       \
-  f(cudnnSetConvolutionMathType, int, (CudnnConvolution descriptor, CudnnMath math))                                     \
-  f(cudnnSetActivationDescriptor, int,                                                                                   \
-    (CudnnActivation descriptor, CudnnActivationMode mode, CudnnNan nan, double coefficient))                            \
-  f(cudnnGetConvolutionForwardAlgorithm_v7, int,                                                                         \
-    (Cudnn handle, CudnnTensor x, CudnnFilter w, CudnnConvolution convolution, CudnnTensor y, int asked, int* found,     \
-     CudnnAlgorithm* results))                                                                                           \
-  f(cudnnGetConvolutionBackwardDataAlgorithm_v7, int,                                                                    \
-    (Cudnn handle, CudnnFilter w, CudnnTensor dy, CudnnConvolution convolution, CudnnTensor dx, int asked, int* found,   \
-     CudnnAlgorithm* results))                                                                                           \
-  f(cudnnGetConvolutionBackwardFilterAlgorithm_v7, int,                                                                  \
-    (Cudnn handle, CudnnTensor x, CudnnTensor dy, CudnnConvolution convolution, CudnnFilter dw, int asked, int* found,   \
-     CudnnAlgorithm* results))                                                                                           \
-  f(cudnnFindConvolutionForwardAlgorithmEx, int,                                                                         \
-    (Cudnn handle, CudnnTensor x, const void* x_data, CudnnFilter w, const void* w_data, CudnnConvolution convolution,   \
-     CudnnTensor y, void* y_data, int asked, int* found, CudnnAlgorithm* results, void* workspace,                       \
-     std::size_t workspace_bytes))                                                                                       \
-  f(cudnnFindConvolutionBackwardDataAlgorithmEx, int,                                                                    \
-    (Cudnn handle, CudnnFilter w, const void* w_data, CudnnTensor dy, const void* dy_data,                               \
-     CudnnConvolution convolution, CudnnTensor dx, void* dx_data, int asked, int* found, CudnnAlgorithm* results,        \
-     void* workspace, std::size_t workspace_bytes))                                                                      \
-  f(cudnnFindConvolutionBackwardFilterAlgorithmEx, int,                                                                  \
-    (Cudnn handle, CudnnTensor x, const void* x_data, CudnnTensor dy, const void* dy_data,                               \
-     CudnnConvolution convolution, CudnnFilter dw, void* dw_data, int asked, int* found, CudnnAlgorithm* results,        \
-     void* workspace, std::size_t workspace_bytes))                                                                      \
-  f(cudnnGetConvolutionForwardWorkspaceSize, int,                                                                        \
-    (Cudnn handle, CudnnTensor x, CudnnFilter w, CudnnConvolution convolution, CudnnTensor y, int algorithm,             \
-     std::size_t* bytes))                                                                                                \
-  f(cudnnGetConvolutionBackwardDataWorkspaceSize, int,                                                                   \
-    (Cudnn handle, CudnnFilter w, CudnnTensor dy, CudnnConvolution convolution, CudnnTensor dx, int algorithm,           \
-     std::size_t* bytes))                                                                                                \
-  f(cudnnGetConvolutionBackwardFilterWorkspaceSize, int,                                                                 \
-    (Cudnn handle, CudnnTensor x, CudnnTensor dy, CudnnConvolution convolution, CudnnFilter dw, int algorithm,           \
-     std::size_t* bytes))                                                                                                \
-  f(cudnnConvolutionForward, int,                                                                                        \
-    (Cudnn handle, const void* alpha, CudnnTensor x, const void* x_data, CudnnFilter w, const void* w_data,              \
-     CudnnConvolution convolution, int algorithm, void* workspace, std::size_t workspace_bytes, const void* beta,        \
-     CudnnTensor y, void* y_data))                                                                                       \
-  f(cudnnConvolutionBackwardData, int,                                                                                   \
-    (Cudnn handle, const void* alpha, CudnnFilter w, const void* w_data, CudnnTensor dy, const void* dy_data,            \
-     CudnnConvolution convolution, int algorithm, void* workspace, std::size_t workspace_bytes, const void* beta,        \
-     CudnnTensor dx, void* dx_data))                                                                                     \
-  f(cudnnConvolutionBackwardFilter, int,                                                                                 \
-    (Cudnn handle, const void* alpha, CudnnTensor x, const void* x_data, CudnnTensor dy, const void* dy_data,            \
-     CudnnConvolution convolution, int algorithm, void* workspace, std::size_t workspace_bytes, const void* beta,        \
-     CudnnFilter dw, void* dw_data))                                                                                     \
-  f(cudnnConvolutionBiasActivationForward, int,                                                                          \
-    (Cudnn handle, const void* alpha1, CudnnTensor x, const void* x_data, CudnnFilter w, const void* w_data,             \
-     CudnnConvolution convolution, int algorithm, void* workspace, std::size_t workspace_bytes, const void* alpha2,      \
-     CudnnTensor z, const void* z_data, CudnnTensor bias, const void* bias_data, CudnnActivation activation,             \
-     CudnnTensor y, void* y_data))
-
-/// Those of recurrent layers. A cuDNN may lack them.
-#define TERN_CUDNN_RNN_FUNCTIONS(f)                                                                                      \
   f(cudnnSetTensorNdDescriptor, int, (CudnnTensor descriptor, CudnnType type, int dims, const int* sizes, const int* strides))\
   f(cudnnCreateDropoutDescriptor, int, (CudnnDropout* descriptor))                                                       \
   f(cudnnDestroyDropoutDescriptor, int, (CudnnDropout descriptor))                                                       \
@@ -368,7 +283,6 @@ struct CublasLtFunctions {
 };
 struct CudnnFunctions {
   TERN_CUDNN_FUNCTIONS(TERN_CUDA_POINTER)
-  TERN_CUDNN_RNN_FUNCTIONS(TERN_CUDA_POINTER)
   TERN_CUDNN_GRAPH_FUNCTIONS(TERN_CUDA_POINTER)
 };
 struct NcclFunctions {

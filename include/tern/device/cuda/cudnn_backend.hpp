@@ -24,10 +24,14 @@ enum CudnnType : int {
 /// The kinds of descriptors of a graph, their attributes, and the types of these.
 enum CudnnPart : int {
   cudnn_pointwise = 0,
+  cudnn_convolution = 1,
   cudnn_engine = 2,
   cudnn_engine_config = 3,
   cudnn_heuristics = 4,
   cudnn_plan = 5,
+  cudnn_convolution_forward = 10,
+  cudnn_convolution_weight_gradient = 11,
+  cudnn_convolution_data_gradient = 12,
   cudnn_pointwise_operation = 13,
   cudnn_operation_graph = 15,
   cudnn_variant_pack = 16,
@@ -44,7 +48,15 @@ enum CudnnPart : int {
 enum CudnnAttribute : int {
   cudnn_pointwise_mode = 0,
   cudnn_pointwise_precision = 1,
+  cudnn_pointwise_nan = 2,
   cudnn_pointwise_axis = 9,
+  cudnn_convolution_precision = 100,
+  cudnn_convolution_mode = 101,
+  cudnn_convolution_dilations = 102,
+  cudnn_convolution_strides = 103,
+  cudnn_convolution_paddings_after = 104,
+  cudnn_convolution_paddings_before = 105,
+  cudnn_convolution_dims = 106,
   cudnn_heuristics_mode = 200,
   cudnn_heuristics_graph = 201,
   cudnn_heuristics_results = 202,
@@ -54,6 +66,10 @@ enum CudnnAttribute : int {
   cudnn_plan_config = 401,
   cudnn_plan_workspace_size = 402,
   cudnn_plan_device = 407,
+  // Each of the three passes: alpha, beta, the convolution, then the three tensors.
+  cudnn_convolution_forward_alpha = 700,
+  cudnn_convolution_data_gradient_alpha = 706,
+  cudnn_convolution_weight_gradient_alpha = 712,
   cudnn_pointwise_operation_descriptor = 750,
   cudnn_pointwise_operation_x = 751,
   cudnn_pointwise_operation_b = 752,
@@ -101,7 +117,9 @@ enum class CudnnAttributeType : int {
   float32 = 4,
   float64 = 5,
   pointer = 6,
+  convolution_mode = 7,
   heuristics = 8,
+  nan_propagation = 10,
   numerical_note = 11,
   pointwise = 14,
   descriptor = 15,
@@ -110,7 +128,9 @@ enum class CudnnAttributeType : int {
   distribution = 29
 };
 enum CudnnHeuristics : int { cudnn_fallback = 2, cudnn_mode_a = 3 };
-enum CudnnNote : int { cudnn_is_nondeterministic = 4 };
+enum CudnnNote : int { cudnn_uses_tensor_cores = 0, cudnn_converts_down = 1, cudnn_is_nondeterministic = 4 };
+enum CudnnConvolutionMode : int { cudnn_cross_correlation = 1 };
+enum CudnnNan : int { cudnn_propagate_nan = 1 };
 enum CudnnPointwise : int {
   cudnn_add = 0,
   cudnn_multiply = 1,
@@ -119,6 +139,7 @@ enum CudnnPointwise : int {
   cudnn_exp = 13,
   cudnn_log = 15,
   cudnn_copy = 21,
+  cudnn_relu = 100,
   cudnn_greater_or_equal = 303,
   cudnn_generate_index = 501,
   cudnn_select = 601

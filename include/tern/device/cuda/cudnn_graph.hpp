@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "../../core/convolution_pass.hpp"
 #include "cudnn.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
@@ -19,6 +20,8 @@ template <> inline constexpr CudnnAttributeType attribute_type<float> = CudnnAtt
 template <> inline constexpr CudnnAttributeType attribute_type<double> = CudnnAttributeType::float64;
 template <> inline constexpr CudnnAttributeType attribute_type<CudnnHeuristics> = CudnnAttributeType::heuristics;
 template <> inline constexpr CudnnAttributeType attribute_type<CudnnNote> = CudnnAttributeType::numerical_note;
+template <> inline constexpr CudnnAttributeType attribute_type<CudnnConvolutionMode> = CudnnAttributeType::convolution_mode;
+template <> inline constexpr CudnnAttributeType attribute_type<CudnnNan> = CudnnAttributeType::nan_propagation;
 template <> inline constexpr CudnnAttributeType attribute_type<CudnnPointwise> = CudnnAttributeType::pointwise;
 template <> inline constexpr CudnnAttributeType attribute_type<CudnnReduction> = CudnnAttributeType::reduction;
 template <> inline constexpr CudnnAttributeType attribute_type<CudnnDistribution> = CudnnAttributeType::distribution;
@@ -70,6 +73,15 @@ struct GraphPointwise {
   std::int64_t axis = -1;  // of an index that is generated
 };
 
+/// One pass of a convolution: of the tensors w, x and y the pass writes one, and adds `beta` times what it held.
+struct GraphConvolution {
+  ConvolutionPass pass;
+  CudnnType precision;
+  GraphSizes stride, padding, dilation;
+  GraphTensor w, x, y;
+  double beta = 0;
+};
+
 /// Tensors and operations. What cuDNN refuses makes the graph refused; further parts are then ignored.
 class TERN_API Graph {
  public:
@@ -82,6 +94,7 @@ class TERN_API Graph {
   GraphTensor number(float value, int dims);
 
   void pointwise(const GraphPointwise& p);
+  void convolution(const GraphConvolution& c);
   /// c = a b, for the last two dimensions.
   void matmul(GraphTensor a, GraphTensor b, GraphTensor c);
   /// y = Σ x or max x, over the dimensions that have size 1 in y alone.
@@ -110,6 +123,12 @@ class TERN_API Graph {
   std::string refusal_;
 };
 
+/// Which of a graph's engines may compute it.
+struct GraphRules {
+  bool deterministic = false;  // none that may give other last bits when it runs again
+  bool exact = false;          // none that rounds operands of float, as tensor cores do
+};
+
 /// What a plan is made for: a handle's device, or, to ask without one, a device that is described.
 struct GraphTarget {
   Cudnn handle = nullptr;
@@ -126,8 +145,7 @@ struct GraphMemory {
 /// uses a plan.
 class TERN_API GraphPlan {
  public:
-  /// With `deterministic`, engines are left out that may give other last bits when they run again.
-  GraphPlan(Graph graph, const GraphTarget& target, bool deterministic);
+  GraphPlan(Graph graph, const GraphTarget& target, const GraphRules& rules);
 
   /// Why no engine is left; empty if one is.
   const std::string& refusal() const { return graph_.refusal_; }
@@ -140,8 +158,18 @@ class TERN_API GraphPlan {
   /// is left.
   bool run(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory);
 
+  /// Times the first engines, which write to the results' memory, and puts the fastest first; the host waits. Only once.
+  void time_engines(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory);
+
  private:
-  void list(CudnnHeuristics mode, const GraphTarget& target, bool deterministic);
+  void list(CudnnHeuristics mode, const GraphTarget& target, const GraphRules& rules);
+  static constexpr std::size_t most_timed = 4;
+  static constexpr std::int64_t most_workspace = std::int64_t(1) << 30;
+
+  /// Empty, or why cuDNN has no plan with the engine.
+  std::string make_plan(const Descriptor& engine, const GraphTarget& target);
+  /// Runs the plan. False if cuDNN does not support it after all.
+  bool start(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory);
   /// Goes on to the first engine from here that has a plan.
   void prepare(const GraphTarget& target);
 
@@ -149,13 +177,14 @@ class TERN_API GraphPlan {
   Descriptor operations_{cudnn_operation_graph}, plan_{cudnn_plan};
   std::vector<Descriptor> engines_;
   std::size_t next_ = 0, workspace_bytes_ = 0;
+  bool is_timed_ = false;
 };
 
-/// A plan in a cache, whose key is a Form: its graph(), and whether it is deterministic.
+/// A plan in a cache, whose key is a Form: its graph() and its rules().
 template <class Form>
 class CachedGraphPlan : public GraphPlan {
  public:
-  CachedGraphPlan(Cudnn handle, const Form& form) : GraphPlan(form.graph(), {.handle = handle}, form.deterministic), form_(form) {}
+  CachedGraphPlan(Cudnn handle, const Form& form) : GraphPlan(form.graph(), {.handle = handle}, form.rules()), form_(form) {}
   const Form& key() const { return form_; }
 
  private:

@@ -1,6 +1,10 @@
 // The functions of cudnn_graph.hpp that are not templates.
 #pragma once
+#include <algorithm>
+#include <limits>
+
 #include "cudnn_graph.hpp"
+#include "milliseconds.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
@@ -19,7 +23,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 #define TERN_CUDNN_GRAPH(function, ...) check_graph(#function, cudnn().functions.function(__VA_ARGS__))
 
 TERN_INLINE Descriptor::Descriptor(CudnnPart part) {
-  const int status = cudnn_with_graphs().functions.cudnnBackendCreateDescriptor(part, &handle_);
+  const int status = cudnn().functions.cudnnBackendCreateDescriptor(part, &handle_);
   check_graph("cudnnBackendCreateDescriptor", status);
 }
 
@@ -100,12 +104,36 @@ TERN_INLINE void Graph::pointwise(const GraphPointwise& p) {
   rule.set(cudnn_pointwise_mode, p.mode);
   rule.set(cudnn_pointwise_precision, p.precision);
   if (p.axis >= 0) rule.set(cudnn_pointwise_axis, p.axis);
+  if (p.mode == cudnn_relu) rule.set(cudnn_pointwise_nan, cudnn_propagate_nan);
   if (!finish(rule)) return;
   operation.set(cudnn_pointwise_operation_descriptor, rule);
   set_tensor(operation, cudnn_pointwise_operation_x, p.x);
   set_tensor(operation, cudnn_pointwise_operation_b, p.b);
   set_tensor(operation, cudnn_pointwise_operation_t, p.t);
   set_tensor(operation, cudnn_pointwise_operation_y, p.y);
+  add_operation(std::move(operation));
+}
+
+TERN_INLINE void Graph::convolution(const GraphConvolution& c) {
+  if (!refusal_.empty()) return;
+  constexpr CudnnPart parts[] = {cudnn_convolution_forward, cudnn_convolution_data_gradient, cudnn_convolution_weight_gradient};
+  constexpr CudnnAttribute alphas[] = {cudnn_convolution_forward_alpha, cudnn_convolution_data_gradient_alpha,
+                                       cudnn_convolution_weight_gradient_alpha};
+  Descriptor rule(cudnn_convolution), operation(parts[int(c.pass)]);
+  rule.set(cudnn_convolution_precision, c.precision);
+  rule.set(cudnn_convolution_mode, cudnn_cross_correlation);
+  rule.set(cudnn_convolution_dims, std::int64_t(c.stride.size()));
+  rule.set(cudnn_convolution_strides, c.stride);
+  rule.set(cudnn_convolution_dilations, c.dilation);
+  rule.set(cudnn_convolution_paddings_before, c.padding);
+  rule.set(cudnn_convolution_paddings_after, c.padding);
+  if (!finish(rule)) return;
+  const auto set = [&](int i, const auto& value) { operation.set(CudnnAttribute(alphas[int(c.pass)] + i), value); };
+  if (c.precision == cudnn_double) set(0, 1.0), set(1, c.beta);
+  else set(0, 1.f), set(1, float(c.beta));
+  set(2, rule);
+  const GraphTensor tensors[] = {c.w, c.x, c.y};
+  for (int i = 0; i < 3; ++i) set_tensor(operation, CudnnAttribute(alphas[int(c.pass)] + 3 + i), tensors[i]);
   add_operation(std::move(operation));
 }
 
@@ -154,7 +182,7 @@ TERN_INLINE void Graph::bernoulli(double probability, GraphTensor seed, GraphTen
   add_operation(std::move(operation));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE GraphPlan::GraphPlan(Graph graph, const GraphTarget& target, bool deterministic)
+[[gnu::noinline, gnu::cold]] TERN_INLINE GraphPlan::GraphPlan(Graph graph, const GraphTarget& target, const GraphRules& rules)
     : graph_(std::move(graph)) {
   if (is_refused()) return;
   nvrtc();  // compiles some of the engines; cuDNN finds it among the libraries that are open
@@ -163,12 +191,12 @@ TERN_INLINE void Graph::bernoulli(double probability, GraphTensor seed, GraphTen
   operations_.set(cudnn_graph_operations, CudnnAttributeType::descriptor, operations.data(), operations.size());
   if (target.handle) operations_.set(cudnn_graph_handle, target.handle);
   if (!graph_.finish(operations_)) return;
-  list(cudnn_mode_a, target, deterministic);
-  list(cudnn_fallback, target, deterministic);
+  list(cudnn_mode_a, target, rules);
+  list(cudnn_fallback, target, rules);
   prepare(target);
 }
 
-TERN_INLINE void GraphPlan::list(CudnnHeuristics mode, const GraphTarget& target, bool deterministic) {
+TERN_INLINE void GraphPlan::list(CudnnHeuristics mode, const GraphTarget& target, const GraphRules& rules) {
   Descriptor heuristics(cudnn_heuristics);
   heuristics.set(cudnn_heuristics_graph, operations_);
   heuristics.set(cudnn_heuristics_mode, mode);
@@ -185,27 +213,32 @@ TERN_INLINE void GraphPlan::list(CudnnHeuristics mode, const GraphTarget& target
     found[i].get(cudnn_config_engine, CudnnAttributeType::descriptor, &handle, 1);
     CudnnNote notes[32];
     const std::size_t noted = engine.get(cudnn_engine_numerical_notes, CudnnAttributeType::numerical_note, notes, std::size(notes));
-    const bool varies = std::find(notes, notes + noted, cudnn_is_nondeterministic) != notes + noted;
-    if (!deterministic || !varies) engines_.push_back(std::move(found[i]));
+    const auto has = [&](CudnnNote note) { return std::find(notes, notes + noted, note) != notes + noted; };
+    if (rules.deterministic && has(cudnn_is_nondeterministic)) continue;
+    if (rules.exact && (has(cudnn_uses_tensor_cores) || has(cudnn_converts_down))) continue;
+    engines_.push_back(std::move(found[i]));
   }
+}
+
+TERN_INLINE std::string GraphPlan::make_plan(const Descriptor& engine, const GraphTarget& target) {
+  Descriptor plan(cudnn_plan);
+  plan.set(cudnn_plan_config, engine);
+  if (target.handle) plan.set(cudnn_plan_handle, target.handle);
+  if (target.device) plan.set(cudnn_plan_device, *target.device);
+  if (const int status = cudnn().functions.cudnnBackendFinalize(plan.handle())) return cudnn_reason(status);
+  std::int64_t bytes = 0;
+  plan.get(cudnn_plan_workspace_size, CudnnAttributeType::int64, &bytes, 1);
+  if (bytes > most_workspace) return text({"the engine wants a workspace of ", bytes, " bytes"});
+  workspace_bytes_ = std::size_t(bytes);
+  plan_ = std::move(plan);
+  return {};
 }
 
 TERN_INLINE void GraphPlan::prepare(const GraphTarget& target) {
   std::string reason = "no engine supports the graph";
   for (; next_ < engines_.size(); ++next_) {
-    Descriptor plan(cudnn_plan);
-    plan.set(cudnn_plan_config, engines_[next_]);
-    if (target.handle) plan.set(cudnn_plan_handle, target.handle);
-    if (target.device) plan.set(cudnn_plan_device, *target.device);
-    if (const int status = cudnn().functions.cudnnBackendFinalize(plan.handle())) {
-      reason = cudnn_reason(status);
-      continue;
-    }
-    std::int64_t bytes = 0;
-    plan.get(cudnn_plan_workspace_size, CudnnAttributeType::int64, &bytes, 1);
-    workspace_bytes_ = std::size_t(bytes);
-    plan_ = std::move(plan);
-    return;
+    reason = make_plan(engines_[next_], target);
+    if (reason.empty()) return;
   }
   graph_.refusal_ = reason;
 }
@@ -219,28 +252,47 @@ TERN_INLINE std::int64_t GraphPlan::engine() const {
   return index;
 }
 
-TERN_INLINE bool GraphPlan::run(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory) {
+TERN_INLINE bool GraphPlan::start(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory) {
   std::vector<GraphTensor> ids;
   std::vector<const void*> addresses;
   for (const GraphMemory& m : memory)
     if (m.address) ids.push_back(m.tensor), addresses.push_back(m.address);
   for (const auto& [id, value] : graph_.numbers_) ids.push_back(id), addresses.push_back(&value);
+  const Scratch workspace(ordinal, workspace_bytes_);
+  Descriptor pack(cudnn_variant_pack);
+  pack.set(cudnn_pack_ids, ids);
+  pack.set(cudnn_pack_pointers, addresses);
+  pack.set(cudnn_pack_workspace, static_cast<void*>(workspace.data()));
+  TERN_CUDNN_GRAPH(cudnnBackendFinalize, pack.handle());
+  const int status = cudnn().functions.cudnnBackendExecute(handle, plan_.handle(), pack.handle());
+  if (status / 1000 == 3) return false;
+  check_graph("cudnnBackendExecute", status);
+  return true;
+}
+
+TERN_INLINE bool GraphPlan::run(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory) {
   while (!is_refused()) {
-    const Scratch workspace(ordinal, workspace_bytes_);
-    Descriptor pack(cudnn_variant_pack);
-    pack.set(cudnn_pack_ids, ids);
-    pack.set(cudnn_pack_pointers, addresses);
-    pack.set(cudnn_pack_workspace, static_cast<void*>(workspace.data()));
-    TERN_CUDNN_GRAPH(cudnnBackendFinalize, pack.handle());
-    const int status = cudnn().functions.cudnnBackendExecute(handle, plan_.handle(), pack.handle());
-    if (status / 1000 != 3) {
-      check_graph("cudnnBackendExecute", status);
-      return true;
-    }
+    if (start(handle, ordinal, memory)) return true;
     ++next_;
     prepare({.handle = handle});
   }
   return false;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void GraphPlan::time_engines(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory) {
+  if (std::exchange(is_timed_, true)) return;
+  const std::size_t count = std::min(engines_.size() - next_, most_timed);
+  std::size_t best = next_;
+  float best_time = std::numeric_limits<float>::infinity();
+  for (std::size_t i = next_; i < next_ + count; ++i) {
+    if (!make_plan(engines_[i], {.handle = handle}).empty() || !start(handle, ordinal, memory)) continue;
+    const float time = milliseconds_of(ordinal, [&] {
+      for (int run = 0; run < 3; ++run) start(handle, ordinal, memory);
+    });
+    if (time < best_time) best_time = time, best = i;
+  }
+  std::rotate(engines_.begin() + std::ptrdiff_t(next_), engines_.begin() + std::ptrdiff_t(best), engines_.begin() + std::ptrdiff_t(best) + 1);
+  prepare({.handle = handle});
 }
 
 #undef TERN_CUDNN_GRAPH

@@ -64,11 +64,10 @@ struct TERN_API CublasLtLibrary {
   CublasLtLibrary();
 };
 
-/// cuDNN, for convolutions, recurrent layers and graphs.
+/// cuDNN 9.13 or later, for convolutions, attention and recurrent layers.
 struct TERN_API CudnnLibrary {
-  Library library = open_library({"libcudnn.so.9", "libcudnn.so.8"}, true, {"libcudnn_*.so.?", detail::cudnn_suits_driver});
+  Library library = open_library({"libcudnn.so.9"}, true, {"libcudnn_*.so.?", detail::cudnn_suits_driver});
   CudnnFunctions functions;
-  bool has_recurrent_layers = false, has_graphs = false;
   CudnnLibrary();
 };
 
@@ -81,12 +80,8 @@ TERN_API int driver_version();
 TERN_API Nvrtc& nvrtc();
 TERN_API CublasLtLibrary& cublaslt();
 TERN_API CudnnLibrary& cudnn();
-/// Whether there is a cuDNN whose recurrent layers can be used: 8.9.1 or later.
-TERN_API bool has_cudnn_recurrent_layers();
-/// Whether there is a cuDNN whose graphs can be used: 9.13 or later.
-TERN_API bool has_cudnn_graphs();
-/// That cuDNN. Error if there is none.
-TERN_API CudnnLibrary& cudnn_with_graphs();
+/// Whether there is a cuDNN that can be used.
+TERN_API bool has_cudnn();
 
 }  // namespace tern::cuda
 

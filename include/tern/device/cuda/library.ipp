@@ -160,13 +160,12 @@ void each_file(const std::string& pattern, const F& f) {
   library.problem.clear();
   TERN_CUDNN_FUNCTIONS(TERN_CUDA_LOAD)
   if (!library.problem.empty()) return;
-  TERN_CUDNN_RNN_FUNCTIONS(TERN_CUDA_LOAD)
-  // Before 8.9.1 they want the lengths of sequences in the device's memory, where each batch would have to send them.
-  has_recurrent_layers = library.problem.empty() && functions.cudnnGetVersion() >= 8901;
-  library.problem.clear();
-  TERN_CUDNN_GRAPH_FUNCTIONS(TERN_CUDA_LOAD)
-  has_graphs = library.problem.empty() && functions.cudnnGetVersion() >= 91300;
-  library.problem.clear();
+  // The oldest version whose graphs of attention have been tried.
+  if (const std::size_t version = functions.cudnnGetVersion(); version < 91300)
+    library.problem = text({library.path, " is version ", Index(version / 10000), ".", Index(version / 100 % 100), "; 9.13 or later is needed"});
+  if (library.problem.empty()) {
+    TERN_CUDNN_GRAPH_FUNCTIONS(TERN_CUDA_LOAD)
+  }
 }
 #undef TERN_CUDA_LOAD
 
@@ -202,13 +201,6 @@ static CudnnLibrary& loaded_cudnn() {
   if (!instance.library.problem.empty()) fail("cuda", {"cuDNN, which convolves images, cannot be used: ", instance.library.problem});
   return instance;
 }
-[[gnu::noinline]] TERN_INLINE bool has_cudnn_recurrent_layers() { return loaded_cudnn().has_recurrent_layers; }
-[[gnu::noinline]] TERN_INLINE bool has_cudnn_graphs() { return loaded_cudnn().has_graphs; }
-[[gnu::noinline]] TERN_INLINE CudnnLibrary& cudnn_with_graphs() {
-  CudnnLibrary& instance = cudnn();
-  if (!instance.has_graphs)
-    fail("cuda", {"cuDNN's graphs need version 9.13 or later; ", instance.library.path, " is ", Index(instance.functions.cudnnGetVersion())});
-  return instance;
-}
+[[gnu::noinline]] TERN_INLINE bool has_cudnn() { return loaded_cudnn().library.problem.empty(); }
 
 }  // namespace tern::cuda
