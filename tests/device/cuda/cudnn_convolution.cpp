@@ -104,8 +104,8 @@ TEST_CASE("a convolution's plan is made once", "[cuda]") {
     return results_of(x, w);
   };
   const Calls first = calls_in([&] { run(11); }), again = calls_in([&] { run(11); }), other = calls_in([&] { run(12); });
-  CHECK((first.runs == 3 && first.finished > 30));
-  CHECK((again.runs == 3 && again.finished == 3));
+  CHECK((first.runs == 3 && first.finished > again.finished));
+  CHECK((again.runs == 3 && again.finished == 3));  // the addresses of each run
   CHECK(other.finished == first.finished);
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("in a new process: refusals are remembered", "[.]") {
   const NoGradGuard no_grad;
   const auto run = [&] { return calls_in([&] { conv2d_relu(x, w, b); }); };
   const Calls first = run(), again = run();
-  CHECK((first.runs == 1 && first.finished > 20));  // fused, then without bias and relu
+  CHECK((first.runs == 1 && first.finished > again.finished));  // fused, then without bias and relu
   CHECK((again.runs == 1 && again.finished == 1));
 }
 
