@@ -163,11 +163,19 @@ def compare(row, peer, threads):
 
 
 def measure(row, peer, threads):
+    """A peer that fails has no answers, and says why on stderr."""
     pair = [tern_side(row.suite, threads)] + ([peer_side(peer, row.suite, row.gpu, threads)] if peer else [])
     best = [{}, {}]
     for _ in range(GPU_ROUNDS if row.gpu else FEW_ROUNDS if row.suite in RARELY else ROUNDS):
         for side, mine in zip(pair, best):
-            for name, value in side.measure(row).items():
+            try:
+                answers = side.measure(row)
+            except (RuntimeError, BrokenPipeError) as error:
+                if side is pair[0]:
+                    raise
+                print(f"{row.name}, {peer}: {error}", file=sys.stderr)
+                return [best[0], {}]
+            for name, value in answers.items():
                 mine[name] = min(value, mine.get(name, float("inf")))
     return best
 
@@ -226,6 +234,7 @@ def main():
             print(f"{row.name}: {error}", file=sys.stderr)
             failed += 1
             continue
+        failed += peer is not None and not measured[key][0][1] and not measured[key][1]
         result = result_of(row, peer, *measured[key], limits, options.threads)
         results.append(result | {"peer_version": versions.get(peer), "gpu": options.gpu})
         print(report.line(result), flush=True)

@@ -75,12 +75,15 @@ class Server:
     """A peer's process that reads row names and answers each with its time (peers/timing.py). prepare(row) comes first."""
 
     def __init__(self, command, threads, prepare=lambda row: None):
-        self.process = subprocess.Popen([*command, str(threads)], text=True, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environ(threads))
+        self.start = lambda: subprocess.Popen([*command, str(threads)], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                              stderr=subprocess.DEVNULL, env=environ(threads))
+        self.process = self.start()
         self.modes, self.prepare = {}, prepare
 
     def measure(self, row):
         self.prepare(row)
+        if self.process.poll() is not None:  # one row's fault is not the next one's
+            self.process = self.start()
         print(row.name, file=self.process.stdin, flush=True)
         answer = json.loads(self.process.stdout.readline() or '{"error": "the peer ended"}')
         if "error" in answer:

@@ -1,5 +1,5 @@
 // NVIDIA's compiler on every kernel that tests on Cuda have made, the traced ones among them: their sources lie in the
-// tests' cache of kernels. Each is compiled for one of three chips, by turns; with --all for six. With --chip 90 each is
+// tests' cache of kernels. Each is compiled for one of three chips, by turns; with --all for seven. With --chip 90 each is
 // compiled for compute capability 9.0 alone and kept in the cache of compiled kernels, where programs on a machine with
 // such a chip find it.
 // usage: tern_cuda_sources FOLDER [--all | --chip NUMBER]
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::vector<int> chips = keep  ? std::vector{chip}
-                                 : all ? std::vector{75, 80, 86, 90, 100, 120}
+                                 : all ? std::vector{75, 80, 86, 89, 90, 100, 120}
                                        : std::vector{75, 90, 120};
   try {
     tern::cuda::nvrtc();
