@@ -15,6 +15,7 @@ const Types floating{DType::float32, DType::float64, DType::bfloat16, DType::flo
 const Types carriers{DType::uint8, DType::bfloat16, DType::int32, DType::int64};
 const Types integers{DType::int64, DType::int32, DType::uint8, DType::boolean};
 const Types single{DType::float32};
+const Types masks{DType::boolean};
 const Types every_type{DType::float32, DType::float64, DType::bfloat16, DType::float16,
                        DType::int64,   DType::int32,   DType::uint8,    DType::boolean};
 
@@ -46,15 +47,15 @@ const Use uses[] = {
     {kernels::dropout_kernel, floating},
     {kernels::recurrence_kernel, floating},
     {kernels::recurrence_gradient_kernel, floating},
+    {kernels::true_positions_kernel, masks},
     {kernels::sort_keys_kernel, every_type},
     {kernels::take_sorted_kernel, every_type},
     {kernels::searchsorted_kernel, every_type},
 };
 const kernels::Kernel* const untyped[] = {
-    &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::radix_count_kernel,
-    &kernels::radix_sums_kernel,     &kernels::radix_move_kernel,
-    &kernels::last_moves_kernel,     &kernels::row_numbers_kernel, &kernels::count_parts_kernel,
-    &kernels::true_positions_kernel, &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
+    &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::radix_count_kernel, &kernels::radix_sweep_kernel,
+    &kernels::last_moves_kernel,     &kernels::row_numbers_kernel, &kernels::count_true_kernel,
+    &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
     &kernels::sort_order_kernel,     &kernels::refuse_if_kernel,
 };
 

@@ -34,8 +34,8 @@ std::set<std::string> read_sources(const char* folder) {
 }
 
 std::string name_of(const std::string& source) {
-  const std::string before = "extern \"C\" __global__ void ";
-  const std::size_t begin = source.find(before) + before.size();
+  const std::string before = " void ";
+  const std::size_t begin = source.find(before, source.rfind("__global__")) + before.size();
   return source.substr(begin, source.find('(', begin) - begin);
 }
 

@@ -1,13 +1,10 @@
 // Recurrences along a dimension, in one pass over memory. A row is cut into tiles of up to 4096 elements, of which each of the
-// `along` threads that share one has 16. The tiles of a row are in windows of as many tiles as there are threads. A tile posts its
-// total. Its start is the total before its window, which the last tile of the window before posts, then the totals of the tiles
-// before it in the window. So which elements are combined in which order depends on their positions alone, and a chain of waits has
-// one link for a window. Sums of floats are calculated in double, as on the CPU.
+// `along` threads that share one has 16. Sums of floats are calculated in double, as on the CPU.
 #pragma once
 #include "../scan.hpp"
 #include "../../core/rows_along.hpp"
-#include "codegen/look_back.hpp"
 #include "codegen/packs.hpp"
+#include "codegen/tile_scan.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -18,30 +15,13 @@ TERN_KERNEL_STRUCT(ScanParameters,
   Index inner;               // the distance between elements of a row
   Index rows;
   Index along;               // threads of a tile
-  Index tiles;               // of a row
   Pointer<T0> out;
   Pointer<const T0> in;
   Pointer<const T0> gates;   // of a recurrence
   Index reverse;
-  Pointer<uint64> counter;
-  Pointer<uint64> totals;    // of each tile
-  Pointer<uint64> starts;    // of each window but a row's first
+  LookBack before;
 );
 
-// A step stands for a function of the result before it.
-inline constexpr const char* accumulated_text = R"CUDA(
-template <class T> struct Accumulated { typedef int64 type; };
-template <> struct Accumulated<float> { typedef double type; };
-template <> struct Accumulated<double> { typedef double type; };
-typedef Accumulated<C0>::type A0;
-)CUDA";
-inline constexpr const char* sum_steps_text = R"CUDA(
-enum { has_gates = false, neutral = 0 };
-struct Step { A0 value; };
-inline __device__ Step nothing() { return Step{A0(0)}; }
-inline __device__ Step then(Step a, Step b) { return Step{add(a.value, b.value)}; }
-inline __device__ Step step_of(T0, T0 x) { return Step{A0(wide(x))}; }
-)CUDA";
 inline constexpr const char* product_steps_text = R"CUDA(
 enum { has_gates = false, neutral = 1 };
 struct Step { A0 value; };
@@ -57,66 +37,6 @@ inline __device__ Step then(Step a, Step b) {
   return Step{multiply(b.gate, a.gate), add(multiply(b.gate, a.value), b.value)};
 }
 inline __device__ Step step_of(T0 gate, T0 x) { return Step{A0(wide(gate)), A0(wide(x))}; }
-)CUDA";
-
-// How a thread's 16 elements lie: packs of neighbours, where the elements of a row are adjacent, so that a warp reads neighbouring
-// packs; else one after the other along the row, so that it reads neighbouring rows.
-inline constexpr const char* aligned_elements_text =
-    "enum { adjacent_rows = false, aligned = true, vector = 16 / sizeof(T0), packs = 16 / vector };\n";
-inline constexpr const char* adjacent_elements_text =
-    "enum { adjacent_rows = false, aligned = false, vector = 16 / sizeof(T0), packs = 16 / vector };\n";
-inline constexpr const char* adjacent_rows_text = "enum { adjacent_rows = true, aligned = false, vector = 16, packs = 1 };\n";
-
-// Threads that share a tile, in the order of its elements: `along` threads, `apart` from each other.
-inline constexpr const char* scan_team_text = R"CUDA(
-struct ScanTeam {
-  int at, along, apart, lanes, lane;   // lanes: threads of the tile in a warp
-  __device__ ScanTeam(int threads) : along(threads) {
-    const int t = threadIdx.x, across = 256 / along;
-    apart = adjacent_rows ? across : 1;
-    at = adjacent_rows ? t / across : t % along;
-    lanes = apart >= 32 ? 1 : along < 32 / apart ? along : 32 / apart;
-    lane = at % lanes;
-  }
-  static __device__ Step of_lane(Step step, int lane) {
-    uint32 words[sizeof(Step) / 4];
-    memcpy(words, &step, sizeof step);
-    for (uint32& word : words) word = __shfl_sync(~0u, word, lane);
-    memcpy(&step, words, sizeof step);
-    return step;
-  }
-  // What the lanes before this one combine to, and all of them.
-  __device__ Step before_lane(Step mine, Step& all) const {
-    const int t = threadIdx.x & 31;
-    Step through = mine;
-    #pragma unroll
-    for (int step = 1; step < 32; step *= 2)
-      if (step < lanes) {
-        const Step earlier = of_lane(through, (t - step * apart) & 31);
-        if (lane >= step) through = then(earlier, through);
-      }
-    all = of_lane(through, t + (lanes - 1 - lane) * apart);
-    const Step before = of_lane(through, (t - apart) & 31);
-    return lane ? before : nothing();
-  }
-  // The same over the tile's warps, for what all lanes combine to. All threads of the block call it.
-  __device__ Step before_warp(Step of_lanes, Step* partial, Step& all) const {
-    const int t = threadIdx.x, end = along * apart, step = lanes * apart;
-    all = of_lanes;
-    if (along == lanes) return nothing();
-    partial[t] = of_lanes;
-    __syncthreads();
-    Step before = nothing();
-    all = nothing();
-    #pragma unroll 1
-    for (int warp = 0, first = t / end * end + t % apart; warp < along / lanes; ++warp, first += step) {
-      if (warp == at / lanes) before = all;
-      all = then(all, partial[first]);
-    }
-    __syncthreads();
-    return before;
-  }
-};
 )CUDA";
 
 inline constexpr const char* scan_text = R"CUDA(
@@ -174,8 +94,8 @@ extern "C" __global__ void scan(const ScanParameters p) {
   __shared__ Index shared_number;
   const ScanTeam team(int(p.along));
   const int across = 256 / team.along, column = adjacent_rows ? threadIdx.x % across : threadIdx.x / team.along;
-  const Index number = p.tiles > 1 ? take_number(p.counter, &shared_number) : blockIdx.x;
-  const Index group = p.tiles > 1 ? number / p.tiles : number, tile = number - group * p.tiles;
+  const Index tiles = p.before.tiles, number = tiles > 1 ? take_number(p.before.counter, &shared_number) : blockIdx.x;
+  const Index group = tiles > 1 ? number / tiles : number, tile = number - group * tiles;
   const ScanRow row(p, group * across + column);
   const Index first = tile * (team.along * 16) + team.at / team.lanes * (team.lanes * 16) + team.lane * vector;
   const int step = team.lanes * vector;
@@ -193,22 +113,7 @@ extern "C" __global__ void scan(const ScanParameters p) {
     of_lanes = then(of_lanes, of_packs);
   }
   Step start = team.before_warp(of_lanes, partial, total);
-  if (p.tiles > 1) {
-    const Index window = tile / team.along, windows = (p.tiles + team.along - 1) / team.along;
-    const int in_window = int(tile - window * team.along);
-    if (team.at == 0) post(p.totals, number * across + column, total);
-    // One value for each thread: what comes before the window, then the tiles' totals.
-    Step earlier = nothing(), before_tile;
-    if (team.at == 0 && window) earlier = wait_for<Step>(p.starts, (group * windows + window) * across + column);
-    if (team.at && team.at <= in_window)
-      earlier = wait_for<Step>(p.totals, (number - in_window + team.at - 1) * across + column);
-    Step of_warp;
-    team.before_lane(earlier, of_warp);
-    team.before_warp(of_warp, partial, before_tile);
-    if (team.at == 0 && in_window == team.along - 1 && window + 1 < windows)
-      post(p.starts, (group * windows + window + 1) * across + column, then(before_tile, total));
-    start = then(before_tile, start);
-  }
+  if (p.before.tiles > 1) start = then(before_tile(team, p.before, number, column, total, partial), start);
   for (int k = 0; k < packs; ++k) {
     forget(in[k]);
     Step s = then(start, before[k]);
@@ -226,9 +131,9 @@ extern "C" __global__ void scan(const ScanParameters p) {
 struct ScanKernels {
   KernelOf<ScanParameters> of_kind[3];
   constexpr explicit ScanKernels(const char* layout)
-      : of_kind{{"scan", scan_text, {scan_team_text}, {look_back_text, accumulated_text, sum_steps_text, layout}},
-                {"scan", scan_text, {scan_team_text}, {look_back_text, accumulated_text, product_steps_text, layout}},
-                {"scan", scan_text, {scan_team_text}, {look_back_text, accumulated_text, recurrence_steps_text, layout}}} {}
+      : of_kind{{"scan", scan_text, {}, {look_back_text, LookBack::source, accumulated_text, sum_steps_text, layout, tile_scan_text}},
+                {"scan", scan_text, {}, {look_back_text, LookBack::source, accumulated_text, product_steps_text, layout, tile_scan_text}},
+                {"scan", scan_text, {}, {look_back_text, LookBack::source, accumulated_text, recurrence_steps_text, layout, tile_scan_text}}} {}
 };
 inline constexpr ScanKernels scan_packs_kernels(aligned_elements_text), scan_rows_kernels(adjacent_elements_text),
     scan_columns_kernels(adjacent_rows_text);

@@ -21,22 +21,17 @@ inline Index power_of_two_from(Index n) { return Index(std::bit_ceil(std::uint64
   // Lanes without an element cost nothing, where a thread with several packs would read what is not beside its neighbour's.
   if (!adjacent_rows) along = std::max(along, std::min<Index>(32, power_of_two_from((rows.n + vector - 1) / vector)));
   const Index across = threads / along, groups = (rows.rows() + across - 1) / across;
-  const Index tiles = (rows.n + along * of_thread - 1) / (along * of_thread), windows = (tiles + along - 1) / along;
-  const Index words = op.gates ? 4 : 2;  // of a step
-  const Index totals = tiles > 1 ? groups * tiles * across * words : 0, starts = tiles > 1 ? groups * windows * across * words : 0;
-  const PostedWords posted(ordinal, tiles > 1, totals + starts);
+  const Index tiles = (rows.n + along * of_thread - 1) / (along * of_thread);
+  const TilePosts posts(ordinal, groups, tiles, along, op.gates ? 4 : 2);
   const ScanParameters parameters{.n = rows.n,
                                   .inner = rows.inner,
                                   .rows = rows.rows(),
                                   .along = along,
-                                  .tiles = tiles,
                                   .out = op.out.data,
                                   .in = op.in.data,
                                   .gates = data_of(op.gates),
                                   .reverse = op.reverse,
-                                  .counter = posted.counter(0),
-                                  .totals = posted.word(0),
-                                  .starts = posted.word(totals)};
+                                  .before = posts.parameters()};
   const bool aligned = rows.n % vector == 0 && are_aligned(vector, {&op.in, &op.out, op.gates});
   const ScanKernels& kernels = adjacent_rows ? scan_columns_kernels : aligned ? scan_packs_kernels : scan_rows_kernels;
   launch_typed(ordinal, kernels.of_kind[op.kind], {op.in.dtype}, {groups * tiles}, parameters);

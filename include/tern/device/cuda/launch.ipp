@@ -26,7 +26,7 @@ TERN_INLINE LoadedKernel Kernels::insert(std::uint64_t key, LoadedKernel kernel)
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE LoadedKernel load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name,
                                                               const std::string& source) {
-  const std::size_t at = source.find(text({"__global__ void ", name})) + 16, end = source.find('(', at);
+  const std::size_t at = source.find(text({"void ", name}), source.rfind("__global__")) + 5, end = source.find('(', at);
   const std::string whole_name = source.substr(at, end - at);
   const std::string image = kernel_image(source, state.major, state.minor);
   Module module;
