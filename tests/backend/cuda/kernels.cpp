@@ -50,6 +50,7 @@ const Use uses[] = {
     {kernels::true_positions_kernel, masks},
     {kernels::sort_keys_kernel, every_type},
     {kernels::take_sorted_kernel, every_type},
+    {kernels::select_kernel, every_type},
     {kernels::searchsorted_kernel, every_type},
 };
 const kernels::Kernel* const untyped[] = {
