@@ -19,6 +19,7 @@ const Types floating{DType::float32, DType::float64, DType::bfloat16, DType::flo
 const Types carriers{DType::uint8, DType::bfloat16, DType::int32, DType::int64};
 const Types integers{DType::int64, DType::int32, DType::uint8, DType::boolean};
 const Types single_and_half{DType::float32, DType::bfloat16, DType::float16};
+const Types single{DType::float32};
 const Types masks{DType::boolean};
 const Types every_type{DType::float32, DType::float64, DType::bfloat16, DType::float16,
                        DType::int64,   DType::int32,   DType::uint8,    DType::boolean};
@@ -54,6 +55,7 @@ const Use uses[] = {
     {kernels::true_positions_kernel, masks},
     {kernels::sort_keys_kernel, every_type},
     {kernels::take_sorted_kernel, every_type},
+    {kernels::select_kernel, every_type},
     {kernels::searchsorted_kernel, every_type},
 };
 const kernels::Kernel* const untyped[] = {

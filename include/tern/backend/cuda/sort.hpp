@@ -123,6 +123,117 @@ extern "C" __global__ void take_sorted(const TakeSortedParameters p) {
 }
 )CUDA"};
 
+// The first k elements of each row's order, or the one at place `first`. A block has a row. It finds the last element of them by digits
+// of 11 bits, from the highest on: it counts the digits of the elements that agree with all digits found so far. Where keys are equal,
+// the digits of the positions follow. The elements that are chosen then come in order by counting, for each, those before it.
+TERN_KERNEL_STRUCT(SelectParameters,
+  Index n;                      // below 2^31
+  Index k;                      // 1024 at most
+  Index first;                  // 0 where k is above 1
+  Index descending;
+  Pointer<const T0> in;
+  Pointer<T0> values;
+  Pointer<Index> positions;
+);
+inline constexpr KernelOf<SelectParameters> select_kernel{"select", R"CUDA(
+template <class T> struct KeyOf { typedef uint32 type; };
+template <> struct KeyOf<int64> { typedef uint64 type; };
+template <> struct KeyOf<double> { typedef uint64 type; };
+typedef KeyOf<C0>::type Key;
+enum { key_bits = 8 * sizeof(Key), digit_bits = 11, digits = 1 << digit_bits, most = 1024 };
+
+// What is known of the last element: all but the lowest bits of its key, or of its position.
+template <class V> struct Known {
+  int unknown;   // bits
+  V upper;
+  __device__ explicit Known(int bits) : unknown(bits), upper(0) {}
+  __device__ V upper_of(V value) const { return unknown < int(8 * sizeof(V)) ? value >> unknown : V(0); }
+  __device__ int digit_size() const { return unknown < digit_bits ? unknown : digit_bits; }
+  __device__ int digit_of(V value) const { return int(value >> (unknown - digit_size()) & V((1 << digit_size()) - 1)); }
+  __device__ void add(int digit) {
+    upper = upper << digit_size() | V(digit);
+    unknown -= digit_size();
+  }
+};
+// The digit of the element that has `rank` elements before it, how many of the counted have a smaller digit, and how many have it.
+struct Chosen { uint32 digit, before, count; };
+inline __device__ void choose(const Pack<uint32, 4>* counts, uint32 rank, uint32* of_warps, Chosen* chosen) {
+  const Pack<uint32, 4> mine[2] = {counts[2 * threadIdx.x], counts[2 * threadIdx.x + 1]};
+  uint32 sum = 0;
+  for (int e = 0; e < 8; ++e) sum += mine[e / 4].at[e % 4];
+  uint32 before = sum_before(sum, of_warps);
+  for (int e = 0; e < 8; ++e) {
+    const uint32 count = mine[e / 4].at[e % 4];
+    if (before <= rank && rank - before < count) *chosen = Chosen{8 * threadIdx.x + e, before, count};
+    before += count;
+  }
+  __syncthreads();
+}
+extern "C" __global__ void select(const SelectParameters p) {
+  __shared__ Pack<uint32, 4> packs[digits / 4];
+  __shared__ Key keys[most];
+  __shared__ uint32 places[most], of_warps[8], found;
+  __shared__ Chosen chosen;
+  uint32* const counts = packs[0].at;
+  const T0* const in = p.in + blockIdx.x * p.n;
+  const uint32 n = uint32(p.n);
+  const bool alone = p.first > 0;   // the last element without those before it
+  const auto key_at = [&](uint32 i) {
+    const Key key = Key(key_of(wide(in[i])));
+    return p.descending ? Key(~key) : key;
+  };
+  uint32 rank = uint32(p.first + p.k - 1);   // the last element's, among those that agree with what is known
+  bool is_found = false;
+  const auto next_digit = [&](auto& known, const auto& value_at, const auto& agrees) {
+    for (int d = threadIdx.x; d < digits; d += 256) counts[d] = 0;
+    __syncthreads();
+    #pragma unroll 4
+    for (uint32 i = threadIdx.x; i < n; i += 256) {
+      const auto value = value_at(i);
+      if (known.upper_of(value) == known.upper && agrees(i)) atomicAdd(counts + known.digit_of(value), 1u);
+    }
+    __syncthreads();
+    choose(packs, rank, of_warps, &chosen);
+    rank -= chosen.before;
+    is_found = chosen.count == (alone ? 1 : rank + 1);
+    known.add(int(chosen.digit));
+    __syncthreads();
+  };
+  Known<Key> key(key_bits);
+  #pragma unroll 1
+  while (key.unknown && !is_found) next_digit(key, key_at, [](uint32) { return true; });
+  Known<uint32> position(32 - __clz(int(n)));
+  #pragma unroll 1
+  while (!is_found) next_digit(position, [](uint32 i) { return i; }, [&](uint32 i) { return key_at(i) == key.upper; });
+
+  if (threadIdx.x == 0) found = 0;
+  __syncthreads();
+  #pragma unroll 4
+  for (uint32 i = threadIdx.x; i < n; i += 256) {
+    const Key own = key_at(i), upper = key.upper_of(own);
+    const uint32 own_position = position.upper_of(i);
+    const bool agrees = upper == key.upper && own_position == position.upper;
+    const bool is_before = upper < key.upper || (upper == key.upper && own_position < position.upper);
+    if (!agrees && (alone || !is_before)) continue;
+    const uint32 place = atomicAdd(&found, 1u);
+    keys[place] = own;
+    places[place] = i;
+  }
+  __syncthreads();
+  const Index row = blockIdx.x * p.k;
+  #pragma unroll 1
+  for (uint32 s = threadIdx.x; s < found; s += 256) {
+    const Key own = keys[s];
+    const uint32 at = places[s];
+    Index before = 0;
+    #pragma unroll 4
+    for (uint32 other = 0; other < found; ++other) before += keys[other] < own || (keys[other] == own && places[other] < at);
+    p.values[row + before] = in[at];
+    p.positions[row + before] = at;
+  }
+}
+)CUDA", {key_text, sum_before_text}};
+
 TERN_KERNEL_STRUCT(SearchSortedParameters,
   Index count;
   Index row_values;             // values of a row

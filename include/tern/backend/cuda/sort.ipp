@@ -41,13 +41,26 @@ TERN_INLINE void SortedRows::sort_by(const Array& in, const char* before, bool u
   const Array* const arrays[] = {&positions, &in};
   const int ordinal = common_ordinal(values, arrays, 2);
   if (values.numel == 0) return;
+  const Index rows = in.dims[0], n = in.dims[1], k = values.dims[1];
+  // A block reads its row three to five times, where a sort moves each element as often; but a block is slow with a long one.
+  const bool few = k == 1 || (op.first == 0 && k <= std::min<Index>(1024, n / 2));
+  const bool blocks_suffice = n <= 1 << 16 || (rows >= 16 && n >> 31 == 0);
+  if (n >= 512 && few && blocks_suffice)
+    return launch_typed(ordinal, select_kernel, {in.dtype}, {rows},
+                        {.n = n,
+                         .k = k,
+                         .first = op.first,
+                         .descending = op.descending,
+                         .in = in.data,
+                         .values = values.data,
+                         .positions = positions.data});
   const SortedRows sorted(ordinal, in, op.descending);
   launch_typed(ordinal, take_sorted_kernel, {in.dtype}, grid_for(values.numel),
-               {.rows = in.dims[0],
-                .n = in.dims[1],
+               {.rows = rows,
+                .n = n,
                 .padded = sorted.stride(),
-                .k = values.dims[1],
-                .reciprocal = reciprocal(values.dims[1]),
+                .k = k,
+                .reciprocal = reciprocal(k),
                 .first = op.first,
                 .descending = op.descending,
                 .keys = sorted.keys(),

@@ -22,7 +22,26 @@ TERN_KERNEL_STRUCT(RadixParameters,
   Pointer<uint64> counts;     // posted, of each tile and digit
 );
 
-// A block of 256 threads.
+// For blocks of 256 threads; of_warps has room for 8.
+inline constexpr const char* sum_before_text = R"CUDA(
+// The sum of the values of the block's threads before this one.
+template <class V> inline __device__ V sum_before(V value, V* of_warps) {
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  V sum = value;
+  #pragma unroll
+  for (int step = 1; step < 32; step *= 2) {
+    const V before = __shfl_up_sync(~0u, sum, step);
+    if (lane >= step) sum += before;
+  }
+  if (lane == 31) of_warps[warp] = sum;
+  __syncthreads();
+  #pragma unroll 1
+  for (int w = 0; w < warp; ++w) sum += of_warps[w];
+  __syncthreads();
+  return sum - value;
+}
+)CUDA";
+
 inline constexpr const char* radix_text = R"CUDA(
 enum { tile_keys = 4096, thread_keys = 16 };
 inline __device__ int digit_of(uint64 key, int shift) { return int(key >> shift & 255); }
@@ -52,22 +71,6 @@ extern "C" __global__ void radix_count(const RadixParameters p) {
 // A block moves one tile. Each of its warps has 512 keys one after the other, and counts their digits itself. The tile is sorted in
 // shared memory first, so that neighbours write to neighbouring places.
 inline constexpr KernelOf<RadixParameters> radix_sweep_kernel{"radix_sweep", R"CUDA(
-// The sum of the values of the block's threads before this one.
-inline __device__ Index sum_before(Index value, Index* of_warps) {
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  Index sum = value;
-  #pragma unroll
-  for (int step = 1; step < 32; step *= 2) {
-    const Index before = __shfl_up_sync(~0u, sum, step);
-    if (lane >= step) sum += before;
-  }
-  if (lane == 31) of_warps[warp] = sum;
-  __syncthreads();
-  #pragma unroll 1
-  for (int w = 0; w < warp; ++w) sum += of_warps[w];
-  __syncthreads();
-  return sum - value;
-}
 // How many keys of a digit the tiles of the stretch before this one have: the counts of the nearest of them one by one, up to one that
 // has posted the count of all tiles up to itself. Four are read at once.
 inline __device__ uint32 count_before(uint64* slot, Index tile, uint32 partial) {
@@ -132,7 +135,7 @@ extern "C" __global__ __launch_bounds__(256, 3) void radix_sweep(const RadixPara
   const uint32 partial = uint32(2 * p.pass + 1);  // words of the passes before have lower marks
   uint64* const slot = p.counts + number * 256 + t;
   post_word(slot, uint32(count), tile ? partial : partial + 1);
-  const int32 in_tile = int32(sum_before(count, of_warps));
+  const int32 in_tile = int32(sum_before(Index(count), of_warps));
   const Index in_stretch = sum_before(Index(p.totals[(stretch * p.passes + p.pass) * 256 + t]), of_warps);
   int32 start = in_tile;
   #pragma unroll
@@ -154,7 +157,7 @@ extern "C" __global__ __launch_bounds__(256, 3) void radix_sweep(const RadixPara
   #pragma unroll 4
   for (int i = t; i < own; i += 256) sorted[shift_of[digit_of(staged[i], shift)] + i] = staged[i];
 }
-)CUDA", {look_back_text, radix_text}};
+)CUDA", {look_back_text, sum_before_text, radix_text}};
 
 /// Sorts stretches of n keys, n < 2^32, by `bits` bits from the bit `first` on. Keys that are equal there keep their order. `other` is
 /// memory for as many keys; what is returned is the one of the two that has the result.
