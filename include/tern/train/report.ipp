@@ -43,6 +43,11 @@ namespace detail {
                   share * r.wait_s);
     text += line;
   }
+  if (r.replays > 0) {
+    std::snprintf(line, sizeof line, "         %lld captured steps %.0f%%\n", (long long)r.replays, share * r.replay_s);
+    text += line;
+  }
+  if (!r.refusal.empty()) text += "         steps are not captured: " + r.refusal + "\n";
   if (price > 0) {
     const double cost = price * r.seconds / 3600;
     std::snprintf(line, sizeof line, "         $%.6f an epoch, %.0f %s a dollar\n", cost, cost > 0 ? double(r.samples) / cost : 0, unit);
@@ -97,6 +102,7 @@ namespace detail {
     for (const auto& member : members)
       if (member.value != &EpochReport::figure || report.metric.of) json.member(member.name, r.*member.value);
     json.member("samples", r.samples);
+    json.member("replays", r.replays), json.member("replay_s", r.replay_s);
     json.end();
   }
   json.end();
