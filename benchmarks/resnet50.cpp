@@ -16,7 +16,7 @@ template <class Net>
 void resnet50_cuda(benchmark::State& state, Index batch, Net make()) {
   if (!found_gpu(state)) return;
   cuda::allow_tf32_matmul(true);
-  cuda::cudnn_benchmark(true);
+  cuda::benchmark(true);
   Net net = make();
   optim::SGD sgd(net.parameters(), {.lr = 0.01, .momentum = 0.9});
   const auto x = randn<Cuda>({batch, 3, 224, 224}).contiguous(channels_last);

@@ -8,7 +8,7 @@
 namespace tern::inline TERN_BUILD::cuda {
 
 namespace detail {
-extern TERN_API constinit std::atomic<bool> convolution_tf32_allowed, convolution_search, convolution_deterministic;
+extern TERN_API constinit std::atomic<bool> convolution_tf32_allowed, convolution_deterministic;
 
 /// Error that names the function and quotes the library's own text for the status.
 inline void check_cudnn(const char* function, int status) {
@@ -164,11 +164,6 @@ TERN_API bool is_refused(int ordinal, ConvolutionForm form);
 /// Lets convolutions of float, and recurrent layers that cuDNN computes, use TF32, which has 10 bits of mantissa:
 /// torch.backends.cudnn.allow_tf32. On by default.
 inline void allow_tf32_convolution(bool on) { detail::convolution_tf32_allowed = on; }
-
-/// Lets the first run of each convolution time cuDNN's algorithms and keep the fastest: torch.backends.cudnn.benchmark.
-/// Otherwise cuDNN's heuristic chooses. With it, the last bits of a result may differ between runs of a program. Off by
-/// default.
-inline void cudnn_benchmark(bool on) { detail::convolution_search = on; }
 
 /// Makes a convolution for which cuDNN has no deterministic algorithm an Error: torch.backends.cudnn.deterministic. An
 /// algorithm that is not deterministic is taken only where there is no other, and not at all with it. Off by default.

@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-TERN_INLINE constinit std::atomic<bool> convolution_tf32_allowed{true}, convolution_search{false}, convolution_deterministic{false};
+TERN_INLINE constinit std::atomic<bool> convolution_tf32_allowed{true}, convolution_deterministic{false};
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void note_cudnn(const char* function, int status) {
   if (status) note_failure(function, cudnn().functions.cudnnGetErrorString(status), "");
@@ -26,7 +26,7 @@ TERN_INLINE CudnnMath math_of(const ConvolutionForm& f) {
 
 /// Whether its algorithms are to be timed.
 TERN_INLINE bool is_timed(const ConvolutionForm& f) {
-  return convolution_search && !f.fused && f.choice == CudnnChoice::deterministic;
+  return times_candidates && !f.fused && f.choice == CudnnChoice::deterministic;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE ConvolutionPlan::ConvolutionPlan(Cudnn handle, int ordinal, const ConvolutionForm& f,
