@@ -46,7 +46,7 @@ inline Options for_rank(const Options& options, bool first) {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string Fit::capture_refusal(bool own_step) const {
   if (options_.no_capture) return "--no-capture";
-  if (parts_.replicas) return "ranks exchange gradients in each step";
+  if (ranks_ > 1) return "ranks exchange gradients in each step";
   if (options_.accumulate > 1) return "a step is of several batches";
   if (parts_.capture) return "";
   if (own_step) return "the step is the program's own, whose host code would run once: FitParts::capture";
