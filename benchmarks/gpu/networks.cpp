@@ -37,7 +37,7 @@ void add(const std::string& name, int iterations, const Run& run) {
   benchmark::RegisterBenchmark(name.c_str(), [run](benchmark::State& state) {
     if (!found_gpu(state)) return;
     cuda::allow_tf32_matmul(true);
-    cuda::cudnn_benchmark(true);
+    cuda::benchmark(true);
     run(state);
   })->Iterations(iterations)->UseRealTime();
 }

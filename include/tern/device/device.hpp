@@ -32,7 +32,9 @@ namespace tern::inline TERN_BUILD {
 ///
 ///   product_row              that number; long rows of products' results are padded to it
 ///
-/// If its work can be captured in a graph, it implements the interface of capture.hpp.
+/// If its work can be captured in a graph, it implements the interface of capture.hpp and has
+///
+///   Graph                    with capture(step) and replay(), as cuda::Graph
 template <class D>
 struct DeviceTraits;
 

@@ -44,6 +44,9 @@ struct EpochReport {
   double flops = 0;
   double test_figure = 0;
   double trained_s = 0;  // from the training's start to this epoch's end, without evaluations
+  Index replays = 0;     // steps that were replays of a captured one
+  double replay_s = 0;
+  std::string refusal = "";  // why no step is captured, in the first epoch of which that is so
 
   double samples_per_second() const { return seconds > 0 ? double(samples) / seconds : 0; }
 };

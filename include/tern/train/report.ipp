@@ -59,6 +59,11 @@ namespace detail {
                   share * r.wait_s);
     text += line;
   }
+  if (r.replays > 0) {
+    std::snprintf(line, sizeof line, "         %lld captured steps %.0f%%\n", (long long)r.replays, share * r.replay_s);
+    text += line;
+  }
+  if (!r.refusal.empty()) text += "         steps are not captured: " + r.refusal + "\n";
   if (price > 0) {
     const double cost = price * r.seconds / 3600;
     std::snprintf(line, sizeof line, "         $%.6f an epoch, %.0f %s a dollar\n", cost, cost > 0 ? double(r.samples) / cost : 0, unit);
@@ -114,6 +119,7 @@ namespace detail {
       if (member.value != &EpochReport::figure || report.metric.of) json.member(member.name, r.*member.value);
     if (r.of_device) json.member("captured_s", r.captured_s), json.member("other_s", r.other_s), json.member("idle_s", r.idle_s);
     json.member("samples", r.samples);
+    json.member("replays", r.replays), json.member("replay_s", r.replay_s);
     json.end();
   }
   json.end();

@@ -50,6 +50,11 @@ class TERN_API EpochTimer {
   void input_done() { lap(epoch_.input_s, Phase::forward); }
   void forward_done() { lap(epoch_.forward_s, Phase::backward); }
   void backward_done() { lap(epoch_.backward_s, Phase::optimizer); }
+  /// In place of forward_done() and backward_done(), of a step that was captured.
+  void replay_done() {
+    lap(epoch_.replay_s, Phase::optimizer);
+    ++epoch_.replays;
+  }
   /// The end of a step with that many samples. loss() is called only if it is shown.
   template <class Loss>
   void step_done(Index samples, const Loss& loss) {

@@ -19,11 +19,11 @@ namespace {
 struct Switched {
   Switched(bool tf32, bool benchmark) {
     cuda::allow_tf32_convolution(tf32);
-    cuda::cudnn_benchmark(benchmark);
+    cuda::benchmark(benchmark);
   }
   ~Switched() {
     cuda::allow_tf32_convolution(false);
-    cuda::cudnn_benchmark(false);
+    cuda::benchmark(false);
   }
 };
 
@@ -109,7 +109,7 @@ TEST_CASE("a convolution's plan is made once", "[cuda]") {
   CHECK(other.finished == first.finished);
 }
 
-TEST_CASE("with cudnn_benchmark a convolution's engines are timed once, and not while capturing", "[cuda]") {
+TEST_CASE("with benchmark() a convolution's engines are timed once, and not while capturing", "[cuda]") {
   NEED_EMULATOR();
   const auto x = spread_tensor<Cuda, float>({2, 3, 13, 13}), w = spread_tensor<Cuda, float>({4, 3, 3, 3});
   const auto expected = results_of(x, w);

@@ -42,8 +42,8 @@ struct Page {
 };
 
 struct Searching {
-  Searching() { cuda::cudnn_benchmark(true); }
-  ~Searching() { cuda::cudnn_benchmark(false); }
+  Searching() { cuda::benchmark(true); }
+  ~Searching() { cuda::benchmark(false); }
 };
 
 /// A convolution and its gradients, whose engines are timed.

@@ -8,7 +8,7 @@
 namespace tern::inline TERN_BUILD::cuda {
 
 namespace detail {
-extern TERN_API constinit std::atomic<bool> convolution_tf32_allowed, convolution_search, convolution_deterministic;
+extern TERN_API constinit std::atomic<bool> convolution_tf32_allowed, convolution_deterministic;
 
 /// Error that names the function and quotes the library's own text for the status.
 inline void check_cudnn(const char* function, int status) {
@@ -69,10 +69,6 @@ class CudnnLease {
 /// Lets convolutions of float, and recurrent layers that cuDNN computes, use TF32, which has 10 bits of mantissa:
 /// torch.backends.cudnn.allow_tf32. On by default.
 inline void allow_tf32_convolution(bool on) { detail::convolution_tf32_allowed = on; }
-
-/// Lets the first run of each convolution time cuDNN's first choices and keep the fastest: torch.backends.cudnn.benchmark. Otherwise
-/// cuDNN's heuristic chooses. With it, the last bits of a result may differ between runs of a program. Off by default.
-inline void cudnn_benchmark(bool on) { detail::convolution_search = on; }
 
 /// Keeps convolutions to kernels that give the same bits in every run: torch.backends.cudnn.deterministic. The gradient of attention
 /// in 16 bits gets sums of one order with it, which need memory for all scores. Off by default.

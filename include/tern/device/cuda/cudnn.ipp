@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
-TERN_INLINE constinit std::atomic<bool> convolution_tf32_allowed{true}, convolution_search{false}, convolution_deterministic{false};
+TERN_INLINE constinit std::atomic<bool> convolution_tf32_allowed{true}, convolution_deterministic{false};
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void note_cudnn(const char* function, int status) {
   if (status) note_failure(function, cudnn().functions.cudnnGetErrorString(status), "");

@@ -62,7 +62,7 @@ TERN_INLINE Graph ConvolutionForm::graph() const {
                                                        {convolution_bias, m.bias},
                                                        {convolution_addend, adds_to_target ? nullptr : m.addend}};
     // A wait cannot be captured, and a run more would add once more.
-    if (convolution_search && !capture && !adds_to_target) plan.time_engines(handle, ordinal, memory);
+    if (times_candidates && !capture && !adds_to_target) plan.time_engines(handle, ordinal, memory);
     if (!plan.is_refused()) {
       const Span span(Work::kernel, "convolution", ordinal, bind(ordinal).compute);
       if (plan.run(handle, ordinal, memory)) return true;

@@ -1,6 +1,7 @@
 // CUDA's libraries are loaded at first use, from the places where users have them. So one binary runs on machines with
 // and without a GPU.
 #pragma once
+#include <atomic>
 #include <initializer_list>
 #include <string>
 
@@ -10,6 +11,8 @@
 namespace tern::inline TERN_BUILD::cuda {
 
 namespace detail {
+extern TERN_API constinit std::atomic<bool> times_candidates;
+
 /// Folders, besides the loader's own path, in which a library may lie, separated by colons. `*` matches as in the shell.
 TERN_API std::string library_folders();
 TERN_API bool cudnn_suits_driver(void* handle);
@@ -82,6 +85,11 @@ TERN_API CublasLtLibrary& cublaslt();
 TERN_API CudnnLibrary& cudnn();
 /// Whether there is a cuDNN that can be used.
 TERN_API bool has_cudnn();
+
+/// Lets the first product or convolution of each shape time the algorithms that cuBLASLt and cuDNN propose, and keep the fastest:
+/// torch.backends.cudnn.benchmark. Otherwise the libraries' heuristics choose. With it, the last bits of a result may differ between
+/// runs of a program. A captured one is not timed. Off by default.
+inline void benchmark(bool on) { detail::times_candidates = on; }
 
 }  // namespace tern::cuda
 

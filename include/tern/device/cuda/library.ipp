@@ -15,6 +15,8 @@
 namespace tern::inline TERN_BUILD::cuda {
 namespace detail {
 
+TERN_INLINE constinit std::atomic<bool> times_candidates{false};
+
 /// The folder that the python3 on the path belongs to, such as a virtual environment that is not active; empty if there
 /// is none.
 [[gnu::cold]] TERN_INLINE std::string python_prefix() {
