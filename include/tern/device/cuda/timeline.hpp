@@ -39,6 +39,8 @@ class TERN_API Timeline {
   };
   /// The page so far. Waits for the devices.
   Page read();
+  /// CUPTI's records of the page, as far as it has been read.
+  const std::vector<DeviceRecord>& records() const { return records_; }
 
  private:
   static constexpr std::size_t most_unsettled = 1024;
