@@ -1,5 +1,5 @@
 // A profiler of its own, which the driver loads where CUDA_INJECTION64_PATH names it: takes CUPTI's only subscription, and at the program's
-// end writes the durations in ns of each kernel, by name, and each copy, by direction, memory and bytes, to the file INJECTED_OUT. It has
+// end writes the durations in ns of each kernel, by name, and each copy, by direction and bytes, to the file INJECTED_OUT. It has
 // nothing of tern, so that tern's ledger can be compared with it. INJECTED_CUPTI is libcupti's path.
 #include <dlfcn.h>
 
@@ -38,8 +38,7 @@ void complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::
     if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
       const auto& copy = *reinterpret_cast<const CUpti_ActivityMemcpy*>(record);
       const bool in = copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, out = copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
-      const std::string memory = (in ? copy.srcKind : copy.dstKind) == CUPTI_ACTIVITY_MEMORY_KIND_PINNED ? "pinned " : "pageable ";
-      const std::string key = in ? "to device " + memory : out ? "to host " + memory : "on device ";
+      const std::string key = in ? "to device " : out ? "to host " : "on device ";
       durations[key + std::to_string(copy.bytes)].push_back(copy.end - copy.start);
     } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
       const auto& fill = *reinterpret_cast<const CUpti_ActivityMemset*>(record);

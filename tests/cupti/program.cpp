@@ -1,6 +1,6 @@
 // What tests/cupti/run runs on a device, with CUPTI for the ledger and with CUPTI for another profiler.
-//   program work OUT   copies and kernels of sizes between 4 bytes and 64 MB, and what the ledger has of them, as JSON
-//   program epochs N   epochs, of N batches, of a small network with a trace and without, in turn
+//   program work OUT N  copies and kernels of sizes between 4 bytes and 64 MB, N of each, and what the ledger has of them, as JSON
+//   program epochs N FILE  epochs, of N batches, of a small network with a trace in a file and without, in turn
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -18,19 +18,18 @@ using namespace tern;
 /// The name under which injection.cpp counts the same.
 std::string key_of(const cuda::detail::TimelineEntry& entry) {
   if (entry.work == Work::kernel) return std::string("kernel ") + entry.name;
-  return text({entry.work == Work::to_device ? "to device " : "to host ", entry.pinned ? "pinned " : "pageable ", Index(entry.bytes)});
+  return text({entry.work == Work::to_device ? "to device " : "to host ", Index(entry.bytes)});
 }
 
-/// Copies of each size both ways, pinned and pageable, and kernels that have one size each, so that their names tell them apart.
-void work() {
-  constexpr int repeats = 30;
+/// Copies of each size both ways; to pageable memory, of 4 bytes less. Kernels that have one size each, so that their names tell them apart.
+void work(int repeats) {
   for (const Index bytes : {4, 4096, 401408, 1 << 20, 1 << 24, 1 << 26}) {
     const auto pageable = zeros<Cpu>({bytes / 4}), pinned = pageable.pin_memory();
     const auto there = pageable.cuda();
     for (int i = 0; i < repeats; ++i) {
       pinned.cuda_async().wait();
       there.cpu_async().wait();
-      if (bytes <= 401408) there.cpu();
+      if (bytes > 4 && bytes <= 401408) there.narrow(0, 0, bytes / 4 - 1).cpu();
     }
   }
   const auto mega = full<Cuda>({1 << 18}, 0.5), large = full<Cuda>({1 << 24}, 0.5), matrix = full<Cuda>({1024, 1024}, 0.5);
@@ -44,18 +43,18 @@ void work() {
   cuda::synchronize();
 }
 
-int write_work(const char* path) {
+int write_work(const char* path, int repeats) {
   ledger::start();
-  work();
+  work(repeats);
   const auto page = cuda::detail::timeline().read();
   const ledger::Page summed = ledger::page();
   std::map<std::string, std::vector<double>> durations;
-  Index kernels = 0, copies = 0, records_of_kernels = 0, records_of_copies = 0, line_count = 0;
+  Index kernels = 0, copies = 0, whole_copies = 0, records_of_kernels = 0, records_of_copies = 0, line_count = 0;
   double seconds = 0, line_seconds = 0, copy_seconds = 0, record_seconds = 0;
   for (const auto& entry : page.entries) {
     if (entry.work == Work::wait) continue;
     ++(entry.work == Work::kernel ? kernels : copies);
-    if (entry.work != Work::kernel) copy_seconds += entry.seconds;
+    if (entry.work != Work::kernel) copy_seconds += entry.seconds, whole_copies += !entry.further;
     seconds += entry.seconds;
     durations[key_of(entry)].push_back(1e9 * entry.seconds);
   }
@@ -72,8 +71,8 @@ int write_work(const char* path) {
                io::json_quoted(cuda::detail::CuptiLibrary().library.path).c_str());
   std::fprintf(out, "\"kernels\": %lld, \"listed_kernels\": %lld, \"records_of_kernels\": %lld,\n", (long long)kernels,
                (long long)summed.kernels, (long long)records_of_kernels);
-  std::fprintf(out, "\"copies\": %lld, \"listed_copies\": %lld, \"records_of_copies\": %lld,\n", (long long)copies, (long long)line_count,
-               (long long)records_of_copies);
+  std::fprintf(out, "\"copies\": %lld, \"records_of_copies\": %lld, \"whole_copies\": %lld, \"listed_copies\": %lld,\n", (long long)copies,
+               (long long)records_of_copies, (long long)whole_copies, (long long)line_count);
   std::fprintf(out, "\"seconds\": %.12g, \"record_seconds\": %.12g, \"copy_seconds\": %.12g, \"line_seconds\": %.12g,\n\"durations\": {", seconds,
                record_seconds, copy_seconds, line_seconds);
   const char* separator = "\n";
@@ -115,7 +114,7 @@ struct Batches {
   Iterator end() const { return {this, count}; }
 };
 
-int epochs(Index count) {
+int epochs(Index count, const char* trace) {
   Net net;
   optim::SGD sgd(net.parameters(), {.lr = 0.01});
   const Batches batches{count};
@@ -124,7 +123,7 @@ int epochs(Index count) {
   for (int i = 0; i < 12; ++i) {
     train::Options options;
     options.epochs = 1;
-    if (i % 2) options.trace = "/dev/null";
+    if (i % 2) options.trace = trace;
     const train::Report report = train::fit(net, sgd, batches, options);
     const train::EpochReport& epoch = report.epochs.back();
     if (i >= 2 && epoch.seconds < least[i % 2]) least[i % 2] = epoch.seconds;
@@ -141,8 +140,8 @@ int epochs(Index count) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count == 3 && std::strcmp(arguments[1], "work") == 0) return write_work(arguments[2]);
-  if (count == 3 && std::strcmp(arguments[1], "epochs") == 0) return epochs(std::atoll(arguments[2]));
+  if (count == 4 && std::strcmp(arguments[1], "work") == 0) return write_work(arguments[2], std::atoi(arguments[3]));
+  if (count == 4 && std::strcmp(arguments[1], "epochs") == 0) return epochs(std::atoll(arguments[2]), arguments[3]);
   std::fprintf(stderr, "program is started by tests/cupti/run\n");
   return 2;
 }
