@@ -88,7 +88,7 @@ namespace tern::inline TERN_BUILD::ledger {
     }
     if (i == page.lines.size()) page.lines.push_back({entry.work, site, entry.pinned, name});
     Line& line = page.lines[i];
-    ++line.count;
+    line.count += !entry.further;
     line.bytes += Index(entry.bytes);
     line.seconds += entry.seconds;
     if (entry.ordinal != cuda::detail::on_host) line.overlapped += computing[std::size_t(entry.ordinal)].within(entry);

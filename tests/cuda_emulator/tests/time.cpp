@@ -10,7 +10,7 @@ namespace {
 // Rates in bytes or operations per ns.
 constexpr const char* machine =
     "call_ns=100,kernel_ns=1000,copy_ns=500,h2d_pinned=10,h2d_pageable=4,d2h_pinned=8,d2h_pageable=2,memory_rate=100,"
-    "float32=1000,peer=20";
+    "float32=1000,peer=20,event_ns=0";
 
 float elapsed(CUevent a, CUevent b) {
   float ms = -1;
@@ -161,4 +161,17 @@ CHILD_CASE("cuda emulator: the host's own work passes on its clock") {
   EXPECT(cuEventRecord(end, s) == CUDA_SUCCESS);
   EXPECT(cuEventSynchronize(end) == CUDA_SUCCESS);
   EXPECT(elapsed(begin, end) == 5100e-6f);
+}
+
+CHILD_CASE("cuda emulator: an event that is timed takes its stream's time, one that is not takes none") {
+  tern_emulator_set(machine);
+  tern_emulator_set("event_ns=1500");
+  start();
+  Stream s;
+  Event begin, end, untimed(CU_EVENT_DISABLE_TIMING);
+  EXPECT(cuEventRecord(begin, s) == CUDA_SUCCESS);
+  EXPECT(cuEventRecord(untimed, s) == CUDA_SUCCESS);
+  EXPECT(cuEventRecord(end, s) == CUDA_SUCCESS);
+  EXPECT(cuEventSynchronize(end) == CUDA_SUCCESS);
+  EXPECT(elapsed(begin, end) == 1500e-6f);
 }

@@ -15,6 +15,9 @@
 #if __has_include(<nccl.h>)
 #include <nccl.h>
 #endif
+#if __has_include(<cupti.h>)
+#include <cupti.h>
+#endif
 
 namespace device_cuda_api {
 namespace {
@@ -222,6 +225,38 @@ static_assert(int(nccl_float16) == ncclFloat16 && int(nccl_float32) == ncclFloat
 static_assert(int(nccl_bfloat16) == ncclBfloat16);
 static_assert(int(nccl_sum) == ncclSum && int(nccl_product) == ncclProd && int(nccl_max) == ncclMax);
 static_assert(int(nccl_min) == ncclMin && int(nccl_avg) == ncclAvg);
+#endif
+
+#ifdef CUPTI_API_VERSION
+#define CHECK_CUPTI(name, result, arguments) \
+  static_assert(same_function<decltype(CuptiFunctions::name), decltype(&::name)>, #name);
+TERN_CUPTI_FUNCTIONS(CHECK_CUPTI)
+static_assert(int(cupti_driver_api) == CUPTI_CB_DOMAIN_DRIVER_API && int(cupti_runtime_api) == CUPTI_CB_DOMAIN_RUNTIME_API);
+static_assert(int(cupti_enter) == CUPTI_API_ENTER && int(cupti_exit) == CUPTI_API_EXIT);
+static_assert(int(cupti_copy) == CUPTI_ACTIVITY_KIND_MEMCPY && int(cupti_fill) == CUPTI_ACTIVITY_KIND_MEMSET);
+static_assert(int(cupti_kernel) == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && int(cupti_peer_copy) == CUPTI_ACTIVITY_KIND_MEMCPY2);
+static_assert(int(cupti_to_device) == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD && int(cupti_to_host) == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH);
+static_assert(int(cupti_pageable) == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE && int(cupti_pinned) == CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
+static_assert(cupti_has_subscriber == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+static_assert(sizeof(CuptiCall) == sizeof(CUpti_CallbackData) && offsetof(CuptiCall, correlation) == offsetof(CUpti_CallbackData, correlationId));
+
+template <class Ours, class Theirs>
+constexpr bool same_record = offsetof(Ours, start) == offsetof(Theirs, start) && offsetof(Ours, end) == offsetof(Theirs, end) &&
+                             offsetof(Ours, device) == offsetof(Theirs, deviceId) && offsetof(Ours, correlation) == offsetof(Theirs, correlationId);
+template <class Ours, class Theirs>
+constexpr bool same_copy = same_record<Ours, Theirs> && offsetof(Ours, copy_kind) == offsetof(Theirs, copyKind) &&
+                           offsetof(Ours, source) == offsetof(Theirs, srcKind) && offsetof(Ours, target) == offsetof(Theirs, dstKind) &&
+                           offsetof(Ours, bytes) == offsetof(Theirs, bytes);
+template <class Theirs>
+constexpr bool same_kernel = same_record<CuptiKernelRecord, Theirs> && offsetof(CuptiKernelRecord, name) == offsetof(Theirs, name);
+// Those of CUDA 12.0, which later headers keep, and those of 13.2.
+static_assert(same_kernel<CUpti_ActivityKernel8> && same_copy<CuptiCopyRecord, CUpti_ActivityMemcpy5>);
+static_assert(same_copy<CuptiPeerCopyRecord, CUpti_ActivityMemcpyPtoP4> && same_record<CuptiFillRecord, CUpti_ActivityMemset4>);
+static_assert(offsetof(CuptiPeerCopyRecord, target_device) == offsetof(CUpti_ActivityMemcpyPtoP4, dstDeviceId));
+static_assert(offsetof(CuptiFillRecord, bytes) == offsetof(CUpti_ActivityMemset4, bytes));
+#if CUPTI_API_VERSION >= 130202
+static_assert(same_kernel<CUpti_ActivityKernel11> && same_copy<CuptiCopyRecord, CUpti_ActivityMemcpy6>);
+#endif
 #endif
 
 }  // namespace

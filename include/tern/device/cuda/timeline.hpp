@@ -13,6 +13,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 struct TimelineEntry : WorkItem {
   int thread;  // of the host, in the order of appearance
   bool ended = false;
+  bool further = false;  // a piece of the copy before it: the library's copies of pageable memory are several of the driver's
   double start = 0, seconds = 0;
   Event begin = nullptr, end = nullptr;
   TimelinePosition outer = {};  // with records: what the thread was at before
@@ -39,6 +40,8 @@ class TERN_API Timeline {
   };
   /// The page so far. Waits for the devices.
   Page read();
+  /// CUPTI's records of the page, as far as it has been read.
+  const std::vector<DeviceRecord>& records() const { return records_; }
 
  private:
   static constexpr std::size_t most_unsettled = 1024;

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "timeline.hpp"
 
@@ -167,7 +168,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   for (std::size_t i = 0; i <= entries_.size(); ++i) {
     const TimelineEntry* const entry = i < entries_.size() ? &entries_[i] : nullptr;
     if (entry && entry->ended && has_host_time(*entry)) page.entries.push_back(*entry);
-    bool in_collective = false;
+    bool in_collective = false, in_copy = false;
     for (; next < placed.size() && (!entry || placed[next].index == i); ++next) {
       const DeviceRecord& record = *placed[next].record;
       const double start = seconds_at(record.start), end = seconds_at(record.end);
@@ -178,8 +179,12 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
       }
       TimelineEntry listed = entry ? *entry : TimelineEntry{{record.work, record.pinned, record.ordinal, nullptr, "", Here("", 0), 0}, 0};
       in_collective = entry && entry->work == Work::collective;
-      if (!in_collective && (listed.work != record.work || !listed.bytes)) listed.bytes = record.bytes, listed.pinned = record.pinned;
+      if (!in_collective && listed.work != record.work) listed.pinned = record.pinned;
       if (!in_collective) listed.work = record.work;
+      if (listed.work == Work::to_device || listed.work == Work::to_host) {
+        listed.bytes = record.bytes;
+        listed.further = entry && std::exchange(in_copy, true);
+      }
       if (record.name && !in_collective) listed.name = record.name;
       else if (!entry || entry->work == Work::wait) listed.name = record.work == Work::kernel ? "fill or copy on device" : "copy";
       listed.start = start;
