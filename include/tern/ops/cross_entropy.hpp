@@ -48,6 +48,7 @@ struct CrossEntropyState {
 
   Tensor<D, T> gradient(const backend::CrossEntropy::Options& as, const Tensor<D, T>& g) const {
     const Tensor<D, T> dx = empty<D, T>(x.shape(), x.device());
+    count_pass({dx.impl(), x.impl(), target.impl()});
     backend::run<D, T>(backend::CrossEntropyGradient{*dx.impl(), *dense(g).impl(), *log_sum.impl(), *total.impl(),
                                                      *dense(x).impl(), *target.impl(), weights(), as});
     return dx;
@@ -80,6 +81,7 @@ Tensor<D, T> class_cross_entropy(const OpName& op, backend::CrossEntropy::Option
   const auto log_sum = empty<D, compute_t<T>>(rows, x.device()), total = empty<D, compute_t<T>>({}, x.device());
   {
     const ErrorName name(op);  // of a target out of range
+    count_pass({y.impl(), x.impl(), labels.impl()});
     backend::run<D, T>(backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *dense(x).impl(), *labels.impl(),
                                              weight_array ? weight.impl() : nullptr, options});
   }

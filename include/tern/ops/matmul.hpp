@@ -33,7 +33,7 @@ Tensor<D, T> product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>
   shape.push_back(left->dims[left->ndim - 2]);
   shape.push_back(right->dims[right->ndim - 1]);
   Tensor<D, T> c = empty<D, T>(shape, a.device());
-  count_products(1, 2.0 * double(c.numel()) * double(k));
+  count_product(*c.impl(), *left, *right);
   backend::run<D, T>(backend::MatMul{*c.impl(), lefts.impl ? *lefts.impl : *left, rights.impl ? *rights.impl : *right, bias});
   return c;
 }

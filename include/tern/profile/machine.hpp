@@ -8,7 +8,9 @@
 #include "../core/clock.hpp"
 #include "../device/cuda/kernel_cache.hpp"
 #include "../io/file.hpp"
+#include "../autograd/backward.hpp"
 #include "../ops/arithmetic.hpp"
+#include "../ops/convolution.hpp"
 #include "../ops/matmul.hpp"
 #include "../ops/support/grad_ops.hpp"
 #include "../ops/transfer.hpp"
@@ -23,6 +25,8 @@ struct Machine {
   std::string why_not;                          // why there is no GPU; empty if there is one
   Curve cpu_matmul{{}, 8}, cuda_matmul{{}, 8};  // seconds of a square product, by its operations: to twice the largest n
   Curve cpu_elementwise, cuda_elementwise;      // seconds of a + b, by its elements
+  Curve cpu_convolution, cuda_convolution;      // seconds of a convolution, the mean of it and its two gradients, by operations: 3 x 3, 32 channels
+  double queueing = not_measured;               // seconds of the host for each kernel of a training step
   Curve copies[2][2];                           // seconds, [to the host][pinned], by bytes
 };
 
@@ -40,6 +44,7 @@ struct Sizes {
 /// The sizes and the time limit of the measurements.
 struct MeasureOptions {
   Sizes matmul{32, 4096}, elementwise{1 << 10, 1 << 25}, copies{1 << 10, 1 << 28};
+  Sizes convolution{2, 512};  // images
   double longest = 0.2;  // seconds for all repetitions of one size, once it is warm; after a longer measurement, only the fewest points of a curve are completed
 };
 
@@ -79,6 +84,9 @@ template <class F>
 double least_seconds(bool on_device, const F& f) {
   return measure_warm(on_device, f).seconds;
 }
+
+/// The host's seconds for queueing a kernel: of a chain of products of small tensors and their gradients.
+TERN_API double time_queueing();
 
 enum Part : int { on_cpu = 1, on_cuda = 2, with_copies = 4 };
 

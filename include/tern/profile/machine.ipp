@@ -34,6 +34,28 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return {least > 1e-12 ? least : 1e-12, now() - start};
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE double time_queueing() {
+  const int device = cuda::current_device();
+  const Tensor<Cuda> x = ones<Cpu>({1024}).cuda(device).requires_grad_(), g = ones<Cpu>({1024}).cuda(device);
+  const auto run = [&] {
+    x.set_grad({});
+    Tensor<Cuda> y = x;
+    for (int i = 0; i < 10; ++i) y = y * x;
+    y.backward(g);
+  };
+  run();
+  double least = HUGE_VAL;
+  for (int tries = 0; tries < 20; ++tries) {
+    cuda::synchronize(Cuda{device});
+    const std::int64_t before = tern::detail::device_events.count[int(Work::kernel)];
+    const double start = now();
+    run();
+    least = std::min(least, (now() - start) / double(tern::detail::device_events.count[int(Work::kernel)] - before));
+  }
+  cuda::synchronize(Cuda{device});
+  return least;
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE Times time_matmul(Index m, Index n, Index k, int parts) {
   const NoGradGuard off;
   Times times;
@@ -66,22 +88,32 @@ namespace tern::inline TERN_BUILD::profile::measuring {
 namespace tern::inline TERN_BUILD::profile {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void measure(Machine& machine, const MeasureOptions& options) {
-  const NoGradGuard off;
   const auto operations = [](double n) { return 2 * n * n * n; };
   const auto itself = [](double n) { return n; };
-  const auto measure_on = [&]<Device D>(D device, Curve& products, Curve& sums) {
+  const auto measure_on = [&]<Device D>(D device, Curve& products, Curve& sums, Curve& convolutions) {
     constexpr bool on_device = !HostDevice<D>;
     measuring::measure_curve(products, options.matmul, options.longest, on_device, operations, [=](Index n) {
       return [a = ones<Cpu>({n, n}).to(device), b = ones<Cpu>({n, n}).to(device)] { tern::matmul(a, b); };
     });
+    // 32 channels of 16 x 16 pixels. Along a side 46 pairs of a pixel and a weight lie within the image.
+    measuring::measure_curve(convolutions, options.convolution, options.longest, on_device, [](double n) { return 2 * n * 32 * 32 * 46 * 46; }, [=](Index n) {
+      const auto x = ones<Cpu>({n, 32, 16, 16}).contiguous(channels_last).to(device).requires_grad_();
+      const auto w = ones<Cpu>({32, 32, 3, 3}).to(device).requires_grad_(), g = ones<Cpu>({n, 32, 16, 16}).contiguous(channels_last).to(device);
+      return [=] {
+        x.set_grad({}), w.set_grad({});
+        conv2d(x, w, {}, {.padding = 1}).backward(g);
+      };
+    });
+    for (Curve::Point& point : convolutions.points) point.seconds /= 3;
     measuring::measure_curve(sums, options.elementwise, options.longest, on_device, itself, [=](Index n) {
       return [a = ones<Cpu>({n}).to(device), b = ones<Cpu>({n}).to(device)] { a + b; };
     });
   };
-  measure_on(Cpu{}, machine.cpu_matmul, machine.cpu_elementwise);
+  measure_on(Cpu{}, machine.cpu_matmul, machine.cpu_elementwise, machine.cpu_convolution);
   if (!machine.why_not.empty()) return;
   const int ordinal = cuda::current_device();
-  measure_on(Cuda{ordinal}, machine.cuda_matmul, machine.cuda_elementwise);
+  measure_on(Cuda{ordinal}, machine.cuda_matmul, machine.cuda_elementwise, machine.cuda_convolution);
+  machine.queueing = measuring::time_queueing();
   for (const bool pinned : {false, true}) {
     const auto host = [=](Index bytes) {
       const Tensor<Cpu, std::uint8_t> pageable = zeros<Cpu, std::uint8_t>({bytes});
@@ -115,16 +147,17 @@ namespace tern::inline TERN_BUILD::profile::measuring {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Curve*> curves_of(Machine& machine) {
-  std::vector<Curve*> curves{&machine.cpu_matmul, &machine.cpu_elementwise, &machine.cuda_matmul,
-                             &machine.cuda_elementwise};
+  std::vector<Curve*> curves{&machine.cpu_matmul,  &machine.cpu_elementwise,  &machine.cpu_convolution,
+                             &machine.cuda_matmul, &machine.cuda_elementwise, &machine.cuda_convolution};
   for (auto& way : machine.copies)
     for (Curve& curve : way) curves.push_back(&curve);
   return curves;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string curves_text(Machine& machine) {
-  std::string out;
   char number[64];
+  std::snprintf(number, sizeof number, "%.17g\n", std::isnan(machine.queueing) ? 0 : machine.queueing);
+  std::string out = number;
   for (const Curve* const curve : curves_of(machine)) {
     out += tern::text({Index(curve->points.size())});
     for (const Curve::Point& point : curve->points) {
@@ -144,6 +177,9 @@ namespace tern::inline TERN_BUILD::profile::measuring {
     text = end;
     return is_one ? value : -1;
   };
+  const double queueing = number(0);
+  if (queueing < 0) return false;
+  machine.queueing = queueing > 0 ? queueing : not_measured;
   for (Curve* const curve : curves_of(machine)) {
     const double count = number(0);
     if (!(count == 0 || (count >= double(Curve::fewest) && count <= 100))) return false;
