@@ -1,6 +1,5 @@
 // ./benchmarks/run placement [products] [sums] [crossings] [steps] [--largest N] [--json FILE]: what profile::placement() predicts on this machine, beside
-// what the same work takes, on the CPU and on the GPU. Without names all four. The measured sizes lie between those of the curves, and are timed here:
-// by the host's clock, over rounds of work that end in a wait.
+// what the same work takes, on the CPU and on the GPU. Without names all four. The measured sizes lie between those of the curves.
 #include <tern/io/file.hpp>
 #include <tern/io/json.hpp>
 #include <tern/models/resnet.hpp>
@@ -20,20 +19,22 @@ namespace {
 
 using namespace tern;
 
-/// Seconds that one of many runs takes: the least over rounds for 0.1 s, two at least. One before the first opens libraries and compiles kernels.
+/// Seconds that one of many runs takes, of the device by its events, else of the host: the least over rounds for 0.1 s, two at least. One before the
+/// first opens libraries and compiles kernels.
 template <class Run>
 double seconds_each(bool on_device, const Run& run) {
   const auto measure = [&](int times) {
-    const double start = now();
-    for (int i = 0; i < times; ++i) run();
-    if (on_device) cuda::synchronize();
-    return (now() - start) / times;
+    const auto repeat = [](const void* f, int count) {
+      for (int i = 0; i < count; ++i) (*static_cast<const Run*>(f))();
+    };
+    return profile::measuring::seconds_of(on_device, repeat, &run, times) / times;
   };
   measure(1);
-  const double end = now() + 0.1;
+  const double begin = now();
   double least = measure(1);
-  do least = std::min(least, measure(1 + int(0.002 / least)));
-  while (now() < end);
+  const int times = 1 + int(0.002 / (now() - begin));
+  do least = std::min(least, measure(times));
+  while (now() < begin + 0.1);
   return least;
 }
 

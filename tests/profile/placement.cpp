@@ -34,7 +34,7 @@ Placement round_machine() {
   place.cuda_elementwise = proportional(1e11);
   place.cpu_convolution = proportional(5e10);
   place.cuda_convolution = proportional(5e12);
-  place.queueing = 1e-6;
+  place.queueing[int(Effort::product)] = 3e-6, place.queueing[int(Effort::convolution)] = 5e-6, place.queueing[int(Effort::pass)] = 1e-6;
   place.copies[0][0] = proportional(1e10);
   place.copies[1][0] = proportional(5e9);
   place.copies[0][1] = place.copies[1][1] = proportional(2e10);
@@ -125,6 +125,7 @@ TEST_CASE("placement: a step takes what the curves say to each piece of its work
   const auto touching = [](double numbers) { return Approx(numbers / 3 / 1e9).epsilon(1e-9); };  // 4 bytes each, 12 an element of a sum
   CHECK(seconds([&] { a + a; }) == touching(3 * 1000));
   CHECK(seconds([&] { a.exp(); }) == touching(2 * 1000));
+  CHECK(seconds([&] { a.clone(); }) == touching(2 * 1000));
   CHECK(seconds([&] { matmul(b, c) + row; }) == Approx(2. * 50 * 200 * 300 / 1e11 + (2 * 15000 + 300) / 3e9).epsilon(1e-9));
   CHECK(seconds([&] { a.sum(1); }) == touching(1000));  // its result is less than what the curves tell apart
   CHECK(seconds([&] { a.add_(1); }) == touching(2 * 1000));
@@ -151,6 +152,12 @@ TEST_CASE("placement: a step on the GPU takes the longer of queueing and computi
   CHECK(prediction.queueing == Approx(2e-6));
   CHECK(prediction.computing == Approx(2 * 1000 / 1e11));
   CHECK(prediction.predicted.cuda == Approx(2e-6 + 4000 / 1e10));
+  CHECK(place.training_step([]<Device D>(D) {
+                return [x = ones<D>({20, 20})] {
+                  matmul(x, x);
+                  x + x;
+                };
+              }).queueing == Approx(4e-6));
   place.cuda_elementwise = proportional(1e8);
   prediction = place.training_step(make, {.measured = true});
   CHECK(prediction.predicted.cuda == Approx(2e-5 + 4000 / 1e10));
@@ -218,7 +225,7 @@ TEST_CASE("placement: on cold libraries the curves are the emulated machine's, a
   cuda::empty_cache();
   const auto measured = [] {
     const Emulating cold("cold=1", "cold=0");
-    return profile::placement({.remeasure = true});
+    return Placement{profile::machine(true, {.longest = 0.05})};
   };
   Placement place = measured();
   setenv("XDG_CACHE_HOME", before.c_str(), 1);

@@ -216,7 +216,13 @@ inline constinit thread_local std::vector<CountedWork>* listed = nullptr;
   prediction.predicted.cpu = seconds_of(host.work, cpu_matmul, cpu_convolution, cpu_elementwise);
   if (!why_not.empty()) return prediction;
   prediction.kernels = device.kernels;
-  prediction.queueing = queueing * double(device.kernels);
+  // A layer that one call computes is one product of the host, however many it counts.
+  double calls[3] = {};
+  for (const CountedWork& piece : device.work) ++calls[int(piece.effort)];
+  const double of_others = double(device.kernels) - calls[0] - calls[1];
+  calls[int(Effort::pass)] = of_others > 0 ? of_others : 0;
+  for (int i = 0; i < 3; ++i)
+    if (calls[i] > 0) prediction.queueing += calls[i] * queueing[i];
   prediction.computing = seconds_of(device.work, cuda_matmul, cuda_convolution, cuda_elementwise);
   double copying = 0;
   for (const bool to_host : {false, true})
