@@ -8,6 +8,8 @@
 #include "tern/nn/dropout.hpp"
 #include "tern/nn/linear.hpp"
 #include "tern/ops/activations.hpp"
+#include "tern/ops/softmax.hpp"
+#include "tern/optim/sgd.hpp"
 #include "tern/profile/ledger.hpp"
 
 namespace profile_placement {
@@ -30,6 +32,9 @@ Placement round_machine() {
   place.cpu_elementwise = proportional(1e9);
   place.cuda_matmul = proportional(1e13);
   place.cuda_elementwise = proportional(1e11);
+  place.cpu_convolution = proportional(5e10);
+  place.cuda_convolution = proportional(5e12);
+  place.queueing[int(Effort::product)] = 3e-6, place.queueing[int(Effort::convolution)] = 5e-6, place.queueing[int(Effort::pass)] = 1e-6;
   place.copies[0][0] = proportional(1e10);
   place.copies[1][0] = proportional(5e9);
   place.copies[0][1] = place.copies[1][1] = proportional(2e10);
@@ -110,7 +115,59 @@ TEST_CASE("placement: an answer as text") {
                                ContainsSubstring(" ms\n  no GPU: there is none\n") && !ContainsSubstring("copied"));
 }
 
-TEST_CASE("placement: a step is predicted by its products, and run on both sides", "[cuda]") {
+TEST_CASE("placement: a step takes what the curves say to each piece of its work") {
+  Placement place = round_machine();
+  place.why_not = "none";
+  const auto seconds = [&](auto&& work) { return place.training_step([&](auto) { return work; }).predicted.cpu; };
+  const auto a = rand<Cpu>({50, 20}), b = rand<Cpu>({50, 200}), c = rand<Cpu>({200, 300}), row = rand<Cpu>({300});
+  const auto x = rand<Cpu>({2, 3, 10, 10}).contiguous(channels_last), w = rand<Cpu>({4, 3, 3, 3}).contiguous(channels_last);
+  CHECK(seconds([&] { matmul(b, c); }) == Approx(2. * 50 * 200 * 300 / 1e11).epsilon(1e-9));
+  const auto touching = [](double numbers) { return Approx(numbers / 3 / 1e9).epsilon(1e-9); };  // 4 bytes each, 12 an element of a sum
+  CHECK(seconds([&] { a + a; }) == touching(3 * 1000));
+  CHECK(seconds([&] { a.exp(); }) == touching(2 * 1000));
+  CHECK(seconds([&] { a.clone(); }) == touching(2 * 1000));
+  CHECK(seconds([&] { matmul(b, c) + row; }) == Approx(2. * 50 * 200 * 300 / 1e11 + (2 * 15000 + 300) / 3e9).epsilon(1e-9));
+  CHECK(seconds([&] { a.sum(1); }) == touching(1000));  // its result is less than what the curves tell apart
+  CHECK(seconds([&] { a.add_(1); }) == touching(2 * 1000));
+  CHECK(seconds([&] { softmax(a, 1); }) == touching(2 * 1000));
+  CHECK(seconds([&] { conv2d(x, w); }) == Approx(2. * 2 * 8 * 8 * 4 * 27 / 5e10).epsilon(1e-9));
+  nn::Linear<Cpu> layer(20, 50);
+  layer(a).sum().backward();
+  optim::SGD sgd(layer.parameters(), {.lr = 0.1, .momentum = 0.9});
+  CHECK(seconds([&] { sgd.step(); }) == touching(5 * 1050));  // the parameter and the momentum are read and written
+}
+
+TEST_CASE("placement: a step on the GPU takes the longer of queueing and computing, and its copies", "[cuda]") {
+  NEED_EMULATOR();
+  Placement place = round_machine();
+  const auto make = []<Device D>(D device) {
+    return [x = ones<Cpu>({1000}), y = ones<D>({1000}, device)] {
+      y + y;
+      y * y;
+      x.to(y.device());
+    };
+  };
+  profile::Prediction prediction = place.training_step(make);
+  CHECK(prediction.kernels == 2);
+  CHECK(prediction.queueing == Approx(2e-6));
+  CHECK(prediction.computing == Approx(2 * 1000 / 1e11));
+  CHECK(prediction.predicted.cuda == Approx(2e-6 + 4000 / 1e10));
+  CHECK(place.training_step([]<Device D>(D) {
+                return [x = ones<D>({20, 20})] {
+                  matmul(x, x);
+                  x + x;
+                };
+              }).queueing == Approx(4e-6));
+  place.cuda_elementwise = proportional(1e8);
+  prediction = place.training_step(make, {.measured = true});
+  CHECK(prediction.predicted.cuda == Approx(2e-5 + 4000 / 1e10));
+  CHECK(prediction.measured.cuda > 0);
+  CHECK(prediction.measured.cpu > 0);
+  CHECK_THAT(prediction.text(), ContainsSubstring("a step: 0.0 MFLOP in 0 products and convolutions, 0.0 MB in 2 passes\n") &&
+                                    ContainsSubstring("  on the GPU the host queues 2 kernels in 0.0020 ms, which the device computes in 0.0200 ms\n"));
+}
+
+TEST_CASE("placement: a model's step, and from which number of steps on the GPU is faster", "[cuda]") {
   NEED_EMULATOR();
   const EmulatedTime time;
   const Placement place = round_machine();
@@ -121,14 +178,15 @@ TEST_CASE("placement: a step is predicted by its products, and run on both sides
   profile::Prediction prediction = place.step(net, batch);
   // Two products forward, two and one (the batch needs no gradient) backward.
   const double flops = 2. * 50 * (2 * 20 * 30 + 3 * 30 * 10), parameters = 4 * (20 * 30 + 30 + 30 * 10 + 10);
-  CHECK(prediction.predicted.cpu == Approx(flops / 1e11));
-  CHECK(prediction.predicted.cuda == Approx(flops / 1e13));
+  CHECK(prediction.predicted.cpu > flops / 1e11);
+  CHECK(prediction.predicted.cuda == Approx(std::max(prediction.queueing, prediction.computing)));
+  CHECK(prediction.kernels >= 5 + 6);  // relu, dropout and the sum, both ways
   CHECK(prediction.each == Approx(4e3 / 1e10));
   CHECK(prediction.once == Approx(parameters * 3e-10));
-  CHECK(prediction.uses() == Index(std::ceil(prediction.once / (flops / 1e11 - flops / 1e13 - 4e3 / 1e10))));
-  CHECK_THAT(prediction.text(),
-             ContainsSubstring("a step: 0.2 MFLOP in 5 products, parameters of 3.8 kB, a batch of 4.0 kB\n") &&
-                 ContainsSubstring("the GPU is faster from 1 step on\n"));
+  const double gain = prediction.predicted.cpu - prediction.predicted.copied;
+  CHECK(prediction.uses() == (gain > 0 ? Index(std::ceil(prediction.once / gain)) : 0));
+  CHECK_THAT(prediction.text(), ContainsSubstring("a step: 0.2 MFLOP in 5 products and convolutions, ") &&
+                                    ContainsSubstring(" passes, parameters of 3.8 kB, a batch of 4.0 kB\n"));
   prediction = place.step(net, batch, {.measured = true});
   CHECK(prediction.measured.cpu > 0);
   CHECK(prediction.measured.cuda > 5e-6);  // five products, each 1 us before it starts
@@ -167,7 +225,7 @@ TEST_CASE("placement: on cold libraries the curves are the emulated machine's, a
   cuda::empty_cache();
   const auto measured = [] {
     const Emulating cold("cold=1", "cold=0");
-    return profile::placement({.remeasure = true});
+    return Placement{profile::machine(true, {.longest = 0.05})};
   };
   Placement place = measured();
   setenv("XDG_CACHE_HOME", before.c_str(), 1);
@@ -247,10 +305,7 @@ TEST_CASE("placement: what cannot be answered is an Error") {
   const Placement place = round_machine();
   CHECK(error_of([&] { place.matmul(2, 0, 3); }) == "placement: sizes must be at least 1: 2, 0, 3");
   CHECK(error_of([&] { place.elementwise(-1); }) == "placement: sizes must be at least 1: -1");
-  const nn::Dropout<Cpu> dropout{0.5};
-  const auto x = ones<Cpu>({3}).requires_grad_();
-  CHECK(error_of([&] { place.step(dropout, x); }) ==
-        "placement: the step has no matrix products to be predicted by: ask for it to be measured");
+  CHECK(error_of([&] { place.training_step([](auto) { return [] {}; }); }) == "placement: the step does no work that is counted, so nothing predicts it");
 }
 
 }  // namespace profile_placement

@@ -57,6 +57,7 @@ struct CrossEntropyState {
     const Tensor<D, T> rows = rows_of_product(x);
     const Array& in = *rows.impl();
     const Tensor<D, T> dx(in.contiguous ? allocate<D>(in.dtype, in.shape_ref(), in.ordinal) : allocate_rows<D, T>(in.shape_ref(), in.ordinal));
+    count_pass({dx.impl(), x.impl(), target.impl()});
     backend::run<D, T>(backend::CrossEntropyGradient{*dx.impl(), *dense(g).impl(), *log_sum.impl(), *total.impl(), in, *target.impl(),
                                                      weights(), as});
     return dx;
@@ -89,6 +90,7 @@ Tensor<D, T> class_cross_entropy(const OpName& op, backend::CrossEntropy::Option
   const auto log_sum = empty<D, compute_t<T>>(rows, x.device()), total = empty<D, compute_t<T>>({}, x.device());
   {
     const ErrorName name(op);  // of a target out of range
+    count_pass({y.impl(), x.impl(), labels.impl()});
     backend::run<D, T>(backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *rows_of_product(x).impl(), *labels.impl(),
                                              weight_array ? weight.impl() : nullptr, options});
   }

@@ -8,7 +8,9 @@
 #include "../core/clock.hpp"
 #include "../device/cuda/kernel_cache.hpp"
 #include "../io/file.hpp"
+#include "../autograd/backward.hpp"
 #include "../ops/arithmetic.hpp"
+#include "../ops/convolution.hpp"
 #include "../ops/matmul.hpp"
 #include "../ops/support/grad_ops.hpp"
 #include "../ops/transfer.hpp"
@@ -23,6 +25,8 @@ struct Machine {
   std::string why_not;                          // why there is no GPU; empty if there is one
   Curve cpu_matmul{{}, 8}, cuda_matmul{{}, 8};  // seconds of a square product, by its operations: to twice the largest n
   Curve cpu_elementwise, cuda_elementwise;      // seconds of a + b, by its elements
+  Curve cpu_convolution, cuda_convolution;      // seconds of a convolution, the mean of it and its two gradients, by operations: 3 x 3, 32 channels
+  double queueing[3] = {not_measured, not_measured, not_measured};  // seconds of the host for a kernel of a training step, by Effort
   Curve copies[2][2];                           // seconds, [to the host][pinned], by bytes
 };
 
@@ -33,14 +37,16 @@ struct Times {
   double copied = 0;  // including copies of its operands from pageable memory, and of its result back
 };
 
-/// The sizes to measure at: the powers of two from `first`, which is one, to `last`, and what lies halfway between them.
+/// The sizes to measure at: `first` times 1, 1.5, 2, 3, 4, 6, … up to `last`. `first` is even.
 struct Sizes {
   Index first, last;
 };
 /// The sizes and the time limit of the measurements.
 struct MeasureOptions {
-  Sizes matmul{32, 4096}, elementwise{1 << 10, 1 << 25}, copies{1 << 10, 1 << 28};
-  double longest = 0.2;  // seconds for all repetitions of one size, once it is warm; after a longer measurement, only the fewest points of a curve are completed
+  Sizes matmul{40, 3840};  // no powers of two, for which products are faster than for other sizes
+  Sizes elementwise{1 << 10, 1 << 25}, copies{1 << 10, 1 << 28};
+  Sizes convolution{2, 512};  // images
+  double longest = 0.5;  // seconds for all repetitions of one size, once it is warm; after a longer measurement, only the fewest points of a curve are completed
 };
 
 namespace measuring {
@@ -80,21 +86,23 @@ double least_seconds(bool on_device, const F& f) {
   return measure_warm(on_device, f).seconds;
 }
 
+/// The host's seconds for queueing a product, a convolution and another kernel, with their gradients, of small tensors.
+TERN_API void time_queueing(double (&seconds)[3]);
+
 enum Part : int { on_cpu = 1, on_cuda = 2, with_copies = 4 };
 
 TERN_API Times time_matmul(Index m, Index n, Index k, int parts);
 
 TERN_API Times time_sum(Index n, int parts);
 
-/// After 2^k comes 3 * 2^(k - 1), after that 2^(k + 1).
-constexpr Index next_size(Index size) { return (size & (size - 1)) == 0 ? size + size / 2 : size + size / 3; }
-
 /// Measures, at each size, what make(size) returns. x(size) is the curve's argument. A size that took longer than a larger one was
 /// disturbed, and gets the larger one's time.
 template <class X, class Make>
 void measure_curve(Curve& curve, const Sizes& sizes, double longest, bool on_device, const X& x, const Make& make) {
   curve.points.clear();
-  for (Index size = sizes.first; size <= sizes.last; size = next_size(size)) {
+  for (int i = 0;; ++i) {
+    const Index size = (sizes.first << i / 2) * (2 + i % 2) / 2;
+    if (size > sizes.last) break;
     const Measurement measurement = measure_warm(on_device, make(size));
     curve.points.push_back({x(double(size)), measurement.seconds});
     if (curve.points.size() >= Curve::fewest && measurement.spent > longest) break;

@@ -1,5 +1,7 @@
 // The functions of machine.hpp that are not templates.
 #pragma once
+#include <algorithm>
+
 #include "machine.hpp"
 
 namespace tern::inline TERN_BUILD::profile::measuring {
@@ -34,6 +36,40 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return {least > 1e-12 ? least : 1e-12, now() - start};
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE void time_queueing(double (&seconds)[3]) {
+  using tern::detail::device_events;
+  const int device = cuda::current_device();
+  // 16 ops in a chain and their gradients: 48 products or convolutions, or kernels all of one kind. What is no product takes a pass's seconds.
+  const auto time = [&](const Tensor<Cpu>& first, const Tensor<Cpu>& second, double pass, const auto& op) {
+    const auto x = first.cuda(device).requires_grad_(), w = second.cuda(device).requires_grad_(), g = first.cuda(device);
+    const auto run = [&] {
+      x.set_grad({}), w.set_grad({});
+      Tensor<Cuda> y = x;
+      for (int i = 0; i < 16; ++i) y = op(y, w);
+      y.backward(g);
+    };
+    run();
+    double least = HUGE_VAL;
+    for (int tries = 0; tries < 20; ++tries) {
+      cuda::synchronize(Cuda{device});
+      const std::int64_t kernels = device_events.count[int(Work::kernel)], products = device_events.products;
+      const double start = now();
+      run();
+      const double passed = now() - start, made = double(device_events.products - products),
+                   others = double(device_events.count[int(Work::kernel)] - kernels) - made;
+      least = std::min(least, made > 0 ? (passed - others * pass) / made : passed / others);
+    }
+    return least;
+  };
+  const double pass = time(ones<Cpu>({1024}), ones<Cpu>({1024}), 0, [](const auto& y, const auto& w) { return y * w; });
+  seconds[int(Effort::pass)] = pass;
+  seconds[int(Effort::product)] = std::max(pass, time(ones<Cpu>({32, 32}), ones<Cpu>({32, 32}), pass, [](const auto& y, const auto& w) { return tern::matmul(y, w); }));
+  const auto image = ones<Cpu>({2, 4, 8, 8}).contiguous(channels_last);
+  seconds[int(Effort::convolution)] =
+      std::max(pass, time(image, ones<Cpu>({4, 4, 3, 3}), pass, [](const auto& y, const auto& w) { return conv2d(y, w, {}, {.padding = 1}); }));
+  cuda::synchronize(Cuda{device});
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE Times time_matmul(Index m, Index n, Index k, int parts) {
   const NoGradGuard off;
   Times times;
@@ -66,22 +102,32 @@ namespace tern::inline TERN_BUILD::profile::measuring {
 namespace tern::inline TERN_BUILD::profile {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void measure(Machine& machine, const MeasureOptions& options) {
-  const NoGradGuard off;
   const auto operations = [](double n) { return 2 * n * n * n; };
   const auto itself = [](double n) { return n; };
-  const auto measure_on = [&]<Device D>(D device, Curve& products, Curve& sums) {
+  const auto measure_on = [&]<Device D>(D device, Curve& products, Curve& sums, Curve& convolutions) {
     constexpr bool on_device = !HostDevice<D>;
     measuring::measure_curve(products, options.matmul, options.longest, on_device, operations, [=](Index n) {
       return [a = ones<Cpu>({n, n}).to(device), b = ones<Cpu>({n, n}).to(device)] { tern::matmul(a, b); };
     });
+    // 32 channels of 16 x 16 pixels. Along a side 46 pairs of a pixel and a weight lie within the image.
+    measuring::measure_curve(convolutions, options.convolution, options.longest, on_device, [](double n) { return 2 * n * 32 * 32 * 46 * 46; }, [=](Index n) {
+      const auto x = ones<Cpu>({n, 32, 16, 16}).contiguous(channels_last).to(device).requires_grad_();
+      const auto w = ones<Cpu>({32, 32, 3, 3}).to(device).requires_grad_(), g = ones<Cpu>({n, 32, 16, 16}).contiguous(channels_last).to(device);
+      return [=] {
+        x.set_grad({}), w.set_grad({});
+        conv2d(x, w, {}, {.padding = 1}).backward(g);
+      };
+    });
+    for (Curve::Point& point : convolutions.points) point.seconds /= 3;
     measuring::measure_curve(sums, options.elementwise, options.longest, on_device, itself, [=](Index n) {
       return [a = ones<Cpu>({n}).to(device), b = ones<Cpu>({n}).to(device)] { a + b; };
     });
   };
-  measure_on(Cpu{}, machine.cpu_matmul, machine.cpu_elementwise);
+  measure_on(Cpu{}, machine.cpu_matmul, machine.cpu_elementwise, machine.cpu_convolution);
   if (!machine.why_not.empty()) return;
   const int ordinal = cuda::current_device();
-  measure_on(Cuda{ordinal}, machine.cuda_matmul, machine.cuda_elementwise);
+  measure_on(Cuda{ordinal}, machine.cuda_matmul, machine.cuda_elementwise, machine.cuda_convolution);
+  measuring::time_queueing(machine.queueing);
   for (const bool pinned : {false, true}) {
     const auto host = [=](Index bytes) {
       const Tensor<Cpu, std::uint8_t> pageable = zeros<Cpu, std::uint8_t>({bytes});
@@ -115,16 +161,20 @@ namespace tern::inline TERN_BUILD::profile::measuring {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Curve*> curves_of(Machine& machine) {
-  std::vector<Curve*> curves{&machine.cpu_matmul, &machine.cpu_elementwise, &machine.cuda_matmul,
-                             &machine.cuda_elementwise};
+  std::vector<Curve*> curves{&machine.cpu_matmul,  &machine.cpu_elementwise,  &machine.cpu_convolution,
+                             &machine.cuda_matmul, &machine.cuda_elementwise, &machine.cuda_convolution};
   for (auto& way : machine.copies)
     for (Curve& curve : way) curves.push_back(&curve);
   return curves;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string curves_text(Machine& machine) {
-  std::string out;
   char number[64];
+  std::string out;
+  for (const double seconds : machine.queueing) {
+    std::snprintf(number, sizeof number, "%.17g\n", std::isnan(seconds) ? 0 : seconds);
+    out += number;
+  }
   for (const Curve* const curve : curves_of(machine)) {
     out += tern::text({Index(curve->points.size())});
     for (const Curve::Point& point : curve->points) {
@@ -144,6 +194,11 @@ namespace tern::inline TERN_BUILD::profile::measuring {
     text = end;
     return is_one ? value : -1;
   };
+  for (double& seconds : machine.queueing) {
+    const double kept = number(0);
+    if (kept < 0) return false;
+    seconds = kept > 0 ? kept : not_measured;
+  }
   for (Curve* const curve : curves_of(machine)) {
     const double count = number(0);
     if (!(count == 0 || (count >= double(Curve::fewest) && count <= 100))) return false;

@@ -16,6 +16,9 @@ namespace tern::inline TERN_BUILD::profile {
 
 namespace measuring {
 
+/// The longer of two times, or what was not measured.
+inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b; }
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string milliseconds(double seconds) {
   char out[32];
   std::isnan(seconds) ? std::snprintf(out, sizeof out, "%14s", "not measured") : std::snprintf(out, sizeof out, "%11.4f ms", 1e3 * seconds);
@@ -50,8 +53,11 @@ namespace measuring {
     if (!many) return std::string("not measured\n");
     return *many ? tern::text({"the GPU is faster from ", *many, " ", use, *many == 1 ? " on\n" : "s on\n"}) : never;
   };
-  if (is_step)
+  if (is_step) {
+    std::snprintf(row, sizeof row, "  on the GPU the host queues %lld kernels in ", (long long)kernels);
+    out += row + trimmed(queueing) + ", which the device computes in " + trimmed(computing) + "\n";
     return out += "  the parameters there and back: " + trimmed(once) + "\n  " + from_on("step", "the CPU is faster, however many steps\n");
+  }
   out += "  copies: " + trimmed(to_device) + " to the device, " + trimmed(to_host) + " to the host\n";
   out += "  data there: the GPU is faster " + there.from + "\n  copied each time: the GPU is faster " + copying.from + "\n";
   return out += "  copied once: " + from_on("use", "the CPU is faster, however often the data are used\n");
@@ -94,7 +100,7 @@ namespace measuring {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE measuring::PredictedTimes Placement::predict(const double* sizes, int count, double factor) const {
-  const auto longer = [](double a, double b) { return a > b || std::isnan(a) ? a : b; };
+  using measuring::longer;
   measuring::PredictedTimes p;
   if (count == 1) {
     const double n = factor * sizes[0];
@@ -148,21 +154,84 @@ namespace measuring {
   return {most, tern::text({"from [", scaled(0), ", ", scaled(2), "] x [", scaled(2), ", ", scaled(1), "] on"})};
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::step_of(double flops, double products, double parameter_bytes, double batch_bytes) const {
+namespace measuring {
+
+inline constinit thread_local std::vector<CountedWork>* listed = nullptr;
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE StepWork work_of(void (*run)(const void* f), const void* f) {
+  run(f);
+  struct Listening {
+    explicit Listening(std::vector<CountedWork>& work) {
+      listed = &work;
+      tern::detail::work_listener = [](const CountedWork& one) { listed->push_back(one); };
+    }
+    ~Listening() { tern::detail::work_listener = nullptr; }
+  };
+  StepWork step;
+  const tern::detail::DeviceEvents before = tern::detail::device_events;
+  {
+    const Listening listening(step.work);
+    run(f);
+  }
+  const tern::detail::DeviceEvents& after = tern::detail::device_events;
+  step.kernels = after.count[int(Work::kernel)] - before.count[int(Work::kernel)];
+  for (const bool to_host : {false, true}) {
+    const int way = int(to_host ? Work::to_host : Work::to_device);
+    step.copies[to_host] = after.count[way] - before.count[way], step.bytes[to_host] = after.bytes[way] - before.bytes[way];
+  }
+  return step;
+}
+
+}  // namespace measuring
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE double Placement::seconds_of(const std::vector<CountedWork>& work, const Curve& matmul,
+                                                                      const Curve& convolution, const Curve& elementwise) const {
+  double sum = 0;
+  for (const CountedWork& piece : work) {
+    if (piece.count == 0) continue;
+    const double flops = piece.flops / double(piece.count), bytes = piece.bytes / double(piece.count);
+    const double passing = bytes > 0 || piece.effort == Effort::pass ? elementwise.at(bytes / 12) : 0;
+    const double each = piece.effort == Effort::pass ? passing : measuring::longer((piece.effort == Effort::product ? matmul : convolution).at(flops), passing);
+    sum += double(piece.count) * each;
+  }
+  return sum;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::step_of(const measuring::StepWork& host, const measuring::StepWork& device,
+                                                                       double parameter_bytes, double batch_bytes) const {
+  double flops = 0, products = 0, bytes = 0, passes = 0;
+  for (const CountedWork& piece : host.work)
+    piece.effort == Effort::pass ? (passes += double(piece.count), bytes += piece.bytes) : (products += double(piece.count), flops += piece.flops);
+  if (products + passes == 0) fail("placement", {"the step does no work that is counted, so nothing predicts it"});
   Prediction prediction;
-  char what[128];
-  std::snprintf(what, sizeof what, "a step: %.1f MFLOP in %.0f products, parameters of %.1f kB, a batch of %.1f kB",
-                1e-6 * flops, products, 1e-3 * parameter_bytes, 1e-3 * batch_bytes);
-  prediction.what = what;
+  char line[192];
+  std::snprintf(line, sizeof line, "a step: %.1f MFLOP in %.0f products and convolutions, %.1f MB in %.0f passes", 1e-6 * flops, products, 1e-6 * bytes, passes);
+  prediction.what = line;
+  if (batch_bytes > 0) {
+    std::snprintf(line, sizeof line, ", parameters of %.1f kB, a batch of %.1f kB", 1e-3 * parameter_bytes, 1e-3 * batch_bytes);
+    prediction.what += line;
+  }
   prediction.is_step = true;
   prediction.why_not = why_not;
-  if (products > 0) {
-    prediction.predicted.cpu = products * cpu_matmul.at(flops / products);
-    prediction.predicted.cuda = products * cuda_matmul.at(flops / products);
-  }
+  prediction.predicted.cpu = seconds_of(host.work, cpu_matmul, cpu_convolution, cpu_elementwise);
   if (!why_not.empty()) return prediction;
-  prediction.to_device = prediction.each = copy(batch_bytes, Work::to_device);
-  prediction.once = copy(parameter_bytes, Work::to_device) + copy(parameter_bytes, Work::to_host);
+  prediction.kernels = device.kernels;
+  // A layer that one call computes is one product of the host, however many it counts.
+  double calls[3] = {};
+  for (const CountedWork& piece : device.work) ++calls[int(piece.effort)];
+  const double of_others = double(device.kernels) - calls[0] - calls[1];
+  calls[int(Effort::pass)] = of_others > 0 ? of_others : 0;
+  for (int i = 0; i < 3; ++i)
+    if (calls[i] > 0) prediction.queueing += calls[i] * queueing[i];
+  prediction.computing = seconds_of(device.work, cuda_matmul, cuda_convolution, cuda_elementwise);
+  double copying = 0;
+  for (const bool to_host : {false, true})
+    if (const double count = double(device.copies[to_host])) copying += count * copies[to_host][0].at(double(device.bytes[to_host]) / count);
+  prediction.predicted.cuda = measuring::longer(prediction.queueing, prediction.computing) + copying;
+  if (batch_bytes > 0) {
+    prediction.to_device = prediction.each = copy(batch_bytes, Work::to_device);
+    prediction.once = copy(parameter_bytes, Work::to_device) + copy(parameter_bytes, Work::to_host);
+  }
   prediction.predicted.copied = prediction.predicted.cuda + prediction.each;
   return prediction;
 }
