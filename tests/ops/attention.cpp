@@ -73,6 +73,35 @@ TEMPLATE_TEST_CASE("attention of many queries has second derivatives", "[ops][gr
   CHECK(gradgradcheck(attend, at));
 }
 
+TEMPLATE_TEST_CASE("attention of 16 bits is rounded once, and has second derivatives", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type, double unit) {
+    auto q = to_type(spread_tensor<D>({2, 17, 24}, -1, 1), type), k = to_type(spread_tensor<D>({2, 40, 24}, -2, 1), type),
+         v = to_type(spread_tensor<D>({2, 40, 9}, 0, 1), type);
+    const auto attend = [](const auto& a, const auto& b, const auto& c) { return scaled_dot_product_attention(a, b, c, {}, {.is_causal = true}); };
+    std::vector<std::vector<double>> results[2];
+    const auto differentiate = [&](auto& to, const auto& of_q, const auto& of_k, const auto& of_v) {
+      auto a = of_q.detach(), b = of_k.detach(), c = of_v.detach();
+      for (auto* x : {&a, &b, &c}) x->requires_grad_();
+      const auto y = attend(a, b, c);
+      const auto slope = grad(y.square().sum(), a, {.create_graph = true});
+      to = {values_of(y), values_of(slope)};
+      slope.square().sum().backward();
+      to.push_back(values_of(b.grad()));
+    };
+    differentiate(results[0], q, k, v);
+    differentiate(results[1], to_type(q, f64), to_type(k, f64), to_type(v, f64));
+    for (std::size_t i = 0; i < 3; ++i) {
+      double largest = 0;
+      for (const double x : results[1][i]) largest = std::max(largest, std::abs(x));
+      INFO("array " << i);
+      check_close(results[0][i], results[1][i], 0, (i ? 8 : 2) * unit * largest);  // y, its gradient and theirs are rounded in turn
+    }
+  };
+  check(bf16, 0x1p-8);
+  check(f16, 0x1p-11);
+}
+
 TEMPLATE_TEST_CASE("attention to no keys, of no queries, and in no batch", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto attend = [](const Shape& q, const Shape& k, const Shape& v) {

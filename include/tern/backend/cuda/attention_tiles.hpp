@@ -40,16 +40,18 @@ inline __device__ void load(T0* to, const T0* matrix, int first, int number, int
   const T0* const from = matrix + first * Index(length);
   const int present = count - first;
   const bool packed = (uint64(from) | uint64(length * sizeof(T0))) % 16 == 0;
-  #pragma unroll 4
-  for (int i = threadIdx.x; i < number * (head / pack); i += threads) {
-    const int row = i / (head / pack), column = i % (head / pack) * pack;
-    T0* const target = to + row * pitch + column;
-    const T0* const source = from + row * Index(length) + column;
-    if (packed) {
+  if (packed) {
+    #pragma unroll 4
+    for (int i = threadIdx.x; i < number * (head / pack); i += threads) {
+      const int row = i / (head / pack), column = i % (head / pack) * pack;
       const bool exists = row < present && column < length;
-      start_copy(target, exists ? source : matrix, exists);
-    } else {
-      for (int j = 0; j < pack; ++j) target[j] = row < present && column + j < length ? source[j] : T0();
+      start_copy(to + row * pitch + column, exists ? from + row * Index(length) + column : matrix, exists);
+    }
+  } else {
+    #pragma unroll 1
+    for (int i = threadIdx.x; i < number * head; i += threads) {
+      const int row = i / head, column = i % head;
+      to[row * pitch + column] = row < present && column < length ? from[row * Index(length) + column] : T0();
     }
   }
 }

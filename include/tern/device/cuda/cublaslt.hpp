@@ -91,7 +91,7 @@ TERN_API void run_matmul(int ordinal, const MatmulForm& p, const void* a, const 
 
 }  // namespace detail
 
-/// Lets products of float use TF32, which has 10 bits of mantissa: torch.backends.cuda.matmul.allow_tf32. Off by
+/// Lets products of float, attention's among them, use TF32, which has 10 bits of mantissa: torch.backends.cuda.matmul.allow_tf32. Off by
 /// default.
 inline void allow_tf32_matmul(bool on) { detail::tf32_allowed = on; }
 
