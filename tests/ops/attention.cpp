@@ -225,7 +225,7 @@ void check_half(const HalfCase& c, double tolerance) {
     const auto packed = to_type(spread_tensor<D>({b, length, 3, heads, c.size}, from, to), Type<T>{});
     return packed.select(2, 1).transpose(1, 2).detach().requires_grad_();
   };
-  auto q = part(c.heads, c.queries, -2, 2), k = part(c.shared, c.keys, -1, 2), v = part(c.shared, c.keys, 0, 3);
+  auto q = part(c.heads, c.queries, -2, 2), k = part(c.shared, c.keys, -1, 2), v = part(c.shared, c.keys, -1.5, 1.5);
   auto bias = to_type(spread_tensor<D>({1, c.heads, c.queries, c.keys}, -1, 1), Type<T>{}).detach().requires_grad_();
   const auto g = to_type(spread_tensor<D>({b, c.heads, c.queries, c.size}, -1, 1), Type<T>{});
   const auto sees = some_keys<D>(c.queries, c.keys);

@@ -145,8 +145,8 @@ Tensor<D, T> scores_bias(const Tensor<D, T>& mask, const Tensor<D, bool>& blind)
 }
 template <class T, class D>
 Tensor<D, T> scores_bias(const Tensor<D, bool>& mask, const Tensor<D, bool>& blind) {
-  const auto f = [](auto sees, auto none) { return where((sees != 0) | (none != 0), 0, -std::numeric_limits<float>::infinity()); };
-  return contiguous(map<T>("scaled_dot_product_attention", f, mask, blind));
+  const Tensor<D, bool> hidden = logical_not(logical_or(mask, blind));
+  return masked_fill(zeros<D, T>(mask.shape(), mask.device()), hidden, -std::numeric_limits<double>::infinity());
 }
 
 /// Attention with all its options by the device's library. Undefined if that does not compute it.
