@@ -15,8 +15,10 @@
 #if __has_include(<nccl.h>)
 #include <nccl.h>
 #endif
-#if __has_include(<cupti.h>)
-#include <cupti.h>
+#if __has_include(<cupti_activity.h>)  // cupti.h declares old versions of the driver's structures again
+#include <cupti_activity.h>
+#include <cupti_callbacks.h>
+#include <cupti_version.h>
 #endif
 
 namespace device_cuda_api {
