@@ -25,7 +25,7 @@ struct Machine {
   std::string why_not;                          // why there is no GPU; empty if there is one
   Curve cpu_matmul{{}, 8}, cuda_matmul{{}, 8};  // seconds of a square product, by its operations: to twice the largest n
   Curve cpu_elementwise, cuda_elementwise;      // seconds of a + b, by its elements
-  Curve cpu_convolution, cuda_convolution;      // seconds of a convolution, the mean of it and its two gradients, by operations: 3 x 3, 32 channels
+  Curve cpu_convolution, cuda_convolution;      // seconds of a convolution or one of its gradients, by operations: the mean over 3 x 3 filters of 16, 32 and 64 channels
   double queueing[3] = {not_measured, not_measured, not_measured};  // seconds of the host for a kernel of a training step, by Effort
   Curve copies[2][2];                           // seconds, [to the host][pinned], by bytes
 };
@@ -69,7 +69,7 @@ struct Measurement {
   double seconds, spent;
 };
 
-/// Of one run, the minimum of several tries: at least four, and as many as fit into 50 ms of the host's clock. Before them it is run once, to its end: that opens libraries and compiles kernels, and counts
+/// Of one run, the minimum of several tries: at least four, two of what takes 50 ms, and as many as fit into 50 ms of the host's clock. Before them it is run once, to its end: that opens libraries and compiles kernels, and counts
 /// neither as work nor as spent.
 TERN_API Measurement measure_warm(bool on_device, void (*run)(const void* f, int times), const void* f);
 template <class F>

@@ -56,7 +56,8 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
   if (is_step) {
     std::snprintf(row, sizeof row, "  on the GPU the host queues %lld kernels in ", (long long)kernels);
     out += row + trimmed(queueing) + ", which the device computes in " + trimmed(computing) + "\n";
-    return out += "  the parameters there and back: " + trimmed(once) + "\n  " + from_on("step", "the CPU is faster, however many steps\n");
+    if (once != 0) out += "  the parameters there and back: " + trimmed(once) + "\n";
+    return out += "  " + from_on("step", "the CPU is faster, however many steps\n");
   }
   out += "  copies: " + trimmed(to_device) + " to the device, " + trimmed(to_host) + " to the host\n";
   out += "  data there: the GPU is faster " + there.from + "\n  copied each time: the GPU is faster " + copying.from + "\n";
