@@ -12,6 +12,7 @@ namespace tern::inline TERN_BUILD::profile {
   std::size_t i = 1;
   while (i + 1 < points.size() && points[i].size < size) ++i;
   const Point &a = points[i - 1], &b = points[i];
+  if (size > b.size) return b.seconds + (b.seconds - a.seconds) * (size - b.size) / (b.size - a.size);
   return a.seconds * std::pow(b.seconds / a.seconds, std::log(size / a.size) / std::log(b.size / a.size));
 }
 
