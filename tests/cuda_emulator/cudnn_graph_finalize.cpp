@@ -1,9 +1,7 @@
 // What descriptors of graphs are checked for when they are finalised: tensors, operations. Those of engines are in
 // cudnn_graph_plans.cpp.
 #include <algorithm>
-#include <cmath>
 
-#include "cudnn_elements.hpp"
 #include "cudnn_graph.hpp"
 
 using namespace abi;
@@ -156,7 +154,7 @@ Refusal check_reshape(const Part& part) {
   return bad("a reshape of " + describe(x.dims) + " to " + describe(y.dims));
 }
 
-// first: of the attributes of one of the three operations, which are in one order but for the names of x and y.
+// Of one of the three operations: the attributes that are the convolution, and y = conv(x, w) or what stands for them.
 Refusal check_convolution(const Part& part, int convolution, int x_name, int w_name, int y_name) {
   const Part& conv = *part.part(convolution);
   const GraphTensor x = get(part, x_name), w = get(part, w_name), y = get(part, y_name);

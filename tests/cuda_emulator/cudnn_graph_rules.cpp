@@ -2,7 +2,6 @@
 // they are emulated.
 #include <algorithm>
 #include <cstdlib>
-#include <set>
 
 #include "cudnn_graph.hpp"
 #include "settings.hpp"
@@ -30,7 +29,7 @@ std::vector<const Operation*> of_kind(const OperationGraph& graph, int kind) {
   return found;
 }
 
-// The graph's one operation that is no part of a fusion; its kind names the pattern. Two or more products: attention.
+// What a graph is, by those of its operations that are not fused with another one.
 enum class Pattern {
   none,
   pointwise,
