@@ -35,6 +35,17 @@ TEST_CASE("an epoch report without a peak, of work on another device, tells the 
   CHECK(text.substr(text.find('|')) == "|  100 GFLOP/s\n");
 }
 
+TEST_CASE("an epoch report says how many steps were replays of a captured one, or why none") {
+  auto epoch = epoch_report();
+  epoch.replays = 466;
+  epoch.replay_s = 3;
+  const auto last_line = [](const std::string& text) { return text.substr(text.rfind('\n', text.size() - 2) + 1); };
+  CHECK(last_line(train::epoch_text(3, epoch, 0, 0)) == "         466 captured steps 75%\n");
+  epoch.replays = 0;
+  epoch.refusal = "a step is of several batches";
+  CHECK(last_line(train::epoch_text(3, epoch, 0, 0)) == "         steps are not captured: a step is of several batches\n");
+}
+
 TEST_CASE("an epoch report with a price tells the cost") {
   // $0.90 an hour: 4 s cost $0.001; 60000 images for that are 60 million a dollar.
   const std::string text = train::epoch_text(1, epoch_report(), 200e9, 0.9);
