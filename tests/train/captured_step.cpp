@@ -4,6 +4,8 @@
 
 #include <tern/data/dataset.hpp>
 #include <tern/data/loader.hpp>
+#include <tern/distributed/data_parallel.hpp>
+#include <tern/distributed/threads.hpp>
 #include <tern/nn/batch_norm.hpp>
 #include <tern/nn/dropout.hpp>
 #include <tern/nn/linear.hpp>
@@ -108,6 +110,14 @@ TEMPLATE_TEST_CASE("a training with captured steps is that of plain steps, bit f
     const Trained captured = train<D>(mixed(), options);
     CHECK(captured.replays == replays);
     check_same(captured, train<D>(mixed(), plain));
+  }
+  SECTION("of a network that could have copies on other ranks") {
+    if constexpr (distributed::detail::CarriedDevice<D>) {
+      const auto alone = [] { return distributed::DistributedDataParallel(fresh<D>(), distributed::single_rank()); };
+      const Trained captured = train<D>(alone(), options);
+      CHECK(captured.replays == replays);
+      check_same(captured, train<D>(alone(), plain));
+    }
   }
   SECTION("of the program's own steps") {
     const Trained own = train<D>(fresh<D>(), options, {}, Steps::own), captured = train<D>(fresh<D>(), options, {}, Steps::own_captured);

@@ -31,6 +31,8 @@ struct Use {
 const Use uses[] = {
     {kernels::loss_sums_kernel, floating},
     {kernels::loss_total_kernel, floating},
+    {kernels::power_sum_kernel, floating},
+    {kernels::scale_gradients_kernel, floating},
     {kernels::layer_norm_columns_kernel, floating},
     {kernels::batch_norm_statistics_kernel, floating},
     {kernels::batch_norm_gradient_sums_kernel, floating},
@@ -59,9 +61,16 @@ const Use uses[] = {
     {kernels::searchsorted_kernel, every_type},
 };
 const kernels::Kernel* const untyped[] = {
+<<<<<<< HEAD
     &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::radix_count_kernel, &kernels::radix_sweep_kernel,
     &kernels::last_moves_kernel,     &kernels::row_numbers_kernel, &kernels::count_true_kernel,
     &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
+=======
+    &kernels::power_total_kernel,    &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::radix_count_kernel,
+    &kernels::radix_sums_kernel,     &kernels::radix_move_kernel,
+    &kernels::last_moves_kernel,     &kernels::row_numbers_kernel, &kernels::count_parts_kernel,
+    &kernels::true_positions_kernel, &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
+>>>>>>> products
     &kernels::sort_order_kernel,     &kernels::refuse_if_kernel,
 };
 

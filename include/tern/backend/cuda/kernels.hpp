@@ -3,6 +3,7 @@
 #include "arg_extreme.hpp"
 #include "attention.hpp"
 #include "batch_norm.hpp"
+#include "clip.hpp"
 #include "convolution.hpp"
 #include "copy.hpp"
 #include "cross_entropy.hpp"

@@ -163,7 +163,7 @@ class TERN_API GraphPlan {
 
  private:
   void list(CudnnHeuristics mode, const GraphTarget& target, const GraphRules& rules);
-  static constexpr std::size_t most_timed = 4;
+  static constexpr std::size_t most_timed = 8;
   static constexpr std::int64_t most_workspace = std::int64_t(1) << 30;
 
   /// Empty, or why cuDNN has no plan with the engine.
