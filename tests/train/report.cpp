@@ -35,7 +35,6 @@ TEST_CASE("an epoch report without a peak, of work on another device, tells the 
   CHECK(text.substr(text.find('|')) == "|  100 GFLOP/s\n");
 }
 
-<<<<<<< HEAD
 TEST_CASE("an epoch report of a traced epoch tells what the device did, captured steps as one part, and its idle time") {
   auto epoch = epoch_report();
   epoch.of_device = true;
@@ -51,7 +50,8 @@ TEST_CASE("an epoch report of a traced epoch tells what the device did, captured
   train::Report report;
   report.epochs = {epoch};
   CHECK(train::report_json(report).find("\"captured_s\": 3.5, \"other_s\": 0, \"idle_s\": 0.42") != std::string::npos);
-=======
+}
+
 TEST_CASE("an epoch report says how many steps were replays of a captured one, or why none") {
   auto epoch = epoch_report();
   epoch.replays = 466;
@@ -61,7 +61,6 @@ TEST_CASE("an epoch report says how many steps were replays of a captured one, o
   epoch.replays = 0;
   epoch.refusal = "a step is of several batches";
   CHECK(last_line(train::epoch_text(3, epoch, 0, 0)) == "         steps are not captured: a step is of several batches\n");
->>>>>>> products
 }
 
 TEST_CASE("an epoch report with a price tells the cost") {

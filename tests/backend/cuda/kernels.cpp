@@ -61,16 +61,10 @@ const Use uses[] = {
     {kernels::searchsorted_kernel, every_type},
 };
 const kernels::Kernel* const untyped[] = {
-<<<<<<< HEAD
+    &kernels::power_total_kernel,
     &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::radix_count_kernel, &kernels::radix_sweep_kernel,
     &kernels::last_moves_kernel,     &kernels::row_numbers_kernel, &kernels::count_true_kernel,
     &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
-=======
-    &kernels::power_total_kernel,    &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::radix_count_kernel,
-    &kernels::radix_sums_kernel,     &kernels::radix_move_kernel,
-    &kernels::last_moves_kernel,     &kernels::row_numbers_kernel, &kernels::count_parts_kernel,
-    &kernels::true_positions_kernel, &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
->>>>>>> products
     &kernels::sort_order_kernel,     &kernels::refuse_if_kernel,
 };
 
