@@ -95,7 +95,7 @@ void note_activity(Stream& stream, const Work& work, std::uint64_t start, std::u
     record.dstDeviceId = static_cast<std::uint32_t>(a.target_device);
     bytes = bytes_of(record, 96);
   }
-  cupti().pending.push_back({&stream, count, std::move(bytes), work.meeting});
+  cupti().pending.push_back({&stream, count, std::move(bytes)});
 }
 
 void forget_activity() {

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <vector>
 
 #include "abi.hpp"
@@ -12,7 +11,6 @@ namespace emulator {
 
 struct Activity;
 struct Work;
-class Meeting;
 
 /// The kind of a graph's launch: its nodes are recorded instead of it.
 inline constexpr int activity_of_nodes = -1;
@@ -50,7 +48,6 @@ struct PendingRecord {
   abi::CUstream_st* stream;
   std::uint64_t count;
   std::vector<unsigned char> bytes;
-  std::shared_ptr<Meeting> meeting;  // whose time is its end's
 };
 
 struct Cupti {

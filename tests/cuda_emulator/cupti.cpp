@@ -27,13 +27,6 @@ std::size_t size_of(const CUpti_Activity& record) {
   }
 }
 
-// Sets the end of what other ranks have delayed.
-void settle(PendingRecord& record) {
-  if (!record.meeting) return;
-  auto& kernel = *reinterpret_cast<CUpti_ActivityKernel*>(record.bytes.data());
-  kernel.end = std::max(kernel.end, record.meeting->time());
-}
-
 // Hands the records over in buffers of the client's, the last ones first: the documentation promises no order. The client is called
 // without the lock.
 CUptiResult hand_over(std::vector<PendingRecord> records) {
@@ -173,7 +166,6 @@ CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
   std::deque<PendingRecord> pending;
   for (PendingRecord& record : c.pending) {
     const bool has_ended = record.stream->done >= record.count;
-    if (has_ended) settle(record);
     if (!has_ended && flag) std::memset(record.bytes.data() + offsetof(CUpti_ActivityMemcpy, start), 0, 16);
     if (has_ended || flag) ended.push_back(std::move(record));
     else pending.push_back(std::move(record));

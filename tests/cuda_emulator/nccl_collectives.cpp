@@ -103,12 +103,6 @@ class Attendance final : public Meeting {
     return std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->over || part->request.comm->clique->is_over(*part); });
   }
 
-  std::uint64_t time() override {
-    std::uint64_t time = 0;
-    for (const auto& part : parts_) time = std::max(time, part->time);
-    return time;
-  }
-
   // Returns a CUresult.
   int end() {
     int status = CUDA_SUCCESS;

@@ -45,8 +45,6 @@ class Meeting {
   /// Gets the other streams of this process to it, as far as nothing has to be waited for.
   virtual void hasten() = 0;
   virtual bool is_over() = 0;
-  /// When it ends in the time model, as far as that is known.
-  virtual std::uint64_t time() = 0;
 };
 
 /// What CUPTI records of an operation.

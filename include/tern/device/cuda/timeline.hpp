@@ -77,6 +77,8 @@ class TERN_API Timeline {
   };
 
   void turn_page();
+  /// The time that an item has which the host times: of a device's wait on CUPTI's clock, else on the host's.
+  double host_seconds(const WorkItem& item) const;
   void note_call(std::uint32_t correlation);
   /// Waits for all work of the devices that have work on the page.
   void wait_for_devices(std::unique_lock<std::mutex>& lock);
@@ -113,7 +115,7 @@ class TERN_API Timeline {
   bool host_exchanges_ = false;
   int devices_ = 0;
   DeviceClock* clocks_ = nullptr;
-  double origin_ = 0;  // the host's clock at the first piece of work; relates the bases of devices to it
+  double origin_ = 0;  // the host's clock at the first piece of work; relates the bases of devices to it; with records, the page's begin
 };
 
 /// The program's timeline. Never destroyed, because work may end after main does.

@@ -27,6 +27,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   turn_page();
   no_records_ = no_records;
   if (no_records.empty()) base_ = recorder().now();
+  origin_ = now();
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::stop() {
@@ -57,7 +58,8 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   std::unique_lock lock(mutex_);
   if (no_records_.empty()) {
     entry.outer = innermost;
-    if (has_host_time(entry)) entry.start = seconds_at(recorder().now());
+    host_exchanges_ = host_exchanges_ || entry.ordinal == on_host;
+    if (has_host_time(entry)) entry.start = host_seconds(entry);
     entries_.push_back(entry);
     return innermost = {page_, entries_.size() - 1};
   }
@@ -90,7 +92,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   entry.ended = true;
   if (no_records_.empty()) {
     innermost = entry.outer;
-    if (has_host_time(entry)) entry.seconds = seconds_at(recorder().now()) - entry.start;
+    if (has_host_time(entry)) entry.seconds = host_seconds(entry) - entry.start;
     return;
   }
   if (entry.ordinal == on_host) {
@@ -102,6 +104,10 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
     note_failure("cuEventRecord", status);
     give_back(entry);
   }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE double Timeline::host_seconds(const WorkItem& item) const {
+  return item.ordinal == on_host ? now() - origin_ : seconds_at(recorder().now());
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::note_call(std::uint32_t correlation) {
@@ -139,7 +145,8 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   lock.lock();
   Page page;
   if (number != page_) return page;
-  const double now = seconds_at(time);
+  double end_of_page = seconds_at(time);
+  if (host_exchanges_) end_of_page = std::max(end_of_page, now() - origin_);
   for (const DeviceRecord& record : taken)  // numbers of calls rise, and start again after 2^32
     if (std::int32_t(record.correlation - last_of_pages_before_) > 0) records_.push_back(record);
 
@@ -193,10 +200,10 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
     }
   }
   if (page.entries.empty()) return page;
-  double origin = now;
+  double origin = end_of_page;
   for (const TimelineEntry& entry : page.entries) origin = std::min(origin, entry.start);
   for (TimelineEntry& entry : page.entries) entry.start -= origin;
-  page.seconds = now - origin;
+  page.seconds = end_of_page - origin;
   return page;
 }
 
