@@ -88,16 +88,20 @@ TEST_CASE("a running sum in bfloat16 is rounded once an element", "[ops]") {
 TEMPLATE_TEST_CASE("running sums and recurrences of every length, around tiles and windows of tiles", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   // On Cuda a tile of a lone row has 4096 elements, one of 3 columns 1024, and one of 33 columns 128; windows have 256, 64 and 8 tiles.
-  for (const auto& [shape, dim] : {std::pair{Shape{1}, 0}, {Shape{31}, 0}, {Shape{4095}, 0}, {Shape{4096}, 0}, {Shape{4097}, 0},
-                                   {Shape{3 * 4096 + 5}, 0}, {Shape{257 * 4096 + 3}, 0}, {Shape{3, 4100}, 1}, {Shape{700, 10}, 1},
-                                   {Shape{127, 33}, 0}, {Shape{128, 33}, 0}, {Shape{1153, 33}, 0}, {Shape{2, 3000, 3}, 1}, {Shape{90, 7, 50}, 1}}) {
+  const std::pair<Shape, int> cases[] = {
+      {{1}, 0},       {{31}, 0},       {{4095}, 0},  {{4096}, 0},  {{4097}, 0},    {{3 * 4096 + 5}, 0}, {{257 * 4096 + 3}, 0},
+      {{3, 4100}, 1}, {{700, 10}, 1}, {{127, 33}, 0}, {{128, 33}, 0}, {{1153, 33}, 0}, {{2, 3000, 3}, 1},  {{90, 7, 50}, 1}};
+  for (const auto& [shape, dim] : cases) {
     INFO(shape << " along " << dim);
     const Index n = shape[dim], numel = shape.numel();
     Index inner = 1;
     for (int i = dim + 1; i < shape.n; ++i) inner *= shape[i];
     // Whole numbers: their sums are exact in whatever order.
     std::vector<double> whole, gates, sums, recurrences;
-    for (Index i = 0; i < numel; ++i) whole.push_back(double(i * 7919 % 1009 % 7 - 3)), gates.push_back(double(i * 104729 % 1013 % 100) / 100);
+    for (Index i = 0; i < numel; ++i) {
+      whole.push_back(double(i * 7919 % 1009 % 7 - 3));
+      gates.push_back(double(i * 104729 % 1013 % 100) / 100);
+    }
     for (const bool reverse : {false, true}) {
       sums = recurrences = whole;
       for (Index i = 0; i < numel; ++i) {

@@ -128,7 +128,8 @@ TEMPLATE_TEST_CASE("sorting around the tiles of a pass, and values keep their bi
       bool same = true;
       for (std::size_t i = 0; i < sorted.size(); ++i) {
         const double expected = kept[std::size_t(order[i])];
-        same = same && (std::isnan(expected) ? std::isnan(sorted[i]) : sorted[i] == expected && std::signbit(sorted[i]) == std::signbit(expected));
+        const bool equal = sorted[i] == expected && std::signbit(sorted[i]) == std::signbit(expected);
+        same = same && (std::isnan(expected) ? std::isnan(sorted[i]) : equal);
       }
       CHECK(same);
     }

@@ -131,9 +131,12 @@ extern "C" __global__ void scan(const ScanParameters p) {
 struct ScanKernels {
   KernelOf<ScanParameters> of_kind[3];
   constexpr explicit ScanKernels(const char* layout)
-      : of_kind{{"scan", scan_text, {}, {look_back_text, LookBack::source, accumulated_text, sum_steps_text, layout, tile_scan_text}},
-                {"scan", scan_text, {}, {look_back_text, LookBack::source, accumulated_text, product_steps_text, layout, tile_scan_text}},
-                {"scan", scan_text, {}, {look_back_text, LookBack::source, accumulated_text, recurrence_steps_text, layout, tile_scan_text}}} {}
+      : of_kind{of(sum_steps_text, layout), of(product_steps_text, layout), of(recurrence_steps_text, layout)} {}
+
+ private:
+  static constexpr KernelOf<ScanParameters> of(const char* steps, const char* layout) {
+    return {"scan", scan_text, {look_back_text, LookBack::source, accumulated_text, steps, layout, tile_scan_text}};
+  }
 };
 inline constexpr ScanKernels scan_packs_kernels(aligned_elements_text), scan_rows_kernels(adjacent_elements_text),
     scan_columns_kernels(adjacent_rows_text);

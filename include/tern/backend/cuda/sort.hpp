@@ -1,6 +1,6 @@
 // Sorting on a GPU. 32 bits of an element's key and its position form one 64-bit number, so that equal elements keep their
 // order. Elements of 64 bits are sorted by their lower halves first, then by their upper ones; of shorter elements only the
-// bits count that they have.
+// bits count that they have. A few elements of a row are selected, without an order of the others.
 #pragma once
 #include "../sort.hpp"
 #include "codegen/loops.hpp"
