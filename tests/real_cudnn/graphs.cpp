@@ -84,7 +84,7 @@ std::vector<Case> cases() {
       change(f);
       all.push_back({std::string(name) + ", " + what, f});
     };
-    const std::int64_t h = form.heads, b = form.batch, m = form.queries, n = form.keys;
+    const std::int64_t h = form.heads, b = form.batch, m = form.queries;
     const auto backward = [](AttentionForm& f) { f.statistics = f.backward = true; };
     const auto same = [&](AttentionForm& f) { backward(f), f.deterministic = true; };
     add("forward", [](AttentionForm&) {});
