@@ -188,10 +188,14 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const desc, int 
   if (most < 0 || (most && !values) || (!most && !count))
     return refuse(CUDNN_STATUS_BAD_PARAM, "nowhere to put it", page::graph_get);
   const auto found = part.values.find(attribute);
-  const std::int64_t there = found == part.values.end() ? 0 : found->second.count;
+  const bool is_set = found != part.values.end();
+  const std::int64_t there = !is_set ? 0
+                             : type == CUDNN_TYPE_BACKEND_DESCRIPTOR
+                                 ? static_cast<std::int64_t>(found->second.parts.size())
+                                 : found->second.count;
   const std::int64_t given = std::min(most, there);
-  // Without room for any it says how many there are.
-  if (count) *count = most ? given : there;
+  // Without room for any it says how many there are at most.
+  if (count) *count = most ? given : is_set ? found->second.count : 0;
   for (std::int64_t i = 0; type == CUDNN_TYPE_BACKEND_DESCRIPTOR && i < given; ++i) {
     const auto target = static_cast<cudnnBackendDescriptor_t*>(values)[i];
     const PartPtr& source = found->second.parts[static_cast<std::size_t>(i)];

@@ -148,7 +148,8 @@ Refusal finalize_heuristics(Part& part) {
   const PartPtr graph = part.values.at(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH).parts[0];
   Refusal why;
   Value results{CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, {}, {}};
-  for (const GraphEngine& e : engines_of(*graph->graph, why)) {
+  const std::vector<GraphEngine> engines = engines_of(*graph->graph, why);
+  for (const GraphEngine& e : engines) {
     if (e.is_choice == (mode == CUDNN_HEUR_MODE_FALLBACK) || is_refused(*graph->graph, e.index, Stage::choice))
       continue;
     const PartPtr engine = make_engine(graph, e), config = std::make_shared<Part>();
@@ -160,7 +161,7 @@ Refusal finalize_heuristics(Part& part) {
     results.parts.push_back(config);
   }
   if (why.status) return why;
-  results.count = static_cast<std::int64_t>(results.parts.size());
+  results.count = static_cast<std::int64_t>(engines.size());  // at most: cudnn tells no closer before it gives them
   part.values[CUDNN_ATTR_ENGINEHEUR_RESULTS] = std::move(results);
   return {};
 }

@@ -118,13 +118,13 @@ Refusal check_fusion(const OperationGraph& graph) {
 }
 
 Refusal check_norm(const OperationGraph& graph) {
-  for (const auto& [uid, t] : graph.tensors)
-    if (!t.by_value && !is_channels_last(t))
-      return {CUDNN_STATUS_NOT_SUPPORTED_LAYOUT, "batch norm is channels last, not " + describe(t.strides)};
+  for (const Operation& op : graph.operations)
+    if (op.kind() != pointwise_kind && op.kind() != norm_kind && op.kind() != norm_back_kind)
+      return {CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN, "beside batch norm there are only pointwise operations"};
   return {};
 }
 
-// Bytes of the tensors that a convolution's engines transpose: those that are not channels last.
+// Bytes of the tensors that engines transpose: those that are not channels last.
 std::size_t transposed_bytes(const OperationGraph& graph) {
   std::size_t bytes = 0;
   for (const auto& [uid, t] : graph.tensors)
@@ -157,9 +157,8 @@ std::vector<GraphEngine> list(const OperationGraph& graph, Pattern pattern) {
     case Pattern::attention_backward:
       return {{6, true, true, false, true, true, 64 * kilobyte}, {5, true, false, false, true, false, 128 * kilobyte}};
     case Pattern::norm:
-      return {{3, false, false, false, true, true, 4 * kilobyte}};
     case Pattern::norm_backward:
-      return {{2, false, false, false, true, true, 4 * kilobyte}};
+      return {{0, false, false, false, true, true, transposed + 4 * kilobyte}};
     default:
       return {{7, true, false, false, true, true, 0}};
   }
@@ -218,7 +217,8 @@ std::vector<GraphEngine> engines_of(const OperationGraph& graph, Refusal& why) {
 bool is_refused(const OperationGraph& graph, int engine, Stage stage) {
   const std::string& refuse = settings().refuse;
   if (refuse.rfind("random:", 0) != 0) return names_refusal(name_of(pattern_of(graph)), engine);
-  if (engine == 0) return false;
+  const Pattern pattern = pattern_of(graph);
+  if (engine == 0 && pattern != Pattern::norm && pattern != Pattern::norm_backward) return false;
   std::uint64_t hash = static_cast<unsigned>(std::atoi(refuse.c_str() + 7)) + 131u * static_cast<unsigned>(engine);
   for (const Operation& op : graph.operations)
     for (const auto* tensors : {&op.inputs, &op.outputs})

@@ -61,6 +61,7 @@ class Descriptor {
     if (count)
       EXPECT(cudnnBackendGetAttribute(handle_, attribute, CUDNN_TYPE_BACKEND_DESCRIPTOR, count, &count,
                                       handles.data()) == 0);
+    while (static_cast<std::int64_t>(out.size()) > count) out.pop_back();
     return out;
   }
 
