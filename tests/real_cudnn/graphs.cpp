@@ -1,7 +1,7 @@
 // Asks cuDNN, without a GPU, for plans of the library's graphs on a card that a JSON file describes:
 //   graphs CARD.json
-// A line of its answers has the card, the graph, and whether cuDNN has a plan or refuses it; with TERN_REASONS also the engine and its
-// workspace, or the reason.
+// A line of its answers has the card, the graph, and whether cuDNN has a plan or refuses it; with TERN_REASONS also the
+// engine and its workspace, or the reason.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -30,17 +30,31 @@ struct Case {
 };
 
 using Strides = std::int64_t[3];
-void lay(Strides& to, std::int64_t batch, std::int64_t head, std::int64_t position) { to[0] = batch, to[1] = head, to[2] = position; }
+void lay(Strides& to, std::int64_t batch, std::int64_t head, std::int64_t position) {
+  to[0] = batch, to[1] = head, to[2] = position;
+}
 
 enum class Layout { heads_first, transposed, packed };
 
-/// A form whose tensors are dense [b, h, n, d], or dense [b, n, h, d] transposed, or parts of a projection [b, n, 3, h, d].
-AttentionForm sizes(Layout layout, std::int64_t b, std::int64_t h, std::int64_t shared, std::int64_t m, std::int64_t n, std::int64_t d) {
-  AttentionForm f{.type = cudnn_bfloat16, .scale = 0.125, .batch = b, .heads = h, .shared_heads = shared, .queries = m, .keys = n, .size = d, .width = d};
+/// A form whose tensors are dense [b, h, n, d], or dense [b, n, h, d] transposed, or parts of a projection [b, n, 3, h,
+/// d].
+AttentionForm sizes(Layout layout, std::int64_t b, std::int64_t h, std::int64_t shared, std::int64_t m, std::int64_t n,
+                    std::int64_t d) {
+  AttentionForm f{.type = cudnn_bfloat16,
+                  .scale = 0.125,
+                  .batch = b,
+                  .heads = h,
+                  .shared_heads = shared,
+                  .queries = m,
+                  .keys = n,
+                  .size = d,
+                  .width = d};
   const auto set = [&](Strides& to, std::int64_t heads, std::int64_t length, bool part) {
     const std::int64_t row = layout == Layout::packed && part ? (h + 2 * shared) * d : heads * d;
-    if (layout == Layout::heads_first) lay(to, heads * length * d, length * d, d);
-    else lay(to, length * row, d, row);
+    if (layout == Layout::heads_first)
+      lay(to, heads * length * d, length * d, d);
+    else
+      lay(to, length * row, d, row);
   };
   set(f.q, h, m, true), set(f.k, shared, n, true), set(f.v, shared, n, true), set(f.out, h, m, false);
   set(f.dq, h, m, false), set(f.dk, shared, n, false), set(f.dv, shared, n, false);
@@ -70,26 +84,30 @@ std::vector<Case> cases() {
       change(f);
       all.push_back({std::string(name) + ", " + what, f});
     };
-    const std::int64_t h = form.heads, b = form.batch, m = form.queries, n = form.keys;
+    const std::int64_t h = form.heads, b = form.batch, m = form.queries;
     const auto backward = [](AttentionForm& f) { f.statistics = f.backward = true; };
     const auto same = [&](AttentionForm& f) { backward(f), f.deterministic = true; };
     add("forward", [](AttentionForm&) {});
-    add("forward, f16, causal, statistics", [](AttentionForm& f) { f.type = cudnn_half, f.causal = f.statistics = true; });
-    add("forward, causal, dropout, statistics", [](AttentionForm& f) { f.causal = f.statistics = true, f.dropout = 0.1; });
+    add("forward, f16, causal, statistics",
+        [](AttentionForm& f) { f.type = cudnn_half, f.causal = f.statistics = true; });
+    add("forward, causal, dropout, statistics",
+        [](AttentionForm& f) { f.causal = f.statistics = true, f.dropout = 0.1; });
     add("forward, bias [b, 1, 1, n]", [&](AttentionForm& f) { with_bias(f, AttentionBias::added, b, 1, 1); });
-    add("forward, bias [1, h, m, n], dropout, statistics", [&](AttentionForm& f) {
-      with_bias(f, AttentionBias::added, 1, h, m), f.dropout = 0.1, f.statistics = true;
-    });
+    add("forward, bias [1, h, m, n], dropout, statistics",
+        [&](AttentionForm& f) { with_bias(f, AttentionBias::added, 1, h, m), f.dropout = 0.1, f.statistics = true; });
     add("backward", backward);
-    add("backward, f16, causal, dropout", [&](AttentionForm& f) { backward(f), f.type = cudnn_half, f.causal = true, f.dropout = 0.1; });
-    add("backward, bias [b, 1, 1, n]", [&](AttentionForm& f) { backward(f), with_bias(f, AttentionBias::added, b, 1, 1); });
-    add("backward, bias and its gradient [1, h, m, n], dropout", [&](AttentionForm& f) {
-      backward(f), with_bias(f, AttentionBias::with_gradient, 1, h, m), f.dropout = 0.1;
-    });
-    add("backward, bias and its gradient [b, 1, m, n]", [&](AttentionForm& f) { backward(f), with_bias(f, AttentionBias::with_gradient, b, 1, m); });
+    add("backward, f16, causal, dropout",
+        [&](AttentionForm& f) { backward(f), f.type = cudnn_half, f.causal = true, f.dropout = 0.1; });
+    add("backward, bias [b, 1, 1, n]",
+        [&](AttentionForm& f) { backward(f), with_bias(f, AttentionBias::added, b, 1, 1); });
+    add("backward, bias and its gradient [1, h, m, n], dropout",
+        [&](AttentionForm& f) { backward(f), with_bias(f, AttentionBias::with_gradient, 1, h, m), f.dropout = 0.1; });
+    add("backward, bias and its gradient [b, 1, m, n]",
+        [&](AttentionForm& f) { backward(f), with_bias(f, AttentionBias::with_gradient, b, 1, m); });
     add("deterministic backward, causal", [&](AttentionForm& f) { same(f), f.causal = true; });
     add("deterministic backward, dropout", [&](AttentionForm& f) { same(f), f.dropout = 0.1; });
-    add("deterministic backward, bias and its gradient [b, h, m, n]", [&](AttentionForm& f) { same(f), with_bias(f, AttentionBias::with_gradient, b, h, m); });
+    add("deterministic backward, bias and its gradient [b, h, m, n]",
+        [&](AttentionForm& f) { same(f), with_bias(f, AttentionBias::with_gradient, b, h, m); });
   }
   return all;
 }
@@ -105,7 +123,8 @@ int main(int count, char** files) {
     const GraphPlan plan(form.graph(), {.device = &device}, form.rules());
     std::printf("%s: %s: %s", file.stem().c_str(), name.c_str(), plan.is_refused() ? "refused" : "a plan");
     if (reasons && plan.is_refused()) std::printf(": %s", plan.refusal().c_str());
-    if (reasons && !plan.is_refused()) std::printf(" of engine %d, %zu bytes", int(plan.engine()), plan.workspace_bytes());
+    if (reasons && !plan.is_refused())
+      std::printf(" of engine %d, %zu bytes", int(plan.engine()), plan.workspace_bytes());
     std::puts("");
     std::fflush(stdout);
   }

@@ -30,6 +30,8 @@ using namespace tern::cuda;
 template <class A, class B>
 constexpr bool alike = sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> &&
                        std::is_floating_point_v<A> == std::is_floating_point_v<B>;
+template <>
+constexpr bool alike<void, void> = true;
 
 template <class A, class B>
 constexpr bool same_function = false;

@@ -43,7 +43,9 @@ TEST_CASE("attention in 16 bits is one graph, of tensors where they lie", "[cuda
   Tensor<Cuda, bfloat16> y;
   const auto attend = [&] { y = scaled_dot_product_attention(x.q, x.k, x.v, {}, {.is_causal = true}); };
   std::vector<Tensor<Cuda, bfloat16>> slopes;
-  const auto backward = [&] { slopes = grad(std::vector{y}, std::vector{x.q, x.k, x.v}, std::vector{g}, {.retain_graph = true}); };
+  const auto backward = [&] {
+    slopes = grad(std::vector{y}, std::vector{x.q, x.k, x.v}, std::vector{g}, {.retain_graph = true});
+  };
   attend(), backward();
   const Calls forward = calls_in(attend);
   CHECK((forward.graphs == 1 && forward.kernels == 0 && forward.finished == 1));
@@ -57,7 +59,9 @@ TEST_CASE("attention in 16 bits is one graph, of tensors where they lie", "[cuda
 TEST_CASE("attention whose gradient cuDNN refuses is not cuDNN's", "[cuda]") {
   NEED_EMULATOR();
   const auto x = to_type(spread_tensor<Cuda, float>({1, 1, 1, 16}), Type<half>{}).detach().requires_grad_();
-  CHECK(calls_in([&] { scaled_dot_product_attention(x, x, x, x.detach().sum(-1, true) == 0).sum().backward(); }).graphs == 0);
+  CHECK(calls_in([&] {
+          scaled_dot_product_attention(x, x, x, x.detach().sum(-1, true) == 0).sum().backward();
+        }).graphs == 0);
   const auto narrow = to_type(spread_tensor<Cuda, float>({1, 2, 20, 12}), Type<half>{});
   CHECK(calls_in([&] { scaled_dot_product_attention(narrow, narrow, narrow); }).graphs == 0);
 }
@@ -66,7 +70,9 @@ TEST_CASE("a captured step of attention with dropout drops other weights in each
   NEED_EMULATOR();
   Projected x(16);
   Tensor<Cuda, bfloat16> y;
-  const auto step = [&] { y = scaled_dot_product_attention(x.q.detach(), x.k.detach(), x.v.detach(), {}, {.dropout_p = 0.5}); };
+  const auto step = [&] {
+    y = scaled_dot_product_attention(x.q.detach(), x.k.detach(), x.v.detach(), {}, {.dropout_p = 0.5});
+  };
   manual_seed(3);
   step();
   const auto first = values_of(y);
@@ -82,7 +88,15 @@ TEST_CASE("a captured step of attention with dropout drops other weights in each
 TEST_CASE("cuDNN's plans of attention are asked for by device and form", "[cuda]") {
   NEED_EMULATOR();
   if (!cuda::has_cudnn_graphs()) return;
-  cuda::detail::AttentionForm form{.type = cuda::cudnn_half, .scale = 1, .batch = 1, .heads = 1, .shared_heads = 1, .queries = 8, .keys = 8, .size = 12, .width = 12};
+  cuda::detail::AttentionForm form{.type = cuda::cudnn_half,
+                                   .scale = 1,
+                                   .batch = 1,
+                                   .heads = 1,
+                                   .shared_heads = 1,
+                                   .queries = 8,
+                                   .keys = 8,
+                                   .size = 12,
+                                   .width = 12};
   for (auto* strides : {&form.q, &form.k, &form.v, &form.out}) (*strides)[0] = (*strides)[1] = 96, (*strides)[2] = 12;
   CHECK_FALSE(cuda::detail::has_cudnn_attention(0, form));
   form.size = form.width = 16;

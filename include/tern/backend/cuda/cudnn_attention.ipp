@@ -51,8 +51,9 @@ static AttentionForm gradient_form_of(const LibraryAttention& op) {
   return f;
 }
 
-/// Whether cuDNN's gradient is one that NVIDIA's own callers let through: not of one query and one key; before 9.16 only for keys whose
-/// number 128 divides; and on compute capability 10 a deterministic one only with settings of an engine, which are not asked for here.
+/// Whether cuDNN's gradient is one that NVIDIA's own callers let through: not of one query and one key; before 9.16
+/// only for keys whose number 128 divides; and on compute capability 10 a deterministic one only with settings of an
+/// engine, which are not asked for here.
 static bool has_right_gradient(const AttentionForm& f, int ordinal) {
   return (f.queries > 1 || f.keys > 1) && (f.keys % 128 == 0 || cuda::cudnn().functions.cudnnGetVersion() >= 91600) &&
          !(f.deterministic && cuda::detail::bind(ordinal).major == 10);
@@ -88,7 +89,8 @@ static cuda::detail::AttentionMemory memory_of(const LibraryAttention& op) {
   memory.dq = op.dq.data, memory.dk = op.dk.data, memory.dv = op.dv.data;
   memory.dbias = op.dbias ? op.dbias->data : nullptr;
   const AttentionForm form = gradient_form_of(forward);
-  forward.refused = !has_right_gradient(form, forward.q.ordinal) || !run_cudnn_attention(forward.q.ordinal, form, memory);
+  forward.refused =
+      !has_right_gradient(form, forward.q.ordinal) || !run_cudnn_attention(forward.q.ordinal, form, memory);
 }
 
 }  // namespace tern::backend::cuda_kernels

@@ -50,7 +50,9 @@ struct AttentionGraph {
     graph.pointwise({.mode = mode, .x = x, .b = b, .y = y});
     return y;
   }
-  GraphTensor times(GraphTensor x, double number, GraphTensor y) { return apply(cudnn_multiply, x, graph.number(float(number), 4), y); }
+  GraphTensor times(GraphTensor x, double number, GraphTensor y) {
+    return apply(cudnn_multiply, x, graph.number(float(number), 4), y);
+  }
 
   /// Q Kᵀ scale + bias.
   GraphTensor biased_scores(GraphTensor q, GraphTensor k) {
@@ -66,7 +68,8 @@ struct AttentionGraph {
   /// -infinity in place of what a causal query does not see.
   GraphTensor masked(GraphTensor x) {
     if (!f.causal) return x;
-    const GraphTensor row = scores(cudnn_int32), column = scores(cudnn_int32), seen = scores(cudnn_boolean), y = scores();
+    const GraphTensor row = scores(cudnn_int32), column = scores(cudnn_int32), seen = scores(cudnn_boolean),
+                      y = scores();
     graph.pointwise({.mode = cudnn_generate_index, .x = x, .y = row, .axis = 2});
     graph.pointwise({.mode = cudnn_generate_index, .x = x, .y = column, .axis = 3});
     graph.pointwise({.mode = cudnn_greater_or_equal, .x = row, .b = column, .y = seen, .precision = cudnn_boolean});
@@ -123,7 +126,8 @@ TERN_INLINE void AttentionGraph::forward() {
   graph.matmul(weights, v, out);
 }
 
-/// With weights P and each query's mean m = Σ g out: dV = Pᵀ G, dS = P (G Vᵀ - m), dQ = dS K scale and dK = dSᵀ Q scale.
+/// With weights P and each query's mean m = Σ g out: dV = Pᵀ G, dS = P (G Vᵀ - m), dQ = dS K scale and dK = dSᵀ Q
+/// scale.
 TERN_INLINE void AttentionGraph::backward() {
   const GraphTensor q = queries(attention_q, f.q, f.size), k = transposed_keys(attention_k, f.k, f.size),
                     v = transposed_keys(attention_v, f.v, f.width), out = queries(attention_out, f.out, f.width),
@@ -137,7 +141,8 @@ TERN_INLINE void AttentionGraph::backward() {
   const GraphSizes product_sizes{f.batch, f.heads, f.queries, f.width};
   const GraphTensor products = apply(cudnn_multiply, g, out, graph.between(cudnn_float, product_sizes)), sums = rows();
   graph.reduce(cudnn_sum, products, sums);
-  const GraphTensor means = times(sums, 1 - f.dropout, graph.tensor(attention_means, cudnn_float, row_sizes, row_major(row_sizes)));
+  const GraphTensor means =
+      times(sums, 1 - f.dropout, graph.tensor(attention_means, cudnn_float, row_sizes, row_major(row_sizes)));
 
   const GraphTensor shifted = apply(cudnn_subtract, biased_scores(q, k), log_sums, scores());
   const GraphTensor weights = apply(cudnn_exp, masked(shifted), 0, scores());
@@ -178,7 +183,8 @@ TERN_INLINE bool run_cudnn_attention(int ordinal, const AttentionForm& form, con
   return with_graph_plan(ordinal, form, [&](Cudnn handle, GraphPlan& plan) {
     if (plan.is_refused()) return false;
     const std::size_t rows = std::size_t(form.batch * form.heads * form.queries) * sizeof(float);
-    const Scratch means(ordinal, form.backward ? rows : 0), wide_dq(ordinal, form.adds_up_dq() ? rows * std::size_t(form.size) : 0);
+    const Scratch means(ordinal, form.backward ? rows : 0),
+        wide_dq(ordinal, form.adds_up_dq() ? rows * std::size_t(form.size) : 0);
     const Span span(Work::kernel, form.backward ? "attention gradient" : "attention", ordinal, bind(ordinal).compute);
     return plan.run(handle, ordinal,
                     {{attention_q, m.q},

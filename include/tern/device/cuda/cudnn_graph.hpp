@@ -1,5 +1,5 @@
-// cuDNN's graphs: operations on tensors, described as a whole, which cuDNN computes as one plan. cuDNN says for a graph, a
-// device and a version whether it has such a plan.
+// cuDNN's graphs: operations on tensors, described as a whole, which cuDNN computes as one plan. cuDNN says for a
+// graph, a device and a version whether it has such a plan.
 #pragma once
 #include <string>
 #include <vector>
@@ -42,12 +42,16 @@ class TERN_API Descriptor {
 
   void set(CudnnAttribute attribute, CudnnAttributeType type, const void* values, std::size_t count);
   template <class T>
-  void set(CudnnAttribute attribute, const T& value) { set(attribute, attribute_type<T>, &value, 1); }
+  void set(CudnnAttribute attribute, const T& value) {
+    set(attribute, attribute_type<T>, &value, 1);
+  }
   template <class T>
   void set(CudnnAttribute attribute, const std::vector<T>& values) {
     set(attribute, attribute_type<T>, values.data(), values.size());
   }
-  void set(CudnnAttribute attribute, const Descriptor& value) { set(attribute, CudnnAttributeType::descriptor, &value.handle_, 1); }
+  void set(CudnnAttribute attribute, const Descriptor& value) {
+    set(attribute, CudnnAttributeType::descriptor, &value.handle_, 1);
+  }
 
   /// How many values were written to `values`, or, if that is null, how many there are.
   std::size_t get(CudnnAttribute attribute, CudnnAttributeType type, void* values, std::size_t most) const;
@@ -86,7 +90,8 @@ struct GraphConvolution {
 class TERN_API Graph {
  public:
   /// A tensor in memory, at addresses that `alignment` divides.
-  GraphTensor tensor(GraphTensor id, CudnnType type, const GraphSizes& sizes, const GraphSizes& strides, std::int64_t alignment = 16);
+  GraphTensor tensor(GraphTensor id, CudnnType type, const GraphSizes& sizes, const GraphSizes& strides,
+                     std::int64_t alignment = 16);
   /// What an operation gives to another one: row-major, and in no memory.
   GraphTensor between(CudnnType type, const GraphSizes& sizes);
   GraphTensor between(CudnnType type, const GraphSizes& sizes, const GraphSizes& strides);
@@ -110,8 +115,8 @@ class TERN_API Graph {
  private:
   friend class GraphPlan;
 
-  GraphTensor add(GraphTensor id, CudnnType type, const GraphSizes& sizes, const GraphSizes& strides, std::int64_t alignment,
-                  bool is_virtual, bool is_by_value);
+  GraphTensor add(GraphTensor id, CudnnType type, const GraphSizes& sizes, const GraphSizes& strides,
+                  std::int64_t alignment, bool is_virtual, bool is_by_value);
   GraphTensor new_id() const { return 100 + GraphTensor(tensors_.size()); }
   void set_tensor(Descriptor& operation, CudnnAttribute attribute, GraphTensor tensor) const;
   bool finish(Descriptor& part);
@@ -141,8 +146,8 @@ struct GraphMemory {
   const void* address;
 };
 
-/// A graph's engines, in the order of cuDNN's heuristics, and the plan of the first that supports it. One thread at a time
-/// uses a plan.
+/// A graph's engines, in the order of cuDNN's heuristics, and the plan of the first that supports it. One thread at a
+/// time uses a plan.
 class TERN_API GraphPlan {
  public:
   GraphPlan(Graph graph, const GraphTarget& target, const GraphRules& rules);
@@ -154,8 +159,8 @@ class TERN_API GraphPlan {
   /// Of the plan's engine, among all for this graph.
   std::int64_t engine() const;
 
-  /// Runs the plan on the handle's stream. An engine that cuDNN does not support after all is not tried again. False if none
-  /// is left.
+  /// Runs the plan on the handle's stream. An engine that cuDNN does not support after all is not tried again. False if
+  /// none is left.
   bool run(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory);
 
   /// Times the first engines, which write to the results' memory, and puts the fastest first; the host waits. Only once.
@@ -198,7 +203,8 @@ bool with_graph_plan(int ordinal, const Form& form, const F& f) {
   using Plans = tern::detail::KeyedCache<Plan, Form>;
   static std::vector<Plans>& plans = *new std::vector<Plans>(system().devices.size());
   const CudnnLease cudnn(ordinal, bind(ordinal).compute);
-  const tern::detail::Lease<Plan, Form> plan(plans[std::size_t(ordinal)], form, [&] { return new Plan(cudnn.handle(), form); });
+  const tern::detail::Lease<Plan, Form> plan(plans[std::size_t(ordinal)], form,
+                                             [&] { return new Plan(cudnn.handle(), form); });
   return f(cudnn.handle(), *plan);
 }
 

@@ -31,11 +31,13 @@ TERN_INLINE Descriptor::~Descriptor() {
   if (handle_) note_cudnn("cudnnBackendDestroyDescriptor", cudnn().functions.cudnnBackendDestroyDescriptor(handle_));
 }
 
-TERN_INLINE void Descriptor::set(CudnnAttribute attribute, CudnnAttributeType type, const void* values, std::size_t count) {
+TERN_INLINE void Descriptor::set(CudnnAttribute attribute, CudnnAttributeType type, const void* values,
+                                 std::size_t count) {
   TERN_CUDNN_GRAPH(cudnnBackendSetAttribute, handle_, attribute, type, std::int64_t(count), values);
 }
 
-TERN_INLINE std::size_t Descriptor::get(CudnnAttribute attribute, CudnnAttributeType type, void* values, std::size_t most) const {
+TERN_INLINE std::size_t Descriptor::get(CudnnAttribute attribute, CudnnAttributeType type, void* values,
+                                        std::size_t most) const {
   std::int64_t found = 0;
   TERN_CUDNN_GRAPH(cudnnBackendGetAttribute, handle_, attribute, type, std::int64_t(most), &found, values);
   return std::size_t(found);
@@ -74,14 +76,16 @@ TERN_INLINE GraphTensor Graph::add(GraphTensor id, CudnnType type, const GraphSi
   return id;
 }
 
-TERN_INLINE GraphTensor Graph::tensor(GraphTensor id, CudnnType type, const GraphSizes& sizes, const GraphSizes& strides,
-                                      std::int64_t alignment) {
+TERN_INLINE GraphTensor Graph::tensor(GraphTensor id, CudnnType type, const GraphSizes& sizes,
+                                      const GraphSizes& strides, std::int64_t alignment) {
   return add(id, type, sizes, strides, alignment, false, false);
 }
 TERN_INLINE GraphTensor Graph::between(CudnnType type, const GraphSizes& sizes, const GraphSizes& strides) {
   return add(new_id(), type, sizes, strides, 16, true, false);
 }
-TERN_INLINE GraphTensor Graph::between(CudnnType type, const GraphSizes& sizes) { return between(type, sizes, row_major(sizes)); }
+TERN_INLINE GraphTensor Graph::between(CudnnType type, const GraphSizes& sizes) {
+  return between(type, sizes, row_major(sizes));
+}
 TERN_INLINE GraphTensor Graph::number(float value, int dims) {
   const GraphSizes ones(std::size_t(dims), 1);
   const GraphTensor id = add(new_id(), cudnn_float, ones, ones, 16, false, true);
@@ -206,7 +210,8 @@ TERN_INLINE void GraphPlan::list(CudnnHeuristics mode, const GraphTarget& target
   std::vector<Descriptor> found;
   std::vector<CudnnDescriptor> handles;
   for (std::size_t i = 0; i < count; ++i) handles.push_back(found.emplace_back(cudnn_engine_config).handle());
-  const std::size_t given = heuristics.get(cudnn_heuristics_results, CudnnAttributeType::descriptor, handles.data(), count);
+  const std::size_t given =
+      heuristics.get(cudnn_heuristics_results, CudnnAttributeType::descriptor, handles.data(), count);
   for (std::size_t i = 0; i < given; ++i) {
     const Descriptor engine(cudnn_engine);
     CudnnDescriptor handle = engine.handle();
