@@ -87,7 +87,7 @@ TEST_CASE("a captured step of attention with dropout drops other weights in each
 
 TEST_CASE("cuDNN's plans of attention are asked for by device and form", "[cuda]") {
   NEED_EMULATOR();
-  if (!cuda::has_cudnn_graphs()) return;
+  if (!cuda::has_cudnn()) return;
   cuda::detail::AttentionForm form{.type = cuda::cudnn_half,
                                    .scale = 1,
                                    .batch = 1,
