@@ -239,6 +239,7 @@
   X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED, 5)  \
   X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, 7)              \
   X(CUDNN_RNN_ALGO_STANDARD, 0)                              \
+  X(CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H, 3)                \
   X(CUDNN_RNN_TANH, 1)                                       \
   X(CUDNN_LSTM, 2)                                           \
   X(CUDNN_GRU, 3)                                            \

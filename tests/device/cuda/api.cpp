@@ -91,6 +91,7 @@ static_assert(int(cudnn_propagate_nan) == CUDNN_PROPAGATE_NAN && int(cudnn_relu)
 static_assert(int(cudnn_rnn_tanh) == CUDNN_RNN_TANH && int(cudnn_lstm) == CUDNN_LSTM && int(cudnn_gru) == CUDNN_GRU);
 static_assert(int(cudnn_no_bias) == CUDNN_RNN_NO_BIAS && int(cudnn_double_bias) == CUDNN_RNN_DOUBLE_BIAS);
 static_assert(int(cudnn_inference) == CUDNN_FWD_MODE_INFERENCE && int(cudnn_training) == CUDNN_FWD_MODE_TRAINING);
+static_assert(cudnn_small_layer_algorithm == CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H);
 static_assert(cudnn_standard_algorithm == CUDNN_RNN_ALGO_STANDARD && cudnn_linear_input == CUDNN_LINEAR_INPUT);
 static_assert(cudnn_add_gradient == CUDNN_WGRAD_MODE_ADD && cudnn_packed_sequences == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED);
 TERN_CUDNN_GRAPH_FUNCTIONS(CHECK_CUDNN)

@@ -109,6 +109,30 @@ TEST_CASE("cuDNN's recurrent layers are the CPU's", "[cuda]") {
   check_against_cpu<bfloat16>(0.2);
 }
 
+TEST_CASE("layers of 128 units, which cuDNN computes by an algorithm of their own, are the CPU's", "[cuda]") {
+  const auto results = []<class D>(D) {
+    std::vector<std::vector<double>> all;
+    const auto train = [&](auto layer) {
+      for (std::size_t i = 0; i < layer.weights.size(); ++i)
+        layer.weights[i] = nn::Parameter<D>(spread_tensor<Cpu, float>(layer.weights[i].shape(), -0.1, 0.1 - 0.01 * double(i % 4)).to(D{}));
+      auto x = spread_tensor<Cpu, float>({7, 3, 16}, -1, 1).to(D{});
+      x.requires_grad_();
+      const auto [y, last] = layer(pack_padded_sequence(x, {7, 5, 2}));
+      const auto padded = std::get<0>(pad_packed_sequence(y));
+      (sum(padded * padded)).backward();
+      all.push_back(values_of(padded)), all.push_back(values_of(x.grad()));
+      for (const auto& w : layer.weights) all.push_back(values_of(w.grad()));
+    };
+    train(nn::LSTM<D>(16, 128, {.bidirectional = true}));
+    train(nn::GRU<D>(16, 128));
+    train(nn::RNN<D>(16, 128));
+    return all;
+  };
+  const auto expected = results(Cpu{}), actual = results(Cuda{});
+  REQUIRE(expected.size() == actual.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) check_close(actual[i], expected[i], 1e-4, 1e-4);
+}
+
 TEST_CASE("a recurrent layer's weights are packed again when one of them was written, and only then", "[cuda]") {
   NEED_EMULATOR();
   const nn::GRU<Cuda> gru(4, 6);

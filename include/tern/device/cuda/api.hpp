@@ -186,7 +186,7 @@ enum CudnnMath : int { cudnn_default_math = 0, cudnn_tensor_op_math = 1, cudnn_f
 enum CudnnCell : int { cudnn_rnn_tanh = 1, cudnn_lstm = 2, cudnn_gru = 3 };
 enum CudnnBiases : int { cudnn_no_bias = 0, cudnn_double_bias = 2 };
 enum CudnnForwardMode : int { cudnn_inference = 0, cudnn_training = 1 };
-inline constexpr int cudnn_standard_algorithm = 0, cudnn_linear_input = 0, cudnn_add_gradient = 0, cudnn_packed_sequences = 1;
+inline constexpr int cudnn_standard_algorithm = 0, cudnn_small_layer_algorithm = 3, cudnn_linear_input = 0, cudnn_add_gradient = 0, cudnn_packed_sequences = 1;
 
 #define TERN_CUDNN_FUNCTIONS(f)                                                                                          \
   f(cudnnGetVersion, std::size_t, ())                                                                                    \
