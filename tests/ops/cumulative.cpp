@@ -87,7 +87,7 @@ TEST_CASE("a running sum in bfloat16 is rounded once an element", "[ops]") {
 
 TEMPLATE_TEST_CASE("running sums and recurrences of every length, around tiles and windows of tiles", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  // On Cuda a tile of a lone row has 4096 elements, one of 3 columns 1024, and one of 33 columns 128; windows have 256, 64 and 8 tiles.
+  // On Cuda a tile of a lone row has 4096 elements, one of 3 columns 1024, and one of 33 columns 128; windows have 128, 64 and 8 tiles.
   const std::pair<Shape, int> cases[] = {
       {{1}, 0},       {{31}, 0},       {{4095}, 0},  {{4096}, 0},  {{4097}, 0},    {{3 * 4096 + 5}, 0}, {{257 * 4096 + 3}, 0},
       {{3, 4100}, 1}, {{700, 10}, 1}, {{127, 33}, 0}, {{128, 33}, 0}, {{1153, 33}, 0}, {{2, 3000, 3}, 1},  {{90, 7, 50}, 1}};

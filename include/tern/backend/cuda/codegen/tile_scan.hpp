@@ -1,8 +1,11 @@
-// Scans over the tiles of rows. Tiles of a row are in windows of as many tiles as threads share one. A tile posts its total. Its start
-// is what comes before its window, which the last tile of the window before posts, then the totals of the tiles before it in the
+// Scans over the tiles of rows. Tiles of a row are in windows of as many tiles as threads share one, at most 128: a tile waits for those
+// before it in its window, and a larger window would keep more than a quarter of a large device's blocks waiting. A tile posts its total.
+// Its start is what comes before its window, which the last tile of the window before posts, then the totals of the tiles before it in the
 // window. So which elements are combined in which order depends on their positions alone, and a chain of waits has one link for each
 // window.
 #pragma once
+#include <algorithm>
+
 #include "look_back.hpp"
 #include "parameters.hpp"
 
@@ -94,10 +97,10 @@ struct ScanTeam {
 // What all tiles before this one combine to. `total` is this tile's, and `number` that of the block among those that have tiles. Each
 // block has `across` rows side by side; this thread's is `column`.
 inline __device__ Step before_tile(const ScanTeam& team, const LookBack& p, Index number, int column, Step total, Step* partial) {
-  const int across = 256 / team.along;
-  const Index group = number / p.tiles, tile = number - group * p.tiles, window = tile / team.along;
-  const Index windows = (p.tiles + team.along - 1) / team.along;
-  const int in_window = int(tile - window * team.along);
+  const int across = 256 / team.along, span = team.along < 128 ? team.along : 128;
+  const Index group = number / p.tiles, tile = number - group * p.tiles, window = tile / span;
+  const Index windows = (p.tiles + span - 1) / span;
+  const int in_window = int(tile - window * span);
   if (team.at == 0) post(p.totals, number * across + column, total);
   // One value for each thread: what comes before the window, then the tiles' totals.
   Step earlier = nothing(), of_warp, before;
@@ -105,7 +108,7 @@ inline __device__ Step before_tile(const ScanTeam& team, const LookBack& p, Inde
   if (team.at && team.at <= in_window) earlier = wait_for<Step>(p.totals, (number - in_window + team.at - 1) * across + column);
   team.before_lane(earlier, of_warp);
   team.before_warp(of_warp, partial, before);
-  if (team.at == 0 && in_window == team.along - 1 && window + 1 < windows)
+  if (team.at == 0 && in_window == span - 1 && window + 1 < windows)
     post(p.starts, (group * windows + window + 1) * across + column, then(before, total));
   return before;
 }
@@ -117,12 +120,14 @@ class TERN_API TilePosts {
   TilePosts(int ordinal, Index groups, Index tiles, Index along, Index words)
       : tiles_(tiles),
         totals_(tiles > 1 ? groups * tiles * (256 / along) * words : 0),
-        posted_(ordinal, tiles > 1, tiles > 1 ? totals_ + groups * ((tiles + along - 1) / along) * (256 / along) * words : 0) {}
+        posted_(ordinal, tiles > 1, tiles > 1 ? totals_ + groups * windows(tiles, std::min<Index>(along, 128)) * (256 / along) * words : 0) {}
   LookBack parameters() const {
     return {.tiles = tiles_, .counter = posted_.counter(0), .totals = posted_.word(0), .starts = posted_.word(totals_)};
   }
 
  private:
+  static Index windows(Index tiles, Index span) { return (tiles + span - 1) / span; }
+
   Index tiles_, totals_;
   PostedWords posted_;
 };
