@@ -137,7 +137,8 @@ TEMPLATE_TEST_CASE("attention on tensor cores, in float, TF32 and 16 bits", "[ba
         }
   };
   // A rounding of weights and one of results, each by half a unit of 8, 11 or TF32's 11 bits; in TF32 each operand is rounded as well.
-  check(float(), 4e-6);
+  // Tensor cores cut sums off instead of rounding them: an H100 is up to 1e-5 off where a gradient has 333 terms in three parts each.
+  check(float(), 2e-5);
   check(bfloat16(), 0x1p-7);
   check(half(), 0x1p-10);
   if constexpr (std::is_same_v<D, Cuda>) {

@@ -109,6 +109,7 @@ struct GraphEngine {
   bool tensor_cores = false, nondeterministic = false, strict_nan = false, compiled = false;
   bool is_choice = true;  // mode A's; others are the fallback's
   std::size_t workspace = 0;
+  bool rounds_sums = false;  // of 16-bit results
 };
 /// Those that compute it, fastest first; if there are none, `why`.
 std::vector<GraphEngine> engines_of(const OperationGraph& graph, Refusal& why);

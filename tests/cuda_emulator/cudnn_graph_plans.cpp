@@ -121,6 +121,7 @@ Refusal finalize_engine(Part& part) {
             "engine " + std::to_string(part.engine) + " does not compute the graph; " + why.reason};
   std::vector<std::int64_t> notes;
   if (e->tensor_cores) notes.push_back(CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
+  if (e->rounds_sums) notes.push_back(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION);
   if (e->nondeterministic) notes.push_back(CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
   if (e->strict_nan && settings().cudnn >= 90100) notes.push_back(CUDNN_NUMERICAL_NOTE_STRICT_NAN_PROP);
   set_integers(part, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, notes);

@@ -149,7 +149,7 @@ std::vector<GraphEngine> list(const OperationGraph& graph, Pattern pattern) {
               {0, false, false, true, false, false}};
     case Pattern::filter:
       return {{40, true, false, false, false, true, transposed + 64 * kilobyte},
-              {20, false, true},
+              {20, false, true, false, false, true, 0, true},
               {0, false, false, true, false, false}};
     case Pattern::attention:
       return {{4, true, false, false, true, true, 256}};

@@ -219,6 +219,7 @@ static_assert(int(CudnnAttributeType::convolution_mode) == CUDNN_TYPE_CONVOLUTIO
 static_assert(int(CudnnAttributeType::nan_propagation) == CUDNN_TYPE_NAN_PROPOGATION);
 static_assert(int(cudnn_uses_tensor_cores) == CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
 static_assert(int(cudnn_converts_down) == CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
+static_assert(int(cudnn_rounds_sums) == CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION);
 #endif
 
 #ifdef NCCL_MAJOR

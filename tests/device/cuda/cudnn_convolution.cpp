@@ -204,6 +204,18 @@ TEST_CASE("in a new process: deterministic algorithms", "[.]") {
   CHECK((corner[0] == 1 && corner[1] == 2 && corner[6] == 4));
 }
 
+TEST_CASE("an engine that adds up parts of a sum in 16 bits is never taken", "[cuda]") {
+  NEED_EMULATOR();
+  const Ended ended = run_test_case("in a new process: a weight gradient by no engine", "TERN_EMULATOR=quiet=1,refuse=filter:40+filter:0");
+  INFO(ended.output);
+  CHECK(ended.well);
+}
+
+TEST_CASE("in a new process: a weight gradient by no engine", "[.]") {
+  const auto x = ones<Cuda, bfloat16>({1, 1, 5, 5}), w = ones<Cuda, bfloat16>({1, 1, 2, 2}).requires_grad_();
+  CHECK_THAT(error_of([&] { conv2d(x, w).sum().backward(); }), ContainsSubstring("cuDNN has no kernel for a convolution"));
+}
+
 TEST_CASE("relu of NaN after a convolution is NaN", "[cuda]") {
   const auto x = full<Cuda>({1, 2, 4, 4}, std::nan("")), w = ones<Cuda>({3, 2, 3, 3}), b = ones<Cuda>({3});
   const auto r = ones<Cuda>({1, 3, 2, 2});

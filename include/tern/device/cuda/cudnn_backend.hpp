@@ -128,7 +128,7 @@ enum class CudnnAttributeType : int {
   distribution = 29
 };
 enum CudnnHeuristics : int { cudnn_fallback = 2, cudnn_mode_a = 3 };
-enum CudnnNote : int { cudnn_uses_tensor_cores = 0, cudnn_converts_down = 1, cudnn_is_nondeterministic = 4 };
+enum CudnnNote : int { cudnn_uses_tensor_cores = 0, cudnn_converts_down = 1, cudnn_rounds_sums = 2, cudnn_is_nondeterministic = 4 };
 enum CudnnConvolutionMode : int { cudnn_cross_correlation = 1 };
 enum CudnnNan : int { cudnn_propagate_nan = 1 };
 enum CudnnPointwise : int {

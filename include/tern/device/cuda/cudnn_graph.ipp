@@ -219,6 +219,7 @@ TERN_INLINE void GraphPlan::list(CudnnHeuristics mode, const GraphTarget& target
     CudnnNote notes[32];
     const std::size_t noted = engine.get(cudnn_engine_numerical_notes, CudnnAttributeType::numerical_note, notes, std::size(notes));
     const auto has = [&](CudnnNote note) { return std::find(notes, notes + noted, note) != notes + noted; };
+    if (has(cudnn_rounds_sums)) continue;  // adds up parts of a sum in 16 bits
     if (rules.deterministic && has(cudnn_is_nondeterministic)) continue;
     if (rules.exact && (has(cudnn_uses_tensor_cores) || has(cudnn_converts_down))) continue;
     engines_.push_back(std::move(found[i]));

@@ -114,6 +114,11 @@ template <class T> inline __device__ void take_word(T, float* to, uint32 word) {
   to[1] = wide(T{(unsigned short)(word >> 16)});
 }
 enum { lane_elements = 24 };
+// The float towards 0: tensor cores do not round sums.
+inline __device__ float cut_off(double x) {
+  const float nearest = float(x);
+  return nearest != nearest || (nearest < 0 ? -double(nearest) : double(nearest)) <= (x < 0 ? -x : x) ? nearest : float_of(bits_of(nearest) - 1);
+}
 // The operands of a warp's lanes.
 static __device__ float* warp_operands() {   // not inline: g++ would put its variable elsewhere
   __shared__ float operands[8][32 * lane_elements];
@@ -135,14 +140,21 @@ inline __device__ void add_products(T type, Tile (&sums)[m][n], int j, const Ope
   __syncwarp();
   for (int i = 0; i < m; ++i)
     for (int u = 0; u < 2; ++u)
-      for (int c = 0; c < 4; ++c)
-        for (int word = 0; word < 8; ++word) {
-          const float* const left = all + (me / 4 * 4 + word % 4) * lane_elements + (4 * i + c / 2 + word / 4 * 2) * both;
-          const float* const right = all + ((me % 4 * 2 + c % 2) * 4 + word % 4) * lane_elements + (4 * m + 2 * u + word / 4) * both;
-          float& sum = sums[i][j + u][c];
-          if (exact) sum += left[1] * right[0] + left[0] * right[1];
-          for (int e = 0; e < count; ++e) sum += left[e] * right[e];
-        }
+      for (int c = 0; c < 4; ++c) {
+        float& sum = sums[i][j + u][c];
+        // One instruction: the products of a part of the left operands and a part of the right ones, added up exactly and cut off.
+        const auto add = [&](int left_part, int right_part) {
+          double total = sum;
+          for (int word = 0; word < 8; ++word) {
+            const float* const left = all + (me / 4 * 4 + word % 4) * lane_elements + (4 * i + c / 2 + word / 4 * 2) * both;
+            const float* const right = all + ((me % 4 * 2 + c % 2) * 4 + word % 4) * lane_elements + (4 * m + 2 * u + word / 4) * both;
+            for (int e = 0; e < count; ++e) total += double(left[left_part + e]) * double(right[right_part + e]);
+          }
+          sum = cut_off(total);
+        };
+        if (exact) add(count, 0), add(0, count);
+        add(0, 0);
+      }
   __syncwarp();
 }
 
