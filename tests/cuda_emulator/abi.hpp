@@ -1,6 +1,6 @@
 // What a CUDA backend must know of the driver API, NVRTC, cublasLt (CUDA 12 and 13), cudnn 9, nccl 2 and cupti: types, constants
 // and functions, written from NVIDIA's documentation. tests/abi_check.cpp holds them against NVIDIA's headers where there
-// are any. Enumerations are plain integers here: only their size and values cross the border.
+// are any. Enumerations are plain integers here: only their size and values cross the border. Over 400 lines, because it is a list.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // The functions of cublaslt.hpp that are not templates.
 #pragma once
 #include "cublaslt.hpp"
+#include "milliseconds.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
@@ -49,19 +50,15 @@ TERN_INLINE void MatmulPlan::run(CublasLt handle, int ordinal, StreamHandle stre
   const Index elements = (form_.batch - 1) * form_.d_stride + (form_.n - 1) * form_.d_leading + form_.m;
   const Scratch elsewhere(ordinal, form_.accumulate ? std::size_t(elements * form_.element_bytes()) : 0);
   void* const to = form_.accumulate ? elsewhere.data() : d;
-  const ScopedEvent begin(event_default), end(event_default);
   int best = 0;
   float least = HUGE_VALF;
   for (int i = 0; i < count_; ++i) {
     const auto run = [&] { return start(handle, stream, proposals_[i], workspace.data(), a, b, to); };
     if (run()) continue;  // not supported after all; it has loaded its kernel otherwise
-    TERN_CUDA(cuEventRecord, begin.event, stream);
-    for (int k = 0; k < 5; ++k) run();
-    TERN_CUDA(cuEventRecord, end.event, stream);
-    TERN_CUDA(cuEventSynchronize, end.event);
-    float milliseconds = 0;
-    TERN_CUDA(cuEventElapsedTime, &milliseconds, begin.event, end.event);
-    if (milliseconds < least) least = milliseconds, best = i;
+    const float time = milliseconds_of(ordinal, [&] {
+      for (int k = 0; k < 5; ++k) run();
+    });
+    if (time < least) least = time, best = i;
   }
   proposals_[0] = proposals_[best];
   count_ = 1;
