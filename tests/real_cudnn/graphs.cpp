@@ -10,9 +10,11 @@
 #include <string>
 
 #include "tern/device/cuda/cudnn_attention.hpp"
+#include "tern/device/cuda/cudnn_convolution.hpp"
 
 namespace {
 using namespace tern::cuda;
+using tern::ConvolutionPass;
 using namespace tern::cuda::detail;
 
 Descriptor described_device(const std::filesystem::path& file) {
@@ -112,6 +114,51 @@ std::vector<Case> cases() {
   return all;
 }
 
+/// A convolution of square images, and what follows it, in every pass that the library runs.
+struct Layer {
+  const char* name;
+  int images, channels, size, filters, filter, stride, padding, groups;
+};
+constexpr Layer layers[] = {{"3 of 16 to 16 channels of 32 x 32", 128, 16, 32, 16, 3, 1, 1, 1},
+                            {"7 of 3 to 64 of 224 x 224, every second", 64, 3, 224, 64, 7, 2, 3, 1},
+                            {"1 of 256 to 64 of 56 x 56", 64, 256, 56, 64, 1, 1, 0, 1},
+                            {"3 of 32 to 32 of 56 x 56, one by one", 64, 32, 56, 32, 3, 1, 1, 32},
+                            {"3 of 5 to 7 of 9 x 9", 2, 5, 9, 7, 3, 1, 1, 1}};
+
+ConvolutionForm form_of(const Layer& l, ConvolutionPass pass, CudnnType type) {
+  const int out = (l.size + 2 * l.padding - l.filter) / l.stride + 1;
+  return {.pass = pass, .type = type, .bias = false, .addend = false, .relu = false, .exact = false, .deterministic = false, .alignment = 16, .dims = 4,
+          .x = {l.images, l.channels, l.size, l.size, 1},
+          .w = {l.filters, l.channels / l.groups, l.filter, l.filter, 1},
+          .y = {l.images, l.filters, out, out, 1},
+          .padding = {l.padding, l.padding, l.padding},
+          .stride = {l.stride, l.stride, l.stride},
+          .dilation = {1, 1, 1}};
+}
+
+template <class F>
+void each_convolution(const F& f) {
+  constexpr std::pair<const char*, CudnnType> types[] = {
+      {"float", cudnn_float}, {"double", cudnn_double}, {"bfloat16", cudnn_bfloat16}, {"half", cudnn_half}};
+  for (const Layer& layer : layers)
+    for (const auto& [type_name, type] : types) {
+      const auto add = [&](const char* what, ConvolutionPass pass, const auto& change) {
+        ConvolutionForm form = form_of(layer, pass, type);
+        change(form);
+        f(std::string("convolution by ") + layer.name + ", " + type_name + ", " + what, form);
+      };
+      const auto as_it_is = [](ConvolutionForm&) {};
+      add("forward", ConvolutionPass::forward, as_it_is);
+      add("data gradient", ConvolutionPass::data_gradient, as_it_is);
+      add("deterministic weight gradient", ConvolutionPass::weight_gradient, [](ConvolutionForm& form) { form.deterministic = true; });
+      if (type == cudnn_double) continue;
+      add("with bias and relu", ConvolutionPass::forward, [](ConvolutionForm& form) { form.bias = form.relu = true; });
+      add("with bias, residual and relu", ConvolutionPass::forward,
+          [](ConvolutionForm& form) { form.bias = form.addend = form.relu = true; });
+      if (type == cudnn_float) add("forward, exact", ConvolutionPass::forward, [](ConvolutionForm& form) { form.exact = true; });
+    }
+}
+
 }  // namespace
 
 int main(int count, char** files) {
@@ -119,7 +166,7 @@ int main(int count, char** files) {
   const std::filesystem::path file = files[1];
   const bool reasons = std::getenv("TERN_REASONS");
   const Descriptor device = described_device(file);
-  for (const auto& [name, form] : cases()) {
+  const auto ask = [&](const std::string& name, const auto& form) {
     const GraphPlan plan(form.graph(), {.device = &device}, form.rules());
     std::printf("%s: %s: %s", file.stem().c_str(), name.c_str(), plan.is_refused() ? "refused" : "a plan");
     if (reasons && plan.is_refused()) std::printf(": %s", plan.refusal().c_str());
@@ -127,5 +174,7 @@ int main(int count, char** files) {
       std::printf(" of engine %d, %zu bytes", int(plan.engine()), plan.workspace_bytes());
     std::puts("");
     std::fflush(stdout);
-  }
+  };
+  for (const auto& [name, form] : cases()) ask(name, form);
+  each_convolution(ask);
 }
