@@ -1,5 +1,7 @@
 // The functions of launch.hpp that are not templates.
 #pragma once
+#include <cstring>
+
 #include "launch.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
@@ -26,7 +28,11 @@ TERN_INLINE LoadedKernel Kernels::insert(std::uint64_t key, LoadedKernel kernel)
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE LoadedKernel load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name,
                                                               const Grid& grid, const std::string& source) {
-  const std::size_t at = source.find(text({"void ", name}), source.rfind("__global__")) + 5, end = source.find('(', at);
+  std::size_t at = 0;  // a kernel's attributes may lie before its type
+  do at = source.find("void ", source.find("__global__", at));
+  while (at != std::string::npos && source.compare(at + 5, std::strlen(name), name) != 0);
+  at += 5;
+  const std::size_t end = source.find('(', at);
   const std::string whole_name = source.substr(at, end - at);
   const std::string image = kernel_image(source, state.major, state.minor);
   Module module;
