@@ -167,7 +167,8 @@ CHILD_CASE("cuda emulator: engines of cudnn's graphs and what they round") {
   EXPECT(engine[0].get(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE) ==
          Longs{CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION});
   EXPECT(notes_of(Pass(dnn, forward, c, CUDNN_TENSOR_NCHW, CUDNN_DATA_DOUBLE).chosen()[0]).empty());
-  EXPECT(notes_of(Pass(dnn, filter, c, CUDNN_TENSOR_NHWC).chosen()[1]) == Longs{CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC});
+  const Longs of_atomic_sums{CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC};
+  EXPECT(notes_of(Pass(dnn, filter, c, CUDNN_TENSOR_NHWC).chosen()[1]) == of_atomic_sums);
   // A tensor that is not channels last is transposed in the workspace.
   const Pass rows(dnn, forward, small, CUDNN_TENSOR_NCHW), last(dnn, forward, small, CUDNN_TENSOR_NHWC);
   const auto workspace = [](const Pass& p) { return p.chosen()[0].get(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE)[0]; };
