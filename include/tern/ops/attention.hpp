@@ -207,9 +207,9 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
     group = heads(query) / heads(k);
   }
   if constexpr (backend::HasKernel<D, backend::LibraryAttention, T> && (std::is_same_v<Mask, bool> || std::is_same_v<Mask, T>)) {
-    // Tokens that a text goes on with see more keys each time, and each number of keys would be another plan of the library's.
-    const bool goes_on = query.size(-2) < 16 && !records(query, k, v);
-    if (!goes_on && has_library_attention(backend::On<D>{}, *query.impl(), *value.impl()))
+    // Tokens that a text goes on with see more keys each time, and each number of keys would be another plan of the library's. Its gradient
+    // is calculated from the rounded output, which of few queries is too inexact.
+    if (query.size(-2) >= 16 && has_library_attention(backend::On<D>{}, *query.impl(), *value.impl()))
       if (const Tensor<D, T> y = detail::whole_attention(query, k, v, mask, options, group > 1, here); y.defined()) return y;
   }
   if (group > 1) {
