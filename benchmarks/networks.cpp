@@ -29,7 +29,7 @@ void classify(benchmark::State& state, Net& net, Optimiser& optimiser, const Ten
 }
 
 void mnist_cnn(benchmark::State& state) {
-  MnistCnn net;
+  MnistCnn<Cpu> net;
   optim::Adadelta adadelta(net.parameters(), {.lr = 1});
   classify(state, net, adadelta, images(128, 1, 28), 10);
 }

@@ -1,6 +1,7 @@
 // Networks for text: training steps on random words or characters in memory, with the tokens of a second.
 #include <tern/tern.hpp>
 
+#include "next_words.hpp"
 #include "training_step.hpp"
 
 namespace {
@@ -75,19 +76,9 @@ void nietzsche(benchmark::State& state) {
 BENCHMARK(nietzsche<nn::LSTM<Cpu>>)->Name("nietzsche_lstm")->UseRealTime();
 BENCHMARK(nietzsche<nn::GRU<Cpu>>)->Name("nietzsche_gru")->UseRealTime();
 
-/// The word after each of texts [length, batch].
-template <class Recurrent>
-struct NextWords : nn::Module<Cpu> {
-  nn::Embedding<Cpu> words{10000, 200};
-  Recurrent recurrent{200, 200, {.num_layers = 2}};
-  nn::Linear<Cpu> out{200, 10000};
-  TERN_FIELDS(NextWords, words, recurrent, out)
-  Tensor<Cpu> forward(const Tensor<Cpu, Index>& texts) { return out(std::get<0>(recurrent(words(texts))).flatten(0, 1)); }
-};
-
 template <class Recurrent>
 void ptb(benchmark::State& state) {
-  NextWords<Recurrent> net;
+  NextWords<Cpu, Recurrent> net;
   const auto words = randint<Cpu>(0, 10000, {35, 32}), next = randint<Cpu>(0, 10000, {35 * 32});
   read(state, net, optim::SGD(net.parameters(), {.lr = 0.1, .momentum = 0.9}), words, words.numel(),
        [&](const auto& scores) { return cross_entropy(scores, next); });

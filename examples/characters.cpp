@@ -116,7 +116,7 @@ int run(const train::Options& options, const distributed::Communicator& world) {
       return sums[0] / sums[1];
     };
     return train::fit(net, rule, batches, step, options,
-                       {.data = "text", .evaluate = held_out, .metric = train::mean_loss, .unit = "characters"}).exit_status();
+                       {.data = "text", .evaluate = held_out, .metric = train::mean_loss, .unit = "characters", .capture = true}).exit_status();
   };
   const auto rate = [&](double usual) { return options.lr > 0 ? options.lr : usual; };
   const models::GPT2Options sizes{.vocab_size = characters, .n_positions = 64, .n_embd = 128, .n_layer = 4, .n_head = 4,

@@ -100,7 +100,7 @@ int run(const train::Options& options, const distributed::Communicator& world) {
       net.replicas().sum(&sum, 1);
       return sum / double(tests.size());
     };
-    return train::fit(net, adam, batches, step, options, {.data = "imdb", .evaluate = accuracy, .unit = "reviews"}).exit_status();
+    return train::fit(net, adam, batches, step, options, {.data = "imdb", .evaluate = accuracy, .unit = "reviews", .capture = true}).exit_status();
   };
   if (options.model == "fasttext") return train::with_precision<Index>(options.precision, FastText<D>(), train_it);
   return train::with_precision<Index>(options.precision, BiLstm<D>(), train_it);

@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# Sourced by tests/run for --gpu: what a real GPU is asked, in four parts. A part ends by itself after nine minutes at most, for
+# Sourced by tests/run for --gpu: what a real GPU is asked, in five parts. A part ends by itself after nine minutes at most, for
 # machines that are lent for ten at a time, and counts what it has until then.
 
 # Empty, it keeps the tests from the emulated libraries, and NVIDIA's own are found as in any program. Whoever sets it, to try this
 # script without a GPU, gets what they name.
 export TERN_CUDA_LIBRARIES=${TERN_CUDA_LIBRARIES:-}
 
-gpu_parts=(smoke suite models sanitizers)
+gpu_parts=(smoke suite models sanitizers ledger)
 part_seconds=540
 short='~[.]~[long]'
 
@@ -18,9 +18,9 @@ logs=$gpu_build/logs
 cores=$(nproc)
 export OMP_NUM_THREADS=4
 
-# From the simplest to whole networks: each primitive, NVIDIA's products, convolutions and recurrent layers, streams and graphs, a
+# From the simplest to whole networks: each primitive, NVIDIA's products, attention, convolutions and recurrent layers, streams and graphs, a
 # training.
-smoke_tests=(backend_cuda_contract_cpu ops_blas_cuda ops_convolution_cuda ops_recurrent_cuda device_cuda_stream_cpu
+smoke_tests=(backend_cuda_contract_cpu ops_blas_cuda ops_attention_cuda ops_convolution_cuda ops_recurrent_cuda device_cuda_stream_cpu
   device_cuda_graph_cpu train_cpu_and_cuda_cpu)
 
 # What the sanitizer sees, by program: the kernels written by hand, and some of those written down from lambdas. Few products, whose
@@ -179,6 +179,9 @@ part_sanitizers() {
   build_on_gpu "${!sanitized[@]}"
   for tool in memcheck racecheck; do suite $tool sanitize_all $tool; done
 }
+
+# The ledger's times against those of another profiler of CUPTI's, and what a trace costs.
+part_ledger() { suite ledger limited "$root/tests/cupti/run" --gpu; }
 
 kernels_on_gpu() {
   local kernels=$gpu_build/tests/cache/tern/kernels

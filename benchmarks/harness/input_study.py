@@ -13,6 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import peers
 import pictures
 import report
 import sides
@@ -90,7 +91,10 @@ def measure_large(folder, cache):
 
 def main():
     options = arguments()
-    folder = pictures.folder()
+    try:
+        folder = pictures.folder()
+    except peers.Missing as error:
+        raise SystemExit(f"benchmarks/run input: PyTorch's environment makes the pictures, and {error}") from None
     free = shutil.disk_usage(folder.parent).free
     if free < NEEDED_BYTES:
         raise SystemExit(f"benchmarks/run input: {folder.parent} has {free / 1e9:.1f} GB free; the data set of 4 GB wants {NEEDED_BYTES / 1e9:.0f}")

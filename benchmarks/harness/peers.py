@@ -19,19 +19,41 @@ ENGINES = ("openvino", "onnxruntime")  # for inference alone; they read what PyT
 SOURCES = Path(__file__).parent.parent / "peers"
 
 
+class Missing(RuntimeError):
+    """A peer that cannot be installed: what is measured goes on without it."""
+
+
+@functools.cache
+def problem(peer):
+    """Why the peer cannot be installed, asked of pip once; None where it is there."""
+    try:
+        install(peer)
+    except (Missing, OSError) as error:
+        return str(error)
+
+
 def environment(peer):
-    """The folder of the peer's virtual environment."""
+    """The folder of the peer's virtual environment. Missing if it cannot be installed."""
+    if why := problem(peer):
+        raise Missing(why)
+    return folder_of(peer)
+
+
+def folder_of(peer):
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "tern" / "peers" / peer
+    return cache / "tern" / "peers" / peer
+
+
+def install(peer):
+    folder = folder_of(peer)
     packages = " ".join(PACKAGES[peer])
     complete = folder / "complete"
     if not complete.exists() or complete.read_text() != packages:
         print(f"Installing {packages} in {folder} ...", file=sys.stderr)
         for command in ([sys.executable, "-m", "venv", folder], [folder / "bin" / "pip", "install", "--quiet", *PACKAGES[peer]]):
             if subprocess.run(command, stdout=sys.stderr).returncode:  # what it prints is not the benchmark's output
-                raise SystemExit(f"benchmarks/run: {peer} could not be installed; see that this works: {' '.join(map(str, command))}")
+                raise Missing(f"{peer} could not be installed; see that this works: {' '.join(map(str, command))}")
         complete.write_text(packages)
-    return folder
 
 
 def python(peer):

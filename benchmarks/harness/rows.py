@@ -29,9 +29,11 @@ class Machine:
 
 @dataclasses.dataclass
 class Gpu:
-    """What a GPU does per second: bytes read and written by a copy within its memory."""
+    """What a GPU does per second: bytes read and written by an elementwise copy within its memory; FLOPs of cuBLASLt's products."""
 
-    copy_device: float
+    copy: float
+    tf32: float
+    bf16: float
 
 
 @functools.cache
@@ -51,6 +53,12 @@ class Row:
     bytes: float = 0  # for a rate in GB/s
     images: int = 0  # for a rate in images/s
     tokens: int = 0  # for a rate in tokens/s
+    gpu: bool = False
+
+    @property
+    def program(self):
+        """The suite's name, as its executable has it."""
+        return f"gpu_{self.suite}" if self.gpu else self.suite
 
     def rate(self, nanoseconds):
         """(value, unit), or two Nones for a row that has no rate."""
@@ -192,14 +200,63 @@ ROWS = [
 EXPR5_BYTES = 4 * 4 << 25
 COPIES = ("to_device_pageable", "to_device_pinned", "to_host_pageable", "to_host_pinned")
 
+
+def moves(name, numbers):
+    """An op that has to read and write so many floats."""
+    return Row(name, "ops", "us", lambda gpu: 4 * numbers / gpu.copy, bytes=4 * numbers, gpu=True)
+
+
+def products(name, suite, kind, flops, unit="ms", **rate):
+    """A row whose work are products of that kind, tf32 or bf16."""
+    return Row(name, suite, unit, lambda gpu: flops / getattr(gpu, kind), gpu=True, **rate)
+
+
+def both(name, suite, kind, flops, **rate):
+    """A training step, plain and captured."""
+    return (products(name, suite, kind, flops, **rate), products(f"{name}_captured", suite, kind, flops, **rate))
+
+
+# The products of a pair of [4, 16, 2048, 64], half of whose scores are hidden: two forward; backward the scores again, and four.
+PAIR = 64 * 2 * 2048**2 * 64 / 2
+MANY, IN_ROWS, SCORES = 1 << 24, 8192 * 4096, 8192 * 50257
+# A step with 4,096 tokens: 6 for each weight of a product and each token; three times a head's two products of 512 x 512 x 64, half hidden.
+GPT2_STEP = 6 * 4096 * (GPT2_BLOCKS + 50257 * 768) + 3 * 8 * 144 * 2 * 512**2 * 64
+PTB_STEP = 6 * 35 * 32 * (4 * 2 * 200 * 400 + 200 * 10000)
+
+
+def next_token(kind, size):
+    """A generated token reads all weights, and what is cached."""
+    return (Row(f"gpt2_token_{kind}{end}", "transformers", "ms", lambda gpu: size * GPT2_READ / gpu.copy, bytes=size * GPT2_READ, gpu=True)
+            for end in ("", "_captured"))
+
+
+# In the order of their weight, for a card that is there for minutes.
 GPU_ROWS = [
-    *(Row(f"{way}/200", "transfer", "us", flops=2 * 200**3) for way in ("matmul_cpu", "matmul_cuda", "matmul_cuda_copied")),
-    *(Row(f"matmul{n}_{kind}", "device", "us", peers=("cublaslt", "torch"), flops=2 * n**3)
+    products("attention_bf16", "ops", "bf16", 2 * PAIR, "us"),
+    products("attention_bf16_grad", "ops", "bf16", 7 * PAIR, "us"),
+    products("attention_f32", "ops", "tf32", 2 * PAIR, "us"),
+    # Backward reads the input and the result's gradient, and writes the input's.
+    *(moves(name, numbers) for name, numbers in (
+        ("cumsum_16M", 2 * MANY), ("topk_4096x4096", MANY), ("mask_16M", MANY * (1 + 1 / 4 + 1 / 2)), ("sort_16M", MANY * (1 + 1 + 2)),
+        ("randn_16M", MANY), ("sum_dim0", IN_ROWS), ("sum_all", IN_ROWS), ("softmax", 2 * IN_ROWS), ("transpose", 2 * IN_ROWS),
+        ("layernorm_grad", 5 * IN_ROWS), ("gelu_grad", 5 * IN_ROWS), ("cross_entropy_grad", 3 * SCORES),
+        ("embedding_grad", 768 * (4 * 16384 + 50257)))),
+    *both("gpt2_train_bf16", "transformers", "bf16", GPT2_STEP, tokens=8 * 512),
+    *both("gpt2_train_tf32", "transformers", "tf32", GPT2_STEP, tokens=8 * 512),
+    products("vit_train_bf16", "transformers", "bf16", 3 * 64 * 35.1e9, images=64),
+    *next_token("bf16", 2),
+    *next_token("f32", 4),
+    *both("resnet20", "networks", "tf32", NETWORKS["resnet20"] * 1e9, images=128),
+    *both("mnist_cnn", "networks", "tf32", NETWORKS["mnist_cnn"] * 1e9, images=128),
+    *(products(f"resnet50_cuda_b{batch}_{kind}", "networks", kind, batch / 8 * NETWORKS["resnet50_train"] * 1e9, images=batch)
+      for batch, kind in ((256, "bf16"), (64, "tf32"), (64, "bf16"), (128, "bf16"), (128, "tf32"), (256, "tf32"))),
+    *both("ptb_lstm200", "text", "tf32", PTB_STEP, tokens=35 * 32),
+    *(Row(f"{net}_epoch_{device}", "epochs", "ms", gpu=True) for device in ("cuda", "cpu") for net in ("mlp_small", "mnist_mlp")),
+    *(Row(f"{way}/200", "transfer", "us", flops=2 * 200**3, gpu=True) for way in ("matmul_cpu", "matmul_cuda", "matmul_cuda_copied")),
+    *(Row(f"matmul{n}_{kind}", "device", "us", peers=("cublaslt", "torch"), flops=2 * n**3, gpu=True)
       for kind in ("f32", "tf32", "bf16") for n in (1024, 4096, 8192)),
-    Row("expr5_32M", "device", "us", lambda gpu: EXPR5_BYTES / gpu.copy_device, bytes=EXPR5_BYTES),
-    Row("add1_cuda", "device", "us"),
-    Row("add1_cuda_waited", "device", "us"),
-    *(Row(f"{net}_epoch_{device}", "epochs", "ms") for net in ("mlp_small", "mnist_mlp") for device in ("cpu", "cuda")),
-    *(Row(f"resnet50_cuda_b{batch}_{kind}", "resnet50", "ms", images=batch) for batch in (64, 128, 256) for kind in ("tf32", "bf16")),
-    *(Row(f"{way}/{1 << i}", "transfer", "us", bytes=1 << i) for way in COPIES for i in range(10, 29, 3)),
+    Row("expr5_32M", "device", "us", lambda gpu: EXPR5_BYTES / gpu.copy, bytes=EXPR5_BYTES, gpu=True),
+    Row("add1_cuda", "device", "us", gpu=True),
+    Row("add1_cuda_waited", "device", "us", gpu=True),
+    *(Row(f"{way}/{1 << i}", "transfer", "us", bytes=1 << i, gpu=True) for way in COPIES for i in range(10, 29, 3)),
 ]

@@ -120,14 +120,15 @@ def main():
         raise SystemExit("benchmarks/run scaling: this machine has one core, and ranks want one each")
     most = here[-1]
     points = run(most, "wire", options.seconds, *SIZES)
-    gloo = torch(most, "wire", options.seconds, *SIZES) if options.peer else None
+    missing = peers.problem("torch") if options.peer else None
+    gloo = torch(most, "wire", options.seconds, *SIZES) if options.peer and not missing else None
     wire = Wire(points, most)
     rows = []
     for model in options.models:
         batch = MODELS[model]
         kinds = {ranks: lambda ranks=ranks: run(ranks, "step", model, batch, options.seconds / ROUNDS) for ranks in (1, *here)}
         kinds["threads"] = lambda: run(1, "step", model, most * batch, options.seconds / ROUNDS, threads=most)
-        if options.peer and model != "resnet50":
+        if gloo and model != "resnet50":
             kinds["torch"] = lambda: torch(most, "step", model, batch, options.seconds / ROUNDS)
         rounds = [{kind: measure() for kind, measure in kinds.items()} for _ in range(ROUNDS)]
         steps = {kind: min((each[kind] for each in rounds), key=lambda answer: answer["seconds"]) for kind in kinds}
@@ -140,7 +141,7 @@ def main():
                      "predicted": {ranks: ranks * batch / step(ranks) for ranks in RANKS}})
         if "torch" in steps:
             rows[-1]["torch"] = most * batch / steps["torch"]["seconds"]
-    text = table(wire, points, gloo, rows)
+    text = table(wire, points, gloo, rows) + (f"\nPyTorch was not measured: {missing}\n" if missing else "")
     print(text)
     results = {"latency_s": wire.latency, "seconds_per_byte": wire.per_byte, "ranks": most, "all_reduce": points, "gloo": gloo, "rows": rows}
     for path, content in ((options.json, report.as_json(results)), (options.table, text)):

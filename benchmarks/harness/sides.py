@@ -13,6 +13,7 @@ import peers
 ROOT = Path(__file__).parent.parent.parent
 BUILD = ROOT / "build"
 REPETITIONS, MIN_SECONDS = 8, 0.02  # the rule that peers/timing.py has as well
+GPU_REPETITIONS = 3  # no other program is there to disturb them
 
 
 def environ(threads):
@@ -25,17 +26,22 @@ def build(*targets, folder=BUILD, options=()):
         raise SystemExit(f"benchmarks/run: {' '.join(targets)} does not build")
 
 
+built = None  # a folder with executables that are run as they are; None: they are built
+
+
 @functools.cache
 def suite(name):
     """The executable of a Google Benchmark suite, built."""
+    if built:
+        return built / f"bench_{name}"
     build(f"bench_{name}")
     return BUILD / "benchmarks" / f"bench_{name}"
 
 
-def google_benchmark(executable, row, threads):
+def google_benchmark(executable, row, threads, repetitions=REPETITIONS):
     """The repetitions of the benchmarks that are called row."""
-    command = [executable, f"--benchmark_filter=^{row}(/real_time)?$", "--benchmark_format=json",
-               f"--benchmark_repetitions={REPETITIONS}", f"--benchmark_min_time={MIN_SECONDS}"]
+    command = [executable, f"--benchmark_filter=^{row}(/iterations:[0-9]+)?(/real_time)?$", "--benchmark_format=json",
+               f"--benchmark_repetitions={repetitions}", f"--benchmark_min_time={MIN_SECONDS}"]
     result = subprocess.run(command, text=True, capture_output=True, env=environ(threads))
     if result.returncode or not result.stdout.lstrip().startswith("{"):
         raise RuntimeError(f"{executable.name}: no row {row}\n{result.stderr}")
@@ -46,7 +52,8 @@ def google_benchmark(executable, row, threads):
 
 
 class Tern:
-    """tern's Google Benchmark suites; a repetition is the mean over at least MIN_SECONDS, the minimum counts."""
+    """tern's Google Benchmark suites; a repetition is the mean over at least MIN_SECONDS, the minimum counts. Rows of a GPU have the peak of
+    its memory, in bytes."""
 
     def __init__(self, threads, name_of=lambda name: name):
         self.threads, self.name_of = threads, name_of
@@ -54,8 +61,9 @@ class Tern:
 
     def measure(self, row):
         unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
-        runs = google_benchmark(suite(row.suite), self.name_of(row.name), self.threads)
-        return {row.name: min(b["real_time"] * unit[b["time_unit"]] for b in runs)}
+        runs = google_benchmark(suite(row.program), self.name_of(row.name), self.threads, GPU_REPETITIONS if row.gpu else REPETITIONS)
+        time = {row.name: min(b["real_time"] * unit[b["time_unit"]] for b in runs)}
+        return time | ({f"{row.name}_memory": min(b["memory"] for b in runs)} if "memory" in runs[0] else {})
 
 
 def cublaslt(threads):
@@ -67,18 +75,23 @@ class Server:
     """A peer's process that reads row names and answers each with its time (peers/timing.py). prepare(row) comes first."""
 
     def __init__(self, command, threads, prepare=lambda row: None):
-        self.process = subprocess.Popen([*command, str(threads)], text=True, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environ(threads))
+        self.start = lambda: subprocess.Popen([*command, str(threads)], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                              stderr=subprocess.DEVNULL, env=environ(threads))
+        self.process = self.start()
         self.modes, self.prepare = {}, prepare
 
     def measure(self, row):
         self.prepare(row)
+        if self.process.poll() is not None:  # one row's fault is not the next one's
+            self.process = self.start()
         print(row.name, file=self.process.stdin, flush=True)
         answer = json.loads(self.process.stdout.readline() or '{"error": "the peer ended"}')
         if "error" in answer:
             raise RuntimeError(f"{row.name}: {answer['error']}")
-        self.modes[row.name] = answer["mode"]
-        return {row.name: answer["ns"]}
+        times = self.modes.setdefault(row.name, {})
+        for mode, ns in answer.get("modes", {answer["mode"]: answer["ns"]}).items():
+            times[mode] = min(ns, times.get(mode, ns))
+        return {row.name: answer["ns"]} | ({f"{row.name}_memory": answer["memory"]} if "memory" in answer else {})
 
 
 def cost(command, threads=1, clock="wall"):

@@ -16,23 +16,28 @@ def wall_seconds(step, count):
     return time.perf_counter() - start
 
 
-def nanoseconds(step, seconds_of=wall_seconds):
-    """Nanoseconds of one step(): the minimum over repetitions of the mean over at least MIN_SECONDS."""
+def nanoseconds(step, seconds_of=wall_seconds, repetitions=REPETITIONS, min_seconds=MIN_SECONDS):
+    """Nanoseconds of one step(): the minimum over repetitions of the mean over at least min_seconds."""
     step()
     count, best = 1, float("inf")
-    for _ in range(REPETITIONS):
+    for _ in range(repetitions):
         while True:
             seconds = seconds_of(step, count)
-            if seconds >= MIN_SECONDS:
+            if seconds >= min_seconds:
                 break
-            count = max(count + 1, int(count * min(10, 1.2 * MIN_SECONDS / max(seconds, 1e-9))))
+            count = max(count + 1, int(count * min(10, 1.2 * min_seconds / max(seconds, 1e-9))))
         best = min(best, seconds / count)
     return best * 1e9
 
 
-def serve(rows, clock_of=lambda name: wall_seconds):
-    """Answers each row name on stdin with a line {"ns", "mode"} for its fastest mode. rows[name]() gives the modes:
-    {"eager": step, ...}, each doing the same work; clock_of(name) measures so many steps in seconds."""
+def fastest(name, modes):
+    """What a row is answered: the time of its fastest mode."""
+    return min(({"ns": nanoseconds(step), "mode": mode} for mode, step in modes.items()), key=lambda a: a["ns"])
+
+
+def serve(rows, measure=fastest):
+    """Answers each row name on stdin with a line, measure(name, modes). rows[name]() gives the modes: {"eager": step, ...}, each doing
+    the same work; they are made once for a row that is asked for several times in turn."""
     answers, sys.stdout = sys.stdout, sys.stderr  # whatever the framework prints must not reach the answers
     current, modes = None, {}
     for line in sys.stdin:
@@ -42,9 +47,7 @@ def serve(rows, clock_of=lambda name: wall_seconds):
                 modes = {}
                 gc.collect()
                 current, modes = name, rows[name]()
-            clock = clock_of(name)
-            answer = min(({"ns": nanoseconds(step, clock), "mode": mode} for mode, step in modes.items()),
-                         key=lambda a: a["ns"])
+            answer = measure(name, modes)
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)

@@ -1,5 +1,5 @@
-"""A GPU's rows in PyTorch: `torch_cuda_rows.py THREADS`, then row names on stdin (timing.py). What the GPU does is timed by
-its events, what the CPU does by its clock."""
+"""A GPU's rows in PyTorch: `torch_cuda_rows.py [--no-compile] THREADS`, then row names on stdin (timing.py). With `--compile NAME...` it only
+compiles what these rows compile, and keeps it on disk. What the GPU does is timed by its events, what the CPU does by its clock."""
 
 import sys
 
@@ -7,20 +7,11 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from timing import serve, wall_seconds
-from torch_rows import expr5, matmul, operation
-
-gpu = torch.device("cuda")
-
-
-def event_seconds(step, count):
-    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    start.record()
-    for _ in range(count):
-        step()
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end) / 1e3
+import torch_cuda_networks
+import torch_cuda_ops
+from timing import serve
+from torch_cuda import gpu, measure
+from torch_operation import expr5, matmul, operation
 
 
 def product(n, dtype=torch.float32, tf32=False):
@@ -92,51 +83,8 @@ def epoch(make, device):
 
     if device.type == "cpu":
         return {"eager": over(floats, False)}
-    return {"pinned": over(pinned, False), "bytes": over(sent_as_bytes, False), "bytes, compiled": over(sent_as_bytes, True)}
-
-
-def normalised(channels, width, side, stride=1):
-    return [nn.Conv2d(channels, width, side, stride, side // 2, bias=False), nn.BatchNorm2d(width)]
-
-
-class Bottleneck(nn.Module):
-    """ResNet-50's, the stride in the 3 x 3 convolution; written down, as torchvision need not be where the GPU is."""
-
-    def __init__(self, channels, width, stride):
-        super().__init__()
-        self.body = nn.Sequential(*normalised(channels, width, 1), nn.ReLU(), *normalised(width, width, 3, stride), nn.ReLU(),
-                                  *normalised(width, 4 * width, 1))
-        self.shortcut = nn.Sequential(*(normalised(channels, 4 * width, 1, stride) if channels != 4 * width else []))
-
-    def forward(self, x):
-        return F.relu(self.body(x) + self.shortcut(x))
-
-
-def resnet50():
-    layers, channels = [*normalised(3, 64, 7, 2), nn.ReLU(), nn.MaxPool2d(3, 2, 1)], 64
-    for width, count in ((64, 3), (128, 4), (256, 6), (512, 3)):
-        for i in range(count):
-            layers.append(Bottleneck(channels, width, 2 if i == 0 and width > 64 else 1))
-            channels = 4 * width
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, 1000))
-
-
-def resnet50_training(batch, bf16):
-    """Training steps, channels last; in bfloat16 as autocast has it, with weights in float32."""
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = torch.backends.cudnn.benchmark = True
-    net = resnet50().to(gpu, memory_format=torch.channels_last)
-    sgd = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9, fused=True)
-    x = torch.randn(batch, 3, 224, 224, device=gpu).contiguous(memory_format=torch.channels_last)
-    labels = torch.randint(0, 1000, (batch,), device=gpu)
-
-    def step():
-        sgd.zero_grad()
-        with torch.autocast("cuda", torch.bfloat16, enabled=bf16):
-            loss = F.cross_entropy(net(x), labels)
-        loss.backward()
-        sgd.step()
-
-    return {"channels-last": step}
+    modes = {"pinned": over(pinned, False), "bytes": over(sent_as_bytes, False)}
+    return modes | {"bytes, compiled": over(sent_as_bytes, True)} if torch_cuda_networks.compiles else modes
 
 
 def many():
@@ -164,10 +112,25 @@ ROWS |= {
     "mnist_mlp_epoch_cpu": lambda: epoch(mnist_mlp, torch.device("cpu")),
     "mnist_mlp_epoch_cuda": lambda: epoch(mnist_mlp, gpu),
 }
-ROWS |= {f"resnet50_cuda_b{batch}_{kind}": lambda batch=batch, kind=kind: resnet50_training(batch, kind == "bf16")
-         for batch in (64, 128, 256) for kind in ("tf32", "bf16")}
+ROWS |= torch_cuda_ops.ROWS | torch_cuda_networks.ROWS
+
+
+def compile_ahead(names):
+    """Compiles what these rows have compiled, one after the other, into the cache on disk where their measurement finds it."""
+    for name in names:
+        step = ROWS[name]().get("torch.compile")
+        if step:
+            try:
+                step()
+            except Exception as error:
+                print(f"{name}: {error}", file=sys.stderr)
+
 
 if __name__ == "__main__":
-    torch.set_num_threads(int(sys.argv[1]))
+    torch.set_num_threads(int(sys.argv[-1]))
     torch.manual_seed(1)
-    serve(ROWS, lambda name: wall_seconds if "cpu" in name else event_seconds)
+    torch_cuda_networks.compiles = "--no-compile" not in sys.argv
+    if "--compile" in sys.argv:
+        compile_ahead(sys.argv[sys.argv.index("--compile") + 1:-1])
+    else:
+        serve(ROWS, measure)

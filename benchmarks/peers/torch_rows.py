@@ -12,24 +12,7 @@ import torch_text
 import torch_training
 import torch_transformers
 from timing import serve
-
-
-def operation(function, *inputs, compiled=True):
-    """An operation without gradients, eager and through torch.compile."""
-
-    def eager():
-        with torch.inference_mode():
-            return function(*inputs)
-
-    if not compiled:
-        return {"eager": eager}
-    fast = torch.compile(function, dynamic=False)
-
-    def through_compile():
-        with torch.inference_mode():
-            return fast(*inputs)
-
-    return {"eager": eager, "compile": through_compile}
+from torch_operation import expr5, matmul, operation
 
 
 def images(function, *shapes):
@@ -69,10 +52,6 @@ IMAGES = {
 }
 
 
-def matmul(n):
-    return lambda: operation(torch.matmul, torch.randn(n, n), torch.randn(n, n), compiled=False)
-
-
 LINALG = {
     "inv": lambda a, b, definite: torch.linalg.inv(a),
     "solve": lambda a, b, definite: torch.linalg.solve(a, b),
@@ -89,10 +68,6 @@ def linalg(op, n, dtype):
         a, b = (torch.randn(n, n, dtype=dtype) for _ in range(2))
         return operation(LINALG[op], a, b, a @ a.mT + torch.eye(n, dtype=dtype), compiled=False)
     return row
-
-
-def expr5(x, z, w):
-    return torch.sigmoid(x * z + w) * torch.tanh(x - w)
 
 
 def lstm_cell(compiled):

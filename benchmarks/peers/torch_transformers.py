@@ -9,18 +9,18 @@ from torch_training import labels, training
 
 
 class Block(nn.Module):
-    """GPT's: attention to earlier places, then two dense layers, each of normalised numbers and added to them."""
+    """GPT's: attention to earlier places, or to all, then two dense layers, each of normalised numbers and added to them."""
 
-    def __init__(self, width, heads):
+    def __init__(self, width, heads, causal=True, gelu="none"):
         super().__init__()
-        self.heads = heads
+        self.heads, self.causal = heads, causal
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.dense = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.dense = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(gelu), nn.Linear(4 * width, width))
 
     def forward(self, x):
         heads = [part.unflatten(2, (self.heads, -1)).transpose(1, 2) for part in self.qkv(self.norm1(x)).chunk(3, 2)]
-        x = x + self.out(F.scaled_dot_product_attention(*heads, is_causal=True).transpose(1, 2).flatten(2))
+        x = x + self.out(F.scaled_dot_product_attention(*heads, is_causal=self.causal).transpose(1, 2).flatten(2))
         return x + self.dense(self.norm2(x))
 
 
@@ -46,8 +46,7 @@ class Gpt2Block(Block):
     """Keys and values are kept in memory that is allocated once; those given are its next."""
 
     def __init__(self, capacity):
-        super().__init__(768, 12)
-        self.dense[1] = nn.GELU(approximate="tanh")
+        super().__init__(768, 12, gelu="tanh")
         for name in ("keys", "values"):
             self.register_buffer(name, torch.zeros(1, 12, capacity, 64))
 

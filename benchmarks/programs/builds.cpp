@@ -239,7 +239,7 @@ void trainings() {
   optim::SGD sgd(mlp.parameters(), {.lr = 0.1, .momentum = 0.9});
   train("mlp_small", mlp, sgd, randn<Cpu>({64, 784}));
 
-  MnistCnn cnn;
+  MnistCnn<Cpu> cnn;
   optim::Adadelta adadelta(cnn.parameters());
   train("mnist_cnn", cnn, adadelta, randn<Cpu>({128, 1, 28, 28}));
 

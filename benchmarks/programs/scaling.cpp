@@ -101,7 +101,7 @@ void run(const std::vector<std::string>& words, const Communicator& world) {
   if (model == "mnist_mlp")
     return measure_steps(nn::Sequential(nn::Linear<Cpu>(784, 512), nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2), nn::Linear<Cpu>(512, 512), nn::ReLU<Cpu>(),
                                         nn::Dropout<Cpu>(0.2), nn::Linear<Cpu>(512, 10)), {batch, 784}, seconds, world);
-  if (model == "mnist_cnn") return measure_steps(MnistCnn(), {batch, 1, 28, 28}, seconds, world);
+  if (model == "mnist_cnn") return measure_steps(MnistCnn<Cpu>(), {batch, 1, 28, 28}, seconds, world);
   if (model == "resnet20") return measure_steps(models::resnet20<Cpu>(), {batch, 3, 32, 32}, seconds, world);
   if (model == "resnet50") return measure_steps(models::resnet50<Cpu>(), {batch, 3, 224, 224}, seconds, world);
   throw std::runtime_error("scaling: no model '" + model + "'");

@@ -22,14 +22,13 @@ Values numbers(Index n, int seed) {
   return values;
 }
 
-/// Result, logarithms of sums, and the gradients of queries, keys and values.
+/// Result, logarithms of sums, and the gradients of queries, keys and values, which are the same if each is asked for alone.
 template <class D, class T>
-std::vector<Values> run(const Sizes& s, const Values& queries, const Values& keys,
-                        const Values& values) {
+std::vector<Values> run(const Sizes& s, const Values& queries, const Values& keys, const Values& values, bool apart = true) {
   const auto q = tensor_of<D, T>(queries, {s.batch, s.queries, s.size}), k = tensor_of<D, T>(keys, {s.batch, s.keys, s.size}),
              v = tensor_of<D, T>(values, {s.batch, s.keys, s.width});
   const auto g = tensor_of<D, T>(numbers(s.batch * s.queries * s.width, 4), {s.batch, s.queries, s.width});
-  const auto y = empty<D, T>(g.shape()), sums = empty<D, T>({s.batch, s.queries});
+  const auto y = empty<D, T>(g.shape()), sums = empty<D, compute_t<T>>({s.batch, s.queries});
   const auto dq = empty<D, T>(q.shape()), dk = empty<D, T>(k.shape()), dv = empty<D, T>(v.shape());
   backend::run<D, T>(backend::Attention{*y.impl(), *sums.impl(), *q.impl(), *k.impl(), *v.impl(), s.scale, s.causal});
   const auto gradient = [&](const Array* to_q, const Array* to_k, const Array* to_v) {
@@ -38,6 +37,7 @@ std::vector<Values> run(const Sizes& s, const Values& queries, const Values& key
   };
   gradient(dq.impl(), dk.impl(), dv.impl());
   const std::vector<Values> together{values_of(dq), values_of(dk), values_of(dv)};
+  if (!apart) return {values_of(y), values_of(sums), together[0], together[1], together[2]};
   gradient(dq.impl(), nullptr, nullptr);
   gradient(nullptr, dk.impl(), nullptr);
   gradient(nullptr, nullptr, dv.impl());
@@ -55,13 +55,16 @@ std::vector<Values> run(const Sizes& s) {
 
 }  // namespace
 
-TEST_CASE("attention is a kernel of the CPU for all types, and of Cuda for floats", "[backend]") {
+TEST_CASE("attention is a kernel of the CPU for what it calculates with, and of Cuda for all types but double", "[backend]") {
   CHECK(backend::HasKernel<Cpu, backend::Attention, float>);
   CHECK(backend::HasKernel<Cpu, backend::AttentionGradient, double>);
   CHECK(backend::HasKernel<Cpu, backend::TokenAttention, bfloat16>);
   CHECK(backend::HasKernel<Cuda, backend::Attention, float>);
   CHECK(backend::HasKernel<Cuda, backend::AttentionGradient, float>);
+  CHECK(backend::HasKernel<Cuda, backend::Attention, half>);
+  CHECK(backend::HasKernel<Cuda, backend::AttentionGradient, bfloat16>);
   CHECK_FALSE(backend::HasKernel<Cuda, backend::Attention, double>);
+  CHECK_FALSE(backend::HasKernel<Cpu, backend::Attention, bfloat16>);
 }
 
 TEMPLATE_TEST_CASE("attention by blocks of any sizes", "[backend]", TERN_TEST_DEVICES) {
@@ -86,6 +89,63 @@ TEMPLATE_TEST_CASE("attention by blocks of any sizes", "[backend]", TERN_TEST_DE
   };
   check(float(), 2e-5);
   check(double(), 1e-12);
+}
+
+/// Softmax and its gradient written out in double.
+std::vector<Values> written_out(const Sizes& s, const Values& queries, const Values& keys, const Values& values, const Values& gradient) {
+  const auto tensor = [&](const Values& x, Index rows) { return tensor_of<Cpu, double>(x, {s.batch, rows, Index(x.size()) / (s.batch * rows)}); };
+  auto q = tensor(queries, s.queries), k = tensor(keys, s.keys), v = tensor(values, s.keys);
+  for (auto* x : {&q, &k, &v}) x->requires_grad_();
+  auto scores = mul(matmul(q, k.mT()), s.scale);
+  if (s.causal) scores = add(scores, triu(full<Cpu, double>({s.queries, s.keys}, -std::numeric_limits<double>::infinity()), 1));
+  const auto y = matmul(softmax(scores, -1), v);
+  y.backward(tensor(gradient, s.queries));
+  return {values_of(y), values_of(q.grad()), values_of(k.grad()), values_of(v.grad())};
+}
+
+/// The largest difference, in units of the largest number expected if that is not 0.
+double difference(const Values& actual, const Values& expected) {
+  double worst = 0, largest = 0;
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    worst = std::isnan(actual[i]) ? INFINITY : std::max(worst, std::abs(actual[i] - expected[i]));
+    largest = std::max(largest, std::abs(expected[i]));
+  }
+  return largest > 0 ? worst / largest : worst;
+}
+
+TEMPLATE_TEST_CASE("attention on tensor cores, in float, TF32 and 16 bits", "[backend]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type, double tolerance) {
+    using T = decltype(type);
+    if constexpr (backend::HasKernel<D, backend::Attention, T>)
+      for (const auto& [size, queries, keys] : std::vector<std::array<Index, 3>>{
+               {32, 197, 197}, {40, 64, 64}, {64, 1, 1}, {64, 7, 70}, {64, 333, 100}, {128, 65, 129}, {256, 20, 70}})
+        for (const bool causal : {false, true}) {
+          if (std::is_same_v<T, float> && size > 128) continue;
+          const Sizes s{1, queries, keys, size, size, 1 / std::sqrt(double(size)), causal};
+          const auto rounded = [](Index n, int seed) { return values_of(tensor_of<Cpu, T>(numbers(n, seed), {n})); };
+          const Values q = rounded(queries * size, 1), k = rounded(keys * size, 2), v = rounded(keys * size, 3), g = rounded(queries * size, 4);
+          const auto actual = run<D, T>(s, q, k, v, false);
+          const auto expected = written_out(s, q, k, v, g);
+          INFO(queries << " queries, " << keys << " keys of " << size << (causal ? ", causal" : ""));
+          if (keys == 70) CHECK(run<D, T>(s, q, k, v, false) == actual);
+          const std::size_t place[] = {0, 2, 3, 4};
+          for (std::size_t i = 0; i < 4; ++i) {
+            INFO("array " << i);
+            CHECK(difference(actual[place[i]], expected[i]) <= tolerance);
+          }
+        }
+  };
+  // A rounding of weights and one of results, each by half a unit of 8, 11 or TF32's 11 bits; in TF32 each operand is rounded as well.
+  // Tensor cores cut sums off instead of rounding them: an H100 is up to 1e-5 off where a gradient has 333 terms in three parts each.
+  check(float(), 2e-5);
+  check(bfloat16(), 0x1p-7);
+  check(half(), 0x1p-10);
+  if constexpr (std::is_same_v<D, Cuda>) {
+    cuda::allow_tf32_matmul(true);
+    check(float(), 0x1p-10);
+    cuda::allow_tf32_matmul(false);
+  }
 }
 
 TEMPLATE_TEST_CASE("attention of large, infinite and undefined scores", "[backend]", TERN_TEST_DEVICES) {

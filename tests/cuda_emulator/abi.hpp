@@ -1,9 +1,11 @@
-// What a CUDA backend must know of the driver API, NVRTC, cublasLt (CUDA 12 and 13), cudnn 9 and nccl 2: types, constants
+// What a CUDA backend must know of the driver API, NVRTC, cublasLt (CUDA 12 and 13), cudnn 9, nccl 2 and cupti: types, constants
 // and functions, written from NVIDIA's documentation. tests/abi_check.cpp holds them against NVIDIA's headers where there
-// are any. Enumerations are plain integers here: only their size and values cross the border.
+// are any. Enumerations are plain integers here: only their size and values cross the border. Over 400 lines, because it is a list.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+
+#include "abi_cudnn_graph.hpp"
 
 // X(name, value, what cuGetErrorString says)
 #define ABI_DRIVER_ERRORS(X)                                                                                \
@@ -190,7 +192,16 @@
   X(CUDNN_STATUS_SUCCESS, 0)                                 \
   X(CUDNN_STATUS_NOT_INITIALIZED, 1001)                      \
   X(CUDNN_STATUS_BAD_PARAM, 2000)                            \
+  X(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, 2002)               \
+  X(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER, 2003)         \
+  X(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, 2004)              \
+  X(CUDNN_STATUS_BAD_PARAM_ATTRIBUTE_TYPE, 2010)             \
   X(CUDNN_STATUS_NOT_SUPPORTED, 3000)                        \
+  X(CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN, 3001)          \
+  X(CUDNN_STATUS_NOT_SUPPORTED_SHAPE, 3002)                  \
+  X(CUDNN_STATUS_NOT_SUPPORTED_DATA_TYPE, 3003)              \
+  X(CUDNN_STATUS_NOT_SUPPORTED_LAYOUT, 3004)                 \
+  X(CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH, 3007)          \
   X(CUDNN_STATUS_INTERNAL_ERROR, 4000)                       \
   X(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED, 4003) \
   X(CUDNN_STATUS_EXECUTION_FAILED, 5000)                     \
@@ -228,6 +239,7 @@
   X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED, 5)  \
   X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, 7)              \
   X(CUDNN_RNN_ALGO_STANDARD, 0)                              \
+  X(CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H, 3)                \
   X(CUDNN_RNN_TANH, 1)                                       \
   X(CUDNN_LSTM, 2)                                           \
   X(CUDNN_GRU, 3)                                            \
@@ -275,6 +287,7 @@ enum : int { ABI_DRIVER_CONSTANTS(ABI_ENUMERATOR) };
 enum : int { ABI_NVRTC_CONSTANTS(ABI_ENUMERATOR) };
 enum : int { ABI_CUBLASLT_CONSTANTS(ABI_ENUMERATOR) };
 enum : int { ABI_CUDNN_CONSTANTS(ABI_ENUMERATOR) };
+enum : int { ABI_CUDNN_GRAPH_CONSTANTS(ABI_ENUMERATOR) };
 enum : int { ABI_NCCL_CONSTANTS(ABI_ENUMERATOR) };
 #undef ABI_ENUMERATOR
 
@@ -323,6 +336,7 @@ struct cublasLtMatmulHeuristicResult_t {
 
 using cudnnStatus_t = int;
 using cudnnHandle_t = struct cudnnContext*;
+using cudnnBackendDescriptor_t = void*;
 using cudnnTensorDescriptor_t = struct cudnnTensorStruct*;
 using cudnnFilterDescriptor_t = struct cudnnFilterStruct*;
 using cudnnConvolutionDescriptor_t = struct cudnnConvolutionStruct*;
@@ -339,6 +353,101 @@ struct cudnnConvolutionAlgoPerf_t {
   std::size_t memory;
   int determinism, mathType;
   int reserved[3];
+};
+
+using CUptiResult = int;
+using CUpti_SubscriberHandle = struct CUpti_Subscriber_st*;
+using CUpti_CallbackFunc = void (*)(void* user, int domain, std::uint32_t cbid, const void* data);
+using CUpti_BuffersCallbackRequestFunc = void (*)(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records);
+using CUpti_BuffersCallbackCompleteFunc = void (*)(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t valid);
+
+// X(name, value, what cuptiGetResultString says)
+#define ABI_CUPTI_ERRORS(X)                                                                                   \
+  X(CUPTI_SUCCESS, 0, "CUPTI_SUCCESS")                                                                        \
+  X(CUPTI_ERROR_INVALID_PARAMETER, 1, "CUPTI_ERROR_INVALID_PARAMETER")                                        \
+  X(CUPTI_ERROR_INVALID_OPERATION, 7, "CUPTI_ERROR_INVALID_OPERATION")                                        \
+  X(CUPTI_ERROR_MAX_LIMIT_REACHED, 12, "CUPTI_ERROR_MAX_LIMIT_REACHED")                                       \
+  X(CUPTI_ERROR_NOT_COMPATIBLE, 14, "CUPTI_ERROR_NOT_COMPATIBLE")                                             \
+  X(CUPTI_ERROR_INVALID_KIND, 21, "CUPTI_ERROR_INVALID_KIND")                                                 \
+  X(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, 39, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED")     \
+  X(CUPTI_ERROR_UNKNOWN, 999, "CUPTI_ERROR_UNKNOWN")
+
+#define ABI_CUPTI_CONSTANTS(X)                        \
+  X(CUPTI_ACTIVITY_KIND_MEMCPY, 1)                    \
+  X(CUPTI_ACTIVITY_KIND_MEMSET, 2)                    \
+  X(CUPTI_ACTIVITY_KIND_KERNEL, 3)                    \
+  X(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 10)        \
+  X(CUPTI_ACTIVITY_KIND_MEMCPY2, 22)                  \
+  X(CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, 1)               \
+  X(CUPTI_ACTIVITY_MEMCPY_KIND_DTOH, 2)               \
+  X(CUPTI_ACTIVITY_MEMCPY_KIND_DTOD, 8)               \
+  X(CUPTI_ACTIVITY_MEMCPY_KIND_PTOP, 10)              \
+  X(CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE, 1)           \
+  X(CUPTI_ACTIVITY_MEMORY_KIND_PINNED, 2)             \
+  X(CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, 3)             \
+  X(CUPTI_CB_DOMAIN_DRIVER_API, 1)                    \
+  X(CUPTI_CB_DOMAIN_RUNTIME_API, 2)                   \
+  X(CUPTI_API_ENTER, 0)                               \
+  X(CUPTI_API_EXIT, 1)                                \
+  X(CUPTI_DRIVER_TRACE_CBID_cuMemsetD8Async, 216)     \
+  X(CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, 220)    \
+  X(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoDAsync_v2, 277) \
+  X(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoHAsync_v2, 279) \
+  X(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoDAsync_v2, 281) \
+  X(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 307)      \
+  X(CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync, 319)   \
+  X(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, 514)       \
+  X(CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 211)
+
+#define ABI_CUPTI_ENUMERATOR(name, value, ...) name = (value),
+enum { ABI_CUPTI_ERRORS(ABI_CUPTI_ENUMERATOR) ABI_CUPTI_CONSTANTS(ABI_CUPTI_ENUMERATOR) };
+#undef ABI_CUPTI_ENUMERATOR
+
+struct CUpti_CallbackData {
+  int callbackSite;
+  const char* functionName;
+  const void* functionParams;
+  void* functionReturnValue;
+  const char* symbolName;
+  CUcontext context;
+  std::uint32_t contextUid;
+  std::uint64_t* correlationData;
+  std::uint32_t correlationId;
+};
+
+// Records of activity, as far as the versions since CUDA 12.0 agree on them.
+struct CUpti_Activity {
+  int kind;
+};
+struct CUpti_ActivityMemcpy {
+  int kind;
+  std::uint8_t copyKind, srcKind, dstKind, flags;
+  std::uint64_t bytes, start, end;
+  std::uint32_t deviceId, contextId, streamId, correlationId;
+};
+struct CUpti_ActivityMemcpyPtoP {
+  int kind;
+  std::uint8_t copyKind, srcKind, dstKind, flags;
+  std::uint64_t bytes, start, end;
+  std::uint32_t deviceId, contextId, streamId, srcDeviceId, srcContextId, dstDeviceId, dstContextId, correlationId;
+};
+struct CUpti_ActivityMemset {
+  int kind;
+  std::uint32_t value;
+  std::uint64_t bytes, start, end;
+  std::uint32_t deviceId, contextId, streamId, correlationId;
+};
+struct CUpti_ActivityKernel {
+  int kind;
+  std::uint8_t cacheConfig, sharedMemoryConfig;
+  std::uint16_t registersPerThread;
+  int partitionedGlobalCacheRequested, partitionedGlobalCacheExecuted;
+  std::uint64_t start, end, completed;
+  std::uint32_t deviceId, contextId, streamId;
+  std::int32_t gridX, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory, dynamicSharedMemory;
+  std::uint32_t localMemoryPerThread, localMemoryTotal, correlationId;
+  std::int64_t gridId;
+  const char* name;
 };
 
 using ncclResult_t = int;

@@ -128,6 +128,17 @@
   X(cudnnGetVersion, std::size_t, ())                                                                                \
   X(cudnnGetCudartVersion, std::size_t, ())                                                                          \
   X(cudnnGetErrorString, const char*, (cudnnStatus_t status))                                                        \
+  X(cudnnGetLastErrorString, void, (char* message, std::size_t size))                                                \
+  X(cudnnBackendCreateDescriptor, cudnnStatus_t, (int kind, cudnnBackendDescriptor_t * desc))                        \
+  X(cudnnBackendDestroyDescriptor, cudnnStatus_t, (cudnnBackendDescriptor_t desc))                                   \
+  X(cudnnBackendSetAttribute, cudnnStatus_t,                                                                         \
+    (cudnnBackendDescriptor_t desc, int attribute, int type, std::int64_t count, const void* values))                \
+  X(cudnnBackendGetAttribute, cudnnStatus_t,                                                                         \
+    (cudnnBackendDescriptor_t const desc, int attribute, int type, std::int64_t most, std::int64_t* count,           \
+     void* values))                                                                                                  \
+  X(cudnnBackendFinalize, cudnnStatus_t, (cudnnBackendDescriptor_t desc))                                            \
+  X(cudnnBackendExecute, cudnnStatus_t,                                                                              \
+    (cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack))                            \
   X(cudnnCreate, cudnnStatus_t, (cudnnHandle_t * handle))                                                            \
   X(cudnnDestroy, cudnnStatus_t, (cudnnHandle_t handle))                                                             \
   X(cudnnSetStream, cudnnStatus_t, (cudnnHandle_t handle, CUstream stream))                                          \
@@ -263,3 +274,17 @@
   X(ncclRecv, ncclResult_t, (void* receive, std::size_t count, int type, int peer, ncclComm_t comm, CUstream stream))    \
   X(ncclGroupStart, ncclResult_t, ())                                                                                    \
   X(ncclGroupEnd, ncclResult_t, ())
+
+#define ABI_CUPTI_FUNCTIONS(X)                                                                                           \
+  X(cuptiGetVersion, CUptiResult, (std::uint32_t * version))                                                             \
+  X(cuptiGetResultString, CUptiResult, (CUptiResult result, const char** text))                                          \
+  X(cuptiGetTimestamp, CUptiResult, (std::uint64_t * ns))                                                                \
+  X(cuptiSubscribe, CUptiResult, (CUpti_SubscriberHandle * subscriber, CUpti_CallbackFunc callback, void* user))         \
+  X(cuptiUnsubscribe, CUptiResult, (CUpti_SubscriberHandle subscriber))                                                  \
+  X(cuptiEnableCallback, CUptiResult, (std::uint32_t enable, CUpti_SubscriberHandle subscriber, int domain, std::uint32_t cbid)) \
+  X(cuptiActivityRegisterCallbacks, CUptiResult,                                                                         \
+    (CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete))                              \
+  X(cuptiActivityEnable, CUptiResult, (int kind))                                                                        \
+  X(cuptiActivityDisable, CUptiResult, (int kind))                                                                       \
+  X(cuptiActivityFlushAll, CUptiResult, (std::uint32_t flag))                                                            \
+  X(cuptiActivityGetNextRecord, CUptiResult, (std::uint8_t * buffer, std::size_t valid, CUpti_Activity** record))

@@ -47,7 +47,7 @@ bool planned(const char* function) {
 
 }  // namespace
 
-Call::Call(const char* function, int failure, unsigned traits) {
+Call::Call(const char* function, int failure, unsigned traits) : traced_(function) {
   outer_ = current_lock();  // of the call that runs a host function which calls this
   lock_ = std::unique_lock(state().mutex);
   current_lock() = &lock_;
@@ -70,7 +70,10 @@ Call::Call(const char* function, int failure, unsigned traits) {
   if (!status_ && settings().order == Order::random) advance_at_random();
 }
 
-Call::~Call() { current_lock() = outer_; }
+Call::~Call() {
+  current_lock() = outer_;
+  lock_.unlock();  // before a subscriber is told
+}
 
 int Call::prerequisites(unsigned traits) const {
   if (!(traits & (initialised | context))) return 0;

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <string>
 
+#include "activity.hpp"
 #include "pages.hpp"
 #include "state.hpp"
 
@@ -35,6 +36,7 @@ class Call {
  private:
   int prerequisites(unsigned traits) const;
 
+  TracedCall traced_;
   std::unique_lock<std::mutex> lock_;
   std::unique_lock<std::mutex>* outer_;
   int status_ = 0, late_ = 0;

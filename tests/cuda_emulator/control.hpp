@@ -16,7 +16,7 @@ std::uint64_t tern_emulator_calls(const char* function);
 
 /// Objects that exist, of one kind or (null) of all: context, memory, pinned, stream, event, module, graph,
 /// executable graph, program, cublasLt, matmul desc, matrix layout, preference, cudnn, tensor desc, filter desc,
-/// convolution desc, activation desc, nccl communicator.
+/// convolution desc, activation desc, nccl communicator, cupti subscriber.
 std::int64_t tern_emulator_live(const char* kind);
 
 /// The emulator's text of the last refusal or fault, with the page of NVIDIA's documentation.

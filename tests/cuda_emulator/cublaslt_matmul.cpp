@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 
 #include "call.hpp"
 #include "cublaslt.hpp"
@@ -15,12 +16,15 @@ using namespace abi;
 
 namespace {
 
-// What the emulated algorithm keeps in cublasLtMatmulAlgo_t: a mark, the workspace it needs, alignments it counts on.
+// What an emulated algorithm keeps in cublasLtMatmulAlgo_t: a mark, the workspace it needs, alignments it counts on, and which of the
+// algorithms it is. The heuristic does not know their times, and puts the second fastest first.
 constexpr std::uint64_t algo_mark = 0x7465726e616c676f;
 constexpr std::size_t wanted_workspace = 64 << 10;
 
-cublasLtMatmulAlgo_t make_algo(std::size_t workspace, const std::uint32_t (&alignment)[4]) {
-  return {{algo_mark, workspace, alignment[0], alignment[1], alignment[2], alignment[3]}};
+constexpr double algo_time[] = {1, 3, 0.5};
+
+cublasLtMatmulAlgo_t make_algo(std::uint64_t which, std::size_t workspace, const std::uint32_t (&alignment)[4]) {
+  return {{algo_mark, workspace, alignment[0], alignment[1], alignment[2], alignment[3], which}};
 }
 
 // The descriptors together; false, after refuse(), if one does not exist.
@@ -60,14 +64,25 @@ double rate_of(const MatmulDesc& desc, std::uint32_t type) {
   }
 }
 
+// "Tensor Core usage": matrices of 16 bits are multiplied fastest where their lines begin and end at multiples of 16 bytes.
+constexpr double unaligned_slowdown = 4;
+double slowdown(const Product& p) {
+  if (element_bytes(p.a.type) != 2) return 1;
+  for (const MatrixLayout* layout : {&p.a, &p.b, &p.d}) {
+    const bool rows = layout->order == CUBLASLT_ORDER_ROW;
+    if (layout->ld % 8 || (rows ? layout->cols : layout->rows) % 8) return unaligned_slowdown;
+  }
+  return 1;
+}
+
 // By arithmetic or by memory, whichever takes longer.
-std::uint64_t product_ns(const Product& p, bool reads_c) {
+std::uint64_t product_ns(const Product& p, const cublasLtMatmulAlgo_t& algo, bool reads_c) {
   const double k = static_cast<double>(p.desc.transa != CUBLAS_OP_N ? p.a.rows : p.a.cols);
   const double operations = 2 * k * static_cast<double>(p.d.rows) * static_cast<double>(p.d.cols) * p.d.batch_count;
-  const double arithmetic = operations / rate_of(p.desc, p.a.type);
+  const double arithmetic = slowdown(p) * operations / rate_of(p.desc, p.a.type);
   const double bytes = static_cast<double>(extent(p.a) + extent(p.b) + extent(p.d) + (reads_c ? extent(p.c) : 0));
   return static_cast<std::uint64_t>(
-      std::ceil(settings().kernel_ns + std::max(arithmetic, bytes / settings().memory_rate)));
+      std::ceil(settings().kernel_ns + algo_time[algo.data[6]] * std::max(arithmetic, bytes / settings().memory_rate)));
 }
 
 // The pointers of a call.
@@ -145,8 +160,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
   if (!gather(product, desc, a, b, c, d)) return CUBLAS_STATUS_INVALID_VALUE;
   if (const int status = check_product(product)) return status;
   const std::size_t workspace = std::min<std::size_t>(preference->workspace, wanted_workspace);
-  results[0] = {make_algo(workspace, preference->alignment), workspace, CUBLAS_STATUS_SUCCESS, 1.0f, {}};
-  *returned = 1;
+  for (; *returned < std::min<int>(requested, std::size(algo_time)); ++*returned)
+    results[*returned] = {make_algo(static_cast<std::uint64_t>(*returned), workspace, preference->alignment), workspace, CUBLAS_STATUS_SUCCESS, 1.0f, {}};
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -169,15 +184,15 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
   const bool on_host = p.desc.pointer_mode == CUBLASLT_POINTER_MODE_HOST;
   const bool reads_c = !on_host || !is_zero(beta, p.desc.scale_type);
   // Without an algorithm one is looked up with the default preferences.
-  const cublasLtMatmulAlgo_t chosen = algo ? *algo : make_algo(0, MatmulPreference{}.alignment);
-  if (chosen.data[0] != algo_mark)
+  const cublasLtMatmulAlgo_t chosen = algo ? *algo : make_algo(0, 0, MatmulPreference{}.alignment);
+  if (chosen.data[0] != algo_mark || chosen.data[6] >= std::size(algo_time))
     return refuse(CUBLAS_STATUS_INVALID_VALUE, "not an algorithm of cublasLtMatmulAlgoGetHeuristic", page::matmul);
   const Pointers at{alpha, a, b, beta, c, d, workspace, workspace_bytes};
   if ((status = check_pointers(p, at, chosen, reads_c))) return status;
 
   Work work;
   work.engine = Engine::compute;
-  work.ns = product_ns(p, reads_c);
+  work.ns = product_ns(p, chosen, reads_c);
   for (const void* pointer :
        {a, b, reads_c ? c : nullptr, static_cast<const void*>(d), static_cast<const void*>(workspace), p.desc.bias})
     if (const Allocation* found = device_heap().find(reinterpret_cast<std::uintptr_t>(pointer)))

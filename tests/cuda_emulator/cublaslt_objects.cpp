@@ -67,6 +67,7 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
     return refuse(CUBLAS_STATUS_NOT_INITIALIZED, "the thread has no current context", page::matmul);
   if (own_cuda_version() > static_cast<int>(settings().driver) / 1000)
     return refuse(CUBLAS_STATUS_NOT_INITIALIZED, "of a later CUDA than the driver's", page::compatibility);
+  open_library("cublasLt");
   *handle = new cublasLtContext;
   add_live("cublasLt", *handle);
   return CUBLAS_STATUS_SUCCESS;

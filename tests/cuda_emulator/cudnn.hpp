@@ -80,8 +80,8 @@ const char* page_of(Pass pass);
 
 /// Whether the descriptors go together. Returns a status, after refuse().
 int check_convolution(const Convolution& c, Pass pass);
-/// A call of cudnn: whether it chooses an algorithm, runs it, or runs it with a bias.
-enum class Stage { choice, run, fused };
+/// A call of cudnn: whether it chooses an algorithm or an engine, runs it, runs it with a bias, or makes a plan of it.
+enum class Stage { choice, run, fused, plan };
 
 /// Whether the setting `refuse` names it: "forward:1".
 bool names_refusal(const std::string& pass, int number);
@@ -104,12 +104,17 @@ struct Epilogue {
   bool relu = false, keeps_nan = false;
 };
 
+/// A convolution's tensors and how its window moves.
+struct Window {
+  Tensor x, w, y;
+  abi::cudnnConvolutionStruct conv;
+};
 /// By plain loops. Of the three pointers the pass's own is written.
-void compute_convolution(const Convolution& c, Pass pass, bool tf32, Blend blend, char* x, char* w, char* y,
+void compute_convolution(const Window& c, Pass pass, bool tf32, Blend blend, char* x, char* w, char* y,
                          const Epilogue& epilogue = {});
 /// Something in device memory that a call reads or writes.
 struct Memory {
-  const char* name;
+  std::string name;
   const void* pointer;
   std::size_t bytes;
   bool optional = false;  // may be null

@@ -70,7 +70,7 @@ void each_weight(const View& w, bool flipped, bool outputs_first, const F& f) {
 
 // f(row of x, tap, row of y): each tap of each output position that meets an input position.
 template <class F>
-void each_tap(const Convolution& conv, const View& x, const View& y, const View& w, const F& f) {
+void each_tap(const Window& conv, const View& x, const View& y, const View& w, const F& f) {
   std::ptrdiff_t pad[3] = {}, stride[3] = {1, 1, 1}, dilation[3] = {1, 1, 1};
   for (int i = 0; i < conv.conv.nd; ++i) {
     const int j = 3 - conv.conv.nd + i;
@@ -94,9 +94,9 @@ void each_tap(const Convolution& conv, const View& x, const View& y, const View&
 }
 
 template <class A>
-void compute(const Convolution& conv, Pass pass, bool tf32, Blend blend, char* px, char* pw, char* py,
+void compute(const Window& conv, Pass pass, bool tf32, Blend blend, char* px, char* pw, char* py,
              const Epilogue& epilogue) {
-  const View x(conv.x), y(conv.y), w(tensor_of(conv.w));
+  const View x(conv.x), y(conv.y), w(conv.w);
   const std::ptrdiff_t groups = conv.conv.groups, per_group = w.c, outputs = w.n / groups;
   const bool flipped = conv.conv.mode == CUDNN_CONVOLUTION, outputs_first = pass == Pass::data;
   std::vector<A> vx, vw(static_cast<std::size_t>(w.n * w.c * w.positions())), vy;
@@ -158,7 +158,7 @@ Blend read_blend(int type, const void* alpha, const void* beta) {
   return {read(scale, static_cast<const char*>(alpha), 0), read(scale, static_cast<const char*>(beta), 0)};
 }
 
-void compute_convolution(const Convolution& c, Pass pass, bool tf32, Blend blend, char* x, char* w, char* y,
+void compute_convolution(const Window& c, Pass pass, bool tf32, Blend blend, char* x, char* w, char* y,
                          const Epilogue& epilogue) {
   if (c.x.type == CUDNN_DATA_DOUBLE)
     compute<double>(c, pass, tf32, blend, x, w, y, epilogue);

@@ -31,6 +31,8 @@ int check_algorithm(const Convolution& c, Pass pass, int algorithm, Stage stage)
   return why.empty() ? 0 : refuse(CUDNN_STATUS_NOT_SUPPORTED, why, page_of(pass));
 }
 
+Window window_of(const Convolution& c) { return {c.x, tensor_of(c.w), c.y, c.conv}; }
+
 double operations_of(const Convolution& c) {
   double operations = 2.0 * c.w.dims[1];
   for (int i = 0; i < c.y.nd; ++i) operations *= c.y.dims[i] * (i < 2 ? 1.0 : c.w.dims[i]);
@@ -137,7 +139,7 @@ int convolve(cudnnHandle_t handle, const Convolution& c, Pass pass, int number, 
   return queue(handle, memory, duration(c, a, memory), page_of(pass),
                [=, tf32 = rounds_to_tf32(c, a)](char* const* at) {
                  if (bytes) std::memset(at[3], 0xa5, bytes);  // it is cudnn's to overwrite
-                 compute_convolution(c, pass, tf32, blend, at[0], at[1], at[2]);
+                 compute_convolution(window_of(c), pass, tf32, blend, at[0], at[1], at[2]);
                });
 }
 
@@ -314,7 +316,7 @@ cudnnStatus_t cudnnConvolutionBiasActivationForward(
   const bool keeps_nan = activation->nan == CUDNN_PROPAGATE_NAN;
   return queue(handle, memory, ns, page::convolution_fused, [=, tf32 = rounds_to_tf32(c, a)](char* const* at) {
     if (workspace_bytes) std::memset(at[3], 0xa5, workspace_bytes);
-    compute_convolution(c, Pass::forward, tf32, {blend.alpha, 0}, at[0], at[1], at[2],
+    compute_convolution(window_of(c), Pass::forward, tf32, {blend.alpha, 0}, at[0], at[1], at[2],
                         {blend.beta, at[4], at[5], relu, keeps_nan});
   });
 }

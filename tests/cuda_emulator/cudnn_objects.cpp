@@ -74,11 +74,11 @@ namespace {
 
 int check_memory(const Memory& m, const char* page) {
   const auto address = reinterpret_cast<std::uintptr_t>(m.pointer);
-  if (!m.pointer) return m.optional ? 0 : refuse(CUDNN_STATUS_BAD_PARAM, std::string(m.name) + " is null", page);
+  if (!m.pointer) return m.optional ? 0 : refuse(CUDNN_STATUS_BAD_PARAM, m.name + " is null", page);
   const Allocation* a = device_heap().find(address, m.bytes);
   if (a && !a->doomed) return CUDNN_STATUS_SUCCESS;
   return refuse(CUDNN_STATUS_BAD_PARAM,
-                std::string(m.name) + ": " + std::to_string(m.bytes) + " bytes at " + hex(address) +
+                m.name + ": " + std::to_string(m.bytes) + " bytes at " + hex(address) +
                     " are not inside one device allocation",
                 page);
 }
@@ -103,7 +103,7 @@ int queue(cudnnHandle_t handle, const std::vector<Memory>& memory, std::uint64_t
     for (const Memory& m : memory) {
       views.push_back(nullptr);
       if (!m.pointer) continue;
-      const std::string what = std::string("cudnn's ") + m.name;
+      const std::string what = "cudnn's " + m.name;
       views.back() = reach(reinterpret_cast<std::uintptr_t>(m.pointer), m.bytes, what.c_str());
       if (!views.back()) return int{CUDA_ERROR_ILLEGAL_ADDRESS};
     }
@@ -167,6 +167,7 @@ cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
   Context* current = current_context();
   if (!state().initialised || !current || !current->retained)
     return refuse(CUDNN_STATUS_NOT_INITIALIZED, "the thread has no current context", page::cudnn_handle);
+  open_library("cudnn");
   *handle = new cudnnContext{current};
   add_live("cudnn", *handle);
   return CUDNN_STATUS_SUCCESS;

@@ -11,6 +11,7 @@ struct cudnnDropoutStruct {
 // layers = 0: not set yet.
 struct cudnnRNNStruct {
   int cell = 0, bias = 0, directions = 1, type = 0, math = 0, inputs = 0, hidden = 0, state = 0, layers = 0;
+  bool small = false;  // by the algorithm for small layers
 };
 
 // No lengths: not set yet.

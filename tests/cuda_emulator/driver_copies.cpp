@@ -51,6 +51,16 @@ Work copy_work(const Side& target, const Side& source, std::size_t bytes, Engine
   Work work;
   work.engine = engine;
   work.ns = ns;
+  const auto memory_kind = [&](const Side& side) {
+    return static_cast<std::uint8_t>(!side.allocation ? CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE
+                                     : device_heap().contains(side.address) ? CUPTI_ACTIVITY_MEMORY_KIND_DEVICE
+                                                                            : CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
+  };
+  Activity& activity = work.activity;
+  activity = {CUPTI_ACTIVITY_KIND_MEMCPY, nullptr, bytes, 0, memory_kind(source), memory_kind(target)};
+  activity.copy_kind = activity.source != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE   ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD
+                       : activity.target != CUPTI_ACTIVITY_MEMORY_KIND_DEVICE ? CUPTI_ACTIVITY_MEMCPY_KIND_DTOH
+                                                                              : CUPTI_ACTIVITY_MEMCPY_KIND_DTOD;
   for (const Side* side : {&target, &source})
     if (side->allocation) work.uses.push_back(side->allocation->address);
   work.run = [to = target.address, from = source.address, bytes] {
@@ -117,7 +127,13 @@ CUresult within_device(Stream& stream, CUdeviceptr target, CUdeviceptr source, s
   const std::uint64_t ns = !peers  ? transfer_ns(2 * bytes, s.memory_rate, s.kernel_ns)
                            : direct ? transfer_ns(bytes, s.peer, s.copy_ns)
                                     : through_host;
-  return enqueue(stream, copy_work(to, from, bytes, peers ? Engine::to_host : Engine::compute, ns));
+  Work work = copy_work(to, from, bytes, peers ? Engine::to_host : Engine::compute, ns);
+  if (peers) {
+    work.activity.kind = CUPTI_ACTIVITY_KIND_MEMCPY2;
+    work.activity.copy_kind = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
+    work.activity.source_device = source_context.ordinal, work.activity.target_device = target_context.ordinal;
+  }
+  return enqueue(stream, std::move(work));
 }
 
 // Repeats a value of `width` bytes.
@@ -131,6 +147,7 @@ CUresult fill(CUdeviceptr target, std::uint32_t value, std::size_t width, std::s
   work.engine = Engine::compute;
   work.ns = transfer_ns(bytes, settings().memory_rate, settings().kernel_ns);
   work.uses = {to.allocation->address};
+  work.activity = {CUPTI_ACTIVITY_KIND_MEMSET, nullptr, bytes};
   work.run = [target, value, width, bytes] {
     char* into = reach(target, bytes, "the target of a fill");
     if (!into) return CUDA_ERROR_ILLEGAL_ADDRESS;

@@ -1,5 +1,9 @@
 // libcuda: initialisation, errors, devices, contexts.
+#include <dlfcn.h>
+
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "call.hpp"
 #include "capture.hpp"
@@ -57,6 +61,18 @@ CUresult error_text(CUresult error, const char** text, const char* ErrorText::*f
   return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+// What the environment names is loaded into each process that uses CUDA, and called before cuInit returns.
+void inject() {
+  const char* const path = std::getenv("CUDA_INJECTION64_PATH");
+  if (!path) return;
+  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const auto initialize = library ? reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection")) : nullptr;
+  if (!initialize) return;
+  current_lock()->unlock();
+  initialize();
+  current_lock()->lock();
+}
+
 }  // namespace
 
 extern "C" {
@@ -73,7 +89,8 @@ CUresult cuInit(unsigned flags) {
     state().contexts.push_back(std::make_unique<Context>());
     state().contexts.back()->ordinal = static_cast<int>(state().contexts.size()) - 1;
   }
-  state().initialised = true;
+  const bool first = !std::exchange(state().initialised, true);
+  if (first) inject();
   return CUDA_SUCCESS;
 }
 

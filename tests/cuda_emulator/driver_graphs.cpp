@@ -1,6 +1,7 @@
 // libcuda: stream capture and the graphs that come of it.
 #include <algorithm>
 
+#include "activity.hpp"
 #include "call.hpp"
 #include "capture.hpp"
 #include "exports.hpp"
@@ -41,9 +42,9 @@ int check_end(const Stream& stream, const Capture& capture) {
   return CUDA_SUCCESS;
 }
 
-// How long the nodes take, each as soon as what it waits for and its engine allow.
-std::uint64_t schedule_length(const std::vector<Node>& nodes) {
-  std::uint64_t free[4] = {}, length = 0;
+// When the nodes end, each as soon as what it waits for and its engine allow.
+std::vector<std::uint64_t> schedule_ends(const std::vector<Node>& nodes) {
+  std::uint64_t free[4] = {};
   std::vector<std::uint64_t> ends;
   for (const Node& node : nodes) {
     std::uint64_t start = 0;
@@ -52,9 +53,8 @@ std::uint64_t schedule_length(const std::vector<Node>& nodes) {
     if (node.work.engine != Engine::none) start = std::max(start, engine);
     ends.push_back(start + node.work.ns);
     engine = ends.back();
-    length = std::max(length, ends.back());
   }
-  return length;
+  return ends;
 }
 
 }  // namespace
@@ -133,7 +133,9 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
   if (!is_live(executable)) return no_such_graph();
   Work work;
   work.engine = Engine::compute;
-  work.ns = schedule_length(executable->nodes);
+  const std::vector<std::uint64_t> ends = schedule_ends(executable->nodes);
+  work.ns = ends.empty() ? 0 : *std::max_element(ends.begin(), ends.end());
+  work.activity.kind = activity_of_nodes;
   for (const Node& node : executable->nodes)
     work.uses.insert(work.uses.end(), node.work.uses.begin(), node.work.uses.end());
   // A copy of the nodes: the executable graph may be destroyed while it runs.
@@ -144,7 +146,13 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
   };
   std::vector<Point> after;
   if (executable->last_launch.stream && !s->capture) after.push_back(executable->last_launch);
+  const std::uint64_t ns = work.ns;
   status = enqueue(*s, std::move(work), std::move(after));
+  for (std::size_t i = 0; i < ends.size() && !s->capture; ++i) {
+    const Work& node = executable->nodes[i].work;
+    const std::uint64_t end = s->time - ns + ends[i];
+    if (node.activity.kind) note_activity(*s, node, end - node.ns, end, s->enqueued);
+  }
   if (!s->capture) executable->last_launch = end_of(*s);
   return status;
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "activity.hpp"
 #include "call.hpp"
 #include "capture.hpp"
 #include "exports.hpp"
@@ -234,6 +235,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
     const Allocation* a = device_heap().find(address);
     if (a && a->doomed) return refuse(CUDA_ERROR_INVALID_VALUE, "a parameter points to freed memory", page::pool);
   }
+  work.activity = kernel_activity(kernel.name);
   work.run = [function, shape, values = std::move(values)] { return run(function, shape, values); };
   return enqueue(*s, std::move(work));
 }

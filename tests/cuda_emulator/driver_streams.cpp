@@ -2,6 +2,7 @@
 #include "call.hpp"
 #include "capture.hpp"
 #include "exports.hpp"
+#include "settings.hpp"
 #include "streams.hpp"
 
 using namespace emulator;
@@ -130,7 +131,8 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
     event->tail = s->tail;
     return CUDA_SUCCESS;
   }
-  status = enqueue(*s, {.run = [] { return CUDA_SUCCESS; }});
+  const std::uint64_t ns = event->timed ? static_cast<std::uint64_t>(settings().event_ns) : 0;
+  status = enqueue(*s, {.run = [] { return CUDA_SUCCESS; }, .ns = ns});
   event->recorded = true;
   event->point = end_of(*s);
   return status;

@@ -172,6 +172,7 @@ nvrtcResult nvrtcAddNameExpression(nvrtcProgram program, const char* expression)
 nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* const* words) {
   EMULATED_CALL(NVRTC_ERROR_OUT_OF_MEMORY);
   if (!is_live(program)) return no_such_program();
+  open_library("nvrtc");
   Options options;
   if (const int status = read_options(count, words, options, program->log)) return status;
   program->compiled = true;
@@ -182,6 +183,7 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* con
   }
   const std::string source = options.definitions + host_source(program->source, program->name, program->expressions);
   const std::string library = compile_kernels(source, options.flags, program->log);
+  spend_compiling(source);
   if (library.empty()) return NVRTC_ERROR_COMPILATION;
   if (!options.is_virtual) program->cubin = make_image(own_cuda_version(), options.architecture, false, library);
   program->ptx = make_image(own_cuda_version(), options.architecture, true, library);

@@ -49,6 +49,11 @@ inline constexpr const char* convolution_data = CUDNN "cudnn-cnn-library.html#cu
 inline constexpr const char* convolution_filter = CUDNN "cudnn-cnn-library.html#cudnnconvolutionbackwardfilter";
 inline constexpr const char* convolution_fused = CUDNN "cudnn-cnn-library.html#cudnnconvolutionbiasactivationforward";
 inline constexpr const char* convolution_search = CUDNN "cudnn-cnn-library.html#cudnnfindconvolutionforwardalgorithmex";
+inline constexpr const char* graph_create = CUDNN "cudnn-graph-library.html#cudnnbackendcreatedescriptor";
+inline constexpr const char* graph_set = CUDNN "cudnn-graph-library.html#cudnnbackendsetattribute";
+inline constexpr const char* graph_get = CUDNN "cudnn-graph-library.html#cudnnbackendgetattribute";
+inline constexpr const char* graph_finalize = CUDNN "cudnn-graph-library.html#cudnnbackendfinalize";
+inline constexpr const char* graph_execute = CUDNN "cudnn-graph-library.html#cudnnbackendexecute";
 inline constexpr const char* cudnn_dropout = CUDNN "cudnn-ops-library.html#cudnnsetdropoutdescriptor";
 inline constexpr const char* rnn = CUDNN "cudnn-adv-library.html#cudnnsetrnndescriptor-v8";
 inline constexpr const char* rnn_data = CUDNN "cudnn-adv-library.html#cudnnsetrnndatadescriptor";
@@ -66,5 +71,9 @@ inline constexpr const char* nccl_group = NCCL "api/group.html";
 inline constexpr const char* nccl_types = NCCL "api/types.html";
 inline constexpr const char* nccl_in_place = NCCL "usage/inplace.html";
 #undef NCCL
+#define CUPTI "https://docs.nvidia.com/cupti/api/"
+inline constexpr const char* cupti_activity = CUPTI "group__CUPTI__ACTIVITY__API.html";
+inline constexpr const char* cupti_callback = CUPTI "group__CUPTI__CALLBACK__API.html";
+#undef CUPTI
 
 }  // namespace emulator::page

@@ -19,11 +19,13 @@ constexpr Number numbers[] = {
     {"capability", &Settings::capability},
     {"driver", &Settings::driver},
     {"cudnn", &Settings::cudnn},
+    {"cupti", &Settings::cupti},
     {"timeout_ms", &Settings::timeout_ms},
     {"multiprocessors", &Settings::multiprocessors},
     {"call_ns", &Settings::call_ns},
     {"kernel_ns", &Settings::kernel_ns},
     {"copy_ns", &Settings::copy_ns},
+    {"event_ns", &Settings::event_ns},
     {"h2d_pinned", &Settings::h2d_pinned},
     {"h2d_pageable", &Settings::h2d_pageable},
     {"d2h_pinned", &Settings::d2h_pinned},
@@ -66,6 +68,7 @@ bool apply_setting(const std::string& name, const std::string& value) {
   if (name == "peers") return apply_choice(s.peers, value, "1", "0");
   if (name == "arithmetic") return apply_choice(s.device_arithmetic, value, "device", "host");
   if (name == "accesses") return apply_choice(s.checked_accesses, value, "checked", "unchecked");
+  if (name == "cold") return s.open_libraries.clear(), apply_choice(s.cold, value, "1", "0");
   if (name == "quiet") return apply_choice(s.quiet, value, "1", "0");
   if (name == "compiler") return s.compiler = value, true;
   if (name == "refuse") return s.refuse = value, true;

@@ -3,6 +3,10 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include <chrono>
+#include <thread>
+
+#include "activity.hpp"
 #include "call.hpp"
 #include "folder.hpp"
 #include "heap.hpp"
@@ -47,6 +51,23 @@ void remove_live_of(const Context& context) {
   for (const void* handle : handles) remove_live(handle);
 }
 
+namespace {
+
+void spend(std::uint64_t ms) {
+  state().now += 1'000'000 * ms;
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+}
+
+}  // namespace
+
+void open_library(const char* name) {
+  if (settings().cold && settings().open_libraries.insert(name).second) spend(333);
+}
+
+void spend_compiling(const std::string& source) {
+  if (settings().cold) spend(20 + std::hash<std::string>{}(source) % 281);
+}
+
 void reset_state() {
   State& s = state();
   reload_settings();
@@ -63,6 +84,7 @@ void reset_state() {
   s.captures.clear();
   s.now = 0;
   fail_call(nullptr, 0, 0);
+  forget_activity();
 }
 
 std::string library_folder() {

@@ -47,6 +47,15 @@ class Meeting {
   virtual bool is_over() = 0;
 };
 
+/// What CUPTI records of an operation.
+struct Activity {
+  int kind = 0;                // CUPTI's; 0: nothing
+  const char* name = nullptr;  // of a kernel; lives for ever
+  std::size_t bytes = 0;
+  std::uint8_t copy_kind = 0, source = 0, target = 0;
+  int source_device = 0, target_device = 0;
+};
+
 /// Something to be done on a stream.
 struct Work {
   std::function<int()> run = {};  // gives a CUresult; anything but success makes the context unusable
@@ -55,6 +64,7 @@ struct Work {
   std::vector<std::uintptr_t> uses = {};  // the addresses of the allocations that it reads or writes
   bool calls_host = false;                // a host function: runs without the lock
   std::shared_ptr<Meeting> meeting = {};  // that it takes part in, before it runs
+  Activity activity = {};
 };
 
 /// A place in a stream: after its first `count` operations.
@@ -120,6 +130,11 @@ void add_live(const char* kind, const void* handle, const Context* context = nul
 void remove_live(const void* handle);
 /// Forgets the handles that go with a context.
 void remove_live_of(const Context& context);
+
+/// With cold=1, what NVIDIA's libraries take at their first use, of the host's clock in the time model and of real time: a third of a second where
+/// a library has not been used yet, and for the compilation of a source between 20 and 300 ms, which its text decides.
+void open_library(const char* name);
+void spend_compiling(const std::string& source);
 
 /// Everything as it was before cuInit; settings from the environment.
 void reset_state();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "activity.hpp"
 #include "call.hpp"
 #include "capture.hpp"
 #include "settings.hpp"
@@ -141,11 +142,14 @@ Point end_of(Stream& stream) { return {&stream, stream.enqueued, stream.time, st
 
 int enqueue(Stream& stream, Work work, std::vector<Point> after) {
   state().now += static_cast<std::uint64_t>(settings().call_ns);
+  // What a library queues is a kernel of the library's name.
+  if (!work.activity.kind && (work.engine == Engine::compute || work.meeting)) work.activity = kernel_activity(Call::current_function());
   if (stream.capture) return add_node(stream, std::move(work));
   if (const int status = refuse_implicit_dependency(stream)) return status;
   for (Point& point : legacy_dependencies(stream)) after.push_back(std::move(point));
   stream.time = schedule(stream, work, after);
   for (const Point& point : after) merge(stream.known, point);
+  if (work.activity.kind) note_activity(stream, work, stream.time - work.ns, stream.time, stream.enqueued + 1);
   const std::shared_ptr<Meeting> meeting = work.meeting;
   stream.queue.push_back({std::move(work), std::move(after)});
   ++stream.enqueued;

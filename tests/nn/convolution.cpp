@@ -9,13 +9,13 @@ using namespace tern_test;
 TEMPLATE_TEST_CASE("convolutional layers have PyTorch's names, shapes and initial values", "", TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
-  check_recorded("Conv1d(4, 6, 5, groups=2)", nn::Conv1d<D>(4, 6, 5, {.groups = 2}));
-  check_recorded("Conv2d(3, 8, (3, 5))", nn::Conv2d<D>(3, 8, {3, 5}));
-  check_recorded("Conv2d(8, 8, 3, groups=8, bias=False)", nn::Conv2d<D>(8, 8, 3, {.groups = 8, .bias = false}));
-  check_recorded("Conv3d(2, 4, 3)", nn::Conv3d<D, double>(2, 4, 3));
-  check_recorded("ConvTranspose1d(4, 6, 5, groups=2)", nn::ConvTranspose1d<D>(4, 6, 5, {.groups = 2}));
-  check_recorded("ConvTranspose2d(3, 8, (3, 5))", nn::ConvTranspose2d<D>(3, 8, {3, 5}));
-  check_recorded("ConvTranspose3d(2, 4, 3, bias=False)", nn::ConvTranspose3d<D>(2, 4, 3, {.bias = false}));
+  check_recorded_module("Conv1d(4, 6, 5, groups=2)", nn::Conv1d<D>(4, 6, 5, {.groups = 2}));
+  check_recorded_module("Conv2d(3, 8, (3, 5))", nn::Conv2d<D>(3, 8, {3, 5}));
+  check_recorded_module("Conv2d(8, 8, 3, groups=8, bias=False)", nn::Conv2d<D>(8, 8, 3, {.groups = 8, .bias = false}));
+  check_recorded_module("Conv3d(2, 4, 3)", nn::Conv3d<D, double>(2, 4, 3));
+  check_recorded_module("ConvTranspose1d(4, 6, 5, groups=2)", nn::ConvTranspose1d<D>(4, 6, 5, {.groups = 2}));
+  check_recorded_module("ConvTranspose2d(3, 8, (3, 5))", nn::ConvTranspose2d<D>(3, 8, {3, 5}));
+  check_recorded_module("ConvTranspose3d(2, 4, 3, bias=False)", nn::ConvTranspose3d<D>(2, 4, 3, {.bias = false}));
 }
 
 TEMPLATE_TEST_CASE("a convolutional layer is its op with its options", "", TERN_TEST_DEVICES) {

@@ -8,7 +8,7 @@ using Catch::Matchers::ContainsSubstring;
 
 TEMPLATE_TEST_CASE("Dropout zeroes with probability p and scales the rest, in training only", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  check_recorded("Dropout(0.5)", nn::Dropout<D>(0.5));
+  check_recorded_module("Dropout(0.5)", nn::Dropout<D>(0.5));
   manual_seed(1);
   nn::Dropout<D> net(0.2);
   const auto x = full<D>({10000}, 2);

@@ -16,8 +16,8 @@ Tensor<D, Index> numbers(const std::vector<double>& values, const Shape& shape) 
 TEMPLATE_TEST_CASE("Embedding and EmbeddingBag have PyTorch's names, shapes and initial values", "", TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
-  check_recorded("Embedding(50, 20)", nn::Embedding<D>(50, 20));
-  check_recorded("EmbeddingBag(50, 20)", nn::EmbeddingBag<D>(50, 20));
+  check_recorded_module("Embedding(50, 20)", nn::Embedding<D>(50, 20));
+  check_recorded_module("EmbeddingBag(50, 20)", nn::EmbeddingBag<D>(50, 20));
   const nn::Embedding<D> padded(5, 3, {.padding_idx = 2});  // recorded: row 2 is zero, row 1 is not
   CHECK(values_of(padded.weight.detach().select(0, 2)) == std::vector<double>(3, 0));
   for (const double v : values_of(padded.weight.detach().select(0, 1))) CHECK(v != 0);

@@ -8,9 +8,9 @@ using Catch::Matchers::ContainsSubstring;
 
 TEMPLATE_TEST_CASE("LayerNorm has PyTorch's names, shapes and initial values", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  check_recorded("LayerNorm([6])", nn::LayerNorm<D>(6));
-  check_recorded("LayerNorm([2, 3])", nn::LayerNorm<D>({2, 3}));
-  check_recorded("LayerNorm([6], elementwise_affine=False)", nn::LayerNorm<D>(6, {.elementwise_affine = false}));
+  check_recorded_module("LayerNorm([6])", nn::LayerNorm<D>(6));
+  check_recorded_module("LayerNorm([2, 3])", nn::LayerNorm<D>({2, 3}));
+  check_recorded_module("LayerNorm([6], elementwise_affine=False)", nn::LayerNorm<D>(6, {.elementwise_affine = false}));
 }
 
 TEMPLATE_TEST_CASE("LayerNorm normalises over its last dimensions, then scales and shifts", "", TERN_TEST_DEVICES) {

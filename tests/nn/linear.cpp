@@ -9,9 +9,9 @@ using Catch::Matchers::ContainsSubstring;
 TEMPLATE_TEST_CASE("Linear has PyTorch's names, shapes and initial values", "", TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
-  check_recorded("Linear(784, 128)", nn::Linear<D>(784, 128));
-  check_recorded("Linear(784, 128)", nn::Linear<D, double>(784, 128));
-  check_recorded("Linear(30, 4, bias=False)", nn::Linear<D>(30, 4, {.bias = false}));
+  check_recorded_module("Linear(784, 128)", nn::Linear<D>(784, 128));
+  check_recorded_module("Linear(784, 128)", nn::Linear<D, double>(784, 128));
+  check_recorded_module("Linear(30, 4, bias=False)", nn::Linear<D>(30, 4, {.bias = false}));
   const nn::Linear<D> plain(3, 2, {.bias = false});
   CHECK_FALSE(plain.bias.defined());
   CHECK_FALSE(plain.to(f64).bias.defined());

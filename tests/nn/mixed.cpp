@@ -1,3 +1,4 @@
+#include "support/emulator.hpp"
 #include "support/tensors.hpp"
 
 #include <tern/nn/nn.hpp>
@@ -148,6 +149,26 @@ TEMPLATE_TEST_CASE("a mixed network takes and returns floats; other inputs and r
   for (const auto& [name, p] : net.named_parameters()) {
     INFO(name);
     CHECK((p.is_leaf() && p.grad().defined()));
+  }
+}
+
+TEMPLATE_TEST_CASE("all weights are converted by one launch", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  if constexpr (std::is_same_v<D, Cuda>) {
+    NEED_EMULATOR();
+    auto net = nn::mixed<bfloat16>(Net<D>());
+    net.eval();
+    const auto x = spread_tensor<D, float>({2, 1, 4, 4});
+    const auto launches = [&] {
+      const NoGradGuard off;
+      fail_call("cuLaunchKernel", 0, 0);
+      net(x);
+      return calls_of("cuLaunchKernel");
+    };
+    launches();
+    const std::uint64_t converted = launches();
+    for (const auto& [name, p] : net.named_parameters()) p.detach().add_(1);
+    CHECK(launches() == converted + 1);
   }
 }
 

@@ -39,7 +39,7 @@ inline void check_normal(const std::vector<double>& values) {
 }
 
 template <class Net>
-void check_recorded(const std::string& name, const Net& net) {
+void check_recorded_module(const std::string& name, const Net& net) {
   using D = typename Net::device_type;
   static const Json all = recorded_cases("modules");
   INFO(name);

@@ -25,14 +25,14 @@ struct Classifier : nn::Module<D, T> {
 TEMPLATE_TEST_CASE("Sequential has PyTorch's names", "", TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
-  check_recorded("Sequential(Linear(4, 8), ReLU(), Dropout(0.2), Linear(8, 2))", small_net<D>());
+  check_recorded_module("Sequential(Linear(4, 8), ReLU(), Dropout(0.2), Linear(8, 2))", small_net<D>());
 }
 
 TEMPLATE_TEST_CASE("Sequential may begin with whole numbers, and be nested", "", TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
   auto net = nn::Sequential(nn::Embedding<D>(10, 4), nn::Sequential(nn::Linear<D>(4, 4), nn::LayerNorm<D>(4)));
-  check_recorded("Sequential(Embedding(10, 4), Sequential(Linear(4, 4), LayerNorm([4])))", net);
+  check_recorded_module("Sequential(Embedding(10, 4), Sequential(Linear(4, 4), LayerNorm([4])))", net);
   CHECK(net(tensor_of<D, Index>({1, 2, 3})).shape() == Shape{3, 4});
 }
 
@@ -110,7 +110,7 @@ TEMPLATE_TEST_CASE("a Sequential grown by push_back is the Sequential of these m
   grown.push_back(nn::ReLU<D>());
   grown.push_back(nn::Dropout<D>(0.2));
   grown.push_back(nn::Linear<D>(8, 2));
-  check_recorded("Sequential(Linear(4, 8), ReLU(), Dropout(0.2), Linear(8, 2))", grown);
+  check_recorded_module("Sequential(Linear(4, 8), ReLU(), Dropout(0.2), Linear(8, 2))", grown);
   CHECK(grown.size() == 4);
   auto fixed = small_net<D>();
   fixed.load_state_dict(grown.state_dict());

@@ -73,6 +73,35 @@ TEMPLATE_TEST_CASE("attention of many queries has second derivatives", "[ops][gr
   CHECK(gradgradcheck(attend, at));
 }
 
+TEMPLATE_TEST_CASE("attention of 16 bits is rounded once, and has second derivatives", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type, double unit) {
+    auto q = to_type(spread_tensor<D>({2, 17, 24}, -1, 1), type), k = to_type(spread_tensor<D>({2, 40, 24}, -2, 1), type),
+         v = to_type(spread_tensor<D>({2, 40, 9}, 0, 1), type);
+    const auto attend = [](const auto& a, const auto& b, const auto& c) { return scaled_dot_product_attention(a, b, c, {}, {.is_causal = true}); };
+    std::vector<std::vector<double>> results[2];
+    const auto differentiate = [&](auto& to, const auto& of_q, const auto& of_k, const auto& of_v) {
+      auto a = of_q.detach(), b = of_k.detach(), c = of_v.detach();
+      for (auto* x : {&a, &b, &c}) x->requires_grad_();
+      const auto y = attend(a, b, c);
+      const auto slope = grad(y.square().sum(), a, {.create_graph = true});
+      to = {values_of(y), values_of(slope)};
+      slope.square().sum().backward();
+      to.push_back(values_of(b.grad()));
+    };
+    differentiate(results[0], q, k, v);
+    differentiate(results[1], to_type(q, f64), to_type(k, f64), to_type(v, f64));
+    for (std::size_t i = 0; i < 3; ++i) {
+      double largest = 0;
+      for (const double x : results[1][i]) largest = std::max(largest, std::abs(x));
+      INFO("array " << i);
+      check_close(results[0][i], results[1][i], 0, (i ? 8 : 2) * unit * largest);  // y, its gradient and theirs are rounded in turn
+    }
+  };
+  check(bf16, 0x1p-8);
+  check(f16, 0x1p-11);
+}
+
 TEMPLATE_TEST_CASE("attention to no keys, of no queries, and in no batch", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto attend = [](const Shape& q, const Shape& k, const Shape& v) {
@@ -155,6 +184,128 @@ TEMPLATE_TEST_CASE("a query whose mask of numbers is all -inf gives 0, and so do
   const auto slope = grad(y.sum(), x, {.create_graph = true});
   slope.square().sum().backward();
   for (const double g : values_of(x.grad())) CHECK(g == g);
+}
+
+namespace {
+
+enum class Seen { all, causal, masked, biased };
+
+struct HalfCase {
+  Index heads, shared, queries, keys, size;
+  Seen seen = Seen::all;
+};
+
+/// Largest difference, relative to the largest expected number.
+double largest_error(const std::vector<double>& found, const std::vector<double>& expected) {
+  double most = 0, error = 0;
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    most = std::max(most, std::abs(expected[i]));
+    error = std::max(error, found[i] == found[i] ? std::abs(found[i] - expected[i]) : 1e300);
+  }
+  return most > 0 ? error / most : error;
+}
+
+template <class D>
+Tensor<D, bool> some_keys(Index queries, Index keys) {
+  std::vector<double> sees;
+  for (Index i = 0; i < queries; ++i)
+    for (Index j = 0; j < keys; ++j) sees.push_back(i % 5 != 3 && (i + 2 * j) % 3 != 0);
+  return tensor_of<D, bool>(sees, {queries, keys});
+}
+
+/// Outputs and gradients in T, of parts of a packed projection, against the formula in double.
+template <class D, class T>
+void check_half(const HalfCase& c, double tolerance) {
+  const Index b = 2;
+  INFO(name_of(dtype_of<T>) << ": " << c.queries << " queries, " << c.keys << " keys of " << c.size << ", option " << int(c.seen)
+                            << ", " << c.heads << " heads share " << c.shared);
+  const bool causal = c.seen == Seen::causal, masked = c.seen == Seen::masked, biased = c.seen == Seen::biased;
+  const auto part = [&](Index heads, Index length, double from, double to) {
+    const auto packed = to_type(spread_tensor<D>({b, length, 3, heads, c.size}, from, to), Type<T>{});
+    return packed.select(2, 1).transpose(1, 2).detach().requires_grad_();
+  };
+  auto q = part(c.heads, c.queries, -2, 2), k = part(c.shared, c.keys, -1, 2), v = part(c.shared, c.keys, -1.5, 1.5);
+  auto bias = to_type(spread_tensor<D>({1, c.heads, c.queries, c.keys}, -1, 1), Type<T>{}).detach().requires_grad_();
+  const auto g = to_type(spread_tensor<D>({b, c.heads, c.queries, c.size}, -1, 1), Type<T>{});
+  const auto sees = some_keys<D>(c.queries, c.keys);
+  const AttentionOptions options{.is_causal = causal, .enable_gqa = c.heads != c.shared};
+  const auto y = masked   ? scaled_dot_product_attention(q, k, v, sees, options)
+                 : biased ? scaled_dot_product_attention(q, k, v, bias, options)
+                          : scaled_dot_product_attention(q, k, v, {}, options);
+  y.backward(g);
+
+  const auto wide = [](const auto& x) { return to_type(x.detach(), f64).detach().requires_grad_(); };
+  auto wq = wide(q), wk = wide(k), wv = wide(v), wbias = wide(bias);
+  const auto each = [&](const auto& x) { return repeat_interleave(x, c.heads / c.shared, 1); };
+  auto scores = matmul(wq, each(wk).mT()) / std::sqrt(double(c.size));
+  if (biased) scores = scores + wbias;
+  Tensor<D, bool> hidden;
+  if (causal) hidden = eq(tril(ones<D, bool>({c.queries, c.keys})), false);
+  if (masked) hidden = eq(sees, false);
+  if (hidden.defined()) scores = masked_fill(scores, hidden, -1e30);
+  auto weights = softmax(scores, -1);
+  if (hidden.defined()) weights = masked_fill(weights, hidden, 0);
+  const auto expected = matmul(weights, each(wv));
+  expected.backward(to_type(g, f64));
+
+  CHECK(largest_error(values_of(y), values_of(expected)) < tolerance);
+  CHECK(largest_error(values_of(q.grad()), values_of(wq.grad())) < 2 * tolerance);
+  CHECK(largest_error(values_of(k.grad()), values_of(wk.grad())) < 2 * tolerance);
+  CHECK(largest_error(values_of(v.grad()), values_of(wv.grad())) < 2 * tolerance);
+  if (biased) CHECK(largest_error(values_of(bias.grad()), values_of(wbias.grad())) < 2 * tolerance);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("attention in 16 bits, with each pair of options, is the formula", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](const HalfCase& c) {
+    check_half<D, bfloat16>(c, 0x1p-6);
+    check_half<D, half>(c, 0x1p-9);
+  };
+  check({2, 2, 7, 197, 40});
+  check({2, 2, 197, 197, 64, Seen::causal});
+  check({2, 2, 64, 128, 128, Seen::causal});
+  check({2, 2, 33, 7, 64, Seen::masked});
+  check({2, 2, 65, 333, 40, Seen::biased});
+  check({4, 2, 40, 70, 64, Seen::causal});
+  check({4, 2, 40, 70, 64, Seen::masked});
+  check({4, 1, 40, 70, 64, Seen::biased});
+  check({2, 2, 1, 64, 64});
+  check({2, 2, 5, 1, 64});
+  check({2, 2, 1, 1, 64});
+  check({2, 2, 20, 30, 12, Seen::all});  // of a size that cuDNN does not take
+}
+
+TEMPLATE_TEST_CASE("dropout of attention in 16 bits drops the same weights in both passes", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto tensor = [](double from, double to) {
+    return to_type(spread_tensor<D>({2, 2, 64, 64}, from, to), Type<bfloat16>{}).detach().requires_grad_();
+  };
+  auto q = tensor(-0.5, 0.5), k = tensor(0, 0.5), v = tensor(0, 3);
+  const auto g = to_type(spread_tensor<D>({2, 2, 64, 64}, 0.5, 1), Type<bfloat16>{});
+  const auto attend = [&] { return scaled_dot_product_attention(q, k, v, {}, {.dropout_p = 0.25}); };
+  const auto y = attend();
+  // The output is linear in the values: Σ y g = Σ v dv, if dv is of the weights of y.
+  const std::vector outputs{y}, inputs{q, k, v}, slopes{g};
+  const auto first = grad(outputs, inputs, slopes, {.retain_graph = true});
+  const double yg = sum(to_type(y, f64) * to_type(g, f64)).item();
+  CHECK(sum(to_type(v, f64) * to_type(first[2], f64)).item() == Approx(yg).epsilon(0.01));
+  // A quarter of the weights is dropped, and others are another time.
+  const auto kept = sum(to_type(scaled_dot_product_attention(q, k, v), f64) * to_type(g, f64)).item();
+  CHECK(yg == Approx(kept).epsilon(0.05));
+  CHECK(values_of(attend()) != values_of(y));
+  // As tensor operations, which have derivatives, they are the same gradients.
+  const auto second = grad(outputs, inputs, slopes, {.create_graph = true});
+  CHECK(largest_error(values_of(first[0]), values_of(second[0])) < 0x1p-5);
+  CHECK(largest_error(values_of(first[1]), values_of(second[1])) < 0x1p-5);
+  CHECK(largest_error(values_of(first[2]), values_of(second[2])) < 0x1p-6);
+  // The same seed gives the same.
+  manual_seed(5);
+  const auto a = values_of(attend());
+  manual_seed(5);
+  CHECK(values_of(attend()) == a);
 }
 
 }  // namespace ops_attention

@@ -85,4 +85,55 @@ TEST_CASE("a running sum in bfloat16 is rounded once an element", "[ops]") {
   CHECK(float(sums[-1].item()) == 125);
 }
 
+TEMPLATE_TEST_CASE("running sums and recurrences of every length, around tiles and windows of tiles", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  // On Cuda a tile of a lone row has 4096 elements, one of 3 columns 1024, and one of 33 columns 128; windows have 128, 64 and 8 tiles.
+  const std::pair<Shape, int> cases[] = {
+      {{1}, 0},       {{31}, 0},       {{4095}, 0},  {{4096}, 0},  {{4097}, 0},    {{3 * 4096 + 5}, 0}, {{257 * 4096 + 3}, 0},
+      {{3, 4100}, 1}, {{700, 10}, 1}, {{127, 33}, 0}, {{128, 33}, 0}, {{1153, 33}, 0}, {{2, 3000, 3}, 1},  {{90, 7, 50}, 1}};
+  for (const auto& [shape, dim] : cases) {
+    INFO(shape << " along " << dim);
+    const Index n = shape[dim], numel = shape.numel();
+    Index inner = 1;
+    for (int i = dim + 1; i < shape.n; ++i) inner *= shape[i];
+    // Whole numbers: their sums are exact in whatever order.
+    std::vector<double> whole, gates, sums, recurrences;
+    for (Index i = 0; i < numel; ++i) {
+      whole.push_back(double(i * 7919 % 1009 % 7 - 3));
+      gates.push_back(double(i * 104729 % 1013 % 100) / 100);
+    }
+    for (const bool reverse : {false, true}) {
+      sums = recurrences = whole;
+      for (Index i = 0; i < numel; ++i) {
+        const Index at = reverse ? numel - 1 - i : i, before = reverse ? at + inner : at - inner;
+        if (at / inner % n == (reverse ? n - 1 : 0)) continue;
+        sums[std::size_t(at)] += sums[std::size_t(before)];
+        recurrences[std::size_t(at)] += gates[std::size_t(at)] * recurrences[std::size_t(before)];
+      }
+      const auto x = tensor_of<D, float>(whole, shape), gate = tensor_of<D, float>(gates, shape);
+      CHECK((values_of(detail::scanned(backend::Scan::sum, x, {}, dim, reverse)) == sums));
+      if (numel > 100000) continue;
+      CHECK((values_of(detail::scanned(backend::Scan::sum, to_type(x, i64), {}, dim, reverse)) == sums));
+      check_close(values_of(detail::scanned(backend::Scan::recurrence, x, gate, dim, reverse)), recurrences, 1e-5, 1e-5);
+      if (numel < 10000) {
+        CHECK((values_of(detail::scanned(backend::Scan::sum, to_type(x, f64), {}, dim, reverse)) == sums));
+        check_close(values_of(detail::scanned(backend::Scan::recurrence, to_type(x, f64), to_type(gate, f64), dim, reverse)), recurrences,
+                    1e-5, 1e-5);
+        check_close(values_of(detail::scanned(backend::Scan::sum, to_type(x, f16), {}, dim, reverse)), sums, 1e-2, 1e-2);
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("running sums and products give the same bits every time, as a slice and as a copy", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D, float>({9, 9001}, 0.998, 1.003);
+  const auto rows = narrow(x, 0, 1, 8);
+  const auto sums = values_of(cumsum(rows, 1)), products = values_of(cumprod(rows, 1));
+  for (int time = 0; time < 3; ++time) {
+    CHECK((values_of(cumsum(contiguous(rows), 1)) == sums));
+    CHECK((values_of(cumprod(contiguous(rows), 1)) == products));
+  }
+}
+
 }  // namespace ops_cumulative

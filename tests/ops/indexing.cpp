@@ -252,6 +252,27 @@ TEMPLATE_TEST_CASE("masked_fill and masked_select", "[indexing]", TERN_TEST_DEVI
   CHECK(values_of(x.grad()) == std::vector<double>{0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0});
 }
 
+TEMPLATE_TEST_CASE("masks of every length choose what a loop chooses, aligned or not", "[indexing]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  // On Cuda a tile has 4096 elements, and a window 256 tiles.
+  for (const Index n : {1, 15, 16, 17, 4095, 4096, 4097, 3 * 4096 + 5, 257 * 4096 + 3})
+    for (const Index start : {0, 3}) {  // an odd one where packs are not aligned
+      if (start && n > 100000) continue;
+      INFO(n << " from " << start);
+      std::vector<double> mask, expected;
+      for (Index i = 0; i < n + start; ++i) {
+        mask.push_back(i * 7919 % 1009 % 3 == 0 || i / 50 % 40 == 7);
+        if (mask.back() && i >= start) expected.push_back(double(i - start));
+      }
+      const Tensor<D, bool> chosen = narrow(tern_test::tensor_of<D, bool>(mask), 0, start, n);
+      CHECK((values_of(arange<D, float>(n).index({chosen})) == expected));
+      if (n < 100000) CHECK((values_of(arange<D, Index>(2 * n).view({n, 2}).index({chosen}).select(1, 0)) ==
+             values_of(to_type(tern_test::tensor_of<D, double>(expected), i64) * Index(2))));
+    }
+  CHECK(arange<D, float>(5000).index({zeros<D, bool>({5000})}).numel() == 0);
+  CHECK((values_of(arange<D, float>(5000).index({ones<D, bool>({5000})})) == values_of(arange<D, float>(5000))));
+}
+
 TEMPLATE_TEST_CASE("indices that do not fit are refused", "[indexing][refusal]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = counting<D>({3, 4});

@@ -109,6 +109,33 @@ TEMPLATE_TEST_CASE("long rows are sorted as short ones are", "[ops]", TERN_TEST_
   check(zeros<D>({rows, 3000}), false);  // all equal
 }
 
+TEMPLATE_TEST_CASE("sorting around the tiles of a pass, and values keep their bits", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  // On Cuda a tile has 4096 keys, and a block counts the digits of eight.
+  for (const Index n : {4095, 4097, 3 * 4096 + 5, 9 * 4096 + 1}) {
+    std::vector<double> x;
+    std::uint32_t state = 7;
+    for (Index i = 0; i < n; ++i) {
+      state = state * 1664525 + 1013904223;
+      x.push_back(i % 3 == 0 ? double(i / 300) : i % 100 == 1 ? -0. : i % 100 == 2 ? not_a_number : std::int32_t(state) * 1e-5);
+    }
+    for (const bool descending : {false, true}) {
+      const auto in = tensor_of<D, float>(x);
+      const std::vector<double> kept = values_of(in);  // as floats
+      const auto [values, indices] = sort(in, 0, descending);
+      const std::vector<double> order = order_of(kept, descending), sorted = values_of(values);
+      CHECK((values_of(indices) == order));
+      bool same = true;
+      for (std::size_t i = 0; i < sorted.size(); ++i) {
+        const double expected = kept[std::size_t(order[i])];
+        const bool equal = sorted[i] == expected && std::signbit(sorted[i]) == std::signbit(expected);
+        same = same && (std::isnan(expected) ? std::isnan(sorted[i]) : equal);
+      }
+      CHECK(same);
+    }
+  }
+}
+
 TEMPLATE_TEST_CASE("sort, topk and kthvalue along every dimension, in any layout", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor_of<D>(mixed(3 * 5 * 7), {3, 5, 7});
@@ -148,6 +175,45 @@ TEMPLATE_TEST_CASE("one element of a long row is the one that sorting gives", "[
   check(zeros<D>({1, 9000}));
   check(to_type(x, f64));
   check(randint<D>(-1000, 1000, {2, 9000}));
+}
+
+TEMPLATE_TEST_CASE("topk is the beginning of the order, whatever elements are equal", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  // On Cuda rows from 512 elements on are selected from by digits, up to 1024 elements.
+  for (const Index n : {511, 512, 1000, 3000}) {
+    std::vector<double> many, few;
+    for (Index i = 0; i < 2 * n; ++i) {
+      many.push_back(i % 97 == 3 ? not_a_number : i % 89 == 5 ? infinity : i % 83 == 7 ? -0. : double(i * 7919 % 100003) / 7 - 5000);
+      few.push_back(double(i * 7919 % 1009 % 4) - 1);
+    }
+    const auto check = [&](const auto& x) {
+      for (const Index k : {Index(1), Index(10), n / 4, std::min<Index>(1024, n / 2), std::min<Index>(1025, n)})
+        for (const bool largest : {false, true}) {
+          INFO(k << " of " << n << (largest ? ", largest" : ""));
+          const auto [values, indices] = topk(x, k, 1, largest);
+          const auto chosen = gather(x, 1, indices);
+          CHECK((values_of(isnan(values)) == values_of(isnan(chosen))));
+          CHECK((values_of(where(isnan(values), 0, values)) == values_of(where(isnan(chosen), 0, chosen))));
+          for (const Index row : {0, 1}) {
+            std::vector<double> order = order_of(values_of(x[row]), largest);
+            order.resize(std::size_t(k));
+            CHECK((values_of(indices[row]) == order));
+          }
+        }
+    };
+    const Shape shape{2, n};
+    check(tensor_of<D, float>(many, shape));
+    check(tensor_of<D, float>(few, shape));
+    check(tensor_of<D, float>(std::vector<double>(std::size_t(2 * n), 1.5), shape));
+    if (n != 1000) continue;
+    check(tensor_of<D, double>(many, shape));
+    check(tensor_of<D, double>(few, shape));
+    check(tensor_of<D, half>(many, shape));
+    check(tensor_of<D, bfloat16>(few, shape));
+    check(tensor_of<D, std::int32_t>(few, shape));
+    check(tensor_of<D, Index>(few, shape) * Index(3000000019));
+    check(tensor_of<D, bool>(few, shape));
+  }
 }
 
 TEMPLATE_TEST_CASE("argsort and a 0-d tensor", "[ops]", TERN_TEST_DEVICES) {

@@ -1,3 +1,4 @@
+#include "support/emulator.hpp"
 #include "support/recorded.hpp"
 
 #include <tern/nn/module.hpp>
@@ -24,7 +25,34 @@ struct Mixed : nn::Module<D, T> {
   TERN_FIELDS(Mixed, wide, narrow, unused)
 };
 
+template <Device D, class T = float>
+struct Many : nn::Module<D, T> {
+  std::vector<nn::Linear<D, T>> layers;
+  TERN_FIELDS(Many, layers)
+};
+
 }  // namespace
+
+TEMPLATE_TEST_CASE("clip_grad_norm_ takes many gradients at once where a call costs more than what it is told", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Many<D> net;
+  for (int i = 0; i < 150; ++i) net.layers.emplace_back(i % 5 + 1, i % 3 + 1);
+  const auto each = [&](const auto& f) {
+    int i = 0;
+    for (const auto& [name, p] : net.named_parameters()) f(p, ++i % 7 - 3);
+  };
+  double squares = 0;
+  each([&](const Tensor<D>& p, int value) {
+    p.set_grad(full<D>(p.shape(), value));
+    squares += double(value * value) * double(p.numel());
+  });
+  if (std::is_same_v<D, Cuda> && is_emulated()) fail_call("cuLaunchKernel", 0, 0);
+  CHECK(optim::clip_grad_norm_(net.parameters(), 2).item() == Approx(std::sqrt(squares)));
+  if (std::is_same_v<D, Cuda> && is_emulated()) CHECK(calls_of("cuLaunchKernel") <= 10);
+  each([&](const Tensor<D>& p, int value) {
+    check_close(values_of(p.grad()), std::vector<double>(std::size_t(p.numel()), value * 2 / std::sqrt(squares)), 1e-6, 1e-7);
+  });
+}
 
 TEMPLATE_TEST_CASE("clip_grad_norm_ does what PyTorch's does", "", TERN_TEST_DEVICES) {
   using D = TestType;

@@ -3,6 +3,7 @@
 #pragma once
 #include "support/catch.hpp"
 #include "support/emulator.hpp"
+#include "tern/device/cuda/cupti.hpp"
 
 namespace tern_test {
 
@@ -10,10 +11,28 @@ namespace tern_test {
 struct EmulatedTime {
   const Emulating settings{
       "call_ns=0,kernel_ns=1000,copy_ns=600,h2d_pinned=10,h2d_pageable=5,d2h_pinned=8,d2h_pageable=2,memory_rate=100,"
-      "float32=1000",
+      "float32=1000,event_ns=0",
       "call_ns=1000,kernel_ns=2000,copy_ns=5000,h2d_pinned=25,h2d_pageable=10,d2h_pinned=25,d2h_pageable=8,memory_rate="
       "2000,"
-      "float32=50000"};
+      "float32=50000,event_ns=1500"};
+};
+
+/// Has CUPTI for a scope, so that the ledger's times are from events.
+class OtherProfiler {
+ public:
+  OtherProfiler() {
+    const auto ignore = [](void*, tern::cuda::CuptiDomain, std::uint32_t, const void*) {};
+    if (library_.library.problem.empty()) library_.functions.cuptiSubscribe(&subscriber_, ignore, nullptr);
+  }
+  ~OtherProfiler() {
+    if (subscriber_) library_.functions.cuptiUnsubscribe(subscriber_);
+  }
+  OtherProfiler(const OtherProfiler&) = delete;
+  OtherProfiler& operator=(const OtherProfiler&) = delete;
+
+ private:
+  tern::cuda::detail::CuptiLibrary library_;
+  tern::cuda::CuptiSubscriber subscriber_ = nullptr;
 };
 
 /// The machine's clock goes on while the host is busy.

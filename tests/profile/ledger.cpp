@@ -5,6 +5,7 @@
 #include "emulated_time.hpp"
 #include "support/json.hpp"
 #include "support/tensors.hpp"
+#include "tern/device/cuda/graph.hpp"
 #include "tern/nn/linear.hpp"
 #include "tern/ops/losses.hpp"
 #include "tern/ops/matmul.hpp"
@@ -50,8 +51,9 @@ TEST_CASE("the ledger lists copies and waits by the user's line", "[cuda]") {
   CHECK(report.find("include/tern") == std::string::npos);  // no line inside the library
 }
 
-TEST_CASE("copies, waits and what was computed meanwhile have the device's times, by the emulator's model", "[cuda]") {
-  NEED_EMULATOR();
+namespace {
+
+void check_times_of_the_model() {
   const EmulatedTime time;
   const auto host = zeros<Cpu>({25000}).pin_memory();
   const auto x = zeros<Cuda>({25000});
@@ -99,6 +101,19 @@ TEST_CASE("copies, waits and what was computed meanwhile have the device's times
   CHECK_THAT(report, Catch::Matchers::ContainsSubstring("\n2 kernels; computing 0.007 of 0.065 ms, 10.7%\n"));
 }
 
+}  // namespace
+
+TEST_CASE("copies, waits and what was computed meanwhile have the device's times, by the emulator's model", "[cuda]") {
+  NEED_EMULATOR();
+  check_times_of_the_model();
+}
+
+TEST_CASE("so they have where another profiler has CUPTI: then the times are from events", "[cuda]") {
+  NEED_EMULATOR();
+  const OtherProfiler other;
+  check_times_of_the_model();
+}
+
 TEST_CASE("the ledger as JSON has the lines and their totals", "[cuda]") {
   NEED_EMULATOR();
   const EmulatedTime time;
@@ -130,6 +145,7 @@ TEST_CASE("the ledger as JSON has the lines and their totals", "[cuda]") {
 
 TEST_CASE("a long page has right times, to its end, and needs no more events than a short one", "[cuda]") {
   NEED_EMULATOR();
+  const OtherProfiler other;
   const EmulatedTime time;
   const auto x = zeros<Cuda>({25000});
   cuda::synchronize();
@@ -168,6 +184,7 @@ TEST_CASE("work that spans the turn of a page is on neither", "[cuda]") {
 }
 
 TEST_CASE("what ends while an outer piece of work goes on is listed with it", "[cuda]") {
+  const OtherProfiler other;
   const Page open;
   {
     const cuda::detail::Span span(Work::to_device, "outer", 0, cuda::detail::bind(0).compute, 8);
@@ -179,6 +196,7 @@ TEST_CASE("what ends while an outer piece of work goes on is listed with it", "[
 
 TEST_CASE("an event that cannot be recorded costs its work the time, not the page", "[cuda]") {
   NEED_EMULATOR();
+  const OtherProfiler other;
   const auto x = zeros<Cuda>({4});
   const Page open;
   const int line = __LINE__ + 1;
@@ -206,6 +224,105 @@ TEST_CASE("a training step copies nothing and makes the host wait nowhere", "[cu
   CHECK(error_of([&] { ledger::expect_transfers({.h2d = 1}, step); }) ==
         "expect_transfers: expected 1 copies to the device, 0 to the host and 0 waits; there were 0, 0 and 0");
   CHECK_NOTHROW(ledger::expect_transfers({.d2h = 1, .waits = 1}, [&] { mse_loss(layer(x), y).item(); }));
+}
+
+TEST_CASE("events lengthen what they time; CUPTI's records do not", "[cuda]") {
+  NEED_EMULATOR();
+  const EmulatedTime time;
+  const Emulating costs("event_ns=1500", "event_ns=0");
+  const auto host = zeros<Cpu>({25000}).pin_memory();
+  cuda::synchronize();
+  const int sent = __LINE__ + 1;
+  const auto send = [&] { host.cuda_async().wait(); };  // 10.6 us
+  {
+    const Page open;
+    send();
+    CHECK(entry_at(Work::to_device, sent).seconds == exactly(10.6e-6));
+    CHECK(ledger::page().no_records.empty());
+    CHECK_THAT(ledger::report(), Catch::Matchers::ContainsSubstring("\ntimes from CUPTI's records\n"));
+    CHECK(tern_test::parse_json(ledger::json())["times"] == "cupti");
+  }
+  const OtherProfiler other;
+  const Page open;
+  send();
+  CHECK(entry_at(Work::to_device, sent).seconds == exactly(12.1e-6));
+  const std::string why = "another profiler of this process has CUPTI";
+  CHECK(ledger::page().no_records == why);
+  CHECK_THAT(ledger::report(), Catch::Matchers::ContainsSubstring("\ntimes from events, which lengthen what they time: " + why + "\n"));
+  const auto json = tern_test::parse_json(ledger::json());
+  CHECK(json["times"] == "events");
+  CHECK(json["no_records"] == why);
+}
+
+TEST_CASE("what other code of the process queues is on the page, without a line", "[cuda]") {
+  NEED_EMULATOR();
+  const EmulatedTime time;
+  const auto x = zeros<Cuda>({25000});
+  const auto stream = cuda::detail::bind(0).compute;
+  const auto host = zeros<Cpu>({25000});
+  cuda::synchronize();
+  const auto& driver = cuda::driver().functions;
+  const auto memory = reinterpret_cast<cuda::DevicePointer>(x.impl()->data);
+  const Page open;
+  x.zero_();                                                           // 2 us
+  REQUIRE(driver.cuMemsetD8Async(memory, 0, 50000, stream) == 0);      // 1.5 us
+  REQUIRE(driver.cuMemcpyHtoDAsync_v2(memory, host.data(), 100000, stream) == 0);  // 20.6 us
+  const ledger::Page page = ledger::page();
+  CHECK(page.kernels == 2);
+  CHECK(page.computing == exactly(3.5e-6));
+  REQUIRE(page.lines.size() == 1);
+  CHECK(page.lines[0].site == "(no line)");
+  CHECK(page.lines[0].work == Work::to_device);
+  CHECK(page.lines[0].bytes == 100000);
+  CHECK_FALSE(page.lines[0].pinned);
+  CHECK(page.lines[0].seconds == exactly(20.6e-6));
+}
+
+TEST_CASE("records of any size that CUDA 12 and 13 give them are read, and those of later versions are not", "[cuda]") {
+  NEED_EMULATOR();
+  const EmulatedTime time;
+  const auto x = zeros<Cuda>({25000}), w = zeros<Cuda>({50, 50});
+  matmul(w, w);
+  for (const char* version : {"cupti=18", "cupti=28", "cupti=130202"}) {
+    INFO(version);
+    const Emulating emulated(version, "cupti=130202");
+    const Page open;
+    x.cpu(), x.zero_(), matmul(w, w), x.cpu();
+    std::vector<std::string> names;
+    for (const auto& entry : cuda::detail::timeline().read().entries) names.push_back(entry.name);
+    CHECK(names == std::vector<std::string>{"wait for a copy", "copy to host", "map", "cublasLtMatmul", "wait for a copy", "copy to host"});
+  }
+  const Emulating later("cupti=140000", "cupti=130202");
+  CHECK_THAT(cuda::detail::CuptiLibrary().library.problem, Catch::Matchers::ContainsSubstring("has version 140000"));
+}
+
+TEST_CASE("the parts of what a device did, with its idle time, add up", "[cuda]") {
+  NEED_EMULATOR();
+  const EmulatedTime time;
+  const auto x = zeros<Cuda>({25000});
+  const auto host = zeros<Cpu>({25000}).pin_memory();
+  cuda::Graph graph;
+  graph.capture([&] { x.zero_(), x.zero_(); });
+  x + x;
+  cuda::synchronize();
+  Phase& phase = tern::detail::device_events.phase;
+  const Page open;
+  phase = Phase::forward;
+  x + x;  // 3 us
+  const auto pending = host.cuda_async();  // 10.6 us from the start
+  phase = Phase::backward;
+  x.zero_(), x.zero_();  // 4 us
+  graph.replay();        // 4 us
+  phase = Phase::other;
+  cuda::synchronize();
+  const ledger::DeviceParts parts = ledger::device_parts(0);
+  CHECK(parts.seconds[int(Phase::forward)] == exactly(3e-6));
+  CHECK(parts.seconds[int(Phase::backward)] == exactly(4e-6));
+  CHECK(parts.seconds[int(Phase::captured)] == exactly(4e-6));
+  CHECK(parts.seconds[int(Phase::other)] == 0);
+  CHECK(parts.busy() == exactly(11e-6 + parts.transfers));
+  CHECK(parts.busy() <= ledger::page().seconds + 1e-12);
+  CHECK(ledger::page().kernels == 5);  // a captured step's one by one
 }
 
 TEST_CASE("nothing is listed before the ledger starts", "[cuda]") {

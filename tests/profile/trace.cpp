@@ -72,6 +72,7 @@ TEST_CASE("the trace has each kernel, copy and wait at its time, on the lane of 
   CHECK(double(copy["GB/s"]) == Approx(100 / 10.6).epsilon(1e-3));
   CHECK(copy["pinned"] == true);
   CHECK_FALSE(found[3]["args"].contains("bytes"));
+  CHECK(tern_test::parse_json(ledger::trace())["otherData"]["times"] == "cupti");
 }
 
 TEST_CASE("what follows on a stream begins where the last piece ended, also far from the page's beginning", "[cuda]") {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "tern/backend/clip.hpp"
 #include "tern/backend/copy.hpp"
 #include "tern/backend/map.hpp"
 #include "tern/backend/matmul.hpp"
@@ -201,6 +202,23 @@ void kernel(On<Naive>, Types<T>, const Unscale& op) {
       T& g = op.gradients[k]->template as<T>()[i];
       if (!std::isfinite(double(C(g)))) *op.found.as<float>() = 1;
       g = T(C(double(C(g)) / double(*op.scale.as<float>())));
+    }
+}
+
+template <class T>
+void kernel(On<Naive>, Types<T>, const PowerSum& op) {
+  double& total = *op.total.as<double>() = 0;
+  for (int k = 0; k < op.count; ++k)
+    for (Index i = 0; i < op.gradients[k]->numel; ++i) total += std::pow(std::abs(double(compute_t<T>(op.gradients[k]->template as<T>()[i]))), op.p);
+}
+
+template <class T>
+void kernel(On<Naive>, Types<T>, const ScaleGradients& op) {
+  using C = compute_t<T>;
+  for (int k = 0; k < op.count; ++k)
+    for (Index i = 0; i < op.gradients[k]->numel; ++i) {
+      T& g = op.gradients[k]->template as<T>()[i];
+      g = T(C(g) * C(*op.factor.as<double>()));
     }
 }
 

@@ -56,7 +56,7 @@ TEST_CASE("options: each is read") {
                            "--lr",     "1e-2", "--threads", "4",     "--data",      "a b",    "--save",   "s",
                            "--resume", "r",    "--json",    "-",     "--price",     "0.40",   "--show",   "5",
                            "--seed",   "9007199254740993",           "--batch-size", "64",  "--skip-bad", "--trace",  "t",
-                           "--accumulate", "4",     "--workers", "7"});
+                           "--accumulate", "4",     "--workers", "7",     "--no-capture"});
   CHECK(o.device == "auto");
   CHECK(o.model == "big");
   CHECK(o.precision == "bf16");
@@ -69,6 +69,7 @@ TEST_CASE("options: each is read") {
   CHECK(o.json == "-");
   CHECK(o.trace == "t");
   CHECK(o.skip_bad);
+  CHECK(o.no_capture);
   CHECK(o.price == 0.4);
   CHECK(o.show == 5);
   CHECK(o.seed == 9007199254740993);  // no double

@@ -35,6 +35,34 @@ TEST_CASE("an epoch report without a peak, of work on another device, tells the 
   CHECK(text.substr(text.find('|')) == "|  100 GFLOP/s\n");
 }
 
+TEST_CASE("an epoch report of a traced epoch tells what the device did, captured steps as one part, and its idle time") {
+  auto epoch = epoch_report();
+  epoch.of_device = true;
+  epoch.transfer_s = 0.08, epoch.idle_s = 0.42, epoch.wait_s = 0.4;
+  const std::string text = train::epoch_text(3, epoch, 0, 0);
+  CHECK(text.substr(text.find('\n') + 1) ==
+        "         on the device: forward 25%  backward 50%  optimiser 12%  transfers 2.0%  other 0.0%  idle 10%\n"
+        "         input 6.2%  |  100 GFLOP/s\n"
+        "         waiting for the device 10.0%\n");
+  epoch.forward_s = epoch.backward_s = epoch.optimizer_s = 0;
+  epoch.captured_s = 3.5;
+  CHECK(train::epoch_text(3, epoch, 0, 0).find("optimiser 0%  captured steps 88%  transfers") != std::string::npos);
+  train::Report report;
+  report.epochs = {epoch};
+  CHECK(train::report_json(report).find("\"captured_s\": 3.5, \"other_s\": 0, \"idle_s\": 0.42") != std::string::npos);
+}
+
+TEST_CASE("an epoch report says how many steps were replays of a captured one, or why none") {
+  auto epoch = epoch_report();
+  epoch.replays = 466;
+  epoch.replay_s = 3;
+  const auto last_line = [](const std::string& text) { return text.substr(text.rfind('\n', text.size() - 2) + 1); };
+  CHECK(last_line(train::epoch_text(3, epoch, 0, 0)) == "         466 captured steps 75%\n");
+  epoch.replays = 0;
+  epoch.refusal = "a step is of several batches";
+  CHECK(last_line(train::epoch_text(3, epoch, 0, 0)) == "         steps are not captured: a step is of several batches\n");
+}
+
 TEST_CASE("an epoch report with a price tells the cost") {
   // $0.90 an hour: 4 s cost $0.001; 60000 images for that are 60 million a dollar.
   const std::string text = train::epoch_text(1, epoch_report(), 200e9, 0.9);

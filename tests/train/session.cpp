@@ -7,6 +7,7 @@
 #include <tern/train/session.hpp>
 
 #include "../io/temporary_folder.hpp"
+#include "../profile/emulated_time.hpp"
 
 namespace train_session {
 using namespace tern_test;
@@ -140,6 +141,38 @@ TEST_CASE("an epoch's operations are its own, and the loss is asked for only whe
   });
   CHECK(flops == 2.0 * 20 * 30 * 40);
   CHECK(asked == 0);  // there is no terminal
+}
+
+TEST_CASE("where a ledger lists a device's work, an epoch's phases have the device's times, and add up with its idle time", "[cuda]") {
+  NEED_EMULATOR();
+  const EmulatedTime time;
+  const auto x = zeros<Cuda>({25000});
+  x + x;
+  cuda::synchronize();
+  ledger::start();
+  train::EpochTimer timer(1, 2, false);
+  for (int i = 0; i < 2; ++i) {
+    timer.input_done();
+    x + x;  // 3 us
+    timer.forward_done();
+    x.zero_(), x.zero_();  // 4 us
+    timer.backward_done();
+    x.zero_();  // 2 us
+    x.cpu();    // 50.6 us
+    timer.step_done(10, [] { return 0.0; });
+  }
+  const train::EpochReport report = timer.finish();
+  ledger::stop();
+  CHECK(report.of_device);
+  CHECK(report.forward_s == exactly(6e-6));
+  CHECK(report.backward_s == exactly(8e-6));
+  CHECK(report.optimizer_s == exactly(4e-6));
+  CHECK(report.transfer_s == exactly(101.2e-6));
+  CHECK(report.captured_s == 0);
+  CHECK(report.other_s == 0);
+  const double parts = report.forward_s + report.backward_s + report.optimizer_s + report.transfer_s + report.idle_s;
+  CHECK(parts == Approx(report.seconds));
+  CHECK_FALSE(train::EpochTimer(1, 2, false).finish().of_device);  // no ledger
 }
 
 }  // namespace train_session

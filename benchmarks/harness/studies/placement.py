@@ -38,7 +38,9 @@ def products(device):
 
 
 def numpy_products(sizes):
-    """{n: seconds} of numpy's product."""
+    """{n: seconds} of numpy's product, or {"why": …} where it cannot be installed."""
+    if why := peers.problem("numpy"):
+        return {"why": why}
     command = [peers.python("numpy"), "-B", peers.SOURCES / "numpy_matmul.py", *map(str, sizes)]
     result = subprocess.run(command, text=True, capture_output=True, check=True,
                             env=sides.environ(machine.parts()["cores"]) | {"OPENBLAS_NUM_THREADS": str(machine.parts()["cores"])})
@@ -57,12 +59,14 @@ def run(options, measurements):
     rows = measurements.measure("products", lambda: products(options.device))
     numpy = measurements.measure("numpy's products", lambda: numpy_products([row["n"] for row in rows]))
     for row in rows:
-        row["numpy"] = numpy[str(row["n"])]
+        row["numpy"] = numpy.get(str(row["n"]))
     rate = lambda row: f"{2 * row['n']**3 / row['cpu'] / 1e9:,.0f}" if row["cpu"] else None
     lines = [[row["n"], *(shown(row[way]) for way in WAYS), shown(row["numpy"]), f"{row['cpu'] / row['numpy']:.2f}" if row["cpu"] and row["numpy"] else None, rate(row)]
              for row in rows]
     text = "Product of two *n* x *n* matrices of floats:\n\n"
     text += report.markdown(["n", *WAYS.values(), "numpy", "CPU, in times of numpy's", "GFLOP/s of the CPU"], lines) + "\n"
+    if "why" in numpy:
+        text += f"numpy's column is empty: {numpy['why']}.\n\n"
 
     trainings = []
     for device in options.devices:

@@ -133,7 +133,7 @@ def run(options, measurements):
                 if own:
                     shares = [r["rate"] / limits[kind] for r in own]
                     fewest = [r["network"].fewest() / r["seconds"] / limits[kind] for r in own]
-                    guesses = [off(r[f"predicted_{device}"], r["seconds"]) for r in own if f"predicted_{device}" in r]
+                    guesses = [off(r[f"predicted_{device}"], r["seconds"]) for r in own if r.get(f"predicted_{device}")]  # null: beyond the curves
                     lines.append([device, kind, family, len(own), f"{min(r['flops'] for r in own):.2g} to {max(r['flops'] for r in own):.2g}",
                                   f"{100 * statistics.median(shares):.0f}%", f"{100 * max(shares):.0f}%", f"{100 * max(fewest):.0f}%",
                                   f"{statistics.median(guesses):.2f}, {max(guesses):.1f}" if guesses else None])

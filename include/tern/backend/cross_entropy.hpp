@@ -1,4 +1,5 @@
-// The contract: cross entropy with class indices. All arrays are dense. x and dx have the classes in dimension 1; the
+// The contract: cross entropy with class indices. All arrays are dense, but for rows of x and dx [N, C] with the gaps that results of
+// products have on the device (row_pitch); both have the same then. x and dx have the classes in dimension 1; the
 // rows along it are the samples. A target out of range is an Error that names it. Cuda waits for no kernel: it gives
 // such a row the loss NaN, the weight 0 and the gradient 0, and throws the Error when the host next waits for the
 // device.

@@ -28,7 +28,13 @@ namespace tern::inline TERN_BUILD {
 ///   start_from_host(ordinal, to, pinned, from, bytes)        unique_ptr<AsyncCopy>, beside the device's other work
 ///   start_to_host(ordinal, pinned, to, from, bytes)          unique_ptr<AsyncCopy>, in order with the device's other work
 ///
-/// If its work can be captured in a graph, it implements the interface of capture.hpp.
+/// If its products of 16 bits are faster where each row begins at a multiple of some elements, it has
+///
+///   product_row              that number; long rows of products' results are padded to it
+///
+/// If its work can be captured in a graph, it implements the interface of capture.hpp and has
+///
+///   Graph                    with capture(step) and replay(), as cuda::Graph
 template <class D>
 struct DeviceTraits;
 

@@ -103,9 +103,7 @@ struct Mixed : Module<typename Net::device_type> {
   }
 
  private:
-  void refresh() const {
-    for (const auto& original : originals_) original->refresh();
-  }
+  void refresh() const { detail::Original::refresh(originals_); }
 
   std::vector<std::shared_ptr<detail::Original>> originals_;
 };

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 
+#include "../backend/update.hpp"
 #include "../ops/copy.hpp"
 #include "children.hpp"
 
@@ -17,8 +18,8 @@ class TERN_API Original {
  public:
   /// What depends on the device and on the 16-bit type.
   struct Ops {
-    void (*round)(const Original& original);   // sets all of rounded
-    void (*record)(const Original& original);  // gives rounded a new node on the tape
+    void (*round)(const Original* const* originals, std::size_t count);  // sets all of rounded, of each
+    void (*record)(const Original& original);                            // gives rounded a new node on the tape
   };
 
   /// rounded has learned's shape, and the elements NaN until use_rounded().
@@ -31,12 +32,16 @@ class TERN_API Original {
   /// same, instead of wide(), notices.
   void use_rounded();
 
-  /// Before a forward pass: converts learned if it was written since the last conversion, and records that its gradient
-  /// is rounded's. A captured graph always converts, because replays write learned unseen. Error if rounded was written.
-  void refresh();
+  /// Before a forward pass, for all originals of a network: converts learned if it was written since the last conversion, and records
+  /// that its gradient is rounded's. A captured graph always converts, because replays write learned unseen. Error if rounded was written.
+  static void refresh(const std::vector<std::shared_ptr<Original>>& all);
 
  private:
-  void convert();
+  /// Converts originals of one table.
+  static void convert(const std::vector<Original*>& originals);
+  /// Whether learned is to be converted.
+  bool is_stale() const;
+  void record() const;
 
   AnyTensor learned_, rounded_;
   const Ops& ops_;
@@ -47,8 +52,22 @@ class TERN_API Original {
 
 template <class D, class T>
 struct OriginalOps {
-  static void round(const Original& o) {
-    tern::detail::map_into("to", o.rounded().as<D, T>(), [](auto v) { return v; }, o.learned().as<D, float>());
+  static void round(const Original* const* originals, std::size_t count) {
+    const auto unchanged = [](auto v) { return v; };
+    std::vector<const Array*> together;  // on a device for which a call costs more than what it is told
+    for (std::size_t i = 0; i < count; ++i) {
+      const Original& o = *originals[i];
+      TensorImpl *const to = o.rounded().impl(), *const from = o.learned().impl();
+      if (HostDevice<D> || !is_dense(*from) || !same_order(*from, *to)) {
+        tern::detail::map_into("to", o.rounded().as<D, T>(), unchanged, o.learned().as<D, float>());
+      } else {
+        together.insert(together.end(), {to, from});
+        tern::detail::bump_version(to);
+      }
+    }
+    if constexpr (!HostDevice<D>)
+      if (!together.empty())
+        backend::run<D, T, const float>(backend::Update([](auto& to, auto from) { to = from; }, together.data(), int(together.size() / 2)));
   }
   static void record(const Original& o) {
     tern::record({"to", {}}, o.rounded().as<D, T>(),

@@ -11,29 +11,48 @@ namespace tern::inline TERN_BUILD::nn::detail {
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Original::use_rounded() {
   if (is_used_) return;
   is_used_ = true;
-  convert();
+  convert({this});
 }
 
-TERN_INLINE void Original::convert() {
+TERN_INLINE void Original::convert(const std::vector<Original*>& originals) {
   const NoGradGuard off;
-  ops_.round(*this);
-  learned_version_ = learned_.impl()->owner->version;
-  rounded_version_ = rounded_.impl()->owner->version;
+  originals[0]->ops_.round(originals.data(), originals.size());
+  for (Original* const o : originals) {
+    o->learned_version_ = o->learned_.impl()->owner->version;
+    o->rounded_version_ = o->rounded_.impl()->owner->version;
+    o->is_current_ = !tern::detail::capture;
+  }
 }
 
-[[gnu::noinline]] TERN_INLINE void Original::refresh() {
-  if (!is_used_) return;
-  const TensorImpl* const from = learned_.impl();
-  TensorImpl* const to = rounded_.impl();
+TERN_INLINE bool Original::is_stale() const {
+  const TensorImpl* const to = rounded_.impl();
   if (to->owner->version != rounded_version_)
     fail("Mixed", {"the 16-bit copy of a weight ", to->shape(), " was written; write the float that parameters() lists"});
-  const bool capturing = tern::detail::capture;
-  if (!is_current_ || capturing || from->owner->version != learned_version_) {
-    convert();
-    is_current_ = !capturing;
-  }
+  return !is_current_ || tern::detail::capture || learned_.impl()->owner->version != learned_version_;
+}
+
+TERN_INLINE void Original::record() const {
+  const TensorImpl* const from = learned_.impl();
+  TensorImpl* const to = rounded_.impl();
   if (!from->node && to->node) tern::detail::release_node(std::exchange(to->node, nullptr));  // it was frozen
   if (from->node) ops_.record(*this);
+}
+
+[[gnu::noinline]] TERN_INLINE void Original::refresh(const std::vector<std::shared_ptr<Original>>& all) {
+  std::vector<Original*> stale;
+  for (const auto& original : all)
+    if (original->is_used_ && original->is_stale()) stale.push_back(original.get());
+  while (!stale.empty()) {
+    std::vector<Original*> alike, others;
+    for (Original* const o : stale) {
+      const bool same = &o->ops_ == &stale[0]->ops_ && o->learned_.impl()->ordinal == stale[0]->learned_.impl()->ordinal;
+      (same ? alike : others).push_back(o);
+    }
+    convert(alike);
+    stale.swap(others);
+  }
+  for (const auto& original : all)
+    if (original->is_used_) original->record();
 }
 
 }  // namespace tern::nn::detail

@@ -2,12 +2,9 @@
 #pragma once
 #include <cmath>
 
-#include "../backend/attention.hpp"
 #include "dropout.hpp"
-#include "matmul.hpp"
-#include "softmax.hpp"
 #include "take.hpp"
-#include "triangle.hpp"
+#include "support/library_attention.hpp"
 #include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -20,38 +17,6 @@ struct AttentionOptions {
 };
 
 namespace detail {
-
-/// True for a query that a mask of numbers, whose row is all -infinity, shows no key. The last dimension has size 1.
-template <class D, class T>
-Tensor<D, bool> blind_queries(const Tensor<D, T>& mask) {
-  const auto is_lowest = [](auto v) { return v == -std::numeric_limits<double>::infinity(); };
-  return reduce<backend::Maximum, T, bool>("scaled_dot_product_attention", identity, is_lowest, {-1}, true, mask);
-}
-TERN_INSTANCE(Tensor<Cpu, bool> blind_queries(const Tensor<Cpu>&))
-
-/// softmax(Q Kᵀ scale + mask). All have one type, but a mask may be boolean.
-template <class D, class T, class Mask>
-Tensor<D, T> attention_weights(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, Mask>& mask,
-                               double scale, bool is_causal, Here here) {
-  Tensor<D, T> scores = matmul(mul(query, scale, here), transpose(key, -2, -1, here), here);
-  Tensor<D, bool> hidden;
-  if (is_causal) hidden = eq(tril(ones<D, bool>({query.size(-2), key.size(-2)}, query.device())), false);
-  if constexpr (std::is_same_v<Mask, bool>) {
-    if (mask.defined()) hidden = eq(mask, false);
-  } else {
-    if (mask.defined()) scores = add(scores, mask, here);
-  }
-  if (hidden.defined()) scores = masked_fill(scores, hidden, -std::numeric_limits<double>::infinity(), here);
-  const Tensor<D, T> weights = softmax(scores, -1, here);
-  // Without this, a query whose keys are all hidden would give NaN.
-  return hidden.defined() && mask.defined() ? masked_fill(weights, hidden, 0, here) : weights;
-}
-
-/// Counts a kernel's products, for the pairs that a query sees: so many with queries or keys, and so many with values or their gradients.
-inline void count_attention(const Array& q, const Array& k, const Array& v, bool causal, int of_size, int of_width) {
-  const backend::AttentionSizes s(q, k, v);
-  count_products(of_size + of_width, 2 * double(s.batch) * s.pairs(causal) * (double(of_size) * double(s.size) + double(of_width) * double(s.width)));
-}
 
 /// True if queries, keys and values have the same batch dimensions, sizes that match, and elements.
 template <class D, class T>
@@ -75,7 +40,8 @@ bool fits_attention_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, c
 template <class D, class T>
 struct AttentionState {
   using X = Tensor<D, T>;
-  const X &query, &key, &value, &result, &log_sums;
+  const X &query, &key, &value, &result;
+  const Tensor<D, compute_t<T>>& log_sums;
 
   std::tuple<X, X, X> gradient(const X& g, NeedsInputGrad needs, double scale, bool is_causal) const {
     const auto wanted = [](bool needed, const X& x) { return needed ? empty<D, T>(x.shape(), x.device()) : X(); };
@@ -89,11 +55,13 @@ struct AttentionState {
   }
   /// The same as differentiable tensor operations.
   std::tuple<X, X, X> differentiable_gradient(const X& g, NeedsInputGrad needs, double scale, bool is_causal) const {
-    const X weights = attention_weights(query, key, X(), scale, is_causal, {});
-    const X slope = matmul(g, value.mT());
-    const X ds = weights * (slope - sum(weights * slope, -1, true)) * scale;
-    return {needs[0] ? matmul(ds, key) : X(), needs[1] ? matmul(ds.mT(), query) : X(),
-            needs[2] ? matmul(weights.mT(), g) : X()};
+    using Y = Tensor<D, compute_t<T>>;
+    const auto wide = [](const X& x) { return to_type(x, Type<compute_t<T>>{}); };
+    const Y q = wide(query), k = wide(key), weights = attention_weights(q, k, Y(), scale, is_causal, {});
+    const Y slope = matmul(wide(g), wide(value).mT());
+    const Y ds = weights * (slope - sum(weights * slope, -1, true)) * scale;
+    const auto product = [](bool needed, const Y& a, const Y& b) { return needed ? to_type(matmul(a, b), Type<T>{}) : X(); };
+    return {product(needs[0], ds, k), product(needs[1], ds.mT(), q), product(needs[2], weights.mT(), wide(g))};
   }
 };
 
@@ -104,7 +72,8 @@ Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
   Shape result = query.shape();
   result[result.n - 1] = value.size(-1);
   const Shape rows(result.begin(), result.n - 1);
-  const Tensor<D, T> y = empty<D, T>(result, query.device()), log_sums = empty<D, T>(rows, query.device());
+  const Tensor<D, T> y = empty<D, T>(result, query.device());
+  const Tensor<D, compute_t<T>> log_sums = empty<D, compute_t<T>>(rows, query.device());
   backend::run<D, T>(backend::Attention{*y.impl(), *log_sums.impl(), *dense(query).impl(), *dense(key).impl(),
                                         *dense(value).impl(), scale, is_causal});
   count_attention(*query.impl(), *key.impl(), *value.impl(), is_causal, 1, 1);
@@ -154,6 +123,66 @@ Tensor<D, T> attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const
   return matmul(weights, value, here);
 }
 
+/// x [.., n, d] as [b, h, n, d].
+template <class D, class T>
+Tensor<D, T> with_heads(const Tensor<D, T>& x) {
+  Tensor<D, T> y = x.dim() > 4 ? flatten(x, 0, -4) : x;
+  while (y.dim() < 4) y = unsqueeze(y, 0);
+  return y;
+}
+
+/// The same, but for the numbers of heads where those of keys are fewer.
+template <class D, class T>
+bool equal_outer_batches(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value, bool grouped) {
+  if (!grouped) return equal_batches(query, key, value);
+  return query.dim() == key.dim() && equal_batches(query.select(-3, 0), key.select(-3, 0), value.select(-3, 0));
+}
+
+/// The numbers that a mask adds to the scores, with 0 for a query that sees no key.
+template <class D, class T>
+Tensor<D, T> scores_bias(const Tensor<D, T>& mask, const Tensor<D, bool>& blind) {
+  return contiguous(masked_fill(mask, blind, 0));
+}
+template <class T, class D>
+Tensor<D, T> scores_bias(const Tensor<D, bool>& mask, const Tensor<D, bool>& blind) {
+  const Tensor<D, bool> hidden = logical_not(logical_or(mask, blind));
+  return masked_fill(zeros<D, T>(mask.shape(), mask.device()), hidden, -std::numeric_limits<double>::infinity());
+}
+
+/// Attention with all its options by the device's library. Undefined if that does not compute it.
+template <class D, class T, class Mask>
+Tensor<D, T> whole_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
+                             const Tensor<D, Mask>& mask, const AttentionOptions& options, bool grouped, Here here) {
+  const bool has_mask = mask.defined();
+  if (options.dropout_p >= 1 || !equal_outer_batches(query, key, value, grouped)) return {};
+  if (has_mask && (mask.dim() > query.dim() || (query.dim() > 4 && mask.dim() > 3) || mask.size(-1) != key.size(-2))) return {};
+  const Tensor<D, T> q = with_heads(query), k = with_heads(key), v = with_heads(value);
+  const double scale = options.scale.value_or(1 / std::sqrt(double(query.size(-1)))), dropout_p = std::max(options.dropout_p, 0.0);
+  Tensor<D, bool> blind;
+  Tensor<D, T> bias;
+  if (has_mask) {
+    Tensor<D, Mask> m = with_heads(mask);
+    for (int i = 0; i < 3; ++i)
+      if (m.size(i) != 1 && m.size(i) != q.size(i)) return {};
+    if constexpr (std::is_same_v<Mask, bool>) {
+      blind = logical_not(any(m, -1, true));
+      bias = scores_bias<T>(m, blind);
+    } else {
+      // cuDNN's gradient of a bias does not sum over the queries.
+      if (m.size(2) != q.size(2) && records(m)) m = broadcast_to(m, {m.size(0), m.size(1), q.size(2), m.size(3)}, here);
+      blind = blind_queries(m);
+      bias = scores_bias(m, blind);
+    }
+  }
+  Tensor<D, T> y = library_attention(q, k, v, bias, scale, dropout_p, options.is_causal, here);
+  if (!y.defined()) return y;
+  if (has_mask) y = masked_fill(y, blind, 0, here);
+  if (query.dim() == 4) return y;
+  Shape shape = query.shape();
+  shape[shape.n - 1] = value.size(-1);
+  return reshape(y, shape, here);
+}
+
 }  // namespace detail
 
 /// softmax(Q Kᵀ scale + mask) V over the last two dimensions: queries [.., m, e], keys [.., n, e], values [.., n, v]. A
@@ -169,13 +198,23 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
     fail(op, {"at least two dimensions are needed: ", query.shape(), ", ", key.shape(), ", ", value.shape()});
   if (mask.defined() && options.is_causal) fail(op, {"a mask and is_causal exclude each other"});
   Tensor<D, T> k = key, v = value;
+  Index group = 1;
   if (options.enable_gqa) {
     const auto heads = [](const Tensor<D, T>& x) { return x.dim() > 2 ? x.size(-3) : 1; };
     if (query.dim() < 3 || heads(k) == 0 || heads(query) % heads(k) || heads(k) != heads(v))
       fail(op,
            {"heads of keys ", key.shape(), " and values ", value.shape(), " do not divide those of ", query.shape()});
-    const Index group = heads(query) / heads(k);
-    if (group > 1 && !mask.defined() && !options.is_causal) {
+    group = heads(query) / heads(k);
+  }
+  if constexpr (backend::HasKernel<D, backend::LibraryAttention, T> && (std::is_same_v<Mask, bool> || std::is_same_v<Mask, T>)) {
+    // Tokens that a text goes on with see more keys each time, and each number of keys would be another plan of the library's. Its gradient
+    // is calculated from the rounded output, which of few queries is too inexact.
+    if (query.size(-2) >= 16 && has_library_attention(backend::On<D>{}, *query.impl(), *value.impl()))
+      if (const Tensor<D, T> y = detail::whole_attention(query, k, v, mask, options, group > 1, here); y.defined()) return y;
+  }
+  if (group > 1) {
+    const auto heads = [](const Tensor<D, T>& x) { return x.size(-3); };
+    if (!mask.defined() && !options.is_causal) {
       // All queries see the same keys, so a group's heads are one head with the queries of all of them.
       const Tensor<D, T> queries = flatten(unflatten(query, -3, {heads(k), group}, here), -3, -2, here);
       AttentionOptions plain = options;
@@ -183,11 +222,14 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
       const Tensor<D, T> y = scaled_dot_product_attention(queries, k, v, mask, plain, here);
       return flatten(unflatten(y, -2, {group, query.size(-2)}, here), -4, -3, here);
     }
-    if (group > 1) k = repeat_interleave(k, group, -3, here), v = repeat_interleave(v, group, -3, here);
+    k = repeat_interleave(k, group, -3, here), v = repeat_interleave(v, group, -3, here);
   }
   if constexpr (backend::HasKernel<D, backend::TokenAttention, T>)  // 16-bit keys need no conversion
     if (!mask.defined() && !options.is_causal && options.dropout_p <= 0 && detail::fits_token_kernel(query, k, v))
       return detail::token_attention(query, k, v, options.scale.value_or(1 / std::sqrt(double(query.size(-1)))));
+  if constexpr (is_half_v<T> && backend::HasKernel<D, backend::Attention, T>)  // nor do they for blocks
+    if (!mask.defined() && options.dropout_p <= 0 && detail::fits_attention_kernel(query, k, v, options.is_causal))
+      return detail::fused_attention(query, k, v, options.scale.value_or(1 / std::sqrt(double(query.size(-1)))), options.is_causal, here);
   const auto attend = [&](const auto& q, const auto& keys, const auto& values, const auto& m) {
     return detail::attention(q, keys, values, m, options, here);
   };

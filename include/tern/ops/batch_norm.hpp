@@ -58,6 +58,8 @@ struct BatchNormState {
     const X dx = !needs[0] ? X() : own ? g : empty<D, T>(x.shape(), channels_last, x.device());
     const S dweight = room(1, weight), dbias = room(2, bias);
     const X dresidual = needs[3] ? empty<D, T>(x.shape(), channels_last, x.device()) : X();
+    count_pass({g.impl(), x.impl()});  // the sums, then the gradient
+    count_pass({dx.impl(), dresidual.impl(), g.impl(), x.impl(), relu && added ? y.impl() : nullptr});
     backend::run<D, T>(backend::BatchNormGradient{dx.impl(), dweight.impl(), dbias.impl(), dresidual.impl(), *g.impl(),
                                                   relu && added ? y.impl() : nullptr, *channel_rows(x).impl(), *mean.impl(),
                                                   *scale.impl(), *dense(weight).impl(), *dense(bias).impl(), relu});
@@ -109,6 +111,8 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
       if (running->defined()) check_writable(op, running->impl());
     const S m = running_mean.defined() ? dense(running_mean) : S(),
             v = running_var.defined() ? dense(running_var) : S();
+    count_pass({rows.impl()});  // the statistics, then the result
+    count_pass({y.impl(), rows.impl(), added.impl()});
     backend::run<D, T>(backend::BatchNorm{*y.impl(), *mean.impl(), *scale.impl(), m.impl(), v.impl(), *rows.impl(), *dense(w).impl(),
                                           *dense(c).impl(), added.impl(), eps, momentum, relu});
     const auto keep = [](const S& running, const S& made) {
@@ -119,6 +123,7 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
     keep(running_mean, m);
     keep(running_var, v);
   } else {
+    count_pass({y.impl(), rows.impl(), added.impl()});
     backend::run<D, T>(backend::BatchNormInference{*y.impl(), *rows.impl(), *dense(running_mean).impl(), *dense(running_var).impl(),
                                                    *dense(w).impl(), *dense(c).impl(), added.impl(), eps, relu});
     if (records(x, w)) {

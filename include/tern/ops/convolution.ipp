@@ -68,7 +68,8 @@ namespace tern::inline TERN_BUILD::detail {
     }
     products *= double(inside);
   }
-  count_products(1, 2 * products);
+  const auto bytes = [](const Array& a) { return double(a.numel * size_of(a.dtype)); };
+  count_work({Effort::convolution, 1, 2 * products, bytes(x) + bytes(weight) + bytes(y)});
 }
 
 }  // namespace tern::detail

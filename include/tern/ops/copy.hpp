@@ -82,6 +82,22 @@ const Tensor<D, T>& fill_(const Tensor<D, T>& x, number_t<T> value, Here here = 
   return x;
 }
 
+namespace detail {
+/// The gradient of a conversion of elements T. A product may have made them, whose gradients are products too.
+template <class T, class D, class U>
+Tensor<D, T> conversion_gradient(const Tensor<D, U>& g) {
+  if constexpr (is_half_v<T> && requires { DeviceTraits<D>::product_row; }) {
+    if (!GradMode::is_enabled() && g.impl()->contiguous) {
+      const Tensor<D, T> y(allocate_rows<D, T>(g.impl()->shape_ref(), g.impl()->ordinal));
+      const Array* const in[] = {g.impl()};
+      backend::run<D, T, U>(backend::Map([](auto v) { return v; }, *y.impl(), in));
+      return y;
+    }
+  }
+  return to_type(g, Type<T>{});
+}
+}  // namespace detail
+
 /// The elements converted to another type.
 template <Device D, Element T, Element U>
 Tensor<D, U> to_type(const Tensor<D, T>& x, Type<U> type, Here here = {}) {
@@ -92,7 +108,7 @@ Tensor<D, U> to_type(const Tensor<D, T>& x, Type<U> type, Here here = {}) {
     const Tensor<D, U> y = detail::map<U>({"to", here}, [](auto v) { return v; }, x);
     static_cast<void>(type);
     if constexpr (is_floating_v<T>)
-      record({"to", here}, y, wrt(x, [](const Tensor<D, U>& g) { return to_type(g, Type<T>{}); }));
+      record({"to", here}, y, wrt(x, [](const Tensor<D, U>& g) { return detail::conversion_gradient<T>(g); }));
     return y;
   }
 }

@@ -19,7 +19,7 @@ namespace tern::inline TERN_BUILD::detail {
 
 [[gnu::noinline]] TERN_INLINE TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device) {
   const Array* const in[] = {x};
-  Owned y(new_map_output(op, x->dtype, in, 1, device.allocate));
+  Owned y(new_output(op, x->dtype, in, 1, device.allocate));
   device.copy(*y.impl, *x);
   return recorded(op, y.take(), x, Unchanged());
 }

@@ -35,6 +35,13 @@ inline void check_smoothing(double smoothing) {
     fail("cross_entropy", {"label_smoothing must lie in [0, 1], not ", smoothing});
 }
 
+/// x without gaps, but for those between rows that a product has left.
+template <class D, class T>
+Tensor<D, T> rows_of_product(const Tensor<D, T>& x) {
+  const Array& a = *x.impl();
+  return a.ndim == 2 && a.strides[1] == 1 && a.strides[0] == row_pitch<D, T>(a.dims[1]) ? x : dense(x);
+}
+
 /// The tensors that cross_entropy saves. A weight without elements stands for none.
 template <class D, class T>
 struct CrossEntropyState {
@@ -47,9 +54,12 @@ struct CrossEntropyState {
   const Array* weights() const { return weight.numel() ? weight.impl() : nullptr; }
 
   Tensor<D, T> gradient(const backend::CrossEntropy::Options& as, const Tensor<D, T>& g) const {
-    const Tensor<D, T> dx = empty<D, T>(x.shape(), x.device());
-    backend::run<D, T>(backend::CrossEntropyGradient{*dx.impl(), *dense(g).impl(), *log_sum.impl(), *total.impl(),
-                                                     *dense(x).impl(), *target.impl(), weights(), as});
+    const Tensor<D, T> rows = rows_of_product(x);
+    const Array& in = *rows.impl();
+    const Tensor<D, T> dx(in.contiguous ? allocate<D>(in.dtype, in.shape_ref(), in.ordinal) : allocate_rows<D, T>(in.shape_ref(), in.ordinal));
+    count_pass({dx.impl(), x.impl(), target.impl()});
+    backend::run<D, T>(backend::CrossEntropyGradient{*dx.impl(), *dense(g).impl(), *log_sum.impl(), *total.impl(), in, *target.impl(),
+                                                     weights(), as});
     return dx;
   }
   /// The gradient as tensor operations: the loss is linear in the log-probabilities, which are log_softmax(x).
@@ -80,7 +90,8 @@ Tensor<D, T> class_cross_entropy(const OpName& op, backend::CrossEntropy::Option
   const auto log_sum = empty<D, compute_t<T>>(rows, x.device()), total = empty<D, compute_t<T>>({}, x.device());
   {
     const ErrorName name(op);  // of a target out of range
-    backend::run<D, T>(backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *dense(x).impl(), *labels.impl(),
+    count_pass({y.impl(), x.impl(), labels.impl()});
+    backend::run<D, T>(backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *rows_of_product(x).impl(), *labels.impl(),
                                              weight_array ? weight.impl() : nullptr, options});
   }
   record(op, y,

@@ -16,6 +16,7 @@ Tensor<D, T> dropout_by(const OpName& op, const Tensor<D, T>& x, double p, Rando
   const Tensor<D, T> from = contiguous(x.detach(), order);
   const Tensor<D, T> y =
       order == channels_last ? empty<D, T>(x.shape(), order, x.device()) : empty<D, T>(x.shape(), x.device());
+  count_pass({y.impl(), from.impl()});
   backend::run<D, T>(backend::Dropout{*y.impl(), *from.impl(), state, p});
   record(op, y, wrt(x, [p, state, order](const Tensor<D, T>& g) {
            return dropout_by({"dropout", {}}, g, p, state, order);

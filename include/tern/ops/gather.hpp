@@ -40,6 +40,7 @@ Tensor<D, T> take_rows(const OpName& op, const Tensor<D, T>& x, const Tensor<D, 
   Shape shape = table.shape();
   shape[0] = numbers.numel();
   const Tensor<D, T> y = empty<D, T>(shape, x.device());
+  count_pass({y.impl(), y.impl(), numbers.impl()});
   backend::run<D>(backend::IndexSelect{*y.impl(), *table.impl(), *numbers.impl()});
   const Here here = op.here;
   record(op, y,
@@ -57,6 +58,7 @@ Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Inde
     Shape shape = values.shape();
     shape[0] = rows;
     const Tensor<D, T> y = zeros<D, T>(shape, x.device());
+    count_pass({values.impl(), values.impl(), values.impl(), index.impl()});  // a sum is read and written
     backend::run<D, T>(backend::IndexAdd{*y.impl(), *index.impl(), *values.impl()});
     record({"index_add", here}, y, wrt(x, saved(index), [](const auto& g, const auto& n) {
              return take_rows({"index_select", {}}, g, n);

@@ -181,24 +181,25 @@ class Indexed {
     int dim, dims;            // the dimensions that it covers
     Tensor<D, Index> index;
     bool shaped;              // it adds dimensions to the result; a 0-d tensor acts like a number
+    bool of_mask;             // its positions are known to be in range
   };
 
-  void choose(int dim, int dims, const Tensor<D, Index>& index, bool shaped) {
+  void choose(int dim, int dims, const Tensor<D, Index>& index, bool shaped, bool of_mask = false) {
     if (chosen_count_ == max_dims) fail("index", {"at most ", max_dims, " tensors can stand in an index"});
-    chosen_[chosen_count_++] = {dim, dims, index, shaped};
+    chosen_[chosen_count_++] = {dim, dims, index, shaped, of_mask};
   }
 
   /// Adds a mask. Returns the number of dimensions that it covers in the view.
   int choose_by_mask(const OpName& op, int dim, const Tensor<D, bool>& mask, Here here) {
     if (mask.dim() == 0) {
       view_ = unsqueeze(view_, dim, here);
-      choose(dim, 1, positions_of(mask), true);
+      choose(dim, 1, positions_of(mask), true, true);
       return 1;
     }
     for (int i = 0; i < mask.dim(); ++i)
       if (mask.size(i) != view_.size(dim + i))
         fail(op, {"a mask of shape ", mask.shape(), " does not fit dimension ", dim + i, " of ", view_.shape()});
-    choose(dim, mask.dim(), positions_of(mask), true);
+    choose(dim, mask.dim(), positions_of(mask), true, true);
     return mask.dim();
   }
 
@@ -224,6 +225,10 @@ class Indexed {
   }
 
   void number_rows(const OpName& op) {
+    if (chosen_count_ == 1 && chosen_[0].of_mask) {
+      at_ = chosen_[0].index;
+      return;
+    }
     backend::RowIndex terms[max_dims];
     Shape shape;
     for (int k = 0; k < chosen_count_; ++k) {

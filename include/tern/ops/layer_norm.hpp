@@ -23,6 +23,7 @@ struct LayerNormState {
     const auto room = [&](int i) { return needs[i] ? empty<D, compute_t<T>>(weight.shape(), x.device()) : S(); };
     const X dx = needs[0] ? empty<D, T>(x.shape(), x.device()) : X();
     const S dweight = room(1), dbias = room(2);
+    count_pass({dx.impl(), g.impl(), x.impl()});
     backend::run<D, T>(backend::LayerNormGradient{dx.impl(), dweight.impl(), dbias.impl(), *dense(g).impl(), *mean.impl(),
                                                   *scale.impl(), *dense(x).impl(), *dense(weight).impl()});
     return {dx, dweight, dbias};
@@ -57,6 +58,7 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
   const Shape rows(x.impl()->dims, x.dim() - normalized_shape.n);
   const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
   const auto mean = empty<D, compute_t<T>>(rows, x.device()), scale = empty<D, compute_t<T>>(rows, x.device());
+  detail::count_pass({y.impl(), x.impl()});
   backend::run<D, T>(backend::LayerNorm{*y.impl(), *mean.impl(), *scale.impl(), *detail::dense(x).impl(),
                                         *detail::dense(w).impl(), *detail::dense(b).impl(), eps});
   record({"layer_norm", here}, y,

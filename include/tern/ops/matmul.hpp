@@ -32,8 +32,9 @@ Tensor<D, T> product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>
   Shape shape = batch;
   shape.push_back(left->dims[left->ndim - 2]);
   shape.push_back(right->dims[right->ndim - 1]);
-  Tensor<D, T> c = empty<D, T>(shape, a.device());
-  count_products(1, 2.0 * double(c.numel()) * double(k));
+  // The rows of a batch of matrices are seldom long, and what reads them, such as a softmax, copies rows that have gaps.
+  Tensor<D, T> c = shape.n == 2 ? Tensor<D, T>(allocate_rows<D, T>(shape, left->ordinal)) : empty<D, T>(shape, a.device());
+  count_product(*c.impl(), *left, *right);
   backend::run<D, T>(backend::MatMul{*c.impl(), lefts.impl ? *lefts.impl : *left, rights.impl ? *rights.impl : *right, bias});
   return c;
 }

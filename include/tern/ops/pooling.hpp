@@ -67,6 +67,7 @@ template <class D, class T>
 Tensor<D, T> max_pool_gradient(const Tensor<D, T>& g, const Tensor<D, std::int32_t>& at, const PoolPlan& plan) {
   if (g.numel() == 0) return zeros<D, T>(plan.in, g.device());
   const Tensor<D, T> dx = empty<D, T>(plan.in, channels_last, g.device());
+  count_pass({dx.impl(), g.impl(), at.impl()});
   backend::run<D, T>(backend::MaxPoolGradient{plan.params, *dx.impl(), *channels_innermost(g).impl(), *at.impl()});
   record({"max_pool_gradient", {}}, dx,
          wrt(g, saved(at), [](const auto& h, const auto& places) { return at_places(h, places); }));
@@ -81,6 +82,7 @@ Tensor<D, T> max_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& p
   const Tensor<D, T> y = empty<D, T>(plan.out, channels_last, x.device());
   Tensor<D, std::int32_t> places;
   if (at || records(x)) places = empty<D, std::int32_t>(plan.out, channels_last, x.device());
+  count_pass({y.impl(), places.impl(), x.impl()});
   if (y.numel()) backend::run<D, T>(backend::MaxPool{plan.params, *y.impl(), places.impl(), *channels_innermost(x).impl()});
   record(op, y, wrt(x, saved(places), [plan](const Tensor<D, T>& g, const auto& chosen) {
            return max_pool_gradient(g, chosen, plan);
@@ -96,6 +98,7 @@ template <class D, class T>
 Tensor<D, T> average_pool_gradient(const Tensor<D, T>& g, const PoolPlan& plan) {
   if (g.numel() == 0) return zeros<D, T>(plan.in, g.device());
   const Tensor<D, T> dx = empty<D, T>(plan.in, channels_last, g.device());
+  count_pass({dx.impl(), g.impl()});
   backend::run<D, T>(backend::AveragePoolGradient{plan.params, *dx.impl(), *channels_innermost(g).impl()});
   record({"average_pool_gradient", {}}, dx, wrt(g, [plan](const Tensor<D, T>& h) {
            return average_pool({"average_pool", {}}, h, plan);
@@ -107,6 +110,7 @@ Tensor<D, T> average_pool_gradient(const Tensor<D, T>& g, const PoolPlan& plan) 
 template <class D, class T>
 Tensor<D, T> average_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& plan) {
   const Tensor<D, T> y = empty<D, T>(plan.out, channels_last, x.device());
+  count_pass({y.impl(), x.impl()});
   if (y.numel()) backend::run<D, T>(backend::AveragePool{plan.params, *y.impl(), *channels_innermost(x).impl()});
   record(op, y, wrt(x, [plan](const Tensor<D, T>& g) { return average_pool_gradient(g, plan); }));
   return y;

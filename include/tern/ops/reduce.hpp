@@ -9,7 +9,7 @@
 namespace tern::inline TERN_BUILD {
 namespace detail {
 
-/// The inputs' common shape, and the set of dimensions that a reduction removes.
+/// The inputs' common shape, and the set of dimensions that a reduction removes. Counts the pass that reads the inputs.
 struct TERN_API Reduced {
   Shape shape;
   unsigned mask;

@@ -10,6 +10,7 @@ namespace detail {
 template <class D, class T>
 Tensor<D, T> softmax_forward(bool log, const Tensor<D, T>& x, int dim) {
   const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
+  count_pass({y.impl(), x.impl()});
   if (x.dim() == 0)
     backend::run<D>(backend::Fill<T>{*y.impl(), log ? 0.0 : 1.0});
   else
@@ -24,6 +25,7 @@ Tensor<D, T> softmax_backward(bool log, const Tensor<D, T>& g, const Tensor<D, T
     return y * (g - sum(g * y, dim, true));
   }
   const Tensor<D, T> dx = empty<D, T>(y.shape(), y.device());
+  count_pass({dx.impl(), y.impl(), g.impl()});
   if (y.dim() == 0)
     backend::run<D>(backend::Fill<T>{*dx.impl(), 0});
   else

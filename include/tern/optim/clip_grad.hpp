@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 
+#include "../backend/clip.hpp"
 #include "../ops/reduce.hpp"
 #include "../ops/transfer.hpp"
 #include "../ops/where.hpp"
@@ -42,6 +43,65 @@ Tensor<D, double> power_sum(const Tensor<D, T>& x, double p) {
 }
 TERN_INSTANCE(Tensor<Cpu, double> power_sum(const Tensor<Cpu>&, double))
 
+/// Gradients of one type and device that an operation takes together.
+template <class D, class T>
+struct GradientGroup {
+  std::vector<Tensor<D, T>> tensors;
+  std::vector<const Array*> arrays;
+};
+
+/// Calls f(group) for groups that have all gradients. The host's memory is busy with one, and one with gaps is a group of its own.
+template <class... D, class... T, class F>
+void each_gradient_group(const Parameters<TensorType<D, T>...>& parameters, const F& f) {
+  const auto of_type = [&]<class K, class E>(TensorType<K, E>) {
+    std::vector<GradientGroup<K, E>> groups;
+    each_gradient(parameters, [&]<class X>(const X& g) {
+      if constexpr (std::is_same_v<X, Tensor<K, E>>) {
+        GradientGroup<K, E>* own = nullptr;
+        if (!HostDevice<K> && is_dense(*g.impl()))
+          for (auto& group : groups)
+            if (group.arrays[0]->ordinal == g.impl()->ordinal && is_dense(*group.arrays[0])) own = &group;
+        if (!own) own = &groups.emplace_back();
+        own->tensors.push_back(g);
+        own->arrays.push_back(g.impl());
+      }
+    });
+    for (const auto& group : groups) f(group);
+  };
+  (of_type(TensorType<D, T>{}), ...);
+}
+
+/// The sum of |x|^p over a group; for infinite p, the largest |x|.
+template <class D, class T>
+Tensor<D, double> power_sum(const GradientGroup<D, T>& group, double p) {
+  if constexpr (!HostDevice<D>) {
+    if (!std::isinf(p) && group.tensors.size() > 1) {
+      const auto total = empty<D, double>({}, group.tensors[0].device());
+      backend::run<D, T>(backend::PowerSum{group.arrays.data(), int(group.arrays.size()), p, *total.impl()});
+      return total;
+    }
+  }
+  Tensor<D, double> total = power_sum(group.tensors[0], p);
+  for (std::size_t i = 1; i < group.tensors.size(); ++i) {
+    const auto next = power_sum(group.tensors[i], p);
+    total = std::isinf(p) ? maximum(total, next) : total + next;
+  }
+  return total;
+}
+
+/// Multiplies all of a group by a number on its device.
+template <class D, class T>
+void scale(const GradientGroup<D, T>& group, const Tensor<D, double>& factor) {
+  if constexpr (!HostDevice<D>) {
+    if (group.tensors.size() > 1) {
+      backend::run<D, T>(backend::ScaleGradients{group.arrays.data(), int(group.arrays.size()), *factor.impl()});
+      for (const auto& g : group.tensors) tern::detail::bump_version(g.impl());
+      return;
+    }
+  }
+  for (const auto& g : group.tensors) g.mul_(factor.to(Type<T>{}));
+}
+
 }  // namespace detail
 
 /// Scales all gradients by max_norm / (norm + 1e-6) if their joint norm_type-norm exceeds max_norm. Returns the norm
@@ -55,16 +115,14 @@ Tensor<First, double> clip_grad_norm_(const Parameters<TensorType<First, Rest...
   const NoGradGuard off;
   const First device = detail::first_device<First>(parameters);
   Tensor<First, double> total;
-  detail::each_gradient(parameters, [&](const auto& g) {
-    const auto sum = to_device(detail::power_sum(g, norm_type), device);
+  detail::each_gradient_group(parameters, [&](const auto& group) {
+    const auto sum = to_device(detail::power_sum(group, norm_type), device);
     total = !total.defined() ? sum : std::isinf(norm_type) ? maximum(total, sum) : total + sum;
   });
   if (!total.defined()) return zeros<First, double>({}, device);
   const Tensor<First, double> norm = std::isinf(norm_type) ? total : pow(total, 1 / norm_type);
-  const Tensor<First, double> scale = clamp_max(max_norm / (norm + 1e-6), 1);
-  detail::each_gradient(parameters, [&]<class D, class T>(const Tensor<D, T>& g) {
-    g.mul_(to_device(scale, g.device()).to(Type<T>{}));
-  });
+  const Tensor<First, double> factor = clamp_max(max_norm / (norm + 1e-6), 1);
+  detail::each_gradient_group(parameters, [&](const auto& group) { detail::scale(group, to_device(factor, group.tensors[0].device())); });
   return norm;
 }
 

@@ -34,6 +34,10 @@ class TERN_API GradScalerBase {
   void load_state_dict(const StateDict& dict);
   /// Error unless load_state_dict() takes the dict.
   void check(const StateDict& dict) const;
+  /// Forgets what was unscaled since the last update(): the gradients are given up, because an exception has left them.
+  void abandon() {
+    for (State& state : states_) state.stage = Stage::ready;
+  }
 
  protected:
   explicit GradScalerBase(const GradScalerOptions& options);

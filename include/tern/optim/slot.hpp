@@ -107,6 +107,7 @@ inline constexpr std::size_t most_together = HostDevice<D> ? 1 : 96;
 template <class D, class... T, class F>
 void update_arrays(const Step& step, const Array* const* arrays, const F& f) {
   const double steps = double(step.number());
+  tern::detail::count_update(arrays, int(sizeof...(T)), int(step.count));
   if constexpr (!HostDevice<D>) {
     if (step.slots[0]->found.defined()) {
       const Array* skipped[most_together<D>];

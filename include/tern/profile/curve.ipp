@@ -5,13 +5,14 @@
 namespace tern::inline TERN_BUILD::profile {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE double Curve::at(double size) const {
-  if (points.empty()) return HUGE_VAL;
+  if (points.empty()) return not_measured;
+  if (points.size() < fewest) fail("placement", {"a curve needs at least ", Index(fewest), " points, and this one has ", Index(points.size())});
   if (size <= points.front().size) return points.front().seconds;
-  const Point& last = points.back();
-  if (size >= last.size) return last.seconds * (size / last.size);
+  if (!(size <= points.back().size * beyond)) return not_measured;
   std::size_t i = 1;
-  while (points[i].size < size) ++i;
+  while (i + 1 < points.size() && points[i].size < size) ++i;
   const Point &a = points[i - 1], &b = points[i];
+  if (size > b.size) return b.seconds + (b.seconds - a.seconds) * (size - b.size) / (b.size - a.size);
   return a.seconds * std::pow(b.seconds / a.seconds, std::log(size / a.size) / std::log(b.size / a.size));
 }
 

@@ -48,6 +48,7 @@ struct Page {
   Index kernels = 0;
   double computing = 0;  // seconds during which a kernel ran, added up over the devices
   Communication communication;
+  std::string no_records;  // why the times are from events and not from CUPTI's records; empty if they are from these
 };
 
 namespace detail {
@@ -91,6 +92,21 @@ TERN_API Page page();
 
 /// The copies, waits and collectives so far; those with the most seconds come first. Waits for the devices.
 inline std::vector<Line> lines() { return page().lines; }
+
+/// What a device did since the page was begun. An instant at which several kernels run counts for the one that began first.
+struct DeviceParts {
+  double seconds[int(Phase::other) + 1] = {};  // in kernels and collectives, by the part of a step that queued them
+  double transfers = 0;                       // in copies from and to the host while nothing was computed
+
+  double busy() const {
+    double sum = transfers;
+    for (const double part : seconds) sum += part;
+    return sum;
+  }
+};
+
+/// The parts so far of a device's work. Waits for the devices.
+TERN_API DeviceParts device_parts(int ordinal);
 
 /// The collectives so far, of all ranks of this process. Waits for the devices.
 inline Communication communication() { return page().communication; }

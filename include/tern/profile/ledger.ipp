@@ -7,13 +7,13 @@
 namespace tern::inline TERN_BUILD::ledger {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void start() {
-  cuda::detail::timeline().turn_page();
+  cuda::detail::timeline().start();
   cuda::detail::listener = &cuda::detail::timeline_listener;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void stop() {
   cuda::detail::listener = nullptr;
-  cuda::detail::timeline().turn_page();
+  cuda::detail::timeline().stop();
 }
 
 }  // namespace tern::ledger
@@ -59,6 +59,7 @@ namespace tern::inline TERN_BUILD::ledger {
   const auto listed = cuda::detail::timeline().read();
   Page page;
   page.seconds = listed.seconds;
+  page.no_records = listed.no_records;
   std::vector<detail::Spans> computing, standing;  // of each device; of each thread of the host, for collectives in host memory
   computing.resize(std::size_t(cuda::device_count()));
   for (const auto& entry : listed.entries) {
@@ -87,7 +88,7 @@ namespace tern::inline TERN_BUILD::ledger {
     }
     if (i == page.lines.size()) page.lines.push_back({entry.work, site, entry.pinned, name});
     Line& line = page.lines[i];
-    ++line.count;
+    line.count += !entry.further;
     line.bytes += Index(entry.bytes);
     line.seconds += entry.seconds;
     if (entry.ordinal != cuda::detail::on_host) line.overlapped += computing[std::size_t(entry.ordinal)].within(entry);
@@ -108,6 +109,36 @@ namespace tern::inline TERN_BUILD::ledger {
   return page;
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE DeviceParts device_parts(int ordinal) {
+  const auto listed = cuda::detail::timeline().read();
+  DeviceParts parts;
+  std::vector<const cuda::detail::TimelineEntry*> computing;
+  detail::Spans computed, all;
+  for (const auto& entry : listed.entries) {
+    if (entry.ordinal != ordinal || entry.work == Work::wait) continue;
+    all.add(entry.start, entry.seconds);
+    if (entry.work != Work::kernel && entry.work != Work::collective) continue;
+    computed.add(entry.start, entry.seconds);
+    computing.push_back(&entry);
+  }
+  std::qsort(computing.data(), computing.size(), sizeof computing[0], [](const void* a, const void* b) {
+    const double x = (*static_cast<const cuda::detail::TimelineEntry* const*>(a))->start;
+    const double y = (*static_cast<const cuda::detail::TimelineEntry* const*>(b))->start;
+    return int(x > y) - int(x < y);
+  });
+  double counted = 0;  // until then
+  for (const auto* const entry : computing) {
+    const double end = entry->start + entry->seconds, from = counted > entry->start ? counted : entry->start;
+    if (end <= from) continue;
+    parts.seconds[int(entry->phase)] += end - from;
+    counted = end;
+  }
+  computed.merge();
+  all.merge();
+  parts.transfers = all.total() - computed.total();
+  return parts;
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string report() {
   const Page page = ledger::page();
   char row[200];
@@ -125,6 +156,7 @@ namespace tern::inline TERN_BUILD::ledger {
   std::snprintf(row, sizeof row, "%lld kernels; computing %.3f of %.3f ms, %.1f%%\n", (long long)page.kernels,
                 1e3 * page.computing, 1e3 * page.seconds, page.seconds > 0 ? 100 * page.computing / page.seconds : 0);
   out += row;
+  out += page.no_records.empty() ? "times from CUPTI's records\n" : "times from events, which lengthen what they time: " + page.no_records + "\n";
   const Communication& all = page.communication;
   if (all.count == 0) return out;
   std::snprintf(row, sizeof row, "\n%-14s%5s %12s %10s %6s %8s %10s %7s  %s\n", "collective", "count", "bytes", "ms", "share",
@@ -173,9 +205,11 @@ namespace tern::inline TERN_BUILD::ledger {
   std::snprintf(row, sizeof row, "\"collective\": {\"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g, \"waited\": %.9g}, ",
                 (long long)all.count, (long long)all.bytes, all.seconds, all.waited);
   out += row;
-  std::snprintf(row, sizeof row, "\"kernel\": {\"count\": %lld, \"seconds\": %.9g}, \"seconds\": %.9g}}\n",
-                (long long)page.kernels, page.computing, page.seconds);
-  return out += row;
+  std::snprintf(row, sizeof row, "\"kernel\": {\"count\": %lld, \"seconds\": %.9g}, \"seconds\": %.9g}, \"times\": \"%s\"",
+                (long long)page.kernels, page.computing, page.seconds, page.no_records.empty() ? "cupti" : "events");
+  out += row;
+  if (!page.no_records.empty()) (out += ", \"no_records\": ") += io::json_quoted(page.no_records);
+  return out += "}\n";
 }
 
 }  // namespace tern::ledger

@@ -8,7 +8,9 @@
 #include "../core/clock.hpp"
 #include "../device/cuda/kernel_cache.hpp"
 #include "../io/file.hpp"
+#include "../autograd/backward.hpp"
 #include "../ops/arithmetic.hpp"
+#include "../ops/convolution.hpp"
 #include "../ops/matmul.hpp"
 #include "../ops/support/grad_ops.hpp"
 #include "../ops/transfer.hpp"
@@ -19,28 +21,32 @@ namespace tern::inline TERN_BUILD::profile {
 
 /// The CPU with all threads and the current CUDA device, with float elements.
 struct Machine {
-  std::string cpu, cuda;                    // names
-  std::string why_not;                      // why there is no GPU; empty if there is one
-  Curve cpu_matmul, cuda_matmul;            // seconds of a square product, by its operations
-  Curve cpu_elementwise, cuda_elementwise;  // seconds of a + b, by its elements
-  Curve copies[2][2];                       // seconds, [to the host][pinned], by bytes
+  std::string cpu, cuda;                        // names
+  std::string why_not;                          // why there is no GPU; empty if there is one
+  Curve cpu_matmul{{}, 8}, cuda_matmul{{}, 8};  // seconds of a square product, by its operations: to twice the largest n
+  Curve cpu_elementwise, cuda_elementwise;      // seconds of a + b, by its elements
+  Curve cpu_convolution, cuda_convolution;      // seconds of a convolution or one of its gradients, by operations: the mean over 3 x 3 filters of 16, 32 and 64 channels
+  double queueing[3] = {not_measured, not_measured, not_measured};  // seconds of the host for a kernel of a training step, by Effort
+  Curve copies[2][2];                           // seconds, [to the host][pinned], by bytes
 };
 
-/// The seconds of a piece of work.
+/// The seconds of a piece of work; not_measured beyond what the curves reach.
 struct Times {
   double cpu = 0;
   double cuda = 0;    // with its operands on the device, where its result stays
   double copied = 0;  // including copies of its operands from pageable memory, and of its result back
 };
 
-/// The sizes to measure at. Each is the one before times `factor`.
+/// The sizes to measure at: `first` times 1, 1.5, 2, 3, 4, 6, … up to `last`. `first` is even.
 struct Sizes {
-  double first, factor, last;
+  Index first, last;
 };
 /// The sizes and the time limit of the measurements.
 struct MeasureOptions {
-  Sizes matmul{32, 2, 4096}, elementwise{1 << 10, 8, 1 << 25}, copies{1 << 10, 8, 1 << 28};
-  double longest = 0.2;  // seconds for one size; after a longer measurement, no larger size is tried
+  Sizes matmul{40, 3840};  // no powers of two, for which products are faster than for other sizes
+  Sizes elementwise{1 << 10, 1 << 25}, copies{1 << 10, 1 << 28};
+  Sizes convolution{2, 512};  // images
+  double longest = 0.5;  // seconds for all repetitions of one size, once it is warm; after a longer measurement, only the fewest points of a curve are completed
 };
 
 namespace measuring {
@@ -58,18 +64,30 @@ struct TimedEvent {
 /// host's.
 TERN_API double seconds_of(bool on_device, void (*run)(const void* f, int times), const void* f, int times);
 
-/// The same for one run, the minimum of several tries: at least four, and as many as fit into 50 ms. The first run,
-/// which compiles kernels, is ignored.
-TERN_API double least_seconds(bool on_device, void (*run)(const void* f, int times), const void* f);
+/// The seconds of one run, and the host's seconds that it took to find out.
+struct Measurement {
+  double seconds, spent;
+};
+
+/// Of one run, the minimum of several tries: at least four, two of what takes 50 ms, and as many as fit into 50 ms of the host's clock. Before them it is run once, to its end: that opens libraries and compiles kernels, and counts
+/// neither as work nor as spent.
+TERN_API Measurement measure_warm(bool on_device, void (*run)(const void* f, int times), const void* f);
 template <class F>
-double least_seconds(bool on_device, const F& f) {
-  return least_seconds(
+Measurement measure_warm(bool on_device, const F& f) {
+  return measure_warm(
       on_device,
       [](const void* g, int times) {
         for (int i = 0; i < times; ++i) (*static_cast<const F*>(g))();
       },
       &f);
 }
+template <class F>
+double least_seconds(bool on_device, const F& f) {
+  return measure_warm(on_device, f).seconds;
+}
+
+/// The host's seconds for queueing a product, a convolution and another kernel, with their gradients, of small tensors.
+TERN_API void time_queueing(double (&seconds)[3]);
 
 enum Part : int { on_cpu = 1, on_cuda = 2, with_copies = 4 };
 
@@ -77,22 +95,20 @@ TERN_API Times time_matmul(Index m, Index n, Index k, int parts);
 
 TERN_API Times time_sum(Index n, int parts);
 
-/// The seconds of a copy of that many bytes.
-TERN_API double time_copy(Index bytes, bool to_host, bool pinned);
-
-/// Measures seconds(size) at each size. x(size) is the curve's argument. A size that took longer than a larger one was
+/// Measures, at each size, what make(size) returns. x(size) is the curve's argument. A size that took longer than a larger one was
 /// disturbed, and gets the larger one's time.
-template <class X, class Seconds>
-Curve measured_curve(const Sizes& sizes, double longest, const X& x, const Seconds& seconds) {
-  Curve curve;
-  for (double size = sizes.first; size <= sizes.last; size *= sizes.factor) {
-    const double start = now();
-    curve.points.push_back({x(size), seconds(Index(size))});
-    if (now() - start > longest) break;
+template <class X, class Make>
+void measure_curve(Curve& curve, const Sizes& sizes, double longest, bool on_device, const X& x, const Make& make) {
+  curve.points.clear();
+  for (int i = 0;; ++i) {
+    const Index size = (sizes.first << i / 2) * (2 + i % 2) / 2;
+    if (size > sizes.last) break;
+    const Measurement measurement = measure_warm(on_device, make(size));
+    curve.points.push_back({x(double(size)), measurement.seconds});
+    if (curve.points.size() >= Curve::fewest && measurement.spent > longest) break;
   }
   for (std::size_t i = curve.points.size() - 1; i > 0; --i)
     if (curve.points[i - 1].seconds > curve.points[i].seconds) curve.points[i - 1].seconds = curve.points[i].seconds;
-  return curve;
 }
 
 }  // namespace measuring

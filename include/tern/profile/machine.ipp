@@ -1,5 +1,7 @@
 // The functions of machine.hpp that are not templates.
 #pragma once
+#include <algorithm>
+
 #include "machine.hpp"
 
 namespace tern::inline TERN_BUILD::profile::measuring {
@@ -21,16 +23,52 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return 1e-3 * double(milliseconds);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double least_seconds(bool on_device, void (*run)(const void* f, int times), const void* f) {
-  run(f, 1);
+[[gnu::noinline, gnu::cold]] TERN_INLINE Measurement measure_warm(bool on_device, void (*run)(const void* f, int times), const void* f) {
+  seconds_of(on_device, run, f, 1);
   const double start = now();
   double least = seconds_of(on_device, run, f, 1);
-  const int times = least < 25e-6 ? 20 : least < 500e-6 ? int(500e-6 / least) : 1;
-  for (int tries = 0; tries < 4 || (tries < 50 && now() - start < 50e-3); ++tries) {
+  const double took = now() - start;  // on an emulated device far more than its own seconds
+  const int times = took < 25e-6 ? 20 : took < 500e-6 ? int(500e-6 / took) : 1;
+  const int fewest = took < 50e-3 ? 4 : 2;
+  for (int tries = 0; tries < fewest || (tries < 50 && now() - start < 50e-3); ++tries) {
     const double seconds = seconds_of(on_device, run, f, times) / times;
     if (seconds < least) least = seconds;
   }
-  return least > 1e-12 ? least : 1e-12;
+  return {least > 1e-12 ? least : 1e-12, now() - start};
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void time_queueing(double (&seconds)[3]) {
+  using tern::detail::device_events;
+  const int device = cuda::current_device();
+  // 16 ops in a chain and their gradients: 48 products or convolutions, or kernels all of one kind. What is no product takes a pass's seconds.
+  const auto time = [&](const Tensor<Cpu>& first, const Tensor<Cpu>& second, double pass, const auto& op) {
+    const auto x = first.cuda(device).requires_grad_(), w = second.cuda(device).requires_grad_(), g = first.cuda(device);
+    const auto run = [&] {
+      x.set_grad({}), w.set_grad({});
+      Tensor<Cuda> y = x;
+      for (int i = 0; i < 16; ++i) y = op(y, w);
+      y.backward(g);
+    };
+    run();
+    double least = HUGE_VAL;
+    for (int tries = 0; tries < 20; ++tries) {
+      cuda::synchronize(Cuda{device});
+      const std::int64_t kernels = device_events.count[int(Work::kernel)], products = device_events.products;
+      const double start = now();
+      run();
+      const double passed = now() - start, made = double(device_events.products - products),
+                   others = double(device_events.count[int(Work::kernel)] - kernels) - made;
+      least = std::min(least, made > 0 ? (passed - others * pass) / made : passed / others);
+    }
+    return least;
+  };
+  const double pass = time(ones<Cpu>({1024}), ones<Cpu>({1024}), 0, [](const auto& y, const auto& w) { return y * w; });
+  seconds[int(Effort::pass)] = pass;
+  seconds[int(Effort::product)] = std::max(pass, time(ones<Cpu>({32, 32}), ones<Cpu>({32, 32}), pass, [](const auto& y, const auto& w) { return tern::matmul(y, w); }));
+  const auto image = ones<Cpu>({2, 4, 8, 8}).contiguous(channels_last);
+  seconds[int(Effort::convolution)] =
+      std::max(pass, time(image, ones<Cpu>({4, 4, 3, 3}), pass, [](const auto& y, const auto& w) { return conv2d(y, w, {}, {.padding = 1}); }));
+  cuda::synchronize(Cuda{device});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Times time_matmul(Index m, Index n, Index k, int parts) {
@@ -60,17 +98,6 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return times;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double time_copy(Index bytes, bool to_host, bool pinned) {
-  const int device = cuda::current_device();
-  const Tensor<Cpu, std::uint8_t> pageable = zeros<Cpu, std::uint8_t>({bytes}),
-                                  host = pinned ? pageable.pin_memory() : pageable;
-  const Tensor<Cuda, std::uint8_t> there = host.cuda(device);
-  if (to_host)
-    return pinned ? least_seconds(true, [&] { there.cpu_async().wait(); }) : least_seconds(true, [&] { there.cpu(); });
-  return pinned ? least_seconds(true, [&] { host.cuda_async(device).wait(); })
-                : least_seconds(true, [&] { host.cuda(device); });
-}
-
 }  // namespace tern::profile::measuring
 
 namespace tern::inline TERN_BUILD::profile {
@@ -78,22 +105,53 @@ namespace tern::inline TERN_BUILD::profile {
 [[gnu::noinline, gnu::cold]] TERN_INLINE void measure(Machine& machine, const MeasureOptions& options) {
   const auto operations = [](double n) { return 2 * n * n * n; };
   const auto itself = [](double n) { return n; };
-  const auto matmul = [](Index n, int part) { return measuring::time_matmul(n, n, n, part); };
-  machine.cpu_matmul = measuring::measured_curve(options.matmul, options.longest, operations,
-                                                 [&](Index n) { return matmul(n, measuring::on_cpu).cpu; });
-  machine.cpu_elementwise = measuring::measured_curve(options.elementwise, options.longest, itself, [](Index n) {
-    return measuring::time_sum(n, measuring::on_cpu).cpu;
-  });
+  const auto measure_on = [&]<Device D>(D device, Curve& products, Curve& sums, Curve& convolutions) {
+    constexpr bool on_device = !HostDevice<D>;
+    measuring::measure_curve(products, options.matmul, options.longest, on_device, operations, [=](Index n) {
+      return [a = ones<Cpu>({n, n}).to(device), b = ones<Cpu>({n, n}).to(device)] { tern::matmul(a, b); };
+    });
+    // The three kinds of a small residual network: 16 channels of 32 x 32 pixels, 32 of 16 x 16, 64 of 8 x 8. Along a side 3 s - 2 pairs of a pixel and a
+    // weight lie within the image.
+    const auto mean_operations = [](double n) { return 2 * n * (16 * 16 * 94 * 94 + 32 * 32 * 46 * 46 + 64 * 64 * 22 * 22) / 3; };
+    measuring::measure_curve(convolutions, options.convolution, options.longest, on_device, mean_operations, [=](Index n) {
+      struct Layer {
+        Tensor<D> x, w, g;
+      };
+      std::vector<Layer> layers;
+      for (const Index channels : {16, 32, 64}) {
+        const Index side = 512 / channels;
+        const auto images = [=] { return ones<Cpu>({n, channels, side, side}).contiguous(channels_last).to(device); };
+        layers.push_back({images().requires_grad_(), ones<Cpu>({channels, channels, 3, 3}).to(device).requires_grad_(), images()});
+      }
+      return [layers] {
+        for (const Layer& layer : layers) {
+          layer.x.set_grad({}), layer.w.set_grad({});
+          conv2d(layer.x, layer.w, {}, {.padding = 1}).backward(layer.g);
+        }
+      };
+    });
+    for (Curve::Point& point : convolutions.points) point.seconds /= 9;
+    measuring::measure_curve(sums, options.elementwise, options.longest, on_device, itself, [=](Index n) {
+      return [a = ones<Cpu>({n}).to(device), b = ones<Cpu>({n}).to(device)] { a + b; };
+    });
+  };
+  measure_on(Cpu{}, machine.cpu_matmul, machine.cpu_elementwise, machine.cpu_convolution);
   if (!machine.why_not.empty()) return;
-  machine.cuda_matmul = measuring::measured_curve(options.matmul, options.longest, operations,
-                                                  [&](Index n) { return matmul(n, measuring::on_cuda).cuda; });
-  machine.cuda_elementwise = measuring::measured_curve(options.elementwise, options.longest, itself, [](Index n) {
-    return measuring::time_sum(n, measuring::on_cuda).cuda;
-  });
-  for (const bool to_host : {false, true})
-    for (const bool pinned : {false, true})
-      machine.copies[to_host][pinned] = measuring::measured_curve(
-          options.copies, options.longest, itself, [=](Index n) { return measuring::time_copy(n, to_host, pinned); });
+  const int ordinal = cuda::current_device();
+  measure_on(Cuda{ordinal}, machine.cuda_matmul, machine.cuda_elementwise, machine.cuda_convolution);
+  measuring::time_queueing(machine.queueing);
+  for (const bool pinned : {false, true}) {
+    const auto host = [=](Index bytes) {
+      const Tensor<Cpu, std::uint8_t> pageable = zeros<Cpu, std::uint8_t>({bytes});
+      return pinned ? pageable.pin_memory() : pageable;
+    };
+    measuring::measure_curve(machine.copies[0][pinned], options.copies, options.longest, true, itself, [=](Index bytes) {
+      return [=, from = host(bytes)] { pinned ? from.cuda_async(ordinal).wait() : from.cuda(ordinal); };
+    });
+    measuring::measure_curve(machine.copies[1][pinned], options.copies, options.longest, true, itself, [=](Index bytes) {
+      return [=, from = host(bytes).cuda(ordinal)] { pinned ? from.cpu_async().wait() : from.cpu(); };
+    });
+  }
 }
 
 }  // namespace tern::profile
@@ -115,16 +173,20 @@ namespace tern::inline TERN_BUILD::profile::measuring {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Curve*> curves_of(Machine& machine) {
-  std::vector<Curve*> curves{&machine.cpu_matmul, &machine.cpu_elementwise, &machine.cuda_matmul,
-                             &machine.cuda_elementwise};
+  std::vector<Curve*> curves{&machine.cpu_matmul,  &machine.cpu_elementwise,  &machine.cpu_convolution,
+                             &machine.cuda_matmul, &machine.cuda_elementwise, &machine.cuda_convolution};
   for (auto& way : machine.copies)
     for (Curve& curve : way) curves.push_back(&curve);
   return curves;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string curves_text(Machine& machine) {
-  std::string out;
   char number[64];
+  std::string out;
+  for (const double seconds : machine.queueing) {
+    std::snprintf(number, sizeof number, "%.17g\n", std::isnan(seconds) ? 0 : seconds);
+    out += number;
+  }
   for (const Curve* const curve : curves_of(machine)) {
     out += tern::text({Index(curve->points.size())});
     for (const Curve::Point& point : curve->points) {
@@ -144,9 +206,14 @@ namespace tern::inline TERN_BUILD::profile::measuring {
     text = end;
     return is_one ? value : -1;
   };
+  for (double& seconds : machine.queueing) {
+    const double kept = number(0);
+    if (kept < 0) return false;
+    seconds = kept > 0 ? kept : not_measured;
+  }
   for (Curve* const curve : curves_of(machine)) {
     const double count = number(0);
-    if (!(count >= 0 && count <= 100)) return false;
+    if (!(count == 0 || (count >= double(Curve::fewest) && count <= 100))) return false;
     curve->points.clear();
     for (int i = 0; i < int(count); ++i) {
       const double size = number(1), seconds = number(1e-12);
@@ -168,7 +235,7 @@ namespace tern::inline TERN_BUILD::profile {
   machine.cpu = tern::text({measuring::cpu_name(), ", ", num_threads(), num_threads() == 1 ? " thread, " : " threads, ",
                             build_info().instruction_set});
   machine.why_not = cuda::why_not();
-  std::string key = tern::text({"tern placement 1\n", machine.cpu, "\n"});
+  std::string key = tern::text({"tern placement 2\n", machine.cpu, "\n"});
   if (machine.why_not.empty()) {
     const cuda::DeviceInfo device = cuda::device_info(cuda::current_device());
     machine.cuda = device.name;

@@ -1,6 +1,8 @@
 // Predicts from this machine's curves whether the CPU or the GPU is faster for a piece of work, and from which size or
 // number of uses on. Not part of tern.hpp.
 #pragma once
+#include <optional>
+
 #include "../autograd/backward.hpp"
 #include "../core/random.hpp"
 #include "machine.hpp"
@@ -12,20 +14,26 @@ struct PredictOptions {
   bool measured = false;
 };
 
+/// From where on the GPU is faster.
+struct Crossing {
+  double grow = HUGE_VAL;  // the factor of the question's sizes; infinite: none that the curves reach
+  std::string from;        // the sizes multiplied by that factor
+};
+
 /// The answer to a question.
 struct TERN_API Prediction {
   std::string what, why_not;  // why_not: the reason why there is no GPU; empty if there is one
   Times predicted, measured;
   bool is_measured = false, is_step = false;
   double to_device = 0, to_host = 0;  // predicted seconds of the copies in `copied`
+  Index kernels = 0;          // of a step on the GPU
+  double queueing = 0, computing = 0;  // its predicted seconds of the host, which queues them, and of the device: the longer of the two is the step's
   double once = 0, each = 0;  // seconds of copies that all uses share, and of those that each use repeats
-  double grow =
-      HUGE_VAL;      // the factor of its sizes from which on copying each time pays; infinite: none that was tried
-  std::string from;  // the sizes multiplied by that factor
+  Crossing there, copying;    // from where on the GPU is faster with data there, and with copies each time; not of a step
 
   /// The number of uses from which on the GPU is faster, if data are copied once. It goes by measured times if there
-  /// are any. 0: never.
-  Index uses() const;
+  /// are any. 0: never. None if one of the times or copies is not_measured.
+  std::optional<Index> uses() const;
 
   /// The answer as a few lines.
   std::string text() const;
@@ -33,22 +41,27 @@ struct TERN_API Prediction {
 
 namespace measuring {
 
+/// Milliseconds in 14 columns, or "not measured".
+TERN_API std::string milliseconds(double seconds);
+
 /// The predicted times of a piece of work, and of the copies that it includes.
 struct PredictedTimes {
   Times times;
   double to_device = 0, to_host = 0;
 };
 
-/// Counts this thread's matrix products from now on.
-class CountedProducts {
- public:
-  double flops() const { return tern::detail::device_events.flops - flops_; }
-  double count() const { return double(tern::detail::device_events.products - count_); }
-
- private:
-  double flops_ = tern::detail::device_events.flops;
-  std::int64_t count_ = tern::detail::device_events.products;
+/// What a step does on a device: its work, the kernels that the host queues, and its copies.
+struct StepWork {
+  std::vector<CountedWork> work;
+  std::int64_t kernels = 0, copies[2] = {}, bytes[2] = {};  // [to the host]
 };
+
+/// The work of the second of two runs: the first one makes an optimiser's state.
+TERN_API StepWork work_of(void (*run)(const void* f), const void* f);
+template <class F>
+StepWork work_of(const F& f) {
+  return work_of([](const void* g) { (*static_cast<const F*>(g))(); }, &f);
+}
 
 /// Restores the state of the random numbers at the end of the scope.
 struct RandomGuard {
@@ -63,7 +76,7 @@ struct RandomGuard {
 
 /// A machine's curves, and predictions from them.
 struct TERN_API Placement : Machine {
-  /// The seconds of a copy, Work::to_device or Work::to_host, from or to pinned or pageable memory. Infinite without a
+  /// The seconds of a copy, Work::to_device or Work::to_host, from or to pinned or pageable memory. not_measured without a
   /// GPU.
   double copy(double bytes, Work way, bool pinned = false) const {
     return copies[way == Work::to_host][pinned].at(bytes);
@@ -76,10 +89,32 @@ struct TERN_API Placement : Machine {
   /// a + b with n elements each.
   Prediction elementwise(Index n, PredictOptions options = {}, Here here = {}) const;
 
-  /// model(batch).sum() and its backward pass, for a model and a batch on the CPU. The prediction counts only the
-  /// matrix products of the step, each with their mean size, so a real step takes longer. A use is one step: each step
+  /// A step that make(device) returns for Cpu and for the current Cuda: a function without arguments that does one. It is run twice on both to list its
+  /// work: products, convolutions, passes over memory, copies. Each piece takes what the curves say. On the GPU the host queues kernels while the
+  /// device computes, so a step takes the longer of both, and its copies. Error if a step does nothing that is counted.
+  template <class Make>
+  Prediction training_step(const Make& make, PredictOptions options = {}, Here here = {}) const {
+    const Site user(here);
+    const measuring::RandomGuard random;
+    auto one = make(Cpu{});
+    const auto on_host = [&] { one(); };
+    const measuring::StepWork host = measuring::work_of(on_host);
+    Prediction prediction;
+    if (!why_not.empty()) {
+      prediction = step_of(host, {}, 0, 0);
+    } else {
+      auto there = make(Cuda{cuda::current_device()});
+      const auto on_device = [&] { there(); };
+      prediction = step_of(host, measuring::work_of(on_device), 0, 0);
+      if (options.measured) prediction.measured.cuda = prediction.measured.copied = measuring::least_seconds(true, on_device);
+    }
+    if (options.measured) prediction.is_measured = true, prediction.measured.cpu = measuring::least_seconds(false, on_host);
+    return prediction;
+  }
+
+  /// The same for model(batch).sum() and its backward pass, for a model and a batch on the CPU. A use is one step: each step
   /// copies the batch to the device; all steps share the copies of the parameters to the device and back. It runs on
-  /// copies of the model and restores the random state. Error if the step has nothing to predict by.
+  /// copies of the model and restores the random state.
   template <class Model, class Batch>
   Prediction step(const Model& model, const Batch& batch, PredictOptions options = {}, Here here = {}) const {
     const Site user(here);
@@ -89,22 +124,25 @@ struct TERN_API Placement : Machine {
       net(x).sum().backward();
     };
     auto net = model.clone();
-    const measuring::CountedProducts products;
-    run(net, batch);
-    if (products.count() == 0 && !options.measured)
-      fail("placement", {"the step has no matrix products to be predicted by: ask for it to be measured"});
+    const auto on_host = [&] { run(net, batch); };
+    const measuring::StepWork host = measuring::work_of(on_host);
     double parameter_bytes = 0;
     for (const auto& parameter : net.parameters()) parameter_bytes += bytes_of(*parameter.tensor.impl());
-    Prediction prediction = step_of(products.flops(), products.count(), parameter_bytes, bytes_of(*batch.impl()));
-    if (!options.measured) return prediction;
-    prediction.is_measured = true;
-    prediction.measured.cpu = measuring::least_seconds(false, [&] { run(net, batch); });
-    if (!why_not.empty()) return prediction;
-    const int device = cuda::current_device();
-    auto net_there = model.to(Cuda{device});
-    const auto there = batch.cuda(device);
-    prediction.measured.cuda = measuring::least_seconds(true, [&] { run(net_there, there); });
-    prediction.measured.copied = measuring::least_seconds(true, [&] { run(net_there, batch.cuda(device)); });
+    Prediction prediction;
+    if (!why_not.empty()) {
+      prediction = step_of(host, {}, parameter_bytes, bytes_of(*batch.impl()));
+    } else {
+      const int device = cuda::current_device();
+      auto net_there = model.to(Cuda{device});
+      const auto there = batch.cuda(device);
+      const auto on_device = [&] { run(net_there, there); };
+      prediction = step_of(host, measuring::work_of(on_device), parameter_bytes, bytes_of(*batch.impl()));
+      if (options.measured) {
+        prediction.measured.cuda = measuring::least_seconds(true, on_device);
+        prediction.measured.copied = measuring::least_seconds(true, [&] { run(net_there, batch.cuda(device)); });
+      }
+    }
+    if (options.measured) prediction.is_measured = true, prediction.measured.cpu = measuring::least_seconds(false, on_host);
     return prediction;
   }
 
@@ -113,7 +151,6 @@ struct TERN_API Placement : Machine {
 
  private:
   static double bytes_of(const TensorImpl& x) { return double(x.numel) * double(size_of(x.dtype)); }
-  static Index scaled(double size, double factor) { return Index(std::ceil(size * factor * (1 - 1e-9))); }
   int parts() const { return measuring::on_cpu | (why_not.empty() ? measuring::on_cuda | measuring::with_copies : 0); }
 
   /// A product, with three sizes, or a sum, with one.
@@ -121,7 +158,13 @@ struct TERN_API Placement : Machine {
 
   Prediction answer(const std::string& what, const double* sizes, int count) const;
 
-  Prediction step_of(double flops, double products, double parameter_bytes, double batch_bytes) const;
+  /// From where on side is less than the CPU's time.
+  Crossing crossing(const double* sizes, int count, double Times::*side) const;
+
+  /// The sum of what the curves say to each piece of work.
+  double seconds_of(const std::vector<CountedWork>& work, const Curve& matmul, const Curve& convolution, const Curve& elementwise) const;
+
+  Prediction step_of(const measuring::StepWork& host, const measuring::StepWork& device, double parameter_bytes, double batch_bytes) const;
 
   /// Seconds and rates at the sizes of both curves: operations for products of n x n, bytes for sums of n.
   static void add_rows(std::string& out, bool product, const Curve& on_cpu, const Curve& on_cuda);

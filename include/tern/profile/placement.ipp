@@ -4,13 +4,28 @@
 
 namespace tern::inline TERN_BUILD::profile {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index Prediction::uses() const {
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::optional<Index> Prediction::uses() const {
   const Times& times = is_measured ? measured : predicted;
   const double gain = times.cpu - times.cuda - each;
-  if (!why_not.empty() || !(gain > 0)) return 0;
+  if (!why_not.empty()) return 0;
+  if (std::isnan(gain + once)) return {};
+  if (gain <= 0) return 0;
   const double uses = std::ceil(once / gain * (1 - 1e-6));  // so that the rounding of the driver's floats adds no use
   return uses < 1 ? 1 : uses < 1e18 ? Index(uses) : 0;
 }
+
+namespace measuring {
+
+/// The longer of two times, or what was not measured.
+inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b; }
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string milliseconds(double seconds) {
+  char out[32];
+  std::isnan(seconds) ? std::snprintf(out, sizeof out, "%14s", "not measured") : std::snprintf(out, sizeof out, "%11.4f ms", 1e3 * seconds);
+  return out;
+}
+
+}  // namespace measuring
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string Prediction::text() const {
   char row[128];
@@ -23,28 +38,30 @@ namespace tern::inline TERN_BUILD::profile {
                {"GPU, data there", &Times::cuda},
                {is_step ? "GPU, batch copied" : "GPU, copied each time", &Times::copied}};
   for (const auto& side : sides) {
-    std::snprintf(row, sizeof row, "  %-22s %11.4f ms", side.name, 1e3 * predicted.*side.seconds);
-    out += row;
-    if (is_measured) {
-      std::snprintf(row, sizeof row, " %11.4f ms", 1e3 * measured.*side.seconds);
-      out += row;
-    }
+    std::snprintf(row, sizeof row, "  %-22s ", side.name);
+    out += row + measuring::milliseconds(predicted.*side.seconds);
+    if (is_measured) out += " " + measuring::milliseconds(measured.*side.seconds);
     out += "\n";
     if (!why_not.empty()) return out += "  no GPU: " + why_not + "\n";
   }
-  const Index many = uses();
+  const auto trimmed = [](double seconds) {
+    const std::string padded = measuring::milliseconds(seconds);
+    return padded.substr(padded.find_first_not_of(' '));
+  };
+  const auto from_on = [&](const char* use, const std::string& never) {
+    const std::optional<Index> many = uses();
+    if (!many) return std::string("not measured\n");
+    return *many ? tern::text({"the GPU is faster from ", *many, " ", use, *many == 1 ? " on\n" : "s on\n"}) : never;
+  };
   if (is_step) {
-    std::snprintf(row, sizeof row, "  the parameters there and back: %.4f ms\n", 1e3 * once);
-    out += row;
-    return out += many ? tern::text({"  the GPU is faster from ", many, many == 1 ? " step on\n" : " steps on\n"})
-                       : std::string("  the CPU is faster, however many steps\n");
+    std::snprintf(row, sizeof row, "  on the GPU the host queues %lld kernels in ", (long long)kernels);
+    out += row + trimmed(queueing) + ", which the device computes in " + trimmed(computing) + "\n";
+    if (once != 0) out += "  the parameters there and back: " + trimmed(once) + "\n";
+    return out += "  " + from_on("step", "the CPU is faster, however many steps\n");
   }
-  std::snprintf(row, sizeof row, "  copies: %.4f ms to the device, %.4f ms to the host\n", 1e3 * to_device,
-                1e3 * to_host);
-  ((out += row) += "  copied each time: the GPU is faster ") += from + "\n";
-  return out +=
-         many ? tern::text({"  copied once: the GPU is faster from ", many, many == 1 ? " use on\n" : " uses on\n"})
-              : std::string("  copied once: the CPU is faster, however often the data are used\n");
+  out += "  copies: " + trimmed(to_device) + " to the device, " + trimmed(to_host) + " to the host\n";
+  out += "  data there: the GPU is faster " + there.from + "\n  copied each time: the GPU is faster " + copying.from + "\n";
+  return out += "  copied once: " + from_on("use", "the CPU is faster, however often the data are used\n");
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::matmul(Index m, Index n, Index k, PredictOptions options, Here here) const {
@@ -52,10 +69,6 @@ namespace tern::inline TERN_BUILD::profile {
   const Site user(here);
   const double sizes[] = {double(m), double(n), double(k)};
   Prediction prediction = answer(tern::text({"matmul [", m, ", ", k, "] x [", k, ", ", n, "]"}), sizes, 3);
-  if (prediction.grow < HUGE_VAL) {
-    const Index large[] = {scaled(sizes[0], prediction.grow), scaled(sizes[1], prediction.grow), scaled(sizes[2], prediction.grow)};
-    prediction.from = tern::text({"from [", large[0], ", ", large[2], "] x [", large[2], ", ", large[1], "] on"});
-  }
   if (options.measured) prediction.measured = measuring::time_matmul(m, n, k, parts());
   prediction.is_measured = options.measured;
   return prediction;
@@ -66,7 +79,6 @@ namespace tern::inline TERN_BUILD::profile {
   const Site user(here);
   const double size = double(n);
   Prediction prediction = answer(tern::text({"a + b of ", n, " elements"}), &size, 1);
-  if (prediction.grow < HUGE_VAL) prediction.from = tern::text({"from ", scaled(size, prediction.grow), " elements on"});
   if (options.measured) prediction.measured = measuring::time_sum(n, parts());
   prediction.is_measured = options.measured;
   return prediction;
@@ -89,7 +101,7 @@ namespace tern::inline TERN_BUILD::profile {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE measuring::PredictedTimes Placement::predict(const double* sizes, int count, double factor) const {
-  const auto longer = [](double a, double b) { return a > b ? a : b; };
+  using measuring::longer;
   measuring::PredictedTimes p;
   if (count == 1) {
     const double n = factor * sizes[0];
@@ -116,44 +128,111 @@ namespace tern::inline TERN_BUILD::profile {
   prediction.predicted = now.times;
   if (!why_not.empty()) return prediction;
   prediction.to_device = now.to_device, prediction.to_host = now.to_host, prediction.once = now.to_device + now.to_host;
-  // It goes down from four times the largest measured size as long as copying pays, then bisects for the size from
-  // which on it pays.
-  const auto pays = [&](double factor) {
-    const Times times = predict(sizes, count, factor).times;
-    return times.copied < times.cpu;
-  };
-  const double largest =
-      4 * (count == 1 ? cuda_elementwise.points.back().size / sizes[0]
-                      : std::cbrt(cuda_matmul.points.back().size / (2 * sizes[0] * sizes[1] * sizes[2])));
-  double most = largest, least = most;
-  while (least > 1e-9 * largest && pays(least)) most = least, least /= 1.25;
-  if (least == most) {
-    prediction.from = "at no size of this shape that was tried";
-    return prediction;
-  }
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (least + most) / 2;
-    (pays(middle) ? most : least) = middle;
-  }
-  prediction.grow = most;
+  prediction.there = crossing(sizes, count, &Times::cuda);
+  prediction.copying = crossing(sizes, count, &Times::copied);
   return prediction;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::step_of(double flops, double products, double parameter_bytes, double batch_bytes) const {
+[[gnu::noinline, gnu::cold]] TERN_INLINE Crossing Placement::crossing(const double* sizes, int count, double Times::*side) const {
+  const auto gain = [&](double factor) {
+    const Times times = predict(sizes, count, factor).times;
+    return times.cpu - times.*side;
+  };
+  // It goes down from the largest size that all curves reach as long as the GPU is faster, then bisects.
+  const double beyond = 4 * (count == 1 ? cuda_elementwise.points.back().size / sizes[0]
+                                        : std::cbrt(cuda_matmul.points.back().size / (2 * sizes[0] * sizes[1] * sizes[2])));
+  double most = beyond;
+  while (most > 1e-9 * beyond && std::isnan(gain(most))) most /= 1.02;
+  double least = most;
+  while (least > 1e-9 * beyond && gain(least) > 0) most = least, least /= 1.25;
+  if (least == most) return {HUGE_VAL, "at no size of this shape that was measured"};
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (least + most) / 2;
+    (gain(middle) > 0 ? most : least) = middle;
+  }
+  const auto scaled = [&](int i) { return Index(std::ceil(sizes[i] * most * (1 - 1e-9))); };
+  if (count == 1) return {most, tern::text({"from ", scaled(0), " elements on"})};
+  return {most, tern::text({"from [", scaled(0), ", ", scaled(2), "] x [", scaled(2), ", ", scaled(1), "] on"})};
+}
+
+namespace measuring {
+
+inline constinit thread_local std::vector<CountedWork>* listed = nullptr;
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE StepWork work_of(void (*run)(const void* f), const void* f) {
+  run(f);
+  struct Listening {
+    explicit Listening(std::vector<CountedWork>& work) {
+      listed = &work;
+      tern::detail::work_listener = [](const CountedWork& one) { listed->push_back(one); };
+    }
+    ~Listening() { tern::detail::work_listener = nullptr; }
+  };
+  StepWork step;
+  const tern::detail::DeviceEvents before = tern::detail::device_events;
+  {
+    const Listening listening(step.work);
+    run(f);
+  }
+  const tern::detail::DeviceEvents& after = tern::detail::device_events;
+  step.kernels = after.count[int(Work::kernel)] - before.count[int(Work::kernel)];
+  for (const bool to_host : {false, true}) {
+    const int way = int(to_host ? Work::to_host : Work::to_device);
+    step.copies[to_host] = after.count[way] - before.count[way], step.bytes[to_host] = after.bytes[way] - before.bytes[way];
+  }
+  return step;
+}
+
+}  // namespace measuring
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE double Placement::seconds_of(const std::vector<CountedWork>& work, const Curve& matmul,
+                                                                      const Curve& convolution, const Curve& elementwise) const {
+  double sum = 0;
+  for (const CountedWork& piece : work) {
+    if (piece.count == 0) continue;
+    const double flops = piece.flops / double(piece.count), bytes = piece.bytes / double(piece.count);
+    const double passing = bytes > 0 || piece.effort == Effort::pass ? elementwise.at(bytes / 12) : 0;
+    const double each = piece.effort == Effort::pass ? passing : measuring::longer((piece.effort == Effort::product ? matmul : convolution).at(flops), passing);
+    sum += double(piece.count) * each;
+  }
+  return sum;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::step_of(const measuring::StepWork& host, const measuring::StepWork& device,
+                                                                       double parameter_bytes, double batch_bytes) const {
+  double flops = 0, products = 0, bytes = 0, passes = 0;
+  for (const CountedWork& piece : host.work)
+    piece.effort == Effort::pass ? (passes += double(piece.count), bytes += piece.bytes) : (products += double(piece.count), flops += piece.flops);
+  if (products + passes == 0) fail("placement", {"the step does no work that is counted, so nothing predicts it"});
   Prediction prediction;
-  char what[128];
-  std::snprintf(what, sizeof what, "a step: %.1f MFLOP in %.0f products, parameters of %.1f kB, a batch of %.1f kB",
-                1e-6 * flops, products, 1e-3 * parameter_bytes, 1e-3 * batch_bytes);
-  prediction.what = what;
+  char line[192];
+  std::snprintf(line, sizeof line, "a step: %.1f MFLOP in %.0f products and convolutions, %.1f MB in %.0f passes", 1e-6 * flops, products, 1e-6 * bytes, passes);
+  prediction.what = line;
+  if (batch_bytes > 0) {
+    std::snprintf(line, sizeof line, ", parameters of %.1f kB, a batch of %.1f kB", 1e-3 * parameter_bytes, 1e-3 * batch_bytes);
+    prediction.what += line;
+  }
   prediction.is_step = true;
   prediction.why_not = why_not;
-  if (products > 0) {
-    prediction.predicted.cpu = products * cpu_matmul.at(flops / products);
-    prediction.predicted.cuda = products * cuda_matmul.at(flops / products);
-  }
+  prediction.predicted.cpu = seconds_of(host.work, cpu_matmul, cpu_convolution, cpu_elementwise);
   if (!why_not.empty()) return prediction;
-  prediction.to_device = prediction.each = copy(batch_bytes, Work::to_device);
-  prediction.once = copy(parameter_bytes, Work::to_device) + copy(parameter_bytes, Work::to_host);
+  prediction.kernels = device.kernels;
+  // A layer that one call computes is one product of the host, however many it counts.
+  double calls[3] = {};
+  for (const CountedWork& piece : device.work) ++calls[int(piece.effort)];
+  const double of_others = double(device.kernels) - calls[0] - calls[1];
+  calls[int(Effort::pass)] = of_others > 0 ? of_others : 0;
+  for (int i = 0; i < 3; ++i)
+    if (calls[i] > 0) prediction.queueing += calls[i] * queueing[i];
+  prediction.computing = seconds_of(device.work, cuda_matmul, cuda_convolution, cuda_elementwise);
+  double copying = 0;
+  for (const bool to_host : {false, true})
+    if (const double count = double(device.copies[to_host])) copying += count * copies[to_host][0].at(double(device.bytes[to_host]) / count);
+  prediction.predicted.cuda = measuring::longer(prediction.queueing, prediction.computing) + copying;
+  if (batch_bytes > 0) {
+    prediction.to_device = prediction.each = copy(batch_bytes, Work::to_device);
+    prediction.once = copy(parameter_bytes, Work::to_device) + copy(parameter_bytes, Work::to_host);
+  }
   prediction.predicted.copied = prediction.predicted.cuda + prediction.each;
   return prediction;
 }

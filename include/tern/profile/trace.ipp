@@ -54,7 +54,9 @@ namespace tern::inline TERN_BUILD::ledger {
     }
     ((out += "\"line\": ") += io::json_quoted(detail::name_of(entry.site))) += "}}";
   }
-  return out += "\n]}\n";
+  out += "\n], \"otherData\": {\"times\": ";
+  out += page.no_records.empty() ? "\"cupti\"" : "\"events\", \"no_records\": " + io::json_quoted(page.no_records);
+  return out += "}}\n";
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void write_trace(const std::string& path) {

@@ -100,6 +100,9 @@ struct DeviceOps {
   void (*copy)(const Array& out, const Array& in);     // in broadcast to out's shape
 };
 
+/// The first `columns` of each row of a new tensor, which then has gaps between its rows.
+TERN_API TensorImpl* without_last_columns(TensorImpl* p, Index columns);
+
 /// Holds one reference.
 struct Owned {
   TensorImpl* impl;

@@ -112,6 +112,14 @@ TERN_INLINE TensorImpl* new_alias(const TensorImpl* a) {
   return p;
 }
 
+TERN_INLINE TensorImpl* without_last_columns(TensorImpl* p, Index columns) {
+  Index& last = p->dims[p->ndim - 1];
+  p->numel = p->numel / last * columns;
+  last = columns;
+  update_contiguous(*p);
+  return p;
+}
+
 /// The bytes between an array's first and last element in memory, that one included.
 struct MemoryRange {
   const char *first, *end;

@@ -2,6 +2,7 @@
 #pragma once
 #include "../backend/copy.hpp"
 #include "../backend/map.hpp"
+#include "../device/events.hpp"
 #include "allocate.hpp"
 #include "tensor.hpp"
 
@@ -10,6 +11,7 @@ namespace detail {
 
 template <Device D>
 void copy_array(const Array& out, const Array& in) {
+  count_pass({&out, &in});
   backend::run<D>(backend::Copy{out, in});
 }
 template <Device D>
@@ -20,6 +22,8 @@ TERN_API TensorImpl* take_order(TensorImpl* out, const Array& like);
 
 /// A new tensor of the inputs' broadcast shape, in the memory order of the first input that has this shape. Error that
 /// names op if an input is undefined.
+TERN_API TensorImpl* new_output(const OpName& op, DType dtype, const Array* const* in, int n, Allocate allocate);
+/// The same for the pass that reads the inputs and writes it, which it counts.
 TERN_API TensorImpl* new_map_output(const OpName& op, DType dtype, const Array* const* in, int n, Allocate allocate);
 
 /// A new tensor of element type Out: f for each element of the inputs, broadcast. Not recorded.
@@ -31,7 +35,7 @@ Tensor<D, Out> map(const OpName& op, const F& f, const Tensor<D, T>&... x) {
   return out;
 }
 
-/// Error unless the inputs broadcast to target's shape.
+/// Counts the pass that writes target. Error unless the inputs broadcast to its shape.
 TERN_API void check_target(const OpName& op, const Array& target, const Array* const* in, int n);
 
 /// x, or a copy of it if a write to target may change elements of x that have not been read yet.
@@ -76,6 +80,7 @@ Tensor<D, T> full(const Shape& shape, number_t<T> value, D device = detail::curr
   const ErrorName name({"full", here});
   const scalar_t<T> element = detail::element<T>("full", value);
   Tensor<D, T> out = empty<D, T>(shape, device);
+  detail::count_pass({out.impl()});
   backend::run<D>(backend::Fill<T>{*out.impl(), element});
   return out;
 }
@@ -96,7 +101,7 @@ template <class D, class T>
 Tensor<D, T> empty_like(const Tensor<D, T>& x, Here here = {}) {
   const ErrorName name({"empty_like", here});
   const Array* const in[] = {x.impl()};
-  return Tensor<D, T>(detail::new_map_output("empty_like", dtype_of<T>, in, 1, &detail::allocate<D>));
+  return Tensor<D, T>(detail::new_output("empty_like", dtype_of<T>, in, 1, &detail::allocate<D>));
 }
 template <class D, class T>
 Tensor<D, T> full_like(const Tensor<D, T>& x, number_t<T> value, Here here = {}) {

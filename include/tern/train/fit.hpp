@@ -9,6 +9,7 @@
 #include "../ops/cross_entropy.hpp"
 #include "../ops/extrema.hpp"
 #include "accumulation.hpp"
+#include "captured_step.hpp"
 #include "checkpoint.hpp"
 #include "session.hpp"
 
@@ -34,6 +35,7 @@ struct FitParts {
   std::function<void()> clip = {};          // clips the gradients before each step; no number, because few programs need its code
   Metric metric = accuracy;                 // what evaluate and validate return
   const char* unit = "images";              // what a loss is the mean of
+  bool capture = false;                     // a step of the program's own, and clip, may be captured: their host code runs only once then
   nn::Replicas* replicas = nullptr;         // on other ranks; fit() takes a DistributedDataParallel network's own
 };
 
@@ -155,6 +157,8 @@ class TERN_API Fit {
   const Position& done() const { return done_; }
   /// False among several ranks: what mpirun takes for a terminal may be a file.
   bool is_alone() const { return ranks_ == 1; }
+  /// Why the training's steps must not be captured, or empty. own_step: they run the program's own code.
+  std::string capture_refusal(bool own_step) const;
   /// True if there is an epoch to train. The network is in training mode then.
   bool begin();
   /// Before a batch: whether the pass is the last of its group, after which ranks exchange gradients.
@@ -166,8 +170,9 @@ class TERN_API Fit {
   }
   /// True once a rank has got Ctrl-C or SIGTERM. All ranks ask after the same steps.
   bool interrupted();
-  /// After the first `batches` of the epoch: adds up, evaluates, reports and saves. `right` is NaN if it was not counted.
-  void end(Index batches, EpochTimer& timer, double loss, double right);
+  /// After the first `batches` of the epoch: adds up, evaluates, reports and saves. `right` is NaN if it was not counted. refusal: why no
+  /// step was captured, or empty.
+  void end(Index batches, EpochTimer& timer, double loss, double right, const std::string& refusal);
   /// Saves an interrupted training.
   Report finish();
 
@@ -190,6 +195,7 @@ class TERN_API Fit {
   bool first_;           // the first rank alone prints and writes files
   int interrupted_ = 0;  // the signal, on any rank
   Session session_;
+  std::string told_refusal_;  // the last one that was reported
   Position done_;
   std::vector<std::unique_ptr<Part>> owned_;
   std::vector<Part*> saved_;  // what a checkpoint has besides the position
@@ -202,16 +208,18 @@ struct FitOn {
   FitOn(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, Part& batches, const Accumulation& groups, const Options& options,
         const FitParts& parts);
 
-  /// The backward pass of a batch, and behind the last one of its group a step of the optimiser.
+  /// The backward pass of a batch, and behind the last one of its group a step of the optimiser: the work of the device, which may be captured.
   void learn(const Step<D>& made, Index batch, EpochTimer& timer);
-  void end(Index batches, EpochTimer& timer);
+  /// What the host does after that.
+  void count(const Step<D>& made, Index batch, EpochTimer& timer);
+  void end(Index batches, EpochTimer& timer, const std::string& refusal);
 
   optim::GradScaler<D> scaler;
   Fit run;
   optim::Optimizer& optimizer;
   const Accumulation& groups;
   const FitParts& parts;
-  Tensor<D> loss, right;  // the epoch's sums, undefined before its first batch
+  Tensor<D> loss, right;  // the epoch's sums, undefined before the training's first batch
 };
 
 template <Device D>
@@ -226,25 +234,38 @@ void FitOn<D>::learn(const Step<D>& made, Index batch, EpochTimer& timer) {
   scaler.scale(made.loss * groups.share(batch)).backward();
   timer.backward_done();
   if (groups.ends(batch)) {
-    if (parts.clip) {
-      scaler.unscale_(optimizer);
-      parts.clip();
+    try {
+      if (parts.clip) {
+        scaler.unscale_(optimizer);
+        parts.clip();
+      }
+      scaler.step(optimizer);
+      scaler.update();
+    } catch (...) {
+      scaler.abandon();  // a capture that fails here is followed by a plain step
+      throw;
     }
-    scaler.step(optimizer);
-    scaler.update();
-    run.after_step();
   }
-  const Tensor<D> sum = made.loss.detach() * double(made.items);
-  loss = loss.defined() ? loss + sum : sum;
-  if (made.right.defined()) right = right.defined() ? right + made.right : made.right;
+  const auto add = [](Tensor<D>& sum, const Tensor<D>& x) {
+    if (!sum.defined()) sum = zeros_like(x);
+    sum += x;
+  };
+  add(loss, made.loss.detach() * double(made.items));
+  if (made.right.defined()) add(right, made.right);
+}
+
+template <Device D>
+void FitOn<D>::count(const Step<D>& made, Index batch, EpochTimer& timer) {
+  if (groups.ends(batch)) run.after_step();
   timer.step_done(made.items, [&] { return made.loss.item(); });
 }
 
 template <Device D>
-void FitOn<D>::end(Index batches, EpochTimer& timer) {
+void FitOn<D>::end(Index batches, EpochTimer& timer, const std::string& refusal) {
   // The sums wait for what the device has still to do of the epoch.
-  run.end(batches, timer, loss.defined() ? double(loss.item()) : 0, right.defined() ? double(right.item()) : std::nan(""));
-  loss = right = {};
+  run.end(batches, timer, loss.defined() ? double(loss.item()) : 0, right.defined() ? double(right.item()) : std::nan(""), refusal);
+  for (const Tensor<D>& sum : {loss, right})
+    if (sum.defined()) sum.zero_();
 }
 
 TERN_CLASS_INSTANCE(FitOn<Cpu>)
@@ -252,14 +273,17 @@ TERN_CUDA_CLASS_INSTANCE(FitOn<Cuda>)
 
 }  // namespace detail
 
-/// fit() below, for a network on device D of which no more is known than that it is one. `scaled` says whether its layers compute in half.
+/// fit() below, for a network on device D of which no more is known than that it is one. `scaled` says whether its layers compute in half;
+/// own_step, whether `step` is the program's.
 template <Device D, class Batches, class F>
 Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, Batches&& batches, const F& step, const Options& options = {},
-           const FitParts& parts = {}) {
+           const FitParts& parts = {}, bool own_step = true) {
   const Accumulation groups = groups_of(batches, options.accumulate);
   detail::BatchesPart<std::remove_reference_t<Batches>> order(batches);
   detail::FitOn<D> on(net, scaled, optimizer, order, groups, options, parts);
   detail::Fit& run = on.run;
+  detail::CapturedStep<D, std::remove_cvref_t<decltype(*std::begin(batches))>> captured(run.capture_refusal(own_step));
+  Step<D> replayed;  // what the graph writes
   while (run.begin()) {
     Index next = order.go_to(run.done());
     EpochTimer timer(run.done().epoch + 1, Index(batches.size()) - run.done().batch, run.is_alone());
@@ -269,12 +293,21 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
       if (i < run.done().batch) continue;  // done before the checkpoint
       timer.input_done();
       run.before_pass(groups.ends(i));
-      const Step<D> made = std::apply(step, batch);
-      timer.forward_done();
-      on.learn(made, i, timer);
+      const auto learn = [&](auto&... members) {
+        const Step<D> made = step(members...);
+        timer.forward_done();
+        on.learn(made, i, timer);
+        return Step<D>{made.loss.detach(), made.items};
+      };
+      if (captured.run(batch, [&](auto&... members) { replayed = learn(members...); })) {
+        timer.replay_done();
+        on.count(replayed, i, timer);
+      } else {
+        on.count(std::apply(learn, batch), i, timer);
+      }
       if (groups.ends(i) && run.interrupted()) break;  // a checkpoint holds no gradients
     }
-    on.end(next, timer);
+    on.end(next, timer, captured.refusal());
     order.go_to(run.done());
   }
   return run.finish();
@@ -289,6 +322,11 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
 /// returns a Step<D>. The gradients of options.accumulate batches make a step of the optimiser, weighted as by Accumulation. If layers
 /// compute in half, the loss is scaled.
 ///
+/// On a device that has graphs, this library's own step (the next overload) is captured after three plain ones, and replayed for each
+/// batch of the same shapes; the epoch's report says so, or why not. The host code of the network's forward() runs no more then. A step of
+/// the program's own, and parts.clip, are captured only with parts.capture. With deterministic algorithms the results are those of plain
+/// steps, bit for bit. A training that resumes takes plain steps first, so that it is exact on such a device only then.
+///
 /// After each epoch a checkpoint is written to options.save, and the weights, where parts.validate finds them the best so far, to that
 /// name with .best. The training ends early once parts.evaluate reaches options.target. After Ctrl-C or SIGTERM it ends behind the next step,
 /// writes a checkpoint, to NAME.interrupted.safetensors if there is no options.save, where NAME is the program's, and prints the command
@@ -297,7 +335,7 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
 /// The ranks of a distributed::DistributedDataParallel network train together: each gives batches of its own, as many as the others'. Losses
 /// and counts are of all ranks, the first one prints and writes files, and another number of ranks can go on from a checkpoint.
 ///
-/// Of the options it uses epochs, accumulate, target, save, resume, model, json, svg, trace and price. Error, before the first epoch, if
+/// Of the options it uses epochs, accumulate, target, save, resume, model, json, svg, trace, no_capture and price. Error, before the first epoch, if
 /// a file cannot be written, a checkpoint does not fit, there are no batches, a target but no parts.evaluate, or a schedule and a plateau.
 template <nn::IsModule Net, class Batches, class F>
   requires(!std::is_convertible_v<const F&, Options>)
@@ -316,7 +354,9 @@ Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const Optio
     const auto scores = scores_of(net, x);
     return {cross_entropy(scores, y), y.numel(), count_right(scores.detach(), y)};
   };
-  return fit(net, optimizer, batches, step, options, parts);
+  FitParts own = parts;
+  own.replicas = replicas_of(net);
+  return fit<D>(nn::AnyModule(net), detail::is_in_half(net), optimizer, std::forward<Batches>(batches), step, options, own, false);
 }
 
 }  // namespace tern::train

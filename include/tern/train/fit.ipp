@@ -44,6 +44,16 @@ inline Options for_rank(const Options& options, bool first) {
     fail("fit", {"each rank must have as many batches in an epoch as the first, which has ", Index(first), "; rank ", parts_.replicas->rank(), " has ", batches_});
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Fit::capture_refusal(bool own_step) const {
+  if (options_.no_capture) return "--no-capture";
+  if (ranks_ > 1) return "ranks exchange gradients in each step";
+  if (options_.accumulate > 1) return "a step is of several batches";
+  if (parts_.capture) return "";
+  if (own_step) return "the step is the program's own, whose host code would run once: FitParts::capture";
+  if (parts_.clip) return "clip is the program's own, whose host code would run once: FitParts::capture";
+  return "";
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE bool Fit::begin() {
   if (interrupted() || done_.epoch >= options_.epochs || session_.report().reached()) return false;
   nn::set_training(net_, true);
@@ -57,8 +67,10 @@ inline Options for_rank(const Options& options, bool first) {
   return interrupted_;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Fit::end(Index batches, EpochTimer& timer, double loss, double right) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Fit::end(Index batches, EpochTimer& timer, double loss, double right,
+                                                         const std::string& refusal) {
   EpochReport report = timer.finish();
+  if (refusal != told_refusal_) report.refusal = told_refusal_ = refusal;
   const double part = double(batches - done_.batch) / double(batches_);
   done_.batch = batches;
   done_.seconds += report.seconds;

@@ -30,6 +30,7 @@ struct Options {
   std::string json = "";    // report to write
   std::string svg = "";     // drawing of the learning curve to write
   std::string trace = "";   // trace of a GPU's work to write
+  bool no_capture = false;  // no step is captured in a graph
   double price = 0;         // of the machine, dollars an hour
   Index show = 0;           // mistakes to draw at the end
   bool skip_bad = false;    // leave out damaged records of the data set
@@ -72,6 +73,7 @@ inline constexpr const char* options_help =
     "  --json FILE              write the results\n"
     "  --svg FILE               draw loss and accuracy over the epochs\n"
     "  --trace FILE             write the time line of the GPU's work in the last epoch, for ui.perfetto.dev\n"
+    "  --no-capture             start each of a GPU's kernels anew instead of replaying a captured step\n"
     "  --price DOLLARS          of the machine for an hour: adds the cost\n"
     "  --show N                 draw N mistakes at the end\n";
 

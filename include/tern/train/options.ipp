@@ -120,6 +120,7 @@ namespace detail {
       {.name = "--json", .text = &options.json, .wants = "a file to write"},
       {.name = "--svg", .text = &options.svg, .wants = "a file to write"},
       {.name = "--trace", .text = &options.trace, .wants = "a file to write"},
+      {.name = "--no-capture", .flag = &options.no_capture},
       {.name = "--price", .number = &options.price},
       {.name = "--show", .index = &options.show},
       {.name = "--skip-bad", .flag = &options.skip_bad},

@@ -31,15 +31,22 @@ TERN_API std::string labelled(const char* label, double figure, const Metric& me
 
 }  // namespace detail
 
-/// One epoch. Times are in seconds. transfer_s and wait_s belong to a device other than the host's. A figure that is not known, or is the
-/// loss, is NaN.
+/// One epoch. Times are in seconds. forward_s, backward_s, optimizer_s and transfer_s are times of the host, which on a GPU only queues
+/// that work. Where the epoch was traced on a GPU, they are the device's, and with captured_s (whole captured steps), other_s and idle_s
+/// they add up to the epoch. transfer_s and wait_s belong to a device other than the host's. A figure that is not known, or is the loss, is
+/// NaN.
 struct EpochReport {
   double loss = 0, figure = 0;
   double seconds = 0, forward_s = 0, backward_s = 0, optimizer_s = 0, input_s = 0, transfer_s = 0, wait_s = 0;
+  bool of_device = false;  // whether the times are the device's
+  double captured_s = 0, other_s = 0, idle_s = 0;
   Index samples = 0;  // or words, or whatever a loss is the mean of
   double flops = 0;
   double test_figure = 0;
   double trained_s = 0;  // from the training's start to this epoch's end, without evaluations
+  Index replays = 0;     // steps that were replays of a captured one
+  double replay_s = 0;
+  std::string refusal = "";  // why no step is captured, in the first epoch of which that is so
 
   double samples_per_second() const { return seconds > 0 ? double(samples) / seconds : 0; }
 };

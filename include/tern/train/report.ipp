@@ -30,19 +30,40 @@ namespace detail {
   std::string text = line + detail::labelled("train", r.figure, metric) + detail::labelled("test", r.test_figure, metric);
   std::snprintf(line, sizeof line, "  %.2f s  %.0f %s/s\n", r.seconds, r.samples_per_second(), unit);
   text += line;
-  std::snprintf(line, sizeof line, "         forward %.0f%%  backward %.0f%%  optimiser %.0f%%  input %.1f%%  |  %.0f GFLOP/s",
-                share * r.forward_s, share * r.backward_s, share * r.optimizer_s, share * r.input_s, rate / 1e9);
+  std::snprintf(line, sizeof line, "         %sforward %.0f%%  backward %.0f%%  optimiser %.0f%%", r.of_device ? "on the device: " : "",
+                share * r.forward_s, share * r.backward_s, share * r.optimizer_s);
+  text += line;
+  if (r.captured_s > 0) {
+    std::snprintf(line, sizeof line, "  captured steps %.0f%%", share * r.captured_s);
+    text += line;
+  }
+  if (r.of_device) {
+    std::snprintf(line, sizeof line, "  transfers %.1f%%  other %.1f%%  idle %.0f%%\n         input %.1f%%", share * r.transfer_s, share * r.other_s,
+                  share * r.idle_s, share * r.input_s);
+  } else {
+    std::snprintf(line, sizeof line, "  input %.1f%%", share * r.input_s);
+  }
+  text += line;
+  std::snprintf(line, sizeof line, "  |  %.0f GFLOP/s", rate / 1e9);
   text += line;
   if (peak > 0) {
     std::snprintf(line, sizeof line, ", %.0f%% of this machine's %.0f", 100 * rate / peak, peak / 1e9);
     text += line;
   }
   text += '\n';
-  if (r.transfer_s + r.wait_s > 0) {
+  if (r.of_device) {
+    std::snprintf(line, sizeof line, "         waiting for the device %.1f%%\n", share * r.wait_s);
+    text += line;
+  } else if (r.transfer_s + r.wait_s > 0) {
     std::snprintf(line, sizeof line, "         transfers %.1f%%  waiting for the device %.1f%%\n", share * r.transfer_s,
                   share * r.wait_s);
     text += line;
   }
+  if (r.replays > 0) {
+    std::snprintf(line, sizeof line, "         %lld captured steps %.0f%%\n", (long long)r.replays, share * r.replay_s);
+    text += line;
+  }
+  if (!r.refusal.empty()) text += "         steps are not captured: " + r.refusal + "\n";
   if (price > 0) {
     const double cost = price * r.seconds / 3600;
     std::snprintf(line, sizeof line, "         $%.6f an epoch, %.0f %s a dollar\n", cost, cost > 0 ? double(r.samples) / cost : 0, unit);
@@ -96,7 +117,9 @@ namespace detail {
     json.object();
     for (const auto& member : members)
       if (member.value != &EpochReport::figure || report.metric.of) json.member(member.name, r.*member.value);
+    if (r.of_device) json.member("captured_s", r.captured_s), json.member("other_s", r.other_s), json.member("idle_s", r.idle_s);
     json.member("samples", r.samples);
+    json.member("replays", r.replays), json.member("replay_s", r.replay_s);
     json.end();
   }
   json.end();

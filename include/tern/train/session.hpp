@@ -47,24 +47,31 @@ class TERN_API EpochTimer {
  public:
   EpochTimer(Index epoch, Index batches, bool shows_progress = true);
 
-  void input_done() { lap(epoch_.input_s); }
-  void forward_done() { lap(epoch_.forward_s); }
-  void backward_done() { lap(epoch_.backward_s); }
+  void input_done() { lap(epoch_.input_s, Phase::forward); }
+  void forward_done() { lap(epoch_.forward_s, Phase::backward); }
+  void backward_done() { lap(epoch_.backward_s, Phase::optimizer); }
+  /// In place of forward_done() and backward_done(), of a step that was captured.
+  void replay_done() {
+    lap(epoch_.replay_s, Phase::optimizer);
+    ++epoch_.replays;
+  }
   /// The end of a step with that many samples. loss() is called only if it is shown.
   template <class Loss>
   void step_done(Index samples, const Loss& loss) {
-    lap(epoch_.optimizer_s);
+    lap(epoch_.optimizer_s, Phase::input);
     epoch_.samples += samples;
     ++done_;
     if (progress_.due()) progress_.draw(epoch_.samples, samples_expected(), loss());
   }
 
-  /// The report so far, without loss and accuracies; the progress line is gone. Read a result of the epoch's last step before, because work
+  /// The report so far, without loss and accuracies; the progress line is gone. Where a ledger lists a device's work, the phases have the
+  /// device's times. Read a result of the epoch's last step before, because work
   /// that a device has still to do now is not counted.
   EpochReport finish();
 
  private:
-  void lap(double& phase);
+  void lap(double& phase, Phase next);
+  void ask_device();
   /// The epoch's, if its other batches have as many on average.
   Index samples_expected() const { return epoch_.samples * batches_ / done_; }
 

@@ -54,6 +54,7 @@ namespace tern::inline TERN_BUILD::train {
     : progress_(epoch, shows_progress), batches_(batches), start_(now()), last_(start_), flops_(profile::flops()) {
   transfer_ = profile::transfer_seconds();
   wait_ = profile::wait_seconds();
+  tern::detail::device_events.phase = Phase::input;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE EpochReport EpochTimer::finish() {
@@ -62,10 +63,27 @@ namespace tern::inline TERN_BUILD::train {
   epoch_.flops = profile::flops() - flops_;
   epoch_.transfer_s = profile::transfer_seconds() - transfer_;
   epoch_.wait_s = profile::wait_seconds() - wait_;
+  tern::detail::device_events.phase = Phase::other;
+  if (cuda::detail::listener) ask_device();
   return epoch_;
 }
 
-[[gnu::noinline]] TERN_INLINE void EpochTimer::lap(double& phase) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void EpochTimer::ask_device() {
+  const ledger::DeviceParts parts = ledger::device_parts(cuda::current_device());
+  if (parts.busy() == 0) return;
+  const auto in = [&](Phase phase) { return parts.seconds[int(phase)]; };
+  epoch_.of_device = true;
+  epoch_.forward_s = in(Phase::forward);
+  epoch_.backward_s = in(Phase::backward);
+  epoch_.optimizer_s = in(Phase::optimizer);
+  epoch_.captured_s = in(Phase::captured);
+  epoch_.other_s = in(Phase::input) + in(Phase::other);
+  epoch_.transfer_s = parts.transfers;
+  epoch_.idle_s = std::max(0.0, epoch_.seconds - parts.busy());
+}
+
+[[gnu::noinline]] TERN_INLINE void EpochTimer::lap(double& phase, Phase next) {
+  tern::detail::device_events.phase = next;
   const double time = now();
   phase += time - last_;
   last_ = time;

@@ -1,5 +1,9 @@
 // Every kernel written by hand compiles, by NVRTC, for each type of element that it is used with and for chips old and
-// new.
+// new. With TERN_TEST_ALL_CHIPS=1 for seven chips, with a table of what ptxas reports, and none keeps registers in memory.
+#include <sys/mman.h>
+
+#include <cstdlib>
+
 #include "in_processes.hpp"
 #include "support/catch.hpp"
 #include "tern/device/cuda/graph.hpp"
@@ -14,7 +18,9 @@ using Types = std::vector<DType>;
 const Types floating{DType::float32, DType::float64, DType::bfloat16, DType::float16};
 const Types carriers{DType::uint8, DType::bfloat16, DType::int32, DType::int64};
 const Types integers{DType::int64, DType::int32, DType::uint8, DType::boolean};
+const Types single_and_half{DType::float32, DType::bfloat16, DType::float16};
 const Types single{DType::float32};
+const Types masks{DType::boolean};
 const Types every_type{DType::float32, DType::float64, DType::bfloat16, DType::float16,
                        DType::int64,   DType::int32,   DType::uint8,    DType::boolean};
 
@@ -25,13 +31,15 @@ struct Use {
 const Use uses[] = {
     {kernels::loss_sums_kernel, floating},
     {kernels::loss_total_kernel, floating},
+    {kernels::power_sum_kernel, floating},
+    {kernels::scale_gradients_kernel, floating},
     {kernels::layer_norm_columns_kernel, floating},
     {kernels::batch_norm_statistics_kernel, floating},
     {kernels::batch_norm_gradient_sums_kernel, floating},
-    {kernels::attention_kernel, single},
-    {kernels::attention_means_kernel, single},
-    {kernels::attention_query_gradient_kernel, single},
-    {kernels::attention_key_gradient_kernel, single},
+    {kernels::attention_kernel, single_and_half},
+    {kernels::attention_means_kernel, single_and_half},
+    {kernels::attention_query_gradient_kernel, single_and_half},
+    {kernels::attention_key_gradient_kernel, single_and_half},
     {kernels::arg_extreme_kernel, every_type},
     {kernels::integer_matmul_kernel, integers},
     {kernels::index_select_kernel, carriers},
@@ -46,28 +54,72 @@ const Use uses[] = {
     {kernels::dropout_kernel, floating},
     {kernels::recurrence_kernel, floating},
     {kernels::recurrence_gradient_kernel, floating},
-    {kernels::scan_rows_kernel, every_type},
-    {kernels::scan_columns_kernel, every_type},
+    {kernels::true_positions_kernel, masks},
     {kernels::sort_keys_kernel, every_type},
     {kernels::take_sorted_kernel, every_type},
+    {kernels::select_kernel, every_type},
     {kernels::searchsorted_kernel, every_type},
 };
 const kernels::Kernel* const untyped[] = {
-    &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::radix_count_kernel,
-    &kernels::radix_sums_kernel,     &kernels::radix_move_kernel,
-    &kernels::last_moves_kernel,     &kernels::row_numbers_kernel, &kernels::count_parts_kernel,
-    &kernels::true_positions_kernel, &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
+    &kernels::power_total_kernel,
+    &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::radix_count_kernel, &kernels::radix_sweep_kernel,
+    &kernels::last_moves_kernel,     &kernels::row_numbers_kernel, &kernels::count_true_kernel,
+    &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
     &kernels::sort_order_kernel,     &kernels::refuse_if_kernel,
+};
+
+bool on_all_chips() { return std::getenv("TERN_TEST_ALL_CHIPS"); }
+
+/// What ptxas reports: a thread's registers, a block's shared memory, and the bytes of registers that a thread keeps in memory.
+struct Resources {
+  int registers, shared, spilled;
+};
+
+/// Compiles for one chip and reads ptxas' report. Error with the compiler's log.
+Resources resources_of(const std::string& source, int chip) {
+  const cuda::NvrtcFunctions& rtc = cuda::nvrtc().functions;
+  const std::string target = text({"--gpu-architecture=sm_", chip});
+  const char* const options[] = {target.c_str(), "--std=c++17", "-default-device", "--ptxas-options=--verbose"};
+  cuda::NvrtcProgram program = nullptr;
+  TERN_NVRTC(nvrtcCreateProgram, &program, source.c_str(), "tern", 0, nullptr, nullptr);
+  const int status = rtc.nvrtcCompileProgram(program, 4, options);
+  std::size_t bytes = 0;
+  TERN_NVRTC(nvrtcGetProgramLogSize, program, &bytes);
+  std::string log(bytes, 0);
+  TERN_NVRTC(nvrtcGetProgramLog, program, log.data());
+  rtc.nvrtcDestroyProgram(&program);
+  /// The number before a word, 0 without it.
+  const auto number_before = [&](const char* word) {
+    const std::size_t end = log.find(word), begin = end == std::string::npos ? end : log.find_last_not_of("0123456789", end - 1);
+    return begin == std::string::npos ? 0 : std::atoi(log.c_str() + begin + 1);
+  };
+  const Resources found{number_before(" registers"), number_before(" bytes smem"),
+                        number_before(" bytes spill stores") + number_before(" bytes spill loads")};
+  if (status || !found.registers) fail("ptxas", {log});
+  return found;
+}
+
+/// Memory that forks share.
+template <class T>
+struct Shared {
+  T* const data;
+  const std::size_t bytes;
+  explicit Shared(std::size_t count)
+      : data(static_cast<T*>(mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))), bytes(count * sizeof(T)) {}
+  ~Shared() { munmap(data, bytes); }
 };
 
 /// Sources that are compiled for the oldest chip that the compiler knows of those that the library serves, and for newer ones.
 class Compilations {
  public:
-  void add(const std::string& source, const std::string& name) {
-    for (const int chip : {75, 90, 120}) all_.push_back({source, name, chip});
+  void add(const std::string& source, const std::string& name, int oldest = 75) {
+    for (const int chip : chips())
+      if (chip >= oldest) all_.push_back({source, name, chip});
   }
-  void add(const kernels::Kernel& kernel, std::initializer_list<DType> types) {
-    add(kernels::typed_source(kernel, types), std::string(kernel.name) + (types.size() ? std::string(", ") + name_of(*types.begin()) : ""));
+  void add(const kernels::Kernel& kernel, std::initializer_list<DType> types, int oldest = 75) {
+    std::string name = kernel.name;
+    for (const DType type : types) name += text({", ", name_of(type)});
+    add(kernels::typed_source(kernel, types), name, oldest);
   }
   template <class P>
   void add(const kernels::PackedKernel<P>& kernel) {
@@ -76,7 +128,10 @@ class Compilations {
   }
   void check() const {
     REQUIRE(!all_.empty());
-    CHECK(tern_test::failures_in_processes(all_.size(), [this](std::size_t k) { return all_[k].compiles(); }) == 0);
+    const Shared<Resources> found(all_.size());
+    REQUIRE(found.data != MAP_FAILED);
+    CHECK(tern_test::failures_in_processes(all_.size(), [&](std::size_t k) { return all_[k].compiles(found.data[k]); }) == 0);
+    if (on_all_chips()) print(found.data);
   }
 
  private:
@@ -84,8 +139,14 @@ class Compilations {
     std::string source, name;
     int chip;
 
-    bool compiles() const {
+    bool compiles(Resources& found) const {
       try {
+        if (on_all_chips()) {
+          found = resources_of(source, chip);
+          if (!found.spilled) return true;
+          std::printf("FAILED %s for sm_%d: %d bytes of registers are kept in memory\n", name.c_str(), chip, found.spilled);
+          return false;
+        }
         if (cuda::detail::compile(source, chip / 10, chip % 10).size() > 100) return true;
         std::printf("FAILED %s for sm_%d: next to nothing\n", name.c_str(), chip);
       } catch (const Error& error) { std::printf("FAILED %s for sm_%d: %s\n", name.c_str(), chip, error.what()); }
@@ -93,6 +154,21 @@ class Compilations {
     }
   };
   std::vector<Compilation> all_;
+
+  static const std::vector<int>& chips() {
+    static const std::vector<int> all{75, 80, 86, 89, 90, 100, 120}, few{75, 90, 120};
+    return on_all_chips() ? all : few;
+  }
+  /// A line for each kernel: registers, spilled bytes and bytes of shared memory for each chip.
+  void print(const Resources* found) const {
+    std::printf("%-48s", "registers/spilled/shared");
+    for (const int chip : chips()) std::printf(" %13s", text({"sm_", chip}).c_str());
+    for (std::size_t k = 0; k < all_.size(); ++k) {
+      if (k % chips().size() == 0) std::printf("\n%-48s", all_[k].name.c_str());
+      std::printf(" %13s", text({found[k].registers, "/", found[k].spilled, "/", found[k].shared}).c_str());
+    }
+    std::printf("\n");
+  }
 };
 
 bool has_compiler() {
@@ -109,6 +185,23 @@ TEST_CASE("kernels on elements compile") {
   Compilations all;
   for (const Use& use : uses)
     for (const DType type : use.types) all.add(use.kernel, {type});
+  for (const kernels::ScanKernels* const layout : {&kernels::scan_packs_kernels, &kernels::scan_rows_kernels, &kernels::scan_columns_kernels})
+    for (const auto& kernel : layout->of_kind)
+      for (const DType type : every_type) all.add(kernel, {type});
+  all.check();
+}
+
+TEST_CASE("kernels on tensor cores compile") {
+  if (!has_compiler()) SKIP_TEST("needs NVRTC");
+  Compilations all;
+  const auto add = [&](const auto& table) {
+    for (const auto& kernel : table)
+      for (const DType type : single_and_half)
+        if (size_of(type) == kernel.shape.bytes) all.add(kernel, {type}, 80);
+  };
+  add(kernels::attention_tile_kernels);
+  add(kernels::attention_tile_query_kernels);
+  add(kernels::attention_tile_key_kernels);
   all.check();
 }
 

@@ -1,8 +1,9 @@
 // NVIDIA's compiler on every kernel that tests on Cuda have made, the traced ones among them: their sources lie in the
-// tests' cache of kernels. Each is compiled for one of three chips, by turns; with --all for six. With --chip 90 each is
+// tests' cache of kernels. Each is compiled for one of three chips, by turns; with --all for seven. With --chip 90 each is
 // compiled for compute capability 9.0 alone and kept in the cache of compiled kernels, where programs on a machine with
 // such a chip find it.
 // usage: tern_cuda_sources FOLDER [--all | --chip NUMBER]
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -34,8 +35,8 @@ std::set<std::string> read_sources(const char* folder) {
 }
 
 std::string name_of(const std::string& source) {
-  const std::string before = "extern \"C\" __global__ void ";
-  const std::size_t begin = source.find(before) + before.size();
+  const std::string before = " void ";
+  const std::size_t begin = source.find(before, source.rfind("__global__")) + before.size();
   return source.substr(begin, source.find('(', begin) - begin);
 }
 
@@ -67,7 +68,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::vector<int> chips = keep  ? std::vector{chip}
-                                 : all ? std::vector{75, 80, 86, 90, 100, 120}
+                                 : all ? std::vector{75, 80, 86, 89, 90, 100, 120}
                                        : std::vector{75, 90, 120};
   try {
     tern::cuda::nvrtc();
@@ -77,7 +78,10 @@ int main(int argc, char** argv) {
 
   const std::vector<std::string> sources(known.begin(), known.end());
   const std::size_t failed = tern_test::failures_in_processes(sources.size(), [&](std::size_t k) {
-    return compiles(sources[k], all || keep ? chips : std::vector{chips[k % chips.size()]}, keep);
+    std::vector<int> wanted = all || keep ? chips : std::vector{chips[k % chips.size()]};
+    if (!keep && sources[k].find("mma.sync") != std::string::npos)  // tensor cores are used from compute capability 8.0 on
+      for (int& one : wanted) one = std::max(one, 80);
+    return compiles(sources[k], wanted, keep);
   });
   if (keep) std::printf("for sm_%d, by NVRTC %s\n", chip, detail::compiler_version(detail::kernel_folder()).c_str());
   std::printf("%zu passed, %zu failed, 0 skipped\n", sources.size() - failed, failed);

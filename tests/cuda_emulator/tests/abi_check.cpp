@@ -11,6 +11,9 @@
 #if __has_include(<nccl.h>)
 #include <nccl.h>
 #endif
+#if __has_include(<cupti.h>)
+#include <cupti.h>
+#endif
 
 #include <type_traits>
 
@@ -72,6 +75,9 @@ ABI_CUDNN_FUNCTIONS(SAME_FUNCTION)
 #ifdef NCCL_MAJOR
 ABI_NCCL_FUNCTIONS(SAME_FUNCTION)
 #endif
+#ifdef CUPTI_API_VERSION
+ABI_CUPTI_FUNCTIONS(SAME_FUNCTION)
+#endif
 }  // namespace abi
 
 #define SAME_VALUE(name, value, ...) static_assert(static_cast<int>(name) == (value), #name);
@@ -81,9 +87,43 @@ ABI_NVRTC_CONSTANTS(SAME_VALUE)
 ABI_CUBLASLT_CONSTANTS(SAME_VALUE)
 #ifdef CUDNN_MAJOR
 ABI_CUDNN_CONSTANTS(SAME_VALUE)
+ABI_CUDNN_GRAPH_CONSTANTS(SAME_VALUE)
 #endif
 #ifdef NCCL_MAJOR
 ABI_NCCL_CONSTANTS(SAME_VALUE)
+#endif
+#ifdef CUPTI_API_VERSION
+ABI_CUPTI_ERRORS(SAME_VALUE)
+ABI_CUPTI_CONSTANTS(SAME_VALUE)
+#define SAME_PLACE(ours, theirs, member) static_assert(offsetof(abi::ours, member) == offsetof(theirs, member), #ours "." #member);
+#define SAME_COPY(ours, theirs)      \
+  SAME_PLACE(ours, theirs, copyKind) \
+  SAME_PLACE(ours, theirs, srcKind)  \
+  SAME_PLACE(ours, theirs, dstKind)  \
+  SAME_PLACE(ours, theirs, bytes)
+#define SAME_RECORD(ours, theirs)    \
+  SAME_PLACE(ours, theirs, start)    \
+  SAME_PLACE(ours, theirs, end)      \
+  SAME_PLACE(ours, theirs, deviceId) \
+  SAME_PLACE(ours, theirs, streamId) \
+  SAME_PLACE(ours, theirs, correlationId)
+SAME_RECORD(CUpti_ActivityKernel, CUpti_ActivityKernel8)
+SAME_PLACE(CUpti_ActivityKernel, CUpti_ActivityKernel8, name)
+SAME_COPY(CUpti_ActivityMemcpy, CUpti_ActivityMemcpy5)
+SAME_RECORD(CUpti_ActivityMemcpy, CUpti_ActivityMemcpy5)
+SAME_COPY(CUpti_ActivityMemcpyPtoP, CUpti_ActivityMemcpyPtoP4)
+SAME_RECORD(CUpti_ActivityMemcpyPtoP, CUpti_ActivityMemcpyPtoP4)
+SAME_PLACE(CUpti_ActivityMemcpyPtoP, CUpti_ActivityMemcpyPtoP4, dstDeviceId)
+SAME_RECORD(CUpti_ActivityMemset, CUpti_ActivityMemset4)
+SAME_PLACE(CUpti_ActivityMemset, CUpti_ActivityMemset4, bytes)
+#if CUPTI_API_VERSION >= 130202
+SAME_RECORD(CUpti_ActivityKernel, CUpti_ActivityKernel11)
+SAME_PLACE(CUpti_ActivityKernel, CUpti_ActivityKernel11, name)
+SAME_COPY(CUpti_ActivityMemcpy, CUpti_ActivityMemcpy6)
+SAME_RECORD(CUpti_ActivityMemcpy, CUpti_ActivityMemcpy6)
+#endif
+static_assert(sizeof(abi::CUpti_CallbackData) == sizeof(CUpti_CallbackData));
+static_assert(offsetof(abi::CUpti_CallbackData, correlationId) == offsetof(CUpti_CallbackData, correlationId));
 #endif
 
 static_assert(sizeof(abi::cublasLtMatmulAlgo_t) == sizeof(cublasLtMatmulAlgo_t));

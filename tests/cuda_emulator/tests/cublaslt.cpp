@@ -329,7 +329,7 @@ CHILD_CASE("cuda emulator: a product with freed memory, and one on a broken devi
 }
 
 CHILD_CASE("cuda emulator: a product takes its arithmetic or its bytes, whichever is longer") {
-  tern_emulator_set("call_ns=100,kernel_ns=1000,memory_rate=100,float32=1000,tf32=8000");
+  tern_emulator_set("call_ns=100,kernel_ns=1000,memory_rate=100,float32=1000,tf32=8000,event_ns=0");
   start();
   Library lt;
   const int n = 64;

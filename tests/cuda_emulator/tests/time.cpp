@@ -1,4 +1,6 @@
 // The time model: exact, whatever runs when.
+#include <chrono>
+
 #include "device.hpp"
 
 using namespace emulator_test;
@@ -8,7 +10,7 @@ namespace {
 // Rates in bytes or operations per ns.
 constexpr const char* machine =
     "call_ns=100,kernel_ns=1000,copy_ns=500,h2d_pinned=10,h2d_pageable=4,d2h_pinned=8,d2h_pageable=2,memory_rate=100,"
-    "float32=1000,peer=20";
+    "float32=1000,peer=20,event_ns=0";
 
 float elapsed(CUevent a, CUevent b) {
   float ms = -1;
@@ -114,6 +116,41 @@ CHILD_CASE("cuda emulator: a graph costs the host one call") {
   EXPECT(elapsed(begin, end) == (100 + 5 * 2000) * 1e-6f);
 }
 
+CHILD_CASE("cuda emulator: with cold=1 the first use of a library and the compilation of a kernel take their time, else none") {
+  constexpr const char* source = R"(extern "C" __global__ void f(int* x) {})";
+  tern_emulator_set(machine);
+  start();
+  const auto spent = [](auto&& f) {
+    const auto begin = std::chrono::steady_clock::now();
+    const std::uint64_t before = tern_emulator_now();
+    f();
+    const std::uint64_t ns = tern_emulator_now() - before;
+    EXPECT(std::chrono::steady_clock::now() - begin >= std::chrono::nanoseconds(ns));
+    return 1e-6 * double(ns);
+  };
+  const auto open_cublas = [] {
+    cublasLtHandle_t handle = nullptr;
+    EXPECT(cublasLtCreate(&handle) == CUBLAS_STATUS_SUCCESS);
+    EXPECT(cublasLtDestroy(handle) == CUBLAS_STATUS_SUCCESS);
+  };
+  const auto open_cudnn = [] {
+    cudnnHandle_t handle = nullptr;
+    EXPECT(cudnnCreate(&handle) == CUDNN_STATUS_SUCCESS);
+    EXPECT(cudnnDestroy(handle) == CUDNN_STATUS_SUCCESS);
+  };
+  const auto compile = [] { Kernels kernels(source); };
+  for (const auto& use : std::initializer_list<std::function<void()>>{open_cublas, open_cudnn, compile}) EXPECT(spent(use) == 0);
+  tern_emulator_set("cold=1");
+  EXPECT(spent(open_cublas) == 333);
+  EXPECT(spent(open_cublas) == 0);
+  EXPECT(spent(open_cudnn) == 333);
+  const double first = spent(compile), second = spent(compile);
+  EXPECT(first - second == 333);
+  EXPECT(second >= 20 && second <= 300);
+  tern_emulator_set("cold=1");  // all libraries are closed again
+  EXPECT(spent(open_cublas) == 333);
+}
+
 CHILD_CASE("cuda emulator: the host's own work passes on its clock") {
   tern_emulator_set(machine);
   start();
@@ -124,4 +161,17 @@ CHILD_CASE("cuda emulator: the host's own work passes on its clock") {
   EXPECT(cuEventRecord(end, s) == CUDA_SUCCESS);
   EXPECT(cuEventSynchronize(end) == CUDA_SUCCESS);
   EXPECT(elapsed(begin, end) == 5100e-6f);
+}
+
+CHILD_CASE("cuda emulator: an event that is timed takes its stream's time, one that is not takes none") {
+  tern_emulator_set(machine);
+  tern_emulator_set("event_ns=1500");
+  start();
+  Stream s;
+  Event begin, end, untimed(CU_EVENT_DISABLE_TIMING);
+  EXPECT(cuEventRecord(begin, s) == CUDA_SUCCESS);
+  EXPECT(cuEventRecord(untimed, s) == CUDA_SUCCESS);
+  EXPECT(cuEventRecord(end, s) == CUDA_SUCCESS);
+  EXPECT(cuEventSynchronize(end) == CUDA_SUCCESS);
+  EXPECT(elapsed(begin, end) == 1500e-6f);
 }

@@ -42,11 +42,11 @@ struct Page {
 };
 
 struct Searching {
-  Searching() { cuda::cudnn_benchmark(true); }
-  ~Searching() { cuda::cudnn_benchmark(false); }
+  Searching() { cuda::benchmark(true); }
+  ~Searching() { cuda::benchmark(false); }
 };
 
-/// A convolution and its gradients, whose algorithms cuDNN is to find by trying them.
+/// A convolution and its gradients, whose engines are timed.
 void search() {
   const Searching searching;
   const auto x = ones<Cuda>({1, 1, 3, 3}).requires_grad_(), weight = ones<Cuda>({1, 1, 2, 2}).requires_grad_();
@@ -103,14 +103,15 @@ constexpr int unknown_error = 999;
 #define TERN_FAULTS_DRIVER(name, result, arguments) {#name, unknown_error},
 #define TERN_FAULTS_LIBRARY(name, result, arguments) {#name, 0},
 constexpr DriverCall driver_calls[] = {TERN_CUDA_DRIVER_FUNCTIONS(TERN_FAULTS_DRIVER) TERN_NVRTC_FUNCTIONS(TERN_FAULTS_LIBRARY)
-                                           TERN_CUBLASLT_FUNCTIONS(TERN_FAULTS_LIBRARY) TERN_CUDNN_FUNCTIONS(TERN_FAULTS_LIBRARY)};
+                                           TERN_CUBLASLT_FUNCTIONS(TERN_FAULTS_LIBRARY) TERN_CUDNN_FUNCTIONS(TERN_FAULTS_LIBRARY)
+                                               TERN_CUDNN_GRAPH_FUNCTIONS(TERN_FAULTS_LIBRARY)};
 
 /// Its failure is none: a context that is not known to be current is made current.
 bool is_harmless(const DriverCall& call) { return std::string(call.function) == "cuCtxGetCurrent"; }
 
 constexpr const char* kinds[] = {"context", "memory", "pinned", "stream", "event", "module",
                                  "program", "cublasLt", "matmul desc", "matrix layout", "preference", "cudnn", "tensor desc",
-                                 "filter desc", "convolution desc", "activation desc", "graph", "executable graph"};
+                                 "cudnn part", "graph", "executable graph"};
 
 /// What exists besides idle handles and the pinned blocks that are kept for reuse.
 std::map<std::string, std::int64_t> census() {

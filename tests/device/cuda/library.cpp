@@ -44,6 +44,7 @@ std::string why_not_with(const std::string& environment) {
 TEST_CASE("libraries are found in a toolkit, in conda's environments and in pip's wheels", "[cuda]") {
   for (const auto& [variable, value, below] :
        {std::tuple{"CUDA_HOME", "", "lib64"},
+        {"CUDA_HOME", "", "extras/CUPTI/lib64"},
         {"CUDA_PATH", "", "targets/x86_64-linux/lib"},
         {"CONDA_PREFIX", "", "lib"},
         {"VIRTUAL_ENV", "", "lib/python3.12/site-packages/nvidia/cu13/lib"},

@@ -195,6 +195,7 @@ inline bool attention_pays(On<Cpu>, const AttentionSizes& s, bool causal) {
 }
 
 template <class T>
+  requires(!is_half_v<T>)
 void kernel(On<Cpu>, Types<T>, const Attention& op) {
   using namespace cpu_kernels;
   const AttentionKernel<T> kernel(op);
@@ -218,6 +219,7 @@ void kernel(On<Cpu>, Types<T>, const Attention& op) {
 
 /// One matrix of the batch is one task, because all its queries add to the same dk and dv.
 template <class T>
+  requires(!is_half_v<T>)
 void kernel(On<Cpu>, Types<T>, const AttentionGradient& op) {
   using namespace cpu_kernels;
   using Kernel = AttentionKernel<T>;

@@ -57,11 +57,17 @@ template <class Key>
 void sort_keys(Keyed<Key>* keys, Keyed<Key>* spare, Index n, Index k) {
   constexpr Index few = 1024;  // at this size, both algorithms took the same time
   if (64 * k <= n) return std::partial_sort(keys, keys + k, keys + n);  // almost every key is excluded by one comparison
-  if (k < n) std::nth_element(keys, keys + k, keys + n);
-  if (k < few)
-    std::sort(keys, keys + k);
-  else
-    radix_sort(keys, spare, k);
+  if (k < few) {
+    if (k < n) std::nth_element(keys, keys + k, keys + n);
+    return std::sort(keys, keys + k);
+  }
+  if (k < n) {  // the first k stay in the order that they have, which the radix sort keeps among equal ones
+    std::copy_n(keys, n, spare);
+    std::nth_element(spare, spare + (k - 1), spare + n);
+    const Keyed<Key> last = spare[k - 1];
+    static_cast<void>(std::remove_if(keys, keys + n, [&](const Keyed<Key>& x) { return last < x; }));
+  }
+  radix_sort(keys, spare, k);
 }
 
 /// The element of sorted x that has `before` others before it. room is for n keys.

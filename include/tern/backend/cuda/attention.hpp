@@ -3,9 +3,7 @@
 // matrix of its result and goes over the other operand, so every sum has one order. In the backward pass one kernel owns
 // queries and another keys; both calculate the weights again.
 #pragma once
-#include "../../device/cuda/memory.hpp"
-#include "../attention.hpp"
-#include "codegen/parameters.hpp"
+#include "attention_tiles.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -13,19 +11,6 @@ namespace cuda_kernels {
 
 /// The longest queries, keys and values: a thread's sums are in registers.
 inline constexpr Index attention_size = 128;
-
-TERN_KERNEL_STRUCT(AttentionInput,
-  Index matrices;
-  Index queries;
-  Index keys;
-  Index size;
-  Index width;
-  Index causal;
-  double scale;
-  Pointer<const T0> q;
-  Pointer<const T0> k;
-  Pointer<const T0> v;
-);
 
 // 256 threads work on 64 x 64 scores: thread (r, c) of 16 x 16 has rows 4 r … 4 r + 3 and columns c, c + 16, …
 inline constexpr const char* attention_text = R"CUDA(
@@ -49,7 +34,7 @@ struct Rows {
     const int c = threadIdx.x % depth;
     #pragma unroll 1
     for (int i = threadIdx.x / depth; i < tile; i += 256 / depth)
-      to[i][c] = i < count && column + c < length ? C0(from[i * length + column + c]) : C0(0);
+      to[i][c] = i < count && column + c < length ? wide(from[i * length + column + c]) : C0(0);
   }
 };
 
@@ -109,21 +94,11 @@ inline __device__ void store(T0* to, Index first, Index count, Index length, con
     const Index row = first + thread_row() + i;
     for (int u = 0; u < 8; ++u)
       if (const int column = thread_column() + 16 * u; row < count && column < length)
-        to[row * length + column] = T0(sums[i][u] * factor[i]);
+        to[row * length + column] = Element<T0>::of(sums[i][u] * factor[i]);
   }
-}
-
-// Whether query i sees key j.
-inline __device__ bool sees(const AttentionInput& in, Index i, Index j) {
-  return i < in.queries && j < in.keys && (j <= i || !in.causal);
 }
 )CUDA";
 
-TERN_KERNEL_STRUCT(AttentionParameters,
-  AttentionInput in;
-  Pointer<T0> out;
-  Pointer<T0> log_sums;
-);
 inline constexpr KernelOf<AttentionParameters> attention_kernel{"attention", R"CUDA(
 // The sum, or the largest, of what the 16 threads of a row have.
 inline __device__ C0 row_sum(C0 x) {
@@ -170,42 +145,17 @@ extern "C" __global__ void attention(const AttentionParameters p) {
   for (int i = 0; i < 4; ++i) {
     factor[i] = C0(1) / total[i];
     const Index query = first + thread_row() + i;
-    if (thread_column() == 0 && query < in.queries) p.log_sums[matrix * in.queries + query] = T0(largest[i] + log(total[i]));
+    if (thread_column() == 0 && query < in.queries) p.log_sums[matrix * in.queries + query] = largest[i] + log(total[i]);
   }
   store(p.out + matrix * in.queries * in.width, first, in.queries, in.width, sums, factor);
 }
-)CUDA", {AttentionInput::source, attention_text}};
-
-/// With weights P and each query's mean m = Σ g out: dV = Pᵀ G, dS = P (G Vᵀ - m), dQ = dS K scale and dK = dSᵀ Q scale.
-TERN_KERNEL_STRUCT(AttentionGradientParameters,
-  AttentionInput in;
-  Pointer<const T0> g;
-  Pointer<const T0> out;
-  Pointer<const T0> log_sums;
-  Pointer<C0> means;
-  Pointer<T0> dq;
-  Pointer<T0> dk;
-  Pointer<T0> dv;
-);
-
-// A warp for each query.
-inline constexpr KernelOf<AttentionGradientParameters> attention_means_kernel{"attention_means", R"CUDA(
-extern "C" __global__ void attention_means(const AttentionGradientParameters p) {
-  const Index query = blockIdx.x * Index(8) + threadIdx.x / 32, first = query * p.in.width;
-  if (query >= p.in.matrices * p.in.queries) return;
-  C0 sum = 0;
-  #pragma unroll 1
-  for (int i = threadIdx.x % 32; i < p.in.width; i += 32) sum = multiply_add(C0(p.g[first + i]), C0(p.out[first + i]), sum);
-  for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-  if (threadIdx.x % 32 == 0) p.means[query] = sum;
-}
-)CUDA", {AttentionInput::source}};
+)CUDA", {AttentionInput::source, attention_sees_text, attention_text}};
 
 inline constexpr const char* attention_slopes_text = R"CUDA(
 // From the scores of a query and a key, and from g Vᵀ: their weight, and the gradient of the score.
-inline __device__ void slope(const AttentionInput& in, const T0* log_sums, const C0* means, Index query, Index key, C0& score, C0& product) {
+inline __device__ void slope(const AttentionInput& in, const C0* log_sums, const C0* means, Index query, Index key, C0& score, C0& product) {
   const bool seen = sees(in, query, key);
-  score = seen ? exp(score * C0(in.scale) - C0(log_sums[query])) : C0(0);
+  score = seen ? exp(score * C0(in.scale) - log_sums[query]) : C0(0);
   product = seen ? score * (product - means[query]) : C0(0);
 }
 )CUDA";
@@ -216,7 +166,7 @@ extern "C" __global__ void attention_query_gradient(const AttentionGradientParam
   const AttentionInput& in = p.in;
   const Index tiles = (in.queries + tile - 1) / tile, matrix = blockIdx.x / tiles, first = blockIdx.x % tiles * tile;
   const Index end = in.causal && first + tile < in.keys ? first + tile : in.keys;
-  const T0* const log_sums = p.log_sums + matrix * in.queries;
+  const C0* const log_sums = p.log_sums + matrix * in.queries;
   const C0* const means = p.means + matrix * in.queries;
   Sums sums;
   clear(sums);
@@ -234,14 +184,14 @@ extern "C" __global__ void attention_query_gradient(const AttentionGradientParam
   const C0 scale = C0(in.scale), factor[4] = {scale, scale, scale, scale};
   store(p.dq + matrix * in.queries * in.size, first, in.queries, in.size, sums, factor);
 }
-)CUDA", {AttentionInput::source, attention_text, attention_slopes_text}};
+)CUDA", {AttentionInput::source, attention_sees_text, attention_text, attention_slopes_text}};
 
 inline constexpr KernelOf<AttentionGradientParameters> attention_key_gradient_kernel{"attention_key_gradient", R"CUDA(
 extern "C" __global__ void attention_key_gradient(const AttentionGradientParameters p) {
   __shared__ Shared shared;
   const AttentionInput& in = p.in;
   const Index tiles = (in.keys + tile - 1) / tile, matrix = blockIdx.x / tiles, first = blockIdx.x % tiles * tile;
-  const T0* const log_sums = p.log_sums + matrix * in.queries;
+  const C0* const log_sums = p.log_sums + matrix * in.queries;
   const C0* const means = p.means + matrix * in.queries;
   Sums k_sums, v_sums;
   clear(k_sums);
@@ -262,18 +212,36 @@ extern "C" __global__ void attention_key_gradient(const AttentionGradientParamet
   if (p.dk) store(p.dk + matrix * in.keys * in.size, first, in.keys, in.size, k_sums, factor);
   if (p.dv) store(p.dv + matrix * in.keys * in.width, first, in.keys, in.width, v_sums, one);
 }
-)CUDA", {AttentionInput::source, attention_text, attention_slopes_text}};
+)CUDA", {AttentionInput::source, attention_sees_text, attention_text, attention_slopes_text}};
+
+/// True if the device and the sizes allow the kernels for tensor cores.
+TERN_API bool has_attention_tiles(const AttentionSizes& s);
+
+TERN_API void run_attention(const Attention& op);
+
+TERN_API void run_attention_gradient(const AttentionGradient& op);
 
 }  // namespace cuda_kernels
 
-/// Blocks are used where they pay, by counts: if a causal mask hides half of the scores, or if the scores would take more than
-/// 64 MB. The products of whole matrices are faster otherwise.
+/// Tensor cores make attention by blocks the faster way, but for a few rows, and for so few blocks of rows that most multiprocessors would
+/// have none while those few go over many keys. Without them the products of whole matrices are faster, unless a causal mask hides half of
+/// the scores, or the scores would take more than 64 MB.
 inline bool attention_pays(On<Cuda>, const AttentionSizes& s, bool causal) {
+  if (cuda_kernels::has_attention_tiles(s)) return s.queries >= 16 && s.keys <= 512 * s.batch * ((s.queries + 63) / 64);
   return std::max(s.size, s.width) <= cuda_kernels::attention_size && s.queries >= 64 && (causal || s.batch * s.queries * s.keys >= 1 << 24);
 }
 
-TERN_API void kernel(On<Cuda>, Types<float>, const Attention& op);
-TERN_API void kernel(On<Cuda>, Types<float>, const AttentionGradient& op);
+template <class T>
+  requires(!std::is_same_v<T, double>)
+void kernel(On<Cuda>, Types<T>, const Attention& op) {
+  cuda_kernels::run_attention(op);
+}
+
+template <class T>
+  requires(!std::is_same_v<T, double>)
+void kernel(On<Cuda>, Types<T>, const AttentionGradient& op) {
+  cuda_kernels::run_attention_gradient(op);
+}
 
 }  // namespace backend
 }  // namespace tern

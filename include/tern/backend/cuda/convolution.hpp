@@ -1,8 +1,7 @@
-// Convolution by cuDNN, in channels-last order. Where cuDNN has no such kernel, as for doubles, the elements are copied to
-// row-major order and back.
+// Convolution by cuDNN, in channels-last order.
 #pragma once
 #include "../convolution.hpp"
-#include "../../device/cuda/cudnn.hpp"
+#include "../../device/cuda/cudnn_convolution.hpp"
 #include "copy.hpp"
 #include "map.hpp"
 #include "reduce.hpp"
@@ -18,22 +17,11 @@ TERN_API void set_sizes(int* sizes, const Array& a);
 
 TERN_API ConvolutionForm form_of(ConvolutionPass pass, const ConvParams& c, const Array& x, const Array& weight, const Array& y);
 
-/// Memory for an array's elements in row-major order.
-struct RowMajor {
-  cuda::detail::Scratch room;
-  Array array;
-  explicit RowMajor(const Array& a) : room(a.ordinal, bytes_of(a)), array(a) {
-    array.data = room.data();
-    set_contiguous_strides(array);
-  }
-};
-
 /// Runs a forward pass with bias, addend and relu in one call. False if cuDNN does not support it.
-TERN_API bool try_fused(const ConvolutionForm& form, const Array& x, const Array& weight, const Array& y, const Array& bias,
-                        const Array* addend);
+TERN_API bool try_fused(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, const Array& bias, const Array* addend,
+                        bool relu);
 
-/// Runs one pass, with `adds` added to what the result holds. What cuDNN does not support in channels-last order runs in
-/// row-major order, and what no deterministic algorithm supports runs in another one, if it may.
+/// Runs one pass, with `adds` added to what the result holds.
 TERN_API void run_convolution(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, bool adds = false);
 
 /// One number for each channel, as an array that broadcasts to `to`.
@@ -52,13 +40,8 @@ template <class T>
 void kernel(On<Cuda>, Types<T>, const Convolution& op) {
   using namespace cuda_kernels;
   const Array& y = op.y;
-  ConvolutionForm form = form_of(ConvolutionPass::forward, op.params, op.x, op.weight, y);
-  if (op.bias && !std::is_same_v<T, double>) {
-    form.fused = true;
-    form.relu = op.relu;
-    if (try_fused(form, op.x, op.weight, y, *op.bias, op.residual)) return;
-    form.fused = form.relu = false;
-  }
+  const ConvolutionForm form = form_of(ConvolutionPass::forward, op.params, op.x, op.weight, y);
+  if (op.bias && !std::is_same_v<T, double> && try_fused(form, op.x, op.weight, y, *op.bias, op.residual, op.relu)) return;
   run_convolution(form, op.x, op.weight, y);
   if (op.bias) add_to<T>(y, per_channel(*op.bias, y));
   if (op.residual) add_to<T>(y, *op.residual);

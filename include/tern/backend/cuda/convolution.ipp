@@ -18,10 +18,9 @@ TERN_INLINE void set_sizes(int* sizes, const Array& a) {
   ConvolutionForm form{};
   form.pass = pass;
   form.type = types[int(x.dtype)];
-  form.format = form.type == cudnn_double ? cudnn_nchw : cudnn_nhwc;
-  form.tf32 = form.type == cudnn_float && cuda::detail::convolution_tf32_allowed;
-  form.dims = std::max<int>(x.ndim, 4);
-  form.groups = int(c.groups);
+  form.exact = form.type == cudnn_float && !cuda::detail::convolution_tf32_allowed;
+  form.deterministic = cuda::detail::convolution_deterministic;
+  form.dims = std::int16_t(std::max<int>(x.ndim, 4));
   set_sizes(form.x, x);
   set_sizes(form.w, weight);
   set_sizes(form.y, y);
@@ -38,46 +37,35 @@ TERN_INLINE void set_sizes(int* sizes, const Array& a) {
   return form;
 }
 
-[[gnu::noinline]] TERN_INLINE bool try_fused(const ConvolutionForm& form, const Array& x, const Array& weight, const Array& y, const Array& bias,
-                                             const Array* addend) {
-  const Array* const arrays[] = {&weight, &y, &bias, addend ? addend : &y};
-  const int ordinal = common_ordinal(x, arrays, 4);
-  return cuda::detail::try_convolution(ordinal, form, {x.data, weight.data, y.data, bias.data, addend ? addend->data : nullptr});
+/// The bytes, at most 16, that divide all of the addresses.
+TERN_INLINE std::uint8_t common_alignment(std::initializer_list<const void*> addresses) {
+  std::uintptr_t bits = 16;
+  for (const void* address : addresses) bits |= reinterpret_cast<std::uintptr_t>(address);
+  return std::uint8_t(bits & (~bits + 1));
 }
 
-/// In row-major order, between copies. False if cuDNN does not support it.
-TERN_INLINE bool try_row_major(int ordinal, ConvolutionForm form, const Array& x, const Array& weight, const Array& y, bool adds) {
-  form.format = cuda::cudnn_nchw;
-  if (cuda::detail::is_refused(ordinal, form)) return false;
-  const Array* const ours[] = {&y, &x, &weight};  // in the order of the passes that write them
-  const RowMajor theirs[] = {RowMajor(y), RowMajor(x), RowMajor(weight)};
-  const int written = int(form.pass);
-  for (int i = 0; i < 3; ++i)
-    if (i != written || adds) run<Cuda>(Copy{theirs[i].array, *ours[i]});
-  char* const target = theirs[written].array.data;
-  if (!cuda::detail::try_convolution(ordinal, form,
-                                     {theirs[1].array.data, theirs[2].array.data, theirs[0].array.data, nullptr, adds ? target : nullptr}))
-    return false;
-  run<Cuda>(Copy{*ours[written], theirs[written].array});
-  return true;
+TERN_INLINE bool start_convolution(int ordinal, ConvolutionForm form, const cuda::detail::ConvolutionMemory& m, std::string* reason = nullptr) {
+  form.alignment = common_alignment({m.x, m.w, m.y, m.bias, m.addend});
+  return cuda::detail::try_convolution(ordinal, form, m, reason);
+}
+
+[[gnu::noinline]] TERN_INLINE bool try_fused(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, const Array& bias,
+                                             const Array* addend, bool relu) {
+  const Array* const arrays[] = {&weight, &y, &bias, addend ? addend : &y};
+  const int ordinal = common_ordinal(x, arrays, 4);
+  form.bias = true, form.addend = addend, form.relu = relu;
+  return start_convolution(ordinal, form, {x.data, weight.data, y.data, bias.data, addend ? addend->data : nullptr});
 }
 
 [[gnu::noinline]] TERN_INLINE void run_convolution(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, bool adds) {
-  using cuda::detail::CudnnChoice;
   const Array* const arrays[] = {&weight, &y};
   const int ordinal = common_ordinal(x, arrays, 2);
-  const bool channels_last = form.format == cuda::cudnn_nhwc, deterministic = cuda::detail::convolution_deterministic;
   const char* const written[] = {y.data, x.data, weight.data};
-  for (const CudnnChoice choice : {CudnnChoice::deterministic, CudnnChoice::any}) {
-    if (deterministic && choice == CudnnChoice::any) break;
-    form.choice = choice;
-    if (channels_last &&
-        cuda::detail::try_convolution(ordinal, form, {x.data, weight.data, y.data, nullptr, adds ? written[int(form.pass)] : nullptr}))
-      return;
-    if (try_row_major(ordinal, form, x, weight, y, adds)) return;
-  }
-  fail("cuda", {"cuDNN has no ", deterministic ? "deterministic " : "", "algorithm for a convolution of ", x.shape_ref(), " and ", weight.shape_ref(),
-                deterministic ? "; others are allowed after cuda::cudnn_deterministic(false)" : ""});
+  form.addend = adds;
+  std::string reason;
+  if (!start_convolution(ordinal, form, {x.data, weight.data, y.data, nullptr, adds ? written[int(form.pass)] : nullptr}, &reason))
+    fail("cuda", {"cuDNN has no ", form.deterministic ? "deterministic " : "", "kernel for a convolution of ", x.shape_ref(), " and ",
+                  weight.shape_ref(), form.deterministic ? "; others are allowed after cuda::cudnn_deterministic(false): " : ": ", reason});
 }
 
 TERN_INLINE Array per_channel(const Array& numbers, const Array& to) {

@@ -4,10 +4,16 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
+TERN_INLINE RowPieces class_pieces(const Array& x) {
+  RowPieces rows(RowsAlong(x, 1), x.dtype);
+  if (!x.contiguous) rows.layout.pitch = x.strides[0];
+  return rows;
+}
+
 [[gnu::noinline]] TERN_INLINE void run_cross_entropy(const CrossEntropy& op) {
   const Array* const arrays[] = {&op.x, &op.target, op.weight};
   const int ordinal = common_ordinal(op.y, arrays, op.weight ? 3 : 2);
-  const RowPieces rows(RowsAlong(op.x, 1), op.x.dtype);
+  const RowPieces rows = class_pieces(op.x);
   const DType type = op.x.dtype;
   const Index count = op.target.numel, bytes = size_of(op.log_sum.dtype), blocks = std::min<Index>(count / 1024 + 1, 256);
   const cuda::detail::Scratch sums(ordinal, std::size_t(2 * count * bytes + blocks * 16));
@@ -33,7 +39,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 [[gnu::noinline]] TERN_INLINE void run_cross_entropy_gradient(const CrossEntropyGradient& op) {
   const Array* const arrays[] = {&op.g, &op.x, &op.target, op.weight};
   const int ordinal = common_ordinal(op.dx, arrays, op.weight ? 4 : 3);
-  const RowPieces rows(RowsAlong(op.x, 1), op.x.dtype);
+  const RowPieces rows = class_pieces(op.x);
   rows.launch(ordinal, cross_entropy_gradient_kernel, {&op.x, &op.dx},
               {.in = class_rows(op, rows),
                .log_sum = op.log_sum.data,

@@ -75,14 +75,45 @@ TERN_KERNEL_STRUCT(NormalParameters,
   double std;
 );
 inline constexpr KernelOf<NormalParameters> normal_kernel{"normal", R"CUDA(
+// Normal numbers cost arithmetic, not memory. So floats get functions without branches for the arguments that there are, as accurate as
+// the library's to a unit in the last place.
+// sqrt(-2 log(x)) for x = 2^-24 ... 1: with the fraction m in [2/3, 4/3), log(x) = log(1 + (m - 1)) + exponent log(2).
+inline __device__ float radius_of(float x) {
+  const uint32 bits = bits_of(x), exponent = (bits - 0x3f2aaaabu) & 0xff800000u;
+  const float f = float_of(bits - exponent) - 1.0f, square = f * f;
+  const float even = fmaf(fmaf(fmaf(-0.130310059f, square, -0.121483512f), square, -0.166846126f), square, -0.249996200f);
+  const float odd = fmaf(fmaf(0.140869141f, square, 0.139814854f), square, 0.200120345f);
+  const float log1p = fmaf(fmaf(fmaf(fmaf(odd, f, even), f, 0.333331972f), f, -0.5f), square, f);
+  const float minus_two_logs = -2.0f * fmaf(float(int32(exponent)), 8.26295832e-8f, log1p);   // 2^-23 log(2)
+  return minus_two_logs * rsqrtf(fmaxf(minus_two_logs, 1e-30f));
+}
+inline __device__ double radius_of(double x) { return sqrt(-2 * log(x)); }
+// Both functions of an angle in [0, 2 pi], from one reduction by quarters of a turn (Cody, Waite: "Software manual for the elementary
+// functions", 1980).
+inline __device__ void sine_and_cosine(float angle, float& sine, float& cosine) {
+  const float shifted = fmaf(angle, 0.636619772f, 12582912.0f), quarters = shifted - 12582912.0f;   // rounded to a whole number
+  const float x = fmaf(quarters, 4.37113883e-8f, fmaf(quarters, -1.57079637f, angle)), square = x * x;
+  const float s = fmaf(x * square, fmaf(square, fmaf(square, -1.9515295891e-4f, 8.3321608736e-3f), -1.6666654611e-1f), x);
+  const float c = fmaf(square * square, fmaf(square, fmaf(square, 2.443315711809948e-5f, -1.388731625493765e-3f), 4.166664568298827e-2f),
+                       fmaf(square, -0.5f, 1.0f));
+  const uint32 quarter = bits_of(shifted);
+  const bool is_odd = quarter & 1;
+  sine = float_of(bits_of(is_odd ? c : s) ^ (quarter & 2) << 30);
+  cosine = float_of(bits_of(is_odd ? s : c) ^ ((quarter + 1) & 2) << 30);
+}
+inline __device__ void sine_and_cosine(double angle, double& sine, double& cosine) {
+  sine = sin(angle);
+  cosine = cos(angle);
+}
 extern "C" __global__ void normal(const NormalParameters p) {
   const C0 mean = C0(p.mean), std = C0(p.std);
   fill<made>(p.to, [&](const Block& b, T0* values) {
     for (int k = 0; k < made; k += 2) {
-      const C0 radius = sqrt(C0(-2) * log(C0(1) - unit(b, k, C0())));
-      const C0 angle = C0(6.283185307179586) * unit(b, k + 1, C0());
-      values[k] = Element<T0>::of(mean + std * radius * cos(angle));
-      values[k + 1] = Element<T0>::of(mean + std * radius * sin(angle));
+      const C0 radius = radius_of(C0(1) - unit(b, k, C0()));
+      C0 sine, cosine;
+      sine_and_cosine(C0(6.283185307179586) * unit(b, k + 1, C0()), sine, cosine);
+      values[k] = Element<T0>::of(mean + std * radius * cosine);
+      values[k + 1] = Element<T0>::of(mean + std * radius * sine);
     }
   });
 }

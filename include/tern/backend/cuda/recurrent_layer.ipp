@@ -99,7 +99,7 @@ struct OutParts {
 [[gnu::noinline]] TERN_INLINE bool find_layout(On<Cuda>, const RecurrentSizes& sizes, const Steps& steps, const Array& x,
                                                RecurrentLayout& layout) {
   using namespace cuda_kernels;
-  if (!is_cudnn_layer(sizes, steps) || is_captured_unevenly(steps) || !cuda::has_cudnn_recurrent_layers()) return false;
+  if (!is_cudnn_layer(sizes, steps) || is_captured_unevenly(steps) || !cuda::has_cudnn()) return false;
   return with_plan(x.ordinal, form_of(sizes, steps, x.dtype), [&](cuda::Cudnn, const RnnPlan& plan) {
     const Index size = size_of(x.dtype);
     const auto elements = [&](std::size_t bytes) { return Index(bytes) / size; };

@@ -123,8 +123,8 @@ TERN_INLINE bool are_packs_aligned(const Array* const* in, int inputs, const Loo
   const Index results = packs == Packs::of_outputs ? 4 : 1, step = packs == Packs::of_terms ? 4 : 1;
   const Index across = outputs_first ? power_of_two_below(outputs / results) : 256 / power_of_two_below((count + step - 1) / step);
   const Index along = 256 / across, blocks = (outputs + across * results - 1) / (across * results);
-  Index terms = 128;  // of a thread; fewer where a run is cut and blocks are few
-  if (count > terms * along && blocks * (count / (terms * along)) < 256) terms = 32;
+  Index terms = 128;  // of a thread; fewer where a run is cut and there are less blocks than a large device has at once
+  if (count > terms * along && blocks * (count / (terms * along)) < 1024) terms = 32;
   const Index part = std::max<Index>(1, std::min<Index>(count, terms * along)), parts = std::max<Index>(1, (count + part - 1) / part);
   const ReduceLoops loops{outer.depth(), inner.depth(), packs, std::max(outputs, count) < Index(1) << 31};
   Array partial{};

@@ -5,7 +5,10 @@
 #include "../../device/cuda/copy.hpp"
 #include "../rows.hpp"
 #include "codegen/loops.hpp"
+#include "codegen/packs.hpp"
 #include "codegen/sorted_keys.hpp"
+#include "codegen/team.hpp"
+#include "codegen/tile_scan.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -21,6 +24,7 @@ TERN_KERNEL_STRUCT(RowLoops,
 TERN_KERNEL_STRUCT(CopyRowsParameters,
   Index moves;
   Index width;                // elements of a row
+  uint64 width_reciprocal;
   Pointer<T0> out;
   Pointer<const T0> in;
   Pointer<const Index> to;    // null: 0, 1, 2 …
@@ -29,16 +33,21 @@ TERN_KERNEL_STRUCT(CopyRowsParameters,
   RowLoops loops;
 );
 inline constexpr KernelOf<CopyRowsParameters> copy_rows_kernel{"copy_rows", R"CUDA(
-extern "C" __global__ void copy_rows(const CopyRowsParameters p) {
+template <class P> inline __device__ void copy_elements(const CopyRowsParameters& p) {
   #pragma unroll 1
   for (Index i = first_thread(); i < p.moves * p.width; i += all_threads()) {
-    const Index move = i / p.width, to = p.to ? p.to[move] : move;
+    P position = P(i);
+    const Index column = Index(take_index(position, p.width, p.width_reciprocal)), move = Index(position), to = p.to ? p.to[move] : move;
     if (to < 0 || (p.last && p.last[to] != move)) continue;
     const Index from = p.from ? p.from[move] : move;
-    const CopyOffsets element(p.loops.row, i % p.width);
+    const CopyOffsets element(p.loops.row, column);
     T0* const out = p.out + offset_at(p.loops.to, to) + element.to;
     *out = from < 0 ? T0() : p.in[offset_at(p.loops.from, from) + element.from];
   }
+}
+extern "C" __global__ void copy_rows(const CopyRowsParameters p) {
+  if (p.moves * p.width >> 31) copy_elements<uint64>(p);
+  else copy_elements<uint32>(p);
 }
 )CUDA", {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source}};
 
@@ -165,59 +174,63 @@ extern "C" __global__ void row_numbers(const RowNumbersParameters p) {
 }
 )CUDA", {RowNumbersTerm::source}};
 
-// A mask's elements in parts, with one block for each part.
+// A mask in tiles of 4096 elements, 16 of each thread.
 TERN_KERNEL_STRUCT(MaskParameters,
   Index count;
-  Index part;              // elements of a part
+  Index tiles;
+  Index aligned;           // packs of 16 elements
   Pointer<const bool> mask;
-  Pointer<Index> counts;   // for each part
+  Pointer<uint64> total;   // of count_true
+  LookBack before;         // of true_positions
   Pointer<Index> out;
 );
-inline constexpr KernelOf<MaskParameters> count_parts_kernel{"count_parts", R"CUDA(
-extern "C" __global__ void count_parts(const MaskParameters p) {
-  __shared__ Index partial[256];
-  const Index first = blockIdx.x * p.part, last = first + p.part < p.count ? first + p.part : p.count;
-  Index count = 0;
-  #pragma unroll 1
-  for (Index i = first + threadIdx.x; i < last; i += 256) count += p.mask[i];
-  partial[threadIdx.x] = count;
-  __syncthreads();
-  #pragma unroll 1
-  for (int half = 128; half; half /= 2) {
-    if (threadIdx.x < half) partial[threadIdx.x] += partial[threadIdx.x + half];
-    __syncthreads();
+inline constexpr const char* mask_text = R"CUDA(
+// The 16 elements from the i-th of `count` on, as the bits of a number.
+inline __device__ uint32 mask_bits(const bool* mask, Index count, bool aligned, Index i) {
+  uint32 bits = 0;
+  if (aligned && i + 16 <= count) {
+    const Pack<uint32, 4> words = *(const Pack<uint32, 4>*)(mask + i);
+    // The product has the lowest bits of the four bytes in its highest byte, side by side.
+    for (int w = 0; w < 4; ++w) bits |= ((words.at[w] & 0x01010101u) * 0x10204080u >> 28) << 4 * w;
+  } else {
+    for (int e = 0; e < 16; ++e)
+      if (i + e < count && mask[i + e]) bits |= 1u << e;
   }
-  if (threadIdx.x == 0) p.counts[blockIdx.x] = partial[0];
+  return bits;
 }
-)CUDA"};
+)CUDA";
+inline constexpr KernelOf<MaskParameters> count_true_kernel{"count_true", R"CUDA(
+extern "C" __global__ void count_true(const MaskParameters p) {
+  __shared__ Index partial[256];
+  Index count = 0;
+  #pragma unroll 2
+  for (Index tile = blockIdx.x; tile < p.tiles; tile += gridDim.x)
+    count += __popc(mask_bits(p.mask, p.count, p.aligned, (tile * 256 + threadIdx.x) * 16));
+  count = Team{int(threadIdx.x), 256, 1}.total(partial, count);
+  if (threadIdx.x == 0) atomicAdd(p.total, uint64(count));
+}
+)CUDA", {team_text, LookBack::source, mask_text}};
 
-// A part's output starts after the counts of the parts before it. A part takes 256 elements at a time.
+// A tile's positions are put side by side in shared memory first, so that neighbours write to neighbouring places.
 inline constexpr KernelOf<MaskParameters> true_positions_kernel{"true_positions", R"CUDA(
 extern "C" __global__ void true_positions(const MaskParameters p) {
-  __shared__ Index before[256];
+  __shared__ Step partial[256];
+  __shared__ Index shared_number;
+  __shared__ unsigned short staged[4096];
+  const ScanTeam team(256);
   const int t = threadIdx.x;
-  const Index first = blockIdx.x * p.part, last = first + p.part < p.count ? first + p.part : p.count;
-  Index start = 0;
-  #pragma unroll 1
-  for (unsigned part = 0; part < blockIdx.x; ++part) start += p.counts[part];
-  #pragma unroll 1
-  for (Index base = first; base < last; base += 256) {
-    const bool is_true = base + t < last && p.mask[base + t];
-    before[t] = is_true;
-    __syncthreads();
-    #pragma unroll 1
-    for (int step = 1; step < 256; step *= 2) {
-      const Index sum = before[t] + (t >= step ? before[t - step] : 0);
-      __syncthreads();
-      before[t] = sum;
-      __syncthreads();
-    }
-    if (is_true) p.out[start + before[t] - 1] = base + t;
-    start += before[255];
-    __syncthreads();
-  }
+  const Index tile = p.tiles > 1 ? take_number(p.before.counter, &shared_number) : 0;
+  const uint32 bits = mask_bits(p.mask, p.count, p.aligned, (tile * 256 + t) * 16);
+  Step of_warp, total;
+  const Step before = team.before_lane(Step{Index(__popc(bits))}, of_warp);
+  int place = int(then(team.before_warp(of_warp, partial, total), before).value);
+  for (int e = 0; e < 16; ++e)
+    if (bits >> e & 1) staged[place++] = (unsigned short)(16 * t + e);
+  const Index start = p.tiles > 1 ? before_tile(team, p.before, tile, 0, total, partial).value : 0;
+  __syncthreads();
+  for (int i = t; i < total.value; i += 256) p.out[start + i] = tile * 4096 + staged[i];
 }
-)CUDA"};
+)CUDA", {look_back_text, LookBack::source, accumulated_text, sum_steps_text, adjacent_elements_text, tile_scan_text, mask_text}};
 
 /// The dimensions of an array that number its rows, and those that make a row.
 inline Array lead_of(const Rows& rows) {
@@ -236,16 +249,7 @@ TERN_API void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, cons
 
 TERN_API void run_add_rows(const AddRows& op);
 
-/// A mask's elements in parts, with one block for each part.
-struct MaskParts {
-  static constexpr Index most = 1024;
-  Index part, count;
-  explicit MaskParts(Index n) : part(std::max<Index>(1024, (n + most - 1) / most)), count((n + part - 1) / part) {}
-
-  void launch(const KernelOf<MaskParameters>& kernel, const Array& mask, const char* counts, const char* out) const {
-    launch_typed(mask.ordinal, kernel, {}, {count}, {.count = mask.numel, .part = part, .mask = mask.data, .counts = counts, .out = out});
-  }
-};
+TERN_API MaskParameters mask_parameters(const Array& mask);
 
 }  // namespace cuda_kernels
 

@@ -59,6 +59,11 @@ TERN_INLINE Array row_of(const Rows& rows) {
   add_sorted_rows(ordinal, out, in, keys, data_of(op.moves.from), nullptr);
 }
 
+TERN_INLINE MaskParameters mask_parameters(const Array& mask) {
+  return {.count = mask.numel, .tiles = (mask.numel + 4095) / 4096, .aligned = are_aligned(16, {&mask}), .mask = mask.data,
+          .total = {}, .before = {}, .out = {}};
+}
+
 }  // namespace tern::backend::cuda_kernels
 
 namespace tern::inline TERN_BUILD::backend {
@@ -102,6 +107,7 @@ namespace tern::inline TERN_BUILD::backend {
                              cuda_kernels::grid_for(moves.count * width),
                              {.moves = moves.count,
                               .width = width,
+                              .width_reciprocal = cuda_kernels::reciprocal(width),
                               .out = out.array.data,
                               .in = in.array.data,
                               .to = cuda_kernels::data_of(moves.to),
@@ -112,23 +118,23 @@ namespace tern::inline TERN_BUILD::backend {
 
 [[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const CountTrue& op) {
   const Array& mask = op.mask;
-  const cuda_kernels::MaskParts parts(mask.numel);
   op.count = 0;
-  if (parts.count == 0) return;
-  const cuda::detail::Scratch counts(mask.ordinal, std::size_t(8 * parts.count));
-  parts.launch(cuda_kernels::count_parts_kernel, mask, counts.data(), nullptr);
-  Index part[cuda_kernels::MaskParts::most];
-  cuda::detail::copy_to_host(mask.ordinal, part, counts.data(), std::size_t(8 * parts.count));
-  for (Index i = 0; i < parts.count; ++i) op.count += part[i];
+  if (mask.numel == 0) return;
+  const cuda_kernels::PostedWords total(mask.ordinal, 1, 0);
+  cuda_kernels::MaskParameters parameters = cuda_kernels::mask_parameters(mask);
+  parameters.total = total.counter(0);
+  cuda_kernels::launch_typed(mask.ordinal, cuda_kernels::count_true_kernel, {}, {std::min<Index>(parameters.tiles, 1024)}, parameters);
+  cuda::detail::copy_to_host(mask.ordinal, &op.count, total.counter(0), sizeof op.count);
 }
 
 [[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const TruePositions& op) {
   const Array& mask = op.mask;
-  const cuda_kernels::MaskParts parts(mask.numel);
-  if (parts.count == 0) return;
-  const cuda::detail::Scratch counts(mask.ordinal, std::size_t(8 * parts.count));
-  parts.launch(cuda_kernels::count_parts_kernel, mask, counts.data(), nullptr);
-  parts.launch(cuda_kernels::true_positions_kernel, mask, counts.data(), op.out.data);
+  if (mask.numel == 0) return;
+  cuda_kernels::MaskParameters parameters = cuda_kernels::mask_parameters(mask);
+  const cuda_kernels::TilePosts posts(mask.ordinal, 1, parameters.tiles, 256, 2);
+  parameters.before = posts.parameters();
+  parameters.out = op.out.data;
+  cuda_kernels::launch_typed(mask.ordinal, cuda_kernels::true_positions_kernel, {mask.dtype}, {parameters.tiles}, parameters);
 }
 
 }  // namespace tern::backend

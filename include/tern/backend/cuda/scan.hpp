@@ -1,10 +1,10 @@
-// Recurrences along a dimension. If the elements of a row are adjacent, a block shares the row: each thread combines
-// the steps of four neighbours, and a scan over the threads combines those (Hillis, Steele: "Data parallel algorithms",
-// 1986). Otherwise each thread has a row. Sums of floats are calculated in double, as on the CPU.
+// Recurrences along a dimension, in one pass over memory. A row is cut into tiles of up to 4096 elements, of which each of the
+// `along` threads that share one has 16. Sums of floats are calculated in double, as on the CPU.
 #pragma once
 #include "../scan.hpp"
 #include "../../core/rows_along.hpp"
-#include "codegen/parameters.hpp"
+#include "codegen/packs.hpp"
+#include "codegen/tile_scan.hpp"
 
 namespace tern::inline TERN_BUILD {
 namespace backend {
@@ -12,83 +12,134 @@ namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(ScanParameters,
   Index n;                   // elements of a row
-  Index rows;
   Index inner;               // the distance between elements of a row
+  Index rows;
+  Index along;               // threads of a tile
   Pointer<T0> out;
   Pointer<const T0> in;
-  Pointer<const T0> gates;   // or null
-  Index kind;
+  Pointer<const T0> gates;   // of a recurrence
   Index reverse;
+  LookBack before;
 );
 
-// A step replaces s by gate s + value.
-inline constexpr const char* scan_text = R"CUDA(
-enum { sum, product, recurrence };
-template <class T> struct Accumulated { typedef T type; };
-template <> struct Accumulated<float> { typedef double type; };
-typedef Accumulated<C0>::type A0;
+inline constexpr const char* product_steps_text = R"CUDA(
+enum { has_gates = false, neutral = 1 };
+struct Step { A0 value; };
+inline __device__ Step nothing() { return Step{A0(1)}; }
+inline __device__ Step then(Step a, Step b) { return Step{multiply(a.value, b.value)}; }
+inline __device__ Step step_of(T0, T0 x) { return Step{A0(wide(x))}; }
+)CUDA";
+inline constexpr const char* recurrence_steps_text = R"CUDA(
+enum { has_gates = true, neutral = 0 };
 struct Step { A0 gate, value; };
-inline __device__ Step nothing(int kind) { return Step{A0(1), A0(kind == product)}; }
-inline __device__ Step then(int kind, Step a, Step b) {
-  if (kind == sum) return Step{A0(1), add(a.value, b.value)};
-  if (kind == product) return Step{A0(1), multiply(a.value, b.value)};
+inline __device__ Step nothing() { return Step{A0(1), A0(0)}; }
+inline __device__ Step then(Step a, Step b) {
   return Step{multiply(b.gate, a.gate), add(multiply(b.gate, a.value), b.value)};
 }
-inline __device__ Step step_of(const T0* gates, const T0* in, Index i) {
-  return Step{gates ? A0(wide(gates[i])) : A0(1), A0(wide(in[i]))};
+inline __device__ Step step_of(T0 gate, T0 x) { return Step{A0(wide(gate)), A0(wide(x))}; }
+)CUDA";
+
+inline constexpr const char* scan_text = R"CUDA(
+struct ScanRow {
+  const ScanParameters& p;
+  Index start, n;                      // n is 0 for threads behind the last row, which must reach the barriers too
+  __device__ ScanRow(const ScanParameters& parameters, Index row) : p(parameters), start(0), n(0) {
+    if (row >= p.rows) return;
+    n = p.n;
+    start = adjacent_rows ? row / p.inner * n * p.inner + row % p.inner : row * n;
+  }
+  __device__ Index place(Index i) const {
+    const Index position = p.reverse ? n - 1 - i : i;
+    return start + (adjacent_rows ? position * p.inner : position);
+  }
+  static __device__ void turn(Pack<T0, vector>& pack) {
+    for (int e = 0; e < vector / 2; ++e) {
+      const T0 other = pack.at[e];
+      pack.at[e] = pack.at[vector - 1 - e];
+      pack.at[vector - 1 - e] = other;
+    }
+  }
+  // The pack of elements from i on, in the order of the scan. Rows of aligned packs end with a pack.
+  __device__ Pack<T0, vector> read(const T0* from, Index i, T0 missing) const {
+    Pack<T0, vector> pack;
+    if (aligned && i < n) {
+      pack = *(const Pack<T0, vector>*)(from + place(p.reverse ? i + vector - 1 : i));
+      if (p.reverse) turn(pack);
+    } else {
+      for (int e = 0; e < vector; ++e) pack.at[e] = !aligned && i + e < n ? from[place(i + e)] : missing;
+    }
+    return pack;
+  }
+  __device__ void write(T0* to, Index i, Pack<T0, vector> pack) const {
+    if (aligned && i < n) {
+      if (p.reverse) turn(pack);
+      *(Pack<T0, vector>*)(to + place(p.reverse ? i + vector - 1 : i)) = pack;
+    } else {
+      for (int e = 0; e < vector; ++e)
+        if (!aligned && i + e < n) to[place(i + e)] = pack.at[e];
+    }
+  }
+};
+// The compiler must not keep the converted elements while the block waits: they would take twice the registers.
+inline __device__ void forget(Pack<T0, vector>& pack) {
+#ifdef __CUDACC_VER_MAJOR__
+  uint32 words[sizeof pack / 4];
+  memcpy(words, &pack, sizeof pack);
+  for (uint32& word : words) asm volatile("" : "+r"(word));
+  memcpy(&pack, words, sizeof pack);
+#endif
+}
+extern "C" __global__ void scan(const ScanParameters p) {
+  __shared__ Step partial[256];
+  __shared__ Index shared_number;
+  const ScanTeam team(int(p.along));
+  const int across = 256 / team.along, column = adjacent_rows ? threadIdx.x % across : threadIdx.x / team.along;
+  const Index tiles = p.before.tiles, number = tiles > 1 ? take_number(p.before.counter, &shared_number) : blockIdx.x;
+  const Index group = tiles > 1 ? number / tiles : number, tile = number - group * tiles;
+  const ScanRow row(p, group * across + column);
+  const Index first = tile * (team.along * 16) + team.at / team.lanes * (team.lanes * 16) + team.lane * vector;
+  const int step = team.lanes * vector;
+  Pack<T0, vector> in[packs], gates[has_gates ? packs : 1];
+  for (int k = 0; k < packs; ++k) in[k] = row.read(p.in, first + k * step, Element<T0>::of(C0(neutral)));
+  if (has_gates)
+    for (int k = 0; k < packs; ++k) gates[k] = row.read(p.gates, first + k * step, Element<T0>::of(C0(1)));
+  const auto element = [&](int k, int e) { return step_of(gates[has_gates ? k : 0].at[e], in[k].at[e]); };
+
+  Step before[packs], of_lanes = nothing(), total;
+  for (int k = 0; k < packs; ++k) {
+    Step of_pack = element(k, 0), of_packs;
+    for (int e = 1; e < vector; ++e) of_pack = then(of_pack, element(k, e));
+    before[k] = then(of_lanes, team.before_lane(of_pack, of_packs));
+    of_lanes = then(of_lanes, of_packs);
+  }
+  Step start = team.before_warp(of_lanes, partial, total);
+  if (p.before.tiles > 1) start = then(before_tile(team, p.before, number, column, total, partial), start);
+  for (int k = 0; k < packs; ++k) {
+    forget(in[k]);
+    Step s = then(start, before[k]);
+    Pack<T0, vector> out;
+    for (int e = 0; e < vector; ++e) {
+      s = then(s, element(k, e));
+      out.at[e] = Element<T0>::of(s.value);
+    }
+    row.write(p.out, first + k * step, out);
+  }
 }
 )CUDA";
 
-inline constexpr KernelOf<ScanParameters> scan_rows_kernel{"scan_rows", R"CUDA(
-extern "C" __global__ void scan_rows(const ScanParameters p) {
-  __shared__ Step partial[256];
-  const Index n = p.n, row = blockIdx.x * n;
-  const int kind = int(p.kind), t = threadIdx.x;
-  Step carried = nothing(kind);
-  #pragma unroll 1
-  for (Index base = 0; base < n; base += 1024) {
-    Step mine[4], total = nothing(kind);
-    for (int k = 0; k < 4; ++k) {
-      const Index i = base + 4 * t + k;
-      if (i < n) total = then(kind, total, step_of(p.gates, p.in, row + (p.reverse ? n - 1 - i : i)));
-      mine[k] = total;
-    }
-    partial[t] = total;
-    __syncthreads();
-    #pragma unroll 1
-    for (int apart = 1; apart < 256; apart *= 2) {
-      const Step sum = t >= apart ? then(kind, partial[t - apart], partial[t]) : partial[t];
-      __syncthreads();
-      partial[t] = sum;
-      __syncthreads();
-    }
-    const Step before = t ? then(kind, carried, partial[t - 1]) : carried;
-    for (int k = 0; k < 4; ++k) {
-      const Index i = base + 4 * t + k;
-      if (i < n) p.out[row + (p.reverse ? n - 1 - i : i)] = Element<T0>::of(then(kind, before, mine[k]).value);
-    }
-    carried = then(kind, carried, partial[255]);
-    __syncthreads();
-  }
-}
-)CUDA", {scan_text}};
+/// The kernels of each Scan::Kind.
+struct ScanKernels {
+  KernelOf<ScanParameters> of_kind[3];
+  constexpr explicit ScanKernels(const char* layout)
+      : of_kind{of(sum_steps_text, layout), of(product_steps_text, layout), of(recurrence_steps_text, layout)} {}
 
-inline constexpr KernelOf<ScanParameters> scan_columns_kernel{"scan_columns", R"CUDA(
-extern "C" __global__ void scan_columns(const ScanParameters p) {
-  const Index n = p.n, inner = p.inner;
-  const int kind = int(p.kind);
-  #pragma unroll 1
-  for (Index row = first_thread(); row < p.rows; row += all_threads()) {
-    Step s = nothing(kind);
-    #pragma unroll 1
-    for (Index k = 0; k < n; ++k) {
-      const Index i = row / inner * n * inner + (p.reverse ? n - 1 - k : k) * inner + row % inner;
-      s = then(kind, s, step_of(p.gates, p.in, i));
-      p.out[i] = Element<T0>::of(s.value);
-    }
+ private:
+  static constexpr KernelOf<ScanParameters> of(const char* steps, const char* layout) {
+    return {"scan", scan_text, {look_back_text, LookBack::source, accumulated_text, steps, layout, tile_scan_text}};
   }
-}
-)CUDA", {scan_text}};
+};
+inline constexpr ScanKernels scan_packs_kernels(aligned_elements_text), scan_rows_kernels(adjacent_elements_text),
+    scan_columns_kernels(adjacent_rows_text);
 
 TERN_API void run_scan(const Scan& op);
 

@@ -1,13 +1,14 @@
-// The C functions of CUDA's driver, NVRTC, cuBLASLt, cuDNN and NCCL that the library calls. They are declared here so that a
+// The C functions of CUDA's driver, NVRTC, cuBLASLt, cuDNN, NCCL and CUPTI that the library calls. They are declared here so that a
 // program compiles without NVIDIA's headers. tests/device/cuda/api.cpp compares every line with those headers.
 //
-// Sources: the documentation of the CUDA Driver API, NVRTC and cuBLAS, versions 12 and 13; of cuDNN, versions 8.9 and
-// 9; of NCCL, version 2.
+// Sources: the documentation of the CUDA Driver API, NVRTC and cuBLAS, versions 12 and 13; of cuDNN, version 9;
+// of NCCL, version 2; of CUPTI, versions 12.0 to 13.2.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "../../core/config.hpp"
+#include "cudnn_backend.hpp"
 
 namespace tern::inline TERN_BUILD::cuda {
 
@@ -40,6 +41,7 @@ struct PoolAccess {
   int device;
   MemoryAccess access;
 };
+enum FunctionAttribute : int { function_max_dynamic_shared_bytes = 8 };
 enum StreamFlag : unsigned { stream_non_blocking = 1 };
 enum CaptureMode : int { capture_relaxed = 2 };
 enum HostMemoryFlag : unsigned { host_memory_mapped = 2 };
@@ -93,6 +95,7 @@ inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
   f(cuModuleLoadData, Status, (Module* module, const void* image))                                                       \
   f(cuModuleUnload, Status, (Module module))                                                                             \
   f(cuModuleGetFunction, Status, (Function* function, Module module, const char* name))                                  \
+  f(cuFuncSetAttribute, Status, (Function function, FunctionAttribute attribute, int value))                             \
   f(cuLaunchKernel, Status,                                                                                              \
     (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,           \
      unsigned block_z, unsigned shared_bytes, StreamHandle stream, void** parameters, void** extra))                     \
@@ -174,36 +177,16 @@ enum MatmulEpilogue : int { epilogue_none = 1, epilogue_bias = 4 };
      MatrixLayout b_layout, const void* beta, const void* c, MatrixLayout c_layout, void* d, MatrixLayout d_layout,      \
      const MatmulAlgo* algorithm, void* workspace, std::size_t workspace_bytes, StreamHandle stream))
 
-using Cudnn = struct CudnnHandle*;
 using CudnnTensor = struct CudnnTensorHandle*;
-using CudnnFilter = struct CudnnFilterHandle*;
-using CudnnConvolution = struct CudnnConvolutionHandle*;
-using CudnnActivation = struct CudnnActivationHandle*;
 using CudnnDropout = struct CudnnDropoutHandle*;
 using CudnnRNN = struct CudnnRNNHandle*;
 using CudnnRNNData = struct CudnnRNNDataHandle*;
 
-enum CudnnType : int { cudnn_float = 0, cudnn_double = 1, cudnn_half = 2, cudnn_bfloat16 = 9 };
-enum CudnnFormat : int { cudnn_nchw = 0, cudnn_nhwc = 1 };
 enum CudnnMath : int { cudnn_default_math = 0, cudnn_tensor_op_math = 1, cudnn_fma_math = 3 };
-enum CudnnConvolutionMode : int { cudnn_cross_correlation = 1 };
-enum CudnnActivationMode : int { cudnn_relu = 1, cudnn_identity = 5 };
-enum CudnnNan : int { cudnn_propagate_nan = 1 };
 enum CudnnCell : int { cudnn_rnn_tanh = 1, cudnn_lstm = 2, cudnn_gru = 3 };
 enum CudnnBiases : int { cudnn_no_bias = 0, cudnn_double_bias = 2 };
 enum CudnnForwardMode : int { cudnn_inference = 0, cudnn_training = 1 };
-inline constexpr int cudnn_standard_algorithm = 0, cudnn_linear_input = 0, cudnn_add_gradient = 0, cudnn_packed_sequences = 1;
-inline constexpr int cudnn_is_deterministic = 1, cudnn_implicit_precomp_gemm = 1;
-
-/// What cuDNN's choice or search says of an algorithm, for each of the three passes.
-struct CudnnAlgorithm {
-  int algorithm, status;
-  float milliseconds;
-  std::size_t workspace_bytes;
-  int determinism;
-  CudnnMath math;
-  int reserved[3];
-};
+inline constexpr int cudnn_standard_algorithm = 0, cudnn_small_layer_algorithm = 3, cudnn_linear_input = 0, cudnn_add_gradient = 0, cudnn_packed_sequences = 1;
 
 #define TERN_CUDNN_FUNCTIONS(f)                                                                                          \
   f(cudnnGetVersion, std::size_t, ())                                                                                    \
@@ -213,73 +196,6 @@ struct CudnnAlgorithm {
   f(cudnnSetStream, int, (Cudnn handle, StreamHandle stream))                                                            \
   f(cudnnCreateTensorDescriptor, int, (CudnnTensor* descriptor))                                                         \
   f(cudnnDestroyTensorDescriptor, int, (CudnnTensor descriptor))                                                         \
-  f(cudnnCreateFilterDescriptor, int, (CudnnFilter* descriptor))                                                         \
-  f(cudnnDestroyFilterDescriptor, int, (CudnnFilter descriptor))                                                         \
-  f(cudnnCreateConvolutionDescriptor, int, (CudnnConvolution* descriptor))                                               \
-  f(cudnnDestroyConvolutionDescriptor, int, (CudnnConvolution descriptor))                                               \
-  f(cudnnCreateActivationDescriptor, int, (CudnnActivation* descriptor))                                                 \
-  f(cudnnDestroyActivationDescriptor, int, (CudnnActivation descriptor))                                                 \
-  f(cudnnSetTensorNdDescriptorEx, int,                                                                                   \
-    (CudnnTensor descriptor, CudnnFormat format, CudnnType type, int dims, const int* sizes))                            \
-  f(cudnnSetFilterNdDescriptor, int,                                                                                     \
-    (CudnnFilter descriptor, CudnnType type, CudnnFormat format, int dims, const int* sizes))                            \
-  f(cudnnSetConvolutionNdDescriptor, int,                                                                                \
-    (CudnnConvolution descriptor, int dims, const int* padding, const int* stride, const int* dilation,                  \
-     CudnnConvolutionMode mode, CudnnType compute))                                                                      \
-  f(cudnnSetConvolutionGroupCount, int, (CudnnConvolution descriptor, int groups))                                       \
-  f(cudnnSetConvolutionMathType, int, (CudnnConvolution descriptor, CudnnMath math))                                     \
-  f(cudnnSetActivationDescriptor, int,                                                                                   \
-    (CudnnActivation descriptor, CudnnActivationMode mode, CudnnNan nan, double coefficient))                            \
-  f(cudnnGetConvolutionForwardAlgorithm_v7, int,                                                                         \
-    (Cudnn handle, CudnnTensor x, CudnnFilter w, CudnnConvolution convolution, CudnnTensor y, int asked, int* found,     \
-     CudnnAlgorithm* results))                                                                                           \
-  f(cudnnGetConvolutionBackwardDataAlgorithm_v7, int,                                                                    \
-    (Cudnn handle, CudnnFilter w, CudnnTensor dy, CudnnConvolution convolution, CudnnTensor dx, int asked, int* found,   \
-     CudnnAlgorithm* results))                                                                                           \
-  f(cudnnGetConvolutionBackwardFilterAlgorithm_v7, int,                                                                  \
-    (Cudnn handle, CudnnTensor x, CudnnTensor dy, CudnnConvolution convolution, CudnnFilter dw, int asked, int* found,   \
-     CudnnAlgorithm* results))                                                                                           \
-  f(cudnnFindConvolutionForwardAlgorithmEx, int,                                                                         \
-    (Cudnn handle, CudnnTensor x, const void* x_data, CudnnFilter w, const void* w_data, CudnnConvolution convolution,   \
-     CudnnTensor y, void* y_data, int asked, int* found, CudnnAlgorithm* results, void* workspace,                       \
-     std::size_t workspace_bytes))                                                                                       \
-  f(cudnnFindConvolutionBackwardDataAlgorithmEx, int,                                                                    \
-    (Cudnn handle, CudnnFilter w, const void* w_data, CudnnTensor dy, const void* dy_data,                               \
-     CudnnConvolution convolution, CudnnTensor dx, void* dx_data, int asked, int* found, CudnnAlgorithm* results,        \
-     void* workspace, std::size_t workspace_bytes))                                                                      \
-  f(cudnnFindConvolutionBackwardFilterAlgorithmEx, int,                                                                  \
-    (Cudnn handle, CudnnTensor x, const void* x_data, CudnnTensor dy, const void* dy_data,                               \
-     CudnnConvolution convolution, CudnnFilter dw, void* dw_data, int asked, int* found, CudnnAlgorithm* results,        \
-     void* workspace, std::size_t workspace_bytes))                                                                      \
-  f(cudnnGetConvolutionForwardWorkspaceSize, int,                                                                        \
-    (Cudnn handle, CudnnTensor x, CudnnFilter w, CudnnConvolution convolution, CudnnTensor y, int algorithm,             \
-     std::size_t* bytes))                                                                                                \
-  f(cudnnGetConvolutionBackwardDataWorkspaceSize, int,                                                                   \
-    (Cudnn handle, CudnnFilter w, CudnnTensor dy, CudnnConvolution convolution, CudnnTensor dx, int algorithm,           \
-     std::size_t* bytes))                                                                                                \
-  f(cudnnGetConvolutionBackwardFilterWorkspaceSize, int,                                                                 \
-    (Cudnn handle, CudnnTensor x, CudnnTensor dy, CudnnConvolution convolution, CudnnFilter dw, int algorithm,           \
-     std::size_t* bytes))                                                                                                \
-  f(cudnnConvolutionForward, int,                                                                                        \
-    (Cudnn handle, const void* alpha, CudnnTensor x, const void* x_data, CudnnFilter w, const void* w_data,              \
-     CudnnConvolution convolution, int algorithm, void* workspace, std::size_t workspace_bytes, const void* beta,        \
-     CudnnTensor y, void* y_data))                                                                                       \
-  f(cudnnConvolutionBackwardData, int,                                                                                   \
-    (Cudnn handle, const void* alpha, CudnnFilter w, const void* w_data, CudnnTensor dy, const void* dy_data,            \
-     CudnnConvolution convolution, int algorithm, void* workspace, std::size_t workspace_bytes, const void* beta,        \
-     CudnnTensor dx, void* dx_data))                                                                                     \
-  f(cudnnConvolutionBackwardFilter, int,                                                                                 \
-    (Cudnn handle, const void* alpha, CudnnTensor x, const void* x_data, CudnnTensor dy, const void* dy_data,            \
-     CudnnConvolution convolution, int algorithm, void* workspace, std::size_t workspace_bytes, const void* beta,        \
-     CudnnFilter dw, void* dw_data))                                                                                     \
-  f(cudnnConvolutionBiasActivationForward, int,                                                                          \
-    (Cudnn handle, const void* alpha1, CudnnTensor x, const void* x_data, CudnnFilter w, const void* w_data,             \
-     CudnnConvolution convolution, int algorithm, void* workspace, std::size_t workspace_bytes, const void* alpha2,      \
-     CudnnTensor z, const void* z_data, CudnnTensor bias, const void* bias_data, CudnnActivation activation,             \
-     CudnnTensor y, void* y_data))
-
-/// Those of recurrent layers. A cuDNN may lack them.
-#define TERN_CUDNN_RNN_FUNCTIONS(f)                                                                                      \
   f(cudnnSetTensorNdDescriptor, int, (CudnnTensor descriptor, CudnnType type, int dims, const int* sizes, const int* strides))\
   f(cudnnCreateDropoutDescriptor, int, (CudnnDropout* descriptor))                                                       \
   f(cudnnDestroyDropoutDescriptor, int, (CudnnDropout descriptor))                                                       \
@@ -355,6 +271,79 @@ enum NcclOp : int { nccl_sum = 0, nccl_product = 1, nccl_max = 2, nccl_min = 3, 
   f(nvtxRangePushA, int, (const char* name))                                                                             \
   f(nvtxRangePop, int, ())
 
+using CuptiSubscriber = struct CuptiSubscriberHandle*;
+enum CuptiDomain : int { cupti_driver_api = 1, cupti_runtime_api = 2 };
+enum CuptiSite : int { cupti_enter = 0, cupti_exit = 1 };
+enum CuptiKind : int { cupti_copy = 1, cupti_fill = 2, cupti_kernel = 10, cupti_peer_copy = 22 };
+enum CuptiCopyKind : int { cupti_to_device = 1, cupti_to_host = 2 };
+enum CuptiMemory : int { cupti_pageable = 1, cupti_pinned = 2 };
+inline constexpr int cupti_no_more_records = 12, cupti_has_subscriber = 39;
+
+/// A call that a subscriber is told of.
+struct CuptiCall {
+  CuptiSite site;
+  const char* function;
+  const void* parameters;
+  void* result;
+  const char* symbol;
+  Context context;
+  std::uint32_t context_id;
+  std::uint64_t* correlation_data;
+  std::uint32_t correlation;
+};
+
+/// Records of work, as far as CUDA 12.0 to 13 agree on them. Times are in ns.
+struct CuptiRecord {
+  CuptiKind kind;
+};
+struct CuptiCopyRecord {
+  CuptiKind kind;
+  std::uint8_t copy_kind, source, target, flags;
+  std::uint64_t bytes, start, end;
+  std::uint32_t device, context, stream, correlation;
+};
+struct CuptiPeerCopyRecord {
+  CuptiKind kind;
+  std::uint8_t copy_kind, source, target, flags;
+  std::uint64_t bytes, start, end;
+  std::uint32_t device, context, stream, source_device, source_context, target_device, target_context, correlation;
+};
+struct CuptiFillRecord {
+  CuptiKind kind;
+  std::uint32_t value;
+  std::uint64_t bytes, start, end;
+  std::uint32_t device, context, stream, correlation;
+};
+struct CuptiKernelRecord {
+  CuptiKind kind;
+  std::uint8_t cache, shared;
+  std::uint16_t registers;
+  int global_cache[2];
+  std::uint64_t start, end, completed;
+  std::uint32_t device, context, stream;
+  std::int32_t grid[3], block[3], static_shared, dynamic_shared;
+  std::uint32_t local_of_thread, local, correlation;
+  std::int64_t grid_id;
+  const char* name;
+};
+
+#define TERN_CUPTI_FUNCTIONS(f)                                                                                          \
+  f(cuptiGetVersion, int, (std::uint32_t* version))                                                                      \
+  f(cuptiGetResultString, int, (int status, const char** text))                                                          \
+  f(cuptiGetTimestamp, int, (std::uint64_t* ns))                                                                         \
+  f(cuptiSubscribe, int,                                                                                                 \
+    (CuptiSubscriber* subscriber, void (*callback)(void* user, CuptiDomain domain, std::uint32_t id, const void* call),  \
+     void* user))                                                                                                        \
+  f(cuptiUnsubscribe, int, (CuptiSubscriber subscriber))                                                                 \
+  f(cuptiEnableCallback, int, (std::uint32_t on, CuptiSubscriber subscriber, CuptiDomain domain, std::uint32_t id))      \
+  f(cuptiActivityRegisterCallbacks, int,                                                                                 \
+    (void (*request)(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records),                              \
+     void (*complete)(Context context, std::uint32_t stream, std::uint8_t* buffer, std::size_t bytes, std::size_t used)))\
+  f(cuptiActivityEnable, int, (CuptiKind kind))                                                                          \
+  f(cuptiActivityDisable, int, (CuptiKind kind))                                                                         \
+  f(cuptiActivityFlushAll, int, (std::uint32_t flags))                                                                   \
+  f(cuptiActivityGetNextRecord, int, (std::uint8_t* buffer, std::size_t used, CuptiRecord** record))
+
 #define TERN_CUDA_POINTER(name, result, arguments) result(*name) arguments = nullptr;
 
 /// Pointers to a library's functions, named as the library names them.
@@ -369,13 +358,16 @@ struct CublasLtFunctions {
 };
 struct CudnnFunctions {
   TERN_CUDNN_FUNCTIONS(TERN_CUDA_POINTER)
-  TERN_CUDNN_RNN_FUNCTIONS(TERN_CUDA_POINTER)
+  TERN_CUDNN_GRAPH_FUNCTIONS(TERN_CUDA_POINTER)
 };
 struct NcclFunctions {
   TERN_NCCL_FUNCTIONS(TERN_CUDA_POINTER)
 };
 struct NvtxFunctions {
   TERN_NVTX_FUNCTIONS(TERN_CUDA_POINTER)
+};
+struct CuptiFunctions {
+  TERN_CUPTI_FUNCTIONS(TERN_CUDA_POINTER)
 };
 #undef TERN_CUDA_POINTER
 

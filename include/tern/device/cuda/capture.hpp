@@ -9,10 +9,11 @@
 
 namespace tern::inline TERN_BUILD::cuda {
 
-/// A grid: the number of blocks, and of threads in each.
+/// A grid: the number of blocks, and in each of threads, and of bytes of shared memory beside what the kernel declares.
 struct Grid {
   Index blocks;
   int threads = 256;
+  int shared_bytes = 0;
 };
 
 namespace detail {

@@ -107,10 +107,10 @@ TERN_INLINE void StreamCapture::launch(const LiveLaunch& launch, const std::stri
 
   constexpr std::uint64_t live = 0x6C697665;  // the hash of a kernel that reads its words from memory differs from the plain kernel's
   LoadedKernel kernel = kernels(launch.ordinal).find(launch.key ^ live);
-  if (!kernel.function) kernel = load_kernel(state_, launch.ordinal, launch.key ^ live, launch.name, live_source(source));
+  if (!kernel.function) kernel = load_kernel(state_, launch.ordinal, launch.key ^ live, launch.name, launch.grid, live_source(source));
   void* parameters[] = {&at};
-  TERN_CUDA(cuLaunchKernel, kernel.function, unsigned(launch.grid.blocks), 1, 1, unsigned(launch.grid.threads), 1, 1, 0, state_.compute,
-            parameters, nullptr);
+  TERN_CUDA(cuLaunchKernel, kernel.function, unsigned(launch.grid.blocks), 1, 1, unsigned(launch.grid.threads), 1, 1, unsigned(launch.grid.shared_bytes),
+            state_.compute, parameters, nullptr);
 }
 
 TERN_INLINE void StreamCapture::repeat(void* object, void (*again)(void* object, const Index* items, Index count), const Index* items,

@@ -35,21 +35,22 @@ TERN_CUBLASLT_OWNED(OwnedMatrixLayout, MatrixLayout, cublasLtMatrixLayoutDestroy
 TERN_CUBLASLT_OWNED(OwnedMatmulPreference, MatmulPreference, cublasLtMatmulPreferenceDestroy)
 #undef TERN_CUBLASLT_OWNED
 
-/// A column-major product d = epilogue(op(a) op(b) + beta c), where c is d.
+/// A column-major product d = epilogue(op(a) op(b) + beta c), where c is d. timed: by the algorithm that was the fastest.
 struct MatmulForm {
   CudaType type;
   CublasCompute compute;
-  bool transpose_a, transpose_b, bias, accumulate;
-  std::int32_t alignment;  // a power of two that divides all addresses
+  bool transpose_a, transpose_b, bias, accumulate, timed;
+  std::uint8_t a_alignment, b_alignment, d_alignment;  // the binary logarithms of bytes that divide an address; the bias's counts as d's
   Index m, n, k, batch;
   Index a_leading, b_leading, d_leading, a_stride, b_stride, d_stride;
 
+  Index element_bytes() const { return type == type_64f ? 8 : type == type_32f ? 4 : 2; }
   bool operator==(const MatmulForm&) const = default;
   std::uint64_t hash() const { return tern::detail::hash_fields(*this); }
 };
 
-/// The descriptors of a product, the algorithm that the library's heuristic chooses, and the workspace that it needs.
-/// One thread at a time uses a plan.
+/// The descriptors of a product, and its algorithm with the workspace that it needs: the one that the library's heuristic puts first, or
+/// the fastest of those that it proposes. One thread at a time uses a plan.
 class TERN_API MatmulPlan {
  public:
   MatmulPlan(CublasLt handle, const MatmulForm& p);
@@ -62,13 +63,18 @@ class TERN_API MatmulPlan {
   template <class Value> void set(MatmulDescAttribute attribute, Value value) {
     TERN_CUBLASLT(cublasLtMatmulDescSetAttribute, desc_.handle, attribute, &value, sizeof value);
   }
+  /// Leaves the fastest proposal. They write to d, or, if they would add to it, elsewhere. The host waits.
+  void choose(CublasLt handle, int ordinal, StreamHandle stream, const void* a, const void* b, void* d);
+  /// Queues the product. Returns the library's status.
+  int start(CublasLt handle, StreamHandle stream, const MatmulHeuristic& algorithm, void* workspace, const void* a, const void* b, void* d) const;
   void describe(OwnedMatrixLayout& layout, Index rows, Index columns, Index leading, Index stride) const;
 
   const MatmulForm form_;
   OwnedMatmulDesc desc_;
   OwnedMatrixLayout a_, b_, d_;
-  MatmulAlgo algorithm_;
-  std::size_t workspace_bytes_;
+  static constexpr int most_proposals = 8;
+  MatmulHeuristic proposals_[most_proposals] = {};
+  int count_ = 0;
 };
 
 TERN_API HandlePool& cublaslt_handles();
@@ -85,7 +91,7 @@ TERN_API void run_matmul(int ordinal, const MatmulForm& p, const void* a, const 
 
 }  // namespace detail
 
-/// Lets products of float use TF32, which has 10 bits of mantissa: torch.backends.cuda.matmul.allow_tf32. Off by
+/// Lets products of float, attention's among them, use TF32, which has 10 bits of mantissa: torch.backends.cuda.matmul.allow_tf32. Off by
 /// default.
 inline void allow_tf32_matmul(bool on) { detail::tf32_allowed = on; }
 

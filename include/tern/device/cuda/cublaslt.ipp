@@ -1,6 +1,7 @@
 // The functions of cublaslt.hpp that are not templates.
 #pragma once
 #include "cublaslt.hpp"
+#include "milliseconds.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
 
@@ -22,31 +23,55 @@ TERN_INLINE constinit std::atomic<bool> tf32_allowed{false};
   OwnedMatmulPreference preference;
   TERN_CUBLASLT(cublasLtMatmulPreferenceCreate, &preference.handle);
   const std::uint64_t workspace = std::uint64_t(32) << 20;
-  const std::uint32_t alignment = p.alignment;
   const auto prefer = [&](MatmulPreferenceAttribute attribute, const auto& value) {
     TERN_CUBLASLT(cublasLtMatmulPreferenceSetAttribute, preference.handle, attribute, &value, sizeof value);
   };
   prefer(preference_workspace_bytes, workspace);
-  for (const auto attribute : {preference_alignment_a, preference_alignment_b, preference_alignment_c, preference_alignment_d})
-    prefer(attribute, alignment);
-  MatmulHeuristic best{};
-  int found = 0;
+  prefer(preference_alignment_a, std::uint32_t(1) << p.a_alignment);
+  prefer(preference_alignment_b, std::uint32_t(1) << p.b_alignment);
+  for (const auto attribute : {preference_alignment_c, preference_alignment_d}) prefer(attribute, std::uint32_t(1) << p.d_alignment);
   TERN_CUBLASLT(cublasLtMatmulAlgoGetHeuristic, handle, desc_.handle, a_.handle, b_.handle, d_.handle, d_.handle, preference.handle,
-                1, &best, &found);
-  if (!found) fail("cuda", {"cuBLASLt has no algorithm for a product of ", p.m, " x ", p.k, " and ", p.k, " x ", p.n});
-  algorithm_ = best.algorithm;
-  workspace_bytes_ = best.workspace_bytes;
+                p.timed ? most_proposals : 1, proposals_, &count_);
+  if (!count_) fail("cuda", {"cuBLASLt has no algorithm for a product of ", p.m, " x ", p.k, " and ", p.k, " x ", p.n});
 }
 
 TERN_INLINE void MatmulPlan::run(CublasLt handle, int ordinal, StreamHandle stream, const void* a, const void* b, void* d, const void* bias) {
   if (bias) set(desc_bias_pointer, bias);
-  const Scratch workspace(ordinal, workspace_bytes_);
+  if (count_ > 1) choose(handle, ordinal, stream, a, b, d);
+  const Scratch workspace(ordinal, proposals_[0].workspace_bytes);
+  check_cublaslt("cublasLtMatmul", start(handle, stream, proposals_[0], workspace.data(), a, b, d));
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void MatmulPlan::choose(CublasLt handle, int ordinal, StreamHandle stream, const void* a, const void* b,
+                                                                 void* d) {
+  std::size_t bytes = 0;
+  for (int i = 0; i < count_; ++i) bytes = std::max(bytes, proposals_[i].workspace_bytes);
+  const Scratch workspace(ordinal, bytes);
+  const Index elements = (form_.batch - 1) * form_.d_stride + (form_.n - 1) * form_.d_leading + form_.m;
+  const Scratch elsewhere(ordinal, form_.accumulate ? std::size_t(elements * form_.element_bytes()) : 0);
+  void* const to = form_.accumulate ? elsewhere.data() : d;
+  int best = 0;
+  float least = HUGE_VALF;
+  for (int i = 0; i < count_; ++i) {
+    const auto run = [&] { return start(handle, stream, proposals_[i], workspace.data(), a, b, to); };
+    if (run()) continue;  // not supported after all; it has loaded its kernel otherwise
+    const float time = milliseconds_of(ordinal, [&] {
+      for (int k = 0; k < 5; ++k) run();
+    });
+    if (time < least) least = time, best = i;
+  }
+  proposals_[0] = proposals_[best];
+  count_ = 1;
+}
+
+TERN_INLINE int MatmulPlan::start(CublasLt handle, StreamHandle stream, const MatmulHeuristic& algorithm, void* workspace, const void* a,
+                                  const void* b, void* d) const {
   const float one = 1, beta = form_.accumulate ? 1 : 0;
   const double one_double = 1, beta_double = beta;
   const bool wide = form_.type == type_64f;
-  TERN_CUBLASLT(cublasLtMatmul, handle, desc_.handle, wide ? static_cast<const void*>(&one_double) : &one, a, a_.handle, b,
-                b_.handle, wide ? static_cast<const void*>(&beta_double) : &beta, d, d_.handle, d, d_.handle, &algorithm_,
-                workspace.data(), workspace_bytes_, stream);
+  return cublaslt().functions.cublasLtMatmul(handle, desc_.handle, wide ? static_cast<const void*>(&one_double) : &one, a, a_.handle, b,
+                                             b_.handle, wide ? static_cast<const void*>(&beta_double) : &beta, d, d_.handle, d, d_.handle,
+                                             &algorithm.algorithm, workspace, algorithm.workspace_bytes, stream);
 }
 
 TERN_INLINE void MatmulPlan::describe(OwnedMatrixLayout& layout, Index rows, Index columns, Index leading, Index stride) const {
@@ -72,17 +97,20 @@ TERN_INLINE HandlePool& cublaslt_handles() {
 }
 
 [[gnu::noinline]] TERN_INLINE void run_matmul(int ordinal, const MatmulForm& p, const void* a, const void* b, void* d, const void* bias) {
-  // Kernels that count a batch by the grid's third size take fewer than 65,536. As a multiple of 16, this keeps alignment.
-  constexpr Index most = 65520;
+  // Kernels that count a batch by the grid's third size take fewer than 65,536. As a multiple of 256, this keeps alignment.
+  constexpr Index most = 65280;
   const DeviceState& state = bind(ordinal);
   const HandleLease lease(cublaslt_handles(), ordinal);
   const auto handle = static_cast<CublasLt>(lease.handle());
-  const Index bytes = p.type == type_64f ? 8 : p.type == type_32f ? 4 : 2;
+  const Index bytes = p.element_bytes();
+  auto& plans = matmul_plans(ordinal);
   for (Index first = 0; first < p.batch; first += most) {
     MatmulForm part = p;
     part.batch = std::min(most, p.batch - first);
     const auto from = [&](const void* matrices, Index stride) { return static_cast<const char*>(matrices) + first * stride * bytes; };
-    const tern::detail::Lease plan(matmul_plans(ordinal), part, [&] { return new MatmulPlan(handle, part); });
+    part.timed = times_candidates;
+    if (part.timed && capture) part.timed = bool(tern::detail::Lease(plans, part));  // timed before
+    const tern::detail::Lease plan(plans, part, [&] { return new MatmulPlan(handle, part); });
     const Span span(Work::kernel, "matmul", ordinal, state.compute);
     plan->run(handle, ordinal, state.compute, from(a, p.a_stride), from(b, p.b_stride), const_cast<char*>(from(d, p.d_stride)), bias);
   }

@@ -58,7 +58,7 @@ class TERN_API RnnPlan {
   bool backward(Cudnn handle, int ordinal, const int* lengths, const RnnGradientMemory& m);
 
  private:
-  bool describe(Cudnn handle);
+  bool describe(Cudnn handle, int algorithm);
   void describe_states(CudnnTensor descriptor, int size);
   void set_lengths(const int* lengths);
   bool ask_sizes(Cudnn handle);

@@ -41,7 +41,7 @@ namespace tern::inline TERN_BUILD::cuda {
   for (const detail::WordChunk& chunk : graph.chunks)
     detail::copy_to_device(graph.ordinal, reinterpret_cast<void*>(chunk.device.memory), chunk.words.data(),
                            chunk.words.size() * sizeof(std::uint64_t));
-  const detail::Span span(Work::kernel, "graph", graph.ordinal, state.compute);
+  const detail::Span span(Work::kernel, detail::replayed, graph.ordinal, state.compute);
   TERN_CUDA(cuGraphLaunch, graph.executable, state.compute);
 }
 

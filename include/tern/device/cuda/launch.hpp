@@ -43,8 +43,8 @@ class TERN_API Kernels {
 TERN_API Kernels& kernels(int ordinal);
 
 /// Compiles and loads the kernel whose name is, or begins with, this one and is followed by an underscore. If two threads load the same one at once, one of the two functions is
-/// kept.
-TERN_API LoadedKernel load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name, const std::string& source);
+/// kept. All launches have as much shared memory as this grid, or less.
+TERN_API LoadedKernel load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name, const Grid& grid, const std::string& source);
 
 }  // namespace detail
 
@@ -54,10 +54,11 @@ template <class Source>
 void launch(int ordinal, std::uint64_t key, const char* name, Grid grid, const std::uint64_t* words, const Source& source) {
   const detail::DeviceState& state = detail::bind(ordinal);
   detail::LoadedKernel kernel = detail::kernels(ordinal).find(key);
-  if (!kernel.function) [[unlikely]] kernel = detail::load_kernel(state, ordinal, key, name, source());
+  if (!kernel.function) [[unlikely]] kernel = detail::load_kernel(state, ordinal, key, name, grid, source());
   const detail::Span span(Work::kernel, kernel.name, ordinal, state.compute);
   void* parameters[] = {const_cast<std::uint64_t*>(words)};
-  TERN_CUDA(cuLaunchKernel, kernel.function, unsigned(grid.blocks), 1, 1, unsigned(grid.threads), 1, 1, 0, state.compute, parameters, nullptr);
+  TERN_CUDA(cuLaunchKernel, kernel.function, unsigned(grid.blocks), 1, 1, unsigned(grid.threads), 1, 1, unsigned(grid.shared_bytes), state.compute, parameters,
+            nullptr);
 }
 
 }  // namespace tern::cuda

@@ -1,5 +1,7 @@
 // The functions of launch.hpp that are not templates.
 #pragma once
+#include <cstring>
+
 #include "launch.hpp"
 
 namespace tern::inline TERN_BUILD::cuda::detail {
@@ -25,17 +27,27 @@ TERN_INLINE LoadedKernel Kernels::insert(std::uint64_t key, LoadedKernel kernel)
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE LoadedKernel load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name,
-                                                              const std::string& source) {
-  const std::size_t at = source.find(text({"__global__ void ", name})) + 16, end = source.find('(', at);
+                                                              const Grid& grid, const std::string& source) {
+  std::size_t at = 0;  // a kernel's attributes may lie before its type
+  do at = source.find("void ", source.find("__global__", at));
+  while (at != std::string::npos && source.compare(at + 5, std::strlen(name), name) != 0);
+  at += 5;
+  const std::size_t end = source.find('(', at);
   const std::string whole_name = source.substr(at, end - at);
   const std::string image = kernel_image(source, state.major, state.minor);
   Module module;
   Function function;
   TERN_CUDA(cuModuleLoadData, &module, image.c_str());
-  if (const Status status = driver().functions.cuModuleGetFunction(&function, module, whole_name.c_str())) {
+  const auto check = [module](const char* call, Status status) {
+    if (!status) return;
     TERN_CUDA_RELEASE(cuModuleUnload, module);
-    refuse("cuModuleGetFunction", status);
-  }
+    refuse(call, status);
+  };
+  const DriverFunctions& driver_functions = driver().functions;
+  check("cuModuleGetFunction", driver_functions.cuModuleGetFunction(&function, module, whole_name.c_str()));
+  constexpr int granted = 48 << 10;  // of shared memory, to every kernel
+  if (grid.shared_bytes > granted)
+    check("cuFuncSetAttribute", driver_functions.cuFuncSetAttribute(function, function_max_dynamic_shared_bytes, grid.shared_bytes));
   char* const kept_name = strdup(whole_name.c_str());
   const LoadedKernel kernel = kernels(ordinal).insert(key, {function, kept_name});
   if (kernel.name != kept_name) {  // another thread was faster

@@ -1,6 +1,7 @@
 // CUDA's libraries are loaded at first use, from the places where users have them. So one binary runs on machines with
 // and without a GPU.
 #pragma once
+#include <atomic>
 #include <initializer_list>
 #include <string>
 
@@ -10,6 +11,8 @@
 namespace tern::inline TERN_BUILD::cuda {
 
 namespace detail {
+extern TERN_API constinit std::atomic<bool> times_candidates;
+
 /// Folders, besides the loader's own path, in which a library may lie, separated by colons. `*` matches as in the shell.
 TERN_API std::string library_folders();
 TERN_API bool cudnn_suits_driver(void* handle);
@@ -64,11 +67,10 @@ struct TERN_API CublasLtLibrary {
   CublasLtLibrary();
 };
 
-/// cuDNN, for convolutions and recurrent layers.
+/// cuDNN 9.13 or later, for convolutions, attention and recurrent layers.
 struct TERN_API CudnnLibrary {
-  Library library = open_library({"libcudnn.so.9", "libcudnn.so.8"}, true, {"libcudnn_*.so.?", detail::cudnn_suits_driver});
+  Library library = open_library({"libcudnn.so.9"}, true, {"libcudnn_*.so.?", detail::cudnn_suits_driver});
   CudnnFunctions functions;
-  bool has_recurrent_layers = false;
   CudnnLibrary();
 };
 
@@ -81,8 +83,13 @@ TERN_API int driver_version();
 TERN_API Nvrtc& nvrtc();
 TERN_API CublasLtLibrary& cublaslt();
 TERN_API CudnnLibrary& cudnn();
-/// Whether there is a cuDNN whose recurrent layers can be used: 8.9.1 or later.
-TERN_API bool has_cudnn_recurrent_layers();
+/// Whether there is a cuDNN that can be used.
+TERN_API bool has_cudnn();
+
+/// Lets the first product or convolution of each shape time the algorithms that cuBLASLt and cuDNN propose, and keep the fastest:
+/// torch.backends.cudnn.benchmark. Otherwise the libraries' heuristics choose. With it, the last bits of a result may differ between
+/// runs of a program. A captured one is not timed. Off by default.
+inline void benchmark(bool on) { detail::times_candidates = on; }
 
 }  // namespace tern::cuda
 

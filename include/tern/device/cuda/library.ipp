@@ -15,6 +15,8 @@
 namespace tern::inline TERN_BUILD::cuda {
 namespace detail {
 
+TERN_INLINE constinit std::atomic<bool> times_candidates{false};
+
 /// The folder that the python3 on the path belongs to, such as a virtual environment that is not active; empty if there
 /// is none.
 [[gnu::cold]] TERN_INLINE std::string python_prefix() {
@@ -35,11 +37,12 @@ namespace detail {
     if (const char* folder = std::getenv(variable)) folders += std::string(folder) + below + ":";
   };
   const char* const wheels = "/lib/python3*/site-packages/nvidia/*/lib";
-  for (const char* below : {"/lib64", "/targets/x86_64-linux/lib", "/lib"}) {
+  const char* const cupti = "/extras/CUPTI/lib64";
+  for (const char* below : {"/lib64", "/targets/x86_64-linux/lib", "/lib", cupti}) {
     add("CUDA_HOME", below);
     add("CUDA_PATH", below);
   }
-  folders += "/usr/local/cuda/lib64:";
+  folders += std::string("/usr/local/cuda/lib64:/usr/local/cuda") + cupti + ":";
   for (const char* below : {"/lib", wheels}) {  // conda's packages and pip's wheels
     add("CONDA_PREFIX", below);
     add("VIRTUAL_ENV", below);
@@ -160,10 +163,12 @@ void each_file(const std::string& pattern, const F& f) {
   library.problem.clear();
   TERN_CUDNN_FUNCTIONS(TERN_CUDA_LOAD)
   if (!library.problem.empty()) return;
-  TERN_CUDNN_RNN_FUNCTIONS(TERN_CUDA_LOAD)
-  // Before 8.9.1 they want the lengths of sequences in the device's memory, where each batch would have to send them.
-  has_recurrent_layers = library.problem.empty() && functions.cudnnGetVersion() >= 8901;
-  library.problem.clear();
+  // The oldest version whose graphs of attention have been tried.
+  if (const std::size_t version = functions.cudnnGetVersion(); version < 91300)
+    library.problem = text({library.path, " is version ", Index(version / 10000), ".", Index(version / 100 % 100), "; 9.13 or later is needed"});
+  if (library.problem.empty()) {
+    TERN_CUDNN_GRAPH_FUNCTIONS(TERN_CUDA_LOAD)
+  }
 }
 #undef TERN_CUDA_LOAD
 
@@ -199,6 +204,6 @@ static CudnnLibrary& loaded_cudnn() {
   if (!instance.library.problem.empty()) fail("cuda", {"cuDNN, which convolves images, cannot be used: ", instance.library.problem});
   return instance;
 }
-[[gnu::noinline]] TERN_INLINE bool has_cudnn_recurrent_layers() { return loaded_cudnn().has_recurrent_layers; }
+[[gnu::noinline]] TERN_INLINE bool has_cudnn() { return loaded_cudnn().library.problem.empty(); }
 
 }  // namespace tern::cuda

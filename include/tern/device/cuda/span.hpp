@@ -20,7 +20,11 @@ struct WorkItem {
   Here site;
   std::size_t bytes;
   int caller = 0;  // of a collective in host memory: the thread that called it, which another may run it for
+  Phase phase = Phase::other;
 };
+
+/// The name of a captured step's replay, compared by address.
+inline constexpr char replayed[] = "graph";
 
 /// The position in a timeline at which a listener has recorded a piece of work.
 struct TimelinePosition {

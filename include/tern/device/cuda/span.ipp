@@ -30,6 +30,7 @@ TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Span::tell(WorkItem item) {
   if (const Here* const site = tern::detail::outermost_site) item.site = *site;
+  item.phase = item.name == replayed ? Phase::captured : tern::detail::device_events.phase;
   position_ = listener_->begin(item);
 }
 

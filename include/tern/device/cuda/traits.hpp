@@ -6,10 +6,16 @@
 
 namespace tern::inline TERN_BUILD {
 
+namespace cuda {
+class Graph;
+}
+
 template <>
 struct DeviceTraits<Cuda> {
   static constexpr const char* name = "cuda";
   static constexpr bool host_accessible = false;
+  static constexpr Index product_row = 8;
+  using Graph = cuda::Graph;
 
   static void open(int ordinal) { cuda::detail::bind(ordinal); }
   static int& current_ordinal() { return cuda::detail::current_ordinal; }

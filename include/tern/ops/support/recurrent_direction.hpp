@@ -111,11 +111,17 @@ std::array<Tensor<D, T>, N> gradients_by_tape(const std::array<const Tensor<D, T
   return gradients;
 }
 
+/// Counts the passes that compute the states from the gates, a step each: `numbers` floats of a sequence in a step.
+inline void count_cells(const Steps& steps, Index directions, Index numbers) {
+  count_work({Effort::pass, directions * steps.count(), 0, 4.0 * double(directions * steps.total() * numbers)});
+}
+
 /// Counts the products of all steps' states with these weights, each by itself, and the same operations `at_once` times again.
 template <class D, class T>
 void count_recurrence(const Steps& steps, Index directions, const Tensor<D, T>& w_hh, const Tensor<D, T>& w_hr, int at_once) {
   const Index weights = w_hh.numel() + (w_hr.defined() ? w_hr.numel() : 0), of_step = w_hr.defined() ? 2 : 1;
   count_products(directions * of_step * (steps.count() + at_once), 2.0 * double(steps.total() * weights) * (1 + at_once));
+  count_cells(steps, directions, w_hh.size(-2) + 3 * w_hh.size(-1));
 }
 
 /// The tensors that a recurrence saves. With two directions, those of the second lie behind those of the first.

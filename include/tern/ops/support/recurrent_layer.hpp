@@ -107,6 +107,7 @@ inline void count_layer(const RecurrentSizes& s, const Steps& steps, bool inputs
   const double rows = 2.0 * double(steps.total() * s.directions);
   count_products(s.directions * (steps.count() + inputs + 2 * at_once),
                  rows * (double(of_states) * (1 + at_once) + double(wide * s.inputs) * (inputs + at_once)));
+  count_cells(steps, s.directions, wide + 3 * s.hidden);
 }
 
 /// The tensors that a layer saves.

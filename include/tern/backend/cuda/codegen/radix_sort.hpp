@@ -1,8 +1,9 @@
-// Sorting 64-bit keys by some of their bits, from the lowest eight of these on, eight at a time. A pass counts each digit in
-// parts of 2048 keys, adds up the counts, and moves the keys, which keep their order where digits are equal (Satish,
-// Harris, Garland: "Designing efficient sorting algorithms for manycore GPUs", 2009). Nothing depends on scheduling.
+// Sorting 64-bit keys by some of their bits, from the lowest eight of these on, eight at a time (Adinets, Merrill: "Onesweep: A Faster
+// Least Significant Digit Radix Sort for GPUs", 2022). The digits of all passes are counted at once. A pass reads and writes each key
+// once: a block learns from the tiles before its own how many keys of each digit they have. Keys keep their order where digits are
+// equal. What a block reads while it looks back depends on timing, but not the counts that it finds.
 #pragma once
-#include "../../../device/cuda/memory.hpp"
+#include "look_back.hpp"
 #include "parameters.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -10,90 +11,108 @@ namespace backend::cuda_kernels {
 
 TERN_KERNEL_STRUCT(RadixParameters,
   Index n;                    // keys of a stretch
-  Index parts;                // of a stretch
-  Index shift;                // the digit's lowest bit
+  Index tiles;                // of a stretch
+  Index passes;
+  Index pass;
+  Index first;                // the lowest bit
   Pointer<const uint64> keys;
   Pointer<uint64> sorted;
-  Pointer<Index> counts;      // of each stretch, digit and part
-  Pointer<Index> totals;      // of each stretch and digit
+  Pointer<uint64> totals;     // of each stretch, pass and digit
+  Pointer<uint64> counter;    // of the pass
+  Pointer<uint64> counts;     // posted, of each tile and digit
 );
 
-// A block of 256 threads.
-inline constexpr const char* radix_text = R"CUDA(
-inline __device__ int digit_of(uint64 key, Index shift) { return int(key >> shift & 255); }
-// The sum of the values of the block's threads up to this one.
-inline __device__ Index sum_through(Index value, Index* of_warps) {
+// For blocks of 256 threads; of_warps has room for 8.
+inline constexpr const char* sum_before_text = R"CUDA(
+// The sum of the values of the block's threads before this one.
+template <class V> inline __device__ V sum_before(V value, V* of_warps) {
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  #pragma unroll 1
+  V sum = value;
+  #pragma unroll
   for (int step = 1; step < 32; step *= 2) {
-    const Index before = __shfl_up_sync(~0u, value, step);
-    if (lane >= step) value += before;
+    const V before = __shfl_up_sync(~0u, sum, step);
+    if (lane >= step) sum += before;
   }
-  if (lane == 31) of_warps[warp] = value;
+  if (lane == 31) of_warps[warp] = sum;
   __syncthreads();
   #pragma unroll 1
-  for (int w = 0; w < warp; ++w) value += of_warps[w];
+  for (int w = 0; w < warp; ++w) sum += of_warps[w];
   __syncthreads();
-  return value;
+  return sum - value;
 }
 )CUDA";
 
-// A block counts one part.
+inline constexpr const char* radix_text = R"CUDA(
+enum { tile_keys = 4096, thread_keys = 16 };
+inline __device__ int digit_of(uint64 key, int shift) { return int(key >> shift & 255); }
+)CUDA";
+
+// A block counts the digits of up to eight tiles.
 inline constexpr KernelOf<RadixParameters> radix_count_kernel{"radix_count", R"CUDA(
 extern "C" __global__ void radix_count(const RadixParameters p) {
-  __shared__ int32 count[256];
-  const Index stretch = blockIdx.x / p.parts, part = blockIdx.x % p.parts, first = part * 2048;
+  __shared__ uint32 counts[8][256];
+  const Index parts = (p.tiles + 7) / 8, stretch = blockIdx.x / parts, first = (blockIdx.x - stretch * parts) * (8 * tile_keys);
   const uint64* const keys = p.keys + stretch * p.n + first;
-  const int own = p.n - first < 2048 ? int(p.n - first) : 2048;
-  count[threadIdx.x] = 0;
+  const int own = p.n - first < 8 * tile_keys ? int(p.n - first) : 8 * tile_keys, passes = int(p.passes), shift = int(p.first);
+  for (int pass = 0; pass < passes; ++pass) counts[pass][threadIdx.x] = 0;
   __syncthreads();
-  for (int i = threadIdx.x; i < own; i += 256) atomicAdd(count + digit_of(keys[i], p.shift), 1);
-  __syncthreads();
-  p.counts[(stretch * 256 + threadIdx.x) * p.parts + part] = count[threadIdx.x];
-}
-)CUDA", {radix_text}};
-
-// A block turns the counts of one digit into sums of the counts before.
-inline constexpr KernelOf<RadixParameters> radix_sums_kernel{"radix_sums", R"CUDA(
-extern "C" __global__ void radix_sums(const RadixParameters p) {
-  __shared__ Index of_warps[8], last;
-  Index* const counts = p.counts + blockIdx.x * p.parts;
-  Index before = 0;
-  #pragma unroll 1
-  for (Index base = 0; base < p.parts; base += 256) {
-    const Index part = base + threadIdx.x, count = part < p.parts ? counts[part] : 0, sum = sum_through(count, of_warps);
-    if (part < p.parts) counts[part] = before + sum - count;
-    if (threadIdx.x == 255) last = sum;
-    __syncthreads();
-    before += last;
-    __syncthreads();
+  #pragma unroll 4
+  for (int i = threadIdx.x; i < own; i += 256) {
+    const uint64 key = keys[i] >> shift;
+    #pragma unroll 1
+    for (int pass = 0; pass < passes; ++pass) atomicAdd(&counts[pass][digit_of(key, 8 * pass)], 1u);
   }
-  if (threadIdx.x == 0) p.totals[blockIdx.x] = before;
+  __syncthreads();
+  for (int pass = 0; pass < passes; ++pass)
+    if (const uint32 count = counts[pass][threadIdx.x]) atomicAdd(p.totals + (stretch * passes + pass) * 256 + threadIdx.x, uint64(count));
 }
 )CUDA", {radix_text}};
 
-// A block moves one part. Each of its warps has 256 keys one after the other, and counts their digits itself. The part is
-// sorted in shared memory first, so that neighbours write to neighbouring places.
-inline constexpr KernelOf<RadixParameters> radix_move_kernel{"radix_move", R"CUDA(
-extern "C" __global__ void radix_move(const RadixParameters p) {
-  __shared__ uint64 staged[2048];
-  __shared__ int32 counts[8][256];
-  __shared__ Index shift_of[256], of_warps[8];
-  const int t = threadIdx.x, lane = t & 31, warp = t >> 5;
-  const Index stretch = blockIdx.x / p.parts, part = blockIdx.x % p.parts, first = part * 2048;
-  const uint64* const keys = p.keys + stretch * p.n + first;
-  const int own = p.n - first < 2048 ? int(p.n - first) : 2048;
+// A block moves one tile. Each of its warps has 512 keys one after the other, and counts their digits itself. The tile is sorted in
+// shared memory first, so that neighbours write to neighbouring places.
+inline constexpr KernelOf<RadixParameters> radix_sweep_kernel{"radix_sweep", R"CUDA(
+// How many keys of a digit the tiles of the stretch before this one have: the counts of the nearest of them one by one, up to one that
+// has posted the count of all tiles up to itself. Four are read at once.
+inline __device__ uint32 count_before(uint64* slot, Index tile, uint32 partial) {
+  uint32 sum = 0;
   #pragma unroll 1
+  for (Index back = 1; back <= tile;) {
+    uint64 seen[4];
+    for (int k = 0; k < 4; ++k) seen[k] = back + k <= tile ? posted_word(slot - (back + k) * 256) : 0;
+    bool is_posted = true;
+    for (int k = 0; k < 4; ++k) {
+      is_posted = is_posted && mark_of(seen[k]) >= partial;
+      if (!is_posted) continue;
+      sum += uint32(seen[k]);
+      if (mark_of(seen[k]) > partial) return sum;
+      ++back;
+    }
+  }
+  return sum;
+}
+extern "C" __global__ __launch_bounds__(256, 3) void radix_sweep(const RadixParameters p) {
+  __shared__ uint64 staged[tile_keys];
+  __shared__ int32 counts[8][256];
+  __shared__ Index shift_of[256], of_warps[8], shared_number;
+  const int t = threadIdx.x, lane = t & 31, warp = t >> 5, shift = int(p.first + 8 * p.pass);
+  const Index number = take_number(p.counter, &shared_number), stretch = number / p.tiles, tile = number - stretch * p.tiles;
+  const Index first = tile * tile_keys;
+  const uint64* const keys = p.keys + stretch * p.n + first;
+  const int own = p.n - first < tile_keys ? int(p.n - first) : tile_keys;
+  uint64 key[thread_keys];
+  #pragma unroll
+  for (int r = 0; r < thread_keys; ++r) {
+    const int at = warp * (32 * thread_keys) + r * 32 + lane;
+    key[r] = at < own ? keys[at] : 0;
+  }
+  #pragma unroll
   for (int w = 0; w < 8; ++w) counts[w][t] = 0;
   __syncthreads();
-  uint64 key[8];
-  int32 place[8];  // among the warp's keys of the same digit
+  uint32 places[thread_keys / 2];  // of two keys each: among the warp's keys of the same digit
   #pragma unroll
-  for (int r = 0; r < 8; ++r) {
-    const int at = warp * 256 + r * 32 + lane;
-    const bool given = at < own;
-    key[r] = given ? keys[at] : 0;
-    const int digit = digit_of(key[r], p.shift);
+  for (int r = 0; r < thread_keys; ++r) {
+    const bool given = warp * (32 * thread_keys) + r * 32 + lane < own;
+    const int digit = digit_of(key[r], shift);
     unsigned same = __ballot_sync(~0u, given);
     #pragma unroll
     for (int bit = 0; bit < 8; ++bit) {
@@ -102,7 +121,8 @@ extern "C" __global__ void radix_move(const RadixParameters p) {
       same &= is_set ? set : ~set;
     }
     const int before = __popc(same & ((1u << lane) - 1));
-    place[r] = counts[warp][digit] + before;
+    const uint32 place = uint32(counts[warp][digit] + before);
+    places[r / 2] = r % 2 ? places[r / 2] | place << 16 : place;
     __syncwarp();
     if (given && before == 0) counts[warp][digit] += __popc(same);
     __syncwarp();
@@ -110,13 +130,15 @@ extern "C" __global__ void radix_move(const RadixParameters p) {
   __syncthreads();
   // Thread t has the digit t.
   int32 count = 0;
-  #pragma unroll 1
+  #pragma unroll
   for (int w = 0; w < 8; ++w) count += counts[w][t];
-  const Index total = p.totals[stretch * 256 + t];
-  const Index in_part = sum_through(count, of_warps) - count, in_stretch = sum_through(total, of_warps) - total;
-  shift_of[t] = in_stretch + p.counts[(stretch * 256 + t) * p.parts + part] - in_part;
-  int32 start = int32(in_part);
-  #pragma unroll 1
+  const uint32 partial = uint32(2 * p.pass + 1);  // words of the passes before have lower marks
+  uint64* const slot = p.counts + number * 256 + t;
+  post_word(slot, uint32(count), tile ? partial : partial + 1);
+  const int32 in_tile = int32(sum_before(Index(count), of_warps));
+  const Index in_stretch = sum_before(Index(p.totals[(stretch * p.passes + p.pass) * 256 + t]), of_warps);
+  int32 start = in_tile;
+  #pragma unroll
   for (int w = 0; w < 8; ++w) {
     const int32 of_warp = counts[w][t];
     counts[w][t] = start;
@@ -124,15 +146,20 @@ extern "C" __global__ void radix_move(const RadixParameters p) {
   }
   __syncthreads();
   #pragma unroll
-  for (int r = 0; r < 8; ++r)
-    if (warp * 256 + r * 32 + lane < own) staged[counts[warp][digit_of(key[r], p.shift)] + place[r]] = key[r];
+  for (int r = 0; r < thread_keys; ++r)
+    if (warp * (32 * thread_keys) + r * 32 + lane < own)
+      staged[counts[warp][digit_of(key[r], shift)] + int(places[r / 2] >> r % 2 * 16 & 0xffffu)] = key[r];
+  const uint32 before = count_before(slot, tile, partial);
+  if (tile) post_word(slot, before + uint32(count), partial + 1);
+  shift_of[t] = in_stretch + Index(before) - in_tile;
   __syncthreads();
   uint64* const sorted = p.sorted + stretch * p.n;
-  for (int i = t; i < own; i += 256) sorted[shift_of[digit_of(staged[i], p.shift)] + i] = staged[i];
+  #pragma unroll 4
+  for (int i = t; i < own; i += 256) sorted[shift_of[digit_of(staged[i], shift)] + i] = staged[i];
 }
-)CUDA", {radix_text}};
+)CUDA", {look_back_text, sum_before_text, radix_text}};
 
-/// Sorts stretches of n keys by `bits` bits from the bit `first` on. Keys that are equal there keep their order. `other` is
+/// Sorts stretches of n keys, n < 2^32, by `bits` bits from the bit `first` on. Keys that are equal there keep their order. `other` is
 /// memory for as many keys; what is returned is the one of the two that has the result.
 TERN_API char* radix_sort(int ordinal, char* keys, char* other, Index stretches, Index n, int first, int bits);
 

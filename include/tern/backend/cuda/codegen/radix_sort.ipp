@@ -5,19 +5,25 @@
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
 [[gnu::noinline]] TERN_INLINE char* radix_sort(int ordinal, char* keys, char* other, Index stretches, Index n, int first, int bits) {
-  const Index parts = (n + 2047) / 2048, counts = stretches * 256 * parts;
-  const cuda::detail::Scratch memory(ordinal, std::size_t(8 * (counts + stretches * 256)));
-  for (int done = 0; done < bits; done += 8) {
-    const RadixParameters parameters{.n = n,
-                                     .parts = parts,
-                                     .shift = first + done,
-                                     .keys = keys,
-                                     .sorted = other,
-                                     .counts = memory.data(),
-                                     .totals = memory.data() + 8 * counts};
-    launch_typed(ordinal, radix_count_kernel, {}, {stretches * parts}, parameters);
-    launch_typed(ordinal, radix_sums_kernel, {}, {stretches * 256}, parameters);
-    launch_typed(ordinal, radix_move_kernel, {}, {stretches * parts}, parameters);
+  const Index tiles = (n + 4095) / 4096, parts = (tiles + 7) / 8, passes = (bits + 7) / 8, totals = stretches * passes * 256;
+  const PostedWords posted(ordinal, passes, totals + stretches * tiles * 256);
+  RadixParameters parameters{.n = n,
+                             .tiles = tiles,
+                             .passes = passes,
+                             .pass = 0,
+                             .first = first,
+                             .keys = keys,
+                             .sorted = other,
+                             .totals = posted.word(0),
+                             .counter = posted.counter(0),
+                             .counts = posted.word(totals)};
+  launch_typed(ordinal, radix_count_kernel, {}, {stretches * parts}, parameters);
+  for (Index pass = 0; pass < passes; ++pass) {
+    parameters.pass = pass;
+    parameters.keys = keys;
+    parameters.sorted = other;
+    parameters.counter = posted.counter(pass);
+    launch_typed(ordinal, radix_sweep_kernel, {}, {stretches * tiles}, parameters);
     std::swap(keys, other);
   }
   return keys;

@@ -7,11 +7,12 @@
 namespace tern::inline TERN_BUILD {
 namespace backend::cuda_kernels {
 
-/// Rows of n elements, `inner` apart. pieces is their number in each row.
+/// Rows of n elements, `inner` apart. Rows of adjacent elements begin `pitch` apart. pieces is their number in each row.
 TERN_KERNEL_STRUCT(PiecesLayout,
   RowLayout rows;
   Index n;
   Index inner;
+  Index pitch;
   Index pieces;
 );
 
@@ -22,7 +23,7 @@ struct RowPieces : Row {
   Index n, inner, pieces, piece = 0;
   Index start;                                                                        // of the row
   __device__ explicit RowPieces(const PiecesLayout& p) : Row(p.rows), n(p.n), inner(p.inner), pieces(exists ? p.pieces : 0) {
-    start = inner == 1 ? which * n : which / inner * n * inner + which % inner;
+    start = inner == 1 ? which * p.pitch : which / inner * n * inner + which % inner;
   }
   // The place of the thread's k-th pack in a piece.
   __device__ int place(int k) const { return (k * along + at) * vector; }

@@ -22,7 +22,7 @@ TERN_INLINE KeyStretches::KeyStretches(int ordinal, Index stretches, Index lengt
 
 TERN_INLINE SortedKeys::SortedKeys(int ordinal, Index sources, const char* to, const char* from, Index rows, Index left_out)
     : count_(sources), shift_(bits(sources)), keys_(ordinal, 1, sources) {
-  if (rows >> (63 - shift_)) fail("cuda", {sources, " numbers of ", rows, " rows are too many to be sorted"});
+  if (sources >> 32 || rows >> (63 - shift_)) fail("cuda", {sources, " numbers of ", rows, " rows are too many to be sorted"});
   launch_typed(ordinal, make_keys_kernel, {}, grid_for(keys_.count()),
                {.sources = sources,
                 .count = keys_.count(),
