@@ -32,26 +32,16 @@ void resnet50(benchmark::State& state, Index batch, Net net) {
   classify(state, false, net, optim::SGD(net.parameters(), {.lr = 0.01, .momentum = 0.9}), {batch, 3, 224, 224}, 1000);
 }
 
-template <class Run>
-void add(const std::string& name, int iterations, const Run& run) {
-  benchmark::RegisterBenchmark(name.c_str(), [run](benchmark::State& state) {
-    if (!found_gpu(state)) return;
-    cuda::allow_tf32_matmul(true);
-    cuda::benchmark(true);
-    run(state);
-  })->Iterations(iterations)->UseRealTime();
-}
-
 [[maybe_unused]] const bool added = [] {
   for (const bool captured : {false, true}) {
     const std::string end = captured ? "_captured" : "";
-    add("mnist_cnn" + end, 50, [=](auto& state) { mnist_cnn(state, captured); });
-    add("resnet20" + end, 20, [=](auto& state) { resnet20(state, captured); });
+    add_row("mnist_cnn" + end, 50, [=](auto& state) { mnist_cnn(state, captured); });
+    add_row("resnet20" + end, 20, [=](auto& state) { resnet20(state, captured); });
   }
   for (const Index batch : {64, 128, 256}) {
     const std::string name = text({"resnet50_cuda_b", batch});
-    add(name + "_tf32", 5, [=](auto& state) { resnet50(state, batch, models::resnet50<Cuda>()); });
-    add(name + "_bf16", 5, [=](auto& state) { resnet50(state, batch, nn::mixed<bfloat16>(models::resnet50<Cuda>())); });
+    add_row(name + "_tf32", 5, [=](auto& state) { resnet50(state, batch, models::resnet50<Cuda>()); });
+    add_row(name + "_bf16", 5, [=](auto& state) { resnet50(state, batch, nn::mixed<bfloat16>(models::resnet50<Cuda>())); });
   }
   return true;
 }();

@@ -68,3 +68,14 @@ void run_training(benchmark::State& state, bool captured, Net& net, Optimiser& o
   const auto step = training_step(net, optimiser, x, loss);
   captured ? run_captured(state, step) : run_ahead(state, step);
 }
+
+/// A row that run(state) times: products rounded to TF32, candidates of kernels timed once.
+template <class Run>
+void add_row(const std::string& name, int iterations, const Run& run) {
+  benchmark::RegisterBenchmark(name.c_str(), [run](benchmark::State& state) {
+    if (!found_gpu(state)) return;
+    tern::cuda::allow_tf32_matmul(true);
+    tern::cuda::benchmark(true);
+    run(state);
+  })->Iterations(iterations)->UseRealTime();
+}

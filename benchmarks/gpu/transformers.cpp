@@ -43,25 +43,15 @@ void learn_images(benchmark::State& state) {
   run_training(state, false, net, sgd, randn<Cuda>({64, 3, 224, 224}), [&](const auto& scores) { return cross_entropy(scores, labels); });
 }
 
-template <class Run>
-void add(const std::string& name, int iterations, const Run& run) {
-  benchmark::RegisterBenchmark(name.c_str(), [run](benchmark::State& state) {
-    if (!found_gpu(state)) return;
-    cuda::allow_tf32_matmul(true);
-    cuda::benchmark(true);
-    run(state);
-  })->Iterations(iterations)->UseRealTime();
-}
-
 [[maybe_unused]] const bool added = [] {
   for (const bool captured : {false, true}) {
     const std::string end = captured ? "_captured" : "";
-    add("gpt2_train_bf16" + end, 10, [=](auto& state) { learn_text(state, captured, nn::mixed<bfloat16>(Gpt2(without_dropout))); });
-    add("gpt2_train_tf32" + end, 10, [=](auto& state) { learn_text(state, captured, Gpt2(without_dropout)); });
-    add("gpt2_token_bf16" + end, 100, [=](auto& state) { next_token(state, captured, Gpt2(without_dropout).to(bf16)); });
-    add("gpt2_token_f32" + end, 100, [=](auto& state) { next_token(state, captured, Gpt2(without_dropout)); });
+    add_row("gpt2_train_bf16" + end, 10, [=](auto& state) { learn_text(state, captured, nn::mixed<bfloat16>(Gpt2(without_dropout))); });
+    add_row("gpt2_train_tf32" + end, 10, [=](auto& state) { learn_text(state, captured, Gpt2(without_dropout)); });
+    add_row("gpt2_token_bf16" + end, 100, [=](auto& state) { next_token(state, captured, Gpt2(without_dropout).to(bf16)); });
+    add_row("gpt2_token_f32" + end, 100, [=](auto& state) { next_token(state, captured, Gpt2(without_dropout)); });
   }
-  add("vit_train_bf16", 10, [](auto& state) { learn_images(state); });
+  add_row("vit_train_bf16", 10, [](auto& state) { learn_images(state); });
   return true;
 }();
 

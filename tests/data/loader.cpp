@@ -1,3 +1,5 @@
+// Batches of a loader: order, workers, prefetching, resuming, errors. Over 400 lines, because most cases hold for each number of workers
+// and share the sets that watch them.
 #include "support/catch.hpp"
 
 #include <algorithm>

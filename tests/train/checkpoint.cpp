@@ -1,3 +1,4 @@
+// What checkpoints hold, and what becomes of those that do not fit. Over 400 lines, because each part of a training has its case.
 #include "support/tensors.hpp"
 
 #include <sys/resource.h>

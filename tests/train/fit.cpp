@@ -1,3 +1,4 @@
+// The training loop: options, reports, interruption, resuming. Over 400 lines, because all of them are options of one function.
 #include "support/json.hpp"
 #include "support/printed.hpp"
 #include "support/tensors.hpp"
