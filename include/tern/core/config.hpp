@@ -115,6 +115,7 @@
 
 namespace tern::inline TERN_BUILD {
 
+namespace detail {
 /// What this object was compiled for.
 struct BuildInfo {
   const char* version = "0.1.0";
@@ -125,8 +126,9 @@ struct BuildInfo {
   const char* compiler = "g++ " __VERSION__;
 #endif
 };
+}  // namespace detail
 
 /// The library's version, the instruction set and the compiler of the calling object.
-constexpr BuildInfo build_info() { return {}; }
+constexpr detail::BuildInfo build_info() { return {}; }
 
 }  // namespace tern

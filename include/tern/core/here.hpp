@@ -20,7 +20,6 @@ class Here {
 
 namespace detail {
 extern TERN_API constinit thread_local const Here* outermost_site;
-}
 
 /// While alive, operations of this thread count as called at the outermost such line. So what a layer or an optimiser
 /// does is accounted to the user's line that called it.
@@ -39,6 +38,7 @@ class Site {
 
 /// The line that an operation called at `here` is accounted to.
 inline const Here& site(const Here& here) { return detail::outermost_site ? *detail::outermost_site : here; }
+}  // namespace detail
 
 }  // namespace tern
 

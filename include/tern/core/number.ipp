@@ -2,15 +2,14 @@
 #pragma once
 #include "number.hpp"
 
-namespace tern::inline TERN_BUILD {
-namespace detail {
+namespace tern::inline TERN_BUILD::detail {
 
 struct IntegerRange {
   Index min, max;
 };
 inline IntegerRange range_of(DType type) {
   switch (type) {
-    case DType::boolean: return {0, 1};
+    case DType::bool_: return {0, 1};
     case DType::uint8: return {0, UINT8_MAX};
     case DType::int32: return {INT32_MIN, INT32_MAX};
     default: return {INT64_MIN, INT64_MAX};
@@ -20,8 +19,6 @@ inline IntegerRange range_of(DType type) {
 [[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_infinite(const OpName& op, double number, DType type) {
   fail(op, {"the number ", number, " is too large for a tensor of ", name_of(type)});
 }
-
-}  // namespace detail
 
 [[gnu::noinline]] TERN_INLINE bool Number::round_to(DType type, Rounding rounding, Index& n) const {
   n = integer_;
@@ -45,4 +42,4 @@ inline IntegerRange range_of(DType type) {
             " to ", range.max});
 }
 
-}  // namespace tern
+}  // namespace tern::detail

@@ -7,9 +7,9 @@ namespace tern::inline TERN_BUILD {
 
 /// x summed to a shape that broadcasts to x's: the gradient of broadcasting.
 template <Device D, Element T>
-Tensor<D, T> sum_to(const Tensor<D, T>& x, const Shape& shape, Here here = {}) {
+Tensor<D, T> sum_to(const Tensor<D, T>& x, const detail::Shape& shape, Here here = {}) {
   const ErrorName name({"sum_to", here});
-  Dims dims;
+  detail::Dims dims;
   for (int i = 0; i < x.dim(); ++i) {
     const int j = i - (x.dim() - shape.n);
     if (j < 0 || (shape[j] == 1 && x.impl()->dims[i] != 1)) dims.push_back(i);
@@ -17,6 +17,7 @@ Tensor<D, T> sum_to(const Tensor<D, T>& x, const Shape& shape, Here here = {}) {
   return view(dims.empty() ? x : sum(x, dims, true, here), shape, here);
 }
 
+namespace detail {
 template <class D, class T>
 struct GradOpsFor {
   using X = Tensor<D, T>;
@@ -48,8 +49,9 @@ struct GradOpsFor {
 
   static constexpr GradOps table{&accumulate, &add_in_place, &sum_to, &fill, &has_nan, &detail::record_view, &detail::device_ops<D>};
 };
+}  // namespace detail
 
-TERN_CLASS_INSTANCE(GradOpsFor<Cpu, float>)
-TERN_CUDA_CLASS_INSTANCE(GradOpsFor<Cuda, float>)
+TERN_CLASS_INSTANCE(detail::GradOpsFor<Cpu, float>)
+TERN_CUDA_CLASS_INSTANCE(detail::GradOpsFor<Cuda, float>)
 
 }  // namespace tern
