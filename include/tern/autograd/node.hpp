@@ -14,7 +14,7 @@ struct GradOps {
   void (*fill)(double value, const Array& out);
   bool (*has_nan)(const TensorImpl* g);
   void (*record_view)(TensorImpl* view);                                     // writes the node of a view anew, from its base
-  const detail::DeviceOps* device;
+  const DeviceOps* device;
 };
 
 /// The function of an edge. fn(stored, gradient of the output, gradients of the inputs, this input's sizes) computes
@@ -47,7 +47,7 @@ struct Saved {
 struct NodeExtra;
 
 struct Node {
-  detail::RefCount refs;
+  RefCount refs;
   std::uint8_t edge_count = 0;
   std::uint8_t size_class : 7 = 0;     // constant once other threads can see the node
   bool leaf : 1 = false;               // constant likewise

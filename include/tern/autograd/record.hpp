@@ -236,9 +236,9 @@ template <class D, class T, class W>
 void record_each(const OpName& op, const Tensor<D, T>& output, std::vector<W> edges) {
   if constexpr (is_floating_v<T>) {
     if (!detail::tape.grad_mode) return;
-    std::vector<detail::EdgePlan> plans;
+    std::vector<EdgePlan> plans;
     for (W& edge : edges) plans.push_back(edge.template plan<Tensor<D, T>>());
-    detail::record_edges(op, &GradOpsFor<D, T>::table, output.impl(), plans.data(), int(plans.size()));
+    record_edges(op, &GradOpsFor<D, T>::table, output.impl(), plans.data(), int(plans.size()));
   }
 }
 

@@ -29,14 +29,14 @@ inline IntegerRange range_of(DType type) {
     if (double(n) > real_ && rounding == Rounding::down) --n;
     if (double(n) < real_ && rounding == Rounding::up) ++n;
   }
-  const detail::IntegerRange range = detail::range_of(type);
+  const IntegerRange range = range_of(type);
   return n >= range.min && n <= range.max;
 }
 
 [[gnu::noinline]] TERN_INLINE Index Number::checked(const OpName& op, DType type) const {
   Index n;
   if (round_to(type, Rounding::none, n)) return n;
-  const detail::IntegerRange range = detail::range_of(type);
+  const IntegerRange range = range_of(type);
   const Piece number = integral_ ? Piece(integer_) : Piece(real_);
   fail(op, {"the number ", number, " does not fit a tensor of ", name_of(type), ", which holds integers from ", range.min,
             " to ", range.max});

@@ -14,24 +14,24 @@ TERN_INLINE constinit std::atomic<int> threads_in_use{0};
 TERN_INLINE constinit thread_local int leased_threads = 0;
 
 [[gnu::noinline]] TERN_INLINE ThreadLease::ThreadLease(int wanted)
-    : outer_(detail::leased_threads), openmp_(detail::openmp_threads()) {
-  if (!detail::may_start_team()) wanted = 1;
+    : outer_(leased_threads), openmp_(openmp_threads()) {
+  if (!may_start_team()) wanted = 1;
   else if (outer_) wanted = std::min(wanted, outer_);
   else if (wanted > 1) wanted = taken_ = take(wanted);
-  count_ = detail::leased_threads = wanted;
-  if (openmp_ != count_) detail::set_openmp_threads(count_);
+  count_ = leased_threads = wanted;
+  if (openmp_ != count_) set_openmp_threads(count_);
 }
 
 [[gnu::noinline]] TERN_INLINE ThreadLease::~ThreadLease() {
-  if (openmp_ != count_) detail::set_openmp_threads(openmp_);
-  if (taken_) detail::threads_in_use.fetch_sub(taken_);
-  detail::leased_threads = outer_;
+  if (openmp_ != count_) set_openmp_threads(openmp_);
+  if (taken_) threads_in_use.fetch_sub(taken_);
+  leased_threads = outer_;
 }
 
 [[gnu::noinline]] TERN_INLINE int ThreadLease::take(int wanted) {
-  int used = detail::threads_in_use, count;
+  int used = threads_in_use, count;
   do count = std::max(1, std::min(wanted, get_num_threads() - used));
-  while (!detail::threads_in_use.compare_exchange_weak(used, used + count));
+  while (!threads_in_use.compare_exchange_weak(used, used + count));
   return count;
 }
 

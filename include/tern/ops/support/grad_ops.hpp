@@ -24,30 +24,30 @@ struct GradOpsFor {
 
   static void accumulate(TensorImpl*& sum, TensorImpl* g, bool differentiable) {
     const X a(std::exchange(sum, nullptr)), b(g);
-    if (!differentiable && detail::sole_owner(a.impl())) {
-      detail::map_into("accumulate", a, detail::add_expression, a, b);
-      detail::retain(sum = a.impl());
+    if (!differentiable && sole_owner(a.impl())) {
+      map_into("accumulate", a, add_expression, a, b);
+      retain(sum = a.impl());
     } else {
       sum = add(a, b).release();
     }
   }
   static void add_in_place(TensorImpl* sum, TensorImpl* g) {
-    const detail::Borrowed<X> a(sum);
-    detail::map_into("accumulate", a.tensor, detail::add_expression, a.tensor, X(g));
+    const Borrowed<X> a(sum);
+    map_into("accumulate", a.tensor, add_expression, a.tensor, X(g));
   }
   static TensorImpl* sum_to(TensorImpl* g, ShapeRef shape) { return tern::sum_to(X(g), {shape.d, shape.n}).release(); }
   static void fill(double value, const Array& out) { backend::run<D>(backend::Fill<T>{out, value}); }
   [[gnu::cold]] static bool has_nan(const TensorImpl* g) {
-    const detail::Borrowed<X> x(const_cast<TensorImpl*>(g));
+    const Borrowed<X> x(const_cast<TensorImpl*>(g));
     const NoGradGuard off;
     // Calculated in x's own type, because the sum of that type is compiled anyway. Infinities become 1, so that none is
     // subtracted from another.
     const auto bounded = [](auto v) { return clamp(v, decltype(v)(-1), decltype(v)(1)); };
-    const T total = sum(detail::map<T>("has_nan", bounded, x.tensor)).item();
+    const T total = sum(map<T>("has_nan", bounded, x.tensor)).item();
     return total != total;
   }
 
-  static constexpr GradOps table{&accumulate, &add_in_place, &sum_to, &fill, &has_nan, &detail::record_view, &detail::device_ops<D>};
+  static constexpr GradOps table{&accumulate, &add_in_place, &sum_to, &fill, &has_nan, &record_view, &device_ops<D>};
 };
 }  // namespace detail
 
