@@ -18,7 +18,7 @@ inline void bring_up_clock() {
     const auto x = zeros<Cuda>({Index(1) << 26});
     const double start = detail::now();
     do {
-      for (int i = 0; i < 100 && now() - start < 0.2; ++i) -x;
+      for (int i = 0; i < 100 && detail::now() - start < 0.2; ++i) -x;
       cuda::synchronize();
     } while (detail::now() - start < 0.2);
     return true;
