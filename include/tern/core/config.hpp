@@ -121,6 +121,7 @@
 
 namespace tern::inline TERN_BUILD {
 
+namespace detail {
 /// What this object was compiled for.
 struct BuildInfo {
   const char* version = TERN_VERSION;
@@ -131,8 +132,9 @@ struct BuildInfo {
   const char* compiler = "g++ " __VERSION__;
 #endif
 };
+}  // namespace detail
 
 /// The library's version, the instruction set and the compiler of the calling object.
-constexpr BuildInfo build_info() { return {}; }
+constexpr detail::BuildInfo build_info() { return {}; }
 
 }  // namespace tern
