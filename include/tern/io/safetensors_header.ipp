@@ -37,15 +37,9 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void SafetensorsParser::parse_metadata(SafetensorsMetadata& metadata) {
+  if (accept_null()) return;
   std::string name;
   for (bool first = true; next_member(first, name);) metadata.emplace_back(name, string());
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE DType SafetensorsParser::parse_dtype(const std::string& tensor) {
-  const std::string name = string();
-  for (int i = 0; i < dtype_count; ++i)
-    if (name == safetensors_name(DType(i))) return DType(i);
-  fail("safetensors", {"'", path_, "': tensor '", tensor, "' has a type that is not supported: ", name});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Shape SafetensorsParser::parse_shape(const std::string& tensor) {
@@ -60,7 +54,7 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE SafetensorsEntry SafetensorsParser::parse_tensor(const std::string& name) {
-  SafetensorsEntry entry{name, {}, {}, nullptr, 0, 0};
+  SafetensorsEntry entry{name, StoredType::other, {}, nullptr, 0, 0};
   bool dtype = false, shape = false, offsets = false;
   std::string key;
   for (bool first = true; next_member(first, key);) {
@@ -68,7 +62,10 @@ namespace tern::inline TERN_BUILD::io::detail {
     if (!seen) refuse("a member other than dtype, shape and data_offsets");
     if (std::exchange(*seen, true)) refuse_second(key);
     if (seen == &dtype) {
-      entry.dtype = parse_dtype(name);
+      entry.type_name = string();
+      int type = 0;
+      while (type < int(StoredType::other) && entry.type_name != stored_types[type].safetensors) ++type;
+      entry.type = StoredType(type);
     } else if (seen == &shape) {
       entry.shape = parse_shape(name);
     } else {
@@ -94,19 +91,20 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 TERN_INLINE bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
-  bytes = size_of(entry.dtype);
+  bytes = info_of(entry.type).bytes;
   for (const Index size : entry.shape)
     if (__builtin_mul_overflow(bytes, size, &bytes)) return false;
   return true;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string misplaced(const SafetensorsEntry& entry, Index filled, Index data_bytes) {
-  Index bytes;
-  if (!count_bytes(entry, bytes)) return text({"has too many elements: ", ShapeRef(entry.shape)});
+  const bool is_known = entry.type != StoredType::other;
+  Index bytes = 0;
+  if (is_known && !count_bytes(entry, bytes)) return text({"has too many elements: ", ShapeRef(entry.shape)});
   if (entry.end < entry.begin) return "ends before it begins";
   if (entry.end > data_bytes) return text({"reaches beyond the file, which holds ", data_bytes, " bytes of data"});
-  if (entry.end - entry.begin != bytes)
-    return text({"does not have the ", bytes, " bytes of ", ShapeRef(entry.shape), " of ", safetensors_name(entry.dtype)});
+  if (is_known && entry.end - entry.begin != bytes)
+    return text({"does not have the ", bytes, " bytes of ", ShapeRef(entry.shape), " of ", entry.type_name});
   if (entry.begin < filled) return text({"overlaps the tensor before it, which ends at ", filled});
   if (entry.begin > filled) return text({"leaves a gap after byte ", filled});
   return "";
@@ -154,7 +152,7 @@ namespace tern::inline TERN_BUILD::io {
   const auto as_python = [](const void* a, const void* b) {
     constexpr int rank[] = {5, 6, 3, 2, 7, 4, 1, 0};
     const SafetensorsEntry &x = detail::entry_at(a), &y = detail::entry_at(b);
-    return x.dtype != y.dtype ? rank[int(y.dtype)] - rank[int(x.dtype)] : x.name.compare(y.name);
+    return x.type != y.type ? rank[int(y.type)] - rank[int(x.type)] : x.name.compare(y.name);
   };
   SafetensorsLayout layout{"", detail::sorted(tensors, as_python)};
   std::string json = "{";
@@ -164,9 +162,10 @@ namespace tern::inline TERN_BUILD::io {
   if (!metadata.empty()) put({layout.order.empty() ? "}" : "},"});
   Index filled = 0;
   for (const SafetensorsEntry* entry : layout.order) {
-    put({json_quoted(entry->name), ":{\"dtype\":\"", safetensors_name(entry->dtype), "\",\"shape\":["});
+    const detail::StoredTypeInfo& type = detail::info_of(entry->type);
+    put({json_quoted(entry->name), ":{\"dtype\":\"", type.safetensors, "\",\"shape\":["});
     for (int i = 0; i < entry->shape.n; ++i) put({i ? "," : "", entry->shape[i]});
-    const Index end = filled + entry->shape.numel() * size_of(entry->dtype);
+    const Index end = filled + entry->shape.numel() * type.bytes;
     put({"],\"data_offsets\":[", filled, ",", end, entry == layout.order.back() ? "]}" : "]},"});
     filled = end;
   }
