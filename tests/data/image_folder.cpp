@@ -258,6 +258,31 @@ TEST_CASE("damaged images are refused by name, or skipped and counted", "[data]"
   }
 }
 
+TEST_CASE("damaged images are read as far as they go, and turned as EXIF data say, if that is asked for", "[data]") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "a");
+  const std::string jpeg = tern_test::jpeg_bytes({90, 61});
+  folder.put("a/0.jpg", jpeg.substr(0, jpeg.size() / 2));
+  // EXIF data of one entry: the first row is at the right, the first column at the top.
+  folder.put("a/1.jpg", jpeg.substr(0, 2) + std::string("\xff\xe1\0\x22" "Exif\0\0II*\0\10\0\0\0\1\0\22\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0", 36) + jpeg.substr(2));
+  const auto plain = ImageFolder::load(folder.path()), lenient = ImageFolder::load(folder.path(), {.allow_damaged = true, .apply_exif_orientation = true});
+  const std::vector<Index> first = {0}, second = {1};
+  CHECK(error_of([&] { plain.batch(first); }) != "");
+  CHECK(std::get<0>(lenient.batch(first)).shape() == Shape{1, 3, 61, 90});
+  const auto stored = std::get<0>(plain.batch(second)), upright = std::get<0>(lenient.batch(second));
+  REQUIRE(stored.shape() == Shape{1, 3, 61, 90});
+  REQUIRE(upright.shape() == Shape{1, 3, 90, 61});
+  for (Index y = 0; y < 90; ++y)
+    for (Index x = 0; x < 61; ++x) CHECK(upright(0, 1, y, x) == stored(0, 1, 60 - x, y));
+  const auto cropped = data::transformed(lenient, RandomResizedCrop(20));
+  CHECK(std::get<0>(cropped.batch(std::vector<Index>{0, 1})).shape() == Shape{2, 3, 20, 20});
+  data::Image image;
+  lenient.read(0, image);
+  CHECK(image.warnings() > 0);
+  CHECK(ImageFolder::load(folder.path(), {.skip_bad = true}).size() == 1);
+  CHECK(ImageFolder::load(folder.path(), {.skip_bad = true, .allow_damaged = true}).size() == 2);
+}
+
 TEST_CASE("folders with links into themselves end, and a linked folder is searched", "[data]") {
   const SmallFolder folder;
   std::filesystem::create_directory_symlink(folder.path(), folder / "a/deep/top");

@@ -40,7 +40,9 @@ TERN_API void find_images(const std::string& path, const Ancestor& folder, std::
 }  // namespace detail
 
 struct ImageFolderOptions {
-  bool skip_bad = false;  ///< leave out damaged images; load() then reads each image once
+  bool skip_bad = false;                ///< leave out damaged images; load() then reads each image once
+  bool allow_damaged = false;           ///< as in ImageOptions
+  bool apply_exif_orientation = false;  ///< as in ImageOptions
 };
 
 /// The images in the subfolders of a folder. Each subfolder is a class; subfolders and images are sorted by name. An
@@ -57,8 +59,8 @@ class TERN_API ImageFolder {
   /// How many damaged images were left out.
   Index skipped() const { return skipped_; }
 
-  void read(Index sample, Image& image) const { read_image(path(sample), image); }
-  void read(Index sample, Image& image, const WindowChoice& choice) const { read_image(path(sample), image, choice); }
+  void read(Index sample, Image& image) const { read_image(path(sample), image, options_); }
+  void read(Index sample, Image& image, const WindowChoice& choice) const { read_image(path(sample), image, choice, options_); }
 
   /// [n, 3, H, W] in [0, 1] and [n] labels. Error if the images differ in size.
   std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;
@@ -71,6 +73,7 @@ class TERN_API ImageFolder {
   std::vector<std::string> paths_, classes_;
   std::vector<Index> labels_;
   Index skipped_ = 0;
+  ImageOptions options_;
 };
 
 }  // namespace tern::data
