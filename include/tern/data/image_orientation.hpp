@@ -43,6 +43,5 @@ class TERN_API Orientation {
 
 }  // namespace tern::data::detail
 
-#ifndef TERN_COMPILED
+// Not in the compiled library, because only programs that read images use it.
 #include "image_orientation.ipp"
-#endif
