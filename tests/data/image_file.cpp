@@ -289,7 +289,7 @@ TEST_CASE("the numbers of a file's pixels are read as they are stored, 16 bits a
   // Of 2 x 2 interlaced pixels of 16 bits, pass 1 has the first, pass 6 the second, pass 7 the lower row.
   const auto x = data::decode_pixels("x", png_bytes({2, 2, 16, 0, 1}, {std::string("\1\2", 2), std::string("\3\4", 2), std::string("\5\6\7\10", 4)}));
   CHECK(values_of(x) == std::vector<double>{0x102, 0x304, 0x506, 0x708});
-  CHECK(error_of([&] { data::decode_pixels("'x'", "GIF89a"); }) == "image: 'x': is neither a JPEG nor a PNG file");
+  CHECK(error_of([&] { data::decode_pixels("'x'", "GIF89a"); }) == "image: 'x': is neither a JPEG nor a PNG file, but GIF");
 }
 
 TEST_CASE("a JPEG with stray bytes or markers is read, and the warnings are counted", "[data]") {
@@ -414,8 +414,13 @@ TEST_CASE("texts in a PNG file take no memory", "[data]") {
 
 TEST_CASE("what is no picture, or none of a size, is refused", "[data]") {
   const TemporaryFolder folder;
-  CHECK(refusal_of(folder, "") == "is neither a JPEG nor a PNG file");
-  CHECK(refusal_of(folder, "GIF89a") == "is neither a JPEG nor a PNG file");
+  const std::string rule = "is neither a JPEG nor a PNG file";
+  CHECK(refusal_of(folder, "<html>") == rule);
+  CHECK(refusal_of(folder, "") == "is empty");
+  for (const auto& [begin, format] : {std::pair<std::string, const char*>{"GIF89a", "GIF"}, {std::string("RIFF\0\0\0\0WEBPVP8 ", 16), "WebP"}, {"BM", "BMP"},
+                                      {std::string("II*\0", 4), "TIFF"}, {std::string("MM\0*", 4), "TIFF"}, {std::string("\0\0\0\x20" "ftypavif", 12), "AVIF"},
+                                      {std::string("\0\0\0\x20" "ftypheic", 12), "HEIF"}})
+    CHECK(refusal_of(folder, begin) == rule + ", but " + format);
   data::Image image;
   CHECK(error_of([&] { data::read_image(folder / "none.jpg", image); }) ==
         "file: '" + (folder / "none.jpg") + "': cannot be opened: No such file or directory");

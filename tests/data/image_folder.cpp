@@ -187,6 +187,30 @@ TEST_CASE("folders that are no image folders are refused by name", "[data]") {
         "ImageFolder: '" + (folder / "empty") + "': holds no .jpg, .jpeg or .png file");
 }
 
+TEST_CASE("pictures of other formats are not passed in silence, and folders may have any names", "[data]") {
+  const TemporaryFolder folder;
+  for (const char* name : {"K\xc3\xa4tzchen 1", "\xe7\x8a\xac", ".ipynb_checkpoints"}) std::filesystem::create_directories(folder / name + "/deep/er");
+  for (const char* name : {"0.jpg", "1.JPG", "2.Jpeg", "3.jfif", "4.PNG", "deep/er/5.jpe", "._0.jpg", "Thumbs.db"}) folder.put("K\xc3\xa4tzchen 1/" + std::string(name), png_bytes());
+  folder.put("\xe7\x8a\xac/0.webp", "RIFF----WEBP");
+  folder.put("\xe7\x8a\xac/1.tif", std::string("II*\0", 4));
+  folder.put("\xe7\x8a\xac/2.jpg", "GIF89a");
+  std::filesystem::create_symlink("nowhere.jpg", folder / "\xe7\x8a\xac/3.jpg");
+  std::filesystem::create_symlink(folder / "K\xc3\xa4tzchen 1/0.jpg", folder / "\xe7\x8a\xac/4.jpg");
+  const auto set = ImageFolder::load(folder.path());
+  CHECK(set.classes() == std::vector<std::string>{"K\xc3\xa4tzchen 1", "\xe7\x8a\xac"});
+  REQUIRE(set.size() == 6 + 5);
+  CHECK(std::get<0>(set.batch(std::vector<Index>{0, 1, 2, 3, 4, 5, 10})).size(0) == 7);
+  const auto refusal = [&](Index i) {
+    data::Image image;
+    return error_of([&] { set.read(i, image); });
+  };
+  CHECK(refusal(6).ends_with("/0.webp': is neither a JPEG nor a PNG file, but WebP"));
+  CHECK(refusal(7).ends_with("/1.tif': is neither a JPEG nor a PNG file, but TIFF"));
+  CHECK(refusal(8).ends_with("/2.jpg': is neither a JPEG nor a PNG file, but GIF"));
+  CHECK(refusal(9).ends_with("/3.jpg': cannot be opened: No such file or directory"));
+  CHECK(ImageFolder::load(folder.path(), {.skip_bad = true}).skipped() == 4);
+}
+
 TEST_CASE("damaged images are refused by name, or skipped and counted", "[data]") {
   NEED_TEST_DATA(photographs, "data/imagefolder/winter");
   const SmallFolder folder;

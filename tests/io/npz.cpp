@@ -66,6 +66,13 @@ TEST_CASE("an array is loaded from an archive whose other bytes are damaged") {
   CHECK_THAT(error_of([&] { file.load("x"); }), ContainsSubstring("an entry's checksum does not match"));
 }
 
+TEST_CASE("what a Mac's archiver adds is no array") {
+  const TemporaryFolder folder;
+  io::save_npz(folder / "a.npz", {{"x", zeros<Cpu>({2})}, {"__MACOSX/._x", zeros<Cpu>({3})}});
+  CHECK(io::Npz(folder / "a.npz").names() == std::vector<std::string>{"x"});
+  CHECK(io::load_npz(folder / "a.npz").size() == 1);
+}
+
 TEST_CASE("what is written is read back") {
   const TemporaryFolder folder;
   const auto x = spread_tensor<Cpu>({3, 4});

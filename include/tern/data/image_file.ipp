@@ -391,6 +391,15 @@ namespace tern::inline TERN_BUILD::data {
 
 namespace detail {
 
+/// Error that names the format, if it is one that pictures often have.
+[[noreturn, gnu::noinline, gnu::cold]] TERN_INLINE void refuse_format(std::string_view name, std::string_view bytes) {
+  using Begin = std::pair<std::string_view, const char*>;
+  const std::string_view kind = bytes.size() >= 12 ? bytes.substr(8, 4) : "";  // of RIFF and ISO's files
+  for (const auto& [begin, format] : {Begin("GIF8", "GIF"), {"BM", "BMP"}, {{"II*\0", 4}, "TIFF"}, {{"MM\0*", 4}, "TIFF"}, {"WEBP", "WebP"}, {"avif", "AVIF"}, {"heic", "HEIF"}})
+    if (bytes.starts_with(begin) || kind == begin) refuse_image(name, text({"is neither a JPEG nor a PNG file, but ", format}).c_str());
+  refuse_image(name, bytes.empty() ? "is empty" : "is neither a JPEG nor a PNG file");
+}
+
 /// f of the reader of the file's format.
 template <class F>
 auto with_reader(std::string_view name, std::string_view bytes, const ImageOptions& options, const F& f) {
@@ -398,7 +407,7 @@ auto with_reader(std::string_view name, std::string_view bytes, const ImageOptio
     PngReader reader(name, bytes, options);
     return f(reader);
   }
-  if (!bytes.starts_with(jpeg_begin)) refuse_image(name, "is neither a JPEG nor a PNG file");
+  if (!bytes.starts_with(jpeg_begin)) refuse_format(name, bytes);
   JpegReader reader(name, bytes, options);
   return f(reader);
 }

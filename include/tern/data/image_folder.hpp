@@ -20,8 +20,11 @@ inline bool ends_with(const std::string& name, const char* ending) {
   const std::size_t n = std::strlen(ending);
   return name.size() > n && strcasecmp(name.c_str() + name.size() - n, ending) == 0;
 }
+/// True for the endings of pictures. Not all of these formats are read: who has such files learns of it by an Error, not by missing samples.
 inline bool is_image(const std::string& name) {
-  return ends_with(name, ".png") || ends_with(name, ".jpg") || ends_with(name, ".jpeg");
+  for (const char* const ending : {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".avif", ".heic"})
+    if (ends_with(name, ending)) return true;
+  return false;
 }
 
 /// A folder on the way to an image.
@@ -46,7 +49,7 @@ struct ImageFolderOptions {
 };
 
 /// The images in the subfolders of a folder. Each subfolder is a class; subfolders and images are sorted by name. An
-/// image is read when a batch needs it. If sizes differ, `transformed(folder, Resize(256), CenterCrop(224))` makes them
+/// image is read when a batch needs it; then one that is neither JPEG nor PNG, such as x.webp, is an Error. If sizes differ, `transformed(folder, Resize(256), CenterCrop(224))` makes them
 /// equal.
 class TERN_API ImageFolder {
  public:

@@ -89,7 +89,8 @@ class TERN_API Npz {
  private:
   friend StateDict load_npz(const std::string& path, Index max_bytes);
 
-  static bool is_array(const detail::ZipEntry& entry) { return entry.name.ends_with(".npy"); }
+  /// Not of what a Mac's archiver adds.
+  static bool is_array(const detail::ZipEntry& entry) { return entry.name.ends_with(".npy") && !entry.name.starts_with("__MACOSX/"); }
   static std::string array_name(const detail::ZipEntry& entry) { return entry.name.substr(0, entry.name.size() - 4); }
   std::string subject(const std::string& name) const { return text({path_, ":", name}); }
   const detail::ZipEntry& entry(const std::string& name) const;
