@@ -72,7 +72,7 @@ struct StoredConversion {
   static constexpr Index block = 256;
 
   template <class Wide>
-  void convert(const char* from, Index n, Index first, char* out) const {
+  [[gnu::noinline, gnu::cold]] void convert(const char* from, Index n, Index first, char* out) const {
     Wide wide[block];
     widen_any(from, n, wide);
     with_dtype(to, [&]<class Out>(Type<Out>) {
@@ -89,7 +89,7 @@ struct StoredConversion {
   }
 
  private:
-  void widen_any(const char* from, Index n, double* out) const {
+  [[gnu::noinline, gnu::cold]] void widen_any(const char* from, Index n, double* out) const {
     switch (type) {
       case StoredType::float32: return widen<float>(from, n, out);
       case StoredType::bfloat16: return widen<bfloat16>(from, n, out);
@@ -98,7 +98,7 @@ struct StoredConversion {
       default: return widen<double>(from, n, out);
     }
   }
-  void widen_any(const char* from, Index n, Index* out) const {
+  [[gnu::noinline, gnu::cold]] void widen_any(const char* from, Index n, Index* out) const {
     switch (type) {
       case StoredType::int8: return widen<std::int8_t>(from, n, out);
       case StoredType::int16: return widen<std::int16_t>(from, n, out);
