@@ -47,7 +47,7 @@ std::string path_of(const train::Options& options) {
 
 /// The text's characters, with ASCII's letters in lower case. Its last 60,000 are held out, but at most a tenth.
 Text load(const train::Options& options, const data::WindowOptions& windows) {
-  std::string bytes = io::read_gzip(path_of(options), INT64_MAX);
+  std::string bytes = io::read_text("characters", path_of(options), INT64_MAX);
   for (char& c : bytes)
     if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
   const std::vector<std::string> characters = data::split_characters(bytes);

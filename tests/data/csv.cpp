@@ -150,7 +150,7 @@ TEST_CASE("what Excel saves is read", "[data]") {
         "csv: '" + (folder / "y.csv") + "': has no column 'width', but 'length;width'");
   for (const std::string& mark : {std::string("\xff\xfe"), std::string("\xfe\xff")})
     CHECK(error_of([&] { Csv::load(folder.put("y.csv", mark + std::string("a\0\n\0", 4))); }) ==
-          "csv: '" + (folder / "y.csv") + "': is in UTF-16; save it as UTF-8 (Excel: CSV UTF-8)");
+          "csv: '" + (folder / "y.csv") + "': is in UTF-16; save it as UTF-8");
 }
 
 TEST_CASE("columns of bool have words too, as pandas and Excel write them", "[data]") {

@@ -16,7 +16,7 @@ namespace tern::inline TERN_BUILD::data {
     table.path_ = path;
     table.missing_ = options.missing;
     table.decimal_ = options.decimal;
-    table.content_ = io::read_gzip(path, options.max_bytes);
+    table.content_ = io::read_text("csv", path, options.max_bytes);
     table.parse(options);
     return table;
   });
@@ -70,10 +70,8 @@ TERN_INLINE std::string_view Csv::field(Index row, Index column) const {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Csv::parse(const CsvOptions& options) {
-  if (content_.starts_with("\xff\xfe") || content_.starts_with("\xfe\xff"))
-    fail("csv", {"'", path_, "': is in UTF-16; save it as UTF-8 (Excel: CSV UTF-8)"});
-  std::size_t at = content_.starts_with("\xef\xbb\xbf") ? 3 : 0;  // skips a byte-order mark
-  std::size_t filled = 0;                                          // by the rows so far
+  std::size_t at = 0;
+  std::size_t filled = 0;  // by the rows so far
   Index line = 1, more = 0;
   bool named = false;
   std::vector<std::size_t> ends;  // of a row's fields

@@ -29,7 +29,9 @@ namespace tern::inline TERN_BUILD::data {
 
 TERN_INLINE void LineStream::Reader::end_line(std::string& line) {
   if (!line.empty() && line.back() == '\r') line.pop_back();
-  if (++number_ == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
+  if (++number_ > 1) return;
+  io::refuse_utf16("LineStream", path(), line);
+  if (io::begins_with_mark(line)) line.erase(0, 3);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void LineStream::Reader::refuse(const char* op, std::initializer_list<Piece> rule) const {
