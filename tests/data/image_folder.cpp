@@ -204,9 +204,9 @@ TEST_CASE("pictures of other formats are not passed in silence, and folders may 
     data::Image image;
     return error_of([&] { set.read(i, image); });
   };
-  CHECK(refusal(6).ends_with("/0.webp': is neither a JPEG nor a PNG file, but WebP"));
-  CHECK(refusal(7).ends_with("/1.tif': is neither a JPEG nor a PNG file, but TIFF"));
-  CHECK(refusal(8).ends_with("/2.jpg': is neither a JPEG nor a PNG file, but GIF"));
+  CHECK(refusal(6).ends_with("/0.webp': is neither a JPEG nor a PNG file, but a WebP picture"));
+  CHECK(refusal(7).ends_with("/1.tif': is neither a JPEG nor a PNG file, but a TIFF picture"));
+  CHECK(refusal(8).ends_with("/2.jpg': is neither a JPEG nor a PNG file, but a GIF picture"));
   CHECK(refusal(9).ends_with("/3.jpg': cannot be opened: No such file or directory"));
   CHECK(ImageFolder::load(folder.path(), {.skip_bad = true}).skipped() == 4);
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <jerror.h>
 
+#include "../io/file_kind.hpp"
 #include "image_file.hpp"
 
 namespace tern::inline TERN_BUILD::data::detail {
@@ -391,13 +392,9 @@ namespace tern::inline TERN_BUILD::data {
 
 namespace detail {
 
-/// Error that names the format, if it is one that pictures often have.
 [[noreturn, gnu::noinline, gnu::cold]] TERN_INLINE void refuse_format(std::string_view name, std::string_view bytes) {
-  using Begin = std::pair<std::string_view, const char*>;
-  const std::string_view kind = bytes.size() >= 12 ? bytes.substr(8, 4) : "";  // of RIFF and ISO's files
-  for (const auto& [begin, format] : {Begin("GIF8", "GIF"), {"BM", "BMP"}, {{"II*\0", 4}, "TIFF"}, {{"MM\0*", 4}, "TIFF"}, {"WEBP", "WebP"}, {"avif", "AVIF"}, {"heic", "HEIF"}})
-    if (bytes.starts_with(begin) || kind == begin) refuse_image(name, text({"is neither a JPEG nor a PNG file, but ", format}).c_str());
-  refuse_image(name, bytes.empty() ? "is empty" : "is neither a JPEG nor a PNG file");
+  if (bytes.empty()) refuse_image(name, "is empty");
+  refuse_image(name, ("is neither a JPEG nor a PNG file" + io::but_of_kind(bytes)).c_str());
 }
 
 /// f of the reader of the file's format.

@@ -1,5 +1,6 @@
 // The functions of npy.hpp that are not templates.
 #pragma once
+#include "file_kind.hpp"
 #include "npy.hpp"
 
 namespace tern::inline TERN_BUILD::io::detail {
@@ -31,7 +32,7 @@ namespace tern::inline TERN_BUILD::io::detail {
 [[gnu::noinline, gnu::cold]] TERN_INLINE NpyHeader::NpyHeader(const char* bytes, Index given, Index size, const std::string& name)
     : name_(name), version_(given > 6 ? bytes[6] : 0) {
   constexpr Index longest_header = 10'000;  // numpy's limit
-  if (given < 10 || std::memcmp(bytes, "\x93NUMPY", 6) != 0) refuse("it is not a .npy file");
+  if (given < 10 || std::memcmp(bytes, "\x93NUMPY", 6) != 0) refuse(("it is not a .npy file" + but_of_kind({bytes, std::size_t(given)})).c_str());
   const auto byte = [&](Index i) { return Index(static_cast<unsigned char>(bytes[i])); };
   const bool is_long = byte(6) > 1;
   if (byte(6) < 1 || byte(6) > 3 || byte(7) != 0 || (is_long && given < 12)) refuse("its version is unknown");

@@ -1,5 +1,6 @@
 // The functions of npz.hpp that are not templates.
 #pragma once
+#include "file_kind.hpp"
 #include "npz.hpp"
 
 namespace tern::inline TERN_BUILD::io::detail {
@@ -36,7 +37,8 @@ TERN_INLINE std::uint64_t ZipReader::find_end() const {
     const std::uint64_t at = size_ - record - comment;
     if (number(at, 4) == 0x06054b50 && number(at + 20, 2) == comment) return at;
   }
-  refuse("it is not a zip archive");
+  if (size_ >= 4 && number(0, 4) == 0x04034b50) refuse("is truncated: the end of the zip archive is missing");
+  refuse(("it is not a zip archive" + but_of_kind({bytes_, std::size_t(size_)})).c_str());
 }
 
 TERN_INLINE std::uint64_t ZipReader::data_of(const ZipEntry& entry) const {

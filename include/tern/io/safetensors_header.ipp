@@ -1,5 +1,6 @@
 // The functions of safetensors_header.hpp that are not templates.
 #pragma once
+#include "file_kind.hpp"
 #include "safetensors_header.hpp"
 
 namespace tern::inline TERN_BUILD::io::detail {
@@ -136,9 +137,11 @@ namespace tern::inline TERN_BUILD::io {
   if (size < 8) fail("safetensors", {"'", path, "': is truncated: ", size, " bytes cannot hold the header's length"});
   std::uint64_t length = 0;
   for (int i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  if (length > std::uint64_t(max_safetensors_header))
+  if (length > std::uint64_t(max_safetensors_header)) {
+    if (const std::string other = but_of_kind({bytes, std::size_t(size)}); !other.empty()) fail("safetensors", {"'", path, "': is no safetensors file", other});
     fail("safetensors", {"'", path, "': the header's length is larger than allowed: ", std::to_string(length), " > ",
-                         max_safetensors_header});
+                           max_safetensors_header});
+  }
   if (Index(length) > size - 8)
     fail("safetensors", {"'", path, "': is truncated: a header of ", Index(length), " bytes is announced, ", size - 8,
                          " follow"});
