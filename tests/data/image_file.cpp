@@ -232,7 +232,7 @@ TEST_CASE("pictures are turned and mirrored as EXIF data say, if that is asked f
     CHECK(pixels_of(image) == turned);
     CHECK(image.warnings() == 0);
     const auto samples = data::decode_pixels("x", file, options);
-    REQUIRE(samples.shape() == Shape{3, height, width});
+    REQUIRE(samples.shape() == detail::Shape{3, height, width});
     for (Index i = 0; i < samples.numel(); ++i) CHECK(samples.data()[i] == std::lround(255 * image.data()[i]));
     for (const data::ImageWindow& part : {data::ImageWindow{1, 0, 2, 3, {2, 3}}, {0, 2, 3, 1, {3, 1}}, {1, 1, 1, 2, {1, 2}}}) {
       data::decode_image("x", file, window, [&](Index rows, Index columns) {
@@ -280,7 +280,7 @@ TEST_CASE("the numbers of a file's pixels are read as they are stored, 16 bits a
     ++seen;
     const auto x = data::read_pixels(folder.put("x", bytes_of(recorded["file"])));
     const auto samples = recorded["samples"].get<std::vector<std::vector<std::vector<double>>>>();
-    REQUIRE(x.shape() == Shape{Index(samples.size()), Index(samples[0].size()), Index(samples[0][0].size())});
+    REQUIRE(x.shape() == detail::Shape{Index(samples.size()), Index(samples[0].size()), Index(samples[0][0].size())});
     std::vector<double> flat;
     for (const auto& plane : samples)
       for (const auto& row : plane) flat.insert(flat.end(), row.begin(), row.end());

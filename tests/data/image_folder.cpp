@@ -139,7 +139,7 @@ TEST_CASE("photographs are decoded and resized as by Pillow", "[data]") {
     REQUIRE(image.height() == j["size"][1].get<Index>());
     CHECK(io::sha256(bytes_of(image)) == j["decoded"].get<std::string>());
     const auto [x, y] = cropped.batch({&i, 1});
-    REQUIRE(x.shape() == Shape{1, 3, 48, 48});
+    REQUIRE(x.shape() == detail::Shape{1, 3, 48, 48});
     CHECK(set.classes()[std::size_t(y(0))] ==
           j["name"].get<std::string>().substr(0, set.classes()[std::size_t(y(0))].size()));
     // Pillow rounds to bytes after each of its two passes, so it is off by up to one from the exact average.
@@ -161,7 +161,7 @@ TEST_CASE("classes and files are sorted by name, folders within searched", "[dat
   CHECK(names == std::vector<std::string>{"/a/1.png", "/a/2.PNG", "/a/deep/3.png", "/b/0.png"});
   Index seen = 0;
   for (auto& [x, y] : data::loader<Cpu>(set, {.batch_size = 3})) {
-    REQUIRE(x.shape() == Shape{x.size(0), 3, 5, 4});
+    REQUIRE(x.shape() == detail::Shape{x.size(0), 3, 5, 4});
     for (Index i = 0; i < x.size(0); ++i, ++seen) {
       CHECK(y(i) == (seen == 3));
       for (Index row = 0; row < 5; ++row)
@@ -292,14 +292,14 @@ TEST_CASE("damaged images are read as far as they go, and turned as EXIF data sa
   const auto plain = ImageFolder::load(folder.path()), lenient = ImageFolder::load(folder.path(), {.allow_damaged = true, .apply_exif_orientation = true});
   const std::vector<Index> first = {0}, second = {1};
   CHECK(error_of([&] { plain.batch(first); }) != "");
-  CHECK(std::get<0>(lenient.batch(first)).shape() == Shape{1, 3, 61, 90});
+  CHECK(std::get<0>(lenient.batch(first)).shape() == detail::Shape{1, 3, 61, 90});
   const auto stored = std::get<0>(plain.batch(second)), upright = std::get<0>(lenient.batch(second));
-  REQUIRE(stored.shape() == Shape{1, 3, 61, 90});
-  REQUIRE(upright.shape() == Shape{1, 3, 90, 61});
+  REQUIRE(stored.shape() == detail::Shape{1, 3, 61, 90});
+  REQUIRE(upright.shape() == detail::Shape{1, 3, 90, 61});
   for (Index y = 0; y < 90; ++y)
     for (Index x = 0; x < 61; ++x) CHECK(upright(0, 1, y, x) == stored(0, 1, 60 - x, y));
   const auto cropped = data::transformed(lenient, RandomResizedCrop(20));
-  CHECK(std::get<0>(cropped.batch(std::vector<Index>{0, 1})).shape() == Shape{2, 3, 20, 20});
+  CHECK(std::get<0>(cropped.batch(std::vector<Index>{0, 1})).shape() == detail::Shape{2, 3, 20, 20});
   data::Image image;
   lenient.read(0, image);
   CHECK(image.warnings() > 0);

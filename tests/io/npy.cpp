@@ -12,10 +12,10 @@ namespace {
 
 std::vector<double> host_values(const AnyTensor& x) {
   std::vector<double> values;
-  const auto add = [&]<class T>(Type<T>) {
+  const auto add = [&]<class T>(detail::Type<T>) {
     if (x.is<Cpu, T>()) values = values_of(x.as<Cpu, T>());
   };
-  add(f32), add(f64), add(f16), add(i64), add(i32), add(Type<std::uint8_t>{}), add(Type<bool>{});
+  add(f32), add(f64), add(f16), add(i64), add(i32), add(detail::Type<std::uint8_t>{}), add(detail::Type<bool>{});
   return values;
 }
 
@@ -32,8 +32,8 @@ TEST_CASE("numpy's arrays are read, and written as numpy writes them") {
     const AnyTensor x = io::load_npy(path);
     CHECK(host_values(x) == recorded["values"].get<std::vector<double>>());
     const auto sizes = recorded["shape"].get<std::vector<Index>>();
-    CHECK(x.shape() == Shape(sizes.data(), int(sizes.size())));
-    if (recorded.contains("read_as")) CHECK(std::string(name_of(x.dtype())) == recorded["read_as"].get<std::string>());
+    CHECK(x.shape() == detail::Shape(sizes.data(), int(sizes.size())));
+    if (recorded.contains("read_as")) CHECK(std::string(detail::name_of(x.dtype())) == recorded["read_as"].get<std::string>());
     if (recorded["name"].get<std::string>().find("by columns") != std::string::npos || recorded.contains("read_as")) continue;
     io::save_npy(folder / "b.npy", x);
     CHECK(content_of(folder / "b.npy") == bytes);
@@ -49,7 +49,7 @@ TEST_CASE("an array is read as the type that the caller names") {
     const std::string path = folder.put("a.npy", bytes_of(recorded["file"]));
     CHECK(values_of(io::load_npy<double>(path)) == recorded["values"].get<std::vector<double>>());
     const auto sizes = recorded["shape"].get<std::vector<Index>>();
-    CHECK(io::load_npy<double>(path).shape() == Shape(sizes.data(), int(sizes.size())));
+    CHECK(io::load_npy<double>(path).shape() == detail::Shape(sizes.data(), int(sizes.size())));
   }
   const std::string path = folder.put("a.npy", bytes_of(recorded_cases("numpy_files")[1]["file"]));  // 0 … 5
   CHECK(values_of(io::load_npy<std::uint8_t>(path)) == std::vector<double>{0, 1, 2, 3, 4, 5});

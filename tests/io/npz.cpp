@@ -20,7 +20,7 @@ TEST_CASE("numpy's archives are read, packed or not") {
     CHECK(arrays[0].name == "x");
     CHECK(values_of(arrays[0].tensor.as<Cpu, Index>()) == recorded["arrays"]["x"].get<std::vector<double>>());
     CHECK(arrays[1].name == "w.b");
-    CHECK(arrays[1].tensor.shape() == Shape{2, 2});
+    CHECK(arrays[1].tensor.shape() == detail::Shape{2, 2});
     CHECK(values_of(arrays[2].tensor.as<Cpu, double>()) == std::vector<double>(500, 0));
   }
   CHECK(seen == 2);
@@ -37,11 +37,11 @@ TEST_CASE("one array is loaded whatever the others are") {
     const io::Npz file(path);
     CHECK(file.names() == std::vector<std::string>{"names", "depth", "half"});
     CHECK(file.dtype("names") == "<U1");
-    CHECK(file.shape("names") == Shape{2});
+    CHECK(file.shape("names") == detail::Shape{2});
     CHECK(file.dtype("depth") == "uint16");
-    CHECK(file.shape("depth") == Shape{1, 2});
+    CHECK(file.shape("depth") == detail::Shape{1, 2});
     CHECK(file.dtype("half") == "float16");
-    CHECK(file.shape("half") == Shape{});
+    CHECK(file.shape("half") == detail::Shape{});
     CHECK(values_of(file.load("depth").as<Cpu, std::int32_t>()) == std::vector<double>{0, 65535});
     CHECK(values_of(file.load<float>("depth")) == std::vector<double>{0, 65535});
     CHECK(values_of(file.load("half").as<Cpu, half>()) == std::vector<double>{1.5});
@@ -61,7 +61,7 @@ TEST_CASE("an array is loaded from an archive whose other bytes are damaged") {
   const std::size_t elements = bytes.find("x.npy") + 5 + 128;
   bytes[elements] = char(bytes[elements] ^ 1);
   const io::Npz file(folder.put("b.npz", bytes));
-  CHECK(file.shape("x") == Shape{3, 4});
+  CHECK(file.shape("x") == detail::Shape{3, 4});
   CHECK(file.load<float>("y").numel() == 2);
   CHECK_THAT(error_of([&] { file.load("x"); }), ContainsSubstring("an entry's checksum does not match"));
 }
@@ -81,7 +81,7 @@ TEST_CASE("what is written is read back") {
   REQUIRE(arrays.size() == 2);
   CHECK(values_of(arrays[0].tensor.as<Cpu, double>()) == values_of(x.t()));
   CHECK(arrays[1].name == "layer.weight");
-  CHECK(arrays[1].tensor.shape() == Shape{0, 2});
+  CHECK(arrays[1].tensor.shape() == detail::Shape{0, 2});
   io::save_npz(folder / "none.npz", {});
   CHECK(io::load_npz(folder / "none.npz").empty());
   CHECK(folder.file_count() == 2);

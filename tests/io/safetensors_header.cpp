@@ -36,7 +36,7 @@ const io::SafetensorsEntry& find(const SafetensorsHeader& header, const char* na
 }
 
 /// A header of tensors to be written.
-SafetensorsHeader tensors(std::initializer_list<std::tuple<const char*, DType, Shape>> list) {
+SafetensorsHeader tensors(std::initializer_list<std::tuple<const char*, DType, detail::Shape>> list) {
   SafetensorsHeader header;
   for (const auto& [name, dtype, shape] : list) header.tensors.push_back({name, io::StoredType(int(dtype)), shape, nullptr, 0, 0});
   return header;
@@ -66,12 +66,12 @@ TEST_CASE("a safetensors header is read", "[io]") {
   REQUIRE(header.tensors.size() == 3);
   const auto& a = find(header, "a.weight");
   CHECK(a.type == io::StoredType::float32);
-  CHECK(a.shape == Shape{2, 3});
+  CHECK(a.shape == detail::Shape{2, 3});
   CHECK(a.begin == 8);
   CHECK(a.end == 32);
   CHECK(find(header, "s").type == io::StoredType::int64);
   CHECK(find(header, "s").shape.n == 0);
-  CHECK(find(header, "é").shape == Shape{0, 9223372036854775807});
+  CHECK(find(header, "é").shape == detail::Shape{0, 9223372036854775807});
   CHECK(header.metadata[0] == std::pair<std::string, std::string>("format", "pt"));
   CHECK(header.metadata[1].second == "é😀\"\\/\b\f\n\r\t");
 
@@ -238,7 +238,7 @@ TEST_CASE("a header is laid out as Python's writer does it", "[io]") {
                                       {"h", DType::float16, {1}},
                                       {"u", DType::uint8, {3}},
                                       {"d", DType::float64, {}},
-                                      {"t", DType::boolean, {2}},
+                                      {"t", DType::bool_, {2}},
                                       {"i", DType::int32, {1}},
                                       {"e", DType::float32, {0, 3}}});
   header.metadata = {{"format", "pt"}};

@@ -412,7 +412,7 @@ auto with_reader(std::string_view name, std::string_view bytes, const ImageOptio
 /// f of the name of a file, for messages, and of its bytes.
 template <class F>
 auto with_file(const std::string& path, const F& f) {
-  return tern::detail::within_memory("image", path.c_str(), [&] { return f(text({"'", path, "'"}), io::read_file(path, most_image_bytes)); });
+  return tern::detail::within_memory("image", path.c_str(), [&] { return f(tern::detail::text({"'", path, "'"}), io::read_file(path, most_image_bytes)); });
 }
 
 }  // namespace detail

@@ -16,7 +16,7 @@ namespace detail {
 TERN_API AnyTensor dense_on_host(const char* op, const AnyTensor& x);
 
 /// The bytes before the elements.
-TERN_API std::string npy_head(const char* op, DType dtype, const Shape& shape);
+TERN_API std::string npy_head(const char* op, DType dtype, const tern::detail::Shape& shape);
 
 /// Reads a header: a Python dictionary of descr, fortran_order and shape, each once, and nothing else.
 class TERN_API NpyHeader {
@@ -25,7 +25,7 @@ class TERN_API NpyHeader {
   std::string type_name;  // PyTorch's; of one that cannot be read numpy's, such as <U5
   bool swapped = false;   // the highest byte first
   bool fortran_order = false;
-  Shape shape;
+  tern::detail::Shape shape;
   Index data_at = 0;
 
   /// Of a file of `size` bytes, of which the first `given` are in memory.

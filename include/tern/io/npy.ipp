@@ -12,11 +12,11 @@ namespace tern::inline TERN_BUILD::io::detail {
   return Tensor<Cpu>(tern::detail::copied(tern::detail::device_ops<Cpu>, x.impl()));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string npy_head(const char* op, DType dtype, const Shape& shape) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string npy_head(const char* op, DType dtype, const tern::detail::Shape& shape) {
   const StoredTypeInfo& type = stored_types[int(dtype)];
-  if (!type.npy) fail(op, {"numpy has no type for ", name_of(dtype), "; convert it"});
-  std::string head = text({"{'descr': '", type.bytes == 1 ? "|" : "<", type.npy, "', 'fortran_order': False, 'shape': ("});
-  for (const Index size : shape) head += text({size, ", "});
+  if (!type.npy) fail(op, {"numpy has no type for ", tern::detail::name_of(dtype), "; convert it"});
+  std::string head = tern::detail::text({"{'descr': '", type.bytes == 1 ? "|" : "<", type.npy, "', 'fortran_order': False, 'shape': ("});
+  for (const Index size : shape) head += tern::detail::text({size, ", "});
   if (shape.n > 1)
     head.resize(head.size() - 2);
   else if (shape.n == 1)
@@ -161,7 +161,7 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
         refuse("its shape has too many elements");
     const char* const last = at_;
     if (version_ < 3 && last != first) accept('L');  // Python 2's long
-    if (last == first || (*first == '0' && last - first > 1) || shape.n == max_dims) refuse("its shape is not up to 8 sizes");
+    if (last == first || (*first == '0' && last - first > 1) || shape.n == tern::detail::max_dims) refuse("its shape is not up to 8 sizes");
     shape.push_back(size);
     is_tuple = accept(',');
   }
@@ -170,23 +170,23 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor npy_tensor(const char* bytes, Index size, const std::string& name, const DType* to) {
   const NpyHeader header(bytes, size, size, name);
-  const std::string subject = text({"'", name, "'"});
+  const std::string subject = tern::detail::text({"'", name, "'"});
   if (header.type == StoredType::other) fail("npy", {subject, ": its element type is not supported: ", header.type_name});
   const DType dtype = to ? *to : info_of(header.type).becomes;
-  Shape in_memory = header.shape;
+  tern::detail::Shape in_memory = header.shape;
   if (header.fortran_order)
     for (int i = 0; i < in_memory.n; ++i) in_memory[i] = header.shape[in_memory.n - 1 - i];
-  TensorImpl* const impl = tern::detail::new_impl(dtype, in_memory);
+  tern::detail::TensorImpl* const impl = tern::detail::new_impl(dtype, in_memory);
   const Tensor<Cpu> owner(impl);  // AnyTensor takes the type from the impl
   read_stored("npy", subject, header.type, header.swapped, bytes + header.data_at, impl->numel, dtype, impl->data);
   if (!header.fortran_order || in_memory.n < 2) return owner;
-  Array turned = *impl;
+  tern::detail::Array turned = *impl;
   for (int i = 0; i < in_memory.n; ++i) {
     turned.dims[i] = impl->dims[in_memory.n - 1 - i];
     turned.strides[i] = impl->strides[in_memory.n - 1 - i];
   }
-  update_contiguous(turned);
-  TensorImpl* const dense = tern::detail::new_impl(dtype, header.shape);
+  tern::detail::update_contiguous(turned);
+  tern::detail::TensorImpl* const dense = tern::detail::new_impl(dtype, header.shape);
   backend::run<Cpu>(backend::Copy{*dense, turned});
   return Tensor<Cpu>(dense);
 }
@@ -205,7 +205,7 @@ namespace tern::inline TERN_BUILD::io {
   const std::string head = detail::npy_head("save_npy", dense.dtype(), dense.shape());
   AtomicFile file(path);
   file.write(head.data(), Index(head.size()));
-  file.write(dense.impl()->data, dense.numel() * size_of(dense.dtype()));
+  file.write(dense.impl()->data, dense.numel() * tern::detail::size_of(dense.dtype()));
   file.commit();
 }
 

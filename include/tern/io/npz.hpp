@@ -75,7 +75,7 @@ class TERN_API Npz {
   std::vector<std::string> names() const;
   /// The element type in the file: PyTorch's name, such as uint16; of one that cannot be read numpy's, such as <U5.
   std::string dtype(const std::string& name) const { return header(name).type_name; }
-  Shape shape(const std::string& name) const { return header(name).shape; }
+  tern::detail::Shape shape(const std::string& name) const { return header(name).shape; }
 
   /// An array, row-major, compressed or not. What tern has no type for becomes another as in load_npy.
   AnyTensor load(const std::string& name) const { return load(entry(name), nullptr); }
@@ -92,7 +92,7 @@ class TERN_API Npz {
   /// Not of what a Mac's archiver adds.
   static bool is_array(const detail::ZipEntry& entry) { return entry.name.ends_with(".npy") && !entry.name.starts_with("__MACOSX/"); }
   static std::string array_name(const detail::ZipEntry& entry) { return entry.name.substr(0, entry.name.size() - 4); }
-  std::string subject(const std::string& name) const { return text({path_, ":", name}); }
+  std::string subject(const std::string& name) const { return tern::detail::text({path_, ":", name}); }
   const detail::ZipEntry& entry(const std::string& name) const;
   detail::NpyHeader header(const std::string& name) const;
   AnyTensor load(const detail::ZipEntry& entry, const DType* to) const;

@@ -178,7 +178,7 @@ namespace tern::inline TERN_BUILD::io {
   for (const NamedTensor& named : tensors) {
     const AnyTensor dense = detail::dense_on_host("save_npz", named.tensor);
     std::string content = detail::npy_head("save_npz", dense.dtype(), dense.shape());
-    content.append(dense.impl()->data, std::size_t(dense.numel() * size_of(dense.dtype())));
+    content.append(dense.impl()->data, std::size_t(dense.numel() * tern::detail::size_of(dense.dtype())));
     const std::string name = named.name + ".npy";
     std::string common;                         // the part that an entry's own header and the directory share
     detail::put_number(common, 20, 2);          // the version needed to read it

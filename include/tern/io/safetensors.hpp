@@ -48,7 +48,7 @@ class TERN_API Safetensors {
   std::vector<std::string> names() const;
   /// The element type in the file: PyTorch's name, such as uint16; of one that cannot be read the format's, such as F8_E4M3.
   std::string dtype(const std::string& name) const;
-  const Shape& shape(const std::string& name) const { return entry(name).shape; }
+  const tern::detail::Shape& shape(const std::string& name) const { return entry(name).shape; }
   /// What describes the file besides its tensors.
   const SafetensorsMetadata& metadata() const { return header_.metadata; }
 

@@ -9,12 +9,12 @@ namespace tern::inline TERN_BUILD::io {
   std::vector<SafetensorsEntry> entries;
   StateDict copies;
   for (const NamedTensor& named : tensors) {
-    const TensorImpl* impl = named.tensor.impl();
+    const tern::detail::TensorImpl* impl = named.tensor.impl();
     if (!impl) fail("save_safetensors", {"tensor '", named.name, "' is undefined"});
     if (std::strcmp(named.tensor.device_name(), DeviceTraits<Cpu>::name) != 0)
       fail("save_safetensors", {"tensor '", named.name, "' is on ", named.tensor.device_name(), ", not in host memory"});
     if (!impl->contiguous) {
-      TensorImpl* const copy = tern::detail::new_impl(impl->dtype, impl->shape_ref());
+      tern::detail::TensorImpl* const copy = tern::detail::new_impl(impl->dtype, impl->shape_ref());
       tern::detail::append(copies, {}, Tensor<Cpu>(copy));
       backend::run<Cpu>(backend::Copy{*copy, *impl});
       impl = copy;
@@ -66,15 +66,15 @@ namespace tern::inline TERN_BUILD::io {
 [[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor Safetensors::load(const SafetensorsEntry& entry, DType to) const {
   if (entry.type == StoredType::other) return load(entry);
   char* const bytes = mapping_->file().data() + data_at_ + entry.begin;
-  const bool in_place = int(entry.type) == int(to) && to != DType::boolean && reinterpret_cast<std::uintptr_t>(bytes) % std::uintptr_t(size_of(to)) == 0;
+  const bool in_place = int(entry.type) == int(to) && to != DType::bool_ && reinterpret_cast<std::uintptr_t>(bytes) % std::uintptr_t(tern::detail::size_of(to)) == 0;
   if (in_place) {
     mapping_->retain();
-    const Deleter release = [](void*, void* context) { static_cast<detail::SharedMapping*>(context)->release(); };
+    const tern::detail::Deleter release = [](void*, void* context) { static_cast<detail::SharedMapping*>(context)->release(); };
     return Tensor<Cpu>(tern::detail::new_external(to, entry.shape, bytes, release, mapping_));  // AnyTensor takes the type from the impl
   }
-  TensorImpl* const impl = tern::detail::new_impl(to, entry.shape);
+  tern::detail::TensorImpl* const impl = tern::detail::new_impl(to, entry.shape);
   const Tensor<Cpu> owner(impl);
-  detail::read_stored("safetensors", text({"'", path_, "': tensor '", entry.name, "'"}), entry.type, false, bytes, impl->numel, to, impl->data);
+  detail::read_stored("safetensors", tern::detail::text({"'", path_, "': tensor '", entry.name, "'"}), entry.type, false, bytes, impl->numel, to, impl->data);
   return owner;
 }
 

@@ -19,7 +19,7 @@ namespace tern::inline TERN_BUILD::io {
 struct SafetensorsEntry {
   std::string name;
   StoredType type;
-  Shape shape;
+  tern::detail::Shape shape;
   const void* data;  ///< for writing: its elements, row-major without gaps
   Index begin, end;
   std::string type_name = "";  ///< of one that was read: the format's name of the type
@@ -42,7 +42,7 @@ namespace detail {
 class TERN_API SafetensorsParser : JsonReader {
  public:
   SafetensorsParser(const char* text, Index length, const std::string& path)
-      : JsonReader(text, length, "safetensors", tern::text({"'", path, "': the header is not valid"})), path_(path) {}
+      : JsonReader(text, length, "safetensors", tern::detail::text({"'", path, "': the header is not valid"})), path_(path) {}
 
   void parse(SafetensorsHeader& header);
 
@@ -50,7 +50,7 @@ class TERN_API SafetensorsParser : JsonReader {
   [[noreturn]] void refuse_second(const std::string& name) const;
   void refuse_duplicates(std::vector<const std::string*>& names) const;
   void parse_metadata(SafetensorsMetadata& metadata);
-  Shape parse_shape(const std::string& tensor);
+  tern::detail::Shape parse_shape(const std::string& tensor);
   SafetensorsEntry parse_tensor(const std::string& name);
 
   const std::string& path_;

@@ -43,12 +43,12 @@ namespace tern::inline TERN_BUILD::io::detail {
   for (bool first = true; next_member(first, name);) metadata.emplace_back(name, string());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape SafetensorsParser::parse_shape(const std::string& tensor) {
-  Shape shape;
+[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape SafetensorsParser::parse_shape(const std::string& tensor) {
+  tern::detail::Shape shape;
   for (bool first = true; next_element(first);) {
     const Index size = integer();
-    if (shape.n == max_dims)
-      fail("safetensors", {"'", path_, "': tensor '", tensor, "' has more than ", max_dims, " dimensions"});
+    if (shape.n == tern::detail::max_dims)
+      fail("safetensors", {"'", path_, "': tensor '", tensor, "' has more than ", tern::detail::max_dims, " dimensions"});
     shape.push_back(size);
   }
   return shape;
@@ -101,13 +101,13 @@ TERN_INLINE bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string misplaced(const SafetensorsEntry& entry, Index filled, Index data_bytes) {
   const bool is_known = entry.type != StoredType::other;
   Index bytes = 0;
-  if (is_known && !count_bytes(entry, bytes)) return text({"has too many elements: ", ShapeRef(entry.shape)});
+  if (is_known && !count_bytes(entry, bytes)) return tern::detail::text({"has too many elements: ", tern::detail::ShapeRef(entry.shape)});
   if (entry.end < entry.begin) return "ends before it begins";
-  if (entry.end > data_bytes) return text({"reaches beyond the file, which holds ", data_bytes, " bytes of data"});
+  if (entry.end > data_bytes) return tern::detail::text({"reaches beyond the file, which holds ", data_bytes, " bytes of data"});
   if (is_known && entry.end - entry.begin != bytes)
-    return text({"does not have the ", bytes, " bytes of ", ShapeRef(entry.shape), " of ", entry.type_name});
-  if (entry.begin < filled) return text({"overlaps the tensor before it, which ends at ", filled});
-  if (entry.begin > filled) return text({"leaves a gap after byte ", filled});
+    return tern::detail::text({"does not have the ", bytes, " bytes of ", tern::detail::ShapeRef(entry.shape), " of ", entry.type_name});
+  if (entry.begin < filled) return tern::detail::text({"overlaps the tensor before it, which ends at ", filled});
+  if (entry.begin > filled) return tern::detail::text({"leaves a gap after byte ", filled});
   return "";
 }
 
@@ -159,7 +159,7 @@ namespace tern::inline TERN_BUILD::io {
   };
   SafetensorsLayout layout{"", detail::sorted(tensors, as_python)};
   std::string json = "{";
-  const auto put = [&json](std::initializer_list<Piece> pieces) { json += text(pieces); };
+  const auto put = [&json](std::initializer_list<tern::detail::Piece> pieces) { json += tern::detail::text(pieces); };
   for (const auto& [name, value] : metadata)
     put({json.size() == 1 ? "\"__metadata__\":{" : ",", json_quoted(name), ":", json_quoted(value)});
   if (!metadata.empty()) put({layout.order.empty() ? "}" : "},"});

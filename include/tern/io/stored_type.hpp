@@ -29,7 +29,7 @@ inline constexpr StoredTypeInfo stored_types[] = {
     {"int64", "i8", "I64", 8, DType::int64},
     {"int32", "i4", "I32", 4, DType::int32},
     {"uint8", "u1", "U8", 1, DType::uint8},
-    {"bool", "b1", "BOOL", 1, DType::boolean},
+    {"bool", "b1", "BOOL", 1, DType::bool_},
     {"int8", "i1", "I8", 1, DType::int32},
     {"int16", "i2", "I16", 2, DType::int32},
     {"uint16", "u2", "U16", 2, DType::int32},

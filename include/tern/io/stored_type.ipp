@@ -21,7 +21,7 @@ void with_dtype(DType type, const F& f) {
     case DType::int64: return f(i64);
     case DType::int32: return f(i32);
     case DType::uint8: return f(u8);
-    case DType::boolean: return f(boolean);
+    case DType::bool_: return f(boolean);
   }
 }
 
@@ -31,7 +31,7 @@ void widen(const char* from, Index n, Wide* out) {
   for (Index i = 0; i < n; ++i, from += sizeof(In)) {
     In x;
     std::memcpy(&x, from, sizeof x);
-    if constexpr (is_half_v<In>) out[i] = Wide(float(x));
+    if constexpr (tern::detail::is_half_v<In>) out[i] = Wide(float(x));
     else out[i] = Wide(x);
   }
 }
@@ -39,8 +39,8 @@ void widen(const char* from, Index n, Wide* out) {
 /// True if Out has the number, or for a floating-point type one near it.
 template <class Out, class Wide>
 bool narrow(Wide x, Out& out) {
-  if constexpr (is_floating_v<Out>) {
-    if constexpr (is_half_v<Out>) out = Out(float(x));
+  if constexpr (tern::detail::is_floating_v<Out>) {
+    if constexpr (tern::detail::is_half_v<Out>) out = Out(float(x));
     else out = Out(x);
     return !std::isinf(double(out)) || std::isinf(double(x));
   } else {
@@ -75,17 +75,17 @@ struct StoredConversion {
   [[gnu::noinline, gnu::cold]] void convert(const char* from, Index n, Index first, char* out) const {
     Wide wide[block];
     widen_any(from, n, wide);
-    with_dtype(to, [&]<class Out>(Type<Out>) {
+    with_dtype(to, [&]<class Out>(tern::detail::Type<Out>) {
       for (Index i = 0; i < n; ++i) {
         Out x;
-        if (!narrow(wide[i], x)) refuse(tern::text({wide[i]}), first + i);
+        if (!narrow(wide[i], x)) refuse(tern::detail::text({wide[i]}), first + i);
         std::memcpy(out + i * Index(sizeof x), &x, sizeof x);
       }
     });
   }
 
   [[noreturn, gnu::cold]] void refuse(const std::string& number, Index at) const {
-    fail(op, {subject, ": ", number, " at position ", at, " does not fit into ", name_of(to)});
+    fail(op, {subject, ": ", number, " at position ", at, " does not fit into ", tern::detail::name_of(to)});
   }
 
  private:
@@ -123,7 +123,7 @@ struct StoredConversion {
     if (swapped) swap_bytes(out, n, size);
     return;
   }
-  const bool is_floating_type = int(type) < dtype_count && is_floating(DType(int(type)));
+  const bool is_floating_type = int(type) < tern::detail::dtype_count && tern::detail::is_floating(DType(int(type)));
   char turned[StoredConversion::block * 8];
   for (Index first = 0; first < n; first += StoredConversion::block) {
     const Index count = n - first < StoredConversion::block ? n - first : StoredConversion::block;
@@ -133,8 +133,8 @@ struct StoredConversion {
       swap_bytes(turned, count, size);
       block = turned;
     }
-    char* const to_block = out + first * size_of(to);
-    if (is_floating_type || (type == StoredType::uint64 && is_floating(to))) {
+    char* const to_block = out + first * tern::detail::size_of(to);
+    if (is_floating_type || (type == StoredType::uint64 && tern::detail::is_floating(to))) {
       conversion.convert<double>(block, count, first, to_block);
       continue;
     }

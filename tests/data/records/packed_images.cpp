@@ -84,7 +84,7 @@ TEST_CASE("packed pictures are read as far as they go, if that is asked for") {
   const std::vector<Index> first = {0};
   CHECK(error_of([&] { data::PackedImages::load(folder.path()).batch(first); }).ends_with("IDAT: CRC error"));
   const auto [x, y] = data::PackedImages::load(folder.path(), {.allow_damaged = true}).batch(first);
-  CHECK(x.shape() == Shape{1, 3, 30, 20});
+  CHECK(x.shape() == detail::Shape{1, 3, 30, 20});
   CHECK(x(0, 2, 29, 19) == 1 / 255.f);
   CHECK(y(0) == 1);
   CHECK(data::PackedImages::load(folder.path(), {.skip_bad = true}).size() == 0);

@@ -34,8 +34,8 @@ TERN_INLINE void LineStream::Reader::end_line(std::string& line) {
   if (io::begins_with_mark(line)) line.erase(0, 3);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void LineStream::Reader::refuse(const char* op, std::initializer_list<Piece> rule) const {
-  fail(op, {"'", path(), "', line ", number_, ": ", text(rule)});
+[[gnu::noinline, gnu::cold]] TERN_INLINE void LineStream::Reader::refuse(const char* op, std::initializer_list<tern::detail::Piece> rule) const {
+  fail(op, {"'", path(), "', line ", number_, ": ", tern::detail::text(rule)});
 }
 
 }  // namespace tern::data
