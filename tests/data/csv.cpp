@@ -120,8 +120,46 @@ TEST_CASE("missing values are NaN or what the options say, and no integers", "[d
             "': line 2, column 2 ('b'): a value is missing, as only columns of floating-point numbers may lack some");
   CHECK_THAT(error_of([&] { Csv::load(path, {.missing = 0}).column<std::uint8_t>("a"); }),
              Catch::Matchers::ContainsSubstring("line 3, column 1 ('a'): a value is missing"));
-  CHECK_THAT(error_of([&] { Csv::load(folder.put("y.csv", "a\nN/A\n")).column<float>("a"); }),
-             Catch::Matchers::ContainsSubstring("'N/A' is not a number"));
+  CHECK_THAT(error_of([&] { Csv::load(folder.put("y.csv", "a\nN.A.\n")).column<float>("a"); }),
+             Catch::Matchers::ContainsSubstring("'N.A.' is not a number"));
+  // The words of pandas.read_csv (na_values).
+  const Csv words = Csv::load(folder.put("y.csv", "a\n#N/A\n#N/A N/A\n#NA\n-1.#IND\n-1.#QNAN\n-NaN\n-nan\n1.#IND\n1.#QNAN\n<NA>\nN/A\nNA\nNULL\nNaN\nNone\nn/a\n"
+                                                  "nan\nnull\n"), {.missing = -1});
+  REQUIRE(words.size() == 18);
+  for (Index row = 0; row < 18; ++row) CHECK(words.column<float>("a")(row) == -1);
+}
+
+TEST_CASE("what Excel saves is read", "[data]") {
+  const TemporaryFolder folder;
+  // A German Excel's "CSV UTF-8": a byte-order mark, semicolons, decimal commas, CR LF, and line breaks as LF in quoted cells.
+  const Csv table = Csv::load(folder.put("x.csv", "\xef\xbb\xbfL\xc3\xa4nge;Zahl;Notiz;wahr\r\n5,1;7;\"zwei\nZeilen; \"\"so\"\"\";WAHR\r\n-0,25;8;;FALSCH\r\n1e-3;;x;\r\n"),
+                              {.delimiter = ';', .decimal = ','});
+  CHECK(table.columns() == std::vector<std::string>{"L\xc3\xa4nge", "Zahl", "Notiz", "wahr"});
+  REQUIRE(table.size() == 3);
+  const auto x = table.column<double>("L\xc3\xa4nge");
+  CHECK(x(0) == 5.1);
+  CHECK(x(1) == -0.25);
+  CHECK(x(2) == 1e-3);
+  CHECK(table.text("Notiz")[0] == "zwei\nZeilen; \"so\"");
+  CHECK(error_of([&] { Csv::load(folder.put("y.csv", "a;b\n1.5;1,2,3\n"), {.delimiter = ';', .decimal = ','}).column<float>("a"); }) ==
+        "csv: '" + (folder / "y.csv") + "': line 2, column 1 ('a'): '1.5' is not a number");
+  CHECK_THAT(error_of([&] { Csv::load(folder / "y.csv", {.delimiter = ';', .decimal = ','}).column<float>("b"); }),
+             Catch::Matchers::ContainsSubstring("'1,2,3' is not a number"));
+  // With the wrong delimiter the message shows the columns that there are.
+  CHECK(error_of([&] { Csv::load(folder.put("y.csv", "length;width\n1;2\n")).column<float>("width"); }) ==
+        "csv: '" + (folder / "y.csv") + "': has no column 'width', but 'length;width'");
+  for (const std::string& mark : {std::string("\xff\xfe"), std::string("\xfe\xff")})
+    CHECK(error_of([&] { Csv::load(folder.put("y.csv", mark + std::string("a\0\n\0", 4))); }) ==
+          "csv: '" + (folder / "y.csv") + "': is in UTF-16; save it as UTF-8");
+}
+
+TEST_CASE("columns of bool have words too, as pandas and Excel write them", "[data]") {
+  const TemporaryFolder folder;
+  const Csv table = Csv::load(folder.put("x.csv", "a\nTrue\nFalse\nTRUE\nfalse\n1\n0\n"));
+  const auto x = table.column<bool>("a");
+  for (Index row = 0; row < 6; ++row) CHECK(x(row) == (row % 2 == 0));
+  CHECK_THAT(error_of([&] { table.column<Index>("a"); }), Catch::Matchers::ContainsSubstring("'True' is not a whole number"));
+  CHECK_THAT(error_of([&] { Csv::load(folder.put("y.csv", "a\ntru\n")).column<bool>("a"); }), Catch::Matchers::ContainsSubstring("'tru' is not a whole number"));
 }
 
 TEST_CASE("columns have types", "[data]") {
@@ -168,7 +206,7 @@ TEST_CASE("errors name file, line and column", "[data]") {
   CHECK(refusal("a,b\r1,\r\n\r\r\n2,x\r", column("b")) == at + "line 5, column 2 ('b'): 'x' is not a number");
   CHECK(refusal("a,b\n\"x\ry\r\nz\",2\n1,x", column("b")) == at + "line 5, column 2 ('b'): 'x' is not a number");
   CHECK(refusal("a,b\n1,2.5x\n", column("b")) == at + "line 2, column 2 ('b'): '2.5x' is not a number");
-  CHECK(refusal("a,b\n1,2\n", column("c")) == at + "has no column 'c'");
+  CHECK(refusal("a,b\n1,2\n", column("c")) == at + "has no column 'c', but 'a', 'b'");
   CHECK(refusal("a\n1.5\n", [](const Csv& t) { t.column<Index>("a"); }) ==
         at + "line 2, column 1 ('a'): '1.5' is not a whole number");
   CHECK(refusal("a\n7\n256\n", [](const Csv& t) { t.column<std::uint8_t>("a"); }) ==

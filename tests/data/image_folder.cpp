@@ -139,7 +139,7 @@ TEST_CASE("photographs are decoded and resized as by Pillow", "[data]") {
     REQUIRE(image.height() == j["size"][1].get<Index>());
     CHECK(io::sha256(bytes_of(image)) == j["decoded"].get<std::string>());
     const auto [x, y] = cropped.batch({&i, 1});
-    REQUIRE(x.shape() == tern::detail::Shape{1, 3, 48, 48});
+    REQUIRE(x.shape() == detail::Shape{1, 3, 48, 48});
     CHECK(set.classes()[std::size_t(y(0))] ==
           j["name"].get<std::string>().substr(0, set.classes()[std::size_t(y(0))].size()));
     // Pillow rounds to bytes after each of its two passes, so it is off by up to one from the exact average.
@@ -161,7 +161,7 @@ TEST_CASE("classes and files are sorted by name, folders within searched", "[dat
   CHECK(names == std::vector<std::string>{"/a/1.png", "/a/2.PNG", "/a/deep/3.png", "/b/0.png"});
   Index seen = 0;
   for (auto& [x, y] : data::loader<Cpu>(set, {.batch_size = 3})) {
-    REQUIRE(x.shape() == tern::detail::Shape{x.size(0), 3, 5, 4});
+    REQUIRE(x.shape() == detail::Shape{x.size(0), 3, 5, 4});
     for (Index i = 0; i < x.size(0); ++i, ++seen) {
       CHECK(y(i) == (seen == 3));
       for (Index row = 0; row < 5; ++row)
@@ -185,6 +185,30 @@ TEST_CASE("folders that are no image folders are refused by name", "[data]") {
   std::filesystem::create_directory(folder / "empty");
   CHECK(error_of([&] { ImageFolder::load(folder.path()); }) ==
         "ImageFolder: '" + (folder / "empty") + "': holds no .jpg, .jpeg or .png file");
+}
+
+TEST_CASE("pictures of other formats are not passed in silence, and folders may have any names", "[data]") {
+  const TemporaryFolder folder;
+  for (const char* name : {"K\xc3\xa4tzchen 1", "\xe7\x8a\xac", ".ipynb_checkpoints"}) std::filesystem::create_directories(folder / name + "/deep/er");
+  for (const char* name : {"0.jpg", "1.JPG", "2.Jpeg", "3.jfif", "4.PNG", "deep/er/5.jpe", "._0.jpg", "Thumbs.db"}) folder.put("K\xc3\xa4tzchen 1/" + std::string(name), png_bytes());
+  folder.put("\xe7\x8a\xac/0.webp", "RIFF----WEBP");
+  folder.put("\xe7\x8a\xac/1.tif", std::string("II*\0", 4));
+  folder.put("\xe7\x8a\xac/2.jpg", "GIF89a");
+  std::filesystem::create_symlink("nowhere.jpg", folder / "\xe7\x8a\xac/3.jpg");
+  std::filesystem::create_symlink(folder / "K\xc3\xa4tzchen 1/0.jpg", folder / "\xe7\x8a\xac/4.jpg");
+  const auto set = ImageFolder::load(folder.path());
+  CHECK(set.classes() == std::vector<std::string>{"K\xc3\xa4tzchen 1", "\xe7\x8a\xac"});
+  REQUIRE(set.size() == 6 + 5);
+  CHECK(std::get<0>(set.batch(std::vector<Index>{0, 1, 2, 3, 4, 5, 10})).size(0) == 7);
+  const auto refusal = [&](Index i) {
+    data::Image image;
+    return error_of([&] { set.read(i, image); });
+  };
+  CHECK(refusal(6).ends_with("/0.webp': is neither a JPEG nor a PNG file, but a WebP picture"));
+  CHECK(refusal(7).ends_with("/1.tif': is neither a JPEG nor a PNG file, but a TIFF picture"));
+  CHECK(refusal(8).ends_with("/2.jpg': is neither a JPEG nor a PNG file, but a GIF picture"));
+  CHECK(refusal(9).ends_with("/3.jpg': cannot be opened: No such file or directory"));
+  CHECK(ImageFolder::load(folder.path(), {.skip_bad = true}).skipped() == 4);
 }
 
 TEST_CASE("damaged images are refused by name, or skipped and counted", "[data]") {
@@ -256,6 +280,31 @@ TEST_CASE("damaged images are refused by name, or skipped and counted", "[data]"
     CHECK(error_of([&] { all.batch(samples); }) ==
           "image: '" + (folder / "a/2.PNG") + "': is neither a JPEG nor a PNG file");
   }
+}
+
+TEST_CASE("damaged images are read as far as they go, and turned as EXIF data say, if that is asked for", "[data]") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "a");
+  const std::string jpeg = tern_test::jpeg_bytes({90, 61});
+  folder.put("a/0.jpg", jpeg.substr(0, jpeg.size() / 2));
+  // EXIF data of one entry: the first row is at the right, the first column at the top.
+  folder.put("a/1.jpg", jpeg.substr(0, 2) + std::string("\xff\xe1\0\x22" "Exif\0\0II*\0\10\0\0\0\1\0\22\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0", 36) + jpeg.substr(2));
+  const auto plain = ImageFolder::load(folder.path()), lenient = ImageFolder::load(folder.path(), {.allow_damaged = true, .apply_exif_orientation = true});
+  const std::vector<Index> first = {0}, second = {1};
+  CHECK(error_of([&] { plain.batch(first); }) != "");
+  CHECK(std::get<0>(lenient.batch(first)).shape() == detail::Shape{1, 3, 61, 90});
+  const auto stored = std::get<0>(plain.batch(second)), upright = std::get<0>(lenient.batch(second));
+  REQUIRE(stored.shape() == detail::Shape{1, 3, 61, 90});
+  REQUIRE(upright.shape() == detail::Shape{1, 3, 90, 61});
+  for (Index y = 0; y < 90; ++y)
+    for (Index x = 0; x < 61; ++x) CHECK(upright(0, 1, y, x) == stored(0, 1, 60 - x, y));
+  const auto cropped = data::transformed(lenient, RandomResizedCrop(20));
+  CHECK(std::get<0>(cropped.batch(std::vector<Index>{0, 1})).shape() == detail::Shape{2, 3, 20, 20});
+  data::Image image;
+  lenient.read(0, image);
+  CHECK(image.warnings() > 0);
+  CHECK(ImageFolder::load(folder.path(), {.skip_bad = true}).size() == 1);
+  CHECK(ImageFolder::load(folder.path(), {.skip_bad = true, .allow_damaged = true}).size() == 2);
 }
 
 TEST_CASE("folders with links into themselves end, and a linked folder is searched", "[data]") {

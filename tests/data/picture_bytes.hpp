@@ -51,6 +51,7 @@ struct JpegKind {
   J_COLOR_SPACE colours = JCS_RGB;  // or JCS_GRAYSCALE, JCS_CMYK
   bool many_scans = false;          // progressive, with a scan for each coefficient of each colour
   int across = 2, down = 2;         // in JCS_RGB, the columns and rows that share a value of their colour
+  J_COLOR_SPACE stored = JCS_UNKNOWN;  // as what the colours are stored; else libjpeg's choice
 };
 
 /// A JPEG file of a slanted ramp.
@@ -66,6 +67,7 @@ inline std::string jpeg_bytes(const JpegKind& kind) {
   jpeg.input_components = kind.colours == JCS_GRAYSCALE ? 1 : kind.colours == JCS_CMYK ? 4 : 3;
   jpeg.in_color_space = kind.colours;
   jpeg_set_defaults(&jpeg);
+  if (kind.stored != JCS_UNKNOWN) jpeg_set_colorspace(&jpeg, kind.stored);
   if (kind.colours == JCS_RGB) jpeg.comp_info[0].h_samp_factor = kind.across, jpeg.comp_info[0].v_samp_factor = kind.down;
   if (kind.progressive) jpeg_simple_progression(&jpeg);
   std::vector<jpeg_scan_info> scans;

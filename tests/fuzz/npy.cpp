@@ -2,4 +2,10 @@
 
 #include <tern/io/npy.hpp>
 
-void read(const std::string& path) { tern::io::load_npy(path); }
+void read(const std::string& path) {
+  try {
+    tern::io::load_npy<std::uint8_t>(path);
+  } catch (const tern::Error&) {
+  }
+  tern::io::load_npy(path);
+}

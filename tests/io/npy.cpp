@@ -12,10 +12,10 @@ namespace {
 
 std::vector<double> host_values(const AnyTensor& x) {
   std::vector<double> values;
-  const auto add = [&]<class T>(tern::detail::Type<T>) {
+  const auto add = [&]<class T>(detail::Type<T>) {
     if (x.is<Cpu, T>()) values = values_of(x.as<Cpu, T>());
   };
-  add(f32), add(f64), add(f16), add(i64), add(i32), add(tern::detail::Type<std::uint8_t>{}), add(tern::detail::Type<bool>{});
+  add(f32), add(f64), add(f16), add(i64), add(i32), add(detail::Type<std::uint8_t>{}), add(detail::Type<bool>{});
   return values;
 }
 
@@ -32,12 +32,28 @@ TEST_CASE("numpy's arrays are read, and written as numpy writes them") {
     const AnyTensor x = io::load_npy(path);
     CHECK(host_values(x) == recorded["values"].get<std::vector<double>>());
     const auto sizes = recorded["shape"].get<std::vector<Index>>();
-    CHECK(x.shape() == tern::detail::Shape(sizes.data(), int(sizes.size())));
-    if (recorded["name"].get<std::string>().find("by columns") != std::string::npos) continue;
+    CHECK(x.shape() == detail::Shape(sizes.data(), int(sizes.size())));
+    if (recorded.contains("read_as")) CHECK(std::string(detail::name_of(x.dtype())) == recorded["read_as"].get<std::string>());
+    if (recorded["name"].get<std::string>().find("by columns") != std::string::npos || recorded.contains("read_as")) continue;
     io::save_npy(folder / "b.npy", x);
     CHECK(content_of(folder / "b.npy") == bytes);
   }
-  CHECK(seen == 11);
+  CHECK(seen == 27);
+}
+
+TEST_CASE("an array is read as the type that the caller names") {
+  const TemporaryFolder folder;
+  for (const Json& recorded : recorded_cases("numpy_files")) {
+    if (!recorded.contains("values")) continue;
+    INFO(recorded["name"]);
+    const std::string path = folder.put("a.npy", bytes_of(recorded["file"]));
+    CHECK(values_of(io::load_npy<double>(path)) == recorded["values"].get<std::vector<double>>());
+    const auto sizes = recorded["shape"].get<std::vector<Index>>();
+    CHECK(io::load_npy<double>(path).shape() == detail::Shape(sizes.data(), int(sizes.size())));
+  }
+  const std::string path = folder.put("a.npy", bytes_of(recorded_cases("numpy_files")[1]["file"]));  // 0 … 5
+  CHECK(values_of(io::load_npy<std::uint8_t>(path)) == std::vector<double>{0, 1, 2, 3, 4, 5});
+  CHECK(error_of([&] { io::load_npy<bool>(path); }) == "npy: '" + path + "': 2 at position 2 does not fit into bool");
 }
 
 TEST_CASE("a view is written as its elements read") {
@@ -56,7 +72,7 @@ TEST_CASE("what is no array of these types is refused, and names the file") {
     ++refused;
     const std::string path = folder.put("a.npy", bytes_of(recorded["file"]));
     CHECK_THAT(error_of([&] { io::load_npy(path); }),
-               ContainsSubstring("its element type is not supported") && ContainsSubstring(path));
+               ContainsSubstring("its element type is not supported: " + recorded["refused"].get<std::string>()) && ContainsSubstring(path));
   }
   CHECK(refused == 3);
   CHECK_THAT(error_of([&] { io::save_npy(folder / "b.npy", zeros<Cpu, bfloat16>({2})); }),
@@ -87,7 +103,7 @@ TEST_CASE("every truncated file is refused, and none with a byte changed is read
   std::string booleans = bytes_of(recorded_cases("numpy_files")[6]["file"]);
   booleans.back() = 2;
   CHECK_THAT(error_of([&] { io::load_npy(folder.put("a.npy", booleans)); }),
-             ContainsSubstring("a boolean is the byte 2"));
+             ContainsSubstring("a bool is the byte 2 at position 1"));
 }
 
 TEST_CASE("headers that numpy refuses are refused, and those that it reads are read") {
@@ -103,7 +119,7 @@ TEST_CASE("headers that numpy refuses are refused, and those that it reads are r
     if (recorded["refused"].is_null()) CHECK(values == std::vector<double>(3, 0));
     else CHECK_THAT(error, ContainsSubstring("npy: '" + path + "': "));
   }
-  CHECK(seen == 24);
+  CHECK(seen == 31);
   // numpy's limit on a header is 10,000 bytes.
   const std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (0,), }";
   for (const std::size_t length : {std::size_t(10'000), std::size_t(10'001)}) {

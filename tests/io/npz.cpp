@@ -20,10 +20,57 @@ TEST_CASE("numpy's archives are read, packed or not") {
     CHECK(arrays[0].name == "x");
     CHECK(values_of(arrays[0].tensor.as<Cpu, Index>()) == recorded["arrays"]["x"].get<std::vector<double>>());
     CHECK(arrays[1].name == "w.b");
-    CHECK(arrays[1].tensor.shape() == tern::detail::Shape{2, 2});
+    CHECK(arrays[1].tensor.shape() == detail::Shape{2, 2});
     CHECK(values_of(arrays[2].tensor.as<Cpu, double>()) == std::vector<double>(500, 0));
   }
   CHECK(seen == 2);
+}
+
+TEST_CASE("one array is loaded whatever the others are") {
+  const TemporaryFolder folder;
+  int seen = 0;
+  for (const Json& recorded : recorded_cases("numpy_files")) {
+    if (!recorded.contains("mixed")) continue;
+    INFO(recorded["name"]);
+    ++seen;
+    const std::string path = folder.put("a.npz", bytes_of(recorded["mixed"]));
+    const io::Npz file(path);
+    CHECK(file.names() == std::vector<std::string>{"names", "depth", "half"});
+    CHECK(file.dtype("names") == "<U1");
+    CHECK(file.shape("names") == detail::Shape{2});
+    CHECK(file.dtype("depth") == "uint16");
+    CHECK(file.shape("depth") == detail::Shape{1, 2});
+    CHECK(file.dtype("half") == "float16");
+    CHECK(file.shape("half") == detail::Shape{});
+    CHECK(values_of(file.load("depth").as<Cpu, std::int32_t>()) == std::vector<double>{0, 65535});
+    CHECK(values_of(file.load<float>("depth")) == std::vector<double>{0, 65535});
+    CHECK(values_of(file.load("half").as<Cpu, half>()) == std::vector<double>{1.5});
+    CHECK(error_of([&] { file.load("names"); }) == "npy: '" + path + ":names': its element type is not supported: <U1");
+    CHECK(error_of([&] { file.load<float>("names"); }) == "npy: '" + path + ":names': its element type is not supported: <U1");
+    CHECK(error_of([&] { file.load<std::uint8_t>("depth"); }) == "npy: '" + path + ":depth': 65535 at position 1 does not fit into uint8");
+    CHECK(error_of([&] { file.load("width"); }) == "npz: '" + path + "': has no array 'width'");
+    CHECK(error_of([&] { io::load_npz(path); }) == "npy: '" + path + ":names': its element type is not supported: <U1");
+  }
+  CHECK(seen == 2);
+}
+
+TEST_CASE("an array is loaded from an archive whose other bytes are damaged") {
+  const TemporaryFolder folder;
+  io::save_npz(folder / "a.npz", {{"x", spread_tensor<Cpu>({3, 4})}, {"y", zeros<Cpu>({2})}});
+  std::string bytes = content_of(folder / "a.npz");
+  const std::size_t elements = bytes.find("x.npy") + 5 + 128;
+  bytes[elements] = char(bytes[elements] ^ 1);
+  const io::Npz file(folder.put("b.npz", bytes));
+  CHECK(file.shape("x") == detail::Shape{3, 4});
+  CHECK(file.load<float>("y").numel() == 2);
+  CHECK_THAT(error_of([&] { file.load("x"); }), ContainsSubstring("an entry's checksum does not match"));
+}
+
+TEST_CASE("what a Mac's archiver adds is no array") {
+  const TemporaryFolder folder;
+  io::save_npz(folder / "a.npz", {{"x", zeros<Cpu>({2})}, {"__MACOSX/._x", zeros<Cpu>({3})}});
+  CHECK(io::Npz(folder / "a.npz").names() == std::vector<std::string>{"x"});
+  CHECK(io::load_npz(folder / "a.npz").size() == 1);
 }
 
 TEST_CASE("what is written is read back") {
@@ -34,7 +81,7 @@ TEST_CASE("what is written is read back") {
   REQUIRE(arrays.size() == 2);
   CHECK(values_of(arrays[0].tensor.as<Cpu, double>()) == values_of(x.t()));
   CHECK(arrays[1].name == "layer.weight");
-  CHECK(arrays[1].tensor.shape() == tern::detail::Shape{0, 2});
+  CHECK(arrays[1].tensor.shape() == detail::Shape{0, 2});
   io::save_npz(folder / "none.npz", {});
   CHECK(io::load_npz(folder / "none.npz").empty());
   CHECK(folder.file_count() == 2);
@@ -132,6 +179,9 @@ TEST_CASE("arrays may not be larger than allowed") {
   CHECK(io::load_npz(folder / "a.npz", 2 * 4128).size() == 2);
   CHECK(error_of([&] { io::load_npz(folder / "a.npz", 2 * 4128 - 1); }) ==
         "npz: '" + (folder / "a.npz") + "': its arrays are larger than allowed: more than 8255 bytes");
+  CHECK(io::Npz(folder / "a.npz", 4128).load("y").numel() == 1000);
+  CHECK(error_of([&] { io::Npz(folder / "a.npz", 4127).load("y"); }) ==
+        "npz: '" + (folder / "a.npz") + ":y': is larger than allowed: more than 4127 bytes");
 }
 
 }  // namespace io_npz

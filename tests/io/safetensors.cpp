@@ -138,6 +138,46 @@ TEST_CASE("every element type comes back", "[io]") {
   CHECK(folder.file_count() == 1);
 }
 
+TEST_CASE("one tensor is loaded whatever the others are", "[io]") {
+  const TemporaryFolder folder;
+  const std::string json = R"({"__metadata__":null,"w":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]},)"
+                           R"("d":{"dtype":"U16","shape":[1,1],"data_offsets":[2,4]},"b":{"dtype":"BOOL","shape":[1],"data_offsets":[4,5]}})";
+  std::string bytes = file(json, 5);
+  bytes.back() = '\2';
+  const std::string path = folder.put("x", bytes), start = "safetensors: '" + path + "': tensor '";
+  const io::Safetensors tensors(path);
+  CHECK(tensors.names() == std::vector<std::string>{"w", "d", "b"});
+  CHECK(tensors.metadata().empty());
+  CHECK(tensors.dtype("w") == "F8_E4M3");
+  CHECK(tensors.shape("w") == detail::Shape{2});
+  CHECK(tensors.dtype("d") == "uint16");
+  CHECK(tensors.shape("d") == detail::Shape{1, 1});
+  CHECK(tensors.load("d").as<Cpu, std::int32_t>().item() == 0x0101);
+  CHECK(tensors.load<double>("d").item() == 0x0101);
+  CHECK(error_of([&] { tensors.load<std::uint8_t>("d"); }) == start + "d': 257 at position 0 does not fit into uint8");
+  CHECK(error_of([&] { tensors.load("w"); }) == start + "w' has a type that is not supported: F8_E4M3");
+  CHECK(error_of([&] { tensors.load<float>("w"); }) == start + "w' has a type that is not supported: F8_E4M3");
+  CHECK(error_of([&] { tensors.load("b"); }) == start + "b': a bool is the byte 2 at position 0");
+  CHECK(error_of([&] { tensors.load("x"); }) == "safetensors: '" + path + "': has no tensor 'x'");
+  CHECK(error_of([&] { io::load_safetensors(path); }) == start + "w' has a type that is not supported: F8_E4M3");
+}
+
+TEST_CASE("a loaded tensor outlives its file, and shares its memory where the type is the file's", "[io]") {
+  const TemporaryFolder folder;
+  io::save_safetensors(folder / "x", one_of_each());
+  Tensor<Cpu> b, same;
+  Tensor<Cpu, double> wide;
+  {
+    const io::Safetensors tensors(folder / "x");
+    b = tensors.load<float>("b");
+    same = tensors.load("b").as<Cpu>();
+    wide = tensors.load<double>("b");
+  }
+  CHECK(b.data() == same.data());
+  CHECK(b.data()[5] == 5);
+  CHECK(wide.data()[5] == 5);
+}
+
 TEST_CASE("tensors in other memory orders are written row by row", "[io]") {
   const TemporaryFolder folder;
   const auto x = make<float>({1, 2, 3, 4, 5, 6}, {2, 3});
@@ -193,7 +233,7 @@ TEST_CASE("what cannot be a safetensors file is refused by name", "[io]") {
   CHECK(refusal(file(R"({"x":{"dtype":"BOOL","shape":[2],"data_offsets":[0,2]}})", 2)) == "");
   std::string not_bool = whole;
   not_bool.back() = '\2';
-  CHECK(refusal(not_bool) == start + "tensor 't' of BOOL holds the byte 2 at position 1");
+  CHECK(refusal(not_bool) == start + "tensor 't': a bool is the byte 2 at position 1");
   CHECK(error_of([&] { io::load_safetensors(folder / "none"); }) ==
         "file: '" + (folder / "none") + "': cannot be opened: No such file or directory");
 }

@@ -5,7 +5,7 @@ import struct
 import zlib
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageOps
 
 from table import write
 
@@ -53,11 +53,36 @@ def pictures():
              "progressive JPEG": saved(Image.fromarray(smooth), "JPEG", progressive=True),
              "CMYK JPEG": saved(Image.fromarray(ink, "CMYK"), "JPEG"),
              "progressive CMYK JPEG": saved(Image.fromarray(ink, "CMYK"), "JPEG", progressive=True)}
+    for kind, picture in (("PNG", Image.fromarray(colour)), ("JPEG", Image.fromarray(smooth))):
+        for orientation in range(10):
+            exif = Image.Exif()
+            exif.endian = "<>"[orientation % 2 ^ (kind == "PNG")]
+            exif[0x10f], exif[0x112] = "maker", orientation
+            files[f"{kind} of orientation {orientation}"] = saved(picture, kind, exif=exif.tobytes())
+    samples = {"16-bit colour": words(3, 4, 3), "16-bit colour and transparency": words(3, 4, 4), "16-bit grey and transparency": words(3, 4, 2),
+               "16-bit grey": words(3, 4, 1)}
+    for name, array in samples.items():
+        files[name + ", its samples"] = png(rows(array), 4, 16, {1: 0, 2: 4, 3: 2, 4: 6}[array.shape[2]])
     cases = []
     for name, data in files.items():
-        image = Image.open(io.BytesIO(data)).convert("RGB")
-        cases.append({"name": name, "file": data.hex(), "size": list(image.size), "pixels": image.tobytes().hex()})
-    write("pictures", 'files in hexadecimal, and the pixels [H, W, 3] of Pillow\'s convert("RGB")', cases)
+        stored = Image.open(io.BytesIO(data))
+        image, turned = stored.convert("RGB"), ImageOps.exif_transpose(stored)
+        case = {"name": name, "file": data.hex(), "size": list(image.size), "pixels": image.tobytes().hex()}
+        if turned is not None and "orientation" in name:
+            case |= {"turned_size": list(turned.size), "turned": turned.convert("RGB").tobytes().hex()}
+        if name.endswith(", its samples"):
+            array = samples[name.removesuffix(", its samples")]
+        elif "16-bit" in name or stored.mode not in ("L", "P", "1", "RGB", "RGBA"):
+            array = None
+        else:
+            array = np.atleast_3d(np.array(stored).astype(int) * (255 if stored.mode == "1" else 1))
+        if array is not None:
+            case["samples"] = array.transpose(2, 0, 1).tolist()
+        if name == "16-bit grey, its samples":
+            del case["pixels"]  # Pillow clips at 255
+        cases.append(case)
+    write("pictures", 'files in hexadecimal, and the pixels [H, W, 3] of Pillow\'s convert("RGB"); turned: after exif_transpose; '
+          'samples: the numbers stored, [C, H, W], of 1-bit grey 255 times', cases)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ struct CsvOptions {
   bool header = true;    ///< the first line names the columns
   char delimiter = ',';  ///< between fields
   char quote = '"';      ///< encloses fields that contain a delimiter, a quote (doubled) or a line break; 0: no quoting
-  /// What an empty field, or NA, is in a column of floating-point numbers.
+  char decimal = '.';    ///< between a number's whole and its fraction; a comma in files of many countries
+  /// What a missing number is in a column of floating-point numbers: an empty field, or a word that pandas takes for one (NA, N/A, NaN, null, …).
   double missing = std::numeric_limits<double>::quiet_NaN();
   Index max_bytes = -1;  ///< of the text; if negative, 8 times the file's size, and at least 1 GB
 };
@@ -29,7 +30,8 @@ struct CsvOptions {
 class TERN_API Csv {
  public:
   /// Reads a file, plain or gzip. Lines end with LF, CRLF or CR. Those without a character are skipped. Error that
-  /// names file, line and column if a quote is not closed, or a line has another number of fields than the first.
+  /// names file, line and column if a quote is not closed, or a line has another number of fields than the first. Text is UTF-8
+  /// with or without a byte-order mark, or another encoding that has ASCII's characters; Error if it is UTF-16.
   static Csv load(const std::string& path, const CsvOptions& options = {});
 
   /// The number of rows, without the header.
@@ -44,8 +46,8 @@ class TERN_API Csv {
   std::vector<std::string> text(const std::string& name) const;
 
   /// A column of numbers, [N]; numbers too small for T become 0 or what is nearest. Error that names line and column if
-  /// a field is not a number that T can hold: an empty one is options.missing in a column of floating-point numbers,
-  /// and an Error in one of integers.
+  /// a field is not a number that T can hold: a missing one is options.missing in a column of floating-point numbers,
+  /// and an Error in one of integers. A column of bool may have true and false, in any case, for 1 and 0.
   template <Element T = float>
   Tensor<Cpu, T> column(const std::string& name) const {
     return numbers<T>({position(name)}, {size()});
@@ -96,7 +98,7 @@ class TERN_API Csv {
       if (std::isinf(double(number)) && !std::isinf(value)) refuse_large(row, column, dtype_of<T>);
       return number;
     } else {
-      const Index value = integer(row, column);
+      const Index value = integer(row, column, std::is_same_v<T, bool>);
       if (value < Index(std::numeric_limits<T>::lowest()) || value > Index(std::numeric_limits<T>::max()))
         refuse(line_of(row), column, {value, " does not fit into ", tern::detail::name_of(dtype_of<T>)});
       return T(value);
@@ -105,7 +107,8 @@ class TERN_API Csv {
   /// The field's number, rounded once: to a double if it is wide, else to a float.
   double floating(Index row, Index column, bool wide) const;
   [[noreturn]] void refuse_large(Index row, Index column, DType dtype) const;
-  Index integer(Index row, Index column) const;
+  /// `words`: true and false are 1 and 0.
+  Index integer(Index row, Index column, bool words) const;
   void check_number(bool good, Index row, Index column, const char* what) const {
     if (!good)
       refuse(line_of(row), column, {"'", std::string(field(row, column)), "' is not ", what});
@@ -119,11 +122,12 @@ class TERN_API Csv {
   };
 
   /// True for a field that stands for no value.
-  static bool is_missing(std::string_view trimmed) { return trimmed.empty() || trimmed == "NA"; }
+  static bool is_missing(std::string_view trimmed);
 
   std::string path_, content_;  // content_: the rows' fields without what was between them
   std::vector<std::string> columns_;
   double missing_;
+  char decimal_;
   Index rows_ = 0;
   detail::Positions ends_;  // of the fields in content_, row by row
   std::vector<Shift> shifts_;

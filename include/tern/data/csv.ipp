@@ -2,6 +2,9 @@
 #pragma once
 #include <locale.h>
 #include <stdlib.h>
+#include <strings.h>
+
+#include <cstring>
 
 #include "csv.hpp"
 
@@ -12,7 +15,8 @@ namespace tern::inline TERN_BUILD::data {
     Csv table;
     table.path_ = path;
     table.missing_ = options.missing;
-    table.content_ = io::read_gzip(path, options.max_bytes);
+    table.decimal_ = options.decimal;
+    table.content_ = io::read_text("csv", path, options.max_bytes);
     table.parse(options);
     return table;
   });
@@ -60,12 +64,14 @@ TERN_INLINE std::string_view Csv::field(Index row, Index column) const {
 [[gnu::noinline, gnu::cold]] TERN_INLINE Index Csv::position(const std::string& name) const {
   for (std::size_t i = 0; i < columns_.size(); ++i)
     if (columns_[i] == name) return Index(i);
-  fail("csv", {"'", path_, "': has no column '", name, "'"});
+  std::string names;
+  for (const std::string& column : columns_) names += (names.empty() ? "'" : ", '") + column + "'";
+  fail("csv", {"'", path_, "': has no column '", name, "', but ", names});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Csv::parse(const CsvOptions& options) {
-  std::size_t at = content_.starts_with("\xef\xbb\xbf") ? 3 : 0;  // skips a byte-order mark
-  std::size_t filled = 0;                                          // by the rows so far
+  std::size_t at = 0;
+  std::size_t filled = 0;  // by the rows so far
   Index line = 1, more = 0;
   bool named = false;
   std::vector<std::size_t> ends;  // of a row's fields
@@ -137,8 +143,15 @@ TERN_INLINE bool Csv::ends_line(std::size_t at) const {
 }
 
 [[gnu::noinline]] TERN_INLINE double Csv::floating(Index row, Index column, bool wide) const {
-  const std::string_view digits = trimmed(field(row, column));
+  std::string_view digits = trimmed(field(row, column));
   if (is_missing(digits)) return missing_;
+  std::string with_point;
+  if (decimal_ != '.') {
+    check_number(digits.find('.') == std::string_view::npos, row, column, "a number");
+    with_point = digits;
+    std::replace(with_point.begin(), with_point.end(), decimal_, '.');
+    digits = with_point;
+  }
   const char* const last = digits.data() + digits.size();
   double value = 0;
   float narrow = 0;
@@ -158,14 +171,27 @@ TERN_INLINE bool Csv::ends_line(std::size_t at) const {
   refuse(line_of(row), column, {"'", std::string(field(row, column)), "' is too large for ", tern::detail::name_of(dtype)});
 }
 
-[[gnu::noinline]] TERN_INLINE Index Csv::integer(Index row, Index column) const {
+[[gnu::noinline]] TERN_INLINE Index Csv::integer(Index row, Index column, bool words) const {
   Index value = 0;
   const std::string_view digits = trimmed(field(row, column));
+  if (words)
+    for (const char* const word : {"false", "true"})
+      if (digits.size() == std::strlen(word) && strncasecmp(digits.data(), word, digits.size()) == 0) return word[0] == 't';
   if (is_missing(digits))
     refuse(line_of(row), column, {"a value is missing, as only columns of floating-point numbers may lack some"});
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   check_number(error == std::errc() && end == digits.data() + digits.size(), row, column, "a whole number");
   return value;
+}
+
+TERN_INLINE bool Csv::is_missing(std::string_view trimmed) {
+  if (trimmed.empty()) return true;
+  const char first = trimmed[0];
+  if ((first >= '0' && first <= '9' && !trimmed.starts_with("1.#")) || trimmed.size() > 8) return false;
+  for (const char* const word : {"#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN",
+                                 "None", "n/a", "nan", "null"})
+    if (trimmed == word) return true;
+  return false;
 }
 
 TERN_INLINE std::string_view Csv::trimmed(std::string_view field) {

@@ -45,6 +45,11 @@ class TERN_API Image {
   Index numel() const { return channels_ * height_ * width_; }
   float* data() const { return pixels_; }
 
+  /// How many warnings the decoder gave of the file that was read, such as of stray bytes. What is damaged is an Error
+  /// instead, unless ImageOptions allow it.
+  Index warnings() const { return warnings_; }
+  void set_warnings(Index n) { warnings_ = n; }
+
   /// Memory for the image that replaces this one. The old one can be read until the next call.
   float* replace(Index channels, Index height, Index width);
 
@@ -60,7 +65,7 @@ class TERN_API Image {
 
  private:
   float* pixels_ = nullptr;
-  Index channels_ = 0, height_ = 0, width_ = 0;
+  Index channels_ = 0, height_ = 0, width_ = 0, warnings_ = 0;
   std::vector<float> rooms_[2];
   std::vector<unsigned char> bytes_;
   bool in_room_ = false;

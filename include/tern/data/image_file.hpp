@@ -11,10 +11,17 @@
 #include <png.h>
 
 #include "../io/file.hpp"
+#include "../tensor/creation.hpp"
 #include "image.hpp"
+#include "image_orientation.hpp"
 #include "transforms/resize.hpp"
 
 namespace tern::inline TERN_BUILD::data {
+
+struct ImageOptions {
+  bool allow_damaged = false;           ///< keep what can be read of a damaged picture; what is missing is grey or black (Pillow's LOAD_TRUNCATED_IMAGES)
+  bool apply_exif_orientation = false;  ///< turn and mirror the picture as its EXIF data say
+};
 
 namespace detail {
 
@@ -41,11 +48,14 @@ TERN_API void ink_to_light(unsigned char* row, Index width);
 /// Resizing what is left is then close to resizing all of it (Pillow's reducing_gap of 2).
 TERN_API Index reduction(const ImageWindow& window);
 
+/// Rows of red, green and blue bytes as an image of numbers in [0, 1].
+TERN_API void spread(Image& image, const transforms::detail::PictureBytes& picture);
+
 /// A JPEG picture. libjpeg reports an error by a longjmp, so each call of it is in a function of its own that has no
 /// objects to destroy.
 class TERN_API JpegReader {
  public:
-  JpegReader(std::string_view name, std::string_view bytes) : name_(name), bytes_(bytes) {}
+  JpegReader(std::string_view name, std::string_view bytes, const ImageOptions& options = {}) : name_(name), bytes_(bytes), options_(options) {}
   ~JpegReader() {
     if (jpeg_.mem) jpeg_destroy_decompress(&jpeg_);
   }
@@ -54,22 +64,34 @@ class TERN_API JpegReader {
 
   void read(Image& image);
   void read(Image& image, const WindowChoice& choice);
+  Tensor<Cpu, std::int32_t> read_pixels();
 
  private:
-  /// The picture's size, once it is known to be sound.
+  /// The file's rows and columns, once they are known to be sound.
   ImageSize begin();
+  void read_window(Image& image, const ImageWindow& stored);
+  /// The next row of bytes; if damage ended the picture, black. Error if that is not allowed.
+  void read_row(unsigned char* row);
   bool read_header();
-  bool start(Index reduction);
+  bool start(Index reduction, J_COLOR_SPACE colours);
   /// Only columns from `left` on, `width` of them, will be decoded; both are widened to what libjpeg can do.
   bool crop(JDIMENSION* left, JDIMENSION* width);
   bool skip_rows(Index n);
+  /// Reads from the last row to the picture's end, for warnings of what is there.
+  void finish();
   bool next_row(unsigned char* row) {
     if (setjmp(out_)) return false;
     return jpeg_read_scanlines(&jpeg_, &row, 1) == 1;
   }
   [[noreturn]] static void stop(j_common_ptr jpeg);
+  /// Counts a warning, or stops if it means that the picture is damaged.
+  static void warn(j_common_ptr jpeg, int level);
 
   const std::string_view name_, bytes_;
+  const ImageOptions options_;
+  Orientation orientation_;
+  bool ended_ = false;     // by damage
+  bool is_whole_ = false;  // all rows are decoded
   jpeg_decompress_struct jpeg_{};
   jpeg_error_mgr errors_{};
   jpeg_progress_mgr progress_{};
@@ -80,7 +102,7 @@ class TERN_API JpegReader {
 /// A PNG picture. libpng's errors are longjmps too.
 class TERN_API PngReader {
  public:
-  PngReader(std::string_view name, std::string_view bytes) : name_(name), bytes_(bytes) {}
+  PngReader(std::string_view name, std::string_view bytes, const ImageOptions& options = {}) : name_(name), bytes_(bytes), options_(options) {}
   ~PngReader() {
     if (png_) png_destroy_read_struct(&png_, &info_, nullptr);
   }
@@ -89,15 +111,25 @@ class TERN_API PngReader {
 
   void read(Image& image);
   void read(Image& image, const WindowChoice& choice);
+  Tensor<Cpu, std::int32_t> read_pixels();
 
  private:
+  /// The file's rows and columns, once they are known to be sound.
+  ImageSize begin();
   /// Decodes the picture into the image's bytes.
-  ImageSize read_bytes(Image& image, unsigned char*& pixels);
+  transforms::detail::PictureBytes read_bytes(Image& image, ImageSize size);
   bool read_header();
+  /// Has the pixels decoded to red, green and blue bytes, or as they are stored, and returns the bytes of one; 0 after an error.
+  Index choose_pixels(bool as_stored);
+  /// Fills these bytes with the rows. Error if the file is damaged, unless that is allowed.
+  void read_rows(unsigned char* pixels, ImageSize size, Index pixel_bytes);
   bool read_rows(unsigned char** rows);
   static void supply(png_structp png, unsigned char* to, std::size_t n);
 
   const std::string_view name_, bytes_;
+  const ImageOptions options_;
+  Orientation orientation_;
+  Index warnings_ = 0;
   std::size_t at_ = 0;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
@@ -109,16 +141,23 @@ class TERN_API PngReader {
 
 /// Reads a JPEG or PNG file, whatever its name, as [3, H, W] of numbers in [0, 1]: the values stored, as in Pillow's
 /// convert("RGB"). Colour profiles, gamma and transparency are ignored; of 16 bits the upper 8 are read (Pillow's
-/// conversion of 16-bit grey clips at 255 instead). Error that names the file if it is damaged, or has more than 178,956,970
-/// pixels, 1 GiB or 100 progressive scans.
-TERN_API void read_image(const std::string& path, Image& image);
+/// conversion of 16-bit grey clips at 255 instead), all by read_pixels. Stray bytes in a file are counted in image.warnings(). Error that
+/// names the file if pixels are missing or damaged, unless the options allow it, or if it has more than 178,956,970 pixels, 1 GiB or 100
+/// progressive scans.
+TERN_API void read_image(const std::string& path, Image& image, const ImageOptions& options = {});
 /// Reads the window that the choice names, resized as by transforms::Resize. Of a JPEG file little else is decoded. If the
 /// window has at least 4 times as many rows and columns as its size, it is decoded at a half, a quarter or an eighth of its size.
-TERN_API void read_image(const std::string& path, Image& image, const WindowChoice& choice);
+TERN_API void read_image(const std::string& path, Image& image, const WindowChoice& choice, const ImageOptions& options = {});
 
 /// The same for a file's bytes. `name` is for messages.
-TERN_API void decode_image(std::string_view name, std::string_view bytes, Image& image);
-TERN_API void decode_image(std::string_view name, std::string_view bytes, Image& image, const WindowChoice& choice);
+TERN_API void decode_image(std::string_view name, std::string_view bytes, Image& image, const ImageOptions& options = {});
+TERN_API void decode_image(std::string_view name, std::string_view bytes, Image& image, const WindowChoice& choice, const ImageOptions& options = {});
+
+/// The pixels of a JPEG or PNG file as they are stored, [C, H, W]: 0 … 255, or of a PNG file of 16 bits, such as depths, 0 … 65535. C is 1 for
+/// grey, 2 with opacity, 3 for colours, 4 with opacity. A picture with a palette has the numbers of its colours, [1, H, W], such as the
+/// classes of a segmentation; grey of 1, 2 or 4 bits becomes 0 … 255. Errors are those of read_image.
+TERN_API Tensor<Cpu, std::int32_t> read_pixels(const std::string& path, const ImageOptions& options = {});
+TERN_API Tensor<Cpu, std::int32_t> decode_pixels(std::string_view name, std::string_view bytes, const ImageOptions& options = {});
 
 }  // namespace tern::data
 

@@ -1,5 +1,9 @@
-// The functions of image_file.hpp that are not templates.
+// The functions of image_file.hpp that are not templates. They are more than 400 lines, because both formats' readers share what turns bytes
+// into images.
 #pragma once
+#include <jerror.h>
+
+#include "../io/file_kind.hpp"
 #include "image_file.hpp"
 
 namespace tern::inline TERN_BUILD::data::detail {
@@ -38,6 +42,29 @@ TERN_INLINE void spread_row(const unsigned char* in, float* out, Index width, In
   }
 }
 
+[[gnu::noinline]] TERN_INLINE void spread(Image& image, const transforms::detail::PictureBytes& picture) {
+  float* const out = image.replace(3, picture.height, picture.width);
+  for (Index y = 0; y < picture.height; ++y)
+    spread_row(picture.first + y * picture.stride, out + y * picture.width, picture.width, picture.height * picture.width);
+}
+
+/// Samples of type T [H, W, C] in memory as a tensor [C, H, W], upright.
+template <class T>
+Tensor<Cpu, std::int32_t> upright_tensor(const unsigned char* samples, ImageSize stored, Index channels, const Orientation& orientation) {
+  const auto [height, width] = orientation.size(stored);
+  const auto [first, down, across] = orientation.steps(stored, stored.width * channels, channels);
+  const Tensor<Cpu, std::int32_t> x = empty<Cpu, std::int32_t>({channels, height, width});
+  std::int32_t* out = x.data();
+  for (Index c = 0; c < channels; ++c)
+    for (Index row = 0; row < height; ++row)
+      for (Index column = 0; column < width; ++column) {
+        T sample;
+        std::memcpy(&sample, samples + (first + row * down + column * across + c) * Index(sizeof sample), sizeof sample);
+        *out++ = sample;
+      }
+  return x;
+}
+
 TERN_INLINE void ink_to_light(unsigned char* row, Index width) {
   unsigned char* out = row;
   for (const unsigned char* in = row; in != row + 4 * width; in += 4) {
@@ -58,24 +85,40 @@ TERN_INLINE void ink_to_light(unsigned char* row, Index width) {
   return {Index(jpeg_.image_height), Index(jpeg_.image_width)};
 }
 
+TERN_INLINE void JpegReader::read_row(unsigned char* row) {
+  if (!ended_ && next_row(row)) return;
+  if (!options_.allow_damaged) refuse_image(name_, message_);
+  if (!std::exchange(ended_, true)) ++errors_.num_warnings;
+  std::memset(row, 0, std::size_t(jpeg_.output_width) * std::size_t(jpeg_.out_color_components));
+}
+
 [[gnu::noinline]] TERN_INLINE void JpegReader::read(Image& image) {
-  const auto [height, width] = begin();
-  if (!start(1)) refuse_image(name_, message_);
+  const ImageSize size = begin();
+  const auto [height, width] = size;
+  if (!orientation_.is_upright()) return read_window(image, {0, 0, height, width, size});
+  if (!start(1, JCS_RGB)) refuse_image(name_, message_);
   float* out = image.replace(3, height, width);
   unsigned char* const row = image.bytes(4 * width);
   for (Index y = 0; y < height; ++y, out += width) {
-    if (!next_row(row)) refuse_image(name_, message_);
+    read_row(row);
     if (jpeg_.out_color_space == JCS_CMYK) ink_to_light(row, width);
     spread_row(row, out, width, height * width);
   }
+  finish();
+  image.set_warnings(errors_.num_warnings);
 }
 
 [[gnu::noinline]] TERN_INLINE void JpegReader::read(Image& image, const WindowChoice& choice) {
-  const auto [full_height, full_width] = begin();
-  const ImageWindow window = choice(full_height, full_width);
-  check_window(name_, window, full_height, full_width);
+  const ImageSize stored = begin();
+  const auto [height, width] = orientation_.size(stored);
+  const ImageWindow window = choice(height, width);
+  check_window(name_, window, height, width);
+  read_window(image, orientation_.stored_window(window, stored));
+}
+
+[[gnu::noinline]] TERN_INLINE void JpegReader::read_window(Image& image, const ImageWindow& window) {
   const Index factor = reduction(window);
-  if (!start(factor)) refuse_image(name_, message_);
+  if (!start(factor, JCS_RGB)) refuse_image(name_, message_);
   // In rows and columns of the reduced picture, the window need not begin and end at whole numbers.
   const Index height = jpeg_.output_height, width = jpeg_.output_width;
   const auto scaled = [&](Index x) { return double(x) / double(factor); };
@@ -86,25 +129,46 @@ TERN_INLINE void ink_to_light(unsigned char* row, Index width) {
   const Index from = std::max<Index>(0, left - margin), to = std::min(width, right + margin);
   JDIMENSION first = JDIMENSION(from), columns = JDIMENSION(to - from);
   const Index skipped = std::max<Index>(0, top - margin);
-  if (!crop(&first, &columns) || !skip_rows(skipped)) refuse_image(name_, message_);
+  if (!crop(&first, &columns) || !skip_rows(skipped)) {
+    if (!options_.allow_damaged) refuse_image(name_, message_);
+    ended_ = true, ++errors_.num_warnings;
+  }
 
   const Index channels = jpeg_.out_color_space == JCS_CMYK ? 4 : 3, stride = channels * Index(columns);
   unsigned char* const rows = image.bytes((bottom - top) * stride);
   for (Index y = skipped; y < bottom; ++y) {
     unsigned char* const row = rows + std::max<Index>(0, y - top) * stride;
-    if (!next_row(row)) refuse_image(name_, message_);
+    read_row(row);
     if (channels == 4) ink_to_light(row, Index(columns));
   }
-  transforms::detail::resize(image,
-                             {.first = rows + 3 * (left - Index(first)),
-                              .height = bottom - top,
-                              .width = right - left,
-                              .stride = stride,
-                              .top = scaled(window.top) - double(top),
-                              .left = scaled(window.left) - double(left),
-                              .bottom = std::min(scaled(window.top + window.height), double(bottom)) - double(top),
-                              .right = std::min(scaled(window.left + window.width), double(right)) - double(left)},
-                             window.size);
+  const transforms::detail::PictureBytes picture{.first = rows + 3 * (left - Index(first)),
+                                                 .height = bottom - top,
+                                                 .width = right - left,
+                                                 .stride = stride,
+                                                 .top = scaled(window.top) - double(top),
+                                                 .left = scaled(window.left) - double(left),
+                                                 .bottom = std::min(scaled(window.top + window.height), double(bottom)) - double(top),
+                                                 .right = std::min(scaled(window.left + window.width), double(right)) - double(left)};
+  image.set_warnings(errors_.num_warnings);
+  if (orientation_.is_upright()) return transforms::detail::resize(image, picture, window.size);
+  std::vector<unsigned char> memory;
+  transforms::detail::resize(image, orientation_.upright(picture, memory), orientation_.size(window.size));
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Tensor<Cpu, std::int32_t> JpegReader::read_pixels() {
+  const ImageSize size = begin();
+  if (!start(1, jpeg_.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB)) refuse_image(name_, message_);
+  const Index channels = jpeg_.num_components == 1 ? 1 : 3;
+  return tern::detail::within_memory("image", std::string(name_).c_str(), [&] {
+    std::vector<unsigned char> pixels(std::size_t(size.height * size.width * channels)), row(std::size_t(4 * size.width));
+    for (Index y = 0; y < size.height; ++y) {
+      read_row(row.data());
+      if (jpeg_.out_color_space == JCS_CMYK) ink_to_light(row.data(), size.width);
+      std::memcpy(pixels.data() + y * size.width * channels, row.data(), std::size_t(size.width * channels));
+    }
+    finish();
+    return upright_tensor<unsigned char>(pixels.data(), size, channels, orientation_);
+  });
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void JpegReader::stop(j_common_ptr jpeg) {
@@ -113,23 +177,45 @@ TERN_INLINE void ink_to_light(unsigned char* row, Index width) {
   std::longjmp(self.out_, 1);
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE void JpegReader::warn(j_common_ptr jpeg, int level) {
+  if (level >= 0) return;  // a trace
+  const auto& self = *static_cast<JpegReader*>(jpeg->client_data);
+  const int code = jpeg->err->msg_code;
+  const bool is_harmless = code == JWRN_EXTRANEOUS_DATA || code == JWRN_ADOBE_XFORM || code == JWRN_NOT_SEQUENTIAL;
+  if (!is_harmless && !self.is_whole_ && !self.options_.allow_damaged) stop(jpeg);
+  ++jpeg->err->num_warnings;
+}
+
+TERN_INLINE void JpegReader::finish() {
+  if (ended_) return;
+  is_whole_ = true;
+  if (setjmp(out_)) ++errors_.num_warnings;
+  else jpeg_finish_decompress(&jpeg_);
+}
+
 TERN_INLINE bool JpegReader::read_header() {
+  constexpr unsigned longest = 0xffff;
+  constexpr std::string_view exif("Exif\0\0", 6);
   jpeg_.err = jpeg_std_error(&errors_);
   jpeg_.client_data = this;
   errors_.error_exit = &stop;
-  errors_.emit_message = [](j_common_ptr jpeg, int level) {
-    if (level < 0) stop(jpeg);  // a warning means that the data are corrupt or end too early
-  };
+  errors_.emit_message = &warn;
   if (setjmp(out_)) return false;
   jpeg_create_decompress(&jpeg_);
   jpeg_.client_data = this;
   jpeg_mem_src(&jpeg_, reinterpret_cast<const unsigned char*>(bytes_.data()),
                static_cast<unsigned long>(bytes_.size()));
+  if (options_.apply_exif_orientation) jpeg_save_markers(&jpeg_, JPEG_APP0 + 1, longest);
   jpeg_read_header(&jpeg_, TRUE);
+  for (jpeg_saved_marker_ptr marker = jpeg_.marker_list; marker; marker = marker->next)
+    if (const std::string_view data(reinterpret_cast<const char*>(marker->data), marker->data_length); data.starts_with(exif)) {
+      orientation_ = Orientation::of_exif(data.substr(exif.size()));
+      break;
+    }
   return true;
 }
 
-TERN_INLINE bool JpegReader::start(Index reduction) {
+TERN_INLINE bool JpegReader::start(Index reduction, J_COLOR_SPACE colours) {
   jpeg_.progress = &progress_;
   progress_.progress_monitor = [](j_common_ptr jpeg) {
     if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number <= most_jpeg_scans) return;
@@ -138,7 +224,7 @@ TERN_INLINE bool JpegReader::start(Index reduction) {
     stop(jpeg);
   };
   if (setjmp(out_)) return false;
-  jpeg_.out_color_space = jpeg_.num_components == 4 ? JCS_CMYK : JCS_RGB;
+  jpeg_.out_color_space = jpeg_.num_components == 4 ? JCS_CMYK : colours;
   jpeg_.scale_num = 1;
   jpeg_.scale_denom = unsigned(reduction);
   jpeg_start_decompress(&jpeg_);
@@ -170,50 +256,84 @@ TERN_INLINE bool JpegReader::skip_rows(Index n) {
 }
 #endif
 
-[[gnu::noinline]] TERN_INLINE ImageSize PngReader::read_bytes(Image& image, unsigned char*& pixels) {
+[[gnu::noinline]] TERN_INLINE ImageSize PngReader::begin() {
   constexpr Index most_pixels_a_byte = 8 * 1032;  // pixels of one bit; deflate packs at most 1032 bytes into one
   if (!read_header()) refuse_image(name_, message_);
   const Index height = png_get_image_height(png_, info_), width = png_get_image_width(png_, info_);
   check_image_size(name_, height, width, most_pixels_a_byte * Index(bytes_.size()));
-  pixels = image.bytes(3 * height * width);
-  std::vector<unsigned char*> rows(std::size_t(height), nullptr);
-  for (Index y = 0; y < height; ++y) rows[std::size_t(y)] = pixels + 3 * y * width;
-  if (!read_rows(rows.data())) refuse_image(name_, message_);
   return {height, width};
 }
 
+[[gnu::noinline]] TERN_INLINE void PngReader::read_rows(unsigned char* pixels, ImageSize size, Index pixel_bytes) {
+  const Index stride = pixel_bytes * size.width;
+  std::vector<unsigned char*> rows(std::size_t(size.height), nullptr);
+  for (Index y = 0; y < size.height; ++y) rows[std::size_t(y)] = pixels + y * stride;
+  if (options_.allow_damaged) std::memset(pixels, 0, std::size_t(size.height * stride));
+  if (read_rows(rows.data())) return;
+  if (!options_.allow_damaged) refuse_image(name_, message_);
+  ++warnings_;
+}
+
+[[gnu::noinline]] TERN_INLINE transforms::detail::PictureBytes PngReader::read_bytes(Image& image, ImageSize size) {
+  const auto [height, width] = size;
+  if (!choose_pixels(false)) refuse_image(name_, message_);
+  unsigned char* const pixels = image.bytes(3 * height * width);
+  read_rows(pixels, size, 3);
+  image.set_warnings(warnings_);
+  return {.first = pixels,
+          .height = height,
+          .width = width,
+          .stride = 3 * width,
+          .top = 0,
+          .left = 0,
+          .bottom = double(height),
+          .right = double(width)};
+}
+
 [[gnu::noinline]] TERN_INLINE void PngReader::read(Image& image) {
-  unsigned char* pixels;
-  const auto [height, width] = read_bytes(image, pixels);
-  float* const out = image.replace(3, height, width);
-  for (Index y = 0; y < height; ++y) spread_row(pixels + 3 * y * width, out + y * width, width, height * width);
+  const transforms::detail::PictureBytes picture = read_bytes(image, begin());
+  if (orientation_.is_upright()) return spread(image, picture);
+  std::vector<unsigned char> memory;
+  spread(image, orientation_.upright(picture, memory));
 }
 
 [[gnu::noinline]] TERN_INLINE void PngReader::read(Image& image, const WindowChoice& choice) {
-  unsigned char* pixels;
-  const auto [height, width] = read_bytes(image, pixels);
-  const ImageWindow window = choice(height, width);
-  check_window(name_, window, height, width);
-  transforms::detail::resize(image,
-                             {.first = pixels + 3 * (window.top * width + window.left),
-                              .height = window.height,
-                              .width = window.width,
-                              .stride = 3 * width,
-                              .top = 0,
-                              .left = 0,
-                              .bottom = double(window.height),
-                              .right = double(window.width)},
-                             window.size);
+  const ImageSize stored = begin();
+  transforms::detail::PictureBytes picture = read_bytes(image, stored);
+  const auto [height, width] = orientation_.size(stored);
+  const ImageWindow upright = choice(height, width);
+  check_window(name_, upright, height, width);
+  const ImageWindow window = orientation_.stored_window(upright, stored);
+  picture.first += 3 * (window.top * stored.width + window.left);
+  picture.bottom = double(picture.height = window.height);
+  picture.right = double(picture.width = window.width);
+  if (orientation_.is_upright()) return transforms::detail::resize(image, picture, window.size);
+  std::vector<unsigned char> memory;
+  transforms::detail::resize(image, orientation_.upright(picture, memory), upright.size);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE Tensor<Cpu, std::int32_t> PngReader::read_pixels() {
+  const ImageSize size = begin();
+  const Index bytes = choose_pixels(true), channels = bytes ? png_get_channels(png_, info_) : 0;
+  if (!bytes) refuse_image(name_, message_);
+  return tern::detail::within_memory("image", std::string(name_).c_str(), [&] {
+    std::vector<unsigned char> pixels(std::size_t(size.height * size.width * bytes));
+    read_rows(pixels.data(), size, bytes);
+    return bytes > channels ? upright_tensor<std::uint16_t>(pixels.data(), size, channels, orientation_)
+                            : upright_tensor<unsigned char>(pixels.data(), size, channels, orientation_);
+  });
 }
 
 TERN_INLINE bool PngReader::read_header() {
+  constexpr std::size_t small = 64;  // what is lost of a file that is cut off, at most
   const auto on_error = [](png_structp png, const char* message) {
     auto& self = *static_cast<PngReader*>(png_get_error_ptr(png));
     std::snprintf(self.message_, sizeof self.message_, "%s", message);
     std::longjmp(self.out_, 1);
   };
+  const auto on_warning = [](png_structp png, const char*) { ++static_cast<PngReader*>(png_get_error_ptr(png))->warnings_; };
   if (setjmp(out_)) return false;
-  png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, [](png_structp, const char*) {});
+  png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
   info_ = png_ ? png_create_info_struct(png_) : nullptr;
   if (!info_) {
     std::snprintf(message_, sizeof message_, "libpng cannot start");
@@ -221,20 +341,40 @@ TERN_INLINE bool PngReader::read_header() {
   }
   png_set_read_fn(png_, this, &supply);
   png_set_chunk_cache_max(png_, 1);  // no texts, which may be packed thousandfold
+  if (options_.allow_damaged) {
+    png_set_crc_action(png_, PNG_CRC_WARN_USE, PNG_CRC_WARN_USE);
+    png_set_compression_buffer_size(png_, small);
+  }
   png_read_info(png_, info_);
+#ifdef PNG_eXIf_SUPPORTED
+  png_uint_32 length = 0;
+  png_bytep exif = nullptr;
+  if (options_.apply_exif_orientation && png_get_eXIf_1(png_, info_, &length, &exif))
+    orientation_ = Orientation::of_exif({reinterpret_cast<const char*>(exif), length});
+#endif
   return true;
+}
+
+TERN_INLINE Index PngReader::choose_pixels(bool as_stored) {
+  if (setjmp(out_)) return 0;
+  const int colours = png_get_color_type(png_, info_);
+  if (colours == PNG_COLOR_TYPE_GRAY) png_set_expand_gray_1_2_4_to_8(png_);
+  if (as_stored) {
+    png_set_packing(png_);
+    png_set_swap(png_);  // 16 bits, to this machine's order
+  } else {
+    if (colours == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
+    if (!(colours & PNG_COLOR_MASK_COLOR)) png_set_gray_to_rgb(png_);
+    png_set_strip_16(png_);
+    png_set_strip_alpha(png_);
+  }
+  png_set_interlace_handling(png_);
+  png_read_update_info(png_, info_);
+  return png_get_channels(png_, info_) * (png_get_bit_depth(png_, info_) / 8);
 }
 
 TERN_INLINE bool PngReader::read_rows(unsigned char** rows) {
   if (setjmp(out_)) return false;
-  const int colours = png_get_color_type(png_, info_);
-  if (colours == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
-  if (colours == PNG_COLOR_TYPE_GRAY) png_set_expand_gray_1_2_4_to_8(png_);
-  if (!(colours & PNG_COLOR_MASK_COLOR)) png_set_gray_to_rgb(png_);
-  png_set_strip_16(png_);
-  png_set_strip_alpha(png_);
-  png_set_interlace_handling(png_);
-  png_read_update_info(png_, info_);
   png_read_image(png_, rows);
   return true;
 }
@@ -250,28 +390,56 @@ TERN_INLINE void PngReader::supply(png_structp png, unsigned char* to, std::size
 
 namespace tern::inline TERN_BUILD::data {
 
-[[gnu::noinline]] TERN_INLINE void read_image(const std::string& path, Image& image) {
-  tern::detail::within_memory("image", path.c_str(), [&] {
-    decode_image(tern::detail::text({"'", path, "'"}), io::read_file(path, detail::most_image_bytes), image);
-  });
+namespace detail {
+
+[[noreturn, gnu::noinline, gnu::cold]] TERN_INLINE void refuse_format(std::string_view name, std::string_view bytes) {
+  if (bytes.empty()) refuse_image(name, "is empty");
+  refuse_image(name, ("is neither a JPEG nor a PNG file" + io::but_of_kind(bytes)).c_str());
 }
 
-[[gnu::noinline]] TERN_INLINE void read_image(const std::string& path, Image& image, const WindowChoice& choice) {
-  tern::detail::within_memory("image", path.c_str(), [&] {
-    decode_image(tern::detail::text({"'", path, "'"}), io::read_file(path, detail::most_image_bytes), image, choice);
-  });
+/// f of the reader of the file's format.
+template <class F>
+auto with_reader(std::string_view name, std::string_view bytes, const ImageOptions& options, const F& f) {
+  if (bytes.starts_with(png_begin)) {
+    PngReader reader(name, bytes, options);
+    return f(reader);
+  }
+  if (!bytes.starts_with(jpeg_begin)) refuse_format(name, bytes);
+  JpegReader reader(name, bytes, options);
+  return f(reader);
 }
 
-[[gnu::noinline]] TERN_INLINE void decode_image(std::string_view name, std::string_view bytes, Image& image) {
-  if (bytes.starts_with(detail::png_begin)) detail::PngReader(name, bytes).read(image);
-  else if (bytes.starts_with(detail::jpeg_begin)) detail::JpegReader(name, bytes).read(image);
-  else detail::refuse_image(name, "is neither a JPEG nor a PNG file");
+/// f of the name of a file, for messages, and of its bytes.
+template <class F>
+auto with_file(const std::string& path, const F& f) {
+  return tern::detail::within_memory("image", path.c_str(), [&] { return f(tern::detail::text({"'", path, "'"}), io::read_file(path, most_image_bytes)); });
 }
 
-[[gnu::noinline]] TERN_INLINE void decode_image(std::string_view name, std::string_view bytes, Image& image, const WindowChoice& choice) {
-  if (bytes.starts_with(detail::png_begin)) detail::PngReader(name, bytes).read(image, choice);
-  else if (bytes.starts_with(detail::jpeg_begin)) detail::JpegReader(name, bytes).read(image, choice);
-  else detail::refuse_image(name, "is neither a JPEG nor a PNG file");
+}  // namespace detail
+
+[[gnu::noinline]] TERN_INLINE void read_image(const std::string& path, Image& image, const ImageOptions& options) {
+  detail::with_file(path, [&](const std::string& name, const std::string& bytes) { decode_image(name, bytes, image, options); });
+}
+
+[[gnu::noinline]] TERN_INLINE void read_image(const std::string& path, Image& image, const WindowChoice& choice, const ImageOptions& options) {
+  detail::with_file(path, [&](const std::string& name, const std::string& bytes) { decode_image(name, bytes, image, choice, options); });
+}
+
+[[gnu::noinline]] TERN_INLINE Tensor<Cpu, std::int32_t> read_pixels(const std::string& path, const ImageOptions& options) {
+  return detail::with_file(path, [&](const std::string& name, const std::string& bytes) { return decode_pixels(name, bytes, options); });
+}
+
+[[gnu::noinline]] TERN_INLINE void decode_image(std::string_view name, std::string_view bytes, Image& image, const ImageOptions& options) {
+  detail::with_reader(name, bytes, options, [&](auto& reader) { reader.read(image); });
+}
+
+[[gnu::noinline]] TERN_INLINE void decode_image(std::string_view name, std::string_view bytes, Image& image, const WindowChoice& choice,
+                                                const ImageOptions& options) {
+  detail::with_reader(name, bytes, options, [&](auto& reader) { reader.read(image, choice); });
+}
+
+[[gnu::noinline]] TERN_INLINE Tensor<Cpu, std::int32_t> decode_pixels(std::string_view name, std::string_view bytes, const ImageOptions& options) {
+  return detail::with_reader(name, bytes, options, [](auto& reader) { return reader.read_pixels(); });
 }
 
 }  // namespace tern::data

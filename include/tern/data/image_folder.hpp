@@ -20,8 +20,11 @@ inline bool ends_with(const std::string& name, const char* ending) {
   const std::size_t n = std::strlen(ending);
   return name.size() > n && strcasecmp(name.c_str() + name.size() - n, ending) == 0;
 }
+/// True for the endings of pictures. Not all of these formats are read: who has such files learns of it by an Error, not by missing samples.
 inline bool is_image(const std::string& name) {
-  return ends_with(name, ".png") || ends_with(name, ".jpg") || ends_with(name, ".jpeg");
+  for (const char* const ending : {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".avif", ".heic"})
+    if (ends_with(name, ending)) return true;
+  return false;
 }
 
 /// A folder on the way to an image.
@@ -40,11 +43,13 @@ TERN_API void find_images(const std::string& path, const Ancestor& folder, std::
 }  // namespace detail
 
 struct ImageFolderOptions {
-  bool skip_bad = false;  ///< leave out damaged images; load() then reads each image once
+  bool skip_bad = false;                ///< leave out damaged images; load() then reads each image once
+  bool allow_damaged = false;           ///< as in ImageOptions
+  bool apply_exif_orientation = false;  ///< as in ImageOptions
 };
 
 /// The images in the subfolders of a folder. Each subfolder is a class; subfolders and images are sorted by name. An
-/// image is read when a batch needs it. If sizes differ, `transformed(folder, Resize(256), CenterCrop(224))` makes them
+/// image is read when a batch needs it; then one that is neither JPEG nor PNG, such as x.webp, is an Error. If sizes differ, `transformed(folder, Resize(256), CenterCrop(224))` makes them
 /// equal.
 class TERN_API ImageFolder {
  public:
@@ -57,8 +62,8 @@ class TERN_API ImageFolder {
   /// How many damaged images were left out.
   Index skipped() const { return skipped_; }
 
-  void read(Index sample, Image& image) const { read_image(path(sample), image); }
-  void read(Index sample, Image& image, const WindowChoice& choice) const { read_image(path(sample), image, choice); }
+  void read(Index sample, Image& image) const { read_image(path(sample), image, options_); }
+  void read(Index sample, Image& image, const WindowChoice& choice) const { read_image(path(sample), image, choice, options_); }
 
   /// [n, 3, H, W] in [0, 1] and [n] labels. Error if the images differ in size.
   std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;
@@ -71,6 +76,7 @@ class TERN_API ImageFolder {
   std::vector<std::string> paths_, classes_;
   std::vector<Index> labels_;
   Index skipped_ = 0;
+  ImageOptions options_;
 };
 
 }  // namespace tern::data

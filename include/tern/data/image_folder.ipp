@@ -33,6 +33,7 @@ namespace tern::inline TERN_BUILD::data {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE ImageFolder ImageFolder::load(const std::string& folder, const ImageFolderOptions& options) {
   ImageFolder set;
+  set.options_ = {options.allow_damaged, options.apply_exif_orientation};
   detail::Ancestor whole{0, 0, nullptr};
   detail::find_folder(folder, whole);
   for (const std::string& name : detail::names_in("ImageFolder", folder)) {

@@ -7,7 +7,7 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline, gnu::cold]] TERN_INLINE TextLines TextLines::load(const std::string& path, Index max_bytes) {
   return tern::detail::within_memory("TextLines", path.c_str(), [&] {
     TextLines lines;
-    lines.content_ = io::read_gzip(path, max_bytes);
+    lines.content_ = io::read_text("TextLines", path, max_bytes);
     for (std::size_t at = 0; at < lines.content_.size();) {
       lines.begin_.push_back(at);
       const std::size_t end = lines.content_.find('\n', at);

@@ -2,6 +2,8 @@
 #pragma once
 #include <zlib.h>
 
+#include <string_view>
+
 #include "file.hpp"
 
 namespace tern::inline TERN_BUILD::io {
@@ -58,6 +60,13 @@ class TERN_API GzipReader {
 
 /// The content of a file, plain or gzip. Error if it has more bytes than most_content() allows.
 TERN_API std::string read_gzip(const std::string& path, Index max_bytes = -1);
+
+/// True for the byte-order mark with which some programs begin a text in UTF-8.
+inline bool begins_with_mark(std::string_view text) { return text.starts_with("\xef\xbb\xbf"); }
+/// Error that names op and file if the text begins with the byte-order mark of UTF-16, whose characters are not bytes.
+TERN_API void refuse_utf16(const char* op, const std::string& path, std::string_view text);
+/// The text of a file, plain or gzip, without a byte-order mark. Error, in the name of op, if it is UTF-16.
+TERN_API std::string read_text(const char* op, const std::string& path, Index max_bytes = -1);
 
 }  // namespace tern::io
 

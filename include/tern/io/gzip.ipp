@@ -87,4 +87,15 @@ TERN_INLINE void GzipReader::copy_some() {
   });
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_utf16(const char* op, const std::string& path, std::string_view text) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) fail(op, {"'", path, "': is in UTF-16; save it as UTF-8"});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string read_text(const char* op, const std::string& path, Index max_bytes) {
+  std::string text = read_gzip(path, max_bytes);
+  refuse_utf16(op, path, text);
+  if (begins_with_mark(text)) text.erase(0, 3);
+  return text;
+}
+
 }  // namespace tern::io

@@ -2,6 +2,7 @@
 #pragma once
 #include "dlpack.hpp"
 #include "file.hpp"
+#include "file_kind.hpp"
 #include "gzip.hpp"
 #include "json.hpp"
 #include "npz.hpp"

@@ -6,13 +6,11 @@
 #include "../tensor/any_tensor.hpp"
 #include "../tensor/map.hpp"
 #include "file.hpp"
+#include "stored_type.hpp"
 
 namespace tern::inline TERN_BUILD::io {
 
 namespace detail {
-
-/// numpy's descr of each DType; null if numpy has no such type.
-inline constexpr const char* npy_descr[tern::detail::dtype_count] = {"<f4", "<f8", nullptr, "<f2", "<i8", "<i4", "|u1", "|b1"};
 
 /// A dense copy in host memory, not recorded. Error that names the op if the tensor is on a device.
 TERN_API AnyTensor dense_on_host(const char* op, const AnyTensor& x);
@@ -23,12 +21,15 @@ TERN_API std::string npy_head(const char* op, DType dtype, const tern::detail::S
 /// Reads a header: a Python dictionary of descr, fortran_order and shape, each once, and nothing else.
 class TERN_API NpyHeader {
  public:
-  DType dtype{};
+  StoredType type = StoredType::other;
+  std::string type_name;  // PyTorch's; of one that cannot be read numpy's, such as <U5
+  bool swapped = false;   // the highest byte first
   bool fortran_order = false;
   tern::detail::Shape shape;
   Index data_at = 0;
 
-  NpyHeader(const char* bytes, Index size, const std::string& name);
+  /// Of a file of `size` bytes, of which the first `given` are in memory.
+  NpyHeader(const char* bytes, Index given, Index size, const std::string& name);
 
  private:
   [[noreturn, gnu::cold]] void refuse(const char* why) const { fail("npy", {"'", name_, "': ", why}); }
@@ -42,22 +43,37 @@ class TERN_API NpyHeader {
   void parse();
   void parse_dtype();
   void parse_shape();
+  /// Passes a list, such as the type of a record, up to its end.
+  void skip_list();
 
   std::string name_;
+  int version_;
   const char *at_, *end_;
 };
 
-/// The array in these bytes, copied. Errors call it `name`.
-TERN_API AnyTensor npy_tensor(const char* bytes, Index size, const std::string& name);
+/// The array in these bytes, copied, as elements of type `to`, or if that is null of the type that info_of() names. Errors
+/// call it `name`.
+TERN_API AnyTensor npy_tensor(const char* bytes, Index size, const std::string& name, const DType* to = nullptr);
+
+/// The array of a file.
+TERN_API AnyTensor npy_of_file(const std::string& path, const DType* to);
 
 }  // namespace detail
 
 /// Writes a tensor in host memory as numpy.save does. The file appears complete or not at all.
 TERN_API void save_npy(const std::string& path, const AnyTensor& tensor);
 
-/// The array of a .npy file, row-major. Error that names the file and the fault if the file is not complete and valid,
-/// or has another element type.
-TERN_API AnyTensor load_npy(const std::string& path);
+/// The array of a .npy file, row-major. int8, int16 and uint16 become int32, uint32 and uint64 become int64. Error that
+/// names the file and the fault if the file is not complete and valid, has elements of another type, such as text, or a
+/// uint64 beyond int64.
+inline AnyTensor load_npy(const std::string& path) { return detail::npy_of_file(path, nullptr); }
+
+/// The same as elements of type T, rounded to nearest if it is a floating-point type. Error if T does not hold a number.
+template <Element T>
+Tensor<Cpu, T> load_npy(const std::string& path) {
+  constexpr DType to = dtype_of<T>;
+  return detail::npy_of_file(path, &to).template as<Cpu, T>();
+}
 
 }  // namespace tern::io
 

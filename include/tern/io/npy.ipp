@@ -1,5 +1,6 @@
 // The functions of npy.hpp that are not templates.
 #pragma once
+#include "file_kind.hpp"
 #include "npy.hpp"
 
 namespace tern::inline TERN_BUILD::io::detail {
@@ -12,9 +13,9 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string npy_head(const char* op, DType dtype, const tern::detail::Shape& shape) {
-  const char* const descr = npy_descr[int(dtype)];
-  if (!descr) fail(op, {"numpy has no type for ", tern::detail::name_of(dtype), "; convert it"});
-  std::string head = tern::detail::text({"{'descr': '", descr, "', 'fortran_order': False, 'shape': ("});
+  const StoredTypeInfo& type = stored_types[int(dtype)];
+  if (!type.npy) fail(op, {"numpy has no type for ", tern::detail::name_of(dtype), "; convert it"});
+  std::string head = tern::detail::text({"{'descr': '", type.bytes == 1 ? "|" : "<", type.npy, "', 'fortran_order': False, 'shape': ("});
   for (const Index size : shape) head += tern::detail::text({size, ", "});
   if (shape.n > 1)
     head.resize(head.size() - 2);
@@ -28,26 +29,29 @@ namespace tern::inline TERN_BUILD::io::detail {
   return std::string(start, sizeof start) + head + "\n";
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE NpyHeader::NpyHeader(const char* bytes, Index size, const std::string& name) : name_(name) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE NpyHeader::NpyHeader(const char* bytes, Index given, Index size, const std::string& name)
+    : name_(name), version_(given > 6 ? bytes[6] : 0) {
   constexpr Index longest_header = 10'000;  // numpy's limit
-  if (size < 10 || std::memcmp(bytes, "\x93NUMPY", 6) != 0) refuse("it is not a .npy file");
+  if (given < 10 || std::memcmp(bytes, "\x93NUMPY", 6) != 0) refuse(("it is not a .npy file" + but_of_kind({bytes, std::size_t(given)})).c_str());
   const auto byte = [&](Index i) { return Index(static_cast<unsigned char>(bytes[i])); };
   const bool is_long = byte(6) > 1;
-  if (byte(6) < 1 || byte(6) > 3 || byte(7) != 0 || (is_long && size < 12)) refuse("its version is unknown");
+  if (byte(6) < 1 || byte(6) > 3 || byte(7) != 0 || (is_long && given < 12)) refuse("its version is unknown");
   Index length = byte(8) | byte(9) << 8;
   if (is_long) length |= byte(10) << 16 | byte(11) << 24;
   data_at = (is_long ? 12 : 10) + length;
   if (data_at > size) refuse("its header is truncated");
   if (length > longest_header) refuse("its header is longer than 10000 bytes");
+  if (data_at > given) refuse("its header is truncated");
   at_ = bytes + data_at - length;
   end_ = bytes + data_at;
   parse();
-  Index elements = 1, spanned = tern::detail::size_of(dtype);  // without sizes of 0, so that the strides of an empty array fit too
+  const bool is_known = type != StoredType::other;
+  Index elements = 1, spanned = is_known ? info_of(type).bytes : 1;  // without sizes of 0, so that the strides of an empty array fit too
   for (const Index n : shape) {
     elements *= n != 0;
     if (__builtin_mul_overflow(spanned, n ? n : 1, &spanned)) refuse("its shape has too many elements");
   }
-  if ((elements ? spanned : 0) != size - data_at) refuse("its size does not match its shape and type");
+  if (is_known && (elements ? spanned : 0) != size - data_at) refuse("its size does not match its shape and type");
 }
 
 TERN_INLINE void NpyHeader::skip_space() {
@@ -74,6 +78,7 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string NpyHeader::quoted() {
+  accept('u');  // Python 2's text
   const char mark = accept('"') ? '"' : '\'';
   if (mark == '\'') expect('\'');
   const auto* const last = static_cast<const char*>(std::memchr(at_, mark, std::size_t(end_ - at_)));
@@ -107,14 +112,40 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
   if (at_ != end_) refuse("something follows its header's dictionary");
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE void NpyHeader::skip_list() {
+  int depth = 0;
+  do {
+    skip_space();
+    if (at_ == end_) refuse("its header is not a dictionary");
+    if (*at_ == '\'' || *at_ == '"') {
+      quoted();
+      continue;
+    }
+    depth += *at_ == '[' || *at_ == '(';
+    depth -= *at_ == ']' || *at_ == ')';
+    ++at_;
+  } while (depth > 0);
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE void NpyHeader::parse_dtype() {
   skip_space();
-  if (at_ == end_ || (*at_ != '\'' && *at_ != '"')) refuse("its element type is not supported");  // a record's is a list
-  const std::string code = quoted();
-  int type = 0;
-  while (type < tern::detail::dtype_count && !(npy_descr[type] && code == npy_descr[type])) ++type;
-  if (type == tern::detail::dtype_count) refuse("its element type is not supported");
-  dtype = DType(type);
+  if (at_ != end_ && *at_ == '[') {  // a record's fields
+    const char* const first = at_;
+    skip_list();
+    type_name.assign(first, at_);
+    return;
+  }
+  type_name = quoted();
+  const bool has_order = type_name[0] == '<' || type_name[0] == '>' || type_name[0] == '|' || type_name[0] == '=';
+  const std::string code = type_name.substr(has_order);
+  for (int i = 0; i < int(StoredType::other); ++i) {
+    const StoredTypeInfo& info = stored_types[i];
+    if (!info.npy || code != info.npy) continue;
+    type = StoredType(i);
+    swapped = type_name[0] == '>' && info.bytes > 1;
+    type_name = info.name;
+    return;
+  }
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void NpyHeader::parse_shape() {
@@ -128,24 +159,26 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
     for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_)
       if (__builtin_mul_overflow(size, 10, &size) || __builtin_add_overflow(size, *at_ - '0', &size))
         refuse("its shape has too many elements");
-    if (at_ == first || (*first == '0' && at_ - first > 1) || shape.n == tern::detail::max_dims) refuse("its shape is not up to 8 sizes");
+    const char* const last = at_;
+    if (version_ < 3 && last != first) accept('L');  // Python 2's long
+    if (last == first || (*first == '0' && last - first > 1) || shape.n == tern::detail::max_dims) refuse("its shape is not up to 8 sizes");
     shape.push_back(size);
     is_tuple = accept(',');
   }
   if (shape.n == 1 && !is_tuple) refuse("its shape is not a tuple");
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor npy_tensor(const char* bytes, Index size, const std::string& name) {
-  const NpyHeader header(bytes, size, name);
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor npy_tensor(const char* bytes, Index size, const std::string& name, const DType* to) {
+  const NpyHeader header(bytes, size, size, name);
+  const std::string subject = tern::detail::text({"'", name, "'"});
+  if (header.type == StoredType::other) fail("npy", {subject, ": its element type is not supported: ", header.type_name});
+  const DType dtype = to ? *to : info_of(header.type).becomes;
   tern::detail::Shape in_memory = header.shape;
   if (header.fortran_order)
     for (int i = 0; i < in_memory.n; ++i) in_memory[i] = header.shape[in_memory.n - 1 - i];
-  tern::detail::TensorImpl* const impl = tern::detail::new_impl(header.dtype, in_memory);
+  tern::detail::TensorImpl* const impl = tern::detail::new_impl(dtype, in_memory);
   const Tensor<Cpu> owner(impl);  // AnyTensor takes the type from the impl
-  const char* const data = bytes + header.data_at;
-  for (Index i = 0; header.dtype == DType::bool_ && i < size - header.data_at; ++i)
-    if (data[i] & ~1) fail("npy", {"'", name, "': a boolean is the byte ", int(static_cast<unsigned char>(data[i]))});
-  std::memcpy(impl->data, data, std::size_t(size - header.data_at));
+  read_stored("npy", subject, header.type, header.swapped, bytes + header.data_at, impl->numel, dtype, impl->data);
   if (!header.fortran_order || in_memory.n < 2) return owner;
   tern::detail::Array turned = *impl;
   for (int i = 0; i < in_memory.n; ++i) {
@@ -153,9 +186,14 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
     turned.strides[i] = impl->strides[in_memory.n - 1 - i];
   }
   tern::detail::update_contiguous(turned);
-  tern::detail::TensorImpl* const dense = tern::detail::new_impl(header.dtype, header.shape);
+  tern::detail::TensorImpl* const dense = tern::detail::new_impl(dtype, header.shape);
   backend::run<Cpu>(backend::Copy{*dense, turned});
   return Tensor<Cpu>(dense);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor npy_of_file(const std::string& path, const DType* to) {
+  const MappedFile file(path);
+  return npy_tensor(file.data(), file.size(), path, to);
 }
 
 }  // namespace tern::io::detail
@@ -169,11 +207,6 @@ namespace tern::inline TERN_BUILD::io {
   file.write(head.data(), Index(head.size()));
   file.write(dense.impl()->data, dense.numel() * tern::detail::size_of(dense.dtype()));
   file.commit();
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor load_npy(const std::string& path) {
-  const MappedFile file(path);
-  return detail::npy_tensor(file.data(), file.size(), path);
 }
 
 }  // namespace tern::io

@@ -1,5 +1,6 @@
 // The functions of npz.hpp that are not templates.
 #pragma once
+#include "file_kind.hpp"
 #include "npz.hpp"
 
 namespace tern::inline TERN_BUILD::io::detail {
@@ -14,7 +15,7 @@ namespace tern::inline TERN_BUILD::io::detail {
   return nullptr;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE ZipReader::ZipReader(const char* bytes, Index size, const std::string& path, Index max_bytes)
+[[gnu::noinline, gnu::cold]] TERN_INLINE ZipReader::ZipReader(const char* bytes, Index size, const std::string& path)
     : bytes_(bytes), size_(std::uint64_t(size)), path_(path) {
   std::uint64_t end = find_end();
   std::uint64_t on_disk = number(end + 8, 2), count = number(end + 10, 2), length = number(end + 12, 4), at = number(end + 16, 4);
@@ -27,7 +28,7 @@ namespace tern::inline TERN_BUILD::io::detail {
   const std::uint64_t directory = at;
   while (at < end) at = add_entry(at);
   if (at != end || entries_.size() != count) refuse("its directory does not have the entries that its end counts");
-  check_entries(directory, max_bytes);
+  check_entries(directory);
 }
 
 TERN_INLINE std::uint64_t ZipReader::find_end() const {
@@ -36,7 +37,8 @@ TERN_INLINE std::uint64_t ZipReader::find_end() const {
     const std::uint64_t at = size_ - record - comment;
     if (number(at, 4) == 0x06054b50 && number(at + 20, 2) == comment) return at;
   }
-  refuse("it is not a zip archive");
+  if (size_ >= 4 && number(0, 4) == 0x04034b50) refuse("is truncated: the end of the zip archive is missing");
+  refuse(("it is not a zip archive" + but_of_kind({bytes_, std::size_t(size_)})).c_str());
 }
 
 TERN_INLINE std::uint64_t ZipReader::data_of(const ZipEntry& entry) const {
@@ -48,16 +50,10 @@ TERN_INLINE std::uint64_t ZipReader::data_of(const ZipEntry& entry) const {
   return data;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void ZipReader::check_entries(std::uint64_t directory, Index max_bytes) const {
-  constexpr std::uint64_t encrypted = 1 << 0, patched = 1 << 5, strongly_encrypted = 1 << 6;
-  std::uint64_t left = std::uint64_t(most_content(Index(size_), max_bytes));
+[[gnu::noinline, gnu::cold]] TERN_INLINE void ZipReader::check_entries(std::uint64_t directory) const {
   std::vector<const std::string*> names;
   std::vector<const ZipEntry*> order;
   for (const ZipEntry& entry : entries_) {
-    if (entry.flags & (encrypted | patched | strongly_encrypted)) refuse("an entry is encrypted or a patch");
-    if (entry.size > left)
-      fail("npz", {"'", path_, "': its arrays are larger than allowed: more than ", most_content(Index(size_), max_bytes), " bytes"});
-    left -= entry.size;
     names.push_back(&entry.name);
     order.push_back(&entry);
   }
@@ -75,17 +71,24 @@ TERN_INLINE std::uint64_t ZipReader::data_of(const ZipEntry& entry) const {
   if (filled > directory) refuse("an entry and the directory share bytes");
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string ZipReader::read(const ZipEntry& entry) const {
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string ZipReader::head(const ZipEntry& entry, std::uint64_t n) const {
+  constexpr std::uint64_t encrypted = 1 << 0, patched = 1 << 5, strongly_encrypted = 1 << 6;
+  if (entry.flags & (encrypted | patched | strongly_encrypted)) refuse("an entry is encrypted or a patch");
   const std::uint64_t data = data_of(entry);
   if (entry.method != 0 && entry.method != 8) refuse("an entry has an unknown compression method");
   if (entry.method == 0 && entry.packed != entry.size) refuse("an entry's size is corrupt");
   if (entry.size > 1100 * entry.packed + 64)
     refuse("an entry claims more than it can hold");  // deflate's limit is 1032
-  std::string content(entry.size, '\0');
+  std::string content(entry.size < n ? entry.size : n, '\0');
   if (entry.method == 0)
-    std::memcpy(content.data(), bytes_ + data, entry.size);
+    std::memcpy(content.data(), bytes_ + data, content.size());
   else
-    inflate_into(content, bytes_ + data, entry.packed);
+    inflate_into(content, bytes_ + data, entry);
+  return content;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string ZipReader::read(const ZipEntry& entry) const {
+  std::string content = head(entry, entry.size);
   if (checksum(content.data(), content.size()) != entry.crc) refuse("an entry's checksum does not match");
   return content;
 }
@@ -139,7 +142,7 @@ TERN_INLINE void ZipReader::widen(ZipEntry& entry, std::uint64_t field, std::uin
   }
 }
 
-TERN_INLINE void ZipReader::inflate_into(std::string& content, const char* from, std::uint64_t packed) const {
+TERN_INLINE void ZipReader::inflate_into(std::string& content, const char* from, const ZipEntry& entry) const {
   z_stream stream{};
   if (inflateInit2(&stream, -15) != Z_OK) refuse("zlib cannot start");
   struct End {
@@ -149,15 +152,16 @@ TERN_INLINE void ZipReader::inflate_into(std::string& content, const char* from,
   int status = Z_OK;
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(from));
   stream.next_out = reinterpret_cast<Bytef*>(content.data());
-  std::uint64_t in = packed, out = content.size();
-  while (status == Z_OK) {
+  const bool is_whole = content.size() == entry.size;
+  std::uint64_t in = entry.packed, out = content.size();
+  while (status == Z_OK && (is_whole || out > 0)) {
     const uInt offered = uInt(in < 1u << 30 ? in : 1u << 30), room = uInt(out < 1u << 30 ? out : 1u << 30);
     stream.avail_in = offered, stream.avail_out = room;
     status = inflate(&stream, Z_NO_FLUSH);
     in -= offered - stream.avail_in, out -= room - stream.avail_out;
     if (status == Z_OK && offered == stream.avail_in && room == stream.avail_out) break;
   }
-  if (status != Z_STREAM_END || out != 0) refuse("an entry is corrupt");
+  if ((is_whole && status != Z_STREAM_END) || out != 0) refuse("an entry is corrupt");
 }
 
 }  // namespace tern::io::detail
@@ -208,19 +212,49 @@ namespace tern::inline TERN_BUILD::io {
   file.commit();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict load_npz(const std::string& path, Index max_bytes) {
-  const MappedFile file(path);
-  return tern::detail::within_memory("npz", path.c_str(), [&] {
-    const detail::ZipReader archive(file.data(), file.size(), path, max_bytes);
-    StateDict tensors;
-    for (const detail::ZipEntry& entry : archive.entries()) {
-      if (!entry.name.ends_with(".npy")) continue;
-      const std::string content = archive.read(entry);
-      const std::string name = entry.name.substr(0, entry.name.size() - 4);
-      tensors.push_back({name, detail::npy_tensor(content.data(), Index(content.size()), tern::detail::text({path, ":", name}))});
-    }
-    return tensors;
+[[gnu::noinline, gnu::cold]] TERN_INLINE Npz::Npz(const std::string& path, Index max_bytes)
+    : path_(path), file_(path), archive_(file_.data(), file_.size(), path), most_(most_content(file_.size(), max_bytes)) {}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> Npz::names() const {
+  std::vector<std::string> names;
+  for (const detail::ZipEntry& entry : archive_.entries())
+    if (is_array(entry)) names.push_back(array_name(entry));
+  return names;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE const detail::ZipEntry& Npz::entry(const std::string& name) const {
+  for (const detail::ZipEntry& entry : archive_.entries())
+    if (is_array(entry) && array_name(entry) == name) return entry;
+  fail("npz", {"'", path_, "': has no array '", name, "'"});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE detail::NpyHeader Npz::header(const std::string& name) const {
+  constexpr std::uint64_t enough = 12 + 10'000;  // for the longest header that is read
+  const detail::ZipEntry& entry = this->entry(name);
+  const std::string head = archive_.head(entry, enough);
+  return {head.data(), Index(head.size()), Index(entry.size), subject(name)};
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor Npz::load(const detail::ZipEntry& entry, const DType* to) const {
+  const std::string name = subject(array_name(entry));
+  if (entry.size > std::uint64_t(most_)) fail("npz", {"'", name, "': is larger than allowed: more than ", most_, " bytes"});
+  return tern::detail::within_memory("npz", name.c_str(), [&] {
+    const std::string content = archive_.read(entry);
+    return detail::npy_tensor(content.data(), Index(content.size()), name, to);
   });
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict load_npz(const std::string& path, Index max_bytes) {
+  const Npz file(path, max_bytes);
+  std::uint64_t left = std::uint64_t(file.most_);
+  StateDict tensors;
+  for (const detail::ZipEntry& entry : file.archive_.entries()) {
+    if (!Npz::is_array(entry)) continue;
+    if (entry.size > left) fail("npz", {"'", path, "': its arrays are larger than allowed: more than ", file.most_, " bytes"});
+    left -= entry.size;
+    tensors.push_back({Npz::array_name(entry), file.load(entry, nullptr)});
+  }
+  return tensors;
 }
 
 }  // namespace tern::io

@@ -2,31 +2,6 @@
 #pragma once
 #include "safetensors.hpp"
 
-namespace tern::inline TERN_BUILD::io::detail {
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor tensor_in(SharedMapping& mapping, char* bytes, const SafetensorsEntry& entry) {
-  tern::detail::TensorImpl* impl;
-  if (reinterpret_cast<std::uintptr_t>(bytes) % std::uintptr_t(tern::detail::size_of(entry.dtype)) == 0) {
-    mapping.retain();
-    const tern::detail::Deleter release = [](void*, void* context) { static_cast<SharedMapping*>(context)->release(); };
-    impl = tern::detail::new_external(entry.dtype, entry.shape, bytes, release, &mapping);
-  } else {
-    impl = tern::detail::new_impl(entry.dtype, entry.shape);
-    std::memcpy(impl->data, bytes, std::size_t(entry.end - entry.begin));
-  }
-  return Tensor<Cpu>(impl);  // AnyTensor takes the type from the impl
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_booleans(const char* data, const SafetensorsHeader& header, const std::string& path) {
-  for (const SafetensorsEntry& entry : header.tensors)
-    for (Index i = entry.begin; entry.dtype == DType::bool_ && i < entry.end; ++i)
-      if (data[i] & ~1)
-        fail("safetensors", {"'", path, "': tensor '", entry.name, "' of BOOL holds the byte ",
-                             int(static_cast<unsigned char>(data[i])), " at position ", i - entry.begin});
-}
-
-}  // namespace tern::io::detail
-
 namespace tern::inline TERN_BUILD::io {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void save_safetensors(const std::string& path, const StateDict& tensors,
@@ -44,28 +19,69 @@ namespace tern::inline TERN_BUILD::io {
       backend::run<Cpu>(backend::Copy{*copy, *impl});
       impl = copy;
     }
-    entries.push_back({named.name, impl->dtype, impl->shape(), impl->data, 0, 0});
+    entries.push_back({named.name, StoredType(int(impl->dtype)), impl->shape(), impl->data, 0, 0});
   }
   const SafetensorsLayout layout = layout_safetensors(entries, metadata, path);
   AtomicFile file(path);
   file.write(layout.head.data(), Index(layout.head.size()));
   for (const SafetensorsEntry* entry : layout.order)
-    file.write(entry->data, entry->shape.numel() * tern::detail::size_of(entry->dtype));
+    file.write(entry->data, entry->shape.numel() * detail::info_of(entry->type).bytes);
   file.commit();
 }
 
+[[gnu::noinline, gnu::cold]] TERN_INLINE Safetensors::Safetensors(const std::string& path)
+    : path_(path), mapping_(new detail::SharedMapping(path)) {
+  const MappedFile& file = mapping_->file();
+  try {
+    data_at_ = parse_safetensors(file.data(), file.size(), path, header_);
+  } catch (...) {
+    mapping_->release();
+    throw;
+  }
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> Safetensors::names() const {
+  std::vector<std::string> names;
+  for (const SafetensorsEntry& entry : header_.tensors) names.push_back(entry.name);
+  return names;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Safetensors::dtype(const std::string& name) const {
+  const SafetensorsEntry& of = entry(name);
+  return of.type == StoredType::other ? of.type_name : detail::info_of(of.type).name;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE const SafetensorsEntry& Safetensors::entry(const std::string& name) const {
+  for (const SafetensorsEntry& entry : header_.tensors)
+    if (entry.name == name) return entry;
+  fail("safetensors", {"'", path_, "': has no tensor '", name, "'"});
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor Safetensors::load(const SafetensorsEntry& entry) const {
+  if (entry.type == StoredType::other)
+    fail("safetensors", {"'", path_, "': tensor '", entry.name, "' has a type that is not supported: ", entry.type_name});
+  return load(entry, detail::info_of(entry.type).becomes);
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor Safetensors::load(const SafetensorsEntry& entry, DType to) const {
+  if (entry.type == StoredType::other) return load(entry);
+  char* const bytes = mapping_->file().data() + data_at_ + entry.begin;
+  const bool in_place = int(entry.type) == int(to) && to != DType::bool_ && reinterpret_cast<std::uintptr_t>(bytes) % std::uintptr_t(tern::detail::size_of(to)) == 0;
+  if (in_place) {
+    mapping_->retain();
+    const tern::detail::Deleter release = [](void*, void* context) { static_cast<detail::SharedMapping*>(context)->release(); };
+    return Tensor<Cpu>(tern::detail::new_external(to, entry.shape, bytes, release, mapping_));  // AnyTensor takes the type from the impl
+  }
+  tern::detail::TensorImpl* const impl = tern::detail::new_impl(to, entry.shape);
+  const Tensor<Cpu> owner(impl);
+  detail::read_stored("safetensors", tern::detail::text({"'", path_, "': tensor '", entry.name, "'"}), entry.type, false, bytes, impl->numel, to, impl->data);
+  return owner;
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE StateDict load_safetensors(const std::string& path) {
-  struct Owner {
-    detail::SharedMapping& mapping;
-    ~Owner() { mapping.release(); }
-  } const owner{*new detail::SharedMapping(path)};
-  const MappedFile& file = owner.mapping.file();
-  SafetensorsHeader header;
-  char* const data = file.data() + parse_safetensors(file.data(), file.size(), path, header);
-  detail::check_booleans(data, header, path);
+  const Safetensors file(path);
   StateDict tensors;
-  for (const SafetensorsEntry& entry : header.tensors)
-    tensors.push_back({entry.name, detail::tensor_in(owner.mapping, data + entry.begin, entry)});
+  for (const SafetensorsEntry& entry : file.header_.tensors) tensors.push_back({entry.name, file.load(entry)});
   return tensors;
 }
 

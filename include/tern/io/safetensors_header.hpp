@@ -11,16 +11,18 @@
 #include "../core/shape.hpp"
 #include "json.hpp"
 #include "json_reader.hpp"
+#include "stored_type.hpp"
 
 namespace tern::inline TERN_BUILD::io {
 
 /// A tensor in a file. Its bytes are [begin, end) of the data after the header.
 struct SafetensorsEntry {
   std::string name;
-  DType dtype;
+  StoredType type;
   tern::detail::Shape shape;
   const void* data;  ///< for writing: its elements, row-major without gaps
   Index begin, end;
+  std::string type_name = "";  ///< of one that was read: the format's name of the type
 };
 
 /// A file's metadata: pairs of names and texts.
@@ -33,12 +35,6 @@ struct SafetensorsHeader {
 
 /// Python's reader has the same limit.
 inline constexpr Index max_safetensors_header = 100'000'000;
-
-/// The format's name of an element type.
-constexpr const char* safetensors_name(DType type) {
-  constexpr const char* names[tern::detail::dtype_count] = {"F32", "F64", "BF16", "F16", "I64", "I32", "U8", "BOOL"};
-  return names[int(type)];
-}
 
 namespace detail {
 
@@ -54,7 +50,6 @@ class TERN_API SafetensorsParser : JsonReader {
   [[noreturn]] void refuse_second(const std::string& name) const;
   void refuse_duplicates(std::vector<const std::string*>& names) const;
   void parse_metadata(SafetensorsMetadata& metadata);
-  DType parse_dtype(const std::string& tensor);
   tern::detail::Shape parse_shape(const std::string& tensor);
   SafetensorsEntry parse_tensor(const std::string& name);
 
@@ -67,7 +62,7 @@ inline const SafetensorsEntry& entry_at(const void* pointer) {
   return **static_cast<const SafetensorsEntry* const*>(pointer);
 }
 
-/// The bytes of the entry's elements. False if an Index cannot hold the number.
+/// The bytes of the entry's elements, of a type that can be read. False if an Index cannot hold the number.
 TERN_API bool count_bytes(const SafetensorsEntry& entry, Index& bytes);
 
 /// What is wrong with a tensor's position in the file, after earlier tensors have filled `filled` bytes; empty if

@@ -1,5 +1,6 @@
 // The functions of safetensors_header.hpp that are not templates.
 #pragma once
+#include "file_kind.hpp"
 #include "safetensors_header.hpp"
 
 namespace tern::inline TERN_BUILD::io::detail {
@@ -37,15 +38,9 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void SafetensorsParser::parse_metadata(SafetensorsMetadata& metadata) {
+  if (accept_null()) return;
   std::string name;
   for (bool first = true; next_member(first, name);) metadata.emplace_back(name, string());
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE DType SafetensorsParser::parse_dtype(const std::string& tensor) {
-  const std::string name = string();
-  for (int i = 0; i < tern::detail::dtype_count; ++i)
-    if (name == safetensors_name(DType(i))) return DType(i);
-  fail("safetensors", {"'", path_, "': tensor '", tensor, "' has a type that is not supported: ", name});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape SafetensorsParser::parse_shape(const std::string& tensor) {
@@ -60,7 +55,7 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE SafetensorsEntry SafetensorsParser::parse_tensor(const std::string& name) {
-  SafetensorsEntry entry{name, {}, {}, nullptr, 0, 0};
+  SafetensorsEntry entry{name, StoredType::other, {}, nullptr, 0, 0};
   bool dtype = false, shape = false, offsets = false;
   std::string key;
   for (bool first = true; next_member(first, key);) {
@@ -68,7 +63,10 @@ namespace tern::inline TERN_BUILD::io::detail {
     if (!seen) refuse("a member other than dtype, shape and data_offsets");
     if (std::exchange(*seen, true)) refuse_second(key);
     if (seen == &dtype) {
-      entry.dtype = parse_dtype(name);
+      entry.type_name = string();
+      int type = 0;
+      while (type < int(StoredType::other) && entry.type_name != stored_types[type].safetensors) ++type;
+      entry.type = StoredType(type);
     } else if (seen == &shape) {
       entry.shape = parse_shape(name);
     } else {
@@ -94,19 +92,20 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 TERN_INLINE bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
-  bytes = tern::detail::size_of(entry.dtype);
+  bytes = info_of(entry.type).bytes;
   for (const Index size : entry.shape)
     if (__builtin_mul_overflow(bytes, size, &bytes)) return false;
   return true;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string misplaced(const SafetensorsEntry& entry, Index filled, Index data_bytes) {
-  Index bytes;
-  if (!count_bytes(entry, bytes)) return tern::detail::text({"has too many elements: ", tern::detail::ShapeRef(entry.shape)});
+  const bool is_known = entry.type != StoredType::other;
+  Index bytes = 0;
+  if (is_known && !count_bytes(entry, bytes)) return tern::detail::text({"has too many elements: ", tern::detail::ShapeRef(entry.shape)});
   if (entry.end < entry.begin) return "ends before it begins";
   if (entry.end > data_bytes) return tern::detail::text({"reaches beyond the file, which holds ", data_bytes, " bytes of data"});
-  if (entry.end - entry.begin != bytes)
-    return tern::detail::text({"does not have the ", bytes, " bytes of ", tern::detail::ShapeRef(entry.shape), " of ", safetensors_name(entry.dtype)});
+  if (is_known && entry.end - entry.begin != bytes)
+    return tern::detail::text({"does not have the ", bytes, " bytes of ", tern::detail::ShapeRef(entry.shape), " of ", entry.type_name});
   if (entry.begin < filled) return tern::detail::text({"overlaps the tensor before it, which ends at ", filled});
   if (entry.begin > filled) return tern::detail::text({"leaves a gap after byte ", filled});
   return "";
@@ -138,9 +137,11 @@ namespace tern::inline TERN_BUILD::io {
   if (size < 8) fail("safetensors", {"'", path, "': is truncated: ", size, " bytes cannot hold the header's length"});
   std::uint64_t length = 0;
   for (int i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  if (length > std::uint64_t(max_safetensors_header))
+  if (length > std::uint64_t(max_safetensors_header)) {
+    if (const std::string other = but_of_kind({bytes, std::size_t(size)}); !other.empty()) fail("safetensors", {"'", path, "': is no safetensors file", other});
     fail("safetensors", {"'", path, "': the header's length is larger than allowed: ", std::to_string(length), " > ",
-                         max_safetensors_header});
+                           max_safetensors_header});
+  }
   if (Index(length) > size - 8)
     fail("safetensors", {"'", path, "': is truncated: a header of ", Index(length), " bytes is announced, ", size - 8,
                          " follow"});
@@ -154,7 +155,7 @@ namespace tern::inline TERN_BUILD::io {
   const auto as_python = [](const void* a, const void* b) {
     constexpr int rank[] = {5, 6, 3, 2, 7, 4, 1, 0};
     const SafetensorsEntry &x = detail::entry_at(a), &y = detail::entry_at(b);
-    return x.dtype != y.dtype ? rank[int(y.dtype)] - rank[int(x.dtype)] : x.name.compare(y.name);
+    return x.type != y.type ? rank[int(y.type)] - rank[int(x.type)] : x.name.compare(y.name);
   };
   SafetensorsLayout layout{"", detail::sorted(tensors, as_python)};
   std::string json = "{";
@@ -164,9 +165,10 @@ namespace tern::inline TERN_BUILD::io {
   if (!metadata.empty()) put({layout.order.empty() ? "}" : "},"});
   Index filled = 0;
   for (const SafetensorsEntry* entry : layout.order) {
-    put({json_quoted(entry->name), ":{\"dtype\":\"", safetensors_name(entry->dtype), "\",\"shape\":["});
+    const detail::StoredTypeInfo& type = detail::info_of(entry->type);
+    put({json_quoted(entry->name), ":{\"dtype\":\"", type.safetensors, "\",\"shape\":["});
     for (int i = 0; i < entry->shape.n; ++i) put({i ? "," : "", entry->shape[i]});
-    const Index end = filled + entry->shape.numel() * tern::detail::size_of(entry->dtype);
+    const Index end = filled + entry->shape.numel() * type.bytes;
     put({"],\"data_offsets\":[", filled, ",", end, entry == layout.order.back() ? "]}" : "]},"});
     filled = end;
   }

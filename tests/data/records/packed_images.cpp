@@ -4,6 +4,7 @@
 #include <tern/data/records/pack_images.hpp>
 #include <tern/data/records/packed_images.hpp>
 #include <tern/data/records/shard_sampler.hpp>
+#include <tern/data/records/tar.hpp>
 #include <tern/data/records/tfrecord.hpp>
 #include <tern/data/save_image.hpp>
 #include <tern/data/transforms.hpp>
@@ -71,6 +72,22 @@ TEST_CASE("batches of packed pictures are those of the folder, bit for bit") {
       CHECK(other == got.end());
     }
   }
+}
+
+TEST_CASE("packed pictures are read as far as they go, if that is asked for") {
+  const TemporaryFolder folder;
+  std::string file = data::encode_png(ones<Cpu, std::uint8_t>({3, 30, 20}));
+  file[file.size() - 14] = char(file[file.size() - 14] ^ 1);  // in the checksum
+  data::TarWriter writer(folder / "a.tar");
+  writer.write("0", {{"png", file}, {"cls", "1"}});
+  writer.close();
+  const std::vector<Index> first = {0};
+  CHECK(error_of([&] { data::PackedImages::load(folder.path()).batch(first); }).ends_with("IDAT: CRC error"));
+  const auto [x, y] = data::PackedImages::load(folder.path(), {.allow_damaged = true}).batch(first);
+  CHECK(x.shape() == detail::Shape{1, 3, 30, 20});
+  CHECK(x(0, 2, 29, 19) == 1 / 255.f);
+  CHECK(y(0) == 1);
+  CHECK(data::PackedImages::load(folder.path(), {.skip_bad = true}).size() == 0);
 }
 
 TEST_CASE("a shard sampler reads each packed picture once, by all ranks together") {

@@ -68,7 +68,7 @@ TEST_CASE("samples that are written are read, with long keys too") {
   CHECK(samples[0].key == "sample0");
   CHECK(samples[1].key == long_key);
   CHECK(data::TarFile::fields(samples[1])[0].second.empty());
-  CHECK(error_of([&] { file.image(samples[1]); }) == "tar: sample '" + long_key + "': cls must be the number of a class, not ''");
+  CHECK(error_of([&] { file.image(samples[1]); }) == "tar: sample '" + long_key + "' has no cls, but jpg");
   CHECK(error_of([&] { data::TarWriter(folder / "b.tar").write("a/b.c", {}); }) == "tar: a sample's key must have no dot in its last part: 'a/b.c'");
 }
 
@@ -86,6 +86,54 @@ TEST_CASE("pictures in a tar archive keep their label and name") {
   CHECK((first.encoded == "\x89PNG" && first.label == 12 && first.name == "cats/1.b.png" && first.class_name == "cats"));
   CHECK((second.encoded == "jpeg" && second.label == -3 && second.name.empty()));
   CHECK(data::TarFile::fields(samples[0])[0].first == "png");
+}
+
+TEST_CASE("a Mac's shard is read: names that begin with a dot are passed, endings are in any case, labels may have white space") {
+  const TemporaryFolder folder;
+  data::TarWriter writer(folder / "a.tar");
+  const auto put = [&](const char* key, const data::TarFile::Fields& fields) { writer.write(key, fields); };
+  // The writer takes no key with a dot, so a letter of the header stands for it.
+  put("./Q_0", {{"JPG", "resources"}});
+  put("./0", {{"JPG", "first"}, {"Cls", " 3\r\n"}, {"filename.TXT", "Cats/0.JPG"}});
+  put("Q", {{"DS_Store", "x"}});
+  put("dir/Q_1", {{"png", "resources"}});
+  put("dir/1", {{"jpeg", "second"}});
+  put("dir/Q_1", {{"cls", "resources"}});
+  put("dir/1", {{"cls", "\t-12\n\n"}});
+  writer.close();
+  std::string bytes = content_of(folder / "a.tar");
+  for (std::size_t at = 0; (at = bytes.find('Q', at)) != std::string::npos; ++at) {
+    bytes[at] = '.';
+    int sum = 0;
+    char* const header = bytes.data() + at / 512 * 512;
+    for (int i = 0; i < 512; ++i) sum += i >= 148 && i < 156 ? ' ' : static_cast<unsigned char>(header[i]);
+    std::snprintf(header + 148, 7, "%06o", unsigned(sum));
+  }
+  const data::TarFile file(folder.put("b.tar", bytes));
+  const auto samples = all_records(file);
+  REQUIRE(samples.size() == 2);
+  CHECK(samples[0].key == "./0");
+  CHECK(data::TarFile::fields(samples[0]) == data::TarFile::Fields{{"jpg", "first"}, {"cls", " 3\r\n"}, {"filename.txt", "Cats/0.JPG"}});
+  const data::ImageRecord first = file.image(samples[0]), second = file.image(samples[1]);
+  CHECK((first.encoded == "first" && first.label == 3 && first.name == "Cats/0.JPG"));
+  CHECK(samples[1].key == "dir/1");
+  CHECK((second.encoded == "second" && second.label == -12));
+}
+
+TEST_CASE("a sample that is no labelled picture is an Error that names what it has") {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const data::TarFile::Fields& fields) {
+    data::TarWriter writer(folder / "a.tar");
+    writer.write("s", fields);
+    writer.close();
+    const data::TarFile file(folder / "a.tar");
+    return error_of([&] { file.image(all_records(file)[0]); });
+  };
+  CHECK(refusal({{"cls", "3"}, {"webp", "x"}}) == "tar: sample 's' has no jpg, jpeg or png, but cls, webp");
+  CHECK(refusal({{"jpg", "x"}, {"json", "{}"}}) == "tar: sample 's' has no cls, but jpg, json");
+  for (const std::string label : {"", " ", "cat", "3 4", "3x", "99999999999999999999", "1.5"})
+    CHECK(refusal({{"jpg", "x"}, {"cls", label}}) == "tar: sample 's': cls must be the number of a class, not '" + label + "'");
+  CHECK(refusal({{"png", ""}, {"cls", "3"}}) == "");  // an empty file is damaged, not missing
 }
 
 TEST_CASE("a damaged tar archive gives errors, or records of its size") {

@@ -11,7 +11,9 @@
 namespace tern::inline TERN_BUILD::data {
 
 struct PackedImagesOptions {
-  bool skip_bad = false;  ///< leave out damaged records and pictures; load() then reads each once
+  bool skip_bad = false;                ///< leave out damaged records and pictures; load() then reads each once
+  bool allow_damaged = false;           ///< as in ImageOptions
+  bool apply_exif_orientation = false;  ///< as in ImageOptions
 };
 
 /// Labelled pictures in TFRecord, RecordIO or tar shards, or in an LMDB: what an ImageFolder is for files. Pictures are read when a batch
@@ -48,6 +50,7 @@ class TERN_API PackedImages {
   std::vector<Index> records_, sizes_;  // the records of the samples; the samples of the shards
   std::vector<std::string> classes_;
   Index skipped_ = 0;
+  ImageOptions options_;
 };
 
 }  // namespace tern::data

@@ -9,6 +9,7 @@ namespace tern::inline TERN_BUILD::data {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE PackedImages PackedImages::load(const std::string& shards, const PackedImagesOptions& options) {
   PackedImages set(RecordSet(shards, {.skip_bad = options.skip_bad}));
+  set.options_ = {options.allow_damaged, options.apply_exif_orientation};
   set.records_ = detail::in_sequence(set.set_.size());
   set.sizes_ = set.set_.sizes();
   set.skipped_ = set.set_.skipped();
@@ -38,7 +39,7 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline]] TERN_INLINE void PackedImages::read(Index sample, Image& image) const {
   Record held;
   const ImageRecord packed = record(sample, held);
-  if (packed.pixels.empty()) return decode_image(where(sample), packed.encoded, image);
+  if (packed.pixels.empty()) return decode_image(where(sample), packed.encoded, image, options_);
   const Index n = packed.channels * packed.height * packed.width;
   if (n != Index(packed.pixels.size())) fail("PackedImages", {where(sample), ": has ", Index(packed.pixels.size()), " bytes, not the ", n, " of its sizes"});
   float* const out = image.replace(packed.channels, packed.height, packed.width);
@@ -48,7 +49,7 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline]] TERN_INLINE void PackedImages::read(Index sample, Image& image, const WindowChoice& choice) const {
   Record held;
   const ImageRecord packed = record(sample, held);
-  if (packed.pixels.empty()) return decode_image(where(sample), packed.encoded, image, choice);
+  if (packed.pixels.empty()) return decode_image(where(sample), packed.encoded, image, choice, options_);
   read(sample, image);
   const ImageWindow window = choice(image.height(), image.width());
   detail::check_window(where(sample), window, image.height(), image.width());

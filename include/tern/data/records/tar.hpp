@@ -14,7 +14,7 @@ namespace detail {
 struct TERN_API TarMember {
   std::string_view folder, name;  // the name is folder/name if folder is not empty
   std::string_view content;
-  bool is_field = false;          // a file with a dot in its name
+  bool is_field = false;          // a file with a dot within its name
   Index next = 0;                 // the offset behind it, or behind the damage if it cannot be read; -1: the archive ends
   const char* problem = nullptr;  // why it cannot be read
 
@@ -36,18 +36,18 @@ TERN_API TarMember tar_member(std::string_view archive, Index offset);
 
 /// A record is a sample: its key is the members' common name, as `train/0001`, its bytes are the members with their headers, of which
 /// fields() makes { {"jpg", …}, {"cls", …} }. Long names are read in the POSIX and in the GNU format. What is not a file, and files without
-/// a dot in their name, are left out. Samples beside a damaged header are damaged too: it may be that of a member of theirs.
+/// a dot in their name or with a name that begins with one, such as a Mac's ._a.jpg, are left out. Samples beside a damaged header are damaged too: it may be that of a member of theirs.
 class TERN_API TarFile : public detail::MappedRecords {
  public:
   explicit TarFile(const std::string& path) : MappedRecords(path) {}
 
   const char* format() const override { return "tar"; }
 
-  using Fields = std::vector<std::pair<std::string_view, std::string_view>>;
-  /// The parts of the members' names behind the first dot, and the contents.
+  using Fields = std::vector<std::pair<std::string, std::string_view>>;
+  /// The parts of the members' names behind the first dot, in lower case, and the contents.
   static Fields fields(const Record& record);
 
-  /// Of a sample with a jpg, jpeg or png, with the label as a text in cls, and where there is one, the file's name in filename.txt.
+  /// Of a sample with a jpg, jpeg or png, with the label as a whole number in cls, and where there is one, the file's name in filename.txt.
   ImageRecord image(const Record& record) const override;
 
  protected:

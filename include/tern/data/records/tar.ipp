@@ -1,6 +1,7 @@
 // The functions of tar.hpp that are not templates.
 #pragma once
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
@@ -119,7 +120,7 @@ TERN_INLINE bool is_tar_header(const char* header) { return header[0] && tar_num
     if (std::memcmp(header + tar_magic.at, "ustar\0", 6) == 0) member.folder = tar_text(header, tar_prefix);
     if (const std::string_view path = pax_value(pax, "path"); !path.empty()) long_name = path;
     if (!long_name.empty()) member.name = long_name, member.folder = {};
-    member.is_field = is_file && member.dot() != std::string_view::npos;
+    member.is_field = is_file && member.dot() != std::string_view::npos && member.dot() != member.name.rfind('/') + 1;
     member.next = offset;
     return member;
   }
@@ -185,8 +186,11 @@ namespace tern::inline TERN_BUILD::data {
     const detail::TarMember member = detail::tar_member(record.bytes, offset);
     if (member.problem) fail("tar", {member.problem});
     if (member.next < 0) break;
-    if (member.is_field) fields.emplace_back(member.field(), member.content);
     offset = member.next;
+    if (!member.is_field) continue;
+    fields.emplace_back(member.field(), member.content);
+    for (char& c : fields.back().first)
+      if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
   }
   return fields;
 }
@@ -194,16 +198,23 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline]] TERN_INLINE ImageRecord TarFile::image(const Record& record) const {
   ImageRecord image;
   std::string_view label;
+  bool has_picture = false, has_label = false;
+  const std::string key(record.key);
+  std::string names;
   for (const auto& [name, content] : fields(record)) {
-    if (name == "jpg" || name == "jpeg" || name == "png") image.encoded = content;
-    if (name == "cls") label = content;
+    if (name == "jpg" || name == "jpeg" || name == "png") has_picture = true, image.encoded = content;
+    if (name == "cls") has_label = true, label = content;
     if (name == "filename.txt") image.name = content;
+    names += (names.empty() ? "" : ", ") + name;
   }
-  const std::string key(record.key), digits(label.substr(0, 20));
-  if (!image.encoded.data()) fail("tar", {"sample '", key, "' has no jpg, jpeg or png"});
-  char* end = nullptr;
-  image.label = std::strtoll(digits.c_str(), &end, 10);
-  if (end == digits.c_str() || (*end && *end != '\n')) fail("tar", {"sample '", key, "': cls must be the number of a class, not '", digits, "'"});
+  if (!has_picture) fail("tar", {"sample '", key, "' has no jpg, jpeg or png, but ", names});
+  if (!has_label) fail("tar", {"sample '", key, "' has no cls, but ", names});
+  constexpr std::string_view blank = " \t\n\v\f\r";
+  const std::size_t begin = std::min(label.find_first_not_of(blank), label.size());
+  const std::string_view digits = label.substr(begin, label.find_last_not_of(blank) + 1 - begin);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), image.label);
+  if (error != std::errc() || end != digits.data() + digits.size())
+    fail("tar", {"sample '", key, "': cls must be the number of a class, not '", std::string(label.substr(0, 20)), "'"});
   image.class_name = detail::first_folder(image.name);
   return image;
 }

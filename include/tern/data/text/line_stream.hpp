@@ -7,7 +7,7 @@
 
 namespace tern::inline TERN_BUILD::data {
 
-/// The lines of a file, plain or gzip, without line breaks: for (const std::string& line : LineStream(path)). It holds a part of the file at a
+/// The lines of a file, plain or gzip, without line breaks and a byte-order mark: for (const std::string& line : LineStream(path)). It holds a part of the file at a
 /// time. Text after the last line break is a line if it is not empty.
 class TERN_API LineStream {
  public:
@@ -25,6 +25,8 @@ class TERN_API LineStream {
     [[noreturn]] void refuse(const char* op, std::initializer_list<tern::detail::Piece> rule) const;
 
    private:
+    void end_line(std::string& line);
+
     io::GzipReader file_;
     Index number_ = 0;
     std::size_t at_ = 0, filled_ = 0;

@@ -12,7 +12,7 @@ namespace tern::inline TERN_BUILD::data {
     if (at_ == filled_) {
       filled_ = std::size_t(file_.read_some(buffer_, sizeof buffer_)), at_ = 0;
       if (filled_ == 0) {
-        number_ += any;
+        if (any) end_line(line);
         return any;
       }
     }
@@ -22,10 +22,16 @@ namespace tern::inline TERN_BUILD::data {
     line.append(from, found ? found : buffer_ + filled_);
     at_ = found ? std::size_t(found - buffer_) + 1 : filled_;
     if (!found) continue;
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    ++number_;
+    end_line(line);
     return true;
   }
+}
+
+TERN_INLINE void LineStream::Reader::end_line(std::string& line) {
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  if (++number_ > 1) return;
+  io::refuse_utf16("LineStream", path(), line);
+  if (io::begins_with_mark(line)) line.erase(0, 3);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void LineStream::Reader::refuse(const char* op, std::initializer_list<tern::detail::Piece> rule) const {
