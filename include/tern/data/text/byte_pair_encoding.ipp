@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "../../io/file.hpp"
-#include "../../io/json_reader.hpp"
 #include "byte_pair_encoding.hpp"
-#include "line_stream.hpp"
+#include "composition.hpp"
 
 namespace tern::inline TERN_BUILD::data {
 
@@ -22,21 +21,14 @@ inline std::uint32_t written_byte(unsigned byte) {
   return code;
 }
 
-}  // namespace detail
-
-/// A file that is being read, and the bytes that its characters are written for.
-class BytePairEncoding::File {
+/// The bytes of the names of tokens in a vocabulary.
+class WrittenBytes {
  public:
-  explicit File(std::string path) : path_(std::move(path)) {
-    for (unsigned b = 0; b < 256; ++b) byte_of_[detail::written_byte(b)] = char(b);
+  WrittenBytes() {
+    for (unsigned b = 0; b < 256; ++b) byte_of_[written_byte(b)] = char(b);
   }
-
-  template <class... X>
-  [[noreturn]] void refuse(const X&... why) const {
-    fail("BytePairEncoding", {"'", path_, "': ", why...});
-  }
-  /// The bytes of a token's name. False if it is not written by bytes.
-  bool bytes_of(const std::string& name, std::string& bytes) const {
+  /// False if a name is not written by bytes.
+  bool of(const std::string& name, std::string& bytes) const {
     bytes.clear();
     for (std::size_t at = 0; at < name.size();) {
       const Character c = first_character(std::string_view(name).substr(at));
@@ -47,209 +39,77 @@ class BytePairEncoding::File {
     }
     return true;
   }
-  io::JsonReader json(const std::string& text) const {
-    return io::JsonReader(text.data(), Index(text.size()), "BytePairEncoding", tern::text({"'", path_, "' is not valid JSON"}));
-  }
-  std::string content() const { return io::read_file(path_, Index(1) << 31); }
-  const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
   std::unordered_map<std::uint32_t, char> byte_of_;
-};
-
-TERN_INLINE void BytePairEncoding::set_token(const std::string& name, Index token, const File& file) {
-  constexpr Index most = 1 << 24;
-  if (token >= most) file.refuse("token '", name, "' has number ", token, ", beyond ", most);
-  std::string bytes;
-  if (!file.bytes_of(name, bytes)) bytes = name;  // an added token, in plain text
-  if (token >= size()) bytes_.resize(std::size_t(token) + 1);
-  if (!bytes_[std::size_t(token)].empty() && bytes_[std::size_t(token)] != bytes)
-    file.refuse("tokens '", bytes_[std::size_t(token)], "' and '", bytes, "' have one number, ", token);
-  bytes_[std::size_t(token)] = bytes;
-  tokens_[bytes] = token;
-}
-
-TERN_INLINE void BytePairEncoding::add_merge(const std::string& left, const std::string& right, const File& file) {
-  const auto token_of = [&](const std::string& name) {
-    std::string bytes;
-    const auto found = file.bytes_of(name, bytes) ? tokens_.find(bytes) : tokens_.end();
-    if (found == tokens_.end()) file.refuse("merge '", left, " ", right, "' needs a token that the vocabulary lacks, '", name, "'");
-    return found->second;
-  };
-  const Index a = token_of(left), b = token_of(right), both = token_of(left + right);
-  merges_[pair(a, b)] = {Index(merges_.size()), both};  // the last one counts where a pair occurs twice, as in Hugging Face's reader
-}
-
-TERN_INLINE void BytePairEncoding::add_special(const Added& special, const File& file) {
-  if (special.text.empty()) file.refuse("an added token is empty");
-  if (special.token >= size()) bytes_.resize(std::size_t(special.token) + 1);
-  bytes_[std::size_t(special.token)] = special.text;
-  tokens_[special.text] = special.token;
-  added_.push_back(special);
-}
-
-TERN_INLINE void BytePairEncoding::finish(const File& file) {
-  for (unsigned b = 0; b < 256; ++b) {
-    const auto found = tokens_.find(std::string(1, char(b)));
-    if (found == tokens_.end()) file.refuse("the vocabulary lacks byte ", Index(b));
-    of_byte_[b] = found->second;
-  }
-}
-
-[[gnu::cold]] TERN_INLINE BytePairEncoding BytePairEncoding::load(const std::string& vocab, const std::string& merges) {
-  BytePairEncoding encoding;
-  const File names(vocab), pairs(merges);
-  const std::string content = names.content();
-  io::JsonReader json = names.json(content);
-  std::string name;
-  for (bool first = true; json.next_member(first, name);) encoding.set_token(name, json.integer(), names);
-  json.end();
-  LineStream::Reader lines(merges);
-  for (std::string line; lines.next(line);) {
-    if (line.empty() || line.starts_with("#version")) continue;
-    const std::size_t space = line.find(' ');
-    if (space == std::string::npos || line.find(' ', space + 1) != std::string::npos)
-      lines.refuse("BytePairEncoding", {"a merge is two tokens with a space between them, not '", line, "'"});
-    encoding.add_merge(line.substr(0, space), line.substr(space + 1), pairs);
-  }
-  encoding.finish(names);
-  const std::string end = "<|endoftext|>";
-  if (const Index token = encoding.find(end); token >= 0) encoding.add_special({end, token, false, false, false}, names);
-  return encoding;
-}
-
-namespace detail {
-
-/// What a tokenizer.json may say. Other values are refused by name.
-class TokenizerReader {
- public:
-  TokenizerReader(io::JsonReader& json, const std::string& path) : json_(json), path_(path) {}
-
-  template <class... X>
-  [[noreturn]] void refuse(const X&... why) const {
-    fail("BytePairEncoding", {"'", path_, "': ", why...});
-  }
-  /// A string member that must have this value, or null.
-  void require(const char* member, const char* value) {
-    if (json_.accept_null()) return;
-    if (const std::string got = json_.string(); got != value) refuse(member, " '", got, "' is not supported");
-  }
-  void require_null(const char* member) {
-    if (!json_.accept_null()) refuse(member, " is not supported");
-  }
-
-  /// The rule of the pieces, and whether a space comes in front.
-  void pre_tokenizer(PieceRule& rule, bool& adds_space) {
-    if (json_.accept_null()) return;
-    std::string type, name;
-    bool use_regex = true;
-    for (bool first = true; json_.next_member(first, name);) {
-      if (name == "type") type = json_.string();
-      else if (name == "add_prefix_space") adds_space = json_.boolean();
-      else if (name == "use_regex") use_regex = json_.boolean();
-      else if (name == "pattern") rule = pattern();
-      else if (name == "behavior") require("pre_tokenizer behavior", "Isolated");
-      else if (name == "invert" && json_.boolean()) refuse("an inverted pattern is not supported");
-      else if (name == "pretokenizers")
-        for (bool next = true; json_.next_element(next);) pre_tokenizer(rule, adds_space);
-      else if (name != "invert") json_.skip();
-    }
-    if (type == "ByteLevel") byte_level_ = true;
-    else if (type != "Split" && type != "Sequence") refuse("pre_tokenizer '", type, "' is not supported");
-    if (type == "ByteLevel" && use_regex) rule = PieceRule::gpt2;
-  }
-  bool is_byte_level() const { return byte_level_; }
-
- private:
-  PieceRule pattern() {
-    std::string kind, regex, name;
-    for (bool first = true; json_.next_member(first, name);) kind = name, regex = json_.string();
-    static const std::pair<const char*, PieceRule> known[] = {
-        {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", PieceRule::gpt2},
-        {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-         PieceRule::llama3},
-        {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-         PieceRule::qwen}};
-    for (const auto& [text, rule] : known)
-      if (kind == "Regex" && regex == text) return rule;
-    refuse("the pattern '", regex, "' is not supported");
-  }
-
-  io::JsonReader& json_;
-  const std::string& path_;
-  bool byte_level_ = false;
 };
 
 }  // namespace detail
 
-[[gnu::cold]] TERN_INLINE BytePairEncoding BytePairEncoding::load(const std::string& tokenizer) {
-  BytePairEncoding encoding;
-  const File file(tokenizer);
-  const std::string content = file.content();
-  io::JsonReader json = file.json(content);
-  detail::TokenizerReader read(json, tokenizer);
-  encoding.rule_ = detail::PieceRule::whole;
-  std::vector<Added> added;
-  std::vector<std::pair<std::string, std::string>> merges;
-  std::string name, inner;
-  for (bool first = true; json.next_member(first, name);) {
-    if (name == "normalizer") {
-      read.require_null("normalizer");
-    } else if (name == "pre_tokenizer") {
-      read.pre_tokenizer(encoding.rule_, encoding.adds_space_);
-    } else if (name == "added_tokens") {
-      for (bool next = true; json.next_element(next);) {
-        Added token{"", 0, false, false, true};
-        for (bool member = true; json.next_member(member, inner);) {
-          if (inner == "id") token.token = json.integer();
-          else if (inner == "content") token.text = json.string();
-          else if (inner == "lstrip") token.takes_space_before = json.boolean();
-          else if (inner == "rstrip") token.takes_space_after = json.boolean();
-          else if (inner == "normalized") token.late = json.boolean();
-          else if (inner == "single_word" && json.boolean()) file.refuse("single_word of added token '", token.text, "' is not supported");
-          else if (inner != "single_word") json.skip();
-        }
-        added.push_back(token);
-      }
-    } else if (name == "model") {
-      for (bool member = true; json.next_member(member, inner);) {
-        if (inner == "type") read.require("model type", "BPE");
-        else if (inner == "dropout") read.require_null("dropout");
-        else if (inner == "continuing_subword_prefix" || inner == "end_of_word_suffix") read.require(inner.c_str(), "");
-        else if (inner == "byte_fallback" && json.boolean()) file.refuse("byte_fallback is not supported");
-        else if (inner == "ignore_merges") encoding.ignores_merges_ = json.boolean();
-        else if (inner == "vocab")
-          for (bool next = true; json.next_member(next, name);) encoding.set_token(name, json.integer(), file);
-        else if (inner == "merges")
-          for (bool next = true; json.next_element(next);) {
-            std::string parts[2];
-            if (json.peek() == '[') {
-              std::size_t count = 0;
-              for (bool part = true; json.next_element(part); ++count) {
-                if (count == 2) json.refuse("a merge has more than two tokens");
-                parts[count] = json.string();
-              }
-            } else {
-              const std::string both = json.string();
-              const std::size_t space = both.find(' ');
-              if (space == std::string::npos) json.refuse("a merge is two tokens with a space between them");
-              parts[0] = both.substr(0, space), parts[1] = both.substr(space + 1);
-            }
-            merges.emplace_back(parts[0], parts[1]);
-          }
-        else if (inner != "byte_fallback") json.skip();
-      }
-    } else {
-      json.skip();
-    }
+[[gnu::cold]] TERN_INLINE BytePairEncoding::BytePairEncoding(const detail::TokenizerParts& parts)
+    : front_(parts.front),
+      back_(parts.back),
+      rule_(parts.rule),
+      composes_(parts.composes),
+      adds_space_(parts.adds_space),
+      ignores_merges_(parts.ignores_merges) {
+  const detail::WrittenBytes written;
+  const auto refuse = [](const std::string& path, const auto&... why) { fail("BytePairEncoding", {"'", path, "': ", why...}); };
+  constexpr Index most = 1 << 24;
+  std::string bytes;
+  const auto check = [&](const std::string& name, Index token) {
+    if (token < 0 || token >= most) refuse(parts.path, "token '", name, "' has number ", token, ", beyond ", most);
+  };
+  for (const auto& [name, token] : parts.vocab) {
+    check(name, token);
+    if (!written.of(name, bytes)) bytes = name;  // an added token, in plain text
+    if (token < size() && !bytes_[std::size_t(token)].empty() && bytes_[std::size_t(token)] != bytes)
+      refuse(parts.path, "tokens '", bytes_[std::size_t(token)], "' and '", bytes, "' have one number, ", token);
+    set_token(token, bytes);
   }
-  json.end();
-  if (!read.is_byte_level()) file.refuse("it is not byte-level: there is no pre_tokenizer 'ByteLevel'");
-  for (const auto& [left, right] : merges) encoding.add_merge(left, right, file);
-  encoding.finish(file);
-  for (const Added& token : added) encoding.add_special(token, file);
-  return encoding;
+  const auto token_of = [&](const std::string& name, const std::string& left, const std::string& right) {
+    const auto found = written.of(name, bytes) ? tokens_.find(bytes) : tokens_.end();
+    if (found == tokens_.end())
+      refuse(parts.merges_path, "merge '", left, " ", right, "' needs a token that the vocabulary lacks, '", name, "'");
+    return found->second;
+  };
+  for (const auto& [left, right] : parts.merges) {
+    const Index a = token_of(left, left, right), b = token_of(right, left, right), both = token_of(left + right, left, right);
+    merges_[pair(a, b)] = {Index(merges_.size()), both};  // the last one counts where a pair occurs twice, as in Hugging Face's reader
+  }
+  for (unsigned b = 0; b < 256; ++b) {
+    const auto found = tokens_.find(std::string(1, char(b)));
+    if (found == tokens_.end()) refuse(parts.path, "the vocabulary lacks byte ", Index(b));
+    of_byte_[b] = found->second;
+  }
+  for (const detail::AddedToken& token : parts.added) {
+    if (token.text.empty()) refuse(parts.path, "an added token is empty");
+    check(token.text, token.token);
+    set_token(token.token, token.text);
+    added_.push_back(token);
+    if (token.late && composes_) set_token(token.token, added_.back().text = detail::compose(token.text));
+  }
+  for (const std::vector<Index>* const side : {&front_, &back_})
+    for (const Index token : *side)
+      if (token >= size()) refuse(parts.path, "post_processor adds token ", token, " of ", size());
+}
+
+TERN_INLINE void BytePairEncoding::set_token(Index token, const std::string& bytes) {
+  if (token >= size()) bytes_.resize(std::size_t(token) + 1);
+  bytes_[std::size_t(token)] = bytes;
+  tokens_[bytes] = token;
+}
+
+[[gnu::cold]] TERN_INLINE BytePairEncoding BytePairEncoding::load(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return BytePairEncoding(detail::read_tokenizer(path));
+  const std::string file = path + "/tokenizer.json";
+  return io::exists(file) ? load(file) : load(path + "/vocab.json", path + "/merges.txt");
+}
+
+[[gnu::cold]] TERN_INLINE BytePairEncoding BytePairEncoding::load(const std::string& vocab, const std::string& merges,
+                                                                  const std::string& tokenizer_class) {
+  return BytePairEncoding(detail::read_vocabulary(vocab, merges, tokenizer_class));
 }
 
 TERN_INLINE Index BytePairEncoding::find(const std::string& bytes) const {
@@ -257,14 +117,14 @@ TERN_INLINE Index BytePairEncoding::find(const std::string& bytes) const {
   return found == tokens_.end() ? -1 : found->second;
 }
 
-TERN_INLINE const BytePairEncoding::Added* BytePairEncoding::first_added(std::string_view text, bool late, std::size_t& at) const {
+TERN_INLINE const detail::AddedToken* BytePairEncoding::first_added(std::string_view text, bool late, std::size_t& at) const {
   bool begins[256] = {};
-  for (const Added& each : added_)
+  for (const detail::AddedToken& each : added_)
     if (each.late == late) begins[static_cast<unsigned char>(each.text[0])] = true;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!begins[static_cast<unsigned char>(text[i])]) continue;
-    const Added* best = nullptr;
-    for (const Added& each : added_)
+    const detail::AddedToken* best = nullptr;
+    for (const detail::AddedToken& each : added_)
       if (each.late == late && text.substr(i).starts_with(each.text) && (!best || each.text.size() > best->text.size())) best = &each;
     if (!best) continue;
     at = i;
@@ -273,9 +133,11 @@ TERN_INLINE const BytePairEncoding::Added* BytePairEncoding::first_added(std::st
   return nullptr;
 }
 
-TERN_INLINE std::vector<Index> BytePairEncoding::encode(std::string_view text) const {
+TERN_INLINE std::vector<Index> BytePairEncoding::encode(std::string_view text, bool add_special_tokens) const {
   std::vector<Index> tokens;
+  if (add_special_tokens) tokens = front_;
   encode_around_added(text, false, tokens);
+  if (add_special_tokens) tokens.insert(tokens.end(), back_.begin(), back_.end());
   return tokens;
 }
 
@@ -284,7 +146,7 @@ TERN_INLINE void BytePairEncoding::encode_around_added(std::string_view text, bo
   const auto character = [](std::string_view t) { return std::size_t(first_character(t).bytes); };
   while (!text.empty()) {
     std::size_t at = text.size();
-    const Added* const special = first_added(text, late, at);
+    const detail::AddedToken* const special = first_added(text, late, at);
     std::string_view before = text.substr(0, at);
     if (special && special->takes_space_before) {
       std::size_t end = 0;
@@ -296,6 +158,7 @@ TERN_INLINE void BytePairEncoding::encode_around_added(std::string_view text, bo
       before = before.substr(0, end);
     }
     if (late) encode_text(before, tokens);
+    else if (composes_) encode_around_added(detail::compose(before), true, tokens);
     else encode_around_added(before, true, tokens);
     if (!special) return;
     tokens.push_back(special->token);
