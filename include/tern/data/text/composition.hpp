@@ -7,7 +7,7 @@
 
 namespace tern::inline TERN_BUILD::data::detail {
 
-/// NFC of a text, as Hugging Face's tokenizers have it: marks that they do not know, which are newer than Unicode 8, stay where they are.
+/// NFC of a text, as Hugging Face's tokenizers have it: marks that they do not know, which are newer than Unicode 9, stay where they are.
 /// So do bytes that are not UTF-8.
 TERN_API std::string compose(std::string_view text);
 
