@@ -50,6 +50,8 @@ void write_with(Net net, const Options& o, const std::vector<Index>& stop) {
   auto cache = net.new_cache(1, given + most - 1);  // the last token is not looked at
   auto next = from_vector<D, Index>(prompt, {1, given});
   std::fputs(o.prompt.c_str(), stdout);
+  std::vector<Index> text = prompt;
+  std::size_t printed = encoding.decode(text).size();  // a token alone may lack the space in front of it
   const double start = now();
   double first = start;  // when the first token was there
   Index count = 0;
@@ -58,8 +60,11 @@ void write_with(Net net, const Options& o, const std::vector<Index>& stop) {
     const Index token = next.item();
     if (count++ == 0) first = now();
     if (std::find(stop.begin(), stop.end(), token) != stop.end()) break;
-    std::fputs(encoding.decode({&token, 1}).c_str(), stdout);
+    text.push_back(token);
+    const std::string whole = encoding.decode(text);
+    std::fputs(whole.c_str() + printed, stdout);
     std::fflush(stdout);
+    printed = whole.size();
   }
   const double end = now();
   std::printf("\n\n");

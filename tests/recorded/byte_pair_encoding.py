@@ -6,7 +6,8 @@ import random
 import tempfile
 
 import tokenizers
-from tokenizers import AddedToken, ByteLevelBPETokenizer, Regex, Tokenizer, normalizers, pre_tokenizers, processors
+from tokenizers import (AddedToken, ByteLevelBPETokenizer, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors,
+                        trainers)
 
 HERE = pathlib.Path(__file__).parent
 LLAMA3 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
@@ -18,7 +19,8 @@ TEXTS = [
     "for (int i = 0; i < n; ++i) sum += x[i];", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "<|endoftext|>", "one<|endoftext|> two",
     "a <mask> b", " <mask><m>  x hello<mask> worlds", "<m> \n y",
     "cafe\u0301 café, A\u030a \u212b \u00c5, q\u0323\u0307 q\u0307\u0323", "\u1112\u1161\u11ab\u1100\u1173\u11af 한글, \u0915\u093c \u0958",
-    "12345 12345, 2345 345", "<|im_start|>user\nvie\u0323\u0302t vi\u1ec7t<|im_end|>\n", "\u0301<|im_end|>\u0301",
+    "12345 12345, 2345 345", " one</s> two<s>hello \u2581 hello",
+    "<|im_start|>user\nvie\u0323\u0302t vi\u1ec7t<|im_end|>\n", "\u0301<|im_end|>\u0301",
 ]
 draw = random.Random(1)
 TEXTS += ["".join(draw.choice(" \t\n\r'sdtlmreSTRE019aZ.,!\u00a0\u3000é字٣\u017f") for _ in range(40)) for _ in range(20)]
@@ -50,6 +52,25 @@ def split(pattern):
                                     pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
 
 
+def of_characters(pre_tokenizer, normalizer, strips, added=()):
+    """As the tokenisers that come from SentencePiece: rare characters are tokens of bytes."""
+    trained = Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>", fuse_unk=True))
+    trained.pre_tokenizer = pre_tokenizers.Metaspace(split=True)
+    bytes_ = [f"<0x{byte:02X}>" for byte in range(256)]
+    trained.train_from_iterator(TEXTS * 3, trainers.BpeTrainer(
+        vocab_size=420, min_frequency=2, limit_alphabet=60, special_tokens=["<unk>", "<s>", "</s>"] + bytes_, show_progress=False))
+    content = json.loads(trained.to_str())
+    content["added_tokens"] = content["added_tokens"][:3]
+    other = Tokenizer.from_str(json.dumps(content))
+    other.pre_tokenizer, other.normalizer = pre_tokenizer, normalizer
+    spaces = [decoders.Strip(" ", 1, 0)] if strips else []
+    other.decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse(), *spaces])
+    other.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    other.add_tokens(list(added))
+    return other
+
+
+WRITTEN = normalizers.Replace(" ", "\u2581")
 QWEN = split(LLAMA3.replace("{1,3}", ""))
 ENDS = processors.TemplateProcessing(single="<|endoftext|> $A <|endoftext|> <|endoftext|>", special_tokens=[("<|endoftext|>", 0)])
 CHAT = [AddedToken("<|im_start|>", special=True), AddedToken("<|im_end|>", special=True)]
@@ -61,6 +82,9 @@ variants = {
     "added": variant(pre_tokenizers.ByteLevel(add_prefix_space=True),
                      [AddedToken("<mask>", lstrip=True), AddedToken("<m>", rstrip=True), "hello<", "world"],
                      post_processor=processors.RobertaProcessing(("<m>", 421), ("<mask>", 420))),
+    "llama2": of_characters(None, normalizers.Sequence([normalizers.Prepend("\u2581"), WRITTEN]), True, ["hello"]),
+    "mistral": of_characters(pre_tokenizers.Metaspace(prepend_scheme="first", split=False), None, True),
+    "gemma": of_characters(pre_tokenizers.Split(" ", "merged_with_previous"), WRITTEN, False, ["\n\n"]),
 }
 
 

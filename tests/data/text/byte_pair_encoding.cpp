@@ -141,7 +141,8 @@ TEST_CASE("damaged and unknown tokenisers are refused") {
   };
   CHECK_THAT(changed("/model/type", "WordPiece"), ContainsSubstring("model type 'WordPiece' is not supported"));
   CHECK_THAT(changed("/model/dropout", 0.1), ContainsSubstring("dropout is not supported"));
-  CHECK_THAT(changed("/model/byte_fallback", true), ContainsSubstring("byte_fallback is not supported"));
+  CHECK_THAT(changed("/model/byte_fallback", true), 
+             ContainsSubstring("byte_fallback is not supported after pre_tokenizer 'ByteLevel'"));
   CHECK_THAT(changed("/normalizer", Json{{"type", "NFKC"}}), ContainsSubstring("normalizer 'NFKC' is not supported"));
   CHECK_THAT(changed("/normalizer", Json{{"type", "Sequence"}, {"normalizers", {{{"type", "NFC"}}, {{"type", "Lowercase"}}}}}),
              ContainsSubstring("normalizer 'Lowercase' is not supported"));
@@ -150,11 +151,12 @@ TEST_CASE("damaged and unknown tokenisers are refused") {
   CHECK_THAT(changed("/post_processor", Json{{"type", "BertProcessing"}, {"sep", {"</s>", 2}}, {"cls", {"<s>", 420}}}),
              ContainsSubstring("post_processor adds token 420 of 420"));
   CHECK_THAT(changed("/pre_tokenizer/type", "Whitespace"), ContainsSubstring("pre_tokenizer 'Whitespace' is not supported"));
-  CHECK_THAT(changed("/pre_tokenizer", nullptr), ContainsSubstring("it is not byte-level: there is no pre_tokenizer 'ByteLevel'"));
+  CHECK_THAT(changed("/pre_tokenizer", nullptr), 
+             ContainsSubstring("it is not byte-level: there is neither pre_tokenizer 'ByteLevel' nor byte_fallback"));
   const Json other{{"type", "Split"}, {"pattern", {{"Regex", "\\w+"}}}, {"behavior", "Isolated"}, {"invert", false}};
-  CHECK_THAT(changed("/pre_tokenizer", other), ContainsSubstring("the pattern '\\w+' is not supported"));
+  CHECK_THAT(changed("/pre_tokenizer", other), ContainsSubstring("the pattern Regex: \\w+ is not supported"));
   CHECK_THAT(changed("/pre_tokenizer", Json{{"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "Isolated"}, {"invert", false}}),
-             ContainsSubstring("the pattern 'String:  ' is not supported"));
+             ContainsSubstring("the pattern String:   is not supported"));
   // A second cut, and a space in front of each piece, change the tokens.
   const Json qwen = parse_json(recorded.named("qwen")["tokenizer"].get<std::string>())["pre_tokenizer"];
   for (const char* const at : {"/pretokenizers/1/use_regex", "/pretokenizers/1/add_prefix_space"}) {
@@ -165,6 +167,27 @@ TEST_CASE("damaged and unknown tokenisers are refused") {
   Json late = qwen;
   std::swap(late["pretokenizers"][0], late["pretokenizers"][1]);
   CHECK_THAT(changed("/pre_tokenizer", late), ContainsSubstring("pre_tokenizer 'Split' after 'ByteLevel' is not supported"));
+  // A tokeniser of characters needs all its parts.
+  const Json mistral = parse_json(recorded.named("mistral")["tokenizer"].get<std::string>());
+  const auto without = [&](const std::string& at, const Json& value) {
+    Json less = mistral;
+    less[Json::json_pointer(at)] = value;
+    return error_of([&] { BytePairEncoding::load(recorded.folder.put("t.json", less.dump())); });
+  };
+  CHECK_THAT(without("/pre_tokenizer", nullptr), ContainsSubstring("'Metaspace' of spaces is missing, which byte_fallback needs"));
+  CHECK_THAT(without("/decoder", nullptr), ContainsSubstring("a decoder 'Replace' of U+2581 is missing, which byte_fallback needs"));
+  CHECK_THAT(without("/decoder/decoders/1/type", "Fuse"), ContainsSubstring("a decoder 'ByteFallback' is missing"));
+  CHECK_THAT(without("/decoder/decoders/3/start", 2), ContainsSubstring("decoder 'Strip' is not supported"));
+  CHECK_THAT(without("/pre_tokenizer/split", true), ContainsSubstring("pre_tokenizer 'Metaspace' that cuts"));
+  CHECK_THAT(without("/pre_tokenizer/prepend_scheme", "last"), ContainsSubstring("prepend_scheme 'last' is not supported"));
+  CHECK_THAT(without("/model/byte_fallback", false), ContainsSubstring("it is not byte-level"));
+  CHECK_THAT(without("/normalizer", Json{{"type", "Prepend"}, {"prepend", "x"}}), ContainsSubstring("normalizer 'Prepend' x is not supported"));
+  CHECK_THAT(without("/model/vocab", Json{{"<0x00>", 0}}), ContainsSubstring("needs a token that the vocabulary lacks"));
+  Json few = mistral;
+  few["model"]["vocab"].erase("<0x0B>");
+  CHECK_THAT(error_of([&] { BytePairEncoding::load(recorded.folder.put("t.json", few.dump())); }), ContainsSubstring("the vocabulary lacks byte 11"));
+  CHECK_THAT(changed("/normalizer", Json{{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}}),
+             ContainsSubstring("'Metaspace' of spaces is not supported without byte_fallback"));
   CHECK_THAT(changed("/added_tokens/0/single_word", true), ContainsSubstring("single_word of added token"));
   const auto encoding = recorded.gpt2();
   CHECK_THAT(error_of([&] { encoding.decode(std::vector<Index>{420}); }), ContainsSubstring("BytePairEncoding: there is no token 420 of 420"));

@@ -1,5 +1,6 @@
-// Byte-level byte-pair encoding, the tokens of GPT-2, Llama 3 and Qwen (Sennrich, Haddow, Birch: "Neural machine translation of rare words
-// with subword units", 2016; Radford et al.: "Language models are unsupervised multitask learners", 2019).
+// Byte-pair encoding (Sennrich, Haddow, Birch: "Neural machine translation of rare words with subword units", 2016) of bytes, the tokens of
+// GPT-2, Llama 3 and Qwen (Radford et al.: "Language models are unsupervised multitask learners", 2019), or of characters, and of bytes where
+// the vocabulary lacks a character, the tokens of Llama 2, Mistral and Gemma (Kudo, Richardson: "SentencePiece", 2018).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,11 +14,12 @@
 namespace tern::inline TERN_BUILD::data {
 
 /// Text as tokens: pieces of bytes, made by merging those pairs of neighbours first that come first in a list. Each text of any bytes has
-/// tokens, and decode(encode(text)) is the text; with Qwen's files the text in Unicode's normalisation form C.
+/// tokens, and decode(encode(text)) is the text; with Qwen's files the text in Unicode's normalisation form C, with those of Mistral the text
+/// but for spaces in front and U+2581, which becomes a space.
 class TERN_API BytePairEncoding {
  public:
   /// Hugging Face's tokenizer.json, or a folder with that file, else with vocab.json and merges.txt. Error that names what differs from
-  /// byte-level BPE as GPT-2, Llama 3 and Qwen have it.
+  /// byte-pair encoding as GPT-2, Llama 2 and 3, Qwen, Mistral and Gemma have it.
   static BytePairEncoding load(const std::string& path);
   /// vocab.json and merges.txt. How a text is cut, they do not say: tokenizer_class does, "GPT2Tokenizer" or "Qwen2Tokenizer". If it is empty,
   /// it is what tokenizer_config.json or config.json, which lie beside vocab.json, say. Error if none says it.
@@ -41,8 +43,9 @@ class TERN_API BytePairEncoding {
   void set_token(Index token, const std::string& bytes);
   /// The added token that a text has first, the longest of several; null if it has none. `at` is its position.
   const detail::AddedToken* first_added(std::string_view text, bool late, std::size_t& at) const;
-  void encode_around_added(std::string_view text, bool late, std::vector<Index>& tokens) const;
-  void encode_text(std::string_view text, std::vector<Index>& tokens) const;
+  std::string normal(std::string_view text) const;
+  void encode_around_added(std::string_view text, bool late, bool is_first, std::vector<Index>& tokens) const;
+  void encode_text(std::string_view text, bool is_first, std::vector<Index>& tokens) const;
   void encode_piece(std::string_view piece, std::vector<Index>& tokens) const;
   static std::uint64_t pair(Index left, Index right) { return std::uint64_t(left) << 32 | std::uint64_t(right); }
 
@@ -53,7 +56,8 @@ class TERN_API BytePairEncoding {
   std::vector<Index> front_, back_;
   Index of_byte_[256];
   detail::PieceRule rule_;
-  bool composes_, adds_space_, ignores_merges_;  // as TokenizerParts says
+  detail::PutSpace puts_space_;
+  bool of_characters_, composes_, strips_space_, ignores_merges_;  // as TokenizerParts says
 };
 
 }  // namespace tern::data

@@ -1,6 +1,7 @@
 // The functions of byte_pair_encoding.hpp that are not templates.
 #pragma once
 #include <algorithm>
+#include <iterator>
 #include <queue>
 #include <utility>
 
@@ -21,16 +22,31 @@ inline std::uint32_t written_byte(unsigned byte) {
   return code;
 }
 
+/// Replaces each U+2581, as which vocabularies of characters write a space.
+inline void read_spaces(std::string& text) {
+  constexpr std::string_view space = "\u2581";
+  for (std::size_t at = 0; (at = text.find(space, at)) != std::string::npos; ++at) text.replace(at, space.size(), " ");
+}
+
+/// The byte that <0x0A> stands for; -1 if a name is no such.
+inline int byte_of(const std::string& name) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  if (name.size() != 6 || !name.starts_with("<0x") || name[5] != '>') return -1;
+  const std::size_t high = digits.find(name[3]), low = digits.find(name[4]);
+  return high == digits.npos || low == digits.npos ? -1 : int(16 * high + low);
+}
+
 /// The bytes of the names of tokens in a vocabulary.
 class WrittenBytes {
  public:
-  WrittenBytes() {
+  explicit WrittenBytes(bool of_characters) : of_characters_(of_characters) {
     for (unsigned b = 0; b < 256; ++b) byte_of_[written_byte(b)] = char(b);
   }
   /// False if a name is not written by bytes.
   bool of(const std::string& name, std::string& bytes) const {
-    bytes.clear();
-    for (std::size_t at = 0; at < name.size();) {
+    bytes = of_characters_ ? name : "";
+    if (of_characters_) read_spaces(bytes);
+    for (std::size_t at = 0; at < name.size() && !of_characters_;) {
       const Character c = first_character(std::string_view(name).substr(at));
       const auto found = byte_of_.find(c.code);
       if (found == byte_of_.end()) return false;
@@ -41,6 +57,7 @@ class WrittenBytes {
   }
 
  private:
+  bool of_characters_;
   std::unordered_map<std::uint32_t, char> byte_of_;
 };
 
@@ -50,10 +67,13 @@ class WrittenBytes {
     : front_(parts.front),
       back_(parts.back),
       rule_(parts.rule),
+      puts_space_(parts.puts_space),
+      of_characters_(parts.of_characters),
       composes_(parts.composes),
-      adds_space_(parts.adds_space),
+      strips_space_(parts.strips_space),
       ignores_merges_(parts.ignores_merges) {
-  const detail::WrittenBytes written;
+  const detail::WrittenBytes written(of_characters_);
+  std::fill(std::begin(of_byte_), std::end(of_byte_), Index(-1));
   const auto refuse = [](const std::string& path, const auto&... why) { fail("BytePairEncoding", {"'", path, "': ", why...}); };
   constexpr Index most = 1 << 24;
   std::string bytes;
@@ -65,7 +85,13 @@ class WrittenBytes {
     if (!written.of(name, bytes)) bytes = name;  // an added token, in plain text
     if (token < size() && !bytes_[std::size_t(token)].empty() && bytes_[std::size_t(token)] != bytes)
       refuse(parts.path, "tokens '", bytes_[std::size_t(token)], "' and '", bytes, "' have one number, ", token);
-    set_token(token, bytes);
+    const int byte = of_characters_ ? detail::byte_of(name) : -1;
+    if (byte < 0) {
+      set_token(token, bytes);
+    } else {  // a token of the character may lie beside it
+      if (token >= size()) bytes_.resize(std::size_t(token) + 1);
+      bytes_[std::size_t(token)] = char(byte), of_byte_[byte] = token;
+    }
   }
   const auto token_of = [&](const std::string& name, const std::string& left, const std::string& right) {
     const auto found = written.of(name, bytes) ? tokens_.find(bytes) : tokens_.end();
@@ -78,16 +104,15 @@ class WrittenBytes {
     merges_[pair(a, b)] = {Index(merges_.size()), both};  // the last one counts where a pair occurs twice, as in Hugging Face's reader
   }
   for (unsigned b = 0; b < 256; ++b) {
-    const auto found = tokens_.find(std::string(1, char(b)));
-    if (found == tokens_.end()) refuse(parts.path, "the vocabulary lacks byte ", Index(b));
-    of_byte_[b] = found->second;
+    if (!of_characters_) of_byte_[b] = find(std::string(1, char(b)));
+    if (of_byte_[b] < 0) refuse(parts.path, "the vocabulary lacks byte ", Index(b));
   }
   for (const detail::AddedToken& token : parts.added) {
     if (token.text.empty()) refuse(parts.path, "an added token is empty");
     check(token.text, token.token);
     set_token(token.token, token.text);
     added_.push_back(token);
-    if (token.late && composes_) set_token(token.token, added_.back().text = detail::compose(token.text));
+    if (token.late) set_token(token.token, added_.back().text = normal(token.text));
   }
   for (const std::vector<Index>* const side : {&front_, &back_})
     for (const Index token : *side)
@@ -136,12 +161,18 @@ TERN_INLINE const detail::AddedToken* BytePairEncoding::first_added(std::string_
 TERN_INLINE std::vector<Index> BytePairEncoding::encode(std::string_view text, bool add_special_tokens) const {
   std::vector<Index> tokens;
   if (add_special_tokens) tokens = front_;
-  encode_around_added(text, false, tokens);
+  encode_around_added(text, false, true, tokens);
   if (add_special_tokens) tokens.insert(tokens.end(), back_.begin(), back_.end());
   return tokens;
 }
 
-TERN_INLINE void BytePairEncoding::encode_around_added(std::string_view text, bool late, std::vector<Index>& tokens) const {
+TERN_INLINE std::string BytePairEncoding::normal(std::string_view text) const {
+  std::string out = composes_ ? detail::compose(text) : std::string(text);
+  if (of_characters_) detail::read_spaces(out);
+  return puts_space_ == detail::PutSpace::always && !out.empty() ? " " + out : out;
+}
+
+TERN_INLINE void BytePairEncoding::encode_around_added(std::string_view text, bool late, bool is_first, std::vector<Index>& tokens) const {
   const auto is_space = [](std::string_view t) { return !t.empty() && first_character(t).kind == CharacterClass::space; };
   const auto character = [](std::string_view t) { return std::size_t(first_character(t).bytes); };
   while (!text.empty()) {
@@ -157,19 +188,21 @@ TERN_INLINE void BytePairEncoding::encode_around_added(std::string_view text, bo
       }
       before = before.substr(0, end);
     }
-    if (late) encode_text(before, tokens);
-    else if (composes_) encode_around_added(detail::compose(before), true, tokens);
-    else encode_around_added(before, true, tokens);
+    if (late) encode_text(before, is_first, tokens);
+    else encode_around_added(normal(before), true, is_first, tokens);
     if (!special) return;
+    is_first = false;
     tokens.push_back(special->token);
     text.remove_prefix(at + special->text.size());
     while (special->takes_space_after && is_space(text)) text.remove_prefix(character(text));
   }
 }
 
-TERN_INLINE void BytePairEncoding::encode_text(std::string_view text, std::vector<Index>& tokens) const {
+TERN_INLINE void BytePairEncoding::encode_text(std::string_view text, bool is_first, std::vector<Index>& tokens) const {
+  using detail::PutSpace;
   std::string spaced;
-  if (adds_space_ && !text.empty() && text[0] != ' ') text = spaced = " " + std::string(text);
+  const bool puts_space = puts_space_ == PutSpace::unless_there || (puts_space_ == PutSpace::unless_there_first && is_first);
+  if (puts_space && !text.empty() && text[0] != ' ') text = spaced = " " + std::string(text);
   while (!text.empty()) {
     const std::size_t length = detail::first_piece(rule_, text);
     encode_piece(text.substr(0, length), tokens);
@@ -191,9 +224,16 @@ TERN_INLINE void BytePairEncoding::encode_piece(std::string_view piece, std::vec
     bool operator<(const Candidate& other) const { return rank != other.rank ? rank > other.rank : at > other.at; }
   };
   std::vector<Symbol> symbols;
-  for (const char c : piece) {
+  const auto append = [&](Index token) {
     const int i = int(symbols.size());
-    symbols.push_back({of_byte_[static_cast<unsigned char>(c)], i - 1, i + 1});
+    symbols.push_back({token, i - 1, i + 1});
+  };
+  for (std::size_t at = 0; at < piece.size();) {
+    const std::size_t bytes = of_characters_ ? std::size_t(first_character(piece.substr(at)).bytes) : 1;
+    const Index whole = of_characters_ ? find(std::string(piece.substr(at, bytes))) : -1;
+    if (whole >= 0) append(whole);
+    for (std::size_t i = 0; whole < 0 && i < bytes; ++i) append(of_byte_[static_cast<unsigned char>(piece[at + i])]);
+    at += bytes;
   }
   symbols.back().after = -1;
   std::priority_queue<Candidate> queue;
@@ -226,6 +266,7 @@ TERN_INLINE std::string BytePairEncoding::decode(std::span<const Index> tokens) 
     if (token < 0 || token >= size()) fail("BytePairEncoding", {"there is no token ", token, " of ", size()});
     text += bytes_[std::size_t(token)];
   }
+  if (strips_space_ && text.starts_with(' ')) text.erase(0, 1);
   return text;
 }
 

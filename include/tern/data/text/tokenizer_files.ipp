@@ -21,7 +21,7 @@ inline constexpr KnownPattern known_patterns[] = {
     {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
      PieceRule::qwen}};
 
-/// A file of JSON that is being read. What a byte-level tokeniser does not have is refused by name.
+/// A file of JSON that is being read. What it has beyond the parts is refused by name.
 class TokenizerReader {
  public:
   explicit TokenizerReader(const std::string& path)
@@ -83,62 +83,94 @@ class TokenizerReader {
   }
 
   void tokenizer(TokenizerParts& parts) {
-    bool byte_level = false;
     members([&](const std::string& name) {
       if (name == "normalizer") normalizer(parts);
-      else if (name == "pre_tokenizer") pre_tokenizer(parts, byte_level);
+      else if (name == "pre_tokenizer") pre_tokenizer(parts);
       else if (name == "post_processor") post_processor(parts);
-      else if (name == "decoder") decoder();
+      else if (name == "decoder") decoder(parts);
       else if (name == "added_tokens") elements([&] { parts.added.push_back(added_token(true)); });
       else if (name == "model") model(parts);
       else json_.skip();  // truncation and padding are a call's, as in transformers
     });
     json_.end();
-    if (!byte_level) refuse("it is not byte-level: there is no pre_tokenizer 'ByteLevel'");
+    if (parts.of_characters == is_byte_level_)
+      refuse(is_byte_level_ ? "byte_fallback is not supported after pre_tokenizer 'ByteLevel'"
+                            : "it is not byte-level: there is neither pre_tokenizer 'ByteLevel' nor byte_fallback");
+    const auto check = [&](bool has, const char* component) {
+      if (has != parts.of_characters) refuse(component, has ? " is not supported without byte_fallback" : " is missing, which byte_fallback needs");
+    };
+    check(writes_space_, "a normalizer 'Replace' or pre_tokenizer 'Metaspace' of spaces");
+    check(reads_space_, "a decoder 'Replace' of U+2581");
+    check(reads_bytes_, "a decoder 'ByteFallback'");
   }
 
  private:
+  /// What a pattern finds: "Regex: \\s" or "String: \u2581".
+  std::string pattern() {
+    std::string found;
+    members([&](const std::string& kind) { found = kind + ": " + json_.string(); });
+    return found;
+  }
+
   void normalizer(TokenizerParts& parts) {
     if (json_.accept_null()) return;
-    std::string type;
+    std::string type, found, text;
     members([&](const std::string& name) {
       if (name == "type") type = json_.string();
       else if (name == "normalizers") elements([&] { normalizer(parts); });
+      else if (name == "pattern") found = pattern();
+      else if (name == "prepend" || name == "content") text = json_.string();
       else json_.skip();
     });
     if (type == "NFC") parts.composes = true;
-    else if (type != "Sequence") refuse("normalizer '", type, "' is not supported");
+    else if (type == "Prepend" && text == written_space) parts.puts_space = PutSpace::always;
+    else if (type == "Replace" && found == "String:  " && text == written_space) writes_space_ = true;
+    else if (type != "Sequence") refuse("normalizer '", type, "' ", found, text, found.empty() && text.empty() ? "" : " ", "is not supported");
   }
 
   /// The rule of the pieces, and whether a space comes in front.
-  void pre_tokenizer(TokenizerParts& parts, bool& byte_level) {
+  void pre_tokenizer(TokenizerParts& parts) {
     if (json_.accept_null()) return;
-    std::string type, regex;
-    bool use_regex = true, adds_space = false;
+    std::string type, found, behavior, scheme, replacement;
+    bool use_regex = true, adds_space = false, splits = true;
     members([&](const std::string& name) {
       if (name == "type") type = json_.string();
       else if (name == "add_prefix_space") adds_space = json_.boolean();
       else if (name == "use_regex") use_regex = json_.boolean();
-      else if (name == "pattern") members([&](const std::string& kind) { regex = (kind == "Regex" ? "" : kind + ": ") + json_.string(); });
-      else if (name == "behavior") require("pre_tokenizer behavior", "Isolated");
+      else if (name == "pattern") found = pattern();
+      else if (name == "behavior") behavior = json_.string();
       else if (name == "invert") require_false("an inverted pattern");
-      else if (name == "pretokenizers") elements([&] { pre_tokenizer(parts, byte_level); });
+      else if (name == "pretokenizers") elements([&] { pre_tokenizer(parts); });
+      else if (name == "replacement") replacement = json_.string();
+      else if (name == "prepend_scheme") scheme = json_.string();
+      else if (name == "split") splits = json_.boolean();
       else json_.skip();
     });
     if (type == "Sequence") return;
+    if (type == "Metaspace") return metaspace(parts, replacement, scheme, splits);
     if (type != "ByteLevel" && type != "Split") refuse("pre_tokenizer '", type, "' is not supported");
-    if (byte_level) refuse("pre_tokenizer '", type, "' after 'ByteLevel' is not supported");
-    byte_level = type == "ByteLevel";
+    if (is_byte_level_) refuse("pre_tokenizer '", type, "' after 'ByteLevel' is not supported");
+    if (type == "Split" && writes_space_ && found == "String:  ") return;  // no space is left to be found
+    if (type == "Split" && behavior != "Isolated") refuse("pre_tokenizer behavior '", behavior, "' is not supported");
+    is_byte_level_ = type == "ByteLevel";
     const bool is_cut = parts.rule != PieceRule::whole;
-    if (is_cut && (adds_space || !byte_level || use_regex)) refuse("a second pre_tokenizer that changes pieces is not supported");
-    if (byte_level) parts.adds_space = adds_space;
-    if (byte_level && use_regex) parts.rule = PieceRule::gpt2;
-    if (!byte_level) parts.rule = pattern(regex);
+    if (is_cut && (adds_space || !is_byte_level_ || use_regex)) refuse("a second pre_tokenizer that changes pieces is not supported");
+    if (is_byte_level_ && adds_space) parts.puts_space = PutSpace::unless_there;
+    if (is_byte_level_ && use_regex) parts.rule = PieceRule::gpt2;
+    if (!is_byte_level_) parts.rule = rule_of(found);
   }
-  PieceRule pattern(const std::string& regex) const {
+  void metaspace(TokenizerParts& parts, const std::string& replacement, const std::string& scheme, bool splits) {
+    if (replacement != written_space || splits || parts.puts_space != PutSpace::never || writes_space_)
+      refuse("pre_tokenizer 'Metaspace' that cuts, follows another, or writes a space as '", replacement, "' is not supported");
+    writes_space_ = true;
+    if (scheme == "first") parts.puts_space = PutSpace::unless_there_first;
+    else if (scheme == "always") parts.puts_space = PutSpace::unless_there;
+    else if (scheme != "never") refuse("prepend_scheme '", scheme, "' is not supported");
+  }
+  PieceRule rule_of(const std::string& found) const {
     for (const KnownPattern& known : known_patterns)
-      if (regex == known.regex) return known.rule;
-    refuse("the pattern '", regex, "' is not supported");
+      if (found == text({"Regex: ", known.regex})) return known.rule;
+    refuse("the pattern ", found, " is not supported");
   }
 
   /// The tokens that begin and end a text.
@@ -190,15 +222,23 @@ class TokenizerReader {
     refuse("post_processor '", type, "' is not supported");
   }
 
-  void decoder() {
+  void decoder(TokenizerParts& parts) {
     if (json_.accept_null()) return;
-    std::string type;
+    std::string type, found, content;
+    Index start = 0, stop = 0;
     members([&](const std::string& name) {
       if (name == "type") type = json_.string();
-      else if (name == "decoders") elements([&] { decoder(); });
+      else if (name == "decoders") elements([&] { decoder(parts); });
+      else if (name == "pattern") found = pattern();
+      else if (name == "content") content = json_.string();
+      else if (name == "start") start = json_.integer();
+      else if (name == "stop") stop = json_.integer();
       else json_.skip();
     });
-    if (type != "ByteLevel" && type != "Sequence") refuse("decoder '", type, "' is not supported");
+    if (type == "ByteFallback") reads_bytes_ = true;
+    else if (type == "Replace" && found == text({"String: ", written_space}) && content == " ") reads_space_ = true;
+    else if (type == "Strip" && content == " " && start == 1 && stop == 0) parts.strips_space = true;
+    else if (type != "ByteLevel" && type != "Fuse" && type != "Sequence") refuse("decoder '", type, "' is not supported");
   }
 
   void model(TokenizerParts& parts) {
@@ -206,7 +246,7 @@ class TokenizerReader {
       if (name == "type") require("model type", "BPE");
       else if (name == "dropout") require_null("dropout");
       else if (name == "continuing_subword_prefix" || name == "end_of_word_suffix") require(name.c_str(), "");
-      else if (name == "byte_fallback") require_false(name);
+      else if (name == "byte_fallback") parts.of_characters = json_.boolean();
       else if (name == "ignore_merges") parts.ignores_merges = json_.boolean();
       else if (name == "vocab") vocab(parts);
       else if (name == "merges") elements([&] { merge(parts); });
@@ -230,8 +270,12 @@ class TokenizerReader {
     parts.merges.emplace_back(sides[0], sides[1]);
   }
 
+  static constexpr const char* written_space = "\u2581";
+
   std::string path_, content_;
   io::JsonReader json_;
+  bool is_byte_level_ = false;
+  bool writes_space_ = false, reads_space_ = false, reads_bytes_ = false;  // as byte_fallback needs
 };
 
 [[gnu::cold]] TERN_INLINE TokenizerParts read_tokenizer(const std::string& path) {
@@ -248,7 +292,7 @@ class TokenizerReader {
   file.members([&](const std::string& name) {
     if (json.accept_null()) return;
     if (name == "tokenizer_class") tokenizer_class = json.string();
-    else if (name == "add_prefix_space") parts.adds_space = json.boolean();
+    else if (name == "add_prefix_space") parts.puts_space = json.boolean() ? PutSpace::unless_there : PutSpace::never;
     else if (name == "added_tokens_decoder")
       file.members([&](const std::string& number) {
         if (number.empty() || number.size() > 9 || number.find_first_not_of("0123456789") != std::string::npos)
@@ -324,7 +368,7 @@ class TokenizerReader {
   const bool is_qwen = tokenizer_class == "Qwen2Tokenizer" || tokenizer_class == "Qwen2TokenizerFast";
   if (!is_qwen && tokenizer_class != "GPT2Tokenizer" && tokenizer_class != "GPT2TokenizerFast")
     names.refuse("tokenizer_class '", tokenizer_class, "' is not supported, only GPT2Tokenizer and Qwen2Tokenizer");
-  if (is_qwen && parts.adds_space) names.refuse("add_prefix_space of Qwen2Tokenizer is not supported");
+  if (is_qwen && parts.puts_space != PutSpace::never) names.refuse("add_prefix_space of Qwen2Tokenizer is not supported");
   parts.composes = is_qwen;
   parts.rule = is_qwen ? PieceRule::qwen : PieceRule::gpt2;
   add_specials(parts, specials, names);
