@@ -29,11 +29,16 @@ def known_mark(character):
 def array(type, name, entries):
     lines = ["   "]
     for entry in entries:
-        text = " {" + ", ".join(f"0x{number:x}" for number in entry) + "},"
+        text = f" {entry}," if isinstance(entry, int) else " {" + ", ".join(f"0x{number:x}" for number in entry) + "},"
         if len(lines[-1]) + len(text) > LONGEST_LINE:
             lines.append("   ")
         lines[-1] += text
     return f"inline constexpr {type} {name}[] = {{\n" + "\n".join(lines) + "\n};\n"
+
+
+def order(entries):
+    return "/// The compositions' places in the order of the two.\n" + \
+        array("std::uint16_t", "by_parts", sorted(range(len(entries)), key=lambda i: entries[i][1:]))
 
 
 compositions, decompositions, classes = [], [], []
@@ -59,7 +64,7 @@ TABLE.write_text(
     "struct MarkRange {\n  std::uint32_t first, last, combining_class;\n};\n\n"
     "/// The two that follow each other are written as one.\n" + array("Decomposition", "compositions", compositions) + "\n"
     "/// These are taken apart for good.\n" + array("Decomposition", "decompositions", decompositions) + "\n"
-    + array("MarkRange", "marks", classes)
+    + order(compositions) + "\n" + array("MarkRange", "marks", classes)
     + "\n}  // namespace tern::data::detail\n")
 print(f"{TABLE.name}: Unicode {unicodedata.unidata_version}, tokenizers {tokenizers.__version__}:",
       len(compositions), len(decompositions), len(classes))

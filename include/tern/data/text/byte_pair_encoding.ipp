@@ -40,7 +40,10 @@ inline int byte_of(const std::string& name) {
 class WrittenBytes {
  public:
   explicit WrittenBytes(bool of_characters) : of_characters_(of_characters) {
-    for (unsigned b = 0; b < 256; ++b) byte_of_[written_byte(b)] = char(b);
+    for (unsigned b = 0; b < 256; ++b) {
+      const std::uint32_t code = written_byte(b);
+      is_written_[code] = true, byte_of_[code] = char(b);
+    }
   }
   /// False if a name is not written by bytes.
   bool of(const std::string& name, std::string& bytes) const {
@@ -48,17 +51,17 @@ class WrittenBytes {
     if (of_characters_) read_spaces(bytes);
     for (std::size_t at = 0; at < name.size() && !of_characters_;) {
       const Character c = first_character(std::string_view(name).substr(at));
-      const auto found = byte_of_.find(c.code);
-      if (found == byte_of_.end()) return false;
-      bytes += found->second;
+      if (c.code >= codes || !is_written_[c.code]) return false;
+      bytes += byte_of_[c.code];
       at += std::size_t(c.bytes);
     }
     return true;
   }
 
  private:
-  bool of_characters_;
-  std::unordered_map<std::uint32_t, char> byte_of_;
+  static constexpr std::size_t codes = 512;  // more than those that stand for bytes
+  bool of_characters_, is_written_[codes] = {};
+  char byte_of_[codes] = {};
 };
 
 }  // namespace detail

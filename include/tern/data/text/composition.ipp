@@ -1,7 +1,6 @@
 // The functions of composition.hpp that are not templates.
 #pragma once
-#include <algorithm>
-#include <unordered_map>
+#include <iterator>
 #include <vector>
 
 #include "../../io/json_reader.hpp"
@@ -16,29 +15,40 @@ inline constexpr std::uint32_t syllables = 0xac00, leads = 0x1100, vowels = 0x11
 inline constexpr std::uint32_t lead_count = 19, vowel_count = 21, trail_count = 28, count = lead_count * vowel_count * trail_count;
 }  // namespace hangul
 
-/// The table's content by character, and by the two that become one.
-struct Compositions {
-  std::unordered_map<std::uint64_t, std::uint64_t> parts, wholes;
-  static std::uint64_t pair(std::uint32_t first, std::uint32_t second) { return std::uint64_t(first) << 32 | second; }
+/// The first of `count` places, in whose order `key` grows, whose key is not less than the one sought.
+template <class F>
+std::size_t first_place(std::size_t count, std::uint64_t sought, const F& key) {
+  std::size_t first = 0;
+  while (count > 0) {
+    const std::size_t half = count / 2;
+    if (key(first + half) < sought) first += half + 1, count -= half + 1;
+    else count = half;
+  }
+  return first;
+}
 
-  Compositions() {
-    for (const Decomposition& d : compositions) parts[d.code] = pair(d.first, d.second), wholes[pair(d.first, d.second)] = d.code;
-    for (const Decomposition& d : decompositions) parts[d.code] = pair(d.first, d.second);
-  }
-  static const Compositions& get() {
-    static const Compositions all;
-    return all;
-  }
-  /// The character that two become; 0 if they do not.
-  std::uint32_t whole(std::uint32_t first, std::uint32_t second) const {
-    using namespace hangul;
-    const std::uint32_t lead = first - leads, vowel = second - vowels, syllable = first - syllables, trail = second - trails;
-    if (lead < lead_count && vowel < vowel_count) return syllables + (lead * vowel_count + vowel) * trail_count;
-    if (syllable < count && syllable % trail_count == 0 && trail > 0 && trail < trail_count) return first + trail;
-    const auto found = wholes.find(pair(first, second));
-    return found == wholes.end() ? 0 : std::uint32_t(found->second);
-  }
-};
+/// The entry of a character; null if it has none.
+template <std::size_t n>
+const Decomposition* find_entry(const Decomposition (&table)[n], std::uint32_t code) {
+  const std::size_t place = first_place(n, code, [&](std::size_t i) { return table[i].code; });
+  return place < n && table[place].code == code ? &table[place] : nullptr;
+}
+
+/// The character that two become; 0 if they do not.
+TERN_INLINE std::uint32_t composition(std::uint32_t first, std::uint32_t second) {
+  using namespace hangul;
+  const std::uint32_t lead = first - leads, vowel = second - vowels, syllable = first - syllables, trail = second - trails;
+  if (lead < lead_count && vowel < vowel_count) return syllables + (lead * vowel_count + vowel) * trail_count;
+  if (syllable < count && syllable % trail_count == 0 && trail > 0 && trail < trail_count) return first + trail;
+  const auto pair = [](std::uint32_t a, std::uint32_t b) { return std::uint64_t(a) << 32 | b; };
+  constexpr std::size_t n = std::size(by_parts);
+  const std::size_t place = first_place(n, pair(first, second), [&](std::size_t i) {
+    return pair(compositions[by_parts[i]].first, compositions[by_parts[i]].second);
+  });
+  if (place == n) return 0;
+  const Decomposition& found = compositions[by_parts[place]];
+  return found.first == first && found.second == second ? found.code : 0;
+}
 
 /// A character and its class of combining marks; 0: it is no mark. A byte that is not UTF-8 has a code beyond Unicode's.
 struct Mark {
@@ -47,9 +57,8 @@ struct Mark {
 inline constexpr std::uint32_t beyond = 0x110000;
 
 TERN_INLINE std::uint32_t combining_class(std::uint32_t code) {
-  const auto* const range = std::upper_bound(std::begin(marks), std::end(marks), code,
-                                             [](std::uint32_t c, const MarkRange& r) { return c <= r.last; });
-  return range != std::end(marks) && code >= range->first ? range->combining_class : 0;
+  const std::size_t place = first_place(std::size(marks), code, [](std::size_t i) { return marks[i].last; });
+  return place < std::size(marks) && code >= marks[place].first ? marks[place].combining_class : 0;
 }
 
 TERN_INLINE void append_parts(std::vector<Mark>& out, std::uint32_t code) {
@@ -60,16 +69,26 @@ TERN_INLINE void append_parts(std::vector<Mark>& out, std::uint32_t code) {
     if (syllable % trail_count) out.push_back({trails + syllable % trail_count, 0});
     return;
   }
-  const auto& parts = Compositions::get().parts;
-  const auto found = parts.find(code);
-  if (found == parts.end()) return out.push_back({code, combining_class(code)});
-  append_parts(out, std::uint32_t(found->second >> 32));
-  if (const auto second = std::uint32_t(found->second)) append_parts(out, second);
+  const Decomposition* entry = find_entry(compositions, code);
+  if (!entry) entry = find_entry(decompositions, code);
+  if (!entry) return out.push_back({code, combining_class(code)});
+  append_parts(out, entry->first);
+  if (entry->second) append_parts(out, entry->second);
+}
+
+/// Orders these marks of one character by their classes; those of one class stay in their order.
+TERN_INLINE void order_marks(std::vector<Mark>& parts, std::size_t begin, std::size_t end) {
+  const std::vector<Mark> given(parts.begin() + std::ptrdiff_t(begin), parts.begin() + std::ptrdiff_t(end));
+  std::size_t places[256] = {};  // of the next mark of each class
+  for (const Mark& mark : given) ++places[mark.combining_class + 1];
+  for (std::size_t i = 1; i < 256; ++i) places[i] += places[i - 1];
+  for (const Mark& mark : given) parts[begin + places[mark.combining_class]++] = mark;
 }
 
 TERN_INLINE std::string compose(std::string_view text) {
-  // Characters below U+0300, which begin with a byte below 0xcc, are composed and no marks.
-  if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0xcc; })) return std::string(text);
+  bool is_composed = true;  // as characters below U+0300 are, which begin with a byte below 0xcc
+  for (const char c : text) is_composed = is_composed && static_cast<unsigned char>(c) < 0xcc;
+  if (is_composed) return std::string(text);
   std::vector<Mark> parts;
   for (std::size_t at = 0; at < text.size();) {
     const Character next = first_character(text.substr(at));
@@ -77,10 +96,9 @@ TERN_INLINE std::string compose(std::string_view text) {
     else append_parts(parts, next.code);
     at += std::size_t(next.bytes);
   }
-  for (auto begin = parts.begin(); begin != parts.end();) {  // marks of one character are ordered by their classes
-    const auto end = std::find_if(begin, parts.end(), [](const Mark& m) { return m.combining_class == 0; });
-    std::stable_sort(begin, end, [](const Mark& a, const Mark& b) { return a.combining_class < b.combining_class; });
-    begin = std::find_if(end, parts.end(), [](const Mark& m) { return m.combining_class != 0; });
+  for (std::size_t begin = 0, end = 0; begin < parts.size(); begin = end + 1) {
+    for (end = begin; end < parts.size() && parts[end].combining_class != 0;) ++end;
+    if (end > begin + 1) order_marks(parts, begin, end);
   }
   std::size_t kept = 0, base = 0;
   bool has_base = false;
@@ -88,7 +106,7 @@ TERN_INLINE std::string compose(std::string_view text) {
     // A mark of the same class, or none, stands between and keeps the two apart.
     const std::uint32_t before = kept > base + 1 ? parts[kept - 1].combining_class : 0;
     if (has_base && (kept == base + 1 || before < part.combining_class)) {
-      if (const std::uint32_t whole = Compositions::get().whole(parts[base].code, part.code)) {
+      if (const std::uint32_t whole = composition(parts[base].code, part.code)) {
         parts[base].code = whole;
         continue;
       }
