@@ -183,6 +183,10 @@ TEST_CASE("damaged and unknown tokenisers are refused") {
   CHECK_THAT(without("/model/byte_fallback", false), ContainsSubstring("it is not byte-level"));
   CHECK_THAT(without("/normalizer", Json{{"type", "Prepend"}, {"prepend", "x"}}), ContainsSubstring("normalizer 'Prepend' x is not supported"));
   CHECK_THAT(without("/model/vocab", Json{{"<0x00>", 0}}), ContainsSubstring("needs a token that the vocabulary lacks"));
+  CHECK_THAT(changed("/normalizer", Json{{"type", "Prepend"}, {"prepend", "\u2581"}}),
+             ContainsSubstring("a normalizer 'Prepend' is not supported without byte_fallback"));
+  Json cut{{"type", "Sequence"}, {"pretokenizers", {qwen["pretokenizers"][0], mistral["pre_tokenizer"]}}};
+  CHECK_THAT(without("/pre_tokenizer", cut), ContainsSubstring("a pattern of pre_tokenizer 'Split' is not supported with byte_fallback"));
   Json few = mistral;
   few["model"]["vocab"].erase("<0x0B>");
   CHECK_THAT(error_of([&] { BytePairEncoding::load(recorded.folder.put("t.json", few.dump())); }), ContainsSubstring("the vocabulary lacks byte 11"));

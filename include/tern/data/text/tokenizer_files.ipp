@@ -97,11 +97,14 @@ class TokenizerReader {
       refuse(is_byte_level_ ? "byte_fallback is not supported after pre_tokenizer 'ByteLevel'"
                             : "it is not byte-level: there is neither pre_tokenizer 'ByteLevel' nor byte_fallback");
     const auto check = [&](bool has, const char* component) {
-      if (has != parts.of_characters) refuse(component, has ? " is not supported without byte_fallback" : " is missing, which byte_fallback needs");
+      if (has && !parts.of_characters) refuse(component, " is not supported without byte_fallback");
+      if (!has && parts.of_characters) refuse(component, " is missing, which byte_fallback needs");
     };
     check(writes_space_, "a normalizer 'Replace' or pre_tokenizer 'Metaspace' of spaces");
     check(reads_space_, "a decoder 'Replace' of U+2581");
     check(reads_bytes_, "a decoder 'ByteFallback'");
+    if (!parts.of_characters && parts.puts_space == PutSpace::always) refuse("a normalizer 'Prepend' is not supported without byte_fallback");
+    if (parts.of_characters && parts.rule != PieceRule::whole) refuse("a pattern of pre_tokenizer 'Split' is not supported with byte_fallback");
   }
 
  private:
@@ -123,9 +126,10 @@ class TokenizerReader {
       else json_.skip();
     });
     if (type == "NFC") parts.composes = true;
-    else if (type == "Prepend" && text == written_space) parts.puts_space = PutSpace::always;
+    else if (type == "Prepend" && text == written_space && parts.puts_space == PutSpace::never) parts.puts_space = PutSpace::always;
     else if (type == "Replace" && found == "String:  " && text == written_space) writes_space_ = true;
-    else if (type != "Sequence") refuse("normalizer '", type, "' ", found, text, found.empty() && text.empty() ? "" : " ", "is not supported");
+    else if (type != "Sequence")
+      refuse("normalizer '", type, "' ", found, text, found.empty() && text.empty() ? "" : " ", "is not supported");
   }
 
   /// The rule of the pieces, and whether a space comes in front.
