@@ -52,13 +52,13 @@ void write_with(Net net, const Options& o, const std::vector<Index>& stop) {
   std::fputs(o.prompt.c_str(), stdout);
   std::vector<Index> text = prompt;
   std::size_t printed = encoding.decode(text).size();  // a token alone may lack the space in front of it
-  const double start = now();
+  const double start = detail::now();
   double first = start;  // when the first token was there
   Index count = 0;
   while (count < most) {
     next = models::sample(net.next_logits(next, cache), o.generate);
     const Index token = next.item();
-    if (count++ == 0) first = now();
+    if (count++ == 0) first = detail::now();
     if (std::find(stop.begin(), stop.end(), token) != stop.end()) break;
     text.push_back(token);
     const std::string whole = encoding.decode(text);
@@ -66,7 +66,7 @@ void write_with(Net net, const Options& o, const std::vector<Index>& stop) {
     std::fflush(stdout);
     printed = whole.size();
   }
-  const double end = now();
+  const double end = detail::now();
   std::printf("\n\n");
   print_rate("prompt", given, first - start);
   if (count > 1) print_rate("continuation", count - 1, end - first);

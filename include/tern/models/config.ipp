@@ -41,7 +41,7 @@ class ConfigFile {
     std::string list;
     for (const char* const each : offered) {
       if (got == each) return;
-      list += text({list.empty() ? "" : " or ", each});
+      list += tern::detail::text({list.empty() ? "" : " or ", each});
     }
     refuse(name, " '", got, "' is not supported, only ", list);
   }
@@ -54,7 +54,7 @@ class ConfigFile {
 
  private:
   io::JsonReader reader() const {
-    return {content_.data(), Index(content_.size()), "load_config", text({"'", path_, "' is not valid JSON"})};
+    return {content_.data(), Index(content_.size()), "load_config", tern::detail::text({"'", path_, "' is not valid JSON"})};
   }
 
   std::string path_, content_;
@@ -75,8 +75,8 @@ class ConfigFile {
     else if (name == "resid_pdrop") o.resid_pdrop = json.number();
     else if (name == "layer_norm_epsilon") o.layer_norm_epsilon = json.number();
     else if (name == "activation_function") file.require(name, json.string(), {"gelu_new", "gelu_pytorch_tanh"});
-    else if (name == "scale_attn_weights" || name == "tie_word_embeddings") file.require(name, json.boolean(), true);
-    else if (name == "scale_attn_by_inverse_layer_idx" || name == "add_cross_attention") file.require(name, json.boolean(), false);
+    else if (name == "scale_attn_weights" || name == "tie_word_embeddings") file.require(name, json.truth(), true);
+    else if (name == "scale_attn_by_inverse_layer_idx" || name == "add_cross_attention") file.require(name, json.truth(), false);
     else json.skip();
   });
   if (n_inner && (n_inner % 4 || n_inner / 4 != o.n_embd)) file.refuse("n_inner must be 4 n_embd, not ", n_inner, " with n_embd ", o.n_embd);
@@ -106,7 +106,7 @@ struct RotaryMembers {
     else if (name == "beta_fast") s.beta_fast = json.number();
     else if (name == "beta_slow") s.beta_slow = json.number();
     else if (name == "attention_factor") s.attention_factor = json.number();
-    else if (name == "truncate") file.require(text({"rope_scaling: ", name}), json.boolean(), true);
+    else if (name == "truncate") file.require(tern::detail::text({"rope_scaling: ", name}), json.truth(), true);
     else if (name == "partial_rotary_factor") file.require_number(name, json.number(), 1);
     else if (name == "finetuned" || name == "rope_interleaved") json.skip();
     else file.refuse("rope_scaling: ", name, " is not supported");
@@ -178,13 +178,13 @@ struct RotaryMembers {
     else if (name == "max_position_embeddings") o.max_position_embeddings = json.integer();
     else if (name == "rms_norm_eps") o.rms_norm_eps = json.number();
     else if (name == "rope_theta") o.rope_theta = json.number();
-    else if (name == "tie_word_embeddings") o.tie_word_embeddings = json.boolean();
+    else if (name == "tie_word_embeddings") o.tie_word_embeddings = json.truth();
     else if (name == "attention_dropout") o.attention_dropout = json.number();
     else if (name == "hidden_act") file.require(name, json.string(), {"silu"});
-    else if (name == "attention_bias" && (is_qwen3 || model_type == "llama")) o.qkv_bias = o.o_bias = json.boolean();
-    else if (name == "mlp_bias" && model_type == "llama") o.mlp_bias = json.boolean();
+    else if (name == "attention_bias" && (is_qwen3 || model_type == "llama")) o.qkv_bias = o.o_bias = json.truth();
+    else if (name == "mlp_bias" && model_type == "llama") o.mlp_bias = json.truth();
     else if (name == "sliding_window" && (is_mistral || is_qwen)) o.sliding_window = json.integer();
-    else if (name == "use_sliding_window" && is_qwen) slides = json.boolean();
+    else if (name == "use_sliding_window" && is_qwen) slides = json.truth();
     else if (name == "max_window_layers" && is_qwen) o.max_window_layers = json.integer();
     else if (name == "partial_rotary_factor") file.require_number(name, json.number(), 1);
     else if (name == "original_max_position_embeddings") original_length = json.integer();

@@ -55,7 +55,7 @@ Tensor<D, T> rotary_table(const Tensor<D, X>& x, Index first, Index n, Index siz
   const auto angles = cat<D, double>({half, half}, -1);
   auto table = stack<D, double>({cos(angles), sin(angles)}, 0);
   if (scaling.rope_type == RopeType::yarn) table = table * scaling.attention_factor.value_or(0.1 * std::log(scaling.factor) + 1);
-  return table.to(Type<T>{});
+  return table.to(tern::detail::Type<T>{});
 }
 
 /// Turns each pair (x[i], x[i + size / 2]) of x [.., n, size] by its position's angle (Su and others: "RoFormer: enhanced

@@ -27,7 +27,7 @@ class TokenizerReader {
   explicit TokenizerReader(const std::string& path)
       : path_(path),
         content_(io::read_file(path, Index(1) << 31)),
-        json_(content_.data(), Index(content_.size()), "BytePairEncoding", text({"'", path_, "' is not valid JSON"})) {}
+        json_(content_.data(), Index(content_.size()), "BytePairEncoding", tern::detail::text({"'", path_, "' is not valid JSON"})) {}
 
   template <class... X>
   [[noreturn]] void refuse(const X&... why) const {
@@ -54,7 +54,7 @@ class TokenizerReader {
     if (!json_.accept_null()) refuse(member, " is not supported");
   }
   void require_false(const std::string& member) {
-    if (json_.boolean()) refuse(member, " is not supported");
+    if (json_.truth()) refuse(member, " is not supported");
   }
 
   void vocab(TokenizerParts& parts) {
@@ -72,10 +72,10 @@ class TokenizerReader {
     members([&](const std::string& name) {
       if (name == "id") token.token = json_.integer();
       else if (name == "content") token.text = json_.string();
-      else if (name == "lstrip") token.takes_space_before = json_.boolean();
-      else if (name == "rstrip") token.takes_space_after = json_.boolean();
-      else if (name == "normalized") token.late = json_.boolean();
-      else if (name == "single_word") single_word = json_.boolean();
+      else if (name == "lstrip") token.takes_space_before = json_.truth();
+      else if (name == "rstrip") token.takes_space_after = json_.truth();
+      else if (name == "normalized") token.late = json_.truth();
+      else if (name == "single_word") single_word = json_.truth();
       else json_.skip();
     });
     if (single_word) refuse("single_word of added token '", token.text, "' is not supported");
@@ -139,15 +139,15 @@ class TokenizerReader {
     bool use_regex = true, adds_space = false, splits = true;
     members([&](const std::string& name) {
       if (name == "type") type = json_.string();
-      else if (name == "add_prefix_space") adds_space = json_.boolean();
-      else if (name == "use_regex") use_regex = json_.boolean();
+      else if (name == "add_prefix_space") adds_space = json_.truth();
+      else if (name == "use_regex") use_regex = json_.truth();
       else if (name == "pattern") found = pattern();
       else if (name == "behavior") behavior = json_.string();
       else if (name == "invert") require_false("an inverted pattern");
       else if (name == "pretokenizers") elements([&] { pre_tokenizer(parts); });
       else if (name == "replacement") replacement = json_.string();
       else if (name == "prepend_scheme") scheme = json_.string();
-      else if (name == "split") splits = json_.boolean();
+      else if (name == "split") splits = json_.truth();
       else json_.skip();
     });
     if (type == "Sequence") return;
@@ -173,7 +173,7 @@ class TokenizerReader {
   }
   PieceRule rule_of(const std::string& found) const {
     for (const KnownPattern& known : known_patterns)
-      if (found == text({"Regex: ", known.regex})) return known.rule;
+      if (found == tern::detail::text({"Regex: ", known.regex})) return known.rule;
     refuse("the pattern ", found, " is not supported");
   }
 
@@ -240,7 +240,7 @@ class TokenizerReader {
       else json_.skip();
     });
     if (type == "ByteFallback") reads_bytes_ = true;
-    else if (type == "Replace" && found == text({"String: ", written_space}) && content == " ") reads_space_ = true;
+    else if (type == "Replace" && found == tern::detail::text({"String: ", written_space}) && content == " ") reads_space_ = true;
     else if (type == "Strip" && content == " " && start == 1 && stop == 0) parts.strips_space = true;
     else if (type != "ByteLevel" && type != "Fuse" && type != "Sequence") refuse("decoder '", type, "' is not supported");
   }
@@ -250,8 +250,8 @@ class TokenizerReader {
       if (name == "type") require("model type", "BPE");
       else if (name == "dropout") require_null("dropout");
       else if (name == "continuing_subword_prefix" || name == "end_of_word_suffix") require(name.c_str(), "");
-      else if (name == "byte_fallback") parts.of_characters = json_.boolean();
-      else if (name == "ignore_merges") parts.ignores_merges = json_.boolean();
+      else if (name == "byte_fallback") parts.of_characters = json_.truth();
+      else if (name == "ignore_merges") parts.ignores_merges = json_.truth();
       else if (name == "vocab") vocab(parts);
       else if (name == "merges") elements([&] { merge(parts); });
       else json_.skip();
@@ -296,7 +296,7 @@ class TokenizerReader {
   file.members([&](const std::string& name) {
     if (json.accept_null()) return;
     if (name == "tokenizer_class") tokenizer_class = json.string();
-    else if (name == "add_prefix_space") parts.puts_space = json.boolean() ? PutSpace::unless_there : PutSpace::never;
+    else if (name == "add_prefix_space") parts.puts_space = json.truth() ? PutSpace::unless_there : PutSpace::never;
     else if (name == "added_tokens_decoder")
       file.members([&](const std::string& number) {
         if (number.empty() || number.size() > 9 || number.find_first_not_of("0123456789") != std::string::npos)
