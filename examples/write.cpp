@@ -22,9 +22,10 @@ struct Options {
 
 constexpr const char* help =
     "usage: write --weights FOLDER --prompt TEXT [options]\n"
-    "  --weights FOLDER      of GPT-2 or Llama, as Hugging Face has them: config.json; model.safetensors or\n"
+    "  --weights FOLDER      of GPT-2, Llama, Qwen or Mistral, as Hugging Face has them: config.json; model.safetensors or\n"
     "                        model.safetensors.index.json; tokenizer.json or vocab.json and merges.txt\n"
-    "  --prompt TEXT         what is continued; it may name tokens, such as <|begin_of_text|>, which Llama 3 wants in front\n"
+    "  --prompt TEXT         what is continued; it may name tokens, such as <|im_start|>. Those that begin each text of\n"
+    "                        the model, as Llama 3's <|begin_of_text|>, are put in front\n"
     "  --max-new-tokens N    the longest continuation (100)\n"
     "  --temperature T       0: always the likeliest token (1)\n"
     "  --top-k K             draw from the K likeliest tokens only; 0: from all (0)\n"
@@ -34,13 +35,6 @@ constexpr const char* help =
     "  --precision TYPE      f32, bf16 or f16, of weights and computation (f32)\n"
     "  --threads N           of the CPU\n";
 
-/// The folder's tokeniser.
-data::BytePairEncoding load_encoding(const std::string& folder) {
-  const std::string tokenizer = folder + "/tokenizer.json";
-  return io::exists(tokenizer) ? data::BytePairEncoding::load(tokenizer)
-                               : data::BytePairEncoding::load(folder + "/vocab.json", folder + "/merges.txt");
-}
-
 void print_rate(const char* what, Index tokens, double seconds) {
   std::printf("%s: %lld tokens, %.1f tokens/s\n", what, (long long)tokens, double(tokens) / seconds);
 }
@@ -48,8 +42,8 @@ void print_rate(const char* what, Index tokens, double seconds) {
 /// Prints the prompt and each token after it as soon as it is drawn, until one of `stop`.
 template <Device D, class Net>
 void write_with(Net net, const Options& o, const std::vector<Index>& stop) {
-  const auto encoding = load_encoding(o.weights);
-  const auto prompt = encoding.encode(o.prompt);
+  const auto encoding = data::BytePairEncoding::load(o.weights);
+  const auto prompt = encoding.encode(o.prompt, true);
   models::load_weights(net, o.weights);
   const InferenceMode inference;
   net.eval();
@@ -58,18 +52,23 @@ void write_with(Net net, const Options& o, const std::vector<Index>& stop) {
   auto cache = net.new_cache(1, given + most - 1);  // the last token is not looked at
   auto next = from_vector<D, Index>(prompt, {1, given});
   std::fputs(o.prompt.c_str(), stdout);
-  const double start = now();
+  std::vector<Index> text = prompt;
+  std::size_t printed = encoding.decode(text).size();  // a token alone may lack the space in front of it
+  const double start = detail::now();
   double first = start;  // when the first token was there
   Index count = 0;
   while (count < most) {
     next = models::sample(net.next_logits(next, cache), o.generate);
     const Index token = next.item();
-    if (count++ == 0) first = now();
+    if (count++ == 0) first = detail::now();
     if (std::find(stop.begin(), stop.end(), token) != stop.end()) break;
-    std::fputs(encoding.decode({&token, 1}).c_str(), stdout);
+    text.push_back(token);
+    const std::string whole = encoding.decode(text);
+    std::fputs(whole.c_str() + printed, stdout);
     std::fflush(stdout);
+    printed = whole.size();
   }
-  const double end = now();
+  const double end = detail::now();
   std::printf("\n\n");
   print_rate("prompt", given, first - start);
   if (count > 1) print_rate("continuation", count - 1, end - first);

@@ -54,18 +54,6 @@ TEST_CASE("llama's head may be tied to the embeddings", "[models]") {
   check_close(values_of(tied(tokens)), values_of(linear(tied.model(tokens), tied.model.embed_tokens.weight)));
 }
 
-TEST_CASE("the scores of turned queries and keys depend on the distance alone", "[models]") {
-  const auto q = spread_tensor<D, double>({1, 1, 8}), k = spread_tensor<D, double>({1, 1, 8}, -1, 3);
-  const auto score = [&](Index query, Index key) {
-    const auto turned = [](const auto& x, Index at) {
-      return models::rotary_embedding(x, models::rotary_table<double>(x, at, 1, 8, 10000));
-    };
-    return values_of(sum(turned(q, query) * turned(k, key)))[0];
-  };
-  CHECK(close(score(5, 3), score(105, 103), 1e-12, 1e-12));
-  CHECK_FALSE(close(score(5, 3), score(5, 4), 1e-3, 1e-3));
-}
-
 TEST_CASE("llama refuses sizes and tokens that do not fit", "[models]") {
   const auto refusal = [](models::LlamaOptions changed) {
     return error_of([&] { models::LlamaForCausalLM<D> net(changed); });
@@ -77,6 +65,9 @@ TEST_CASE("llama refuses sizes and tokens that do not fit", "[models]") {
   CHECK(refusal(sizes(6, 2, 1, 1)) == "LlamaModel: a hidden_size of 6 cannot be cut into 2 heads of even size");
   CHECK(refusal(sizes(8, 4, 3, 1)) == "LlamaModel: 3 key heads do not divide 4 query heads");
   CHECK(refusal(sizes(8, 2, 2, 0)) == "LlamaModel: num_hidden_layers must be positive, not 0");
+  models::LlamaOptions odd = sizes(8, 2, 1, 1);
+  odd.head_dim = 5;
+  CHECK(refusal(odd) == "LlamaModel: head_dim must be even, not 5");
   models::LlamaForCausalLM<D> net(sizes(8, 2, 1, 1));
   CHECK(error_of([&] { net(zeros<D, Index>({1, 5})); }).find("5 tokens for 4 positions") != std::string::npos);
 }

@@ -58,10 +58,10 @@ def make_gpt2(folder):
     write_tensors(folder / "model.safetensors", {f"transformer.{name}": tensor for name, tensor in tensors.items()})
 
 
-def make_llama(folder):
+def make_llama(folder, model_type="llama", biases={}):
     """The head scores the byte after the one that it gets. In two files, with an index."""
     folder.mkdir()
-    config = {"model_type": "llama", "vocab_size": WIDTH, "hidden_size": WIDTH, "intermediate_size": WIDTH, "num_hidden_layers": 1,
+    config = {"model_type": model_type, "vocab_size": WIDTH, "hidden_size": WIDTH, "intermediate_size": WIDTH, "num_hidden_layers": 1,
               "num_attention_heads": 2, "num_key_value_heads": 1, "max_position_embeddings": 64, "eos_token_id": [ord("h"), 0]}
     tokenizer = {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False},
                  "model": {"type": "BPE", "vocab": vocabulary(), "merges": []}}
@@ -72,9 +72,19 @@ def make_llama(folder):
              "mlp.up_proj": ZERO, "mlp.down_proj": ZERO, "input_layernorm": vector(WIDTH, 1), "post_attention_layernorm": vector(WIDTH, 1)}
     rest = {"model.embed_tokens": matrix(WIDTH, WIDTH, ONE_HOT), "model.norm": vector(WIDTH, 1),
             "lm_head": matrix(WIDTH, WIDTH, [(after, byte) for byte, after in NEXT])}
-    shards = {"model-00001-of-00002.safetensors": {f"model.layers.0.{name}.weight": tensor for name, tensor in layer.items()},
+    parts = {f"{name}.weight": tensor for name, tensor in layer.items()} | {f"{name}.bias": tensor for name, tensor in biases.items()}
+    shards = {"model-00001-of-00002.safetensors": {f"model.layers.0.{name}": tensor for name, tensor in parts.items()},
               "model-00002-of-00002.safetensors": {f"{name}.weight": tensor for name, tensor in rest.items()}}
     for name, tensors in shards.items():
         write_tensors(folder / name, tensors)
     index = {"metadata": {}, "weight_map": {tensor: name for name, tensors in shards.items() for tensor in tensors}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def make_qwen(folder):
+    """Llama's network with biases, which are 0, and a tokeniser in two files."""
+    half = vector(WIDTH // 2, 0)
+    make_llama(folder, "qwen2", {"self_attn.q_proj": vector(WIDTH, 0), "self_attn.k_proj": half, "self_attn.v_proj": half})
+    (folder / "tokenizer.json").unlink()
+    (folder / "vocab.json").write_text(json.dumps(vocabulary()))
+    (folder / "merges.txt").write_text("#version: 0.2\n")

@@ -38,21 +38,25 @@ KeyValueCache<D, T> new_cache(const char* model, Index positions, Index layers, 
   return {empty<D, T>({layers, 2, batch, heads, capacity, head_size}, device)};
 }
 
-/// Attention in which a token sees itself and the tokens before it. Queries are [batch, heads, n, size], keys and values
-/// too, with as many heads or fewer; the result is [batch, n, heads · size]. With `past` [2, batch, heads, m + n, size],
-/// which holds m tokens, keys and values become its last n, and the queries see all of it.
+/// Attention in which a token sees itself and the tokens before it; with a window, only the last `window` of these, itself
+/// among them. Queries are [batch, heads, n, size], keys and values too, with as many heads or fewer; the result is [batch,
+/// n, heads · size]. With `past` [2, batch, heads, m + n, size], which holds m tokens, keys and values become its last n,
+/// and the queries see all of it.
 template <Device D, Element T>
 Tensor<D, T> causal_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
-                              const Tensor<D, T>& past, double dropout_p = 0) {
+                              const Tensor<D, T>& past, double dropout_p = 0, Index window = 0) {
   const Index n = query.size(-2), m = past.defined() ? past.size(-2) - n : 0;
   Tensor<D, T> keys = key, values = value;
   if (past.defined()) {
     keys = past.select(0, 0), values = past.select(0, 1);
     keys.narrow(-2, m, n).copy_(key), values.narrow(-2, m, n).copy_(value);
   }
+  const bool hides = window > 0 && m + n > window;
   Tensor<D, bool> sees;  // is_causal would show the first query the first key alone
-  if (m > 0 && n > 1) sees = tril(ones<D, bool>({n, m + n}, query.device()), m);
-  const AttentionOptions options{.dropout_p = dropout_p, .is_causal = m == 0, .enable_gqa = true};
+  if (n == 1 && hides) keys = keys.narrow(-2, m + 1 - window, window), values = values.narrow(-2, m + 1 - window, window);
+  else if (hides || (m > 0 && n > 1)) sees = tril(ones<D, bool>({n, m + n}, query.device()), m);
+  if (n > 1 && hides) sees = triu(sees, m + 1 - window);
+  const AttentionOptions options{.dropout_p = dropout_p, .is_causal = m == 0 && !hides, .enable_gqa = true};
   return scaled_dot_product_attention(query, keys, values, sees, options).transpose(1, 2).flatten(2);
 }
 

@@ -1,13 +1,13 @@
 // The functions of byte_pair_encoding.hpp that are not templates.
 #pragma once
 #include <algorithm>
+#include <iterator>
 #include <queue>
 #include <utility>
 
 #include "../../io/file.hpp"
-#include "../../io/json_reader.hpp"
 #include "byte_pair_encoding.hpp"
-#include "line_stream.hpp"
+#include "composition.hpp"
 
 namespace tern::inline TERN_BUILD::data {
 
@@ -22,234 +22,122 @@ inline std::uint32_t written_byte(unsigned byte) {
   return code;
 }
 
-}  // namespace detail
+/// Replaces each U+2581, as which vocabularies of characters write a space.
+inline void read_spaces(std::string& text) {
+  constexpr std::string_view space = "\u2581";
+  for (std::size_t at = 0; (at = text.find(space, at)) != std::string::npos; ++at) text.replace(at, space.size(), " ");
+}
 
-/// A file that is being read, and the bytes that its characters are written for.
-class BytePairEncoding::File {
+/// The byte that <0x0A> stands for; -1 if a name is no such.
+inline int byte_of(const std::string& name) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  if (name.size() != 6 || !name.starts_with("<0x") || name[5] != '>') return -1;
+  const std::size_t high = digits.find(name[3]), low = digits.find(name[4]);
+  return high == digits.npos || low == digits.npos ? -1 : int(16 * high + low);
+}
+
+/// The bytes of the names of tokens in a vocabulary.
+class WrittenBytes {
  public:
-  explicit File(std::string path) : path_(std::move(path)) {
-    for (unsigned b = 0; b < 256; ++b) byte_of_[detail::written_byte(b)] = char(b);
+  explicit WrittenBytes(bool of_characters) : of_characters_(of_characters) {
+    for (unsigned b = 0; b < 256; ++b) {
+      const std::uint32_t code = written_byte(b);
+      is_written_[code] = true, byte_of_[code] = char(b);
+    }
   }
-
-  template <class... X>
-  [[noreturn]] void refuse(const X&... why) const {
-    fail("BytePairEncoding", {"'", path_, "': ", why...});
-  }
-  /// The bytes of a token's name. False if it is not written by bytes.
-  bool bytes_of(const std::string& name, std::string& bytes) const {
-    bytes.clear();
-    for (std::size_t at = 0; at < name.size();) {
+  /// False if a name is not written by bytes.
+  bool of(const std::string& name, std::string& bytes) const {
+    bytes = of_characters_ ? name : "";
+    if (of_characters_) read_spaces(bytes);
+    for (std::size_t at = 0; at < name.size() && !of_characters_;) {
       const Character c = first_character(std::string_view(name).substr(at));
-      const auto found = byte_of_.find(c.code);
-      if (found == byte_of_.end()) return false;
-      bytes += found->second;
+      if (c.code >= codes || !is_written_[c.code]) return false;
+      bytes += byte_of_[c.code];
       at += std::size_t(c.bytes);
     }
     return true;
   }
-  io::JsonReader json(const std::string& text) const {
-    return io::JsonReader(text.data(), Index(text.size()), "BytePairEncoding", tern::detail::text({"'", path_, "' is not valid JSON"}));
-  }
-  std::string content() const { return io::read_file(path_, Index(1) << 31); }
-  const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
-  std::unordered_map<std::uint32_t, char> byte_of_;
-};
-
-TERN_INLINE void BytePairEncoding::set_token(const std::string& name, Index token, const File& file) {
-  constexpr Index most = 1 << 24;
-  if (token >= most) file.refuse("token '", name, "' has number ", token, ", beyond ", most);
-  std::string bytes;
-  if (!file.bytes_of(name, bytes)) bytes = name;  // an added token, in plain text
-  if (token >= size()) bytes_.resize(std::size_t(token) + 1);
-  if (!bytes_[std::size_t(token)].empty() && bytes_[std::size_t(token)] != bytes)
-    file.refuse("tokens '", bytes_[std::size_t(token)], "' and '", bytes, "' have one number, ", token);
-  bytes_[std::size_t(token)] = bytes;
-  tokens_[bytes] = token;
-}
-
-TERN_INLINE void BytePairEncoding::add_merge(const std::string& left, const std::string& right, const File& file) {
-  const auto token_of = [&](const std::string& name) {
-    std::string bytes;
-    const auto found = file.bytes_of(name, bytes) ? tokens_.find(bytes) : tokens_.end();
-    if (found == tokens_.end()) file.refuse("merge '", left, " ", right, "' needs a token that the vocabulary lacks, '", name, "'");
-    return found->second;
-  };
-  const Index a = token_of(left), b = token_of(right), both = token_of(left + right);
-  merges_[pair(a, b)] = {Index(merges_.size()), both};  // the last one counts where a pair occurs twice, as in Hugging Face's reader
-}
-
-TERN_INLINE void BytePairEncoding::add_special(const Added& special, const File& file) {
-  if (special.text.empty()) file.refuse("an added token is empty");
-  if (special.token >= size()) bytes_.resize(std::size_t(special.token) + 1);
-  bytes_[std::size_t(special.token)] = special.text;
-  tokens_[special.text] = special.token;
-  added_.push_back(special);
-}
-
-TERN_INLINE void BytePairEncoding::finish(const File& file) {
-  for (unsigned b = 0; b < 256; ++b) {
-    const auto found = tokens_.find(std::string(1, char(b)));
-    if (found == tokens_.end()) file.refuse("the vocabulary lacks byte ", Index(b));
-    of_byte_[b] = found->second;
-  }
-}
-
-[[gnu::cold]] TERN_INLINE BytePairEncoding BytePairEncoding::load(const std::string& vocab, const std::string& merges) {
-  BytePairEncoding encoding;
-  const File names(vocab), pairs(merges);
-  const std::string content = names.content();
-  io::JsonReader json = names.json(content);
-  std::string name;
-  for (bool first = true; json.next_member(first, name);) encoding.set_token(name, json.integer(), names);
-  json.end();
-  LineStream::Reader lines(merges);
-  for (std::string line; lines.next(line);) {
-    if (line.empty() || line.starts_with("#version")) continue;
-    const std::size_t space = line.find(' ');
-    if (space == std::string::npos || line.find(' ', space + 1) != std::string::npos)
-      lines.refuse("BytePairEncoding", {"a merge is two tokens with a space between them, not '", line, "'"});
-    encoding.add_merge(line.substr(0, space), line.substr(space + 1), pairs);
-  }
-  encoding.finish(names);
-  const std::string end = "<|endoftext|>";
-  if (const Index token = encoding.find(end); token >= 0) encoding.add_special({end, token, false, false, false}, names);
-  return encoding;
-}
-
-namespace detail {
-
-/// What a tokenizer.json may say. Other values are refused by name.
-class TokenizerReader {
- public:
-  TokenizerReader(io::JsonReader& json, const std::string& path) : json_(json), path_(path) {}
-
-  template <class... X>
-  [[noreturn]] void refuse(const X&... why) const {
-    fail("BytePairEncoding", {"'", path_, "': ", why...});
-  }
-  /// A string member that must have this value, or null.
-  void require(const char* member, const char* value) {
-    if (json_.accept_null()) return;
-    if (const std::string got = json_.string(); got != value) refuse(member, " '", got, "' is not supported");
-  }
-  void require_null(const char* member) {
-    if (!json_.accept_null()) refuse(member, " is not supported");
-  }
-
-  /// The rule of the pieces, and whether a space comes in front.
-  void pre_tokenizer(PieceRule& rule, bool& adds_space) {
-    if (json_.accept_null()) return;
-    std::string type, name;
-    bool use_regex = true;
-    for (bool first = true; json_.next_member(first, name);) {
-      if (name == "type") type = json_.string();
-      else if (name == "add_prefix_space") adds_space = json_.truth();
-      else if (name == "use_regex") use_regex = json_.truth();
-      else if (name == "pattern") rule = pattern();
-      else if (name == "behavior") require("pre_tokenizer behavior", "Isolated");
-      else if (name == "invert" && json_.truth()) refuse("an inverted pattern is not supported");
-      else if (name == "pretokenizers")
-        for (bool next = true; json_.next_element(next);) pre_tokenizer(rule, adds_space);
-      else if (name != "invert") json_.skip();
-    }
-    if (type == "ByteLevel") byte_level_ = true;
-    else if (type != "Split" && type != "Sequence") refuse("pre_tokenizer '", type, "' is not supported");
-    if (type == "ByteLevel" && use_regex) rule = PieceRule::gpt2;
-  }
-  bool is_byte_level() const { return byte_level_; }
-
- private:
-  PieceRule pattern() {
-    std::string kind, regex, name;
-    for (bool first = true; json_.next_member(first, name);) kind = name, regex = json_.string();
-    static const std::pair<const char*, PieceRule> known[] = {
-        {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", PieceRule::gpt2},
-        {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-         PieceRule::llama3},
-        {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-         PieceRule::qwen}};
-    for (const auto& [text, rule] : known)
-      if (kind == "Regex" && regex == text) return rule;
-    refuse("the pattern '", regex, "' is not supported");
-  }
-
-  io::JsonReader& json_;
-  const std::string& path_;
-  bool byte_level_ = false;
+  static constexpr std::size_t codes = 512;  // more than those that stand for bytes
+  bool of_characters_, is_written_[codes] = {};
+  char byte_of_[codes] = {};
 };
 
 }  // namespace detail
 
-[[gnu::cold]] TERN_INLINE BytePairEncoding BytePairEncoding::load(const std::string& tokenizer) {
-  BytePairEncoding encoding;
-  const File file(tokenizer);
-  const std::string content = file.content();
-  io::JsonReader json = file.json(content);
-  detail::TokenizerReader read(json, tokenizer);
-  encoding.rule_ = detail::PieceRule::whole;
-  std::vector<Added> added;
-  std::vector<std::pair<std::string, std::string>> merges;
-  std::string name, inner;
-  for (bool first = true; json.next_member(first, name);) {
-    if (name == "normalizer") {
-      read.require_null("normalizer");
-    } else if (name == "pre_tokenizer") {
-      read.pre_tokenizer(encoding.rule_, encoding.adds_space_);
-    } else if (name == "added_tokens") {
-      for (bool next = true; json.next_element(next);) {
-        Added token{"", 0, false, false, true};
-        for (bool member = true; json.next_member(member, inner);) {
-          if (inner == "id") token.token = json.integer();
-          else if (inner == "content") token.text = json.string();
-          else if (inner == "lstrip") token.takes_space_before = json.truth();
-          else if (inner == "rstrip") token.takes_space_after = json.truth();
-          else if (inner == "normalized") token.late = json.truth();
-          else if (inner == "single_word" && json.truth()) file.refuse("single_word of added token '", token.text, "' is not supported");
-          else if (inner != "single_word") json.skip();
-        }
-        added.push_back(token);
-      }
-    } else if (name == "model") {
-      for (bool member = true; json.next_member(member, inner);) {
-        if (inner == "type") read.require("model type", "BPE");
-        else if (inner == "dropout") read.require_null("dropout");
-        else if (inner == "continuing_subword_prefix" || inner == "end_of_word_suffix") read.require(inner.c_str(), "");
-        else if (inner == "byte_fallback" && json.truth()) file.refuse("byte_fallback is not supported");
-        else if (inner == "ignore_merges") encoding.ignores_merges_ = json.truth();
-        else if (inner == "vocab")
-          for (bool next = true; json.next_member(next, name);) encoding.set_token(name, json.integer(), file);
-        else if (inner == "merges")
-          for (bool next = true; json.next_element(next);) {
-            std::string parts[2];
-            if (json.peek() == '[') {
-              std::size_t count = 0;
-              for (bool part = true; json.next_element(part); ++count) {
-                if (count == 2) json.refuse("a merge has more than two tokens");
-                parts[count] = json.string();
-              }
-            } else {
-              const std::string both = json.string();
-              const std::size_t space = both.find(' ');
-              if (space == std::string::npos) json.refuse("a merge is two tokens with a space between them");
-              parts[0] = both.substr(0, space), parts[1] = both.substr(space + 1);
-            }
-            merges.emplace_back(parts[0], parts[1]);
-          }
-        else if (inner != "byte_fallback") json.skip();
-      }
-    } else {
-      json.skip();
+[[gnu::cold]] TERN_INLINE BytePairEncoding::BytePairEncoding(const detail::TokenizerParts& parts)
+    : front_(parts.front),
+      back_(parts.back),
+      rule_(parts.rule),
+      puts_space_(parts.puts_space),
+      of_characters_(parts.of_characters),
+      composes_(parts.composes),
+      strips_space_(parts.strips_space),
+      ignores_merges_(parts.ignores_merges) {
+  const detail::WrittenBytes written(of_characters_);
+  std::fill(std::begin(of_byte_), std::end(of_byte_), Index(-1));
+  const auto refuse = [](const std::string& path, const auto&... why) { fail("BytePairEncoding", {"'", path, "': ", why...}); };
+  constexpr Index most = 1 << 24;
+  std::string bytes;
+  const auto check = [&](const std::string& name, Index token) {
+    if (token < 0 || token >= most) refuse(parts.path, "token '", name, "' has number ", token, ", beyond ", most);
+  };
+  for (const auto& [name, token] : parts.vocab) {
+    check(name, token);
+    if (!written.of(name, bytes)) bytes = name;  // an added token, in plain text
+    if (token < size() && !bytes_[std::size_t(token)].empty() && bytes_[std::size_t(token)] != bytes)
+      refuse(parts.path, "tokens '", bytes_[std::size_t(token)], "' and '", bytes, "' have one number, ", token);
+    const int byte = of_characters_ ? detail::byte_of(name) : -1;
+    if (byte < 0) {
+      set_token(token, bytes);
+    } else {  // a token of the character may lie beside it
+      if (token >= size()) bytes_.resize(std::size_t(token) + 1);
+      bytes_[std::size_t(token)] = char(byte), of_byte_[byte] = token;
     }
   }
-  json.end();
-  if (!read.is_byte_level()) file.refuse("it is not byte-level: there is no pre_tokenizer 'ByteLevel'");
-  for (const auto& [left, right] : merges) encoding.add_merge(left, right, file);
-  encoding.finish(file);
-  for (const Added& token : added) encoding.add_special(token, file);
-  return encoding;
+  const auto token_of = [&](const std::string& name, const std::string& left, const std::string& right) {
+    const auto found = written.of(name, bytes) ? tokens_.find(bytes) : tokens_.end();
+    if (found == tokens_.end())
+      refuse(parts.merges_path, "merge '", left, " ", right, "' needs a token that the vocabulary lacks, '", name, "'");
+    return found->second;
+  };
+  for (const auto& [left, right] : parts.merges) {
+    const Index a = token_of(left, left, right), b = token_of(right, left, right), both = token_of(left + right, left, right);
+    merges_[pair(a, b)] = {Index(merges_.size()), both};  // the last one counts where a pair occurs twice, as in Hugging Face's reader
+  }
+  for (unsigned b = 0; b < 256; ++b) {
+    if (!of_characters_) of_byte_[b] = find(std::string(1, char(b)));
+    if (of_byte_[b] < 0) refuse(parts.path, "the vocabulary lacks byte ", Index(b));
+  }
+  for (const detail::AddedToken& token : parts.added) {
+    if (token.text.empty()) refuse(parts.path, "an added token is empty");
+    check(token.text, token.token);
+    set_token(token.token, token.text);
+    added_.push_back(token);
+    if (token.late) set_token(token.token, added_.back().text = normal(token.text));
+  }
+  for (const std::vector<Index>* const side : {&front_, &back_})
+    for (const Index token : *side)
+      if (token >= size()) refuse(parts.path, "post_processor adds token ", token, " of ", size());
+}
+
+TERN_INLINE void BytePairEncoding::set_token(Index token, const std::string& bytes) {
+  if (token >= size()) bytes_.resize(std::size_t(token) + 1);
+  bytes_[std::size_t(token)] = bytes;
+  tokens_[bytes] = token;
+}
+
+[[gnu::cold]] TERN_INLINE BytePairEncoding BytePairEncoding::load(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return BytePairEncoding(detail::read_tokenizer(path));
+  const std::string file = path + "/tokenizer.json";
+  return io::exists(file) ? load(file) : load(path + "/vocab.json", path + "/merges.txt");
+}
+
+[[gnu::cold]] TERN_INLINE BytePairEncoding BytePairEncoding::load(const std::string& vocab, const std::string& merges,
+                                                                  const std::string& tokenizer_class) {
+  return BytePairEncoding(detail::read_vocabulary(vocab, merges, tokenizer_class));
 }
 
 TERN_INLINE Index BytePairEncoding::find(const std::string& bytes) const {
@@ -257,14 +145,14 @@ TERN_INLINE Index BytePairEncoding::find(const std::string& bytes) const {
   return found == tokens_.end() ? -1 : found->second;
 }
 
-TERN_INLINE const BytePairEncoding::Added* BytePairEncoding::first_added(std::string_view text, bool late, std::size_t& at) const {
+TERN_INLINE const detail::AddedToken* BytePairEncoding::first_added(std::string_view text, bool late, std::size_t& at) const {
   bool begins[256] = {};
-  for (const Added& each : added_)
+  for (const detail::AddedToken& each : added_)
     if (each.late == late) begins[static_cast<unsigned char>(each.text[0])] = true;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!begins[static_cast<unsigned char>(text[i])]) continue;
-    const Added* best = nullptr;
-    for (const Added& each : added_)
+    const detail::AddedToken* best = nullptr;
+    for (const detail::AddedToken& each : added_)
       if (each.late == late && text.substr(i).starts_with(each.text) && (!best || each.text.size() > best->text.size())) best = &each;
     if (!best) continue;
     at = i;
@@ -273,18 +161,26 @@ TERN_INLINE const BytePairEncoding::Added* BytePairEncoding::first_added(std::st
   return nullptr;
 }
 
-TERN_INLINE std::vector<Index> BytePairEncoding::encode(std::string_view text) const {
+TERN_INLINE std::vector<Index> BytePairEncoding::encode(std::string_view text, bool add_special_tokens) const {
   std::vector<Index> tokens;
-  encode_around_added(text, false, tokens);
+  if (add_special_tokens) tokens = front_;
+  encode_around_added(text, false, true, tokens);
+  if (add_special_tokens) tokens.insert(tokens.end(), back_.begin(), back_.end());
   return tokens;
 }
 
-TERN_INLINE void BytePairEncoding::encode_around_added(std::string_view text, bool late, std::vector<Index>& tokens) const {
+TERN_INLINE std::string BytePairEncoding::normal(std::string_view text) const {
+  std::string out = composes_ ? detail::compose(text) : std::string(text);
+  if (of_characters_) detail::read_spaces(out);
+  return puts_space_ == detail::PutSpace::always && !out.empty() ? " " + out : out;
+}
+
+TERN_INLINE void BytePairEncoding::encode_around_added(std::string_view text, bool late, bool is_first, std::vector<Index>& tokens) const {
   const auto is_space = [](std::string_view t) { return !t.empty() && first_character(t).kind == CharacterClass::space; };
   const auto character = [](std::string_view t) { return std::size_t(first_character(t).bytes); };
   while (!text.empty()) {
     std::size_t at = text.size();
-    const Added* const special = first_added(text, late, at);
+    const detail::AddedToken* const special = first_added(text, late, at);
     std::string_view before = text.substr(0, at);
     if (special && special->takes_space_before) {
       std::size_t end = 0;
@@ -295,18 +191,21 @@ TERN_INLINE void BytePairEncoding::encode_around_added(std::string_view text, bo
       }
       before = before.substr(0, end);
     }
-    if (late) encode_text(before, tokens);
-    else encode_around_added(before, true, tokens);
+    if (late) encode_text(before, is_first, tokens);
+    else encode_around_added(normal(before), true, is_first, tokens);
     if (!special) return;
+    is_first = false;
     tokens.push_back(special->token);
     text.remove_prefix(at + special->text.size());
     while (special->takes_space_after && is_space(text)) text.remove_prefix(character(text));
   }
 }
 
-TERN_INLINE void BytePairEncoding::encode_text(std::string_view text, std::vector<Index>& tokens) const {
+TERN_INLINE void BytePairEncoding::encode_text(std::string_view text, bool is_first, std::vector<Index>& tokens) const {
+  using detail::PutSpace;
   std::string spaced;
-  if (adds_space_ && !text.empty() && text[0] != ' ') text = spaced = " " + std::string(text);
+  const bool puts_space = puts_space_ == PutSpace::unless_there || (puts_space_ == PutSpace::unless_there_first && is_first);
+  if (puts_space && !text.empty() && text[0] != ' ') text = spaced = " " + std::string(text);
   while (!text.empty()) {
     const std::size_t length = detail::first_piece(rule_, text);
     encode_piece(text.substr(0, length), tokens);
@@ -328,9 +227,16 @@ TERN_INLINE void BytePairEncoding::encode_piece(std::string_view piece, std::vec
     bool operator<(const Candidate& other) const { return rank != other.rank ? rank > other.rank : at > other.at; }
   };
   std::vector<Symbol> symbols;
-  for (const char c : piece) {
+  const auto append = [&](Index token) {
     const int i = int(symbols.size());
-    symbols.push_back({of_byte_[static_cast<unsigned char>(c)], i - 1, i + 1});
+    symbols.push_back({token, i - 1, i + 1});
+  };
+  for (std::size_t at = 0; at < piece.size();) {
+    const std::size_t bytes = of_characters_ ? std::size_t(first_character(piece.substr(at)).bytes) : 1;
+    const Index whole = of_characters_ ? find(std::string(piece.substr(at, bytes))) : -1;
+    if (whole >= 0) append(whole);
+    for (std::size_t i = 0; whole < 0 && i < bytes; ++i) append(of_byte_[static_cast<unsigned char>(piece[at + i])]);
+    at += bytes;
   }
   symbols.back().after = -1;
   std::priority_queue<Candidate> queue;
@@ -363,6 +269,7 @@ TERN_INLINE std::string BytePairEncoding::decode(std::span<const Index> tokens) 
     if (token < 0 || token >= size()) fail("BytePairEncoding", {"there is no token ", token, " of ", size()});
     text += bytes_[std::size_t(token)];
   }
+  if (strips_space_ && text.starts_with(' ')) text.erase(0, 1);
   return text;
 }
 
