@@ -41,7 +41,8 @@ class IntegerNumber : public Number {
     requires is_floating_v<N>
   constexpr IntegerNumber(N n) : Number(n) {
     static_assert(!is_floating_v<N>,
-                  "a floating-point number in arithmetic with a tensor of integers or bool: convert the tensor with .to(f32)");
+                  "a floating-point number in arithmetic with a tensor of integers or bool: convert the tensor with .to(f32), or make it "
+                  "of floats, as in arange<Cpu, float>(0, 8)");
   }
 };
 

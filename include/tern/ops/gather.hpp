@@ -11,6 +11,9 @@ template <class D, class T>
 struct ValuesAndIndices {
   Tensor<D, T> values;
   Tensor<D, Index> indices;
+
+  /// For std::tie(values, indices) = x.max(1).
+  operator std::tuple<Tensor<D, T>&, Tensor<D, Index>&>() && { return {values, indices}; }
 };
 
 /// Positions along a dimension: a tensor of int64, or of another integer type, which is converted.

@@ -43,6 +43,9 @@ Tensor<D, T> randn(const Shape& shape, D device = detail::current_device<D>(), H
   return x;
 }
 
+TERN_SIZES_WITHOUT_BRACES(rand)
+TERN_SIZES_WITHOUT_BRACES(randn)
+
 /// Normal with this mean and standard deviation.
 template <Device D, Element T = float>
 Tensor<D, T> normal(double mean, double std, const Shape& shape, D device = detail::current_device<D>(),

@@ -50,6 +50,7 @@ struct alignas(64) TensorImpl : Array {
   std::uint8_t header_class, storage_class;
   bool inference;              // made in inference mode: cannot be saved for backward
   bool pinned;                 // in page-locked host memory, which a copy may still use
+  bool read_only;              // the caller's memory, which must not be written
 };
 
 namespace detail {

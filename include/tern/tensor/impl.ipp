@@ -19,6 +19,7 @@ TERN_INLINE TensorImpl* new_header(int size_class) {
   p->header_class = std::uint8_t(size_class);
   p->inference = inference_mode;
   p->pinned = false;
+  p->read_only = false;
   p->ordinal = 0;
   return p;
 }
@@ -97,6 +98,7 @@ TERN_INLINE TensorImpl* new_alias(const TensorImpl* a) {
   p->owner = a->owner;
   p->inference = a->inference;
   p->pinned = a->pinned;
+  p->read_only = a->read_only;
   a->owner->block.increase();
   return p;
 }

@@ -9,8 +9,14 @@ namespace tern::inline TERN_BUILD {
 template <Device D, Element T = float>
 class Tensor;
 
-/// start:stop:step, as in Python; negative positions count from the end, and a bound may be open. Without bounds:
-/// everything. The step must be positive.
+/// A new dimension of size 1. As a slice's bound: open.
+struct NoneType {
+  constexpr operator std::optional<Index>() const { return {}; }
+};
+inline constexpr NoneType None{};
+
+/// start:stop:step, as in Python; negative positions count from the end, and a bound may be open: {}, None or
+/// Slice::open. Without bounds: everything. The step must be positive.
 struct Slice {
   static constexpr std::nullopt_t open = std::nullopt;
   Index start = 0, stop = INT64_MAX, step = 1;  // bounds are clipped to the dimension
@@ -19,9 +25,6 @@ struct Slice {
   constexpr Slice(std::optional<Index> first, std::optional<Index> end = {}, Index by = 1)
       : start(first.value_or(0)), stop(end.value_or(INT64_MAX)), step(by) {}
 };
-/// A new dimension of size 1.
-struct NoneType {};
-inline constexpr NoneType None{};
 /// Stands for as many full slices as are missing.
 struct EllipsisType {};
 inline constexpr EllipsisType Ellipsis{};

@@ -2,6 +2,7 @@
 // ops/. A method is compiled only if it is used. The file has over 400 lines, because the class needs the whole list in
 // one place.
 #pragma once
+#include <concepts>
 #include <initializer_list>
 #include <optional>
 #include <vector>
@@ -20,6 +21,10 @@ struct UniqueElements;
 struct UniqueOptions;
 template <class D>
 struct IndexOperand;
+template <class D>
+struct TensorIndexAt;
+template <class D, class T>
+class Selected;
 
 template <Device D, Floating T>
 Tensor<D, T> std(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {});
@@ -106,6 +111,13 @@ inline constexpr std_caller call_std{};
   Tensor<D, bool> name(Here here = {}) const { return TERN_CALL(name, here); }
 #define TERN_REDUCTION_METHOD(name) \
   Tensor name(Dims dim = {}, bool keepdim = false, Here here = {}) const { return TERN_CALL(name, dim, keepdim, here); }
+// Sizes or dimensions, in braces or not: x.view({2, -1}) is x.view(2, -1).
+#define TERN_SIZES_METHOD(name)                                                                                      \
+  Tensor name(Shape sizes, Here here = {}) const { return TERN_CALL(name, sizes, here); }                           \
+  template <std::convertible_to<Index>... I>                                                                        \
+  Tensor name(At<Index> first, Index second, I... rest) const {                                                     \
+    return TERN_CALL(name, Shape{first.tensor, second, Index(rest)...}, first.here);                                \
+  }
 #define TERN_REFUSED_OPERATOR(symbol)                                                                                 \
   template <class D2, class T2>                                                                                       \
     requires(!std::is_same_v<Tensor<D2, T2>, Tensor>)                                                                 \
@@ -377,12 +389,16 @@ inline constexpr std_caller call_std{};
   }                                                                                                                     \
   Tensor masked_select(const Tensor<D, bool>& mask, Here here = {}) const { return TERN_CALL(masked_select, mask, here); } \
   Tensor operator[](At<Index> i) const { return TERN_CALL(select, Index(0), i.tensor, i.here); }                        \
+  Selected<D, T> operator[](const TensorIndexAt<D>& entry) const { return {*this, &entry.entry, 1, entry.here}; }       \
   /* A template, so that x[{0}] is x[0]. */                                                                             \
   template <int = 0>                                                                                                    \
-  Tensor operator[](IndicesAt<D> indices) const {                                                                       \
-    return TERN_CALL(index, indices.entries, indices.here);                                                             \
+  Selected<D, T> operator[](IndicesAt<D> indices) const {                                                               \
+    return {*this, indices.entries.begin(), indices.entries.size(), indices.here};                                      \
   }                                                                                                                     \
   Tensor slice(Index dim, Slice range, Here here = {}) const { return TERN_CALL(slice, dim, range, here); }             \
+  Tensor slice(Index dim, std::optional<Index> start, std::optional<Index> end, Index step = 1, Here here = {}) const { \
+    return TERN_CALL(slice, dim, Slice(start, end, step), here);                                                        \
+  }                                                                                                                     \
   Tensor select(Index dim, Index position, Here here = {}) const { return TERN_CALL(select, dim, position, here); }     \
   Tensor narrow(Index dim, Index start, Index length, Here here = {}) const {                                           \
     return TERN_CALL(narrow, dim, start, length, here);                                                                 \
@@ -390,8 +406,8 @@ inline constexpr std_caller call_std{};
   Tensor transpose(Index dim0, Index dim1, Here here = {}) const { return TERN_CALL(transpose, dim0, dim1, here); }     \
   Tensor t(Here here = {}) const { return TERN_CALL(t, here); }                                                         \
   Tensor mT(Here here = {}) const { return TERN_CALL(transpose, Index(-2), Index(-1), here); }                          \
-  Tensor permute(Dims dims, Here here = {}) const { return TERN_CALL(permute, dims, here); }                            \
-  Tensor expand(Shape to, Here here = {}) const { return TERN_CALL(expand, to, here); }                                 \
+  TERN_SIZES_METHOD(permute)                                                                                            \
+  TERN_SIZES_METHOD(expand)                                                                                             \
   template <Element U>                                                                                                  \
   Tensor expand_as(const Tensor<D, U>& other, Here here = {}) const {                                                   \
     return TERN_CALL(expand, other.shape(), here);                                                                      \
@@ -404,8 +420,8 @@ inline constexpr std_caller call_std{};
   Tensor reshape_as(const Tensor<D, U>& other, Here here = {}) const {                                                  \
     return TERN_CALL(reshape, other.shape(), here);                                                                     \
   }                                                                                                                     \
-  Tensor view(Shape to, Here here = {}) const { return TERN_CALL(view, to, here); }                                     \
-  Tensor reshape(Shape to, Here here = {}) const { return TERN_CALL(reshape, to, here); }                               \
+  TERN_SIZES_METHOD(view)                                                                                               \
+  TERN_SIZES_METHOD(reshape)                                                                                            \
   Tensor flatten(Index start = 0, Index end = -1, Here here = {}) const { return TERN_CALL(flatten, start, end, here); } \
   Tensor squeeze(Dims dims = {}, Here here = {}) const { return TERN_CALL(squeeze, dims, here); }                       \
   Tensor unsqueeze(Index dim, Here here = {}) const { return TERN_CALL(unsqueeze, dim, here); }                         \
@@ -427,9 +443,9 @@ inline constexpr std_caller call_std{};
   Tensor diagonal(Index offset = 0, Index dim1 = 0, Index dim2 = 1, Here here = {}) const {                             \
     return TERN_CALL(diagonal, offset, dim1, dim2, here);                                                               \
   }                                                                                                                     \
-  Tensor repeat(Shape repeats, Here here = {}) const { return TERN_CALL(repeat, repeats, here); }                       \
-  Tensor tile(Shape repeats, Here here = {}) const { return TERN_CALL(tile, repeats, here); }                           \
-  Tensor flip(Dims dims, Here here = {}) const { return TERN_CALL(flip, dims, here); }                                  \
+  TERN_SIZES_METHOD(repeat)                                                                                             \
+  TERN_SIZES_METHOD(tile)                                                                                               \
+  TERN_SIZES_METHOD(flip)                                                                                               \
   Tensor roll(Dims shifts, Dims dims = {}, Here here = {}) const { return TERN_CALL(roll, shifts, dims, here); }        \
   Tensor addmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {             \
     return TERN_CALL(addmm, a, b, beta, alpha, here);                                                                   \
@@ -471,6 +487,11 @@ inline constexpr std_caller call_std{};
   Tensor<D2, T> to(D2 device, Here here = {}) const {                                                                   \
     return TERN_CALL(to_device, device, here);                                                                          \
   }                                                                                                                     \
+  /* On the other tensor's device, with its element type. */                                                            \
+  template <Device D2, Element U>                                                                                       \
+  Tensor<D2, U> to(const Tensor<D2, U>& other, Here here = {}) const {                                                  \
+    return detail::adl::call_to_device(to(Type<U>{}, here), other.device(), here);                                      \
+  }                                                                                                                     \
   Tensor<Cpu, T> cpu(Here here = {}) const { return TERN_CALL(to_device, Cpu{}, here); }                                \
   Tensor<Cuda, T> cuda(int ordinal = cuda::current_device(), Here here = {}) const {                             \
     return TERN_CALL(to_device, Cuda{ordinal}, here);                                                                  \
@@ -505,6 +526,7 @@ inline constexpr std_caller call_std{};
   TERN_COMPOUND_OPERATOR(+=, add_)                                                                                      \
   TERN_COMPOUND_OPERATOR(-=, sub_)                                                                                      \
   TERN_COMPOUND_OPERATOR(*=, mul_)                                                                                      \
-  TERN_COMPOUND_OPERATOR(/=, div_)
+  TERN_COMPOUND_OPERATOR(/=, div_)                                                                                      \
+  TERN_COMPOUND_OPERATOR(%=, remainder_)
 
 }  // namespace tern

@@ -24,4 +24,14 @@ struct Parameters : std::vector<NamedTensor> {
   }
 };
 
+namespace detail {
+/// Tensors of one device and element type as parameters. Their names are their positions in the list.
+template <Device D, Element T>
+Parameters<TensorType<D, T>> parameters_of(const std::vector<Tensor<D, T>>& tensors) {
+  Parameters<TensorType<D, T>> list;
+  for (const Tensor<D, T>& x : tensors) list.push_back({text({Index(list.size())}), x});
+  return list;
+}
+}  // namespace detail
+
 }  // namespace tern

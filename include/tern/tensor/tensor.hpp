@@ -163,6 +163,14 @@ class Tensor {
   }
   /// The value of a one-element tensor. The host waits for it.
   T item(Here here = {}) const;
+  /// The same, converted to U.
+  template <class U>
+    requires(std::is_arithmetic_v<U> || is_half_v<U>)
+  U item(Here here = {}) const {
+    return static_cast<U>(item(here));
+  }
+  /// The elements in row-major order. The host waits for them.
+  std::vector<T> to_vector(Here here = {}) const;
 
   // ---- new tensors on the same device, of T or another type (tensor/map.hpp) ----
   template <Element U = T>
