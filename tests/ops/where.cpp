@@ -21,6 +21,7 @@ TEMPLATE_TEST_CASE("where", "[ops]", TERN_TEST_DEVICES) {
     check_close(values_of(where(condition, a, b)), expected);
     check_close(values_of(a.where(condition, b)), expected);
     check_close(values_of(where(condition, a, 7)), with_number);
+    check_close(values_of(a.where(condition, 7)), with_number);
     check_close(values_of(where(condition, 7, a)), number_first);
   }
   // torch.where(c, 1., 0.).dtype and so on

@@ -63,6 +63,25 @@ TEMPLATE_TEST_CASE("a written expression is on the tape", "[autograd]", TERN_TES
   CHECK(error_of([&] { x[0] = y; }).find("copy_: a view of a leaf") == 0);
 }
 
+TEMPLATE_TEST_CASE("masks and remainders are calculated in place", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor<D>({1, 2, 3, 4});
+  auto mask = x > 1;
+  const auto same = mask;
+  mask &= x < 4;
+  CHECK(mask.to_vector() == std::vector<bool>{false, true, true, false});
+  mask |= x < 2;
+  CHECK(mask.to_vector() == std::vector<bool>{true, true, true, false});
+  mask ^= ~mask;
+  CHECK(same.to_vector() == std::vector<bool>{true, true, true, true});
+  x %= 3;
+  CHECK(x.to_vector() == std::vector<float>{1, 2, 0, 1});
+  x %= tensor<D>({2, 2, 2, 2});
+  CHECK(x.to_vector() == std::vector<float>{1, 0, 0, 1});
+  CHECK(x.device() == same.device());
+  CHECK(x.view(2, 2).shape().vec() == std::vector<Index>{2, 2});
+}
+
 TEMPLATE_TEST_CASE("an index with positions or masks is written", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto check = [](const std::vector<double>& expected, const auto& write) {

@@ -79,6 +79,8 @@ struct Shape {
     return true;
   }
 
+  std::vector<Index> vec() const { return {begin(), end()}; }
+
   /// The number of elements: the product of the sizes. Error if it is no tensor's (checked_numel).
   Index numel() const { return checked_numel("shape", *this); }
 

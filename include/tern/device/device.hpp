@@ -39,7 +39,9 @@ template <class D>
 struct DeviceTraits;
 
 /// The host's processor and memory.
-struct Cpu {};
+struct Cpu {
+  bool operator==(const Cpu&) const = default;
+};
 
 template <>
 struct DeviceTraits<Cpu> {

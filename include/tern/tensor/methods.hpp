@@ -138,6 +138,12 @@ inline constexpr std_caller call_std{};
   }                                                                                                                   \
   TERN_REFUSED_OPERATOR(symbol)
 
+// a op= b of integers or bool, which have no gradients.
+#define TERN_BITWISE_COMPOUND_OPERATOR(symbol, name)                                                                  \
+  friend const Tensor& operator symbol(At<Tensor> a, const Tensor& b) {                                               \
+    return detail::adl::call_copy_(a.tensor, detail::adl::call_##name(a.tensor, b, a.here), a.here);                  \
+  }
+
 #define TERN_TENSOR_METHODS                                                                                             \
   TERN_UNARY_METHODS(TERN_UNARY_METHOD)                                                                                 \
   TERN_BINARY_METHODS(TERN_BINARY_METHOD)                                                                               \
@@ -222,6 +228,9 @@ inline constexpr std_caller call_std{};
     return TERN_CALL(addcdiv_, a, b, value, here);                                                                      \
   }                                                                                                                     \
   Tensor where(const Tensor<D, bool>& condition, const Tensor& other, Here here = {}) const {                           \
+    return detail::adl::call_where(condition, *this, other, here);                                                      \
+  }                                                                                                                     \
+  Tensor where(const Tensor<D, bool>& condition, number_t<T> other, Here here = {}) const {                             \
     return detail::adl::call_where(condition, *this, other, here);                                                      \
   }                                                                                                                     \
   Tensor masked_fill(const Tensor<D, bool>& mask, number_t<T> value, Here here = {}) const {                            \
@@ -527,6 +536,9 @@ inline constexpr std_caller call_std{};
   TERN_COMPOUND_OPERATOR(-=, sub_)                                                                                      \
   TERN_COMPOUND_OPERATOR(*=, mul_)                                                                                      \
   TERN_COMPOUND_OPERATOR(/=, div_)                                                                                      \
-  TERN_COMPOUND_OPERATOR(%=, remainder_)
+  TERN_COMPOUND_OPERATOR(%=, remainder_)                                                                                \
+  TERN_BITWISE_COMPOUND_OPERATOR(&=, bitwise_and)                                                                       \
+  TERN_BITWISE_COMPOUND_OPERATOR(|=, bitwise_or)                                                                        \
+  TERN_BITWISE_COMPOUND_OPERATOR(^=, bitwise_xor)
 
 }  // namespace tern
