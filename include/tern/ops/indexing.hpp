@@ -1,7 +1,7 @@
 // x.index({Slice(1, 5), None, Ellipsis, 3, positions, mask}), writing through such an index, and masks. Numbers,
 // slices, None and Ellipsis give views. Tensors of positions and masks give copies; they are broadcast against each
 // other. As in PyTorch, their dimensions take the place of the first such tensor, or come first if other entries lie
-// between such tensors.
+// between such tensors. The file has over 400 lines, because reading, writing and x[…] = … share the class Indexed.
 #pragma once
 #include <concepts>
 #include <cstring>
