@@ -116,9 +116,9 @@ TEMPLATE_TEST_CASE("where() makes groups of one network's parameters", "", TERN_
   const auto all = net.parameters();
   const auto small = [](const NamedTensor& p) { return p.tensor.numel() < 3; };
   optim::SGD sgd({{all.where(small), {.lr = 1}}, {all.where(std::not_fn(small)), {.lr = 2}}});
-  REQUIRE(sgd.slots().size() == 3);
-  CHECK(sgd.slots()[0].name == "head.weight");
-  CHECK(sgd.slots()[2].name == "group1/late.weight");
+  REQUIRE(sgd.state_slots().size() == 3);
+  CHECK(sgd.state_slots()[0].name == "head.weight");
+  CHECK(sgd.state_slots()[2].name == "group1/late.weight");
 }
 
 TEMPLATE_TEST_CASE("the state of groups continues bit for bit, and follows a network", "", TERN_TEST_DEVICES) {
@@ -237,14 +237,14 @@ TEMPLATE_TEST_CASE("plain tensors stand in braces, in groups with their own rate
   check_close(values_of(y), {0, 0});
   optim::AdamW groups({{{x, y}, {.lr = 0.1}}, {net.parameters(), {.lr = 0.2}}});
   groups.add_param_group({{z}, {.lr = 0.3}});
-  CHECK(groups.slots().size() == 5);
+  CHECK(groups.state_slots().size() == 5);
   CHECK((groups.lr(0) == 0.1 && groups.lr(1) == 0.2 && groups.lr(2) == 0.3));
-  CHECK(groups.slots()[1].name == "1");
-  CHECK(groups.slots()[4].name == "group2/0");
+  CHECK(groups.state_slots()[1].name == "1");
+  CHECK(groups.state_slots()[4].name == "group2/0");
   optim::LBFGS lbfgs({x, y}, {.lr = 0.5});
   CHECK(lbfgs.lr() == 0.5);
   optim::Adam of_layer({net.weight, net.bias});
-  CHECK(of_layer.slots()[0].parameter.impl() == net.weight.impl());
+  CHECK(of_layer.state_slots()[0].parameter.impl() == net.weight.impl());
   CHECK_THAT(error_of([&] { optim::SGD({x * 2}); }), ContainsSubstring("SGD: parameter 0 was computed from others; only leaves can be optimised"));
   CHECK_THAT(error_of([&] { optim::SGD({x, Tensor<D>()}); }), ContainsSubstring("SGD: parameter 1 is undefined"));
   CHECK_THAT(error_of([&] { optim::SGD(std::vector<Tensor<D>>()); }), ContainsSubstring("SGD: there are no parameters"));

@@ -15,7 +15,7 @@ TEST_CASE("AnyTensor holds tensors of any device and type", "[any_tensor]") {
   std::vector<AnyTensor> all{a, b};
   CHECK(all[0].dtype() == DType::float32);
   CHECK(all[0].device_name() == std::string("cpu"));
-  CHECK(all[0].shape() == Shape{2, 2});
+  CHECK(all[0].shape() == detail::Shape{2, 2});
   CHECK(all[0].numel() == 4);
   CHECK(all[1].device_name() == std::string("naive"));
   CHECK(all[0].is<Cpu>());
@@ -56,9 +56,9 @@ TEMPLATE_TEST_CASE("AnyTensor has a tensor's sizes", "[any_tensor]", TERN_TEST_D
   using D = TestType;
   const AnyTensor any = zeros<D>({2, 3, 4}).transpose(0, 2);
   CHECK(any.dim() == 3);
-  CHECK(any.sizes() == Shape{4, 3, 2});
+  CHECK(any.sizes() == detail::Shape{4, 3, 2});
   CHECK((any.size(0) == 4 && any.size(-1) == 2));
-  CHECK(any.strides() == Shape{1, 4, 12});
+  CHECK(any.strides() == detail::Shape{1, 4, 12});
   CHECK(any.stride(-1) == 12);
   CHECK_FALSE(any.is_contiguous());
   CHECK_FALSE(any.requires_grad());
@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("a network's parameters are frozen in a loop", "[any_tensor]"
   net(ones<D>({1, 3})).sum().backward();
   check_close(values_of(net.weight.grad()), {1, 1, 1, 1, 1, 1});
   CHECK_FALSE(net.bias.requires_grad());
-  for (const auto& p : net.parameters()) CHECK(p.grad().defined() == (p.shape() == Shape{2, 3}));
+  for (const auto& p : net.parameters()) CHECK(p.grad().defined() == (p.shape() == detail::Shape{2, 3}));
   AnyTensor integers = zeros<D, Index>({2});
   CHECK(error_of([&] { integers.requires_grad_(); }).find("requires_grad_: no gradients of ") == 0);
   AnyTensor inner = net.weight * 2;

@@ -18,20 +18,20 @@ TEMPLATE_TEST_CASE("a list becomes a tensor", "[creation]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto vector = tensor<D>({1, 2.5, -3});
   static_assert(std::is_same_v<decltype(vector), const Tensor<D, float>>);
-  CHECK(vector.shape() == Shape{3});
+  CHECK(vector.shape() == detail::Shape{3});
   CHECK(values_of(vector) == Values{1, 2.5, -3});
   const auto matrix = tensor<D, double>({{1, 2, 3}, {4, 5, 6}});
-  CHECK(matrix.shape() == Shape{2, 3});
+  CHECK(matrix.shape() == detail::Shape{2, 3});
   CHECK(values_of(matrix) == Values{1, 2, 3, 4, 5, 6});
   const auto blocks = tensor<D, std::int64_t>({{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}, {{9, 10}, {11, 12}}});
-  CHECK(blocks.shape() == Shape{3, 2, 2});
+  CHECK(blocks.shape() == detail::Shape{3, 2, 2});
   CHECK(values_of(blocks) == Values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   CHECK(values_of(tensor<D, bool>({true, false})) == Values{1, 0});
   CHECK(values_of(tensor<D, bfloat16>({0.5f, 3})) == Values{0.5, 3});
   CHECK(values_of(scalar_tensor<D>(2.5f)) == Values{2.5});
   CHECK(scalar_tensor<D>(2.5f).dim() == 0);
   CHECK(values_of(from_vector<D>(std::vector<float>{1, 2, 3, 4}, {2, 2})) == Values{1, 2, 3, 4});
-  CHECK(from_vector<D>(std::vector<double>{}, {0, 3}).shape() == Shape{0, 3});
+  CHECK(from_vector<D>(std::vector<double>{}, {0, 3}).shape() == detail::Shape{0, 3});
 }
 
 TEMPLATE_TEST_CASE("lists that are no rectangle are refused", "[creation][refusal]", TERN_TEST_DEVICES) {
@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("a vector or a number becomes a tensor", "[creation]", TERN_T
   const Tensor<D, bool> mask = tensor<D>(std::vector<bool>{true, false});
   const Tensor<D, Index> converted = tensor<D, Index>(std::vector<int>{7, 8});
   const Tensor<D, float> narrowed = tensor<D, float>(std::vector<double>{0.1, 3});
-  CHECK(floats.shape() == Shape{2});
+  CHECK(floats.shape() == detail::Shape{2});
   CHECK(floats.to_vector() == std::vector<float>{1, 2.5f});
   CHECK(doubles.to_vector() == std::vector<double>{0.1});
   CHECK(integers.to_vector() == std::vector<Index>{Index(1) << 60, 2, 3});
@@ -61,11 +61,11 @@ TEMPLATE_TEST_CASE("a vector or a number becomes a tensor", "[creation]", TERN_T
   CHECK(mask.to_vector() == std::vector<bool>{true, false});
   CHECK(converted.to_vector() == std::vector<Index>{7, 8});
   CHECK(narrowed.to_vector() == std::vector<float>{0.1f, 3});
-  CHECK(tensor<D>(std::vector<float>{}).shape() == Shape{0});
-  CHECK(tensor<D>(3.5).shape() == Shape());
+  CHECK(tensor<D>(std::vector<float>{}).shape() == detail::Shape{0});
+  CHECK(tensor<D>(3.5).shape() == detail::Shape());
   CHECK(tensor<D>(3.5).item() == 3.5f);
   CHECK(tensor<D, Index>(Index(1) << 60).item() == Index(1) << 60);
-  CHECK(tensor<D>({1}).shape() == Shape{1});
+  CHECK(tensor<D>({1}).shape() == detail::Shape{1});
   CHECK(error_of([] { tensor<D, std::uint8_t>(std::vector<int>{1, 300}); }).find("tensor: the number 300 does not fit a tensor of uint8") == 0);
   CHECK(error_of([] { tensor<D, Index>(0.5); }).find("tensor: the number 0.5 does not fit a tensor of int64") == 0);
 }
@@ -93,27 +93,27 @@ TEMPLATE_TEST_CASE("a vector of integers is a shape", "[creation]", TERN_TEST_DE
   const auto x = zeros<D>(sizes);
   for (const auto& y : {x, ones<D>(sizes), full<D>(sizes, 2), empty<D>(sizes), rand<D>(sizes), randn<D>(sizes), x.new_zeros(sizes),
                         x.t().reshape(sizes), x[0].expand(sizes), zeros<D>({6}).view(sizes), x.t().permute(back), from_vector<D>(numbers, sizes)})
-    CHECK(y.shape() == Shape{2, 3});
-  CHECK(randint<D>(0, 10, sizes).shape() == Shape{2, 3});
-  CHECK(x.sum(std::vector<Index>{0, 1}).shape() == Shape());
-  CHECK(zeros<D>(numbers.size()).shape() == Shape{6});
+    CHECK(y.shape() == detail::Shape{2, 3});
+  CHECK(randint<D>(0, 10, sizes).shape() == detail::Shape{2, 3});
+  CHECK(x.sum(std::vector<Index>{0, 1}).shape() == detail::Shape());
+  CHECK(zeros<D>(numbers.size()).shape() == detail::Shape{6});
   CHECK(error_of([] { zeros<D>(std::vector<Index>(9, 1)); }).find("shape: at most 8 dimensions are supported") == 0);
 }
 
 TEMPLATE_TEST_CASE("sizes and dimensions need no braces", "[creation]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = arange<D, float>(0, 24).view(2, 3, -1);
-  CHECK(x.shape() == Shape{2, 3, 4});
+  CHECK(x.shape() == detail::Shape{2, 3, 4});
   const std::size_t rows = 4;
-  CHECK(x.reshape(rows, -1).shape() == Shape{4, 6});
+  CHECK(x.reshape(rows, -1).shape() == detail::Shape{4, 6});
   check_close(values_of(x.permute(2, 0, 1)), values_of(x.permute({2, 0, 1})));
   check_close(values_of(x.flip(0, 2)), values_of(x.flip({0, 2})));
   check_close(values_of(x.repeat(2, 1, 3)), values_of(x.repeat({2, 1, 3})));
   check_close(values_of(x.tile(2, 3)), values_of(x.tile({2, 3})));
-  CHECK(x[0].expand(5, -1, 4).shape() == Shape{5, 3, 4});
+  CHECK(x[0].expand(5, -1, 4).shape() == detail::Shape{5, 3, 4});
   const Tensor<D, double> doubles = zeros<D, double>(2, 3, 4);
   CHECK(doubles.shape() == x.shape());
-  for (const auto& y : {empty<D>(2, 3), ones<D>(2, 3), rand<D>(2, 3), randn<D>(2, 3)}) CHECK(y.shape() == Shape{2, 3});
+  for (const auto& y : {empty<D>(2, 3), ones<D>(2, 3), rand<D>(2, 3), randn<D>(2, 3)}) CHECK(y.shape() == detail::Shape{2, 3});
   CHECK(whole_error_of([&] { x.view(5, -1); }).find("creation.cpp:" + std::to_string(__LINE__)) != std::string::npos);
 }
 
@@ -147,8 +147,8 @@ TEMPLATE_TEST_CASE("arange counts in int64, or in float where a step is broken",
   CHECK(values_of(arange<D>(0, 1, 0.25)) == Values{0, 0.25, 0.5, 0.75});
   CHECK(values_of(arange<D, half>(0, 3)) == Values{0, 1, 2});
   CHECK(values_of(arange<D, std::uint8_t>(250, 256)) == Values{250, 251, 252, 253, 254, 255});
-  CHECK(arange<D>(0).shape() == Shape{0});
-  CHECK(arange<D>(3, 3, -1).shape() == Shape{0});
+  CHECK(arange<D>(0).shape() == detail::Shape{0});
+  CHECK(arange<D>(3, 3, -1).shape() == detail::Shape{0});
   CHECK(values_of(arange<D>((Index(1) << 40) + 1, (Index(1) << 40) + 3)) == Values{1099511627777, 1099511627778});
   CHECK(error_of([] { arange<D>(0, 3, -1); }) == "arange: steps of -1 do not lead from 0 to 3");
   CHECK(error_of([] { arange<D>(0, 3, 0); }) != "");
@@ -159,7 +159,7 @@ TEMPLATE_TEST_CASE("linspace includes both ends", "[creation]", TERN_TEST_DEVICE
   using D = TestType;
   CHECK(values_of(linspace<D>(0, 1, 5)) == Values{0, 0.25, 0.5, 0.75, 1});
   CHECK(values_of(linspace<D>(3, 7, 1)) == Values{3});
-  CHECK(linspace<D>(3, 7, 0).shape() == Shape{0});
+  CHECK(linspace<D>(3, 7, 0).shape() == detail::Shape{0});
   for (const Index n : {2, 3, 7, 10, 1000}) {
     const Values x = values_of(linspace<D, double>(-0.1, 0.7, n));
     CHECK(x.front() == -0.1);
@@ -174,12 +174,12 @@ TEMPLATE_TEST_CASE("eye has ones on its diagonal", "[creation]", TERN_TEST_DEVIC
   for (const Index n : {0, 1, 2, 5}) {
     for (const Index m : {0, 1, 3, 40}) {
       const auto x = eye<TestType, float>(n, m);
-      CHECK(x.shape() == Shape{n, m});
+      CHECK(x.shape() == detail::Shape{n, m});
       const Values values = values_of(x);
       for (Index i = 0; i < n * m; ++i) CHECK(values[std::size_t(i)] == double(i / m == i % m));
     }
   }
-  CHECK(eye<TestType, bool>(3).shape() == Shape{3, 3});
+  CHECK(eye<TestType, bool>(3).shape() == detail::Shape{3, 3});
   CHECK(error_of([] { eye<TestType>(-1); }) == "eye: negative size in [-1, -1]");
   CHECK(error_of([] { eye<TestType>(3, -1); }) == "eye: negative size in [3, -1]");
 }
@@ -239,24 +239,24 @@ TEMPLATE_TEST_CASE("new tensors beside another", "[creation]", TERN_TEST_DEVICES
   static_assert(std::is_same_v<decltype(x.new_zeros({2})), Tensor<D, double>>);
   static_assert(std::is_same_v<decltype(x.new_zeros({2}, i64)), Tensor<D, Index>>);
   CHECK(values_of(x.new_zeros({2, 2})) == Values(4, 0));
-  CHECK(values_of(x.new_ones({2}, boolean)) == Values(2, 1));
+  CHECK(values_of(x.new_ones({2}, bool_)) == Values(2, 1));
   CHECK(values_of(x.new_full({2}, 7.5)) == Values(2, 7.5));
   CHECK(values_of(x.new_full({1, 2}, 7, i32)) == Values(2, 7));
-  CHECK(x.new_empty({4, 5}, f32).shape() == Shape{4, 5});
-  CHECK(x.new_empty({0}).shape() == Shape{0});
+  CHECK(x.new_empty({4, 5}, f32).shape() == detail::Shape{4, 5});
+  CHECK(x.new_empty({0}).shape() == detail::Shape{0});
   CHECK(error_of([&] { x.new_zeros({-1}); }) == "new_zeros: negative size in [-1]");
   CHECK(error_of([] { Tensor<D>().new_ones({1}); }) == "new_ones: a tensor is undefined");
 }
 
 TEMPLATE_TEST_CASE("a refused new tensor names its function and the user's line", "[tensor][refusal]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const Shape wrong{-1};
+  const detail::Shape wrong{-1};
   const auto x = ones<D>({2});
   const auto check = [](const char* function, std::uint32_t line, const auto& f) {
     const std::string error = whole_error_of(f);
     INFO(error);
     CHECK(error.find(std::string(function) + ": ") == 0);
-    CHECK(line_of(error) == text({" (creation.cpp:", Index(line), ")"}));
+    CHECK(line_of(error) == detail::text({" (creation.cpp:", Index(line), ")"}));
   };
 #define TERN_TEST_NEW(function, ...) check(#function, __LINE__, [&] { __VA_ARGS__; })
   TERN_TEST_NEW(empty, empty<D>(wrong));
@@ -264,7 +264,7 @@ TEMPLATE_TEST_CASE("a refused new tensor names its function and the user's line"
   TERN_TEST_NEW(ones, ones<D>(wrong));
   TERN_TEST_NEW(full, full<D>(wrong, 1));
   TERN_TEST_NEW(zeros_like, zeros_like(Tensor<D>()));
-  TERN_TEST_NEW(new_full, (x.new_full({1}, 300, Type<std::uint8_t>())));
+  TERN_TEST_NEW(new_full, (x.new_full({1}, 300, detail::Type<std::uint8_t>())));
   TERN_TEST_NEW(tensor, tensor<D>({{1, 2}, {3}}));
   TERN_TEST_NEW(from_vector, from_vector<D>(std::vector<float>(3), {2}));
   TERN_TEST_NEW(arange, arange<D>(0, 3, -1));

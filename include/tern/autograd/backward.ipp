@@ -73,9 +73,9 @@ namespace tern::inline TERN_BUILD {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor& AnyTensor::requires_grad_(bool on) {
   checked("requires_grad_");
-  const GradOps* const ops = on && !impl_->node ? detail::leaf_ops(device_->ops, impl_->dtype) : nullptr;
+  const detail::GradOps* const ops = on && !impl_->node ? detail::leaf_ops(device_->ops, impl_->dtype) : nullptr;
   if (on && !impl_->node && !ops)
-    fail("requires_grad_", {"no gradients of ", device_->name, ", ", name_of(impl_->dtype), " are known here: as<D, T>() is the typed tensor"});
+    fail("requires_grad_", {"no gradients of ", device_->name, ", ", detail::name_of(impl_->dtype), " are known here: as<D, T>() is the typed tensor"});
   detail::require_grad(impl_, on, ops);
   return *this;
 }

@@ -143,7 +143,7 @@ Tensor<D, T> einsum(const std::string& equation, std::initializer_list<Tensor<D,
 }
 /// The same, with the tensors as arguments.
 template <Device D, Element T, std::convertible_to<Tensor<D, T>>... More>
-Tensor<D, T> einsum(At<const char*> equation, const Tensor<D, T>& first, const More&... more) {
+Tensor<D, T> einsum(detail::At<const char*> equation, const Tensor<D, T>& first, const More&... more) {
   return einsum(equation.tensor, std::vector<Tensor<D, T>>{first, more...}, equation.here);
 }
 
@@ -154,10 +154,10 @@ Tensor<D, T> bilinear(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tens
   const ErrorName name({"bilinear", here});
   if (weight.checked("bilinear")->ndim != 3) fail("bilinear", {"the weight must be [out, m, n], not ", weight.shape()});
   const Index out = weight.size(0), m = weight.size(1), n = weight.size(2);
-  Shape to = x1.checked("bilinear")->shape(), other = x2.checked("bilinear")->shape();
+  detail::Shape to = x1.checked("bilinear")->shape(), other = x2.checked("bilinear")->shape();
   bool fits = to.n > 0 && to.n == other.n && to.back() == m && other.back() == n;
   for (int i = 0; fits && i + 1 < to.n; ++i) fits = to[i] == other[i];
-  if (!fits || (bias.defined() && !(bias.shape() == Shape{out})))
+  if (!fits || (bias.defined() && !(bias.shape() == detail::Shape{out})))
     fail("bilinear", {"inputs of shapes ", to, " and ", other, " do not fit a weight of shape ", weight.shape()});
   to[to.n - 1] = out;
   const auto both_sides = [&](const auto& u, const auto& v, const auto& w) {

@@ -28,12 +28,12 @@ namespace tern::inline TERN_BUILD::optim::detail {
 }
 
 /// Error if an element is negative. `state` has any device and floating-point type.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_not_negative(const char* op, std::initializer_list<Piece> name, const AnyTensor& state) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_not_negative(const char* op, std::initializer_list<tern::detail::Piece> name, const AnyTensor& state) {
   AnyTensor x = state.cpu();
   if (!x.impl()->contiguous) x = Tensor<Cpu>(tern::detail::copy_on_host(x.impl()));
   for (Index i = 0; i < x.numel(); ++i)
     if (const double value = tern::detail::floating_at(*x.impl(), i); value < 0)
-      fail(op, {"the optimiser's ", text(name), " has a negative element: ", value});
+      fail(op, {"the optimiser's ", tern::detail::text(name), " has a negative element: ", value});
 }
 
 }  // namespace tern::optim::detail
@@ -58,12 +58,12 @@ TERN_INLINE Optimizer::~Optimizer() { forget_graphs(); }
 }
 
 TERN_INLINE void Optimizer::step(Here here) {
-  const Site at(here);
+  const tern::detail::Site at(here);
   step_each({});
 }
 
 TERN_INLINE void Optimizer::step_unless(const AnyTensor& found, Here here) {
-  const Site at(here);
+  const tern::detail::Site at(here);
   bool on_host = false;
   for (const Slot& slot : slots_) on_host = on_host || slot.ops->counts_on_host;
   if (!on_host) return step_each(found);
@@ -79,7 +79,7 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   };
   std::vector<Slot*> waiting;  // for others to take the step with
   for (Slot& slot : slots_) {
-    const Node* const node = slot.parameter.impl()->node;
+    const tern::detail::Node* const node = slot.parameter.impl()->node;
     if (!node || !node->gradient || !is_here(slot)) continue;
     if (!found.defined() && slot.skipped.defined()) [[unlikely]] detail::settle(slot);
     slot.found = found;
@@ -141,7 +141,7 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   if (list.parameters.empty()) fail(name_, {"there are no parameters"});
   for (const NamedTensor& p : list.parameters) {
     if (!p.tensor.defined()) fail(name_, {"parameter ", p.name, " is undefined"});
-    const TensorImpl& x = *p.tensor.impl();
+    const tern::detail::TensorImpl& x = *p.tensor.impl();
     if (x.node && !x.node->leaf) fail(name_, {"parameter ", p.name, " was computed from others; only leaves can be optimised"});
     if (x.read_only) fail(name_, {"parameter ", p.name, " is read only: from_blob() was given a pointer to const"});
   }
@@ -221,14 +221,14 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string Optimizer::prefix(std::size_t group) {
-  return group ? text({"group", Index(group), "/"}) : std::string();
+  return group ? tern::detail::text({"group", Index(group), "/"}) : std::string();
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::set(Slot& slot, const std::string& name, std::size_t group,
                                                            const AnyTensor& parameter, const SlotOps* ops) {
   slot.name = name;
   slot.group = group;
-  if (!ops) fail("parameters", {name, " is of ", name_of(parameter.dtype()), ", which the type of the list does not name"});
+  if (!ops) fail("parameters", {name, " is of ", tern::detail::name_of(parameter.dtype()), ", which the type of the list does not name"});
   slot.parameter = parameter;
   slot.ops = ops;
 }
@@ -243,7 +243,7 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
   for (Slot& slot : slots) {
     slot.steps = reader.count({slot.name, ".step"});
     const AnyTensor* const master = reader.find({slot.name, ".master"}, slot.parameter);
-    if (master && size_of(slot.parameter.dtype()) == 2) slot.master = detail::state_from(slot, *master);
+    if (master && tern::detail::size_of(slot.parameter.dtype()) == 2) slot.master = detail::state_from(slot, *master);
     for (const char* const name : state_names_) {
       const AnyTensor* const state = reader.find({slot.name, ".", name}, slot.parameter);
       if (!state) break;

@@ -45,7 +45,7 @@ inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, to_host_of<D>(), &d
 
 /// A shared handle of the same elements, like Tensor.
 class TERN_API AnyTensor {
-  TensorImpl* impl_ = nullptr;
+  detail::TensorImpl* impl_ = nullptr;
   const detail::DeviceTag* device_ = nullptr;
 
  public:
@@ -64,14 +64,14 @@ class TERN_API AnyTensor {
   ~AnyTensor() { detail::release(impl_); }
 
   bool defined() const { return impl_; }
-  TensorImpl* impl() const { return impl_; }
+  detail::TensorImpl* impl() const { return impl_; }
   DType dtype() const { return checked("dtype").dtype; }
-  Shape shape() const { return checked("shape").shape(); }
-  Shape sizes() const { return shape(); }
+  detail::Shape shape() const { return checked("shape").shape(); }
+  detail::Shape sizes() const { return shape(); }
   /// The size of dimension i. A negative i counts from the last.
-  Index size(Index i) const { return shape()[existing_dim("size", i, dim())]; }
-  Shape strides() const { return {checked("strides").strides, impl_->ndim}; }
-  Index stride(Index i) const { return strides()[existing_dim("stride", i, dim())]; }
+  Index size(Index i) const { return shape()[detail::existing_dim("size", i, dim())]; }
+  detail::Shape strides() const { return {checked("strides").strides, impl_->ndim}; }
+  Index stride(Index i) const { return strides()[detail::existing_dim("stride", i, dim())]; }
   int dim() const { return checked("dim").ndim; }
   Index numel() const { return checked("numel").numel; }
   bool is_contiguous() const { return checked("is_contiguous").contiguous; }
@@ -111,9 +111,9 @@ class TERN_API AnyTensor {
 
  private:
   /// Another handle's impl on this tensor's device. It may be null.
-  AnyTensor with(TensorImpl* impl) const;
+  AnyTensor with(detail::TensorImpl* impl) const;
   [[noreturn]] void refuse(const char* device, DType dtype) const;
-  const TensorImpl& checked(const char* op) const {
+  const detail::TensorImpl& checked(const char* op) const {
     if (!impl_) fail(op, {"a tensor is undefined"});
     return *impl_;
   }
@@ -132,8 +132,8 @@ struct NamedTensor {
   }
   AnyTensor grad() const { return tensor.grad(); }
   DType dtype() const { return tensor.dtype(); }
-  Shape shape() const { return tensor.shape(); }
-  Shape sizes() const { return tensor.sizes(); }
+  detail::Shape shape() const { return tensor.shape(); }
+  detail::Shape sizes() const { return tensor.sizes(); }
   Index size(Index i) const { return tensor.size(i); }
   int dim() const { return tensor.dim(); }
   Index numel() const { return tensor.numel(); }

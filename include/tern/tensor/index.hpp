@@ -9,11 +9,13 @@ namespace tern::inline TERN_BUILD {
 template <Device D, Element T = float>
 class Tensor;
 
+namespace detail {
 /// A new dimension of size 1. As a slice's bound: open.
 struct NoneType {
   constexpr operator std::optional<Index>() const { return {}; }
 };
-inline constexpr NoneType None{};
+}  // namespace detail
+inline constexpr detail::NoneType None{};
 
 /// start:stop:step, as in Python; negative positions count from the end, and a bound may be open: {}, None or
 /// Slice::open. Without bounds: everything. The step must be positive.
@@ -25,9 +27,11 @@ struct Slice {
   constexpr Slice(std::optional<Index> first, std::optional<Index> end = {}, Index by = 1)
       : start(first.value_or(0)), stop(end.value_or(INT64_MAX)), step(by) {}
 };
+namespace detail {
 /// Stands for as many full slices as are missing.
 struct EllipsisType {};
-inline constexpr EllipsisType Ellipsis{};
+}  // namespace detail
+inline constexpr detail::EllipsisType Ellipsis{};
 
 namespace detail {
 

@@ -4,6 +4,7 @@
 
 namespace tern::inline TERN_BUILD {
 
+namespace detail {
 /// The type of a tensor, without a tensor: its device and element type.
 template <class D, class T>
 struct TensorType {
@@ -24,7 +25,6 @@ struct Parameters : std::vector<NamedTensor> {
   }
 };
 
-namespace detail {
 /// Tensors of one device and element type as parameters. Their names are their positions in the list.
 template <Device D, Element T>
 Parameters<TensorType<D, T>> parameters_of(const std::vector<Tensor<D, T>>& tensors) {

@@ -40,7 +40,7 @@ TERN_INLINE std::string ArrayText::bare(Index offset) const {
     case DType::int64: return std::to_string(a_.as<std::int64_t>()[offset]);
     case DType::int32: return std::to_string(a_.as<std::int32_t>()[offset]);
     case DType::uint8: return std::to_string(a_.as<std::uint8_t>()[offset]);
-    case DType::boolean: return a_.as<bool>()[offset] ? "True" : "False";
+    case DType::bool_: return a_.as<bool>()[offset] ? "True" : "False";
     default: break;
   }
   const double value = number(offset);
@@ -109,8 +109,8 @@ TERN_INLINE std::string to_string(const AnyTensor& x) {
 }
 TERN_INLINE std::ostream& operator<<(std::ostream& out, const AnyTensor& x) { return out << to_string(x); }
 
-TERN_INLINE std::string to_string(const Shape& shape) { return text({shape}); }
-TERN_INLINE std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << text({shape}); }
-TERN_INLINE std::ostream& operator<<(std::ostream& out, DType type) { return out << name_of(type); }
+TERN_INLINE std::string to_string(const detail::Shape& shape) { return detail::text({shape}); }
+TERN_INLINE std::ostream& operator<<(std::ostream& out, const detail::Shape& shape) { return out << detail::text({shape}); }
+TERN_INLINE std::ostream& operator<<(std::ostream& out, DType type) { return out << detail::name_of(type); }
 
 }  // namespace tern
