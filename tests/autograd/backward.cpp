@@ -186,4 +186,18 @@ TEMPLATE_TEST_CASE("a seed and a leaf's gradient are not one memory", "[autograd
   check_close(values_of(x.grad()), {15, 17});
 }
 
+TEMPLATE_TEST_CASE("grad takes inputs in braces", "[autograd]", TERN_TEST_DEVICES) {
+  const auto x = leaf<TestType>({1, 2}), t = leaf<TestType>({3, 4});
+  const auto y = sum(x * x * t);
+  const auto g = grad(y, {x, t}, {.create_graph = true});  // 2 x t, x^2
+  check_close(values_of(g[0]), {6, 16});
+  check_close(values_of(g[1]), {1, 4});
+  check_close(values_of(grad(g[0].sum(), {t}, {.retain_graph = true})[0]), {2, 4});
+  check_close(values_of(grad(g[0].sum(), std::vector{x})[0]), {6, 8});
+  const auto a = x * 2, b = x * t;
+  const auto several = grad({a, b}, {x, t}, {ones_like(a), b.detach()});
+  check_close(values_of(several[0]), {2 + 3 * 3, 2 + 4 * 8});
+  check_close(values_of(several[1]), {3, 16});
+}
+
 }  // namespace autograd_backward

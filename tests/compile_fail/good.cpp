@@ -10,10 +10,12 @@ Tensor<Cpu> cpu(const Tensor<Cpu>& a, const Tensor<Cpu>& b) { return f(a, b); }
 Tensor<Cpu, Index> integers(const Tensor<Cpu, Index>& x) { return ((3 * x + 1u) % 7).floor_divide('a'); }
 Tensor<Cpu> quotients(const Tensor<Cpu, Index>& x) { return x.to(f32) / x.max().to(f32) + (x == 2).sum().to(f32) / 3; }
 Tensor<Cpu, Index> truncated(const Tensor<Cpu, Index>& x) { return div(x, x, "trunc"); }
+Tensor<Cpu> range() { return arange<Cpu, float>(0, 8) * 0.5; }
 Tensor<Cpu, bool> compared(const Tensor<Cpu, bool>& mask) { return mask > 0.5; }
 void written(Tensor<Cpu>& a, const Tensor<Cpu>& b) {
   a[0] = b;
   a[{0, Slice(1, 3)}] = 3;
+  a[a > 0] = b;
   a = b;
 }
 

@@ -43,4 +43,15 @@ TEMPLATE_TEST_CASE("bilinear is a product from both sides", "[ops]", TERN_TEST_D
   check_close(values_of(bilinear(x, y, w, b)), values_of(expected));
 }
 
+TEMPLATE_TEST_CASE("einsum takes its tensors in braces, in a vector, or as arguments", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto a = spread_tensor<D>({2, 3}), b = spread_tensor<D>({3, 4}), c = spread_tensor<D>({4});
+  const auto expected = values_of(matmul(matmul(a, b), c));
+  check_close(values_of(einsum("ij,jk,k->i", {a, b, c})), expected);
+  check_close(values_of(einsum("ij,jk,k->i", std::vector{a, b, c})), expected);
+  check_close(values_of(einsum("ij,jk,k->i", a, b, c)), expected);
+  check_close(values_of(einsum("ij->ji", a)), values_of(a.t()));
+  CHECK(whole_error_of([&] { einsum("ij,jk", a); }).find("einsum.cpp:" + std::to_string(__LINE__)) != std::string::npos);
+}
+
 }  // namespace ops_einsum

@@ -136,6 +136,23 @@ TEMPLATE_TEST_CASE("slices are Python's: bounds open, negative and beyond the en
           "slice: the step must be positive, not " + std::to_string(step));
 }
 
+TEMPLATE_TEST_CASE("an open bound is {}, None or nothing", "[indexing]", TERN_TEST_DEVICES) {
+  const auto x = arange<TestType, float>(0, 6);
+  const auto check = [&](const Slice& slice, const std::vector<double>& expected) {
+    check_close(values_of(x.index({slice})), expected);
+  };
+  check(Slice({}, 2), {0, 1});
+  check(Slice(None, 2), {0, 1});
+  check(Slice(4, {}), {4, 5});
+  check(Slice(-2, None), {4, 5});
+  check(Slice(), {0, 1, 2, 3, 4, 5});
+  check(Slice({}, {}, 3), {0, 3});
+  check(Slice(None, None, 3), {0, 3});
+  check_close(values_of(x.slice(0, 1, 3)), {1, 2});
+  check_close(values_of(x.slice(0, {}, {}, 4)), {0, 4});
+  check_close(values_of(x.slice(-1, -1, None)), {5});
+}
+
 TEMPLATE_TEST_CASE("positions of every kind may count from the end", "[indexing]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto at = [](Index position) { return full<D, Index>({}, position); };

@@ -74,4 +74,11 @@ TEMPLATE_TEST_CASE("packing refuses lengths that do not fit", "[ops]", TERN_TEST
              ContainsSubstring("pad_packed_sequence: total_length 2 is less than the longest sequence, 3"));
 }
 
+TEMPLATE_TEST_CASE("sequences stand in braces", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto a = spread_tensor<D>({3, 2}), b = spread_tensor<D>({2, 2});
+  check_close(values_of(pad_sequence({a, b})), values_of(pad_sequence(std::vector{a, b})));
+  check_close(values_of(pack_sequence({a, b}).data), values_of(pack_sequence(std::vector{a, b}).data));
+}
+
 }  // namespace ops_packed_sequence

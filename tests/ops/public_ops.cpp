@@ -391,6 +391,7 @@ const PublicOp public_ops[] = {
     FLAT(pin_memory, pin_memory(x), each(same), pin_memory(none)),
 
     FLAT(item, (full<Cpu, double>({}, x[0][0].item())), each(same), x.item()),
+    FLAT(to_vector, (from_vector<Cpu>(x.to_vector(), x.shape())), each(same), none.to_vector()),
 
     // random numbers
     FLAT(uniform, (uniform<Cpu, double>({3}, 0, 1)), tested_in("random", "uniform numbers"), uniform<Cpu>({-1}, 0, 1)),

@@ -101,4 +101,16 @@ TEMPLATE_TEST_CASE("the shape of another tensor", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { x.reshape_as(zeros<D>({4})); }).find("reshape: ") == 0);
 }
 
+TEMPLATE_TEST_CASE("lists of tensors stand in braces", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto a = spread_tensor<D>({3}), b = spread_tensor<D>({2});
+  const auto same = [](const auto& x, const auto& y) { check_close(values_of(x), values_of(y)); };
+  same(meshgrid({a, b})[1], meshgrid(std::vector{a, b})[1]);
+  same(meshgrid({a, b}, "xy")[0], meshgrid(std::vector{a, b}, "xy")[0]);
+  same(hstack({a, b}), hstack(std::vector{a, b}));
+  same(vstack({a, a}), vstack(std::vector{a, a}));
+  same(cat({a, b}), cat(std::vector{a, b}));
+  same(stack({a, a}, 1), stack(std::vector{a, a}, 1));
+}
+
 }  // namespace ops_shape

@@ -37,4 +37,14 @@ TEST_CASE("an undefined tensor cannot be moved", "[transfer][refusal]") {
   CHECK(error_of([] { Tensor<Cpu>().to(Naive{}); }) != "");
 }
 
+TEMPLATE_TEST_CASE("to() another tensor takes its device and its element type", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor<D>({1.5, 2});
+  const Tensor<Cpu, double> y = x.to(zeros<Cpu, double>({3}));
+  const Tensor<D, Index> n = x.to(zeros<D, Index>({1}));
+  check_close(values_of(y), {1.5, 2});
+  check_close(values_of(n), {1, 2});
+  CHECK(x.to(x).impl() == x.impl());
+}
+
 }  // namespace ops_transfer

@@ -21,10 +21,19 @@ TEMPLATE_TEST_CASE("where", "[ops]", TERN_TEST_DEVICES) {
     check_close(values_of(where(condition, a, b)), expected);
     check_close(values_of(a.where(condition, b)), expected);
     check_close(values_of(where(condition, a, 7)), with_number);
+    check_close(values_of(a.where(condition, 7)), with_number);
     check_close(values_of(where(condition, 7, a)), number_first);
   }
-  const Tensor<D, float> numbers = where(c, 1.f, 2.f);
-  check_close(values_of(numbers), {1, 2, 1, 2, 1, 1});
+  // torch.where(c, 1., 0.).dtype and so on
+  const Tensor<D, float> numbers = where(c, 1.0, 0.5f), mixed = where(c, 1, 0.5);
+  check_close(values_of(numbers), {1, 0.5, 1, 0.5, 1, 1});
+  check_close(values_of(mixed), {1, 0.5, 1, 0.5, 1, 1});
+  const Tensor<D, Index> integers = where(c, 1, 2u);
+  check_close(values_of(integers), {1, 2, 1, 2, 1, 1});
+  const Tensor<D, bool> masks = where(c, false, true);
+  check_close(values_of(masks), {0, 1, 0, 1, 0, 0});
+  const Tensor<D, half> halves = where(c, half(1), half(2));
+  check_close(values_of(halves), {1, 2, 1, 2, 1, 1});
   const auto i = tensor_of<D, Index>({1, 2, 3});
   check_close(values_of(where(i > 1, i, -i)), {-1, 2, 3});
   const auto t = tensor_of<D, bool>({0, 1, 1});

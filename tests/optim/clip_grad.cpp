@@ -108,4 +108,16 @@ TEMPLATE_TEST_CASE("clip_grad_value_ clamps each element", "", TERN_TEST_DEVICES
              ContainsSubstring("clip_grad_value_: clip_value must not be negative: -1"));
 }
 
+TEMPLATE_TEST_CASE("gradients of plain tensors are clipped", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = ones<D>({1}).requires_grad_(), y = ones<D>({1}).requires_grad_();
+  (3 * x + 4 * y).sum().backward();
+  CHECK(optim::clip_grad_norm_({x, y}, 1).item() == 5);
+  check_close(values_of(x.grad()), {0.6}, 1e-6);
+  optim::clip_grad_value_({x, y}, 0.7);
+  check_close(values_of(y.grad()), {0.7}, 1e-6);
+  optim::clip_grad_value_(std::vector{x, y}, 0.5);
+  check_close(values_of(x.grad()), {0.5});
+}
+
 }  // namespace optim_clip_grad

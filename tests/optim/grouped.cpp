@@ -177,4 +177,77 @@ TEMPLATE_TEST_CASE("groups refuse what PyTorch refuses", "", TERN_TEST_DEVICES) 
   CHECK_THAT(error_of([] { optim::SGD(std::initializer_list<optim::SGD::Group>{}); }), ContainsSubstring("SGD: there are no parameters"));
 }
 
+namespace {
+
+/// Two matrices as a network.
+template <Device D, class T = double>
+struct Pair : nn::Module<D, T> {
+  nn::Parameter<D, T> left = spread_tensor<D>({2, 3}, 0.2, 1.5), right = spread_tensor<D>({3, 2}, -1, 1);
+  TERN_FIELDS(Pair, left, right)
+};
+
+template <class D>
+void take_steps(const Tensor<D, double>& x, const Tensor<D, double>& y, auto& optimiser) {
+  const auto closure = [&] {
+    optimiser.zero_grad();
+    const auto loss = (matmul(x, y) - 1).square().sum();
+    loss.backward();
+    return loss;
+  };
+  for (int i = 0; i < 3; ++i) {
+    if constexpr (requires { optimiser.step(closure); }) optimiser.step(closure);
+    else closure(), optimiser.step();
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("optimisers take plain tensors and step as with a network's", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](const auto& make) {
+    const Pair<D> of_network, in_braces, in_vector;
+    auto a = make(of_network.parameters()), b = make(std::initializer_list<Tensor<D, double>>{in_braces.left, in_braces.right}),
+         c = make(std::vector<Tensor<D, double>>{in_vector.left, in_vector.right});
+    take_steps<D>(of_network.left, of_network.right, *a);
+    take_steps<D>(in_braces.left, in_braces.right, *b);
+    take_steps<D>(in_vector.left, in_vector.right, *c);
+    for (const Pair<D>* pair : {&in_braces, &in_vector}) {
+      check_close(values_of(pair->left), values_of(of_network.left), 0, 0);
+      check_close(values_of(pair->right), values_of(of_network.right), 0, 0);
+    }
+    CHECK(values_of(of_network.left) != values_of(Pair<D>().left));
+  };
+  const auto of = [&]<class Rule>(std::type_identity<Rule>) {
+    check([](const auto& list) { return std::make_unique<Rule>(list); });
+  };
+  of(std::type_identity<optim::SGD>()), of(std::type_identity<optim::Adam>()), of(std::type_identity<optim::AdamW>());
+  of(std::type_identity<optim::Adadelta>()), of(std::type_identity<optim::Adagrad>()), of(std::type_identity<optim::RMSprop>());
+  of(std::type_identity<optim::NAdam>()), of(std::type_identity<optim::RAdam>()), of(std::type_identity<optim::Muon>());
+  check([](const auto& list) { return std::make_unique<optim::LBFGS<D, double>>(list); });
+}
+
+TEMPLATE_TEST_CASE("plain tensors stand in braces, in groups with their own rates too", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = ones<D>({2}).requires_grad_(), y = ones<D>({2}).requires_grad_(), z = ones<D>({2}).requires_grad_();
+  nn::Linear<D> net(2, 2);
+  optim::SGD one({x, y}, {.lr = 0.5});
+  (x.sum() + 2 * y.sum()).backward();
+  one.step();
+  check_close(values_of(x), {0.5, 0.5});
+  check_close(values_of(y), {0, 0});
+  optim::AdamW groups({{{x, y}, {.lr = 0.1}}, {net.parameters(), {.lr = 0.2}}});
+  groups.add_param_group({{z}, {.lr = 0.3}});
+  CHECK(groups.state_slots().size() == 5);
+  CHECK((groups.lr(0) == 0.1 && groups.lr(1) == 0.2 && groups.lr(2) == 0.3));
+  CHECK(groups.state_slots()[1].name == "1");
+  CHECK(groups.state_slots()[4].name == "group2/0");
+  optim::LBFGS lbfgs({x, y}, {.lr = 0.5});
+  CHECK(lbfgs.lr() == 0.5);
+  optim::Adam of_layer({net.weight, net.bias});
+  CHECK(of_layer.state_slots()[0].parameter.impl() == net.weight.impl());
+  CHECK_THAT(error_of([&] { optim::SGD({x * 2}); }), ContainsSubstring("SGD: parameter 0 was computed from others; only leaves can be optimised"));
+  CHECK_THAT(error_of([&] { optim::SGD({x, Tensor<D>()}); }), ContainsSubstring("SGD: parameter 1 is undefined"));
+  CHECK_THAT(error_of([&] { optim::SGD(std::vector<Tensor<D>>()); }), ContainsSubstring("SGD: there are no parameters"));
+}
+
 }  // namespace optim_grouped

@@ -1,6 +1,7 @@
 // AnyTensor: what it holds, and what it refuses.
 #include "support/tensors.hpp"
 
+#include <tern/nn/linear.hpp>
 #include <tern/tensor/any_tensor.hpp>
 #include <tern/tensor/creation.hpp>
 
@@ -49,6 +50,41 @@ TEST_CASE("a wrong device or type is named together with the right one", "[any_t
   CHECK_THROWS_AS(AnyTensor().dtype(), Error);
   CHECK_THROWS_AS(AnyTensor().shape(), Error);
   CHECK_THROWS_AS(AnyTensor().device_name(), Error);
+}
+
+TEMPLATE_TEST_CASE("AnyTensor has a tensor's sizes", "[any_tensor]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const AnyTensor any = zeros<D>({2, 3, 4}).transpose(0, 2);
+  CHECK(any.dim() == 3);
+  CHECK(any.sizes() == detail::Shape{4, 3, 2});
+  CHECK((any.size(0) == 4 && any.size(-1) == 2));
+  CHECK(any.strides() == detail::Shape{1, 4, 12});
+  CHECK(any.stride(-1) == 12);
+  CHECK_FALSE(any.is_contiguous());
+  CHECK_FALSE(any.requires_grad());
+  CHECK(error_of([&] { any.size(3); }) == "size: dimension 3 is out of range [-3, 2]");
+  CHECK(error_of([] { AnyTensor().dim(); }) == "dim: a tensor is undefined");
+}
+
+TEMPLATE_TEST_CASE("a network's parameters are frozen in a loop", "[any_tensor]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::Linear<D> net(3, 2);
+  Index count = 0;
+  for (auto& p : net.parameters()) p.requires_grad_(false), count += p.numel();
+  CHECK(count == 8);
+  CHECK_FALSE(net.weight.requires_grad());
+  for (const auto& p : net.parameters()) CHECK_FALSE(p.requires_grad());
+  for (const auto& [name, p] : net.named_parameters()) CHECK((p.dim() == (name == "weight" ? 2 : 1)));
+  for (auto& p : net.parameters())
+    if (p.dim() == 2 && p.size(1) == 3) p.requires_grad_();
+  net(ones<D>({1, 3})).sum().backward();
+  check_close(values_of(net.weight.grad()), {1, 1, 1, 1, 1, 1});
+  CHECK_FALSE(net.bias.requires_grad());
+  for (const auto& p : net.parameters()) CHECK(p.grad().defined() == (p.shape() == detail::Shape{2, 3}));
+  AnyTensor integers = zeros<D, Index>({2});
+  CHECK(error_of([&] { integers.requires_grad_(); }).find("requires_grad_: no gradients of ") == 0);
+  AnyTensor inner = net.weight * 2;
+  CHECK(error_of([&] { inner.requires_grad_(false); }).find("requires_grad_: only a leaf can stop") == 0);
 }
 
 }  // namespace tensor_any_tensor

@@ -1,7 +1,11 @@
 // Tensors from lists, ranges and foreign memory.
 #include "support/tensors.hpp"
 
+#include <tern/ops/indexing.hpp>
+#include <tern/ops/random.hpp>
+#include <tern/ops/take.hpp>
 #include <tern/ops/views.hpp>
+#include <tern/optim/sgd.hpp>
 #include <tern/tensor/creation.hpp>
 
 namespace tensor_creation {
@@ -38,6 +42,79 @@ TEMPLATE_TEST_CASE("lists that are no rectangle are refused", "[creation][refusa
   CHECK(error_of([] {
           from_vector<D>(std::vector<float>{1, 2, 3}, {2, 2});
         }) == "from_vector: 3 values do not fill shape [2, 2]");
+}
+
+TEMPLATE_TEST_CASE("a vector or a number becomes a tensor", "[creation]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Tensor<D, float> floats = tensor<D>(std::vector<float>{1, 2.5f});
+  const Tensor<D, double> doubles = tensor<D>(std::vector<double>{0.1});
+  const Tensor<D, Index> integers = tensor<D>(std::vector<Index>{Index(1) << 60, 2, 3});
+  const Tensor<D, std::int32_t> small = tensor<D>(std::vector<int>{-1, 1});
+  const Tensor<D, bool> mask = tensor<D>(std::vector<bool>{true, false});
+  const Tensor<D, Index> converted = tensor<D, Index>(std::vector<int>{7, 8});
+  const Tensor<D, float> narrowed = tensor<D, float>(std::vector<double>{0.1, 3});
+  CHECK(floats.shape() == detail::Shape{2});
+  CHECK(floats.to_vector() == std::vector<float>{1, 2.5f});
+  CHECK(doubles.to_vector() == std::vector<double>{0.1});
+  CHECK(integers.to_vector() == std::vector<Index>{Index(1) << 60, 2, 3});
+  CHECK(small.to_vector() == std::vector<std::int32_t>{-1, 1});
+  CHECK(mask.to_vector() == std::vector<bool>{true, false});
+  CHECK(converted.to_vector() == std::vector<Index>{7, 8});
+  CHECK(narrowed.to_vector() == std::vector<float>{0.1f, 3});
+  CHECK(tensor<D>(std::vector<float>{}).shape() == detail::Shape{0});
+  CHECK(tensor<D>(3.5).shape() == detail::Shape());
+  CHECK(tensor<D>(3.5).item() == 3.5f);
+  CHECK(tensor<D, Index>(Index(1) << 60).item() == Index(1) << 60);
+  CHECK(tensor<D>({1}).shape() == detail::Shape{1});
+  CHECK(error_of([] { tensor<D, std::uint8_t>(std::vector<int>{1, 300}); }).find("tensor: the number 300 does not fit a tensor of uint8") == 0);
+  CHECK(error_of([] { tensor<D, Index>(0.5); }).find("tensor: the number 0.5 does not fit a tensor of int64") == 0);
+}
+
+TEMPLATE_TEST_CASE("to_vector() has the elements in row-major order, and item<U>() converts", "[creation]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor<D>({{1, 2, 3}, {4, 5, 6}});
+  CHECK(x.t().to_vector() == std::vector<float>{1, 4, 2, 5, 3, 6});
+  CHECK(x.expand({2, 2, 3}).to_vector().size() == 12);
+  CHECK(x.slice(1, 0, 3, 2).requires_grad_().to_vector() == std::vector<float>{1, 3, 4, 6});
+  CHECK(error_of([] { Tensor<D>().to_vector(); }).find("to_vector: a tensor is undefined") == 0);
+  const auto number = [](const auto& y) { return y.sum().template item<float>(); };
+  CHECK(number(x) == 21);
+  CHECK(number(x > 2) == 4);
+  CHECK(tensor<D>(2.75).template item<int>() == 2);
+  CHECK(tensor<D, Index>(3).template item<double>() == 3);
+  CHECK(error_of([&] { x.template item<int>(); }).find("item: a tensor of one element is needed, not of shape [2, 3]") == 0);
+}
+
+TEMPLATE_TEST_CASE("a vector of integers is a shape", "[creation]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const std::vector<Index> sizes{2, 3};
+  const std::vector<int> back{1, 0};
+  const std::vector<float> numbers(6);
+  const auto x = zeros<D>(sizes);
+  for (const auto& y : {x, ones<D>(sizes), full<D>(sizes, 2), empty<D>(sizes), rand<D>(sizes), randn<D>(sizes), x.new_zeros(sizes),
+                        x.t().reshape(sizes), x[0].expand(sizes), zeros<D>({6}).view(sizes), x.t().permute(back), from_vector<D>(numbers, sizes)})
+    CHECK(y.shape() == detail::Shape{2, 3});
+  CHECK(randint<D>(0, 10, sizes).shape() == detail::Shape{2, 3});
+  CHECK(x.sum(std::vector<Index>{0, 1}).shape() == detail::Shape());
+  CHECK(zeros<D>(numbers.size()).shape() == detail::Shape{6});
+  CHECK(error_of([] { zeros<D>(std::vector<Index>(9, 1)); }).find("shape: at most 8 dimensions are supported") == 0);
+}
+
+TEMPLATE_TEST_CASE("sizes and dimensions need no braces", "[creation]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = arange<D, float>(0, 24).view(2, 3, -1);
+  CHECK(x.shape() == detail::Shape{2, 3, 4});
+  const std::size_t rows = 4;
+  CHECK(x.reshape(rows, -1).shape() == detail::Shape{4, 6});
+  check_close(values_of(x.permute(2, 0, 1)), values_of(x.permute({2, 0, 1})));
+  check_close(values_of(x.flip(0, 2)), values_of(x.flip({0, 2})));
+  check_close(values_of(x.repeat(2, 1, 3)), values_of(x.repeat({2, 1, 3})));
+  check_close(values_of(x.tile(2, 3)), values_of(x.tile({2, 3})));
+  CHECK(x[0].expand(5, -1, 4).shape() == detail::Shape{5, 3, 4});
+  const Tensor<D, double> doubles = zeros<D, double>(2, 3, 4);
+  CHECK(doubles.shape() == x.shape());
+  for (const auto& y : {empty<D>(2, 3), ones<D>(2, 3), rand<D>(2, 3), randn<D>(2, 3)}) CHECK(y.shape() == detail::Shape{2, 3});
+  CHECK(whole_error_of([&] { x.view(5, -1); }).find("creation.cpp:" + std::to_string(__LINE__)) != std::string::npos);
 }
 
 TEMPLATE_TEST_CASE("full, zeros and ones", "[creation]", TERN_TEST_DEVICES) {
@@ -125,6 +202,35 @@ TEST_CASE("from_blob shares memory, and gives it back with the last owner", "[cr
   CHECK(from_blob<Cpu>(numbers, {6}).data() == numbers);
   CHECK(error_of([] { from_blob<Cpu>(static_cast<float*>(nullptr), {2}); }) ==
         "from_blob: a null pointer does not hold shape [2]");
+}
+
+TEST_CASE("memory that is const is read and never written", "[creation][refusal]") {
+  const std::vector<float> numbers{1, -2, 3, 4};
+  const auto x = from_blob<Cpu>(numbers.data(), {2, 2});
+  CHECK(x.data() == numbers.data());
+  check_close(values_of(x * 2), {2, -4, 6, 8});
+  const std::string rule = ": the memory is read only: from_blob() was given a pointer to const; clone() copies it";
+  const auto refused = [&](const std::string& op, const auto& write) { CHECK(error_of(write) == op + rule); };
+  const auto y = ones<Cpu>({2, 2});
+  refused("add_", [&] { x += 1; });
+  refused("relu_", [&] { x.relu_(); });
+  refused("fill_", [&] { x.zero_(); });
+  refused("copy_", [&] { x.copy_(y); });
+  refused("fill_", [&] { x[0] = 1; });
+  refused("copy_", [&] { x.detach().t()[0] = y[0]; });
+  refused("operator=", [&] { x[x > 0] = 0; });
+  refused("index_put_", [&] { x.index_put_({tensor<Cpu, Index>({0})}, y[0]); });
+  refused("masked_fill_", [&] { x.masked_fill_(x > 0, 0); });
+  refused("normal_", [&] { x.normal_(); });
+  refused("copy_", [&] { x.uniform_(); });
+  refused("scatter_", [&] { x.scatter_(0, zeros<Cpu, Index>({1, 2}), 0); });
+  CHECK(numbers == std::vector<float>{1, -2, 3, 4});
+  x.clone() += 1;
+  auto leaf = from_blob<Cpu>(numbers.data(), {4}).requires_grad_();
+  leaf.square().sum().backward();
+  check_close(values_of(leaf.grad()), {2, -4, 6, 8});
+  CHECK(error_of([&] { optim::SGD({leaf}); }) ==
+        "SGD: parameter 0 is read only: from_blob() was given a pointer to const");
 }
 
 TEMPLATE_TEST_CASE("new tensors beside another", "[creation]", TERN_TEST_DEVICES) {

@@ -89,4 +89,18 @@ TEST_CASE("integers print exactly, and 64-bit ones beyond what a double holds", 
   CHECK(elements(to_string(x)) == "tensor([4611686018427387904, 4611686018427387905]");
 }
 
+TEMPLATE_TEST_CASE("shapes, element types and devices have texts", "[print]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = zeros<D, Index>({2, 3});
+  const auto printed = [](const auto& y) { return (std::ostringstream() << y).str(); };
+  CHECK(to_string(x.shape()) == "[2, 3]");
+  CHECK(printed(x.shape()) == "[2, 3]");
+  CHECK(to_string(detail::Shape()) == "[]");
+  CHECK(printed(x.dtype()) == "int64");
+  CHECK(printed(x.device()) == (HostDevice<D> ? std::string(DeviceTraits<D>::name) : "cuda:0"));
+  CHECK(to_string(AnyTensor(x)) == to_string(x));
+  CHECK(printed(AnyTensor(x)) == printed(x));
+  CHECK(to_string(AnyTensor()) == "tensor(undefined)");
+}
+
 }  // namespace tensor_print

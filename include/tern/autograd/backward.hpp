@@ -140,6 +140,25 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
   return results;
 }
 
+template <class D, class T>
+std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, std::initializer_list<Tensor<D, T>> inputs,
+                               std::initializer_list<std::type_identity_t<Tensor<D, T>>> gradients = {}, GradOptions options = {},
+                               Here here = {}) {
+  return grad<D, T>(std::vector(outputs), std::vector(inputs), std::vector(gradients), options, here);
+}
+
+/// The gradients of one output.
+template <class D, class T>
+std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, const std::vector<Tensor<D, T>>& inputs, GradOptions options = {},
+                               Here here = {}) {
+  return grad<D, T>(std::vector{output}, inputs, {}, options, here);
+}
+template <class D, class T>
+std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, std::initializer_list<Tensor<D, T>> inputs, GradOptions options = {},
+                               Here here = {}) {
+  return grad<D, T>(std::vector{output}, std::vector(inputs), {}, options, here);
+}
+
 /// The gradient of one output with respect to one input.
 template <class D, class T>
 Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, GradOptions options = {}, Here here = {}) {

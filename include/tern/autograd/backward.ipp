@@ -1,5 +1,7 @@
 // The functions of backward.hpp that are not templates.
 #pragma once
+#include <atomic>
+
 #include "backward.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
@@ -30,6 +32,21 @@ namespace tern::inline TERN_BUILD::detail {
   pass.run();
 }
 
+/// A type of which the program has made a leaf. From it an AnyTensor, whose type is not known, learns its GradOps.
+struct LeafType {
+  const GradOps* ops;
+  DType dtype;
+  const LeafType* next;
+};
+TERN_INLINE constinit std::atomic<const LeafType*> leaf_types{nullptr};  // a list that only grows
+
+/// The GradOps of a leaf's type; null if there was no such leaf.
+[[gnu::noinline, gnu::cold]] TERN_INLINE const GradOps* leaf_ops(const DeviceOps* device, DType dtype) {
+  for (const LeafType* type = leaf_types; type; type = type->next)
+    if (type->ops->device == device && type->dtype == dtype) return type->ops;
+  return nullptr;
+}
+
 [[gnu::noinline, gnu::cold]] TERN_INLINE void require_grad(TensorImpl* p, bool on, const GradOps* ops) {
   if (on == (p->node != nullptr)) return;
   if (!on) {
@@ -39,6 +56,11 @@ namespace tern::inline TERN_BUILD::detail {
   }
   if (p->inference) fail("requires_grad_", {"the tensor was made in inference mode; clone() it outside"});
   p->node = new_leaf(ops);
+  if (!leaf_ops(ops->device, p->dtype)) {
+    auto* const type = new LeafType{ops, p->dtype, leaf_types};
+    while (!leaf_types.compare_exchange_weak(type->next, type)) {
+    }
+  }
 }
 
 }  // namespace tern::detail
@@ -47,6 +69,15 @@ namespace tern::inline TERN_BUILD {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor AnyTensor::grad() const {
   return with(detail::kept_gradient(&checked("grad")));
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor& AnyTensor::requires_grad_(bool on) {
+  checked("requires_grad_");
+  const detail::GradOps* const ops = on && !impl_->node ? detail::leaf_ops(device_->ops, impl_->dtype) : nullptr;
+  if (on && !impl_->node && !ops)
+    fail("requires_grad_", {"no gradients of ", device_->name, ", ", detail::name_of(impl_->dtype), " are known here: as<D, T>() is the typed tensor"});
+  detail::require_grad(impl_, on, ops);
+  return *this;
 }
 
 }  // namespace tern

@@ -5,6 +5,7 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
+namespace detail {
 /// A number as the caller wrote it: an integer or a floating-point number.
 class Number {
  public:
@@ -41,7 +42,8 @@ class IntegerNumber : public Number {
     requires is_floating_v<N>
   constexpr IntegerNumber(N n) : Number(n) {
     static_assert(!is_floating_v<N>,
-                  "a floating-point number in arithmetic with a tensor of integers or bool: convert the tensor with .to(f32)");
+                  "a floating-point number in arithmetic with a tensor of integers or bool: convert the tensor with .to(f32), or make it "
+                  "of floats, as in arange<Cpu, float>(0, 8)");
   }
 };
 
@@ -52,6 +54,7 @@ using number_t = std::conditional_t<is_floating_v<T>, double, Number>;
 /// The type of a number in arithmetic with elements of T.
 template <class T>
 using operand_t = std::conditional_t<is_floating_v<T>, double, IntegerNumber>;
+
 
 /// The number for arithmetic on T. Error that names op if T is an integer type or bool that does not hold it.
 template <class T>

@@ -1,12 +1,15 @@
 // Shapes: fixed capacity, trivially copyable, no allocation.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <vector>
 
 #include "error.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
 
+namespace detail {
 /// The most dimensions a tensor can have.
 inline constexpr int max_dims = 8;
 
@@ -33,15 +36,22 @@ TERN_API Index empty_numel(const OpName& op, ShapeRef shape);
 /// Wraps dim in [-n, n) to [0, n). Error if dim is out of range, as every dim of a 0-d tensor is.
 TERN_API int existing_dim(const OpName& op, Index dim, int n);
 
-/// A list of sizes, strides or dimension numbers. An integer converts to a list of one.
+/// A list of sizes, strides or dimension numbers. An integer converts to a list of one. A std::vector of integers
+/// converts too.
 struct Shape {
   int n = 0;
   Index d[max_dims];
 
   Shape() { d[0] = 0; }  // g++ warns if a pointer to uninitialised sizes is passed on
-  Shape(Index single) : n(1) { d[0] = single; }
-  Shape(int single) : Shape(Index(single)) {}
+  template <std::integral I>
+  Shape(I single) : n(1) {
+    d[0] = Index(single);
+  }
   Shape(std::initializer_list<Index> list) : Shape(list.begin(), int(list.size())) {}
+  template <std::integral I>
+  Shape(const std::vector<I>& sizes) {
+    for (const I size : sizes) push_back(Index(size));
+  }
   Shape(const Index* first, int count) : n(count) {
     if (count > max_dims) fail("shape", {"at most 8 dimensions are supported, not ", Index(count)});
     for (int i = 0; i < count; ++i) d[i] = first[i];
@@ -70,6 +80,8 @@ struct Shape {
     return true;
   }
 
+  std::vector<Index> vec() const { return {begin(), end()}; }
+
   /// The number of elements: the product of the sizes. Error if it is no tensor's (checked_numel).
   Index numel() const { return checked_numel("shape", *this); }
 
@@ -94,6 +106,7 @@ TERN_API Shape broadcast_shapes(const OpName& op, ShapeRef a, ShapeRef b);
 
 /// shape without the masked dimensions; with keepdim they stay, with size 1.
 TERN_API Shape reduced_shape(ShapeRef shape, unsigned mask, bool keepdim);
+}  // namespace detail
 
 }  // namespace tern::detail
 

@@ -93,7 +93,7 @@ Tensor<D, T> ctc_losses(const OpName& op, const Tensor<D, T>& log_probs, const T
   const auto last_step = to_device(batch.last_step, device), last_state = to_device(batch.last_state, device);
   const auto is_start = logical_and(eq(step, 0), lt(state, 2));
   const auto is_end = logical_and(eq(step, last_step), logical_and(le(state, last_state), ge(state, sub(last_state, 1))));
-  const auto log_of = [](const Tensor<D, bool>& allowed) { return where(allowed, T(0), -std::numeric_limits<T>::infinity()); };
+  const auto log_of = [](const Tensor<D, bool>& allowed) { return where(allowed, zeros<D, T>({}, allowed.device()), -INFINITY); };
   const auto skip = log_of(may_skip), start = log_of(is_start), end = log_of(is_end);
   Tensor<D, T> losses;
   {

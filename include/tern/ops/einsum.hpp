@@ -138,6 +138,16 @@ Tensor<D, T> einsum(const std::string& equation, const std::vector<Tensor<D, T>>
   return detail::ordered_as(detail::summed_to(result, output, here), output, here);
 }
 
+template <Device D, Element T>
+Tensor<D, T> einsum(const std::string& equation, std::initializer_list<Tensor<D, T>> tensors, Here here = {}) {
+  return einsum(equation, std::vector<Tensor<D, T>>(tensors), here);
+}
+/// The same, with the tensors as arguments.
+template <Device D, Element T, std::convertible_to<Tensor<D, T>>... More>
+Tensor<D, T> einsum(detail::At<const char*> equation, const Tensor<D, T>& first, const More&... more) {
+  return einsum(equation.tensor, std::vector<Tensor<D, T>>{first, more...}, equation.here);
+}
+
 /// y_o = x1ᵀ W_o x2 + b_o, with x1 [.., m], x2 [.., n], weight [out, m, n] and bias [out] or undefined.
 template <Device D, Floating T>
 Tensor<D, T> bilinear(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& weight,

@@ -11,6 +11,9 @@ template <class D, class T>
 struct ValuesAndIndices {
   Tensor<D, T> values;
   Tensor<D, Index> indices;
+
+  /// For std::tie(values, indices) = x.max(1).
+  operator std::tuple<Tensor<D, T>&, Tensor<D, Index>&>() && { return {values, indices}; }
 };
 
 namespace detail {
@@ -24,6 +27,7 @@ struct IndexOperand {
     requires(std::is_integral_v<I> && !std::is_same_v<I, bool>)
   IndexOperand(const Tensor<D, I>& index) : tensor(to_type(index, i64)) {}
 };
+
 
 template <class D, class T>
 Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Index rows, Here here);

@@ -1,9 +1,11 @@
 // x.index({Slice(1, 5), None, Ellipsis, 3, positions, mask}), writing through such an index, and masks. Numbers,
 // slices, None and Ellipsis give views. Tensors of positions and masks give copies; they are broadcast against each
 // other. As in PyTorch, their dimensions take the place of the first such tensor, or come first if other entries lie
-// between such tensors.
+// between such tensors. The file has over 400 lines, because reading, writing and x[…] = … share the class Indexed.
 #pragma once
 #include <concepts>
+#include <cstring>
+#include <memory>
 
 #include "../backend/rows.hpp"
 #include "comparison.hpp"
@@ -29,8 +31,15 @@ struct TensorIndex {
   TensorIndex(Slice s) : kind(Kind::slice), slice(s) {}
   TensorIndex(NoneType) : kind(Kind::none) {}
   TensorIndex(EllipsisType) : kind(Kind::ellipsis) {}
+  /// "...", which is Ellipsis. Error for other texts.
+  TensorIndex(const char* text) : kind(Kind::ellipsis) {
+    if (std::strcmp(text, "...") != 0) fail("index", {"an entry of an index is ..., not ", text});
+  }
   /// Positions of a dimension; negative ones count from the end.
   TensorIndex(const Tensor<D, Index>& at) : kind(Kind::positions), positions(at) { at.checked("index"); }
+  template <class I>
+    requires(std::is_integral_v<I> && !std::is_same_v<I, bool>)
+  TensorIndex(const Tensor<D, I>& at) : TensorIndex(to_type(at, i64)) {}
   /// The positions where the mask is true, in as many dimensions as the mask has. The host waits for their number.
   TensorIndex(const Tensor<D, bool>& where) : kind(Kind::mask), mask(where) { where.checked("index"); }
 
@@ -43,6 +52,7 @@ struct TensorIndex {
 
 template <class D>
 using IndexList = std::vector<TensorIndex<D>>;
+
 
 template <class D, class T>
 Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at, const Shape& shape);
@@ -250,24 +260,26 @@ class Indexed {
   Tensor<D, Index> at_;
 };
 
+/// The elements that were chosen; without tensors in the index, the view.
 template <class D, class T>
-Tensor<D, T> index_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count, Here here) {
-  const Indexed<D, T> indexed({"index", here}, x, entries, count, here);
+Tensor<D, T> elements_of(const Indexed<D, T>& indexed, Here here) {
   if (!indexed.has_tensors()) return indexed.view();
   return indexed.placed(take_at({"index", here}, indexed.rows(here), indexed.lead(), indexed.at()), here);
 }
 
 template <class D, class T>
-const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count,
-                                 const Tensor<D, T>& values, bool accumulate, Here here) {
-  const OpName op{"index_put_", here};
-  const ErrorName name(op);
-  values.checked(op);
-  const Indexed<D, T> indexed(op, x, entries, count, here);
+Tensor<D, T> index_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count, Here here) {
+  return elements_of(Indexed<D, T>({"index", here}, x, entries, count, here), here);
+}
+
+/// Writes the values, or with accumulate adds them, to the elements that were chosen.
+template <class D, class T>
+void put(const OpName& op, const Indexed<D, T>& indexed, const Tensor<D, T>& values, bool accumulate) {
+  const Here here = op.here;
   if (!indexed.has_tensors()) {
     if (accumulate) add_(indexed.view(), values, here);
     else copy_(indexed.view(), values, here);
-    return x;
+    return;
   }
   const Tensor<D, T> target = indexed.rows(here), rows = indexed.as_rows(op, values, here);
   if (accumulate) {
@@ -277,13 +289,22 @@ const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* en
     assign(op, target, put_at(op, target, indexed.lead(), indexed.at(), rows));
   } else {
     check_writable(op, target.impl());
-    const bool same_memory = values.impl()->owner == x.impl()->owner;
+    const bool same_memory = values.impl()->owner == target.impl()->owner;
     const Tensor<D, T> source = same_memory ? rows.clone() : rows;
     backend::run<D>(backend::CopyRows{{*target.impl(), indexed.lead()},
                                       {*source.impl(), indexed.at().dim()},
                                       {.count = indexed.at().numel(), .to = indexed.at().impl()}});
     bump_version(target.impl());
   }
+}
+
+template <class D, class T>
+const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count,
+                                 const Tensor<D, T>& values, bool accumulate, Here here) {
+  const OpName op{"index_put_", here};
+  const ErrorName name(op);
+  values.checked(op);
+  put(op, Indexed<D, T>(op, x, entries, count, here), values, accumulate);
   return x;
 }
 
@@ -320,6 +341,81 @@ const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
   const ErrorName name({"index_put_", here});
   return detail::index_put_by(x, indices.begin(), indices.size(), full<D, T>({}, value, x.device()), accumulate, here);
 }
+
+/// The entry of x[entry], with its source line.
+template <class D>
+struct TensorIndexAt {
+  detail::TensorIndex<D> entry;
+  Here here;
+  template <class E>
+    requires(!std::integral<E> && std::constructible_from<detail::TensorIndex<D>, const E&>)
+  TensorIndexAt(const E& e, Here h = {}) : entry(e), here(h) {}
+};
+
+/// x[index]: the tensor that index() returns. What is assigned to the expression is written to x, as by index_put_: x[y > 0] = 0,
+/// x[positions] += 1. If a position is named twice, the last value counts. It holds x while it lives.
+template <class D, class T>
+class Selected : public Tensor<D, T> {
+  using X = Tensor<D, T>;
+
+ public:
+  Selected(const X& x, const detail::TensorIndex<D>* entries, std::size_t count, Here here)
+      : Selected(detail::Indexed<D, T>({"index", here}, x, entries, count, here), here) {}
+  /// A copy is a handle of the elements. Assignments to it write nothing.
+  Selected(const Selected& other) : X(other) {}
+  Selected& operator=(const Selected& other) & { return *this = X(other); }
+  Selected& operator=(X other) & {
+    X::operator=(std::move(other));
+    indexed_.reset();
+    return *this;
+  }
+
+  X operator=(const X& values) && {
+    if (indexed_) write(values);
+    else copy_(tensor(), values, here_);
+    return *this;
+  }
+  X operator=(detail::number_t<T> value) && {
+    if (indexed_) write(new_number(value));
+    else fill_(tensor(), value, here_);
+    return *this;
+  }
+  template <class D2, class T2>
+    requires(!std::is_same_v<Tensor<D2, T2>, X>)
+  detail::Refusal<X, Tensor<D2, T2>> operator=(const Tensor<D2, T2>&) TERN_REFUSED(D, D2);
+
+#define TERN_SELECTED_OPERATOR(symbol, name)                    \
+  template <class B>                                            \
+    requires requires(const X& x, const B& b) { name##_(x, b); } \
+  void operator symbol(const B& b) && {                         \
+    if (indexed_) write(name(tensor(), b, here_));              \
+    else name##_(tensor(), b, here_);                           \
+  }
+  TERN_SELECTED_OPERATOR(+=, add)
+  TERN_SELECTED_OPERATOR(-=, sub)
+  TERN_SELECTED_OPERATOR(*=, mul)
+  TERN_SELECTED_OPERATOR(/=, div)
+#undef TERN_SELECTED_OPERATOR
+
+ private:
+  Selected(detail::Indexed<D, T>&& indexed, Here here) : X(detail::elements_of(indexed, here)), here_(here) {
+    if (indexed.has_tensors()) indexed_ = std::make_unique<detail::Indexed<D, T>>(std::move(indexed));
+  }
+  const X& tensor() const { return *this; }
+  X new_number(detail::number_t<T> value) const {
+    const ErrorName name({"operator=", here_});
+    return full<D, T>({}, value, this->device());
+  }
+  void write(const X& values) const {
+    const OpName op{"operator=", here_};
+    const ErrorName name(op);
+    values.checked(op);
+    detail::put(op, *indexed_, values, false);
+  }
+
+  std::unique_ptr<detail::Indexed<D, T>> indexed_;  // null for a view, which is written itself
+  Here here_;
+};
 
 /// A copy of x with the elements that the index names replaced or added to.
 template <Device D, Element T>

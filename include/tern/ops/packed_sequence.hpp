@@ -150,6 +150,11 @@ Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, PadOptions
   return stack(padded, options.batch_first ? 0 : 1, here);
 }
 
+template <Device D, Element T>
+Tensor<D, T> pad_sequence(std::initializer_list<Tensor<D, T>> sequences, PadOptions options = {}, Here here = {}) {
+  return pad_sequence(std::vector<Tensor<D, T>>(sequences), options, here);
+}
+
 /// Packs sequences [length, ...] of different lengths. Unless enforce_sorted is false, they come longest first.
 template <Device D, Floating T>
 PackedSequence<D, T> pack_sequence(const std::vector<Tensor<D, T>>& sequences, bool enforce_sorted = true, Here here = {}) {
@@ -157,6 +162,10 @@ PackedSequence<D, T> pack_sequence(const std::vector<Tensor<D, T>>& sequences, b
   std::vector<Index> lengths;
   for (const Tensor<D, T>& x : sequences) lengths.push_back(x.checked("pack_sequence")->ndim ? x.size(0) : 0);
   return pack_padded_sequence(pad_sequence(sequences, {}, here), lengths, {.enforce_sorted = enforce_sorted}, here);
+}
+template <Device D, Floating T>
+PackedSequence<D, T> pack_sequence(std::initializer_list<Tensor<D, T>> sequences, bool enforce_sorted = true, Here here = {}) {
+  return pack_sequence(std::vector<Tensor<D, T>>(sequences), enforce_sorted, here);
 }
 
 }  // namespace tern

@@ -43,6 +43,9 @@ Tensor<D, T> randn(const detail::Shape& shape, D device = detail::current_device
   return x;
 }
 
+TERN_SIZES_WITHOUT_BRACES(rand)
+TERN_SIZES_WITHOUT_BRACES(randn)
+
 /// Normal with this mean and standard deviation.
 template <Device D, Element T = float>
 Tensor<D, T> normal(double mean, double std, const detail::Shape& shape, D device = detail::current_device<D>(),

@@ -201,6 +201,10 @@ std::vector<Tensor<D, T>> meshgrid(const std::vector<Tensor<D, T>>& tensors, con
   }
   return grids;
 }
+template <Device D, Element T>
+std::vector<Tensor<D, T>> meshgrid(std::initializer_list<Tensor<D, T>> tensors, const char* indexing = "ij", Here here = {}) {
+  return meshgrid(std::vector<Tensor<D, T>>(tensors), indexing, here);
+}
 
 /// Joins the tensors along dimension 1; vectors and numbers along dimension 0.
 template <Device D, Element T>
@@ -210,6 +214,10 @@ Tensor<D, T> hstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors) parts.push_back(x.checked("hstack")->ndim ? x : view(x, 1, here));
   return cat(parts, parts[0].dim() == 1 ? 0 : 1, here);
+}
+template <Device D, Element T>
+Tensor<D, T> hstack(std::initializer_list<Tensor<D, T>> tensors, Here here = {}) {
+  return hstack(std::vector<Tensor<D, T>>(tensors), here);
 }
 
 /// Joins the tensors along dimension 0. A vector is a row.
@@ -221,6 +229,10 @@ Tensor<D, T> vstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
   for (const Tensor<D, T>& x : tensors)
     parts.push_back(x.checked("vstack")->ndim > 1 ? x : reshape(x, {1, x.numel()}, here));
   return cat(parts, 0, here);
+}
+template <Device D, Element T>
+Tensor<D, T> vstack(std::initializer_list<Tensor<D, T>> tensors, Here here = {}) {
+  return vstack(std::vector<Tensor<D, T>>(tensors), here);
 }
 
 }  // namespace tern

@@ -44,6 +44,13 @@ Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, Here here = {}) {
   }
 }
 
+template <Device D, Element T>
+std::vector<T> Tensor<D, T>::to_vector(Here here) const {
+  const ErrorName name({"to_vector", here});
+  const Tensor<Cpu, T> dense = detail::adl::call_contiguous(tern::to_device(detach(), Cpu{}, here));
+  return std::vector<T>(dense.data(), dense.data() + dense.numel());
+}
+
 /// Starts copying x to a CUDA device, beside the device's other work. x may be overwritten or freed at once: if it is
 /// not pinned, it is copied to pinned memory first; if it is, writing it waits for the copy. Not recorded.
 template <HostDevice D, Element T>

@@ -38,10 +38,23 @@ Tensor<D, T> where(const Tensor<D, bool>& condition, detail::number_t<T> a, cons
   return y;
 }
 
-/// The same with two numbers. Their type is the result's.
-template <Device D, Element T>
-Tensor<D, T> where(const Tensor<D, bool>& condition, T a, T b, Here here = {}) {
-  return where(condition, full<D, T>({}, a, condition.device()), b, here);
+namespace detail {
+/// PyTorch's type of numbers beside no tensor: float if one is a floating-point number, int64, or bool if all are. A 16-bit type keeps itself.
+template <class A, class B>
+using default_element =
+    std::conditional_t<is_half_v<A> && std::is_same_v<A, B>, A,
+                       std::conditional_t<is_floating_v<A> || is_floating_v<B>, float,
+                                          std::conditional_t<std::is_same_v<A, bool> && std::is_same_v<B, bool>, bool, Index>>>;
+template <class N>
+concept PlainNumber = std::is_arithmetic_v<N> || is_half_v<N>;
+}  // namespace detail
+
+/// The same with two numbers. The result is of float, or of int64 if both are integers, or of bool if both are.
+template <Device D, detail::PlainNumber A, detail::PlainNumber B>
+auto where(const Tensor<D, bool>& condition, A a, B b, Here here = {}) {
+  using T = detail::default_element<A, B>;
+  const ErrorName name({"where", here});
+  return where(condition, full<D, T>({}, a, condition.device()), detail::number_t<T>(b), here);
 }
 
 template <Device D0, Device D1, Element T1, Device D2, Element T2>

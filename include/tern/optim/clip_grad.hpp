@@ -47,7 +47,7 @@ TERN_INSTANCE(Tensor<Cpu, double> power_sum(const Tensor<Cpu>&, double))
 template <class D, class T>
 struct GradientGroup {
   std::vector<Tensor<D, T>> tensors;
-  std::vector<const backend::Array*> arrays;
+  std::vector<const tern::detail::Array*> arrays;
 };
 
 /// Calls f(group) for groups that have all gradients. The host's memory is busy with one, and one with gaps is a group of its own.
@@ -126,6 +126,16 @@ Tensor<First, double> clip_grad_norm_(const tern::detail::Parameters<tern::detai
   return norm;
 }
 
+template <Device D, Element T>
+Tensor<D, double> clip_grad_norm_(const std::vector<Tensor<D, T>>& tensors, double max_norm, double norm_type = 2, Here here = {}) {
+  return clip_grad_norm_(tern::detail::parameters_of(tensors), max_norm, norm_type, here);
+}
+template <Device D, Element T>
+Tensor<D, double> clip_grad_norm_(std::initializer_list<Tensor<D, T>> tensors, double max_norm, double norm_type = 2,
+                                  Here here = {}) {
+  return clip_grad_norm_(std::vector<Tensor<D, T>>(tensors), max_norm, norm_type, here);
+}
+
 /// Clamps every element of all gradients to [-clip_value, clip_value].
 template <class... D, class... T>
 void clip_grad_value_(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters, double clip_value, Here here = {}) {
@@ -133,6 +143,14 @@ void clip_grad_value_(const tern::detail::Parameters<tern::detail::TensorType<D,
   const tern::detail::Site at(here);
   const NoGradGuard off;
   detail::each_gradient(parameters, [&](const auto& g) { g.clamp_(-clip_value, clip_value); });
+}
+template <Device D, Element T>
+void clip_grad_value_(const std::vector<Tensor<D, T>>& tensors, double clip_value, Here here = {}) {
+  clip_grad_value_(tern::detail::parameters_of(tensors), clip_value, here);
+}
+template <Device D, Element T>
+void clip_grad_value_(std::initializer_list<Tensor<D, T>> tensors, double clip_value, Here here = {}) {
+  clip_grad_value_(std::vector<Tensor<D, T>>(tensors), clip_value, here);
 }
 
 }  // namespace tern::optim

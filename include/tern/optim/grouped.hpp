@@ -8,6 +8,7 @@ namespace tern::inline TERN_BUILD::optim {
 ///
 ///     optim::SGD sgd(net.parameters(), {.lr = 0.1});
 ///     optim::SGD sgd({{net.body.parameters(), {.lr = 1e-4}}, {net.head.parameters(), {.lr = 1e-2}}});
+///     optim::SGD sgd({x, y}, {.lr = 0.1});  // tensors that require a gradient
 ///
 /// Rule has a name; the names of its states, in the order of update_each's arguments; check(options), which throws if
 /// an option is wrong; and update<D, T>(optimizer, step), which takes a step. Options has lr, and momentum or betas if
@@ -26,6 +27,10 @@ class Grouped : public Optimizer {
   struct Group {
     template <class... P>
     Group(const tern::detail::Parameters<P...>& parameters, Options o = {}) : list(parameters), options(o) {}
+    template <Device D, Element T>
+    Group(const std::vector<Tensor<D, T>>& tensors, Options o = {}) : Group(tern::detail::parameters_of(tensors), o) {}
+    template <Device D, Element T>
+    Group(std::initializer_list<Tensor<D, T>> tensors, Options o = {}) : Group(std::vector<Tensor<D, T>>(tensors), o) {}
     List list;
     Options options;
   };
@@ -34,6 +39,11 @@ class Grouped : public Optimizer {
   Grouped(const tern::detail::Parameters<P...>& parameters, Options options = {}) : Optimizer(Rule::name, Rule::states) {
     add(all_of(parameters), options);
   }
+  template <Device D, Element T>
+  Grouped(const std::vector<Tensor<D, T>>& tensors, Options options = {}) : Grouped(tern::detail::parameters_of(tensors), options) {}
+  template <Device D, Element T>
+  Grouped(std::initializer_list<Tensor<D, T>> tensors, Options options = {})
+      : Grouped(std::vector<Tensor<D, T>>(tensors), options) {}
   [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups) : Optimizer(Rule::name, Rule::states) {
     if (groups.size() == 0) fail(Rule::name, {"there are no parameters"});
     for (const Group& group : groups) add_param_group(group);

@@ -52,6 +52,9 @@ class LBFGS {
     for (const NamedTensor& p : parameters) parameters_.push_back(p.tensor.template as<D, T>());
     if (options_.max_eval < 0) options_.max_eval = options.max_iter * 5 / 4;
   }
+  LBFGS(const std::vector<Tensor<D, T>>& tensors, LBFGSOptions options = {}) : LBFGS(tern::detail::parameters_of(tensors), options) {}
+  LBFGS(std::initializer_list<Tensor<D, T>> tensors, LBFGSOptions options = {})
+      : LBFGS(std::vector<Tensor<D, T>>(tensors), options) {}
   LBFGS(const LBFGS&) = delete;
   LBFGS& operator=(const LBFGS&) = delete;
 

@@ -139,6 +139,12 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::add(const detail::ParameterList& list) {
   if (list.parameters.empty()) fail(name_, {"there are no parameters"});
+  for (const NamedTensor& p : list.parameters) {
+    if (!p.tensor.defined()) fail(name_, {"parameter ", p.name, " is undefined"});
+    const tern::detail::TensorImpl& x = *p.tensor.impl();
+    if (x.node && !x.node->leaf) fail(name_, {"parameter ", p.name, " was computed from others; only leaves can be optimised"});
+    if (x.read_only) fail(name_, {"parameter ", p.name, " is read only: from_blob() was given a pointer to const"});
+  }
   for (const Slot& other : slots_)
     for (const NamedTensor& p : list.parameters)
       if (other.parameter.impl() == p.tensor.impl())

@@ -36,9 +36,10 @@ constexpr auto to_host_of() {
 struct DeviceTag {
   const char* name;
   TensorImpl* (*to_host)(const TensorImpl* x);
+  const DeviceOps* ops;
 };
 template <Device D>
-inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, to_host_of<D>()};
+inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, to_host_of<D>(), &device_ops<D>};
 
 }  // namespace detail
 
@@ -66,7 +67,15 @@ class TERN_API AnyTensor {
   detail::TensorImpl* impl() const { return impl_; }
   DType dtype() const { return checked("dtype").dtype; }
   detail::Shape shape() const { return checked("shape").shape(); }
+  detail::Shape sizes() const { return shape(); }
+  /// The size of dimension i. A negative i counts from the last.
+  Index size(Index i) const { return shape()[detail::existing_dim("size", i, dim())]; }
+  detail::Shape strides() const { return {checked("strides").strides, impl_->ndim}; }
+  Index stride(Index i) const { return strides()[detail::existing_dim("stride", i, dim())]; }
+  int dim() const { return checked("dim").ndim; }
   Index numel() const { return checked("numel").numel; }
+  bool is_contiguous() const { return checked("is_contiguous").contiguous; }
+  bool requires_grad() const { return impl_ && impl_->node; }
   const char* device_name() const {
     checked("device_name");
     return device_->name;
@@ -83,6 +92,9 @@ class TERN_API AnyTensor {
 
   /// The accumulated gradient; undefined if there is none.
   AnyTensor grad() const;
+
+  /// Error for the element types and devices of which the program has made no tensor require a gradient by its typed handle.
+  AnyTensor& requires_grad_(bool on = true);
 
   /// True if this is a Tensor<D, T>.
   template <Device D, Element T = float>
@@ -111,6 +123,24 @@ class TERN_API AnyTensor {
 struct NamedTensor {
   std::string name;
   AnyTensor tensor;
+
+  // The tensor's, so that a loop over a network's parameters() reads as PyTorch's.
+  bool requires_grad() const { return tensor.requires_grad(); }
+  const NamedTensor& requires_grad_(bool on = true) const {
+    AnyTensor(tensor).requires_grad_(on);
+    return *this;
+  }
+  AnyTensor grad() const { return tensor.grad(); }
+  DType dtype() const { return tensor.dtype(); }
+  detail::Shape shape() const { return tensor.shape(); }
+  detail::Shape sizes() const { return tensor.sizes(); }
+  Index size(Index i) const { return tensor.size(i); }
+  int dim() const { return tensor.dim(); }
+  Index numel() const { return tensor.numel(); }
+  template <Device D, Element T = float>
+  Tensor<D, T> as() const {
+    return tensor.as<D, T>();
+  }
 };
 
 /// The names and tensors of all that a module or an optimiser learns or keeps.

@@ -42,7 +42,29 @@ Tensor<D, T> tensor(std::initializer_list<detail::NestedList> list, Here here = 
   }, &values);
   return from_vector<D, T>(values, shape);
 }
+/// A vector of these values. Its element type is theirs, unless T is given. Error if T does not hold one.
+template <Device D, class T = void, class V>
+auto tensor(const std::vector<V>& values, Here here = {}) {
+  using Out = std::conditional_t<std::is_void_v<T>, V, T>;
+  static_assert(Element<Out>, "no tensor holds elements of the vector's type: give another, as in tensor<Cpu, float>(values)");
+  const ErrorName name({"tensor", here});
+  const detail::Shape shape(Index(values.size()));
+  if constexpr (std::is_same_v<Out, V>) {
+    return from_vector<D>(values, shape);
+  } else {
+    std::vector<Out> converted;
+    converted.reserve(values.size());
+    for (const V value : values) converted.push_back(static_cast<Out>(detail::element<Out>("tensor", detail::number_t<Out>(value))));
+    return from_vector<D, Out>(converted, shape);
+  }
+}
 /// A 0-d tensor.
+template <Device D, Element T = float, class N>
+  requires(std::is_arithmetic_v<N> || detail::is_half_v<N>)
+Tensor<D, T> tensor(N value, Here here = {}) {
+  const ErrorName name({"tensor", here});
+  return full<D, T>({}, detail::number_t<T>(value));
+}
 template <Device D, Element T = float>
 Tensor<D, T> scalar_tensor(detail::number_t<T> value, Here here = {}) {
   const ErrorName name({"scalar_tensor", here});
@@ -58,6 +80,14 @@ Tensor<D, T> from_blob(T* data, const detail::Shape& shape, detail::Deleter dele
   if (!data && detail::checked_numel("from_blob", shape) != 0) fail("from_blob", {"a null pointer does not hold shape ", shape});
   const detail::Deleter none = [](void*, void*) {};
   return Tensor<D, T>(detail::new_external(dtype_of<T>, shape, data, deleter ? deleter : none, context));
+}
+/// The same over memory that must not be written: an operation that would is an Error. What is written through data() is not seen.
+template <HostDevice D, Element T>
+Tensor<D, T> from_blob(const T* data, const detail::Shape& shape, detail::Deleter deleter = nullptr, void* context = nullptr,
+                       Here here = {}) {
+  const Tensor<D, T> x = from_blob<D, T>(const_cast<T*>(data), shape, deleter, context, here);
+  x.impl()->read_only = true;
+  return x;
 }
 
 namespace detail {

@@ -7,7 +7,7 @@ namespace tern::inline TERN_BUILD::detail {
 TERN_INLINE constinit thread_local bool inference_mode = false;
 
 TERN_INLINE TensorImpl* new_header(int size_class) {
-  auto* p = static_cast<TensorImpl*>(memory::allocate(size_class));
+  auto* p = static_cast<TensorImpl*>(detail::memory::allocate(size_class));
   new (&p->refs) RefCount;
   new (&p->block) RefCount;
   p->version = 0;
@@ -19,6 +19,7 @@ TERN_INLINE TensorImpl* new_header(int size_class) {
   p->header_class = std::uint8_t(size_class);
   p->inference = inference_mode;
   p->pinned = false;
+  p->read_only = false;
   p->ordinal = 0;
   return p;
 }
@@ -39,13 +40,13 @@ TERN_INLINE Index new_numel(ShapeRef shape, DType dtype) {
   const Index numel = new_numel(shape, dtype);
   const std::size_t bytes = std::size_t(numel) * std::size_t(size_of(dtype));
   TensorImpl* p;
-  if (!memory::separate_blocks && bytes <= inline_bytes) {
-    p = new_header(memory::class_of(sizeof(TensorImpl) + bytes));
+  if (!detail::memory::separate_blocks && bytes <= inline_bytes) {
+    p = new_header(detail::memory::class_of(sizeof(TensorImpl) + bytes));
     p->data = reinterpret_cast<char*>(p) + sizeof(TensorImpl);
   } else {
-    const int storage_class = memory::class_of(bytes);
-    void* storage = memory::allocate(storage_class, bytes);
-    p = new_header(memory::class_of(sizeof(TensorImpl)));
+    const int storage_class = detail::memory::class_of(bytes);
+    void* storage = detail::memory::allocate(storage_class, bytes);
+    p = new_header(detail::memory::class_of(sizeof(TensorImpl)));
     p->storage = storage;
     p->storage_class = std::uint8_t(storage_class);
     p->data = static_cast<char*>(storage);
@@ -60,7 +61,7 @@ TERN_INLINE Index new_numel(ShapeRef shape, DType dtype) {
 
 [[gnu::noinline]] TERN_INLINE TensorImpl* new_external(DType dtype, ShapeRef shape, void* data, Deleter deleter, void* context) {
   const Index numel = new_numel(shape, dtype);
-  TensorImpl* p = new_header(memory::class_of(sizeof(TensorImpl)));
+  TensorImpl* p = new_header(detail::memory::class_of(sizeof(TensorImpl)));
   p->dtype = dtype;
   p->numel = numel;
   p->ndim = std::uint8_t(shape.n);
@@ -77,11 +78,11 @@ TERN_INLINE Index new_numel(ShapeRef shape, DType dtype) {
   if (p->node) release_node(p->node);
   if (p->base) release(p->base);
   TensorImpl* const owner = p->owner;
-  if (owner != p) memory::deallocate(p, p->header_class);
+  if (owner != p) detail::memory::deallocate(p, p->header_class);
   if (!owner->block.decrease()) return;
   if (owner->deleter) owner->deleter(owner->storage, owner->deleter_context);
-  else if (owner->storage) memory::deallocate(owner->storage, owner->storage_class);
-  memory::deallocate(owner, owner->header_class);
+  else if (owner->storage) detail::memory::deallocate(owner->storage, owner->storage_class);
+  detail::memory::deallocate(owner, owner->header_class);
 }
 
 [[gnu::noinline]] TERN_INLINE void release(TensorImpl* p) {
@@ -89,7 +90,7 @@ TERN_INLINE Index new_numel(ShapeRef shape, DType dtype) {
 }
 
 TERN_INLINE TensorImpl* new_alias(const TensorImpl* a) {
-  TensorImpl* p = new_header(memory::class_of(sizeof(TensorImpl)));
+  TensorImpl* p = new_header(detail::memory::class_of(sizeof(TensorImpl)));
   p->data = a->data;
   p->numel = a->numel;
   p->dtype = a->dtype;
@@ -97,6 +98,7 @@ TERN_INLINE TensorImpl* new_alias(const TensorImpl* a) {
   p->owner = a->owner;
   p->inference = a->inference;
   p->pinned = a->pinned;
+  p->read_only = a->read_only;
   a->owner->block.increase();
   return p;
 }

@@ -9,8 +9,16 @@ namespace tern::inline TERN_BUILD {
 template <Device D, Element T = float>
 class Tensor;
 
-/// start:stop:step, as in Python; negative positions count from the end, and a bound may be open. Without bounds:
-/// everything. The step must be positive.
+namespace detail {
+/// A new dimension of size 1. As a slice's bound: open.
+struct NoneType {
+  constexpr operator std::optional<Index>() const { return {}; }
+};
+}  // namespace detail
+inline constexpr detail::NoneType None{};
+
+/// start:stop:step, as in Python; negative positions count from the end, and a bound may be open: {}, None or
+/// Slice::open. Without bounds: everything. The step must be positive.
 struct Slice {
   static constexpr std::nullopt_t open = std::nullopt;
   Index start = 0, stop = INT64_MAX, step = 1;  // bounds are clipped to the dimension
@@ -19,20 +27,10 @@ struct Slice {
   constexpr Slice(std::optional<Index> first, std::optional<Index> end = {}, Index by = 1)
       : start(first.value_or(0)), stop(end.value_or(INT64_MAX)), step(by) {}
 };
-
 namespace detail {
-struct NoneType {};
+/// Stands for as many full slices as are missing.
 struct EllipsisType {};
 }  // namespace detail
-
-/// A new dimension of size 1.
-inline constexpr detail::NoneType NewAxis{};
-#ifndef None  // a macro of X11's
-/// PyTorch's name for it.
-inline constexpr detail::NoneType None{};
-#endif
-
-/// Stands for as many full slices as are missing.
 inline constexpr detail::EllipsisType Ellipsis{};
 
 namespace detail {

@@ -97,6 +97,16 @@ Tensor<D, T> ones(const detail::Shape& shape, D device = detail::current_device<
   return full<D, T>(shape, 1, device);
 }
 
+// The sizes without braces: zeros<D>(2, 3) is zeros<D>({2, 3}).
+#define TERN_SIZES_WITHOUT_BRACES(name)                                                                          \
+  template <Device D, Element T = float, std::convertible_to<Index>... I>                                       \
+  Tensor<D, T> name(detail::At<Index> first, Index second, I... rest) {                                                 \
+    return name<D, T>(detail::Shape{first.tensor, second, Index(rest)...}, detail::current_device<D>(), first.here);    \
+  }
+TERN_SIZES_WITHOUT_BRACES(empty)
+TERN_SIZES_WITHOUT_BRACES(zeros)
+TERN_SIZES_WITHOUT_BRACES(ones)
+
 /// x's shape and memory order, elements not initialised.
 template <class D, class T>
 Tensor<D, T> empty_like(const Tensor<D, T>& x, Here here = {}) {

@@ -2,6 +2,7 @@
 // ops/. A method is compiled only if it is used. The file has over 400 lines, because the class needs the whole list in
 // one place.
 #pragma once
+#include <concepts>
 #include <initializer_list>
 #include <optional>
 #include <vector>
@@ -15,17 +16,19 @@ namespace detail {
 template <class D>
 struct TensorIndex;
 }  // namespace detail
-
 template <class D, class T>
 struct ValuesAndIndices;
 template <class D, class T>
 struct UniqueElements;
 struct UniqueOptions;
-
 namespace detail {
 template <class D>
 struct IndexOperand;
 }  // namespace detail
+template <class D>
+struct TensorIndexAt;
+template <class D, class T>
+class Selected;
 
 template <Device D, Floating T>
 Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {});
@@ -50,9 +53,9 @@ namespace detail::adl {
   X(erfc) X(erfinv) X(lgamma) X(digamma) X(sign) X(floor) X(ceil) X(round) X(trunc) X(frac) X(relu) X(logit)
 // Elementwise with a second tensor or a number. Each has an in-place form.
 #define TERN_BINARY_METHODS(X) X(mul) X(div) X(pow) X(fmod) X(remainder) X(floor_divide)
-// Elementwise with a second tensor or a number, with a boolean result. Each has an in-place form.
+// Elementwise with a second tensor or a number, with a bool_ result. Each has an in-place form.
 #define TERN_COMPARISON_METHODS(X) X(eq) X(ne) X(lt) X(le) X(gt) X(ge)
-// Elementwise with a boolean result.
+// Elementwise with a bool_ result.
 #define TERN_PREDICATE_METHODS(X) X(isnan) X(isinf) X(isfinite) X(logical_not)
 #define TERN_OTHER_METHODS(X)                                                                                          \
   X(add) X(sub) X(add_) X(sub_) X(atan2) X(maximum) X(minimum) X(logical_and) X(logical_or) X(logical_xor)             \
@@ -112,6 +115,13 @@ inline constexpr std_caller call_std{};
   Tensor<D, bool> name(Here here = {}) const { return TERN_CALL(name, here); }
 #define TERN_REDUCTION_METHOD(name) \
   Tensor name(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const { return TERN_CALL(name, dim, keepdim, here); }
+// Sizes or dimensions, in braces or not: x.view({2, -1}) is x.view(2, -1).
+#define TERN_SIZES_METHOD(name)                                                                                      \
+  Tensor name(detail::Shape sizes, Here here = {}) const { return TERN_CALL(name, sizes, here); }                           \
+  template <std::convertible_to<Index>... I>                                                                        \
+  Tensor name(detail::At<Index> first, Index second, I... rest) const {                                                     \
+    return TERN_CALL(name, detail::Shape{first.tensor, second, Index(rest)...}, first.here);                                \
+  }
 #define TERN_REFUSED_OPERATOR(symbol)                                                                                 \
   template <class D2, class T2>                                                                                       \
     requires(!std::is_same_v<Tensor<D2, T2>, Tensor>)                                                                 \
@@ -131,6 +141,12 @@ inline constexpr std_caller call_std{};
     return detail::adl::call_##name(a.tensor, b, a.here);                                                             \
   }                                                                                                                   \
   TERN_REFUSED_OPERATOR(symbol)
+
+// a op= b of integers or bool, which have no gradients.
+#define TERN_BITWISE_COMPOUND_OPERATOR(symbol, name)                                                                  \
+  friend const Tensor& operator symbol(detail::At<Tensor> a, const Tensor& b) {                                               \
+    return detail::adl::call_copy_(a.tensor, detail::adl::call_##name(a.tensor, b, a.here), a.here);                  \
+  }
 
 #define TERN_TENSOR_METHODS                                                                                             \
   TERN_UNARY_METHODS(TERN_UNARY_METHOD)                                                                                 \
@@ -216,6 +232,9 @@ inline constexpr std_caller call_std{};
     return TERN_CALL(addcdiv_, a, b, value, here);                                                                      \
   }                                                                                                                     \
   Tensor where(const Tensor<D, bool>& condition, const Tensor& other, Here here = {}) const {                           \
+    return detail::adl::call_where(condition, *this, other, here);                                                      \
+  }                                                                                                                     \
+  Tensor where(const Tensor<D, bool>& condition, detail::number_t<T> other, Here here = {}) const {                             \
     return detail::adl::call_where(condition, *this, other, here);                                                      \
   }                                                                                                                     \
   Tensor masked_fill(const Tensor<D, bool>& mask, detail::number_t<T> value, Here here = {}) const {                            \
@@ -383,12 +402,16 @@ inline constexpr std_caller call_std{};
   }                                                                                                                     \
   Tensor masked_select(const Tensor<D, bool>& mask, Here here = {}) const { return TERN_CALL(masked_select, mask, here); } \
   Tensor operator[](detail::At<Index> i) const { return TERN_CALL(select, Index(0), i.tensor, i.here); }                        \
+  Selected<D, T> operator[](const TensorIndexAt<D>& entry) const { return {*this, &entry.entry, 1, entry.here}; }       \
   /* A template, so that x[{0}] is x[0]. */                                                                             \
   template <int = 0>                                                                                                    \
-  Tensor operator[](detail::IndicesAt<D> indices) const {                                                                       \
-    return TERN_CALL(index, indices.entries, indices.here);                                                             \
+  Selected<D, T> operator[](detail::IndicesAt<D> indices) const {                                                               \
+    return {*this, indices.entries.begin(), indices.entries.size(), indices.here};                                      \
   }                                                                                                                     \
   Tensor slice(Index dim, Slice range, Here here = {}) const { return TERN_CALL(slice, dim, range, here); }             \
+  Tensor slice(Index dim, std::optional<Index> start, std::optional<Index> end, Index step = 1, Here here = {}) const { \
+    return TERN_CALL(slice, dim, Slice(start, end, step), here);                                                        \
+  }                                                                                                                     \
   Tensor select(Index dim, Index position, Here here = {}) const { return TERN_CALL(select, dim, position, here); }     \
   Tensor narrow(Index dim, Index start, Index length, Here here = {}) const {                                           \
     return TERN_CALL(narrow, dim, start, length, here);                                                                 \
@@ -396,8 +419,8 @@ inline constexpr std_caller call_std{};
   Tensor transpose(Index dim0, Index dim1, Here here = {}) const { return TERN_CALL(transpose, dim0, dim1, here); }     \
   Tensor t(Here here = {}) const { return TERN_CALL(t, here); }                                                         \
   Tensor mT(Here here = {}) const { return TERN_CALL(transpose, Index(-2), Index(-1), here); }                          \
-  Tensor permute(detail::Dims dims, Here here = {}) const { return TERN_CALL(permute, dims, here); }                            \
-  Tensor expand(detail::Shape to, Here here = {}) const { return TERN_CALL(expand, to, here); }                                 \
+  TERN_SIZES_METHOD(permute)                                                                                            \
+  TERN_SIZES_METHOD(expand)                                                                                             \
   template <Element U>                                                                                                  \
   Tensor expand_as(const Tensor<D, U>& other, Here here = {}) const {                                                   \
     return TERN_CALL(expand, other.shape(), here);                                                                      \
@@ -410,8 +433,8 @@ inline constexpr std_caller call_std{};
   Tensor reshape_as(const Tensor<D, U>& other, Here here = {}) const {                                                  \
     return TERN_CALL(reshape, other.shape(), here);                                                                     \
   }                                                                                                                     \
-  Tensor view(detail::Shape to, Here here = {}) const { return TERN_CALL(view, to, here); }                                     \
-  Tensor reshape(detail::Shape to, Here here = {}) const { return TERN_CALL(reshape, to, here); }                               \
+  TERN_SIZES_METHOD(view)                                                                                               \
+  TERN_SIZES_METHOD(reshape)                                                                                            \
   Tensor flatten(Index start = 0, Index end = -1, Here here = {}) const { return TERN_CALL(flatten, start, end, here); } \
   Tensor squeeze(detail::Dims dims = {}, Here here = {}) const { return TERN_CALL(squeeze, dims, here); }                       \
   Tensor unsqueeze(Index dim, Here here = {}) const { return TERN_CALL(unsqueeze, dim, here); }                         \
@@ -433,9 +456,9 @@ inline constexpr std_caller call_std{};
   Tensor diagonal(Index offset = 0, Index dim1 = 0, Index dim2 = 1, Here here = {}) const {                             \
     return TERN_CALL(diagonal, offset, dim1, dim2, here);                                                               \
   }                                                                                                                     \
-  Tensor repeat(detail::Shape repeats, Here here = {}) const { return TERN_CALL(repeat, repeats, here); }                       \
-  Tensor tile(detail::Shape repeats, Here here = {}) const { return TERN_CALL(tile, repeats, here); }                           \
-  Tensor flip(detail::Dims dims, Here here = {}) const { return TERN_CALL(flip, dims, here); }                                  \
+  TERN_SIZES_METHOD(repeat)                                                                                             \
+  TERN_SIZES_METHOD(tile)                                                                                               \
+  TERN_SIZES_METHOD(flip)                                                                                               \
   Tensor roll(detail::Dims shifts, detail::Dims dims = {}, Here here = {}) const { return TERN_CALL(roll, shifts, dims, here); }        \
   Tensor addmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {             \
     return TERN_CALL(addmm, a, b, beta, alpha, here);                                                                   \
@@ -477,6 +500,11 @@ inline constexpr std_caller call_std{};
   Tensor<D2, T> to(D2 device, Here here = {}) const {                                                                   \
     return TERN_CALL(to_device, device, here);                                                                          \
   }                                                                                                                     \
+  /* On the other tensor's device, with its element type. */                                                            \
+  template <Device D2, Element U>                                                                                       \
+  Tensor<D2, U> to(const Tensor<D2, U>& other, Here here = {}) const {                                                  \
+    return detail::adl::call_to_device(to(detail::Type<U>{}, here), other.device(), here);                                      \
+  }                                                                                                                     \
   Tensor<Cpu, T> cpu(Here here = {}) const { return TERN_CALL(to_device, Cpu{}, here); }                                \
   Tensor<Cuda, T> cuda(int ordinal = cuda::current_device(), Here here = {}) const {                             \
     return TERN_CALL(to_device, Cuda{ordinal}, here);                                                                  \
@@ -511,6 +539,10 @@ inline constexpr std_caller call_std{};
   TERN_COMPOUND_OPERATOR(+=, add_)                                                                                      \
   TERN_COMPOUND_OPERATOR(-=, sub_)                                                                                      \
   TERN_COMPOUND_OPERATOR(*=, mul_)                                                                                      \
-  TERN_COMPOUND_OPERATOR(/=, div_)
+  TERN_COMPOUND_OPERATOR(/=, div_)                                                                                      \
+  TERN_COMPOUND_OPERATOR(%=, remainder_)                                                                                \
+  TERN_BITWISE_COMPOUND_OPERATOR(&=, bitwise_and)                                                                       \
+  TERN_BITWISE_COMPOUND_OPERATOR(|=, bitwise_or)                                                                        \
+  TERN_BITWISE_COMPOUND_OPERATOR(^=, bitwise_xor)
 
 }  // namespace tern

@@ -4,6 +4,7 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
+namespace detail {
 /// The type of a tensor, without a tensor: its device and element type.
 template <class D, class T>
 struct TensorType {
@@ -24,4 +25,13 @@ struct Parameters : std::vector<NamedTensor> {
   }
 };
 
-}  // namespace tern::detail
+/// Tensors of one device and element type as parameters. Their names are their positions in the list.
+template <Device D, Element T>
+Parameters<TensorType<D, T>> parameters_of(const std::vector<Tensor<D, T>>& tensors) {
+  Parameters<TensorType<D, T>> list;
+  for (const Tensor<D, T>& x : tensors) list.push_back({text({Index(list.size())}), x});
+  return list;
+}
+}  // namespace detail
+
+}  // namespace tern

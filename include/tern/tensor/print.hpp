@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor.hpp"
+#include "any_tensor.hpp"
 
 namespace tern::inline TERN_BUILD {
 
@@ -81,6 +81,12 @@ class TERN_API ArrayText {
   std::size_t width_ = 1;
 };
 
+/// cuda:0; the name alone if the number is negative.
+TERN_API std::string device_text(const char* name, int ordinal);
+
+/// Tensor<Cpu, float>.
+TERN_API std::string type_text(std::string device, DType type);
+
 /// tensor(elements, type[shape]).
 TERN_API std::string tensor_text(const Array& a, const std::string& type, bool requires_grad);
 
@@ -89,9 +95,7 @@ TERN_API std::string tensor_text(const Array& a, const std::string& type, bool r
 /// The tensor as text: tensor([1., 2.], Tensor<Cpu, float>[2]).
 template <Device D, Element T>
 std::string to_string(const Tensor<D, T>& x) {
-  std::string device = DeviceTraits<D>::name;
-  device[0] = char(device[0] - 'a' + 'A');
-  const std::string type = "Tensor<" + device + ", " + detail::cpp_name_of(dtype_of<T>) + ">";
+  const std::string type = detail::type_text(DeviceTraits<D>::name, dtype_of<T>);
   if (!x.defined()) return "tensor(undefined, " + type + ")";
   if constexpr (HostDevice<D>) return detail::tensor_text(*x.impl(), type, x.requires_grad());
   else return detail::tensor_text(*to_device(x.detach(), Cpu{}).impl(), type, x.requires_grad());
@@ -102,10 +106,19 @@ std::ostream& operator<<(std::ostream& out, const Tensor<D, T>& x) {
   return out << to_string(x);
 }
 
-namespace detail {
+TERN_API std::string to_string(const AnyTensor& x);
+TERN_API std::ostream& operator<<(std::ostream& out, const AnyTensor& x);
+
 /// [2, 3].
-TERN_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
-}  // namespace detail
+TERN_API std::string to_string(const detail::Shape& shape);
+TERN_API std::ostream& operator<<(std::ostream& out, const detail::Shape& shape);
+/// float32.
+TERN_API std::ostream& operator<<(std::ostream& out, DType type);
+/// cpu, cuda:0.
+template <Device D>
+std::ostream& operator<<(std::ostream& out, D device) {
+  return out << detail::device_text(DeviceTraits<D>::name, HostDevice<D> ? -1 : detail::ordinal_of(device));
+}
 
 }  // namespace tern
 

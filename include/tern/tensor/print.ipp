@@ -77,6 +77,15 @@ TERN_INLINE std::string ArrayText::row(Index offset, std::size_t indent) const {
   return out + "]";
 }
 
+TERN_INLINE std::string device_text(const char* name, int ordinal) {
+  return ordinal < 0 ? std::string(name) : text({name, ":", ordinal});
+}
+
+TERN_INLINE std::string type_text(std::string device, DType type) {
+  device[0] = char(device[0] - 'a' + 'A');
+  return "Tensor<" + device + ", " + cpp_name_of(type) + ">";
+}
+
 [[gnu::noinline]] TERN_INLINE std::string tensor_text(const Array& a, const std::string& type, bool requires_grad) {
   const std::string prefix = "tensor(";
   std::string out = prefix + ArrayText(a).text(prefix.size());
@@ -90,6 +99,18 @@ TERN_INLINE std::string ArrayText::row(Index offset, std::size_t indent) const {
   return out + ")";
 }
 
-TERN_INLINE std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << text({shape}); }
+}  // namespace tern::detail
+
+namespace tern::inline TERN_BUILD {
+
+TERN_INLINE std::string to_string(const AnyTensor& x) {
+  if (!x.defined()) return "tensor(undefined)";
+  return detail::tensor_text(*x.cpu().impl(), detail::type_text(x.device_name(), x.dtype()), x.requires_grad());
+}
+TERN_INLINE std::ostream& operator<<(std::ostream& out, const AnyTensor& x) { return out << to_string(x); }
+
+TERN_INLINE std::string to_string(const detail::Shape& shape) { return detail::text({shape}); }
+TERN_INLINE std::ostream& operator<<(std::ostream& out, const detail::Shape& shape) { return out << detail::text({shape}); }
+TERN_INLINE std::ostream& operator<<(std::ostream& out, DType type) { return out << detail::name_of(type); }
 
 }  // namespace tern::detail

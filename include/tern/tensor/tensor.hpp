@@ -18,7 +18,6 @@ template <class A, class B>
 struct error_operands_on_different_devices_move_one_with_cuda_or_cpu {};
 template <class A, class B>
 struct error_operands_of_different_element_types_convert_one_with_to {};
-
 namespace detail {
 /// The return type of a deleted overload for tensors of types A and B.
 template <class A, class B>
@@ -168,6 +167,14 @@ class Tensor {
   }
   /// The value of a one-element tensor. The host waits for it.
   T item(Here here = {}) const;
+  /// The same, converted to U.
+  template <class U>
+    requires(std::is_arithmetic_v<U> || detail::is_half_v<U>)
+  U item(Here here = {}) const {
+    return static_cast<U>(item(here));
+  }
+  /// The elements in row-major order. The host waits for them.
+  std::vector<T> to_vector(Here here = {}) const;
 
   // ---- new tensors on the same device, of T or another type (tensor/map.hpp) ----
   template <Element U = T>

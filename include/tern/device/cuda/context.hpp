@@ -13,6 +13,7 @@ namespace tern::inline TERN_BUILD {
 /// A CUDA device, by number.
 struct Cuda {
   int ordinal = 0;
+  bool operator==(const Cuda&) const = default;
 };
 
 namespace cuda {

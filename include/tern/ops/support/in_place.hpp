@@ -7,8 +7,8 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-/// Error if x must not be written: it is a leaf that the tape needs unchanged, or several indices share memory. Waits
-/// for copies of pinned memory.
+/// Error if x must not be written: it is a leaf that the tape needs unchanged, several indices share memory, or the
+/// memory is read only. Waits for copies of pinned memory.
 TERN_API void check_writable(const OpName& op, TensorImpl* x);
 
 /// Copies the tensors that y's op saved and that share memory with x, because x is about to be overwritten.

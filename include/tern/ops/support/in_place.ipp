@@ -13,6 +13,7 @@ namespace tern::inline TERN_BUILD::detail {
   }
   if (may_overlap_itself(*x))
     fail(op, {"several elements of the written tensor are one memory location (an expanded view?); clone() it first"});
+  if (x->read_only) fail(op, {"the memory is read only: from_blob() was given a pointer to const; clone() copies it"});
   if (x->pinned) finish_copies(x);
 }
 
