@@ -96,9 +96,9 @@ TEST_CASE("a file may become 8 times its size or a gigabyte, whichever is more",
 TEST_CASE("a text has no byte-order mark, and UTF-16 is refused", "[io]") {
   const tern_test::TemporaryFolder folder;
   const auto text = [&](const std::string& content) { return io::read_text("op", folder.put("x", content)); };
-  CHECK(detail::text("") == "");
-  CHECK(detail::text("\xef\xbb") == "\xef\xbb");
-  CHECK(detail::text("\xef\xbb\xbf" "a\xef\xbb\xbf") == "a\xef\xbb\xbf");
+  CHECK(text("") == "");
+  CHECK(text("\xef\xbb") == "\xef\xbb");
+  CHECK(text("\xef\xbb\xbf" "a\xef\xbb\xbf") == "a\xef\xbb\xbf");
   CHECK(detail::text(tern_test::gzipped("\xef\xbb\xbf" "a")) == "a");
   for (const char* const mark : {"\xff\xfe", "\xfe\xff"})
     CHECK(tern_test::error_of([&] { detail::text(std::string(mark) + "a"); }) == "op: '" + (folder / "x") + "': is in UTF-16; save it as UTF-8");

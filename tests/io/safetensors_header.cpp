@@ -84,7 +84,7 @@ TEST_CASE("every element type has its name", "[io]") {
   using enum io::StoredType;
   const std::tuple<const char*, io::StoredType, int> names[] = {
       {"F32", float32, 4}, {"F64", float64, 8}, {"BF16", bfloat16, 2}, {"F16", float16, 2}, {"I64", int64, 8},   {"I32", int32, 4},  {"U8", uint8, 1},
-      {"BOOL", boolean, 1}, {"I8", int8, 1},    {"I16", int16, 2},     {"U16", uint16, 2},  {"U32", uint32, 4}, {"U64", uint64, 8}, {"F8_E5M2", other, 1}};
+      {"BOOL", bool_, 1}, {"I8", int8, 1},    {"I16", int16, 2},     {"U16", uint16, 2},  {"U32", uint32, 4}, {"U64", uint64, 8}, {"F8_E5M2", other, 1}};
   for (const auto& [name, type, size] : names) {
     SafetensorsHeader header;
     parse(file(R"({"x":)" + tensor("3", "0," + std::to_string(3 * size), name) + "}", 3 * size), header);

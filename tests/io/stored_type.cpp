@@ -76,7 +76,7 @@ TEST_CASE("every stored type is read as every type that holds its numbers") {
   CHECK(read<double>(std::vector<half>{half(1.5f)}, StoredType::float16, true)[0] == 1.5);
   CHECK(float(read<half>(std::vector<bfloat16>{bfloat16(-2.f)}, StoredType::bfloat16)[0]) == -2);
   CHECK(read<double>(std::vector<std::uint64_t>{~std::uint64_t(0)}, StoredType::uint64)[0] == 0x1p64);
-  check<float>(std::vector<std::uint8_t>{1, 0}, StoredType::boolean);
+  check<float>(std::vector<std::uint8_t>{1, 0}, StoredType::bool_);
 }
 
 TEST_CASE("more numbers than a block has are read in order") {
@@ -98,7 +98,7 @@ TEST_CASE("a number that the type does not hold is an Error") {
   CHECK(refusal<bool>(std::int32_t(2), StoredType::int32) == "op: 'x': 2 at position 1 does not fit into bool");
   CHECK(refusal<half>(std::int32_t(70'000), StoredType::int32) == "op: 'x': 70000 at position 1 does not fit into float16");
   CHECK(refusal<float>(1e300, StoredType::float64) == "op: 'x': 1e+300 at position 1 does not fit into float32");
-  CHECK(refusal<float>(std::uint8_t(2), StoredType::boolean) == "op: 'x': a bool is the byte 2 at position 1");
+  CHECK(refusal<float>(std::uint8_t(2), StoredType::bool_) == "op: 'x': a bool is the byte 2 at position 1");
 }
 
 }  // namespace io_stored_type

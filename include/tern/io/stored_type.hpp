@@ -7,7 +7,7 @@ namespace tern::inline TERN_BUILD::io {
 
 /// An element type in a file. The first ones are those of DType, in its order.
 enum class StoredType : std::uint8_t {
-  float32, float64, bfloat16, float16, int64, int32, uint8, boolean, int8, int16, uint16, uint32, uint64,
+  float32, float64, bfloat16, float16, int64, int32, uint8, bool_, int8, int16, uint16, uint32, uint64,
   other  ///< one that cannot be read
 };
 

@@ -21,7 +21,7 @@ void with_dtype(DType type, const F& f) {
     case DType::int64: return f(i64);
     case DType::int32: return f(i32);
     case DType::uint8: return f(u8);
-    case DType::bool_: return f(boolean);
+    case DType::bool_: return f(bool_);
   }
 }
 
@@ -105,7 +105,7 @@ struct StoredConversion {
       case StoredType::uint16: return widen<std::uint16_t>(from, n, out);
       case StoredType::int32: return widen<std::int32_t>(from, n, out);
       case StoredType::uint32: return widen<std::uint32_t>(from, n, out);
-      case StoredType::uint8: case StoredType::boolean: return widen<std::uint8_t>(from, n, out);
+      case StoredType::uint8: case StoredType::bool_: return widen<std::uint8_t>(from, n, out);
       default: return widen<Index>(from, n, out);
     }
   }
@@ -115,7 +115,7 @@ struct StoredConversion {
                                                           Index n, DType to, char* out) {
   const StoredConversion conversion{op, subject, type, to};
   const int size = info_of(type).bytes;
-  if (type == StoredType::boolean)
+  if (type == StoredType::bool_)
     for (Index i = 0; i < n; ++i)
       if (from[i] & ~1) fail(op, {subject, ": a bool is the byte ", int(static_cast<unsigned char>(from[i])), " at position ", i});
   if (int(type) == int(to)) {
