@@ -30,14 +30,15 @@ namespace tern::inline TERN_BUILD::detail {
   pass.run();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void require_grad(TensorImpl* p, bool on, const GradOps* ops) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void require_grad(TensorImpl* p, bool on, const GradOps* ops, const Here& here) {
+  const OpName op("requires_grad_", here);
   if (on == (p->node != nullptr)) return;
   if (!on) {
-    if (!p->node->leaf) fail("requires_grad_", {"only a leaf can stop requiring a gradient; use detach()"});
+    if (!p->node->leaf) fail(op, {"only a leaf can stop requiring a gradient; use detach()"});
     release_node(std::exchange(p->node, nullptr));
     return;
   }
-  if (p->inference) fail("requires_grad_", {"the tensor was made in inference mode; clone() it outside"});
+  if (p->inference) fail(op, {"the tensor was made in inference mode; clone() it outside"});
   p->node = new_leaf(ops);
 }
 
@@ -47,6 +48,12 @@ namespace tern::inline TERN_BUILD {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor AnyTensor::grad() const {
   return with(detail::kept_gradient(&checked("grad")));
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE void AnyTensor::requires_grad_(bool on, Here here) const {
+  checked("requires_grad_");
+  if (on && !grad_ops_ && !impl_->node) fail({"requires_grad_", here}, {"the tensor is no parameter: as<D, T>() gives a Tensor, which has requires_grad_(), too"});
+  detail::require_grad(impl_, on, grad_ops_, here);
 }
 
 }  // namespace tern

@@ -41,7 +41,7 @@ inline Node* recording(TensorImpl* p) { return tape.grad_mode ? grad_node(p) : n
 constexpr std::uint32_t align8(std::uint32_t n) { return (n + 7) & ~7u; }
 
 /// Saves `tensor` for the backward pass of `output`'s op.
-TERN_API Saved save(TensorImpl* tensor, const TensorImpl* output, const char* op);
+TERN_API Saved save(TensorImpl* tensor, const TensorImpl* output, const OpName& op);
 
 TERN_API void record_edges(const OpName& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans, int count);
 

@@ -110,7 +110,7 @@ void scale(const GradientGroup<D, T>& group, const Tensor<D, double>& factor) {
 template <class First, class... Rest, class... TensorTypes>
 Tensor<First, double> clip_grad_norm_(const Parameters<TensorType<First, Rest...>, TensorTypes...>& parameters, double max_norm,
                                       double norm_type = 2, Here here = {}) {
-  if (!(norm_type > 0)) fail("clip_grad_norm_", {"norm_type must be positive, not ", norm_type});
+  if (!(norm_type > 0)) fail({"clip_grad_norm_", here}, {"norm_type must be positive, not ", norm_type});
   const Site at(here);
   const NoGradGuard off;
   const First device = detail::first_device<First>(parameters);
@@ -129,7 +129,7 @@ Tensor<First, double> clip_grad_norm_(const Parameters<TensorType<First, Rest...
 /// Clamps every element of all gradients to [-clip_value, clip_value].
 template <class... D, class... T>
 void clip_grad_value_(const Parameters<TensorType<D, T>...>& parameters, double clip_value, Here here = {}) {
-  if (!(clip_value >= 0)) fail("clip_grad_value_", {"clip_value must not be negative: ", clip_value});
+  if (!(clip_value >= 0)) fail({"clip_grad_value_", here}, {"clip_value must not be negative: ", clip_value});
   const Site at(here);
   const NoGradGuard off;
   detail::each_gradient(parameters, [&](const auto& g) { g.clamp_(-clip_value, clip_value); });

@@ -40,7 +40,7 @@ class TERN_API GradScalerBase {
   }
 
  protected:
-  explicit GradScalerBase(const GradScalerOptions& options);
+  GradScalerBase(const GradScalerOptions& options, const Here& here);
 
   enum class Stage { ready, unscaled, stepped };
   struct State {
@@ -84,8 +84,8 @@ class TERN_API GradScalerBase {
 /// captured in a graph: the scale and the decision are the device's (see Optimizer::step_unless).
 template <Device D>
 struct GradScaler final : GradScalerBase {
-  explicit GradScaler(const GradScalerOptions& options = {}, D device = tern::detail::current_device<D>())
-      : GradScalerBase(options),
+  explicit GradScaler(const GradScalerOptions& options = {}, D device = tern::detail::current_device<D>(), Here here = {})
+      : GradScalerBase(options, here),
         scale_(full<D>({}, options.init_scale, device)),
         growth_tracker_(zeros<D>({}, device)) {}
 

@@ -44,7 +44,8 @@ class LBFGS {
   using Vector = Tensor<D, T>;
 
  public:
-  LBFGS(const Parameters<TensorType<D, T>>& parameters, LBFGSOptions options = {}) : options_(options) {
+  LBFGS(const Parameters<TensorType<D, T>>& parameters, LBFGSOptions options = {}, Here here = {}) : options_(options) {
+    const Site at(here);
     if (parameters.empty()) fail(name, {"there are no parameters"});
     if (!(options.lr >= 0)) fail(name, {"lr must not be negative: ", options.lr});
     if (options.max_iter < 1) fail(name, {"max_iter must be positive, not ", options.max_iter});

@@ -25,8 +25,9 @@ struct ExponentialMovingAverageOptions {
 class TERN_API ExponentialMovingAverage {
  public:
   template <class... P>
-  ExponentialMovingAverage(const Parameters<P...>& parameters, ExponentialMovingAverageOptions options = {})
+  ExponentialMovingAverage(const Parameters<P...>& parameters, ExponentialMovingAverageOptions options = {}, Here here = {})
       : decay_(options.decay) {
+    const Site at(here);
     if (!(options.decay >= 0 && options.decay <= 1)) fail(name, {"decay must be in [0, 1], not ", options.decay});
     for (const NamedTensor& p : parameters) add(p, ops_for<P...>(p.tensor));
     if (entries_.empty()) fail(name, {"there are no parameters"});

@@ -46,6 +46,7 @@ inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, to_host_of<D>()};
 class TERN_API AnyTensor {
   TensorImpl* impl_ = nullptr;
   const detail::DeviceTag* device_ = nullptr;
+  const GradOps* grad_ops_ = nullptr;
 
  public:
   AnyTensor() {}
@@ -53,11 +54,16 @@ class TERN_API AnyTensor {
   AnyTensor(const Tensor<D, T>& x) : impl_(x.impl()), device_(&detail::device_tag<D>) {
     detail::retain(impl_);
   }
-  AnyTensor(const AnyTensor& other) noexcept : impl_(other.impl_), device_(other.device_) { detail::retain(impl_); }
-  AnyTensor(AnyTensor&& other) noexcept : impl_(other.impl_), device_(other.device_) { other.impl_ = nullptr; }
+  AnyTensor(const AnyTensor& other) noexcept : impl_(other.impl_), device_(other.device_), grad_ops_(other.grad_ops_) {
+    detail::retain(impl_);
+  }
+  AnyTensor(AnyTensor&& other) noexcept : impl_(other.impl_), device_(other.device_), grad_ops_(other.grad_ops_) {
+    other.impl_ = nullptr;
+  }
   AnyTensor& operator=(AnyTensor other) noexcept {
     std::swap(impl_, other.impl_);
     std::swap(device_, other.device_);
+    std::swap(grad_ops_, other.grad_ops_);
     return *this;
   }
   ~AnyTensor() { detail::release(impl_); }
@@ -83,6 +89,15 @@ class TERN_API AnyTensor {
 
   /// The accumulated gradient; undefined if there is none.
   AnyTensor grad() const;
+  bool requires_grad() const { return impl_ && impl_->node; }
+  /// Freezes a parameter, or, with on, makes one of a module's parameters() learn again. Of other tensors a Tensor's requires_grad_() does that.
+  void requires_grad_(bool on = true, Here here = {}) const;
+  /// The same tensor, which knows how its gradients are calculated.
+  AnyTensor with_grad_ops(const GradOps* grad_ops) const {
+    AnyTensor x(*this);
+    x.grad_ops_ = grad_ops;
+    return x;
+  }
 
   /// True if this is a Tensor<D, T>.
   template <Device D, Element T = float>
@@ -111,6 +126,13 @@ class TERN_API AnyTensor {
 struct NamedTensor {
   std::string name;
   AnyTensor tensor;
+
+  Shape shape() const { return tensor.shape(); }
+  Index dim() const { return tensor.shape().n; }
+  Index numel() const { return tensor.numel(); }
+  AnyTensor grad() const { return tensor.grad(); }
+  bool requires_grad() const { return tensor.requires_grad(); }
+  void requires_grad_(bool on = true, Here here = {}) const { tensor.requires_grad_(on, here); }
 };
 
 /// The names and tensors of all that a module or an optimiser learns or keeps.

@@ -8,6 +8,7 @@
 
 namespace tern::inline TERN_BUILD {
 
+struct GradOps;
 struct Node;
 struct TensorImpl;
 
