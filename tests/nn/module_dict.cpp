@@ -32,7 +32,7 @@ TEMPLATE_TEST_CASE("a ModuleDict has its layers in the order of insertion, by na
                                           "heads.music.bias"});
   CHECK(net.heads.keys() == std::vector<std::string>{"speech", "music"});
   const auto x = spread_tensor<D, float>({2, 3});
-  CHECK(net(x, "music").shape() == Shape{2, 5});
+  CHECK(net(x, "music").shape() == detail::Shape{2, 5});
   CHECK(values_of(net(x, "speech")) == values_of(net.heads["speech"].forward(net.body.forward(x))));
   CHECK(values_of(net.clone()(x, "music")) == values_of(net(x, "music")));
   check_close(values_of(net.to(f64)(x.to(f64), "music")), values_of(net(x, "music")), 1e-5, 1e-5);
@@ -40,7 +40,7 @@ TEMPLATE_TEST_CASE("a ModuleDict has its layers in the order of insertion, by na
 
   net.heads.insert("speech", nn::Linear<D>(4, 7));  // replaced, in its place
   CHECK(net.heads.keys() == std::vector<std::string>{"speech", "music"});
-  CHECK(net(x, "speech").shape() == Shape{2, 7});
+  CHECK(net(x, "speech").shape() == detail::Shape{2, 7});
   CHECK(net.heads.contains("music"));
   const auto taken = net.heads.pop("music");
   CHECK(taken.out_features == 5);

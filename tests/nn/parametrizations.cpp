@@ -20,7 +20,7 @@ void fill(const StateDict& dict) {
 
 /// sin(i).
 template <class D>
-Tensor<D, double> incoming(const Shape& shape) {
+Tensor<D, double> incoming(const detail::Shape& shape) {
   return arange<D, double>(0, double(shape.numel())).sin().reshape(shape);
 }
 

@@ -20,7 +20,7 @@ class AnyLayer {
     static_assert(requires(M& m, const Tensor<D, T>& x) { Tensor<D, T>(m.forward(x)); },
                   "an AnyLayer<D, T> holds a module that takes a Tensor<D, T> and returns one");
     using Types = typename detail::TensorTypesOf<M>::type;
-    static_assert(std::is_same_v<Types, detail::Set<>> || std::is_same_v<Types, detail::Set<TensorType<D, T>>>,
+    static_assert(std::is_same_v<Types, detail::Set<>> || std::is_same_v<Types, detail::Set<tern::detail::TensorType<D, T>>>,
                   "the parameters of a module in an AnyLayer<D, T> have elements T on device D");
   }
 
@@ -28,7 +28,7 @@ class AnyLayer {
   Tensor<D, T> operator()(const Tensor<D, T>& x, Here here = {}) const { return held_->call(x, here); }
   template <class D2, class T2>
     requires(!std::is_same_v<Tensor<D2, T2>, Tensor<D, T>>)
-  Refusal<Tensor<D2, T2>, Tensor<D, T>> operator()(const Tensor<D2, T2>&) const TERN_REFUSED(D2, D);
+  tern::detail::Refusal<Tensor<D2, T2>, Tensor<D, T>> operator()(const Tensor<D2, T2>&) const TERN_REFUSED(D2, D);
 
   /// The module, if it is of class M, else null.
   template <IsModule M>
@@ -53,7 +53,7 @@ class AnyLayer {
     explicit Holds(M&& m) : content(std::move(m)) {}
     explicit Holds(const Rebuild<M, D, T>& from) : content(from) {}
     Tensor<D, T> call(const Tensor<D, T>& x, const Here& here) override {
-      const Site at(here);
+      const tern::detail::Site at(here);
       return content(x);
     }
     ModuleRef module() override { return ModuleRef(&content, &detail::module_type<M>); }

@@ -32,7 +32,7 @@ struct MultiheadAttention : Module<D, T> {
         dropout(options.dropout),
         batch_first(options.batch_first),
         out_proj(size, size, {.bias = options.bias}, here) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     if (heads <= 0 || size % heads != 0)
       fail("MultiheadAttention", {"an embedding of ", size, " cannot be cut into ", heads, " heads"});
     const double bound = std::sqrt(6 / double(4 * size));
@@ -43,7 +43,7 @@ struct MultiheadAttention : Module<D, T> {
   }
   TERN_FIELDS(MultiheadAttention, embed_dim, num_heads, dropout, batch_first, in_proj_weight, in_proj_bias, out_proj)
 
-  /// As in PyTorch's attn_mask, a boolean mask [queries, keys] is true where a query does not see a key; a mask of
+  /// As in PyTorch's attn_mask, a bool_ mask [queries, keys] is true where a query does not see a key; a mask of
   /// numbers is added. key_padding_mask [batch, keys], or [keys] without a batch, is true for keys that no query sees.
   template <class Mask = T>
   Tensor<D, T> forward(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
@@ -80,8 +80,8 @@ struct MultiheadAttention : Module<D, T> {
   /// The mask as [batch, 1, 1, keys].
   static Tensor<D, bool> of_heads(const Tensor<D, bool>& key_padding_mask, const Tensor<D, T>& keys) {
     const Index batch = keys.size(0), length = keys.size(-2);
-    const bool fits = key_padding_mask.dim() == 2 ? key_padding_mask.shape() == Shape{batch, length}
-                                                  : batch == 1 && key_padding_mask.shape() == Shape{length};
+    const bool fits = key_padding_mask.dim() == 2 ? key_padding_mask.shape() == tern::detail::Shape{batch, length}
+                                                  : batch == 1 && key_padding_mask.shape() == tern::detail::Shape{length};
     if (!fits)
       fail("MultiheadAttention",
            {"a key_padding_mask of shape ", key_padding_mask.shape(), " for ", batch, " x ", length, " keys"});

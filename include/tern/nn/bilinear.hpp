@@ -17,7 +17,7 @@ struct Bilinear : Module<D, T> {
 
   Bilinear(Index in1, Index in2, Index out, LinearOptions options = {}, Here here = {})
       : in1_features(in1), in2_features(in2), out_features(out) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     if (in1 <= 0 || in2 <= 0 || out <= 0)
       fail("Bilinear", {"sizes must be positive, not ", in1, ", ", in2, " -> ", out});
     const double bound = 1 / std::sqrt(double(in1));

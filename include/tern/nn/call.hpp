@@ -23,7 +23,7 @@ template <class M, class X, class... More>
 inline constexpr bool refuses<M, X, More...> = RefusesInput<M, X, More...>;
 
 template <class M, class X>
-using RefusedInput = Refusal<Tensor<typename std::remove_cvref_t<X>::device_type, typename std::remove_cvref_t<X>::value_type>,
+using RefusedInput = tern::detail::Refusal<Tensor<typename std::remove_cvref_t<X>::device_type, typename std::remove_cvref_t<X>::value_type>,
                              Tensor<typename M::device_type, typename M::value_type>>;
 
 /// Refuses an input of another device or element type, with the message that ops have.
@@ -36,7 +36,7 @@ template <class M, class... X>
   if constexpr (refuses<M, X...>) {
     return refuse<M>(x...);
   } else {
-    const Site at(here);
+    const tern::detail::Site at(here);
     const tern::detail::Range range(M::type_name());
     try {
       if (hooks) [[unlikely]] return call_hooked(*hooks, module, static_cast<X&&>(x)...);

@@ -4,26 +4,26 @@
 
 namespace tern::inline TERN_BUILD::nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape filter_shape(const OpName& layer, int dims, Index first, Index second, Dims kernel,
+[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape filter_shape(const OpName& layer, int dims, Index first, Index second, tern::detail::Dims kernel,
                                                             Index groups) {
   if (first < 1 || second < 1 || groups < 1 || first % groups != 0 || second % groups != 0)
     fail(layer, {"channels ", second, " and ", first, " do not divide into ", groups, " groups"});
   if (kernel.n == 1)
     for (int i = 1; i < dims; ++i) kernel.push_back(kernel[0]);
-  Shape shape{first, second / groups};
+  tern::detail::Shape shape{first, second / groups};
   for (Index size : kernel) shape.push_back(size);
   if (kernel.n != dims || *std::min_element(kernel.begin(), kernel.end()) < 1)
     fail(layer, {"kernel_size ", kernel, " does not name ", Index(dims), " sizes"});
-  checked_numel(layer, shape);
+  tern::detail::checked_numel(layer, shape);
   return shape;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape conv_border(const char* layer, int dims, const Shape& weight, const ConvOptions& options) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape conv_border(const char* layer, int dims, const tern::detail::Shape& weight, const ConvOptions& options) {
   Index sizes[3], dilation[3], stride[3];
   tern::detail::each_dim(layer, "padding", options.padding.sizes, 0, dims, sizes);
   tern::detail::each_dim(layer, "dilation", options.dilation, 1, dims, dilation);
   tern::detail::each_dim(layer, "stride", options.stride, 1, dims, stride);
-  Shape border;
+  tern::detail::Shape border;
   for (int i = dims - 1; i >= 0; --i) {
     const Index reach = dilation[i] * (weight[2 + i] - 1);
     if (options.padding.same && stride[i] != 1) fail(layer, {"padding \"same\" needs a stride of 1, not ", options.stride});

@@ -33,11 +33,11 @@ inline void release_hook(HookEntry* entry) {
 
 /// An input of a hooked call.
 struct HookedInput {
-  TensorImpl* impl;
-  AnyTensor (*typed)(TensorImpl* impl);  // returns a shared handle
+  tern::detail::TensorImpl* impl;
+  AnyTensor (*typed)(tern::detail::TensorImpl* impl);  // returns a shared handle
 };
 template <class D>
-AnyTensor shared_handle(TensorImpl* impl) {
+AnyTensor shared_handle(tern::detail::TensorImpl* impl) {
   tern::detail::retain(impl);
   return AnyTensor(Tensor<D>(impl));  // only the device of an AnyTensor's type matters
 }
@@ -45,13 +45,13 @@ AnyTensor shared_handle(TensorImpl* impl) {
 /// The call of a module's forward() with other tensors in the place of those given.
 struct HookedForward {
   const void* f;
-  TensorImpl* (*call)(const void* f, TensorImpl* const* inputs);
+  tern::detail::TensorImpl* (*call)(const void* f, tern::detail::TensorImpl* const* inputs);
 };
 
 /// The hooks of a module.
 struct Hooks {
   HookEntry* first = nullptr;
-  TensorImpl* (*call)(Hooks& hooks, ModuleBase* module, const HookedInput* inputs, int count, const HookedForward& forward);
+  tern::detail::TensorImpl* (*call)(Hooks& hooks, ModuleBase* module, const HookedInput* inputs, int count, const HookedForward& forward);
   void (*destroy)(Hooks* hooks);
 };
 
@@ -59,14 +59,14 @@ struct Hooks {
 template <class X, bool = is_tensor<std::remove_cvref_t<X>>>
 struct HookedArgument {
   X&& given;
-  HookedArgument(X&& x, TensorImpl* const*) : given(static_cast<X&&>(x)) {}
+  HookedArgument(X&& x, tern::detail::TensorImpl* const*) : given(static_cast<X&&>(x)) {}
   X&& get() const { return static_cast<X&&>(given); }
 };
 template <class X>
 struct HookedArgument<X, true> {
   using Value = std::remove_cvref_t<X>;
   tern::detail::Borrowed<Tensor<typename Value::device_type, typename Value::value_type>> left;
-  HookedArgument(X&&, TensorImpl* const* impl) : left(*impl) {}
+  HookedArgument(X&&, tern::detail::TensorImpl* const* impl) : left(*impl) {}
   const auto& get() const { return left.tensor; }
 };
 
@@ -92,13 +92,13 @@ template <class M, class... X>
   if constexpr (is_tensor<Y>) {
     HookedInput inputs[sizeof...(X) + 1]{}, *end = inputs;
     (append_input(end, x), ...);
-    const auto forward = [&](TensorImpl* const* in) {
+    const auto forward = [&](tern::detail::TensorImpl* const* in) {
       return [&]<std::size_t... i>(std::index_sequence<i...>) {
         return module.forward(HookedArgument<X>(static_cast<X&&>(x), in + tensors_before<X...>(i)).get()...).release();
       }(std::index_sequence_for<X...>{});
     };
     auto* const object = const_cast<std::remove_const_t<M>*>(&module);  // hooks were registered where it is not const
-    return Y(hooks.call(hooks, object, inputs, int(end - inputs), {&forward, [](const void* f, TensorImpl* const* in) -> TensorImpl* {
+    return Y(hooks.call(hooks, object, inputs, int(end - inputs), {&forward, [](const void* f, tern::detail::TensorImpl* const* in) -> TensorImpl* {
                                                                      return (*static_cast<decltype(&forward)>(f))(in);
                                                                    }}));
   } else {
@@ -112,8 +112,8 @@ struct BackwardCall {
   tern::detail::RefCount refs;
   std::vector<HookEntry*> entries;
   ModuleBase* module;
-  AnyTensor (*output_handle)(TensorImpl* impl);
-  AnyTensor (*input_handle)(TensorImpl* impl) = nullptr;  // for the input that needs a gradient
+  AnyTensor (*output_handle)(tern::detail::TensorImpl* impl);
+  AnyTensor (*input_handle)(tern::detail::TensorImpl* impl) = nullptr;  // for the input that needs a gradient
   AnyTensor output{};                                     // the output's gradient
 };
 
@@ -134,15 +134,15 @@ void run_hooks(HookEntry* first, HookKind kind, ModuleBase* module, std::vector<
 
 /// x with a new node on the tape. `call` sees the gradient that passes the node.
 template <class = void>
-TensorImpl* watched(TensorImpl* x, BackwardCall* call, TensorImpl* (*on_gradient)(void* call, TensorImpl* gradient)) {
-  TensorImpl* const y = tern::detail::recorded({"hook", {}}, tern::detail::new_detached(x), x, tern::detail::Unchanged{});
+tern::detail::TensorImpl* watched(tern::detail::TensorImpl* x, BackwardCall* call, tern::detail::TensorImpl* (*on_gradient)(void* call, tern::detail::TensorImpl* gradient)) {
+  tern::detail::TensorImpl* const y = tern::detail::recorded({"hook", {}}, tern::detail::new_detached(x), x, tern::detail::Unchanged{});
   call->refs.increase();
-  tern::detail::append_hook(tern::detail::extra_of(y->node).before, new Hook{on_gradient, &release_call<>, call, nullptr});
+  tern::detail::append_hook(tern::detail::extra_of(y->node).before, new tern::detail::Hook{on_gradient, &release_call<>, call, nullptr});
   return y;
 }
 
 template <class = void>
-TensorImpl* see_input_gradient(void* closure, TensorImpl* gradient) {
+tern::detail::TensorImpl* see_input_gradient(void* closure, tern::detail::TensorImpl* gradient) {
   auto& call = *static_cast<BackwardCall*>(closure);
   std::vector<AnyTensor> inputs{gradient ? call.input_handle(gradient) : AnyTensor()};
   for (HookEntry* const e : call.entries)
@@ -155,7 +155,7 @@ TensorImpl* see_input_gradient(void* closure, TensorImpl* gradient) {
   return inputs[0].impl();
 }
 template <class = void>
-TensorImpl* see_output_gradient(void* closure, TensorImpl* gradient) {
+tern::detail::TensorImpl* see_output_gradient(void* closure, tern::detail::TensorImpl* gradient) {
   auto& call = *static_cast<BackwardCall*>(closure);
   call.output = call.output_handle(gradient);
   if (!call.input_handle) see_input_gradient(closure, nullptr);
@@ -164,7 +164,7 @@ TensorImpl* see_output_gradient(void* closure, TensorImpl* gradient) {
 
 /// A call, with hooks, of a module of type M.
 template <class M>
-TensorImpl* run_hooked(Hooks& hooks, ModuleBase* module, const HookedInput* given, int count, const HookedForward& forward) {
+tern::detail::TensorImpl* run_hooked(Hooks& hooks, ModuleBase* module, const HookedInput* given, int count, const HookedForward& forward) {
   std::vector<AnyTensor> inputs;
   for (int i = 0; i < count; ++i) inputs.push_back(given[i].typed(given[i].impl));
   AnyTensor none;
@@ -194,7 +194,7 @@ TensorImpl* run_hooked(Hooks& hooks, ModuleBase* module, const HookedInput* give
       inputs[std::size_t(i)] = given[i].typed(y.impl);
     }
   }
-  std::vector<TensorImpl*> plain;
+  std::vector<tern::detail::TensorImpl*> plain;
   for (int i = 0; i < count; ++i) {
     if (inputs[std::size_t(i)].defined() != (given[i].impl != nullptr) ||
         (given[i].impl && inputs[std::size_t(i)].dtype() != given[i].impl->dtype))

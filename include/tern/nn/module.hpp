@@ -19,7 +19,7 @@ namespace detail {
 /// Sets of tensor types.
 template <class... P>
 struct Set {
-  using Parameters = tern::Parameters<P...>;
+  using tern::detail::Parameters = tern::detail::Parameters<P...>;
 };
 template <class A, class B>
 struct Union;
@@ -46,11 +46,11 @@ template <class X>
 struct TensorTypesOf : TensorTypesOf<typename Elements<X>::types> {};
 template <class D, class T>
 struct TensorTypesOf<Parameter<D, T>> {
-  using type = Set<TensorType<D, T>>;
+  using type = Set<tern::detail::TensorType<D, T>>;
 };
 template <class D, class T>
 struct TensorTypesOf<AnyLayer<D, T>> {
-  using type = Set<TensorType<D, T>>;
+  using type = Set<tern::detail::TensorType<D, T>>;
 };
 template <class... X>
 struct TensorTypesOf<Types<X...>> : UnionOf<typename TensorTypesOf<X>::type...> {};
@@ -118,7 +118,7 @@ template <IsModule M>
 auto parameters(const M& module) {
   typename detail::TensorTypesOf<M>::type::Parameters list;
   detail::list_parameters(module, list);
-  if constexpr (is_half_v<typename M::value_type>) detail::check_not_mixed(list);
+  if constexpr (tern::detail::is_half_v<typename M::value_type>) detail::check_not_mixed(list);
   return list;
 }
 
@@ -136,7 +136,7 @@ List typed(const List& list) {
   return list;
 }
 template <class D, class T>
-auto typed(const Parameters<TensorType<D, T>>& list) {
+auto typed(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& list) {
   std::vector<NamedParameter<D, T>> named;
   for (const NamedTensor& p : list) named.push_back({p.name, p.tensor.template as<D, T>()});
   return named;
@@ -194,7 +194,7 @@ auto converted(const M& module, const D2* device = nullptr) {
     return ::tern::nn::converted<typename Self::value_type>(*this, &device);                                           \
   }                                                                                                                    \
   template <::tern::Element U_>                                                                                        \
-  auto to(::tern::Type<U_>) const {                                                                                    \
+  auto to(::tern::detail::Type<U_>) const {                                                                                    \
     return ::tern::nn::converted<U_, typename Self::device_type>(*this);                                               \
   }                                                                                                                    \
   TERN_CALLS_(Self, )                                                                                                  \

@@ -20,7 +20,7 @@ struct ModuleDict : Module<typename L::device_type, typename L::value_type> {
 
   /// PyTorch's dict[key] = layer: a layer that had the key is replaced. Error if the key is empty or has a dot.
   L& insert(const std::string& key, L layer, Here here = {}) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     detail::check_key(key);
     if (std::pair<std::string, L>* const known = find(key)) return known->second = std::move(layer);
     return layers_.emplace_back(key, std::move(layer)).second;

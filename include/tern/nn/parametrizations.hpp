@@ -27,7 +27,7 @@ struct SpectralNormOptions {
 namespace detail {
 
 /// The weight's dimensions with `dim` first.
-TERN_API Dims dim_first(const OpName& op, Index dim, int n);
+TERN_API tern::detail::Dims dim_first(const OpName& op, Index dim, int n);
 
 template <class L>
 inline constexpr Index row_dim = 0;
@@ -71,7 +71,7 @@ struct WeightNorm : Module<typename L::device_type, typename L::value_type> {
   Index dim = 0;
 
   explicit WeightNorm(L given, WeightNormOptions options = {}, Here here = {}) : layer(std::move(given)), dim(options.dim) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     const Tensor<D, T> v = detail::take_weight("weight_norm", layer, here);
     if (dim != -1) detail::dim_first({"weight_norm", here}, dim, v.dim());
     original0 = norm_of(v);
@@ -87,7 +87,7 @@ struct WeightNorm : Module<typename L::device_type, typename L::value_type> {
 
   Tensor<D, T> weight() const {
     const auto& v = original1.wide();
-    return to_type(v * (original0.wide() / norm_of(v)), Type<T>{});
+    return to_type(v * (original0.wide() / norm_of(v)), tern::detail::Type<T>{});
   }
   template <class... X>
   auto forward(X&&... x) const {
@@ -98,8 +98,8 @@ struct WeightNorm : Module<typename L::device_type, typename L::value_type> {
   template <class U>
   Tensor<D, U> norm_of(const Tensor<D, U>& v) const {
     if (dim == -1) return norm(v);
-    Dims others;
-    const Dims order = detail::dim_first("weight_norm", dim, v.dim());
+    tern::detail::Dims others;
+    const tern::detail::Dims order = detail::dim_first("weight_norm", dim, v.dim());
     for (int i = 1; i < order.n; ++i) others.push_back(order[i]);
     return others.empty() ? abs(v) : norm(v, 2, others, true);
   }
@@ -121,7 +121,7 @@ struct SpectralNorm : Module<typename L::device_type, typename L::value_type> {
   SpectralNormOptions options;
 
   explicit SpectralNorm(L given, SpectralNormOptions chosen = {}, Here here = {}) : layer(std::move(given)), options(chosen) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     original = detail::take_weight("spectral_norm", layer, here);
     if (!options.dim) options.dim = detail::row_dim<L>;
     detail::dim_first({"spectral_norm", here}, *options.dim, original.dim());
@@ -145,9 +145,9 @@ struct SpectralNorm : Module<typename L::device_type, typename L::value_type> {
 
   Tensor<D, T> weight() const {
     const auto& w = original.wide();
-    if (!u.defined()) return to_type(normalize(w, 2, 0, options.eps), Type<T>{});
+    if (!u.defined()) return to_type(normalize(w, 2, 0, options.eps), tern::detail::Type<T>{});
     const Tensor<D, Wide> left = tern::clone(u), right = tern::clone(v);  // the next call changes u and v
-    return to_type(w / dot(left, mv(rows(), right)), Type<T>{});
+    return to_type(w / dot(left, mv(rows(), right)), tern::detail::Type<T>{});
   }
   template <class... X>
   auto forward(X&&... x) const {

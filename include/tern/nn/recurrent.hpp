@@ -40,7 +40,7 @@ namespace detail {
 /// New weights of all layers, in the order of the state dict, uniform in ±1/√hidden_size.
 template <class D, class T, class Options>
 std::vector<Parameter<D, T>> recurrent_weights(const OpName& layer, Index groups, Index size, Index hidden, Index proj, const Options& o) {
-  const Site at(layer.here);
+  const tern::detail::Site at(layer.here);
   if (size < 1 || hidden < 1) fail(layer, {"sizes must be positive, not ", size, " -> ", hidden});
   if (o.num_layers < 1) fail(layer, {"num_layers must be positive, not ", o.num_layers});
   if (!(o.dropout >= 0 && o.dropout <= 1)) fail(layer, {"dropout must be between 0 and 1, not ", o.dropout});
@@ -48,7 +48,7 @@ std::vector<Parameter<D, T>> recurrent_weights(const OpName& layer, Index groups
   const double bound = 1 / std::sqrt(double(hidden));
   const Index state = proj ? proj : hidden, directions = o.bidirectional ? 2 : 1;
   std::vector<Parameter<D, T>> weights;
-  const auto add = [&](const Shape& shape) { weights.push_back(uniform<D, T>(shape, -bound, bound)); };
+  const auto add = [&](const tern::detail::Shape& shape) { weights.push_back(uniform<D, T>(shape, -bound, bound)); };
   for (Index i = 0; i < o.num_layers * directions; ++i) {
     add({groups * hidden, i < directions ? size : directions * state});
     add({groups * hidden, state});

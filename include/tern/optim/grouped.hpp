@@ -18,25 +18,25 @@ class Grouped : public Optimizer {
   /// A list of parameters that share options.
   struct List {
     template <class... P>
-    List(const Parameters<P...>& list) : parameters(list), ops_for(&Optimizer::ops_for<Rule, P...>) {}
+    List(const tern::detail::Parameters<P...>& list) : parameters(list), ops_for(&Optimizer::ops_for<Rule, P...>) {}
     std::vector<NamedTensor> parameters;
     const SlotOps* (*ops_for)(const AnyTensor& parameter);
   };
   /// PyTorch's {'params': …, 'lr': …}. Options that are not given have the rule's defaults.
   struct Group {
     template <class... P>
-    Group(const Parameters<P...>& parameters, Options o = {}) : list(parameters), options(o) {}
+    Group(const tern::detail::Parameters<P...>& parameters, Options o = {}) : list(parameters), options(o) {}
     List list;
     Options options;
   };
 
   template <class... P>
-  Grouped(const Parameters<P...>& parameters, Options options = {}, Here here = {}) : Optimizer(Rule::name, Rule::states) {
-    const Site at(here);
+  Grouped(const tern::detail::Parameters<P...>& parameters, Options options = {}, Here here = {}) : Optimizer(Rule::name, Rule::states) {
+    const tern::detail::Site at(here);
     add(all_of(parameters), options);
   }
   [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups, Here here = {}) : Optimizer(Rule::name, Rule::states) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     if (groups.size() == 0) fail(Rule::name, {"there are no parameters"});
     for (const Group& group : groups) add_param_group(group);
   }
@@ -44,7 +44,7 @@ class Grouped : public Optimizer {
   /// Adds a group. Error if one of its parameters is in another group. Graphs that were captured with this optimiser
   /// must be captured again.
   void add_param_group(const Group& group, Here here = {}) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     add({group.list.parameters, group.list.ops_for}, group.options);
   }
   /// The options of each group. They may be changed between steps.
@@ -72,7 +72,7 @@ class Grouped : public Optimizer {
 
  private:
   template <class... P>
-  static detail::ParameterList all_of(const Parameters<P...>& parameters) {
+  static detail::ParameterList all_of(const tern::detail::Parameters<P...>& parameters) {
     return {parameters, &Optimizer::ops_for<Rule, P...>};
   }
 

@@ -47,7 +47,7 @@ class TERN_API LRScheduler : public Schedule {
   Index epoch() const { return epoch_; }
   /// Sets the rates as after that many steps. Error, and nothing changed, if the schedule has fewer.
   void set_epoch(Index epoch, Here here = {}) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     check_epoch(epoch);
     const Index before = std::exchange(epoch_, epoch);
     try {
@@ -90,7 +90,7 @@ struct StepLROptions {
 class StepLR : public LRScheduler {
  public:
   StepLR(Optimizer& optimizer, StepLROptions options, Here here = {}) : LRScheduler(optimizer), options_(options) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     if (options.step_size < 1) fail("StepLR", {"step_size must be positive, not ", options.step_size});
   }
 
@@ -111,7 +111,7 @@ struct CosineAnnealingLROptions {
 class CosineAnnealingLR : public LRScheduler {
  public:
   CosineAnnealingLR(Optimizer& optimizer, CosineAnnealingLROptions options, Here here = {}) : LRScheduler(optimizer), options_(options) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     if (options.T_max < 1) fail("CosineAnnealingLR", {"T_max must be positive, not ", options.T_max});
   }
 
@@ -133,7 +133,7 @@ class TERN_API MultiStepLR : public LRScheduler {
  public:
   MultiStepLR(Optimizer& optimizer, MultiStepLROptions options, Here here = {})
       : LRScheduler(optimizer), options_(std::move(options)) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     apply();
   }
 
@@ -205,7 +205,7 @@ class TERN_API CosineAnnealingWarmRestarts : public LRScheduler {
  public:
   CosineAnnealingWarmRestarts(Optimizer& optimizer, CosineAnnealingWarmRestartsOptions options, Here here = {})
       : LRScheduler(optimizer), options_(options) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     if (options.T_0 < 1) fail("CosineAnnealingWarmRestarts", {"T_0 must be positive, not ", options.T_0});
     if (options.T_mult < 1) fail("CosineAnnealingWarmRestarts", {"T_mult must be positive, not ", options.T_mult});
   }
@@ -301,7 +301,7 @@ class TERN_API OneCycleLR : public LRScheduler {
   OneCycleLR(Optimizer& optimizer, OneCycleLROptions options, Here here = {});
 
  private:
-  struct Phase {
+  struct tern::detail::Phase {
     double end;  // the phase's last step
     double lr_from, lr_to, momentum_from, momentum_to;
   };

@@ -44,9 +44,9 @@ inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, to_host_of<D>()};
 
 /// A shared handle of the same elements, like Tensor.
 class TERN_API AnyTensor {
-  TensorImpl* impl_ = nullptr;
+  detail::TensorImpl* impl_ = nullptr;
   const detail::DeviceTag* device_ = nullptr;
-  const GradOps* grad_ops_ = nullptr;
+  const detail::GradOps* grad_ops_ = nullptr;
 
  public:
   AnyTensor() {}
@@ -69,9 +69,9 @@ class TERN_API AnyTensor {
   ~AnyTensor() { detail::release(impl_); }
 
   bool defined() const { return impl_; }
-  TensorImpl* impl() const { return impl_; }
+  detail::TensorImpl* impl() const { return impl_; }
   DType dtype() const { return checked("dtype").dtype; }
-  Shape shape() const { return checked("shape").shape(); }
+  detail::Shape shape() const { return checked("shape").shape(); }
   Index numel() const { return checked("numel").numel; }
   const char* device_name() const {
     checked("device_name");
@@ -93,7 +93,7 @@ class TERN_API AnyTensor {
   /// Freezes a parameter, or, with on, makes one of a module's parameters() learn again. Of other tensors a Tensor's requires_grad_() does that.
   void requires_grad_(bool on = true, Here here = {}) const;
   /// The same tensor, which knows how its gradients are calculated.
-  AnyTensor with_grad_ops(const GradOps* grad_ops) const {
+  AnyTensor with_grad_ops(const detail::GradOps* grad_ops) const {
     AnyTensor x(*this);
     x.grad_ops_ = grad_ops;
     return x;
@@ -114,9 +114,9 @@ class TERN_API AnyTensor {
 
  private:
   /// Another handle's impl on this tensor's device. It may be null.
-  AnyTensor with(TensorImpl* impl) const;
+  AnyTensor with(detail::TensorImpl* impl) const;
   [[noreturn]] void refuse(const char* device, DType dtype) const;
-  const TensorImpl& checked(const char* op) const {
+  const detail::TensorImpl& checked(const char* op) const {
     if (!impl_) fail(op, {"a tensor is undefined"});
     return *impl_;
   }
@@ -127,7 +127,7 @@ struct NamedTensor {
   std::string name;
   AnyTensor tensor;
 
-  Shape shape() const { return tensor.shape(); }
+  detail::Shape shape() const { return tensor.shape(); }
   Index dim() const { return tensor.shape().n; }
   Index numel() const { return tensor.numel(); }
   AnyTensor grad() const { return tensor.grad(); }
