@@ -1,6 +1,7 @@
 #include "recorded_module.hpp"
 
 #include <tern/nn/convolution.hpp>
+#include <tern/ops/ops.hpp>
 #include <tern/optim/sgd.hpp>
 
 namespace nn_convolution {
@@ -32,9 +33,9 @@ TEMPLATE_TEST_CASE("a convolutional layer is its op with its options", "", TERN_
   check_close(values_of(net.add_relu(x, r)), values_of(relu(net(x) + r)));
   const nn::Conv1d<D, double> line(2, 3, 4, {.bias = false});
   CHECK_FALSE(line.bias.defined());
-  CHECK(line.forward(ones<D, double>({2, 9})).shape() == tern::detail::Shape{3, 6});
+  CHECK(line.forward(ones<D, double>({2, 9})).shape() == detail::Shape{3, 6});
   CHECK(nn::Conv3d<D, double>(2, 3, {1, 2, 3}).forward(ones<D, double>({1, 2, 3, 3, 3})).shape() ==
-        tern::detail::Shape{1, 3, 3, 2, 1});
+        detail::Shape{1, 3, 3, 2, 1});
 }
 
 TEMPLATE_TEST_CASE("a transposed layer is its op with its options", "", TERN_TEST_DEVICES) {
@@ -42,12 +43,12 @@ TEMPLATE_TEST_CASE("a transposed layer is its op with its options", "", TERN_TES
   const nn::ConvTranspose2d<D, double> net(4, 6, 3, {.stride = 2, .padding = 1, .output_padding = {1, 0}, .groups = 2});
   const auto x = spread_tensor<D>({2, 4, 3, 4});
   const auto y = net.forward(x);
-  CHECK(y.shape() == tern::detail::Shape{2, 6, 6, 7});
+  CHECK(y.shape() == detail::Shape{2, 6, 6, 7});
   check_close(values_of(y), values_of(conv_transpose2d(x, net.weight, net.bias, net.options)));
-  CHECK(net.to(f32).options.output_padding == tern::detail::Dims{1, 0});
-  CHECK(nn::ConvTranspose1d<D>(2, 3, 4).forward(ones<D>({2, 9})).shape() == tern::detail::Shape{3, 12});
+  CHECK(net.to(f32).options.output_padding == detail::Dims{1, 0});
+  CHECK(nn::ConvTranspose1d<D>(2, 3, 4).forward(ones<D>({2, 9})).shape() == detail::Shape{3, 12});
   CHECK(nn::ConvTranspose3d<D>(2, 3, 2, {.dilation = 2}).forward(ones<D>({1, 2, 1, 2, 3})).shape() ==
-        tern::detail::Shape{1, 3, 3, 4, 5});
+        detail::Shape{1, 3, 3, 4, 5});
 }
 
 TEMPLATE_TEST_CASE("a filter stays channels-last: in copies, under an optimiser, from a state dict", "",
@@ -85,6 +86,49 @@ TEMPLATE_TEST_CASE("a filter stays channels-last: in copies, under an optimiser,
   other.load_state_dict(net.state_dict());
   CHECK(other.weight.is_contiguous(channels_last));
   CHECK(values_of(other.weight) == values_of(net.weight));
+}
+
+TEMPLATE_TEST_CASE("a convolution's border is PyTorch's in each padding_mode", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Json all = recorded_cases("padding_modes");
+  const auto check = [&](const std::string& name, const auto& net) {
+    INFO(name);
+    for (const Json& recorded : all) {
+      if (recorded["name"] != name) continue;
+      const auto wave = [](Index n, double shift) { return (arange<D, double>(0, double(n)) * 1.3 + shift).sin() * 0.4; };
+      net.weight.detach().copy_(wave(net.weight.numel(), 0).reshape(net.weight.shape()));
+      net.bias.detach().copy_(wave(net.bias.numel(), 1));
+      const auto x = tensor_of<D>(numbers_of(recorded["input"]), shape_of(recorded["input"])).requires_grad_();
+      const auto y = net.forward(x);
+      REQUIRE(y.shape() == shape_of(recorded["output"]));
+      check_close(values_of(y), numbers_of(recorded["output"]));
+      y.backward(arange<D, double>(0, double(y.numel())).sin().reshape(y.shape()));
+      check_close(values_of(x.grad()), numbers_of(recorded["gradients"][0]));
+      check_close(values_of(net.weight.grad()), numbers_of(recorded["gradients"][1]));
+      check_close(values_of(net.bias.grad()), numbers_of(recorded["gradients"][2]));
+      return;
+    }
+    FAIL("no such recorded case");
+  };
+  const std::pair<std::string, PadMode> modes[] = {
+      {", zeros", PadMode::constant}, {", reflect", PadMode::reflect}, {", replicate", PadMode::replicate}, {", circular", PadMode::circular}};
+  for (const auto& [name, mode] : modes) {
+    using Conv2d = nn::Conv2d<D, double>;
+    check("Conv1d, padding 2" + name, nn::Conv1d<D, double>(2, 3, 3, {.padding = 2, .padding_mode = mode}));
+    check("Conv2d, padding (1, 2), stride 2" + name, Conv2d(2, 2, 3, {.stride = 2, .padding = {1, 2}, .padding_mode = mode}));
+    check("Conv2d, same" + name, Conv2d(2, 2, {2, 3}, {.padding = "same", .dilation = {1, 2}, .padding_mode = mode}));
+    check("Conv2d, valid" + name, Conv2d(2, 2, 2, {.padding = "valid", .padding_mode = mode}));
+    check("Conv2d, no batch" + name, Conv2d(2, 2, 3, {.padding = 1, .groups = 2, .padding_mode = mode}));
+    check("Conv3d, padding 1" + name, nn::Conv3d<D, double>(1, 2, 2, {.padding = 1, .padding_mode = mode}));
+  }
+  const NoGradGuard off;
+  const nn::Conv2d<D, double> net(2, 2, 3, {.padding = 1, .padding_mode = PadMode::circular});
+  const auto x = spread_tensor<D>({1, 2, 4, 5}), r = spread_tensor<D>({1, 2, 4, 5});
+  check_close(values_of(net.relu(x)), values_of(relu(net.forward(x))));
+  check_close(values_of(net.add_relu(x, r)), values_of(relu(net.forward(x) + r)));
+  CHECK(values_of(net.clone().forward(x)) == values_of(net.forward(x)));
+  CHECK_THROWS_AS(nn::Conv2d<D>(2, 2, 3, {.padding = 4, .padding_mode = PadMode::reflect}).forward(ones<D>({1, 2, 4, 4})), Error);
+  CHECK_THROWS_AS(nn::Conv2d<D>(2, 2, 3, {.stride = 2, .padding = "same", .padding_mode = PadMode::reflect}).forward(ones<D>({1, 2, 4, 4})), Error);
 }
 
 TEMPLATE_TEST_CASE("convolutional layers refuse sizes that do not fit", "", TERN_TEST_DEVICES) {

@@ -36,7 +36,7 @@ struct Numbered : nn::Module<D, T> {
   }
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
-    for (std::size_t i = 0; i < self.layers.size(); ++i) visit(tern::detail::text({"steps.", Index(2 * i)}).c_str(), self.layers[i]);
+    for (std::size_t i = 0; i < self.layers.size(); ++i) visit(detail::text({"steps.", Index(2 * i)}).c_str(), self.layers[i]);
     visit("dropout", self.dropout);
   }
   TERN_NAMED_FIELDS(Numbered, layers, dropout)
@@ -137,6 +137,33 @@ struct OuterList : nn::Module<D, T> {
   TERN_FIELDS(OuterList, inner)
 };
 
+/// A module derived from a module with fields, and one derived from that.
+template <Device D, class T = float>
+struct Wider : Net<D, T> {
+  nn::Linear<D, T> head{2, 5};
+  nn::Buffer<D, T> shift = ones<D, compute_t<T>>({5});
+  double factor = 2;
+  TERN_FIELDS(Wider, head, shift, factor)
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return head(Net<D, T>::forward(x)) * factor + shift.to(dtype<T>); }
+};
+template <Device D, class T = float>
+struct Widest : Wider<D, T> {
+  nn::BatchNorm1d<D, T> norm{5};
+  TERN_FIELDS(Widest, norm)
+  Tensor<D, T> forward(const Tensor<D, T>& x) { return norm(Wider<D, T>::forward(x)); }
+};
+template <Device D, class T = float>
+struct ForgottenInDerived : Net<D, T> {
+  nn::Linear<D, T> listed{2, 2}, forgotten{2, 2};
+  TERN_FIELDS(ForgottenInDerived, listed)
+};
+/// One whose layers have other names, and which is no template.
+struct Derived : Numbered<Cpu> {
+  nn::Parameter<Cpu> scale = ones<Cpu>({2});
+  Derived() : Numbered<Cpu>(2) {}
+  TERN_FIELDS(Derived, scale)
+};
+
 template <Device D, class T = float>
 struct Bilinear : nn::Module<D, T> {
   nn::Parameter<D, T> weight = ones<D, T>({2, 3});
@@ -164,7 +191,7 @@ TEMPLATE_TEST_CASE("parameters() and state_dict() name what a module lists, in i
   const Names names{"hidden.weight", "hidden.bias", "out.weight", "out.bias"};
   CHECK(names_of(net.parameters()) == names);
   CHECK(names_of(net.state_dict()) == names);
-  CHECK(net.parameters()[0].tensor.shape() == tern::detail::Shape{4, 3});
+  CHECK(net.parameters()[0].tensor.shape() == detail::Shape{4, 3});
   CHECK(net.parameters()[0].tensor.template as<D>().requires_grad());
   CHECK_FALSE(net.state_dict()[0].tensor.template as<D>().requires_grad());
 
@@ -252,7 +279,7 @@ TEMPLATE_TEST_CASE("a const module is called if its forward() is const", "", TER
   CHECK(values_of(constant(x, y)) == values_of(net(x, y)));
   CHECK(calls == 2);
   const nn::Sequential layers(nn::Linear<D>(2, 3), nn::ReLU<D>(), nn::Sequential(nn::BatchNorm1d<D>(3)));
-  CHECK(layers(ones<D>({4, 2})).shape() == tern::detail::Shape{4, 3});
+  CHECK(layers(ones<D>({4, 2})).shape() == detail::Shape{4, 3});
 }
 
 TEMPLATE_TEST_CASE("tied weights come once in parameters(), by both names in state_dict()", "", TERN_TEST_DEVICES) {
@@ -288,12 +315,12 @@ TEMPLATE_TEST_CASE("a tied weight's gradient is the sum of its uses, and it is s
 namespace {
 
 /// The nodes of a graph that are no leaves, by their ops' names.
-std::multiset<std::string> ops_of(tern::detail::Node* root) {
-  std::set<tern::detail::Node*> seen;
-  std::vector<tern::detail::Node*> open{root};
+std::multiset<std::string> ops_of(detail::Node* root) {
+  std::set<detail::Node*> seen;
+  std::vector<detail::Node*> open{root};
   std::multiset<std::string> names;
   while (!open.empty()) {
-    tern::detail::Node* const node = open.back();
+    detail::Node* const node = open.back();
     open.pop_back();
     if (!node || !seen.insert(node).second || node->leaf) continue;
     names.insert(node->name);
@@ -345,12 +372,12 @@ TEMPLATE_TEST_CASE("to() and clone() keep weights, ties, requires_grad and mode,
     CHECK(names_of(copy.parameters()).size() == 3);
     CHECK(copy.encoder.weight.requires_grad() == trained);
     CHECK(copy.encoder.bias.requires_grad());
-    const auto expected = net.encoder.weight.detach().to(tern::detail::Type<T>{});
+    const auto expected = net.encoder.weight.detach().to(dtype<T>);
     CHECK(same_bits(copy.encoder.weight, expected));
     CHECK(copy.is_training() == net.is_training());
     copy.encoder.weight.detach().fill_(0);
     CHECK_FALSE(same_bits(copy.encoder.weight, expected));
-    CHECK(same_bits(net.encoder.weight.detach().to(tern::detail::Type<T>{}), expected));
+    CHECK(same_bits(net.encoder.weight.detach().to(dtype<T>), expected));
   };
   for (const bool trained : {true, false}) {
     Tied<D> net;
@@ -493,10 +520,109 @@ TEMPLATE_TEST_CASE("zero_grad() drops all gradients", "", TERN_TEST_DEVICES) {
   for (const NamedTensor& p : net.parameters()) CHECK_FALSE(p.tensor.template as<D>().grad().defined());
 }
 
-TEMPLATE_TEST_CASE("a module may take two arguments", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a module derived from a module has the fields of both", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  Bilinear<D> net;
-  CHECK(values_of(net(ones<D>({1, 2}), ones<D>({3, 1}))) == std::vector<double>{6});
+  manual_seed(1);
+  Widest<D> net;
+  const Names learned{"hidden.weight", "hidden.bias", "out.weight", "out.bias", "head.weight", "head.bias", "norm.weight", "norm.bias"};
+  CHECK(names_of(net.parameters()) == learned);
+  CHECK(names_of(net.state_dict()) == Names{"hidden.weight", "hidden.bias", "out.weight", "out.bias", "head.weight", "head.bias", "shift",
+                                            "norm.weight", "norm.bias", "norm.running_mean", "norm.running_var",
+                                            "norm.num_batches_tracked"});
+  net.eval();
+  CHECK_FALSE(net.dropout.is_training());
+  CHECK_FALSE(net.norm.is_training());
+  net.factor = 3;
+  const auto x = spread_tensor<D, float>({4, 3});
+  const std::vector<double> y = values_of(net(x));
+  CHECK(values_of(net.clone()(x)) == y);
+  auto wide = net.to(f64);
+  static_assert(std::is_same_v<decltype(wide), Widest<D, double>>);
+  CHECK_FALSE(wide.dropout.is_training());
+  check_close(values_of(wide(x.to(f64))), y, 1e-5, 1e-5);
+  CHECK(values_of(net.to(Cpu{})(x.cpu())).size() == y.size());
+  Widest<D> other;
+  other.eval();
+  other.factor = 3;
+  other.load_state_dict(net.state_dict());
+  CHECK(values_of(other(x)) == y);
+  CHECK(values_of(nn::mixed<bfloat16>(net)(x)).size() == y.size());
+  net.train();
+  optim::SGD sgd(net.parameters(), {.lr = 0.1});
+  sum(square(net(x))).backward();
+  const std::vector<double> before = values_of(net.out.weight);
+  sgd.step();
+  CHECK(values_of(net.out.weight) != before);
+  net.requires_grad_(false);
+  CHECK_FALSE(net.hidden.weight.requires_grad());
+  int modules = 0;
+  net.apply([&](nn::ModuleRef) { ++modules; });
+  CHECK(modules == 6);  // itself once
+  int calls = 0;
+  Wider<D>& base = net;
+  auto hook = base.register_forward_hook([&](Wider<D>& m, auto&, const auto&) { calls += m.factor == 3; });
+  net(x);
+  CHECK(calls == 1);
+  CHECK_THAT(error_of([&] { net(ones<D>({1, 4})); }), ContainsSubstring("hidden: linear: input [1, 4]"));
+  CHECK_THAT(error_of([] { ForgottenInDerived<D>().parameters(); }), ContainsSubstring("ForgottenInDerived: ") && ContainsSubstring("is not listed"));
+  CHECK(names_of(Derived().parameters()) == Names{"steps.0.weight", "steps.0.bias", "steps.2.weight", "steps.2.bias", "scale"});
+  CHECK(names_of(Derived().clone().parameters()) == names_of(Derived().parameters()));
+}
+
+TEMPLATE_TEST_CASE("a module that is made in inference mode infers and is trained as any", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D, float>({4, 3});
+  const auto trained = [&](auto& net) {
+    net.train();
+    optim::SGD sgd(net.parameters(), {.lr = 0.1});
+    sum(square(net(x))).backward();
+    for (const NamedTensor& p : net.parameters()) CHECK(p.grad().defined());
+    sgd.step();
+    net.eval();
+    sum(square(net(x))).backward();  // which saves the running statistics
+  };
+  const auto make = [](const auto& f) {
+    const InferenceMode inference;
+    return f();
+  };
+  Widest<D> plain;
+  auto net = make([] { return Widest<D>(); });
+  auto copy = make([&] { return plain.clone(); });
+  auto wide = make([&] { return plain.to(f64); });
+  auto mixed = make([&] { return nn::mixed<bfloat16>(plain); });
+  CHECK(net.parameters()[0].requires_grad());
+  {
+    const InferenceMode inference;
+    CHECK_FALSE(net(x).requires_grad());
+  }
+  trained(net);
+  trained(copy);
+  trained(mixed);
+  sum(wide(x.to(f64))).backward();
+  CHECK(wide.head.weight.grad().defined());
+}
+
+TEMPLATE_TEST_CASE("parameters are frozen, counted and trained again one by one", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Net<D> net;
+  for (auto& p : net.parameters()) p.requires_grad_(false);
+  CHECK_FALSE(net.hidden.weight.requires_grad());
+  for (auto& p : net.out.parameters()) p.requires_grad_();
+  Index learned = 0, all = 0;
+  for (const auto& p : net.parameters()) {
+    all += p.numel();
+    if (p.requires_grad()) learned += p.numel();
+    CHECK(p.dim() == p.shape().n);
+  }
+  CHECK(all == 3 * 4 + 4 + 4 * 2 + 2);
+  CHECK(learned == 4 * 2 + 2);
+  net(ones<D>({1, 3})).sum().backward();
+  CHECK(net.out.weight.grad().defined());
+  CHECK_FALSE(net.hidden.weight.grad().defined());
+  CHECK(net.parameters()[2].grad().defined());
+  const std::string line = " (module.cpp:" + std::to_string(__LINE__ + 1) + ")";
+  CHECK(whole_error_of([&] { net.state_dict()[0].requires_grad_(); }) ==
+        "requires_grad_: the tensor is no parameter: as<D, T>() gives a Tensor, which has requires_grad_(), too" + line);
 }
 
 TEMPLATE_TEST_CASE("a module may give its layers other names", "", TERN_TEST_DEVICES) {

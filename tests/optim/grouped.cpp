@@ -250,4 +250,39 @@ TEMPLATE_TEST_CASE("plain tensors stand in braces, in groups with their own rate
   CHECK_THAT(error_of([&] { optim::SGD(std::vector<Tensor<D>>()); }), ContainsSubstring("SGD: there are no parameters"));
 }
 
+TEMPLATE_TEST_CASE("an Error of an optimiser's or schedule's constructor ends with the user's line", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Parts<D> net;
+  const auto parameters = net.body.parameters();
+  optim::SGD sgd(net.head.parameters());
+  const auto check = [](int line, const auto& f) { CHECK(line_of(whole_error_of(f)) == " (grouped.cpp:" + std::to_string(line) + ")"); };
+  check(__LINE__, [&] { optim::SGD(parameters, {.lr = -0.1}); });
+  check(__LINE__, [&] { optim::SGD(parameters, {.nesterov = true}); });
+  check(__LINE__, [&] { optim::SGD opt({{parameters, {.lr = -0.1}}}); });
+  check(__LINE__, [&] { sgd.add_param_group({parameters, {.lr = -0.1}}); });
+  check(__LINE__, [&] { optim::Adam(parameters, {.lr = -0.1}); });
+  check(__LINE__, [&] { optim::AdamW(parameters, {.betas = {2, 0.9}}); });
+  check(__LINE__, [&] { optim::NAdam(parameters, {.lr = -0.1}); });
+  check(__LINE__, [&] { optim::RAdam(parameters, {.lr = -0.1}); });
+  check(__LINE__, [&] { optim::RMSprop(parameters, {.lr = -0.1}); });
+  check(__LINE__, [&] { optim::Adagrad(parameters, {.lr = -0.1}); });
+  check(__LINE__, [&] { optim::Adadelta(parameters, {.rho = 2}); });
+  check(__LINE__, [&] { optim::Muon(parameters, {.lr = 0.1}); });  // its weight is no matrix
+  check(__LINE__, [&] { optim::LBFGS(parameters, {.lr = -0.1}); });
+  check(__LINE__, [&] { optim::ExponentialMovingAverage(parameters, {.decay = 2}); });
+  check(__LINE__, [&] { optim::GradScaler<D>({.init_scale = -1}); });
+  check(__LINE__, [&] { optim::StepLR(sgd, {.step_size = 0}); });
+  check(__LINE__, [&] { optim::CosineAnnealingLR(sgd, {.T_max = 0}); });
+  check(__LINE__, [&] { optim::CosineAnnealingWarmRestarts(sgd, {.T_0 = 0}); });
+  check(__LINE__, [&] { optim::LinearLR(sgd, {.total_iters = 0}); });
+  check(__LINE__, [&] { optim::SequentialLR(sgd, {}, {}); });
+  check(__LINE__, [&] { optim::ReduceLROnPlateau(sgd, {.factor = 2}); });
+  check(__LINE__, [&] { optim::OneCycleLR(sgd, {.total_steps = 0}); });
+  optim::OneCycleLR cycle(sgd, {.total_steps = 1});
+  cycle.step();
+  check(__LINE__, [&] { cycle.step(); });
+  check(__LINE__, [&] { optim::clip_grad_norm_(parameters, 1, -1); });
+  check(__LINE__, [&] { optim::clip_grad_value_(parameters, -1); });
+}
+
 }  // namespace optim_grouped

@@ -19,6 +19,7 @@ from layers import activation_modules, image_grids, transformer_layers
 from linalg import linalg
 from mixed_precision import mixed_precision
 from numpy_files import numpy_files
+from parametrizations import padding_modes, parametrizations
 from singular import singular
 from table import INF, NAN, plain, write
 from training import averages, derivatives, groups, lbfgs, muon
@@ -398,6 +399,8 @@ if __name__ == "__main__":
     transformer_layers()
     activation_modules()
     image_grids()
+    parametrizations()
+    padding_modes()
     numpy_files()
     linalg()
     mixed_precision()

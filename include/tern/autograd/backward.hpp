@@ -13,7 +13,7 @@ TERN_API TensorImpl* seed_gradient(const char* op, TensorImpl* output, TensorImp
 TERN_API void backward(TensorImpl* output, TensorImpl* gradient, bool retain_graph, bool create_graph, const Here& here);
 
 /// Makes a tensor a leaf that requires a gradient; with on = false, one that does not.
-TERN_API void require_grad(TensorImpl* p, bool on, const GradOps* ops);
+TERN_API void require_grad(TensorImpl* p, bool on, const GradOps* ops, const Here& here = {nullptr, 0});
 
 /// Wraps f as a hook; f takes a Tensor<D, T> and returns nothing or a replacement.
 template <class D, class T, class F>
@@ -48,9 +48,9 @@ inline TensorImpl* kept_gradient(const TensorImpl* x) {
 }  // namespace detail
 
 template <Device D, Element T>
-Tensor<D, T>& Tensor<D, T>::requires_grad_(bool on) {
+Tensor<D, T>& Tensor<D, T>::requires_grad_(bool on, Here here) {
   static_assert(detail::is_floating_v<T>, "only floating-point tensors can require a gradient");
-  detail::require_grad(checked("requires_grad_"), on, &detail::GradOpsFor<D, T>::table);
+  detail::require_grad(checked({"requires_grad_", here}), on, &detail::GradOpsFor<D, T>::table, here);
   return *this;
 }
 

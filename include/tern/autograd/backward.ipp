@@ -1,7 +1,5 @@
 // The functions of backward.hpp that are not templates.
 #pragma once
-#include <atomic>
-
 #include "backward.hpp"
 
 namespace tern::inline TERN_BUILD::detail {
@@ -32,35 +30,16 @@ namespace tern::inline TERN_BUILD::detail {
   pass.run();
 }
 
-/// A type of which the program has made a leaf. From it an AnyTensor, whose type is not known, learns its GradOps.
-struct LeafType {
-  const GradOps* ops;
-  DType dtype;
-  const LeafType* next;
-};
-TERN_INLINE constinit std::atomic<const LeafType*> leaf_types{nullptr};  // a list that only grows
-
-/// The GradOps of a leaf's type; null if there was no such leaf.
-[[gnu::noinline, gnu::cold]] TERN_INLINE const GradOps* leaf_ops(const DeviceOps* device, DType dtype) {
-  for (const LeafType* type = leaf_types; type; type = type->next)
-    if (type->ops->device == device && type->dtype == dtype) return type->ops;
-  return nullptr;
-}
-
-[[gnu::noinline, gnu::cold]] TERN_INLINE void require_grad(TensorImpl* p, bool on, const GradOps* ops) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void require_grad(TensorImpl* p, bool on, const GradOps* ops, const Here& here) {
+  const OpName op("requires_grad_", here);
   if (on == (p->node != nullptr)) return;
   if (!on) {
-    if (!p->node->leaf) fail("requires_grad_", {"only a leaf can stop requiring a gradient; use detach()"});
+    if (!p->node->leaf) fail(op, {"only a leaf can stop requiring a gradient; use detach()"});
     release_node(std::exchange(p->node, nullptr));
     return;
   }
-  if (p->inference) fail("requires_grad_", {"the tensor was made in inference mode; clone() it outside"});
+  if (p->inference) fail(op, {"the tensor was made in inference mode; clone() it outside"});
   p->node = new_leaf(ops);
-  if (!leaf_ops(ops->device, p->dtype)) {
-    auto* const type = new LeafType{ops, p->dtype, leaf_types};
-    while (!leaf_types.compare_exchange_weak(type->next, type)) {
-    }
-  }
 }
 
 }  // namespace tern::detail
@@ -71,13 +50,10 @@ namespace tern::inline TERN_BUILD {
   return with(detail::kept_gradient(&checked("grad")));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor& AnyTensor::requires_grad_(bool on) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void AnyTensor::requires_grad_(bool on, Here here) const {
   checked("requires_grad_");
-  const detail::GradOps* const ops = on && !impl_->node ? detail::leaf_ops(device_->ops, impl_->dtype) : nullptr;
-  if (on && !impl_->node && !ops)
-    fail("requires_grad_", {"no gradients of ", device_->name, ", ", detail::name_of(impl_->dtype), " are known here: as<D, T>() is the typed tensor"});
-  detail::require_grad(impl_, on, ops);
-  return *this;
+  if (on && !grad_ops_ && !impl_->node) fail({"requires_grad_", here}, {"the tensor is no parameter: as<D, T>() gives a Tensor, which has requires_grad_(), too"});
+  detail::require_grad(impl_, on, grad_ops_, here);
 }
 
 }  // namespace tern

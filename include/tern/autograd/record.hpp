@@ -17,6 +17,7 @@ namespace detail {
 template <class D, class T>
 struct GradOpsFor;
 
+
 inline constexpr int max_edges = 255;  // of one node
 
 /// A possible edge. Whether it is needed is not known yet.
@@ -40,7 +41,7 @@ inline Node* recording(TensorImpl* p) { return tape.grad_mode ? grad_node(p) : n
 constexpr std::uint32_t align8(std::uint32_t n) { return (n + 7) & ~7u; }
 
 /// Saves `tensor` for the backward pass of `output`'s op.
-TERN_API Saved save(TensorImpl* tensor, const TensorImpl* output, const char* op);
+TERN_API Saved save(TensorImpl* tensor, const TensorImpl* output, const OpName& op);
 
 TERN_API void record_edges(const OpName& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans, int count);
 
@@ -86,6 +87,7 @@ union Borrowed {
 template <class F>
 inline constexpr bool is_plain_closure = std::is_trivially_copyable_v<F> && std::is_trivially_destructible_v<F>;
 
+
 /// Which inputs of a joint gradient function need their gradient.
 class NeedsInputGrad {
  public:
@@ -95,6 +97,7 @@ class NeedsInputGrad {
  private:
   unsigned bits_;
 };
+
 
 /// f(x...). If f takes a ShapeRef first, f(shape, x...), where shape is that of the input whose gradient it computes.
 template <class F, class... X>

@@ -12,7 +12,7 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
   return p->node;
 }
 
-[[gnu::noinline]] TERN_INLINE Saved save(TensorImpl* tensor, const TensorImpl* output, const char* op) {
+[[gnu::noinline]] TERN_INLINE Saved save(TensorImpl* tensor, const TensorImpl* output, const OpName& op) {
   if (!tensor) return {nullptr, 0, false};
   if (tensor->inference) fail(op, {"a tensor made in inference mode cannot be saved for a backward pass; clone() it outside"});
   const bool is_output = tensor == output;
@@ -71,7 +71,7 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
       if (first) {
         auto* saved = reinterpret_cast<Saved*>(node->at(offset));
         for (int j = 0; j < plan.saved_count; ++j) {
-          saved[j] = save(plan.saved[j], output, op.name);
+          saved[j] = save(plan.saved[j], output, op);
           ++edge.saved_count;
         }
         offset += plan.saved_count * std::uint32_t(sizeof(Saved));

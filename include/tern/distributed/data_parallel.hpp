@@ -68,7 +68,7 @@ struct DistributedDataParallel : nn::Module<typename Net::device_type, typename 
   static void name_fields(Self& self, V& visit) {
     visit("", self.module);
   }
-  TERN_MODULE_METHODS(DistributedDataParallel, typename Net::TensorTypes)
+  TERN_MODULE_METHODS(DistributedDataParallel, typename nn::detail::TensorTypesOf<Net>::type)
 
   template <class... X>
     requires requires(Net& net, const X&... x) { net(x...); }

@@ -37,7 +37,7 @@ class Sharded final : public Rule {
   /// All parameters, those of groups that are added later too, are on devices of the same kind as the first.
   template <distributed::detail::CarriedDevice D, class T, class... Others>
   Sharded(const tern::detail::Parameters<tern::detail::TensorType<D, T>, Others...>& parameters, const distributed::Communicator& communicator, const Options& options = {}, Here here = {})
-      : Rule(parameters, options) {
+      : Rule(parameters, options, here) {
     const ErrorName op({"Sharded", here});
     if (communicator.size() > 1)
       this->share(detail::shards_of(communicator, distributed::detail::parallel_device<D>(communicator), DeviceTraits<D>::name));

@@ -19,14 +19,16 @@ class AnyLayer {
   AnyLayer(M module) : held_(new Holds<M>(std::move(module))) {
     static_assert(requires(M& m, const Tensor<D, T>& x) { Tensor<D, T>(m.forward(x)); },
                   "an AnyLayer<D, T> holds a module that takes a Tensor<D, T> and returns one");
-    using Types = typename M::TensorTypes;
+    using Types = typename detail::TensorTypesOf<M>::type;
     static_assert(std::is_same_v<Types, detail::Set<>> || std::is_same_v<Types, detail::Set<tern::detail::TensorType<D, T>>>,
                   "the parameters of a module in an AnyLayer<D, T> have elements T on device D");
   }
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return held_->call(x, {}); }
   Tensor<D, T> operator()(const Tensor<D, T>& x, Here here = {}) const { return held_->call(x, here); }
-  TERN_REFUSED_INPUT(AnyLayer)
+  template <class D2, class T2>
+    requires(!std::is_same_v<Tensor<D2, T2>, Tensor<D, T>>)
+  tern::detail::Refusal<Tensor<D2, T2>, Tensor<D, T>> operator()(const Tensor<D2, T2>&) const TERN_REFUSED(D2, D);
 
   /// The module, if it is of class M, else null.
   template <IsModule M>
@@ -50,7 +52,10 @@ class AnyLayer {
   struct Holds final : Held {
     explicit Holds(M&& m) : content(std::move(m)) {}
     explicit Holds(const Rebuild<M, D, T>& from) : content(from) {}
-    Tensor<D, T> call(const Tensor<D, T>& x, const Here& here) override { return content(x, here); }
+    Tensor<D, T> call(const Tensor<D, T>& x, const Here& here) override {
+      const tern::detail::Site at(here);
+      return content(x);
+    }
     ModuleRef module() override { return ModuleRef(&content, &detail::module_type<M>); }
     void walk(detail::Walk& walk) const override { walk.member(content); }
     std::unique_ptr<Held> clone(const D* device, detail::Converted& done) const override {

@@ -26,12 +26,13 @@ struct MultiheadAttention : Module<D, T> {
   Parameter<D, T> in_proj_weight, in_proj_bias;
   Linear<D, T> out_proj;
 
-  MultiheadAttention(Index size, Index heads, MultiheadAttentionOptions options = {})
+  MultiheadAttention(Index size, Index heads, MultiheadAttentionOptions options = {}, Here here = {})
       : embed_dim(size),
         num_heads(heads),
         dropout(options.dropout),
         batch_first(options.batch_first),
-        out_proj(size, size, {.bias = options.bias}) {
+        out_proj(size, size, {.bias = options.bias}, here) {
+    const tern::detail::Site at(here);
     if (heads <= 0 || size % heads != 0)
       fail("MultiheadAttention", {"an embedding of ", size, " cannot be cut into ", heads, " heads"});
     const double bound = std::sqrt(6 / double(4 * size));
@@ -42,7 +43,7 @@ struct MultiheadAttention : Module<D, T> {
   }
   TERN_FIELDS(MultiheadAttention, embed_dim, num_heads, dropout, batch_first, in_proj_weight, in_proj_bias, out_proj)
 
-  /// As in PyTorch's attn_mask, a boolean mask [queries, keys] is true where a query does not see a key; a mask of
+  /// As in PyTorch's attn_mask, a bool_ mask [queries, keys] is true where a query does not see a key; a mask of
   /// numbers is added. key_padding_mask [batch, keys], or [keys] without a batch, is true for keys that no query sees.
   template <class Mask = T>
   Tensor<D, T> forward(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,

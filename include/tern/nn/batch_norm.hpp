@@ -44,7 +44,7 @@ struct WiderStatistics {
 };
 
 /// Error unless x has `least` to `most` dimensions.
-TERN_API void check_batch_norm_input(const char* layer, const backend::Array* x, int least, int most);
+TERN_API void check_batch_norm_input(const char* layer, const tern::detail::Array* x, int least, int most);
 
 }  // namespace detail
 
@@ -65,8 +65,8 @@ struct BatchNormNd : Module<D, T> {
   /// What training takes instead of the batch's own statistics; distributed::convert_sync_batchnorm sets it. Copies of the layer have none.
   std::shared_ptr<const detail::WiderStatistics<D, T>> wider;
 
-  explicit BatchNormNd(Index num_features, const BatchNormOptions& chosen = {}) : options(chosen) {
-    const ErrorName name(BatchNormNd::type_name());
+  explicit BatchNormNd(Index num_features, const BatchNormOptions& chosen = {}, Here here = {}) : options(chosen) {
+    const ErrorName name({BatchNormNd::type_name(), here});
     if (num_features < 0) fail(BatchNormNd::type_name(), {"num_features must not be negative: ", num_features});
     if (chosen.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);
     if (!chosen.track_running_stats) return;

@@ -12,6 +12,8 @@
 namespace tern::inline TERN_BUILD::nn {
 
 class ModuleBase;
+template <Device D, Element T>
+struct Module;
 
 template <class X>
 concept IsModule = std::is_base_of_v<ModuleBase, X>;
@@ -24,6 +26,11 @@ template <Device D, Element T>
 class AnyLayer;
 
 namespace detail {
+
+/// The class that a module's class is derived from: Module<D, T>, or a module with fields of its own. Of the overloads that take a base
+/// of M, the nearest one is chosen. That of M itself takes no M.
+template <class M>
+using base_t = typename decltype(module_base_(static_cast<const M*>(nullptr), std::type_identity<M>()))::type;
 
 template <class X>
 inline constexpr bool is_tensor = false;

@@ -3,18 +3,20 @@
 #include <cmath>
 
 #include "../ops/conv_transpose.hpp"
+#include "../ops/pad.hpp"
 #include "../ops/random.hpp"
 #include "module.hpp"
 
 namespace tern::inline TERN_BUILD::nn {
 
-/// ConvOptions, and whether there is a bias.
+/// ConvOptions, whether there is a bias, and the content of the border: PyTorch's "zeros" is PadMode::constant.
 struct ConvLayerOptions {
   tern::detail::Dims stride = 1;
   ConvPadding padding = 0;
   tern::detail::Dims dilation = 1;
   Index groups = 1;
   bool bias = true;
+  PadMode padding_mode = PadMode::constant;
 };
 
 /// ConvTransposeOptions, and whether there is a bias.
@@ -31,7 +33,10 @@ inline constexpr const char* conv_transpose_names[] = {"ConvTranspose1d", "ConvT
 
 /// The sizes of a layer's weight, [first, second / groups, kernel…]. `second` is the number of input channels; in a
 /// transposed layer `first` is. Error unless all are positive and the groups divide the channels.
-TERN_API tern::detail::Shape filter_shape(const char* layer, int dims, Index first, Index second, tern::detail::Dims kernel, Index groups);
+TERN_API tern::detail::Shape filter_shape(const OpName& layer, int dims, Index first, Index second, tern::detail::Dims kernel, Index groups);
+
+/// The border that the options ask for, in the form that pad() takes. "same" with an odd number has the larger half at the end.
+TERN_API tern::detail::Shape conv_border(const char* layer, int dims, const tern::detail::Shape& weight, const ConvOptions& options);
 
 /// The bound from which PyTorch's convolutions draw weight and bias: 1 / √(number of terms of an output).
 inline double filter_bound(const tern::detail::Shape& weight) { return 1 / std::sqrt(double(weight.numel() / weight[0])); }
@@ -55,32 +60,46 @@ template <int dims, Device D, Element T = float>
 struct ConvNd : Module<D, T> {
   Index in_channels = 0, out_channels = 0;
   ConvOptions options;
+  PadMode padding_mode = PadMode::constant;
   Parameter<D, T> weight, bias;
 
-  ConvNd(Index in, Index out, tern::detail::Dims kernel_size, ConvLayerOptions chosen = {})
+  ConvNd(Index in, Index out, tern::detail::Dims kernel_size, ConvLayerOptions chosen = {}, Here here = {})
       : in_channels(in),
         out_channels(out),
         options(detail::conv_options(chosen)),
-        weight(detail::new_filter<D, T>(detail::filter_shape(ConvNd::type_name(), dims, out, in, kernel_size, chosen.groups))) {
+        padding_mode(chosen.padding_mode),
+        weight(detail::new_filter<D, T>(detail::filter_shape({ConvNd::type_name(), here}, dims, out, in, kernel_size, chosen.groups))) {
     const double bound = detail::filter_bound(weight.shape());
     if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
   }
-  TERN_FIELDS_AS(ConvNd, detail::conv_names[dims - 1], in_channels, out_channels, options, weight, bias)
+  TERN_FIELDS_AS(ConvNd, detail::conv_names[dims - 1], in_channels, out_channels, options, padding_mode, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
-    if constexpr (dims == 1) return conv1d(x, weight, bias, options);
-    else if constexpr (dims == 2) return conv2d(x, weight, bias, options);
-    else return conv3d(x, weight, bias, options);
+    if constexpr (dims == 1) return conv1d(bordered(x), weight, bias, op_options());
+    else if constexpr (dims == 2) return conv2d(bordered(x), weight, bias, op_options());
+    else return conv3d(bordered(x), weight, bias, op_options());
   }
   Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const
     requires(dims == 2)
   {
-    return conv2d_relu(x, weight, bias, options, here);
+    return conv2d_relu(bordered(x), weight, bias, op_options(), here);
   }
   Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const
     requires(dims == 2)
   {
-    return conv2d_add_relu(x, residual, weight, bias, options, here);
+    return conv2d_add_relu(bordered(x), residual, weight, bias, op_options(), here);
+  }
+
+ private:
+  /// x with a border of its own elements. One of zeros is the op's.
+  Tensor<D, T> bordered(const Tensor<D, T>& x) const {
+    if (padding_mode == PadMode::constant) [[likely]] return x;
+    return pad(x, detail::conv_border(ConvNd::type_name(), dims, weight.shape(), options), padding_mode);
+  }
+  ConvOptions op_options() const {
+    ConvOptions o = options;
+    if (padding_mode != PadMode::constant) o.padding = 0;
+    return o;
   }
 };
 
@@ -106,12 +125,12 @@ struct ConvTransposeNd : Module<D, T> {
   ConvTransposeOptions options;
   Parameter<D, T> weight, bias;
 
-  ConvTransposeNd(Index in, Index out, tern::detail::Dims kernel_size, ConvTransposeLayerOptions chosen = {})
+  ConvTransposeNd(Index in, Index out, tern::detail::Dims kernel_size, ConvTransposeLayerOptions chosen = {}, Here here = {})
       : in_channels(in),
         out_channels(out),
         options(detail::conv_options(chosen)),
         weight(detail::new_filter<D, T>(
-            detail::filter_shape(ConvTransposeNd::type_name(), dims, in, out, kernel_size, chosen.groups))) {
+            detail::filter_shape({ConvTransposeNd::type_name(), here}, dims, in, out, kernel_size, chosen.groups))) {
     const double bound = detail::filter_bound(weight.shape());
     if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
   }

@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape filter_shape(const char* layer, int dims, Index first, Index second, tern::detail::Dims kernel,
+[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape filter_shape(const OpName& layer, int dims, Index first, Index second, tern::detail::Dims kernel,
                                                             Index groups) {
   if (first < 1 || second < 1 || groups < 1 || first % groups != 0 || second % groups != 0)
     fail(layer, {"channels ", second, " and ", first, " do not divide into ", groups, " groups"});
@@ -16,6 +16,21 @@ namespace tern::inline TERN_BUILD::nn::detail {
     fail(layer, {"kernel_size ", kernel, " does not name ", Index(dims), " sizes"});
   tern::detail::checked_numel(layer, shape);
   return shape;
+}
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape conv_border(const char* layer, int dims, const tern::detail::Shape& weight, const ConvOptions& options) {
+  Index sizes[3], dilation[3], stride[3];
+  tern::detail::each_dim(layer, "padding", options.padding.sizes, 0, dims, sizes);
+  tern::detail::each_dim(layer, "dilation", options.dilation, 1, dims, dilation);
+  tern::detail::each_dim(layer, "stride", options.stride, 1, dims, stride);
+  tern::detail::Shape border;
+  for (int i = dims - 1; i >= 0; --i) {
+    const Index reach = dilation[i] * (weight[2 + i] - 1);
+    if (options.padding.same && stride[i] != 1) fail(layer, {"padding \"same\" needs a stride of 1, not ", options.stride});
+    border.push_back(options.padding.same ? reach / 2 : sizes[i]);
+    border.push_back(options.padding.same ? reach - reach / 2 : sizes[i]);
+  }
+  return border;
 }
 
 }  // namespace tern::nn::detail

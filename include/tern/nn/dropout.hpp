@@ -15,7 +15,7 @@ inline constexpr const char* dropout_names[] = {"Dropout1d", "Dropout2d", "Dropo
 template <Device D, Element T = float>
 struct Dropout : Module<D, T> {
   double p = 0.5;
-  explicit Dropout(double probability) : p(probability) { tern::detail::check_probability("Dropout", p); }
+  explicit Dropout(double probability, Here here = {}) : p(probability) { tern::detail::check_probability({"Dropout", here}, p); }
   TERN_FIELDS(Dropout, p)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return dropout(x, p, this->is_training()); }
 };
@@ -24,7 +24,7 @@ struct Dropout : Module<D, T> {
 template <int dims, Device D, Element T = float>
 struct DropoutNd : Module<D, T> {
   double p = 0.5;
-  explicit DropoutNd(double probability) : p(probability) { tern::detail::check_probability(DropoutNd::type_name(), p); }
+  explicit DropoutNd(double probability, Here here = {}) : p(probability) { tern::detail::check_probability({DropoutNd::type_name(), here}, p); }
   TERN_FIELDS_AS(DropoutNd, detail::dropout_names[dims - 1], p)
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     if constexpr (dims == 1) return dropout1d(x, p, this->is_training());
@@ -49,7 +49,7 @@ using Dropout3d = DropoutNd<3, D, T>;
 template <Device D, Element T = float>
 struct AlphaDropout : Module<D, T> {
   double p = 0.5;
-  explicit AlphaDropout(double probability) : p(probability) { tern::detail::check_probability("AlphaDropout", p); }
+  explicit AlphaDropout(double probability, Here here = {}) : p(probability) { tern::detail::check_probability({"AlphaDropout", here}, p); }
   TERN_FIELDS(AlphaDropout, p)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return alpha_dropout(x, p, this->is_training()); }
 };
@@ -58,8 +58,8 @@ struct AlphaDropout : Module<D, T> {
 template <Device D, Element T = float>
 struct FeatureAlphaDropout : Module<D, T> {
   double p = 0.5;
-  explicit FeatureAlphaDropout(double probability) : p(probability) {
-    tern::detail::check_probability("FeatureAlphaDropout", p);
+  explicit FeatureAlphaDropout(double probability, Here here = {}) : p(probability) {
+    tern::detail::check_probability({"FeatureAlphaDropout", here}, p);
   }
   TERN_FIELDS(FeatureAlphaDropout, p)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return feature_alpha_dropout(x, p, this->is_training()); }

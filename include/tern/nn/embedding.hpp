@@ -17,7 +17,8 @@ struct Embedding : Module<D, T> {
   std::optional<Index> padding_idx;  // counts from the first row
   Parameter<D, T> weight;
 
-  Embedding(Index rows, Index columns, EmbeddingOptions options = {}) : num_embeddings(rows), embedding_dim(columns) {
+  Embedding(Index rows, Index columns, EmbeddingOptions options = {}, Here here = {}) : num_embeddings(rows), embedding_dim(columns) {
+    const tern::detail::Site at(here);
     if (rows <= 0 || columns <= 0) fail("Embedding", {"sizes must be positive, not ", rows, " x ", columns});
     if (options.padding_idx) padding_idx = tern::detail::padding_row("Embedding", options.padding_idx, rows);
     const Tensor<D, T> table = randn<D, T>({rows, columns});
@@ -38,9 +39,9 @@ struct EmbeddingBag : Module<D, T> {
   EmbeddingBagOptions options;
   Parameter<D, T> weight;
 
-  EmbeddingBag(Index rows, Index columns, EmbeddingBagOptions chosen = {})
+  EmbeddingBag(Index rows, Index columns, EmbeddingBagOptions chosen = {}, Here here = {})
       : num_embeddings(rows), embedding_dim(columns), options(chosen),
-        weight(Embedding<D, T>(rows, columns, {.padding_idx = chosen.padding_idx}).weight) {}
+        weight(Embedding<D, T>(rows, columns, {.padding_idx = chosen.padding_idx}, here).weight) {}
   TERN_FIELDS(EmbeddingBag, num_embeddings, embedding_dim, options, weight)
 
   Tensor<D, T> forward(const Tensor<D, Index>& x) const { return embedding_bag(x, weight, options); }

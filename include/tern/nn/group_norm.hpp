@@ -18,8 +18,8 @@ struct GroupNorm : Module<D, T> {
   double eps = 1e-5;
   Parameter<D, T> weight, bias;
 
-  GroupNorm(Index groups, Index num_channels, GroupNormOptions options = {}) : num_groups(groups), eps(options.eps) {
-    const ErrorName name("GroupNorm");
+  GroupNorm(Index groups, Index num_channels, GroupNormOptions options = {}, Here here = {}) : num_groups(groups), eps(options.eps) {
+    const ErrorName name({"GroupNorm", here});
     if (groups < 1 || num_channels % groups)
       fail("GroupNorm", {"num_groups must divide the ", num_channels, " channels, not be ", groups});
     if (!options.affine) return;
@@ -55,8 +55,8 @@ struct InstanceNormNd : Module<D, T> {
   Buffer<D, T> running_mean, running_var;
   Tensor<D, Index> num_batches_tracked;
 
-  explicit InstanceNormNd(Index num_features, const InstanceNormOptions& chosen = {}) : options(chosen) {
-    const ErrorName name(InstanceNormNd::type_name());
+  explicit InstanceNormNd(Index num_features, const InstanceNormOptions& chosen = {}, Here here = {}) : options(chosen) {
+    const ErrorName name({InstanceNormNd::type_name(), here});
     if (chosen.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);
     if (!chosen.track_running_stats) return;
     running_mean = zeros<D, compute_t<T>>(num_features);

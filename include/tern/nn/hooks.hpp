@@ -20,7 +20,7 @@ struct HookEntry {
   HookKind kind;
   bool removed = false;
   HookEntry* next = nullptr;
-  void (*run)(void* f, void* module, std::vector<AnyTensor>& inputs, AnyTensor& output);
+  void (*run)(void* f, ModuleBase* module, std::vector<AnyTensor>& inputs, AnyTensor& output);
   void (*destroy)(void* f);
   void* f;
 };
@@ -42,34 +42,68 @@ AnyTensor shared_handle(tern::detail::TensorImpl* impl) {
   return AnyTensor(Tensor<D>(impl));  // only the device of an AnyTensor's type matters
 }
 
-using HookedForward = tern::detail::TensorImpl* (*)(void* module, tern::detail::TensorImpl* const* inputs);
+/// The call of a module's forward() with other tensors in the place of those given.
+struct HookedForward {
+  const void* f;
+  tern::detail::TensorImpl* (*call)(const void* f, tern::detail::TensorImpl* const* inputs);
+};
 
 /// The hooks of a module.
 struct Hooks {
   HookEntry* first = nullptr;
-  tern::detail::TensorImpl* (*call)(Hooks& hooks, void* module, const HookedInput* inputs, int count, HookedForward forward);
+  tern::detail::TensorImpl* (*call)(Hooks& hooks, ModuleBase* module, const HookedInput* inputs, int count, const HookedForward& forward);
   void (*destroy)(Hooks* hooks);
 };
 
-/// Calls a module's forward with its hooks.
+/// An argument of a hooked call: the tensor that the hooks have left in its place, or what was given.
+template <class X, bool = is_tensor<std::remove_cvref_t<X>>>
+struct HookedArgument {
+  X&& given;
+  HookedArgument(X&& x, tern::detail::TensorImpl* const*) : given(static_cast<X&&>(x)) {}
+  X&& get() const { return static_cast<X&&>(given); }
+};
+template <class X>
+struct HookedArgument<X, true> {
+  using Value = std::remove_cvref_t<X>;
+  tern::detail::Borrowed<Tensor<typename Value::device_type, typename Value::value_type>> left;
+  HookedArgument(X&&, tern::detail::TensorImpl* const* impl) : left(*impl) {}
+  const auto& get() const { return left.tensor; }
+};
+
+/// The number of tensors among the first n arguments.
+template <class... X>
+constexpr int tensors_before(std::size_t n) {
+  const bool tensors[] = {is_tensor<std::remove_cvref_t<X>>..., false};
+  int count = 0;
+  for (std::size_t i = 0; i < n; ++i) count += tensors[i];
+  return count;
+}
+
+/// Adds an argument that is a tensor to the inputs that hooks see.
+template <class X>
+void append_input(HookedInput*& end, const X& x) {
+  if constexpr (is_tensor<X>) *end++ = {x.impl(), &shared_handle<typename X::device_type>};
+}
+
+/// Calls a module's forward with its hooks, which see the tensors among the arguments.
 template <class M, class... X>
-[[gnu::noinline, gnu::cold]] auto call_hooked(Hooks& hooks, M& module, const X&... x) {
-  using Y = decltype(module.forward(x...));
-  if constexpr ((is_tensor<X> && ...) && is_tensor<Y>) {
-    const HookedInput inputs[] = {{x.impl(), &shared_handle<typename X::device_type>}...};
-    const HookedForward forward = [](void* m, tern::detail::TensorImpl* const* in) {
-      return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        using tern::detail::Borrowed;
-        return static_cast<M*>(m)
-            ->forward(Borrowed<Tensor<typename X::device_type, typename X::value_type>>(in[I]).tensor...)
-            .release();
+[[gnu::noinline, gnu::cold]] auto call_hooked(Hooks& hooks, M& module, X&&... x) {
+  using Y = decltype(module.forward(static_cast<X&&>(x)...));
+  if constexpr (is_tensor<Y>) {
+    HookedInput inputs[sizeof...(X) + 1]{}, *end = inputs;
+    (append_input(end, x), ...);
+    const auto forward = [&](tern::detail::TensorImpl* const* in) {
+      return [&]<std::size_t... i>(std::index_sequence<i...>) {
+        return module.forward(HookedArgument<X>(static_cast<X&&>(x), in + tensors_before<X...>(i)).get()...).release();
       }(std::index_sequence_for<X...>{});
     };
     auto* const object = const_cast<std::remove_const_t<M>*>(&module);  // hooks were registered where it is not const
-    return Y(hooks.call(hooks, object, inputs, int(sizeof...(X)), forward));
+    return Y(hooks.call(hooks, object, inputs, int(end - inputs), {&forward, [](const void* f, tern::detail::TensorImpl* const* in) -> TensorImpl* {
+                                                                     return (*static_cast<decltype(&forward)>(f))(in);
+                                                                   }}));
   } else {
-    fail(M::type_name(), {"hooks need a module that takes tensors and returns one"});
-    return module.forward(x...);
+    fail(M::type_name(), {"hooks need a module that returns one tensor"});
+    return module.forward(static_cast<X&&>(x)...);
   }
 }
 
@@ -77,7 +111,7 @@ template <class M, class... X>
 struct BackwardCall {
   tern::detail::RefCount refs;
   std::vector<HookEntry*> entries;
-  void* module;
+  ModuleBase* module;
   AnyTensor (*output_handle)(tern::detail::TensorImpl* impl);
   AnyTensor (*input_handle)(tern::detail::TensorImpl* impl) = nullptr;  // for the input that needs a gradient
   AnyTensor output{};                                     // the output's gradient
@@ -93,7 +127,7 @@ void release_call(void* closure) {
 
 /// Runs all hooks of a kind.
 template <class = void>
-void run_hooks(HookEntry* first, HookKind kind, void* module, std::vector<AnyTensor>& inputs, AnyTensor& output) {
+void run_hooks(HookEntry* first, HookKind kind, ModuleBase* module, std::vector<AnyTensor>& inputs, AnyTensor& output) {
   for (HookEntry* e = first; e; e = e->next)
     if (e->kind == kind && !e->removed) e->run(e->f, module, inputs, output);
 }
@@ -130,7 +164,7 @@ tern::detail::TensorImpl* see_output_gradient(void* closure, tern::detail::Tenso
 
 /// A call, with hooks, of a module of type M.
 template <class M>
-tern::detail::TensorImpl* run_hooked(Hooks& hooks, void* module, const HookedInput* given, int count, HookedForward forward) {
+tern::detail::TensorImpl* run_hooked(Hooks& hooks, ModuleBase* module, const HookedInput* given, int count, const HookedForward& forward) {
   std::vector<AnyTensor> inputs;
   for (int i = 0; i < count; ++i) inputs.push_back(given[i].typed(given[i].impl));
   AnyTensor none;
@@ -168,7 +202,7 @@ tern::detail::TensorImpl* run_hooked(Hooks& hooks, void* module, const HookedInp
     plain.push_back(inputs[std::size_t(i)].impl());
   }
 
-  tern::detail::Owned result(forward(module, plain.data()));
+  tern::detail::Owned result(forward.call(forward.f, plain.data()));
   AnyTensor output = shared_handle<typename M::device_type>(result.impl);
   run_hooks(hooks.first, HookKind::forward, module, inputs, output);
   if (output.dtype() != result.impl->dtype) fail(M::type_name(), {"a hook replaced the output by a tensor of another type"});
@@ -180,7 +214,7 @@ tern::detail::TensorImpl* run_hooked(Hooks& hooks, void* module, const HookedInp
 /// f(module, inputs, output) as a hook of a kind. If it returns a value, that replaces the inputs (or the only input),
 /// or the output.
 template <HookKind kind, class M, class F>
-void run_hook(void* closure, void* m, std::vector<AnyTensor>& inputs, AnyTensor& output) {
+void run_hook(void* closure, ModuleBase* m, std::vector<AnyTensor>& inputs, AnyTensor& output) {
   using Output = Tensor<typename M::device_type, typename M::value_type>;
   F& f = *static_cast<F*>(closure);
   M& module = *static_cast<M*>(m);

@@ -73,7 +73,7 @@ struct Mixed : Module<typename Net::device_type> {
 
   template <class From, class D2, class T2>
   explicit Mixed(const Rebuild<From, D2, T2>& from)
-      : Module<D2>(from.source.is_training()), network(from.mixed(from.source.network)), originals_(detail::originals(network)) {}
+      : Module<D2>(from), network(from.mixed(from.source.network)), originals_(detail::originals(network)) {}
   /// The mixed network of a copy of `net`.
   template <class From>
   Mixed(const From& net, detail::Converted& done)
@@ -87,7 +87,7 @@ struct Mixed : Module<typename Net::device_type> {
   static void name_fields(Self& self, V& visit) {
     visit("", self.network);
   }
-  TERN_MODULE_METHODS(Mixed, typename detail::LearnedTypes<typename Net::TensorTypes>::type)
+  TERN_MODULE_METHODS(Mixed, typename detail::LearnedTypes<typename detail::TensorTypesOf<Net>::type>::type)
 
   template <class... X>
     requires requires(Net& net, const X&... x) { net.forward(detail::in_elements<T>(x)...); }

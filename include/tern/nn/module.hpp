@@ -4,9 +4,8 @@
 #include <utility>
 
 #include "../core/for_each.hpp"
-#include "../device/events.hpp"
 #include "../tensor/parameters.hpp"
-#include "hooks.hpp"
+#include "call.hpp"
 #include "parameter.hpp"
 #include "rebuild.hpp"
 #include "traversal.hpp"
@@ -20,7 +19,7 @@ namespace detail {
 /// Sets of tensor types.
 template <class... P>
 struct Set {
-  using Parameters = tern::detail::Parameters<P...>;
+  using tern::detail::Parameters = tern::detail::Parameters<P...>;
 };
 template <class A, class B>
 struct Union;
@@ -55,12 +54,22 @@ struct TensorTypesOf<AnyLayer<D, T>> {
 };
 template <class... X>
 struct TensorTypesOf<Types<X...>> : UnionOf<typename TensorTypesOf<X>::type...> {};
-template <IsModule X>
-struct TensorTypesOf<X> {
-  using type = typename X::TensorTypes;
+template <class D, class T>
+struct TensorTypesOf<Module<D, T>> {
+  using type = Set<>;
 };
+template <IsModule X>
+struct TensorTypesOf<X> : Union<typename TensorTypesOf<base_t<X>>::type, typename X::OwnTensorTypes> {};
 template <class... X>
 TensorTypesOf<Types<X...>> tensor_types(const X&... members);
+
+/// Names the fields of the module that M is derived from.
+template <class M, class Self, class V>
+void name_base_fields(Self& self, V& visit) {
+  using Base = base_t<M>;
+  using Part = std::conditional_t<std::is_const_v<Self>, const Base, Base>;
+  if constexpr (requires { Base::type_name(); }) Base::name_fields(static_cast<Part&>(self), visit);
+}
 
 }  // namespace detail
 
@@ -84,44 +93,30 @@ class TERN_API ModuleBase : public detail::Registered {
   bool training_ = true;
 };
 
+/// A type in the error about a copy of a module, which the compiler prints.
+struct error_a_module_is_not_copied_write_clone {};
+
 /// The base of modules on device D with elements of type T.
 template <Device D, Element T = float>
 struct Module : ModuleBase {
-  using ModuleBase::ModuleBase;
   using device_type = D;
   using value_type = T;
-  using module_type = Module;
-};
 
-namespace detail {
+  Module() {}
+  template <class From, class D0, class T0>
+  explicit Module(const Rebuild<From, D0, T0>& from) : ModuleBase(from.source.is_training()) {}
 
-/// A call of a module. An Error that passes it names the layer that threw it.
-template <class M, class... X>
-[[gnu::noinline]] auto call(Hooks* hooks, M& module, const Here& here, const X&... x) {
-  const tern::detail::Site at(here);
-  const tern::detail::Range range(M::type_name());
-  try {
-    if (hooks) [[unlikely]] return call_hooked(*hooks, module, x...);
-    return module.forward(x...);
-  } catch (Error& error) {
-    name_layer(error, &module, module);
-    throw;
+  template <class M>
+  friend std::type_identity<Module> module_base_(const Module*, std::type_identity<M>) {
+    return {};
   }
-}
-
-/// True if M takes no input x because of its device or element type.
-template <class M, class X, class... More>
-inline constexpr bool refuses =
-    !std::is_same_v<X, Tensor<typename M::device_type, typename M::value_type>> &&
-    !requires(M& module, const X& x, const More&... more) { module.forward(x, more...); };
-
-}  // namespace detail
+};
 
 /// The learned tensors with their names. A tied one is listed once. Error for a part of a mixed network, whose type does
 /// not say that they are floats: where() makes a group of the whole network's.
 template <IsModule M>
 auto parameters(const M& module) {
-  typename M::TensorTypes::Parameters list;
+  typename detail::TensorTypesOf<M>::type::Parameters list;
   detail::list_parameters(module, list);
   if constexpr (tern::detail::is_half_v<typename M::value_type>) detail::check_not_mixed(list);
   return list;
@@ -167,24 +162,20 @@ auto converted(const M& module, const D2* device = nullptr) {
 
 }  // namespace nn
 
-/// Refuses an input of another device or element type, with the message that ops have.
-#define TERN_REFUSED_INPUT(Self)                                                                                       \
-  template <class D_, class T_, class... More_>                                                                        \
-    requires(::tern::nn::detail::refuses<Self, ::tern::Tensor<D_, T_>, More_...>)                                      \
-  ::tern::detail::Refusal<::tern::Tensor<D_, T_>, ::tern::Tensor<typename Self::device_type, typename Self::value_type>>       \
-  operator()(const ::tern::Tensor<D_, T_>&, const More_&...) const TERN_REFUSED(D_, typename Self::device_type);       \
-  template <class D_, class T_, class... More_>                                                                        \
-    requires(::tern::nn::detail::refuses<Self, ::tern::Tensor<D_, T_>, More_...>)                                      \
-  ::tern::detail::Refusal<::tern::Tensor<D_, T_>, ::tern::Tensor<typename Self::device_type, typename Self::value_type>>       \
-  operator()(const ::tern::Tensor<D_, T_>&, const More_&...) TERN_REFUSED(D_, typename Self::device_type);
-
-/// The methods of every module, given the set of its parameters' tensor types. Hooks are functions of the module itself: f(module,
+/// The methods of every module, given the set of its own parameters' tensor types. Hooks are functions of the module itself: f(module,
 /// inputs) before a call; f(module, inputs, output) after it; f(module, gradients of inputs, gradient of output) in the
 /// backward pass. The inputs are a std::vector<AnyTensor>, and the output is a Tensor<D, T>. A hook's return value
 /// replaces the inputs, the output, or the gradients of the inputs. The module must not move until the backward pass.
 /// to() and clone() do not copy hooks.
 #define TERN_MODULE_METHODS(Self, ...)                                                                                       \
-  using TensorTypes = __VA_ARGS__;                                                                                     \
+  using OwnTensorTypes = __VA_ARGS__;                                                                                  \
+  Self(const Self&, ::tern::nn::error_a_module_is_not_copied_write_clone = {}) = delete;                               \
+  ::tern::nn::error_a_module_is_not_copied_write_clone operator=(const Self&) = delete;                                \
+  template <class M_>                                                                                                  \
+    requires(!std::is_same_v<M_, Self>)                                                                                \
+  friend std::type_identity<Self> module_base_(const Self*, std::type_identity<M_>) {                                  \
+    return {};                                                                                                         \
+  }                                                                                                                    \
   auto parameters() const { return ::tern::nn::parameters(*this); }                                                    \
   ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(*this); }                                       \
   void load_state_dict(const ::tern::StateDict& dict, bool strict = true) const {                                      \
@@ -206,31 +197,8 @@ auto converted(const M& module, const D2* device = nullptr) {
   auto to(::tern::detail::Type<U_>) const {                                                                                    \
     return ::tern::nn::converted<U_, typename Self::device_type>(*this);                                               \
   }                                                                                                                    \
-  template <class X_>                                                                                                  \
-  auto operator()(const X_& x, ::tern::Here here = {}) {                                                               \
-    return ::tern::nn::detail::call(this->hooks_, *this, here, x);                                                     \
-  }                                                                                                                    \
-  template <class X_>                                                                                                  \
-  auto operator()(const X_& x, ::tern::Here here = {}) const {                                                         \
-    return ::tern::nn::detail::call(this->hooks_, *this, here, x);                                                     \
-  }                                                                                                                    \
-  template <class X_, class Y_>                                                                                        \
-  auto operator()(const X_& x, const Y_& y, ::tern::Here here = {}) {                                                  \
-    return ::tern::nn::detail::call(this->hooks_, *this, here, x, y);                                                  \
-  }                                                                                                                    \
-  template <class X_, class Y_>                                                                                        \
-  auto operator()(const X_& x, const Y_& y, ::tern::Here here = {}) const {                                            \
-    return ::tern::nn::detail::call(this->hooks_, *this, here, x, y);                                                  \
-  }                                                                                                                    \
-  template <class X_, class Y_, class Z_>                                                                              \
-  auto operator()(const X_& x, const Y_& y, const Z_& z, ::tern::Here here = {}) {                                     \
-    return ::tern::nn::detail::call(this->hooks_, *this, here, x, y, z);                                               \
-  }                                                                                                                    \
-  template <class X_, class Y_, class Z_>                                                                              \
-  auto operator()(const X_& x, const Y_& y, const Z_& z, ::tern::Here here = {}) const {                               \
-    return ::tern::nn::detail::call(this->hooks_, *this, here, x, y, z);                                               \
-  }                                                                                                                    \
-  TERN_REFUSED_INPUT(Self)                                                                                             \
+  TERN_CALLS_(Self, )                                                                                                  \
+  TERN_CALLS_(Self, const)                                                                                             \
   template <class F_>                                                                                                  \
   void apply(const F_& f) {                                                                                            \
     ::tern::nn::apply(*this, f);                                                                                       \
@@ -261,7 +229,8 @@ auto converted(const M& module, const D2* device = nullptr) {
 /// (their names are 0, 1, …), a map (its keys) or an optional, unique_ptr or shared_ptr (the member's own name), and in
 /// these again; other types that contain them do not compile. If a layer, a parameter or a std::vector of them is not
 /// listed, parameters() throws an Error, so it is never silently left untrained. The exception is what an unlisted
-/// pointer, map or list leads to: it may belong to another module. Listed tensors are buffers, unless they are nn::Parameters. The class gets a default constructor. It is a template,
+/// pointer, map or list leads to: it may belong to another module. Listed tensors are buffers, unless they are nn::Parameters. A class that is derived from a
+/// module with fields lists its own; the base's come first. The class gets a default constructor. It is a template,
 /// so a default constructor of the class's own (to tie weights, for example) replaces it.
 #define TERN_FIELDS(Self, ...) TERN_FIELDS_AS(Self, #Self, __VA_ARGS__)
 
@@ -270,6 +239,7 @@ auto converted(const M& module, const D2* device = nullptr) {
  public:                                                                                                               \
   template <class M_, class V_>                                                                                        \
   static void name_fields([[maybe_unused]] M_& self, [[maybe_unused]] V_& visit) {                                     \
+    ::tern::nn::detail::name_base_fields<Self>(self, visit);                                                           \
     TERN_FOR_EACH(TERN_FIELD_VISIT_, __VA_ARGS__)                                                                      \
   }                                                                                                                    \
   TERN_REBUILT_MODULE_(Self, name, __VA_ARGS__)
@@ -287,7 +257,7 @@ auto converted(const M& module, const D2* device = nullptr) {
   Self& operator=(Self&&) = default;                                                                                   \
   template <class From_, class D_, class T_>                                                                           \
   explicit Self(const ::tern::nn::Rebuild<From_, D_, T_>& from)                                                        \
-      : Self::module_type(from.source.is_training()) TERN_FOR_EACH(TERN_FIELD_REBUILD_, __VA_ARGS__) {}                \
+      : ::tern::nn::detail::base_t<Self>(from.base()) TERN_FOR_EACH(TERN_FIELD_REBUILD_, __VA_ARGS__) {}                \
   static constexpr const char* type_name() { return name; }                                                            \
   TERN_MODULE_METHODS(Self, typename decltype(::tern::nn::detail::tensor_types(__VA_ARGS__))::type)
 

@@ -51,7 +51,7 @@ struct ModuleList : Module<typename L::device_type, typename L::value_type>, det
   ModuleList(ModuleList&&) = default;
   ModuleList& operator=(ModuleList&&) = default;
   template <class From, class D, class T>
-  explicit ModuleList(const Rebuild<From, D, T>& from) : Module<D, T>(from.source.is_training()), detail::Layers<L>(from) {}
+  explicit ModuleList(const Rebuild<From, D, T>& from) : Module<D, T>(from), detail::Layers<L>(from) {}
 
   static constexpr const char* type_name() { return "ModuleList"; }
   using detail::Layers<L>::name_fields;

@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD::nn {
 namespace detail {
 
 /// {left, right, top, bottom, front, back} from such a list, or from one number for all sides.
-TERN_API tern::detail::Shape padding_of(const char* layer, int dims, const tern::detail::Shape& padding);
+TERN_API tern::detail::Shape padding_of(const OpName& layer, int dims, const tern::detail::Shape& padding);
 
 inline constexpr const char* constant_pad_names[] = {"ConstantPad1d", "ConstantPad2d", "ConstantPad3d"};
 // Indexed by PadMode.
@@ -24,8 +24,8 @@ template <int dims, Device D, Element T = float>
 struct ConstantPadNd : Module<D, T> {
   tern::detail::Shape padding = detail::padding_of(ConstantPadNd::type_name(), dims, 0);
   double value = 0;
-  ConstantPadNd(const tern::detail::Shape& sizes, double constant)
-      : padding(detail::padding_of(ConstantPadNd::type_name(), dims, sizes)), value(constant) {}
+  ConstantPadNd(const tern::detail::Shape& sizes, double constant, Here here = {})
+      : padding(detail::padding_of({ConstantPadNd::type_name(), here}, dims, sizes)), value(constant) {}
   TERN_FIELDS_AS(ConstantPadNd, detail::constant_pad_names[dims - 1], padding, value)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, PadMode::constant, value); }
 };
@@ -47,7 +47,7 @@ using ConstantPad3d = ConstantPadNd<3, D, T>;
 template <int dims, PadMode mode, Device D, Element T = float>
 struct PadNd : Module<D, T> {
   tern::detail::Shape padding = detail::padding_of(PadNd::type_name(), dims, 0);
-  explicit PadNd(const tern::detail::Shape& sizes) : padding(detail::padding_of(PadNd::type_name(), dims, sizes)) {}
+  explicit PadNd(const tern::detail::Shape& sizes, Here here = {}) : padding(detail::padding_of({PadNd::type_name(), here}, dims, sizes)) {}
   TERN_FIELDS_AS(PadNd, detail::pad_names[int(mode)][dims - 1], padding)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, mode); }
 };

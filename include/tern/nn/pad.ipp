@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape padding_of(const char* layer, int dims, const tern::detail::Shape& padding) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape padding_of(const OpName& layer, int dims, const tern::detail::Shape& padding) {
   if (padding.n != 1 && padding.n != 2 * dims)
     fail(layer, {"one size or ", Index(2 * dims), " are needed, not ", padding});
   tern::detail::Shape all;

@@ -12,6 +12,13 @@ namespace tern::inline TERN_BUILD::nn {
 
 namespace detail {
 
+/// A tensor of a network, which outlives the InferenceMode that it may be made in: a backward pass may save it.
+template <class X>
+const X& outliving(const X& x) {
+  x.impl()->inference = false;
+  return x;
+}
+
 /// A float tensor that a mixed network learns, and the same in 16 bits, which its layers compute with. Tied parameters
 /// share one.
 class TERN_API Original {
@@ -54,7 +61,7 @@ template <class D, class T>
 struct OriginalOps {
   static void round(const Original* const* originals, std::size_t count) {
     const auto unchanged = [](auto v) { return v; };
-    std::vector<const backend::Array*> together;  // on a device for which a call costs more than what it is told
+    std::vector<const tern::detail::Array*> together;  // on a device for which a call costs more than what it is told
     for (std::size_t i = 0; i < count; ++i) {
       const Original& o = *originals[i];
       tern::detail::TensorImpl *const to = o.rounded().impl(), *const from = o.learned().impl();
@@ -80,7 +87,7 @@ struct OriginalOps {
 template <class D, class T>
 std::shared_ptr<Original> new_original(const Tensor<D, float>& learned) {
   const NoGradGuard off;
-  const Tensor<D, T> rounded = to_type(learned.detach(), tern::detail::Type<T>{});  // for its memory order
+  const Tensor<D, T> rounded = outliving(to_type(learned.detach(), tern::detail::Type<T>{}));  // for its memory order
   backend::run<D>(backend::Fill<T>{*rounded.impl(), std::numeric_limits<double>::quiet_NaN()});
   return std::make_shared<Original>(learned, rounded, OriginalOps<D, T>::table);
 }
@@ -96,7 +103,7 @@ class Parameter : public Tensor<D, T>, public tern::detail::Registered {
   Parameter() = default;
   /// Takes ownership of the tensor. An undefined one stays undefined (a layer without bias).
   Parameter(Tensor<D, T> x) : Tensor<D, T>(std::move(x)) {
-    if (this->defined()) this->requires_grad_();
+    if (this->defined()) detail::outliving(*this), this->requires_grad_();
   }
 
   /// The elements in the type that T is calculated in, compute_t<T>.
@@ -110,7 +117,7 @@ class Parameter<D, T> : public Tensor<D, T>, public tern::detail::Registered {
  public:
   Parameter() = default;
   Parameter(Tensor<D, T> x) : Tensor<D, T>(std::move(x)) {
-    if (this->defined()) this->requires_grad_();
+    if (this->defined()) detail::outliving(*this), this->requires_grad_();
   }
   explicit Parameter(std::shared_ptr<detail::Original> original)
       : Tensor<D, T>(original->rounded().template as<D, T>()), original_(std::move(original)) {}
@@ -133,7 +140,9 @@ template <class D, class T>
 class Buffer : public Tensor<D, compute_t<T>> {
  public:
   Buffer() = default;
-  Buffer(Tensor<D, compute_t<T>> x) : Tensor<D, compute_t<T>>(std::move(x)) {}
+  Buffer(Tensor<D, compute_t<T>> x) : Tensor<D, compute_t<T>>(std::move(x)) {
+    if (this->defined()) detail::outliving(*this);
+  }
 };
 
 }  // namespace tern::nn

@@ -126,7 +126,7 @@ struct Converter {
     Tensor<D, U> y = to_device(to_type(x.detach(), tern::detail::Type<U>{}), place);
     if (y.impl()->owner == x.impl()->owner) y = tern::clone(y);
     done.add(x.impl(), y);
-    return y;
+    return outliving(y);
   }
 };
 
@@ -141,6 +141,9 @@ class Rebuild {
   Rebuild(const Source& from, const D* device, detail::Converted& done) : source(from), device_(device), done_(done) {}
 
   const Source& source;
+
+  /// The same for what Source is derived from.
+  auto base() const { return Rebuild<detail::base_t<Source>, D, T>(source, device_, done_); }
 
   template <class X>
   auto operator()(const X& x) const {

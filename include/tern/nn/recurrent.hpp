@@ -39,7 +39,8 @@ namespace detail {
 
 /// New weights of all layers, in the order of the state dict, uniform in ±1/√hidden_size.
 template <class D, class T, class Options>
-std::vector<Parameter<D, T>> recurrent_weights(const char* layer, Index groups, Index size, Index hidden, Index proj, const Options& o) {
+std::vector<Parameter<D, T>> recurrent_weights(const OpName& layer, Index groups, Index size, Index hidden, Index proj, const Options& o) {
+  const tern::detail::Site at(layer.here);
   if (size < 1 || hidden < 1) fail(layer, {"sizes must be positive, not ", size, " -> ", hidden});
   if (o.num_layers < 1) fail(layer, {"num_layers must be positive, not ", o.num_layers});
   if (!(o.dropout >= 0 && o.dropout <= 1)) fail(layer, {"dropout must be between 0 and 1, not ", o.dropout});
@@ -59,7 +60,7 @@ std::vector<Parameter<D, T>> recurrent_weights(const char* layer, Index groups, 
 
 /// New weights of a cell.
 template <class Cell>
-void fill_cell(Cell& cell, const char* layer, Index groups, bool bias) {
+void fill_cell(Cell& cell, const OpName& layer, Index groups, bool bias) {
   const auto weights = recurrent_weights<typename Cell::device_type, typename Cell::value_type>(layer, groups, cell.input_size, cell.hidden_size,
                                                                                                0, GRUOptions{.bias = bias});
   cell.weight_ih = weights[0], cell.weight_hh = weights[1];
@@ -101,10 +102,10 @@ struct RNN : Module<D, T> {
   bool bidirectional = false;
   std::vector<Parameter<D, T>> weights;
 
-  RNN(Index size, Index hidden, RNNOptions o = {})
+  RNN(Index size, Index hidden, RNNOptions o = {}, Here here = {})
       : input_size(size), hidden_size(hidden), num_layers(o.num_layers), nonlinearity(o.nonlinearity), bias(o.bias),
         batch_first(o.batch_first), dropout(o.dropout), bidirectional(o.bidirectional),
-        weights(detail::recurrent_weights<D, T>("RNN", 1, size, hidden, 0, o)) {}
+        weights(detail::recurrent_weights<D, T>({"RNN", here}, 1, size, hidden, 0, o)) {}
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
     detail::name_recurrent_weights(self, false, visit);
@@ -136,9 +137,9 @@ struct GRU : Module<D, T> {
   bool bidirectional = false;
   std::vector<Parameter<D, T>> weights;
 
-  GRU(Index size, Index hidden, GRUOptions o = {})
+  GRU(Index size, Index hidden, GRUOptions o = {}, Here here = {})
       : input_size(size), hidden_size(hidden), num_layers(o.num_layers), bias(o.bias), batch_first(o.batch_first), dropout(o.dropout),
-        bidirectional(o.bidirectional), weights(detail::recurrent_weights<D, T>("GRU", 3, size, hidden, 0, o)) {}
+        bidirectional(o.bidirectional), weights(detail::recurrent_weights<D, T>({"GRU", here}, 3, size, hidden, 0, o)) {}
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
     detail::name_recurrent_weights(self, false, visit);
@@ -173,10 +174,10 @@ struct LSTM : Module<D, T> {
   Index proj_size = 0;
   std::vector<Parameter<D, T>> weights;
 
-  LSTM(Index size, Index hidden, LSTMOptions o = {})
+  LSTM(Index size, Index hidden, LSTMOptions o = {}, Here here = {})
       : input_size(size), hidden_size(hidden), num_layers(o.num_layers), bias(o.bias), batch_first(o.batch_first), dropout(o.dropout),
         bidirectional(o.bidirectional), proj_size(o.proj_size),
-        weights(detail::recurrent_weights<D, T>("LSTM", 4, size, hidden, o.proj_size, o)) {}
+        weights(detail::recurrent_weights<D, T>({"LSTM", here}, 4, size, hidden, o.proj_size, o)) {}
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
     detail::name_recurrent_weights(self, self.proj_size > 0, visit);
@@ -218,8 +219,8 @@ struct RNNCell : Module<D, T> {
   Nonlinearity nonlinearity = Nonlinearity::tanh;
   Parameter<D, T> weight_ih, weight_hh, bias_ih, bias_hh;
 
-  RNNCell(Index size, Index hidden, RNNCellOptions o = {}) : input_size(size), hidden_size(hidden), nonlinearity(o.nonlinearity) {
-    detail::fill_cell(*this, "RNNCell", 1, o.bias);
+  RNNCell(Index size, Index hidden, RNNCellOptions o = {}, Here here = {}) : input_size(size), hidden_size(hidden), nonlinearity(o.nonlinearity) {
+    detail::fill_cell(*this, {"RNNCell", here}, 1, o.bias);
   }
   TERN_FIELDS(RNNCell, input_size, hidden_size, nonlinearity, weight_ih, weight_hh, bias_ih, bias_hh)
 
@@ -235,8 +236,8 @@ struct GRUCell : Module<D, T> {
   Index input_size = 0, hidden_size = 0;
   Parameter<D, T> weight_ih, weight_hh, bias_ih, bias_hh;
 
-  GRUCell(Index size, Index hidden, GRUCellOptions o = {}) : input_size(size), hidden_size(hidden) {
-    detail::fill_cell(*this, "GRUCell", 3, o.bias);
+  GRUCell(Index size, Index hidden, GRUCellOptions o = {}, Here here = {}) : input_size(size), hidden_size(hidden) {
+    detail::fill_cell(*this, {"GRUCell", here}, 3, o.bias);
   }
   TERN_FIELDS(GRUCell, input_size, hidden_size, weight_ih, weight_hh, bias_ih, bias_hh)
 
@@ -253,8 +254,8 @@ struct LSTMCell : Module<D, T> {
   Index input_size = 0, hidden_size = 0;
   Parameter<D, T> weight_ih, weight_hh, bias_ih, bias_hh;
 
-  LSTMCell(Index size, Index hidden, LSTMCellOptions o = {}) : input_size(size), hidden_size(hidden) {
-    detail::fill_cell(*this, "LSTMCell", 4, o.bias);
+  LSTMCell(Index size, Index hidden, LSTMCellOptions o = {}, Here here = {}) : input_size(size), hidden_size(hidden) {
+    detail::fill_cell(*this, {"LSTMCell", here}, 4, o.bias);
   }
   TERN_FIELDS(LSTMCell, input_size, hidden_size, weight_ih, weight_hh, bias_ih, bias_hh)
   /// cell(x, {h, c}).

@@ -18,7 +18,7 @@ struct Sequential : Module<typename std::tuple_element_t<0, std::tuple<L...>>::d
   Sequential& operator=(Sequential&&) = default;
   template <class From, class D, class T>
   explicit Sequential(const Rebuild<From, D, T>& from)
-      : Module<D, T>(from.source.is_training()), layers(from(from.source.layers)) {}
+      : Module<D, T>(from), layers(from(from.source.layers)) {}
 
   static constexpr const char* type_name() { return "Sequential"; }
   template <class Self, class V>
@@ -57,7 +57,7 @@ struct Sequential<D, T...> : Module<D, T...>, detail::Layers<AnyLayer<D, T...>> 
   Sequential& operator=(Sequential&&) = default;
   template <class From, class D2, class T2>
   explicit Sequential(const Rebuild<From, D2, T2>& from)
-      : Module<D, T...>(from.source.is_training()), detail::Layers<AnyLayer<D, T...>>(from) {}
+      : Module<D, T...>(from), detail::Layers<AnyLayer<D, T...>>(from) {}
 
   static constexpr const char* type_name() { return "Sequential"; }
   using detail::Layers<AnyLayer<D, T...>>::name_fields;

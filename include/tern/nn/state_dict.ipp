@@ -26,7 +26,7 @@ namespace tern::inline TERN_BUILD::nn::detail {
   module.each([&](const Member& m) {
     bool is_new = m.grad_ops;
     for (const NamedTensor& known : list) is_new = is_new && known.tensor.impl() != m.tensor.impl();
-    if (is_new) tern::detail::append(list, {m.path}, m.tensor);
+    if (is_new) tern::detail::append(list, {m.path}, m.tensor.with_grad_ops(m.grad_ops));
   });
 }
 

@@ -24,12 +24,12 @@ using TransformerDecoderLayerOptions = TransformerLayerOptions;
 namespace detail {
 
 template <class D, class T>
-MultiheadAttention<D, T> attention_of(Index d_model, Index nhead, const TransformerLayerOptions& o) {
-  return MultiheadAttention<D, T>(d_model, nhead, {.dropout = o.dropout, .bias = o.bias, .batch_first = o.batch_first});
+MultiheadAttention<D, T> attention_of(Index d_model, Index nhead, const TransformerLayerOptions& o, const Here& here) {
+  return MultiheadAttention<D, T>(d_model, nhead, {.dropout = o.dropout, .bias = o.bias, .batch_first = o.batch_first}, here);
 }
 template <class D, class T>
-LayerNorm<D, T> norm_of(Index d_model, const TransformerLayerOptions& o) {
-  LayerNorm<D, T> norm(d_model, {.eps = o.layer_norm_eps});
+LayerNorm<D, T> norm_of(Index d_model, const TransformerLayerOptions& o, const Here& here) {
+  LayerNorm<D, T> norm(d_model, {.eps = o.layer_norm_eps}, here);
   if (!o.bias) norm.bias = Parameter<D, T>();
   return norm;
 }
@@ -47,8 +47,8 @@ X fed_forward(const L& layer, const X& x) {
 }
 /// Copies of one layer.
 template <class L>
-std::vector<L> clones(const L& layer, Index count) {
-  if (count < 1) fail("Transformer", {"num_layers must be positive, not ", count});
+std::vector<L> clones(const L& layer, Index count, const Here& here) {
+  if (count < 1) fail({"Transformer", here}, {"num_layers must be positive, not ", count});
   std::vector<L> layers;
   layers.reserve(std::size_t(count));
   for (Index i = 0; i < count; ++i) layers.push_back(layer.clone());
@@ -68,12 +68,12 @@ struct TransformerEncoderLayer : Module<D, T> {
   TransformerActivation activation = TransformerActivation::relu;
   bool norm_first = false;
 
-  TransformerEncoderLayer(Index d_model, Index nhead, const TransformerEncoderLayerOptions& o = {})
-      : self_attn(detail::attention_of<D, T>(d_model, nhead, o)),
-        linear1(d_model, o.dim_feedforward, {.bias = o.bias}),
-        linear2(o.dim_feedforward, d_model, {.bias = o.bias}),
-        norm1(detail::norm_of<D, T>(d_model, o)),
-        norm2(detail::norm_of<D, T>(d_model, o)),
+  TransformerEncoderLayer(Index d_model, Index nhead, const TransformerEncoderLayerOptions& o = {}, Here here = {})
+      : self_attn(detail::attention_of<D, T>(d_model, nhead, o, here)),
+        linear1(d_model, o.dim_feedforward, {.bias = o.bias}, here),
+        linear2(o.dim_feedforward, d_model, {.bias = o.bias}, here),
+        norm1(detail::norm_of<D, T>(d_model, o, here)),
+        norm2(detail::norm_of<D, T>(d_model, o, here)),
         dropout(o.dropout),
         activation(o.activation),
         norm_first(o.norm_first) {}
@@ -107,14 +107,14 @@ struct TransformerDecoderLayer : Module<D, T> {
   TransformerActivation activation = TransformerActivation::relu;
   bool norm_first = false;
 
-  TransformerDecoderLayer(Index d_model, Index nhead, const TransformerDecoderLayerOptions& o = {})
-      : self_attn(detail::attention_of<D, T>(d_model, nhead, o)),
-        multihead_attn(detail::attention_of<D, T>(d_model, nhead, o)),
-        linear1(d_model, o.dim_feedforward, {.bias = o.bias}),
-        linear2(o.dim_feedforward, d_model, {.bias = o.bias}),
-        norm1(detail::norm_of<D, T>(d_model, o)),
-        norm2(detail::norm_of<D, T>(d_model, o)),
-        norm3(detail::norm_of<D, T>(d_model, o)),
+  TransformerDecoderLayer(Index d_model, Index nhead, const TransformerDecoderLayerOptions& o = {}, Here here = {})
+      : self_attn(detail::attention_of<D, T>(d_model, nhead, o, here)),
+        multihead_attn(detail::attention_of<D, T>(d_model, nhead, o, here)),
+        linear1(d_model, o.dim_feedforward, {.bias = o.bias}, here),
+        linear2(o.dim_feedforward, d_model, {.bias = o.bias}, here),
+        norm1(detail::norm_of<D, T>(d_model, o, here)),
+        norm2(detail::norm_of<D, T>(d_model, o, here)),
+        norm3(detail::norm_of<D, T>(d_model, o, here)),
         dropout(o.dropout),
         activation(o.activation),
         norm_first(o.norm_first) {}
@@ -151,8 +151,8 @@ struct TransformerEncoder : Module<D, T> {
   std::vector<TransformerEncoderLayer<D, T>> layers;
   std::optional<LayerNorm<D, T>> norm;
 
-  TransformerEncoder(const TransformerEncoderLayer<D, T>& layer, Index num_layers, std::optional<LayerNorm<D, T>> last = {})
-      : layers(detail::clones(layer, num_layers)), norm(std::move(last)) {}
+  TransformerEncoder(const TransformerEncoderLayer<D, T>& layer, Index num_layers, std::optional<LayerNorm<D, T>> last = {}, Here here = {})
+      : layers(detail::clones(layer, num_layers, here)), norm(std::move(last)) {}
   TERN_FIELDS(TransformerEncoder, layers, norm)
 
   /// The arguments of TransformerEncoderLayer, the same for each layer.
@@ -171,8 +171,8 @@ struct TransformerDecoder : Module<D, T> {
   std::vector<TransformerDecoderLayer<D, T>> layers;
   std::optional<LayerNorm<D, T>> norm;
 
-  TransformerDecoder(const TransformerDecoderLayer<D, T>& layer, Index num_layers, std::optional<LayerNorm<D, T>> last = {})
-      : layers(detail::clones(layer, num_layers)), norm(std::move(last)) {}
+  TransformerDecoder(const TransformerDecoderLayer<D, T>& layer, Index num_layers, std::optional<LayerNorm<D, T>> last = {}, Here here = {})
+      : layers(detail::clones(layer, num_layers, here)), norm(std::move(last)) {}
   TERN_FIELDS(TransformerDecoder, layers, norm)
 
   /// The arguments of TransformerDecoderLayer, the same for each layer.

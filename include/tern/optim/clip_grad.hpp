@@ -110,7 +110,7 @@ void scale(const GradientGroup<D, T>& group, const Tensor<D, double>& factor) {
 template <class First, class... Rest, class... TensorTypes>
 Tensor<First, double> clip_grad_norm_(const tern::detail::Parameters<tern::detail::TensorType<First, Rest...>, TensorTypes...>& parameters, double max_norm,
                                       double norm_type = 2, Here here = {}) {
-  if (!(norm_type > 0)) fail("clip_grad_norm_", {"norm_type must be positive, not ", norm_type});
+  if (!(norm_type > 0)) fail({"clip_grad_norm_", here}, {"norm_type must be positive, not ", norm_type});
   const tern::detail::Site at(here);
   const NoGradGuard off;
   const First device = detail::first_device<First>(parameters);
@@ -139,7 +139,7 @@ Tensor<D, double> clip_grad_norm_(std::initializer_list<Tensor<D, T>> tensors, d
 /// Clamps every element of all gradients to [-clip_value, clip_value].
 template <class... D, class... T>
 void clip_grad_value_(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters, double clip_value, Here here = {}) {
-  if (!(clip_value >= 0)) fail("clip_grad_value_", {"clip_value must not be negative: ", clip_value});
+  if (!(clip_value >= 0)) fail({"clip_grad_value_", here}, {"clip_value must not be negative: ", clip_value});
   const tern::detail::Site at(here);
   const NoGradGuard off;
   detail::each_gradient(parameters, [&](const auto& g) { g.clamp_(-clip_value, clip_value); });

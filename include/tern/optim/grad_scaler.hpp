@@ -40,7 +40,7 @@ class TERN_API GradScalerBase {
   }
 
  protected:
-  explicit GradScalerBase(const GradScalerOptions& options);
+  GradScalerBase(const GradScalerOptions& options, const Here& here);
 
   enum class Stage { ready, unscaled, stepped };
   struct State {
@@ -84,8 +84,8 @@ class TERN_API GradScalerBase {
 /// captured in a graph: the scale and the decision are the device's (see Optimizer::step_unless).
 template <Device D>
 struct GradScaler final : GradScalerBase {
-  explicit GradScaler(const GradScalerOptions& options = {}, D device = tern::detail::current_device<D>())
-      : GradScalerBase(options),
+  explicit GradScaler(const GradScalerOptions& options = {}, D device = tern::detail::current_device<D>(), Here here = {})
+      : GradScalerBase(options, here),
         scale_(full<D>({}, options.init_scale, device)),
         growth_tracker_(zeros<D>({}, device)) {}
 
@@ -148,7 +148,7 @@ struct GradScaler final : GradScalerBase {
       scale = where(overflowed, scale * V(back), where(is_due & isfinite(grown), grown, scale));
       tracker = where(overflowed | is_due, V(0), next);
     };
-    const backend::Array* const arrays[] = {scale_.impl(), growth_tracker_.impl(), found.impl()};
+    const tern::detail::Array* const arrays[] = {scale_.impl(), growth_tracker_.impl(), found.impl()};
     backend::run<D, float, float, const float>(backend::Update(rule, arrays));
     tern::detail::bump_version(scale_.impl());
   }
@@ -171,7 +171,7 @@ struct GradScaler final : GradScalerBase {
   /// Unscales the gradients of type T.
   template <class T>
   void unscale(const Optimizer& optimizer, const State& state) const {
-    std::vector<const backend::Array*> gradients;
+    std::vector<const tern::detail::Array*> gradients;
     for (const Slot& slot : optimizer.state_slots()) {
       if (!has_gradient(slot) || !slot.parameter.template is<D, T>()) continue;
       tern::detail::Node* const node = slot.parameter.impl()->node;

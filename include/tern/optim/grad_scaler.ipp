@@ -10,7 +10,7 @@ struct ScalerState {
   Index growth_interval, growth_tracker;
 };
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_scaler(const char* op, const GradScalerOptions& o) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_scaler(const OpName& op, const GradScalerOptions& o) {
   if (!(o.init_scale > 0) || !std::isfinite(float(o.init_scale))) fail(op, {"the scale must be a positive float, not ", o.init_scale});
   if (!(o.growth_factor > 1)) fail(op, {"growth_factor must be greater than 1, not ", o.growth_factor});
   if (!(o.backoff_factor > 0 && o.backoff_factor < 1)) fail(op, {"backoff_factor must be between 0 and 1, not ", o.backoff_factor});
@@ -40,8 +40,8 @@ struct ScalerState {
 
 namespace tern::inline TERN_BUILD::optim {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE GradScalerBase::GradScalerBase(const GradScalerOptions& options) : options_(options) {
-  if (options.enabled) detail::check_scaler("GradScaler", options);
+[[gnu::noinline, gnu::cold]] TERN_INLINE GradScalerBase::GradScalerBase(const GradScalerOptions& options, const Here& here) : options_(options) {
+  if (options.enabled) detail::check_scaler({"GradScaler", here}, options);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE StateDict GradScalerBase::state_dict() const {

@@ -36,22 +36,28 @@ class Grouped : public Optimizer {
   };
 
   template <class... P>
-  Grouped(const tern::detail::Parameters<P...>& parameters, Options options = {}) : Optimizer(Rule::name, Rule::states) {
+  Grouped(const tern::detail::Parameters<P...>& parameters, Options options = {}, Here here = {}) : Optimizer(Rule::name, Rule::states) {
+    const tern::detail::Site at(here);
     add(all_of(parameters), options);
   }
   template <Device D, Element T>
-  Grouped(const std::vector<Tensor<D, T>>& tensors, Options options = {}) : Grouped(tern::detail::parameters_of(tensors), options) {}
+  Grouped(const std::vector<Tensor<D, T>>& tensors, Options options = {}, Here here = {})
+      : Grouped(tern::detail::parameters_of(tensors), options, here) {}
   template <Device D, Element T>
-  Grouped(std::initializer_list<Tensor<D, T>> tensors, Options options = {})
-      : Grouped(std::vector<Tensor<D, T>>(tensors), options) {}
-  [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups) : Optimizer(Rule::name, Rule::states) {
+  Grouped(std::initializer_list<Tensor<D, T>> tensors, Options options = {}, Here here = {})
+      : Grouped(std::vector<Tensor<D, T>>(tensors), options, here) {}
+  [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups, Here here = {}) : Optimizer(Rule::name, Rule::states) {
+    const tern::detail::Site at(here);
     if (groups.size() == 0) fail(Rule::name, {"there are no parameters"});
     for (const Group& group : groups) add_param_group(group);
   }
 
   /// Adds a group. Error if one of its parameters is in another group. Graphs that were captured with this optimiser
   /// must be captured again.
-  void add_param_group(const Group& group) { add({group.list.parameters, group.list.ops_for}, group.options); }
+  void add_param_group(const Group& group, Here here = {}) {
+    const tern::detail::Site at(here);
+    add({group.list.parameters, group.list.ops_for}, group.options);
+  }
   /// The options of each group. They may be changed between steps.
   std::vector<Options>& param_groups() { return options_; }
 

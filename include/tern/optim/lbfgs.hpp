@@ -44,7 +44,8 @@ class LBFGS {
   using Vector = Tensor<D, T>;
 
  public:
-  LBFGS(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& parameters, LBFGSOptions options = {}) : options_(options) {
+  LBFGS(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& parameters, LBFGSOptions options = {}, Here here = {}) : options_(options) {
+    const tern::detail::Site at(here);
     if (parameters.empty()) fail(name, {"there are no parameters"});
     if (!(options.lr >= 0)) fail(name, {"lr must not be negative: ", options.lr});
     if (options.max_iter < 1) fail(name, {"max_iter must be positive, not ", options.max_iter});
@@ -52,9 +53,10 @@ class LBFGS {
     for (const NamedTensor& p : parameters) parameters_.push_back(p.tensor.template as<D, T>());
     if (options_.max_eval < 0) options_.max_eval = options.max_iter * 5 / 4;
   }
-  LBFGS(const std::vector<Tensor<D, T>>& tensors, LBFGSOptions options = {}) : LBFGS(tern::detail::parameters_of(tensors), options) {}
-  LBFGS(std::initializer_list<Tensor<D, T>> tensors, LBFGSOptions options = {})
-      : LBFGS(std::vector<Tensor<D, T>>(tensors), options) {}
+  LBFGS(const std::vector<Tensor<D, T>>& tensors, LBFGSOptions options = {}, Here here = {})
+      : LBFGS(tern::detail::parameters_of(tensors), options, here) {}
+  LBFGS(std::initializer_list<Tensor<D, T>> tensors, LBFGSOptions options = {}, Here here = {})
+      : LBFGS(std::vector<Tensor<D, T>>(tensors), options, here) {}
   LBFGS(const LBFGS&) = delete;
   LBFGS& operator=(const LBFGS&) = delete;
 

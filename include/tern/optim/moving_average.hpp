@@ -25,8 +25,9 @@ struct ExponentialMovingAverageOptions {
 class TERN_API ExponentialMovingAverage {
  public:
   template <class... P>
-  ExponentialMovingAverage(const tern::detail::Parameters<P...>& parameters, ExponentialMovingAverageOptions options = {})
+  ExponentialMovingAverage(const tern::detail::Parameters<P...>& parameters, ExponentialMovingAverageOptions options = {}, Here here = {})
       : decay_(options.decay) {
+    const tern::detail::Site at(here);
     if (!(options.decay >= 0 && options.decay <= 1)) fail(name, {"decay must be in [0, 1], not ", options.decay});
     for (const NamedTensor& p : parameters) add(p, ops_for<P...>(p.tensor));
     if (entries_.empty()) fail(name, {"there are no parameters"});
@@ -74,11 +75,11 @@ class TERN_API ExponentialMovingAverage {
       return average;
     }
     static void blend(const AnyTensor& average, const AnyTensor& parameter, double weight) {
-      const backend::Array* const arrays[] = {average.impl(), parameter.impl()};
+      const tern::detail::Array* const arrays[] = {average.impl(), parameter.impl()};
       backend::run<D, S, const T>(backend::Update([=]<class V>(V& a, V p) { a = a + V(weight) * (p - a); }, arrays));
     }
     static void put(const AnyTensor& parameter, const AnyTensor& average) {
-      const backend::Array* const arrays[] = {parameter.impl(), average.impl()};
+      const tern::detail::Array* const arrays[] = {parameter.impl(), average.impl()};
       backend::run<D, T, const S>(backend::Update([]<class V>(V& p, V a) { p = a; }, arrays));
     }
     static constexpr Ops ops{&zeros, &blend, &put, &tern::detail::overwrite<D, S>};

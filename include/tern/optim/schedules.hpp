@@ -43,10 +43,11 @@ class TERN_API Schedule {
 /// The base of schedules that are functions of the number of their steps.
 class TERN_API LRScheduler : public Schedule {
  public:
-  void step() { set_epoch(epoch_ + 1); }
+  void step(Here here = {}) { set_epoch(epoch_ + 1, here); }
   Index epoch() const { return epoch_; }
   /// Sets the rates as after that many steps. Error, and nothing changed, if the schedule has fewer.
-  void set_epoch(Index epoch) {
+  void set_epoch(Index epoch, Here here = {}) {
+    const tern::detail::Site at(here);
     check_epoch(epoch);
     const Index before = std::exchange(epoch_, epoch);
     try {
@@ -88,7 +89,8 @@ struct StepLROptions {
 /// lr = base γ^⌊epoch / step_size⌋.
 class StepLR : public LRScheduler {
  public:
-  StepLR(Optimizer& optimizer, StepLROptions options) : LRScheduler(optimizer), options_(options) {
+  StepLR(Optimizer& optimizer, StepLROptions options, Here here = {}) : LRScheduler(optimizer), options_(options) {
+    const tern::detail::Site at(here);
     if (options.step_size < 1) fail("StepLR", {"step_size must be positive, not ", options.step_size});
   }
 
@@ -108,7 +110,8 @@ struct CosineAnnealingLROptions {
 /// lr = eta_min + (base - eta_min) (1 + cos(π epoch / T_max)) / 2 (Loshchilov, Hutter: "SGDR", 2017, without restarts).
 class CosineAnnealingLR : public LRScheduler {
  public:
-  CosineAnnealingLR(Optimizer& optimizer, CosineAnnealingLROptions options) : LRScheduler(optimizer), options_(options) {
+  CosineAnnealingLR(Optimizer& optimizer, CosineAnnealingLROptions options, Here here = {}) : LRScheduler(optimizer), options_(options) {
+    const tern::detail::Site at(here);
     if (options.T_max < 1) fail("CosineAnnealingLR", {"T_max must be positive, not ", options.T_max});
   }
 
@@ -128,8 +131,9 @@ struct MultiStepLROptions {
 /// lr = base γ^(number of milestones that the epoch has reached).
 class TERN_API MultiStepLR : public LRScheduler {
  public:
-  MultiStepLR(Optimizer& optimizer, MultiStepLROptions options)
+  MultiStepLR(Optimizer& optimizer, MultiStepLROptions options, Here here = {})
       : LRScheduler(optimizer), options_(std::move(options)) {
+    const tern::detail::Site at(here);
     apply();
   }
 
@@ -164,7 +168,7 @@ struct LinearLROptions {
 /// lr = base times a factor that goes from start_factor to end_factor in total_iters epochs and then stays: a warm-up.
 class TERN_API LinearLR : public LRScheduler {
  public:
-  LinearLR(Optimizer& optimizer, LinearLROptions options = {});
+  LinearLR(Optimizer& optimizer, LinearLROptions options = {}, Here here = {});
 
  private:
   void apply() override {
@@ -199,8 +203,9 @@ struct CosineAnnealingWarmRestartsOptions {
 /// each later one is T_mult times as long as the one before (Loshchilov, Hutter: "SGDR", 2017).
 class TERN_API CosineAnnealingWarmRestarts : public LRScheduler {
  public:
-  CosineAnnealingWarmRestarts(Optimizer& optimizer, CosineAnnealingWarmRestartsOptions options)
+  CosineAnnealingWarmRestarts(Optimizer& optimizer, CosineAnnealingWarmRestartsOptions options, Here here = {})
       : LRScheduler(optimizer), options_(options) {
+    const tern::detail::Site at(here);
     if (options.T_0 < 1) fail("CosineAnnealingWarmRestarts", {"T_0 must be positive, not ", options.T_0});
     if (options.T_mult < 1) fail("CosineAnnealingWarmRestarts", {"T_mult must be positive, not ", options.T_mult});
   }
@@ -214,7 +219,7 @@ class TERN_API CosineAnnealingWarmRestarts : public LRScheduler {
 /// All schedules belong to the same optimiser and must outlive this one.
 class TERN_API SequentialLR : public LRScheduler {
  public:
-  SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones);
+  SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones, Here here = {});
 
  private:
   void check_epoch(Index epoch) const override {
@@ -250,9 +255,9 @@ struct ReduceLROnPlateauOptions {
 /// ignores the metric for `cooldown` steps. Changes of at most eps are skipped.
 class TERN_API ReduceLROnPlateau : public Schedule {
  public:
-  ReduceLROnPlateau(Optimizer& optimizer, ReduceLROnPlateauOptions options = {})
+  ReduceLROnPlateau(Optimizer& optimizer, ReduceLROnPlateauOptions options = {}, Here here = {})
       : Schedule(optimizer), options_(options), state_{.best = options.mode == PlateauMode::min ? HUGE_VAL : -HUGE_VAL} {
-    if (!(options.factor < 1)) fail("ReduceLROnPlateau", {"factor must be less than 1, not ", options.factor});
+    if (!(options.factor < 1)) fail({"ReduceLROnPlateau", here}, {"factor must be less than 1, not ", options.factor});
   }
 
   void step(double measure);
@@ -293,10 +298,10 @@ struct OneCycleLROptions {
 /// it rose. The momentum moves in the opposite direction (Smith, Topin: "Super-convergence", 2018).
 class TERN_API OneCycleLR : public LRScheduler {
  public:
-  OneCycleLR(Optimizer& optimizer, OneCycleLROptions options);
+  OneCycleLR(Optimizer& optimizer, OneCycleLROptions options, Here here = {});
 
  private:
-  struct Phase {
+  struct tern::detail::Phase {
     double end;  // the phase's last step
     double lr_from, lr_to, momentum_from, momentum_to;
   };

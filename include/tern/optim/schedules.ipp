@@ -33,7 +33,8 @@ TERN_INLINE void MultiStepLR::apply() {
   set_rates([=](double base) { return base * factor; });
 }
 
-TERN_INLINE LinearLR::LinearLR(Optimizer& optimizer, LinearLROptions options) : LRScheduler(optimizer), options_(options) {
+TERN_INLINE LinearLR::LinearLR(Optimizer& optimizer, LinearLROptions options, Here here) : LRScheduler(optimizer), options_(options) {
+  const tern::detail::Site at(here);
   if (!(options.start_factor > 0 && options.start_factor <= 1))
     fail("LinearLR", {"start_factor must be in (0, 1], not ", options.start_factor});
   if (!(options.end_factor >= 0 && options.end_factor <= 1))
@@ -50,8 +51,9 @@ TERN_INLINE void CosineAnnealingWarmRestarts::apply() {
   set_rates([&](double base) { return options_.eta_min + (base - options_.eta_min) * (1 + std::cos(phase)) / 2; });
 }
 
-TERN_INLINE SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones)
+TERN_INLINE SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones, Here here)
     : LRScheduler(optimizer), schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
+  const tern::detail::Site at(here);
   if (schedules_.empty() || milestones_.size() + 1 != schedules_.size())
     fail("SequentialLR", {Index(milestones_.size()), " milestones for ", Index(schedules_.size()), " schedules"});
   for (std::size_t i = 1; i < milestones_.size(); ++i)
@@ -96,7 +98,8 @@ TERN_INLINE StateDict ReduceLROnPlateau::state_dict() const {
   return state;
 }
 
-TERN_INLINE OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options) : LRScheduler(optimizer), options_(options) {
+TERN_INLINE OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options, Here here) : LRScheduler(optimizer), options_(options) {
+  const tern::detail::Site at(here);
   if (options.total_steps < 1) fail("OneCycleLR", {"total_steps must be positive, not ", options.total_steps});
   if (!(options.pct_start >= 0 && options.pct_start <= 1))
     fail("OneCycleLR", {"pct_start must be in [0, 1], not ", options.pct_start});
@@ -111,9 +114,9 @@ TERN_INLINE void OneCycleLR::apply() {
   const OneCycleLROptions& o = options_;
   const double start = o.max_lr / o.div_factor, least = start / o.final_div_factor, m = o.base_momentum, M = o.max_momentum;
   const double up = o.pct_start * double(o.total_steps) - 1, last = double(o.total_steps) - 1;
-  const Phase three[] = {{up, start, o.max_lr, M, m}, {2 * up, o.max_lr, start, m, M}, {last, start, least, M, M}};
-  const Phase two[] = {three[0], {last, o.max_lr, least, m, M}};
-  const Phase* phase = o.three_phase ? three : two;
+  const tern::detail::Phase three[] = {{up, start, o.max_lr, M, m}, {2 * up, o.max_lr, start, m, M}, {last, start, least, M, M}};
+  const tern::detail::Phase two[] = {three[0], {last, o.max_lr, least, m, M}};
+  const tern::detail::Phase* phase = o.three_phase ? three : two;
   // A training loop of total_steps ends with a step of the schedule. It keeps the learning rate, which nothing uses any
   // more.
   const double step = epoch_ < o.total_steps ? double(epoch_) : last;

@@ -47,6 +47,7 @@ inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, to_host_of<D>(), &d
 class TERN_API AnyTensor {
   detail::TensorImpl* impl_ = nullptr;
   const detail::DeviceTag* device_ = nullptr;
+  const detail::GradOps* grad_ops_ = nullptr;
 
  public:
   AnyTensor() {}
@@ -54,11 +55,16 @@ class TERN_API AnyTensor {
   AnyTensor(const Tensor<D, T>& x) : impl_(x.impl()), device_(&detail::device_tag<D>) {
     detail::retain(impl_);
   }
-  AnyTensor(const AnyTensor& other) noexcept : impl_(other.impl_), device_(other.device_) { detail::retain(impl_); }
-  AnyTensor(AnyTensor&& other) noexcept : impl_(other.impl_), device_(other.device_) { other.impl_ = nullptr; }
+  AnyTensor(const AnyTensor& other) noexcept : impl_(other.impl_), device_(other.device_), grad_ops_(other.grad_ops_) {
+    detail::retain(impl_);
+  }
+  AnyTensor(AnyTensor&& other) noexcept : impl_(other.impl_), device_(other.device_), grad_ops_(other.grad_ops_) {
+    other.impl_ = nullptr;
+  }
   AnyTensor& operator=(AnyTensor other) noexcept {
     std::swap(impl_, other.impl_);
     std::swap(device_, other.device_);
+    std::swap(grad_ops_, other.grad_ops_);
     return *this;
   }
   ~AnyTensor() { detail::release(impl_); }
@@ -75,7 +81,6 @@ class TERN_API AnyTensor {
   int dim() const { return checked("dim").ndim; }
   Index numel() const { return checked("numel").numel; }
   bool is_contiguous() const { return checked("is_contiguous").contiguous; }
-  bool requires_grad() const { return impl_ && impl_->node; }
   const char* device_name() const {
     checked("device_name");
     return device_->name;
@@ -92,9 +97,15 @@ class TERN_API AnyTensor {
 
   /// The accumulated gradient; undefined if there is none.
   AnyTensor grad() const;
-
-  /// Error for the element types and devices of which the program has made no tensor require a gradient by its typed handle.
-  AnyTensor& requires_grad_(bool on = true);
+  bool requires_grad() const { return impl_ && impl_->node; }
+  /// Freezes a parameter, or, with on, makes one of a module's parameters() learn again. Of other tensors a Tensor's requires_grad_() does that.
+  void requires_grad_(bool on = true, Here here = {}) const;
+  /// The same tensor, which knows how its gradients are calculated.
+  AnyTensor with_grad_ops(const detail::GradOps* grad_ops) const {
+    AnyTensor x(*this);
+    x.grad_ops_ = grad_ops;
+    return x;
+  }
 
   /// True if this is a Tensor<D, T>.
   template <Device D, Element T = float>
@@ -126,10 +137,7 @@ struct NamedTensor {
 
   // The tensor's, so that a loop over a network's parameters() reads as PyTorch's.
   bool requires_grad() const { return tensor.requires_grad(); }
-  const NamedTensor& requires_grad_(bool on = true) const {
-    AnyTensor(tensor).requires_grad_(on);
-    return *this;
-  }
+  void requires_grad_(bool on = true, Here here = {}) const { tensor.requires_grad_(on, here); }
   AnyTensor grad() const { return tensor.grad(); }
   DType dtype() const { return tensor.dtype(); }
   detail::Shape shape() const { return tensor.shape(); }

@@ -9,6 +9,7 @@
 namespace tern::inline TERN_BUILD::detail {
 
 namespace detail {
+struct GradOps;
 struct Node;
 struct TensorImpl;
 

@@ -188,7 +188,7 @@ class Tensor {
 
   // ---- autograd (autograd/) ----
   bool requires_grad() const { return impl_ && impl_->node; }
-  Tensor& requires_grad_(bool on = true);
+  Tensor& requires_grad_(bool on = true, Here here = {});
   bool is_leaf() const;
   /// The accumulated gradient; undefined if there is none.
   Tensor grad() const;

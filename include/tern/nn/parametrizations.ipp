@@ -1,0 +1,15 @@
+// The functions of parametrizations.hpp that are not templates.
+#pragma once
+#include "parametrizations.hpp"
+
+namespace tern::inline TERN_BUILD::nn::detail {
+
+[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Dims dim_first(const OpName& op, Index dim, int n) {
+  tern::detail::Dims order;
+  order.push_back(tern::detail::existing_dim(op, dim, n));
+  for (int i = 0; i < n; ++i)
+    if (i != order[0]) order.push_back(i);
+  return order;
+}
+
+}  // namespace tern::nn::detail

@@ -1,0 +1,67 @@
+// The line in Errors of constructors: that of the user's call, in a module's member the line of the module's constructor.
+#include "support/tensors.hpp"
+
+#include <tern/nn/nn.hpp>
+
+namespace nn_lines {
+using namespace tern_test;
+
+namespace {
+
+#define TERN_TEST_LINE(statement) \
+  CHECK(line_of(whole_error_of([&] { statement; })) == " (lines.cpp:" + std::to_string(__LINE__) + ")")
+
+template <Device D, class T = float>
+struct Net : nn::Module<D, T> {
+  nn::Linear<D, T> fc;
+  static constexpr int line = __LINE__ + 1;
+  explicit Net(Index width) : fc(width, 0) {}
+  TERN_FIELDS(Net, fc)
+};
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("an Error of a layer's constructor ends with the user's line", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  TERN_TEST_LINE(nn::Linear<D>(3, 0));
+  TERN_TEST_LINE(nn::Linear<D>(1, Index(1) << 60));  // of the op below
+  TERN_TEST_LINE(nn::Bilinear<D>(1, 0, 3));
+  TERN_TEST_LINE(nn::Conv1d<D>(0, 2, 3));
+  TERN_TEST_LINE(nn::Conv2d<D>(2, 2, 0));
+  TERN_TEST_LINE(nn::Conv3d<D>(2, 3, 3, {.groups = 2}));
+  TERN_TEST_LINE(nn::ConvTranspose2d<D>(0, 2, 3));
+  TERN_TEST_LINE(nn::BatchNorm1d<D>(-1));
+  TERN_TEST_LINE(nn::GroupNorm<D>(0, 4));
+  TERN_TEST_LINE(nn::InstanceNorm2d<D>(-1, {.affine = true}));
+  TERN_TEST_LINE(nn::LayerNorm<D>(-1));
+  TERN_TEST_LINE(nn::RMSNorm<D>(-1));
+  TERN_TEST_LINE(nn::Embedding<D>(0, 2));
+  TERN_TEST_LINE(nn::Embedding<D>(2, 2, {.padding_idx = 7}));
+  TERN_TEST_LINE(nn::EmbeddingBag<D>(0, 2));
+  TERN_TEST_LINE(nn::Dropout<D>(2));
+  TERN_TEST_LINE(nn::Dropout2d<D>(-1));
+  TERN_TEST_LINE(nn::AlphaDropout<D>(2));
+  TERN_TEST_LINE(nn::FeatureAlphaDropout<D>(2));
+  TERN_TEST_LINE(nn::GELU<D>("sigmoid"));
+  TERN_TEST_LINE(nn::Hardtanh<D>(2, 1));
+  TERN_TEST_LINE(nn::PReLU<D>({.num_parameters = -1}));
+  TERN_TEST_LINE(nn::ZeroPad2d<D>({1, 2, 3}));
+  TERN_TEST_LINE(nn::ConstantPad1d<D>({1, 2, 3}, 4));
+  TERN_TEST_LINE(nn::RNN<D>(0, 2));
+  TERN_TEST_LINE(nn::GRU<D>(2, 2, {.num_layers = 0}));
+  TERN_TEST_LINE(nn::LSTM<D>(2, 2, {.dropout = 2}));
+  TERN_TEST_LINE(nn::RNNCell<D>(0, 2));
+  TERN_TEST_LINE(nn::GRUCell<D>(0, 2));
+  TERN_TEST_LINE(nn::LSTMCell<D>(0, 2));
+  TERN_TEST_LINE(nn::MultiheadAttention<D>(4, 3));
+  TERN_TEST_LINE(nn::MultiheadAttention<D>(-4, 2));
+  TERN_TEST_LINE(nn::TransformerEncoderLayer<D>(4, 3));
+  TERN_TEST_LINE(nn::TransformerDecoderLayer<D>(4, 2, {.dim_feedforward = -1}));
+  TERN_TEST_LINE(nn::TransformerEncoder<D>(nn::TransformerEncoderLayer<D>(4, 2), 0));
+  TERN_TEST_LINE(nn::TransformerDecoder<D>(nn::TransformerDecoderLayer<D>(4, 2), 0));
+  TERN_TEST_LINE(nn::weight_norm(nn::Linear<D>(2, 2), {.dim = 5}));
+  TERN_TEST_LINE(nn::spectral_norm(nn::Linear<D>(2, 2), {.dim = 5}));
+  CHECK(line_of(whole_error_of([] { Net<D>(3); })) == " (lines.cpp:" + std::to_string(Net<D>::line) + ")");
+}
+
+}  // namespace nn_lines
