@@ -184,7 +184,7 @@ int main(int argc, char** argv) try {
   if (!cuda::is_available())
     std::printf("The GPU's columns are empty: %s.\n", cuda::why_not().c_str());
   else
-    for (const std::size_t way : {1, 2}) print_crossing(rows, way);
+    for (const std::size_t way : {1u, 2u}) print_crossing(rows, way);
   if (svg) draw(svg, rows);
   if (!json) return 0;
   rows.insert(std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.n > small.n; }), small);

@@ -63,7 +63,7 @@ TERN_INLINE void release_node(Node* node) {
 [[gnu::noinline]] TERN_INLINE Node* new_node(const char* name, const Here& here, const GradOps* ops, std::size_t bytes) {
   const int size_class = memory::class_of(bytes);
   auto* node = new (memory::allocate(size_class, bytes)) Node;
-  node->size_class = std::uint8_t(size_class);
+  node->size_class = size_class & 0x7f;
   node->name = name;
   node->file = here.file;
   node->line = here.line;

@@ -18,7 +18,7 @@ void small_tile(const MatrixProduct<T>& p, Index i, Index j) {
     const auto row = load<W>(b, b_col);
     const T* at = a;
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r, at += a_row) sums[r] += sum_t<T>(*at) * row;
+    for (int r = 0; r < R; ++r, at += a_row) sums[r] = Lanes<T, W>(sums[r] + sum_t<T>(*at) * row);
   }
   Lanes<T, W> done[R];  // a separate array is indexed in a loop, so that the sums themselves stay in registers
 #pragma GCC unroll 8
@@ -58,7 +58,7 @@ sum_t<T> short_dot(Index k, const T* a, const T* b) {
     for (int u = 0; u < 4; ++u) sums[u] += load<W>(a + l + u * W) * load<W>(b + l + u * W);
   for (; l + W <= k; l += W) sums[0] += load<W>(a + l) * load<W>(b + l);
   sum_t<T> sum = total<T, W>((sums[0] + sums[1]) + (sums[2] + sums[3]));
-  for (; l < k; ++l) sum += sum_t<T>(a[l]) * sum_t<T>(b[l]);
+  for (; l < k; ++l) sum = sum_t<T>(sum + sum_t<T>(a[l]) * sum_t<T>(b[l]));
   return sum;
 }
 

@@ -48,7 +48,7 @@ struct FewRows {
       for (int u = 0; u < C; ++u) totals[r][u] = total<T, W>(sums[r][u]);
     for (; l < end; ++l)
       for (int u = 0; u < C; ++u)
-        for (int r = 0; r < R; ++r) totals[r][u] += a[r * k + l] * S(b[u * p.b.column + l]);
+        for (int r = 0; r < R; ++r) totals[r][u] = S(totals[r][u] + a[r * k + l] * S(b[u * p.b.column + l]));
   }
 
   /// The same of all rows, if they are more than `deepest`.
@@ -91,7 +91,7 @@ struct FewRows {
       for (int r = 0; r < R; ++r) {
         S* const to = sums + r * width + j - first;
         auto sum = load<N>(to);
-        for (int u = 0; u < U; ++u) sum += a[r * k + l + u] * x[u];
+        for (int u = 0; u < U; ++u) sum = Lanes<T, N>(sum + a[r * k + l + u] * x[u]);
         std::memcpy(to, &sum, sizeof sum);
       }
     }
