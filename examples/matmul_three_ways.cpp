@@ -18,14 +18,14 @@ using namespace tern;
 template <class Run>
 double seconds_each(const Run& run) {
   const auto measure = [&](int times) {
-    const double start = now();
+    const double start = detail::now();
     run(times);
-    return (now() - start) / times;
+    return (detail::now() - start) / times;
   };
   run(1);
-  const double end = now() + 0.3;
+  const double end = detail::now() + 0.3;
   double least = measure(1);
-  while (now() < end) least = std::min(least, measure(1 + int(0.002 / least)));
+  while (detail::now() < end) least = std::min(least, measure(1 + int(0.002 / least)));
   return least;
 }
 
@@ -172,7 +172,7 @@ int main(int argc, char** argv) try {
     else
       throw std::runtime_error("usage: matmul_three_ways [--threads N] [--largest N] [--svg FILE] [--json FILE]");
   }
-  std::printf("n x n matrices of floats; CPU: %s, threads: %d; GPU: %s\n", build_info().instruction_set, num_threads(),
+  std::printf("n x n matrices of floats; CPU: %s, threads: %d; GPU: %s\n", build_info().instruction_set, get_num_threads(),
               cuda::is_available() ? cuda::device_info().name.c_str() : "none");
   std::printf("%6s%19s%19s%19s\n", "n", ways[0].name, ways[1].name, ways[2].name);
   const Row start{32, {0, 0, 0}};

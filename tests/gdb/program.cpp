@@ -18,7 +18,7 @@ struct Things {
   nn::Linear<Cpu> layer{3, 2};
   nn::Buffer<Cpu, half> buffer = full<Cpu>({1}, 4);
   AnyTensor any = indices, no_tensor;
-  Shape shape = {4, 5};
+  detail::Shape shape = {4, 5};
   std::vector<Tensor<Cpu>> list = {scalar, column};
 };
 
@@ -26,7 +26,7 @@ struct Things {
 [[gnu::noinline]] void shown(const Things& things) { asm volatile("" : : "r"(&things) : "memory"); }
 
 // A tensor of Cuda, on device 1, as far as a debugger that cannot read its elements sees it.
-static TensorImpl on_device{};
+static detail::TensorImpl on_device{};
 
 int main() {
   Things things;

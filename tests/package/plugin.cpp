@@ -8,8 +8,8 @@ using namespace tern;
 EXPORTED void seed(unsigned long number) { manual_seed(number); }
 EXPORTED double draw() { return rand<Cpu>({8}).sum().item(); }
 EXPORTED void use_threads(int count) { set_num_threads(count); }
-EXPORTED int threads() { return num_threads(); }
-EXPORTED long peak() { return cpu::memory_stats().peak; }
+EXPORTED int threads() { return get_num_threads(); }
+EXPORTED long peak() { return detail::cpu::memory_stats().peak; }
 
 /// The gradient of the sum of x² + x at 3, which is added up from two: 7.
 EXPORTED double gradient() {

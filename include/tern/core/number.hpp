@@ -5,6 +5,7 @@
 
 namespace tern::inline TERN_BUILD {
 
+namespace detail {
 /// A number as the caller wrote it: an integer or a floating-point number.
 class Number {
  public:
@@ -57,7 +58,6 @@ using number_t = std::conditional_t<is_floating_v<T>, double, Number>;
 template <class T>
 using operand_t = std::conditional_t<is_floating_v<T>, double, IntegerNumber>;
 
-namespace detail {
 
 /// The number for arithmetic on T. Error that names op if T is an integer type or bool that does not hold it.
 template <class T>

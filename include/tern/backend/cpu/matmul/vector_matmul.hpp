@@ -21,7 +21,7 @@ bool is_few_rows(const MatrixProduct<T>& p) {
 /// Columns of a product with R rows, of which c has the first p.m(). a holds them as numbers to calculate with, k apart.
 template <int R, class T>
 struct FewRows {
-  using S = sum_t<T>;
+  using S = detail::sum_t<T>;
   static constexpr int W = lanes<T>;
 
   const MatrixProduct<T>& p;
@@ -123,7 +123,7 @@ struct FewRows {
       for (Index r = 0; r < p.m(); ++r)
         store(p, r, block * width, std::min(width, p.n() - block * width), static_cast<const S*>(to + r * width));
     };
-    parallel_for(parts * blocks, 1, [&](Index begin, Index end) {
+    detail::parallel_for(parts * blocks, 1, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         const Index part = i / blocks, block = i % blocks;
         const Index first = block * width, last = std::min(n, first + width), bottom = k * (part + 1) / parts;
@@ -142,7 +142,7 @@ struct FewRows {
   void run(int threads) const {
     if (p.b.row != 1) return rows();
     const Index n = p.n(), registers_across = (n + W - 1) / W, parts = std::min<Index>(threads, registers_across);
-    parallel_for(parts, 1, [&](Index begin, Index end) {
+    detail::parallel_for(parts, 1, [&](Index begin, Index end) {
       const Index first = begin * registers_across / parts * W, last = std::min(n, end * registers_across / parts * W);
       dots<1>(dots<4>(first, last), last);
     });
@@ -154,11 +154,11 @@ template <class T>
 void vector_matmul(const MatrixProduct<T>& p) {
   const Index k = p.k();
   const int rows = p.m() == 1 ? 1 : few_rows;
-  const ThreadLease lease(useful_threads(p));
-  const Workspace<sum_t<T>> a(rows * k);
-  std::fill(a.get() + p.m() * k, a.get() + rows * k, sum_t<T>(0));
+  const detail::ThreadLease lease(useful_threads(p));
+  const Workspace<detail::sum_t<T>> a(rows * k);
+  std::fill(a.get() + p.m() * k, a.get() + rows * k, detail::sum_t<T>(0));
   for (Index i = 0; i < p.m(); ++i)
-    for (Index l = 0; l < k; ++l) a.get()[i * k + l] = sum_t<T>(p.a.data[i * p.a.row + l * p.a.column]);
+    for (Index l = 0; l < k; ++l) a.get()[i * k + l] = detail::sum_t<T>(p.a.data[i * p.a.row + l * p.a.column]);
   if (rows == 1) FewRows<1, T>{p, a.get()}.run(lease.count());
   else FewRows<few_rows, T>{p, a.get()}.run(lease.count());
 }
