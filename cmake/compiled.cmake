@@ -13,7 +13,7 @@ endif()
 add_library(tern::compiled ALIAS tern_compiled)
 set_target_properties(tern_compiled PROPERTIES
   EXPORT_NAME compiled OUTPUT_NAME tern VERSION ${tern_version} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-  CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
 target_link_libraries(tern_compiled PUBLIC tern)
 target_compile_definitions(tern_compiled INTERFACE TERN_COMPILED)
 if(NOT tern_any_processor)
@@ -21,6 +21,12 @@ if(NOT tern_any_processor)
 endif()
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   target_compile_options(tern_compiled PRIVATE -O2)
+endif()
+# A plugin that links the static library has a state of its own. g++ would give all plugins of a process one copy of each inline variable,
+# such as the tables of a gradient's functions, and so make one plugin's gradients call another's functions.
+get_target_property(tern_library_kind tern_compiled TYPE)
+if(tern_library_kind STREQUAL STATIC_LIBRARY)
+  target_compile_options(tern_compiled PUBLIC $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
 endif()
 
 # GNU's, also beside clang: LLVM's linker cannot dissolve the groups that let one object's function stand in for another's.

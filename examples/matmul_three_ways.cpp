@@ -20,14 +20,14 @@ using namespace tern;
 template <class Run>
 double seconds_each(const Run& run) {
   const auto measure = [&](int times) {
-    const double start = now();
+    const double start = detail::now();
     run(times);
-    return (now() - start) / times;
+    return (detail::now() - start) / times;
   };
   run(1);
-  const double end = now() + 0.3;
+  const double end = detail::now() + 0.3;
   double least = measure(1);
-  while (now() < end) least = std::min(least, measure(1 + int(0.002 / least)));
+  while (detail::now() < end) least = std::min(least, measure(1 + int(0.002 / least)));
   return least;
 }
 
@@ -186,7 +186,7 @@ int main(int argc, char** argv) try {
   if (!cuda::is_available())
     std::printf("The GPU's columns are empty: %s.\n", cuda::why_not().c_str());
   else
-    for (const std::size_t way : {1, 2}) print_crossing(rows, way);
+    for (const std::size_t way : {1u, 2u}) print_crossing(rows, way);
   if (svg) draw(svg, rows);
   if (!json) return 0;
   rows.insert(std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.n > small.n; }), small);

@@ -1,6 +1,7 @@
 """What the checks that are scripts share: compilers, running a command, and counting cases as tests/run reads them."""
 
 import os
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -55,6 +56,12 @@ def build_target(*targets):
 def build_library(*more):
     """What is wrong with LIBRARY, or with more targets, or None."""
     return build_target("tern_in_tree_extras", "tern_in_tree_linalg", "tern_in_tree_cuda", *more)
+
+
+def through_ccache():
+    """What comes before a command that compiles one object, so that the next run finds it: ccache, where it is installed and works."""
+    done = shutil.which("ccache") and run(["ccache", GXX, "-x", "c++", "-c", os.devnull, "-o", os.devnull])
+    return ["env", f"CCACHE_BASEDIR={ROOT}", "ccache"] if done and done.returncode == 0 else []
 
 
 def in_parallel(function, items):

@@ -67,7 +67,7 @@ struct Node {
   NodeExtra* extra = nullptr;          // hooks, a listener, a retained gradient: rare
 
   Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
-  char* at(std::uint32_t offset) { return reinterpret_cast<char*>(this) + offset; }
+  char* at(std::size_t offset) { return reinterpret_cast<char*>(this) + offset; }
   Here here() const { return {file, line}; }
 };
 }  // namespace detail

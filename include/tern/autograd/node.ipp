@@ -46,7 +46,7 @@ TERN_INLINE void destroy_hooks(Hook* hook) {
       if (edge.next) release_node(edge.next);
     }
     if (node->extra) destroy_extra(node->extra);
-    memory::deallocate(node, node->size_class);
+    detail::memory::deallocate(node, node->size_class);
   }
   tape.destroying = false;
 }
@@ -61,9 +61,9 @@ TERN_INLINE void release_node(Node* node) {
 }
 
 [[gnu::noinline]] TERN_INLINE Node* new_node(const char* name, const Here& here, const GradOps* ops, std::size_t bytes) {
-  const int size_class = memory::class_of(bytes);
-  auto* node = new (memory::allocate(size_class, bytes)) Node;
-  node->size_class = std::uint8_t(size_class);
+  const int size_class = detail::memory::class_of(bytes);
+  auto* node = new (detail::memory::allocate(size_class, bytes)) Node;
+  node->size_class = size_class & 0x7f;
   node->name = name;
   node->file = here.file;
   node->line = here.line;

@@ -34,7 +34,7 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
 }
 
 [[gnu::noinline]] TERN_INLINE void record_edges(const OpName& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans, int count) {
-  std::uint32_t bytes = sizeof(Node);
+  std::size_t bytes = sizeof(Node);
   int edges = 0;
   for (int i = 0; i < count; ++i) {
     const EdgePlan& plan = plans[i];
@@ -55,7 +55,7 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
       if (node) release_node(node);
     }
   } guard{node};
-  std::uint32_t offset = sizeof(Node) + std::uint32_t(edges) * sizeof(Edge);
+  std::size_t offset = sizeof(Node) + std::size_t(edges) * sizeof(Edge);
   std::uint64_t sequence = tape.sequence;
   for (int i = 0; i < count; ++i) {
     const EdgePlan& plan = plans[i];
@@ -74,7 +74,7 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
           saved[j] = save(plan.saved[j], output, op);
           ++edge.saved_count;
         }
-        offset += plan.saved_count * std::uint32_t(sizeof(Saved));
+        offset += plan.saved_count * sizeof(Saved);
         if (plan.plain) {
           if (plan.closure_bytes) std::memcpy(node->at(offset), plan.closure, plan.closure_bytes);
         } else {

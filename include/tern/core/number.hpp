@@ -12,9 +12,7 @@ class Number {
   template <class N>
     requires(std::is_arithmetic_v<N> || is_half_v<N>)
   constexpr Number(N n)
-      : integral_(std::is_integral_v<N> && !(std::is_unsigned_v<N> && n > N(INT64_MAX))),
-        integer_(integral_ ? Index(n) : 0),
-        real_(static_cast<double>(n)) {}
+      : integral_(is_index(n)), integer_(integral_ ? Index(n) : 0), real_(static_cast<double>(n)) {}
 
   constexpr double value() const { return real_; }
 
@@ -26,6 +24,12 @@ class Number {
   TERN_API bool round_to(DType type, Rounding rounding, Index& n) const;
 
  private:
+  template <class N>
+  static constexpr bool is_index(N n) {
+    if constexpr (std::is_unsigned_v<N> && sizeof n == sizeof(Index)) return n <= N(INT64_MAX);
+    else return std::is_integral_v<N>;
+  }
+
   bool integral_;
   Index integer_;
   double real_;

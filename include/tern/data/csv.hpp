@@ -94,7 +94,7 @@ class TERN_API Csv {
   T number(Index row, Index column) const {
     if constexpr (tern::detail::is_floating_v<T>) {
       const double value = floating(row, column, std::is_same_v<T, double>);
-      const T number = T(value);
+      const T number = T(compute_t<T>(value));
       if (std::isinf(double(number)) && !std::isinf(value)) refuse_large(row, column, dtype_of<T>);
       return number;
     } else {

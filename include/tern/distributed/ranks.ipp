@@ -90,7 +90,7 @@ inline constexpr Index bytes_at_once = 4 << 10;
   const int me = place.local_rank, seats = place.local_size;
   const bool streamed = seats > 1 && backend::cpu_kernels::can_stream_to(out);
   std::vector<const void*> inputs(std::size_t(place.local_size));
-  const auto offer = [&](Index begin, unsigned turn) {
+  const auto offer = [&](Index begin, std::uint64_t turn) {
     for (int seat = 0; seat < seats; ++seat) {
       const Part part(std::min(most, in.numel - begin), seat, seats);
       if (seat != me) copy_bytes(segment_->buffer(me, turn) + part.begin * bytes, in.data + (begin + part.begin) * bytes, part.size() * bytes);

@@ -22,6 +22,7 @@ struct TERN_API ConvPadding {
 
   ConvPadding(detail::Dims each) : sizes(each) {}
   ConvPadding(int all) : sizes(all) {}
+  ConvPadding(Index all) : sizes(all) {}
   ConvPadding(std::initializer_list<Index> each) : sizes(each) {}
   ConvPadding(const char* name);
 };

@@ -184,6 +184,8 @@ TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> var_mean(const Tensor<Cpu>&, d
 TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> std_mean(const Tensor<Cpu>&, detail::Dims, double, bool, Here))
 TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> aminmax(const Tensor<Cpu>&, detail::Dims, bool, Here))
 TERN_INSTANCE(Tensor<Cpu, Index> count_nonzero(const Tensor<Cpu>&, detail::Dims, Here))
+TERN_INSTANCE(Tensor<Cpu, Index> nonzero(const Tensor<Cpu>&, Here))
+TERN_INSTANCE(Tensor<Cpu, Index> nonzero(const Tensor<Cpu, bool>&, Here))
 TERN_INSTANCE(Tensor<Cpu> trace(const Tensor<Cpu>&, Here))
 TERN_INSTANCE(Tensor<Cpu> max(const Tensor<Cpu>&, Here))
 TERN_INSTANCE(ValuesAndIndices<Cpu, float> max(const Tensor<Cpu>&, Index, bool, Here))

@@ -30,7 +30,7 @@ Tensor<D, T> tril(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
 template <Device D, Element T>
 Tensor<D, T> triu(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
   const ErrorName name({"triu", here});
-  return detail::zeros_where({"triu", here}, x, diagonal, [](const auto& i, const auto& j) { return gt(i, j); });
+  return detail::zeros_where({"triu", here}, x, diagonal, [](const auto& i, const auto& j) { return lt(j, i); });
 }
 
 /// For a matrix its diagonal; for a vector the matrix with that diagonal.

@@ -227,7 +227,7 @@ inline constinit thread_local std::vector<tern::detail::CountedWork>* listed = n
   prediction.computing = seconds_of(device.work, cuda_matmul, cuda_convolution, cuda_elementwise);
   double copying = 0;
   for (const bool to_host : {false, true})
-    if (const double count = double(device.copies[to_host])) copying += count * copies[to_host][0].at(double(device.bytes[to_host]) / count);
+    if (const double count = double(device.copies[to_host]); count > 0) copying += count * copies[to_host][0].at(double(device.bytes[to_host]) / count);
   prediction.predicted.cuda = measuring::longer(prediction.queueing, prediction.computing) + copying;
   if (batch_bytes > 0) {
     prediction.to_device = prediction.each = copy(batch_bytes, tern::detail::Work::to_device);

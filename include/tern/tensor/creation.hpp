@@ -37,7 +37,7 @@ Tensor<D, T> tensor(std::initializer_list<detail::NestedList> list, Here here = 
   values.reserve(std::size_t(shape.numel()));
   nested.each([](void* out, const detail::Number& number) {
     auto& elements = *static_cast<std::vector<T>*>(out);
-    if constexpr (detail::is_floating_v<T>) elements.push_back(static_cast<T>(number.value()));
+    if constexpr (detail::is_floating_v<T>) elements.push_back(static_cast<compute_t<T>>(number.value()));
     else elements.push_back(detail::element<T>("tensor", number));
   }, &values);
   return from_vector<D, T>(values, shape);

@@ -110,13 +110,16 @@ void kernel(On<Cpu>, Types<T>, const AddRows& op) {
   const Rows &out = op.out, &in = op.in;
   if (op.moves.count == 0 || out.array.numel == 0) return;
   const cpu_kernels::RowWalk walk(out, in, sizeof(C), sizeof(T));
-  const bool dense = walk.to_step == sizeof(C) && walk.from_step == sizeof(T);
+  // A row of one element has nothing to vectorise, and there may be one for each element.
+  const bool dense = walk.n > 1 && walk.to_step == sizeof(C) && walk.from_step == sizeof(T);
   cpu_kernels::for_moves(op.moves, cpu_kernels::row_of(out).numel * Index(sizeof(C)), [&](Index to, Index from) {
     if (from < 0) return;
     walk.runs(out.array.data + walk.to(to), in.array.data + walk.from(from), [&](char* t, const char* f) {
       if (dense) return cpu_kernels::add_scaled(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), walk.n, 1);
-      for (Index k = 0; k < walk.n; ++k, t += walk.to_step, f += walk.from_step)
-        cpu_kernels::add_scaled(reinterpret_cast<C*>(t), reinterpret_cast<const T*>(f), 1, 1);
+      for (Index k = 0; k < walk.n; ++k, t += walk.to_step, f += walk.from_step) {
+        C& sum = *reinterpret_cast<C*>(t);
+        sum = C(sum + C(*reinterpret_cast<const T*>(f)));
+      }
     });
   });
 }

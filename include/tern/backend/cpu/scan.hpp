@@ -32,7 +32,7 @@ void scan_each(const Scan& op, scan_t<T> start, const Next& next) {
         const Index i = (strip / strips * m.n + (reverse ? m.n - 1 - k : k)) * m.inner + column;
         for (Index j = 0; j < count; ++j) {
           s[j] = next(s[j], scan_t<T>(x[i + j]), scan_t<T>(gate[i + j]));
-          y[i + j] = T(s[j]);
+          y[i + j] = T(compute_t<T>(s[j]));
         }
       }
     }

@@ -56,7 +56,7 @@ struct LibraryAttentionState {
   bool gradient(const X& g, const X& y, const Wide& log_sums, bool bias_gradient, std::tuple<X, X, X, X>& to) const {
     to = {like(query, query.size(3)), like(key, key.size(3)), like(value, value.size(3)),
           bias_gradient ? empty<D, T>(bias.shape(), bias.device()) : X()};
-    const auto& [dq, dk, dv, dbias] = to;
+    const X &dq = std::get<0>(to), &dk = std::get<1>(to), &dv = std::get<2>(to), &dbias = std::get<3>(to);
     X slope = g.detach();
     if (!std::equal(slope.impl()->strides, slope.impl()->strides + 4, y.impl()->strides)) {
       slope = like(y, y.size(3));

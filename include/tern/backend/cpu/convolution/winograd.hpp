@@ -315,7 +315,7 @@ template <class T>
 /// written is slow to read. It is a power of two, so that threads get equal shares. With few tiles or large sums it is
 /// one part, which all threads share.
 inline Index parts_of_sums(const TiledConvolution& s) {
-  const Index fit = (Index(1) << 24) / Index(sizeof(float) * points * s.in * s.out);
+  const Index fit = (Index(1) << 24) / (Index(sizeof(float)) * points * s.in * s.out);
   const Index most = std::min({Index(32), fit, s.count() / (2 * tiles_summed_at_once)});
   return fit < 4 || most < 2 ? 1 : Index(std::bit_floor(std::uint64_t(most)));
 }

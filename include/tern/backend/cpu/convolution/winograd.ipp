@@ -48,7 +48,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
 }
 
 [[gnu::noinline]] TERN_INLINE Index tiles_at_once(const TiledConvolution& s) {
-  const Index fit = (Index(1) << 19) / Index(sizeof(float) * points * (s.in + s.out));
+  const Index fit = (Index(1) << 19) / (Index(sizeof(float)) * points * (s.in + s.out));
   const Index share = (s.count() + get_num_threads() - 1) / get_num_threads();
   return (std::max<Index>(1, std::min({std::max<Index>(fit, 32), Index(96), share})) + rows - 1) / rows * rows;
 }

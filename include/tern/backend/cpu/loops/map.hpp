@@ -117,7 +117,7 @@ void kernel(On<Cpu>, Types<Out, In...>, const Map<F>& op) {
 
 template <class T>
 void kernel(On<Cpu>, Types<>, const Fill<T>& op) {
-  T number(static_cast<T>(op.value));
+  T number(static_cast<compute_t<T>>(op.value));
   Array one{};
   one.data = reinterpret_cast<char*>(&number);
   one.numel = 1;
