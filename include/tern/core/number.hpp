@@ -5,7 +5,6 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-namespace detail {
 /// A number as the caller wrote it: an integer or a floating-point number.
 class Number {
  public:
@@ -58,7 +57,6 @@ using number_t = std::conditional_t<is_floating_v<T>, double, Number>;
 /// The type of a number in arithmetic with elements of T.
 template <class T>
 using operand_t = std::conditional_t<is_floating_v<T>, double, IntegerNumber>;
-
 
 /// The number for arithmetic on T. Error that names op if T is an integer type or bool that does not hold it.
 template <class T>

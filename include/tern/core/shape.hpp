@@ -9,7 +9,6 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-namespace detail {
 /// The most dimensions a tensor can have.
 inline constexpr int max_dims = 8;
 
@@ -106,7 +105,6 @@ TERN_API Shape broadcast_shapes(const OpName& op, ShapeRef a, ShapeRef b);
 
 /// shape without the masked dimensions; with keepdim they stay, with size 1.
 TERN_API Shape reduced_shape(ShapeRef shape, unsigned mask, bool keepdim);
-}  // namespace detail
 
 }  // namespace tern::detail
 

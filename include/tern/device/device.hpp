@@ -102,9 +102,9 @@ class DeviceGuard {
 
 namespace detail::cpu {
 /// Bytes of host memory held by tensors.
-inline tern::detail::MemoryStats memory_stats() { return detail::memory::stats(); }
+inline tern::detail::MemoryStats memory_stats() { return memory::stats(); }
 /// Returns cached blocks that no tensor uses to the system.
-inline void empty_cache() { detail::memory::release_cached(); }
-}  // namespace cpu
+inline void empty_cache() { memory::release_cached(); }
+}  // namespace detail::cpu
 
 }  // namespace tern

@@ -43,7 +43,7 @@ struct MultiheadAttention : Module<D, T> {
   }
   TERN_FIELDS(MultiheadAttention, embed_dim, num_heads, dropout, batch_first, in_proj_weight, in_proj_bias, out_proj)
 
-  /// As in PyTorch's attn_mask, a bool_ mask [queries, keys] is true where a query does not see a key; a mask of
+  /// As in PyTorch's attn_mask, a boolean mask [queries, keys] is true where a query does not see a key; a mask of
   /// numbers is added. key_padding_mask [batch, keys], or [keys] without a batch, is true for keys that no query sees.
   template <class Mask = T>
   Tensor<D, T> forward(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,

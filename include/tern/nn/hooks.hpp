@@ -98,7 +98,7 @@ template <class M, class... X>
       }(std::index_sequence_for<X...>{});
     };
     auto* const object = const_cast<std::remove_const_t<M>*>(&module);  // hooks were registered where it is not const
-    return Y(hooks.call(hooks, object, inputs, int(end - inputs), {&forward, [](const void* f, tern::detail::TensorImpl* const* in) -> TensorImpl* {
+    return Y(hooks.call(hooks, object, inputs, int(end - inputs), {&forward, [](const void* f, tern::detail::TensorImpl* const* in) -> tern::detail::TensorImpl* {
                                                                      return (*static_cast<decltype(&forward)>(f))(in);
                                                                    }}));
   } else {

@@ -19,7 +19,7 @@ namespace detail {
 /// Sets of tensor types.
 template <class... P>
 struct Set {
-  using tern::detail::Parameters = tern::detail::Parameters<P...>;
+  using Parameters = tern::detail::Parameters<P...>;
 };
 template <class A, class B>
 struct Union;

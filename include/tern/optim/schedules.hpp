@@ -301,7 +301,7 @@ class TERN_API OneCycleLR : public LRScheduler {
   OneCycleLR(Optimizer& optimizer, OneCycleLROptions options, Here here = {});
 
  private:
-  struct tern::detail::Phase {
+  struct Phase {
     double end;  // the phase's last step
     double lr_from, lr_to, momentum_from, momentum_to;
   };

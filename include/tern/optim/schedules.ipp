@@ -114,9 +114,9 @@ TERN_INLINE void OneCycleLR::apply() {
   const OneCycleLROptions& o = options_;
   const double start = o.max_lr / o.div_factor, least = start / o.final_div_factor, m = o.base_momentum, M = o.max_momentum;
   const double up = o.pct_start * double(o.total_steps) - 1, last = double(o.total_steps) - 1;
-  const tern::detail::Phase three[] = {{up, start, o.max_lr, M, m}, {2 * up, o.max_lr, start, m, M}, {last, start, least, M, M}};
-  const tern::detail::Phase two[] = {three[0], {last, o.max_lr, least, m, M}};
-  const tern::detail::Phase* phase = o.three_phase ? three : two;
+  const Phase three[] = {{up, start, o.max_lr, M, m}, {2 * up, o.max_lr, start, m, M}, {last, start, least, M, M}};
+  const Phase two[] = {three[0], {last, o.max_lr, least, m, M}};
+  const Phase* phase = o.three_phase ? three : two;
   // A training loop of total_steps ends with a step of the schedule. It keeps the learning rate, which nothing uses any
   // more.
   const double step = epoch_ < o.total_steps ? double(epoch_) : last;

@@ -8,11 +8,9 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-namespace detail {
 struct GradOps;
 struct Node;
 struct TensorImpl;
-
 
 /// An atomic count. The last owner finds out that it is the last without a locked instruction.
 class RefCount {
@@ -32,21 +30,19 @@ class RefCount {
 /// and does not need it.
 [[gnu::weak]] void release_node(Node*);
 
-
 /// A small tensor stores its elements in the same block, behind the header.
 inline constexpr std::size_t inline_bytes = 768;
-}  // namespace detail
 
-struct alignas(64) detail::TensorImpl : detail::Array {
-  detail::RefCount refs;       // handles
-  detail::RefCount block;      // of an owner: one for all handles together, one for each view. A view never holds a graph
+struct alignas(64) TensorImpl : Array {
+  RefCount refs;               // handles
+  RefCount block;              // of an owner: one for all handles together, one for each view. A view never holds a graph
   std::uint32_t version;       // of an owner: how often its elements were written
   std::uint32_t view_version;  // of a view: the version that its node belongs to
-  detail::TensorImpl* owner;           // itself, or the impl whose block holds the elements
-  detail::TensorImpl* base;            // of a differentiable view: the tensor that it views, held
-  detail::Node* node;                  // its node on the tape, held; null if it needs no gradient
+  TensorImpl* owner;           // itself, or the impl whose block holds the elements
+  TensorImpl* base;            // of a differentiable view: the tensor that it views, held
+  Node* node;                  // its node on the tape, held; null if it needs no gradient
   void* storage;               // an owner's elements, if they are not behind the header
-  detail::Deleter deleter;             // null: storage comes from the host allocator, with class storage_class
+  Deleter deleter;             // null: storage comes from the host allocator, with class storage_class
   void* deleter_context;
   std::uint8_t header_class, storage_class;
   bool inference;              // made in inference mode: cannot be saved for backward

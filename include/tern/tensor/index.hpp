@@ -10,12 +10,19 @@ template <Device D, Element T = float>
 class Tensor;
 
 namespace detail {
-/// A new dimension of size 1. As a slice's bound: open.
+/// As a slice's bound: open.
 struct NoneType {
   constexpr operator std::optional<Index>() const { return {}; }
 };
+struct EllipsisType {};
 }  // namespace detail
+
+/// A new dimension of size 1. As a slice's bound: open.
+inline constexpr detail::NoneType NewAxis{};
+#ifndef None  // a macro of X11's
+/// PyTorch's name for it.
 inline constexpr detail::NoneType None{};
+#endif
 
 /// start:stop:step, as in Python; negative positions count from the end, and a bound may be open: {}, None or
 /// Slice::open. Without bounds: everything. The step must be positive.
@@ -27,10 +34,8 @@ struct Slice {
   constexpr Slice(std::optional<Index> first, std::optional<Index> end = {}, Index by = 1)
       : start(first.value_or(0)), stop(end.value_or(INT64_MAX)), step(by) {}
 };
-namespace detail {
+
 /// Stands for as many full slices as are missing.
-struct EllipsisType {};
-}  // namespace detail
 inline constexpr detail::EllipsisType Ellipsis{};
 
 namespace detail {

@@ -53,9 +53,9 @@ namespace detail::adl {
   X(erfc) X(erfinv) X(lgamma) X(digamma) X(sign) X(floor) X(ceil) X(round) X(trunc) X(frac) X(relu) X(logit)
 // Elementwise with a second tensor or a number. Each has an in-place form.
 #define TERN_BINARY_METHODS(X) X(mul) X(div) X(pow) X(fmod) X(remainder) X(floor_divide)
-// Elementwise with a second tensor or a number, with a bool_ result. Each has an in-place form.
+// Elementwise with a second tensor or a number, with a boolean result. Each has an in-place form.
 #define TERN_COMPARISON_METHODS(X) X(eq) X(ne) X(lt) X(le) X(gt) X(ge)
-// Elementwise with a bool_ result.
+// Elementwise with a boolean result.
 #define TERN_PREDICATE_METHODS(X) X(isnan) X(isinf) X(isfinite) X(logical_not)
 #define TERN_OTHER_METHODS(X)                                                                                          \
   X(add) X(sub) X(add_) X(sub_) X(atan2) X(maximum) X(minimum) X(logical_and) X(logical_or) X(logical_xor)             \

@@ -4,7 +4,6 @@
 
 namespace tern::inline TERN_BUILD::detail {
 
-namespace detail {
 /// The type of a tensor, without a tensor: its device and element type.
 template <class D, class T>
 struct TensorType {
@@ -32,6 +31,5 @@ Parameters<TensorType<D, T>> parameters_of(const std::vector<Tensor<D, T>>& tens
   for (const Tensor<D, T>& x : tensors) list.push_back({text({Index(list.size())}), x});
   return list;
 }
-}  // namespace detail
 
-}  // namespace tern
+}  // namespace tern::detail
