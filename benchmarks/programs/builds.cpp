@@ -118,6 +118,7 @@ void choices() {
   IN_PLACE(logical_and, x, y) IN_PLACE(logical_or, x, y) IN_PLACE(logical_xor, x, y) IN_PLACE(logical_not, x)
   FLAT(equal, equal(x, x)) FLAT(allclose, allclose(x, x))
   OP(masked_fill, masked_fill(x, mask, 2)) IN_PLACE(masked_fill, x, mask, 2) OP(masked_select, masked_select(x, mask))
+  OP(nan_to_num, nan_to_num(x)) IN_PLACE(nan_to_num, x)
 }
 
 void reductions() {
@@ -127,6 +128,8 @@ void reductions() {
   OP(aminmax, aminmax(x, 1).first) OP(max, max(x, 1).values) OP(min, min(x, 1).values) OP(median, median(x, 1).values)
   OP(quantile, quantile(x, 0.3, 1)) OP(trace, trace(x)) FLAT(any, any(x, 1)) FLAT(all, all(x, 1)) FLAT(argmax, argmax(x, 1))
   FLAT(argmin, argmin(x, 1)) FLAT(count_nonzero, count_nonzero(x, 1)) OP(sum_to, sum_to(x, {1024}))
+  OP(nansum, nansum(x, 1)) OP(nanmean, nanmean(x, 1)) OP(cummax, cummax(x, 1).values) OP(cummin, cummin(x, 1).values)
+  OP(logcumsumexp, logcumsumexp(x, 1)) OP(diff, diff(x)) FLAT(isin, isin(x, z))
   OP(cumsum, cumsum(x, 1)) OP(cumprod, cumprod(x, 1)) OP(sort, sort(x, 1).values) OP(msort, msort(x)) OP(topk, topk(x, 8).values)
   OP(kthvalue, kthvalue(x, 8, 1).values) FLAT(unique, unique(x)) FLAT(argsort, argsort(x, 1)) FLAT(searchsorted, searchsorted(msort(z), y))
   FLAT(bucketize, bucketize(y, msort(z)))
@@ -139,7 +142,7 @@ void normalisation() {
   OP(batch_norm, batch_norm(four, statistic, statistic, channel, channel, true))
   OP(batch_norm_relu, batch_norm_relu(four, statistic, statistic, channel, channel, true))
   OP(batch_norm_add_relu, batch_norm_add_relu(four, four, statistic, statistic, channel, channel, true))
-  OP(local_response_norm, local_response_norm(four, 3)) OP(pairwise_distance, pairwise_distance(x, y))
+  OP(cdist, cdist(x.narrow(0, 0, 16), y.narrow(0, 0, 16))) OP(local_response_norm, local_response_norm(four, 3)) OP(pairwise_distance, pairwise_distance(x, y))
   OP(cosine_similarity, cosine_similarity(x, y)) OP(normalize, normalize(x)) OP(dropout, dropout(x)) OP(dropout1d, dropout1d(x))
   OP(dropout2d, dropout2d(four)) OP(dropout3d, dropout3d(four)) OP(alpha_dropout, alpha_dropout(x))
   OP(feature_alpha_dropout, feature_alpha_dropout(four))
@@ -221,6 +224,9 @@ void positions() {
   OP(gather, gather(x, 0, places)) OP(index_select, index_select(x, 0, rows)) OP(index_add, index_add(x, 0, rows.narrow(0, 0, 256), y))
   OP(scatter_add, scatter_add(x, 0, places, y)) OP(take, take(x, places)) OP(take_along_dim, take_along_dim(x, places, 0))
   OP(index_fill, index_fill(x, 0, rows, 2)) OP(scatter, scatter(x, 0, places, y)) IN_PLACE(scatter, x, 0, places, y)
+  IN_PLACE(scatter_add, x, 0, places, y) OP(scatter_reduce, scatter_reduce(x, 0, places, y, "amax")) IN_PLACE(scatter_reduce, x, 0, places, y, "mean")
+  IN_PLACE(index_add, x, 0, rows.narrow(0, 0, 256), y) IN_PLACE(index_fill, x, 0, rows, 2)
+  OP(index_copy, index_copy(x, 0, rows.narrow(0, 0, 256), y)) IN_PLACE(index_copy, x, 0, rows.narrow(0, 0, 256), y)
   OP(repeat_interleave, repeat_interleave(x, 2, 1)) FLAT(nonzero, nonzero(mask)) OP(index, index(x, {rows, Slice(1, 300)}))
   OP(index_put, index_put(x, {rows}, z)) IN_PLACE(index_put, x, {rows}, z) OP(clone, clone(x)) OP(contiguous, contiguous(x.t()))
   IN_PLACE(copy, x, y) IN_PLACE(fill, x, 2) OP(to_type, to_type(to_type(x, f64), f32))

@@ -1,4 +1,4 @@
-// unique and bincount against std::map and counting loops.
+// unique, bincount and isin against std::map and loops.
 #include "tern/ops/counting.hpp"
 
 #include "support/tensors.hpp"
@@ -82,6 +82,28 @@ TEMPLATE_TEST_CASE("unique positions of a dimension", "[ops]", TERN_TEST_DEVICES
   CHECK(values_of(unique(block, {.dim = 1}).output) == Values{1, 2, 3, 4});
   CHECK(unique(block, {.dim = 1}).output.shape() == Shape{2, 1, 2});
   CHECK(unique(zeros<D>({0, 2}), {.dim = 0}).output.shape() == Shape{0, 2});
+}
+
+TEMPLATE_TEST_CASE("isin looks every element up", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type) {
+    using T = typename decltype(type)::type;
+    for (const auto& x : layouts(tensor_of<D, T>({4, 1, 7, 4, 0, 9}, {2, 3}))) {
+      CHECK(values_of(isin(x, tensor_of<D, T>({9, 4, 4, 2}, {2, 2}))) == Values{1, 0, 0, 1, 0, 1});
+      CHECK(values_of(isin(x, tensor_of<D, T>({9, 4}), true)) == Values{0, 1, 1, 0, 1, 0});
+      CHECK(values_of(isin(x, 4)) == Values{1, 0, 0, 1, 0, 0});
+      CHECK(values_of(isin(x, 4, true)) == Values{0, 1, 1, 0, 1, 1});
+      CHECK(values_of(isin(9, x)) == Values{1});
+      CHECK(values_of(isin(9, x, true)) == Values{0});
+      CHECK(values_of(isin(x, zeros<D, T>({0}))) == Values(6, 0));
+      CHECK(values_of(isin(x, zeros<D, T>({0}), true)) == Values(6, 1));
+    }
+  };
+  check(f64), check(f32), check(bf16), check(f16), check(i64), check(i32), check(u8);
+  CHECK(values_of(isin(tensor_of<D, bool>({1, 0}), tensor_of<D, bool>({1, 1}))) == Values{1, 0});
+  CHECK(values_of(isin(tensor_of<D, float>({NAN, 0, -0., 1}), tensor_of<D, float>({NAN, 0, -1}))) == Values{0, 1, 1, 0});
+  CHECK(isin(full<D>({}, 3), full<D>({}, 3)).item());
+  CHECK(isin(zeros<D>({0, 2}), ones<D>({2})).shape() == Shape{0, 2});
 }
 
 TEMPLATE_TEST_CASE("bincount counts numbers and sums weights", "[ops]", TERN_TEST_DEVICES) {

@@ -1,4 +1,4 @@
-// Elements counted: unique, bincount. Their results are not on the tape. The host waits for the number of results.
+// Elements counted and looked for: unique, bincount, isin. Their results are not on the tape.
 #pragma once
 #include "take.hpp"
 
@@ -110,5 +110,31 @@ auto bincount(const Tensor<D, I>& x, const Tensor<D, W>& weights, Index minlengt
   using Sum = std::conditional_t<std::is_same_v<W, float>, float, double>;
   return detail::sums_by_number(to_type(x, i64), to_type(weights.detach(), Type<Sum>{}), minlength, here);
 }
+
+/// True for each element that is among the test elements; with invert, that is not. NaN is among none.
+template <Device D, Element T>
+Tensor<D, bool> isin(const Tensor<D, T>& elements, const Tensor<D, T>& test_elements, bool invert = false, Here here = {}) {
+  const ErrorName name({"isin", here});
+  elements.checked("isin");
+  const Index count = test_elements.checked("isin")->numel;
+  if (count == 0) return full<D, bool>(elements.shape(), invert, elements.device());
+  const Tensor<D, T> sorted = msort(reshape(test_elements.detach(), -1, here), here), in = elements.detach();
+  const Tensor<D, Index> at = clamp_max(searchsorted(sorted, reshape(in, -1, here), false, {}, here), count - 1);
+  const Tensor<D, T> nearest = reshape(index_select(sorted, 0, at, here), in.shape(), here);
+  return invert ? ne(nearest, in) : eq(nearest, in);
+}
+template <Device D, Element T>
+Tensor<D, bool> isin(const Tensor<D, T>& elements, number_t<T> test_element, bool invert = false, Here here = {}) {
+  const ErrorName name({"isin", here});
+  return invert ? ne(elements, test_element, here) : eq(elements, test_element, here);
+}
+template <Device D, Element T>
+Tensor<D, bool> isin(number_t<T> element, const Tensor<D, T>& test_elements, bool invert = false, Here here = {}) {
+  const ErrorName name({"isin", here});
+  const Tensor<D, bool> found = any(eq(test_elements, element, here), {}, false, here);
+  return invert ? logical_not(found) : found;
+}
+
+TERN_SAME_PLACE(isin)
 
 }  // namespace tern

@@ -140,6 +140,8 @@ TERN_INSTANCE(Tensor<Cpu> clamp_max(const Tensor<Cpu>&, const Tensor<Cpu>&, Here
 TERN_INSTANCE(const Tensor<Cpu>& clamp_max_(const Tensor<Cpu>&, double, Here))
 TERN_INSTANCE(Tensor<Cpu> masked_fill(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, double, Here))
 TERN_INSTANCE(const Tensor<Cpu>& masked_fill_(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, double, Here))
+TERN_INSTANCE(Tensor<Cpu> nan_to_num(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>, Here))
+TERN_INSTANCE(const Tensor<Cpu>& nan_to_num_(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>, Here))
 TERN_INSTANCE(Tensor<Cpu> lerp(const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
 TERN_INSTANCE(const Tensor<Cpu>& lerp_(const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
 TERN_INSTANCE(Tensor<Cpu> lerp(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
@@ -170,6 +172,9 @@ TERN_INSTANCE(Tensor<Cpu, Index> multinomial(const Tensor<Cpu>&, Index, bool, He
 
 // Reductions.
 TERN_INSTANCE(Tensor<Cpu> sum(const Tensor<Cpu>&, Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> nansum(const Tensor<Cpu>&, Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> nanmean(const Tensor<Cpu>&, Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> logcumsumexp(const Tensor<Cpu>&, Index, Here))
 TERN_INSTANCE(Tensor<Cpu> mean(const Tensor<Cpu>&, Dims, bool, Here))
 TERN_INSTANCE(Tensor<Cpu> prod(const Tensor<Cpu>&, Dims, bool, Here))
 TERN_INSTANCE(Tensor<Cpu> amax(const Tensor<Cpu>&, Dims, bool, Here))
@@ -204,6 +209,7 @@ TERN_INSTANCE(Tensor<Cpu> instance_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, 
                                         double, double, Here))
 TERN_INSTANCE(Tensor<Cpu> batch_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, bool,
                                      double, double, Here))
+TERN_INSTANCE(Tensor<Cpu> cdist(const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
 TERN_INSTANCE(Tensor<Cpu> pairwise_distance(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, Here))
 TERN_INSTANCE(Tensor<Cpu> normalize(const Tensor<Cpu>&, double, Dims, double, Here))
 TERN_INSTANCE(Tensor<Cpu> cosine_similarity(const Tensor<Cpu>&, const Tensor<Cpu>&, Index, double, Here))
