@@ -29,6 +29,7 @@ Table<D, T> indexing() {
          if (c.is_tensor(2, "value")) return Results{masked_fill(c.x(0), c.bools(1), c.x(2, "value"))};
          return Results{masked_fill(c.x(0), c.bools(1), c.scalar(2, "value"))};
        }},
+      {"masked_scatter", [](C& c) { return Results{masked_scatter(c.x(0), c.bools(1), c.x(2, "source"))}; }},
       {"masked_select", [](C& c) { return Results{masked_select(c.x(0), c.bools(1))}; }},
       {"gather",
        [](C& c) {

@@ -49,7 +49,7 @@ Table<D, T> pointwise() {
         UNARY("nn.functional.relu", relu),
         UNARY("isfinite", isfinite), UNARY("isinf", isinf), UNARY("isnan", isnan),
         WITH_ALPHA(add), WITH_ALPHA(sub), BINARY(mul), BINARY(fmod), BINARY(remainder),
-        OF_TWO(maximum), OF_TWO(minimum),
+        OF_TWO(maximum), OF_TWO(minimum), OF_TWO(fmax), OF_TWO(fmin),
         {"addcmul",
          [](C& c) {
            const auto value = c.has("value") ? c.scalar("value") : typename C::Scalar(1);

@@ -129,11 +129,14 @@ Table<D, T> floating_reductions() {
       REDUCTION_IN_TYPE(mean),
       REDUCTION_IN_TYPE(prod),
       REDUCTION_IN_TYPE(nanmean),
+      {"cov", [](C& c) { return Results{cov(c.x(0), c.number("correction", 1))}; }},
+      {"corrcoef", [](C& c) { return Results{corrcoef(c.x(0))}; }},
+      {"histc", [](C& c) { return Results{histc(c.x(0), c.integer(1, "bins", 100), c.number(2, "min", 0), c.number(3, "max", 0))}; }},
       REDUCTION(logsumexp),
       {"logcumsumexp", [](C& c) { return Results{logcumsumexp(c.x(0), c.integer(1, "dim"))}; }},
       {"cdist",
        [](C& c) {
-         c.text("compute_mode", "");  // whether by products
+         c.text(3, "compute_mode", "");  // whether by products
          return Results{cdist(c.x(0), c.x(1), c.number(2, "p", 2))};
        }},
       {"quantile",

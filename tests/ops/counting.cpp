@@ -151,4 +151,21 @@ TEMPLATE_TEST_CASE("what cannot be counted is refused", "[ops][refusal]", TERN_T
   CHECK(error_of([&] { unique(Tensor<D>()); }) == "unique: a tensor is undefined");
 }
 
+TEMPLATE_TEST_CASE("histc counts intervals", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type) {
+    for (const auto& x : layouts(tensor_of<D, typename decltype(type)::type>({1, 5, 2, 4, 3, 9}, {2, 3}))) {
+      CHECK(values_of(x.histc(4)) == Values{2, 2, 1, 1});
+      CHECK(values_of(histc(x, 3, 1, 4)) == Values{1, 1, 2});
+      CHECK(values_of(histc(x, 2, 20, 30)) == Values{0, 0});
+    }
+  };
+  check(f64), check(f32), check(bf16), check(f16);
+  CHECK(values_of(histc(tensor_of<D, float>({NAN, 1, INFINITY}), 2, 0, 2)) == Values{0, 1});
+  CHECK(values_of(histc(full<D>({3}, 7), 2)) == Values{0, 3});
+  CHECK(values_of(histc(zeros<D>({0}), 2)) == Values{0, 0});
+  CHECK(error_of([&] { histc(ones<D>({2}), 2, 3, 1); }) == "histc: no intervals between 3 and 1");
+  CHECK(error_of([&] { histc(full<D>({2}, NAN), 2); }).find("histc: no intervals between ") == 0);
+}
+
 }  // namespace ops_counting

@@ -72,6 +72,8 @@ std::vector<HostileCalls<D>> views() {
       POSITIONS(unflatten, unflatten(x, v, {1, -1}), unflatten(x, 0, {v, -1}), unflatten(x, 0, {v, v}), unflatten(x, -1, {v, 3}),
                 unflatten(x, 0, {})),
       POSITIONS(movedim, movedim(x, v, 0), movedim(x, 0, v), movedim(x, {0, v}, {v, 0})),
+      POSITIONS(diag_embed, diag_embed(x, v), diag_embed(x, 0, v, 0), diag_embed(x, 1, 0, v), tril_indices<D>(2, 3, v), triu_indices<D>(2, 3, v)),
+      SIZES(tril_indices, tril_indices<D>(v, 2), triu_indices<D>(v, v)),
       POSITIONS(diagonal, diagonal(x, v), diagonal(x, 0, v, 0), diagonal(x, 1, 0, v), diag(x, v)),
       SIZES(repeat, repeat(x, v), repeat(x, {v, 1}), repeat(x, {1, v, 1, 1}), repeat(x, {v, v}), repeat(x, {v, 0}), tile(x, v),
             tile(x, {v, 2, v}), repeat(x, {}), tile(x, {})),
@@ -88,7 +90,7 @@ std::vector<HostileCalls<D>> views() {
 template <class D>
 std::vector<HostileCalls<D>> reductions() {
   return {
-      POSITIONS(sum, sum(x, v), sum(x, {0, v}), mean(x, v), prod(x, v), any(x, v), all(x, v), amax(x, v), amin(x, v),
+      POSITIONS(sum, sum(x, v), sum(x, {0, v}), mean(x, v), prod(x, v), any(x, v), all(x, v), amax(x, v), amin(x, v), cross(x, x, v),
                 nansum(x, v), nanmean(x, v)),
       POSITIONS(var, var(x, v), tern::std(x, v), var_mean(x, v), std_mean(x, v), logsumexp(x, v), norm(x, 2, v), norm(x, 3, {0, v}),
                 aminmax(x, v)),
@@ -124,6 +126,7 @@ std::vector<HostileCalls<D>> by_index() {
                 take_along_dim(x, ints<D>(0, 0), v)),
       SIZES(repeat_interleave, repeat_interleave(x, v), repeat_interleave(x, v, 0), repeat_interleave(x, v, -1), repeat_interleave(x, 2, v),
             repeat_interleave(x, ints<D>(v, v), 0), repeat_interleave(x, number<D>(v))),
+      SIZES(histc, histc(x, v)),
       SIZES(one_hot, one_hot(ints<D>(0, 1), v), one_hot(ints<D>(0, v)), one_hot(ints<D>(v, v), v), one_hot(no_ints<D>(), v)),
       POSITIONS(embedding, embedding(ints<D>(0, v), values<D>({3, 2})), embedding(ints<D>(0, 1), values<D>({3, 2}), v),
                 embedding(ints<D>(v, 0), values<D>({0, 2})), embedding_bag(ints<D>(v, 0), values<D>({3, 2}), ints<D>(0, 1)),
@@ -156,6 +159,8 @@ std::vector<HostileCalls<D>> images() {
             unfold(x, {1, 2, 3}, U())),
       SIZES(fold, fold(x, {v, v}, 1), fold(x, {3, 2}, v), fold(x, {2, 2}, 2, {.padding = v, .stride = v}), fold(x, {v, 2}, {v, 1}),
             fold(x, {3, 3}, 2, {.dilation = v}), fold(x, {}, 1)),
+      SIZES(affine_grid, affine_grid(values<D>({1, 2, 3}), {1, 1, v, 2}), affine_grid(values<D>({1, 2, 3}), {1, v, v, v}),
+            affine_grid(values<D>({1, 2, 3}), {v, 1, 2, 2})),
       SIZES(interpolate, interpolate(x, I{.size = v}), interpolate(x, I{.size = {v, 2}}), interpolate(x, I{.scale_factor = double(v)}),
             interpolate(x, I{.scale_factor = {double(v), 1.0}}), interpolate(x, I{.scale_factor = double(NAN)}),
             interpolate(x, I{.scale_factor = double(INFINITY)}), interpolate(x, I{.size = v, .mode = InterpolateMode::area}),

@@ -377,6 +377,26 @@ const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& m
                             [&] { return masked_fill(x, mask, value, here); }, x, mask, value);
 }
 
+/// x with the elements where the mask is true replaced by the first ones of source, in order. x and the mask are broadcast; in
+/// place the mask alone. The host waits for their number. Error if the source has fewer.
+template <Device D, Element T>
+const Tensor<D, T>& masked_scatter_(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& source, Here here = {}) {
+  const ErrorName name({"masked_scatter_", here});
+  const Tensor<D, bool> places = contiguous(expand(mask, x.checked("masked_scatter_")->shape(), here), here);
+  Index count;
+  backend::run<D>(backend::CountTrue{*places.impl(), count});
+  if (count > source.checked("masked_scatter_")->numel)
+    fail("masked_scatter_", {"a source of ", source.numel(), " elements for ", count, " places"});
+  return index_put_(x, {places}, narrow(reshape(source, -1, here), 0, 0, count, here), false, here);
+}
+template <Device D, Element T>
+Tensor<D, T> masked_scatter(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& source, Here here = {}) {
+  const ErrorName name({"masked_scatter", here});
+  const Shape shape = broadcast_shapes("masked_scatter", x.checked("masked_scatter")->shape_ref(), mask.checked("masked_scatter")->shape_ref());
+  const Tensor<D, T> y = clone(expand(x, shape, here), here);
+  return masked_scatter_(y, mask, source, here);
+}
+
 /// The elements where the mask is true, as a vector. x and the mask are broadcast. The host waits for their number.
 template <Device D, Element T>
 Tensor<D, T> masked_select(const Tensor<D, T>& x, const Tensor<D, bool>& mask, Here here = {}) {

@@ -13,6 +13,7 @@
 #include "convolution.hpp"
 #include "copy.hpp"
 #include "counting.hpp"
+#include "covariance.hpp"
 #include "cross_entropy.hpp"
 #include "ctc_loss.hpp"
 #include "cumulative.hpp"

@@ -64,7 +64,8 @@ namespace detail::adl {
   X(index_fill) X(scatter) X(scatter_) X(scatter_add) X(repeat_interleave) X(nonzero) X(max) X(min) X(median)         \
   X(quantile) X(equal) X(allclose) X(unique) X(bincount) X(multinomial) X(normal_) X(uniform_) X(bernoulli_)           \
   X(index_add_) X(index_fill_) X(index_copy) X(index_copy_) X(scatter_add_) X(scatter_reduce) X(scatter_reduce_)       \
-  X(nansum) X(nanmean) X(nan_to_num) X(nan_to_num_) X(cummax) X(cummin) X(logcumsumexp) X(diff)
+  X(nansum) X(nanmean) X(nan_to_num) X(nan_to_num_) X(cummax) X(cummin) X(logcumsumexp) X(diff)              \
+  X(fmax) X(fmin) X(inner) X(kron) X(cross) X(cov) X(corrcoef) X(diag_embed) X(masked_scatter) X(masked_scatter_) X(histc)
 
 TERN_UNARY_METHODS(TERN_ADL)
 TERN_BINARY_METHODS(TERN_ADL)
@@ -389,6 +390,27 @@ inline constexpr std_caller call_std{};
   Tensor logcumsumexp(Index dim, Here here = {}) const { return TERN_CALL(logcumsumexp, dim, here); }                   \
   Tensor diff(Index n = 1, Index dim = -1, const Tensor& prepend = {}, const Tensor& append = {}, Here here = {}) const {\
     return TERN_CALL(diff, n, dim, prepend, append, here);                                                              \
+  }                                                                                                                     \
+  Tensor fmax(const Tensor& other, Here here = {}) const { return TERN_CALL(fmax, other, here); }                       \
+  Tensor fmin(const Tensor& other, Here here = {}) const { return TERN_CALL(fmin, other, here); }                       \
+  Tensor inner(const Tensor& other, Here here = {}) const { return TERN_CALL(inner, other, here); }                     \
+  Tensor kron(const Tensor& other, Here here = {}) const { return TERN_CALL(kron, other, here); }                       \
+  Tensor cross(const Tensor& other, Index dim = -1, Here here = {}) const {                                             \
+    return TERN_CALL(cross, other, dim, here);                                                                          \
+  }                                                                                                                     \
+  Tensor cov(double correction = 1, Here here = {}) const { return TERN_CALL(cov, correction, here); }                  \
+  Tensor corrcoef(Here here = {}) const { return TERN_CALL(corrcoef, here); }                                           \
+  Tensor diag_embed(Index diagonal = 0, Index dim1 = -2, Index dim2 = -1, Here here = {}) const {                       \
+    return TERN_CALL(diag_embed, diagonal, dim1, dim2, here);                                                           \
+  }                                                                                                                     \
+  Tensor masked_scatter(const Tensor<D, bool>& mask, const Tensor& source, Here here = {}) const {                      \
+    return TERN_CALL(masked_scatter, mask, source, here);                                                               \
+  }                                                                                                                     \
+  const Tensor& masked_scatter_(const Tensor<D, bool>& mask, const Tensor& source, Here here = {}) const {              \
+    return TERN_CALL(masked_scatter_, mask, source, here);                                                              \
+  }                                                                                                                     \
+  Tensor histc(Index bins = 100, double min = 0, double max = 0, Here here = {}) const {                                \
+    return TERN_CALL(histc, bins, min, max, here);                                                                      \
   }                                                                                                                     \
   Tensor repeat_interleave(Index repeats, std::optional<Index> dim = {}, Here here = {}) const {                        \
     return TERN_CALL(repeat_interleave, repeats, dim, here);                                                            \
