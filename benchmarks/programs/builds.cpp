@@ -109,7 +109,7 @@ void activations() {
 void choices() {
   OP(lerp, lerp(x, y, z)) IN_PLACE(lerp, x, y, 0.3) OP(addcmul, addcmul(x, y, z, 3)) IN_PLACE(addcmul, x, y, z)
   OP(addcdiv, addcdiv(x, y, z, 3)) IN_PLACE(addcdiv, x, y, z) OP(where, where(mask, x, y)) OP(maximum, maximum(x, y))
-  OP(minimum, minimum(x, y)) OP(clamp, clamp(x, 0.3, 0.7)) IN_PLACE(clamp, x, 0.3, 0.7) OP(clamp_min, clamp_min(x, 0.5))
+  OP(minimum, minimum(x, y)) OP(fmax, fmax(x, y)) OP(fmin, fmin(x, y)) OP(clamp, clamp(x, 0.3, 0.7)) IN_PLACE(clamp, x, 0.3, 0.7) OP(clamp_min, clamp_min(x, 0.5))
   IN_PLACE(clamp_min, x, 0.5) OP(clamp_max, clamp_max(x, 0.5)) IN_PLACE(clamp_max, x, 0.5)
   FLAT(eq, eq(x, y)) FLAT(ne, ne(x, y)) FLAT(lt, lt(x, y)) FLAT(le, le(x, y)) FLAT(gt, gt(x, y)) FLAT(ge, ge(x, y))
   IN_PLACE(eq, x, y) IN_PLACE(ne, x, y) IN_PLACE(lt, x, y) IN_PLACE(le, x, y) IN_PLACE(gt, x, y) IN_PLACE(ge, x, y)
@@ -118,6 +118,8 @@ void choices() {
   IN_PLACE(logical_and, x, y) IN_PLACE(logical_or, x, y) IN_PLACE(logical_xor, x, y) IN_PLACE(logical_not, x)
   FLAT(equal, equal(x, x)) FLAT(allclose, allclose(x, x))
   OP(masked_fill, masked_fill(x, mask, 2)) IN_PLACE(masked_fill, x, mask, 2) OP(masked_select, masked_select(x, mask))
+  OP(nan_to_num, nan_to_num(x)) IN_PLACE(nan_to_num, x)
+  OP(masked_scatter, masked_scatter(x, mask, y)) IN_PLACE(masked_scatter, x, mask, y)
 }
 
 void reductions() {
@@ -127,6 +129,8 @@ void reductions() {
   OP(aminmax, aminmax(x, 1).first) OP(max, max(x, 1).values) OP(min, min(x, 1).values) OP(median, median(x, 1).values)
   OP(quantile, quantile(x, 0.3, 1)) OP(trace, trace(x)) FLAT(any, any(x, 1)) FLAT(all, all(x, 1)) FLAT(argmax, argmax(x, 1))
   FLAT(argmin, argmin(x, 1)) FLAT(count_nonzero, count_nonzero(x, 1)) OP(sum_to, sum_to(x, {1024}))
+  OP(nansum, nansum(x, 1)) OP(nanmean, nanmean(x, 1)) OP(cummax, cummax(x, 1).values) OP(cummin, cummin(x, 1).values)
+  OP(logcumsumexp, logcumsumexp(x, 1)) OP(diff, diff(x)) FLAT(isin, isin(x, z)) FLAT(histc, histc(x)) OP(cov, cov(x)) OP(corrcoef, corrcoef(x))
   OP(cumsum, cumsum(x, 1)) OP(cumprod, cumprod(x, 1)) OP(sort, sort(x, 1).values) OP(msort, msort(x)) OP(topk, topk(x, 8).values)
   OP(kthvalue, kthvalue(x, 8, 1).values) FLAT(unique, unique(x)) FLAT(argsort, argsort(x, 1)) FLAT(searchsorted, searchsorted(msort(z), y))
   FLAT(bucketize, bucketize(y, msort(z)))
@@ -139,7 +143,7 @@ void normalisation() {
   OP(batch_norm, batch_norm(four, statistic, statistic, channel, channel, true))
   OP(batch_norm_relu, batch_norm_relu(four, statistic, statistic, channel, channel, true))
   OP(batch_norm_add_relu, batch_norm_add_relu(four, four, statistic, statistic, channel, channel, true))
-  OP(local_response_norm, local_response_norm(four, 3)) OP(pairwise_distance, pairwise_distance(x, y))
+  OP(cdist, cdist(x.narrow(0, 0, 16), y.narrow(0, 0, 16))) OP(local_response_norm, local_response_norm(four, 3)) OP(pairwise_distance, pairwise_distance(x, y))
   OP(cosine_similarity, cosine_similarity(x, y)) OP(normalize, normalize(x)) OP(dropout, dropout(x)) OP(dropout1d, dropout1d(x))
   OP(dropout2d, dropout2d(four)) OP(dropout3d, dropout3d(four)) OP(alpha_dropout, alpha_dropout(x))
   OP(feature_alpha_dropout, feature_alpha_dropout(four))
@@ -154,6 +158,8 @@ void losses() {
   OP(ctc_loss, ctc_loss(logs, labels, long_ones, short_ones)) OP(margin_ranking_loss, margin_ranking_loss(x, y, sign_of_y))
   OP(hinge_embedding_loss, hinge_embedding_loss(x, sign_of_y)) OP(soft_margin_loss, soft_margin_loss(x, y))
   OP(triplet_margin_loss, triplet_margin_loss(x, y, z.expand({256, 1024}))) OP(kl_div, kl_div(x, y)) OP(poisson_nll_loss, poisson_nll_loss(x, y))
+  OP(cosine_embedding_loss, cosine_embedding_loss(x, y, sign_of_y.select(1, 0))) OP(multi_margin_loss, multi_margin_loss(x, columns))
+  OP(gaussian_nll_loss, gaussian_nll_loss(x, y, y * y))
 }
 
 void products() {
@@ -161,6 +167,7 @@ void products() {
   OP(matmul, matmul(x, y.t())) OP(mm, mm(x, y.t())) OP(mv, mv(x, z)) OP(dot, dot(z, z)) OP(bmm, bmm(three, three)) OP(linear, linear(x, y))
   OP(outer, outer(v, z)) OP(addmm, addmm(x, a, y, 2, 3)) OP(addmv, addmv(v, x, z, 2, 3))
   OP(addbmm, addbmm(leaf({64, 64}), three, three, 2, 3)) OP(baddbmm, baddbmm(three, three, three, 2, 3))
+  OP(inner, inner(x, y)) OP(kron, kron(v, z)) OP(cross, cross(leaf({1024, 3}), leaf({1024, 3})))
   OP(tensordot, tensordot(a, a, 1)) OP(einsum, einsum("ij,kj,j->ik", List{x, y, z})) OP(bilinear, bilinear(a, a, leaf({2, 256, 256})))
   OP(scaled_dot_product_attention, scaled_dot_product_attention(query, query, query))
 }
@@ -209,23 +216,27 @@ void images() {
   OP(adaptive_max_pool2d_with_indices, adaptive_max_pool2d_with_indices(image, 7).values)
   OP(adaptive_max_pool3d_with_indices, adaptive_max_pool3d_with_indices(solid, 7).values)
   OP(pad, pad(image, {1, 1, 1, 1})) OP(grid_sample, grid_sample(image, grid))
+  OP(affine_grid, affine_grid(leaf({4, 2, 3}), {4, 16, 32, 32}))
   OP(interpolate, interpolate(image, {.size = {64, 64}, .mode = InterpolateMode::bilinear})) OP(pixel_shuffle, pixel_shuffle(image, 2))
   OP(pixel_unshuffle, pixel_unshuffle(image, 2)) OP(channel_shuffle, channel_shuffle(image, 4))
   OP(fold, fold(leaf({4, 64, 256}), {32, 32}, 2, {.stride = 2}))
 }
 
 void positions() {
-  OP(tril, tril(x)) OP(triu, triu(x)) OP(diag, diag(z)) OP(hstack, hstack(List{x, y})) OP(vstack, vstack(List{x, y})) OP(cat, cat(List{x, y}, 1))
+  OP(tril, tril(x)) OP(triu, triu(x)) OP(diag, diag(z)) OP(diag_embed, diag_embed(x.narrow(1, 0, 32))) OP(hstack, hstack(List{x, y})) OP(vstack, vstack(List{x, y})) OP(cat, cat(List{x, y}, 1))
   OP(stack, stack(List{x, y})) OP(repeat, repeat(x, {2, 1})) OP(tile, tile(x, {2})) OP(flip, flip(x, 1)) OP(roll, roll(x, 1, 1))
   OP(rot90, rot90(x)) OP(meshgrid, meshgrid(List{z, z})[1].clone()) OP(reshape, reshape(x.t(), {256 * 1024}))
   OP(gather, gather(x, 0, places)) OP(index_select, index_select(x, 0, rows)) OP(index_add, index_add(x, 0, rows.narrow(0, 0, 256), y))
   OP(scatter_add, scatter_add(x, 0, places, y)) OP(take, take(x, places)) OP(take_along_dim, take_along_dim(x, places, 0))
   OP(index_fill, index_fill(x, 0, rows, 2)) OP(scatter, scatter(x, 0, places, y)) IN_PLACE(scatter, x, 0, places, y)
+  IN_PLACE(scatter_add, x, 0, places, y) OP(scatter_reduce, scatter_reduce(x, 0, places, y, "amax")) IN_PLACE(scatter_reduce, x, 0, places, y, "mean")
+  IN_PLACE(index_add, x, 0, rows.narrow(0, 0, 256), y) IN_PLACE(index_fill, x, 0, rows, 2)
+  OP(index_copy, index_copy(x, 0, rows.narrow(0, 0, 256), y)) IN_PLACE(index_copy, x, 0, rows.narrow(0, 0, 256), y)
   OP(repeat_interleave, repeat_interleave(x, 2, 1)) FLAT(nonzero, nonzero(mask)) OP(index, index(x, {rows, Slice(1, 300)}))
   OP(index_put, index_put(x, {rows}, z)) IN_PLACE(index_put, x, {rows}, z) OP(clone, clone(x)) OP(contiguous, contiguous(x.t()))
   IN_PLACE(copy, x, y) IN_PLACE(fill, x, 2) OP(to_type, to_type(to_type(x, f64), f32))
   FLAT(uniform, uniform<Cpu>({256, 1024}, 0, 1)) FLAT(rand, rand<Cpu>({256, 1024})) FLAT(randn, randn<Cpu>({256, 1024}))
-  FLAT(normal, normal(x, y)) FLAT(multinomial, multinomial(x, 2)) IN_PLACE(uniform, x) IN_PLACE(normal, x) IN_PLACE(bernoulli, x)
+  FLAT(normal, normal(x, y)) FLAT(multinomial, multinomial(x, 2)) OP(gumbel_softmax, gumbel_softmax(x)) IN_PLACE(uniform, x) IN_PLACE(normal, x) IN_PLACE(bernoulli, x)
   FLAT(bernoulli, bernoulli(x)) FLAT(rand_like, rand_like(x)) FLAT(randn_like, randn_like(x))
 }
 

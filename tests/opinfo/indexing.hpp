@@ -29,6 +29,7 @@ Table<D, T> indexing() {
          if (c.is_tensor(2, "value")) return Results{masked_fill(c.x(0), c.bools(1), c.x(2, "value"))};
          return Results{masked_fill(c.x(0), c.bools(1), c.scalar(2, "value"))};
        }},
+      {"masked_scatter", [](C& c) { return Results{masked_scatter(c.x(0), c.bools(1), c.x(2, "source"))}; }},
       {"masked_select", [](C& c) { return Results{masked_select(c.x(0), c.bools(1))}; }},
       {"gather",
        [](C& c) {
@@ -49,6 +50,22 @@ Table<D, T> indexing() {
              return Results{scatter(x, dim, at, source, c.text("reduce", "").c_str())};
            };
            return c.is_tensor(3, "src") ? put(c.x(3, "src")) : put(c.scalar(3, "value"));
+         });
+       }},
+      {"index_copy", [](C& c) { return Results{index_copy(c.x(0), c.integer(1), c.ints(2), c.x(3))}; }},
+      {"isin",
+       [](C& c) {
+         c.flag("assume_unique", false);  // a hint
+         const bool invert = c.flag("invert", false);
+         if (!c.is_tensor(1, "test_elements")) return Results{isin(c.x(0, "elements"), c.scalar(1, "test_elements"), invert)};
+         if (!c.is_tensor(0, "elements")) return Results{isin(c.scalar(0, "elements"), c.x(1, "test_elements"), invert)};
+         return Results{isin(c.x(0, "elements"), c.x(1, "test_elements"), invert)};
+       }},
+      {"scatter_reduce",
+       [](C& c) {
+         const std::string reduce = c.text(4, "reduce", "");
+         return c.with_positions(2, [&](const auto& at) {
+           return Results{scatter_reduce(c.x(0), c.integer(1), at, c.x(3, "src"), reduce.c_str(), c.flag("include_self", true))};
          });
        }},
       {"take", [](C& c) { return Results{take(c.x(0), c.ints(1))}; }},

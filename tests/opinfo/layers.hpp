@@ -71,6 +71,16 @@ Table<D, T> layers() {
        [](C& c) {
          return Results{margin_ranking_loss(c.x(0), c.x(1), c.x(2), {c.number("margin", 0), c.reduction()})};
        }},
+      {"nn.functional.cosine_embedding_loss",
+       [](C& c) { return Results{cosine_embedding_loss(c.x(0), c.x(1), c.x(2), {c.number("margin", 0), c.reduction()})}; }},
+      {"nn.functional.gaussian_nll_loss",
+       [](C& c) {
+         return Results{gaussian_nll_loss(c.x(0), c.x(1), c.x(2), {c.flag("full", false), c.number("eps", 1e-6), c.reduction()})};
+       }},
+      {"nn.functional.multi_margin_loss",
+       [](C& c) {
+         return Results{multi_margin_loss(c.x(0), c.ints(1), {c.number("p", 1), c.number("margin", 1), c.reduction()})};
+       }},
       {"nn.functional.mse_loss", [](C& c) { return Results{mse_loss(c.x(0), c.x(1), {c.reduction()})}; }},
       {"nn.functional.nll_loss",
        [](C& c) {

@@ -25,6 +25,15 @@ Table<D, T> matrices() {
       PRODUCT(mv),
       PRODUCT(dot),
       PRODUCT(outer),
+      PRODUCT(inner),
+      PRODUCT(kron),
+      {"cross",
+       [](C& c) {
+         Index dim = 0;  // by default the first of size 3
+         while (!c.has(2, "dim") && c.x(0).size(dim) != 3) ++dim;
+         return Results{cross(c.x(0), c.x(1), c.integer(2, "dim", dim))};
+       }},
+      {"linalg.cross", [](C& c) { return Results{cross(c.x(0), c.x(1), c.integer(2, "dim", -1))}; }},
       ADD_PRODUCT(addmm),
       ADD_PRODUCT(addmv),
       ADD_PRODUCT(addbmm),

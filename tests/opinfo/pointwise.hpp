@@ -24,6 +24,13 @@ Table<D, T> pointwise() {
   Table<D, T> table{
       BINARY(eq), BINARY(ne), BINARY(lt), BINARY(le), BINARY(gt), BINARY(ge),
       OF_TWO(logical_and), OF_TWO(logical_or), OF_TWO(logical_xor), UNARY("logical_not", logical_not),
+      {"nan_to_num",
+       [](C& c) {
+         const auto bound = [&](int position, const char* name) {
+           return c.has(position, name) ? std::optional(c.number(position, name, 0)) : std::nullopt;
+         };
+         return Results{nan_to_num(c.x(0), c.number(1, "nan", 0), bound(2, "posinf"), bound(3, "neginf"))};
+       }},
       {"isclose",
        [](C& c) {
          return Results{isclose(c.x(0), c.x(1, "other"),
@@ -42,7 +49,7 @@ Table<D, T> pointwise() {
         UNARY("nn.functional.relu", relu),
         UNARY("isfinite", isfinite), UNARY("isinf", isinf), UNARY("isnan", isnan),
         WITH_ALPHA(add), WITH_ALPHA(sub), BINARY(mul), BINARY(fmod), BINARY(remainder),
-        OF_TWO(maximum), OF_TWO(minimum),
+        OF_TWO(maximum), OF_TWO(minimum), OF_TWO(fmax), OF_TWO(fmin),
         {"addcmul",
          [](C& c) {
            const auto value = c.has("value") ? c.scalar("value") : typename C::Scalar(1);

@@ -65,6 +65,17 @@ Table<D, T> reductions() {
          const bool equal_nan = c.flag(4, "equal_nan", false);
          return Results{tern::full<D, bool>({}, allclose(c.x(0), c.x(1, "other"), rtol, atol, equal_nan))};
        }},
+      {"nansum", [](C& c) {
+         if constexpr (tern::is_floating_v<T>)
+           return Results{c.in_dtype([&](const auto& x) { return nansum(x, c.dims(1, "dim"), c.flag(2, "keepdim", false)); })};
+         else return Results{nansum(c.x(0), c.dims(1, "dim"), c.flag(2, "keepdim", false))};
+       }},
+      {"cummax", [](C& c) { return ordered(cummax(c.x(0), c.integer(1, "dim"))); }},
+      {"cummin", [](C& c) { return ordered(cummin(c.x(0), c.integer(1, "dim"))); }},
+      {"diff",
+       [](C& c) {
+         return Results{diff(c.x(0), c.integer(1, "n", 1), c.integer(2, "dim", -1), c.optional_x(3, "prepend"), c.optional_x(4, "append"))};
+       }},
       POSITION(argmax),
       POSITION(argmin),
       {"aminmax",
@@ -117,7 +128,17 @@ Table<D, T> floating_reductions() {
       REDUCTION_IN_TYPE(sum),
       REDUCTION_IN_TYPE(mean),
       REDUCTION_IN_TYPE(prod),
+      REDUCTION_IN_TYPE(nanmean),
+      {"cov", [](C& c) { return Results{cov(c.x(0), c.number("correction", 1))}; }},
+      {"corrcoef", [](C& c) { return Results{corrcoef(c.x(0))}; }},
+      {"histc", [](C& c) { return Results{histc(c.x(0), c.integer(1, "bins", 100), c.number(2, "min", 0), c.number(3, "max", 0))}; }},
       REDUCTION(logsumexp),
+      {"logcumsumexp", [](C& c) { return Results{logcumsumexp(c.x(0), c.integer(1, "dim"))}; }},
+      {"cdist",
+       [](C& c) {
+         c.text(3, "compute_mode", "");  // whether by products
+         return Results{cdist(c.x(0), c.x(1), c.number(2, "p", 2))};
+       }},
       {"quantile",
        [](C& c) {
          const auto dim = c.has(2, "dim") ? std::optional(c.integer(2, "dim")) : std::nullopt;

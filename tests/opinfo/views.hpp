@@ -46,6 +46,8 @@ Table<D, T> views() {
          return Results{rot90(c.x(0), c.integer(1, "k", 1), c.dims(2, "dims", {0, 1}))};
        }},
       {"diag", [](C& c) { return Results{diag(c.x(0), c.integer(1, "diagonal", 0))}; }},
+      {"diag_embed",
+       [](C& c) { return Results{diag_embed(c.x(0), c.integer(1, "offset", 0), c.integer(2, "dim1", -2), c.integer(3, "dim2", -1))}; }},
       {"tril", [](C& c) { return Results{tril(c.x(0), c.integer(1, "diagonal", 0))}; }},
       {"triu", [](C& c) { return Results{triu(c.x(0), c.integer(1, "diagonal", 0))}; }},
       {"meshgrid",

@@ -117,4 +117,29 @@ TEMPLATE_TEST_CASE("a broadcast tensordot in 16 bits is rounded once", "[ops]", 
   check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return tensordot(x, y, {1}, {0}); }, a, b);
 }
 
+TEMPLATE_TEST_CASE("inner, Kronecker's and vector products are PyTorch's", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const auto& a : layouts(tensor_of<D>({1, 5, 2, 4, 3, 9}, {2, 3}))) {
+    check_close(values_of(a.inner(a)), {30, 37, 37, 106});
+    check_close(values_of(inner(a, full<D, double>({}, 2))), {2, 10, 4, 8, 6, 18});
+    check_close(values_of(a.kron(tensor_of<D>({1, 10}))), {1, 10, 5, 50, 2, 20, 4, 40, 3, 30, 9, 90});
+    check_close(values_of(a.cross(a + a.flip({1}))), {-5, 3, -5, -15, 65, -15});
+    check_close(values_of(cross(a.t(), (a + a.flip({1})).t(), 0)), {-5, -15, 3, 65, -5, -15});
+  }
+  CHECK(kron(ones<D>({2}), ones<D>({3, 2, 2})).shape() == Shape{3, 2, 4});
+  CHECK(inner(ones<D>({2, 4, 3}), ones<D>({5, 3})).shape() == Shape{2, 4, 5});
+  CHECK(values_of(kron(tensor_of<D, Index>({1, 2}), tensor_of<D, Index>({3, 4}))) == std::vector<double>{3, 4, 6, 8});
+  const auto x = spread_tensor<D>({2, 3}).requires_grad_(), y = spread_tensor<D>({2, 3}, 1, 3).requires_grad_();
+  const auto check = [&](const auto& f) {
+    CHECK(gradcheck(f, std::tuple{x, y}));
+    CHECK(gradgradcheck(f, std::tuple{x, y}));
+  };
+  check([](const auto& u, const auto& v) { return inner(u * u, v); });
+  check([](const auto& u, const auto& v) { return kron(u * u, v[0]); });
+  check([](const auto& u, const auto& v) { return cross(u * u, v.narrow(0, 0, 1)); });
+  CHECK(error_of([&] { inner(x, x.t()); }) == "inner: the last dimensions must have the same size: [2, 3] and [3, 2]");
+  CHECK(error_of([&] { cross(x, x, 0); }) == "cross: 3 elements along dimension 0 are needed: [2, 3] and [2, 3]");
+  CHECK(error_of([&] { kron(ones<D>({1, 1, 1, 1, 1}), x.to(f32)); }) == "kron: at most 4 dimensions, not those of [1, 1, 1, 1, 1] and [2, 3]");
+}
+
 }  // namespace ops_blas

@@ -1,4 +1,4 @@
-// unique and bincount against std::map and counting loops.
+// unique, bincount and isin against std::map and loops.
 #include "tern/ops/counting.hpp"
 
 #include "support/tensors.hpp"
@@ -84,6 +84,28 @@ TEMPLATE_TEST_CASE("unique positions of a dimension", "[ops]", TERN_TEST_DEVICES
   CHECK(unique(zeros<D>({0, 2}), {.dim = 0}).output.shape() == detail::Shape{0, 2});
 }
 
+TEMPLATE_TEST_CASE("isin looks every element up", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type) {
+    using T = typename decltype(type)::type;
+    for (const auto& x : layouts(tensor_of<D, T>({4, 1, 7, 4, 0, 9}, {2, 3}))) {
+      CHECK(values_of(isin(x, tensor_of<D, T>({9, 4, 4, 2}, {2, 2}))) == Values{1, 0, 0, 1, 0, 1});
+      CHECK(values_of(isin(x, tensor_of<D, T>({9, 4}), true)) == Values{0, 1, 1, 0, 1, 0});
+      CHECK(values_of(isin(x, 4)) == Values{1, 0, 0, 1, 0, 0});
+      CHECK(values_of(isin(x, 4, true)) == Values{0, 1, 1, 0, 1, 1});
+      CHECK(values_of(isin(9, x)) == Values{1});
+      CHECK(values_of(isin(9, x, true)) == Values{0});
+      CHECK(values_of(isin(x, zeros<D, T>({0}))) == Values(6, 0));
+      CHECK(values_of(isin(x, zeros<D, T>({0}), true)) == Values(6, 1));
+    }
+  };
+  check(f64), check(f32), check(bf16), check(f16), check(i64), check(i32), check(u8);
+  CHECK(values_of(isin(tensor_of<D, bool>({1, 0}), tensor_of<D, bool>({1, 1}))) == Values{1, 0});
+  CHECK(values_of(isin(tensor_of<D, float>({NAN, 0, -0., 1}), tensor_of<D, float>({NAN, 0, -1}))) == Values{0, 1, 1, 0});
+  CHECK(isin(full<D>({}, 3), full<D>({}, 3)).item());
+  CHECK(isin(zeros<D>({0, 2}), ones<D>({2})).shape() == Shape{0, 2});
+}
+
 TEMPLATE_TEST_CASE("bincount counts numbers and sums weights", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto check = [](auto type) {
@@ -127,6 +149,23 @@ TEMPLATE_TEST_CASE("what cannot be counted is refused", "[ops][refusal]", TERN_T
         "unique: positions of dimension 0 of [2, 0] have no elements");
   CHECK(error_of([&] { unique(x, {.dim = 1}); }) == "unique: dimension 1 is out of range [-1, 0]");
   CHECK(error_of([&] { unique(Tensor<D>()); }) == "unique: a tensor is undefined");
+}
+
+TEMPLATE_TEST_CASE("histc counts intervals", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type) {
+    for (const auto& x : layouts(tensor_of<D, typename decltype(type)::type>({1, 5, 2, 4, 3, 9}, {2, 3}))) {
+      CHECK(values_of(x.histc(4)) == Values{2, 2, 1, 1});
+      CHECK(values_of(histc(x, 3, 1, 4)) == Values{1, 1, 2});
+      CHECK(values_of(histc(x, 2, 20, 30)) == Values{0, 0});
+    }
+  };
+  check(f64), check(f32), check(bf16), check(f16);
+  CHECK(values_of(histc(tensor_of<D, float>({NAN, 1, INFINITY}), 2, 0, 2)) == Values{0, 1});
+  CHECK(values_of(histc(full<D>({3}, 7), 2)) == Values{0, 3});
+  CHECK(values_of(histc(zeros<D>({0}), 2)) == Values{0, 0});
+  CHECK(error_of([&] { histc(ones<D>({2}), 2, 3, 1); }) == "histc: no intervals between 3 and 1");
+  CHECK(error_of([&] { histc(full<D>({2}, NAN), 2); }).find("histc: no intervals between ") == 0);
 }
 
 }  // namespace ops_counting

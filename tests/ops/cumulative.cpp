@@ -1,5 +1,6 @@
-// Running sums and products, against loops in double.
+// Running sums, products and extremes, against loops in double.
 #include "tern/ops/cumulative.hpp"
+#include "support/sixteen_bits.hpp"
 #include "support/tensors.hpp"
 #include "tern/functional/gradcheck.hpp"
 #include "tern/ops/shape.hpp"
@@ -134,6 +135,104 @@ TEMPLATE_TEST_CASE("running sums and products give the same bits every time, as 
     CHECK((values_of(cumsum(contiguous(rows), 1)) == sums));
     CHECK((values_of(cumprod(contiguous(rows), 1)) == products));
   }
+}
+
+TEMPLATE_TEST_CASE("running extremes and their positions, around tiles, with ties and NaN", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const std::pair<Shape, int> cases[] = {{{1}, 0},        {{3, 4, 5}, 1},   {{4097}, 0},      {{2, 0, 3}, 1},  {{3 * 4096 + 5}, 0},
+                                         {{700, 10}, 1}, {{1153, 33}, 0}, {{2, 3000, 3}, 1}, {{2, 1025}, -1}};
+  for (const auto& [shape, along] : cases) {
+    INFO(shape << " along " << along);
+    const int dim = along < 0 ? along + shape.n : along;
+    Index inner = 1;
+    for (int i = dim + 1; i < shape.n; ++i) inner *= shape[i];
+    std::vector<double> x;
+    for (Index i = 0; i < shape.numel(); ++i) x.push_back(i % 1999 == 1700 ? NAN : double(i * 7919 % 1009 % 7 + i / 300));
+    for (const bool largest : {true, false}) {
+      std::vector<double> values = x, positions(x.size());
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const Index place = Index(i) / inner % shape[dim];
+        positions[i] = double(place);
+        if (place == 0) continue;
+        const std::size_t before = i - std::size_t(inner);
+        const bool takes = std::isnan(x[i]) || (!std::isnan(values[before]) && (largest ? x[i] >= values[before] : x[i] <= values[before]));
+        if (!takes) values[i] = values[before], positions[i] = positions[before];
+      }
+      for (const auto& layout : layouts(tensor_of<D>(x, shape))) {
+        const auto [best, at] = largest ? cummax(layout, along) : cummin(layout, along);
+        CHECK((values_of(at) == positions));
+        const auto got = values_of(best);
+        bool same = got.size() == values.size();
+        for (std::size_t i = 0; same && i < got.size(); ++i) same = got[i] == values[i] || (std::isnan(got[i]) && std::isnan(values[i]));
+        CHECK(same);
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("running extremes of every element type", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto type) {
+    const auto [values, at] = tensor_of<D, typename decltype(type)::type>({3, 1, 3, 2, 5, 5}, {2, 3}).cummax(1);
+    CHECK(values_of(values) == std::vector<double>{3, 3, 3, 2, 5, 5});
+    CHECK(values_of(at) == std::vector<double>{0, 0, 2, 0, 1, 2});
+  };
+  check(f64), check(f32), check(bf16), check(f16), check(i64), check(i32), check(u8);
+  CHECK(values_of(cummin(tensor_of<D, bool>({1, 0, 1}), 0).values) == std::vector<double>{1, 0, 0});
+  CHECK(values_of(cummax(from_vector<D, Index>(std::vector<Index>{INT64_MIN, INT64_MAX, INT64_MAX - 1}, {3}), 0).indices) == std::vector<double>{0, 1, 1});
+  const auto number = cummax(full<D>({}, 4), -1);
+  CHECK((number.values.item() == 4 && number.indices.item() == 0));
+}
+
+TEMPLATE_TEST_CASE("running log-sums do not overflow, and begin at -infinity", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const auto& x : layouts(spread_tensor<D>({3, 4, 5}, -3, 40)))
+    check_close(values_of(logcumsumexp(x, 1)), values_of(cumsum(x.exp(), 1).log()));
+  CHECK(values_of(tensor_of<D>({-inf, -inf, 0, 1000, -1000, inf, 1}).logcumsumexp(0)) == std::vector<double>{-inf, -inf, 0, 1000, 1000, inf, inf});
+  CHECK(values_of(logcumsumexp(tensor_of<D>({-1000, -1000}), 0))[1] == Approx(-1000 + std::log(2)));
+  CHECK(std::isnan(values_of(logcumsumexp(tensor_of<D>({1, NAN, 2}), 0))[2]));
+}
+
+TEMPLATE_TEST_CASE("differences, repeated, and with what comes before and after", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const auto& x : layouts(tensor_of<D>({1, 4, 9, 2, 2, 8}, {2, 3}))) {
+    CHECK(values_of(x.diff()) == std::vector<double>{3, 5, 0, 6});
+    CHECK(values_of(diff(x, 2)) == std::vector<double>{2, 6});
+    CHECK(values_of(diff(x, 1, 0)) == std::vector<double>{1, -2, -1});
+    CHECK(values_of(diff(x, 1, 1, zeros<D, double>({2, 1}), x)) == std::vector<double>{1, 3, 5, -8, 3, 5, 2, 0, 6, -6, 0, 6});
+    CHECK(diff(x, INT64_MAX, 0).shape() == Shape{0, 3});
+    CHECK(values_of(diff(x, 0)) == values_of(x));
+  }
+  CHECK(values_of(diff(tensor_of<D, bool>({1, 0, 0, 1}))) == std::vector<double>{1, 0, 1});
+  CHECK(values_of(diff(tensor_of<D, Index>({5, 3}))) == std::vector<double>{-2});
+}
+
+TEMPLATE_TEST_CASE("gradients of running extremes, log-sums and differences", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({3, 4}, -2, 2).requires_grad_();
+  const auto check = [&](const auto& f) {
+    CHECK(gradcheck(f, std::tuple{x}));
+    CHECK(gradgradcheck(f, std::tuple{x}));
+  };
+  check([](const auto& a) { return cummax(a * a, 1).values; });
+  check([](const auto& a) { return cummin(a * a, 0).values; });
+  check([](const auto& a) { return logcumsumexp(a * a, 1); });
+  check([](const auto& a) { return diff(a * a, 2, 1, a); });
+  auto y = tensor_of<D>({2, 2, 1, 3}).requires_grad_();
+  cummax(y, 0).values.sum().backward();
+  CHECK(values_of(y.grad()) == std::vector<double>{1, 2, 0, 1});
+  check_rounded_once_in_16_bits([](const auto& a) { return logcumsumexp(a, 1); }, spread_tensor<D>({2, 40}, -1, 1));
+}
+
+TEMPLATE_TEST_CASE("scans and differences refuse what does not fit", "[ops][refusal]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = ones<D>({2, 3});
+  CHECK(error_of([&] { cummax(x, 2); }) == "cummax: dimension 2 is out of range [-2, 1]");
+  CHECK(error_of([&] { logcumsumexp(x, 2); }) == "logcumsumexp: dimension 2 is out of range [-2, 1]");
+  CHECK(error_of([&] { diff(x, -1); }) == "diff: the number of times must not be negative: -1");
+  CHECK(error_of([&] { diff(full<D>({}, 1)); }) == "diff: a 0-d tensor has no neighbours");
+  CHECK(error_of([&] { diff(x, 1, 1, ones<D>({3, 1})); }).find("diff: ") == 0);
 }
 
 }  // namespace ops_cumulative

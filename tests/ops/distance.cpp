@@ -35,10 +35,75 @@ TEMPLATE_TEST_CASE("gradients of distances", "[ops][gradcheck]", TERN_TEST_DEVIC
   }
 }
 
+TEMPLATE_TEST_CASE("distances of all rows, for every p, by differences and by products", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto a = spread_tensor<D>({2, 4, 3}, -2, 2), b = spread_tensor<D>({3, 3}, 3, -1).clone(), many = spread_tensor<D>({2, 30, 3}, -2, 2);
+  for (const double p : {0., 0.5, 1., 1.5, 2., 3., inf})
+    for (const auto& x : {a, many}) {
+      INFO("p = " << p << ", " << x.shape());
+      const auto u = values_of(x), v = values_of(b);
+      std::vector<double> expected;
+      for (std::size_t i = 0; i < u.size(); i += 3)
+        for (std::size_t j = 0; j < v.size(); j += 3) {
+          double sum = 0;
+          for (std::size_t k = 0; k < 3; ++k) {
+            const double distance = std::abs(u[i + k] - v[j + k]);
+            sum = p == inf ? std::max(sum, distance) : p == 0 ? sum + (distance != 0) : sum + std::pow(distance, p);
+          }
+          expected.push_back(p == inf || p == 0 ? sum : std::pow(sum, 1 / p));
+        }
+      for (const auto& layout : layouts(x)) check_close(values_of(cdist(layout, b, p)), expected, 1e-9, 1e-9);
+    }
+  CHECK(values_of(cdist(zeros<D>({2, 0}), zeros<D>({1, 0}), inf)) == std::vector<double>{0, 0});
+  CHECK(cdist(zeros<D>({0, 3}), zeros<D>({30, 3})).shape() == Shape{0, 30});
+  CHECK(cdist(a, expand(b, {5, 1, 3, 3})).shape() == Shape{5, 2, 4, 3});
+}
+
+TEMPLATE_TEST_CASE("gradients of all distances, also where a distance is 0", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto a = spread_tensor<D>({2, 2, 3}, -2, 2).requires_grad_(), many = spread_tensor<D>({27, 3}, -2, 2).requires_grad_(),
+             b = spread_tensor<D>({3, 3}, 3, -1).clone().requires_grad_();
+  for (const double p : {1., 1.5, 2., 3., inf}) {
+    INFO("p = " << p);
+    const auto f = [p](const auto& x, const auto& y) { return cdist(x, y, p); };
+    CHECK(gradcheck(f, std::tuple{a, b}));
+    CHECK(gradgradcheck(f, std::tuple{a, b}));
+  }
+  const auto products = [](const auto& x, const auto& y) { return cdist(x, y); };
+  CHECK(gradcheck(products, std::tuple{many, b}));
+  CHECK(gradgradcheck(products, std::tuple{many, b}));
+  // PyTorch's, of the sum of all distances of three rows, two of which are equal.
+  const std::pair<double, std::vector<double>> recorded[] = {
+      {0, {0, 0, 0, 0, 0, 0}},
+      {0.5, {-4.309401076758503, -3.7320508075688776, -4.309401076758503, -3.7320508075688776, 8.618802153517006, 7.464101615137755}},
+      {1, {-2, -2, -2, -2, 4, 4}},
+      {1.5, {-1.4659129516579497, -1.6926904744965523, -1.4659129516579497, -1.6926904744965523, 2.9318259033158993, 3.3853809489931046}},
+      {2, {-1.2, -1.6, -1.2, -1.6, 2.4, 3.2}},
+      {3, {-0.8897027034610712, -1.5816936950419043, -0.8897027034610712, -1.5816936950419043, 1.7794054069221423, 3.1633873900838085}},
+      {inf, {0, -2, 0, -2, 0, 4}}};
+  for (const auto& [p, expected] : recorded) {
+    INFO("p = " << p);
+    auto x = tensor_of<D>({1, 2, 1, 2, 4, 6}, {3, 2}).requires_grad_();
+    (cdist(x, x, p) + 0 * x.sum()).sum().backward();
+    check_close(values_of(x.grad()), expected);
+    auto y = tensor_of<D>({1, 2, 1, 2, 4, 6}, {3, 2}).requires_grad_();
+    const auto g = grad((cdist(y, y, p) + 0 * y.sum()).sum(), y, {.create_graph = true});
+    check_close(values_of(g), expected);
+  }
+  auto x = cat(std::vector{ones<D, double>({26, 2}), zeros<D, double>({1, 2})}, 0).requires_grad_();
+  cdist(x, x).sum().backward();
+  for (const double v : values_of(x.grad())) CHECK(std::isfinite(v));
+}
+
 TEMPLATE_TEST_CASE("distances refuse what does not fit", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType, double>({2, 3}), y = zeros<TestType, double>({2, 2});
   CHECK(error_of([&] { linalg::vector_norm(x, 2, 2); }) == "vector_norm: dimension 2 is out of range [-2, 1]");
   CHECK(error_of([&] { pairwise_distance(x, y); }) == "pairwise_distance: shapes do not broadcast: [2, 3] and [2, 2]");
+  CHECK(error_of([&] { cdist(x, y); }) == "cdist: matrices with equally many columns are needed, not [2, 3] and [2, 2]");
+  CHECK(error_of([&] { cdist(x[0], x); }) == "cdist: matrices with equally many columns are needed, not [3] and [2, 3]");
+  CHECK(error_of([&] { cdist(x, x, -1); }) == "cdist: p must not be negative: -1");
   CHECK(error_of([&] { normalize(x, 2, 2); }) == "normalize: dimension 2 is out of range [-2, 1]");
   CHECK(error_of([&] { cosine_similarity(x, y); }) == "cosine_similarity: shapes do not broadcast: [2, 3] and [2, 2]");
 }

@@ -160,6 +160,46 @@ TEMPLATE_TEST_CASE("gradients of reading and adding by number", "[ops][gradcheck
   check([&](const auto& a, const auto& b) { return scatter_add(a * a, 1, part, b * b); });  // part of the source only
 }
 
+TEMPLATE_TEST_CASE("adding by number in place writes into the tensor, its base and the tape", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto rows = numbers<D>({2, 0, 2}, {3}), at = numbers<D>({2, 0, 1, 2, 2, 2}, {2, 3});
+  const auto check = [&](auto type) {
+    using T = typename decltype(type)::type;
+    const auto source = tensor_of<D, T>({1, 2, 3, 4, 5, 6, 7, 8, 9}, {3, 3}), part = source.narrow(0, 0, 2);
+    for (const auto& x : layouts(tensor_of<D, T>({1, 1, 2, 3, 5, 8, 13, 21, 34}, {3, 3}))) {
+      const auto expected = values_of(index_add(x, 1, rows, source, 2));
+      const auto version = x.version();
+      CHECK(&x.index_add_(1, rows, source, 2) == &x);
+      CHECK(values_of(x) == expected);
+      CHECK(x.version() > version);
+      const auto next = values_of(scatter_add(x, 0, at, part));
+      CHECK(&x.scatter_add_(0, at, part) == &x);
+      CHECK(values_of(x) == next);
+      const auto doubled = values_of(index_add(x, 0, numbers<D>({1, 0, 2}, {3}), x.clone()));
+      index_add_(x, 0, numbers<D>({1, 0, 2}, {3}), x);  // its own source
+      CHECK(values_of(x) == doubled);
+    }
+  };
+  check(f64), check(f32), check(bf16), check(f16), check(i64), check(i32), check(u8);
+  const auto x = spread_tensor<D>({3, 3}).requires_grad_(), source = spread_tensor<D>({3, 3}, 1, 2).requires_grad_();
+  const auto f = [&](const auto& a, const auto& b) {
+    const auto y = a * a;
+    y.index_add_(1, rows, b * b, 3).narrow(0, 0, 2).scatter_add_(1, at, b);
+    return y * b;
+  };
+  CHECK(gradcheck(f, std::tuple{x, source}));
+  CHECK(gradgradcheck(f, std::tuple{x, source}));
+  CHECK(error_of([&] { index_add_(x, 0, rows, source); }).find("leaf") != std::string::npos);
+  CHECK(error_of([&] { scatter_add_(x, 0, at, source); }).find("leaf") != std::string::npos);
+  const auto bad = numbers<D>({3}, {1});
+  CHECK(error_of([&] { values_of(zeros<D>({3}).index_add_(0, bad, ones<D>({1}))); }) ==
+        "index_add_: index 3 is out of range for a dimension of size 3");
+  CHECK(error_of([&] { values_of(zeros<D>({3}).scatter_add_(0, bad, ones<D>({1}))); }) ==
+        "scatter_add_: index 3 is out of range for a dimension of size 3");
+  CHECK(full<D>({}, 1).index_add_(0, zeros<D, Index>({1}), full<D>({}, 2)).item() == 3);
+  CHECK(full<D>({}, 1).scatter_add_(0, zeros<D, Index>({}), full<D>({}, 2)).item() == 3);
+}
+
 TEMPLATE_TEST_CASE("gather and scatter_add by lines of any length", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   // Short lines are checked together, rows that are used up are fetched ahead, and threads share what is large.

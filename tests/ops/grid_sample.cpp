@@ -102,4 +102,22 @@ TEMPLATE_TEST_CASE("grid_sample refuses sizes that do not fit", "[ops][refusal]"
   CHECK(grid_sample(x, zeros<D>({2, 0, 4, 2})).shape() == tern::detail::Shape{2, 1, 0, 4});
 }
 
+TEMPLATE_TEST_CASE("affine_grid is PyTorch's", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto theta = tensor_of<D>({1, 0.5, 0.2, 0.1, 2, -1}, {1, 2, 3});
+  for (const auto& layout : layouts(theta)) {
+    check_close(values_of(affine_grid(layout, {1, 1, 2, 3})), {-43. / 60, -31. / 15, -0.05, -2, 37. / 60, -29. / 15, -13. / 60, -1. / 15, 0.45, 0, 67. / 60, 1. / 15});
+    check_close(values_of(affine_grid(layout, {1, 1, 2, 1}, true)), {-0.3, -3, 0.7, 1});
+  }
+  const auto identity = expand(tensor_of<D>({1, 0, 0, 0, 1, 0}, {1, 2, 3}), {2, 2, 3});
+  for (const bool align_corners : {false, true}) {
+    const auto image = spread_tensor<D>({2, 3, 4, 5});
+    check_close(values_of(grid_sample(image, affine_grid(identity, image.shape(), align_corners), {.align_corners = align_corners})), values_of(image));
+  }
+  const auto x = spread_tensor<D>({2, 2, 3}).requires_grad_();
+  CHECK(gradgradcheck([](const auto& a) { return affine_grid(a * a, {2, 1, 2, 3}); }, std::tuple{x}));
+  CHECK(error_of([&] { affine_grid(x, {1, 1, 2, 3}); }) == "affine_grid: matrices of shape [1, 2, 3] are needed, not [2, 2, 3]");
+  CHECK(error_of([&] { affine_grid(x, {2, 1, 2}); }) == "affine_grid: a size [N, C, H, W] is needed, not [2, 1, 2]");
+}
+
 }  // namespace ops_grid_sample

@@ -327,4 +327,21 @@ TEMPLATE_TEST_CASE("indices that do not fit are refused", "[indexing][refusal]",
   CHECK_THROWS_AS(z.sum().backward(), Error);
 }
 
+TEMPLATE_TEST_CASE("masked_scatter puts the source's first elements at the places of a mask", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto places = tern_test::tensor_of<D, bool>({1, 0, 1});
+  for (const auto& x : layouts(tern_test::tensor_of<D>({0, 1, 2, 3, 4, 5}, {2, 3}))) {
+    CHECK(values_of(x.masked_scatter(places, tern_test::tensor_of<D>({9, 8, 7, 6, 5}))) == std::vector<double>{9, 1, 8, 7, 4, 6});
+    CHECK(&x.masked_scatter_(x > 3, tern_test::tensor_of<D>({-1, -2}, {2, 1})) == &x);
+    CHECK(values_of(x) == std::vector<double>{0, 1, 2, 3, -1, -2});
+  }
+  CHECK(masked_scatter(full<D>({}, 1), places, ones<D>({2}) * 5).shape() == Shape{3});
+  const auto x = spread_tensor<D>({2, 3}).requires_grad_(), source = spread_tensor<D>({5}, 1, 2).requires_grad_();
+  const auto f = [&](const auto& a, const auto& b) { return masked_scatter(a * a, places, b * b); };
+  CHECK(gradcheck(f, std::tuple{x, source}));
+  CHECK(gradgradcheck(f, std::tuple{x, source}));
+  CHECK(error_of([&] { masked_scatter(x, places, ones<D, double>({3})); }) == "masked_scatter: a source of 3 elements for 4 places");
+  CHECK(error_of([&] { masked_scatter_(x, places, source); }).find("leaf") != std::string::npos);
+}
+
 }  // namespace ops_indexing

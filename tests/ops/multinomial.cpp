@@ -111,4 +111,28 @@ TEMPLATE_TEST_CASE("weights that are no distribution are refused", "[random][ref
   CHECK(error_of([&] { multinomial(Tensor<D>(), 1); }) == "multinomial: a tensor is undefined");
 }
 
+TEMPLATE_TEST_CASE("gumbel_softmax draws with the probabilities of a softmax", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  manual_seed(3);
+  const auto logits = tensor_of<D, float>({std::log(0.1), std::log(0.6), std::log(0.3)});
+  const auto drawn = values_of(gumbel_softmax(expand(logits, {20000, 3}), 1, true).mean(0));
+  for (const std::size_t i : {0, 1, 2}) CHECK(drawn[i] == Approx(std::vector<double>{0.1, 0.6, 0.3}[i]).margin(0.015));
+  auto x = spread_tensor<D>({4, 5}, -1, 2).requires_grad_();
+  const auto soft = gumbel_softmax(x, 0.5);
+  check_close(values_of(soft.sum(-1)), {1, 1, 1, 1});
+  // The hard choice is the largest element, and has the soft one's gradient.
+  manual_seed(4);
+  gumbel_softmax(x, 0.5, false, 0).backward(spread_tensor<D>({4, 5}));
+  const auto gradient = values_of(x.grad());
+  x.set_grad({});
+  manual_seed(4);
+  const auto hard = gumbel_softmax(x, 0.5, true, 0);
+  hard.backward(spread_tensor<D>({4, 5}));
+  check_close(values_of(x.grad()), gradient);
+  CHECK(values_of(hard.sum(0)) == std::vector<double>(5, 1));
+  CHECK(values_of(hard.amax(0)) == std::vector<double>(5, 1));
+  CHECK(values_of(gumbel_softmax(x.to(f16), 1, true).sum(-1)) == std::vector<double>(4, 1));
+  CHECK(error_of([&] { gumbel_softmax(x, 0); }) == "gumbel_softmax: tau must be positive, not 0");
+}
+
 }  // namespace ops_multinomial

@@ -108,6 +108,37 @@ TEMPLATE_TEST_CASE("scatter in place writes into the tensor, its base and the ta
   CHECK(error_of([&] { scatter_(x, 1, at, s); }).find("leaf") != std::string::npos);
 }
 
+TEMPLATE_TEST_CASE("index_copy and index_fill set positions, in place too", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto at = numbers<D>({2, 0}, {2});
+  const auto source = tensor_of<D>({10, 11, 12, 13}, {2, 2});
+  for (const auto& x : layouts(tensor_of<D>({0, 1, 2, 3, 4, 5}, {2, 3}))) {
+    CHECK(values_of(index_copy(x, 1, at, source)) == std::vector<double>{11, 1, 10, 13, 4, 12});
+    CHECK(values_of(x) == std::vector<double>{0, 1, 2, 3, 4, 5});
+    CHECK(&x.index_copy_(-1, at, source) == &x);
+    CHECK(values_of(x) == std::vector<double>{11, 1, 10, 13, 4, 12});
+    CHECK(&x.index_fill_(0, numbers<D>({-1}, {1}), 7) == &x);
+    CHECK(values_of(x) == std::vector<double>{11, 1, 10, 7, 7, 7});
+    x.index_fill_(1, at, full<D, double>({}, 8)), x.masked_fill_(x == 7, full<D, double>({}, 9));
+    CHECK(values_of(x) == std::vector<double>{8, 1, 8, 8, 9, 8});
+  }
+  CHECK(full<D>({}, 1).index_copy_(0, zeros<D, Index>({1}), full<D>({}, 2)).item() == 2);
+  CHECK(values_of(tensor_of<D, Index>({1, 2}).index_copy(0, numbers<D>({1}, {1}), tensor_of<D, Index>({9}))) == std::vector<double>{1, 9});
+  const auto x = spread_tensor<D>({2, 3}).requires_grad_(), s = source.clone().requires_grad_();
+  const auto f = [&](const auto& a, const auto& b) {
+    const auto y = index_copy(a * a, 1, at, b * b);
+    y.index_copy_(1, at.narrow(0, 0, 1), b.narrow(1, 1, 1)).index_fill_(0, at.narrow(0, 1, 1), b[0][0]);
+    return y * y;
+  };
+  CHECK(gradcheck(f, std::tuple{x, s}));
+  CHECK(gradgradcheck(f, std::tuple{x, s}));
+  CHECK(error_of([&] { index_copy_(x, 1, at, s); }).find("leaf") != std::string::npos);
+  CHECK(error_of([&] { index_copy(x, 1, at, x); }) == "index_copy: a source of shape [2, 3] does not fit 2 positions of dimension 1 of [2, 3]");
+  CHECK(error_of([&] { values_of(index_copy(x, 1, numbers<D>({-1}, {1}), s.narrow(1, 0, 1))); }) ==
+        "index_copy: index -1 is out of range for a dimension of size 3");
+  CHECK(error_of([&] { masked_fill_(x.detach(), x > 0, s); }) == "masked_fill_: the value must be a 0-d tensor, not of shape [2, 2]");
+}
+
 TEMPLATE_TEST_CASE("scatter adds or multiplies, several sources to one position too", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto check = [](auto type) {

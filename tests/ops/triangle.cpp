@@ -40,4 +40,25 @@ TEMPLATE_TEST_CASE("diag goes from vectors to matrices and back", "[ops]", TERN_
   CHECK(values_of(diag(tensor_of<D>({1, 2}), 1)) == std::vector<double>{0, 1, 0, 0, 0, 2, 0, 0, 0});
 }
 
+TEMPLATE_TEST_CASE("positions of triangles", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  CHECK(values_of(tril_indices<D>(3, 3)) == std::vector<double>{0, 1, 1, 2, 2, 2, 0, 0, 1, 0, 1, 2});
+  CHECK(values_of(triu_indices<D>(2, 3, 1)) == std::vector<double>{0, 0, 1, 1, 2, 2});
+  CHECK(tril_indices<D>(2, 0).shape() == Shape{2, 0});
+  CHECK(values_of(ones<D>({2, 2}).triu().index({triu_indices<D>(2, 2)[0], triu_indices<D>(2, 2)[1]})) == std::vector<double>{1, 1, 1});
+}
+
+TEMPLATE_TEST_CASE("diag_embed puts rows on diagonals", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const auto& x : layouts(tensor_of<D>({1, 2, 3, 4}, {2, 2}))) {
+    CHECK(values_of(x.diag_embed()) == std::vector<double>{1, 0, 0, 2, 3, 0, 0, 4});
+    CHECK(values_of(diag_embed(x[0], -1)) == std::vector<double>{0, 0, 0, 1, 0, 0, 0, 2, 0});
+    for (const auto& [a, b] : {std::pair{0, 1}, {0, 2}, {-1, 0}, {1, -1}}) CHECK(values_of(diagonal(diag_embed(x, 1, a, b), 1, a, b)) == values_of(x));
+  }
+  const auto x = spread_tensor<D>({2, 3}).requires_grad_();
+  CHECK(gradgradcheck([](const auto& v) { return diag_embed(v * v * v, 1, 0, 2); }, std::tuple{x}));
+  CHECK(error_of([&] { diag_embed(full<D>({}, 1)); }).find("diag_embed: ") == 0);
+  CHECK(error_of([&] { diag_embed(x, 0, 1, -2); }) == "diag_embed: two different dimensions are needed, not 1 and -2");
+}
+
 }  // namespace ops_triangle

@@ -127,4 +127,25 @@ TEST_CASE("gradients of clamp", "[ops][gradcheck]") {
   CHECK(gradgradcheck(f, std::tuple{x, low, high}));
 }
 
+TEMPLATE_TEST_CASE("fmax and fmin take the other number for NaN", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const auto& a : layouts(tensor_of<D>({1, NAN, 2, NAN, 3, 4}, {2, 3}))) {
+    const auto b = tensor_of<D>({2, 5, NAN, NAN, 3, 1}, {2, 3});
+    const auto largest = values_of(a.fmax(b)), smallest = values_of(fmin(a, b));
+    for (const std::size_t i : {0, 1, 2, 4, 5}) {
+      CHECK(largest[i] == std::vector<double>{2, 5, 2, 0, 3, 4}[i]);
+      CHECK(smallest[i] == std::vector<double>{1, 5, 2, 0, 3, 1}[i]);
+    }
+    CHECK((std::isnan(largest[3]) && std::isnan(smallest[3])));
+  }
+  CHECK(values_of(fmin(tensor_of<D, Index>({3, 1}), full<D, Index>({}, 2))) == std::vector<double>{2, 1});
+  // PyTorch's: the first has the gradient of equal numbers, and of two NaN.
+  auto x = tensor_of<D>({NAN, NAN, 3, 4, 1}).requires_grad_(), y = tensor_of<D>({5, NAN, 3, 1, NAN}).requires_grad_();
+  fmax(x, y).backward(ones<D, double>({5}));
+  CHECK(values_of(x.grad()) == std::vector<double>{0, 1, 1, 1, 1});
+  CHECK(values_of(y.grad()) == std::vector<double>{1, 0, 0, 0, 0});
+  const auto u = spread_tensor<D>({2, 3}).requires_grad_(), v = spread_tensor<D>({2, 3}, 2, 1).clone().requires_grad_();
+  CHECK(gradgradcheck([](const auto& a, const auto& b) { return fmax(a * a, b) * fmin(a, b); }, std::tuple{u, v}));
+}
+
 }  // namespace ops_where

@@ -53,21 +53,14 @@ inline void kernel(On<Naive>, Types<>, const Gather& op) {
   });
 }
 
-template <class T>
-void kernel(On<Naive>, Types<T>, const ScatterAdd& op) {
+template <class T, ScatterMode how>
+void kernel(On<Naive>, Types<T>, const Scatter<how>& op) {
   const Array &out = op.out, &x = op.x;
-  run<Naive>(CheckRange{"scatter_add", op.index, out.ndim ? out.dims[op.dim] : 1});
+  run<Naive>(CheckRange{op.op, op.index, out.ndim ? out.dims[op.dim] : 1});
   naive::each_indexed(out, op.dim, op.index, [&](Index to, Index from) {
-    out.as<T>()[to] = T(compute_t<T>(out.as<T>()[to]) + compute_t<T>(x.as<T>()[from]));
-  });
-}
-
-template <class T>
-void kernel(On<Naive>, Types<T>, const ScatterMultiply& op) {
-  const Array &out = op.out, &x = op.x;
-  run<Naive>(CheckRange{"scatter", op.index, out.ndim ? out.dims[op.dim] : 1});
-  naive::each_indexed(out, op.dim, op.index, [&](Index to, Index from) {
-    out.as<T>()[to] = T(compute_t<T>(out.as<T>()[to]) * compute_t<T>(x.as<T>()[from]));
+    const auto a = compute_t<T>(out.template as<T>()[to]), b = compute_t<T>(x.template as<T>()[from]);
+    const bool keep = a != a || (how == ScatterMode::maximum ? a > b : a < b);
+    out.template as<T>()[to] = T(how == ScatterMode::sum ? a + b : how == ScatterMode::product ? a * b : keep ? a : b);
   });
 }
 

@@ -30,6 +30,22 @@ void kernel(On<Naive>, Types<T>, const Scan& op) {
 }
 
 template <class T>
+void kernel(On<Naive>, Types<T>, const RunningExtreme& op) {
+  const Array& in = op.in;
+  const Index n = in.dims[op.dim], stride = in.strides[op.dim];
+  for (tern_test::Positions p(in.shape()); !p.done(); p.next()) {
+    if (p.at[op.dim] != 0) continue;
+    const Index first = &p.in<T>(in) - in.as<T>();
+    for (Index k = 0, best = 0; k < n; ++k) {
+      const auto v = compute_t<T>(in.as<T>()[first + k * stride]), b = compute_t<T>(in.as<T>()[first + best * stride]);
+      if (v != v || (b == b && (op.largest ? v >= b : v <= b))) best = k;
+      op.values.as<T>()[first + k * stride] = in.as<T>()[first + best * stride];
+      op.positions.as<Index>()[first + k * stride] = best;
+    }
+  }
+}
+
+template <class T>
 void kernel(On<Naive>, Types<T>, const Sort& op) {
   const Array &in = op.in, &values = op.values, &positions = op.positions;
   const Index n = in.dims[1], k = values.dims[1];

@@ -45,17 +45,14 @@ struct Gather {
   const Array& index;
 };
 
-/// run<D, T>: out[.., index[.., i, ..], ..] += x[.., i, ..] along dim, in the order of i. Checks the indices. After an
-/// Error, out's content is undefined.
-struct ScatterAdd {
-  const Array& out;
-  int dim;
-  const Array& index;
-  const Array& x;
-};
+/// How Scatter combines two elements. A NaN is the largest and the smallest.
+enum class ScatterMode : unsigned char { sum, product, maximum, minimum };
 
-/// run<D, T>: the same with *=.
-struct ScatterMultiply {
+/// run<D, T>: out[.., index[.., i, ..], ..] = itself combined with x[.., i, ..] along dim, in the order of i. Checks the
+/// indices, in the name of op, a string literal. After an Error, out's content is undefined.
+template <ScatterMode how>
+struct Scatter {
+  const char* op;
   const Array& out;
   int dim;
   const Array& index;

@@ -1,4 +1,4 @@
-// The contract: recurrences along a dimension.
+// The contract: recurrences and running extremes along a dimension.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"
@@ -21,6 +21,16 @@ struct Scan {
   int dim;
   Kind kind;
   bool reverse;
+};
+
+/// run<D, T>: the largest (or smallest) of in[0] … in[i] along dim, and its position (int64). Of equal elements the last
+/// one counts; a NaN is the largest and the smallest. All arrays are dense.
+struct RunningExtreme {
+  const Array& values;
+  const Array& positions;
+  const Array& in;
+  int dim;
+  bool largest;
 };
 
 }  // namespace tern::backend

@@ -67,14 +67,17 @@ scalar_t<T> operand(const OpName& op, const number_t<T>& number) {
 
 [[noreturn]] TERN_API void refuse_infinite(const OpName& op, double number, DType type);
 
+/// The largest finite number of a floating-point type.
+template <class T>
+inline constexpr double largest_of = is_half_v<T> ? std::is_same_v<T, half> ? 65504 : 0x1.fep127
+                                                  : sizeof(T) == 4 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+
 /// The number as an element of T. Error that names op if T does not hold it: if it is too large, or a fraction or NaN
 /// for integers.
 template <class T>
 scalar_t<T> element(const OpName& op, const number_t<T>& number) {
   if constexpr (is_floating_v<T>) {
-    constexpr double largest = is_half_v<T> ? std::is_same_v<T, half> ? 65504 : 0x1.fep127
-                                            : sizeof(T) == 4 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
-    if ((number > largest || number < -largest) && number - number == 0) [[unlikely]]
+    if ((number > largest_of<T> || number < -largest_of<T>) && number - number == 0) [[unlikely]]
       refuse_infinite(op, number, dtype_of<T>);
     return number;
   } else {

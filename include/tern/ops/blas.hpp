@@ -136,6 +136,42 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dims 
   return tensordot(a, b, a_dims, b_dims, here);
 }
 
+/// The sums over k of a[.., k] b[.., k] for all positions before of a and of b; a b if one of them is 0-d.
+template <Device D, Element T>
+Tensor<D, T> inner(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  const ErrorName name({"inner", here});
+  if (a.checked("inner")->ndim == 0 || b.checked("inner")->ndim == 0) return mul(a, b, here);
+  if (a.size(-1) != b.size(-1)) fail("inner", {"the last dimensions must have the same size: ", a.shape(), " and ", b.shape()});
+  return tensordot(a, b, Dims(-1), Dims(-1), here);
+}
+
+/// Kronecker's product: b times each element of a, in a's place. Dimensions of size 1 are added in front of the shorter shape.
+template <Device D, Element T>
+Tensor<D, T> kron(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  const ErrorName name({"kron", here});
+  const int n = std::max(a.checked("kron")->ndim, b.checked("kron")->ndim);
+  if (2 * n > max_dims) fail("kron", {"at most ", max_dims / 2, " dimensions, not those of ", a.shape(), " and ", b.shape()});
+  const auto size = [n](const Tensor<D, T>& x, int i) { return i < n - x.dim() ? 1 : x.size(i - n + x.dim()); };
+  Shape to, of_a, of_b;
+  for (int i = 0; i < n; ++i) {
+    const Index p = size(a, i), q = size(b, i);
+    to.push_back(checked_product("kron", {p, q}));
+    of_a.push_back(p), of_a.push_back(1), of_b.push_back(1), of_b.push_back(q);
+  }
+  return reshape(mul(reshape(a, of_a, here), reshape(b, of_b, here), here), to, here);
+}
+
+/// The vector product a x b of the three elements along dim. The other dimensions are broadcast.
+template <Device D, Element T>
+Tensor<D, T> cross(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dim = -1, Here here = {}) {
+  const ErrorName name({"cross", here});
+  const int d = wrap_dim("cross", dim, a.checked("cross")->ndim);
+  if (b.checked("cross")->ndim != a.dim() || a.dim() == 0 || a.size(d) != 3 || b.size(d) != 3)
+    fail("cross", {"3 elements along dimension ", dim, " are needed: ", a.shape(), " and ", b.shape()});
+  const auto turned = [&](const Tensor<D, T>& x, Index by) { return roll(x, by, d, here); };
+  return sub(mul(turned(a, -1), turned(b, -2), here), mul(turned(a, -2), turned(b, -1), here), here);
+}
+
 /// The sum of a matrix's diagonal.
 template <Device D, Element T>
 Tensor<D, detail::sum_t<T>> trace(const Tensor<D, T>& x, Here here = {}) {
@@ -149,5 +185,8 @@ TERN_SAME_PLACE(addbmm)
 TERN_SAME_PLACE(baddbmm)
 TERN_SAME_PLACE(outer)
 TERN_SAME_PLACE(tensordot)
+TERN_SAME_PLACE(inner)
+TERN_SAME_PLACE(kron)
+TERN_SAME_PLACE(cross)
 
 }  // namespace tern

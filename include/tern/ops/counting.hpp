@@ -1,4 +1,4 @@
-// Elements counted: unique, bincount. Their results are not on the tape. The host waits for the number of results.
+// Elements counted and looked for: unique, bincount, histc, isin. Their results are not on the tape.
 #pragma once
 #include "take.hpp"
 
@@ -110,5 +110,49 @@ auto bincount(const Tensor<D, I>& x, const Tensor<D, W>& weights, Index minlengt
   using Sum = std::conditional_t<std::is_same_v<W, float>, float, double>;
   return detail::sums_by_number(to_type(x, i64), to_type(weights.detach(), detail::Type<Sum>{}), minlength, here);
 }
+
+/// How many elements lie in each of `bins` intervals of equal length between min and max; by default between the smallest and
+/// the largest element, for which the host waits. Others, and NaN, do not count.
+template <Device D, Floating T>
+Tensor<D, T> histc(const Tensor<D, T>& x, Index bins = 100, double min = 0, double max = 0, Here here = {}) {
+  const ErrorName name({"histc", here});
+  x.checked("histc");
+  if constexpr (is_half_v<T>) return to_type(histc(to_type(x, f32), bins, min, max, here), Type<T>{});
+  if (bins < 1) fail("histc", {"the number of intervals must be positive, not ", bins});
+  const Tensor<D, T> in = reshape(x.detach(), -1, here);
+  if (min == max && in.numel() > 0) min = double(amin(in).item(here)), max = double(amax(in).item(here));
+  if (min == max) min -= 1, max += 1;
+  if (!(min < max && max - min < std::numeric_limits<double>::infinity())) fail("histc", {"no intervals between ", min, " and ", max});
+  const auto is_inside = [min, max](auto v) { return (v >= decltype(v)(min)) & (v <= decltype(v)(max)); };
+  const auto number = [is_inside, min, max, bins](auto v) { return where(is_inside(v), (v - min) / (max - min) * double(bins), 0); };
+  const Tensor<D, Index> at = clamp_max(to_type(detail::map<T>("histc", number, in), i64), bins - 1);
+  return scatter_add(zeros<D, T>(bins, x.device()), 0, at, to_type(detail::map<bool>("histc", is_inside, in), Type<T>{}), here);
+}
+
+/// True for each element that is among the test elements; with invert, that is not. NaN is among none.
+template <Device D, Element T>
+Tensor<D, bool> isin(const Tensor<D, T>& elements, const Tensor<D, T>& test_elements, bool invert = false, Here here = {}) {
+  const ErrorName name({"isin", here});
+  elements.checked("isin");
+  const Index count = test_elements.checked("isin")->numel;
+  if (count == 0) return full<D, bool>(elements.shape(), invert, elements.device());
+  const Tensor<D, T> sorted = msort(reshape(test_elements.detach(), -1, here), here), in = elements.detach();
+  const Tensor<D, Index> at = clamp_max(searchsorted(sorted, reshape(in, -1, here), false, {}, here), count - 1);
+  const Tensor<D, T> nearest = reshape(index_select(sorted, 0, at, here), in.shape(), here);
+  return invert ? ne(nearest, in) : eq(nearest, in);
+}
+template <Device D, Element T>
+Tensor<D, bool> isin(const Tensor<D, T>& elements, number_t<T> test_element, bool invert = false, Here here = {}) {
+  const ErrorName name({"isin", here});
+  return invert ? ne(elements, test_element, here) : eq(elements, test_element, here);
+}
+template <Device D, Element T>
+Tensor<D, bool> isin(number_t<T> element, const Tensor<D, T>& test_elements, bool invert = false, Here here = {}) {
+  const ErrorName name({"isin", here});
+  const Tensor<D, bool> found = any(eq(test_elements, element, here), {}, false, here);
+  return invert ? logical_not(found) : found;
+}
+
+TERN_SAME_PLACE(isin)
 
 }  // namespace tern

@@ -1,8 +1,11 @@
-// Running sums and products along a dimension.
+// Running sums, products and extremes along a dimension, and differences of neighbours.
 #pragma once
 #include "../backend/scan.hpp"
 #include "cat.hpp"
-#include "copy.hpp"
+#include "exponential.hpp"
+#include "gather.hpp"
+#include "support/wide.hpp"
+#include "where.hpp"
 
 namespace tern::inline TERN_BUILD {
 
@@ -73,6 +76,91 @@ Tensor<D, detail::sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, Here here 
            const auto s = detail::recurrence({"recurrence", {}}, g, detail::shifted(in, d, true, 1), d, true);
            return mul(detail::shifted(out, d, false, 1), s);
          }));
+  return y;
+}
+
+namespace detail {
+
+template <class D, class T>
+ValuesAndIndices<D, T> running_extreme(const OpName& op, bool largest, const Tensor<D, T>& x, Index dim) {
+  const ErrorName name(op);
+  const int d = wrap_dim(op, dim, x.checked(op)->ndim);
+  if (x.dim() == 0) {
+    const auto [values, indices] = running_extreme(op, largest, view(x, 1, op.here), 0);
+    return {reshape(values, {}, op.here), reshape(indices, {}, op.here)};
+  }
+  const Tensor<D, T> in = dense(x), values = empty<D, T>(x.shape(), x.device());
+  const Tensor<D, Index> at = empty<D, Index>(x.shape(), x.device());
+  backend::run<D, T>(backend::RunningExtreme{*values.impl(), *at.impl(), *in.impl(), d, largest});
+  record(op, values, wrt(x, saved(at), [d](const Tensor<D, T>& g, const auto& from) {
+           return scatter_add(zeros<D, T>(g.shape(), g.device()), d, from, g);
+         }));
+  return {values, at};
+}
+
+// e^(a - b), also where both are the same infinity.
+inline constexpr auto ratio_of_exponentials = [](auto a, auto b) { return where(a == b, 1, exp(a - b)); };
+
+}  // namespace detail
+
+/// The largest of x_0 … x_i along dim, and its position. Of equal elements the last one counts and gets the gradient. A NaN
+/// counts as the largest.
+template <Device D, Element T>
+ValuesAndIndices<D, T> cummax(const Tensor<D, T>& x, Index dim, Here here = {}) {
+  return detail::running_extreme({"cummax", here}, true, x, dim);
+}
+
+/// The smallest of x_0 … x_i along dim, and its position. Of equal elements the last one counts and gets the gradient. A
+/// NaN counts as the smallest.
+template <Device D, Element T>
+ValuesAndIndices<D, T> cummin(const Tensor<D, T>& x, Index dim, Here here = {}) {
+  return detail::running_extreme({"cummin", here}, false, x, dim);
+}
+
+/// y_i = log(e^x_0 + … + e^x_i) along dim, calculated without overflow.
+template <Device D, Floating T>
+Tensor<D, T> logcumsumexp(const Tensor<D, T>& x, Index dim, Here here = {}) {
+  const OpName op{"logcumsumexp", here};
+  const ErrorName name(op);
+  const int d = wrap_dim(op, dim, x.checked(op)->ndim);
+  if (x.dim() == 0) return reshape(logcumsumexp(view(x, 1, here), 0, here), {}, here);
+  if constexpr (is_half_v<T>) return detail::rounded_once([&](const auto& v) { return logcumsumexp(v, dim, here); }, x);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  // With the largest so far, m_i, s_i = e^(m_{i-1} - m_i) s_{i-1} + e^(x_i - m_i), and y_i = log(s_i) + m_i.
+  const Tensor<D, T> top = cummax(x.detach(), d).values;
+  const auto terms = detail::map<T>(op, detail::ratio_of_exponentials, x, top);
+  const auto gates = detail::map<T>(op, detail::ratio_of_exponentials, detail::shifted(top, d, false, -infinity), top);
+  const auto sums = detail::scanned(backend::Scan::recurrence, terms, gates, d, false);
+  const auto y = detail::map<T>(op, [](auto s, auto m) { return log(s) + m; }, sums, top);
+  // dx_i = e^(x_i - y_i) h_i with h_i = g_i + e^(y_i - y_{i+1}) h_{i+1}.
+  record(op, y, wrt(x, saved(x, y), [d](const auto& g, const auto& in, const auto& out) {
+           const auto next = detail::shifted(out, d, true, std::numeric_limits<double>::infinity());
+           const auto h = detail::recurrence({"recurrence", {}}, g, detail::ratio_of_exponentials(out, next), d, true);
+           return mul(h, exp(sub(in, out)));
+         }));
+  return y;
+}
+
+/// x_{i+1} - x_i along dim, n times over; of booleans whether they differ. `prepend` and `append` come before and after x.
+template <Device D, Element T>
+Tensor<D, T> diff(const Tensor<D, T>& x, Index n = 1, Index dim = -1, const Tensor<D, T>& prepend = {}, const Tensor<D, T>& append = {},
+                  Here here = {}) {
+  const OpName op{"diff", here};
+  const ErrorName name(op);
+  if (x.checked(op)->ndim == 0) fail(op, {"a 0-d tensor has no neighbours"});
+  const int d = wrap_dim(op, dim, x.dim());
+  if (n < 0) fail(op, {"the number of times must not be negative: ", n});
+  if (n == 0) return x;
+  std::vector<Tensor<D, T>> parts;
+  for (const Tensor<D, T>& part : {prepend, x, append})
+    if (part.defined()) parts.push_back(part);
+  Tensor<D, T> y = parts.size() > 1 ? cat(parts, d, here) : x;
+  for (n = std::min(n, y.size(d)); n > 0; --n) {
+    const Index rest = std::max<Index>(y.size(d) - 1, 0), first = y.size(d) - rest;
+    const Tensor<D, T> after = narrow(y, d, first, rest, here), before = narrow(y, d, 0, rest, here);
+    if constexpr (std::is_same_v<T, bool>) y = ne(after, before);
+    else y = sub(after, before, here);
+  }
   return y;
 }
 

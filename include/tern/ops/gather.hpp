@@ -1,6 +1,7 @@
 // Reading by index and its adjoint, adding by index: index_select and index_add, gather and scatter_add.
 #pragma once
 #include "../backend/gather.hpp"
+#include "../backend/rows.hpp"
 #include "copy.hpp"
 #include "views.hpp"
 
@@ -86,6 +87,47 @@ Tensor<D, T> covered_by(const Tensor<D, Index>& index, const Tensor<D, T>& sourc
   return part;
 }
 
+/// What a scatter into x is called with, checked: the dimension, dense indices, and the part of the source that they cover.
+template <class D, class T>
+struct ScatterOperands {
+  int dim;
+  Tensor<D, Index> at;
+  Tensor<D, T> part;
+
+  ScatterOperands(const OpName& op, const Tensor<D, T>& x, Index dimension, const Tensor<D, Index>& index, const Tensor<D, T>& source)
+      : dim(wrap_dim(op, dimension, x.checked(op)->ndim)) {
+    check_gather(op, *x.impl(), dim, *index.checked(op), false);
+    check_gather(op, *source.checked(op), dim, *index.impl(), true);
+    at = contiguous(index);
+    part = covered_by(index, source, op.here);
+  }
+
+  /// y[.., at[.., i, ..], ..] = itself combined with part[.., i, ..]. y is dense. Not recorded.
+  template <backend::ScatterMode how>
+  void combine(const char* name, const Tensor<D, T>& y) const {
+    backend::run<D, T>(backend::Scatter<how>{name, *y.impl(), dim, *at.impl(), *contiguous(part.detach()).impl()});
+  }
+};
+
+/// Whether x, which may be written, can be added to by index where it lies: nothing is recorded, sums need no wider type,
+/// and the source is elsewhere.
+template <class D, class T>
+bool added_where_it_lies(const Tensor<D, T>& x, const Tensor<D, T>& source) {
+  return !is_half_v<T> && x.dim() > 0 && !records(x, source) && x.impl()->owner != source.impl()->owner;
+}
+
+/// Error unless the index is a vector of positions of dim, and the source has one part for each.
+template <class D, class T>
+int check_index_add(const OpName& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source) {
+  check_index_vector(op, *index.checked(op));
+  const int d = wrap_dim(op, dim, x.checked(op)->ndim);
+  Shape expected = x.shape();
+  if (x.dim()) expected[d] = index.numel();
+  if (!(source.checked(op)->shape() == expected) && x.dim())
+    fail(op, {"a source of shape ", source.shape(), " does not fit ", index.numel(), " positions of dimension ", d, " of ", x.shape()});
+  return d;
+}
+
 }  // namespace detail
 
 /// The positions `index` (a vector) of dimension dim.
@@ -110,20 +152,30 @@ Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>&
     return to_type(index_add(to_type(x, detail::Type<float>{}), dim, index, to_type(source, detail::Type<float>{}), alpha, here),
                    detail::Type<T>{});
   }
-  detail::check_index_vector("index_add", *index.checked("index_add"));
-  const int d = detail::wrap_dim("index_add", dim, x.checked("index_add")->ndim);
-  source.checked("index_add");
+  const int d = detail::check_index_add("index_add", x, dim, index, source);
   if (x.dim() == 0)
     return index_add(unsqueeze(x, 0, here), 0, index, source.reshape({-1}, here), alpha, here).reshape({}, here);
-  detail::Shape expected = x.shape();
-  expected[d] = index.numel();
-  if (!(source.shape() == expected))
-    fail("index_add", {"a source of shape ", source.shape(), " does not fit ", index.numel(),
-                       " positions of dimension ", d, " of ", x.shape()});
   const Tensor<D, Index> numbers = contiguous(index);
   backend::run<D>(backend::CheckRange{"index_add", *numbers.impl(), x.size(d)});
   const Tensor<D, T> sum = detail::add_rows(transpose(source, 0, d, here), numbers, x.size(d), here);
   return add(x, transpose(sum, 0, d, here), alpha, here);
+}
+template <Device D, Element T>
+const Tensor<D, T>& index_add_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
+                               operand_t<T> alpha = 1, Here here = {}) {
+  const OpName op{"index_add_", here};
+  const ErrorName name(op);
+  detail::check_writable(op, x.checked(op));
+  const int d = detail::check_index_add(op, x, dim, index, source);
+  if (!detail::added_where_it_lies(x, source)) return detail::assign(op, x, index_add(x, dim, index, source, alpha, here));
+  const Tensor<D, Index> numbers = contiguous(index);
+  backend::run<D>(backend::CheckRange{"index_add_", *numbers.impl(), x.size(d)});
+  const Tensor<D, T> terms = detail::operand<T>(op, alpha) == scalar_t<T>(1) ? source.detach() : mul(source.detach(), alpha);
+  backend::run<D, T>(backend::AddRows{{*transpose(x.detach(), 0, d).impl(), 1},
+                                      {*transpose(terms, 0, d).impl(), 1},
+                                      {.count = numbers.numel(), .to = numbers.impl()}});
+  detail::bump_version(x.impl());
+  return x;
 }
 
 template <Device D, Element T>
@@ -156,16 +208,26 @@ Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_ident
   if constexpr (detail::is_half_v<T>) {  // sums in float
     return to_type(scatter_add(to_type(x, detail::Type<float>{}), dim, index, to_type(source, detail::Type<float>{}), here), detail::Type<T>{});
   }
-  const int d = detail::wrap_dim("scatter_add", dim, x.checked("scatter_add")->ndim);
-  detail::check_gather("scatter_add", *x.impl(), d, *index.tensor.checked("scatter_add"), false);
-  detail::check_gather("scatter_add", *source.checked("scatter_add"), d, *index.tensor.impl(), true);
-  const Tensor<D, T> part = detail::covered_by(index.tensor, source, here);
-  const Tensor<D, Index> numbers = contiguous(index.tensor);
-  const Tensor<D, T> y = detail::dense_copy(x), values = contiguous(part.detach());
-  backend::run<D, T>(backend::ScatterAdd{*y.impl(), d, *numbers.impl(), *values.impl()});
+  const detail::ScatterOperands<D, T> to({"scatter_add", here}, x, dim, index.tensor, source);
+  const Tensor<D, T> y = detail::dense_copy(x);
+  to.template combine<backend::ScatterMode::sum>("scatter_add", y);
   record({"scatter_add", here}, y, wrt(x, [](const auto& g) { return g; }),
-         wrt(part, saved(numbers), [d](const auto& g, const auto& n) { return gather(g, d, n); }));
+         wrt(to.part, saved(to.at), [d = to.dim](const auto& g, const auto& n) { return gather(g, d, n); }));
   return y;
+}
+template <Device D, Element T>
+const Tensor<D, T>& scatter_add_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+                                 const Tensor<D, T>& source, Here here = {}) {
+  const OpName op{"scatter_add_", here};
+  const ErrorName name(op);
+  detail::check_writable(op, x.checked(op));
+  const detail::ScatterOperands<D, T> to(op, x, dim, index.tensor, source);
+  if (!x.is_contiguous() || !detail::added_where_it_lies(x, source))
+    return detail::assign(op, x, scatter_add(x, dim, index, source, here));
+  backend::run<D>(backend::CheckRange{"scatter_add_", *to.at.impl(), x.size(to.dim)});
+  to.template combine<backend::ScatterMode::sum>("scatter_add_", x);
+  detail::bump_version(x.impl());
+  return x;
 }
 
 namespace detail {

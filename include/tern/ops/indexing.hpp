@@ -431,6 +431,10 @@ template <class S>
 auto fill_where(S value) {
   return [value](auto x, auto mask) { return where(mask != 0, decltype(x)(value), x); };
 }
+inline constexpr auto filling_where = [](auto x, auto mask, auto value) { return where(mask != 0, value, x); };
+inline void check_filling(const OpName& op, const Array& value) {
+  if (value.ndim != 0) fail(op, {"the value must be a 0-d tensor, not of shape ", value.shape()});
+}
 }  // namespace detail
 
 /// value where the mask is true, x elsewhere. x and the mask are broadcast. Error if T does not hold the value.
@@ -446,10 +450,8 @@ Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, det
 template <Device D, Element T>
 Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& value,
                          Here here = {}) {
-  if (value.checked({"masked_fill", here})->ndim != 0)
-    fail({"masked_fill", here}, {"the value must be a 0-d tensor, not of shape ", value.shape()});
-  const auto choose = [](auto v, auto m, auto filling) { return where(m != 0, filling, v); };
-  const Tensor<D, T> y = detail::map<T>({"masked_fill", here}, choose, x, mask, value);
+  detail::check_filling({"masked_fill", here}, *value.checked({"masked_fill", here}));
+  const Tensor<D, T> y = detail::map<T>({"masked_fill", here}, detail::filling_where, x, mask, value);
   record({"masked_fill", here}, y,
          wrt(x, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, m, 0); }),
          wrt(value, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, eq(m, false), 0); }));
@@ -461,6 +463,33 @@ const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& m
   return detail::pointwise_(
       {"masked_fill_", here}, detail::fill_where(detail::element<T>({"masked_fill_", here}, value)),
       [&] { return masked_fill(x, mask, value, here); }, x, mask);
+}
+template <Device D, Element T>
+const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& value, Here here = {}) {
+  const ErrorName name({"masked_fill_", here});
+  detail::check_filling("masked_fill_", *value.checked("masked_fill_"));
+  return detail::pointwise_({"masked_fill_", here}, detail::filling_where,
+                            [&] { return masked_fill(x, mask, value, here); }, x, mask, value);
+}
+
+/// x with the elements where the mask is true replaced by the first ones of source, in order. x and the mask are broadcast; in
+/// place the mask alone. The host waits for their number. Error if the source has fewer.
+template <Device D, Element T>
+const Tensor<D, T>& masked_scatter_(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& source, Here here = {}) {
+  const ErrorName name({"masked_scatter_", here});
+  const Tensor<D, bool> places = contiguous(expand(mask, x.checked("masked_scatter_")->shape(), here), here);
+  Index count;
+  backend::run<D>(backend::CountTrue{*places.impl(), count});
+  if (count > source.checked("masked_scatter_")->numel)
+    fail("masked_scatter_", {"a source of ", source.numel(), " elements for ", count, " places"});
+  return index_put_(x, {places}, narrow(reshape(source, -1, here), 0, 0, count, here), false, here);
+}
+template <Device D, Element T>
+Tensor<D, T> masked_scatter(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& source, Here here = {}) {
+  const ErrorName name({"masked_scatter", here});
+  const Shape shape = broadcast_shapes("masked_scatter", x.checked("masked_scatter")->shape_ref(), mask.checked("masked_scatter")->shape_ref());
+  const Tensor<D, T> y = clone(expand(x, shape, here), here);
+  return masked_scatter_(y, mask, source, here);
 }
 
 /// The elements where the mask is true, as a vector. x and the mask are broadcast. The host waits for their number.

@@ -1,8 +1,9 @@
-// Positions drawn with given weights.
+// Positions drawn with given weights, by number or as 1 in a row of zeros.
 #pragma once
 #include "cumulative.hpp"
 #include "extrema.hpp"
 #include "random.hpp"
+#include "softmax.hpp"
 #include "sort.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -36,6 +37,24 @@ Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool repl
   const auto speed = [](auto w, auto u) { return where(w > 0, w / abs(log1p(-u)), -1); };
   const auto speeds = detail::map<double>("multinomial", speed, weights, uniform<D, double>(p.shape(), 0, 1, p.device()));
   return topk(speeds, num_samples, -1, true, here).indices;
+}
+
+/// softmax((logits + noise) / tau) along dim, whose largest element is drawn with the probability softmax(logits). If hard, 1 at the
+/// largest element and 0 elsewhere, with the gradient of the softmax. Error unless tau > 0.
+template <Device D, Floating T>
+Tensor<D, T> gumbel_softmax(const Tensor<D, T>& logits, double tau = 1, bool hard = false, Index dim = -1, Here here = {}) {
+  const ErrorName name({"gumbel_softmax", here});
+  const int d = wrap_dim("gumbel_softmax", dim, logits.checked("gumbel_softmax")->ndim);
+  if (!(tau > 0)) fail("gumbel_softmax", {"tau must be positive, not ", tau});
+  const auto noise = uniform<D, compute_t<T>>(logits.shape(), 0, 1, logits.device());
+  const auto disturbed = [tau](auto v, auto u) { return (v - log(-log1p(-u))) / tau; };
+  const Tensor<D, T> soft = detail::rounded_once(
+      [&](const auto& v) { return softmax(detail::pointwise({"gumbel_softmax", here}, disturbed, v, noise), d, here); }, logits);
+  if (!hard || soft.numel() == 0) return soft;
+  const Tensor<D, Index> largest = argmax(soft.detach(), d, true, here);
+  const Tensor<D, T> chosen = scatter(zeros_like(soft.detach()), d, largest, 1, here);
+  record({"gumbel_softmax", here}, chosen, wrt(soft, [](const auto& g) { return g; }));
+  return chosen;
 }
 
 }  // namespace tern

@@ -1,6 +1,7 @@
 // Losses that compare distances with a margin, scores with labels of 1 and -1, and distributions with each other.
 #pragma once
 #include "distance.hpp"
+#include "gather.hpp"
 #include "losses.hpp"
 
 namespace tern::inline TERN_BUILD {
@@ -11,6 +12,16 @@ struct MarginLossOptions {
 };
 struct HingeEmbeddingLossOptions {
   double margin = 1;
+  Reduction reduction = Reduction::mean;
+};
+struct MultiMarginLossOptions {
+  double p = 1;  // the power of the distances, 1 or 2
+  double margin = 1;
+  Reduction reduction = Reduction::mean;
+};
+struct GaussianNllLossOptions {
+  bool full = false;  // add log(2 pi) / 2
+  double eps = 1e-6;  // smaller variances count as this
   Reduction reduction = Reduction::mean;
 };
 struct TripletMarginLossOptions {
@@ -110,6 +121,70 @@ Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>&
   return detail::rounded_once(loss, anchor, positive, negative);
 }
 
+/// 1 - c where target is 1, max(c - margin, 0) where it is -1, with the cosine c of the rows of x1 and x2. target is a vector, or a
+/// number for two vectors.
+template <Device D, Floating T>
+Tensor<D, T> cosine_embedding_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& target, MarginLossOptions options = {},
+                                   Here here = {}) {
+  const OpName op{"cosine_embedding_loss", here};
+  const ErrorName name(op);
+  if (!same_shape(*x1.checked(op), *x2.checked(op)) || x1.dim() < 1 || x1.dim() > 2 || target.checked(op)->ndim != x1.dim() - 1)
+    fail(op, {"rows [N, C] and targets [N] are needed, not ", x1.shape(), ", ", x2.shape(), " and ", target.shape()});
+  const auto loss = [&](const auto& a, const auto& b, const auto& t) {
+    const auto sums = [&](const auto& f, const auto& u, const auto& v) { return detail::map_sum(op, f, -1, false, 1, u, v); };
+    const auto product = [](auto u, auto v) { return u * v; };
+    const auto f = [margin = options.margin](auto dot, auto aa, auto bb, auto wanted) {
+      const auto cosine = dot / sqrt((aa + 1e-12) * (bb + 1e-12));
+      return where(wanted == 1, 1 - cosine, where(wanted == -1, detail::positive_part(cosine - margin), 0));
+    };
+    return detail::derived_loss(op, options.reduction, f, sums(product, a, b), sums(product, a, a), sums(product, b, b), t.detach());
+  };
+  return detail::rounded_once(loss, x1, x2, target);
+}
+
+/// The sum over the wrong classes j of max(margin - x[target] + x[j], 0)^p / C, for scores x [N, C] or [C].
+template <Device D, Floating T>
+Tensor<D, T> multi_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target, MultiMarginLossOptions options = {}, Here here = {}) {
+  const OpName op{"multi_margin_loss", here};
+  const ErrorName name(op);
+  if (options.p != 1 && options.p != 2) fail(op, {"p must be 1 or 2, not ", options.p});
+  const int n = x.checked(op)->ndim;
+  if (n < 1 || n > 2 || target.checked(op)->ndim > 1 || target.numel() != (n == 2 ? x.size(0) : 1) || x.size(-1) == 0)
+    fail(op, {"scores [N, C] and targets [N] are needed, not ", x.shape(), " and ", target.shape()});
+  const auto loss = [&](const auto& scores) {
+    const Tensor<D, Index> right = n == 2 ? reshape(target, {-1, 1}, here) : reshape(target, 1, here);
+    const auto wrong = to_type(ne(detail::range_beside(x, 0, 1, x.size(-1)), right), Type<compute_t<T>>{});
+    const auto f = [margin = options.margin, squared = options.p == 2](auto v, auto own, auto counts) {
+      const auto distance = detail::positive_part(margin - own + v);
+      return counts * (squared ? distance * distance : distance);
+    };
+    const auto sums = detail::map_sum(op, f, -1, false, x.size(-1), scores, gather(scores, -1, right, here), wrong);
+    if (options.reduction == Reduction::none) return sums;
+    return options.reduction == Reduction::mean ? mean(sums, {}, false, here) : sum(sums, {}, false, here);
+  };
+  return detail::rounded_once(loss, x);
+}
+
+/// (log(variance) + (x - target)^2 / variance) / 2, the negative log-likelihood of the normal distribution up to a constant. Error for
+/// a negative variance, for which the host waits.
+template <Device D, Floating T>
+Tensor<D, T> gaussian_nll_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, const Tensor<D, T>& variance,
+                               GaussianNllLossOptions options = {}, Here here = {}) {
+  const OpName op{"gaussian_nll_loss", here};
+  const ErrorName name(op);
+  if (any(lt(variance, 0)).item(here)) fail(op, {"a variance is negative"});
+  if (!(options.eps > 0)) fail(op, {"eps must be positive, not ", options.eps});
+  // A variance below eps gets the gradient at eps.
+  const auto loss = [&](const auto& v, const auto& t, const auto& s) {
+    const auto f = [full = options.full ? 0.91893853320467274178 : 0, eps = options.eps](auto a, auto b, auto own, auto kept) {
+      const auto width = own + where(kept < eps, eps - kept, 0);
+      return 0.5 * (log(width) + (a - b) * (a - b) / width) + full;
+    };
+    return detail::derived_loss(op, options.reduction, f, v, t, s, s.detach());
+  };
+  return detail::rounded_once(loss, x, target, variance);
+}
+
 /// target (log(target) - x), where x holds log-probabilities; 0 where target is 0.
 template <Device D, Floating T>
 Tensor<D, T> kl_div(const Tensor<D, T>& x, const Tensor<D, T>& target, KlDivOptions options = {}, Here here = {}) {
@@ -148,6 +223,8 @@ TERN_SAME_PLACE(hinge_embedding_loss)
 TERN_SAME_PLACE(soft_margin_loss)
 TERN_SAME_PLACE(triplet_margin_loss)
 TERN_SAME_PLACE(kl_div)
+TERN_SAME_PLACE(cosine_embedding_loss)
+TERN_SAME_PLACE(gaussian_nll_loss)
 TERN_SAME_PLACE(poisson_nll_loss)
 
 }  // namespace tern

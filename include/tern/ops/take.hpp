@@ -1,4 +1,4 @@
-// Reading and writing by index, made of gather, index and index_put: take, take_along_dim, index_fill, scatter,
+// Reading and writing by index, made of gather, index and index_put: take, take_along_dim, index_fill, index_copy, scatter,
 // repeat_interleave, nonzero, one_hot.
 #pragma once
 #include "cumulative.hpp"
@@ -70,6 +70,40 @@ Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>
   const ErrorName name({"index_fill", here});
   return masked_fill(x, detail::mask_of_positions("index_fill", x, dim, index), value, here);
 }
+template <Device D, Element T>
+const Tensor<D, T>& index_fill_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& value,
+                                Here here = {}) {
+  const ErrorName name({"index_fill_", here});
+  return masked_fill_(x, detail::mask_of_positions("index_fill_", x, dim, index), value, here);
+}
+template <Device D, Element T>
+const Tensor<D, T>& index_fill_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, number_t<T> value, Here here = {}) {
+  const ErrorName name({"index_fill_", here});
+  return masked_fill_(x, detail::mask_of_positions("index_fill_", x, dim, index), value, here);
+}
+
+/// x with source's position i of dimension dim at position index[i]. If several go to one position, the last one stays.
+template <Device D, Element T>
+const Tensor<D, T>& index_copy_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
+                                Here here = {}) {
+  const OpName op{"index_copy_", here};
+  const ErrorName name(op);
+  if (x.checked(op)->ndim == 0) {
+    index_copy_(view(x, 1, here), dim, index, reshape(source, -1, here), here);
+    return x;
+  }
+  const int d = detail::check_index_add(op, x, dim, index, source);
+  backend::run<D>(backend::CheckRange{"index_copy_", *contiguous(index).impl(), x.size(d)});
+  IndexList<D> at(static_cast<std::size_t>(d), Slice());
+  at.push_back(reshape(index, -1, here));
+  return index_put_(x, at, source, false, here);
+}
+template <Device D, Element T>
+Tensor<D, T> index_copy(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source, Here here = {}) {
+  const ErrorName name({"index_copy", here});
+  const Tensor<D, T> y = clone(x, here);
+  return index_copy_(y, dim, index, source, here);
+}
 
 namespace detail {
 
@@ -108,11 +142,9 @@ Tensor<D, T> scattered(const OpName& op, const Tensor<D, T>& x, Index dim, const
 template <class D, class T>
 Tensor<D, T> scatter_multiply(const OpName& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
                               const Tensor<D, T>& source) {
-  const int d = wrap_dim(op, dim, x.checked(op)->ndim);
-  check_gather(op.name, *x.impl(), d, *index.checked(op), false);
-  check_gather(op.name, *source.checked(op), d, *index.impl(), true);
-  const Tensor<D, T> y = dense_copy(x), factors = contiguous(covered_by(index, source, op.here).detach());
-  backend::run<D, T>(backend::ScatterMultiply{*y.impl(), d, *contiguous(index).impl(), *factors.impl()});
+  const ScatterOperands<D, T> to(op, x, dim, index, source);
+  const Tensor<D, T> y = dense_copy(x);
+  to.template combine<backend::ScatterMode::product>("scatter", y);
   const auto none = [](const Tensor<D, T>&) -> Tensor<D, T> {
     fail("backward", {"scatter with reduce multiply has no gradient"});
   };
@@ -247,5 +279,6 @@ Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, Here
 }
 
 TERN_SAME_PLACE(index_fill)
+TERN_SAME_PLACE(index_fill_)
 
 }  // namespace tern

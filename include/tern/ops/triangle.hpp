@@ -1,8 +1,9 @@
-// Triangles and diagonals of matrices: tril, triu, diag.
+// Triangles and diagonals of matrices: tril, triu, their positions, diag, diag_embed.
 #pragma once
 #include "comparison.hpp"
 #include "indexing.hpp"
 #include "shape.hpp"
+#include "take.hpp"
 
 namespace tern::inline TERN_BUILD {
 
@@ -33,6 +34,35 @@ Tensor<D, T> triu(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
   return detail::zeros_where({"triu", here}, x, diagonal, [](const auto& i, const auto& j) { return lt(j, i); });
 }
 
+/// The positions [2, n] of the elements that tril keeps of a matrix: their rows, and their columns.
+template <Device D>
+Tensor<D, Index> tril_indices(Index rows, Index columns, Index diagonal = 0, Here here = {}) {
+  const ErrorName name({"tril_indices", here});
+  return contiguous(t(nonzero(tril(ones<D, bool>({rows, columns}), diagonal, here), here), here), here);
+}
+
+/// The positions [2, n] of the elements that triu keeps of a matrix: their rows, and their columns.
+template <Device D>
+Tensor<D, Index> triu_indices(Index rows, Index columns, Index diagonal = 0, Here here = {}) {
+  const ErrorName name({"triu_indices", here});
+  return contiguous(t(nonzero(triu(ones<D, bool>({rows, columns}), diagonal, here), here), here), here);
+}
+
+/// Zeros with x's last dimension as a diagonal of the result's dimensions dim1 and dim2.
+template <Device D, Element T>
+Tensor<D, T> diag_embed(const Tensor<D, T>& x, Index diagonal = 0, Index dim1 = -2, Index dim2 = -1, Here here = {}) {
+  const ErrorName name({"diag_embed", here});
+  const int n = x.checked("diag_embed")->ndim + 1, a = wrap_dim("diag_embed", dim1, n), b = wrap_dim("diag_embed", dim2, n);
+  if (n < 2 || n > max_dims) fail("diag_embed", {"from 1 to ", max_dims - 1, " dimensions are needed, not ", x.shape()});
+  if (a == b) fail("diag_embed", {"two different dimensions are needed, not ", dim1, " and ", dim2});
+  const Index size = checked_sum("diag_embed", {x.size(-1), checked_product("diag_embed", {diagonal, diagonal < 0 ? -1 : 1})});
+  Shape to;
+  for (int i = 0, k = 0; i < n; ++i) to.push_back(i == a || i == b ? size : x.size(k++));
+  const Tensor<D, T> y = zeros<D, T>(to, x.device());
+  copy_(tern::diagonal(y, diagonal, a, b, here), x, here);
+  return y;
+}
+
 /// For a matrix its diagonal; for a vector the matrix with that diagonal.
 template <Device D, Element T>
 Tensor<D, T> diag(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
@@ -40,10 +70,7 @@ Tensor<D, T> diag(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
   const int n = x.checked("diag")->ndim;
   if (n != 1 && n != 2) fail("diag", {"a vector or a matrix is needed, not ", x.shape()});
   if (n == 2) return clone(tern::diagonal(x, diagonal, 0, 1, here), here);
-  const Index size = detail::checked_sum("diag", {x.size(0), detail::checked_product("diag", {diagonal, diagonal < 0 ? -1 : 1})});
-  const Tensor<D, T> y = zeros<D, T>({size, size}, x.device());
-  copy_(tern::diagonal(y, diagonal, 0, 1, here), x, here);
-  return y;
+  return diag_embed(x, diagonal, 0, 1, here);
 }
 
 }  // namespace tern

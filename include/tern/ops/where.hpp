@@ -105,6 +105,34 @@ TERN_SAME_PLACE(minimum)
 
 namespace detail {
 
+/// a where f(a, b) or b is NaN, else b.
+template <class F, class D, class T>
+Tensor<D, T> present(const OpName& op, const F& f, const Tensor<D, T>& a, const Tensor<D, T>& b) {
+  const auto first = [f](auto x, auto y) { return (y != y) | ((x == x) & f(x, y)); };
+  const auto c = map<T>(op, [first](auto x, auto y) { return where(first(x, y), x, y); }, a, b);
+  record(op, c, wrt(a, saved(a, b), Gradient{[first](auto g, auto x, auto y) { return where(first(x, y), g, 0); }}),
+         wrt(b, saved(a, b), Gradient{[first](auto g, auto x, auto y) { return where(first(x, y), 0, g); }}));
+  return c;
+}
+
+}  // namespace detail
+
+/// The larger of the two; the other one where one is NaN. Of equal numbers the first gets the gradient.
+template <Device D, Element T>
+Tensor<D, T> fmax(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  return detail::present({"fmax", here}, [](auto x, auto y) { return x >= y; }, a, b);
+}
+TERN_SAME_PLACE(fmax)
+
+/// The smaller of the two; the other one where one is NaN. Of equal numbers the first gets the gradient.
+template <Device D, Element T>
+Tensor<D, T> fmin(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  return detail::present({"fmin", here}, [](auto x, auto y) { return x <= y; }, a, b);
+}
+TERN_SAME_PLACE(fmin)
+
+namespace detail {
+
 /// The bounds of clamp; a missing one is infinite.
 template <class T>
 struct Bounds {

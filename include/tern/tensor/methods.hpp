@@ -71,7 +71,10 @@ namespace detail::adl {
   X(baddbmm) X(outer) X(trace) X(aminmax) X(count_nonzero) X(float_power) X(cumsum) X(cumprod) X(sort) X(argsort)       \
   X(msort) X(topk) X(kthvalue) X(tril) X(triu) X(diag) X(rot90) X(unfold) X(take) X(take_along_dim) X(index_add)       \
   X(index_fill) X(scatter) X(scatter_) X(scatter_add) X(repeat_interleave) X(nonzero) X(max) X(min) X(median)         \
-  X(quantile) X(equal) X(allclose) X(unique) X(bincount) X(multinomial) X(normal_) X(uniform_) X(bernoulli_)
+  X(quantile) X(equal) X(allclose) X(unique) X(bincount) X(multinomial) X(normal_) X(uniform_) X(bernoulli_)           \
+  X(index_add_) X(index_fill_) X(index_copy) X(index_copy_) X(scatter_add_) X(scatter_reduce) X(scatter_reduce_)       \
+  X(nansum) X(nanmean) X(nan_to_num) X(nan_to_num_) X(cummax) X(cummin) X(logcumsumexp) X(diff)              \
+  X(fmax) X(fmin) X(inner) X(kron) X(cross) X(cov) X(corrcoef) X(diag_embed) X(masked_scatter) X(masked_scatter_) X(histc)
 
 TERN_UNARY_METHODS(TERN_ADL)
 TERN_BINARY_METHODS(TERN_ADL)
@@ -243,6 +246,12 @@ inline constexpr std_caller call_std{};
   const Tensor& masked_fill_(const Tensor<D, bool>& mask, detail::number_t<T> value, Here here = {}) const {                    \
     return TERN_CALL(masked_fill_, mask, value, here);                                                                  \
   }                                                                                                                     \
+  Tensor masked_fill(const Tensor<D, bool>& mask, const Tensor& value, Here here = {}) const {                          \
+    return TERN_CALL(masked_fill, mask, value, here);                                                                   \
+  }                                                                                                                     \
+  const Tensor& masked_fill_(const Tensor<D, bool>& mask, const Tensor& value, Here here = {}) const {                  \
+    return TERN_CALL(masked_fill_, mask, value, here);                                                                  \
+  }                                                                                                                     \
   Tensor softmax(Index dim, Here here = {}) const { return TERN_CALL(softmax, dim, here); }                             \
   Tensor log_softmax(Index dim, Here here = {}) const { return TERN_CALL(log_softmax, dim, here); }                     \
   Tensor<D, Index> argmax(Here here = {}) const { return TERN_CALL(argmax, here); }                                     \
@@ -335,6 +344,12 @@ inline constexpr std_caller call_std{};
   Tensor index_fill(Index dim, const Tensor<D, Index>& index, detail::number_t<T> value, Here here = {}) const {                \
     return TERN_CALL(index_fill, dim, index, value, here);                                                              \
   }                                                                                                                     \
+  Tensor index_fill(Index dim, const Tensor<D, Index>& index, const Tensor& value, Here here = {}) const {              \
+    return TERN_CALL(index_fill, dim, index, value, here);                                                              \
+  }                                                                                                                     \
+  const Tensor& index_fill_(Index dim, const Tensor<D, Index>& index, const Tensor& value, Here here = {}) const {      \
+    return TERN_CALL(index_fill_, dim, index, value, here);                                                             \
+  }                                                                                                                     \
   Tensor scatter(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, Here here = {}) const {                 \
     return TERN_CALL(scatter, dim, index, source, here);                                                                \
   }                                                                                                                     \
@@ -361,6 +376,66 @@ inline constexpr std_caller call_std{};
   }                                                                                                                     \
   Tensor scatter_add(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, Here here = {}) const {             \
     return TERN_CALL(scatter_add, dim, index, source, here);                                                            \
+  }                                                                                                                     \
+  const Tensor& scatter_add_(Index dim, const IndexOperand<D>& index, const Tensor& source, Here here = {}) const {     \
+    return TERN_CALL(scatter_add_, dim, index, source, here);                                                           \
+  }                                                                                                                     \
+  Tensor scatter_reduce(Index dim, const IndexOperand<D>& index, const Tensor& source, const char* reduce, bool include_self = true, Here here = {}) const {\
+    return TERN_CALL(scatter_reduce, dim, index, source, reduce, include_self, here);                                   \
+  }                                                                                                                     \
+  const Tensor& scatter_reduce_(Index dim, const IndexOperand<D>& index, const Tensor& source, const char* reduce, bool include_self = true, Here here = {}) const {\
+    return TERN_CALL(scatter_reduce_, dim, index, source, reduce, include_self, here);                                  \
+  }                                                                                                                     \
+  const Tensor& index_add_(Index dim, const Tensor<D, Index>& index, const Tensor& source, Scalar alpha = 1, Here here = {}) const {\
+    return TERN_CALL(index_add_, dim, index, source, alpha, here);                                                      \
+  }                                                                                                                     \
+  const Tensor& index_fill_(Index dim, const Tensor<D, Index>& index, number_t<T> value, Here here = {}) const {        \
+    return TERN_CALL(index_fill_, dim, index, value, here);                                                             \
+  }                                                                                                                     \
+  Tensor index_copy(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {             \
+    return TERN_CALL(index_copy, dim, index, source, here);                                                             \
+  }                                                                                                                     \
+  const Tensor& index_copy_(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {     \
+    return TERN_CALL(index_copy_, dim, index, source, here);                                                            \
+  }                                                                                                                     \
+  Tensor<D, sum_t<T>> nansum(Dims dim = {}, bool keepdim = false, Here here = {}) const {                               \
+    return TERN_CALL(nansum, dim, keepdim, here);                                                                       \
+  }                                                                                                                     \
+  Tensor nanmean(Dims dim = {}, bool keepdim = false, Here here = {}) const {                                           \
+    return TERN_CALL(nanmean, dim, keepdim, here);                                                                      \
+  }                                                                                                                     \
+  Tensor nan_to_num(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {}, Here here = {}) const {\
+    return TERN_CALL(nan_to_num, nan, posinf, neginf, here);                                                            \
+  }                                                                                                                     \
+  const Tensor& nan_to_num_(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {}, Here here = {}) const {\
+    return TERN_CALL(nan_to_num_, nan, posinf, neginf, here);                                                           \
+  }                                                                                                                     \
+  ValuesAndIndices<D, T> cummax(Index dim, Here here = {}) const { return TERN_CALL(cummax, dim, here); }               \
+  ValuesAndIndices<D, T> cummin(Index dim, Here here = {}) const { return TERN_CALL(cummin, dim, here); }               \
+  Tensor logcumsumexp(Index dim, Here here = {}) const { return TERN_CALL(logcumsumexp, dim, here); }                   \
+  Tensor diff(Index n = 1, Index dim = -1, const Tensor& prepend = {}, const Tensor& append = {}, Here here = {}) const {\
+    return TERN_CALL(diff, n, dim, prepend, append, here);                                                              \
+  }                                                                                                                     \
+  Tensor fmax(const Tensor& other, Here here = {}) const { return TERN_CALL(fmax, other, here); }                       \
+  Tensor fmin(const Tensor& other, Here here = {}) const { return TERN_CALL(fmin, other, here); }                       \
+  Tensor inner(const Tensor& other, Here here = {}) const { return TERN_CALL(inner, other, here); }                     \
+  Tensor kron(const Tensor& other, Here here = {}) const { return TERN_CALL(kron, other, here); }                       \
+  Tensor cross(const Tensor& other, Index dim = -1, Here here = {}) const {                                             \
+    return TERN_CALL(cross, other, dim, here);                                                                          \
+  }                                                                                                                     \
+  Tensor cov(double correction = 1, Here here = {}) const { return TERN_CALL(cov, correction, here); }                  \
+  Tensor corrcoef(Here here = {}) const { return TERN_CALL(corrcoef, here); }                                           \
+  Tensor diag_embed(Index diagonal = 0, Index dim1 = -2, Index dim2 = -1, Here here = {}) const {                       \
+    return TERN_CALL(diag_embed, diagonal, dim1, dim2, here);                                                           \
+  }                                                                                                                     \
+  Tensor masked_scatter(const Tensor<D, bool>& mask, const Tensor& source, Here here = {}) const {                      \
+    return TERN_CALL(masked_scatter, mask, source, here);                                                               \
+  }                                                                                                                     \
+  const Tensor& masked_scatter_(const Tensor<D, bool>& mask, const Tensor& source, Here here = {}) const {              \
+    return TERN_CALL(masked_scatter_, mask, source, here);                                                              \
+  }                                                                                                                     \
+  Tensor histc(Index bins = 100, double min = 0, double max = 0, Here here = {}) const {                                \
+    return TERN_CALL(histc, bins, min, max, here);                                                                      \
   }                                                                                                                     \
   Tensor repeat_interleave(Index repeats, std::optional<Index> dim = {}, Here here = {}) const {                        \
     return TERN_CALL(repeat_interleave, repeats, dim, here);                                                            \

@@ -381,7 +381,7 @@ TEMPLATE_TEST_CASE("rows of many sources on Cuda", "", float, double, half) {
   }
 }
 
-TEMPLATE_TEST_CASE("gather and scatter_add on Cuda", "", float, double, std::int64_t, std::int32_t, std::uint8_t,
+TEMPLATE_TEST_CASE("gather and scatter on Cuda", "", float, double, std::int64_t, std::int32_t, std::uint8_t,
                    bool) {
   NEED_CUDA();
   using T = TestType;
@@ -401,15 +401,14 @@ TEMPLATE_TEST_CASE("gather and scatter_add on Cuda", "", float, double, std::int
       compare<T>(
           [&](auto d) {
             const auto x = values_on<T>(d, index), y = values_on<T>(d, from);
-            backend::run<decltype(d), T>(backend::ScatterAdd{*y.impl(), dim, *numbers_on(d, index, 11).impl(), *x.impl()});
-            return y;
-          },
-          0);
-      compare<T>(
-          [&](auto d) {
-            const auto x = values_on<T>(d, index), y = values_on<T>(d, from);
-            backend::run<decltype(d), T>(
-                backend::ScatterMultiply{*y.impl(), dim, *numbers_on(d, index, 11).impl(), *x.impl()});
+            const auto at = numbers_on(d, index, 11);
+            const auto scatter = [&]<backend::ScatterMode how>(std::integral_constant<backend::ScatterMode, how>) {
+              backend::run<decltype(d), T>(backend::Scatter<how>{"scatter", *y.impl(), dim, *at.impl(), *x.impl()});
+            };
+            scatter(std::integral_constant<backend::ScatterMode, backend::ScatterMode::sum>());
+            scatter(std::integral_constant<backend::ScatterMode, backend::ScatterMode::product>());
+            scatter(std::integral_constant<backend::ScatterMode, backend::ScatterMode::maximum>());
+            scatter(std::integral_constant<backend::ScatterMode, backend::ScatterMode::minimum>());
             return y;
           },
           0);

@@ -83,16 +83,12 @@ bool for_indexed(const Array& a, int dim, const Array& index, int apart, const F
   return inside;
 }
 
-/// out[.., index[.., i, ..], ..] = combine(itself, x[.., i, ..]) along dim.
-template <class T, class F>
-void scatter_combined(const char* name, const Array& out, int dim, const Array& index, const Array& x, F combine) {
-  using C = compute_t<T>;
-  // Elements that differ before dim are combined with different elements. x may be larger than index; its position is
-  // counted separately.
-  if (!for_indexed(out, dim, index, dim, [combine, to_all = out.as<T>(), from_all = x.as<T>()](Index to, Index from) {
-        to_all[to] = T(combine(C(to_all[to]), C(from_all[from])));
-      }))
-    run<Cpu>(CheckRange{name, index, out.ndim ? out.dims[dim] : 1});
+template <ScatterMode how, class C>
+C combined(C a, C b) {
+  if constexpr (how == ScatterMode::sum) return C(a + b);
+  if constexpr (how == ScatterMode::product) return C(a * b);
+  if constexpr (how == ScatterMode::maximum) return a > b || a != a ? a : b;
+  if constexpr (how == ScatterMode::minimum) return a < b || a != a ? a : b;
 }
 
 }  // namespace cpu_kernels
@@ -116,16 +112,16 @@ void kernel(On<Cpu>, Types<T>, const IndexAdd& op) {
 
 TERN_API void kernel(On<Cpu>, Types<>, const Gather& op);
 
-template <class T>
-void kernel(On<Cpu>, Types<T>, const ScatterAdd& op) {
-  const auto add = [](auto a, auto b) { return a + b; };
-  cpu_kernels::scatter_combined<T>("scatter_add", op.out, op.dim, op.index, op.x, add);
-}
-
-template <class T>
-void kernel(On<Cpu>, Types<T>, const ScatterMultiply& op) {
-  const auto multiply = [](auto a, auto b) { return a * b; };
-  cpu_kernels::scatter_combined<T>("scatter", op.out, op.dim, op.index, op.x, multiply);
+template <class T, ScatterMode how>
+void kernel(On<Cpu>, Types<T>, const Scatter<how>& op) {
+  using C = compute_t<T>;
+  // Elements that differ before dim are combined with different elements. x may be larger than index; its position is
+  // counted separately.
+  const auto combine = [to_all = op.out.template as<T>(), from_all = op.x.template as<T>()](Index to, Index from) {
+    to_all[to] = T(cpu_kernels::combined<how>(C(to_all[to]), C(from_all[from])));
+  };
+  if (!cpu_kernels::for_indexed(op.out, op.dim, op.index, op.dim, combine))
+    run<Cpu>(CheckRange{op.op, op.index, op.out.ndim ? op.out.dims[op.dim] : 1});
 }
 
 template <class T>

@@ -35,7 +35,7 @@
   f(TokenAttention, float)                                                                                           \
   f(Recurrence, float) f(RecurrenceGradient, float)                                                                 \
   f(Uniform, float) f(Normal, float) f(Dropout, float) f(Scan, float) f(Sort, float) f(ArgExtreme, float)           \
-  f(IndexAdd, float) f(ScatterAdd, float) f(AddRows, float) f(EmbeddingBag, float) f(EmbeddingBagGradient, float)
+  f(IndexAdd, float) f(Scatter<ScatterMode::sum>, float) f(AddRows, float) f(EmbeddingBag, float) f(EmbeddingBagGradient, float)
 
 namespace tern::inline TERN_BUILD::backend {
 

@@ -1,4 +1,4 @@
-// Recurrences along a dimension. They go element by element, for up to 64 neighbours at a time; running sums of rows go
+// Recurrences and running extremes along a dimension. They go element by element, for up to 64 neighbours at a time; running sums of rows go
 // packet by packet. Floating-point sums are calculated in double.
 #pragma once
 #include "../scan.hpp"
@@ -12,28 +12,21 @@ namespace cpu_kernels {
 template <class T>
 using scan_t = std::conditional_t<detail::is_floating_v<T>, double, T>;
 
-/// Applies next(s, x, gate) along dim, beginning with `start`.
-template <class T, class Next>
-void scan_each(const Scan& op, scan_t<T> start, const Next& next) {
+/// Calls next(s, i, k) for element i of a, the k-th along dim, where s is its row's state, which is `start` at first.
+template <class State, class Next>
+void scan_each(const Array& a, int dim, bool reverse, const State& start, const Next& next) {
   constexpr Index width = 64;
-  const detail::RowsAlong m(op.in, op.dim);
-  if (op.in.numel == 0) return;
+  const detail::RowsAlong m(a, dim);
+  if (a.numel == 0) return;
   const Index strips = (m.inner + width - 1) / width, across = m.inner < width ? m.inner : width;
-  const T* const x = op.in.as<T>();
-  const T* const gate = op.gates ? op.gates->as<T>() : x;
-  T* const y = op.out.as<T>();
-  const bool reverse = op.reverse;
-  detail::parallel_for(m.outer * strips, parallel_grain / (m.n * across) + 1, [&](Index first, Index last) {
+  detail::parallel_for(m.outer * strips, parallel_grain / (m.n * across) + 1, [=](Index first, Index last) {
     for (Index strip = first; strip < last; ++strip) {
       const Index column = strip % strips * width, count = m.inner - column < width ? m.inner - column : width;
-      scan_t<T> s[width];
+      State s[width];
       for (Index j = 0; j < count; ++j) s[j] = start;
-      for (Index k = 0; k < m.n; ++k) {
-        const Index i = (strip / strips * m.n + (reverse ? m.n - 1 - k : k)) * m.inner + column;
-        for (Index j = 0; j < count; ++j) {
-          s[j] = next(s[j], scan_t<T>(x[i + j]), scan_t<T>(gate[i + j]));
-          y[i + j] = T(compute_t<T>(s[j]));
-        }
+      for (Index step = 0; step < m.n; ++step) {
+        const Index k = reverse ? m.n - 1 - step : step, i = (strip / strips * m.n + k) * m.inner + column;
+        for (Index j = 0; j < count; ++j) next(s[j], i + j, k);
       }
     }
   });
@@ -92,12 +85,36 @@ void kernel(On<Cpu>, Types<T>, const Scan& op) {
     if (const detail::RowsAlong m(op.in, op.dim); op.kind == Scan::sum && m.inner == 1)
       return op.reverse ? sum_rows<true>(op.out.as<T>(), op.in.as<T>(), m.outer, m.n)
                         : sum_rows<false>(op.out.as<T>(), op.in.as<T>(), m.outer, m.n);
+  const T* const x = op.in.as<T>();
+  const T* const gates = op.gates ? op.gates->as<T>() : nullptr;
+  T* const y = op.out.as<T>();
   if (op.kind == Scan::sum)
-    scan_each<T>(op, S(0), [](S s, S x, S) { return S(s + x); });
+    scan_each(op.in, op.dim, op.reverse, S(0), [=](S& s, Index i, Index) { y[i] = T(s = S(s + S(x[i]))); });
   else if (op.kind == Scan::product)
-    scan_each<T>(op, S(1), [](S s, S x, S) { return S(s * x); });
+    scan_each(op.in, op.dim, op.reverse, S(1), [=](S& s, Index i, Index) { y[i] = T(s = S(s * S(x[i]))); });
   else
-    scan_each<T>(op, S(0), [](S s, S x, S gate) { return S(gate * s + x); });
+    scan_each(op.in, op.dim, op.reverse, S(0), [=](S& s, Index i, Index) { y[i] = T(s = S(S(gates[i]) * s + S(x[i]))); });
+}
+
+template <class T>
+void kernel(On<Cpu>, Types<T>, const RunningExtreme& op) {
+  using C = compute_t<T>;
+  struct Best {
+    C value;
+    Index at;
+  };
+  const T* const x = op.in.as<T>();
+  T* const values = op.values.as<T>();
+  Index* const positions = op.positions.as<Index>();
+  const auto scan = [&](auto at_least) {
+    cpu_kernels::scan_each(op.in, op.dim, false, Best{C(0), -1}, [=](Best& best, Index i, Index k) {
+      const C v = C(x[i]);
+      if (best.at < 0 || v != v || at_least(v, best.value)) best = {v, k};  // nothing is at least NaN
+      values[i] = T(best.value), positions[i] = best.at;
+    });
+  };
+  if (op.largest) scan([](C a, C b) { return a >= b; });
+  else scan([](C a, C b) { return a <= b; });
 }
 
 }  // namespace backend

@@ -163,8 +163,7 @@ extern "C" __global__ void bag_factors(const BagFactorsParameters p) {
 
 TERN_API IndexedArray indexed_array(const Array& a, int dim, const Array& index);
 
-/// Products instead of sums if `multiply`.
-TERN_API void run_scatter(const ScatterAdd& op, bool multiply);
+TERN_API void run_scatter(ScatterMode how, const char* name, const Array& out, int dim, const Array& index, const Array& x);
 
 TERN_API void run_embedding_bag(const EmbeddingBag& op);
 
@@ -182,16 +181,9 @@ template <class T> void kernel(On<Cuda>, Types<T>, const IndexAdd& op) {
 
 TERN_API void kernel(On<Cuda>, Types<>, const Gather& op);
 
-template <class T>
-void kernel(On<Cuda>, Types<T>, const ScatterAdd& op) {
-  run<Cuda>(CheckRange{"scatter_add", op.index, op.out.ndim ? op.out.dims[op.dim] : 1});
-  cuda_kernels::run_scatter(op, false);
-}
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const ScatterMultiply& op) {
-  run<Cuda>(CheckRange{"scatter", op.index, op.out.ndim ? op.out.dims[op.dim] : 1});
-  cuda_kernels::run_scatter({op.out, op.dim, op.index, op.x}, true);
+template <class T, ScatterMode how>
+void kernel(On<Cuda>, Types<T>, const Scatter<how>& op) {
+  cuda_kernels::run_scatter(how, op.op, op.out, op.dim, op.index, op.x);
 }
 
 template <class T>

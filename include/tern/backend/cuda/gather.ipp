@@ -18,21 +18,21 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return indexed;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_scatter(const ScatterAdd& op, bool multiply) {
-  const Array &out = op.out, &index = op.index, &x = op.x;
+[[gnu::noinline]] TERN_INLINE void run_scatter(ScatterMode how, const char* name, const Array& out, int dim, const Array& index, const Array& x) {
+  run<Cuda>(CheckRange{name, index, out.ndim ? out.dims[dim] : 1});
   const Array* const arrays[] = {&index, &x};
   const int ordinal = common_ordinal(out, arrays, 2);
   if (index.numel == 0 || out.numel == 0) return;
   const cuda::detail::Scratch positions(ordinal, std::size_t(8 * index.numel));
   launch_typed(ordinal, scatter_positions_kernel, {}, grid_for(index.numel),
-               {.to = indexed_array(out, op.dim, index), .positions = positions.data()});
+               {.to = indexed_array(out, dim, index), .positions = positions.data()});
   // Each element is a row.
   Array to = out, from = x;
   to.ndim = from.ndim = 1;
   to.dims[0] = out.numel, from.dims[0] = index.numel;
   to.strides[0] = from.strides[0] = 1;
   add_sorted_rows(ordinal, {to, 1}, {from, 1}, SortedKeys(ordinal, index.numel, positions.data(), nullptr, out.numel),
-                  nullptr, nullptr, multiply);
+                  nullptr, nullptr, how);
 }
 
 [[gnu::noinline]] TERN_INLINE void run_embedding_bag(const EmbeddingBag& op) {

@@ -3,6 +3,7 @@
 // sources are added in parts, whose sums a second launch adds up; which parts depends on the row numbers alone.
 #pragma once
 #include "../../device/cuda/copy.hpp"
+#include "../gather.hpp"
 #include "../rows.hpp"
 #include "codegen/loops.hpp"
 #include "codegen/packs.hpp"
@@ -77,10 +78,15 @@ TERN_KERNEL_STRUCT(AddRowsParameters,
   Index shift;
   Pointer<const Index> from;  // the row that each source reads, or null
   Pointer<const C0> factors;  // or null
-  Index multiply;             // products instead of sums
+  Index how;                  // a ScatterMode
   Pointer<C0> sums;           // two rows for each part; null if no row is long
   RowLoops loops;
 );
+inline constexpr const char* combined_text = R"CUDA(
+inline __device__ C0 combined(Index how, C0 a, C0 b) {
+  return how == 0 ? add(a, b) : how == 1 ? multiply(a, b) : how == 2 ? larger(a, b) : smaller(a, b);
+}
+)CUDA";
 inline constexpr KernelOf<AddRowsParameters> add_rows_kernel{"add_rows", R"CUDA(
 extern "C" __global__ void add_rows(const AddRowsParameters p) {
   const uint64* const keys = p.keys;
@@ -99,20 +105,22 @@ extern "C" __global__ void add_rows(const AddRowsParameters p) {
     const Index column = i - first * p.width;
     const CopyOffsets element(p.loops.row, column);
     T0* const out = p.out + offset_at(p.loops.to, Index(row)) + element.to;
-    C0 sum = goes_on ? C0(p.multiply ? 1 : 0) : C0(wide(*out));
-    const Index last = is_long ? next : after_next;
-    #pragma unroll 1
-    for (Index k = first; k < last && has(k); ++k) {
+    const auto term = [&](Index k) {
       const Index source = Index(keys[k] & ((uint64(1) << shift) - 1));
       const Index from = p.from ? p.from[source] : source;
       const C0 x = C0(wide(p.in[offset_at(p.loops.from, from) + element.from]));
-      sum = p.multiply ? multiply(sum, x) : add(sum, p.factors ? multiply(p.factors[source], x) : x);
-    }
+      return p.factors ? multiply(p.factors[source], x) : x;
+    };
+    Index k = first;
+    C0 sum = goes_on ? term(k++) : C0(wide(*out));
+    const Index last = is_long ? next : after_next;
+    #pragma unroll 1
+    for (; k < last && has(k); ++k) sum = combined(p.how, sum, term(k));
     if (is_long) p.sums[(2 * part + !goes_on) * p.width + column] = sum;
     else *out = Element<T0>::of(sum);
   }
 }
-)CUDA", {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source}};
+)CUDA", {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source, combined_text}};
 
 // A thread adds up what the parts have of a long row: the part in which it begins, and all after it.
 inline constexpr KernelOf<AddRowsParameters> add_parts_kernel{"add_parts", R"CUDA(
@@ -128,14 +136,12 @@ extern "C" __global__ void add_parts(const AddRowsParameters p) {
     if (keys[next - 1] == ~uint64(0) || keys[next + part_keys] >> shift != row || began_before) continue;
     C0 sum = p.sums[(2 * part + 1) * p.width + column];
     #pragma unroll 1
-    for (Index later = part + 1; later < parts && keys[later << p.part_bits] >> shift == row; ++later) {
-      const C0 x = p.sums[2 * later * p.width + column];
-      sum = p.multiply ? multiply(sum, x) : add(sum, x);
-    }
+    for (Index later = part + 1; later < parts && keys[later << p.part_bits] >> shift == row; ++later)
+      sum = combined(p.how, sum, p.sums[2 * later * p.width + column]);
     p.out[offset_at(p.loops.to, Index(row)) + CopyOffsets(p.loops.row, column).to] = Element<T0>::of(sum);
   }
 }
-)CUDA", {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source}};
+)CUDA", {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source, combined_text}};
 
 TERN_KERNEL_STRUCT(RowNumbersTerm,
   Pointer<const Index> index;
@@ -242,10 +248,10 @@ TERN_API Array row_of(const Rows& rows);
 
 TERN_API RowLoops row_loops(const Rows& out, const Rows& in);
 
-/// out row += factor · in row, or *= in row if `multiply`, for the sorted keys. The row that is read is the source's
-/// number, or from[number] if `from` is given.
+/// out row = itself combined with factor · in row, for the sorted keys. The row that is read is the source's number, or
+/// from[number] if `from` is given.
 TERN_API void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from, const char* factors,
-                              bool multiply = false);
+                              ScatterMode how = ScatterMode::sum);
 
 TERN_API void run_add_rows(const AddRows& op);
 

@@ -25,7 +25,7 @@ TERN_INLINE Array row_of(const Rows& rows) {
 }
 
 [[gnu::noinline]] TERN_INLINE void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from,
-                                                   const char* factors, bool multiply) {
+                                                   const char* factors, ScatterMode how) {
   const Index width = row_of(out).shape().numel(), count = keys.count();
   // If all sources go to one row, it takes about as many steps in a part as there are parts to add.
   Index part_bits = 6;
@@ -42,7 +42,7 @@ TERN_INLINE Array row_of(const Rows& rows) {
                                      .shift = keys.shift(),
                                      .from = from,
                                      .factors = factors,
-                                     .multiply = multiply,
+                                     .how = Index(how),
                                      .sums = sums.data(),
                                      .loops = row_loops(out, in)};
   const std::initializer_list<DType> types{out.array.dtype, in.array.dtype};

@@ -1,4 +1,4 @@
-// Recurrences along a dimension, in one pass over memory. A row is cut into tiles of up to 4096 elements, of which each of the
+// Recurrences and running extremes along a dimension, in one pass over memory. A row is cut into tiles of up to 4096 elements, of which each of the
 // `along` threads that share one has 16. Sums of floats are calculated in double, as on the CPU.
 #pragma once
 #include "../scan.hpp"
@@ -18,6 +18,7 @@ TERN_KERNEL_STRUCT(ScanParameters,
   Pointer<T0> out;
   Pointer<const T0> in;
   Pointer<const T0> gates;   // of a recurrence
+  Pointer<Index> positions;  // of an extreme
   Index reverse;
   LookBack before;
 );
@@ -27,7 +28,8 @@ enum { has_gates = false, neutral = 1 };
 struct Step { A0 value; };
 inline __device__ Step nothing() { return Step{A0(1)}; }
 inline __device__ Step then(Step a, Step b) { return Step{multiply(a.value, b.value)}; }
-inline __device__ Step step_of(T0, T0 x) { return Step{A0(wide(x))}; }
+inline __device__ Step step_of(T0, T0 x, Index) { return Step{A0(wide(x))}; }
+inline __device__ void note(Index*, Index, Step) {}
 )CUDA";
 inline constexpr const char* recurrence_steps_text = R"CUDA(
 enum { has_gates = true, neutral = 0 };
@@ -36,8 +38,23 @@ inline __device__ Step nothing() { return Step{A0(1), A0(0)}; }
 inline __device__ Step then(Step a, Step b) {
   return Step{multiply(b.gate, a.gate), add(multiply(b.gate, a.value), b.value)};
 }
-inline __device__ Step step_of(T0 gate, T0 x) { return Step{A0(wide(gate)), A0(wide(x))}; }
+inline __device__ Step step_of(T0 gate, T0 x, Index) { return Step{A0(wide(gate)), A0(wide(x))}; }
+inline __device__ void note(Index*, Index, Step) {}
 )CUDA";
+// Nothing is at least NaN.
+inline constexpr const char* extreme_steps_text = R"CUDA(
+enum { has_gates = false, neutral = 0 };
+struct Step { A0 value; Index at; };
+inline __device__ Step nothing() { return Step{A0(0), Index(-1)}; }
+inline __device__ Step then(Step a, Step b) {
+  if (b.at < 0) return a;
+  return a.at < 0 || b.value != b.value || (largest ? b.value >= a.value : b.value <= a.value) ? b : a;
+}
+inline __device__ Step step_of(T0, T0 x, Index i) { return Step{A0(wide(x)), i}; }
+inline __device__ void note(Index* positions, Index place, Step step) { positions[place] = step.at; }
+)CUDA";
+inline constexpr const char* largest_text = "enum { largest = true };\n";
+inline constexpr const char* smallest_text = "enum { largest = false };\n";
 
 inline constexpr const char* scan_text = R"CUDA(
 struct ScanRow {
@@ -103,7 +120,7 @@ extern "C" __global__ void scan(const ScanParameters p) {
   for (int k = 0; k < packs; ++k) in[k] = row.read(p.in, first + k * step, Element<T0>::of(C0(neutral)));
   if (has_gates)
     for (int k = 0; k < packs; ++k) gates[k] = row.read(p.gates, first + k * step, Element<T0>::of(C0(1)));
-  const auto element = [&](int k, int e) { return step_of(gates[has_gates ? k : 0].at[e], in[k].at[e]); };
+  const auto element = [&](int k, int e) { return step_of(gates[has_gates ? k : 0].at[e], in[k].at[e], first + k * step + e); };
 
   Step before[packs], of_lanes = nothing(), total;
   for (int k = 0; k < packs; ++k) {
@@ -121,33 +138,44 @@ extern "C" __global__ void scan(const ScanParameters p) {
     for (int e = 0; e < vector; ++e) {
       s = then(s, element(k, e));
       out.at[e] = Element<T0>::of(s.value);
+      if (first + k * step + e < row.n) note(p.positions, row.place(first + k * step + e), s);
     }
     row.write(p.out, first + k * step, out);
   }
 }
 )CUDA";
 
-/// The kernels of each Scan::Kind.
+/// The kernels of each Scan::Kind, then that of the smallest and that of the largest.
 struct ScanKernels {
-  KernelOf<ScanParameters> of_kind[3];
+  static constexpr int smallest = 3, largest = 4;
+  KernelOf<ScanParameters> of_kind[5];
   constexpr explicit ScanKernels(const char* layout)
-      : of_kind{of(sum_steps_text, layout), of(product_steps_text, layout), of(recurrence_steps_text, layout)} {}
+      : of_kind{of("", sum_steps_text, layout), of("", product_steps_text, layout), of("", recurrence_steps_text, layout),
+                of(smallest_text, extreme_steps_text, layout), of(largest_text, extreme_steps_text, layout)} {}
 
  private:
-  static constexpr KernelOf<ScanParameters> of(const char* steps, const char* layout) {
-    return {"scan", scan_text, {look_back_text, LookBack::source, accumulated_text, steps, layout, tile_scan_text}};
+  static constexpr KernelOf<ScanParameters> of(const char* which, const char* steps, const char* layout) {
+    return {"scan", scan_text, {look_back_text, LookBack::source, accumulated_text, which, steps, layout, tile_scan_text}};
   }
 };
 inline constexpr ScanKernels scan_packs_kernels(aligned_elements_text), scan_rows_kernels(adjacent_elements_text),
     scan_columns_kernels(adjacent_rows_text);
 
-TERN_API void run_scan(const Scan& op);
+/// Launches the `kind`-th of the kernels. `positions` are an extreme's, else null.
+TERN_API void run_scan(const Scan& op, int kind, const Array* positions);
 
 }  // namespace cuda_kernels
 
 template <class T>
 void kernel(On<Cuda>, Types<T>, const Scan& op) {
-  cuda_kernels::run_scan(op);
+  cuda_kernels::run_scan(op, op.kind, nullptr);
+}
+
+template <class T>
+void kernel(On<Cuda>, Types<T>, const RunningExtreme& op) {
+  using cuda_kernels::ScanKernels;
+  const Scan scan{op.values, op.in, nullptr, op.dim, Scan::sum, false};
+  cuda_kernels::run_scan(scan, op.largest ? ScanKernels::largest : ScanKernels::smallest, &op.positions);
 }
 
 }  // namespace backend
