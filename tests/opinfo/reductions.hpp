@@ -66,7 +66,7 @@ Table<D, T> reductions() {
          return Results{tern::full<D, bool>({}, allclose(c.x(0), c.x(1, "other"), rtol, atol, equal_nan))};
        }},
       {"nansum", [](C& c) {
-         if constexpr (tern::is_floating_v<T>)
+         if constexpr (tern::detail::is_floating_v<T>)
            return Results{c.in_dtype([&](const auto& x) { return nansum(x, c.dims(1, "dim"), c.flag(2, "keepdim", false)); })};
          else return Results{nansum(c.x(0), c.dims(1, "dim"), c.flag(2, "keepdim", false))};
        }},

@@ -126,8 +126,8 @@ TEMPLATE_TEST_CASE("inner, Kronecker's and vector products are PyTorch's", "[ops
     check_close(values_of(a.cross(a + a.flip({1}))), {-5, 3, -5, -15, 65, -15});
     check_close(values_of(cross(a.t(), (a + a.flip({1})).t(), 0)), {-5, -15, 3, 65, -5, -15});
   }
-  CHECK(kron(ones<D>({2}), ones<D>({3, 2, 2})).shape() == Shape{3, 2, 4});
-  CHECK(inner(ones<D>({2, 4, 3}), ones<D>({5, 3})).shape() == Shape{2, 4, 5});
+  CHECK(kron(ones<D>({2}), ones<D>({3, 2, 2})).shape() == detail::Shape{3, 2, 4});
+  CHECK(inner(ones<D>({2, 4, 3}), ones<D>({5, 3})).shape() == detail::Shape{2, 4, 5});
   CHECK(values_of(kron(tensor_of<D, Index>({1, 2}), tensor_of<D, Index>({3, 4}))) == std::vector<double>{3, 4, 6, 8});
   const auto x = spread_tensor<D>({2, 3}).requires_grad_(), y = spread_tensor<D>({2, 3}, 1, 3).requires_grad_();
   const auto check = [&](const auto& f) {

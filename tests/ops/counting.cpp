@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("isin looks every element up", "[ops]", TERN_TEST_DEVICES) {
   CHECK(values_of(isin(tensor_of<D, bool>({1, 0}), tensor_of<D, bool>({1, 1}))) == Values{1, 0});
   CHECK(values_of(isin(tensor_of<D, float>({NAN, 0, -0., 1}), tensor_of<D, float>({NAN, 0, -1}))) == Values{0, 1, 1, 0});
   CHECK(isin(full<D>({}, 3), full<D>({}, 3)).item());
-  CHECK(isin(zeros<D>({0, 2}), ones<D>({2})).shape() == Shape{0, 2});
+  CHECK(isin(zeros<D>({0, 2}), ones<D>({2})).shape() == detail::Shape{0, 2});
 }
 
 TEMPLATE_TEST_CASE("bincount counts numbers and sums weights", "[ops]", TERN_TEST_DEVICES) {

@@ -139,7 +139,7 @@ TEMPLATE_TEST_CASE("running sums and products give the same bits every time, as 
 
 TEMPLATE_TEST_CASE("running extremes and their positions, around tiles, with ties and NaN", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const std::pair<Shape, int> cases[] = {{{1}, 0},        {{3, 4, 5}, 1},   {{4097}, 0},      {{2, 0, 3}, 1},  {{3 * 4096 + 5}, 0},
+  const std::pair<detail::Shape, int> cases[] = {{{1}, 0},        {{3, 4, 5}, 1},   {{4097}, 0},      {{2, 0, 3}, 1},  {{3 * 4096 + 5}, 0},
                                          {{700, 10}, 1}, {{1153, 33}, 0}, {{2, 3000, 3}, 1}, {{2, 1025}, -1}};
   for (const auto& [shape, along] : cases) {
     INFO(shape << " along " << along);
@@ -201,7 +201,7 @@ TEMPLATE_TEST_CASE("differences, repeated, and with what comes before and after"
     CHECK(values_of(diff(x, 2)) == std::vector<double>{2, 6});
     CHECK(values_of(diff(x, 1, 0)) == std::vector<double>{1, -2, -1});
     CHECK(values_of(diff(x, 1, 1, zeros<D, double>({2, 1}), x)) == std::vector<double>{1, 3, 5, -8, 3, 5, 2, 0, 6, -6, 0, 6});
-    CHECK(diff(x, INT64_MAX, 0).shape() == Shape{0, 3});
+    CHECK(diff(x, INT64_MAX, 0).shape() == detail::Shape{0, 3});
     CHECK(values_of(diff(x, 0)) == values_of(x));
   }
   CHECK(values_of(diff(tensor_of<D, bool>({1, 0, 0, 1}))) == std::vector<double>{1, 0, 1});

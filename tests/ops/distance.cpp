@@ -56,8 +56,8 @@ TEMPLATE_TEST_CASE("distances of all rows, for every p, by differences and by pr
       for (const auto& layout : layouts(x)) check_close(values_of(cdist(layout, b, p)), expected, 1e-9, 1e-9);
     }
   CHECK(values_of(cdist(zeros<D>({2, 0}), zeros<D>({1, 0}), inf)) == std::vector<double>{0, 0});
-  CHECK(cdist(zeros<D>({0, 3}), zeros<D>({30, 3})).shape() == Shape{0, 30});
-  CHECK(cdist(a, expand(b, {5, 1, 3, 3})).shape() == Shape{5, 2, 4, 3});
+  CHECK(cdist(zeros<D>({0, 3}), zeros<D>({30, 3})).shape() == detail::Shape{0, 30});
+  CHECK(cdist(a, expand(b, {5, 1, 3, 3})).shape() == detail::Shape{5, 2, 4, 3});
 }
 
 TEMPLATE_TEST_CASE("gradients of all distances, also where a distance is 0", "[ops][gradcheck]", TERN_TEST_DEVICES) {

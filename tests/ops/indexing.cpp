@@ -335,7 +335,7 @@ TEMPLATE_TEST_CASE("masked_scatter puts the source's first elements at the place
     CHECK(&x.masked_scatter_(x > 3, tern_test::tensor_of<D>({-1, -2}, {2, 1})) == &x);
     CHECK(values_of(x) == std::vector<double>{0, 1, 2, 3, -1, -2});
   }
-  CHECK(masked_scatter(full<D>({}, 1), places, ones<D>({2}) * 5).shape() == Shape{3});
+  CHECK(masked_scatter(full<D>({}, 1), places, ones<D>({2}) * 5).shape() == detail::Shape{3});
   const auto x = spread_tensor<D>({2, 3}).requires_grad_(), source = spread_tensor<D>({5}, 1, 2).requires_grad_();
   const auto f = [&](const auto& a, const auto& b) { return masked_scatter(a * a, places, b * b); };
   CHECK(gradcheck(f, std::tuple{x, source}));

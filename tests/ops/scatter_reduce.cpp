@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("reductions of every element type, of NaN, of nothing and of 
     CHECK(values_of(scatter_reduce(x, 0, at, source, "prod", false)) == Values{10, 6, 4});
     CHECK(values_of(scatter_reduce(x, 0, at, source, "amax")) == Values{5, 6, 4});
     CHECK(values_of(scatter_reduce(x, 0, at, source, "amin", false)) == Values{2, 6, 4});
-    CHECK(values_of(scatter_reduce(x, 0, at, source, "mean")) == (is_floating_v<T> ? Values{3, 4.5, 4} : Values{3, 4, 4}));
+    CHECK(values_of(scatter_reduce(x, 0, at, source, "mean")) == (detail::is_floating_v<T> ? Values{3, 4.5, 4} : Values{3, 4, 4}));
   };
   check(f64), check(f32), check(bf16), check(f16), check(i64), check(i32), check(u8);
   CHECK(values_of(scatter_reduce(tensor_of<D, bool>({0, 1, 1}), 0, at, tensor_of<D, bool>({1, 0, 0}), "amax", false)) == Values{1, 0, 1});

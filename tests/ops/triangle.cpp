@@ -44,7 +44,7 @@ TEMPLATE_TEST_CASE("positions of triangles", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   CHECK(values_of(tril_indices<D>(3, 3)) == std::vector<double>{0, 1, 1, 2, 2, 2, 0, 0, 1, 0, 1, 2});
   CHECK(values_of(triu_indices<D>(2, 3, 1)) == std::vector<double>{0, 0, 1, 1, 2, 2});
-  CHECK(tril_indices<D>(2, 0).shape() == Shape{2, 0});
+  CHECK(tril_indices<D>(2, 0).shape() == detail::Shape{2, 0});
   CHECK(values_of(ones<D>({2, 2}).triu().index({triu_indices<D>(2, 2)[0], triu_indices<D>(2, 2)[1]})) == std::vector<double>{1, 1, 1});
 }
 

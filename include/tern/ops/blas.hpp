@@ -142,7 +142,7 @@ Tensor<D, T> inner(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {})
   const ErrorName name({"inner", here});
   if (a.checked("inner")->ndim == 0 || b.checked("inner")->ndim == 0) return mul(a, b, here);
   if (a.size(-1) != b.size(-1)) fail("inner", {"the last dimensions must have the same size: ", a.shape(), " and ", b.shape()});
-  return tensordot(a, b, Dims(-1), Dims(-1), here);
+  return tensordot(a, b, detail::Dims(-1), detail::Dims(-1), here);
 }
 
 /// Kronecker's product: b times each element of a, in a's place. Dimensions of size 1 are added in front of the shorter shape.
@@ -150,12 +150,12 @@ template <Device D, Element T>
 Tensor<D, T> kron(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const ErrorName name({"kron", here});
   const int n = std::max(a.checked("kron")->ndim, b.checked("kron")->ndim);
-  if (2 * n > max_dims) fail("kron", {"at most ", max_dims / 2, " dimensions, not those of ", a.shape(), " and ", b.shape()});
+  if (2 * n > detail::max_dims) fail("kron", {"at most ", detail::max_dims / 2, " dimensions, not those of ", a.shape(), " and ", b.shape()});
   const auto size = [n](const Tensor<D, T>& x, int i) { return i < n - x.dim() ? 1 : x.size(i - n + x.dim()); };
-  Shape to, of_a, of_b;
+  detail::Shape to, of_a, of_b;
   for (int i = 0; i < n; ++i) {
     const Index p = size(a, i), q = size(b, i);
-    to.push_back(checked_product("kron", {p, q}));
+    to.push_back(detail::checked_product("kron", {p, q}));
     of_a.push_back(p), of_a.push_back(1), of_b.push_back(1), of_b.push_back(q);
   }
   return reshape(mul(reshape(a, of_a, here), reshape(b, of_b, here), here), to, here);
@@ -165,7 +165,7 @@ Tensor<D, T> kron(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) 
 template <Device D, Element T>
 Tensor<D, T> cross(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dim = -1, Here here = {}) {
   const ErrorName name({"cross", here});
-  const int d = wrap_dim("cross", dim, a.checked("cross")->ndim);
+  const int d = detail::wrap_dim("cross", dim, a.checked("cross")->ndim);
   if (b.checked("cross")->ndim != a.dim() || a.dim() == 0 || a.size(d) != 3 || b.size(d) != 3)
     fail("cross", {"3 elements along dimension ", dim, " are needed: ", a.shape(), " and ", b.shape()});
   const auto turned = [&](const Tensor<D, T>& x, Index by) { return roll(x, by, d, here); };

@@ -117,7 +117,7 @@ template <Device D, Floating T>
 Tensor<D, T> histc(const Tensor<D, T>& x, Index bins = 100, double min = 0, double max = 0, Here here = {}) {
   const ErrorName name({"histc", here});
   x.checked("histc");
-  if constexpr (is_half_v<T>) return to_type(histc(to_type(x, f32), bins, min, max, here), Type<T>{});
+  if constexpr (detail::is_half_v<T>) return to_type(histc(to_type(x, f32), bins, min, max, here), detail::Type<T>{});
   if (bins < 1) fail("histc", {"the number of intervals must be positive, not ", bins});
   const Tensor<D, T> in = reshape(x.detach(), -1, here);
   if (min == max && in.numel() > 0) min = double(amin(in).item(here)), max = double(amax(in).item(here));
@@ -126,7 +126,7 @@ Tensor<D, T> histc(const Tensor<D, T>& x, Index bins = 100, double min = 0, doub
   const auto is_inside = [min, max](auto v) { return (v >= decltype(v)(min)) & (v <= decltype(v)(max)); };
   const auto number = [is_inside, min, max, bins](auto v) { return where(is_inside(v), (v - min) / (max - min) * double(bins), 0); };
   const Tensor<D, Index> at = clamp_max(to_type(detail::map<T>("histc", number, in), i64), bins - 1);
-  return scatter_add(zeros<D, T>(bins, x.device()), 0, at, to_type(detail::map<bool>("histc", is_inside, in), Type<T>{}), here);
+  return scatter_add(zeros<D, T>(bins, x.device()), 0, at, to_type(detail::map<bool>("histc", is_inside, in), detail::Type<T>{}), here);
 }
 
 /// True for each element that is among the test elements; with invert, that is not. NaN is among none.
@@ -142,12 +142,12 @@ Tensor<D, bool> isin(const Tensor<D, T>& elements, const Tensor<D, T>& test_elem
   return invert ? ne(nearest, in) : eq(nearest, in);
 }
 template <Device D, Element T>
-Tensor<D, bool> isin(const Tensor<D, T>& elements, number_t<T> test_element, bool invert = false, Here here = {}) {
+Tensor<D, bool> isin(const Tensor<D, T>& elements, detail::number_t<T> test_element, bool invert = false, Here here = {}) {
   const ErrorName name({"isin", here});
   return invert ? ne(elements, test_element, here) : eq(elements, test_element, here);
 }
 template <Device D, Element T>
-Tensor<D, bool> isin(number_t<T> element, const Tensor<D, T>& test_elements, bool invert = false, Here here = {}) {
+Tensor<D, bool> isin(detail::number_t<T> element, const Tensor<D, T>& test_elements, bool invert = false, Here here = {}) {
   const ErrorName name({"isin", here});
   const Tensor<D, bool> found = any(eq(test_elements, element, here), {}, false, here);
   return invert ? logical_not(found) : found;

@@ -122,9 +122,9 @@ template <Device D, Floating T>
 Tensor<D, T> logcumsumexp(const Tensor<D, T>& x, Index dim, Here here = {}) {
   const OpName op{"logcumsumexp", here};
   const ErrorName name(op);
-  const int d = wrap_dim(op, dim, x.checked(op)->ndim);
+  const int d = detail::wrap_dim(op, dim, x.checked(op)->ndim);
   if (x.dim() == 0) return reshape(logcumsumexp(view(x, 1, here), 0, here), {}, here);
-  if constexpr (is_half_v<T>) return detail::rounded_once([&](const auto& v) { return logcumsumexp(v, dim, here); }, x);
+  if constexpr (detail::is_half_v<T>) return detail::rounded_once([&](const auto& v) { return logcumsumexp(v, dim, here); }, x);
   constexpr double infinity = std::numeric_limits<double>::infinity();
   // With the largest so far, m_i, s_i = e^(m_{i-1} - m_i) s_{i-1} + e^(x_i - m_i), and y_i = log(s_i) + m_i.
   const Tensor<D, T> top = cummax(x.detach(), d).values;
@@ -148,7 +148,7 @@ Tensor<D, T> diff(const Tensor<D, T>& x, Index n = 1, Index dim = -1, const Tens
   const OpName op{"diff", here};
   const ErrorName name(op);
   if (x.checked(op)->ndim == 0) fail(op, {"a 0-d tensor has no neighbours"});
-  const int d = wrap_dim(op, dim, x.dim());
+  const int d = detail::wrap_dim(op, dim, x.dim());
   if (n < 0) fail(op, {"the number of times must not be negative: ", n});
   if (n == 0) return x;
   std::vector<Tensor<D, T>> parts;

@@ -115,7 +115,7 @@ Tensor<D, T> cdist(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2,
   if (x1.checked(op)->ndim < 2 || x2.checked(op)->ndim < 2 || x1.size(-1) != x2.size(-1))
     fail(op, {"matrices with equally many columns are needed, not ", x1.shape(), " and ", x2.shape()});
   if (!(p >= 0)) fail(op, {"p must not be negative: ", p});
-  if constexpr (is_half_v<T>) return detail::rounded_once([&](const auto& a, const auto& b) { return cdist(a, b, p, here); }, x1, x2);
+  if constexpr (detail::is_half_v<T>) return detail::rounded_once([&](const auto& a, const auto& b) { return cdist(a, b, p, here); }, x1, x2);
   if (p == 2 && (x1.size(-2) > 25 || x2.size(-2) > 25)) {
     const Tensor<D, T> y = detail::euclidean_distances(op, x1, x2);
     const auto rule = [](const auto& g, const auto& a, const auto& b, const auto& d) { return detail::euclidean_gradient(g, a, b, d); };

@@ -162,7 +162,7 @@ Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>&
 }
 template <Device D, Element T>
 const Tensor<D, T>& index_add_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
-                               operand_t<T> alpha = 1, Here here = {}) {
+                               detail::operand_t<T> alpha = 1, Here here = {}) {
   const OpName op{"index_add_", here};
   const ErrorName name(op);
   detail::check_writable(op, x.checked(op));
@@ -170,7 +170,7 @@ const Tensor<D, T>& index_add_(const Tensor<D, T>& x, Index dim, const Tensor<D,
   if (!detail::added_where_it_lies(x, source)) return detail::assign(op, x, index_add(x, dim, index, source, alpha, here));
   const Tensor<D, Index> numbers = contiguous(index);
   backend::run<D>(backend::CheckRange{"index_add_", *numbers.impl(), x.size(d)});
-  const Tensor<D, T> terms = detail::operand<T>(op, alpha) == scalar_t<T>(1) ? source.detach() : mul(source.detach(), alpha);
+  const Tensor<D, T> terms = detail::operand<T>(op, alpha) == detail::scalar_t<T>(1) ? source.detach() : mul(source.detach(), alpha);
   backend::run<D, T>(backend::AddRows{{*transpose(x.detach(), 0, d).impl(), 1},
                                       {*transpose(terms, 0, d).impl(), 1},
                                       {.count = numbers.numel(), .to = numbers.impl()}});
@@ -216,7 +216,7 @@ Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_ident
   return y;
 }
 template <Device D, Element T>
-const Tensor<D, T>& scatter_add_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+const Tensor<D, T>& scatter_add_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
                                  const Tensor<D, T>& source, Here here = {}) {
   const OpName op{"scatter_add_", here};
   const ErrorName name(op);

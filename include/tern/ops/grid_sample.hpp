@@ -134,17 +134,17 @@ TERN_SAME_PLACE(grid_sample)
 
 /// The positions [N, H, W, 2] for grid_sample that the matrices theta [N, 2, 3] make of those of an image [N, C, H, W]: theta (x, y, 1).
 template <Device D, Floating T>
-Tensor<D, T> affine_grid(const Tensor<D, T>& theta, const Shape& size, bool align_corners = false, Here here = {}) {
+Tensor<D, T> affine_grid(const Tensor<D, T>& theta, const detail::Shape& size, bool align_corners = false, Here here = {}) {
   const ErrorName name({"affine_grid", here});
-  const Array& a = *theta.checked("affine_grid");
+  const detail::Array& a = *theta.checked("affine_grid");
   if (size.n != 4 || size[2] < 1 || size[3] < 1) fail("affine_grid", {"a size [N, C, H, W] is needed, not ", size});
-  if (a.shape() != Shape{size[0], 2, 3}) fail("affine_grid", {"matrices of shape ", Shape{size[0], 2, 3}, " are needed, not ", a.shape()});
-  if constexpr (is_half_v<T>) return detail::rounded_once([&](const auto& m) { return affine_grid(m, size, align_corners, here); }, theta);
+  if (a.shape() != detail::Shape{size[0], 2, 3}) fail("affine_grid", {"matrices of shape ", detail::Shape{size[0], 2, 3}, " are needed, not ", a.shape()});
+  if constexpr (detail::is_half_v<T>) return detail::rounded_once([&](const auto& m) { return affine_grid(m, size, align_corners, here); }, theta);
   const Index height = size[2], width = size[3];
-  checked_numel("affine_grid", Shape{size[0], height, width, 3});
-  const auto axis = [&](Index n, const Shape& along) {  // pixels' middles; or from corner to corner
+  detail::checked_numel("affine_grid", detail::Shape{size[0], height, width, 3});
+  const auto axis = [&](Index n, const detail::Shape& along) {  // pixels' middles; or from corner to corner
     const double last = n > 1 ? double(n - 1) : 1, start = n > 1 ? -1 : 0;
-    const Tensor<D, T> number = to_type(detail::range_beside(theta, 0, 1, n), Type<T>{});
+    const Tensor<D, T> number = to_type(detail::range_beside(theta, 0, 1, n), detail::Type<T>{});
     const Tensor<D, T> place = align_corners ? add(mul(number, 2 / last), start) : sub(div(add(mul(number, 2), 1), double(n)), 1);
     return expand(view(place, along), {height, width, 1});
   };

@@ -487,7 +487,7 @@ const Tensor<D, T>& masked_scatter_(const Tensor<D, T>& x, const Tensor<D, bool>
 template <Device D, Element T>
 Tensor<D, T> masked_scatter(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& source, Here here = {}) {
   const ErrorName name({"masked_scatter", here});
-  const Shape shape = broadcast_shapes("masked_scatter", x.checked("masked_scatter")->shape_ref(), mask.checked("masked_scatter")->shape_ref());
+  const detail::Shape shape = detail::broadcast_shapes("masked_scatter", x.checked("masked_scatter")->shape_ref(), mask.checked("masked_scatter")->shape_ref());
   const Tensor<D, T> y = clone(expand(x, shape, here), here);
   return masked_scatter_(y, mask, source, here);
 }

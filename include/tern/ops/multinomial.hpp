@@ -44,7 +44,7 @@ Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool repl
 template <Device D, Floating T>
 Tensor<D, T> gumbel_softmax(const Tensor<D, T>& logits, double tau = 1, bool hard = false, Index dim = -1, Here here = {}) {
   const ErrorName name({"gumbel_softmax", here});
-  const int d = wrap_dim("gumbel_softmax", dim, logits.checked("gumbel_softmax")->ndim);
+  const int d = detail::wrap_dim("gumbel_softmax", dim, logits.checked("gumbel_softmax")->ndim);
   if (!(tau > 0)) fail("gumbel_softmax", {"tau must be positive, not ", tau});
   const auto noise = uniform<D, compute_t<T>>(logits.shape(), 0, 1, logits.device());
   const auto disturbed = [tau](auto v, auto u) { return (v - log(-log1p(-u))) / tau; };

@@ -9,16 +9,16 @@ namespace tern::inline TERN_BUILD {
 
 /// The sum over dim of the elements that are not NaN. Integers and bool are summed as int64.
 template <Device D, Element T>
-Tensor<D, sum_t<T>> nansum(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, detail::sum_t<T>> nansum(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
   const ErrorName name({"nansum", here});
-  if constexpr (is_floating_v<T>)
+  if constexpr (detail::is_floating_v<T>)
     return detail::map_sum({"nansum", here}, [](auto v) { return where(v == v, v, 0); }, dim, keepdim, 1, x);
   else return sum(x, dim, keepdim, here);
 }
 
 /// The mean over dim of the elements that are not NaN; NaN if there is none.
 template <Device D, Floating T>
-Tensor<D, T> nanmean(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, T> nanmean(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
   const ErrorName name({"nanmean", here});
   const auto present = [](auto v) { return where(v == v, decltype(v)(1), 0); };
   const auto count = detail::reduce<backend::Sum, compute_t<T>, compute_t<T>>({"nanmean", here}, present, detail::identity, dim, keepdim, x);
@@ -45,7 +45,7 @@ template <Device D, Element T>
 Tensor<D, T> nan_to_num(const Tensor<D, T>& x, double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
                         Here here = {}) {
   const OpName op{"nan_to_num", here};
-  if constexpr (is_floating_v<T>)
+  if constexpr (detail::is_floating_v<T>)
     return detail::unary(op, x, detail::numbers_for_nan<T>(op, nan, posinf, neginf), [](auto g, auto v) { return where(v - v == 0, g, 0); });
   else return clone(x, here);
 }
@@ -53,7 +53,7 @@ template <Device D, Element T>
 const Tensor<D, T>& nan_to_num_(const Tensor<D, T>& x, double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
                                 Here here = {}) {
   const OpName op{"nan_to_num_", here};
-  if constexpr (is_floating_v<T>)
+  if constexpr (detail::is_floating_v<T>)
     return detail::pointwise_(op, detail::numbers_for_nan<T>(op, nan, posinf, neginf),
                               [&] { return nan_to_num(x, nan, posinf, neginf, here); }, x);
   else return detail::check_writable(op, x.checked(op)), x;

@@ -128,7 +128,7 @@ Tensor<D, T> cosine_embedding_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x
                                    Here here = {}) {
   const OpName op{"cosine_embedding_loss", here};
   const ErrorName name(op);
-  if (!same_shape(*x1.checked(op), *x2.checked(op)) || x1.dim() < 1 || x1.dim() > 2 || target.checked(op)->ndim != x1.dim() - 1)
+  if (!detail::same_shape(*x1.checked(op), *x2.checked(op)) || x1.dim() < 1 || x1.dim() > 2 || target.checked(op)->ndim != x1.dim() - 1)
     fail(op, {"rows [N, C] and targets [N] are needed, not ", x1.shape(), ", ", x2.shape(), " and ", target.shape()});
   const auto loss = [&](const auto& a, const auto& b, const auto& t) {
     const auto sums = [&](const auto& f, const auto& u, const auto& v) { return detail::map_sum(op, f, -1, false, 1, u, v); };
@@ -153,7 +153,7 @@ Tensor<D, T> multi_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& ta
     fail(op, {"scores [N, C] and targets [N] are needed, not ", x.shape(), " and ", target.shape()});
   const auto loss = [&](const auto& scores) {
     const Tensor<D, Index> right = n == 2 ? reshape(target, {-1, 1}, here) : reshape(target, 1, here);
-    const auto wrong = to_type(ne(detail::range_beside(x, 0, 1, x.size(-1)), right), Type<compute_t<T>>{});
+    const auto wrong = to_type(ne(detail::range_beside(x, 0, 1, x.size(-1)), right), detail::Type<compute_t<T>>{});
     const auto f = [margin = options.margin, squared = options.p == 2](auto v, auto own, auto counts) {
       const auto distance = detail::positive_part(margin - own + v);
       return counts * (squared ? distance * distance : distance);

@@ -68,11 +68,11 @@ Tensor<D, T> scatter_counts(const Tensor<D, T>& x, const ScatterOperands<D, T>& 
 /// x with what goes to position index[.., i, ..] of dim, the elements source[.., i, ..], reduced to one: their "sum",
 /// "prod", "mean", "amax" or "amin". Without include_self what x has there does not count. Equal extremes share the gradient.
 template <Device D, Element T>
-Tensor<D, T> scatter_reduce(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index, const Tensor<D, T>& source,
+Tensor<D, T> scatter_reduce(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index, const Tensor<D, T>& source,
                             const char* reduce, bool include_self = true, Here here = {}) {
   const OpName op{"scatter_reduce", here};
   const ErrorName name(op);
-  if constexpr (is_half_v<T>) {
+  if constexpr (detail::is_half_v<T>) {
     return detail::rounded_once([&](const auto& a, const auto& b) { return scatter_reduce(a, dim, index, b, reduce, include_self, here); },
                                 x, source);
   } else {
@@ -80,19 +80,19 @@ Tensor<D, T> scatter_reduce(const Tensor<D, T>& x, Index dim, const std::type_id
     using Limits = std::numeric_limits<T>;
     const detail::ScatterOperands<D, T> to(op, x, dim, index.tensor, source);
     const auto is = [reduce](const char* word) { return !std::strcmp(reduce, word); };
-    const auto start = [&](T neutral) { return include_self ? x : scatter(x, dim, index, number_t<T>(neutral), here); };
+    const auto start = [&](T neutral) { return include_self ? x : scatter(x, dim, index, detail::number_t<T>(neutral), here); };
     if (is("sum")) return scatter_add(start(T(0)), dim, index, source, here);
     if (is("prod")) return detail::scatter_product(op, start(T(1)), to);
-    if (is("amax")) return detail::scatter_extreme<ScatterMode::maximum>(op, start(is_floating_v<T> ? -Limits::infinity() : Limits::lowest()), to);
-    if (is("amin")) return detail::scatter_extreme<ScatterMode::minimum>(op, start(is_floating_v<T> ? Limits::infinity() : Limits::max()), to);
+    if (is("amax")) return detail::scatter_extreme<ScatterMode::maximum>(op, start(detail::is_floating_v<T> ? -Limits::infinity() : Limits::lowest()), to);
+    if (is("amin")) return detail::scatter_extreme<ScatterMode::minimum>(op, start(detail::is_floating_v<T> ? Limits::infinity() : Limits::max()), to);
     if (!is("mean")) fail(op, {"reduce is sum, prod, mean, amax or amin, not ", reduce});
     const Tensor<D, T> sums = scatter_add(start(T(0)), dim, index, source, here), counts = detail::scatter_counts(x, to, include_self);
-    if constexpr (is_floating_v<T>) return div(sums, counts, here);
+    if constexpr (detail::is_floating_v<T>) return div(sums, counts, here);
     else return floor_divide(sums, counts, here);
   }
 }
 template <Device D, Element T>
-const Tensor<D, T>& scatter_reduce_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+const Tensor<D, T>& scatter_reduce_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
                                     const Tensor<D, T>& source, const char* reduce, bool include_self = true, Here here = {}) {
   const ErrorName name({"scatter_reduce_", here});
   detail::check_writable("scatter_reduce_", x.checked("scatter_reduce_"));

@@ -77,7 +77,7 @@ const Tensor<D, T>& index_fill_(const Tensor<D, T>& x, Index dim, const Tensor<D
   return masked_fill_(x, detail::mask_of_positions("index_fill_", x, dim, index), value, here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& index_fill_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, number_t<T> value, Here here = {}) {
+const Tensor<D, T>& index_fill_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, detail::number_t<T> value, Here here = {}) {
   const ErrorName name({"index_fill_", here});
   return masked_fill_(x, detail::mask_of_positions("index_fill_", x, dim, index), value, here);
 }
@@ -94,7 +94,7 @@ const Tensor<D, T>& index_copy_(const Tensor<D, T>& x, Index dim, const Tensor<D
   }
   const int d = detail::check_index_add(op, x, dim, index, source);
   backend::run<D>(backend::CheckRange{"index_copy_", *contiguous(index).impl(), x.size(d)});
-  IndexList<D> at(static_cast<std::size_t>(d), Slice());
+  detail::IndexList<D> at(static_cast<std::size_t>(d), Slice());
   at.push_back(reshape(index, -1, here));
   return index_put_(x, at, source, false, here);
 }

@@ -377,19 +377,19 @@ inline constexpr std_caller call_std{};
   Tensor scatter_add(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, Here here = {}) const {             \
     return TERN_CALL(scatter_add, dim, index, source, here);                                                            \
   }                                                                                                                     \
-  const Tensor& scatter_add_(Index dim, const IndexOperand<D>& index, const Tensor& source, Here here = {}) const {     \
+  const Tensor& scatter_add_(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, Here here = {}) const {     \
     return TERN_CALL(scatter_add_, dim, index, source, here);                                                           \
   }                                                                                                                     \
-  Tensor scatter_reduce(Index dim, const IndexOperand<D>& index, const Tensor& source, const char* reduce, bool include_self = true, Here here = {}) const {\
+  Tensor scatter_reduce(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, const char* reduce, bool include_self = true, Here here = {}) const {\
     return TERN_CALL(scatter_reduce, dim, index, source, reduce, include_self, here);                                   \
   }                                                                                                                     \
-  const Tensor& scatter_reduce_(Index dim, const IndexOperand<D>& index, const Tensor& source, const char* reduce, bool include_self = true, Here here = {}) const {\
+  const Tensor& scatter_reduce_(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, const char* reduce, bool include_self = true, Here here = {}) const {\
     return TERN_CALL(scatter_reduce_, dim, index, source, reduce, include_self, here);                                  \
   }                                                                                                                     \
   const Tensor& index_add_(Index dim, const Tensor<D, Index>& index, const Tensor& source, Scalar alpha = 1, Here here = {}) const {\
     return TERN_CALL(index_add_, dim, index, source, alpha, here);                                                      \
   }                                                                                                                     \
-  const Tensor& index_fill_(Index dim, const Tensor<D, Index>& index, number_t<T> value, Here here = {}) const {        \
+  const Tensor& index_fill_(Index dim, const Tensor<D, Index>& index, detail::number_t<T> value, Here here = {}) const {        \
     return TERN_CALL(index_fill_, dim, index, value, here);                                                             \
   }                                                                                                                     \
   Tensor index_copy(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {             \
@@ -398,10 +398,10 @@ inline constexpr std_caller call_std{};
   const Tensor& index_copy_(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {     \
     return TERN_CALL(index_copy_, dim, index, source, here);                                                            \
   }                                                                                                                     \
-  Tensor<D, sum_t<T>> nansum(Dims dim = {}, bool keepdim = false, Here here = {}) const {                               \
+  Tensor<D, detail::sum_t<T>> nansum(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {                               \
     return TERN_CALL(nansum, dim, keepdim, here);                                                                       \
   }                                                                                                                     \
-  Tensor nanmean(Dims dim = {}, bool keepdim = false, Here here = {}) const {                                           \
+  Tensor nanmean(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {                                           \
     return TERN_CALL(nanmean, dim, keepdim, here);                                                                      \
   }                                                                                                                     \
   Tensor nan_to_num(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {}, Here here = {}) const {\
