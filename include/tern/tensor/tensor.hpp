@@ -79,7 +79,7 @@ class Tensor {
  public:
   using device_type = D;
   using value_type = T;
-  using Scalar = operand_t<T>;
+  using Scalar = std::conditional_t<is_floating_v<T>, RealNumber, IntegerNumber>;
   using BoolTensor = Tensor<D, bool>;
 
   Tensor() = default;
