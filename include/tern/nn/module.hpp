@@ -146,8 +146,10 @@ auto typed(const Parameters<TensorType<D, T>>& list) {
   for (const NamedTensor& p : list) named.push_back({p.name, p.tensor.template as<D, T>()});
   return named;
 }
-/// What named_parameters() returns. The methods of a module name their result, because a function whose result is deduced cannot
-/// be called in a class before it, as in a constructor above TERN_FIELDS.
+// What parameters() and named_parameters() return. The methods of a module name their result, because a function whose result is
+// deduced cannot be called in a class before it, as in a constructor above TERN_FIELDS.
+template <class M>
+using ParametersOf = typename TensorTypesOf<M>::type::Parameters;
 template <class List>
 using Named = decltype(typed(std::declval<const List&>()));
 
@@ -189,7 +191,10 @@ auto converted(const M& module, const D2* device = nullptr) {
 /// to() and clone() do not copy hooks.
 #define TERN_MODULE_METHODS(Self, ...)                                                                                       \
   using TensorTypes = __VA_ARGS__;                                                                                     \
-  typename TensorTypes::Parameters parameters() const { return ::tern::nn::parameters(*this); }                        \
+  template <class M_ = Self>                                                                                           \
+  ::tern::nn::detail::ParametersOf<M_> parameters() const {                                                            \
+    return ::tern::nn::parameters(*this);                                                                              \
+  }                                                                                                                    \
   ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(*this); }                                       \
   void load_state_dict(const ::tern::StateDict& dict, bool strict = true) const {                                      \
     ::tern::nn::load_state_dict(*this, dict, strict);                                                                  \
@@ -243,7 +248,8 @@ auto converted(const M& module, const D2* device = nullptr) {
   std::vector<::tern::nn::NamedModule> named_modules() { return ::tern::nn::named_modules(*this); }                    \
   std::vector<::tern::nn::ModuleRef> children() { return ::tern::nn::children(*this); }                                \
   std::vector<::tern::nn::NamedModule> named_children() { return ::tern::nn::named_children(*this); }                  \
-  ::tern::nn::detail::Named<typename TensorTypes::Parameters> named_parameters() const {                               \
+  template <class M_ = Self>                                                                                           \
+  ::tern::nn::detail::Named<::tern::nn::detail::ParametersOf<M_>> named_parameters() const {                           \
     return ::tern::nn::named_parameters(*this);                                                                        \
   }                                                                                                                    \
   template <class F_>                                                                                                  \
