@@ -7,7 +7,7 @@ namespace {
 
 using namespace tern;
 
-Tensor<Cpu> activations(const Shape& shape) { return randn<Cpu>(shape).contiguous(channels_last); }
+Tensor<Cpu> activations(const detail::Shape& shape) { return randn<Cpu>(shape).contiguous(channels_last); }
 
 /// What is timed: f(x) without a gradient, or f(x) and its gradients.
 template <class F>

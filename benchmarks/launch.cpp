@@ -134,10 +134,10 @@ namespace kernels = backend::cuda_kernels;
 
 /// The source of a kernel that adds two tensors.
 std::string source_of_add() {
-  const Array x{};
-  const Array* const in[] = {&x, &x};
+  const backend::Array x{};
+  const backend::Array* const in[] = {&x, &x};
   const kernels::Traced add(
-      Type<float>{}, [](auto a, auto b) { return a + b; }, std::make_index_sequence<2>{});
+      dtype<float>, [](auto a, auto b) { return a + b; }, std::make_index_sequence<2>{});
   const kernels::Elementwise loops(x, in, 2);
   return loops.source("add", loops.parameters(), kernels::function_text(add, "f", 0), "f(p, x0, x1)");
 }

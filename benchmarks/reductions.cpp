@@ -20,7 +20,7 @@ void layernorm_4096x1024(benchmark::State& state) {
 }
 BENCHMARK(layernorm_4096x1024)->UseRealTime();
 
-void sum_over(benchmark::State& state, Dims dims) {
+void sum_over(benchmark::State& state, detail::Dims dims) {
   const NoGradGuard guard;
   const auto x = randn<Cpu>({4096, 4096});
   for (auto _ : state) benchmark::DoNotOptimize(x.sum(dims).impl());

@@ -12,4 +12,30 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.c
 install(FILES cmake/dependencies.cmake cmake/compiled_options.cmake cmake/FindDNNL.cmake cmake/FindLMDB.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.cmake
         DESTINATION ${package_dir})
+# pkg-config: `tern` is the headers alone, `tern-compiled` the library. A path relative to the file stays right where an installation is moved.
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH tern_prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+set(tern_pc_name tern)
+configure_file(cmake/tern.pc.in tern.pc @ONLY)
+set(tern_pc_name tern-compiled)
+set(tern_pc_which ", compiled as a library")
+set(tern_pc_library " -L\${libdir} -ltern")
+set(tern_pc_definitions " -DTERN_COMPILED")
+if(NOT tern_any_processor)
+  string(APPEND tern_pc_definitions " -DTERN_SAME_OPTIONS")
+endif()
+configure_file(cmake/tern.pc.in tern-compiled.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tern.pc ${CMAKE_CURRENT_BINARY_DIR}/tern-compiled.pc DESTINATION ${pkgconfig_dir})
 install(FILES cmake/package.cmake DESTINATION ${package_dir} RENAME ternConfig.cmake)
+
+# `cpack -G DEB` in the build folder makes the Debian package libtern-dev.
+if(PROJECT_IS_TOP_LEVEL)
+  set(CPACK_PACKAGE_CONTACT "The tern authors")
+  set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+  set(CPACK_DEBIAN_PACKAGE_NAME libtern-dev)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "g++ (>= 4:12) | g++-12 | clang-16, libdnnl-dev, zlib1g-dev")
+  include(CPack)
+endif()

@@ -28,7 +28,7 @@ struct NextCharacter : nn::Module<D, T> {
 
   /// Texts [batch, n] to [batch, characters].
   Tensor<D, T> forward(const Tensor<D, Index>& texts) {
-    const auto [states, last] = lstm(one_hot(texts, characters).to(Type<T>{}));
+    const auto [states, last] = lstm(one_hot(texts, characters).to(dtype<T>));
     return out(std::get<0>(last)[0]);
   }
 };
@@ -89,7 +89,7 @@ int run(const train::Options& options, const distributed::Communicator& world) {
   const Text text = load(options, gpt ? each_character : last_character);
   const Index characters = text.vocabulary.size();
   std::printf("%s: %s, %d threads, %s; %lld different characters; %lld windows to train with, %lld held out\n", options.model.c_str(),
-              DeviceTraits<D>::name, num_threads(), build_info().instruction_set, (long long)characters, (long long)text.training.size(),
+              DeviceTraits<D>::name, get_num_threads(), build_info().instruction_set, (long long)characters, (long long)text.training.size(),
               (long long)text.test.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
   const auto train_with = [&](auto own, optim::Optimizer& rule) {

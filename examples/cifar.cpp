@@ -65,7 +65,7 @@ int train_network(train::AnyNetwork<D, T> own, const train::Options& options, co
   const auto parts = data::random_split(images, {0.95, 0.05}, 1);
   const auto &training = parts[0], &validation = parts[1];
   std::printf("%s: %s, %d threads, %s; %lld images to train with, %lld held out, %lld to test\n", options.model.c_str(),
-              DeviceTraits<D>::name, num_threads(), build_info().instruction_set, (long long)training.size(),
+              DeviceTraits<D>::name, get_num_threads(), build_info().instruction_set, (long long)training.size(),
               (long long)validation.size(), (long long)test.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
   auto batches = data::loader<D>(

@@ -13,11 +13,13 @@
 #include <cstdio>
 #include <cstring>
 
+#include "seconds.hpp"
+
 using namespace tern;
 
 struct Options {
   std::vector<std::string> models = {"resnet50"}, modes = {"train", "infer"}, precisions = {"f32"};
-  std::vector<Index> batches = {8}, threads = {num_threads()};
+  std::vector<Index> batches = {8}, threads = {get_num_threads()};
   std::string device = "cpu", csv, json, svg;
   double seconds = 2, price = 0;
 };
@@ -37,8 +39,8 @@ struct Row {
 };
 
 void wait_for(Cpu) {}
-void reset_peak(Cpu) { memory::reset_peak(); }
-Index peak_memory(Cpu) { return memory::stats().peak; }
+void reset_peak(Cpu) { detail::memory::reset_peak(); }
+Index peak_memory(Cpu) { return detail::memory::stats().peak; }
 
 /// Floating-point operations a second at best: chains of multiply-adds on the host, a large product on a GPU.
 double peak_flops(Cpu) { return profile::peak_flops(); }
@@ -129,7 +131,7 @@ std::vector<Row> measure_all(const Options& options) {
       for (const auto& mode : options.modes)
         for (const auto& precision : options.precisions)
           for (const Index batch : options.batches) {
-            Row row{model, mode, precision, DeviceTraits<D>::name, batch, num_threads(), {}, 0, 0, 0};
+            Row row{model, mode, precision, DeviceTraits<D>::name, batch, get_num_threads(), {}, 0, 0, 0};
             if (precision == "bf16")
               measure_model<D>(row, options.seconds, [](const auto& net) { return nn::mixed<bfloat16>(net); });
             else if (precision == "bf16-weights")

@@ -28,7 +28,7 @@ void introduce(const ImageOptions& options, const PictureData& pictures, const s
   if (options.skip_bad)
     std::printf("%lld damaged pictures left out\n", (long long)(training.skipped() + (validation ? validation->skipped() : 0)));
   std::printf("%s: %s, %d threads, %s; %zu classes, pictures of %lld x %lld, %lld to train with, %lld to test\n", options.model.c_str(), device,
-              num_threads(), build_info().instruction_set, training.classes().size(), (long long)plan.size, (long long)plan.size,
+              get_num_threads(), build_info().instruction_set, training.classes().size(), (long long)plan.size, (long long)plan.size,
               (long long)training.size(), (long long)pictures.test().size());
   if (!validation) std::printf("NO TEST DATA: without val/ the test figures are of the training pictures, cut as for a test.\n");
   for (const std::string& layer : new_layers) std::printf("%s starts anew: '%s' has none that fits\n", layer.c_str(), options.weights.c_str());

@@ -77,7 +77,7 @@ int run(const train::Options& options, const distributed::Communicator& world) {
   data::Vocabulary vocabulary(counts, {.max_tokens = vocabulary_size, .specials = {"<pad>", "<unk>"}});
   vocabulary.set_default_index(1);
   std::printf("%s: %s, %d threads, %s; %zu reviews to train with, %zu to test, %lld words\n", options.model.c_str(), DeviceTraits<D>::name,
-              num_threads(), build_info().instruction_set, training.labels.size(), test.labels.size(), (long long)vocabulary.size());
+              get_num_threads(), build_info().instruction_set, training.labels.size(), test.labels.size(), (long long)vocabulary.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
   const Index length = options.model == "fasttext" ? 400 : 100;
   const auto train_it = [&]<class T>(train::AnyNetwork<D, T, Index> own) {

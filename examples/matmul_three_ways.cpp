@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "seconds.hpp"
+
 using namespace tern;
 
 /// Seconds that one of many products takes: the least over rounds for 0.3 s, at least one. run(times) does so many and
@@ -172,7 +174,7 @@ int main(int argc, char** argv) try {
     else
       throw std::runtime_error("usage: matmul_three_ways [--threads N] [--largest N] [--svg FILE] [--json FILE]");
   }
-  std::printf("n x n matrices of floats; CPU: %s, threads: %d; GPU: %s\n", build_info().instruction_set, num_threads(),
+  std::printf("n x n matrices of floats; CPU: %s, threads: %d; GPU: %s\n", build_info().instruction_set, get_num_threads(),
               cuda::is_available() ? cuda::device_info().name.c_str() : "none");
   std::printf("%6s%19s%19s%19s\n", "n", ways[0].name, ways[1].name, ways[2].name);
   const Row start{32, {0, 0, 0}};

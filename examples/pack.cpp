@@ -9,12 +9,14 @@
 #include <tern/tern.hpp>
 #include <tern/train/options.hpp>
 
+#include "seconds.hpp"
+
 using namespace tern;
 
 struct Options {
   std::vector<std::string> words;  // what to do, from where, to where
   std::string format = "tfrecord";
-  Index shards = 1, size = 0, shuffle = 0, threads = num_threads();
+  Index shards = 1, size = 0, shuffle = 0, threads = get_num_threads();
   bool skip_bad = false;
 };
 

@@ -94,7 +94,7 @@ int run(const train::Options& options, const Recipe& recipe, const distributed::
                          "Have ptb.train.txt, ptb.valid.txt and ptb.test.txt, plain or .gz, in --data DIR or in $TERN_DATA/ptb: the\n"
                          "folder simple-examples/data of https://www.fit.vut.cz/person/imikolov/public/rnnlm/simple-examples.tgz"));
   std::printf("%s: %s, %d threads, %s; %zu words to train with, %zu held out, %zu to test\n", options.model.c_str(), DeviceTraits<D>::name,
-              num_threads(), build_info().instruction_set, text.train.size(), text.valid.size(), text.test.size());
+              get_num_threads(), build_info().instruction_set, text.train.size(), text.valid.size(), text.test.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
   return train::in_precision(options.precision, LanguageModel<D>(text.vocabulary.size(), recipe), [&](auto own) {
     distributed::DistributedDataParallel net(std::move(own), world);

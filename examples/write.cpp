@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "seconds.hpp"
+
 using namespace tern;
 
 struct Options {

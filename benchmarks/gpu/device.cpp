@@ -55,7 +55,7 @@ void multiply_directly(benchmark::State& state, Index n, bool tf32) {
 
 template <class T>
 void add_product(Index n, const char* kind, bool tf32) {
-  const std::string name = text({n, "_", kind});
+  const std::string name = tern::detail::text({n, "_", kind});
   benchmark::RegisterBenchmark(("matmul" + name).c_str(), multiply<T>, n, tf32)->UseRealTime();
   benchmark::RegisterBenchmark(("cublaslt" + name).c_str(), multiply_directly<T>, n, tf32)->UseRealTime();
 }

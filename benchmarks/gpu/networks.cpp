@@ -11,7 +11,7 @@ using namespace tern;
 
 /// Of `batch` images of so many channels and that side.
 template <class Net, class Optimiser>
-void classify(benchmark::State& state, bool captured, Net& net, Optimiser&& optimiser, const Shape& images, Index classes) {
+void classify(benchmark::State& state, bool captured, Net& net, Optimiser&& optimiser, const detail::Shape& images, Index classes) {
   const auto x = randn<Cuda>(images).contiguous(channels_last);
   const auto labels = randint<Cuda>(0, classes, {images[0]});
   run_training(state, captured, net, optimiser, x, [&](const auto& scores) { return cross_entropy(scores, labels); });
@@ -39,7 +39,7 @@ void resnet50(benchmark::State& state, Index batch, Net net) {
     add_row("resnet20" + end, 20, [=](auto& state) { resnet20(state, captured); });
   }
   for (const Index batch : {64, 128, 256}) {
-    const std::string name = text({"resnet50_cuda_b", batch});
+    const std::string name = detail::text({"resnet50_cuda_b", batch});
     add_row(name + "_tf32", 5, [=](auto& state) { resnet50(state, batch, models::resnet50<Cuda>()); });
     add_row(name + "_bf16", 5, [=](auto& state) { resnet50(state, batch, nn::mixed<bfloat16>(models::resnet50<Cuda>())); });
   }

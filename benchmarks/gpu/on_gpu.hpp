@@ -16,11 +16,11 @@ inline void bring_up_clock() {
   [[maybe_unused]] static const bool up = [] {
     const NoGradGuard guard;
     const auto x = zeros<Cuda>({Index(1) << 26});
-    const double start = now();
+    const double start = detail::now();
     do {
-      for (int i = 0; i < 100 && now() - start < 0.2; ++i) -x;
+      for (int i = 0; i < 100 && detail::now() - start < 0.2; ++i) -x;
       cuda::synchronize();
-    } while (now() - start < 0.2);
+    } while (detail::now() - start < 0.2);
     return true;
   }();
 }

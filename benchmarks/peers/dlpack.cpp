@@ -28,5 +28,5 @@ void* address(const AnyTensor* tensor) { return tensor->impl()->data; }
 double sum(const AnyTensor* tensor) { return double(tensor->as<Cpu>().sum().item()); }
 void add_one(const AnyTensor* tensor) { tensor->as<Cpu>().add_(1.); }
 void drop(AnyTensor* tensor) { delete tensor; }
-Index bytes_held() { return cpu::memory_stats().current; }
+Index bytes_held() { return detail::cpu::memory_stats().current; }
 }

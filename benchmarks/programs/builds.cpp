@@ -25,12 +25,12 @@ const char* wanted = "";
 template <class Prepare, class F>
 void row(const char* name, const char* suffix, const Prepare& prepare, const F& f) {
   double best = 1e9;
-  const double begin = now();
-  for (int n = 0; n < 4 || now() - begin < 0.02; ++n) {
+  const double begin = detail::now();
+  for (int n = 0; n < 4 || detail::now() - begin < 0.02; ++n) {
     prepare();
-    const double start = now();
+    const double start = detail::now();
     f();
-    const double time = now() - start;
+    const double time = detail::now() - start;
     if (n > 0) best = std::min(best, time);
   }
   std::printf("%s%s %.2f\n", name, suffix, 1e6 * best);
@@ -71,7 +71,7 @@ void train(const char* name, Net& net, Optimiser& optimiser, const X& x) {
 }
 
 // x, y in (0.1, 0.9) of [256, 1024] and z of [1024], which need gradients; masks and positions for them.
-X leaf(const Shape& shape) { return uniform<Cpu>(shape, 0.1, 0.9).requires_grad_(); }
+X leaf(const detail::Shape& shape) { return uniform<Cpu>(shape, 0.1, 0.9).requires_grad_(); }
 const X x = leaf({256, 1024}), y = leaf({256, 1024}), z = leaf({1024});
 const Tensor<Cpu, bool> mask = rand<Cpu>({256, 1024}) < 0.5, other = rand<Cpu>({256, 1024}) < 0.5;
 const Ints columns = randint<Cpu>(1024, {256}), places = randint<Cpu>(256, {256, 1024}), rows = randint<Cpu>(256, {1000});

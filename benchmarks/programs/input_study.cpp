@@ -102,19 +102,19 @@ class Trainer {
 template <class Open, class F>
 Result epoch(const Options& o, const Open& open, const F& step) {
   namespace transforms = data::transforms;
-  const double start = now();
+  const double start = detail::now();
   const auto set = open();
   const auto crops = data::transformed(set, transforms::RandomResizedCrop(side), transforms::RandomHorizontalFlip(),
                                        transforms::Normalize({0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}));
   const data::LoaderOptions options{.batch_size = batch_size, .workers = int(o.workers), .seed = 1};
   const auto run = [&](auto&& batches) {
-    Result result{.waited = now() - start};
+    Result result{.waited = detail::now() - start};
     for (auto& [x, y] : batches) {
       step(x, y);
       result.images += x.size(0);
-      if (now() - start >= o.seconds || result.images >= o.images) break;
+      if (detail::now() - start >= o.seconds || result.images >= o.images) break;
     }
-    result.seconds = now() - start;
+    result.seconds = detail::now() - start;
     result.waited += batches.seconds_waited();
     return result;
   };
@@ -142,7 +142,7 @@ void train_network(const Options& o) {
 void read_all(const std::string& shards) {
   const data::RecordSet records(shards);
   const std::vector<Index> order = data::ShardSampler(records.sizes()).order(1, 0);
-  parallel_for(Index(order.size()), 64, [&](Index begin, Index end) {
+  detail::parallel_for(Index(order.size()), 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) records[order[std::size_t(i)]];
   });
 }
@@ -153,7 +153,7 @@ void network(double seconds) {
   const auto y = randint<Cpu>(10, {batch_size});
   trainer.step(x, y);
   Result result;
-  for (const double start = now(); result.seconds < seconds; result.seconds = now() - start) {
+  for (const double start = detail::now(); result.seconds < seconds; result.seconds = detail::now() - start) {
     trainer.step(x, y);
     result.images += batch_size;
   }

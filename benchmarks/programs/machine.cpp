@@ -21,7 +21,7 @@ void print_parts() {
   const bool has_gpu = cuda::is_available();
   io::Json json;
   json.object();
-  json.member("processor", profile::measuring::cpu_name()), json.member("threads", num_threads());
+  json.member("processor", profile::measuring::cpu_name()), json.member("threads", get_num_threads());
   json.member("instruction_set", build_info().instruction_set), json.member("compiler", __VERSION__);
   json.member("memory_bytes", Index(sysconf(_SC_PHYS_PAGES)) * Index(sysconf(_SC_PAGESIZE)));
   json.member("gpu", has_gpu ? cuda::device_info().name : std::string()), json.member("why_no_gpu", has_gpu ? std::string() : cuda::why_not());
@@ -35,7 +35,7 @@ template <Device D, class T>
 double product_rate(std::initializer_list<Index> sizes) {
   double best = 0;
   for (const Index n : sizes) {
-    const auto a = randn<D>({n, n}).to(Type<T>{});
+    const auto a = randn<D>({n, n}).to(dtype<T>);
     best = std::max(best, 2.0 * double(n) * double(n) * double(n) / profile::measuring::least_seconds(!HostDevice<D>, [&] { matmul(a, a); }));
   }
   return best;

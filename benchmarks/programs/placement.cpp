@@ -30,11 +30,11 @@ double seconds_each(bool on_device, const Run& run) {
     return profile::measuring::seconds_of(on_device, repeat, &run, times) / times;
   };
   measure(1);
-  const double begin = now();
+  const double begin = detail::now();
   double least = measure(1);
-  const int times = 1 + int(0.002 / (now() - begin));
+  const int times = 1 + int(0.002 / (detail::now() - begin));
   do least = std::min(least, measure(times));
-  while (now() < begin + 0.1);
+  while (detail::now() < begin + 0.1);
   return least;
 }
 
@@ -184,9 +184,9 @@ int main(int argc, char** argv) try {
     else throw std::runtime_error("usage: placement [products] [sums] [crossings] [steps] [--largest N] [--json FILE]");
   }
   const auto wanted = [&](const char* part) { return parts.empty() || parts.count(part) != 0; };
-  const double start = now();
+  const double start = detail::now();
   const profile::Placement place = profile::placement({.remeasure = true});
-  std::printf("%s\nThe curves took %.1f s.\n", place.text().c_str(), now() - start);
+  std::printf("%s\nThe curves took %.1f s.\n", place.text().c_str(), detail::now() - start);
   Report report;
   const std::vector<const char*> sides{"CPU", "GPU", "GPU with copies"};
 

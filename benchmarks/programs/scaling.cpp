@@ -28,9 +28,9 @@ template <class F>
 Index calls_within(double seconds, const F& f, const Communicator& world) {
   constexpr int probes = 3;
   f();
-  const double begin = now();
+  const double begin = detail::now();
   for (int i = 0; i < probes; ++i) f();
-  const double each = (now() - begin) / probes;
+  const double each = (detail::now() - begin) / probes;
   const auto calls = scalar_tensor<Cpu, Index>(std::clamp<Index>(Index(seconds / each), 1, 1'000'000));
   return distributed::broadcast(calls, world).item();
 }
@@ -43,15 +43,15 @@ double fastest(double seconds, const F& f, const Communicator& world) {
   double best = HUGE_VAL;
   for (int round = 0; round < rounds; ++round) {
     world.barrier();
-    const double begin = now();
+    const double begin = detail::now();
     for (Index i = 0; i < calls; ++i) f();
-    best = std::min(best, (now() - begin) / double(calls));
+    best = std::min(best, (detail::now() - begin) / double(calls));
   }
   return best;
 }
 
 template <class Net>
-void measure_steps(Net own, const Shape& images, double seconds, const Communicator& world) {
+void measure_steps(Net own, const detail::Shape& images, double seconds, const Communicator& world) {
   distributed::DistributedDataParallel net(std::move(own), world);
   optim::SGD sgd(net.parameters(), {.lr = 1e-3, .momentum = 0.9});
   const auto x = randn<Cpu>(images);
@@ -82,7 +82,7 @@ void measure_wire(double seconds, const std::vector<Index>& sizes, const Communi
     const double sum = fastest(part, [&] { distributed::all_reduce(x, world); }, world);
     const double mean = fastest(part, [&] { gradients_of->average(gradients), gradients_of->settle(); }, world);
     const double copy = fastest(part, [&] { std::memcpy(y.data(), x.data(), std::size_t(bytes)); }, world);
-    points += text({points.empty() ? "[" : ", [", bytes, ", ", sum, ", ", mean, ", ", copy, "]"});
+    points += detail::text({points.empty() ? "[" : ", [", bytes, ", ", sum, ", ", mean, ", ", copy, "]"});
   }
   if (world.rank() == 0) std::printf("[%s]\n", points.c_str());
 }

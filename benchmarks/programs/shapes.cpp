@@ -87,8 +87,8 @@ Answer measure_steps(Net net, const X& x, Index classes, double seconds) {
   const double before = profile::flops();
   step();
   Answer answer{.seconds = HUGE_VAL, .flops = profile::flops() - before};
-  const double begin = now();
-  for (int i = 0; i < 2 || now() - begin < seconds; ++i)
+  const double begin = detail::now();
+  for (int i = 0; i < 2 || detail::now() - begin < seconds; ++i)
     answer.seconds = std::min(answer.seconds, profile::measuring::seconds_of(!HostDevice<D>, run, &step, 1));
   return answer;
 }

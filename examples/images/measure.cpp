@@ -6,6 +6,7 @@
 
 #include "measure.hpp"
 #include "ranks.hpp"
+#include "seconds.hpp"
 
 namespace {
 

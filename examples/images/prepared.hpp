@@ -29,7 +29,7 @@ class NetworkOf final : public Network<D> {
   Tensor<D> scores(const Tensor<D>& images) override { return train::scores_of(net_, images); }
   std::vector<Tensor<D>> training_scores(const Tensor<D>& images) override {
     for (const nn::ModuleRef& norm : frozen_norms_) norm.eval();  // each epoch begins with all in training mode
-    const auto x = images.to(Type<typename Net::value_type>{});
+    const auto x = images.to(dtype<typename Net::value_type>);
     if constexpr (requires(Net& net) { net.forward(x, models::with_aux); }) {
       if (this->aux_weight > 0) {
         const auto all = net_(x, models::with_aux);

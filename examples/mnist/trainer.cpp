@@ -41,7 +41,7 @@ int train_network(train::AnyNetwork<D, T> own, optim::Optimizer& optimizer, cons
       std::printf("NOT MNIST: %s; these are digits drawn by this program.\n", mnist.reason.c_str());
   };
   warn_of_generated();
-  std::printf("%s: %s, %d threads, %s\n", options.model.c_str(), DeviceTraits<D>::name, num_threads(),
+  std::printf("%s: %s, %d threads, %s\n", options.model.c_str(), DeviceTraits<D>::name, get_num_threads(),
               build_info().instruction_set);
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
   auto batches = data::loader<D>(mnist.train, {.batch_size = options.batch_size, .workers = int(options.workers),

@@ -43,8 +43,8 @@ TEMPLATE_TEST_CASE("broadcast gradients are summed to the input's shape", "[auto
   const auto a = ones<D, double>({2, 1, 3}).requires_grad_(), b = ones<D, double>({4, 1}).requires_grad_();
   const auto number = full<D, double>({}, 2).requires_grad_();
   sum(a * b * number).backward();
-  CHECK(a.grad().shape() == Shape({2, 1, 3}));
-  CHECK(b.grad().shape() == Shape({4, 1}));
+  CHECK(a.grad().shape() == detail::Shape({2, 1, 3}));
+  CHECK(b.grad().shape() == detail::Shape({4, 1}));
   check_close(values_of(a.grad()), std::vector<double>(6, 8));
   check_close(values_of(b.grad()), std::vector<double>(4, 12));
   check_close(values_of(number.grad()), {24});

@@ -22,7 +22,7 @@ template <class D>
 Tensor<D, double> product(const Tensor<D, double>& a, const Tensor<D, double>& b, std::string* calls) {
   using X = Tensor<D, double>;
   const auto c = a.detach() * b.detach();
-  record({"product", {}}, c, wrt(inputs(a, b), saved(a, b), [calls](const X& g, const X& x, const X& y, NeedsInputGrad needs) {
+  record({"product", {}}, c, wrt(inputs(a, b), saved(a, b), [calls](const X& g, const X& x, const X& y, detail::NeedsInputGrad needs) {
            if (calls) *calls += std::string(needs[0] ? "a" : "") + (needs[1] ? "b" : "") + ";";
            return std::tuple{needs[0] ? g * y : X(), needs[1] ? g * x : X()};
          }));
@@ -61,16 +61,16 @@ TEMPLATE_TEST_CASE("a gradient function may take the sizes of its input", "[auto
   using D = TestType;
   using X = Tensor<D, double>;
   const auto a = spread_tensor<D>({2, 1, 3}).requires_grad_(), b = spread_tensor<D>({4, 1}).requires_grad_(), none = X();
-  std::vector<Shape> seen;
+  std::vector<detail::Shape> seen;
   const auto c = a.detach() * b.detach();
   record({"product", {}}, c,
-         wrt(a, saved(b), [&](ShapeRef shape, const X& g, const X& y) { return seen.push_back({shape.d, shape.n}), g * y; }),
-         wrt(inputs(none, b), saved(a), [&](ShapeRef shape, const X& g, const X& x, NeedsInputGrad) {
+         wrt(a, saved(b), [&](detail::ShapeRef shape, const X& g, const X& y) { return seen.push_back({shape.d, shape.n}), g * y; }),
+         wrt(inputs(none, b), saved(a), [&](detail::ShapeRef shape, const X& g, const X& x, detail::NeedsInputGrad) {
            seen.push_back({shape.d, shape.n});
            return std::tuple{X(), g * x};
          }));
   sum(c).backward();
-  CHECK(seen == std::vector<Shape>{{2, 1, 3}, {4, 1}});
+  CHECK(seen == std::vector<detail::Shape>{{2, 1, 3}, {4, 1}});
   CHECK(values_of(a.grad()) == values_of(grad(sum(a * b), a)));
   CHECK(values_of(b.grad()) == values_of(grad(sum(a * b), b)));
 }

@@ -31,7 +31,7 @@ std::vector<Values> run(const Sizes& s, const Values& queries, const Values& key
   const auto y = empty<D, T>(g.shape()), sums = empty<D, compute_t<T>>({s.batch, s.queries});
   const auto dq = empty<D, T>(q.shape()), dk = empty<D, T>(k.shape()), dv = empty<D, T>(v.shape());
   backend::run<D, T>(backend::Attention{*y.impl(), *sums.impl(), *q.impl(), *k.impl(), *v.impl(), s.scale, s.causal});
-  const auto gradient = [&](const Array* to_q, const Array* to_k, const Array* to_v) {
+  const auto gradient = [&](const backend::Array* to_q, const backend::Array* to_k, const backend::Array* to_v) {
     backend::run<D, T>(backend::AttentionGradient{to_q, to_k, to_v, *g.impl(), *y.impl(), *sums.impl(), *q.impl(), *k.impl(),
                                                   *v.impl(), s.scale, s.causal});
   };
@@ -176,7 +176,7 @@ TEMPLATE_TEST_CASE("attention of large, infinite and undefined scores", "[backen
 
 TEST_CASE("attention is the same on any number of threads", "[backend]") {
   const Sizes s{3, 1100, 70, 8, 8, 0.3, true};
-  const int threads = num_threads();
+  const int threads = get_num_threads();
   set_num_threads(1);
   const auto one = run<Cpu, float>(s);
   set_num_threads(3);

@@ -55,11 +55,11 @@ const Layer layers[] = {
 };
 
 /// An array's sizes, without memory: enough to make a primitive.
-Array sizes(DType type, const Shape& shape) {
-  Array a{};
+backend::Array sizes(DType type, const detail::Shape& shape) {
+  backend::Array a{};
   a.dtype = type, a.ndim = std::uint8_t(shape.n), a.numel = shape.numel();
   for (int i = 0; i < shape.n; ++i) a.dims[i] = shape[i];
-  set_channels_last_strides(a);
+  detail::set_channels_last_strides(a);
   return a;
 }
 
@@ -67,9 +67,9 @@ Array sizes(DType type, const Shape& shape) {
 
 TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and backward", "[backend]") {
   const bool has_bfloat16 = [] {
-    const Array x = sizes(DType::bfloat16, {1, 16, 8, 8}), w = sizes(DType::bfloat16, {16, 16, 1, 1});
+    const backend::Array x = sizes(DType::bfloat16, {1, 16, 8, 8}), w = sizes(DType::bfloat16, {16, 16, 1, 1});
     const ConvParams c;
-    const ConvolutionCall call{ConvolutionPass::forward, c, x, w, x};
+    const ConvolutionCall call{detail::ConvolutionPass::forward, c, x, w, x};
     const std::unique_ptr<detail::onednn::Primitive> made(
         backend::cpu_kernels::make_convolution(backend::cpu_kernels::convolution_key(call, 1), call));
     return made->usable();
@@ -78,11 +78,11 @@ TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and
     for (const DType type : {DType::float32, DType::bfloat16}) {
       if (type == DType::bfloat16 && !has_bfloat16) continue;
       const Index out = (l.size + 2 * l.padding - l.kernel) / l.stride + 1;
-      const Array x = sizes(type, {2, l.in, l.size, l.size}), y = sizes(type, {2, l.out, out, out}),
+      const backend::Array x = sizes(type, {2, l.in, l.size, l.size}), y = sizes(type, {2, l.out, out, out}),
                   w = sizes(type, {l.out, l.in / l.groups, l.kernel, l.kernel});
       const ConvParams c{.stride = {l.stride, l.stride}, .padding = {l.padding, l.padding}, .groups = l.groups};
-      for (const ConvolutionPass pass : {ConvolutionPass::forward, ConvolutionPass::data_gradient, ConvolutionPass::weight_gradient}) {
-        INFO(l.network << " " << l.in << " x " << l.size << " -> " << l.out << ", " << name_of(type) << ", pass "
+      for (const detail::ConvolutionPass pass : {detail::ConvolutionPass::forward, detail::ConvolutionPass::data_gradient, detail::ConvolutionPass::weight_gradient}) {
+        INFO(l.network << " " << l.in << " x " << l.size << " -> " << l.out << ", " << detail::name_of(type) << ", pass "
                        << int(pass));
         const ConvolutionCall call{pass, c, x, w, y};
         const std::unique_ptr<detail::onednn::Primitive> made(
@@ -96,10 +96,10 @@ TEST_CASE("Winograd's way is taken where it was measured to be the faster one", 
   const auto is_winograd = [](Index n, Index in, Index size, Index out, Index stride = 1, Index groups = 1,
                               DType type = DType::float32) {
     const Index to = (size - 1) / stride + 1;
-    const Array x = sizes(type, {n, in, size, size}), y = sizes(type, {n, out, to, to}),
+    const backend::Array x = sizes(type, {n, in, size, size}), y = sizes(type, {n, out, to, to}),
                 w = sizes(type, {out, in / groups, 3, 3});
     const ConvParams c{.stride = {stride, stride}, .padding = {1, 1}, .groups = groups};
-    return backend::cpu_kernels::is_for_winograd({ConvolutionPass::forward, c, x, w, y});
+    return backend::cpu_kernels::is_for_winograd({detail::ConvolutionPass::forward, c, x, w, y});
   };
   if (!backend::cpu_kernels::winograd::fast) SKIP_TEST("compiled for a processor without fused multiply-adds");
   CHECK(is_winograd(8, 64, 56, 64));
@@ -121,9 +121,9 @@ TEST_CASE("Winograd's way is taken where it was measured to be the faster one", 
 }
 
 TEST_CASE("oneDNN's older kernels are taken where they were measured to be faster", "[backend]") {
-  const auto is_jit = [](ConvolutionPass pass, Index n, Index in, Index size, Index out, Index kernel, Index stride = 1) {
+  const auto is_jit = [](detail::ConvolutionPass pass, Index n, Index in, Index size, Index out, Index kernel, Index stride = 1) {
     const Index to = (size + 2 * (kernel / 2) - kernel) / stride + 1;
-    const Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
+    const backend::Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
                 w = sizes(DType::float32, {out, in, kernel, kernel});
     const ConvParams c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
     const ConvolutionCall call{pass, c, x, w, y};
@@ -133,43 +133,43 @@ TEST_CASE("oneDNN's older kernels are taken where they were measured to be faste
     CHECK(made->usable());
     return jit;
   };
-  CHECK(is_jit(ConvolutionPass::forward, 64, 1, 28, 10, 5));
-  CHECK(is_jit(ConvolutionPass::forward, 128, 3, 32, 64, 3));
-  CHECK_FALSE(is_jit(ConvolutionPass::data_gradient, 128, 3, 32, 64, 3));
-  CHECK_FALSE(is_jit(ConvolutionPass::forward, 128, 16, 32, 16, 3));
-  CHECK_FALSE(is_jit(ConvolutionPass::forward, 8, 3, 224, 64, 7, 2));
-  CHECK_FALSE(is_jit(ConvolutionPass::forward, 8, 3, 224, 64, 3));
+  CHECK(is_jit(detail::ConvolutionPass::forward, 64, 1, 28, 10, 5));
+  CHECK(is_jit(detail::ConvolutionPass::forward, 128, 3, 32, 64, 3));
+  CHECK_FALSE(is_jit(detail::ConvolutionPass::data_gradient, 128, 3, 32, 64, 3));
+  CHECK_FALSE(is_jit(detail::ConvolutionPass::forward, 128, 16, 32, 16, 3));
+  CHECK_FALSE(is_jit(detail::ConvolutionPass::forward, 8, 3, 224, 64, 7, 2));
+  CHECK_FALSE(is_jit(detail::ConvolutionPass::forward, 8, 3, 224, 64, 3));
 }
 
 TEST_CASE("convolutions are matrix products where that was measured to be faster", "[backend]") {
-  const auto is_product = [](ConvolutionPass pass, Index n, Index in, Index size, Index out, Index stride = 1, Index kernel = 1) {
+  const auto is_product = [](detail::ConvolutionPass pass, Index n, Index in, Index size, Index out, Index stride = 1, Index kernel = 1) {
     const Index to = (size - 1) / stride + 1;
-    const Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
+    const backend::Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
                 w = sizes(DType::float32, {out, in, kernel, kernel});
     const ConvParams c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
     return backend::cpu_kernels::is_for_loops({pass, c, x, w, y});
   };
   const bool avx512 = detail::onednn::uses(dnnl_cpu_isa_avx512_core);  // with AVX2 other shapes were faster
-  CHECK(is_product(ConvolutionPass::forward, 8, 2048, 7, 512) == avx512);
-  CHECK_FALSE(is_product(ConvolutionPass::forward, 8, 1024, 14, 256));
-  CHECK(is_product(ConvolutionPass::forward, 8, 32, 112, 192) == avx512);
-  CHECK(is_product(ConvolutionPass::data_gradient, 8, 64, 56, 256) == avx512);
-  CHECK(is_product(ConvolutionPass::weight_gradient, 8, 64, 56, 256) == avx512);
-  CHECK(is_product(ConvolutionPass::weight_gradient, 8, 512, 7, 2048));
-  CHECK_FALSE(is_product(ConvolutionPass::weight_gradient, 128, 16, 32, 32));
-  CHECK_FALSE(is_product(ConvolutionPass::data_gradient, 8, 256, 56, 512, 2));
-  CHECK(is_product(ConvolutionPass::weight_gradient, 8, 128, 56, 128, 2, 3));
-  CHECK_FALSE(is_product(ConvolutionPass::weight_gradient, 8, 3, 224, 64, 2, 7));
-  CHECK_FALSE(is_product(ConvolutionPass::weight_gradient, 8, 512, 14, 512, 1, 3));
-  CHECK(is_product(ConvolutionPass::forward, 8, 1024, 14, 2048, 2));
-  CHECK(is_product(ConvolutionPass::forward, 8, 256, 56, 512, 2) != avx512);
+  CHECK(is_product(detail::ConvolutionPass::forward, 8, 2048, 7, 512) == avx512);
+  CHECK_FALSE(is_product(detail::ConvolutionPass::forward, 8, 1024, 14, 256));
+  CHECK(is_product(detail::ConvolutionPass::forward, 8, 32, 112, 192) == avx512);
+  CHECK(is_product(detail::ConvolutionPass::data_gradient, 8, 64, 56, 256) == avx512);
+  CHECK(is_product(detail::ConvolutionPass::weight_gradient, 8, 64, 56, 256) == avx512);
+  CHECK(is_product(detail::ConvolutionPass::weight_gradient, 8, 512, 7, 2048));
+  CHECK_FALSE(is_product(detail::ConvolutionPass::weight_gradient, 128, 16, 32, 32));
+  CHECK_FALSE(is_product(detail::ConvolutionPass::data_gradient, 8, 256, 56, 512, 2));
+  CHECK(is_product(detail::ConvolutionPass::weight_gradient, 8, 128, 56, 128, 2, 3));
+  CHECK_FALSE(is_product(detail::ConvolutionPass::weight_gradient, 8, 3, 224, 64, 2, 7));
+  CHECK_FALSE(is_product(detail::ConvolutionPass::weight_gradient, 8, 512, 14, 512, 1, 3));
+  CHECK(is_product(detail::ConvolutionPass::forward, 8, 1024, 14, 2048, 2));
+  CHECK(is_product(detail::ConvolutionPass::forward, 8, 256, 56, 512, 2) != avx512);
 }
 
 TEST_CASE("as many images are computed at once as lie in the cache", "[backend]") {
   const auto at_once = [](Index images, Index size, bool ends) {
-    const Array a = sizes(DType::float32, {images, 64, size, size}), w = sizes(DType::float32, {64, 64, 3, 3});
+    const backend::Array a = sizes(DType::float32, {images, 64, size, size}), w = sizes(DType::float32, {64, 64, 3, 3});
     const ConvParams c{.padding = {1, 1}};
-    ConvolutionCall call{ConvolutionPass::forward, c, a, w, a};
+    ConvolutionCall call{detail::ConvolutionPass::forward, c, a, w, a};
     call.relu = ends;
     return backend::cpu_kernels::images_at_once(call);
   };
@@ -185,7 +185,7 @@ TEST_CASE("oneDNN takes activations as they are", "[backend]") {
   const auto x = ones<Cpu>({2, 16, 6, 6}).contiguous(channels_last),
              w = ones<Cpu>({16, 16, 3, 3}).contiguous(channels_last);
   const ConvParams c{.padding = {1, 1}};
-  const ConvolutionCall call{ConvolutionPass::forward, c, *x.impl(), *w.impl(), *x.impl()};
+  const ConvolutionCall call{detail::ConvolutionPass::forward, c, *x.impl(), *w.impl(), *x.impl()};
   const auto key = backend::cpu_kernels::convolution_key(call, 1);
   const std::unique_ptr<detail::onednn::Primitive> made(backend::cpu_kernels::make_convolution(key, call));
   const auto outside = backend::cpu_kernels::convolution_operand(*x.impl(), 1, false);

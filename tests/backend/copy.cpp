@@ -13,7 +13,7 @@ using namespace tern;
 namespace {
 
 struct Side {
-  Shape dims, strides;
+  detail::Shape dims, strides;
 };
 
 /// A buffer for `side`, with a margin that no copy may touch.
@@ -23,19 +23,19 @@ std::vector<unsigned char> buffer_for(const Side& side, int bytes, unsigned char
   return std::vector<unsigned char>(std::size_t((extent + 16) * bytes), fill);
 }
 
-Array array_over(std::vector<unsigned char>& data, const Side& side, DType dtype) {
-  Array a{};
+backend::Array array_over(std::vector<unsigned char>& data, const Side& side, DType dtype) {
+  backend::Array a{};
   a.data = reinterpret_cast<char*>(data.data());
   a.dtype = dtype;
   a.ndim = std::uint8_t(side.dims.n);
   a.numel = side.dims.numel();
   for (int i = 0; i < side.dims.n; ++i) a.dims[i] = side.dims[i], a.strides[i] = side.strides[i];
-  update_contiguous(a);
+  detail::update_contiguous(a);
   return a;
 }
 
-Shape dense_strides(const Shape& dims) {
-  Shape strides = dims;
+detail::Shape dense_strides(const detail::Shape& dims) {
+  detail::Shape strides = dims;
   Index stride = 1;
   for (int i = dims.n; i-- > 0;) strides[i] = stride, stride *= dims[i];
   return strides;
@@ -44,7 +44,7 @@ Shape dense_strides(const Shape& dims) {
 template <class D>
 void check(const Side& out, const Side& in) {
   for (const DType dtype : {DType::uint8, DType::float16, DType::int32, DType::float64}) {
-    const int bytes = size_of(dtype);
+    const int bytes = detail::size_of(dtype);
     std::vector<unsigned char> source = buffer_for(in, bytes, 0), target = buffer_for(out, bytes, 0xee);
     for (std::size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 7 + i / 251);
     std::vector<unsigned char> expected = target;
@@ -59,7 +59,7 @@ void check(const Side& out, const Side& in) {
       std::memcpy(&expected[std::size_t(to * bytes)], &source[std::size_t(from * bytes)], std::size_t(bytes));
     }
     backend::run<D>(backend::Copy{array_over(target, out, dtype), array_over(source, in, dtype)});
-    INFO(text({"to ", out.dims, " with strides ", out.strides, " from ", in.dims, " with strides ", in.strides, ", ",
+    INFO(detail::text({"to ", out.dims, " with strides ", out.strides, " from ", in.dims, " with strides ", in.strides, ", ",
                bytes, " bytes"}));
     REQUIRE((target == expected));
   }
@@ -72,7 +72,7 @@ constexpr Index sizes[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 33, 64, 70, 257};
 TEMPLATE_TEST_CASE("a matrix is copied and transposed", "[copy]", TERN_TEST_HOST_DEVICES) {
   for (const Index m : sizes) {
     for (const Index n : sizes) {
-      const Shape dims{m, n};
+      const detail::Shape dims{m, n};
       check<TestType>({dims, {n, 1}}, {dims, {n, 1}});
       check<TestType>({dims, {n, 1}}, {dims, {1, m}});
       check<TestType>({dims, {1, m}}, {dims, {n, 1}});
@@ -96,12 +96,12 @@ TEMPLATE_TEST_CASE("a copy stretches its source", "[copy]", TERN_TEST_HOST_DEVIC
 }
 
 TEMPLATE_TEST_CASE("dimensions may lie in any order on both sides", "[copy]", TERN_TEST_HOST_DEVICES) {
-  const Shape dims{3, 17, 5, 18}, dense = dense_strides(dims);
+  const detail::Shape dims{3, 17, 5, 18}, dense = dense_strides(dims);
   int order[] = {0, 1, 2, 3};
   do {
-    Shape permuted_dims = dims, strides = dims;
+    detail::Shape permuted_dims = dims, strides = dims;
     for (int i = 0; i < 4; ++i) permuted_dims[i] = dims[order[i]];
-    const Shape of_permuted = dense_strides(permuted_dims);
+    const detail::Shape of_permuted = dense_strides(permuted_dims);
     for (int i = 0; i < 4; ++i) strides[order[i]] = of_permuted[i];
     check<TestType>({dims, dense}, {dims, strides});
     check<TestType>({dims, strides}, {dims, dense});
@@ -109,10 +109,10 @@ TEMPLATE_TEST_CASE("dimensions may lie in any order on both sides", "[copy]", TE
 }
 
 TEMPLATE_TEST_CASE("eight dimensions and a 0-d array are copied", "[copy]", TERN_TEST_HOST_DEVICES) {
-  const Shape dims{2, 3, 2, 1, 3, 2, 2, 3};
-  Shape reversed = dims, strides = dims;
+  const detail::Shape dims{2, 3, 2, 1, 3, 2, 2, 3};
+  detail::Shape reversed = dims, strides = dims;
   for (int i = 0; i < 8; ++i) reversed[i] = dims[7 - i];
-  const Shape dense = dense_strides(reversed);
+  const detail::Shape dense = dense_strides(reversed);
   for (int i = 0; i < 8; ++i) strides[i] = dense[7 - i];
   check<TestType>({dims, dense_strides(dims)}, {dims, strides});
   check<TestType>({{}, {}}, {{}, {}});

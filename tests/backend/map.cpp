@@ -12,7 +12,7 @@ namespace {
 
 /// Small whole numbers, exact in every type.
 template <class D, class T>
-Tensor<D, T> small_numbers(const Shape& shape, int from = 0) {
+Tensor<D, T> small_numbers(const detail::Shape& shape, int from = 0) {
   const Tensor<D, T> x = empty<D, T>(shape);
   for (Index i = 0; i < x.numel(); ++i) x.data()[i] = T(compute_t<T>((i * 7 + from) % 11));
   return x;
@@ -48,10 +48,10 @@ void check_sizes() {
 
 template <class T>
 void check_layouts() {
-  for (const Shape& shape :
-       {Shape{5, 7}, Shape{3, 4, 17}, Shape{2, 300}, Shape{300, 2}, Shape{2, 1, 3, 5}, Shape{0, 3}, Shape{1, 1}}) {
+  for (const detail::Shape& shape :
+       {detail::Shape{5, 7}, detail::Shape{3, 4, 17}, detail::Shape{2, 300}, detail::Shape{300, 2}, detail::Shape{2, 1, 3, 5}, detail::Shape{0, 3}, detail::Shape{1, 1}}) {
     const auto x = small_numbers<Cpu, T>(shape), y = small_numbers<Cpu, T>({shape.back()}, 3);
-    Shape column = shape;
+    detail::Shape column = shape;
     column[column.n - 1] = 1;
     const auto z = small_numbers<Cpu, T>(column, 5);
     for (const auto& a : layouts(x)) {
@@ -115,7 +115,7 @@ TEMPLATE_TEST_CASE("fill in any layout", "[map]", float, double, bfloat16, half,
                    bool) {
   for (Index n : {0, 1, 3, 16, 17, 300}) {
     for (const auto& x : layouts(small_numbers<Cpu, TestType>({2, n}))) {
-      backend::run<Cpu>(backend::Fill<TestType>{*x.impl(), scalar_t<TestType>(1)});
+      backend::run<Cpu>(backend::Fill<TestType>{*x.impl(), detail::scalar_t<TestType>(1)});
       REQUIRE(values_of(x) == std::vector<double>(std::size_t(2 * n), 1));
     }
   }

@@ -28,9 +28,9 @@ template <class T>
 std::vector<T> make_numbers() {
   std::vector<T> numbers;
   for (std::uint64_t i = 0; i < 65537; ++i) {
-    const RandomWords words = philox(7, 0, i);
+    const detail::RandomWords words = detail::philox(7, 0, i);
     if constexpr (std::is_integral_v<T>) numbers.push_back(T(words.word[0] % 3 ? words.word[1] % 16 : words.word[2]));
-    else numbers.push_back(T(2 * unit_float(words.word[0]) - 1));
+    else numbers.push_back(T(2 * detail::unit_float(words.word[0]) - 1));
   }
   return numbers;
 }
@@ -44,20 +44,20 @@ T number(std::size_t i) {
 
 /// A batch of matrices with these strides.
 template <class T>
-Array matrices(const T* data, Index batch, Index rows, Index columns, Index batch_step, Index row, Index column) {
-  Array a{};
+backend::Array matrices(const T* data, Index batch, Index rows, Index columns, Index batch_step, Index row, Index column) {
+  backend::Array a{};
   a.data = reinterpret_cast<char*>(const_cast<T*>(data));
   a.dtype = dtype_of<T>;
   a.ndim = 3, a.numel = batch * rows * columns;
   a.dims[0] = batch, a.dims[1] = rows, a.dims[2] = columns;
   a.strides[0] = batch_step, a.strides[1] = row, a.strides[2] = column;
-  update_contiguous(a);
+  detail::update_contiguous(a);
   return a;
 }
 
 template <class T>
-Array matrix(const T* data, Index rows, Index columns, Index row, Index column) {
-  Array a = matrices(data, 1, rows, columns, 0, row, column);
+backend::Array matrix(const T* data, Index rows, Index columns, Index row, Index column) {
+  backend::Array a = matrices(data, 1, rows, columns, 0, row, column);
   a.ndim = 2;
   std::copy_n(a.dims + 1, 2, a.dims);
   std::copy_n(a.strides + 1, 2, a.strides);
@@ -65,14 +65,14 @@ Array matrix(const T* data, Index rows, Index columns, Index row, Index column) 
 }
 
 template <class T>
-Array vector(const T* data, Index n) {
-  Array a = matrix(data, 1, n, n, 1);
+backend::Array vector(const T* data, Index n) {
+  backend::Array a = matrix(data, 1, n, n, 1);
   a.ndim = 1, a.dims[0] = n, a.strides[0] = 1;
   return a;
 }
 
 template <class T>
-const T& element(const Array& a, Index batch, Index i, Index j) {
+const T& element(const backend::Array& a, Index batch, Index i, Index j) {
   const Index step = a.ndim == 3 ? a.strides[0] : 0;
   return a.as<const T>()[batch * step + i * a.strides[a.ndim - 2] + j * a.strides[a.ndim - 1]];
 }
@@ -94,7 +94,7 @@ std::vector<Wide<T>> rows_of(const T* data, Index rows, Index columns, Index row
 template <class T>
 struct Operand {
   std::vector<T> data;
-  Array array;
+  backend::Array array;
 
   /// count: of a batch's matrices; 0 for one that the whole batch shares.
   Operand(Layout layout, Index count, Index rows, Index columns, std::size_t seed) {
@@ -119,7 +119,7 @@ struct Operand {
 template <class T>
 void check(const MatMul& p, const std::vector<T>& before) {
   const Index k = p.a.dims[p.a.ndim - 1];
-  Array old = p.c;
+  backend::Array old = p.c;
   old.data = reinterpret_cast<char*>(const_cast<T*>(before.data()));
   for (Index batch = 0; batch < p.c.dims[0]; ++batch) {
     const auto rows = rows_of(&element<T>(p.a, batch, 0, 0), p.a.dims[p.a.ndim - 2], k, p.a.strides[p.a.ndim - 2], p.a.strides[p.a.ndim - 1]);
@@ -160,12 +160,12 @@ struct Case {
                << ", accumulate " << accumulate << ", same " << same_a << same_b);
     const Operand<T> x(a, same_a ? 0 : batch, m, k, 0), y(b, same_b ? 0 : batch, k, n, 20000);
     const Operand<T> extra(Layout::rows, 0, 1, n, 40000);
-    const Array shift = vector(extra.data.data(), n);
+    const backend::Array shift = vector(extra.data.data(), n);
     const Index c_row = gap ? n + 3 : n, c_batch = m * c_row + (gap ? 5 : 0);
     std::vector<T> c(std::size_t(batch * c_batch + 1));
     for (std::size_t i = 0; i < c.size(); ++i) c[i] = number<T>(50000 + i);
     const std::vector<T> before = c;
-    const Array result = matrices(c.data(), batch, m, n, c_batch, c_row, 1);
+    const backend::Array result = matrices(c.data(), batch, m, n, c_batch, c_row, 1);
     const MatMul p{result, x.array, y.array, bias ? &shift : nullptr, accumulate};
     backend::run<Cpu, T>(p);
     check<T>(p, before);
@@ -179,8 +179,8 @@ struct Case {
 };
 
 /// Bit `bit` of a case's number, scrambled: options vary over the sizes without every combination at every size.
-bool coin(Index number, int bit) { return philox(11, 0, std::uint64_t(number)).word[0] >> bit & 1; }
-Layout any_layout(Index number, int which) { return layouts[philox(12, 0, std::uint64_t(number)).word[which] % 7]; }
+bool coin(Index number, int bit) { return detail::philox(11, 0, std::uint64_t(number)).word[0] >> bit & 1; }
+Layout any_layout(Index number, int which) { return layouts[detail::philox(12, 0, std::uint64_t(number)).word[which] % 7]; }
 
 template <class T>
 std::vector<T> product(Index m, Index n, Index k, bool transposed_b, Index offset = 0) {
@@ -322,7 +322,7 @@ TEMPLATE_TEST_CASE("sums of 2^22 equal products keep their digits", "", float, b
 }
 
 TEST_CASE("a sum of many blocks of products does not depend on the number of threads, and adds what c had") {
-  const int before = num_threads();
+  const int before = get_num_threads();
   const Index k = 3 * backend::matmul_detail::block_depth + 5;
   set_num_threads(1);
   const auto one = product<float>(5, 7, k, false);
@@ -346,7 +346,7 @@ TEMPLATE_TEST_CASE("matmul gives the same bits again, and wherever its operands 
 
 TEMPLATE_TEST_CASE("the library's own loops do not depend on the number of threads", "", double, bfloat16, std::int32_t) {
   if (std::is_same_v<TestType, bfloat16> && !backend::matmul_detail::has_tiles()) SKIP_TEST("this processor has no AMX");
-  const int before = num_threads();
+  const int before = get_num_threads();
   set_num_threads(1);
   const auto one = product<TestType>(300, 310, 620, false);
   set_num_threads(4);
@@ -356,7 +356,7 @@ TEMPLATE_TEST_CASE("the library's own loops do not depend on the number of threa
 }
 
 TEMPLATE_TEST_CASE("a product of few rows does not depend on the number of threads", "", float, double, bfloat16, half, std::int32_t) {
-  const int before = num_threads();
+  const int before = get_num_threads();
   for (bool transposed : {false, true})
     for (Index m : {1, 2, 4})
       for (Index n : {530, 2305, 9001}) {
@@ -372,7 +372,7 @@ TEMPLATE_TEST_CASE("a product of few rows does not depend on the number of threa
 
 TEMPLATE_TEST_CASE("many threads multiply at once; a primitive made in one runs in another", "", float, double,
                    bfloat16) {
-  const SerialRegion serial;  // one thread each, here and there: the same bits
+  const detail::SerialRegion serial;  // one thread each, here and there: the same bits
   struct Shape3 {
     Index m, n, k;
   };
@@ -385,7 +385,7 @@ TEMPLATE_TEST_CASE("many threads multiply at once; a primitive made in one runs 
     std::vector<std::jthread> threads;
     for (int t = 0; t < 8; ++t)
       threads.emplace_back([&] {
-        const SerialRegion inner;
+        const detail::SerialRegion inner;
         for (int repeat = 0; repeat < 5; ++repeat) {
           auto at = expected.begin();
           for (const Shape3& s : shapes)

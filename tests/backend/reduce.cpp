@@ -11,15 +11,15 @@ using namespace tern_test;
 namespace {
 
 /// Shapes with sizes 0 to 3, around a packet and a tile, rows long enough to be cut, and many rows.
-const std::vector<Shape> shapes = {
+const std::vector<detail::Shape> shapes = {
     {},        {0},       {1},       {2},       {3},        {15},       {16},        {17},         {1030},
     {33000},   {0, 3},    {3, 0},    {1, 17},   {17, 1},    {3, 31},    {31, 3},     {64, 10},     {33, 33},
     {300, 19}, {2, 5000}, {5000, 2}, {129, 65}, {2, 3, 17}, {17, 3, 2}, {5, 40, 33}, {2, 2, 2, 2}, {3, 17, 1, 5}};
 
-template <class T> Tensor<Cpu, T> numbers(const Shape& shape) {
+template <class T> Tensor<Cpu, T> numbers(const detail::Shape& shape) {
   const Tensor<Cpu, T> x = empty<Cpu, T>(shape);
   for (Index i = 0; i < x.numel(); ++i)
-    x.data()[i] = T(float((i * 37 + 11) % 23) / 8 - (std::is_signed_v<T> || is_floating_v<T> ? 1 : 0));
+    x.data()[i] = T(float((i * 37 + 11) % 23) / 8 - (std::is_signed_v<T> || detail::is_floating_v<T> ? 1 : 0));
   return x;
 }
 
@@ -32,16 +32,16 @@ template <class T> Tensor<Naive, T> on_naive(const Tensor<Cpu, T>& x) {
 
 /// op over every set of dimensions of every shape and layout gives what the naive device does.
 template <class T, class Op> void check_all(const Op& op, double rtol) {
-  for (const Shape& shape : shapes) {
+  for (const detail::Shape& shape : shapes) {
     const Tensor<Cpu, T> base = numbers<T>(shape);
     const Tensor<Naive, T> reference = on_naive(base);
     for (unsigned mask = shape.n ? 1 : 0; mask < (1u << shape.n); ++mask) {
-      const Dims dims = detail::masked_dims(mask);
+      const detail::Dims dims = detail::masked_dims(mask);
       std::vector<double> expected;
       const std::string refusal = error_of([&] { expected = values_of(op(reference, dims)); });
       for (const Tensor<Cpu, T>& x : layouts(base)) {
-        INFO("shape " << text({shape}) << " strides " << text({x.strides()}) << " dims " << text({dims}) << " of "
-                      << name_of(dtype_of<T>));
+        INFO("shape " << detail::text({shape}) << " strides " << detail::text({x.strides()}) << " dims " << detail::text({dims}) << " of "
+                      << detail::name_of(dtype_of<T>));
         std::vector<double> actual;
         REQUIRE(error_of([&] { actual = values_of(op(x, dims)); }) == refusal);
         check_close(actual, expected, rtol, rtol);
@@ -50,11 +50,11 @@ template <class T, class Op> void check_all(const Op& op, double rtol) {
   }
 }
 
-constexpr auto sum_op = [](const auto& x, const Dims& dims) { return sum(x, dims); };
-constexpr auto max_op = [](const auto& x, const Dims& dims) { return amax(x, dims); };
-constexpr auto min_op = [](const auto& x, const Dims& dims) { return amin(x, dims); };
-constexpr auto any_op = [](const auto& x, const Dims& dims) { return any(x, dims); };
-constexpr auto all_op = [](const auto& x, const Dims& dims) { return all(x, dims); };
+constexpr auto sum_op = [](const auto& x, const detail::Dims& dims) { return sum(x, dims); };
+constexpr auto max_op = [](const auto& x, const detail::Dims& dims) { return amax(x, dims); };
+constexpr auto min_op = [](const auto& x, const detail::Dims& dims) { return amin(x, dims); };
+constexpr auto any_op = [](const auto& x, const detail::Dims& dims) { return any(x, dims); };
+constexpr auto all_op = [](const auto& x, const detail::Dims& dims) { return all(x, dims); };
 
 }  // namespace
 
@@ -83,14 +83,14 @@ TEST_CASE("extremes, any and all over any dimensions of any layout", "[backend]"
 }
 
 TEST_CASE("products", "[backend]") {
-  check_all<std::int64_t>([](const auto& x, const Dims& dims) { return prod(x, dims); }, 0);
-  check_all<bool>([](const auto& x, const Dims& dims) { return prod(x, dims); }, 0);
+  check_all<std::int64_t>([](const auto& x, const detail::Dims& dims) { return prod(x, dims); }, 0);
+  check_all<bool>([](const auto& x, const detail::Dims& dims) { return prod(x, dims); }, 0);
 }
 
 TEST_CASE("several inputs, one of them broadcast, are mapped and reduced in one pass", "[backend]") {
   const Own product{[](auto a, auto b) { return a * b + 1; }};
   const Own doubled{[](auto v) { return 2 * v; }};
-  for (const auto& [a_shape, b_shape] : std::vector<std::pair<Shape, Shape>>{{{5, 40, 33}, {33}},
+  for (const auto& [a_shape, b_shape] : std::vector<std::pair<detail::Shape, detail::Shape>>{{{5, 40, 33}, {33}},
                                                                              {{5, 40, 33}, {40, 1}},
                                                                              {{5, 1, 33}, {40, 33}},
                                                                              {{1, 40}, {300, 1}},
@@ -99,8 +99,8 @@ TEST_CASE("several inputs, one of them broadcast, are mapped and reduced in one 
     const auto a = numbers<float>(a_shape), b = numbers<float>(b_shape);
     const auto c = on_naive(a), d = on_naive(b);
     for (unsigned mask = 1; mask < (1u << a_shape.n); ++mask) {
-      INFO(text({a_shape}) << " with " << text({b_shape}) << ", dimensions " << text({detail::masked_dims(mask)}));
-      const Dims dims = detail::masked_dims(mask);
+      INFO(detail::text({a_shape}) << " with " << detail::text({b_shape}) << ", dimensions " << detail::text({detail::masked_dims(mask)}));
+      const detail::Dims dims = detail::masked_dims(mask);
       const auto expected = detail::reduce<backend::Sum, float, double>("sum", product, doubled, dims, true, c, d);
       for (const auto& x : layouts(a)) {
         const auto y = detail::reduce<backend::Sum, float, double>("sum", product, doubled, dims, true, x, b);
@@ -142,9 +142,9 @@ TEST_CASE("a sum of 16M floats keeps 1e-6, in every direction", "[backend]") {
 }
 
 TEST_CASE("the number of threads does not change a bit of a sum", "[backend]") {
-  const int before = num_threads();
-  for (const Shape& shape :
-       std::vector<Shape>{{100003}, {1000, 301}, {301, 1000}, {70000, 3}, {3, 70000}, {20, 301, 40}}) {
+  const int before = get_num_threads();
+  for (const detail::Shape& shape :
+       std::vector<detail::Shape>{{100003}, {1000, 301}, {301, 1000}, {70000, 3}, {3, 70000}, {20, 301, 40}}) {
     const auto x = spread_tensor<Cpu, float>(shape);
     for (unsigned mask = 1; mask < (1u << shape.n); ++mask) {
       set_num_threads(1);
@@ -159,7 +159,7 @@ TEST_CASE("the number of threads does not change a bit of a sum", "[backend]") {
 
 TEMPLATE_TEST_CASE("positions of extremes are the first, along any dimension", "[backend]", float, double, bfloat16,
                    std::int64_t, std::uint8_t, bool) {
-  for (const Shape& shape : shapes) {
+  for (const detail::Shape& shape : shapes) {
     const auto base = numbers<TestType>(shape);
     const auto reference = on_naive(base);
     for (int dim = 0; dim < shape.n; ++dim) {

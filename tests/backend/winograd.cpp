@@ -45,10 +45,10 @@ std::vector<std::vector<double>> results(const Sizes& s) {
   const auto y = empty_like(o.g), full = empty_like(o.g), dx = empty_like(o.x), dw = empty_like(o.w);
   if constexpr (std::is_same_v<D, Cpu>) {
     using backend::cpu_kernels::run_winograd;
-    run_winograd({ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *y.impl()});
-    run_winograd({ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *full.impl(), o.b.impl(), o.r.impl(), true});
-    run_winograd({ConvolutionPass::data_gradient, o.c, *dx.impl(), *o.w.impl(), *o.g.impl()});
-    run_winograd({ConvolutionPass::weight_gradient, o.c, *o.x.impl(), *dw.impl(), *o.g.impl()});
+    run_winograd({detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *y.impl()});
+    run_winograd({detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *full.impl(), o.b.impl(), o.r.impl(), true});
+    run_winograd({detail::ConvolutionPass::data_gradient, o.c, *dx.impl(), *o.w.impl(), *o.g.impl()});
+    run_winograd({detail::ConvolutionPass::weight_gradient, o.c, *o.x.impl(), *dw.impl(), *o.g.impl()});
   } else {
     backend::run<D, float>(backend::Convolution{o.c, *y.impl(), *o.x.impl(), *o.w.impl()});
     backend::run<D, float>(backend::Convolution{o.c, *full.impl(), *o.x.impl(), *o.w.impl(), o.b.impl(), o.r.impl(), true});
@@ -75,7 +75,7 @@ TEST_CASE("Winograd's convolutions are the naive loops'", "[backend]") {
 }
 
 TEST_CASE("Winograd's convolutions do not depend on the number of threads", "[backend]") {
-  const int threads = num_threads();
+  const int threads = get_num_threads();
   for (const Sizes& s : {Sizes{5, 16, 23, 27, 32, 1, 1}, Sizes{3, 16, 56, 60, 16, 1, 1}}) {
     set_num_threads(1);
     const auto one = results<Cpu>(s);
@@ -90,7 +90,7 @@ TEST_CASE("a NaN reaches the results under its window in Winograd's convolutions
   Operands<Cpu> o({1, 16, 12, 12, 16, 1, 1});
   o.x(0, 3, 5, 5) = std::nanf("");
   const auto y = empty_like(o.g);
-  backend::cpu_kernels::run_winograd({ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *y.impl(), nullptr, nullptr, true});
+  backend::cpu_kernels::run_winograd({detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *y.impl(), nullptr, nullptr, true});
   for (Index i = 4; i <= 6; ++i)
     for (Index j = 4; j <= 6; ++j) CHECK(std::isnan(y(0, 7, i, j)));
   CHECK_FALSE(std::isnan(y(0, 7, 0, 0)));
@@ -101,14 +101,14 @@ TEST_CASE("Winograd's convolutions of bfloat16 are those of the same numbers as 
     const Operands<Cpu> o(s);
     const auto narrow = [](const auto& t) { return t.to(bf16).contiguous(channels_last); };
     const auto x = narrow(o.x), w = narrow(o.w), g = narrow(o.g), r = narrow(o.r), b = o.b.to(bf16);
-    const auto run = [&]<class T>(Type<T> type) {
+    const auto run = [&]<class T>(detail::Type<T> type) {
       const auto as = [&](const auto& t) { return t.to(type).contiguous(channels_last); };
       const auto x_ = as(x), w_ = as(w), g_ = as(g), r_ = as(r);
       const auto b_ = b.to(type), y = empty_like(g_), dx = empty_like(x_), dw = empty_like(w_);
-      backend::cpu_kernels::run_winograd({ConvolutionPass::forward, o.c, *x_.impl(), *w_.impl(), *y.impl(), b_.impl(), r_.impl(),
+      backend::cpu_kernels::run_winograd({detail::ConvolutionPass::forward, o.c, *x_.impl(), *w_.impl(), *y.impl(), b_.impl(), r_.impl(),
                                           true});
-      backend::cpu_kernels::run_winograd({ConvolutionPass::data_gradient, o.c, *dx.impl(), *w_.impl(), *g_.impl()});
-      backend::cpu_kernels::run_winograd({ConvolutionPass::weight_gradient, o.c, *x_.impl(), *dw.impl(), *g_.impl()});
+      backend::cpu_kernels::run_winograd({detail::ConvolutionPass::data_gradient, o.c, *dx.impl(), *w_.impl(), *g_.impl()});
+      backend::cpu_kernels::run_winograd({detail::ConvolutionPass::weight_gradient, o.c, *x_.impl(), *dw.impl(), *g_.impl()});
       return std::vector{values_of(y.to(f32)), values_of(dx.to(f32)), values_of(dw.to(f32))};
     };
     const auto actual = run(bf16), expected = run(f32);

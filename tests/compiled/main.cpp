@@ -43,13 +43,13 @@ int main() {
   }
   check(first_records(x) && second_records(x), "and ends in both");
 
-  const Index before = cpu::memory_stats().current;
+  const Index before = detail::cpu::memory_stats().current;
   const auto large = rand<Cpu>({1 << 20});
-  const Index after = cpu::memory_stats().current;
+  const Index after = detail::cpu::memory_stats().current;
   check(after >= before + (4 << 20) && first_memory() == after && second_memory() == after, "one pool of memory");
 
-  set_num_threads(num_threads() + 1);
-  check(first_threads() == num_threads() && second_threads() == num_threads(), "one number of threads");
+  set_num_threads(get_num_threads() + 1);
+  check(first_threads() == get_num_threads() && second_threads() == get_num_threads(), "one number of threads");
   const auto driver = reinterpret_cast<Index>(&cuda::driver());
   check(first_driver() == driver && second_driver() == driver, "one table of the driver's functions");
 

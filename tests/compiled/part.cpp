@@ -16,9 +16,9 @@ using namespace tern;
 Tensor<Cpu> EXPORTED(random)() { return rand<Cpu>({8}); }
 Tensor<Cpu> EXPORTED(scaled)(const Tensor<Cpu>& x) { return own_double(x) + x; }
 void EXPORTED(backward)(const Tensor<Cpu>& loss) { loss.backward(); }
-Index EXPORTED(memory)() { return cpu::memory_stats().current; }
+Index EXPORTED(memory)() { return detail::cpu::memory_stats().current; }
 bool EXPORTED(records)(const Tensor<Cpu>& x) { return (x + 1).requires_grad(); }
-int EXPORTED(threads)() { return num_threads(); }
+int EXPORTED(threads)() { return get_num_threads(); }
 Index EXPORTED(driver)() { return reinterpret_cast<Index>(&cuda::driver()); }
 bool EXPORTED(throws)() {
   try {

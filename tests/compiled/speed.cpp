@@ -9,7 +9,7 @@ using namespace tern;
 int main() try {
   manual_seed(3);
   const char* const names[] = {"baseline", "avx2", "avx512"};
-  std::printf("%s", names[int(cpu::instruction_set())]);
+  std::printf("%s", names[int(detail::cpu::instruction_set())]);
   const auto x = randn<Cpu>({64, 1000}), images = randn<Cpu>({2, 16, 20, 20}), window = randn<Cpu>({32, 16, 3, 3});
   const auto print = [](const Tensor<Cpu>& y) { std::printf(" %.17g", (y.to(f64) * y.to(f64)).mean().item()); };
   // f(v), and its gradient.

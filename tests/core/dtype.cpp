@@ -9,8 +9,8 @@ using namespace tern;
 TEMPLATE_TEST_CASE("an element type's row is its C++ type's", "[core]", float, double, bfloat16, half, std::int64_t, std::int32_t,
                    std::uint8_t, bool) {
   constexpr DType type = dtype_of<TestType>;
-  CHECK(size_of(type) == int(sizeof(TestType)));
-  CHECK(is_floating(type) == is_floating_v<TestType>);
+  CHECK(detail::size_of(type) == int(sizeof(TestType)));
+  CHECK(detail::is_floating(type) == detail::is_floating_v<TestType>);
 }
 
 TEST_CASE("names of element types", "[core]") {
@@ -19,8 +19,8 @@ TEST_CASE("names of element types", "[core]") {
   const DType types[] = {dtype_of<float>,        dtype_of<double>,       dtype_of<bfloat16>,     dtype_of<half>,
                          dtype_of<std::int64_t>, dtype_of<std::int32_t>, dtype_of<std::uint8_t>, dtype_of<bool>};
   for (int i = 0; i < 8; ++i) {
-    CHECK(name_of(types[i]) == names[i]);
-    CHECK(cpp_name_of(types[i]) == in_cpp[i]);
+    CHECK(detail::name_of(types[i]) == names[i]);
+    CHECK(detail::cpp_name_of(types[i]) == in_cpp[i]);
   }
 }
 

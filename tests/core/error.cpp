@@ -14,9 +14,9 @@ using tern_test::whole_error_of;
 TEST_CASE("an Error names the op, then text, numbers and shapes as they are given") {
   const std::string word = "tensor";
   CHECK(error_of([&] {
-          fail("op", {"a ", word, " of ", 3, " or ", Index(-1) << 40, " or ", 0.1, ": ", Shape{2, 3}});
+          fail("op", {"a ", word, " of ", 3, " or ", Index(-1) << 40, " or ", 0.1, ": ", detail::Shape{2, 3}});
         }) == "op: a tensor of 3 or -1099511627776 or 0.1: [2, 3]");
-  CHECK(error_of([] { fail("op", {Shape()}); }) == "op: []");
+  CHECK(error_of([] { fail("op", {detail::Shape()}); }) == "op: []");
   CHECK(error_of([] { fail("op", {1e-12, " ", 123456789.0}); }) == "op: 1e-12 1.23457e+08");
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("an Error ends with the file and line of the outermost Site, else of t
   }
   const ErrorName outer({"outer", there});
   CHECK(refused(here) == "outer: no (model.cpp:7)");
-  const Site site(elsewhere);
+  const detail::Site site(elsewhere);
   CHECK(refused(here) == "outer: no (b.cpp:1)");
 }
 

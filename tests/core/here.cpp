@@ -10,9 +10,9 @@ using namespace tern;
 
 namespace {
 Here called(Here here = {}) { return here; }
-Here accounted(Here here = {}) { return site(here); }
+Here accounted(Here here = {}) { return detail::site(here); }
 Here layer(Here here = {}) {
-  const Site outermost(here);
+  const detail::Site outermost(here);
   return accounted();
 }
 }  // namespace
@@ -37,7 +37,7 @@ TEST_CASE("what a layer calls is accounted to the line that called the layer") {
   const Here outside = accounted();
   CHECK(outside.line == __LINE__ - 1);
   const Here first = called();
-  const Site outermost(first);
+  const detail::Site outermost(first);
   CHECK(layer().line == first.line);  // the outermost of all
   std::uint32_t elsewhere = 0;
   std::thread([&] { elsewhere = layer().line; }).join();

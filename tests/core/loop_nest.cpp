@@ -12,8 +12,8 @@ using namespace tern;
 
 namespace {
 
-Array array(const Shape& shape, const Shape& strides) {
-  Array a{};
+backend::Array array(const detail::Shape& shape, const detail::Shape& strides) {
+  backend::Array a{};
   a.ndim = std::uint8_t(shape.n);
   a.numel = shape.numel();
   for (int i = 0; i < shape.n; ++i) a.dims[i] = shape[i], a.strides[i] = strides[i];
@@ -21,7 +21,7 @@ Array array(const Shape& shape, const Shape& strides) {
 }
 
 /// The offset of each position of a shape, in row-major order, in an array that is broadcast to it.
-std::vector<Index> naive_offsets(const Shape& shape, const Array& a) {
+std::vector<Index> naive_offsets(const detail::Shape& shape, const backend::Array& a) {
   std::vector<Index> offsets;
   for (Index position = 0; position < shape.numel(); ++position) {
     Index rest = position, offset = 0;
@@ -35,8 +35,8 @@ std::vector<Index> naive_offsets(const Shape& shape, const Array& a) {
 }
 
 struct Case {
-  Shape shape;
-  std::vector<Array> arrays;
+  detail::Shape shape;
+  std::vector<backend::Array> arrays;
   int depth;
 };
 
@@ -56,18 +56,18 @@ std::vector<Case> cases() {
   };
 }
 
-LoopNest nest_of(const Case& c) {
-  std::vector<const Array*> arrays;
-  for (const Array& a : c.arrays) arrays.push_back(&a);
-  return LoopNest(c.shape, arrays.data(), int(arrays.size()));
+detail::LoopNest nest_of(const Case& c) {
+  std::vector<const backend::Array*> arrays;
+  for (const backend::Array& a : c.arrays) arrays.push_back(&a);
+  return detail::LoopNest(c.shape, arrays.data(), int(arrays.size()));
 }
 
 }  // namespace
 
 TEST_CASE("a loop nest has the offsets of the shape that it is made of") {
   for (const Case& c : cases()) {
-    INFO(text({c.shape}));
-    LoopNest nest = nest_of(c);
+    INFO(detail::text({c.shape}));
+    detail::LoopNest nest = nest_of(c);
     CHECK(nest.depth() == c.depth);
     CHECK(nest.count() == c.shape.numel());
     for (const int depth : {1, 2}) {
@@ -77,7 +77,7 @@ TEST_CASE("a loop nest has the offsets of the shape that it is made of") {
         const std::vector<Index> expected = naive_offsets(c.shape, c.arrays[std::size_t(k)]);
         for (Index position = 0; position < nest.count(); ++position) {
           REQUIRE(nest.offset(position, k) == expected[std::size_t(position)]);
-          Index offsets[LoopNest::max_operands] = {100, 100};
+          Index offsets[detail::LoopNest::max_operands] = {100, 100};
           nest.add_offsets(position, nest.depth(), offsets);
           REQUIRE(offsets[k] == 100 + expected[std::size_t(position)]);
         }
@@ -88,12 +88,12 @@ TEST_CASE("a loop nest has the offsets of the shape that it is made of") {
 
 TEST_CASE("an odometer visits the positions of a nest in their order, from any of them") {
   for (const Case& c : cases()) {
-    INFO(text({c.shape}));
-    const LoopNest nest = nest_of(c);
+    INFO(detail::text({c.shape}));
+    const detail::LoopNest nest = nest_of(c);
     for (int k = 0; k < int(c.arrays.size()); ++k) {
       const std::vector<Index> expected = naive_offsets(c.shape, c.arrays[std::size_t(k)]);
       for (Index first = 0; first < nest.count(); ++first) {
-        Odometer odometer(nest, nest.depth(), first);
+        detail::Odometer odometer(nest, nest.depth(), first);
         for (Index position = first; position < nest.count(); ++position, odometer.step())
           REQUIRE(odometer[k] == expected[std::size_t(position)]);
         REQUIRE(odometer[k] == expected[0]);
@@ -103,11 +103,11 @@ TEST_CASE("an odometer visits the positions of a nest in their order, from any o
 }
 
 TEST_CASE("an odometer over the outer loops steps in rows") {
-  const Array a = array({2, 3, 4}, {100, 10, 1});
-  const Array* const arrays[] = {&a};
-  const LoopNest nest({2, 3, 4}, arrays, 1);
+  const backend::Array a = array({2, 3, 4}, {100, 10, 1});
+  const backend::Array* const arrays[] = {&a};
+  const detail::LoopNest nest({2, 3, 4}, arrays, 1);
   REQUIRE(nest.depth() == 3);
-  Odometer odometer(nest, 2, 1);
+  detail::Odometer odometer(nest, 2, 1);
   for (const Index offset : {10, 20, 100, 110, 120, 0}) {
     CHECK(odometer[0] == offset);
     odometer.step();
@@ -118,7 +118,7 @@ TEST_CASE("an odometer over the outer loops steps in rows") {
 }
 
 TEST_CASE("loops are merged where every operand allows it") {
-  LoopNest nest(2);
+  detail::LoopNest nest(2);
   const Index outer[] = {12, 24}, inner[] = {4, 8}, apart[] = {1, 1};
   CHECK_FALSE(nest.extend(5, outer));
   nest.append(1, outer);
@@ -139,7 +139,7 @@ TEST_CASE("loops are merged where every operand allows it") {
 }
 
 TEST_CASE("a loop moves inward past others") {
-  LoopNest nest(1);
+  detail::LoopNest nest(1);
   for (const Index size : {2, 3, 4, 5}) nest.add(size, &size);
   nest.move_inward(1, 3);
   const Index expected[] = {2, 4, 5, 3};
@@ -150,11 +150,11 @@ TEST_CASE("a loop moves inward past others") {
 }
 
 TEST_CASE("operands walked in one run are flat") {
-  for (const auto& [shape, strides, flat] : std::vector<std::tuple<Shape, Shape, bool>>{
+  for (const auto& [shape, strides, flat] : std::vector<std::tuple<detail::Shape, detail::Shape, bool>>{
            {{}, {}, true}, {{6}, {1}, true}, {{2, 3}, {3, 1}, true}, {{6}, {2}, false}, {{2, 3}, {4, 1}, false}}) {
-    const Array a = array(shape, strides);
-    const Array* const arrays[] = {&a};
-    CHECK(LoopNest(shape, arrays, 1).is_flat(0) == flat);
+    const backend::Array a = array(shape, strides);
+    const backend::Array* const arrays[] = {&a};
+    CHECK(detail::LoopNest(shape, arrays, 1).is_flat(0) == flat);
   }
 }
 

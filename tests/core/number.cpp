@@ -7,11 +7,11 @@
 namespace core_number {
 using namespace tern;
 using namespace tern_test;
-using Rounding = Number::Rounding;
+using Rounding = detail::Number::Rounding;
 
 namespace {
 
-constexpr DType integers[] = {DType::int64, DType::int32, DType::uint8, DType::boolean};
+constexpr DType integers[] = {DType::int64, DType::int32, DType::uint8, DType::bool_};
 
 /// The error of each call, which must name op and number.
 template <class F>
@@ -86,25 +86,25 @@ TEST_CASE("a number is an integer of a type, or rounds to one", "[core]") {
   Index n;
   for (const DType type : integers)
     for (const Rounding r : {Rounding::none, Rounding::down, Rounding::up}) {
-      CHECK((Number(1).round_to(type, r, n) && n == 1));
-      CHECK((Number(true).round_to(type, r, n) && n == 1));
-      CHECK((Number(1.0).round_to(type, r, n) && n == 1));
-      CHECK((Number(-0.0).round_to(type, r, n) && n == 0));
-      CHECK((Number(half(1)).round_to(type, r, n) && n == 1));
+      CHECK((detail::Number(1).round_to(type, r, n) && n == 1));
+      CHECK((detail::Number(true).round_to(type, r, n) && n == 1));
+      CHECK((detail::Number(1.0).round_to(type, r, n) && n == 1));
+      CHECK((detail::Number(-0.0).round_to(type, r, n) && n == 0));
+      CHECK((detail::Number(half(1)).round_to(type, r, n) && n == 1));
       for (const double out : {double(NAN), double(INFINITY), -double(INFINITY), 0x1p63, -0x1.8p63, 1e300})
-        CHECK_FALSE(Number(out).round_to(type, r, n));
-      CHECK_FALSE(Number(UINT64_MAX).round_to(type, r, n));
+        CHECK_FALSE(detail::Number(out).round_to(type, r, n));
+      CHECK_FALSE(detail::Number(UINT64_MAX).round_to(type, r, n));
     }
-  CHECK((Number(-0x1p63).round_to(DType::int64, Rounding::none, n) && n == INT64_MIN));
-  CHECK((Number(INT64_MAX).round_to(DType::int64, Rounding::none, n) && n == INT64_MAX));
-  CHECK_FALSE(Number(2).round_to(DType::boolean, Rounding::none, n));
-  CHECK_FALSE(Number(-1).round_to(DType::uint8, Rounding::none, n));
-  CHECK_FALSE(Number(256).round_to(DType::uint8, Rounding::none, n));
-  CHECK_FALSE(Number(Index(1) << 31).round_to(DType::int32, Rounding::none, n));
+  CHECK((detail::Number(-0x1p63).round_to(DType::int64, Rounding::none, n) && n == INT64_MIN));
+  CHECK((detail::Number(INT64_MAX).round_to(DType::int64, Rounding::none, n) && n == INT64_MAX));
+  CHECK_FALSE(detail::Number(2).round_to(DType::bool_, Rounding::none, n));
+  CHECK_FALSE(detail::Number(-1).round_to(DType::uint8, Rounding::none, n));
+  CHECK_FALSE(detail::Number(256).round_to(DType::uint8, Rounding::none, n));
+  CHECK_FALSE(detail::Number(Index(1) << 31).round_to(DType::int32, Rounding::none, n));
   for (double x = -3; x <= 3; x += 0.25) {
-    CHECK(Number(x).round_to(DType::int64, Rounding::none, n) == (std::floor(x) == x));
-    CHECK((Number(x).round_to(DType::int64, Rounding::down, n) && double(n) == std::floor(x)));
-    CHECK((Number(x).round_to(DType::int64, Rounding::up, n) && double(n) == std::ceil(x)));
+    CHECK(detail::Number(x).round_to(DType::int64, Rounding::none, n) == (std::floor(x) == x));
+    CHECK((detail::Number(x).round_to(DType::int64, Rounding::down, n) && double(n) == std::floor(x)));
+    CHECK((detail::Number(x).round_to(DType::int64, Rounding::up, n) && double(n) == std::ceil(x)));
   }
 }
 

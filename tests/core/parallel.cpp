@@ -22,7 +22,7 @@ constexpr bool with_openmp = false;  // everything stays on the calling thread
 
 /// Sets the number of threads for one test.
 struct Threads {
-  explicit Threads(int n) : before(num_threads()) { set_num_threads(n); }
+  explicit Threads(int n) : before(get_num_threads()) { set_num_threads(n); }
   ~Threads() { set_num_threads(before); }
   int before;
 };
@@ -30,7 +30,7 @@ struct Threads {
 std::set<std::pair<Index, Index>> chunks_of(Index n, Index grain) {
   std::mutex mutex;
   std::set<std::pair<Index, Index>> chunks;
-  parallel_for(n, grain, [&](Index begin, Index end) {
+  detail::parallel_for(n, grain, [&](Index begin, Index end) {
     const std::lock_guard lock(mutex);
     CHECK(chunks.emplace(begin, end).second);
   });
@@ -40,7 +40,7 @@ std::set<std::pair<Index, Index>> chunks_of(Index n, Index grain) {
 std::set<std::thread::id> threads_of(Index n, Index grain) {
   std::mutex mutex;
   std::set<std::thread::id> ids;
-  parallel_for(n, grain, [&](Index, Index) {
+  detail::parallel_for(n, grain, [&](Index, Index) {
     const std::lock_guard lock(mutex);
     ids.insert(std::this_thread::get_id());
   });
@@ -65,7 +65,7 @@ TEST_CASE("parallel_for covers the range once, in chunks that do not depend on t
 TEST_CASE("parallel_for uses as many threads as set, and one for small work") {
   for (int threads : {1, 2, 5}) {
     const Threads set(threads);
-    CHECK(num_threads() == threads);
+    CHECK(get_num_threads() == threads);
     CHECK(threads_of(100, 1).size() == std::size_t(with_openmp ? threads : 1));
   }
   const Threads set(4);
@@ -80,8 +80,8 @@ TEST_CASE("set_num_threads refuses less than one") {
 
 TEST_CASE("work inside a parallel region stays on its thread") {
   const Threads set(3);
-  parallel_for(30, 1, [](Index, Index) {
-    const ThreadLease lease(3);
+  detail::parallel_for(30, 1, [](Index, Index) {
+    const detail::ThreadLease lease(3);
     const auto inner = threads_of(10, 1);
     const bool stayed = inner == std::set<std::thread::id>{std::this_thread::get_id()};
     if (lease.count() != 1 || !stayed) throw Error("left its thread");
@@ -92,20 +92,20 @@ TEST_CASE("a serial region keeps everything on the thread, and ends") {
   const Threads set(3);
   const std::set<std::thread::id> self{std::this_thread::get_id()};
   {
-    const SerialRegion serial;
+    const detail::SerialRegion serial;
     CHECK(threads_of(100, 1) == self);
-    CHECK(ThreadLease(3).count() == 1);
+    CHECK(detail::ThreadLease(3).count() == 1);
   }
-  CHECK(ThreadLease(3).count() == (with_openmp ? 3 : 1));
+  CHECK(detail::ThreadLease(3).count() == (with_openmp ? 3 : 1));
 }
 
 TEST_CASE("a lease bounds the leases inside it and OpenMP's own regions") {
   const Threads set(4);
   const int before = detail::openmp_threads();
   {
-    const ThreadLease outer(2);
+    const detail::ThreadLease outer(2);
     CHECK(outer.count() == (with_openmp ? 2 : 1));
-    CHECK(ThreadLease(4).count() == outer.count());
+    CHECK(detail::ThreadLease(4).count() == outer.count());
     CHECK(detail::openmp_threads() == outer.count());
   }
   CHECK(detail::openmp_threads() == before);
@@ -122,7 +122,7 @@ TEST_CASE("callers that come at once share the threads") {
     for (int i = 0; i < callers; ++i)
       threads.emplace_back([&] {
         meet.arrive_and_wait();
-        const ThreadLease lease(num_threads());
+        const detail::ThreadLease lease(get_num_threads());
         total += lease.count();
         meet.arrive_and_wait();
       });
@@ -136,8 +136,8 @@ TEST_CASE("an exception reaches the caller, from whichever thread") {
   for (int threads : {1, 3}) {
     const Threads set(threads);
     for (Index bad : {0, 57, 99})
-      CHECK_THROWS_WITH(parallel_for(100, 1, [&](Index i, Index) { if (i == bad) throw Error("chunk"); }), "chunk");
-    CHECK_THROWS_AS(parallel_for(1, 10, [](Index, Index) { throw Error("small"); }), Error);
+      CHECK_THROWS_WITH(detail::parallel_for(100, 1, [&](Index i, Index) { if (i == bad) throw Error("chunk"); }), "chunk");
+    CHECK_THROWS_AS(detail::parallel_for(1, 10, [](Index, Index) { throw Error("small"); }), Error);
     CHECK(detail::threads_in_use == 0);
   }
 }

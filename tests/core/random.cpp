@@ -8,7 +8,7 @@ using namespace tern;
 
 namespace {
 std::vector<std::uint32_t> words(std::uint64_t seed, std::uint64_t stream, std::uint64_t counter) {
-  const RandomWords w = philox(seed, stream, counter);
+  const detail::RandomWords w = detail::philox(seed, stream, counter);
   return {w.word, w.word + 4};
 }
 }  // namespace
@@ -23,36 +23,36 @@ TEST_CASE("Philox 4x32-10 gives the known answers of its authors", "[random]") {
 }
 
 TEST_CASE("unit numbers lie in [0, 1) with both ends in reach", "[random]") {
-  CHECK(unit_float(0) == 0);
-  CHECK(unit_float(~0u) == 1 - 0x1p-24f);
-  CHECK(unit_double(0, 0) == 0);
-  CHECK(unit_double(~0u, ~0u) == 1 - 0x1p-53);
-  CHECK(unit_double(0x80000000u, 0) == 0.5);
+  CHECK(detail::unit_float(0) == 0);
+  CHECK(detail::unit_float(~0u) == 1 - 0x1p-24f);
+  CHECK(detail::unit_double(0, 0) == 0);
+  CHECK(detail::unit_double(~0u, ~0u) == 1 - 0x1p-53);
+  CHECK(detail::unit_double(0x80000000u, 0) == 0.5);
 }
 
 TEST_CASE("ranks with one state draw from streams of their own", "[random]") {
   const RandomState before = random_state();
   manual_seed(3);
-  CHECK(next_random().stream == 0);
-  set_random_rank(2);
-  CHECK(next_random().stream == (std::uint64_t(2) << 40) + 1);
+  CHECK(detail::next_random().stream == 0);
+  detail::set_random_rank(2);
+  CHECK(detail::next_random().stream == (std::uint64_t(2) << 40) + 1);
   CHECK(random_state().stream == 2);
-  set_random_rank(0);
-  CHECK(next_random().stream == 2);
+  detail::set_random_rank(0);
+  CHECK(detail::next_random().stream == 2);
   set_random_state(before);
 }
 
 TEST_CASE("each operation takes a stream of its own, and a state comes back", "[random]") {
   manual_seed(7);
-  CHECK(next_random().stream == 0);
-  CHECK(next_random().stream == 1);
+  CHECK(detail::next_random().stream == 0);
+  CHECK(detail::next_random().stream == 1);
   const RandomState state = random_state();
   CHECK(state.seed == 7);
-  const RandomState next = next_random();
+  const RandomState next = detail::next_random();
   set_random_state(state);
-  CHECK(next_random().stream == next.stream);
+  CHECK(detail::next_random().stream == next.stream);
   manual_seed(7);
-  CHECK(next_random().stream == 0);
+  CHECK(detail::next_random().stream == 0);
 }
 
 }  // namespace core_random

@@ -10,82 +10,82 @@ using namespace tern;
 using tern_test::error_of;
 
 TEST_CASE("a shape holds up to eight sizes") {
-  Shape shape{2, 3, 4};
+  detail::Shape shape{2, 3, 4};
   CHECK(shape.numel() == 24);
   CHECK(shape.back() == 4);
-  CHECK(Shape().numel() == 1);
-  CHECK(Shape{3, 0}.numel() == 0);
-  CHECK(Shape{2, 3} == Shape{2, 3});
-  CHECK(!(Shape{2, 3} == Shape{2, 3, 1}));
-  CHECK(!(Shape{2, 3} == Shape{3, 2}));
+  CHECK(detail::Shape().numel() == 1);
+  CHECK(detail::Shape{3, 0}.numel() == 0);
+  CHECK(detail::Shape{2, 3} == detail::Shape{2, 3});
+  CHECK(!(detail::Shape{2, 3} == detail::Shape{2, 3, 1}));
+  CHECK(!(detail::Shape{2, 3} == detail::Shape{3, 2}));
   for (int i = 0; i < 5; ++i) shape.push_back(1);
   CHECK(error_of([&] { shape.push_back(1); }) == "shape: at most 8 dimensions are supported");
   const Index many[9] = {};
-  CHECK(error_of([&] { Shape(many, 9); }) == "shape: at most 8 dimensions are supported, not 9");
+  CHECK(error_of([&] { detail::Shape(many, 9); }) == "shape: at most 8 dimensions are supported, not 9");
 }
 
 TEST_CASE("entries of a shape count from either end") {
-  Shape shape{2, 3, 4};
+  detail::Shape shape{2, 3, 4};
   CHECK(shape[0] == 2);
   CHECK(shape[-1] == 4);
   CHECK(shape[-3] == 2);
   shape[-1] = 5;
-  CHECK(shape == Shape{2, 3, 5});
+  CHECK(shape == detail::Shape{2, 3, 5});
   CHECK(error_of([&] { shape[3] = 1; }) == "shape: dimension 3 is out of range [-3, 2]");
   CHECK(error_of([&] { static_cast<void>(std::as_const(shape)[-4]); }) == "shape: dimension -4 is out of range [-3, 2]");
   CHECK(error_of([&] { static_cast<void>(shape[Index(1) << 32]); }) == "shape: dimension 4294967296 is out of range [-3, 2]");
-  CHECK(error_of([] { static_cast<void>(Shape().back()); }) == "shape: there is no dimension -1 in a 0-d tensor");
+  CHECK(error_of([] { static_cast<void>(detail::Shape().back()); }) == "shape: there is no dimension -1 in a 0-d tensor");
 }
 
 TEST_CASE("sums, products and numbers of elements stay in range") {
-  CHECK(checked_sum("op", {5, -7, 1}) == -1);
-  CHECK(checked_sum("op", {max_elements, 1 - max_elements}) == 1);
-  CHECK(error_of([] { checked_sum("op", {max_elements, 1}); }) == "op: the sum of [72057594037927936, 1] is out of range");
-  CHECK(error_of([] { checked_sum("op", {INT64_MIN, INT64_MAX}); }) ==
+  CHECK(detail::checked_sum("op", {5, -7, 1}) == -1);
+  CHECK(detail::checked_sum("op", {detail::max_elements, 1 - detail::max_elements}) == 1);
+  CHECK(error_of([] { detail::checked_sum("op", {detail::max_elements, 1}); }) == "op: the sum of [72057594037927936, 1] is out of range");
+  CHECK(error_of([] { detail::checked_sum("op", {INT64_MIN, INT64_MAX}); }) ==
         "op: the sum of [-9223372036854775808, 9223372036854775807] is out of range");
-  CHECK(checked_product("op", {3, -4}) == -12);
-  CHECK(error_of([] { checked_product("op", {Index(1) << 32, Index(1) << 32}); }) ==
+  CHECK(detail::checked_product("op", {3, -4}) == -12);
+  CHECK(error_of([] { detail::checked_product("op", {Index(1) << 32, Index(1) << 32}); }) ==
         "op: the product of [4294967296, 4294967296] is out of range");
-  CHECK(checked_index("op", 3.9) == 3);
-  CHECK(checked_index("op", -3.9) == -3);
-  CHECK(error_of([] { checked_index("op", 1e18); }) == "op: a size or position of 1e+18 is out of range");
-  CHECK(error_of([] { checked_index("op", NAN); }) == "op: a size or position of nan is out of range");
-  CHECK(checked_numel("op", Shape{2, 0, 3}) == 0);
-  CHECK(checked_numel("op", Shape{max_elements, 0}) == 0);
-  CHECK(error_of([] { checked_numel("op", Shape{-1, -2}); }) == "op: negative size in [-1, -2]");
+  CHECK(detail::checked_index("op", 3.9) == 3);
+  CHECK(detail::checked_index("op", -3.9) == -3);
+  CHECK(error_of([] { detail::checked_index("op", 1e18); }) == "op: a size or position of 1e+18 is out of range");
+  CHECK(error_of([] { detail::checked_index("op", NAN); }) == "op: a size or position of nan is out of range");
+  CHECK(detail::checked_numel("op", detail::Shape{2, 0, 3}) == 0);
+  CHECK(detail::checked_numel("op", detail::Shape{detail::max_elements, 0}) == 0);
+  CHECK(error_of([] { detail::checked_numel("op", detail::Shape{-1, -2}); }) == "op: negative size in [-1, -2]");
   const std::string many = "op: a tensor of shape [0, 4294967296, 4294967296] would have more than 72057594037927936 elements";
-  CHECK(error_of([] { checked_numel("op", Shape{0, Index(1) << 32, Index(1) << 32}); }) == many);
-  CHECK(error_of([] { static_cast<void>(Shape{Index(1) << 62, 2}.numel()); }) ==
+  CHECK(error_of([] { detail::checked_numel("op", detail::Shape{0, Index(1) << 32, Index(1) << 32}); }) == many);
+  CHECK(error_of([] { static_cast<void>(detail::Shape{Index(1) << 62, 2}.numel()); }) ==
         "shape: a tensor of shape [4611686018427387904, 2] would have more than 72057594037927936 elements");
 }
 
 TEST_CASE("dimensions count from either end; one of a 0-d tensor is 0 or -1") {
   for (int i = 0; i < 3; ++i) {
-    CHECK(wrap_dim("op", i, 3) == i);
-    CHECK(wrap_dim("op", i - 3, 3) == i);
+    CHECK(detail::wrap_dim("op", i, 3) == i);
+    CHECK(detail::wrap_dim("op", i - 3, 3) == i);
   }
-  CHECK(wrap_dim("op", 0, 0) == 0);
-  CHECK(wrap_dim("op", -1, 0) == 0);
-  CHECK(error_of([] { wrap_dim("op", 3, 3); }) == "op: dimension 3 is out of range [-3, 2]");
-  CHECK(error_of([] { wrap_dim("op", -4, 3); }) == "op: dimension -4 is out of range [-3, 2]");
-  CHECK(error_of([] { wrap_dim("op", 1, 0); }) == "op: dimension 1 is out of range [-1, 0]");
+  CHECK(detail::wrap_dim("op", 0, 0) == 0);
+  CHECK(detail::wrap_dim("op", -1, 0) == 0);
+  CHECK(error_of([] { detail::wrap_dim("op", 3, 3); }) == "op: dimension 3 is out of range [-3, 2]");
+  CHECK(error_of([] { detail::wrap_dim("op", -4, 3); }) == "op: dimension -4 is out of range [-3, 2]");
+  CHECK(error_of([] { detail::wrap_dim("op", 1, 0); }) == "op: dimension 1 is out of range [-1, 0]");
 }
 
 TEST_CASE("a set of dimensions: all where none is named") {
-  CHECK(dim_mask("op", {}, 3) == 0b111);
-  CHECK(dim_mask("op", {0, -1}, 3) == 0b101);
-  CHECK(dim_mask("op", {}, 0) == 0);
-  CHECK(dim_mask("op", {-1}, 0) == 0);
-  CHECK(error_of([] { dim_mask("op", {1, -2}, 3); }) == "op: dimension -2 is named twice");
-  CHECK(error_of([] { dim_mask("op", {3}, 3); }) == "op: dimension 3 is out of range [-3, 2]");
+  CHECK(detail::dim_mask("op", {}, 3) == 0b111);
+  CHECK(detail::dim_mask("op", {0, -1}, 3) == 0b101);
+  CHECK(detail::dim_mask("op", {}, 0) == 0);
+  CHECK(detail::dim_mask("op", {-1}, 0) == 0);
+  CHECK(error_of([] { detail::dim_mask("op", {1, -2}, 3); }) == "op: dimension -2 is named twice");
+  CHECK(error_of([] { detail::dim_mask("op", {3}, 3); }) == "op: dimension 3 is out of range [-3, 2]");
 }
 
 TEST_CASE("shapes broadcast from the last dimension on") {
-  const auto broadcast = [](const Shape& a, const Shape& b) { return broadcast_shapes("op", a, b); };
-  CHECK(broadcast({2, 3}, {3}) == Shape{2, 3});
-  CHECK(broadcast({2, 1, 4}, {3, 1}) == Shape{2, 3, 4});
-  CHECK(broadcast({}, {2, 3}) == Shape{2, 3});
-  CHECK(broadcast({0}, {1}) == Shape{0});
+  const auto broadcast = [](const detail::Shape& a, const detail::Shape& b) { return detail::broadcast_shapes("op", a, b); };
+  CHECK(broadcast({2, 3}, {3}) == detail::Shape{2, 3});
+  CHECK(broadcast({2, 1, 4}, {3, 1}) == detail::Shape{2, 3, 4});
+  CHECK(broadcast({}, {2, 3}) == detail::Shape{2, 3});
+  CHECK(broadcast({0}, {1}) == detail::Shape{0});
   CHECK(error_of([&] { broadcast({Index(1) << 32, 1}, {Index(1) << 32}); }) ==
         "op: a tensor of shape [4294967296, 4294967296] would have more than 72057594037927936 elements");
   CHECK(error_of([&] { broadcast({0}, {2}); }) == "op: shapes do not broadcast: [0] and [2]");
@@ -93,11 +93,11 @@ TEST_CASE("shapes broadcast from the last dimension on") {
 }
 
 TEST_CASE("reduced dimensions go, or stay with size 1") {
-  const Shape shape{2, 3, 4};
-  CHECK(reduced_shape(shape, 0b010, false) == Shape{2, 4});
-  CHECK(reduced_shape(shape, 0b010, true) == Shape{2, 1, 4});
-  CHECK(reduced_shape(shape, 0b111, false) == Shape());
-  CHECK(reduced_shape(shape, 0, true) == shape);
+  const detail::Shape shape{2, 3, 4};
+  CHECK(detail::reduced_shape(shape, 0b010, false) == detail::Shape{2, 4});
+  CHECK(detail::reduced_shape(shape, 0b010, true) == detail::Shape{2, 1, 4});
+  CHECK(detail::reduced_shape(shape, 0b111, false) == detail::Shape());
+  CHECK(detail::reduced_shape(shape, 0, true) == shape);
 }
 
 }  // namespace core_shape

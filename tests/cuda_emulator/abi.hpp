@@ -210,34 +210,14 @@
   X(CUDNN_DATA_DOUBLE, 1)                                    \
   X(CUDNN_DATA_HALF, 2)                                      \
   X(CUDNN_DATA_BFLOAT16, 9)                                  \
-  X(CUDNN_TENSOR_NCHW, 0)                                    \
-  X(CUDNN_TENSOR_NHWC, 1)                                    \
   X(CUDNN_CONVOLUTION, 0)                                    \
   X(CUDNN_CROSS_CORRELATION, 1)                              \
   X(CUDNN_DEFAULT_MATH, 0)                                   \
   X(CUDNN_TENSOR_OP_MATH, 1)                                 \
   X(CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION, 2)                \
   X(CUDNN_FMA_MATH, 3)                                       \
-  X(CUDNN_NON_DETERMINISTIC, 0)                              \
-  X(CUDNN_DETERMINISTIC, 1)                                  \
   X(CUDNN_NOT_PROPAGATE_NAN, 0)                              \
   X(CUDNN_PROPAGATE_NAN, 1)                                  \
-  X(CUDNN_ACTIVATION_RELU, 1)                                \
-  X(CUDNN_ACTIVATION_IDENTITY, 5)                            \
-  X(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, 0)             \
-  X(CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, 1)     \
-  X(CUDNN_CONVOLUTION_FWD_ALGO_GEMM, 2)                      \
-  X(CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, 7)         \
-  X(CUDNN_CONVOLUTION_FWD_ALGO_COUNT, 8)                     \
-  X(CUDNN_CONVOLUTION_BWD_DATA_ALGO_0, 0)                    \
-  X(CUDNN_CONVOLUTION_BWD_DATA_ALGO_1, 1)                    \
-  X(CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED, 5)    \
-  X(CUDNN_CONVOLUTION_BWD_DATA_ALGO_COUNT, 6)                \
-  X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_0, 0)                  \
-  X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1, 1)                  \
-  X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_3, 3)                  \
-  X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED, 5)  \
-  X(CUDNN_CONVOLUTION_BWD_FILTER_ALGO_COUNT, 7)              \
   X(CUDNN_RNN_ALGO_STANDARD, 0)                              \
   X(CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H, 3)                \
   X(CUDNN_RNN_TANH, 1)                                       \
@@ -338,22 +318,9 @@ using cudnnStatus_t = int;
 using cudnnHandle_t = struct cudnnContext*;
 using cudnnBackendDescriptor_t = void*;
 using cudnnTensorDescriptor_t = struct cudnnTensorStruct*;
-using cudnnFilterDescriptor_t = struct cudnnFilterStruct*;
-using cudnnConvolutionDescriptor_t = struct cudnnConvolutionStruct*;
-using cudnnActivationDescriptor_t = struct cudnnActivationStruct*;
 using cudnnDropoutDescriptor_t = struct cudnnDropoutStruct*;
 using cudnnRNNDescriptor_t = struct cudnnRNNStruct*;
 using cudnnRNNDataDescriptor_t = struct cudnnRNNDataStruct*;
-
-// One layout for the three directions.
-struct cudnnConvolutionAlgoPerf_t {
-  int algo;
-  cudnnStatus_t status;
-  float time;
-  std::size_t memory;
-  int determinism, mathType;
-  int reserved[3];
-};
 
 using CUptiResult = int;
 using CUpti_SubscriberHandle = struct CUpti_Subscriber_st*;

@@ -145,72 +145,7 @@
   X(cudnnCreateTensorDescriptor, cudnnStatus_t, (cudnnTensorDescriptor_t * desc))                                    \
   X(cudnnSetTensorNdDescriptor, cudnnStatus_t,                                                                       \
     (cudnnTensorDescriptor_t desc, int type, int nd, const int* dims, const int* strides))                           \
-  X(cudnnSetTensorNdDescriptorEx, cudnnStatus_t,                                                                     \
-    (cudnnTensorDescriptor_t desc, int format, int type, int nd, const int* dims))                                   \
   X(cudnnDestroyTensorDescriptor, cudnnStatus_t, (cudnnTensorDescriptor_t desc))                                     \
-  X(cudnnCreateFilterDescriptor, cudnnStatus_t, (cudnnFilterDescriptor_t * desc))                                    \
-  X(cudnnSetFilterNdDescriptor, cudnnStatus_t,                                                                       \
-    (cudnnFilterDescriptor_t desc, int type, int format, int nd, const int* dims))                                   \
-  X(cudnnDestroyFilterDescriptor, cudnnStatus_t, (cudnnFilterDescriptor_t desc))                                     \
-  X(cudnnCreateConvolutionDescriptor, cudnnStatus_t, (cudnnConvolutionDescriptor_t * desc))                          \
-  X(cudnnSetConvolutionNdDescriptor, cudnnStatus_t,                                                                  \
-    (cudnnConvolutionDescriptor_t desc, int nd, const int* pads, const int* strides, const int* dilations, int mode, \
-     int compute))                                                                                                   \
-  X(cudnnSetConvolutionGroupCount, cudnnStatus_t, (cudnnConvolutionDescriptor_t desc, int groups))                   \
-  X(cudnnSetConvolutionMathType, cudnnStatus_t, (cudnnConvolutionDescriptor_t desc, int math))                       \
-  X(cudnnDestroyConvolutionDescriptor, cudnnStatus_t, (cudnnConvolutionDescriptor_t desc))                           \
-  X(cudnnCreateActivationDescriptor, cudnnStatus_t, (cudnnActivationDescriptor_t * desc))                            \
-  X(cudnnSetActivationDescriptor, cudnnStatus_t,                                                                     \
-    (cudnnActivationDescriptor_t desc, int mode, int nan, double coefficient))                                       \
-  X(cudnnDestroyActivationDescriptor, cudnnStatus_t, (cudnnActivationDescriptor_t desc))                             \
-  X(cudnnGetConvolutionForwardAlgorithm_v7, cudnnStatus_t,                                                           \
-    (cudnnHandle_t handle, cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w, cudnnConvolutionDescriptor_t conv,  \
-     cudnnTensorDescriptor_t y, int requested, int* returned, cudnnConvolutionAlgoPerf_t* results))                  \
-  X(cudnnGetConvolutionBackwardDataAlgorithm_v7, cudnnStatus_t,                                                      \
-    (cudnnHandle_t handle, cudnnFilterDescriptor_t w, cudnnTensorDescriptor_t dy, cudnnConvolutionDescriptor_t conv, \
-     cudnnTensorDescriptor_t dx, int requested, int* returned, cudnnConvolutionAlgoPerf_t* results))                 \
-  X(cudnnGetConvolutionBackwardFilterAlgorithm_v7, cudnnStatus_t,                                                    \
-    (cudnnHandle_t handle, cudnnTensorDescriptor_t x, cudnnTensorDescriptor_t dy, cudnnConvolutionDescriptor_t conv, \
-     cudnnFilterDescriptor_t dw, int requested, int* returned, cudnnConvolutionAlgoPerf_t* results))                 \
-  X(cudnnFindConvolutionForwardAlgorithmEx, cudnnStatus_t,                                                           \
-    (cudnnHandle_t handle, cudnnTensorDescriptor_t x_desc, const void* x, cudnnFilterDescriptor_t w_desc,            \
-     const void* w, cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t y_desc, void* y, int requested,       \
-     int* returned, cudnnConvolutionAlgoPerf_t* results, void* workspace, std::size_t workspace_bytes))              \
-  X(cudnnFindConvolutionBackwardDataAlgorithmEx, cudnnStatus_t,                                                      \
-    (cudnnHandle_t handle, cudnnFilterDescriptor_t w_desc, const void* w, cudnnTensorDescriptor_t dy_desc,           \
-     const void* dy, cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t dx_desc, void* dx, int requested,    \
-     int* returned, cudnnConvolutionAlgoPerf_t* results, void* workspace, std::size_t workspace_bytes))              \
-  X(cudnnFindConvolutionBackwardFilterAlgorithmEx, cudnnStatus_t,                                                    \
-    (cudnnHandle_t handle, cudnnTensorDescriptor_t x_desc, const void* x, cudnnTensorDescriptor_t dy_desc,           \
-     const void* dy, cudnnConvolutionDescriptor_t conv, cudnnFilterDescriptor_t dw_desc, void* dw, int requested,    \
-     int* returned, cudnnConvolutionAlgoPerf_t* results, void* workspace, std::size_t workspace_bytes))              \
-  X(cudnnGetConvolutionForwardWorkspaceSize, cudnnStatus_t,                                                          \
-    (cudnnHandle_t handle, cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t w, cudnnConvolutionDescriptor_t conv,  \
-     cudnnTensorDescriptor_t y, int algo, std::size_t* bytes))                                                       \
-  X(cudnnGetConvolutionBackwardDataWorkspaceSize, cudnnStatus_t,                                                     \
-    (cudnnHandle_t handle, cudnnFilterDescriptor_t w, cudnnTensorDescriptor_t dy, cudnnConvolutionDescriptor_t conv, \
-     cudnnTensorDescriptor_t dx, int algo, std::size_t* bytes))                                                      \
-  X(cudnnGetConvolutionBackwardFilterWorkspaceSize, cudnnStatus_t,                                                   \
-    (cudnnHandle_t handle, cudnnTensorDescriptor_t x, cudnnTensorDescriptor_t dy, cudnnConvolutionDescriptor_t conv, \
-     cudnnFilterDescriptor_t dw, int algo, std::size_t* bytes))                                                      \
-  X(cudnnConvolutionForward, cudnnStatus_t,                                                                          \
-    (cudnnHandle_t handle, const void* alpha, cudnnTensorDescriptor_t x_desc, const void* x,                         \
-     cudnnFilterDescriptor_t w_desc, const void* w, cudnnConvolutionDescriptor_t conv, int algo, void* workspace,    \
-     std::size_t workspace_bytes, const void* beta, cudnnTensorDescriptor_t y_desc, void* y))                        \
-  X(cudnnConvolutionBackwardData, cudnnStatus_t,                                                                     \
-    (cudnnHandle_t handle, const void* alpha, cudnnFilterDescriptor_t w_desc, const void* w,                         \
-     cudnnTensorDescriptor_t dy_desc, const void* dy, cudnnConvolutionDescriptor_t conv, int algo, void* workspace,  \
-     std::size_t workspace_bytes, const void* beta, cudnnTensorDescriptor_t dx_desc, void* dx))                      \
-  X(cudnnConvolutionBackwardFilter, cudnnStatus_t,                                                                   \
-    (cudnnHandle_t handle, const void* alpha, cudnnTensorDescriptor_t x_desc, const void* x,                         \
-     cudnnTensorDescriptor_t dy_desc, const void* dy, cudnnConvolutionDescriptor_t conv, int algo, void* workspace,  \
-     std::size_t workspace_bytes, const void* beta, cudnnFilterDescriptor_t dw_desc, void* dw))                      \
-  X(cudnnConvolutionBiasActivationForward, cudnnStatus_t,                                                            \
-    (cudnnHandle_t handle, const void* alpha1, cudnnTensorDescriptor_t x_desc, const void* x,                        \
-     cudnnFilterDescriptor_t w_desc, const void* w, cudnnConvolutionDescriptor_t conv, int algo, void* workspace,    \
-     std::size_t workspace_bytes, const void* alpha2, cudnnTensorDescriptor_t z_desc, const void* z,                 \
-     cudnnTensorDescriptor_t bias_desc, const void* bias, cudnnActivationDescriptor_t activation,                    \
-     cudnnTensorDescriptor_t y_desc, void* y))                                                                       \
   X(cudnnCreateDropoutDescriptor, cudnnStatus_t, (cudnnDropoutDescriptor_t * desc))                                  \
   X(cudnnSetDropoutDescriptor, cudnnStatus_t,                                                                        \
     (cudnnDropoutDescriptor_t desc, cudnnHandle_t handle, float dropout, void* states, std::size_t states_bytes,     \

@@ -70,11 +70,11 @@ void each_weight(const View& w, bool flipped, bool outputs_first, const F& f) {
 
 // f(row of x, tap, row of y): each tap of each output position that meets an input position.
 template <class F>
-void each_tap(const Window& conv, const View& x, const View& y, const View& w, const F& f) {
+void each_tap(const Convolution& conv, const View& x, const View& y, const View& w, const F& f) {
   std::ptrdiff_t pad[3] = {}, stride[3] = {1, 1, 1}, dilation[3] = {1, 1, 1};
-  for (int i = 0; i < conv.conv.nd; ++i) {
-    const int j = 3 - conv.conv.nd + i;
-    pad[j] = conv.conv.pads[i], stride[j] = conv.conv.strides[i], dilation[j] = conv.conv.dilations[i];
+  for (int i = 0; i < conv.nd; ++i) {
+    const int j = 3 - conv.nd + i;
+    pad[j] = conv.pads[i], stride[j] = conv.strides[i], dilation[j] = conv.dilations[i];
   }
   const std::ptrdiff_t outputs = y.positions(), taps = w.positions();
   for (std::ptrdiff_t image = 0; image < y.n; ++image)
@@ -94,11 +94,10 @@ void each_tap(const Window& conv, const View& x, const View& y, const View& w, c
 }
 
 template <class A>
-void compute(const Window& conv, Pass pass, bool tf32, Blend blend, char* px, char* pw, char* py,
-             const Epilogue& epilogue) {
+void compute(const Convolution& conv, Pass pass, bool tf32, Blend blend, char* px, char* pw, char* py) {
   const View x(conv.x), y(conv.y), w(conv.w);
-  const std::ptrdiff_t groups = conv.conv.groups, per_group = w.c, outputs = w.n / groups;
-  const bool flipped = conv.conv.mode == CUDNN_CONVOLUTION, outputs_first = pass == Pass::data;
+  const std::ptrdiff_t groups = conv.groups, per_group = w.c, outputs = w.n / groups;
+  const bool flipped = conv.mode == CUDNN_CONVOLUTION, outputs_first = pass == Pass::data;
   std::vector<A> vx, vw(static_cast<std::size_t>(w.n * w.c * w.positions())), vy;
   if (pass == Pass::data)
     vx.resize(static_cast<std::size_t>(x.n * x.positions() * x.c));
@@ -143,27 +142,17 @@ void compute(const Window& conv, Pass pass, bool tf32, Blend blend, char* px, ch
   each_element(result, [&](std::ptrdiff_t theirs, std::ptrdiff_t ours) {
     const auto at = static_cast<std::size_t>(ours);
     if (pass == Pass::data) return blend_into(x.type, px, theirs, vx[at], blend);
-    if (!epilogue.bias) return blend_into(y.type, py, theirs, vy[at], blend);
-    double value = blend.alpha * vy[at] + read(y.type, epilogue.bias, ours % y.c);
-    if (epilogue.z && epilogue.alpha != 0) value += epilogue.alpha * read(y.type, epilogue.z, theirs);
-    if (epilogue.relu && !(value > 0) && !(epilogue.keeps_nan && std::isnan(value))) value = 0;
-    write(y.type, py, theirs, value);
+    blend_into(y.type, py, theirs, vy[at], blend);
   });
 }
 
 }  // namespace
 
-Blend read_blend(int type, const void* alpha, const void* beta) {
-  const int scale = type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
-  return {read(scale, static_cast<const char*>(alpha), 0), read(scale, static_cast<const char*>(beta), 0)};
-}
-
-void compute_convolution(const Window& c, Pass pass, bool tf32, Blend blend, char* x, char* w, char* y,
-                         const Epilogue& epilogue) {
+void compute_convolution(const Convolution& c, Pass pass, bool tf32, Blend blend, char* x, char* w, char* y) {
   if (c.x.type == CUDNN_DATA_DOUBLE)
-    compute<double>(c, pass, tf32, blend, x, w, y, epilogue);
+    compute<double>(c, pass, tf32, blend, x, w, y);
   else
-    compute<float>(c, pass, tf32, blend, x, w, y, epilogue);
+    compute<float>(c, pass, tf32, blend, x, w, y);
 }
 
 }  // namespace emulator::dnn

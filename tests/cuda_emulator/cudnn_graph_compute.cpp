@@ -256,7 +256,7 @@ class Interpreter {
         *std::find_if(std::begin(all), std::end(all), [&](const Names& names) { return names.kind == op.kind(); });
     const Part& rule = *op.part->part(n.conv);
     const GraphTensor &x = op.at(n.x), &w = op.at(n.w), &y = op.at(n.y);
-    cudnnConvolutionStruct conv;
+    Convolution conv{classic(x), classic(w), classic(y)};
     const auto copy = [&](int attribute, int* target) {
       for (const std::int64_t value : rule.integers(attribute)) *target++ = static_cast<int>(value);
     };
@@ -267,9 +267,8 @@ class Interpreter {
     conv.mode = static_cast<int>(rule.integer(CUDNN_ATTR_CONVOLUTION_CONV_MODE));
     conv.groups = static_cast<int>(x.dims[1] / w.dims[1]);
     const bool tf32 = engine_.tensor_cores && x.type == CUDNN_DATA_FLOAT;
-    compute_convolution({classic(x), classic(w), classic(y), conv}, n.pass, tf32,
-                        {op.part->number(n.alpha), op.part->number(n.beta)}, data_.at(x.uid), data_.at(w.uid),
-                        data_.at(y.uid));
+    compute_convolution(conv, n.pass, tf32, {op.part->number(n.alpha), op.part->number(n.beta)}, data_.at(x.uid),
+                        data_.at(w.uid), data_.at(y.uid));
   }
 
   static Tensor classic(const GraphTensor& t) {

@@ -1,7 +1,8 @@
 // libcudnn: handles, descriptors, and how work gets into a stream.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <functional>
+#include <numeric>
 
 #include "call.hpp"
 #include "cudnn.hpp"
@@ -35,30 +36,9 @@ std::string describe(const int* dims, int nd) {
   return text + "]";
 }
 
-void pack(int format, int nd, const int* dims, int* strides) {
-  int stride = format == CUDNN_TENSOR_NHWC ? dims[1] : 1;
-  for (int i = nd - 1; i >= 0; --i) {
-    if (i == 1 && format == CUDNN_TENSOR_NHWC) {
-      strides[i] = 1;
-    } else {
-      strides[i] = stride;
-      stride *= dims[i];
-    }
-  }
-}
-
-Tensor tensor_of(const Filter& filter) {
-  Tensor tensor{filter.type, filter.nd, {}, {}};
-  std::copy_n(filter.dims, filter.nd, tensor.dims);
-  pack(filter.format, filter.nd, filter.dims, tensor.strides);
-  return tensor;
-}
-
-std::size_t extent(const Tensor& tensor) {
-  std::size_t last = 0;
-  for (int i = 0; i < tensor.nd; ++i)
-    last += static_cast<std::size_t>(tensor.dims[i] - 1) * static_cast<std::size_t>(tensor.strides[i]);
-  return (last + 1) * type_bytes(tensor.type);
+bool names_refusal(const std::string& pass, int number) {
+  const std::string all = "+" + settings().refuse + "+";
+  return all.find("+" + pass + ":" + std::to_string(number) + "+") != std::string::npos;
 }
 
 int check_handle(cudnnHandle_t handle) {
@@ -126,26 +106,6 @@ using namespace emulator::dnn;
 
 namespace {
 
-// What the functions that set a descriptor have in common.
-int check_setting(const void* desc, const void* first, const void* second, const void* third, const char* page) {
-  if (!is_live(desc) || !first || !second || !third)
-    return refuse(CUDNN_STATUS_BAD_PARAM, "no such descriptor, or a null pointer", page);
-  return CUDNN_STATUS_SUCCESS;
-}
-
-int check_dims(int type, int nd, int fewest, const int* dims, const char* page) {
-  if (!type_bytes(type))
-    return refuse(CUDNN_STATUS_BAD_PARAM, "type " + std::to_string(type) + " is not emulated", page);
-  if (nd < fewest || nd > CUDNN_DIM_MAX)
-    return refuse(nd > CUDNN_DIM_MAX ? CUDNN_STATUS_NOT_SUPPORTED : CUDNN_STATUS_BAD_PARAM,
-                  std::to_string(nd) + " dimensions; they are " + std::to_string(fewest) + " to 8, and unused ones have size 1", page);
-  double elements = 1;
-  for (int i = 0; i < nd; ++i) elements *= dims[i];
-  if (std::any_of(dims, dims + nd, [](int n) { return n < 1; }) || elements > 0x1p31)
-    return refuse(CUDNN_STATUS_BAD_PARAM, describe(dims, nd) + ": sizes are at least 1, elements at most 2^31", page);
-  return CUDNN_STATUS_SUCCESS;
-}
-
 const char* status_name(cudnnStatus_t status) {
 #define STATUS_NAME(name, value) \
   if (status == (value) && std::string_view(#name).starts_with("CUDNN_STATUS")) return #name;
@@ -191,31 +151,7 @@ cudnnStatus_t cudnnCreateTensorDescriptor(cudnnTensorDescriptor_t* desc) {
   EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED);
   return create("tensor desc", desc);
 }
-cudnnStatus_t cudnnCreateFilterDescriptor(cudnnFilterDescriptor_t* desc) {
-  EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED);
-  return create("filter desc", desc);
-}
-cudnnStatus_t cudnnCreateConvolutionDescriptor(cudnnConvolutionDescriptor_t* desc) {
-  EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED);
-  return create("convolution desc", desc);
-}
-cudnnStatus_t cudnnCreateActivationDescriptor(cudnnActivationDescriptor_t* desc) {
-  EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED);
-  return create("activation desc", desc);
-}
 cudnnStatus_t cudnnDestroyTensorDescriptor(cudnnTensorDescriptor_t desc) {
-  EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR, releases);
-  return call.finish(destroy(desc));
-}
-cudnnStatus_t cudnnDestroyFilterDescriptor(cudnnFilterDescriptor_t desc) {
-  EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR, releases);
-  return call.finish(destroy(desc));
-}
-cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t desc) {
-  EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR, releases);
-  return call.finish(destroy(desc));
-}
-cudnnStatus_t cudnnDestroyActivationDescriptor(cudnnActivationDescriptor_t desc) {
   EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR, releases);
   return call.finish(destroy(desc));
 }
@@ -223,93 +159,22 @@ cudnnStatus_t cudnnDestroyActivationDescriptor(cudnnActivationDescriptor_t desc)
 cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t desc, int type, int nd, const int* dims,
                                          const int* strides) {
   EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR);
-  if (const int status = check_setting(desc, dims, strides, dims, page::cudnn_tensor)) return status;
-  if (const int status = check_dims(type, nd, 3, dims, page::cudnn_tensor)) return status;
+  if (!is_live(desc) || !dims || !strides)
+    return refuse(CUDNN_STATUS_BAD_PARAM, "no such descriptor, or a null pointer", page::cudnn_tensor);
+  if (!type_bytes(type))
+    return refuse(CUDNN_STATUS_BAD_PARAM, "type " + std::to_string(type) + " is not emulated", page::cudnn_tensor);
+  if (nd < 3 || nd > CUDNN_DIM_MAX)
+    return refuse(nd > CUDNN_DIM_MAX ? CUDNN_STATUS_NOT_SUPPORTED : CUDNN_STATUS_BAD_PARAM,
+                  std::to_string(nd) + " dimensions; they are 3 to 8, and unused ones have size 1", page::cudnn_tensor);
+  const double elements = std::accumulate(dims, dims + nd, 1.0, std::multiplies<>());
+  if (std::any_of(dims, dims + nd, [](int n) { return n < 1; }) || elements > 0x1p31)
+    return refuse(CUDNN_STATUS_BAD_PARAM, describe(dims, nd) + ": sizes are at least 1, elements at most 2^31",
+                  page::cudnn_tensor);
   if (std::any_of(strides, strides + nd, [](int n) { return n < 1; }))
     return refuse(CUDNN_STATUS_NOT_SUPPORTED, "strides " + describe(strides, nd), page::cudnn_tensor);
   *desc = {type, nd, {}, {}};
   std::copy_n(dims, nd, desc->dims);
   std::copy_n(strides, nd, desc->strides);
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnSetTensorNdDescriptorEx(cudnnTensorDescriptor_t desc, int format, int type, int nd,
-                                           const int* dims) {
-  EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR);
-  if (const int status = check_setting(desc, dims, dims, dims, page::cudnn_tensor)) return status;
-  if (const int status = check_dims(type, nd, 4, dims, page::cudnn_tensor)) return status;
-  if (format != CUDNN_TENSOR_NCHW && format != CUDNN_TENSOR_NHWC)
-    return refuse(CUDNN_STATUS_BAD_PARAM, "format " + std::to_string(format) + " is not emulated", page::cudnn_tensor);
-  *desc = {type, nd, {}, {}};
-  std::copy_n(dims, nd, desc->dims);
-  pack(format, nd, dims, desc->strides);
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t desc, int type, int format, int nd, const int* dims) {
-  EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR);
-  if (const int status = check_setting(desc, dims, dims, dims, page::cudnn_filter)) return status;
-  if (const int status = check_dims(type, nd, 3, dims, page::cudnn_filter)) return status;
-  if (format != CUDNN_TENSOR_NCHW && format != CUDNN_TENSOR_NHWC)
-    return refuse(CUDNN_STATUS_BAD_PARAM, "format " + std::to_string(format) + " is not emulated", page::cudnn_filter);
-  *desc = {type, format, nd, {}};
-  std::copy_n(dims, nd, desc->dims);
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t desc, int nd, const int* pads,
-                                              const int* strides, const int* dilations, int mode, int compute) {
-  EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR);
-  if (const int status = check_setting(desc, pads, strides, dilations, page::convolution)) return status;
-  if (nd < 2 || nd > CUDNN_DIM_MAX - 2)
-    return refuse(CUDNN_STATUS_NOT_SUPPORTED, "a convolution over " + std::to_string(nd) + " dimensions",
-                  page::convolution);
-  for (int i = 0; i < nd; ++i)
-    if (pads[i] < 0 || strides[i] < 1 || dilations[i] < 1)
-      return refuse(CUDNN_STATUS_BAD_PARAM,
-                    "padding " + describe(pads, nd) + ", stride " + describe(strides, nd) + ", dilation " +
-                        describe(dilations, nd),
-                    page::convolution);
-  if ((mode != CUDNN_CONVOLUTION && mode != CUDNN_CROSS_CORRELATION) ||
-      (compute != CUDNN_DATA_FLOAT && compute != CUDNN_DATA_DOUBLE))
-    return refuse(
-        CUDNN_STATUS_BAD_PARAM,
-        "mode " + std::to_string(mode) + "; it computes in float or double, not in type " + std::to_string(compute),
-        page::convolution);
-  const int groups = desc->groups, math = desc->math;
-  *desc = {nd, {}, {}, {}, mode, compute, groups, math};
-  std::copy_n(pads, nd, desc->pads);
-  std::copy_n(strides, nd, desc->strides);
-  std::copy_n(dilations, nd, desc->dilations);
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t desc, int groups) {
-  EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR);
-  if (!is_live(desc) || groups < 1)
-    return refuse(CUDNN_STATUS_BAD_PARAM, "no such descriptor, or " + std::to_string(groups) + " groups",
-                  page::convolution);
-  desc->groups = groups;
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t desc, int math) {
-  EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR);
-  if (!is_live(desc) || math < CUDNN_DEFAULT_MATH || math > CUDNN_FMA_MATH)
-    return refuse(CUDNN_STATUS_BAD_PARAM, "no such descriptor, or math type " + std::to_string(math),
-                  page::convolution);
-  desc->math = math;
-  return CUDNN_STATUS_SUCCESS;
-}
-
-cudnnStatus_t cudnnSetActivationDescriptor(cudnnActivationDescriptor_t desc, int mode, int nan, double coefficient) {
-  EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR);
-  if (!is_live(desc) || (nan != CUDNN_NOT_PROPAGATE_NAN && nan != CUDNN_PROPAGATE_NAN) ||
-      (mode != CUDNN_ACTIVATION_RELU && mode != CUDNN_ACTIVATION_IDENTITY))
-    return refuse(CUDNN_STATUS_BAD_PARAM,
-                  "no such descriptor; or activation " + std::to_string(mode) + " is not emulated",
-                  page::cudnn_activation);
-  *desc = {true, mode, nan, coefficient};
   return CUDNN_STATUS_SUCCESS;
 }
 

@@ -17,8 +17,8 @@ using namespace tern;
 
 /// The name under which injection.cpp counts the same.
 std::string key_of(const cuda::detail::TimelineEntry& entry) {
-  if (entry.work == Work::kernel) return std::string("kernel ") + entry.name;
-  return text({entry.work == Work::to_device ? "to device " : "to host ", Index(entry.bytes)});
+  if (entry.work == detail::Work::kernel) return std::string("kernel ") + entry.name;
+  return detail::text({entry.work == detail::Work::to_device ? "to device " : "to host ", Index(entry.bytes)});
 }
 
 /// Copies of each size both ways; to pageable memory, of 4 bytes less. Kernels that have one size each, so that their names tell them apart.
@@ -52,18 +52,18 @@ int write_work(const char* path, int repeats) {
   Index kernels = 0, copies = 0, whole_copies = 0, records_of_kernels = 0, records_of_copies = 0, line_count = 0;
   double seconds = 0, line_seconds = 0, copy_seconds = 0, record_seconds = 0;
   for (const auto& entry : page.entries) {
-    if (entry.work == Work::wait) continue;
-    ++(entry.work == Work::kernel ? kernels : copies);
-    if (entry.work != Work::kernel) copy_seconds += entry.seconds, whole_copies += !entry.further;
+    if (entry.work == detail::Work::wait) continue;
+    ++(entry.work == detail::Work::kernel ? kernels : copies);
+    if (entry.work != detail::Work::kernel) copy_seconds += entry.seconds, whole_copies += !entry.further;
     seconds += entry.seconds;
     durations[key_of(entry)].push_back(1e9 * entry.seconds);
   }
   for (const auto& record : cuda::detail::timeline().records()) {
-    ++(record.work == Work::kernel ? records_of_kernels : records_of_copies);
+    ++(record.work == detail::Work::kernel ? records_of_kernels : records_of_copies);
     record_seconds += 1e-9 * double(record.end - record.start);
   }
   for (const auto& line : summed.lines)
-    if (line.work != Work::wait) line_count += line.count, line_seconds += line.seconds;
+    if (line.work != detail::Work::wait) line_count += line.count, line_seconds += line.seconds;
 
   std::FILE* const out = std::fopen(path, "w");
   if (!out) fail("program", {path, " cannot be written"});

@@ -45,7 +45,7 @@ struct Facts {
 
 void check_facts(const Cifar10& set, const Facts& facts) {
   REQUIRE(set.size() == facts.size);
-  REQUIRE(set.images().shape() == Shape{facts.size, 3, 32, 32});
+  REQUIRE(set.images().shape() == detail::Shape{facts.size, 3, 32, 32});
   std::vector<Index> counts(10);
   for (Index i = 0; i < facts.size; ++i) ++counts[std::size_t(set.label(i))];
   CHECK(counts == facts.histogram);
@@ -100,8 +100,8 @@ TEST_CASE("Cifar10 gives normalised images, labels and names", "[data]") {
     REQUIRE(set.size() == 3);
     const std::vector<Index> samples = {2, 0, 1, 0};
     const auto [x, y] = set.batch(samples);
-    REQUIRE(x.shape() == Shape{4, 3, 32, 32});
-    REQUIRE(y.shape() == Shape{4});
+    REQUIRE(x.shape() == detail::Shape{4, 3, 32, 32});
+    REQUIRE(y.shape() == detail::Shape{4});
     for (Index i = 0; i < 4; ++i) {
       const Index sample = samples[std::size_t(i)];
       CHECK(y(i) == (sample == 0 ? 7 : sample == 1 ? 3 : 1));
@@ -119,8 +119,8 @@ TEST_CASE("Cifar10 gives normalised images, labels and names", "[data]") {
   CHECK(test.size() == 1);
   CHECK(test.images()(0, 1, 2, 3) == byte_at(5, 1, 2, 3));
   const auto [x, y] = test.batch({});
-  CHECK(x.shape() == Shape{0, 3, 32, 32});
-  CHECK(y.shape() == Shape{0});
+  CHECK(x.shape() == detail::Shape{0, 3, 32, 32});
+  CHECK(y.shape() == detail::Shape{0});
   std::filesystem::remove(files / "batches.meta.txt");
   CHECK(Cifar10::load(files.path()).classes().empty());
 }

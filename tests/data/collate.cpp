@@ -24,7 +24,7 @@ TEST_CASE("samples are stacked", "[data]") {
   const std::vector<std::tuple<Tensor<Cpu>, Index, bool, float, int>> samples = {
       {tensor<Cpu>({{1, 2}, {3, 4}}), 7, true, 0.5f, 1}, {tensor<Cpu>({{5, 6}, {7, 8}}).t(), 8, false, 1.5f, 2}};
   const auto [x, label, flag, number, count] = default_collate(samples);
-  REQUIRE(x.shape() == Shape{2, 2, 2});
+  REQUIRE(x.shape() == tern::detail::Shape{2, 2, 2});
   CHECK(x(1, 0, 1) == 7);  // a transposed sample in row-major order
   static_assert(std::is_same_v<decltype(label), const Tensor<Cpu, Index>>);
   static_assert(std::is_same_v<decltype(flag), const Tensor<Cpu, bool>>);

@@ -130,7 +130,7 @@ TEST_CASE("columns have types", "[data]") {
                                          "length,width,count,kind\n5.1, -3.5e0,7,setosa\n+4.9,inf,-8,virginica\n"
                                          "0.1,1e-40,9,setosa\n"));
   const auto x = table.columns<float>({"width", "length"});
-  REQUIRE(x.shape() == Shape{3, 2});
+  REQUIRE(x.shape() == detail::Shape{3, 2});
   CHECK(x(0, 0) == -3.5f);
   CHECK(x(0, 1) == 5.1f);
   CHECK(x(1, 0) == HUGE_VALF);

@@ -23,22 +23,22 @@ TEST_CASE("a TensorDataset gathers rows of its tensors", "[data]") {
 
   const std::vector<Index> samples = {3, 0, 3};
   const auto [a, b] = set.batch(samples);
-  REQUIRE(a.shape() == Shape{3, 2, 3});
-  REQUIRE(b.shape() == Shape{3});
+  REQUIRE(a.shape() == detail::Shape{3, 2, 3});
+  REQUIRE(b.shape() == detail::Shape{3});
   for (Index i = 0; i < 3; ++i) {
     CHECK(b(i) == 10 * samples[std::size_t(i)]);
     for (Index j = 0; j < 6; ++j) CHECK(a.data()[6 * i + j] == float(6 * samples[std::size_t(i)] + j));
   }
-  CHECK(std::get<0>(set.batch({})).shape() == Shape{0, 2, 3});
+  CHECK(std::get<0>(set.batch({})).shape() == detail::Shape{0, 2, 3});
 }
 
 TEST_CASE("a TensorDataset takes tensors in any memory order", "[data]") {
   const auto x = empty<Cpu>({3, 4});
   for (Index i = 0; i < 12; ++i) x.data()[i] = float(i);
-  TensorImpl* const turned = detail::new_detached(x.impl());
+  detail::TensorImpl* const turned = detail::new_detached(x.impl());
   std::swap(turned->dims[0], turned->dims[1]);
   std::swap(turned->strides[0], turned->strides[1]);
-  update_contiguous(*turned);
+  detail::update_contiguous(*turned);
   const data::TensorDataset set{Tensor<Cpu>(turned)};
   CHECK(set.size() == 4);
   const std::vector<Index> samples = {2};
@@ -49,7 +49,7 @@ TEST_CASE("a TensorDataset takes tensors in any memory order", "[data]") {
 TEST_CASE("a TensorDataset of samples without elements", "[data]") {
   const data::TensorDataset set(empty<Cpu>({5, 0}));
   const std::vector<Index> samples = {1, 2};
-  CHECK(std::get<0>(set.batch(samples)).shape() == Shape{2, 0});
+  CHECK(std::get<0>(set.batch(samples)).shape() == detail::Shape{2, 0});
 }
 
 TEST_CASE("tensors that do not fit together are refused", "[data]") {

@@ -18,7 +18,7 @@ TEST_CASE("idx files are read, plain and compressed", "[data]") {
   const std::string bytes = idx_bytes({2, 3}, "\1\2\3\4\5\xff");
   for (const std::string& path : {folder.put("plain", bytes), folder.put("x.gz", gzipped(bytes))}) {
     const auto x = data::read_idx(path, {-1, 3});
-    CHECK(x.shape() == Shape{2, 3});
+    CHECK(x.shape() == detail::Shape{2, 3});
     CHECK(x(0, 0) == 1);
     CHECK(x(1, 2) == 255);
   }
@@ -29,7 +29,7 @@ TEST_CASE("idx files that are not what they should be are refused", "[data]") {
   const TemporaryFolder folder;
   for (const bool compressed : {false, true}) {
     const std::string path = folder / (compressed ? "x.gz" : "x");
-    const auto refusal = [&](const std::string& bytes, const Shape& expected) {
+    const auto refusal = [&](const std::string& bytes, const detail::Shape& expected) {
       folder.put(compressed ? "x.gz" : "x", compressed ? gzipped(bytes) : bytes);
       return error_of([&] { data::read_idx(path, expected); });
     };

@@ -139,7 +139,7 @@ TEST_CASE("photographs are decoded and resized as by Pillow", "[data]") {
     REQUIRE(image.height() == j["size"][1].get<Index>());
     CHECK(io::sha256(bytes_of(image)) == j["decoded"].get<std::string>());
     const auto [x, y] = cropped.batch({&i, 1});
-    REQUIRE(x.shape() == Shape{1, 3, 48, 48});
+    REQUIRE(x.shape() == tern::detail::Shape{1, 3, 48, 48});
     CHECK(set.classes()[std::size_t(y(0))] ==
           j["name"].get<std::string>().substr(0, set.classes()[std::size_t(y(0))].size()));
     // Pillow rounds to bytes after each of its two passes, so it is off by up to one from the exact average.
@@ -161,7 +161,7 @@ TEST_CASE("classes and files are sorted by name, folders within searched", "[dat
   CHECK(names == std::vector<std::string>{"/a/1.png", "/a/2.PNG", "/a/deep/3.png", "/b/0.png"});
   Index seen = 0;
   for (auto& [x, y] : data::loader<Cpu>(set, {.batch_size = 3})) {
-    REQUIRE(x.shape() == Shape{x.size(0), 3, 5, 4});
+    REQUIRE(x.shape() == tern::detail::Shape{x.size(0), 3, 5, 4});
     for (Index i = 0; i < x.size(0); ++i, ++seen) {
       CHECK(y(i) == (seen == 3));
       for (Index row = 0; row < 5; ++row)

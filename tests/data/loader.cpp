@@ -175,9 +175,9 @@ TEST_CASE("without a seed each epoch has an order of its own, which the random s
 
   // A rank's other random numbers are its own.
   manual_seed(11);
-  set_random_rank(3);
+  detail::set_random_rank(3);
   CHECK(epoch(loader<Cpu>(set, options)) == orders[0]);
-  set_random_rank(0);
+  detail::set_random_rank(0);
   set_random_state(before);
 }
 

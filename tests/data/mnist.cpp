@@ -22,7 +22,7 @@ namespace {
 void check_facts(const Mnist& set, Index size, std::initializer_list<Index> first_labels,
                  std::initializer_list<Index> histogram, double mean, double std) {
   REQUIRE(set.size() == size);
-  CHECK(set.images().shape() == Shape{size, 28, 28});
+  CHECK(set.images().shape() == detail::Shape{size, 28, 28});
   Index i = 0;
   for (const Index label : first_labels) CHECK(set.labels()(i++) == label);
   std::vector<Index> counts(10);
@@ -68,8 +68,8 @@ TEST_CASE("Mnist gives normalised images and their labels", "[data]") {
     REQUIRE(set.size() == 2);
     const std::vector<Index> samples = {1, 0, 1};
     const auto [x, y] = set.batch(samples);
-    REQUIRE(x.shape() == Shape{3, 1, 28, 28});
-    REQUIRE(y.shape() == Shape{3});
+    REQUIRE(x.shape() == detail::Shape{3, 1, 28, 28});
+    REQUIRE(y.shape() == detail::Shape{3});
     for (Index i = 0; i < 3; ++i) {
       CHECK(y(i) == (samples[std::size_t(i)] ? 3 : 7));
       for (Index row = 0; row < 28; ++row)
@@ -80,8 +80,8 @@ TEST_CASE("Mnist gives normalised images and their labels", "[data]") {
     }
   }
   const auto [x, y] = Mnist::load(files.path()).batch({});
-  CHECK(x.shape() == Shape{0, 1, 28, 28});
-  CHECK(y.shape() == Shape{0});
+  CHECK(x.shape() == detail::Shape{0, 1, 28, 28});
+  CHECK(y.shape() == detail::Shape{0});
 }
 
 TEST_CASE("compressed files do as well, and plain ones come first", "[data]") {

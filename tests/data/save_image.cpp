@@ -30,7 +30,7 @@ Picture read_png(const std::string& path, int channels) {
 }
 
 template <Device D, class T = float>
-Tensor<D, T> waves(const Shape& shape) {
+Tensor<D, T> waves(const tern::detail::Shape& shape) {
   std::vector<double> values;
   Index count = 1;
   for (int i = 0; i < shape.n; ++i) count *= shape[i];
@@ -57,7 +57,7 @@ TEMPLATE_TEST_CASE("save_image writes torchvision's pixels", "", TERN_TEST_DEVIC
   const std::string path = folder / "grid.png";
   for (const Json& recorded : recorded_cases("image_grids")) {
     INFO(recorded["shape"] << ' ' << recorded["options"]);
-    Shape shape;
+    tern::detail::Shape shape;
     for (const Json& size : recorded["shape"]) shape.push_back(size.get<Index>());
     const auto images = waves<D>(shape);
     data::save_image(images, path, options_of(recorded["options"]));

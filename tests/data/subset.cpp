@@ -180,10 +180,10 @@ TEST_CASE("several data sets as one", "[data]") {
   CHECK(labels_of(both, {4, 0, 3, 5, 2, 4}) == std::vector<Index>{101, 0, 100, 1, 2, 101});
   const std::vector<Index> samples = {4, 1};
   const auto [x, y] = both.batch(samples);
-  REQUIRE(x.shape() == Shape{2, 2});
+  REQUIRE(x.shape() == tern::detail::Shape{2, 2});
   CHECK(x(0, 1) == 1);
   const auto [none, no_labels] = both.batch({});
-  CHECK(none.shape() == Shape{0, 2});
+  CHECK(none.shape() == tern::detail::Shape{0, 2});
   const TensorDataset wide(zeros<Cpu>({2, 3}), zeros<Cpu, Index>({2}));
   const std::vector<Index> one_of_each = {0, 3};
   CHECK(error_of([&] { ConcatDataset(a, wide).batch(one_of_each); }) ==

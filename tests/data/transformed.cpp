@@ -98,7 +98,7 @@ TEST_CASE("transforms are applied in turn, the images read one by one or in batc
   const std::vector<Index> samples = {4, 0, 4, 8};
   const auto check = [&](const auto& from) {
     const auto [x, y] = transformed(from, CenterCrop({2, 3}), twice, Normalize({1, 2}, {2, 4})).batch(samples);
-    REQUIRE(x.shape() == Shape{4, 2, 2, 3});
+    REQUIRE(x.shape() == tern::detail::Shape{4, 2, 2, 3});
     for (Index i = 0; i < 4; ++i) {
       const Index sample = samples[std::size_t(i)];
       REQUIRE(y(i) == sample);
@@ -112,7 +112,7 @@ TEST_CASE("transforms are applied in turn, the images read one by one or in batc
     // A function that replaces the image and does not say so, before and after others.
     for (const auto& z : {std::get<0>(transformed(from, plus_one, twice).batch(samples)),
                           std::get<0>(transformed(from, Resize(3), plus_one, twice).batch(samples))}) {
-      REQUIRE(z.shape() == Shape{4, 1, 1, 3});
+      REQUIRE(z.shape() == tern::detail::Shape{4, 1, 1, 3});
       for (Index i = 0; i < 12; ++i) REQUIRE(z.data()[i] == 2);
     }
   };
@@ -162,7 +162,7 @@ TEST_CASE("transformed sets can be transformed again, batches as well", "[data]"
   CHECK(std::abs(twice - 2 * once) > 1e-3f);  // the two draws differ
   Index count = 0;
   for (auto& [x, y] : loader<Cpu>(transformed(inner, MixUp({.num_classes = 8})), {.batch_size = 3})) {
-    CHECK(y.shape() == Shape{x.size(0), 8});
+    CHECK(y.shape() == tern::detail::Shape{x.size(0), 8});
     count += x.size(0);
   }
   CHECK(count == 8);
@@ -176,7 +176,7 @@ TEST_CASE("CIFAR's usual transforms, and MNIST's", "[data][threads]") {
                              {.batch_size = 100, .seed = 1});
   double sum = 0, squares = 0, elements = 0;
   for (auto& [x, y] : batches) {
-    REQUIRE(x.shape() == Shape{100, 3, 32, 32});
+    REQUIRE(x.shape() == tern::detail::Shape{100, 3, 32, 32});
     for (Index i = 0; i < x.numel(); ++i)
       sum += double(x.data()[i]), squares += double(x.data()[i]) * double(x.data()[i]);
     elements += double(x.numel());

@@ -13,7 +13,7 @@ using namespace tern_test;
 TEST_CASE("host code cannot read the memory of a remote device", "[device]") {
   const auto x = full<Remote>({1000}, 3);
   check_close(values_of(x), std::vector<double>(1000, 3));
-  const Ended ended = run_in_fork([&] { return text({double(x.impl()->as<float>()[0])}); });
+  const Ended ended = run_in_fork([&] { return detail::text({double(x.impl()->as<float>()[0])}); });
   CHECK_FALSE(ended.well);
 }
 

@@ -14,7 +14,7 @@ using distributed::Communicator;
 using distributed::ReduceOp;
 
 inline void expect(bool right, const char* what, Here here = {}) {
-  if (!right) throw std::runtime_error(text({what, " is wrong (", here.file, ":", Index(here.line), ")"}));
+  if (!right) throw std::runtime_error(detail::text({what, " is wrong (", here.file, ":", Index(here.line), ")"}));
 }
 
 /// Rank r's element i: a small whole number, which every type holds, so that sums and products are exact.
@@ -27,7 +27,7 @@ T element(int rank, Index i) {
 /// f(i) for the elements of a shape, where f repeats itself as element<T> does. Ranks make such tensors of millions of elements by loops
 /// that no optimiser has seen.
 template <class T, class F>
-Tensor<Cpu, T> repeated(const Shape& shape, const F& f) {
+Tensor<Cpu, T> repeated(const detail::Shape& shape, const F& f) {
   constexpr Index period = 35;
   const Tensor<Cpu, T> y = empty<Cpu, T>(shape);
   T* const to = y.data();
@@ -38,7 +38,7 @@ Tensor<Cpu, T> repeated(const Shape& shape, const F& f) {
 }
 
 template <class T>
-Tensor<Cpu, T> of_rank(int rank, const Shape& shape) {
+Tensor<Cpu, T> of_rank(int rank, const detail::Shape& shape) {
   return repeated<T>(shape, [&](Index i) { return element<T>(rank, i); });
 }
 
@@ -57,7 +57,7 @@ bool is_same(const Tensor<D, T>& x, const Tensor<Cpu, T>& b) {
 
 /// All ranks' tensors joined in a naive loop.
 template <class T>
-Tensor<Cpu, T> joined(int ranks, const Shape& shape, ReduceOp op) {
+Tensor<Cpu, T> joined(int ranks, const detail::Shape& shape, ReduceOp op) {
   using C = compute_t<T>;
   return repeated<T>(shape, [&](Index i) -> T {
     double sum = double(static_cast<C>(element<T>(0, i)));
@@ -69,7 +69,7 @@ Tensor<Cpu, T> joined(int ranks, const Shape& shape, ReduceOp op) {
       else sum += x;
     }
     if constexpr (std::is_same_v<T, bool>) return sum != 0;
-    else if constexpr (is_floating_v<T>) return static_cast<T>(op == ReduceOp::avg ? static_cast<C>(sum) / static_cast<C>(ranks) : static_cast<C>(sum));
+    else if constexpr (detail::is_floating_v<T>) return static_cast<T>(op == ReduceOp::avg ? static_cast<C>(sum) / static_cast<C>(ranks) : static_cast<C>(sum));
     else return static_cast<T>(std::int64_t(sum));
   });
 }
@@ -90,7 +90,7 @@ void check_type(const Communicator& c) {
   for (const Index n : {Index(0), Index(1), Index(7), Index(1000), Index(300001)}) {
     const Tensor<D, T> x = on<D>(of_rank<T>(me, {n}));
     for (const ReduceOp op : {ReduceOp::sum, ReduceOp::avg, ReduceOp::min, ReduceOp::max, ReduceOp::product}) {
-      if (op == ReduceOp::avg && !is_floating_v<T>) continue;
+      if (op == ReduceOp::avg && !detail::is_floating_v<T>) continue;
       if (n > 1000 && op != ReduceOp::sum && op != ReduceOp::avg) continue;
       const auto y = distributed::all_reduce(x, c, op);
       expect(op == ReduceOp::avg ? near(y, joined<T>(ranks, {n}, op)) : is_same(y, joined<T>(ranks, {n}, op)), "all_reduce");
@@ -148,7 +148,7 @@ void check_collectives(const Communicator& c) {
   // Strides, and a tensor without dimensions.
   const auto whole = on<D>(of_rank<float>(c.rank(), {6, 4}));
   expect(is_same(distributed::all_reduce(whole.t(), c), joined<float>(c.size(), {6, 4}, ReduceOp::sum).t().contiguous()), "all_reduce of a transposed tensor");
-  expect(distributed::all_gather(scalar_tensor<D, Index>(c.rank()), c).shape() == Shape({c.size()}), "all_gather of numbers");
+  expect(distributed::all_gather(scalar_tensor<D, Index>(c.rank()), c).shape() == detail::Shape({c.size()}), "all_gather of numbers");
 
   // Parts, in reverse order.
   const Communicator part = c.split(c.rank() % 2, -c.rank());

@@ -66,7 +66,7 @@ void check_gradient(int ranks, Index n, const F& f) {
           sides[side] = distributed::all_reduce(loss(moved).detach(), c).item();
         }
         const double slope = (sides[1] - sides[0]) / 2e-5;
-        if (rank == c.rank() && !(std::abs(x.grad().data()[i] - slope) < 1e-6)) throw std::runtime_error(text({"gradient ", x.grad().data()[i], ", slope ", slope}));
+        if (rank == c.rank() && !(std::abs(x.grad().data()[i] - slope) < 1e-6)) throw std::runtime_error(detail::text({"gradient ", x.grad().data()[i], ", slope ", slope}));
       }
   });
 }

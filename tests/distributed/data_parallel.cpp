@@ -14,7 +14,7 @@ namespace {
 
 /// The largest difference, relative to the loss, that so many ranks make over 20 steps.
 template <class T, class Make>
-double difference(int ranks, const Make& make, const Shape& sample, double lr = 0.05) {
+double difference(int ranks, const Make& make, const detail::Shape& sample, double lr = 0.05) {
   std::vector<double> one, many;
   manual_seed(5);
   run_ranks(1, [&](const Communicator& c) { one = tern_test::losses_of<T>(c, make, sample, lr); });

@@ -47,8 +47,8 @@ void check_in_new_process(const std::string& name) {
 /// The ledger's line for work of this name that a line of this file calls; one without work if there is none.
 ledger::Line entry_at(const char* name, int line) {
   for (const ledger::Line& entry : ledger::lines())
-    if (entry.name == std::string(name) && entry.site == tern::text({__FILE__, ":", line})) return entry;
-  return {Work::collective, "", false};
+    if (entry.name == std::string(name) && entry.site == tern::detail::text({__FILE__, ":", line})) return entry;
+  return {detail::Work::collective, "", false};
 }
 
 /// Another rank gets there first.
@@ -224,11 +224,11 @@ void check_training() {
   on_ranks<D>(2, train<D>);
   Index all = 0, parameters = 0;
   Normed<D> net;
-  for (const auto& [name, x] : net.state_dict()) all += x.numel() * size_of(x.dtype());
+  for (const auto& [name, x] : net.state_dict()) all += x.numel() * detail::size_of(x.dtype());
   for (const auto& x : net.parameters()) parameters += x.tensor.numel() * 4;
   const Index buffers = all - parameters, gaps = (128 - 80) * 3 + (448 - 400) + (64 - 20);  // gradients begin at multiples of 64 bytes
   Index count = 0;
-  for (const ledger::Line& line : ledger::lines()) count += line.count * (line.work == Work::collective);
+  for (const ledger::Line& line : ledger::lines()) count += line.count * (line.work == detail::Work::collective);
   const ledger::Line made = entry_at("broadcast", first_of_training), before = entry_at("broadcast", first_of_training + 2);
   CHECK(made.bytes == 2 * all);
   CHECK(before.bytes == 2 * 3 * buffers);

@@ -17,7 +17,7 @@ TEST_CASE("four cards average resnet50's gradients behind its backward pass", "[
   NEED_EMULATOR();
   const double rate = 50000 / (32 * (224. / 64) * (224. / 64));
   const Ended ended = run_test_case("in a new process: resnet50 on four cards",
-                                    "TERN_EMULATOR=devices=4,quiet=1,order=late,call_ns=0,peer=50," + tern::text({"float32=", rate, ",tf32=", rate}));
+                                    "TERN_EMULATOR=devices=4,quiet=1,order=late,call_ns=0,peer=50," + tern::detail::text({"float32=", rate, ",tf32=", rate}));
   INFO(ended.output);
   CHECK(ended.well);
 }

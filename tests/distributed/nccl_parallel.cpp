@@ -20,7 +20,7 @@ struct Normed : nn::Module<D, double> {
 
 /// The largest difference, relative to the loss, between one rank on the CPU and so many on Cuda.
 template <class MakeOnCpu, class MakeOnCuda>
-double difference(int ranks, const MakeOnCpu& on_cpu, const MakeOnCuda& on_cuda, const Shape& sample) {
+double difference(int ranks, const MakeOnCpu& on_cpu, const MakeOnCuda& on_cuda, const detail::Shape& sample) {
   std::vector<double> one, many;
   manual_seed(5);
   distributed::run_ranks(1, [&](const Communicator& c) { one = losses_of<double>(c, on_cpu, sample, 0.05); });

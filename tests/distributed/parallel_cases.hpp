@@ -14,7 +14,7 @@ namespace tern_test {
 using namespace tern;
 /// Numbers between -1 and 1 that depend on the step and the place alone (the finaliser of SplitMix64).
 template <class T>
-Tensor<Cpu, T> samples(Index step, const Shape& shape) {
+Tensor<Cpu, T> samples(Index step, const detail::Shape& shape) {
   const Tensor<Cpu, T> x = empty<Cpu, T>(shape);
   for (Index i = 0; i < x.numel(); ++i) {
     std::uint64_t z = (std::uint64_t(step) * 1'000'003 + std::uint64_t(i) + 1) * 0x9E3779B97F4A7C15u;
@@ -49,12 +49,12 @@ struct SmallLstm : nn::Module<D, T> {
 
 /// The mean losses over all ranks of 20 steps of a network, on batches of 12 samples of this shape with labels below 5.
 template <class T, Device D = Cpu, class Make>
-std::vector<double> losses_of(const Communicator& c, const Make& make, const Shape& sample, double lr) {
+std::vector<double> losses_of(const Communicator& c, const Make& make, const detail::Shape& sample, double lr) {
   auto network = make();
   if (c.size() > 1) distributed::convert_sync_batchnorm(network, c);
   distributed::DistributedDataParallel net(std::move(network), c, {.bucket_cap_mb = 0.001});
   optim::SGD optimizer(net.parameters(), {.lr = lr, .momentum = 0.9});
-  Shape shape = {12};
+  detail::Shape shape = {12};
   for (int i = 0; i < sample.n; ++i) shape.d[++shape.n - 1] = sample.d[i];
   const Tensor<D, Index> labels = on<D>(share(arange<Cpu>(0, 12) % 5, c));
   std::vector<double> losses;

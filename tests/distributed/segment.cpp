@@ -19,7 +19,7 @@ namespace {
 /// What the parent, rank 0, says of a meeting with a child process, rank 1, that does this.
 template <class F>
 std::string beside_process(const F& f) {
-  const std::string name = text({"/tern-test-", Index(getpid())});
+  const std::string name = detail::text({"/tern-test-", Index(getpid())});
   const auto memory = std::make_shared<SharedMemory>(name, Segment::bytes_for(2), true);
   const pid_t child = fork();
   if (child == 0) {
@@ -56,7 +56,7 @@ TEST_CASE("processes meet in shared memory, and one that dies is named", "[distr
 }
 
 TEST_CASE("shared memory has a name until it is unlinked", "[distributed]") {
-  const std::string name = text({"/tern-test-name-", Index(getpid())});
+  const std::string name = detail::text({"/tern-test-name-", Index(getpid())});
   const SharedMemory first(name, 4096, true);
   first.data()[4095] = 7;
   CHECK(SharedMemory(name, 4096, false).data()[4095] == 7);

@@ -71,7 +71,7 @@ void expect_same(const StateDict& a, const StateDict& b, const char* what) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     const AnyTensor x = a[i].tensor.cpu(), y = b[i].tensor.cpu();
     expect(a[i].name == b[i].name && x.dtype() == y.dtype() && x.shape() == y.shape(), what);
-    expect(std::memcmp(x.impl()->data, y.impl()->data, std::size_t(x.numel() * size_of(x.dtype()))) == 0, what);
+    expect(std::memcmp(x.impl()->data, y.impl()->data, std::size_t(x.numel() * detail::size_of(x.dtype()))) == 0, what);
   }
 }
 template <class A, class B>
@@ -82,9 +82,9 @@ void expect_same(const A& a, const B& b) {
 
 Index bytes_of_state(const optim::Optimizer& optimizer) {
   Index bytes = 0;
-  for (const optim::Slot& slot : optimizer.slots()) {
-    if (slot.master.defined()) bytes += slot.master.numel() * size_of(slot.master.dtype());
-    for (const AnyTensor& x : slot.state) bytes += x.numel() * size_of(x.dtype());
+  for (const optim::Slot& slot : optimizer.state_slots()) {
+    if (slot.master.defined()) bytes += slot.master.numel() * detail::size_of(slot.master.dtype());
+    for (const AnyTensor& x : slot.state) bytes += x.numel() * detail::size_of(x.dtype());
   }
   return bytes;
 }
@@ -229,10 +229,10 @@ TEST_CASE("a sharded optimiser has schedules, scaled losses and clipped gradient
 TEST_CASE("parameters of one size are divided equally, the largest first", "[distributed]") {
   run_ranks(4, [](const Communicator& c) {
     std::vector<Tensor<Cpu>> tensors;
-    Parameters<TensorType<Cpu, float>> parameters;
+    detail::Parameters<detail::TensorType<Cpu, float>> parameters;
     for (const Index n : {1, 8, 8, 8, 8, 8, 8, 8, 4, 3}) {
       tensors.push_back(ones<Cpu>({n}).requires_grad_());
-      parameters.push_back({text({"p", Index(tensors.size())}), tensors.back()});
+      parameters.push_back({detail::text({"p", Index(tensors.size())}), tensors.back()});
     }
     optim::Sharded<optim::Adam> adam(parameters, c);
     for (const auto& x : tensors) x.sum().backward();

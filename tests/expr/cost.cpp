@@ -7,7 +7,7 @@ using namespace tern;
 namespace {
 template <int n, class F>
 bool costly(const F& f) {
-  return expr::is_costly(f, std::make_index_sequence<n>());
+  return detail::expr::is_costly(f, std::make_index_sequence<n>());
 }
 }  // namespace
 

@@ -7,7 +7,7 @@
 #include "support/catch.hpp"
 
 namespace expr_dual {
-using namespace tern::expr;
+using namespace tern::detail::expr;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "support/catch.hpp"
 
 namespace expr_math {
-using namespace tern::expr;
+using namespace tern::detail::expr;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include "support/catch.hpp"
 
 namespace expr_memory {
-using namespace tern::expr;
+using namespace tern::detail::expr;
 using tern::bfloat16;
 using tern::half;
 

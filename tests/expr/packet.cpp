@@ -6,7 +6,7 @@
 #include "support/catch.hpp"
 
 namespace expr_packet {
-using namespace tern::expr;
+using namespace tern::detail::expr;
 
 namespace {
 

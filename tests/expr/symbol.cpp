@@ -69,7 +69,7 @@ TEST_CASE("another expression is another kernel, also where only the way through
 
 TEST_CASE("the derivative of a lambda is a program too", "[expr]") {
   const auto square = [](auto x) { return x * x; };
-  const auto text = text_of(expr::Partial<0, decltype(square)>{square});
+  const auto text = text_of(detail::expr::Partial<0, decltype(square)>{square});
   CHECK_THAT(text, Catch::Matchers::ContainsSubstring("multiply(v"));
   CHECK_THAT(text, Catch::Matchers::ContainsSubstring("add(v"));
 }

@@ -16,7 +16,7 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
-  std::string path() const { return tern::text({"/proc/self/fd/", descriptor_}); }
+  std::string path() const { return tern::detail::text({"/proc/self/fd/", descriptor_}); }
 
  private:
   int descriptor_;

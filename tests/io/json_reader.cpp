@@ -32,7 +32,7 @@ TEST_CASE("JSON is read value by value", "[io]") {
       CHECK(sum == 21);
     } else if (name == "b") {
       CHECK(json.peek() == '{');
-      for (bool next = true; json.next_member(next, name);) CHECK(json.boolean());
+      for (bool next = true; json.next_member(next, name);) CHECK(json.truth());
     } else if (name == "d") {
       CHECK(json.string() == "é\n");
     } else if (name == "e") {

@@ -12,10 +12,10 @@ namespace {
 
 std::vector<double> host_values(const AnyTensor& x) {
   std::vector<double> values;
-  const auto add = [&]<class T>(Type<T>) {
+  const auto add = [&]<class T>(tern::detail::Type<T>) {
     if (x.is<Cpu, T>()) values = values_of(x.as<Cpu, T>());
   };
-  add(f32), add(f64), add(f16), add(i64), add(i32), add(Type<std::uint8_t>{}), add(Type<bool>{});
+  add(f32), add(f64), add(f16), add(i64), add(i32), add(tern::detail::Type<std::uint8_t>{}), add(tern::detail::Type<bool>{});
   return values;
 }
 
@@ -32,7 +32,7 @@ TEST_CASE("numpy's arrays are read, and written as numpy writes them") {
     const AnyTensor x = io::load_npy(path);
     CHECK(host_values(x) == recorded["values"].get<std::vector<double>>());
     const auto sizes = recorded["shape"].get<std::vector<Index>>();
-    CHECK(x.shape() == Shape(sizes.data(), int(sizes.size())));
+    CHECK(x.shape() == tern::detail::Shape(sizes.data(), int(sizes.size())));
     if (recorded["name"].get<std::string>().find("by columns") != std::string::npos) continue;
     io::save_npy(folder / "b.npy", x);
     CHECK(content_of(folder / "b.npy") == bytes);

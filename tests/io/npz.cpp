@@ -20,7 +20,7 @@ TEST_CASE("numpy's archives are read, packed or not") {
     CHECK(arrays[0].name == "x");
     CHECK(values_of(arrays[0].tensor.as<Cpu, Index>()) == recorded["arrays"]["x"].get<std::vector<double>>());
     CHECK(arrays[1].name == "w.b");
-    CHECK(arrays[1].tensor.shape() == Shape{2, 2});
+    CHECK(arrays[1].tensor.shape() == tern::detail::Shape{2, 2});
     CHECK(values_of(arrays[2].tensor.as<Cpu, double>()) == std::vector<double>(500, 0));
   }
   CHECK(seen == 2);
@@ -34,7 +34,7 @@ TEST_CASE("what is written is read back") {
   REQUIRE(arrays.size() == 2);
   CHECK(values_of(arrays[0].tensor.as<Cpu, double>()) == values_of(x.t()));
   CHECK(arrays[1].name == "layer.weight");
-  CHECK(arrays[1].tensor.shape() == Shape{0, 2});
+  CHECK(arrays[1].tensor.shape() == tern::detail::Shape{0, 2});
   io::save_npz(folder / "none.npz", {});
   CHECK(io::load_npz(folder / "none.npz").empty());
   CHECK(folder.file_count() == 2);

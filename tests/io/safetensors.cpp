@@ -26,7 +26,7 @@ const AnyTensor& at(const StateDict& dict, const std::string& name) {
 }
 
 template <class T>
-void check_values(const StateDict& dict, const std::string& name, const Shape& shape, std::initializer_list<T> values) {
+void check_values(const StateDict& dict, const std::string& name, const detail::Shape& shape, std::initializer_list<T> values) {
   INFO(name);
   const Tensor<Cpu, T> x = at(dict, name).as<Cpu, T>();
   REQUIRE(x.shape() == shape);
@@ -35,7 +35,7 @@ void check_values(const StateDict& dict, const std::string& name, const Shape& s
 }
 
 template <class T>
-Tensor<Cpu, T> make(std::initializer_list<T> values, const Shape& shape) {
+Tensor<Cpu, T> make(std::initializer_list<T> values, const detail::Shape& shape) {
   Tensor<Cpu, T> x = empty<Cpu, T>(shape);
   std::copy(values.begin(), values.end(), x.data());
   return x;
@@ -141,10 +141,10 @@ TEST_CASE("every element type comes back", "[io]") {
 TEST_CASE("tensors in other memory orders are written row by row", "[io]") {
   const TemporaryFolder folder;
   const auto x = make<float>({1, 2, 3, 4, 5, 6}, {2, 3});
-  TensorImpl* const turned = tern::detail::new_detached(x.impl());
+  detail::TensorImpl* const turned = tern::detail::new_detached(x.impl());
   std::swap(turned->dims[0], turned->dims[1]);
   std::swap(turned->strides[0], turned->strides[1]);
-  update_contiguous(*turned);
+  detail::update_contiguous(*turned);
   io::save_safetensors(folder / "x", {{"t", Tensor<Cpu>(turned)}});
   check_values<float>(io::load_safetensors(folder / "x"), "t", {3, 2}, {1, 4, 2, 5, 3, 6});
 }

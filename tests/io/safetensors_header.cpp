@@ -36,7 +36,7 @@ const io::SafetensorsEntry& find(const SafetensorsHeader& header, const char* na
 }
 
 /// A header of tensors to be written.
-SafetensorsHeader tensors(std::initializer_list<std::tuple<const char*, DType, Shape>> list) {
+SafetensorsHeader tensors(std::initializer_list<std::tuple<const char*, DType, detail::Shape>> list) {
   SafetensorsHeader header;
   for (const auto& [name, dtype, shape] : list) header.tensors.push_back({name, dtype, shape, nullptr, 0, 0});
   return header;
@@ -66,12 +66,12 @@ TEST_CASE("a safetensors header is read", "[io]") {
   REQUIRE(header.tensors.size() == 3);
   const auto& a = find(header, "a.weight");
   CHECK(a.dtype == DType::float32);
-  CHECK(a.shape == Shape{2, 3});
+  CHECK(a.shape == detail::Shape{2, 3});
   CHECK(a.begin == 8);
   CHECK(a.end == 32);
   CHECK(find(header, "s").dtype == DType::int64);
   CHECK(find(header, "s").shape.n == 0);
-  CHECK(find(header, "é").shape == Shape{0, 9223372036854775807});
+  CHECK(find(header, "é").shape == detail::Shape{0, 9223372036854775807});
   CHECK(header.metadata[0] == std::pair<std::string, std::string>("format", "pt"));
   CHECK(header.metadata[1].second == "é😀\"\\/\b\f\n\r\t");
 
@@ -83,10 +83,10 @@ TEST_CASE("a safetensors header is read", "[io]") {
 TEST_CASE("every element type has its name", "[io]") {
   const std::pair<const char*, DType> names[] = {
       {"F32", DType::float32}, {"F64", DType::float64}, {"BF16", DType::bfloat16}, {"F16", DType::float16},
-      {"I64", DType::int64},   {"I32", DType::int32},   {"U8", DType::uint8},      {"BOOL", DType::boolean}};
+      {"I64", DType::int64},   {"I32", DType::int32},   {"U8", DType::uint8},      {"BOOL", DType::bool_}};
   for (const auto& [name, dtype] : names) {
     SafetensorsHeader header;
-    const int bytes = 3 * size_of(dtype);
+    const int bytes = 3 * detail::size_of(dtype);
     parse(file(R"({"x":)" + tensor("3", "0," + std::to_string(bytes), name) + "}", bytes), header);
     CHECK(find(header, "x").dtype == dtype);
   }
@@ -235,7 +235,7 @@ TEST_CASE("a header is laid out as Python's writer does it", "[io]") {
                                       {"h", DType::float16, {1}},
                                       {"u", DType::uint8, {3}},
                                       {"d", DType::float64, {}},
-                                      {"t", DType::boolean, {2}},
+                                      {"t", DType::bool_, {2}},
                                       {"i", DType::int32, {1}},
                                       {"e", DType::float32, {0, 3}}});
   header.metadata = {{"format", "pt"}};

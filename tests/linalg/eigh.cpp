@@ -56,8 +56,8 @@ TEMPLATE_TEST_CASE("eigh of large, clustered and graded matrices", "[linalg]", f
     check_eigh(x + x.mT());
     check_eigh(matmul(x.narrow(1, 0, 3), x.narrow(1, 0, 3).mT()));  // nearly all eigenvalues are 0
     check_eigh(eye<Cpu, T>(n));
-    const auto i = to_type(arange<Cpu>(n), Type<T>{});
-    const auto near_diagonal = abs(unsqueeze(i, 1) - i).eq(1).to(Type<T>{});
+    const auto i = to_type(arange<Cpu>(n), detail::Type<T>{});
+    const auto near_diagonal = abs(unsqueeze(i, 1) - i).eq(1).to(detail::Type<T>{});
     check_eigh(diag(i * 0 + 2) - near_diagonal);                      // second differences
     check_eigh(diag(abs(i - T(n / 2))) + near_diagonal);              // Wilkinson: pairs equal to rounding
     check_eigh(diag(pow(T(10), i * T(-0.4))) + near_diagonal * 1e-20);  // graded

@@ -13,7 +13,7 @@ TEMPLATE_TEST_CASE("norms of sums over rows and columns", "[linalg]", TERN_TEST_
   CHECK(linalg::matrix_norm(x, INFINITY).item() == 16);
   CHECK(linalg::matrix_norm(x, -INFINITY).item() == 6);
   CHECK(linalg::matrix_norm(x).item() == Approx(std::sqrt(104.)));
-  CHECK(linalg::matrix_norm(x.unsqueeze(1), 1, {0, 2}, true).shape() == Shape{1, 1, 1});
+  CHECK(linalg::matrix_norm(x.unsqueeze(1), 1, {0, 2}, true).shape() == detail::Shape{1, 1, 1});
   CHECK(linalg::matrix_norm(x, 1, {1, 0}).item() == 16);
 }
 
@@ -23,8 +23,8 @@ TEST_CASE("norms of singular values", "[linalg]") {
   check_near(values_of(linalg::matrix_norm(x, 2, {0, 2})), {20, 2}, 1e-15);
   check_near(values_of(linalg::matrix_norm(x, -2, {2, 0})), {15, 1}, 1e-15);
   check_near(values_of(linalg::matrix_norm(x, "nuc", {0, -1})), {35, 3}, 1e-15);
-  CHECK(linalg::matrix_norm(x, "nuc", {0, 2}, true).shape() == Shape{1, 2, 1});
-  CHECK(linalg::matrix_norm(x, 2, {1, 0}).shape() == Shape{2});
+  CHECK(linalg::matrix_norm(x, "nuc", {0, 2}, true).shape() == detail::Shape{1, 2, 1});
+  CHECK(linalg::matrix_norm(x, 2, {1, 0}).shape() == detail::Shape{2});
   CHECK(values_of(linalg::matrix_norm(x.to(bf16), "nuc", {0, 2})) == std::vector<double>{35, 3});
 }
 

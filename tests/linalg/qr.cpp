@@ -20,7 +20,7 @@ TEST_CASE("qr is PyTorch's", "[linalg]") {
 }
 
 TEST_CASE("qr can be differentiated twice", "[linalg][gradcheck]") {
-  for (const Shape& shape : {Shape{4, 2}, Shape{2, 3, 3}, Shape{2, 4}}) {
+  for (const detail::Shape& shape : {detail::Shape{4, 2}, detail::Shape{2, 3, 3}, detail::Shape{2, 4}}) {
     check_gradients([](const auto& x) { return linalg::qr(x).q; }, shape);
     check_gradients([](const auto& x) { return linalg::qr(x).r; }, shape);
   }
@@ -37,7 +37,7 @@ TEST_CASE("qr refuses what it does not know", "[linalg][refusal]") {
 
 TEST_CASE("qr of large matrices", "[linalg]") {
   manual_seed(1);
-  for (const Shape& shape : {Shape{130, 130}, Shape{200, 70}, Shape{70, 200}}) {
+  for (const detail::Shape& shape : {detail::Shape{130, 130}, detail::Shape{200, 70}, detail::Shape{70, 200}}) {
     const auto a = randn<Cpu, double>(shape);
     for (const char* mode : {"reduced", "complete"}) {
       const auto [q, r] = linalg::qr(a, mode);

@@ -13,7 +13,7 @@ inline void check_near(const std::vector<double>& actual, const std::vector<doub
 }
 
 /// The weights of the incoming gradient.
-template <class T> Tensor<Cpu, T> incoming(const Shape& shape) {
+template <class T> Tensor<Cpu, T> incoming(const tern::detail::Shape& shape) {
   std::vector<double> values;
   for (Index i = 0; i < shape.numel(); ++i) values.push_back(std::round(1000 * std::sin(1.7 * double(i * i) + 3.1 * double(i) + 4.5)) / 1000);
   return tensor_of<Cpu, T>(values, shape);
@@ -74,13 +74,13 @@ template <class F> void check_recorded(const std::string& op, const F& f) {
 }
 
 /// gradcheck and gradgradcheck of f at a matrix or batch of this shape.
-template <class F> void check_gradients(const F& f, const Shape& shape) {
+template <class F> void check_gradients(const F& f, const tern::detail::Shape& shape) {
   const auto x = spread_tensor<Cpu>(shape).requires_grad_();
   CHECK(gradcheck(f, std::tuple{x}));
   CHECK(gradgradcheck(f, std::tuple{x}));
 }
 
 /// 1, 2, …: weights that tell the columns of a factor apart.
-template <class T> Tensor<Cpu, T> steps(Index n) { return to_type(arange<Cpu>(Index(1), n + 1), Type<T>{}); }
+template <class T> Tensor<Cpu, T> steps(Index n) { return to_type(arange<Cpu>(Index(1), n + 1), tern::detail::Type<T>{}); }
 
 }  // namespace tern_test

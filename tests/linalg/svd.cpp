@@ -45,7 +45,7 @@ TEST_CASE("svd is PyTorch's", "[linalg]") {
 }
 
 TEST_CASE("svd can be differentiated twice", "[linalg][gradcheck]") {
-  for (const Shape& shape : {Shape{2, 3, 3}, Shape{4, 2}, Shape{2, 4}})
+  for (const detail::Shape& shape : {detail::Shape{2, 3, 3}, detail::Shape{4, 2}, detail::Shape{2, 4}})
     for (const std::size_t i : {0, 1, 2, 3})
       check_gradients([i](const auto& x) { return invariants(x, false)[i]; }, shape);
 }
@@ -62,14 +62,14 @@ TEST_CASE("singular vectors of equal singular values have no gradient, singular 
 TEMPLATE_TEST_CASE("svd of large, clustered and graded matrices", "[linalg]", float, double) {
   using T = TestType;
   manual_seed(1);
-  for (const Shape& shape : {Shape{33, 33}, Shape{130, 130}, Shape{150, 40}, Shape{40, 150}}) {
+  for (const detail::Shape& shape : {detail::Shape{33, 33}, detail::Shape{130, 130}, detail::Shape{150, 40}, detail::Shape{40, 150}}) {
     const Index m = shape[0], n = shape[1];
     const auto x = randn<Cpu, T>(shape);
     check_svd(x);
     check_svd(eye<Cpu, T>(m, n));
     check_svd(zeros<Cpu, T>(shape));
     check_svd(matmul(x.narrow(1, 0, 3), randn<Cpu, T>({3, n})));  // nearly all singular values are 0
-    const auto i = to_type(arange<Cpu>(n), Type<T>{});
+    const auto i = to_type(arange<Cpu>(n), detail::Type<T>{});
     check_svd(x * pow(T(10), i * T(-0.2)));  // graded
     check_svd(x * (std::numeric_limits<T>::max() * T(0.001)));
     check_svd(x * std::numeric_limits<T>::min());

@@ -29,7 +29,7 @@ void check_aux_heads(const std::string& model, Net net) {
     StateDict dict;
     for (const NamedTensor& entry : net.state_dict()) {
       INFO(entry.name);
-      const Shape shape = entry.tensor.shape();
+      const tern::detail::Shape shape = entry.tensor.shape();
       if (entry.name.starts_with("aux") || entry.name.starts_with("Aux")) {
         REQUIRE(heads.count(entry.name) == 1);
         CHECK(heads[entry.name] == std::vector<Index>(shape.begin(), shape.end()));
@@ -40,7 +40,7 @@ void check_aux_heads(const std::string& model, Net net) {
     CHECK(heads.empty());
     net.load_state_dict(dict, false);
 
-    Shape size;
+    tern::detail::Shape size;
     for (const Index each : recorded["input"]) size.push_back(each);
     const auto images = formula_tensor<T>("input", size).to(tern::detail::current_device<ModelDevice>());
     const auto labels = tensor_of<ModelDevice, Index>({1, 7, 4, 0});

@@ -88,7 +88,7 @@ TEST_CASE("at temperature 0 each token is the likeliest", "[models][generate]") 
   const auto net = llama();
   const auto start = tensor_of<D, Index>({3, 1, 4, 1, 5, 9}, {2, 3});
   const auto text = generate(net, start, {.max_new_tokens = 9, .temperature = 0});
-  CHECK(text.shape() == Shape{2, 12});
+  CHECK(text.shape() == detail::Shape{2, 12});
   const InferenceMode inference;
   auto expected = start;
   while (expected.size(1) < 12) expected = cat<D, Index>({expected, argmax(net(expected).select(1, -1), -1, true)}, 1);
@@ -101,7 +101,7 @@ TEST_CASE("one text is a row without a batch, and one seed one text", "[models][
   const GenerateOptions options{.max_new_tokens = 10};
   manual_seed(5);
   const auto text = generate(net, start, options);
-  CHECK(text.shape() == Shape{12});
+  CHECK(text.shape() == detail::Shape{12});
   manual_seed(5);
   CHECK(values_of(generate(net, start.unsqueeze(0), options)) == values_of(text));
   CHECK(values_of(generate(net, start, options)) != values_of(text));

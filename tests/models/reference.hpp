@@ -40,7 +40,7 @@ inline bool is_embedding(const std::string& name) {
 
 /// The elements that the formula gives a tensor of a state dict.
 template <class T>
-Tensor<Cpu, T> formula_tensor(const std::string& name, const Shape& shape) {
+Tensor<Cpu, T> formula_tensor(const std::string& name, const tern::detail::Shape& shape) {
   const auto hash = std::uint32_t(crc32(0, reinterpret_cast<const Bytef*>(name.data()), uInt(name.size())));
   const auto ends = [&](const char* with) { return name.ends_with(with); };
   const Tensor<Cpu, T> x = empty<Cpu, T>(shape);
@@ -76,7 +76,7 @@ class Reference {
   /// num_batches_tracked.
   template <class Net>
   void fill(const Net& net) const {
-    std::map<std::string, Shape> expected;
+    std::map<std::string, tern::detail::Shape> expected;
     for (const char* const kind : {"parameters", "buffers"})
       for (const auto& entry : row_.value(kind, nlohmann::json::array())) expected[entry[0]] = shape(entry[1]);
     StateDict dict;
@@ -178,8 +178,8 @@ class Reference {
   // differences that float32 rounds away: norms of 3e-7 beside the values' 4. PyTorch's float32 is off by 2e-6 there.
   static constexpr double least_gradient = is_double ? 0 : 4e-6 / gradient_tolerance;
 
-  static Shape shape(const nlohmann::json& sizes) {
-    Shape s;
+  static tern::detail::Shape shape(const nlohmann::json& sizes) {
+    tern::detail::Shape s;
     for (const Index size : sizes) s.push_back(size);
     return s;
   }

@@ -46,7 +46,7 @@ TEST_CASE("a vision transformer refuses images of other sizes", "[models]") {
   };
   CHECK(error_of([&] { small(6); }) == "VisionTransformer: an image of 6 pixels cannot be cut into patches of 4");
   auto net = small(8);
-  CHECK(net(zeros<D>({2, 3, 8, 8})).shape() == Shape{2, 3});
+  CHECK(net(zeros<D>({2, 3, 8, 8})).shape() == tern::detail::Shape{2, 3});
   CHECK(error_of([&] { net(zeros<D>({2, 3, 8, 4})); }).find("images must be [N, 3, 8, 8], not [2, 3, 8, 4]") !=
         std::string::npos);
 }

@@ -22,7 +22,7 @@ TEST_CASE("xception", "[models][large]") {
     layer("conv1", net.conv1, "bn1", net.bn1, "act1");
     layer("conv2", net.conv2, "bn2", net.bn2, "act2");
     for (std::size_t i = 0; i < net.blocks.size(); ++i)
-      reference.child(text({"block", Index(i + 1)}).c_str(), x = net.blocks[i](x));
+      reference.child(tern::detail::text({"block", Index(i + 1)}).c_str(), x = net.blocks[i](x));
     layer("conv3", net.conv3, "bn3", net.bn3, "act3");
     layer("conv4", net.conv4, "bn4", net.bn4, "act4");
     reference.child("global_pool", x = adaptive_avg_pool2d(x, 1).flatten(1));

@@ -16,7 +16,7 @@ namespace {
 
 /// The differences to the losses of one rank on the CPU, printed by the first rank. It gives the others its parameters.
 template <Device D, class T, class Make>
-void compare(const Communicator& c, const char* name, const Make& make, const Shape& sample, double lr) {
+void compare(const Communicator& c, const char* name, const Make& make, const detail::Shape& sample, double lr) {
   manual_seed(5);
   auto alone = make.template operator()<Cpu>();
   manual_seed(5 + std::uint64_t(c.rank()));
@@ -26,7 +26,7 @@ void compare(const Communicator& c, const char* name, const Make& make, const Sh
   const auto one = tern_test::losses_of<T>(c.split(c.rank()), [&] { return std::move(alone); }, sample, lr);
   double worst = 0;
   for (std::size_t i = 0; i < one.size(); ++i) worst = std::max(worst, std::abs(many[i] - one[i]) / one[i]);
-  if (c.rank() == 0) std::printf("%s %s %.3g\n", name, tern::name_of(dtype_of<T>), worst);
+  if (c.rank() == 0) std::printf("%s %s %.3g\n", name, tern::detail::name_of(dtype_of<T>), worst);
 }
 
 template <Device D, class T>

@@ -58,9 +58,9 @@ TEMPLATE_TEST_CASE("Softmax and LogSoftmax work over their dimension, Flatten ov
 
   nn::Flatten<D> flat, last(2), first(0, 1);
   const auto block = zeros<D>({2, 3, 4, 5});
-  CHECK(flat(block).shape() == Shape{2, 60});
-  CHECK(last(block).shape() == Shape{2, 3, 20});
-  CHECK(first(block).shape() == Shape{6, 4, 5});
+  CHECK(flat(block).shape() == tern::detail::Shape{2, 60});
+  CHECK(last(block).shape() == tern::detail::Shape{2, 3, 20});
+  CHECK(first(block).shape() == tern::detail::Shape{6, 4, 5});
   CHECK(first.clone().end_dim == 1);
 }
 

@@ -115,7 +115,7 @@ TEMPLATE_TEST_CASE(
   for (const auto& v : y) CHECK(v.is_contiguous(channels_last));
   const auto gradients = tern::grad<D, float>({y.back()}, y, {spread_tensor<D, float>({2, 6, 2, 2})});
   for (const auto& g : gradients)
-    if (!(g.shape() == Shape{2, 6, 2, 2})) CHECK(g.is_contiguous(channels_last));
+    if (!(g.shape() == detail::Shape{2, 6, 2, 2})) CHECK(g.is_contiguous(channels_last));
 }
 
 TEMPLATE_TEST_CASE("BatchNorm refuses an input of other dimensions", "", TERN_TEST_DEVICES) {

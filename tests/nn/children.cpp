@@ -161,7 +161,7 @@ TEMPLATE_TEST_CASE("to() and clone() rebuild containers, and load_state_dict() f
   const auto check = [&](auto copy) {
     using T = typename decltype(copy)::value_type;
     CHECK(names_of(copy.state_dict()) == names_of(net.state_dict()));
-    check_close(values_of(copy(x.to(Type<T>{}))), values_of(net(x)), 1e-5, 1e-6);
+    check_close(values_of(copy(x.to(tern::detail::Type<T>{}))), values_of(net(x)), 1e-5, 1e-6);
     CHECK_FALSE(copy.none);
     CHECK_FALSE(copy.empty);
     CHECK(copy.text == "plain");

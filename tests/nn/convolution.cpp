@@ -32,9 +32,9 @@ TEMPLATE_TEST_CASE("a convolutional layer is its op with its options", "", TERN_
   check_close(values_of(net.add_relu(x, r)), values_of(relu(net(x) + r)));
   const nn::Conv1d<D, double> line(2, 3, 4, {.bias = false});
   CHECK_FALSE(line.bias.defined());
-  CHECK(line.forward(ones<D, double>({2, 9})).shape() == Shape{3, 6});
+  CHECK(line.forward(ones<D, double>({2, 9})).shape() == tern::detail::Shape{3, 6});
   CHECK(nn::Conv3d<D, double>(2, 3, {1, 2, 3}).forward(ones<D, double>({1, 2, 3, 3, 3})).shape() ==
-        Shape{1, 3, 3, 2, 1});
+        tern::detail::Shape{1, 3, 3, 2, 1});
 }
 
 TEMPLATE_TEST_CASE("a transposed layer is its op with its options", "", TERN_TEST_DEVICES) {
@@ -42,12 +42,12 @@ TEMPLATE_TEST_CASE("a transposed layer is its op with its options", "", TERN_TES
   const nn::ConvTranspose2d<D, double> net(4, 6, 3, {.stride = 2, .padding = 1, .output_padding = {1, 0}, .groups = 2});
   const auto x = spread_tensor<D>({2, 4, 3, 4});
   const auto y = net.forward(x);
-  CHECK(y.shape() == Shape{2, 6, 6, 7});
+  CHECK(y.shape() == tern::detail::Shape{2, 6, 6, 7});
   check_close(values_of(y), values_of(conv_transpose2d(x, net.weight, net.bias, net.options)));
-  CHECK(net.to(f32).options.output_padding == Dims{1, 0});
-  CHECK(nn::ConvTranspose1d<D>(2, 3, 4).forward(ones<D>({2, 9})).shape() == Shape{3, 12});
+  CHECK(net.to(f32).options.output_padding == tern::detail::Dims{1, 0});
+  CHECK(nn::ConvTranspose1d<D>(2, 3, 4).forward(ones<D>({2, 9})).shape() == tern::detail::Shape{3, 12});
   CHECK(nn::ConvTranspose3d<D>(2, 3, 2, {.dilation = 2}).forward(ones<D>({1, 2, 1, 2, 3})).shape() ==
-        Shape{1, 3, 3, 4, 5});
+        tern::detail::Shape{1, 3, 3, 4, 5});
 }
 
 TEMPLATE_TEST_CASE("a filter stays channels-last: in copies, under an optimiser, from a state dict", "",

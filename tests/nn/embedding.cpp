@@ -8,7 +8,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 template <class D>
-Tensor<D, Index> numbers(const std::vector<double>& values, const Shape& shape) {
+Tensor<D, Index> numbers(const std::vector<double>& values, const tern::detail::Shape& shape) {
   return tensor_of<D, Index>(values, shape);
 }
 }  // namespace
@@ -35,7 +35,7 @@ TEMPLATE_TEST_CASE("Embedding takes rows of its table; the padding row is not tr
   nn::Embedding<D, double> net(3, 2, {.padding_idx = 1});
   net.load_state_dict(table);
   const auto y = net(numbers<D>({2, 1, 2, 0}, {2, 2}));
-  CHECK(y.shape() == Shape{2, 2, 2});
+  CHECK(y.shape() == tern::detail::Shape{2, 2, 2});
   CHECK(values_of(y) == std::vector<double>{5, 6, 3, 4, 5, 6, 1, 2});
   sum(y).backward();
   CHECK(values_of(net.weight.grad()) == std::vector<double>{1, 1, 0, 0, 2, 2});

@@ -12,7 +12,7 @@ TEMPLATE_TEST_CASE("GroupNorm and InstanceNorm are their functions, with PyTorch
   nn::GroupNorm<D, double> group(3, 6, {.eps = 0.1});
   const auto dict = group.state_dict();
   REQUIRE(dict.size() == 2);
-  CHECK((dict[0].name == "weight" && dict[1].name == "bias" && dict[0].tensor.shape() == Shape{6}));
+  CHECK((dict[0].name == "weight" && dict[1].name == "bias" && dict[0].tensor.shape() == detail::Shape{6}));
   check_close(values_of(group(x)), values_of(group_norm(x, 3, {}, {}, 0.1)));
   nn::InstanceNorm2d<D, double> plain(6), tracked(6, {.affine = true, .track_running_stats = true});
   CHECK(plain.state_dict().empty());

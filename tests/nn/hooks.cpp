@@ -120,7 +120,7 @@ TEMPLATE_TEST_CASE("a backward hook runs where no input needs a gradient, and af
   net.hidden.register_full_backward_hook([&](auto&, const Inputs& inputs, const Tensor<D, double>& output) {
     ++calls;
     CHECK_FALSE(inputs[0].defined());
-    CHECK(output.shape() == Shape{5, 4});
+    CHECK(output.shape() == tern::detail::Shape{5, 4});
   });
   const auto y = net(spread_tensor<D>({5, 3}));
   net.hidden.register_full_backward_hook([&](auto&, const Inputs&, const auto&) { calls += 100; });

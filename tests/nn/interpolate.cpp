@@ -12,7 +12,7 @@ TEMPLATE_TEST_CASE("Upsample is interpolate with its options", "", TERN_TEST_DEV
   nn::Upsample<D> upsample(options);
   CHECK(upsample.state_dict().empty());
   auto copy = upsample.to(f64);
-  CHECK(copy(x).shape() == Shape{2, 3, 8, 6});
+  CHECK(copy(x).shape() == tern::detail::Shape{2, 3, 8, 6});
   CHECK(values_of(copy(x)) == values_of(interpolate(x, options)));
 }
 

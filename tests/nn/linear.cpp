@@ -22,7 +22,7 @@ TEMPLATE_TEST_CASE("Linear is x Wᵀ + b over the last dimension", "", TERN_TEST
   nn::Linear<D, double> net(3, 2);
   net.load_state_dict({{"weight", tensor_of<D>({1, 2, 3, 4, 5, 6}, {2, 3})}, {"bias", tensor_of<D>({10, 20})}});
   const auto y = net(tensor_of<D>({1, 0, -1, 2, 1, 0}, {2, 1, 3}));
-  CHECK(y.shape() == Shape{2, 1, 2});
+  CHECK(y.shape() == tern::detail::Shape{2, 1, 2});
   check_close(values_of(y), {8, 18, 14, 33});
   sum(y).backward();
   check_close(values_of(net.weight.grad()), {3, 1, -1, 3, 1, -1});

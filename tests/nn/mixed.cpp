@@ -44,7 +44,7 @@ struct Words : nn::Module<D, T> {
 template <class T, class X>
 X with_precision(const X& x) {
   if constexpr (std::is_same_v<typename X::value_type, Index>) return x;
-  else return to_type(to_type(x, Type<T>{}), Type<typename X::value_type>{}).detach();
+  else return to_type(to_type(x, tern::detail::Type<T>{}), tern::detail::Type<typename X::value_type>{}).detach();
 }
 
 /// A layer's result; of a recurrent one, its states.
@@ -58,21 +58,21 @@ auto states_of(const Y& y) {
 /// that layer's.
 template <class T, class L, class... X>
 void check_layer(L layer, const X&... inputs) {
-  INFO(L::type_name() << " in " << name_of(dtype_of<T>));
+  INFO(L::type_name() << " in " << tern::detail::name_of(dtype_of<T>));
   using D = typename L::device_type;
-  const auto plain = layer.to(Type<T>{});
+  const auto plain = layer.to(tern::detail::Type<T>{});
   layer.load_state_dict(plain.state_dict());
   const auto mixed = nn::mixed<T>(layer);
   const auto in_16_bits = [](const auto& x) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, Tensor<D, Index>>) return x;
-    else return to_type(x, Type<T>{});
+    else return to_type(x, tern::detail::Type<T>{});
   };
   const auto y = states_of(plain(in_16_bits(inputs)...));
   const auto z = states_of(mixed(with_precision<T>(inputs)...));
   static_assert(std::is_same_v<decltype(z), const Tensor<D>>);
   CHECK(values_of(z) == values_of(y));
   const auto g = with_precision<T>(spread_tensor<D, float>(y.shape(), -1, 1));
-  y.backward(to_type(g, Type<T>{}));
+  y.backward(to_type(g, tern::detail::Type<T>{}));
   z.backward(g);
   const auto of_plain = plain.parameters();
   const auto of_mixed = mixed.named_parameters();
@@ -80,7 +80,7 @@ void check_layer(L layer, const X&... inputs) {
   for (std::size_t i = 0; i < of_mixed.size(); ++i) {
     INFO(of_mixed[i].name);
     CHECK(of_mixed[i].name == of_plain[i].name);
-    const auto rounded = to_type(of_mixed[i].tensor.grad(), Type<T>{});
+    const auto rounded = to_type(of_mixed[i].tensor.grad(), tern::detail::Type<T>{});
     CHECK(values_of(rounded) == values_of(of_plain[i].tensor.template as<D, T>().grad()));
   }
 }
@@ -88,7 +88,7 @@ void check_layer(L layer, const X&... inputs) {
 template <class D, class T>
 void check_layers() {
   manual_seed(3);
-  const auto x = [](const Shape& shape) { return spread_tensor<D, float>(shape); };
+  const auto x = [](const tern::detail::Shape& shape) { return spread_tensor<D, float>(shape); };
   const auto words = tensor_of<D, Index>({0, 3, 6, 3}, {2, 2});
   check_layer<T>(nn::Linear<D>(5, 3), x({4, 5}));
   check_layer<T>(nn::Linear<D>(5, 3, {.bias = false}), x({2, 2, 5}));
@@ -127,7 +127,7 @@ TEMPLATE_TEST_CASE("a mixed network's type and summary() say what its layers com
   const auto net = nn::mixed<bfloat16>(Net<D>());
   static_assert(std::is_same_v<decltype(net), const nn::Mixed<Net<D, bfloat16>>>);
   static_assert(std::is_same_v<decltype(net.network.conv), nn::Conv2d<D, bfloat16>>);
-  static_assert(std::is_same_v<decltype(net.parameters()), Parameters<TensorType<D, float>>>);
+  static_assert(std::is_same_v<decltype(net.parameters()), tern::detail::Parameters<tern::detail::TensorType<D, float>>>);
   CHECK(nn::summary(net) ==
         "Mixed\n"
         "  Net<bfloat16>  gain [4] float32\n"
@@ -144,7 +144,7 @@ TEMPLATE_TEST_CASE("a mixed network takes and returns floats; other inputs and r
   const auto net = nn::mixed<half>(Words<D>());
   const auto [scores, best] = net(tensor_of<D, Index>({0, 3, 6, 1}, {2, 2}));
   static_assert(std::is_same_v<std::remove_cvref_t<decltype(scores)>, Tensor<D>>);
-  CHECK((scores.shape() == Shape{2, 2, 7} && best.shape() == Shape{2, 2}));
+  CHECK((scores.shape() == tern::detail::Shape{2, 2, 7} && best.shape() == tern::detail::Shape{2, 2}));
   cross_entropy(scores.flatten(0, 1), tensor_of<D, Index>({1, 2, 3, 4})).backward();
   for (const auto& [name, p] : net.named_parameters()) {
     INFO(name);

@@ -36,7 +36,7 @@ struct Numbered : nn::Module<D, T> {
   }
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
-    for (std::size_t i = 0; i < self.layers.size(); ++i) visit(text({"steps.", Index(2 * i)}).c_str(), self.layers[i]);
+    for (std::size_t i = 0; i < self.layers.size(); ++i) visit(tern::detail::text({"steps.", Index(2 * i)}).c_str(), self.layers[i]);
     visit("dropout", self.dropout);
   }
   TERN_NAMED_FIELDS(Numbered, layers, dropout)
@@ -183,7 +183,7 @@ TEMPLATE_TEST_CASE("parameters() and state_dict() name what a module lists, in i
   const Names names{"hidden.weight", "hidden.bias", "out.weight", "out.bias"};
   CHECK(names_of(net.parameters()) == names);
   CHECK(names_of(net.state_dict()) == names);
-  CHECK(net.parameters()[0].tensor.shape() == Shape{4, 3});
+  CHECK(net.parameters()[0].tensor.shape() == tern::detail::Shape{4, 3});
   CHECK(net.parameters()[0].tensor.template as<D>().requires_grad());
   CHECK_FALSE(net.state_dict()[0].tensor.template as<D>().requires_grad());
 
@@ -271,7 +271,7 @@ TEMPLATE_TEST_CASE("a const module is called if its forward() is const", "", TER
   CHECK(values_of(constant(x, y)) == values_of(net(x, y)));
   CHECK(calls == 2);
   const nn::Sequential layers(nn::Linear<D>(2, 3), nn::ReLU<D>(), nn::Sequential(nn::BatchNorm1d<D>(3)));
-  CHECK(layers(ones<D>({4, 2})).shape() == Shape{4, 3});
+  CHECK(layers(ones<D>({4, 2})).shape() == tern::detail::Shape{4, 3});
 }
 
 TEMPLATE_TEST_CASE("tied weights come once in parameters(), by both names in state_dict()", "", TERN_TEST_DEVICES) {
@@ -293,7 +293,7 @@ TEMPLATE_TEST_CASE("a tied weight's gradient is the sum of its uses, and it is s
   const auto both = encoder.grad() + decoder.grad();
   check_close(values_of(net.decoder.weight.grad()), values_of(both));
   optim::SGD sgd(net.parameters(), {.lr = 0.01});
-  CHECK(sgd.slots().size() == 3);
+  CHECK(sgd.state_slots().size() == 3);
   sgd.step();
   check_close(values_of(net.decoder.weight), values_of(encoder.detach() - 0.01 * both));
   CHECK(same_bits(net.encoder.weight, net.decoder.weight));
@@ -307,12 +307,12 @@ TEMPLATE_TEST_CASE("a tied weight's gradient is the sum of its uses, and it is s
 namespace {
 
 /// The nodes of a graph that are no leaves, by their ops' names.
-std::multiset<std::string> ops_of(Node* root) {
-  std::set<Node*> seen;
-  std::vector<Node*> open{root};
+std::multiset<std::string> ops_of(tern::detail::Node* root) {
+  std::set<tern::detail::Node*> seen;
+  std::vector<tern::detail::Node*> open{root};
   std::multiset<std::string> names;
   while (!open.empty()) {
-    Node* const node = open.back();
+    tern::detail::Node* const node = open.back();
     open.pop_back();
     if (!node || !seen.insert(node).second || node->leaf) continue;
     names.insert(node->name);
@@ -364,12 +364,12 @@ TEMPLATE_TEST_CASE("to() and clone() keep weights, ties, requires_grad and mode,
     CHECK(names_of(copy.parameters()).size() == 3);
     CHECK(copy.encoder.weight.requires_grad() == trained);
     CHECK(copy.encoder.bias.requires_grad());
-    const auto expected = net.encoder.weight.detach().to(Type<T>{});
+    const auto expected = net.encoder.weight.detach().to(tern::detail::Type<T>{});
     CHECK(same_bits(copy.encoder.weight, expected));
     CHECK(copy.is_training() == net.is_training());
     copy.encoder.weight.detach().fill_(0);
     CHECK_FALSE(same_bits(copy.encoder.weight, expected));
-    CHECK(same_bits(net.encoder.weight.detach().to(Type<T>{}), expected));
+    CHECK(same_bits(net.encoder.weight.detach().to(tern::detail::Type<T>{}), expected));
   };
   for (const bool trained : {true, false}) {
     Tied<D> net;

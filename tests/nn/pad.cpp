@@ -17,7 +17,7 @@ TEMPLATE_TEST_CASE("pad layers put their border around the last dimensions", "",
   CHECK(values(nn::ReplicationPad2d<D>({0, 1, 0, 0}), x) == std::vector<double>{1, 2, 2, 3, 4, 4});
   CHECK(values(nn::CircularPad2d<D>({0, 0, 1, 0}), x) == std::vector<double>{3, 4, 1, 2, 3, 4});
   CHECK(values(nn::ReplicationPad3d<D>({0, 0, 0, 0, 0, 1}), block) == std::vector<double>{1, 2, 3, 4, 1, 2, 3, 4});
-  CHECK(nn::ZeroPad3d<D>(1).to(f64)(block).shape() == Shape{1, 1, 3, 4, 4});
+  CHECK(nn::ZeroPad3d<D>(1).to(f64)(block).shape() == tern::detail::Shape{1, 1, 3, 4, 4});
   CHECK(error_of([] { nn::ZeroPad2d<D>({1, 1}); }) == "ZeroPad2d: one size or 4 are needed, not [1, 1]");
 }
 

@@ -27,10 +27,10 @@ TEMPLATE_TEST_CASE("recurrent layers have the names, shapes and initial weights 
                                  "weight_hh_l0_reverse", "bias_ih_l0_reverse", "bias_hh_l0_reverse", "weight_hr_l0_reverse", "weight_ih_l1",
                                  "weight_hh_l1", "bias_ih_l1", "bias_hh_l1", "weight_hr_l1", "weight_ih_l1_reverse", "weight_hh_l1_reverse",
                                  "bias_ih_l1_reverse", "bias_hh_l1_reverse", "weight_hr_l1_reverse"});
-  CHECK(net.weights[0].shape() == Shape{64, 5});
-  CHECK(net.weights[1].shape() == Shape{64, 3});
-  CHECK(net.weights[4].shape() == Shape{3, 16});
-  CHECK(net.weights[10].shape() == Shape{64, 6});
+  CHECK(net.weights[0].shape() == detail::Shape{64, 5});
+  CHECK(net.weights[1].shape() == detail::Shape{64, 3});
+  CHECK(net.weights[4].shape() == detail::Shape{3, 16});
+  CHECK(net.weights[10].shape() == detail::Shape{64, 6});
   for (const auto& w : net.weights)
     for (const double v : values_of(w)) REQUIRE(std::fabs(v) <= 0.25);
   CHECK(names_of(nn::GRU<D>(2, 3, {.bias = false})) == std::vector<std::string>{"weight_ih_l0", "weight_hh_l0"});

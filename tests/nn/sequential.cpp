@@ -33,7 +33,7 @@ TEMPLATE_TEST_CASE("Sequential may begin with whole numbers, and be nested", "",
   manual_seed(1);
   auto net = nn::Sequential(nn::Embedding<D>(10, 4), nn::Sequential(nn::Linear<D>(4, 4), nn::LayerNorm<D>(4)));
   check_recorded_module("Sequential(Embedding(10, 4), Sequential(Linear(4, 4), LayerNorm([4])))", net);
-  CHECK(net(tensor_of<D, Index>({1, 2, 3})).shape() == Shape{3, 4});
+  CHECK(net(tensor_of<D, Index>({1, 2, 3})).shape() == tern::detail::Shape{3, 4});
 }
 
 TEMPLATE_TEST_CASE("Sequential applies its modules in order", "", TERN_TEST_DEVICES) {

@@ -20,7 +20,7 @@ std::map<std::string, Results (*)(Call<D, T>&)> operators() {
     for (const Operator<D, T>& op : table) all[op.name] = op.call;
   };
   for (const auto& family : {views<D, T>, pointwise<D, T>, reductions<D, T>, indexing<D, T>}) add(family());
-  if constexpr (tern::is_floating_v<T>)
+  if constexpr (tern::detail::is_floating_v<T>)
     for (const auto& family :
          {floating_pointwise<D, T>, floating_reductions<D, T>, floating_indexing<D, T>, matrices<D, T>, layers<D, T>,
           images<D, T>, resampling<D, T>, convolutions<D, T>})
@@ -39,7 +39,7 @@ Outcome run(const Bank& bank, const Case& c, Layout layout, std::optional<tern::
   call.check_all_asked();
   Outcome outcome;
   for (const tern::AnyTensor& x : results) outcome.outputs.push_back(record(x));
-  if constexpr (tern::is_floating_v<T>) outcome.grads = call.gradients(results);
+  if constexpr (tern::detail::is_floating_v<T>) outcome.grads = call.gradients(results);
   return outcome;
 }
 

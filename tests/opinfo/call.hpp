@@ -8,7 +8,7 @@
 
 namespace opinfo {
 
-using tern::Dims;
+using tern::detail::Dims;
 using tern::Index;
 using tern::Tensor;
 
@@ -16,7 +16,7 @@ template <class D, class T>
 class Call {
  public:
   using X = Tensor<D, T>;
-  using Scalar = tern::scalar_t<T>;
+  using Scalar = tern::detail::scalar_t<T>;
 
   Call(const Bank& bank, const Case& c, Layout layout, std::optional<tern::DType> round_to)
       : case_(c), bank_(bank), layout_(layout), round_to_(round_to) {}
@@ -67,7 +67,7 @@ class Call {
   /// Running statistics, which are kept in what is calculated with; a copy, since they are written.
   Tensor<D, tern::compute_t<T>> statistics(int position, const char* name) {
     if (!has(position, name)) return {};
-    return tern::clone(x(position, name).detach().to(tern::Type<tern::compute_t<T>>{}));
+    return tern::clone(x(position, name).detach().to(tern::detail::Type<tern::compute_t<T>>{}));
   }
   std::vector<X> list(int position, const char* name = "") {
     std::vector<X> xs;
@@ -77,7 +77,7 @@ class Call {
   bool is_tensor(int position, const char* name = "") const { return is_tensor(arg(position, name)); }
   static bool is_tensor(const Json& j) { return j.is_object() && j.contains("tensor"); }
   bool is_floating_tensor(int position, const char* name = "") const {
-    return is_tensor(position, name) && is_floating(bank_.tensors.at(arg(position, name)["tensor"]).dtype);
+    return is_tensor(position, name) && tern::detail::is_floating(bank_.tensors.at(arg(position, name)["tensor"]).dtype);
   }
   bool is_list(int position, const char* name = "") const { return elements(arg(position, name)).is_array(); }
 
@@ -103,7 +103,7 @@ class Call {
     const Json& j = arg(position, name);
     if (!is_tensor(j)) return j.get<Index>();
     const Recorded& r = bank_.tensors.at(j["tensor"]);
-    if (!r.shape.empty() || is_floating(r.dtype) || r.dtype == tern::DType::boolean)
+    if (!r.shape.empty() || tern::detail::is_floating(r.dtype) || r.dtype == tern::DType::bool_)
       throw Skip{"a tensor where an integer belongs"};
     return Index(r.values[0]);
   }
@@ -124,22 +124,22 @@ class Call {
     return tern::Reduction::mean;
   }
   /// A list of integers, or one.
-  Dims dims(int position, const char* name, Dims otherwise = {}) const {
+  tern::detail::Dims dims(int position, const char* name, tern::detail::Dims otherwise = {}) const {
     return has(position, name) ? to_dims(arg(position, name)) : otherwise;
   }
   /// The integers from a position on, given one by one or as a list.
-  Dims rest(int position) const {
+  tern::detail::Dims rest(int position) const {
     if (is_list(position)) return to_dims(arg(position));
-    Dims out;
+    tern::detail::Dims out;
     for (; position < count(); ++position) out.push_back(integer(position));
     return out;
   }
 
   /// The sizes of an adaptive pooling's result; null stands for the input's.
-  Dims output_size(int position) const {
+  tern::detail::Dims output_size(int position) const {
     const Json& given = elements(arg(position, "output_size"));
     if (given.is_number()) return to_dims(given);
-    Dims out;
+    tern::detail::Dims out;
     for (const Json& e : given) out.push_back(e.is_null() ? tern::same_size : e.get<Index>());
     return out;
   }
@@ -153,16 +153,16 @@ class Call {
     return options;
   }
 
-  std::vector<Dims> dims_list(int position, const char* name) const {
-    std::vector<Dims> out;
+  std::vector<tern::detail::Dims> dims_list(int position, const char* name) const {
+    std::vector<tern::detail::Dims> out;
     for (const Json& e : elements(arg(position, name))) out.push_back(to_dims(e));
     return out;
   }
   /// What stands between the brackets of x[...]: a tuple is several entries.
-  tern::IndexList<D> index_list(int position) {
+  tern::detail::IndexList<D> index_list(int position) {
     const Json& j = arg(position);
     if (!j.is_object() || !j.contains("tuple")) return {index_entry(j)};
-    tern::IndexList<D> entries;
+    tern::detail::IndexList<D> entries;
     for (const Json& e : j["tuple"]) entries.push_back(index_entry(e));
     return entries;
   }
@@ -178,8 +178,8 @@ class Call {
     const Json& dtype = arg("dtype");
     if (dtype.is_null()) return f(x(0));
     if (dtype["dtype"] != "float32" && dtype["dtype"] != "float64") throw Skip{"an element type that its signature excludes"};
-    if (dtype["dtype"] == "float64") return f(x(0).to(tern::f64)).to(tern::Type<T>{});
-    return f(x(0).to(tern::f32)).to(tern::Type<T>{});
+    if (dtype["dtype"] == "float64") return f(x(0).to(tern::f64)).to(tern::detail::Type<T>{});
+    return f(x(0).to(tern::f32)).to(tern::detail::Type<T>{});
   }
 
   /// f(type) for the type that dtype names: T, or an integer type.
@@ -188,8 +188,8 @@ class Call {
     arg("device");  // the library's functions take it from the tensor
     const Json& dtype = arg("dtype");
     if (dtype.is_object() && dtype["dtype"] == "int64") return f(tern::i64);
-    if (dtype.is_object() && dtype["dtype"] == "bool") return f(tern::boolean);
-    return f(tern::Type<T>{});
+    if (dtype.is_object() && dtype["dtype"] == "bool") return f(tern::bool_);
+    return f(tern::detail::Type<T>{});
   }
 
   /// The gradients asked for, of inputs in the order of the case's; an input that was not used has none.
@@ -215,14 +215,14 @@ class Call {
     if (j.is_object() && j.contains("float")) return std::stod(j["float"].get<std::string>());
     return j.is_boolean() ? j.get<bool>() : j.get<double>();
   }
-  static Dims to_dims(const Json& j) {
-    if (j.is_number()) return Dims(j.get<Index>());
-    Dims out;
+  static tern::detail::Dims to_dims(const Json& j) {
+    if (j.is_number()) return tern::detail::Dims(j.get<Index>());
+    tern::detail::Dims out;
     for (const Json& e : elements(j)) out.push_back(e.get<Index>());
     return out;
   }
 
-  tern::TensorIndex<D> index_entry(const Json& j) {
+  tern::detail::TensorIndex<D> index_entry(const Json& j) {
     if (j.is_null()) return tern::None;
     if (j.is_boolean()) return j.get<bool>();
     if (j.is_number()) return j.get<Index>();
@@ -236,7 +236,7 @@ class Call {
       const std::vector<Index> positions = j.get<std::vector<Index>>();
       return tern::from_vector<D, Index>(positions, Index(positions.size()));
     }
-    if (bank_.tensors.at(j["tensor"]).dtype == tern::DType::boolean) return tensor<bool>(j);
+    if (bank_.tensors.at(j["tensor"]).dtype == tern::DType::bool_) return tensor<bool>(j);
     return tensor<Index>(j);
   }
 
@@ -246,12 +246,12 @@ class Call {
     if (!is_tensor(j)) throw Skip{"a bare number where a tensor belongs"};
     const std::string name = j["tensor"];
     const Recorded& r = bank_.tensors.at(name);
-    if (is_floating(r.dtype) != tern::is_floating_v<U> || (!is_floating(r.dtype) && r.dtype != tern::dtype_of<U>))
+    if (tern::detail::is_floating(r.dtype) != tern::detail::is_floating_v<U> || (!tern::detail::is_floating(r.dtype) && r.dtype != tern::dtype_of<U>))
       throw Skip{"mixed element types"};
     tern::AnyTensor& made = made_[name];
     if (!made.defined()) {
       auto t = lay_out<U>(r);
-      if constexpr (tern::is_floating_v<U>)
+      if constexpr (tern::detail::is_floating_v<U>)
         if (case_.grads.count(name)) t.requires_grad_();
       made = t;
     }
@@ -260,11 +260,11 @@ class Call {
 
   template <class U>
   Tensor<D, U> dense(const Recorded& r) const {
-    const auto t = tern::empty<tern::Cpu, U>(tern::Shape(r.shape.data(), int(r.shape.size())));
+    const auto t = tern::empty<tern::Cpu, U>(tern::detail::Shape(r.shape.data(), int(r.shape.size())));
     for (std::size_t i = 0; i < r.values.size(); ++i) {
       double value = r.values[i];
-      if (is_floating(r.dtype) && round_to_ == tern::DType::bfloat16) value = tern::bfloat16(float(value));
-      if (is_floating(r.dtype) && round_to_ == tern::DType::float16) value = tern::half(float(value));
+      if (tern::detail::is_floating(r.dtype) && round_to_ == tern::DType::bfloat16) value = tern::bfloat16(float(value));
+      if (tern::detail::is_floating(r.dtype) && round_to_ == tern::DType::float16) value = tern::half(float(value));
       t.data()[i] = static_cast<U>(static_cast<tern::compute_t<U>>(value));
     }
     return to_device(t, tern::detail::current_device<D>());
@@ -276,7 +276,7 @@ class Call {
     const tern::NoGradGuard off;
     if (layout_ == Layout::transposed && t.dim() >= 2) return t.transpose(0, -1).contiguous().transpose(0, -1);
     if (layout_ == Layout::strided && t.dim() >= 1) {
-      tern::Shape wide = t.shape();
+      tern::detail::Shape wide = t.shape();
       wide[wide.n - 1] = 2 * wide.back() + 1;
       const auto view = tern::full<D, U>(wide, 1).slice(-1, {1, tern::Slice::open, 2});
       view.copy_(t);

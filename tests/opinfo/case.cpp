@@ -10,7 +10,7 @@ namespace {
 tern::DType dtype_named(const std::string& name) {
   const std::map<std::string, tern::DType> types{{"F32", tern::DType::float32}, {"F64", tern::DType::float64},
                                                  {"I64", tern::DType::int64},   {"I32", tern::DType::int32},
-                                                 {"U8", tern::DType::uint8},    {"BOOL", tern::DType::boolean}};
+                                                 {"U8", tern::DType::uint8},    {"BOOL", tern::DType::bool_}};
   return types.at(name);
 }
 
@@ -52,8 +52,8 @@ void read_tensors(const std::string& path, std::map<std::string, Recorded>& tens
 }
 
 template <class T>
-void read_strided(const tern::Array& a, std::vector<double>& values) {
-  tern::Index at[tern::max_dims] = {};
+void read_strided(const tern::detail::Array& a, std::vector<double>& values) {
+  tern::Index at[tern::detail::max_dims] = {};
   for (tern::Index i = 0; i < a.numel; ++i) {
     tern::Index offset = 0;
     for (int k = 0; k < a.ndim; ++k) offset += at[k] * a.strides[k];
@@ -66,7 +66,7 @@ void read_strided(const tern::Array& a, std::vector<double>& values) {
 
 Recorded record(const tern::AnyTensor& x) {
   const tern::AnyTensor on_host = x.cpu();
-  const tern::Array& a = *on_host.impl();
+  const tern::detail::Array& a = *on_host.impl();
   Recorded r{a.dtype, {a.dims, a.dims + a.ndim}, {}};
   switch (a.dtype) {
     case tern::DType::float32: read_strided<float>(a, r.values); break;
@@ -76,7 +76,7 @@ Recorded record(const tern::AnyTensor& x) {
     case tern::DType::int64: read_strided<std::int64_t>(a, r.values); break;
     case tern::DType::int32: read_strided<std::int32_t>(a, r.values); break;
     case tern::DType::uint8: read_strided<std::uint8_t>(a, r.values); break;
-    case tern::DType::boolean: read_strided<bool>(a, r.values);
+    case tern::DType::bool_: read_strided<bool>(a, r.values);
   }
   return r;
 }

@@ -16,7 +16,7 @@ Results with_places(const Call<D, T>& c, int position, F pool, G with_indices) {
   {                                                                                                                 \
     "nn.functional." #name, [](C& c) {                                                                              \
       const auto x = c.x(0);                                                                                        \
-      const tern::Dims kernel = c.dims(1, "kernel_size");                                                           \
+      const tern::detail::Dims kernel = c.dims(1, "kernel_size");                                                           \
       const tern::MaxPoolOptions options = c.max_pool_options();                                                    \
       return with_places(                                                                                           \
           c, 6, [&] { return name(x, kernel, options); }, [&] { return name##_with_indices(x, kernel, options); }); \
@@ -42,7 +42,7 @@ Table<D, T> images() {
       {"nn.functional.adaptive_max_pool2d",
        [](C& c) {
          const auto x = c.x(0);
-         const tern::Dims size = c.output_size(1);
+         const tern::detail::Dims size = c.output_size(1);
          return with_places(
              c, 2, [&] { return adaptive_max_pool2d(x, size); },
              [&] { return adaptive_max_pool2d_with_indices(x, size); });

@@ -19,7 +19,7 @@ struct Tolerance {
 [[noreturn]] void mismatch(const std::string& what) { throw std::runtime_error(what); }
 
 std::string text_of(const std::vector<tern::Index>& shape) {
-  return tern::text({tern::ShapeRef{shape.data(), int(shape.size())}});
+  return tern::detail::text({tern::detail::ShapeRef{shape.data(), int(shape.size())}});
 }
 
 void compare(const std::string& what, const Recorded& got, const Recorded& want, Tolerance tolerance) {
@@ -39,9 +39,9 @@ void check_recorded(const Bank& bank, const Case& c, const std::string& what, co
   if (got.outputs.size() != c.outputs.size()) mismatch(what + ": another number of outputs");
   for (std::size_t i = 0; i < c.outputs.size(); ++i) {
     const Recorded& want = bank.tensors.at(c.outputs[i]);
-    if (!is_floating(want.dtype) && got.outputs[i].dtype != want.dtype)
-      mismatch(what + ": output type " + tern::name_of(got.outputs[i].dtype) + ", expected " +
-               tern::name_of(want.dtype));
+    if (!tern::detail::is_floating(want.dtype) && got.outputs[i].dtype != want.dtype)
+      mismatch(what + ": output type " + tern::detail::name_of(got.outputs[i].dtype) + ", expected " +
+               tern::detail::name_of(want.dtype));
     compare(what + ", output " + std::to_string(i), got.outputs[i], want, results);
   }
   std::size_t i = 0;
@@ -66,8 +66,8 @@ Recorded rounded(Recorded r, tern::DType type) {
 
 /// Compares an outcome in a 16-bit type with one in double.
 void check_16_bit(tern::DType type, const Outcome& got, const Outcome& want, Tolerance tolerance) {
-  const std::string what = tern::name_of(type);
-  const auto expected = [&](const Recorded& r) { return is_floating(r.dtype) ? rounded(r, type) : r; };
+  const std::string what = tern::detail::name_of(type);
+  const auto expected = [&](const Recorded& r) { return tern::detail::is_floating(r.dtype) ? rounded(r, type) : r; };
   for (std::size_t i = 0; i < want.outputs.size(); ++i)
     compare(what + ", output " + std::to_string(i), got.outputs[i], expected(want.outputs[i]), tolerance);
   for (std::size_t i = 0; i < want.grads.size(); ++i)

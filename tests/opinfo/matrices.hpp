@@ -32,7 +32,7 @@ Table<D, T> matrices() {
       {"tensordot",
        [](C& c) {
          if (!c.is_list(2, "dims")) return Results{tensordot(c.x(0), c.x(1), c.integer(2, "dims", 2))};
-         const std::vector<Dims> dims = c.dims_list(2, "dims");
+         const std::vector<tern::detail::Dims> dims = c.dims_list(2, "dims");
          return Results{tensordot(c.x(0), c.x(1), dims.at(0), dims.at(1))};
        }},
       {"einsum", [](C& c) { return Results{einsum(c.text(1, "equation", ""), c.list(0))}; }},

@@ -89,7 +89,7 @@ Table<D, T> floating_pointwise() {
       {"float_power",
        [](C& c) {
          const auto power = c.binary([](const auto& a, const auto& b) { return float_power(a, b); });
-         return Results{power.to(tern::Type<T>{})};
+         return Results{power.to(tern::detail::Type<T>{})};
        }},
       {"lerp",
        [](C& c) {

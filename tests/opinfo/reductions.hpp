@@ -16,7 +16,7 @@ namespace opinfo {
   {                                                                                      \
 #name, [](C& c) {                                                                      \
      const bool keepdim = c.flag(2, "keepdim", false);                                    \
-     const Dims dim = c.dims(1, "dim");                                                   \
+     const tern::detail::Dims dim = c.dims(1, "dim");                                                   \
      return Results{c.in_dtype([&](const auto& x) { return name(x, dim, keepdim); })};    \
    } \
   }
@@ -79,7 +79,7 @@ Table<D, T> reductions() {
 /// What var and std are called with: (dim, correction or unbiased, keepdim) or (unbiased).
 template <class D, class T>
 struct Spread {
-  Dims dim;
+  tern::detail::Dims dim;
   double correction;
   bool keepdim;
   explicit Spread(Call<D, T>& c) {
@@ -95,7 +95,7 @@ struct Spread {
 template <class D, class T>
 Tensor<D, T> any_norm(Call<D, T>& c, const char* name, bool numbers_of_matrices) {
   const auto x = c.x(0);
-  const Dims dim = c.dims(2, "dim"), matrix = dim.empty() ? Dims{-2, -1} : dim;
+  const tern::detail::Dims dim = c.dims(2, "dim"), matrix = dim.empty() ? tern::detail::Dims{-2, -1} : dim;
   const bool keepdim = c.flag(3, "keepdim", false), of_matrix = dim.n == 2 || (dim.empty() && x.dim() == 2);
   const bool singular = c.arg(1, name).is_string() ? c.text(1, name, "") == "nuc" : std::abs(c.number(1, name, 1)) == 2;
   if (singular && of_matrix && !std::is_same_v<D, tern::Cpu>) throw Skip{"singular values are computed on the CPU"};

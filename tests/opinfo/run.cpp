@@ -14,7 +14,7 @@ std::optional<tern::DType> main_type(const Bank& bank, const Json& j) {
 }
 
 bool has_many_dims(const Bank& bank, const Json& j) {
-  if (j.is_object() && j.contains("tensor")) return bank.tensors.at(j["tensor"]).shape.size() > tern::max_dims;
+  if (j.is_object() && j.contains("tensor")) return bank.tensors.at(j["tensor"]).shape.size() > tern::detail::max_dims;
   bool many = false;
   if (j.is_structured())
     for (const Json& e : j) many = many || has_many_dims(bank, e);
@@ -29,7 +29,7 @@ Outcome run_case(const Bank& bank, const Case& c, tern::DType type, Layout layou
   if (!main) main = main_type(bank, c.kwargs);
   if (!c.error && has_many_dims(bank, c.args)) throw Skip{"more than 8 dimensions"};
   try {
-    switch (!main || is_floating(*main) ? type : *main) {
+    switch (!main || tern::detail::is_floating(*main) ? type : *main) {
       case tern::DType::float32:
         return run<Device, float>(bank, c, layout, round_to);
       case tern::DType::float64:
@@ -44,7 +44,7 @@ Outcome run_case(const Bank& bank, const Case& c, tern::DType type, Layout layou
         return run<Device, std::int32_t>(bank, c, layout, round_to);
       case tern::DType::uint8:
         return run<Device, std::uint8_t>(bank, c, layout, round_to);
-      case tern::DType::boolean:
+      case tern::DType::bool_:
         return run<Device, bool>(bank, c, layout, round_to);
     }
     throw std::logic_error("an element type without a runner");

@@ -21,7 +21,7 @@ Table<D, T> views() {
       {"new_full",
        [](C& c) {
          return c.with_dtype([&](auto type) {
-           return Results{c.x(0).new_full(c.dims(1, "size"), tern::scalar_t<typename decltype(type)::type>(c.number(2, "fill_value", 0)), type)};
+           return Results{c.x(0).new_full(c.dims(1, "size"), tern::detail::scalar_t<typename decltype(type)::type>(c.number(2, "fill_value", 0)), type)};
          });
        }},
       {"new_ones",
@@ -69,7 +69,7 @@ Table<D, T> views() {
        [](C& c) {
          const Index dim = c.integer(2, "dim", 0);
          if (!c.is_list(1)) return results(split(c.x(0), c.integer(1), dim));
-         const Dims sizes = c.dims(1, "split_size_or_sections");
+         const tern::detail::Dims sizes = c.dims(1, "split_size_or_sections");
          return results(split(c.x(0), std::vector<Index>(sizes.begin(), sizes.end()), dim));
        }},
       {"squeeze",

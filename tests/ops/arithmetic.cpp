@@ -37,7 +37,7 @@ void check_binary() {
     check_close(values_of(x += b), {7, 9, 11, 10, 12, 14});
     check_close(values_of(x -= b), {6, 7, 8, 9, 10, 11});
     check_close(values_of(x *= b), {6, 14, 24, 9, 20, 33});
-    if constexpr (is_floating_v<T>) check_close(values_of(x /= b), {6, 7, 8, 9, 10, 11});
+    if constexpr (detail::is_floating_v<T>) check_close(values_of(x /= b), {6, 7, 8, 9, 10, 11});
     else check_close(values_of(x.floor_divide_(b)), {6, 7, 8, 9, 10, 11});
     check_close(values_of(x.add_(b, 2)), {8, 11, 14, 11, 14, 17});
     check_close(values_of(x.sub_(b, 2)), {6, 7, 8, 9, 10, 11});

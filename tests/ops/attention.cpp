@@ -104,13 +104,13 @@ TEMPLATE_TEST_CASE("attention of 16 bits is rounded once, and has second derivat
 
 TEMPLATE_TEST_CASE("attention to no keys, of no queries, and in no batch", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto attend = [](const Shape& q, const Shape& k, const Shape& v) {
+  const auto attend = [](const detail::Shape& q, const detail::Shape& k, const detail::Shape& v) {
     return scaled_dot_product_attention(zeros<D, double>(q), zeros<D, double>(k), ones<D, double>(v), {},
                                         {.is_causal = true});
   };
   CHECK(values_of(attend({200, 4}, {0, 4}, {0, 1})) == std::vector<double>(200, 0));
-  CHECK(attend({0, 4}, {5, 4}, {5, 2}).shape() == Shape{0, 2});
-  CHECK(attend({0, 200, 4}, {0, 200, 4}, {0, 200, 3}).shape() == Shape{0, 200, 3});
+  CHECK(attend({0, 4}, {5, 4}, {5, 2}).shape() == detail::Shape{0, 2});
+  CHECK(attend({0, 200, 4}, {0, 200, 4}, {0, 200, 3}).shape() == detail::Shape{0, 200, 3});
 }
 
 TEMPLATE_TEST_CASE("groups of heads share keys", "[ops]", TERN_TEST_DEVICES) {
@@ -152,7 +152,7 @@ TEMPLATE_TEST_CASE("a token's attention reads keys where they lie in a cache", "
                values = to_type(spread_tensor<D>({2, 3, width, keys + 3}, 0, 3), type).mT();
     const auto k = cache.narrow(2, keys / 2, keys), v = values.narrow(2, 1, keys);
     const NoGradGuard no_grad;
-    INFO(name_of(dtype_of<T>) << ", " << queries << " queries, " << keys << " keys of " << size << ", values of " << width);
+    INFO(detail::name_of(dtype_of<T>) << ", " << queries << " queries, " << keys << " keys of " << size << ", values of " << width);
     for (const auto& kept : {v, v.contiguous()}) {
       const auto y = scaled_dot_product_attention(q, k, kept, {}, {.scale = 0.3});
       const auto weights = softmax(mul(matmul(to_type(q, f64), to_type(k, f64).mT()), 0.3), -1);
@@ -178,7 +178,7 @@ TEMPLATE_TEST_CASE("a query whose mask of numbers is all -inf gives 0, and so do
   }
   // In 16 bits, in a batch of heads that share the mask, and with a second derivative.
   const auto mask = tensor_of<D, half>({0, -INFINITY, -INFINITY, -INFINITY}, {2, 2});
-  const auto x = to_type(spread_tensor<D>({2, 3, 2, 4}), Type<half>{}).detach().requires_grad_();
+  const auto x = to_type(spread_tensor<D>({2, 3, 2, 4}), detail::Type<half>{}).detach().requires_grad_();
   const auto y = scaled_dot_product_attention(x, x, x, mask);
   CHECK(values_of(y.select(-2, 1)) == std::vector<double>(24, 0));
   const auto slope = grad(y.sum(), x, {.create_graph = true});
@@ -218,16 +218,16 @@ Tensor<D, bool> some_keys(Index queries, Index keys) {
 template <class D, class T>
 void check_half(const HalfCase& c, double tolerance) {
   const Index b = 2;
-  INFO(name_of(dtype_of<T>) << ": " << c.queries << " queries, " << c.keys << " keys of " << c.size << ", option " << int(c.seen)
+  INFO(detail::name_of(dtype_of<T>) << ": " << c.queries << " queries, " << c.keys << " keys of " << c.size << ", option " << int(c.seen)
                             << ", " << c.heads << " heads share " << c.shared);
   const bool causal = c.seen == Seen::causal, masked = c.seen == Seen::masked, biased = c.seen == Seen::biased;
   const auto part = [&](Index heads, Index length, double from, double to) {
-    const auto packed = to_type(spread_tensor<D>({b, length, 3, heads, c.size}, from, to), Type<T>{});
+    const auto packed = to_type(spread_tensor<D>({b, length, 3, heads, c.size}, from, to), detail::Type<T>{});
     return packed.select(2, 1).transpose(1, 2).detach().requires_grad_();
   };
   auto q = part(c.heads, c.queries, -2, 2), k = part(c.shared, c.keys, -1, 2), v = part(c.shared, c.keys, -1.5, 1.5);
-  auto bias = to_type(spread_tensor<D>({1, c.heads, c.queries, c.keys}, -1, 1), Type<T>{}).detach().requires_grad_();
-  const auto g = to_type(spread_tensor<D>({b, c.heads, c.queries, c.size}, -1, 1), Type<T>{});
+  auto bias = to_type(spread_tensor<D>({1, c.heads, c.queries, c.keys}, -1, 1), detail::Type<T>{}).detach().requires_grad_();
+  const auto g = to_type(spread_tensor<D>({b, c.heads, c.queries, c.size}, -1, 1), detail::Type<T>{});
   const auto sees = some_keys<D>(c.queries, c.keys);
   const AttentionOptions options{.is_causal = causal, .enable_gqa = c.heads != c.shared};
   const auto y = masked   ? scaled_dot_product_attention(q, k, v, sees, options)
@@ -281,10 +281,10 @@ TEMPLATE_TEST_CASE("attention in 16 bits, with each pair of options, is the form
 TEMPLATE_TEST_CASE("dropout of attention in 16 bits drops the same weights in both passes", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto tensor = [](double from, double to) {
-    return to_type(spread_tensor<D>({2, 2, 64, 64}, from, to), Type<bfloat16>{}).detach().requires_grad_();
+    return to_type(spread_tensor<D>({2, 2, 64, 64}, from, to), detail::Type<bfloat16>{}).detach().requires_grad_();
   };
   auto q = tensor(-0.5, 0.5), k = tensor(0, 0.5), v = tensor(0, 3);
-  const auto g = to_type(spread_tensor<D>({2, 2, 64, 64}, 0.5, 1), Type<bfloat16>{});
+  const auto g = to_type(spread_tensor<D>({2, 2, 64, 64}, 0.5, 1), detail::Type<bfloat16>{});
   const auto attend = [&] { return scaled_dot_product_attention(q, k, v, {}, {.dropout_p = 0.25}); };
   const auto y = attend();
   // The output is linear in the values: Σ y g = Σ v dv, if dv is of the weights of y.

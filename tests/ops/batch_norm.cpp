@@ -44,7 +44,7 @@ TEMPLATE_TEST_CASE("batch_norm and its gradients on any shape and layout", "[ops
                            : std::is_same_v<TestType, half>  ? 4e-3
                                                              : 4e-2;
   for (const Form form : {Form::plain, Form::relu, Form::add_relu})
-    for (const Shape& shape : std::vector<Shape>{{5, 1},
+    for (const detail::Shape& shape : std::vector<detail::Shape>{{5, 1},
                                                  {4, 17},
                                                  {3, 6, 5},
                                                  {2, 1, 3, 5},
@@ -52,7 +52,7 @@ TEMPLATE_TEST_CASE("batch_norm and its gradients on any shape and layout", "[ops
                                                  {3, 67, 9, 10},
                                                  {1, 128, 5, 1},
                                                  {2, 3, 2, 3, 2}}) {
-      INFO(text({shape}) << " form " << int(form));
+      INFO(detail::text({shape}) << " form " << int(form));
       const auto all = [&]<class D>(D) {
         return std::pair(spread_tensor<D, TestType>(shape, -3, 5), spread_tensor<D, TestType>(shape, -1, 1));
       };
@@ -70,14 +70,14 @@ TEMPLATE_TEST_CASE("batch_norm and its gradients on any shape and layout", "[ops
 
 // Channels that a GPU's threads read in packs of 16 bytes or one by one, in few rows and in many.
 TEMPLATE_TEST_CASE("batch_norm of few and of many channels, at any address", "[ops]", TERN_TEST_DEVICES) {
-  const auto check = []<class T>(Type<T>, double tolerance) {
+  const auto check = []<class T>(detail::Type<T>, double tolerance) {
     for (const Form form : {Form::plain, Form::relu, Form::add_relu})
-      for (const Shape& shape : {Shape{4, 17}, Shape{30, 16, 4, 4}, Shape{2, 8, 50, 60}, Shape{3, 320, 5, 7}, Shape{130, 24, 9, 2}}) {
-        INFO(text({shape}) << " form " << int(form) << " of " << name_of(dtype_of<T>));
+      for (const detail::Shape& shape : {detail::Shape{4, 17}, detail::Shape{30, 16, 4, 4}, detail::Shape{2, 8, 50, 60}, detail::Shape{3, 320, 5, 7}, detail::Shape{130, 24, 9, 2}}) {
+        INFO(detail::text({shape}) << " form " << int(form) << " of " << detail::name_of(dtype_of<T>));
         const auto expected = normalised(form, spread_tensor<Naive, T>(shape, -3, 5), spread_tensor<Naive, T>(shape, -1, 1));
         std::vector<std::vector<double>> first;
         for (const Index offset : {0, 1, 4}) {
-          Shape last = shape;  // channels last, as they lie in memory
+          detail::Shape last = shape;  // channels last, as they lie in memory
           for (int i = 1; i + 1 < shape.n; ++i) last[i] = shape[i + 1];
           last[shape.n - 1] = shape[1];
           const auto array = [&](double low, double high) {
@@ -91,15 +91,15 @@ TEMPLATE_TEST_CASE("batch_norm of few and of many channels, at any address", "[o
         }
       }
   };
-  check(Type<float>{}, 2e-5);
-  check(Type<double>{}, 1e-11);
-  check(Type<bfloat16>{}, 4e-2);
-  check(Type<half>{}, 4e-3);
+  check(detail::Type<float>{}, 2e-5);
+  check(detail::Type<double>{}, 1e-11);
+  check(detail::Type<bfloat16>{}, 4e-2);
+  check(detail::Type<half>{}, 4e-3);
 }
 
 TEMPLATE_TEST_CASE("fused forms of batch_norm are their parts one after the other", "[ops]", float, double) {
   using D = Cpu;
-  const Shape shape{6, 19, 7, 5};
+  const detail::Shape shape{6, 19, 7, 5};
   const auto run = [&](bool fused, bool add) {
     auto x = spread_tensor<D, TestType>(shape).requires_grad_(),
          r = spread_tensor<D, TestType>(shape, -1, 2).requires_grad_();
@@ -169,7 +169,7 @@ TEMPLATE_TEST_CASE("batch_norm of an empty batch leaves the statistics alone", "
   const auto mean = zeros<D>({3}), var = ones<D>({3});
   auto x = zeros<D>({0, 3, 4, 4}).requires_grad_(), w = ones<D>({3}).requires_grad_();
   const auto y = batch_norm(x, mean, var, w, {}, true);
-  CHECK(y.shape() == Shape{0, 3, 4, 4});
+  CHECK(y.shape() == detail::Shape{0, 3, 4, 4});
   y.sum().backward();
   check_close(values_of(w.grad()), {0, 0, 0});
   check_close(values_of(var), {1, 1, 1});

@@ -26,13 +26,13 @@ TEMPLATE_TEST_CASE("products over chosen dimensions", "[ops]", TERN_TEST_DEVICES
   CHECK(values_of(u.outer(v)) == std::vector<double>{3, 4, 5, 6, 8, 10});
   const auto a = spread_tensor<D>({2, 3, 4}), b = spread_tensor<D>({4, 2, 5});
   const auto c = tensordot(a, b, {2, 0}, {0, 1});
-  REQUIRE(c.shape() == Shape{3, 5});
+  REQUIRE(c.shape() == detail::Shape{3, 5});
   double sum = 0;
   for (int i = 0; i < 2; ++i)
     for (int k = 0; k < 4; ++k) sum += a.cpu()(i, 1, k) * b.cpu()(k, i, 2);
   CHECK(c.cpu()(1, 2) == Approx(sum));
   check_close(values_of(tensordot(a, b, 1)), values_of(matmul(a, b.view({4, 10}))));
-  CHECK(tensordot(u, v, 0).shape() == Shape{2, 3});
+  CHECK(tensordot(u, v, 0).shape() == detail::Shape{2, 3});
   CHECK(tensor_of<D>({1, 2, 3, 4, 5, 6}, {2, 3}).trace().item() == 6);
 }
 
@@ -98,7 +98,7 @@ TEMPLATE_TEST_CASE("with a factor of 0, what it multiplies is ignored", "[ops]",
 
 TEMPLATE_TEST_CASE("tensordot broadcasts contracted dimensions of size 1", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto check = [](const char* name, const Dims& left, const Dims& right) {
+  const auto check = [](const char* name, const detail::Dims& left, const detail::Dims& right) {
     const RecordedCase recorded(name, 1e-12, "singular");
     const auto a = recorded.input<D>(0), b = recorded.input<D>(1);
     recorded.check(tensordot(a, b, left, right), a, b);

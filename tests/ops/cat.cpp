@@ -14,11 +14,11 @@ namespace {
 /// Pieces of the given lengths along dim, other sizes from shape, filled with different numbers; and what cat should
 /// make of them.
 template <class D, class T>
-void check_cat(const Shape& shape, int dim, const std::vector<Index>& lengths, std::size_t layout) {
+void check_cat(const detail::Shape& shape, int dim, const std::vector<Index>& lengths, std::size_t layout) {
   std::vector<Tensor<D, T>> pieces;
   Index total = 0;
   for (std::size_t k = 0; k < lengths.size(); ++k) {
-    Shape part = shape;
+    detail::Shape part = shape;
     part[dim] = lengths[k];
     std::vector<double> values;
     for (Index i = 0; i < part.numel(); ++i)
@@ -28,7 +28,7 @@ void check_cat(const Shape& shape, int dim, const std::vector<Index>& lengths, s
     total += lengths[k];
   }
   const Tensor<D, T> y = cat(pieces, dim);
-  Shape expected = shape;
+  detail::Shape expected = shape;
   expected[dim] = total;
   REQUIRE(y.shape() == expected);
   Index start = 0;
@@ -67,7 +67,7 @@ TEMPLATE_TEST_CASE("tensors stand end to end", "[cat]", TERN_TEST_DEVICES) {
 TEMPLATE_TEST_CASE("a tensor of shape [0] is passed over", "[cat]", TERN_TEST_DEVICES) {
   const auto x = spread_tensor<TestType>({2, 3}), none = zeros<TestType, double>({0});
   CHECK(values_of(cat(std::vector{none, x, none}, -1)) == values_of(x));
-  CHECK(cat(std::vector{none, none}).shape() == Shape{0});
+  CHECK(cat(std::vector{none, none}).shape() == detail::Shape{0});
 }
 
 TEMPLATE_TEST_CASE("stack puts tensors side by side along a new dimension", "[cat]", TERN_TEST_DEVICES) {
@@ -140,7 +140,7 @@ TEMPLATE_TEST_CASE("tensors to join may stand in braces", "[cat]", TERN_TEST_DEV
   CHECK(values_of(cat({a, b}, -1)) == values_of(cat(std::vector{a, b}, 1)));
   CHECK(values_of(cat({a})) == values_of(a));
   CHECK(values_of(cat({a[0], b.select(1, 0), a.view(4)})) == std::vector<double>{1, 2, 5, 7, 1, 2, 3, 4});
-  CHECK(stack({a, b}).shape() == Shape{2, 2, 2});
+  CHECK(stack({a, b}).shape() == detail::Shape{2, 2, 2});
   CHECK(values_of(stack({a, b}, 2)) == std::vector<double>{1, 5, 2, 6, 3, 7, 4, 8});
   CHECK(values_of(stack({a + b, a})) == values_of(stack(std::vector{a + b, a})));
   auto x = a.clone().requires_grad_();

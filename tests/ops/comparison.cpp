@@ -61,7 +61,7 @@ namespace {
 /// x compared with a number of any type, against a comparison of long doubles, which hold both exactly.
 template <class D, class T, class N>
 void check_number(const Tensor<D, T>& x, const std::vector<T>& elements, N number) {
-  INFO(name_of(dtype_of<T>) << " and " << number);
+  INFO(detail::name_of(dtype_of<T>) << " and " << number);
   const auto expect = [&](const Tensor<D, bool>& actual, auto compare) {
     std::vector<double> expected;
     for (const T element : elements) expected.push_back(compare((long double)(element), (long double)(number)));
@@ -75,7 +75,7 @@ void check_number(const Tensor<D, T>& x, const std::vector<T>& elements, N numbe
   expect(x >= number, [](auto a, auto b) { return a >= b; });
   expect(x.ge(number), [](auto a, auto b) { return a >= b; });
   const Tensor<D, T> written = x.clone();
-  expect(written.lt_(number).to(boolean), [](auto a, auto b) { return a < b; });
+  expect(written.lt_(number).to(bool_), [](auto a, auto b) { return a < b; });
 }
 
 template <class D, class T>

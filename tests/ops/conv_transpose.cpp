@@ -10,7 +10,7 @@ using namespace tern_test;
 namespace {
 
 struct Shapes {
-  Shape x, weight;
+  detail::Shape x, weight;
   ConvTransposeOptions options = {};
 };
 
@@ -57,7 +57,7 @@ TEMPLATE_TEST_CASE("transposed convolutions and their gradients are the naive lo
   for (const Shapes& s : shapes()) {
     const auto expected = results<Naive, TestType>(s), actual = results<Cpu, TestType>(s);
     for (std::size_t i = 0; i < expected.size(); ++i) {
-      INFO(text({s.x}) << " with " << text({s.weight}) << ", result " << i);
+      INFO(detail::text({s.x}) << " with " << detail::text({s.weight}) << ", result " << i);
       check_close(actual[i], expected[i], tolerance, 4 * tolerance);
     }
   }

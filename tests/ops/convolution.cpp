@@ -12,7 +12,7 @@ namespace {
 /// A convolution to try: sizes of input and weight, and how the window moves.
 struct Shapes {
   const char* what;
-  Shape x, weight;
+  detail::Shape x, weight;
   ConvOptions options = {};
 };
 
@@ -106,7 +106,7 @@ TEMPLATE_TEST_CASE("gradients of convolutions", "[ops][gradcheck]", TERN_TEST_DE
         Shapes{"", {2, 5, 4}, {2, 2, 3, 2}, {.padding = "same", .dilation = {1, 2}}},
         Shapes{"", {2, 2, 5}, {3, 2, 2}, {.stride = 2}},
         Shapes{"", {1, 2, 3, 3, 2}, {2, 2, 2, 1, 2}, {.padding = {1, 0, 1}}}, Shapes{"", {0, 2, 5}, {3, 2, 2}}}) {
-    INFO(text({s.x}) << " with " << text({s.weight}));
+    INFO(detail::text({s.x}) << " with " << detail::text({s.weight}));
     auto x = spread_tensor<D>(s.x).requires_grad_(), w = spread_tensor<D>(s.weight).requires_grad_(),
          b = spread_tensor<D>(s.weight[0]).requires_grad_();
     const auto full = [&s](const auto& in, const auto& weight, const auto& bias) {
@@ -201,8 +201,8 @@ TEMPLATE_TEST_CASE("relu after a convolution, and a residual", "[ops]", TERN_TES
       check_close(values_of(plain), values_of(relu(y)));
       check_close(values_of(added), values_of(relu(y + r)));
     }
-  CHECK(conv2d_relu(x.narrow(0, 0, 0), w, b, {.groups = 2}).shape() == Shape{0, 6, 3, 4});
-  CHECK(conv2d_relu(x[0], w, b, {.groups = 2}).shape() == Shape{6, 3, 4});
+  CHECK(conv2d_relu(x.narrow(0, 0, 0), w, b, {.groups = 2}).shape() == detail::Shape{0, 6, 3, 4});
+  CHECK(conv2d_relu(x[0], w, b, {.groups = 2}).shape() == detail::Shape{6, 3, 4});
   CHECK(error_of([&] { conv2d_add_relu(x, x, w, b, {.groups = 2}); }) ==
         "conv2d_add_relu: residual [2, 4, 5, 6] is not of the result's shape [2, 6, 3, 4]");
 }

@@ -55,12 +55,12 @@ TEMPLATE_TEST_CASE("unique gives each element once, in order", "[ops]", TERN_TES
   CHECK_FALSE(unique(x, UniqueOptions{}).counts.defined());
   CHECK_FALSE(unique(x, UniqueOptions{}).inverse_indices.defined());
   const auto nothing = unique(zeros<D>({0, 3}), {.return_inverse = true, .return_counts = true});
-  CHECK(nothing.output.shape() == Shape{0});
-  CHECK(nothing.inverse_indices.shape() == Shape{0, 3});
-  CHECK(nothing.counts.shape() == Shape{0});
+  CHECK(nothing.output.shape() == detail::Shape{0});
+  CHECK(nothing.inverse_indices.shape() == detail::Shape{0, 3});
+  CHECK(nothing.counts.shape() == detail::Shape{0});
   const auto one = unique(full<D>({}, 5), {.return_inverse = true, .return_counts = true});
   CHECK(values_of(one.output) == Values{5});
-  CHECK(one.inverse_indices.shape() == Shape{});
+  CHECK(one.inverse_indices.shape() == detail::Shape{});
   CHECK(values_of(one.counts) == Values{1});
   CHECK_FALSE(unique(ones<D>({2}).requires_grad_()).requires_grad());
 }
@@ -71,7 +71,7 @@ TEMPLATE_TEST_CASE("unique positions of a dimension", "[ops]", TERN_TEST_DEVICES
   for (const auto& layout : layouts(x)) {
     const auto rows = unique(layout, {.return_inverse = true, .return_counts = true, .dim = 0});
     CHECK(values_of(rows.output) == Values{-1, 9, 0, 4, 0, 5, 1, 2});
-    CHECK(rows.output.shape() == Shape{4, 2});
+    CHECK(rows.output.shape() == detail::Shape{4, 2});
     CHECK(values_of(rows.inverse_indices) == Values{3, 2, 3, 1, 0});
     CHECK(values_of(rows.counts) == Values{1, 1, 1, 2});
     const auto columns = unique(layout.t(), {.return_inverse = true, .dim = -1});
@@ -80,8 +80,8 @@ TEMPLATE_TEST_CASE("unique positions of a dimension", "[ops]", TERN_TEST_DEVICES
   }
   const auto block = tensor_of<D>({1, 2, 1, 2, 3, 4, 3, 4}, {2, 2, 2});
   CHECK(values_of(unique(block, {.dim = 1}).output) == Values{1, 2, 3, 4});
-  CHECK(unique(block, {.dim = 1}).output.shape() == Shape{2, 1, 2});
-  CHECK(unique(zeros<D>({0, 2}), {.dim = 0}).output.shape() == Shape{0, 2});
+  CHECK(unique(block, {.dim = 1}).output.shape() == detail::Shape{2, 1, 2});
+  CHECK(unique(zeros<D>({0, 2}), {.dim = 0}).output.shape() == detail::Shape{0, 2});
 }
 
 TEMPLATE_TEST_CASE("bincount counts numbers and sums weights", "[ops]", TERN_TEST_DEVICES) {
@@ -110,7 +110,7 @@ TEMPLATE_TEST_CASE("bincount counts numbers and sums weights", "[ops]", TERN_TES
   check(i32);
   check(u8);
   CHECK(values_of(bincount(zeros<D, Index>({0}), 2)) == Values{0, 0});
-  CHECK(bincount(zeros<D, Index>({0})).shape() == Shape{0});
+  CHECK(bincount(zeros<D, Index>({0})).shape() == detail::Shape{0});
 }
 
 TEMPLATE_TEST_CASE("what cannot be counted is refused", "[ops][refusal]", TERN_TEST_DEVICES) {

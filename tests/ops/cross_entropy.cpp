@@ -9,7 +9,7 @@ using namespace tern_test;
 
 namespace {
 
-template <class D> Tensor<D, Index> classes_of(const Shape& shape, Index classes) {
+template <class D> Tensor<D, Index> classes_of(const detail::Shape& shape, Index classes) {
   std::vector<Index> targets;
   for (Index i = 0; i < shape.numel(); ++i) targets.push_back(i * 7 % 5 == 3 ? -100 : i * 11 % classes);
   return from_vector<D>(targets, shape);
@@ -70,15 +70,15 @@ TEMPLATE_TEST_CASE("cross entropy on any shape and layout", "[ops]", float, doub
                            : std::is_same_v<TestType, float> ? 2e-6
                            : std::is_same_v<TestType, half>  ? 3e-3
                                                              : 2e-2;
-  for (const Shape& shape : {Shape{1, 1}, Shape{3, 2}, Shape{33, 10}, Shape{16, 47}, Shape{17, 48}, Shape{5, 130},
-                             Shape{2, 3, 17}, Shape{3, 20, 2, 9}, Shape{2, 5, 16}}) {
-    Shape rows = shape;
+  for (const detail::Shape& shape : {detail::Shape{1, 1}, detail::Shape{3, 2}, detail::Shape{33, 10}, detail::Shape{16, 47}, detail::Shape{17, 48}, detail::Shape{5, 130},
+                             detail::Shape{2, 3, 17}, detail::Shape{3, 20, 2, 9}, detail::Shape{2, 5, 16}}) {
+    detail::Shape rows = shape;
     for (int i = 1; i + 1 < rows.n; ++i) rows[i] = rows[i + 1];
     --rows.n;
     for (const double smoothing : {0., 0.3})
       for (const bool weighted : {false, true})
         for (const auto& [name, reduction] : reductions) {
-          INFO(text({shape}) << ", " << name << ", smoothing " << smoothing << (weighted ? ", weighted" : ""));
+          INFO(detail::text({shape}) << ", " << name << ", smoothing " << smoothing << (weighted ? ", weighted" : ""));
           const auto run = [&, kind = reduction]<class D>(D, Tensor<D, TestType> x) {
             x.requires_grad_();
             const auto weight = weighted ? spread_tensor<D, TestType>({shape[1]}, 0.5, 2) : Tensor<D, TestType>();
@@ -99,14 +99,14 @@ TEMPLATE_TEST_CASE("cross entropy on any shape and layout", "[ops]", float, doub
 
 // Rows that a GPU's threads read at once, in packs of 16 bytes or by elements, and longer ones.
 TEMPLATE_TEST_CASE("cross entropy of few and of many classes, at any address", "[ops]", TERN_TEST_DEVICES) {
-  const auto check = []<class T>(Type<T>, double tolerance) {
-    for (const Shape& shape :
-         {Shape{3, 8}, Shape{70, 24}, Shape{5, 129}, Shape{2, 1024}, Shape{2, 9000}, Shape{2, 10001}, Shape{2, 300, 40}})
+  const auto check = []<class T>(detail::Type<T>, double tolerance) {
+    for (const detail::Shape& shape :
+         {detail::Shape{3, 8}, detail::Shape{70, 24}, detail::Shape{5, 129}, detail::Shape{2, 1024}, detail::Shape{2, 9000}, detail::Shape{2, 10001}, detail::Shape{2, 300, 40}})
       for (const double smoothing : {0., 0.3}) {
-        INFO(text({shape}) << " of " << name_of(dtype_of<T>) << ", smoothing " << smoothing);
+        INFO(detail::text({shape}) << " of " << detail::name_of(dtype_of<T>) << ", smoothing " << smoothing);
         const auto run = [&]<class D>(const Tensor<D, T>& x) {
           auto leaf = x.detach().requires_grad_();
-          const Shape rows = shape.n == 2 ? Shape{shape[0]} : Shape{shape[0], shape[2]};
+          const detail::Shape rows = shape.n == 2 ? detail::Shape{shape[0]} : detail::Shape{shape[0], shape[2]};
           const auto weight = spread_tensor<D, T>({shape[1]}, 0.5, 2);
           const auto y = cross_entropy(leaf, classes_of<D>(rows, shape[1]), {.weight = weight, .label_smoothing = smoothing});
           y.backward();
@@ -125,19 +125,19 @@ TEMPLATE_TEST_CASE("cross entropy of few and of many classes, at any address", "
         }
       }
   };
-  check(Type<float>{}, 2e-5);
-  check(Type<double>{}, 1e-12);
-  check(Type<bfloat16>{}, 2e-2);
-  check(Type<half>{}, 3e-3);
+  check(detail::Type<float>{}, 2e-5);
+  check(detail::Type<double>{}, 1e-12);
+  check(detail::Type<bfloat16>{}, 2e-2);
+  check(detail::Type<half>{}, 3e-3);
 }
 
 TEMPLATE_TEST_CASE("gradients of cross entropy", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   using D = TestType;
-  for (const Shape& shape : {Shape{4, 3}, Shape{2, 3, 2}}) {
+  for (const detail::Shape& shape : {detail::Shape{4, 3}, detail::Shape{2, 3, 2}}) {
     auto x = spread_tensor<D>(shape).requires_grad_(),
          p = softmax(spread_tensor<D>(shape, 0, 1), 1).detach().requires_grad_();
     const auto weight = spread_tensor<D>({3}, 0.5, 2);
-    const auto target = classes_of<D>(shape.n == 2 ? Shape{4} : Shape{2, 2}, 3);
+    const auto target = classes_of<D>(shape.n == 2 ? detail::Shape{4} : detail::Shape{2, 2}, 3);
     for (const auto& [name, reduction] : reductions)
       for (const double smoothing : {0., 0.2}) {
         INFO(name << " " << smoothing);

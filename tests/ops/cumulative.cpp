@@ -12,7 +12,7 @@ namespace {
 
 /// f(before, x) along dim of row-major values.
 template <class F>
-std::vector<double> running(std::vector<double> x, const Shape& shape, int dim, F f) {
+std::vector<double> running(std::vector<double> x, const detail::Shape& shape, int dim, F f) {
   Index stride = 1;
   for (int i = dim + 1; i < shape.n; ++i) stride *= shape[i];
   for (Index i = 0; i < Index(x.size()); ++i)
@@ -25,7 +25,7 @@ std::vector<double> running(std::vector<double> x, const Shape& shape, int dim, 
 TEMPLATE_TEST_CASE("running sums and products along every dimension, in any layout", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   // Around the strips of 64 neighbours and the blocks of 1024 elements that the kernels work in.
-  for (const Shape& shape : {Shape{3, 4, 5}, Shape{2, 65}, Shape{65, 2}, Shape{1}, Shape{2, 1025}, Shape{2, 0, 3}}) {
+  for (const detail::Shape& shape : {detail::Shape{3, 4, 5}, detail::Shape{2, 65}, detail::Shape{65, 2}, detail::Shape{1}, detail::Shape{2, 1025}, detail::Shape{2, 0, 3}}) {
     const auto x = spread_tensor<D>(shape, 0.9, 1.1);
     for (int dim = 0; dim < shape.n; ++dim) {
       for (const auto& layout : layouts(x)) {
@@ -88,7 +88,7 @@ TEST_CASE("a running sum in bfloat16 is rounded once an element", "[ops]") {
 TEMPLATE_TEST_CASE("running sums and recurrences of every length, around tiles and windows of tiles", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   // On Cuda a tile of a lone row has 4096 elements, one of 3 columns 1024, and one of 33 columns 128; windows have 128, 64 and 8 tiles.
-  const std::pair<Shape, int> cases[] = {
+  const std::pair<detail::Shape, int> cases[] = {
       {{1}, 0},       {{31}, 0},       {{4095}, 0},  {{4096}, 0},  {{4097}, 0},    {{3 * 4096 + 5}, 0}, {{257 * 4096 + 3}, 0},
       {{3, 4100}, 1}, {{700, 10}, 1}, {{127, 33}, 0}, {{128, 33}, 0}, {{1153, 33}, 0}, {{2, 3000, 3}, 1},  {{90, 7, 50}, 1}};
   for (const auto& [shape, dim] : cases) {

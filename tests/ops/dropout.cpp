@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("nothing falls with p = 0 or in evaluation, everything with p
   CHECK(dropout(x, 0.9, false).impl() == x.impl());
   CHECK(values_of(dropout(x, 1)) == std::vector<double>(20, 0.0));
   CHECK(values_of(dropout(full<TestType>({3}, INFINITY), 1)) == std::vector<double>(3, 0.0));
-  CHECK(dropout(zeros<TestType>({0, 3})).shape() == Shape{0, 3});
+  CHECK(dropout(zeros<TestType>({0, 3})).shape() == detail::Shape{0, 3});
 }
 
 TEMPLATE_TEST_CASE("which elements fall follows from seed and position alone", "[dropout]", TERN_TEST_DEVICES) {
@@ -56,7 +56,7 @@ TEMPLATE_TEST_CASE("which elements fall follows from seed and position alone", "
     const std::vector<double> part = dropped<TestType>(n, 0.3);
     CHECK(part == std::vector<double>(whole.begin(), whole.begin() + n));
   }
-  const int threads = num_threads();
+  const int threads = get_num_threads();
   set_num_threads(1);
   CHECK(dropped<TestType>(100000, 0.3) == whole);
   set_num_threads(3);

@@ -22,7 +22,7 @@ TEMPLATE_TEST_CASE("einsum says what other ops do", "[ops]", TERN_TEST_DEVICES) 
               values_of(permute(bmm(bmm(m.t().expand({2, 3, 3}), a), b), {1, 2, 0})));
   check_close(values_of(einsum("...i,...i->...", List{a, spread_tensor<D>({4})})),
               values_of(sum(mul(a, spread_tensor<D>({4})), 2)));
-  CHECK(einsum("ij,jk->ik", List{zeros<D, double>({2, 0}), zeros<D, double>({0, 3})}).shape() == Shape{2, 3});
+  CHECK(einsum("ij,jk->ik", List{zeros<D, double>({2, 0}), zeros<D, double>({0, 3})}).shape() == detail::Shape{2, 3});
 }
 
 TEMPLATE_TEST_CASE("einsum refuses what is no equation of its tensors", "[ops][refusal]", TERN_TEST_DEVICES) {

@@ -50,7 +50,7 @@ const BagMode all_modes[] = {BagMode::sum, BagMode::mean, BagMode::max};
 TEMPLATE_TEST_CASE("embedding takes rows for numbers of any shape and layout", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const Values x{4, 0, 2, 2, 1, 4};
-  for (const Shape& shape : {Shape{6}, Shape{2, 3}, Shape{1, 3, 2}}) {
+  for (const detail::Shape& shape : {detail::Shape{6}, detail::Shape{2, 3}, detail::Shape{1, 3, 2}}) {
     for (const auto& weight : layouts(table<D>())) {
       const Values elements = values_of(weight);
       Values expected;
@@ -58,15 +58,15 @@ TEMPLATE_TEST_CASE("embedding takes rows for numbers of any shape and layout", "
         for (Index c = 0; c < columns; ++c) expected.push_back(elements[std::size_t(Index(row) * columns + c)]);
       for (const auto& index : layouts(tensor_of<D, Index>(x, shape))) {
         const auto y = embedding(index, weight);
-        Shape to = shape;
+        detail::Shape to = shape;
         to.push_back(columns);
         CHECK(y.shape() == to);
         check_close(values_of(y), expected);
       }
     }
   }
-  CHECK(embedding(numbers<D>({}), table<D>()).shape() == Shape{0, columns});
-  CHECK(embedding(tensor_of<D, Index>({3}, {}), table<D>()).shape() == Shape{columns});
+  CHECK(embedding(numbers<D>({}), table<D>()).shape() == detail::Shape{0, columns});
+  CHECK(embedding(tensor_of<D, Index>({3}, {}), table<D>()).shape() == detail::Shape{columns});
   const auto narrow = embedding(numbers<D>({1, 1}), table<D>().to(bf16));
   check_close(values_of(narrow.select(0, 0)), values_of(table<D>().to(bf16).select(0, 1)));
 }
@@ -110,11 +110,11 @@ TEMPLATE_TEST_CASE("embedding_bag: every mode, with and without padding, by offs
     // The last offset may stand before the end: what follows belongs to no bag.
     const EmbeddingBagOptions last{.mode = mode, .include_last_offset = true};
     const auto first_two = embedding_bag(x, table<D>(), numbers<D>({0, 4, 9}), last);
-    CHECK(first_two.shape() == Shape{2, columns});
+    CHECK(first_two.shape() == detail::Shape{2, columns});
     const Values all = naive_bags(values_of(table<D>()), mode, {}, {});
     check_close(values_of(first_two), Values(all.begin(), all.begin() + 2 * columns));
   }
-  CHECK(embedding_bag(numbers<D>({}), table<D>(), numbers<D>({})).shape() == Shape{0, columns});
+  CHECK(embedding_bag(numbers<D>({}), table<D>(), numbers<D>({})).shape() == detail::Shape{0, columns});
   check_close(values_of(embedding_bag(numbers<D>({}), table<D>(), numbers<D>({0, 0}))), Values(2 * columns, 0));
 }
 

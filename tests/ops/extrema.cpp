@@ -41,13 +41,13 @@ TEMPLATE_TEST_CASE("positions in a transposed tensor count in its own order", "[
   const auto x = tensor_of<TestType>({0, 1, 9, 3, 4, 5}, {2, 3});
   CHECK(argmax(x).item() == 2);
   CHECK(argmax(x.t()).item() == 4);
-  CHECK(argmin(x.t(), 0, true).shape() == Shape{1, 2});
+  CHECK(argmin(x.t(), 0, true).shape() == detail::Shape{1, 2});
   CHECK(argmax(full<TestType>({}, 3)).item() == 0);
   CHECK(argmax(full<TestType>({}, 3), -1).item() == 0);
 }
 
 TEMPLATE_TEST_CASE("gradients of amax and amin", "[ops][gradcheck]", TERN_TEST_DEVICES) {
-  for (const Dims& dims : {Dims{}, Dims{1}, Dims{0, -1}})
+  for (const detail::Dims& dims : {detail::Dims{}, detail::Dims{1}, detail::Dims{0, -1}})
     for (const auto& layout : layouts(spread_tensor<TestType>({2, 3, 4}))) {
       auto x = layout.detach().requires_grad_();
       const auto largest = [&](const auto& v) { return amax(v * v, dims); };
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("max and min of all: ties and NaN share the gradient", "[ops]
       auto x = layout.detach().requires_grad_();
       const auto y = f(x);
       check_close(values_of(y), {expected});
-      CHECK(y.shape() == Shape{});
+      CHECK(y.shape() == detail::Shape{});
       y.backward();
       CHECK(values_of(x.grad()) == g);
     }
@@ -103,8 +103,8 @@ TEMPLATE_TEST_CASE("max and min along a dimension: values, positions, gradients"
   CHECK(values_of(max(ties, 1).indices) == std::vector<double>{1, 0});
   max(ties, 1).values.sum().backward();
   CHECK(values_of(ties.grad()) == std::vector<double>{0, 1, 0, 0, 1, 0, 0, 0});
-  CHECK(max(full<D>({}, 5), 0).values.shape() == Shape{});
-  CHECK(max(zeros<D>({2, 0}), 0).values.shape() == Shape{0});
+  CHECK(max(full<D>({}, 5), 0).values.shape() == detail::Shape{});
+  CHECK(max(zeros<D>({2, 0}), 0).values.shape() == detail::Shape{0});
   auto leaf = spread_tensor<D>({3, 4}).requires_grad_();
   for (const auto& f : {+[](const Tensor<D, double>& v) { return max(v * v, 1).values; },
                         +[](const Tensor<D, double>& v) { return min(v * v, 0, true).values; },
@@ -135,7 +135,7 @@ TEMPLATE_TEST_CASE("extremes of nothing are refused", "[ops]", TERN_TEST_DEVICES
   CHECK(error_of([&] { max(x, 2); }) == "max: dimension 2 is out of range [-2, 1]");
   CHECK(error_of([&] { min(ones<TestType>({2}), ones<TestType>({3})); }) ==
         "min: shapes do not broadcast: [2] and [3]");
-  CHECK(amax(x, {0}).shape() == Shape{0});
+  CHECK(amax(x, {0}).shape() == detail::Shape{0});
   CHECK(error_of([&] { argmax(x, 2); }) == "argmax: dimension 2 is out of range [-2, 1]");
 }
 

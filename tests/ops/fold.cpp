@@ -11,7 +11,7 @@ using namespace tern_test;
 TEMPLATE_TEST_CASE("fold adds every column to the pixels it came from", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   struct Case {
-    Shape kernel;
+    detail::Shape kernel;
     UnfoldOptions options;
   };
   for (const auto& [kernel, options] : {Case{2, {}}, Case{{3, 2}, {.padding = 1, .stride = 2}},

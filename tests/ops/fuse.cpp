@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("derivatives that are kept are those that are calculated anew
   using D = TestType;
   const auto gradients = [](const auto& f, Index n, bool layout) {
     std::vector<Tensor<D, double>> leaves;
-    for (const Shape& shape : {Shape{n, 3}, Shape{n, 1}, Shape{3}})
+    for (const detail::Shape& shape : {detail::Shape{n, 3}, detail::Shape{n, 1}, detail::Shape{3}})
       leaves.push_back(spread_tensor<D>(shape, 0.1, 1).requires_grad_());
     const auto x = layout ? leaves[0].t().contiguous().t() : leaves[0];
     const auto y = f(x, leaves[1], leaves[2]);

@@ -12,26 +12,26 @@ namespace {
 
 using Values = std::vector<double>;
 
-template <class D> Tensor<D, Index> numbers(const Values& values, const Shape& shape) {
+template <class D> Tensor<D, Index> numbers(const Values& values, const detail::Shape& shape) {
   return tensor_of<D, Index>(values, shape);
 }
 
 /// The position in a tensor of a shape of element i of `index`, whose number stands for its place along dim.
-std::size_t place_of(Index i, const Shape& shape, int dim, const Shape& index_shape, const Values& index) {
-  Index at[max_dims], position = 0;
+std::size_t place_of(Index i, const detail::Shape& shape, int dim, const detail::Shape& index_shape, const Values& index) {
+  Index at[detail::max_dims], position = 0;
   for (int d = index_shape.n, rest = int(i); d-- > 0; rest /= int(index_shape[d])) at[d] = rest % index_shape[d];
   at[dim] = Index(index[std::size_t(i)]);
   for (int d = 0; d < shape.n; ++d) position = position * shape[d] + at[d];
   return std::size_t(position);
 }
 
-Values naive_gather(const Values& x, const Shape& shape, int dim, const Values& index, const Shape& index_shape) {
+Values naive_gather(const Values& x, const detail::Shape& shape, int dim, const Values& index, const detail::Shape& index_shape) {
   Values y;
   for (Index i = 0; i < index_shape.numel(); ++i) y.push_back(x[place_of(i, shape, dim, index_shape, index)]);
   return y;
 }
 
-Values naive_scatter_add(Values x, const Shape& shape, int dim, const Values& index, const Shape& index_shape,
+Values naive_scatter_add(Values x, const detail::Shape& shape, int dim, const Values& index, const detail::Shape& index_shape,
                          const Values& source) {
   for (Index i = 0; i < index_shape.numel(); ++i)
     x[place_of(i, shape, dim, index_shape, index)] += source[std::size_t(i)];
@@ -39,7 +39,7 @@ Values naive_scatter_add(Values x, const Shape& shape, int dim, const Values& in
 }
 
 /// Numbers below `size` for each element of a shape, with repetitions.
-Values drawn(const Shape& shape, Index size) {
+Values drawn(const detail::Shape& shape, Index size) {
   Values values;
   for (Index i = 0; i < shape.numel(); ++i) values.push_back(double((i * 7 + 3 * (i / 4)) % size));
   return values;
@@ -49,11 +49,11 @@ Values drawn(const Shape& shape, Index size) {
 
 TEMPLATE_TEST_CASE("gather and scatter_add along every dimension, in any layout", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const Shape shape{3, 4, 5};
+  const detail::Shape shape{3, 4, 5};
   const auto x = spread_tensor<D>(shape);
   for (int dim = 0; dim < 3; ++dim) {
-    for (const Shape& to : {Shape{3, 4, 5}, Shape{2, 3, 4}, Shape{1, 1, 1}, Shape{3, 0, 5}}) {
-      Shape longer = to;
+    for (const detail::Shape& to : {detail::Shape{3, 4, 5}, detail::Shape{2, 3, 4}, detail::Shape{1, 1, 1}, detail::Shape{3, 0, 5}}) {
+      detail::Shape longer = to;
       longer[dim] *= 3;  // along dim the index may have any size
       const Values index = drawn(longer, shape[dim]);
       const auto at = numbers<D>(index, longer);
@@ -67,7 +67,7 @@ TEMPLATE_TEST_CASE("gather and scatter_add along every dimension, in any layout"
       }
     }
   }
-  CHECK(gather(x, 1, numbers<D>({}, {3, 0, 5})).shape() == Shape{3, 0, 5});
+  CHECK(gather(x, 1, numbers<D>({}, {3, 0, 5})).shape() == detail::Shape{3, 0, 5});
   const auto wide = spread_tensor<D>({3, 4});  // of a larger source, the part that the index covers is added
   check_close(values_of(scatter_add(zeros<D, double>({3, 4}), 0, numbers<D>({2, 0}, {1, 2}), wide)),
               naive_scatter_add(Values(12), {3, 4}, 0, {2, 0}, {1, 2}, values_of(wide)));
@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("index_select and index_add along every dimension, in any lay
   const auto x = spread_tensor<D>({3, 4, 5});
   for (int dim = 0; dim < 3; ++dim) {
     for (Index count : {0, 1, 7}) {
-      Shape to{3, 4, 5};
+      detail::Shape to{3, 4, 5};
       to[dim] = count;
       const Values rows = drawn({count}, x.size(dim));
       const auto at = numbers<D>(rows, {count});
@@ -163,8 +163,8 @@ TEMPLATE_TEST_CASE("gradients of reading and adding by number", "[ops][gradcheck
 TEMPLATE_TEST_CASE("gather and scatter_add by lines of any length", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   // Short lines are checked together, rows that are used up are fetched ahead, and threads share what is large.
-  for (const Shape& to : {Shape{700, 3}, Shape{3000, 1}, Shape{5, 1030}, Shape{40, 1024}}) {
-    const Shape shape{to[0], 1025};
+  for (const detail::Shape& to : {detail::Shape{700, 3}, detail::Shape{3000, 1}, detail::Shape{5, 1030}, detail::Shape{40, 1024}}) {
+    const detail::Shape shape{to[0], 1025};
     const Values index = drawn(to, 1025);
     const auto x = spread_tensor<D, float>(shape), source = spread_tensor<D, float>(to, -5, 7);
     CHECK(values_of(gather(x, 1, numbers<D>(index, to))) == naive_gather(values_of(x), shape, 1, index, to));

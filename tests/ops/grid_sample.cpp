@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE("grid_sample of several images takes each one's own positions
   using D = TestType;
   const auto x = spread_tensor<D>({3, 2, 4, 5}), grid = spread_tensor<D>({3, 2, 2, 2}, -1, 1);
   const auto y = grid_sample(x, grid);
-  REQUIRE(y.shape() == Shape{3, 2, 2, 2});
+  REQUIRE(y.shape() == tern::detail::Shape{3, 2, 2, 2});
   for (Index i = 0; i < 3; ++i) check_close(values_of(y.narrow(0, i, 1)), values_of(grid_sample(x.narrow(0, i, 1), grid.narrow(0, i, 1))));
   const auto last = grid_sample(x.contiguous(channels_last), grid);
   CHECK(last.is_contiguous(channels_last));
@@ -91,7 +91,7 @@ TEMPLATE_TEST_CASE("grid_sample in 16 bits is rounded once", "[ops]", TERN_TEST_
 TEMPLATE_TEST_CASE("grid_sample refuses sizes that do not fit", "[ops][refusal]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = zeros<D>({2, 1, 3, 3});
-  const auto refused = [&](const Tensor<D>& image, const Shape& grid) {
+  const auto refused = [&](const Tensor<D>& image, const tern::detail::Shape& grid) {
     return error_of([&] { grid_sample(image, zeros<D>(grid)); });
   };
   const std::string rule = "grid_sample: images [N, C, H, W] and positions [N, h, w, 2] are needed, not ";
@@ -99,7 +99,7 @@ TEMPLATE_TEST_CASE("grid_sample refuses sizes that do not fit", "[ops][refusal]"
   CHECK(refused(x, {1, 4, 4, 2}) == rule + "[2, 1, 3, 3] and [1, 4, 4, 2]");
   CHECK(refused(x, {2, 4, 2}) == rule + "[2, 1, 3, 3] and [2, 4, 2]");
   CHECK(refused(zeros<D>({2, 1, 0, 3}), {2, 4, 4, 2}) == "grid_sample: there are no pixels in images of [2, 1, 0, 3]");
-  CHECK(grid_sample(x, zeros<D>({2, 0, 4, 2})).shape() == Shape{2, 1, 0, 4});
+  CHECK(grid_sample(x, zeros<D>({2, 0, 4, 2})).shape() == tern::detail::Shape{2, 1, 0, 4});
 }
 
 }  // namespace ops_grid_sample

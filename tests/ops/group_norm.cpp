@@ -32,7 +32,7 @@ TEMPLATE_TEST_CASE("group_norm and instance_norm by their formula in any layout"
   std::vector<double> factors, offsets;
   for (int c = 0; c < 6; ++c) factors.push_back(c + 1), offsets.push_back(-c);
   const auto w = tensor_of<D>(factors), b = tensor_of<D>(offsets);
-  for (const Shape& shape : std::vector<Shape>{{3, 6, 5, 4}, {2, 6, 7}, {2, 6, 2, 3, 2}})
+  for (const detail::Shape& shape : std::vector<detail::Shape>{{3, 6, 5, 4}, {2, 6, 7}, {2, 6, 2, 3, 2}})
     for (const auto& x : layouts(spread_tensor<D>(shape))) {
       const std::vector<double> values = values_of(x);
       const auto y = group_norm(x, 3, w, b, 0.1);
@@ -93,8 +93,8 @@ TEMPLATE_TEST_CASE("group_norm and instance_norm refuse", "[ops]", TERN_TEST_DEV
         }) == "instance_norm: more than one value is needed in each channel, which [2, 6, 1] does not have");
   CHECK(error_of([&] { instance_norm(x, {}, {}, {}, {}, false); }) ==
         "instance_norm: without training it needs running_mean and running_var");
-  CHECK(group_norm(zeros<D>({0, 6, 4}), 2).shape() == Shape{0, 6, 4});
-  CHECK(instance_norm(zeros<D>({0, 6, 4})).shape() == Shape{0, 6, 4});
+  CHECK(group_norm(zeros<D>({0, 6, 4}), 2).shape() == detail::Shape{0, 6, 4});
+  CHECK(instance_norm(zeros<D>({0, 6, 4})).shape() == detail::Shape{0, 6, 4});
 }
 
 }  // namespace ops_group_norm

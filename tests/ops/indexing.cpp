@@ -19,8 +19,8 @@ Tensor<D, T> tensor_of(const Json& j) {
 }
 
 template <class D>
-IndexList<D> index_of(const Json& entries) {
-  IndexList<D> list;
+detail::IndexList<D> index_of(const Json& entries) {
+  detail::IndexList<D> list;
   for (const Json& e : entries) {
     if (e.contains("position")) list.push_back(e["position"].get<Index>());
     if (e.contains("none")) list.push_back(None);
@@ -38,7 +38,7 @@ IndexList<D> index_of(const Json& entries) {
 }
 
 template <class D, class T = double>
-Tensor<D, T> counting(const Shape& shape) {
+Tensor<D, T> counting(const detail::Shape& shape) {
   std::vector<double> values;
   for (Index i = 0; i < shape.numel(); ++i) values.push_back(double(i));
   return tern_test::tensor_of<D, T>(values, shape);
@@ -48,10 +48,10 @@ template <class D, class T>
 void check_recorded(bool all_layouts) {
   for (const Json& c : recorded_cases("indexing")) {
     INFO(c.dump());
-    const Shape shape = shape_of(c);
-    if (shape.numel() > (is_half_v<T> ? 120 : std::is_same_v<T, std::uint8_t> ? 60 : 1000))
+    const detail::Shape shape = shape_of(c);
+    if (shape.numel() > (detail::is_half_v<T> ? 120 : std::is_same_v<T, std::uint8_t> ? 60 : 1000))
       continue;  // all values must be exact
-    const IndexList<D> indices = index_of<D>(c["index"]);
+    const detail::IndexList<D> indices = index_of<D>(c["index"]);
     const Tensor<D, T> original = counting<D, T>(shape), x = original.clone();
     for (const Tensor<D, T>& y : all_layouts && shape.numel() ? layouts(x) : std::vector{x.clone()}) {
       const Tensor<D, T> result = index(y, indices);
@@ -202,7 +202,7 @@ TEMPLATE_TEST_CASE("gradients of indexing", "[indexing][gradcheck]", TERN_TEST_D
   const auto once = tern_test::tensor_of<D, Index>({1, -3}, {2, 1});
   for (const bool accumulate : {false, true}) {
     const auto write = [&](const X& a, const X& values) {
-      const IndexList<D> list{accumulate ? at : once, None, Slice(0, 4), 1};
+      const detail::IndexList<D> list{accumulate ? at : once, None, Slice(0, 4), 1};
       return index_put(a.exp(), list, values.index({Slice(), Slice(0, accumulate ? 2 : 1), None}).sin(), accumulate)
           .square();
     };

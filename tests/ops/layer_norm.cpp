@@ -18,7 +18,7 @@ TEMPLATE_TEST_CASE("layer_norm and its gradients on any shape and layout", "[ops
                            : std::is_same_v<TestType, float> ? 2e-5
                            : std::is_same_v<TestType, half>  ? 4e-3
                                                              : 4e-2;
-  for (const auto& [shape, normalized] : std::vector<std::pair<Shape, Shape>>{{{0, 5}, {5}},
+  for (const auto& [shape, normalized] : std::vector<std::pair<detail::Shape, detail::Shape>>{{{0, 5}, {5}},
                                                                               {{5}, {5}},
                                                                               {{3, 2}, {2}},
                                                                               {{7, 16}, {16}},
@@ -26,7 +26,7 @@ TEMPLATE_TEST_CASE("layer_norm and its gradients on any shape and layout", "[ops
                                                                               {{3, 1030}, {1030}},
                                                                               {{100, 33}, {33}},
                                                                               {{3, 4, 5}, {4, 5}}}) {
-    INFO(text({shape}) << " over " << text({normalized}));
+    INFO(detail::text({shape}) << " over " << detail::text({normalized}));
     const auto run = [shape = shape, normalized = normalized]<class D>(D, Tensor<D, TestType> x) {
       x.requires_grad_();
       auto weight = spread_tensor<D, TestType>(normalized, 0.5, 2), bias = spread_tensor<D, TestType>(normalized);
@@ -46,12 +46,12 @@ TEMPLATE_TEST_CASE("layer_norm and its gradients on any shape and layout", "[ops
 
 // Rows that a GPU's threads read at once, in packs of 16 bytes or by elements, and longer ones.
 TEMPLATE_TEST_CASE("layer_norm of rows short and long, at any address", "[ops]", TERN_TEST_DEVICES) {
-  const auto check = []<class T>(Type<T>, double tolerance) {
-    for (const Shape& shape :
-         {Shape{3, 8}, Shape{70, 24}, Shape{3, 129}, Shape{2, 1024}, Shape{1, 2100}, Shape{2, 9000}, Shape{1, 10001}}) {
-      INFO(text({shape}) << " of " << name_of(dtype_of<T>));
+  const auto check = []<class T>(detail::Type<T>, double tolerance) {
+    for (const detail::Shape& shape :
+         {detail::Shape{3, 8}, detail::Shape{70, 24}, detail::Shape{3, 129}, detail::Shape{2, 1024}, detail::Shape{1, 2100}, detail::Shape{2, 9000}, detail::Shape{1, 10001}}) {
+      INFO(detail::text({shape}) << " of " << detail::name_of(dtype_of<T>));
       const auto run = [&]<class D>(const Tensor<D, T>& x, const Tensor<D, T>& g) {
-        const Shape n{shape[1]};
+        const detail::Shape n{shape[1]};
         auto leaf = x.detach().requires_grad_();
         auto weight = spread_tensor<D, T>(n, 0.5, 2).requires_grad_(), bias = spread_tensor<D, T>(n).requires_grad_();
         const auto y = layer_norm(leaf, n, weight, bias);
@@ -70,10 +70,10 @@ TEMPLATE_TEST_CASE("layer_norm of rows short and long, at any address", "[ops]",
       }
     }
   };
-  check(Type<float>{}, 2e-5);
-  check(Type<double>{}, 1e-11);
-  check(Type<bfloat16>{}, 4e-2);
-  check(Type<half>{}, 4e-3);
+  check(detail::Type<float>{}, 2e-5);
+  check(detail::Type<double>{}, 1e-11);
+  check(detail::Type<bfloat16>{}, 4e-2);
+  check(detail::Type<half>{}, 4e-3);
 }
 
 TEMPLATE_TEST_CASE("gradients of layer_norm", "[ops][gradcheck]", TERN_TEST_DEVICES) {
@@ -99,7 +99,7 @@ TEMPLATE_TEST_CASE("layer_norm refuses", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType>({2, 3});
   CHECK(error_of([&] { layer_norm(x, {2}); }) ==
         "layer_norm: normalized_shape [2] is not the end of the input's shape [2, 3]");
-  CHECK(error_of([&] { layer_norm(x, Shape{}); }) ==
+  CHECK(error_of([&] { layer_norm(x, detail::Shape{}); }) ==
         "layer_norm: normalized_shape [] is not the end of the input's shape [2, 3]");
   CHECK(error_of([&] { layer_norm(x, {3}, zeros<TestType>({2})); }) ==
         "layer_norm: weight and bias must be of shape [3], not [2]");

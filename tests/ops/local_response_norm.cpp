@@ -24,7 +24,7 @@ TEMPLATE_TEST_CASE("local_response_norm by its formula", "[ops]", TERN_TEST_DEVI
     }
   const auto last = local_response_norm(spread_tensor<D>({2, 5, 4, 3}).contiguous(channels_last), 3);
   CHECK(last.is_contiguous(channels_last));
-  CHECK(local_response_norm(zeros<D>({0, 5, 3}), 3).shape() == Shape{0, 5, 3});
+  CHECK(local_response_norm(zeros<D>({0, 5, 3}), 3).shape() == detail::Shape{0, 5, 3});
 }
 
 TEMPLATE_TEST_CASE("gradients of local_response_norm", "[ops][gradcheck]", TERN_TEST_DEVICES) {

@@ -65,9 +65,9 @@ TEMPLATE_TEST_CASE("without replacement every position comes once at most", "[ra
   using D = TestType;
   const Values drawn = seeded([] { return multinomial(ones<D>({1000}), 1000); });
   CHECK(std::set<double>(drawn.begin(), drawn.end()).size() == 1000);
-  CHECK(multinomial(ones<D>({3, 5}), 4).shape() == Shape{3, 4});
-  CHECK(ones<D>({5}).multinomial(7, true).shape() == Shape{7});
-  CHECK(multinomial(ones<D>({0, 5}), 4).shape() == Shape{0, 4});
+  CHECK(multinomial(ones<D>({3, 5}), 4).shape() == detail::Shape{3, 4});
+  CHECK(ones<D>({5}).multinomial(7, true).shape() == detail::Shape{7});
+  CHECK(multinomial(ones<D>({0, 5}), 4).shape() == detail::Shape{0, 4});
   const auto all = seeded([] { return multinomial(tensor_of<D>({1e308, 0, 1e308, 5e307}), 1000, true); });
   CHECK(std::set<double>(all.begin(), all.end()) == std::set<double>{0, 2, 3});  // their sum overflows
 }
@@ -76,7 +76,7 @@ TEMPLATE_TEST_CASE("drawn positions follow from the seed, in any layout and for 
                    TERN_TEST_DEVICES) {
   using D = TestType;
   const auto p = spread_tensor<D>({40, 50}, 0, 1);
-  const int threads = num_threads();
+  const int threads = get_num_threads();
   for (const bool replacement : {false, true}) {
     const auto make = [&](const auto& weights) { return seeded([&] { return multinomial(weights, 30, replacement); }); };
     const Values expected = make(p);

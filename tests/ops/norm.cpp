@@ -23,7 +23,7 @@ TEMPLATE_TEST_CASE("norms, and their gradients at zero, as PyTorch has them", "[
 
 TEMPLATE_TEST_CASE("gradients of norms", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   for (const double p : {1., 2., 3., 2.5, 0.5, double(INFINITY), -double(INFINITY)})
-    for (const Dims& dims : {Dims{}, Dims{1}, Dims{0, -1}}) {
+    for (const detail::Dims& dims : {detail::Dims{}, detail::Dims{1}, detail::Dims{0, -1}}) {
       INFO("p = " << p);
       auto x = spread_tensor<TestType>({2, 3, 4}).requires_grad_();
       const auto f = [&](const auto& v) { return norm(v, p, dims); };

@@ -54,7 +54,7 @@ TEMPLATE_TEST_CASE("sequences are padded and packed as torch's", "[ops]", TERN_T
   CHECK(packed.batch_sizes == std::vector<Index>{3, 2, 1});
   CHECK(values_of(pad_sequence(sequences)) == std::vector<double>{1, 4, 6, 2, 5, 0, 3, 0, 0});
   const auto padded = pad_sequence(sequences, {.batch_first = true, .padding_value = -1, .total_length = 4});
-  CHECK(padded.shape() == Shape{3, 4});
+  CHECK(padded.shape() == detail::Shape{3, 4});
   CHECK(values_of(padded) == std::vector<double>{1, 2, 3, -1, 4, 5, -1, -1, 6, -1, -1, -1});
   const std::vector unsorted{sequences[2], sequences[0]};
   CHECK(values_of(pack_sequence(unsorted, false).data) == std::vector<double>{1, 6, 2, 3});

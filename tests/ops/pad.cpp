@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("pad removes elements before it adds a border", "[ops]", TERN
   const auto x = tensor_of<TestType>({0, 1, 2, 3, 4}, {1, 1, 5});
   CHECK(values_of(pad(x, {-3, -1})) == std::vector<double>{3});
   CHECK(values_of(pad(x, {-5, 3})) == std::vector<double>{0, 0, 0});
-  CHECK(pad(x, {-3, -2}).shape() == Shape{1, 1, 0});
+  CHECK(pad(x, {-3, -2}).shape() == detail::Shape{1, 1, 0});
   CHECK(values_of(pad(x, {-5, 3}, PadMode::reflect)) == std::vector<double>{3, 2, 1});
   // The edge remains where all of its elements are removed.
   CHECK(values_of(pad(x, {-7, 5}, PadMode::replicate)) == std::vector<double>{4, 4, 4});

@@ -8,7 +8,7 @@ using namespace tern_test;
 
 TEMPLATE_TEST_CASE("pixel_unshuffle is the inverse of pixel_shuffle", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  for (const Shape& shape : {Shape{2, 8, 3, 2}, Shape{4, 2, 2}, Shape{1, 2, 4, 1, 3}}) {
+  for (const detail::Shape& shape : {detail::Shape{2, 8, 3, 2}, detail::Shape{4, 2, 2}, detail::Shape{1, 2, 4, 1, 3}}) {
     const auto x = spread_tensor<D>(shape);
     const Index channels = x.size(-3) / 4, height = x.size(-2), width = x.size(-1);
     const auto y = pixel_shuffle(x, 2);

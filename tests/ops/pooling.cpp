@@ -11,7 +11,7 @@ namespace {
 
 /// Results and gradients of every pooling of images of 2 dimensions that has these sizes.
 template <class D, class T>
-std::vector<std::vector<double>> pooled(Tensor<D, T> x, const Dims& kernel, const MaxPoolOptions& o) {
+std::vector<std::vector<double>> pooled(Tensor<D, T> x, const detail::Dims& kernel, const MaxPoolOptions& o) {
   std::vector<std::vector<double>> all;
   const auto add = [&](const auto& f) {
     x.requires_grad_();
@@ -40,15 +40,15 @@ TEMPLATE_TEST_CASE("pooling and its gradients on any shape and layout", "[ops]",
                            : std::is_same_v<TestType, float> ? 2e-6
                            : std::is_same_v<TestType, half>  ? 2e-3
                                                              : 2e-2;
-  const std::vector<std::pair<Dims, MaxPoolOptions>> windows{
+  const std::vector<std::pair<detail::Dims, MaxPoolOptions>> windows{
       {{2, 2}, {}},
       {{3, 3}, {.stride = 2, .padding = 1}},
       {{3, 2}, {.stride = {1, 2}, .padding = {1, 0}, .dilation = {2, 1}, .ceil_mode = true}},
       {{4, 4}, {.stride = 3, .padding = 2, .ceil_mode = true}},
       {{1, 1}, {.stride = 2}}};
-  for (const Shape& shape : std::vector<Shape>{{2, 1, 7, 8}, {1, 3, 6, 7}, {2, 16, 6, 6}, {1, 83, 5, 6}})
+  for (const detail::Shape& shape : std::vector<detail::Shape>{{2, 1, 7, 8}, {1, 3, 6, 7}, {2, 16, 6, 6}, {1, 83, 5, 6}})
     for (const auto& [kernel, options] : windows) {
-      INFO(text({shape}) << " by " << text({kernel}));
+      INFO(detail::text({shape}) << " by " << detail::text({kernel}));
       const auto expected = pooled(spread_tensor<Naive, TestType>(shape), kernel, options);
       for (const auto& x : layouts(spread_tensor<Cpu, TestType>(shape))) {
         const auto actual = pooled(x, kernel, options);
@@ -130,17 +130,17 @@ TEMPLATE_TEST_CASE("max_pool takes the first of equal elements, and the last NaN
 TEMPLATE_TEST_CASE("pooling of one image, of none, and to nothing", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D, float>({3, 4, 6});
-  CHECK(max_pool2d(x, 2).shape() == Shape{3, 2, 3});
+  CHECK(max_pool2d(x, 2).shape() == detail::Shape{3, 2, 3});
   check_close(values_of(max_pool2d(x, 2)), values_of(max_pool2d(x.unsqueeze(0), 2)));
-  CHECK(max_pool2d_with_indices(x, 2).indices.shape() == Shape{3, 2, 3});
+  CHECK(max_pool2d_with_indices(x, 2).indices.shape() == detail::Shape{3, 2, 3});
   auto none = zeros<D>({0, 3, 4, 6}).requires_grad_();
   const auto y = avg_pool2d(none, 2);
-  CHECK(y.shape() == Shape{0, 3, 2, 3});
+  CHECK(y.shape() == detail::Shape{0, 3, 2, 3});
   y.sum().backward();
-  CHECK(none.grad().shape() == Shape{0, 3, 4, 6});
+  CHECK(none.grad().shape() == detail::Shape{0, 3, 4, 6});
   auto whole = ones<D>({2, 3, 4, 6}).requires_grad_();
   const auto nothing = adaptive_max_pool2d(whole, 0);
-  CHECK(nothing.shape() == Shape{2, 3, 0, 0});
+  CHECK(nothing.shape() == detail::Shape{2, 3, 0, 0});
   nothing.sum().backward();
   CHECK(values_of(whole.grad()) == std::vector<double>(144, 0));
 }

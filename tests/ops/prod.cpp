@@ -25,7 +25,7 @@ TEMPLATE_TEST_CASE("products with zeros, of nothing and of integers as PyTorch h
 
 TEMPLATE_TEST_CASE("gradients of products, at zeros too", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   for (Index n = 1; n < 6; ++n)
-    for (const Dims& dims : {Dims{}, Dims{1}, Dims{0, -1}}) {
+    for (const detail::Dims& dims : {detail::Dims{}, detail::Dims{1}, detail::Dims{0, -1}}) {
       std::vector<double> values;
       for (Index i = 0; i < 6 * n; ++i) values.push_back(double(i * 5 % 7 - 3) / 2);
       auto x = from_vector<TestType>(values, {2, n, 3});

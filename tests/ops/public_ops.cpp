@@ -16,7 +16,7 @@ const X none;
 const X wrong = ones<Cpu, double>({4});  // broadcasts with neither x, y nor z
 
 Tensor<Cpu, Index> ints(const std::vector<double>& values) { return tensor_of<Cpu, Index>(values); }
-Tensor<Cpu, Index> ints(const std::vector<double>& values, const Shape& shape) {
+Tensor<Cpu, Index> ints(const std::vector<double>& values, const detail::Shape& shape) {
   return tensor_of<Cpu, Index>(values, shape);
 }
 /// True at every other of 2 x 3 elements.

@@ -52,8 +52,8 @@ TEMPLATE_TEST_CASE("the median along every dimension, in any layout", "[ops]", T
     CHECK(layout.median().item() == all[29]);
   }
   CHECK(median(tensor_of<D, Index>({4, 1, 3, 2})).item() == 2);
-  CHECK(median(full<D>({}, 5), 0, true).values.shape() == Shape{});
-  CHECK(median(zeros<D>({2, 0}), 0).values.shape() == Shape{0});
+  CHECK(median(full<D>({}, 5), 0, true).values.shape() == detail::Shape{});
+  CHECK(median(zeros<D>({2, 0}), 0).values.shape() == detail::Shape{0});
 }
 
 TEMPLATE_TEST_CASE("a NaN is the median; of several, the first", "[ops]", TERN_TEST_DEVICES) {
@@ -99,7 +99,7 @@ TEMPLATE_TEST_CASE("quantiles of every interpolation, along every dimension, in 
       Values expected;
       for (const double at : q)
         for (Index i = 0; i < rows.size(0); ++i) expected.push_back(naive_quantile(values_of(rows[i]), at, interpolation));
-      Shape kept{6, 3, 4, 5};
+      detail::Shape kept{6, 3, 4, 5};
       kept[dim + 1] = 1;
       for (const auto& layout : layouts(x)) {
         check_close(values_of(quantile(layout, list, dim, false, interpolation)), expected);
@@ -112,11 +112,11 @@ TEMPLATE_TEST_CASE("quantiles of every interpolation, along every dimension, in 
     for (const double at : q) expected.push_back(naive_quantile(values_of(x), at, interpolation));
     check_close(values_of(x.quantile(list, {}, false, interpolation)), expected);
   }
-  CHECK(quantile(x, list, {}, true).shape() == Shape{6, 1, 1, 1});
-  CHECK(quantile(x, 0.5, {}, true).shape() == Shape{1, 1, 1});
-  CHECK(quantile(x, zeros<D, double>({0}), 1).shape() == Shape{0, 3, 5});
+  CHECK(quantile(x, list, {}, true).shape() == detail::Shape{6, 1, 1, 1});
+  CHECK(quantile(x, 0.5, {}, true).shape() == detail::Shape{1, 1, 1});
+  CHECK(quantile(x, zeros<D, double>({0}), 1).shape() == detail::Shape{0, 3, 5});
   CHECK(quantile(full<D>({}, 5), 0.3, 0).item() == 5);
-  CHECK(quantile(zeros<D>({2, 0}), 0.5, 0).shape() == Shape{0});
+  CHECK(quantile(zeros<D>({2, 0}), 0.5, 0).shape() == detail::Shape{0});
 }
 
 TEMPLATE_TEST_CASE("quantiles of NaN are NaN", "[ops]", TERN_TEST_DEVICES) {

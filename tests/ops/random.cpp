@@ -35,7 +35,7 @@ constexpr Index many = 100000;
 template <class D, class T>
 void check_uniform() {
   const Values u = seeded([] { return rand<D, T>({many}); });
-  const double coarse = is_half_v<T> ? 0.01 : 0;   // 16-bit numbers round up to 1
+  const double coarse = detail::is_half_v<T> ? 0.01 : 0;   // 16-bit numbers round up to 1
   for (const double v : u) REQUIRE((v >= 0 && (coarse ? v <= 1 : v < 1)));
   CHECK(mean_of(u, [](double v) { return v; }) == Approx(0.5).margin(0.005 + coarse));
   CHECK(mean_of(u, [](double v) { return v * v; }) == Approx(1 / 3.0).margin(0.005 + coarse));
@@ -64,7 +64,7 @@ void check_repeatable(const F& make) {
     const Values part = seeded([&] { return make(n); });
     CHECK(part == Values(whole.begin(), whole.begin() + n));
   }
-  const int threads = num_threads();
+  const int threads = get_num_threads();
   for (const int n : {1, 3}) {
     set_num_threads(n);
     CHECK(seeded([&] { return make(many); }) == whole);
@@ -107,14 +107,14 @@ TEMPLATE_TEST_CASE("normal numbers have the normal distribution, its tails too",
 TEMPLATE_TEST_CASE("normal numbers are Box and Muller's of Philox's words", "[random]", TERN_TEST_DEVICES) {
   const Values z = seeded([] { return randn<TestType>({1001}); }), wide = seeded([] { return randn<TestType, double>({1001}); });
   for (std::size_t i = 0; i < 1001; ++i) {
-    const RandomWords four = philox(1, 0, i / 4), two = philox(1, 0, i / 2);
+    const detail::RandomWords four = detail::philox(1, 0, i / 4), two = detail::philox(1, 0, i / 2);
     const auto normal = [&](double u, double angle) {
       return std::sqrt(-2 * std::log(1 - u)) * (i % 2 ? std::sin(angle) : std::cos(angle));
     };
     const std::size_t pair = i % 4 / 2 * 2;
-    CHECK(z[i] == Approx(normal(unit_float(four.word[pair]), 6.28318530718f * unit_float(four.word[pair + 1]))).epsilon(1e-6).margin(1e-6));
-    const double v = unit_double(two.word[2], two.word[3]);
-    CHECK(wide[i] == Approx(normal(unit_double(two.word[0], two.word[1]), 6.283185307179586 * v)).epsilon(1e-14).margin(1e-14));
+    CHECK(z[i] == Approx(normal(detail::unit_float(four.word[pair]), 6.28318530718f * detail::unit_float(four.word[pair + 1]))).epsilon(1e-6).margin(1e-6));
+    const double v = detail::unit_double(two.word[2], two.word[3]);
+    CHECK(wide[i] == Approx(normal(detail::unit_double(two.word[0], two.word[1]), 6.283185307179586 * v)).epsilon(1e-14).margin(1e-14));
   }
 }
 
@@ -127,7 +127,7 @@ TEMPLATE_TEST_CASE("whole numbers are equally likely", "[random]", TERN_TEST_DEV
   for (const double v : seeded([&] { return randint<TestType>(-low, low, {100}); })) CHECK(std::fabs(v) <= double(low));
   CHECK(seeded([] { return randint<TestType, std::uint8_t>(255, 256, {3}); }) == Values(3, 255));
   CHECK(values_of(randint<TestType>(1, {3})) == Values(3, 0));
-  CHECK(randint_like(zeros<TestType, float>({2, 3}), 3, 4).shape() == Shape{2, 3});
+  CHECK(randint_like(zeros<TestType, float>({2, 3}), 3, 4).shape() == detail::Shape{2, 3});
 }
 
 TEMPLATE_TEST_CASE("a permutation names every number once, and each place gets every number", "[random]",

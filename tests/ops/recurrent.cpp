@@ -214,7 +214,7 @@ TEMPLATE_TEST_CASE("recurrent networks have first and second derivatives", "[ops
 
 TEMPLATE_TEST_CASE("16-bit recurrent networks calculate their states in float", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto check = []<class T>(RecurrentKind kind, Type<T> type, double tolerance) {
+  const auto check = []<class T>(RecurrentKind kind, detail::Type<T> type, double tolerance) {
     const auto rounded = [&](const Tensor<D, double>& v) { return v.to(type).to(f64); };
     auto x = rounded(spread_tensor<D>({6, 3, 9}, -1, 1));
     std::vector<Tensor<D, double>> wide = weights_of<D>(kind, 9, 33, true);
@@ -235,7 +235,7 @@ TEMPLATE_TEST_CASE("16-bit recurrent networks calculate their states in float", 
 }
 
 TEST_CASE("a recurrent network does not depend on the number of threads", "[ops][threads]") {
-  const int before = num_threads();  // in double, because oneDNN's products of floats may depend on it with AVX2 alone
+  const int before = get_num_threads();  // in double, because oneDNN's products of floats may depend on it with AVX2 alone
   for (const RecurrentKind kind : kinds) {
     std::vector<std::vector<double>> results[2];
     for (const int threads : {1, 3}) {
@@ -257,8 +257,8 @@ TEMPLATE_TEST_CASE("a recurrent network of no sequences has no states", "[ops]",
   using D = TestType;
   for (const RecurrentKind kind : kinds) {
     const auto [y, h] = run(kind, zeros<D, double>({3, 0, 4}), {}, {}, weights_of<D>(kind, 4, 5, true), {});
-    CHECK(y.shape() == Shape{3, 0, 5});
-    CHECK(h.shape() == Shape{1, 0, 5});
+    CHECK(y.shape() == detail::Shape{3, 0, 5});
+    CHECK(h.shape() == detail::Shape{1, 0, 5});
   }
 }
 

@@ -10,10 +10,10 @@ using namespace tern_test;
 TEMPLATE_TEST_CASE("sum, mean, any, all: values, keepdim, negative dimensions", "[ops]", TERN_TEST_DEVICES) {
   const auto x = tensor_of<TestType>({1, 2, 3, 4, 5, 6}, {2, 3});
   check_close(values_of(x.sum()), {21});
-  CHECK(x.sum().shape() == Shape{});
+  CHECK(x.sum().shape() == detail::Shape{});
   check_close(values_of(x.sum({-1})), {6, 15});
-  CHECK(x.sum({-1}, true).shape() == Shape{2, 1});
-  CHECK(x.sum({0, 1}, true).shape() == Shape{1, 1});
+  CHECK(x.sum({-1}, true).shape() == detail::Shape{2, 1});
+  CHECK(x.sum({0, 1}, true).shape() == detail::Shape{1, 1});
   check_close(values_of(x.mean({0})), {2.5, 3.5, 4.5});
   check_close(values_of(any(x - 1, {0})), {1, 1, 1});
   check_close(values_of(all(x - 1, {0})), {0, 1, 1});
@@ -40,7 +40,7 @@ TEMPLATE_TEST_CASE("sum, mean, any, all: PyTorch's conventions", "[ops]", TERN_T
 namespace {
 
 /// Sums over the dimensions that are 1 in `kept`, which is the result's shape.
-std::vector<double> plain_sums(const std::vector<double>& x, const Shape& shape, const Shape& kept) {
+std::vector<double> plain_sums(const std::vector<double>& x, const detail::Shape& shape, const detail::Shape& kept) {
   std::vector<double> sums(std::size_t(kept.numel()), 0);
   for (Index i = 0; i < shape.numel(); ++i) {
     Index rest = i, at = 0, stride = 1;
@@ -55,8 +55,8 @@ std::vector<double> plain_sums(const std::vector<double>& x, const Shape& shape,
 
 // Elements that a GPU's threads read four at a time, of one sum or of four sums, or one by one.
 TEMPLATE_TEST_CASE("sums of few and of many elements, at any address", "[ops]", TERN_TEST_DEVICES) {
-  const auto check = []<class T>(Type<T>, double tolerance) {
-    for (const auto& [shape, kept] : std::vector<std::pair<Shape, Shape>>{{{7}, {1}},
+  const auto check = []<class T>(detail::Type<T>, double tolerance) {
+    for (const auto& [shape, kept] : std::vector<std::pair<detail::Shape, detail::Shape>>{{{7}, {1}},
                                                                           {{70001}, {1}},
                                                                           {{3, 40000}, {3, 1}},
                                                                           {{300, 10}, {300, 1}},
@@ -73,10 +73,10 @@ TEMPLATE_TEST_CASE("sums of few and of many elements, at any address", "[ops]", 
       for (const Index offset : {0, 1, 4}) {
         const auto x = zeros<TestType, T>({shape.numel() + 4}).narrow(0, offset, shape.numel()).view(shape);
         x.copy_(spread_tensor<TestType, T>(shape, 0.5, 2));
-        Dims dims;
+        detail::Dims dims;
         for (int d = 0; d < shape.n; ++d)
           if (kept[d] == 1 && shape[d] != 1) dims.push_back(d);
-        INFO(text({shape}) << " to " << text({kept}) << " of " << name_of(dtype_of<T>) << " from element " << offset);
+        INFO(detail::text({shape}) << " to " << detail::text({kept}) << " of " << detail::name_of(dtype_of<T>) << " from element " << offset);
         const auto sums = values_of(sum(x, dims));
         check_close(sums, plain_sums(values_of(x), shape, kept), tolerance);
         if (offset == 0) first = sums;
@@ -84,10 +84,10 @@ TEMPLATE_TEST_CASE("sums of few and of many elements, at any address", "[ops]", 
       }
     }
   };
-  check(Type<float>{}, 1e-5);
-  check(Type<double>{}, 1e-12);
-  check(Type<bfloat16>{}, 1e-2);
-  check(Type<std::int32_t>{}, 0);
+  check(detail::Type<float>{}, 1e-5);
+  check(detail::Type<double>{}, 1e-12);
+  check(detail::Type<bfloat16>{}, 1e-2);
+  check(detail::Type<std::int32_t>{}, 0);
 }
 
 TEMPLATE_TEST_CASE("the mean of 16-bit numbers whose sum overflows is right", "[ops]", TERN_TEST_DEVICES) {
@@ -95,8 +95,8 @@ TEMPLATE_TEST_CASE("the mean of 16-bit numbers whose sum overflows is right", "[
 }
 
 TEMPLATE_TEST_CASE("gradients of sum and mean", "[ops][gradcheck]", TERN_TEST_DEVICES) {
-  for (const Shape& shape : {Shape{2, 3, 4}, Shape{1, 3, 1}})
-    for (const Dims& dims : {Dims{}, Dims{1}, Dims{0, -1}})
+  for (const detail::Shape& shape : {detail::Shape{2, 3, 4}, detail::Shape{1, 3, 1}})
+    for (const detail::Dims& dims : {detail::Dims{}, detail::Dims{1}, detail::Dims{0, -1}})
       for (const auto& layout : layouts(spread_tensor<TestType>(shape))) {
         auto x = layout.detach().requires_grad_();
         const auto by_sum = [&](const auto& v) { return sum(v * v, dims); };

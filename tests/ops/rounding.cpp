@@ -47,7 +47,7 @@ template <class D, class T>
 void check_division() {
   std::vector<double> a, b, f, r, q, t;
   for (const Case& c : cases) {
-    if (!std::is_signed_v<T> && !is_floating_v<T> && (c.a < 0 || c.b < 0)) continue;
+    if (!std::is_signed_v<T> && !detail::is_floating_v<T> && (c.a < 0 || c.b < 0)) continue;
     a.push_back(c.a), b.push_back(c.b), f.push_back(c.fmod), r.push_back(c.remainder), q.push_back(c.floored);
     t.push_back(c.truncated);
   }
@@ -144,7 +144,7 @@ TEMPLATE_TEST_CASE("quotients and remainders at zeros, infinities and NaN are Py
     const auto expected = numbers_of(recorded["output"]);
     const auto check = [&](auto type) {
       using T = typename decltype(type)::type;
-      INFO(name << " of " << name_of(dtype_of<T>));
+      INFO(name << " of " << detail::name_of(dtype_of<T>));
       const auto a = tensor_of<D, T>(numbers_of(recorded["a"])), b = tensor_of<D, T>(numbers_of(recorded["b"]));
       const auto actual = values_of(name == "fmod" ? fmod(a, b) : name == "remainder" ? remainder(a, b) : floor_divide(a, b));
       check_close(actual, expected, 0, 0);

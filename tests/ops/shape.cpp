@@ -10,15 +10,15 @@ using namespace tern_test;
 TEMPLATE_TEST_CASE("shape ops by their positions", "[ops]", TERN_TEST_DEVICES) {
   for (const auto& x : layouts(tensor_of<TestType>({0, 1, 2, 3, 4, 5}, {2, 3}))) {
     CHECK(values_of(broadcast_to(x, {2, 2, 3})) == std::vector<double>{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
-    CHECK(unflatten(x, 1, {3, -1}).shape() == Shape{2, 3, 1});
+    CHECK(unflatten(x, 1, {3, -1}).shape() == detail::Shape{2, 3, 1});
     CHECK(values_of(movedim(x, 0, -1)) == std::vector<double>{0, 3, 1, 4, 2, 5});
-    CHECK(movedim(broadcast_to(x, {4, 2, 3}), {0, 1}, {2, 0}).shape() == Shape{2, 3, 4});
+    CHECK(movedim(broadcast_to(x, {4, 2, 3}), {0, 1}, {2, 0}).shape() == detail::Shape{2, 3, 4});
     CHECK(values_of(diagonal(x)) == std::vector<double>{0, 4});
     CHECK(values_of(x.diagonal(1)) == std::vector<double>{1, 5});
     CHECK(values_of(x.diagonal(-1)) == std::vector<double>{3});
-    CHECK(diagonal(x, 7).shape() == Shape{0});
+    CHECK(diagonal(x, 7).shape() == detail::Shape{0});
     CHECK(values_of(x.repeat({2, 1})) == std::vector<double>{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
-    CHECK(repeat(x, {2, 0, 3}).shape() == Shape{2, 0, 9});
+    CHECK(repeat(x, {2, 0, 3}).shape() == detail::Shape{2, 0, 9});
     CHECK(values_of(x.tile(2)) == std::vector<double>{0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
     CHECK(values_of(x.flip({0, 1})) == std::vector<double>{5, 4, 3, 2, 1, 0});
     CHECK(values_of(x.roll(1)) == std::vector<double>{5, 0, 1, 2, 3, 4});
@@ -27,8 +27,8 @@ TEMPLATE_TEST_CASE("shape ops by their positions", "[ops]", TERN_TEST_DEVICES) {
     CHECK(values_of(vstack(std::vector{x, x})) == std::vector<double>{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
   }
   const auto row = tensor_of<TestType>({1, 2});
-  CHECK(hstack(std::vector{row, row}).shape() == Shape{4});
-  CHECK(vstack(std::vector{row, row}).shape() == Shape{2, 2});
+  CHECK(hstack(std::vector{row, row}).shape() == detail::Shape{4});
+  CHECK(vstack(std::vector{row, row}).shape() == detail::Shape{2, 2});
 }
 
 TEMPLATE_TEST_CASE("a diagonal is a view, a repeat is not", "[ops]", TERN_TEST_DEVICES) {
@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE("a repeat makes no tensor for each copy", "[ops]", TERN_TEST_
   const auto x = zeros<TestType, bool>({1});
   const Index before = memory_in_use();
   const auto y = repeat(x, {10'000'000});
-  CHECK(y.shape() == Shape{10'000'000});
+  CHECK(y.shape() == detail::Shape{10'000'000});
   CHECK(memory_in_use() - before < 30'000'000);
   CHECK(values_of(repeat(tensor_of<TestType>({1, 2}, {1, 2, 1, 1, 1, 1, 1, 1}), {1, 2, 1, 1, 1, 1, 1, 2})) ==
         std::vector<double>{1, 1, 2, 2, 1, 1, 2, 2});
@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("the shape of another tensor", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({2, 3});
   const auto mask = zeros<D, bool>({3, 2});
-  CHECK(x.view_as(mask).shape() == Shape{3, 2});
+  CHECK(x.view_as(mask).shape() == detail::Shape{3, 2});
   CHECK(values_of(x.view_as(mask)) == values_of(x));
   CHECK(values_of(x.t().reshape_as(x)) == values_of(x.t()));
   CHECK(values_of(x[0].expand_as(x)) == values_of(x[0].expand({2, 3})));

@@ -11,15 +11,15 @@ namespace {
 
 /// Rows short and long, around a packet and around the length from which they are not transposed, over each kind of
 /// dimension.
-const std::vector<Shape> shapes = {{0},        {1},        {3},        {17},        {1000},   {0, 3},   {3, 0},
+const std::vector<detail::Shape> shapes = {{0},        {1},        {3},        {17},        {1000},   {0, 3},   {3, 0},
                                    {1, 5},     {40, 10},   {33, 47},   {33, 48},    {3, 49},  {5, 257}, {47, 33},
                                    {2, 3, 17}, {3, 17, 2}, {17, 2, 3}, {2, 60, 19}, {1, 1, 1}};
 
 template <class T> void check_values(double tolerance) {
-  for (const Shape& shape : shapes)
+  for (const detail::Shape& shape : shapes)
     for (int dim = 0; dim < shape.n; ++dim)
       for (const bool log : {false, true}) {
-        INFO(text({shape}) << " over " << dim << (log ? ", log, " : ", ") << name_of(dtype_of<T>));
+        INFO(detail::text({shape}) << " over " << dim << (log ? ", log, " : ", ") << detail::name_of(dtype_of<T>));
         const auto run = [&](auto device, const auto& x) {
           using D = decltype(device);
           auto y = log ? log_softmax(x, dim) : softmax(x, dim);
@@ -50,11 +50,11 @@ TEST_CASE("softmax and its gradient on any shape and layout", "[ops]") {
 
 // Rows that a GPU's threads read at once, in packs of 16 bytes or by elements, and longer ones.
 TEMPLATE_TEST_CASE("softmax of rows short and long, at any address", "[ops]", TERN_TEST_DEVICES) {
-  const auto check = []<class T>(Type<T>, double tolerance) {
-    for (const Shape& shape : {Shape{3, 8}, Shape{70, 24}, Shape{5, 100}, Shape{3, 129}, Shape{2, 1024}, Shape{1, 2100}, Shape{1, 4096},
-                               Shape{2, 9000}, Shape{1, 10001}, Shape{2, 40, 3}, Shape{1, 300, 40}})
+  const auto check = []<class T>(detail::Type<T>, double tolerance) {
+    for (const detail::Shape& shape : {detail::Shape{3, 8}, detail::Shape{70, 24}, detail::Shape{5, 100}, detail::Shape{3, 129}, detail::Shape{2, 1024}, detail::Shape{1, 2100}, detail::Shape{1, 4096},
+                               detail::Shape{2, 9000}, detail::Shape{1, 10001}, detail::Shape{2, 40, 3}, detail::Shape{1, 300, 40}})
       for (const bool log : {false, true}) {
-        INFO(text({shape}) << (log ? ", log, " : ", ") << name_of(dtype_of<T>));
+        INFO(detail::text({shape}) << (log ? ", log, " : ", ") << detail::name_of(dtype_of<T>));
         const auto run = [&](const auto& x, const auto& g) {
           auto leaf = x.detach().requires_grad_();
           const auto y = log ? log_softmax(leaf, 1) : softmax(leaf, 1);
@@ -74,10 +74,10 @@ TEMPLATE_TEST_CASE("softmax of rows short and long, at any address", "[ops]", TE
         }
       }
   };
-  check(Type<float>{}, 2e-5);
-  check(Type<double>{}, 1e-12);
-  check(Type<bfloat16>{}, 2e-2);
-  check(Type<half>{}, 3e-3);
+  check(detail::Type<float>{}, 2e-5);
+  check(detail::Type<double>{}, 1e-12);
+  check(detail::Type<bfloat16>{}, 2e-2);
+  check(detail::Type<half>{}, 3e-3);
 }
 
 TEMPLATE_TEST_CASE("softmax with infinities as PyTorch has it", "[ops]", TERN_TEST_DEVICES) {
@@ -106,7 +106,7 @@ TEMPLATE_TEST_CASE("a long row with infinities, in float", "[ops]", TERN_TEST_DE
 }
 
 TEMPLATE_TEST_CASE("gradients of softmax", "[ops][gradcheck]", TERN_TEST_DEVICES) {
-  for (const Shape& shape : {Shape{}, Shape{2, 3, 2}})
+  for (const detail::Shape& shape : {detail::Shape{}, detail::Shape{2, 3, 2}})
     for (int dim = 0; dim < std::max(1, shape.n); ++dim) {
       auto x = spread_tensor<TestType>(shape).requires_grad_();
       const auto plain = [&](const auto& v) { return softmax(v, dim); };

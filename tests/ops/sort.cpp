@@ -96,7 +96,7 @@ TEMPLATE_TEST_CASE("long rows are sorted as short ones are", "[ops]", TERN_TEST_
     }
     for (const bool descending : {false, true}) {
       INFO(n << (descending ? ", descending" : ""));
-      const Shape shape{rows, n};
+      const detail::Shape shape{rows, n};
       check(tensor_of<D, float>(floats, shape), descending);
       check(tensor_of<D, half>(floats, shape), descending);  // also those too small for its full precision
       check(tensor_of<D, bfloat16>(floats, shape), descending);
@@ -153,7 +153,7 @@ TEMPLATE_TEST_CASE("sort, topk and kthvalue along every dimension, in any layout
       CHECK(kthvalue(layout, 3, dim, true).values.shape() == values.narrow(dim, 2, 1).shape());
     }
   }
-  CHECK(topk(x, 0, 1).values.shape() == Shape{3, 0, 7});
+  CHECK(topk(x, 0, 1).values.shape() == detail::Shape{3, 0, 7});
 }
 
 TEMPLATE_TEST_CASE("one element of a long row is the one that sorting gives", "[ops]", TERN_TEST_DEVICES) {
@@ -201,7 +201,7 @@ TEMPLATE_TEST_CASE("topk is the beginning of the order, whatever elements are eq
           }
         }
     };
-    const Shape shape{2, n};
+    const detail::Shape shape{2, n};
     check(tensor_of<D, float>(many, shape));
     check(tensor_of<D, float>(few, shape));
     check(tensor_of<D, float>(std::vector<double>(std::size_t(2 * n), 1.5), shape));

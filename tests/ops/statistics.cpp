@@ -29,7 +29,7 @@ TEMPLATE_TEST_CASE("var, std and logsumexp as PyTorch has them", "[ops]", TERN_T
 }
 
 TEMPLATE_TEST_CASE("gradients of var, std and logsumexp", "[ops][gradcheck]", TERN_TEST_DEVICES) {
-  for (const Dims& dims : {Dims{}, Dims{1}, Dims{0, -1}})
+  for (const detail::Dims& dims : {detail::Dims{}, detail::Dims{1}, detail::Dims{0, -1}})
     for (const auto& layout : layouts(spread_tensor<TestType>({2, 3, 4}))) {
       auto x = layout.detach().requires_grad_();
       const auto variance = [&](const auto& v) { return var(v * v, dims, 0.5); };

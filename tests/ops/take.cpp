@@ -11,7 +11,7 @@ using namespace tern_test;
 namespace {
 
 template <class D>
-Tensor<D, Index> numbers(const std::vector<double>& values, const Shape& shape) {
+Tensor<D, Index> numbers(const std::vector<double>& values, const detail::Shape& shape) {
   return tensor_of<D, Index>(values, shape);
 }
 
@@ -34,9 +34,9 @@ TEMPLATE_TEST_CASE("nonzero names every position that is not zero", "[ops]", TER
   const auto x = tensor_of<D>({0, 2, 0, 0, 0, 3, 4, 0}, {2, 2, 2});
   CHECK(values_of(nonzero(x)) == std::vector<double>{0, 0, 1, 1, 0, 1, 1, 1, 0});
   CHECK(values_of(nonzero(x.transpose(0, 2))) == std::vector<double>{0, 1, 1, 1, 0, 0, 1, 0, 1});
-  CHECK(nonzero(zeros<D, float>({3, 4})).shape() == Shape{0, 2});
-  CHECK(nonzero(full<D, float>({}, 1)).shape() == Shape{1, 0});
-  CHECK(nonzero(zeros<D, float>({2, 0, 3})).shape() == Shape{0, 3});
+  CHECK(nonzero(zeros<D, float>({3, 4})).shape() == detail::Shape{0, 2});
+  CHECK(nonzero(full<D, float>({}, 1)).shape() == detail::Shape{1, 0});
+  CHECK(nonzero(zeros<D, float>({2, 0, 3})).shape() == detail::Shape{0, 3});
 }
 
 TEMPLATE_TEST_CASE("repeat_interleave repeats neighbours", "[ops]", TERN_TEST_DEVICES) {
@@ -45,8 +45,8 @@ TEMPLATE_TEST_CASE("repeat_interleave repeats neighbours", "[ops]", TERN_TEST_DE
   CHECK(values_of(repeat_interleave(x, 2, 0)) == std::vector<double>{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6});
   CHECK(values_of(repeat_interleave(x, 2, 1)) == std::vector<double>{1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6});
   CHECK(values_of(repeat_interleave(x, numbers<D>({2, 0, 1}, {3}), 1)) == std::vector<double>{1, 1, 3, 4, 4, 6});
-  CHECK(repeat_interleave(x, 0).shape() == Shape{0});
-  CHECK(repeat_interleave(x, numbers<D>({0}, {1}), 0).shape() == Shape{0, 3});
+  CHECK(repeat_interleave(x, 0).shape() == detail::Shape{0});
+  CHECK(repeat_interleave(x, numbers<D>({0}, {1}), 0).shape() == detail::Shape{0, 3});
 }
 
 TEMPLATE_TEST_CASE("index_fill and take count from the end too", "[ops]", TERN_TEST_DEVICES) {
@@ -61,8 +61,8 @@ TEMPLATE_TEST_CASE("one_hot marks the class", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = numbers<D>({1, 0, 2, 1}, {2, 2});
   CHECK(values_of(one_hot(x)) == std::vector<double>{0, 1, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0});
-  CHECK(one_hot(x, 5).shape() == Shape{2, 2, 5});
-  CHECK(one_hot(numbers<D>({}, {0}), 4).shape() == Shape{0, 4});
+  CHECK(one_hot(x, 5).shape() == detail::Shape{2, 2, 5});
+  CHECK(one_hot(numbers<D>({}, {0}), 4).shape() == detail::Shape{0, 4});
 }
 
 TEMPLATE_TEST_CASE("scatter refuses indices that count from the end, as gather does", "[ops]", TERN_TEST_DEVICES) {

@@ -19,7 +19,7 @@ TEST_CASE("elements arrive on the other device, from any layout", "[transfer]") 
     CHECK(values_of(y) == values_of(x));
     CHECK(values_of(y.cpu()) == values_of(x));
   }
-  CHECK(zeros<Cpu, bool>({0, 2}).to(Naive{}).shape() == Shape{0, 2});
+  CHECK(zeros<Cpu, bool>({0, 2}).to(Naive{}).shape() == detail::Shape{0, 2});
 }
 
 TEST_CASE("one tape spans both devices", "[transfer]") {

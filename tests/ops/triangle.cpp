@@ -8,7 +8,7 @@ using namespace tern_test;
 
 TEMPLATE_TEST_CASE("tril and triu keep their side of a diagonal", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  for (const Shape& shape : {Shape{3, 5}, Shape{5, 3}, Shape{2, 4, 4}, Shape{0, 3}}) {
+  for (const detail::Shape& shape : {detail::Shape{3, 5}, detail::Shape{5, 3}, detail::Shape{2, 4, 4}, detail::Shape{0, 3}}) {
     const auto x = spread_tensor<D>(shape, 1, 2);
     const Index rows = shape[shape.n - 2], columns = shape[shape.n - 1];
     for (Index diagonal = -4; diagonal <= 5; ++diagonal) {

@@ -140,7 +140,7 @@ TEMPLATE_TEST_CASE("every element that is not finite is found, in each type", ""
           const auto g = tensor_of<D, T>(values);
           const auto scale = full<D>({}, 4), found = zeros<D>({});
           const auto none = zeros<D, T>({0}), other = full<D, T>({2 * n}, 2);
-          const Array* const gradients[] = {none.impl(), other.impl(), g.impl(), none.impl()};
+          const tern::backend::Array* const gradients[] = {none.impl(), other.impl(), g.impl(), none.impl()};
           backend::run<D, T>(backend::Unscale{gradients, 4, *scale.impl(), *found.impl()});
           CHECK((found.item() == 1) == (factor != 1));
           if (factor == 1) CHECK(values_of(g) == expected);
@@ -295,7 +295,7 @@ TEMPLATE_TEST_CASE("nothing waits for the device", "", TERN_TEST_DEVICES) {
   optim::Adam adam(net.parameters(), {.lr = 0.01});
   optim::GradScaler<D> scaler;
   const auto x = spread_tensor<D, float>({4, 3});
-  const auto waits = [] { return tern::detail::device_events.count[int(Work::wait)]; };
+  const auto waits = [] { return tern::detail::device_events.count[int(tern::detail::Work::wait)]; };
   const auto before = waits();
   for (int i = 0; i < 4; ++i) {
     adam.zero_grad();

@@ -116,9 +116,9 @@ TEMPLATE_TEST_CASE("where() makes groups of one network's parameters", "", TERN_
   const auto all = net.parameters();
   const auto small = [](const NamedTensor& p) { return p.tensor.numel() < 3; };
   optim::SGD sgd({{all.where(small), {.lr = 1}}, {all.where(std::not_fn(small)), {.lr = 2}}});
-  REQUIRE(sgd.slots().size() == 3);
-  CHECK(sgd.slots()[0].name == "head.weight");
-  CHECK(sgd.slots()[2].name == "group1/late.weight");
+  REQUIRE(sgd.state_slots().size() == 3);
+  CHECK(sgd.state_slots()[0].name == "head.weight");
+  CHECK(sgd.state_slots()[2].name == "group1/late.weight");
 }
 
 TEMPLATE_TEST_CASE("the state of groups continues bit for bit, and follows a network", "", TERN_TEST_DEVICES) {

@@ -11,7 +11,7 @@ namespace {
 template <Device D, class T = double>
 struct Matrix : nn::Module<D, T> {
   nn::Parameter<D, T> weight;
-  explicit Matrix(const Shape& shape) {
+  explicit Matrix(const tern::detail::Shape& shape) {
     std::vector<double> start;
     for (Index i = 0; i < shape.numel(); ++i) start.push_back(1 - 0.3 * double(i));
     weight = tensor_of<D, T>(start, shape);

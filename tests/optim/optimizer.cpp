@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("steps too small for a 16-bit parameter add up in its float c
       if (step == 0) CHECK(values_of(net.weight) == std::vector<double>{1, -1});
     }
     const float master = 1 - 0.01f;
-    check_close(values_of(sgd.slots()[0].master.template as<D>()), {0.99, -1.01}, 1e-5);
+    check_close(values_of(sgd.state_slots()[0].master.template as<D>()), {0.99, -1.01}, 1e-5);
     check_close(values_of(net.weight), {double(float(T(master))), double(float(T(-1.01f)))}, 1e-12);
   };
   check(bf16);
@@ -143,7 +143,7 @@ TEMPLATE_TEST_CASE("parameters of several types share an optimiser; those withou
 
 TEMPLATE_TEST_CASE("parameters step together as each would alone", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto check = []<class T, class Rule>(Type<T>, std::type_identity<Rule>, const auto& options, int count, bool scaled) {
+  const auto check = []<class T, class Rule>(tern::detail::Type<T>, std::type_identity<Rule>, const auto& options, int count, bool scaled) {
     const auto together = stepped<D, T, Rule>(options, count, true, scaled), alone = stepped<D, T, Rule>(options, count, false, scaled);
     CHECK(together == alone);
     CHECK(together != Many<D, T>(count).all_values());
@@ -151,13 +151,13 @@ TEMPLATE_TEST_CASE("parameters step together as each would alone", "", TERN_TEST
   const optim::SGDOptions sgd{.lr = 0.1, .momentum = 0.9, .dampening = 0.5, .weight_decay = 0.01};
   const optim::AdamOptions adam{.lr = 0.01, .weight_decay = 0.1, .amsgrad = true};
   for (const bool scaled : {false, true}) {
-    check(Type<float>{}, std::type_identity<optim::SGD>{}, sgd, 20, scaled);
+    check(tern::detail::Type<float>{}, std::type_identity<optim::SGD>{}, sgd, 20, scaled);
     check(bf16, std::type_identity<optim::SGD>{}, sgd, 20, scaled);
     check(f16, std::type_identity<optim::Adam>{}, adam, 20, scaled);
   }
-  check(Type<double>{}, std::type_identity<optim::Adam>{}, adam, 20, false);
-  check(Type<float>{}, std::type_identity<optim::NAdam>{}, optim::NAdamOptions{}, 20, true);
-  check(Type<float>{}, std::type_identity<optim::Adam>{}, adam, 161, true);
+  check(tern::detail::Type<double>{}, std::type_identity<optim::Adam>{}, adam, 20, false);
+  check(tern::detail::Type<float>{}, std::type_identity<optim::NAdam>{}, optim::NAdamOptions{}, 20, true);
+  check(tern::detail::Type<float>{}, std::type_identity<optim::Adam>{}, adam, 161, true);
 }
 
 #if defined(TERN_TESTS_ON_CUDA)
@@ -217,7 +217,7 @@ TEMPLATE_TEST_CASE("load_state_dict() takes rate and momentum too, and refuses w
   optim::Adam small(other.parameters());
   CHECK_THAT(refusal(small, dict), ContainsSubstring("the optimiser's weight.exp_avg has shape [5], the parameter [2]"));
   CHECK(small.lr() == 1e-3);
-  CHECK(small.slots()[0].state.empty());
+  CHECK(small.state_slots()[0].state.empty());
   optim::SGD sgd(net.parameters(), {.lr = 0.1, .momentum = 0.9});
   CHECK_THAT(refusal(sgd, dict), ContainsSubstring("nothing in this optimiser is called weight.exp_avg"));
   CHECK(sgd.momentum() == 0.9);
@@ -262,11 +262,11 @@ TEMPLATE_TEST_CASE("to(net) goes on with a converted network", "", TERN_TEST_DEV
   check_close(values_of(narrow.weight), values_of(straight.weight), 2e-2, 1e-2);
   adam.to(straight);  // float copies of 16-bit parameters are left behind
   run(straight, adam, 25, 26);
-  CHECK(adam.slots()[0].steps == 26);
+  CHECK(adam.state_slots()[0].steps == 26);
 
   const Mixed<D> different;
   CHECK_THAT(error_of([&] { adam.to(different); }), ContainsSubstring("to: the optimiser's wide.step is missing"));
-  CHECK(adam.slots()[0].parameter.impl() == straight.weight.impl());
+  CHECK(adam.state_slots()[0].parameter.impl() == straight.weight.impl());
 }
 
 TEST_CASE("to(net) follows a network to another device") {

@@ -87,7 +87,7 @@ void check_continues(const Make& make) {
     INFO(a[i].name);
     CHECK(a[i].name == b[i].name);
     const AnyTensor x = a[i].tensor.cpu(), y = b[i].tensor.cpu();
-    CHECK(std::memcmp(x.impl()->data, y.impl()->data, std::size_t(x.numel() * size_of(x.dtype()))) == 0);
+    CHECK(std::memcmp(x.impl()->data, y.impl()->data, std::size_t(x.numel() * tern::detail::size_of(x.dtype()))) == 0);
   }
 }
 

@@ -25,7 +25,7 @@ TEMPLATE_TEST_CASE("flops() counts the products of recurrent layers", "", TERN_T
   const auto x = rand<D>({7, 3, 4}).requires_grad_();
   std::vector<Tensor<D>> weights;
   for (int direction = 0; direction < 2; ++direction)
-    for (const Shape& shape : {Shape{20, 4}, Shape{20, 5}, Shape{20}, Shape{20}}) weights.push_back(rand<D>(shape).requires_grad_());
+    for (const detail::Shape& shape : {detail::Shape{20, 4}, detail::Shape{20, 5}, detail::Shape{20}, detail::Shape{20}}) weights.push_back(rand<D>(shape).requires_grad_());
   const double inputs = 2. * 2 * 7 * 3 * 20 * 4, states = 2. * 2 * 7 * 3 * 20 * 5;
   const auto h0 = rand<D>({2, 3, 5}).requires_grad_(), c0 = rand<D>({2, 3, 5}).requires_grad_();
   const double before = profile::flops();
@@ -37,7 +37,7 @@ TEMPLATE_TEST_CASE("flops() counts the products of recurrent layers", "", TERN_T
 
 TEMPLATE_TEST_CASE("flops() counts the products of attention", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto counted = [](const Shape& queries, const Shape& keys, const Shape& values, bool is_causal, bool backward) {
+  const auto counted = [](const detail::Shape& queries, const detail::Shape& keys, const detail::Shape& values, bool is_causal, bool backward) {
     const auto q = rand<D>(queries).requires_grad_(backward), k = rand<D>(keys).requires_grad_(backward), v = rand<D>(values).requires_grad_(backward);
     const double before = profile::flops();
     const auto y = scaled_dot_product_attention(q, k, v, {}, {.is_causal = is_causal}).sum();
@@ -58,9 +58,9 @@ TEMPLATE_TEST_CASE("flops() counts the products of attention", "", TERN_TEST_DEV
 
 TEST_CASE("a copy that the host waits for is time spent waiting, once", "[cuda]") {
   const auto x = ones<Cuda>({1000});
-  const double copying = profile::transfer_seconds(), waiting = profile::wait_seconds(), start = now();
+  const double copying = profile::transfer_seconds(), waiting = profile::wait_seconds(), start = detail::now();
   const auto y = x.cpu();
-  const double passed = now() - start;
+  const double passed = detail::now() - start;
   CHECK(profile::transfer_seconds() == copying);
   CHECK(profile::wait_seconds() > waiting);
   CHECK(profile::wait_seconds() - waiting <= passed);
@@ -74,9 +74,9 @@ TEST_CASE("peak_flops() is not less than what a large product reaches") {
   double best = 0, peak = 0;
   // In turns, and longer where it must be: other programs may take the processor, or half of a core, for seconds.
   for (int repeat = 0; repeat < 20 || (best > 1.05 * peak && repeat < 200); ++repeat) {
-    const double start = now();
+    const double start = detail::now();
     matmul(a, b);
-    best = std::max(best, 2. * n * n * n / (now() - start));
+    best = std::max(best, 2. * n * n * n / (detail::now() - start));
     peak = std::max(peak, profile::peak_flops());
   }
   INFO(best / 1e9 << " of " << peak / 1e9 << " GFLOP/s");

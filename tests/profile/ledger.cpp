@@ -18,9 +18,9 @@ using namespace tern_test;
 namespace {
 
 /// The line of the ledger for this kind of work at a line of this file; one without work if there is none.
-ledger::Line entry_at(Work work, int line) {
+ledger::Line entry_at(detail::Work work, int line) {
   for (const ledger::Line& entry : ledger::lines())
-    if (entry.work == work && entry.site == tern::text({__FILE__, ":", line})) return entry;
+    if (entry.work == work && entry.site == tern::detail::text({__FILE__, ":", line})) return entry;
   return {work, "", false};
 }
 
@@ -39,12 +39,12 @@ TEST_CASE("the ledger lists copies and waits by the user's line", "[cuda]") {
   const auto x = host.cuda();
   const int back = __LINE__ + 1;
   CHECK((x + x).sum().item() == 4000);
-  const ledger::Line to_device = entry_at(Work::to_device, copies), to_host = entry_at(Work::to_host, back);
+  const ledger::Line to_device = entry_at(detail::Work::to_device, copies), to_host = entry_at(detail::Work::to_host, back);
   CHECK(to_device.count == 3);
   CHECK(to_device.bytes == 3 * 4000);
   CHECK(to_host.count == 1);
   CHECK(to_host.bytes == 4);
-  CHECK(entry_at(Work::wait, back).count == 1);
+  CHECK(entry_at(detail::Work::wait, back).count == 1);
   const std::string report = ledger::report();
   CHECK_THAT(report,
              Catch::Matchers::ContainsSubstring(to_device.site) && Catch::Matchers::ContainsSubstring("to host"));
@@ -70,7 +70,7 @@ void check_times_of_the_model() {
   const int waited = __LINE__ + 1;
   cuda::synchronize();
 
-  const ledger::Line to_device = entry_at(Work::to_device, sent), to_host = entry_at(Work::to_host, fetched);
+  const ledger::Line to_device = entry_at(detail::Work::to_device, sent), to_host = entry_at(detail::Work::to_host, fetched);
   CHECK(to_device.pinned);
   CHECK(to_device.seconds == exactly(10.6e-6));
   CHECK(to_device.overlapped == exactly(3e-6));
@@ -78,7 +78,7 @@ void check_times_of_the_model() {
   CHECK_FALSE(to_host.pinned);
   CHECK(to_host.seconds == exactly(50.6e-6));
   CHECK(to_host.overlapped == Approx(0).margin(1e-11));
-  const ledger::Line stood = entry_at(Work::wait, waited), over = entry_at(Work::wait, fetched);
+  const ledger::Line stood = entry_at(detail::Work::wait, waited), over = entry_at(detail::Work::wait, fetched);
   CHECK(over.count == 1);
   CHECK(over.seconds == exactly(61.2e-6));  // both copies: the driver waits in the call that starts the second
   CHECK(over.overlapped == exactly(3e-6));
@@ -91,9 +91,9 @@ void check_times_of_the_model() {
   CHECK(page.seconds == exactly(65.2e-6));  // the copy in, the copy out behind it, the second sum
   CHECK(to_host.share == exactly(50.6 / 65.2));
   REQUIRE(page.lines.size() == 4);
-  CHECK(page.lines[0].work == Work::wait);  // most seconds first
-  CHECK(page.lines[1].work == Work::to_host);
-  CHECK(page.lines[2].work == Work::to_device);
+  CHECK(page.lines[0].work == detail::Work::wait);  // most seconds first
+  CHECK(page.lines[1].work == detail::Work::to_host);
+  CHECK(page.lines[2].work == detail::Work::to_device);
   const std::string report = ledger::report();
   CHECK_THAT(report, Catch::Matchers::ContainsSubstring(
                          "to device         1       100000      0.011  16.3%     9.43      28%  " + to_device.site +
@@ -125,7 +125,7 @@ TEST_CASE("the ledger as JSON has the lines and their totals", "[cuda]") {
   const auto json = tern_test::parse_json(text);
   REQUIRE(json["lines"].size() == 1);
   const auto& copy = json["lines"][0];
-  CHECK(copy["line"] == tern::text({__FILE__, ":", line}));
+  CHECK(copy["line"] == tern::detail::text({__FILE__, ":", line}));
   CHECK(copy["work"] == "to device");
   CHECK(copy["pinned"] == true);
   CHECK(copy["count"] == 2);
@@ -176,7 +176,7 @@ TEST_CASE("work that spans the turn of a page is on neither", "[cuda]") {
   const Page open;
   const auto x = zeros<Cuda>({4});
   {
-    const cuda::detail::Span span(Work::kernel, "a", 0, cuda::detail::bind(0).compute);
+    const cuda::detail::Span span(detail::Work::kernel, "a", 0, cuda::detail::bind(0).compute);
     CHECK(ledger::page().kernels == 1);  // zeros; the other has not ended
     ledger::start();
   }
@@ -187,7 +187,7 @@ TEST_CASE("what ends while an outer piece of work goes on is listed with it", "[
   const OtherProfiler other;
   const Page open;
   {
-    const cuda::detail::Span span(Work::to_device, "outer", 0, cuda::detail::bind(0).compute, 8);
+    const cuda::detail::Span span(detail::Work::to_device, "outer", 0, cuda::detail::bind(0).compute, 8);
     cuda::synchronize();
     CHECK(ledger::lines().empty());
   }
@@ -206,9 +206,9 @@ TEST_CASE("an event that cannot be recorded costs its work the time, not the pag
   cuda::synchronize();
   fail_call(nullptr, 0, 0);
   CHECK(error_of([] { cuda::synchronize(); }).find("cuEventRecord") != std::string::npos);  // told by the next call
-  CHECK(entry_at(Work::wait, line).count == 1);
-  CHECK(entry_at(Work::wait, lost).count == 1);
-  CHECK(entry_at(Work::wait, lost).seconds == 0);
+  CHECK(entry_at(detail::Work::wait, line).count == 1);
+  CHECK(entry_at(detail::Work::wait, lost).count == 1);
+  CHECK(entry_at(detail::Work::wait, lost).seconds == 0);
 }
 
 TEST_CASE("a training step copies nothing and makes the host wait nowhere", "[cuda]") {
@@ -237,7 +237,7 @@ TEST_CASE("events lengthen what they time; CUPTI's records do not", "[cuda]") {
   {
     const Page open;
     send();
-    CHECK(entry_at(Work::to_device, sent).seconds == exactly(10.6e-6));
+    CHECK(entry_at(detail::Work::to_device, sent).seconds == exactly(10.6e-6));
     CHECK(ledger::page().no_records.empty());
     CHECK_THAT(ledger::report(), Catch::Matchers::ContainsSubstring("\ntimes from CUPTI's records\n"));
     CHECK(tern_test::parse_json(ledger::json())["times"] == "cupti");
@@ -245,7 +245,7 @@ TEST_CASE("events lengthen what they time; CUPTI's records do not", "[cuda]") {
   const OtherProfiler other;
   const Page open;
   send();
-  CHECK(entry_at(Work::to_device, sent).seconds == exactly(12.1e-6));
+  CHECK(entry_at(detail::Work::to_device, sent).seconds == exactly(12.1e-6));
   const std::string why = "another profiler of this process has CUPTI";
   CHECK(ledger::page().no_records == why);
   CHECK_THAT(ledger::report(), Catch::Matchers::ContainsSubstring("\ntimes from events, which lengthen what they time: " + why + "\n"));
@@ -272,7 +272,7 @@ TEST_CASE("what other code of the process queues is on the page, without a line"
   CHECK(page.computing == exactly(3.5e-6));
   REQUIRE(page.lines.size() == 1);
   CHECK(page.lines[0].site == "(no line)");
-  CHECK(page.lines[0].work == Work::to_device);
+  CHECK(page.lines[0].work == detail::Work::to_device);
   CHECK(page.lines[0].bytes == 100000);
   CHECK_FALSE(page.lines[0].pinned);
   CHECK(page.lines[0].seconds == exactly(20.6e-6));
@@ -305,21 +305,21 @@ TEST_CASE("the parts of what a device did, with its idle time, add up", "[cuda]"
   graph.capture([&] { x.zero_(), x.zero_(); });
   x + x;
   cuda::synchronize();
-  Phase& phase = tern::detail::device_events.phase;
+  detail::Phase& phase = tern::detail::device_events.phase;
   const Page open;
-  phase = Phase::forward;
+  phase = detail::Phase::forward;
   x + x;  // 3 us
   const auto pending = host.cuda_async();  // 10.6 us from the start
-  phase = Phase::backward;
+  phase = detail::Phase::backward;
   x.zero_(), x.zero_();  // 4 us
   graph.replay();        // 4 us
-  phase = Phase::other;
+  phase = detail::Phase::other;
   cuda::synchronize();
   const ledger::DeviceParts parts = ledger::device_parts(0);
-  CHECK(parts.seconds[int(Phase::forward)] == exactly(3e-6));
-  CHECK(parts.seconds[int(Phase::backward)] == exactly(4e-6));
-  CHECK(parts.seconds[int(Phase::captured)] == exactly(4e-6));
-  CHECK(parts.seconds[int(Phase::other)] == 0);
+  CHECK(parts.seconds[int(detail::Phase::forward)] == exactly(3e-6));
+  CHECK(parts.seconds[int(detail::Phase::backward)] == exactly(4e-6));
+  CHECK(parts.seconds[int(detail::Phase::captured)] == exactly(4e-6));
+  CHECK(parts.seconds[int(detail::Phase::other)] == 0);
   CHECK(parts.busy() == exactly(11e-6 + parts.transfers));
   CHECK(parts.busy() <= ledger::page().seconds + 1e-12);
   CHECK(ledger::page().kernels == 5);  // a captured step's one by one

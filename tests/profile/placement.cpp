@@ -34,7 +34,7 @@ Placement round_machine() {
   place.cuda_elementwise = proportional(1e11);
   place.cpu_convolution = proportional(5e10);
   place.cuda_convolution = proportional(5e12);
-  place.queueing[int(Effort::product)] = 3e-6, place.queueing[int(Effort::convolution)] = 5e-6, place.queueing[int(Effort::pass)] = 1e-6;
+  place.queueing[int(detail::Effort::product)] = 3e-6, place.queueing[int(detail::Effort::convolution)] = 5e-6, place.queueing[int(detail::Effort::pass)] = 1e-6;
   place.copies[0][0] = proportional(1e10);
   place.copies[1][0] = proportional(5e9);
   place.copies[0][1] = place.copies[1][1] = proportional(2e10);
@@ -64,9 +64,9 @@ TEST_CASE("placement: products are predicted by their operations and by what the
   const profile::Prediction thin = place.matmul(1, 4000, 4000);
   CHECK(thin.predicted.cpu == Approx((4000. * 4000 + 8000) / 3 * 1e-9));
   CHECK(thin.predicted.cuda == Approx((4000. * 4000 + 8000) / 3 * 1e-11));
-  CHECK(place.copy(1e6, Work::to_device) == Approx(1e-4));
-  CHECK(place.copy(1e6, Work::to_host) == Approx(2e-4));
-  CHECK(place.copy(1e6, Work::to_host, true) == Approx(5e-5));
+  CHECK(place.copy(1e6, detail::Work::to_device) == Approx(1e-4));
+  CHECK(place.copy(1e6, detail::Work::to_host) == Approx(2e-4));
+  CHECK(place.copy(1e6, detail::Work::to_host, true) == Approx(5e-5));
 }
 
 TEST_CASE("placement: from what size and from how many uses on") {
@@ -301,7 +301,7 @@ TEST_CASE("placement: what a question copies is accounted to the line that asks"
   const auto lines = ledger::lines();
   ledger::stop();
   CHECK(lines.size() == 3);  // there, back, and the wait for that
-  for (const ledger::Line& each : lines) CHECK(each.site == tern::text({__FILE__, ":", line}));
+  for (const ledger::Line& each : lines) CHECK(each.site == tern::detail::text({__FILE__, ":", line}));
 }
 
 TEST_CASE("placement: what cannot be answered is an Error") {

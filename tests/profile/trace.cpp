@@ -65,9 +65,9 @@ TEST_CASE("the trace has each kernel, copy and wait at its time, on the lane of 
     CHECK(found[i]["tid"] == expected[i].tid);
   }
   CHECK(found[3]["name"] == "wait for the device");
-  CHECK(found[3]["args"]["line"] == tern::text({__FILE__, ":", waited}));
+  CHECK(found[3]["args"]["line"] == tern::detail::text({__FILE__, ":", waited}));
   const Json& copy = found[1]["args"];
-  CHECK(copy["line"] == tern::text({__FILE__, ":", sent}));
+  CHECK(copy["line"] == tern::detail::text({__FILE__, ":", sent}));
   CHECK(copy["bytes"] == 100000);
   CHECK(double(copy["GB/s"]) == Approx(100 / 10.6).epsilon(1e-3));
   CHECK(copy["pinned"] == true);

@@ -96,7 +96,7 @@ TEMPLATE_TEST_CASE("a U-Net learns to mark the bright half of an image", "[progr
   optim::Adam adam(net.parameters(), {.lr = 0.02});
   const auto losses = train(adam, 12, [&] { return binary_cross_entropy_with_logits(net(x), bright); });
   CHECK(losses.back() < 0.5 * losses.front());
-  CHECK(net(x).shape() == Shape{2, 1, 8, 8});
+  CHECK(net(x).shape() == tern::detail::Shape{2, 1, 8, 8});
 }
 
 TEMPLATE_TEST_CASE("a DenseNet's features are concatenated in a loop", "[programs]", TERN_TEST_DEVICES) {
@@ -104,7 +104,7 @@ TEMPLATE_TEST_CASE("a DenseNet's features are concatenated in a loop", "[program
   manual_seed(1);
   DenseNet<D> net;
   const auto x = spread_tensor<D, float>({6, 1, 5, 5});
-  CHECK(net.block(x).shape() == Shape{6, 10, 5, 5});
+  CHECK(net.block(x).shape() == tern::detail::Shape{6, 10, 5, 5});
   const auto y = tensor_of<D, Index>({0, 1, 0, 1, 0, 1});
   optim::SGD sgd(net.parameters(), {.lr = 0.1, .momentum = 0.9});
   const auto losses = train(sgd, 5, [&] { return cross_entropy(net(x), y); });

@@ -32,7 +32,7 @@ Tensor<Cpu, double> doubles(const AnyTensor& x) {
 
 void require_close(const std::string& what, const AnyTensor& got, const AnyTensor& want, Tolerance tolerance) {
   const Tensor<Cpu, double> x = doubles(got), y = doubles(want);
-  if (x.shape() != y.shape()) throw std::runtime_error(what + ": shape " + text({x.shape()}) + ", expected " + text({y.shape()}));
+  if (x.shape() != y.shape()) throw std::runtime_error(what + ": shape " + detail::text({x.shape()}) + ", expected " + detail::text({y.shape()}));
   for (Index i = 0; i < x.numel(); ++i)
     if (!(std::abs(x.data()[i] - y.data()[i]) <= tolerance.absolute + tolerance.relative * std::abs(y.data()[i])))
       throw std::runtime_error(what + ": element " + std::to_string(i) + " is " + std::to_string(x.data()[i]) + ", expected " +
@@ -67,7 +67,7 @@ class Run {
   }
 
  private:
-  X recorded(const std::string& name) const { return to_device(to_type(tensors_.at(name).template as<Cpu, float>().clone(), Type<T>{}), Device_{}); }
+  X recorded(const std::string& name) const { return to_device(to_type(tensors_.at(name).template as<Cpu, float>().clone(), detail::Type<T>{}), Device_{}); }
   X input(const std::string& name, const std::string& tensor) {
     X x = recorded(tensor);
     x.requires_grad_();

@@ -5,8 +5,8 @@ import re
 
 from checks import FLAGS, GXX, ROOT, run
 
-# A line marker of the preprocessor, a literal, a name, or a sign.
-TOKEN = re.compile(r'^# \d+ "([^"]+)".*$|"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\w+|\S', re.MULTILINE)
+# A line marker of the preprocessor, a literal (also a raw one, or a number with separators), a name, or a sign.
+TOKEN = re.compile(r'^# \d+ "([^"]+)".*$|R"(?P<end>\w*)\((?s:.*?)\)(?P=end)"|"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\d[\w\']*|\w+|\S', re.MULTILINE)
 NAME = re.compile(r"(?!requires|decltype)[a-z]\w*")
 # A header whose functions need rows.
 PUBLIC = re.compile(r"tern/(ops|functional|linalg)/([^/]+/)?[^/]+$")
@@ -36,27 +36,23 @@ def scope_of(declaration):
     return re.sub(r"\s", "", re.sub(r":\s*:\s*inline \w+", "", written))
 
 
-def declared(preprocessed):
-    """The function templates that headers of ops/, functional/ and linalg/ declare in tern or inside it, but for detail."""
-    names, scopes, declaration, depth, ours = set(), [], [], 0, False
+def declarations(preprocessed):
+    """(file, the namespaces around it, its tokens) of each declaration in a namespace, and of each namespace that is opened."""
+    scopes, declaration, depth, file = [], [], 0, ""
     for match in TOKEN.finditer(preprocessed):
         token = match[0]
         if match[1]:
-            ours = bool(PUBLIC.search(os.path.normpath(match[1])))
+            file = os.path.normpath(match[1])
         elif token in "()[]":
             depth += (token in "([") - (token in ")]")
             declaration.append(token)
-        elif token == "{" and depth == 0 and "namespace" in declaration:
-            scopes.append(scope_of(declaration))
-            declaration = []
         elif token in ("{", ";") and depth == 0:
             inside = [name for scope in scopes for name in scope.split("::") if name]
-            if ours and inside[:1] == ["tern"] and "{" not in inside and "detail" not in inside:
-                name = function_of(declaration)
-                names |= {"::".join([*inside[1:], name])} if name else set()
-            declaration = []
+            if "{" not in inside and declaration:
+                yield file, inside, declaration
             if token == "{":
-                scopes.append("{")
+                scopes.append(scope_of(declaration) if "namespace" in declaration else "{")
+            declaration = []
         elif token == "{":
             scopes.append("(")
         elif token == "}":
@@ -64,6 +60,15 @@ def declared(preprocessed):
             declaration = declaration if closed == "(" else []
         else:
             declaration.append(token)
+
+
+def declared(preprocessed):
+    """The function templates that headers of ops/, functional/ and linalg/ declare in tern or inside it, but for detail."""
+    names = set()
+    for file, inside, declaration in declarations(preprocessed):
+        if PUBLIC.search(file) and inside[:1] == ["tern"] and "detail" not in inside:
+            name = function_of(declaration)
+            names |= {"::".join([*inside[1:], name])} if name else set()
     return names
 
 

@@ -21,8 +21,8 @@ inline constexpr Index hostile_numbers[] = {0,
                                             Index(1) << 42,
                                             -(Index(1) << 42),
                                             (Index(1) << 42) + 1,
-                                            max_elements,
-                                            max_elements + 1,
+                                            tern::detail::max_elements,
+                                            tern::detail::max_elements + 1,
                                             Index(1) << 61,
                                             Index(1) << 62,
                                             -(Index(1) << 62),
@@ -97,12 +97,12 @@ template <class D>
 void check_hostile(const HostileCalls<D>& row) {
   std::vector<Index> numbers(std::begin(hostile_numbers), std::end(hostile_numbers));
   if (!row.sizes) numbers.insert(numbers.end(), std::begin(hostile_positions), std::end(hostile_positions));
-  const Shape shapes[] = {{2, 3}, {0, 3}, {}, {5}, {1, 4, 6}, {1, 4, 5, 6}, {0, 4, 3, 3}, {1, 1, 1, 1, 1, 1, 1, 2}};
-  for (const Shape& shape : shapes) {
+  const tern::detail::Shape shapes[] = {{2, 3}, {0, 3}, {}, {5}, {1, 4, 6}, {1, 4, 5, 6}, {0, 4, 3, 3}, {1, 1, 1, 1, 1, 1, 1, 2}};
+  for (const tern::detail::Shape& shape : shapes) {
     const auto x = spread_tensor<D>(shape).requires_grad_();
     for (const HostileCall<D>& call : row.calls)
       for (const Index v : numbers) {
-        INFO(call.text << " of " << text({shape}) << " with " << v);
+        INFO(call.text << " of " << tern::detail::text({shape}) << " with " << v);
         const std::string error = error_of([&] { call.call(x, v); });
         INFO(error);
         CHECK(names_function_of(row.name + std::string(" ") + call.text, error));

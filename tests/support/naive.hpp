@@ -29,7 +29,7 @@ struct Naive {};
 /// The positions of a shape in row-major order.
 class Positions {
  public:
-  explicit Positions(const tern::Shape& shape) : shape_(shape), rest_(shape.numel()) {
+  explicit Positions(const tern::detail::Shape& shape) : shape_(shape), rest_(shape.numel()) {
     for (int i = 0; i < shape.n; ++i) at[i] = 0;
   }
   bool done() const { return rest_ == 0; }
@@ -39,23 +39,23 @@ class Positions {
   }
   /// The element of an array that is broadcast to the shape.
   template <class T>
-  T& in(const tern::Array& a) const {
+  T& in(const tern::detail::Array& a) const {
     tern::Index offset = 0;
     for (int i = 0; i < a.ndim; ++i)
       if (a.dims[i] != 1) offset += at[i + shape_.n - a.ndim] * a.strides[i];
     return a.as<T>()[offset];
   }
-  tern::Index at[tern::max_dims];
+  tern::Index at[tern::detail::max_dims];
 
  private:
-  tern::Shape shape_;
+  tern::detail::Shape shape_;
   tern::Index rest_;
 };
 
 /// What elements of these types are computed in, one at a time: the first type that is not bool decides.
 template <class First, class... Rest>
 struct Single {
-  using type = tern::expr::Lanes<tern::compute_t<First>, 1>;
+  using type = tern::detail::expr::Lanes<tern::compute_t<First>, 1>;
 };
 template <class Second, class... Rest>
 struct Single<bool, Second, Rest...> : Single<Second, Rest...> {};
@@ -80,10 +80,10 @@ void kernel(On<Naive>, Types<Out, In...>, const Map<F>& op) {
   using V = typename tern_test::Single<In...>::type;
   for (Positions p(op.out.shape()); !p.done(); p.next()) {
     int k = 0;
-    const V x[] = {expr::load_as<V>(&p.in<In>(*op.in[k++]))...};
+    const V x[] = {detail::expr::load_as<V>(&p.in<In>(*op.in[k++]))...};
     k = 0;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
-      expr::store_as<Out>(&p.in<Out>(op.out), op.f(x[I]...));
+      detail::expr::store_as<Out>(&p.in<Out>(op.out), op.f(x[I]...));
     }(std::index_sequence_for<In...>{});
   }
 }
@@ -95,7 +95,7 @@ void kernel(On<Naive>, Types<>, const Fill<T>& op) {
 
 inline void kernel(On<Naive>, Types<>, const Copy& op) {
   const Array &out = op.out, &in = op.in;
-  const int bytes = size_of(out.dtype);
+  const int bytes = tern::detail::size_of(out.dtype);
   for (Positions p(out.shape()); !p.done(); p.next()) {
     if (bytes == 1) p.in<std::uint8_t>(out) = p.in<std::uint8_t>(in);
     else if (bytes == 2) p.in<std::uint16_t>(out) = p.in<std::uint16_t>(in);
@@ -106,30 +106,30 @@ inline void kernel(On<Naive>, Types<>, const Copy& op) {
 
 template <class C, class Out, class... In, class R, class F, class G>
 void kernel(On<Naive>, Types<C, Out, In...>, const Reduce<R, F, G>& op) {
-  const Shape& shape = op.shape;
-  using V = expr::Lanes<compute_t<C>, 1>;
-  using Wide = std::conditional_t<is_floating_v<C>, double, C>;
-  using Total = expr::Lanes<Wide, 1>;
+  const tern::detail::Shape& shape = op.shape;
+  using V = detail::expr::Lanes<compute_t<C>, 1>;
+  using Wide = std::conditional_t<tern::detail::is_floating_v<C>, double, C>;
+  using Total = detail::expr::Lanes<Wide, 1>;
   std::vector<Total> sums(std::size_t(op.out.numel), Total(R::template identity<Wide>()));
   for (Positions p(shape); !p.done(); p.next()) {
     std::size_t at = 0;
     for (int i = 0; i < shape.n; ++i)
       if (!(op.mask >> i & 1)) at = at * std::size_t(shape[i]) + std::size_t(p.at[i]);
     int k = 0;
-    const V x[] = {expr::load_as<V>(&p.in<In>(*op.in[k++]))...};
+    const V x[] = {detail::expr::load_as<V>(&p.in<In>(*op.in[k++]))...};
     const V value = [&]<std::size_t... I>(std::index_sequence<I...>) {
       return V(op.f(x[I]...));
     }(std::index_sequence_for<In...>{});
     sums[at] = R::combine(sums[at], Total(value.v[0]));
   }
-  for (std::size_t i = 0; i < sums.size(); ++i) expr::store_as<Out>(op.out.template as<Out>() + i, op.finish(V(sums[i].v[0])));
+  for (std::size_t i = 0; i < sums.size(); ++i) detail::expr::store_as<Out>(op.out.template as<Out>() + i, op.finish(V(sums[i].v[0])));
 }
 
 template <class T>
 void kernel(On<Naive>, Types<T>, const ArgExtreme& op) {
   const Array& in = op.in;
   const int dim = op.dim;
-  Shape outer = in.shape();
+  tern::detail::Shape outer = in.shape();
   outer[dim] = 1;
   Index* result = op.out.as<Index>();
   for (Positions p(outer); !p.done(); p.next()) {
@@ -145,7 +145,7 @@ void kernel(On<Naive>, Types<T>, const ArgExtreme& op) {
 template <class T>
 void kernel(On<Naive>, Types<T>, const MatMul& op) {
   using Wide =
-      std::conditional_t<is_floating_v<T>, double, std::conditional_t<std::is_same_v<T, bool>, bool, std::uint64_t>>;
+      std::conditional_t<tern::detail::is_floating_v<T>, double, std::conditional_t<std::is_same_v<T, bool>, bool, std::uint64_t>>;
   const Array &a = op.a, &b = op.b, &c = op.c;
   const Index m = c.dims[c.ndim - 2], n = c.dims[c.ndim - 1], depth = a.dims[a.ndim - 1];
   const auto element = [](const Array& of, Index batch, Index i, Index j) -> T& {
@@ -170,10 +170,10 @@ void kernel(On<Naive>, Types<T...>, const Update<F>& op) {
     const Array* const* const arrays = op.arrays + std::size_t(set) * sizeof...(T);
     for (Index i = 0; i < arrays[0]->numel; ++i) {
       [&]<std::size_t... K>(std::index_sequence<K...>) {
-        V x[] = {expr::load_as<V>(arrays[K]->template as<const T>() + i)...};
+        V x[] = {detail::expr::load_as<V>(arrays[K]->template as<const T>() + i)...};
         op.f(x[K]...);
         const auto store = [&]<class U>(U* p, const V& v) {
-          if constexpr (!std::is_const_v<U>) expr::store_as<U>(p, v);
+          if constexpr (!std::is_const_v<U>) detail::expr::store_as<U>(p, v);
         };
         (store(arrays[K]->template as<T>() + i, x[K]), ...);
       }(std::index_sequence_for<T...>{});
@@ -230,18 +230,18 @@ void kernel(On<Naive>, Types<>, const FillRange<T>& op) {
 }
 
 inline void kernel(On<Naive>, Types<>, const RefuseIf& op) {
-  if (*op.found.as<bool>()) refuse_element(op.op, op.what, 0, 0);
+  if (*op.found.as<bool>()) tern::detail::refuse_element(op.op, op.what, 0, 0);
 }
 
 namespace naive {
 inline std::uint32_t random_word(RandomState state, Index i) {
-  return philox(state.seed, state.stream, std::uint64_t(i / 4)).word[i % 4];
+  return tern::detail::philox(state.seed, state.stream, std::uint64_t(i / 4)).word[i % 4];
 }
 /// The i-th number in [0, 1) of a state.
 template <class T>
 compute_t<T> random_unit(RandomState state, Index i) {
-  if constexpr (std::is_same_v<T, double>) return unit_double(random_word(state, 2 * i), random_word(state, 2 * i + 1));
-  else return unit_float(random_word(state, i));
+  if constexpr (std::is_same_v<T, double>) return tern::detail::unit_double(random_word(state, 2 * i), random_word(state, 2 * i + 1));
+  else return tern::detail::unit_float(random_word(state, i));
 }
 }  // namespace naive
 
@@ -257,7 +257,7 @@ void kernel(On<Naive>, Types<T>, const Dropout& op) {
   const auto keep = std::uint32_t((1 - op.p) * 65536 + 0.5);
   for (Index i = 0; i < op.in.numel; ++i) {
     const std::uint32_t word =
-        philox(op.state.seed, op.state.stream, std::uint64_t(i / 128 * 16 + i % 16)).word[i % 128 / 32];
+        tern::detail::philox(op.state.seed, op.state.stream, std::uint64_t(i / 128 * 16 + i % 16)).word[i % 128 / 32];
     const bool kept = (i % 32 < 16 ? word & 0xffff : word >> 16) < keep;
     using C = compute_t<T>;
     op.out.as<T>()[i] = T(kept ? C(1 / (1 - op.p)) * C(op.in.as<T>()[i]) : C(0));

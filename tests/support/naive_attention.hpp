@@ -24,7 +24,7 @@ void each_score(const Op& op, const F& f) {
 }  // namespace naive
 
 template <class T>
-  requires(!is_half_v<T>)
+  requires(!tern::detail::is_half_v<T>)
 void kernel(On<Naive>, Types<T>, const Attention& op) {
   const Index width = op.v.dims[op.v.ndim - 1];
   std::vector<double> sums(std::size_t(op.log_sums.numel), 0), results(std::size_t(op.out.numel), 0);
@@ -42,7 +42,7 @@ void kernel(On<Naive>, Types<T>, const Attention& op) {
 }
 
 template <class T>
-  requires(!is_half_v<T>)
+  requires(!tern::detail::is_half_v<T>)
 void kernel(On<Naive>, Types<T>, const AttentionGradient& op) {
   const AttentionSizes s(op.q, op.k, op.v);
   const auto add = [](const Array* to, Index row, Index columns, double factor, const Array& from, Index other) {

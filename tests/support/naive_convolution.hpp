@@ -21,7 +21,7 @@ void each_product(const ConvParams& c, const Array& x, const Array& weight, cons
   const Index in = weight.dims[1], out = weight.dims[0] / c.groups;
   for (Positions to(y.shape()); !to.done(); to.next()) {
     const Index in_y = offset(y, to.at), first_channel = to.at[1] / out * in;
-    for (Positions tap(Shape(weight.dims + 2, c.dims)); !tap.done(); tap.next()) {
+    for (Positions tap(tern::detail::Shape(weight.dims + 2, c.dims)); !tap.done(); tap.next()) {
       Index in_weight = to.at[1] * weight.strides[0], in_x = to.at[0] * x.strides[0] + first_channel * x.strides[1];
       bool inside = true;
       for (int i = 0; i < c.dims; ++i) {

@@ -9,7 +9,7 @@ namespace backend {
 inline void kernel(On<Naive>, Types<>, const CheckRange& op) {
   for (Index i = 0; i < op.index.numel; ++i) {
     const Index k = op.index.as<Index>()[i];
-    if (k < 0 || k >= op.size) refuse_element(op.op, BadElement::index, k, op.size);
+    if (k < 0 || k >= op.size) tern::detail::refuse_element(op.op, tern::detail::BadElement::index, k, op.size);
   }
 }
 
@@ -17,7 +17,7 @@ namespace naive {
 /// Calls f(position in a, i) for the i-th element of index, the number read standing for its place along dim.
 template <class F> void each_indexed(const Array& a, int dim, const Array& index, const F& f) {
   for (Index i = 0; i < index.numel; ++i) {
-    Index rest = i, position = 0, stride = 1, place[max_dims];
+    Index rest = i, position = 0, stride = 1, place[tern::detail::max_dims];
     for (int d = index.ndim; d-- > 0; rest /= index.dims[d]) place[d] = rest % index.dims[d];
     for (int d = a.ndim; d-- > 0; stride *= a.dims[d])
       position += (d == dim ? index.as<Index>()[i] : place[d]) * stride;
@@ -28,7 +28,7 @@ template <class F> void each_indexed(const Array& a, int dim, const Array& index
 
 inline void kernel(On<Naive>, Types<>, const IndexSelect& op) {
   const Array &out = op.out, &x = op.x, &index = op.index;
-  const Index bytes = x.dims[0] ? x.numel / x.dims[0] * size_of(x.dtype) : 0;
+  const Index bytes = x.dims[0] ? x.numel / x.dims[0] * tern::detail::size_of(x.dtype) : 0;
   for (Index i = 0; i < index.numel; ++i)
     for (Index b = 0; b < bytes; ++b) out.data[i * bytes + b] = x.data[index.as<Index>()[i] * bytes + b];
 }
@@ -47,7 +47,7 @@ void kernel(On<Naive>, Types<T>, const IndexAdd& op) {
 inline void kernel(On<Naive>, Types<>, const Gather& op) {
   const Array &out = op.out, &x = op.x;
   run<Naive>(CheckRange{"gather", op.index, x.ndim ? x.dims[op.dim] : 1});
-  const int bytes = size_of(x.dtype);
+  const int bytes = tern::detail::size_of(x.dtype);
   naive::each_indexed(x, op.dim, op.index, [&](Index from, Index to) {
     for (int b = 0; b < bytes; ++b) out.data[to * bytes + b] = x.data[from * bytes + b];
   });

@@ -19,7 +19,7 @@ void for_row(const Rows& a, Index row_a, const Rows& b, Index row_b, const F& f)
     return sum;
   };
   const int n = a.array.ndim - a.lead;
-  for (tern_test::Positions p(Shape(a.array.dims + a.lead, n)); !p.done(); p.next())
+  for (tern_test::Positions p(tern::detail::Shape(a.array.dims + a.lead, n)); !p.done(); p.next())
     f(offset(a, row_a, p.at), offset(b, row_b, p.at));
 }
 
@@ -32,7 +32,7 @@ inline void kernel(On<Naive>, Types<>, const RowNumbers& op) {
     for (int k = 0; k < op.count; ++k) {
       const RowIndex& term = op.indices[k];
       const Index at = p.in<Index>(*term.index), size = term.size;
-      if (at < (term.from_end ? -size : 0) || at >= size) refuse_element(op.op, BadElement::index, at, size);
+      if (at < (term.from_end ? -size : 0) || at >= size) tern::detail::refuse_element(op.op, tern::detail::BadElement::index, at, size);
       sum += (at < 0 ? at + size : at) * term.step;
     }
     p.in<Index>(out) = sum;
@@ -42,7 +42,7 @@ inline void kernel(On<Naive>, Types<>, const RowNumbers& op) {
 inline void kernel(On<Naive>, Types<>, const CopyRows& op) {
   const Rows &out = op.out, &in = op.in;
   const RowMoves& moves = op.moves;
-  const int bytes = size_of(out.array.dtype);
+  const int bytes = tern::detail::size_of(out.array.dtype);
   for (Index i = 0; i < moves.count; ++i) {
     const Index to = moves.to ? moves.to->as<Index>()[i] : i, from = moves.from ? moves.from->as<Index>()[i] : i;
     if (to < 0) continue;

@@ -12,7 +12,7 @@ namespace backend {
 
 template <class T>
 void kernel(On<Naive>, Types<T>, const Scan& op) {
-  using S = std::conditional_t<is_floating_v<T>, double, T>;
+  using S = std::conditional_t<tern::detail::is_floating_v<T>, double, T>;
   const Array& in = op.in;
   const int dim = op.dim;
   const bool reverse = op.reverse;

@@ -21,10 +21,10 @@ template <class T> struct Row {
 };
 
 /// The shape with one position along dim: where the rows start.
-inline Shape row_starts(const Array& a, int dim) {
-  Shape shape = a.shape();
+inline tern::detail::Shape row_starts(const Array& a, int dim) {
+  tern::detail::Shape shape = a.shape();
   shape[dim] = 1;
-  return a.dims[dim] ? shape : Shape(Index(0));
+  return a.dims[dim] ? shape : tern::detail::Shape(Index(0));
 }
 
 template <class T> double log_sum_exp(const Row<T>& x) {
@@ -70,7 +70,7 @@ void each_sample(const Op& op, const F& f, const G& ignored) {
       ignored(p, row);
       continue;
     }
-    if (t < 0 || t >= x.dims[1]) refuse_element(op.options.op, BadElement::target, t, x.dims[1], row);
+    if (t < 0 || t >= x.dims[1]) tern::detail::refuse_element(op.options.op, tern::detail::BadElement::target, t, x.dims[1], row);
     f(p, row, t, weight_of);
   }
 }

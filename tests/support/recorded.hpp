@@ -16,8 +16,8 @@ inline std::vector<double> numbers_of(const Json& tensor) {
   for (const Json& j : tensor["data"]) values.push_back(number_of(j));
   return values;
 }
-inline Shape shape_of(const Json& tensor) {
-  Shape shape;
+inline tern::detail::Shape shape_of(const Json& tensor) {
+  tern::detail::Shape shape;
   for (const Json& j : tensor["shape"]) shape.push_back(j.get<Index>());
   return shape;
 }
@@ -56,7 +56,7 @@ class RecordedCase {
   /// Compares a result, and after a backward from 1, 2, 3, ... the gradients of these inputs.
   template <class D, class T, class... X> void check(const Tensor<D, T>& y, const X&... inputs) const {
     INFO("recorded case " << name_);
-    REQUIRE(name_of(y.dtype()) == json_["output"]["dtype"].get<std::string>());
+    REQUIRE(tern::detail::name_of(y.dtype()) == json_["output"]["dtype"].get<std::string>());
     REQUIRE(y.shape() == shape_of(json_["output"]));
     check_close(values_of(y), numbers_of(json_["output"]));
     if constexpr (sizeof...(X) > 0) {

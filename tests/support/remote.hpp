@@ -36,10 +36,10 @@ class RemoteMemory {
     if (!free.empty()) {
       void* const block = free.back();
       free.pop_back();
-      in_use_ += tern::memory::class_bytes(size_class);
+      in_use_ += tern::detail::memory::class_bytes(size_class);
       return block;
     }
-    const std::size_t bytes = tern::memory::class_bytes(size_class);
+    const std::size_t bytes = tern::detail::memory::class_bytes(size_class);
     in_use_ += bytes;
     if (bytes >= large) used_ = (used_ + page - 1) / page * page;
     if (bytes > most - used_) tern::fail("remote memory", {"out of memory: ", tern::Index(bytes), " bytes were asked for"});
@@ -49,7 +49,7 @@ class RemoteMemory {
   void deallocate(void* block, int size_class) {
     const std::lock_guard lock(mutex_);
     free_[size_class].push_back(block);
-    const std::size_t bytes = tern::memory::class_bytes(size_class);
+    const std::size_t bytes = tern::detail::memory::class_bytes(size_class);
     in_use_ -= bytes;
     if (bytes >= large) madvise(block, bytes, MADV_DONTNEED);  // opening costs time for each page that is there
   }
@@ -83,13 +83,13 @@ class RemoteMemory {
   char* first_ = nullptr;
   std::size_t used_ = 0, in_use_ = 0;  // bytes mapped so far; bytes of blocks that are not free
   int open_ = 0;  // kernels and transfers under way
-  std::vector<void*> free_[tern::memory::class_count];
+  std::vector<void*> free_[tern::detail::memory::class_count];
 };
 
 /// While alive, the devices' memory can be read and written. Counts as one piece of work.
 class RemoteWork {
  public:
-  explicit RemoteWork(tern::Work work, std::size_t bytes = 0) {
+  explicit RemoteWork(tern::detail::Work work, std::size_t bytes = 0) {
     ++tern::detail::device_events.count[int(work)];
     tern::detail::device_events.bytes[int(work)] += std::int64_t(bytes);
     RemoteMemory::instance().open();
@@ -103,7 +103,7 @@ class RemoteWork {
 template <class D, class... T, class Op>
   requires(std::is_same_v<D, Remote>) && tern::backend::HasKernel<Naive, Op, T...>
 void kernel(tern::backend::On<D>, tern::backend::Types<T...> types, const Op& op) {
-  const RemoteWork open_memory(tern::Work::kernel);
+  const RemoteWork open_memory(tern::detail::Work::kernel);
   kernel(tern::backend::On<Naive>{}, types, op);
 }
 
@@ -128,21 +128,21 @@ struct DeviceTraits<tern_test::Remote> {
   }
   static DeviceMemory allocate(int ordinal, std::size_t bytes) {
     open(ordinal);
-    const int size_class = memory::class_of(bytes);
-    const Deleter deleter = [](void* block, void* context) {
+    const int size_class = detail::memory::class_of(bytes);
+    const tern::detail::Deleter deleter = [](void* block, void* context) {
       tern_test::RemoteMemory::instance().deallocate(block, int(reinterpret_cast<std::intptr_t>(context)));
     };
     return {tern_test::RemoteMemory::instance().allocate(size_class), deleter, reinterpret_cast<void*>(std::intptr_t(size_class))};
   }
-  static void copy_from_host(int, void* to, const void* from, std::size_t bytes) { copy(Work::to_device, to, from, bytes); }
+  static void copy_from_host(int, void* to, const void* from, std::size_t bytes) { copy(tern::detail::Work::to_device, to, from, bytes); }
   static void copy_to_host(int, void* to, const void* from, std::size_t bytes) {
-    ++detail::device_events.count[int(Work::wait)];
-    copy(Work::to_host, to, from, bytes);
+    ++detail::device_events.count[int(tern::detail::Work::wait)];
+    copy(tern::detail::Work::to_host, to, from, bytes);
   }
-  static void copy_to_peer(int, void* to, int, const void* from, std::size_t bytes) { copy(Work::to_device, to, from, bytes); }
+  static void copy_to_peer(int, void* to, int, const void* from, std::size_t bytes) { copy(tern::detail::Work::to_device, to, from, bytes); }
 
  private:
-  static void copy(Work work, void* to, const void* from, std::size_t bytes) {
+  static void copy(tern::detail::Work work, void* to, const void* from, std::size_t bytes) {
     const tern_test::RemoteWork open_memory(work, bytes);
     if (bytes) std::memcpy(to, from, bytes);
   }

@@ -43,7 +43,7 @@ Tensor<D, Out> mapped(const F& f, const Tensor<D, T>&... x) {
 
 /// A tensor of the values in row-major order.
 template <class D, class T = double>
-Tensor<D, T> tensor_of(const std::vector<double>& values, const Shape& shape) {
+Tensor<D, T> tensor_of(const std::vector<double>& values, const detail::Shape& shape) {
   using Host = std::conditional_t<HostDevice<D>, D, Cpu>;
   const Tensor<Host, T> x = empty<Host, T>(shape);
   REQUIRE(Index(values.size()) == x.numel());
@@ -53,7 +53,7 @@ Tensor<D, T> tensor_of(const std::vector<double>& values, const Shape& shape) {
 }
 template <class D, class T = double>
 Tensor<D, T> tensor_of(const std::vector<double>& values) {
-  return tensor_of<D, T>(values, Shape(Index(values.size())));
+  return tensor_of<D, T>(values, detail::Shape(Index(values.size())));
 }
 
 /// The elements in row-major order, as doubles.
@@ -69,7 +69,7 @@ std::vector<double> values_of(const Tensor<D, T>& x) {
 /// Bytes held by tensors, on every device.
 inline Index memory_in_use() {
   cuda::synchronize();  // memory that was freed is free once the device has come that far
-  return cpu::memory_stats().current + cuda::memory_stats().current + Index(RemoteMemory::instance().in_use());
+  return detail::cpu::memory_stats().current + cuda::memory_stats().current + Index(RemoteMemory::instance().in_use());
 }
 
 /// Numbers that fill [low, high] unevenly, all different.
@@ -79,7 +79,7 @@ inline std::vector<double> spread_values(Index n, double low = -2, double high =
   return values;
 }
 template <class D, class T = double>
-Tensor<D, T> spread_tensor(const Shape& shape, double low = -2, double high = 2) {
+Tensor<D, T> spread_tensor(const detail::Shape& shape, double low = -2, double high = 2) {
   return tensor_of<D, T>(spread_values(shape.numel(), low, high), shape);
 }
 
@@ -101,7 +101,7 @@ std::vector<Tensor<D, T>> layouts(const Tensor<D, T>& x) {
   std::vector<Tensor<D, T>> all{x.clone()};
   if (x.dim() == 0) return all;
   all.push_back(x.transpose(0, -1).contiguous().transpose(0, -1));
-  Shape wide = x.shape(), long_rows = x.shape();
+  detail::Shape wide = x.shape(), long_rows = x.shape();
   wide[0] = 2 * wide[0];
   long_rows[long_rows.n - 1] += 3;
   all.push_back(zeros<D, T>(wide).slice(0, {0, Slice::open, 2}));

@@ -14,7 +14,7 @@ TEST_CASE("AnyTensor holds tensors of any device and type", "[any_tensor]") {
   std::vector<AnyTensor> all{a, b};
   CHECK(all[0].dtype() == DType::float32);
   CHECK(all[0].device_name() == std::string("cpu"));
-  CHECK(all[0].shape() == Shape{2, 2});
+  CHECK(all[0].shape() == detail::Shape{2, 2});
   CHECK(all[0].numel() == 4);
   CHECK(all[1].device_name() == std::string("naive"));
   CHECK(all[0].is<Cpu>());

@@ -14,20 +14,20 @@ TEMPLATE_TEST_CASE("a list becomes a tensor", "[creation]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto vector = tensor<D>({1, 2.5, -3});
   static_assert(std::is_same_v<decltype(vector), const Tensor<D, float>>);
-  CHECK(vector.shape() == Shape{3});
+  CHECK(vector.shape() == detail::Shape{3});
   CHECK(values_of(vector) == Values{1, 2.5, -3});
   const auto matrix = tensor<D, double>({{1, 2, 3}, {4, 5, 6}});
-  CHECK(matrix.shape() == Shape{2, 3});
+  CHECK(matrix.shape() == detail::Shape{2, 3});
   CHECK(values_of(matrix) == Values{1, 2, 3, 4, 5, 6});
   const auto blocks = tensor<D, std::int64_t>({{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}, {{9, 10}, {11, 12}}});
-  CHECK(blocks.shape() == Shape{3, 2, 2});
+  CHECK(blocks.shape() == detail::Shape{3, 2, 2});
   CHECK(values_of(blocks) == Values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   CHECK(values_of(tensor<D, bool>({true, false})) == Values{1, 0});
   CHECK(values_of(tensor<D, bfloat16>({0.5f, 3})) == Values{0.5, 3});
   CHECK(values_of(scalar_tensor<D>(2.5f)) == Values{2.5});
   CHECK(scalar_tensor<D>(2.5f).dim() == 0);
   CHECK(values_of(from_vector<D>(std::vector<float>{1, 2, 3, 4}, {2, 2})) == Values{1, 2, 3, 4});
-  CHECK(from_vector<D>(std::vector<double>{}, {0, 3}).shape() == Shape{0, 3});
+  CHECK(from_vector<D>(std::vector<double>{}, {0, 3}).shape() == detail::Shape{0, 3});
 }
 
 TEMPLATE_TEST_CASE("lists that are no rectangle are refused", "[creation][refusal]", TERN_TEST_DEVICES) {
@@ -70,8 +70,8 @@ TEMPLATE_TEST_CASE("arange counts in int64, or in float where a step is broken",
   CHECK(values_of(arange<D>(0, 1, 0.25)) == Values{0, 0.25, 0.5, 0.75});
   CHECK(values_of(arange<D, half>(0, 3)) == Values{0, 1, 2});
   CHECK(values_of(arange<D, std::uint8_t>(250, 256)) == Values{250, 251, 252, 253, 254, 255});
-  CHECK(arange<D>(0).shape() == Shape{0});
-  CHECK(arange<D>(3, 3, -1).shape() == Shape{0});
+  CHECK(arange<D>(0).shape() == detail::Shape{0});
+  CHECK(arange<D>(3, 3, -1).shape() == detail::Shape{0});
   CHECK(values_of(arange<D>((Index(1) << 40) + 1, (Index(1) << 40) + 3)) == Values{1099511627777, 1099511627778});
   CHECK(error_of([] { arange<D>(0, 3, -1); }) == "arange: steps of -1 do not lead from 0 to 3");
   CHECK(error_of([] { arange<D>(0, 3, 0); }) != "");
@@ -82,7 +82,7 @@ TEMPLATE_TEST_CASE("linspace includes both ends", "[creation]", TERN_TEST_DEVICE
   using D = TestType;
   CHECK(values_of(linspace<D>(0, 1, 5)) == Values{0, 0.25, 0.5, 0.75, 1});
   CHECK(values_of(linspace<D>(3, 7, 1)) == Values{3});
-  CHECK(linspace<D>(3, 7, 0).shape() == Shape{0});
+  CHECK(linspace<D>(3, 7, 0).shape() == detail::Shape{0});
   for (const Index n : {2, 3, 7, 10, 1000}) {
     const Values x = values_of(linspace<D, double>(-0.1, 0.7, n));
     CHECK(x.front() == -0.1);
@@ -97,12 +97,12 @@ TEMPLATE_TEST_CASE("eye has ones on its diagonal", "[creation]", TERN_TEST_DEVIC
   for (const Index n : {0, 1, 2, 5}) {
     for (const Index m : {0, 1, 3, 40}) {
       const auto x = eye<TestType, float>(n, m);
-      CHECK(x.shape() == Shape{n, m});
+      CHECK(x.shape() == detail::Shape{n, m});
       const Values values = values_of(x);
       for (Index i = 0; i < n * m; ++i) CHECK(values[std::size_t(i)] == double(i / m == i % m));
     }
   }
-  CHECK(eye<TestType, bool>(3).shape() == Shape{3, 3});
+  CHECK(eye<TestType, bool>(3).shape() == detail::Shape{3, 3});
   CHECK(error_of([] { eye<TestType>(-1); }) == "eye: negative size in [-1, -1]");
   CHECK(error_of([] { eye<TestType>(3, -1); }) == "eye: negative size in [3, -1]");
 }
@@ -133,24 +133,24 @@ TEMPLATE_TEST_CASE("new tensors beside another", "[creation]", TERN_TEST_DEVICES
   static_assert(std::is_same_v<decltype(x.new_zeros({2})), Tensor<D, double>>);
   static_assert(std::is_same_v<decltype(x.new_zeros({2}, i64)), Tensor<D, Index>>);
   CHECK(values_of(x.new_zeros({2, 2})) == Values(4, 0));
-  CHECK(values_of(x.new_ones({2}, boolean)) == Values(2, 1));
+  CHECK(values_of(x.new_ones({2}, bool_)) == Values(2, 1));
   CHECK(values_of(x.new_full({2}, 7.5)) == Values(2, 7.5));
   CHECK(values_of(x.new_full({1, 2}, 7, i32)) == Values(2, 7));
-  CHECK(x.new_empty({4, 5}, f32).shape() == Shape{4, 5});
-  CHECK(x.new_empty({0}).shape() == Shape{0});
+  CHECK(x.new_empty({4, 5}, f32).shape() == detail::Shape{4, 5});
+  CHECK(x.new_empty({0}).shape() == detail::Shape{0});
   CHECK(error_of([&] { x.new_zeros({-1}); }) == "new_zeros: negative size in [-1]");
   CHECK(error_of([] { Tensor<D>().new_ones({1}); }) == "new_ones: a tensor is undefined");
 }
 
 TEMPLATE_TEST_CASE("a refused new tensor names its function and the user's line", "[tensor][refusal]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const Shape wrong{-1};
+  const detail::Shape wrong{-1};
   const auto x = ones<D>({2});
   const auto check = [](const char* function, std::uint32_t line, const auto& f) {
     const std::string error = whole_error_of(f);
     INFO(error);
     CHECK(error.find(std::string(function) + ": ") == 0);
-    CHECK(line_of(error) == text({" (creation.cpp:", Index(line), ")"}));
+    CHECK(line_of(error) == detail::text({" (creation.cpp:", Index(line), ")"}));
   };
 #define TERN_TEST_NEW(function, ...) check(#function, __LINE__, [&] { __VA_ARGS__; })
   TERN_TEST_NEW(empty, empty<D>(wrong));
@@ -158,7 +158,7 @@ TEMPLATE_TEST_CASE("a refused new tensor names its function and the user's line"
   TERN_TEST_NEW(ones, ones<D>(wrong));
   TERN_TEST_NEW(full, full<D>(wrong, 1));
   TERN_TEST_NEW(zeros_like, zeros_like(Tensor<D>()));
-  TERN_TEST_NEW(new_full, (x.new_full({1}, 300, Type<std::uint8_t>())));
+  TERN_TEST_NEW(new_full, (x.new_full({1}, 300, detail::Type<std::uint8_t>())));
   TERN_TEST_NEW(tensor, tensor<D>({{1, 2}, {3}}));
   TERN_TEST_NEW(from_vector, from_vector<D>(std::vector<float>(3), {2}));
   TERN_TEST_NEW(arange, arange<D>(0, 3, -1));

@@ -13,7 +13,7 @@ TEMPLATE_TEST_CASE("channels_last is an order in memory and not of dimensions", 
   auto x = arange<D, float>(120).view({2, 3, 4, 5});
   x.requires_grad_();
   const auto y = x.contiguous(channels_last);
-  CHECK(y.strides() == Shape{60, 1, 15, 3});
+  CHECK(y.strides() == detail::Shape{60, 1, 15, 3});
   CHECK(y.is_contiguous(channels_last));
   CHECK_FALSE(y.is_contiguous());
   CHECK_FALSE(x.is_contiguous(channels_last));
@@ -26,8 +26,8 @@ TEMPLATE_TEST_CASE("channels_last is an order in memory and not of dimensions", 
 
 TEMPLATE_TEST_CASE("channels_last of 3 and 5 dimensions, and of sizes 1 and 0", "[tensor]", TERN_TEST_DEVICES) {
   using D = TestType;
-  CHECK(randn<D>({2, 3, 4}).contiguous(channels_last).strides() == Shape{12, 1, 3});
-  CHECK(randn<D>({2, 3, 4, 5, 6}).contiguous(channels_last).strides() == Shape{360, 1, 90, 18, 3});
+  CHECK(randn<D>({2, 3, 4}).contiguous(channels_last).strides() == detail::Shape{12, 1, 3});
+  CHECK(randn<D>({2, 3, 4, 5, 6}).contiguous(channels_last).strides() == detail::Shape{360, 1, 90, 18, 3});
   CHECK(randn<D>({2, 1, 4, 5}).is_contiguous(channels_last));  // one channel: both orders
   CHECK(randn<D>({2, 3, 1, 1}).is_contiguous(channels_last));
   CHECK(randn<D>({0, 3, 4, 5}).is_contiguous(channels_last));

@@ -10,7 +10,7 @@ using namespace tern_test;
 namespace {
 
 template <class D, class T>
-void check(const Tensor<D, T>& x, const Shape& shape, const std::vector<double>& values) {
+void check(const Tensor<D, T>& x, const detail::Shape& shape, const std::vector<double>& values) {
   CHECK(x.shape() == shape);
   CHECK(values_of(x) == values);
 }

@@ -29,7 +29,7 @@ double number(const Json& value) {
 
 template <class D, class T>
 Tensor<D, T> recorded_tensor(const Json& c) {
-  const Tensor<Cpu, T> x = empty<Cpu, T>(Shape(c["shape"].get<std::vector<Index>>().data(), int(c["shape"].size())));
+  const Tensor<Cpu, T> x = empty<Cpu, T>(detail::Shape(c["shape"].get<std::vector<Index>>().data(), int(c["shape"].size())));
   for (Index i = 0; i < x.numel(); ++i) {
     const Json& data = c["data"];
     x.data()[i] =
@@ -40,7 +40,7 @@ Tensor<D, T> recorded_tensor(const Json& c) {
 
 template <class D, class T>
 void check_type(const Json& c) {
-  if (c["dtype"] != name_of(dtype_of<T>)) return;
+  if (c["dtype"] != detail::name_of(dtype_of<T>)) return;
   const Tensor<D, T> x = recorded_tensor<D, T>(c);
   INFO(c["name"].get<std::string>());
   for (const Tensor<D, T>& y : x.numel() ? layouts(x) : std::vector{x})
@@ -79,7 +79,7 @@ TEST_CASE("type and shape follow the elements", "[print]") {
   stream << full<Cpu, std::int32_t>({2}, -7);
   CHECK(stream.str() == "tensor([-7, -7], Tensor<Cpu, int32_t>[2])");
   stream.str("");
-  stream << ones<Cpu>({2, 3}).shape() << Shape{};
+  stream << ones<Cpu>({2, 3}).shape() << detail::Shape{};
   CHECK(stream.str() == "[2, 3][]");
 }
 

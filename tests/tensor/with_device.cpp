@@ -21,7 +21,7 @@ namespace {
 std::string place(const std::string& name) {
   return with_device(name, []<Device D>(D device) {
     const auto x = full<D>({3}, 2);
-    return tern::text({DeviceTraits<D>::name, " ", detail::ordinal_of(x.device()), " ", detail::ordinal_of(device)});
+    return tern::detail::text({DeviceTraits<D>::name, " ", detail::ordinal_of(x.device()), " ", detail::ordinal_of(device)});
   });
 }
 
@@ -45,7 +45,7 @@ TEST_CASE("a name chooses the device that the function is called with", "[with_d
 
 TEST_CASE("a device that there is not is refused", "[with_device][refusal]") {
   CHECK(error_of([] { place("cuda:200"); }) ==
-        tern::text({"cuda: there is no device cuda:200; there are ", cuda::device_count()}));
+        tern::detail::text({"cuda: there is no device cuda:200; there are ", cuda::device_count()}));
   for (const std::string name : {"", "gpu", "CPU", "cpu:0", "cudax", "cuda:", "cuda:x", "cuda:1x", "cuda:-1"})
     CHECK(error_of([&] { place(name); }) ==
           "with_device: there is no device '" + name + "'; there are cpu, cuda, cuda:1, … and auto");
@@ -92,7 +92,7 @@ TEST_CASE("in a new process: operands on another device", "[.]") {
   CHECK(y.device().ordinal == 0);
   (bags(second, x) + y.sum().cuda(1)).sum().backward();
   CHECK(lies_there(x.grad()));
-  const Parameters<TensorType<Cuda, float>> parameters{{{"x", x}}};
+  const detail::Parameters<detail::TensorType<Cuda, float>> parameters{{{"x", x}}};
   CHECK(lies_there(optim::clip_grad_norm_(parameters, 1)));
 }
 

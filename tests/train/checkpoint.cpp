@@ -81,7 +81,7 @@ struct Training {
   }
   void step(const Tensor<Cpu>& input, const Tensor<Cpu>& target) {
     const D place = tern::detail::current_device<D>();
-    const auto difference = net(input.to(place).to(Type<T>{})) - target.to(place).to(Type<T>{});
+    const auto difference = net(input.to(place).to(tern::detail::Type<T>{})) - target.to(place).to(tern::detail::Type<T>{});
     adam.zero_grad();
     (difference * difference).mean().backward();
     adam.step();
@@ -118,7 +118,7 @@ void check_same_bits(const Run& a, const Run& b) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       INFO(x[i].name);
       const AnyTensor p = x[i].tensor.cpu(), q = y[i].tensor.cpu();
-      CHECK(std::memcmp(p.impl()->data, q.impl()->data, std::size_t(p.numel() * size_of(p.dtype()))) == 0);
+      CHECK(std::memcmp(p.impl()->data, q.impl()->data, std::size_t(p.numel() * tern::detail::size_of(p.dtype()))) == 0);
     }
   };
   check(a.net.state_dict(), b.net.state_dict());

@@ -84,7 +84,7 @@ void check_same_bits(const A& a, const A& b) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       INFO(x[i].name);
       const AnyTensor p = x[i].tensor.cpu(), q = y[i].tensor.cpu();
-      CHECK(std::memcmp(p.impl()->data, q.impl()->data, std::size_t(p.numel() * size_of(p.dtype()))) == 0);
+      CHECK(std::memcmp(p.impl()->data, q.impl()->data, std::size_t(p.numel() * tern::detail::size_of(p.dtype()))) == 0);
     }
   };
   check(a.net.state_dict(), b.net.state_dict());

@@ -55,7 +55,7 @@ auto words_of(Index b) {
   return std::pair(tensor_of<D, Index>(words, {8, 12}), tensor_of<D, Index>(labels));
 }
 template <class D>
-auto images_of(Index b, const Shape& shape) {
+auto images_of(Index b, const tern::detail::Shape& shape) {
   std::vector<double> labels;
   for (Index i = 0; i < shape[0]; ++i) labels.push_back(double((7 * i + b) % 10));
   return std::pair(tensor_of<D, float>(formula_numbers("images" + std::to_string(b), shape.numel()), shape), tensor_of<D, Index>(labels));
@@ -85,7 +85,7 @@ void check_losses(const std::string& name, const Net& start, const Batch& batch,
     if (each["net"] == name && each["dtype"] == type) row = each;
   StateDict weights;
   for (const NamedTensor& entry : start.state_dict())
-    if (is_floating(entry.tensor.dtype())) weights.push_back({entry.name, formula_tensor<float>(entry.name, entry.tensor.shape())});
+    if (tern::detail::is_floating(entry.tensor.dtype())) weights.push_back({entry.name, formula_tensor<float>(entry.name, entry.tensor.shape())});
   auto net = nn::mixed<T>(start);
   net.load_state_dict(weights, false);
   optim::SGD sgd(net.parameters(), {.lr = lr});

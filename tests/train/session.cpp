@@ -15,7 +15,7 @@ using namespace tern_test;
 namespace {
 
 void wait(double seconds) {
-  for (const double start = now(); now() - start < seconds;) {}
+  for (const double start = tern::detail::now(); tern::detail::now() - start < seconds;) {}
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ TEST_CASE("a session prints each epoch's report and keeps the report's file up t
   const auto report = tern_test::parse_json(content_of(options.json));
   CHECK(report["data"] == "generated");
   CHECK(report["device"] == "cpu");
-  CHECK(report["threads"] == num_threads());
+  CHECK(report["threads"] == get_num_threads());
   CHECK(report["test_accuracy"] == 0.8);
   CHECK(report["epochs"][1]["loss"] == 0.25);
 }
@@ -90,7 +90,7 @@ TEST_CASE("Ctrl-C interrupts a session, not the program") {
 }
 
 TEST_CASE("an epoch's time is split by phase") {
-  const double start = now();
+  const double start = tern::detail::now();
   train::EpochTimer timer(1, 100);
   wait(0.02);
   timer.input_done();
@@ -103,7 +103,7 @@ TEST_CASE("an epoch's time is split by phase") {
   timer.input_done();
   timer.step_done(40, [] { return 0.0; });
   const train::EpochReport report = timer.finish();
-  const double passed = now() - start;
+  const double passed = tern::detail::now() - start;
   CHECK(report.samples == 100);
   CHECK(report.input_s >= 0.03);
   CHECK(report.forward_s >= 0.01);

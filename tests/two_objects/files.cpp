@@ -3,7 +3,7 @@
 
 int main() {
   using namespace tern;
-  const Tensor<Cpu> x(detail::new_impl(DType::float32, Shape{2, 3}));
+  const Tensor<Cpu> x(detail::new_impl(DType::float32, detail::Shape{2, 3}));
   const io::AtomicFile file("files.npy");
   return x.numel() == 6 ? 0 : 1;
 }

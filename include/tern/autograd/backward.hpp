@@ -49,36 +49,36 @@ inline TensorImpl* kept_gradient(const TensorImpl* x) {
 
 template <Device D, Element T>
 Tensor<D, T>& Tensor<D, T>::requires_grad_(bool on) {
-  static_assert(is_floating_v<T>, "only floating-point tensors can require a gradient");
-  detail::require_grad(checked("requires_grad_"), on, &GradOpsFor<D, T>::table);
+  static_assert(detail::is_floating_v<T>, "only floating-point tensors can require a gradient");
+  detail::require_grad(checked("requires_grad_"), on, &detail::GradOpsFor<D, T>::table);
   return *this;
 }
 
 template <Device D, Element T>
 bool Tensor<D, T>::is_leaf() const {
-  const Node* const node = checked("is_leaf")->node;
+  const detail::Node* const node = checked("is_leaf")->node;
   return !node || node->leaf;
 }
 
 template <Device D, Element T>
 Tensor<D, T> Tensor<D, T>::grad() const {
-  TensorImpl* const gradient = detail::kept_gradient(checked("grad"));
+  detail::TensorImpl* const gradient = detail::kept_gradient(checked("grad"));
   detail::retain(gradient);
   return Tensor(gradient);
 }
 
 template <Device D, Element T>
 void Tensor<D, T>::set_grad(const Tensor& gradient) const {
-  Node* const node = checked("set_grad")->node;
+  detail::Node* const node = checked("set_grad")->node;
   if (!node || !node->leaf) fail("set_grad", {"the tensor is not a leaf that requires a gradient"});
-  if (gradient.defined() && !same_shape(*impl_, *gradient.impl_))
+  if (gradient.defined() && !detail::same_shape(*impl_, *gradient.impl_))
     fail("set_grad", {"the gradient's shape ", gradient.impl_->shape_ref(), " differs from ", impl_->shape_ref()});
   detail::release(std::exchange(node->gradient, Tensor(gradient).release()));
 }
 
 template <Device D, Element T>
 void Tensor<D, T>::retain_grad() const {
-  Node* const node = checked("retain_grad")->node;
+  detail::Node* const node = checked("retain_grad")->node;
   if (!node) fail("retain_grad", {"the tensor does not require a gradient"});
   if (!node->leaf) detail::extra_of(node).retain_gradient = true;
 }
@@ -93,7 +93,7 @@ void Tensor<D, T>::register_hook(F f) const {
 template <Device D, Element T>
 template <class F>
 void Tensor<D, T>::register_post_accumulate_grad_hook(F f) const {
-  Node* const node = checked("register_post_accumulate_grad_hook")->node;
+  detail::Node* const node = checked("register_post_accumulate_grad_hook")->node;
   if (!node || !node->leaf)
     fail("register_post_accumulate_grad_hook", {"the tensor is not a leaf that requires a gradient"});
   detail::append_hook(detail::extra_of(node).after_accumulate, detail::new_hook<D, T>(std::move(f)));
@@ -116,18 +116,18 @@ struct GradOptions {
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const std::vector<Tensor<D, T>>& inputs,
                                const std::vector<Tensor<D, T>>& gradients = {}, GradOptions options = {}, Here here = {}) {
-  const Site at(here);
+  const detail::Site at(here);
   if (!gradients.empty() && gradients.size() != outputs.size())
     fail("grad", {Index(outputs.size()), " outputs but ", Index(gradients.size()), " gradients"});
   detail::Backward pass(options.retain_graph || options.create_graph, options.create_graph);
   for (const Tensor<D, T>& input : inputs) {
-    Node* const node = detail::grad_node(input.checked("grad"));
+    detail::Node* const node = detail::grad_node(input.checked("grad"));
     if (!node) fail("grad", {"an input does not require a gradient"});
     pass.capture(node);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    TensorImpl* const output = outputs[i].checked("grad");
-    TensorImpl* const seed = detail::seed_gradient("grad", output, gradients.empty() ? nullptr : gradients[i].impl());
+    detail::TensorImpl* const output = outputs[i].checked("grad");
+    detail::TensorImpl* const seed = detail::seed_gradient("grad", output, gradients.empty() ? nullptr : gradients[i].impl());
     pass.start(output->node, seed);
   }
   pass.run();

@@ -14,6 +14,7 @@
 #include "record.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 using Impls = std::vector<TensorImpl*>;
@@ -214,7 +215,7 @@ auto checkpoint(const F& f, const X&... x) {
   auto result = f(x...);
   detail::Impls outputs;
   detail::add_impls(outputs, result);
-  std::vector<Node*> nodes = detail::nodes_since(first, outputs);
+  std::vector<detail::Node*> nodes = detail::nodes_since(first, outputs);
   if (nodes.empty()) return result;
   guard.segment = nullptr;
   detail::empty_nodes(segment, std::move(nodes));

@@ -48,13 +48,13 @@ class TERN_API GradListener {
 
   /// Marks a leaf's node as having this listener, while this lives.
   struct Listened {
-    Node* node = nullptr;
+    detail::Node* node = nullptr;
 
     Listened(GradListener* listener, std::uint32_t place, const AnyTensor& leaf) {
-      Node* const own = leaf.defined() ? leaf.impl()->node : nullptr;
+      detail::Node* const own = leaf.defined() ? leaf.impl()->node : nullptr;
       if (!own || !own->leaf) fail("GradListener", {"tensor ", Index(place), " is not a leaf that requires a gradient"});
       if (own->extra && own->extra->listener) fail("GradListener", {"leaf ", Index(place), " has a listener already"});
-      NodeExtra& extra = detail::extra_of(own);
+      detail::NodeExtra& extra = detail::extra_of(own);
       extra.listener = listener;
       extra.place = place;
       own->refs.increase();
@@ -63,7 +63,7 @@ class TERN_API GradListener {
     Listened(Listened&& other) noexcept : node(std::exchange(other.node, nullptr)) {}
     ~Listened() {
       if (!node) return;
-      NodeExtra& extra = *node->extra;
+      detail::NodeExtra& extra = *node->extra;
       extra.listener = nullptr;
       detail::release(std::exchange(extra.memory, nullptr));
       if (!extra.before && !extra.after_accumulate) delete std::exchange(node->extra, nullptr);

@@ -13,8 +13,8 @@ TERN_INLINE void GradListener::accumulate_into(std::size_t leaf, const AnyTensor
 
 TERN_INLINE void GradListener::adopt_memory(std::size_t leaf) {
   if (leaf >= leaves_.size()) fail("adopt_memory", {"no leaf ", Index(leaf), " of ", Index(leaves_.size())});
-  Node* const node = listened_[leaf].node;
-  TensorImpl* const memory = node->extra->memory;
+  detail::Node* const node = listened_[leaf].node;
+  detail::TensorImpl* const memory = node->extra->memory;
   if (!memory) fail("adopt_memory", {"leaf ", Index(leaf), " has no memory for its gradient"});
   if (node->gradient == memory) return;
   detail::retain(memory);
@@ -22,10 +22,10 @@ TERN_INLINE void GradListener::adopt_memory(std::size_t leaf) {
 }
 
 TERN_INLINE void GradListener::check_memory(const AnyTensor& leaf, const AnyTensor& memory) {
-  const TensorImpl &x = *leaf.impl(), &y = *memory.impl();
-  if (leaf.device_name() != memory.device_name() || x.dtype != y.dtype || x.ordinal != y.ordinal || !same_shape(x, y))
-    fail("accumulate_into", {"the memory is ", memory.device_name(), ":", Index(y.ordinal), " ", name_of(y.dtype), " ",
-                             y.shape_ref(), ", the leaf ", leaf.device_name(), ":", Index(x.ordinal), " ", name_of(x.dtype), " ",
+  const detail::TensorImpl &x = *leaf.impl(), &y = *memory.impl();
+  if (leaf.device_name() != memory.device_name() || x.dtype != y.dtype || x.ordinal != y.ordinal || !detail::same_shape(x, y))
+    fail("accumulate_into", {"the memory is ", memory.device_name(), ":", Index(y.ordinal), " ", detail::name_of(y.dtype), " ",
+                             y.shape_ref(), ", the leaf ", leaf.device_name(), ":", Index(x.ordinal), " ", detail::name_of(x.dtype), " ",
                              x.shape_ref()});
 }
 

@@ -5,6 +5,7 @@
 
 namespace tern::inline TERN_BUILD {
 
+namespace detail {
 /// The arithmetic that the engine needs. One constant table for each device and element type.
 struct GradOps {
   void (*accumulate)(TensorImpl*& sum, TensorImpl* g, bool differentiable);  // sum += g; takes g
@@ -13,7 +14,7 @@ struct GradOps {
   void (*fill)(double value, const Array& out);
   bool (*has_nan)(const TensorImpl* g);
   void (*record_view)(TensorImpl* view);                                     // writes the node of a view anew, from its base
-  const detail::DeviceOps* device;
+  const DeviceOps* device;
 };
 
 /// The function of an edge. fn(stored, gradient of the output, gradients of the inputs, this input's sizes) computes
@@ -32,10 +33,10 @@ struct Edge {
   bool has_destructor;
 };
 
-namespace detail {
 inline constexpr int max_saved = 9;  // tensors of one gradient function; the derivative of a fused op of eight tensors saves these and its gradient
 }
 
+namespace detail {
 /// A tensor saved for the backward pass, and its version at that time.
 struct Saved {
   TensorImpl* impl;
@@ -46,7 +47,7 @@ struct Saved {
 struct NodeExtra;
 
 struct Node {
-  detail::RefCount refs;
+  RefCount refs;
   std::uint8_t edge_count = 0;
   std::uint8_t size_class : 7 = 0;     // constant once other threads can see the node
   bool leaf : 1 = false;               // constant likewise
@@ -69,8 +70,11 @@ struct Node {
   char* at(std::uint32_t offset) { return reinterpret_cast<char*>(this) + offset; }
   Here here() const { return {file, line}; }
 };
-static_assert(sizeof(Node) == 64, "a leaf is one block of the smallest size");
+}  // namespace detail
 
+static_assert(sizeof(detail::Node) == 64, "a leaf is one block of the smallest size");
+
+namespace detail {
 /// A hook on a gradient, type-erased. call(closure, gradient) returns a replacement, or null to keep the gradient.
 struct Hook {
   TensorImpl* (*call)(void* closure, TensorImpl* tensor);
@@ -84,9 +88,11 @@ struct Recompute {
   void (*fill)(Recompute* self);                        // fills them all in, when the first is needed
   void (*forget)(Recompute* self, std::uint32_t place);  // the op of that number is gone, or has its saved tensors
 };
+}  // namespace detail
 
 class GradListener;
 
+namespace detail {
 struct NodeExtra {
   Recompute* recompute = nullptr;     // of an op inside a checkpoint(), while its saved tensors are released
   GradListener* listener = nullptr;   // of a leaf
@@ -97,8 +103,6 @@ struct NodeExtra {
   bool retain_gradient = false;       // of an op
   TensorImpl* retained = nullptr;
 };
-
-namespace detail {
 
 /// The tape's state in this thread.
 struct TapeState {

@@ -12,11 +12,10 @@
 
 namespace tern::inline TERN_BUILD {
 
+namespace detail {
 /// The GradOps of a device and element type. Defined beside the ops that they use.
 template <class D, class T>
 struct GradOpsFor;
-
-namespace detail {
 
 inline constexpr int max_edges = 255;  // of one node
 
@@ -87,8 +86,6 @@ union Borrowed {
 template <class F>
 inline constexpr bool is_plain_closure = std::is_trivially_copyable_v<F> && std::is_trivially_destructible_v<F>;
 
-}  // namespace detail
-
 /// Which inputs of a joint gradient function need their gradient.
 class NeedsInputGrad {
  public:
@@ -98,8 +95,6 @@ class NeedsInputGrad {
  private:
   unsigned bits_;
 };
-
-namespace detail {
 
 /// f(x...). If f takes a ShapeRef first, f(shape, x...), where shape is that of the input whose gradient it computes.
 template <class F, class... X>
@@ -229,20 +224,21 @@ auto wrt(const detail::InputList<X...>& xs, const detail::SavedList<S...>& kept,
 /// Records the gradients of output's op. Does nothing if no input needs one.
 template <class D, class T, class... W>
 void record(const OpName& op, const Tensor<D, T>& output, W... edges) {
-  if constexpr (is_floating_v<T>) {
+  if constexpr (detail::is_floating_v<T>) {
     if (detail::tape.grad_mode && (... || edges.needed()))
       detail::record_now(op, output, edges.template shared<Tensor<D, T>>()...);
   }
 }
 
+namespace detail {
 /// record for a list of inputs of one type, at most detail::max_edges of them.
 template <class D, class T, class W>
 void record_each(const OpName& op, const Tensor<D, T>& output, std::vector<W> edges) {
   if constexpr (is_floating_v<T>) {
     if (!detail::tape.grad_mode) return;
-    std::vector<detail::EdgePlan> plans;
+    std::vector<EdgePlan> plans;
     for (W& edge : edges) plans.push_back(edge.template plan<Tensor<D, T>>());
-    detail::record_edges(op, &GradOpsFor<D, T>::table, output.impl(), plans.data(), int(plans.size()));
+    record_edges(op, &GradOpsFor<D, T>::table, output.impl(), plans.data(), int(plans.size()));
   }
 }
 
@@ -251,6 +247,7 @@ template <class... X>
 bool records(const X&... tensors) {
   return detail::tape.grad_mode && (... || (detail::grad_node(tensors.impl()) != nullptr));
 }
+}  // namespace detail
 
 }  // namespace tern
 

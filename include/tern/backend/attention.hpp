@@ -79,7 +79,7 @@ inline bool heads_alternate(const Array& x) { return x.dims[1] > 1 && x.strides[
 
 /// The most queries of TokenAttention. Products of more queries are faster; in 16 bits, keys and values must first be converted for them.
 template <class T>
-inline constexpr Index few_queries = is_half_v<T> ? 4 : 1;
+inline constexpr Index few_queries = detail::is_half_v<T> ? 4 : 1;
 
 /// The sizes that the arrays' shapes give.
 struct AttentionSizes {

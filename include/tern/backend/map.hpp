@@ -31,7 +31,7 @@ struct MapWithSlopes {
 template <class T>
 struct Fill {
   const Array& out;
-  scalar_t<T> value;
+  detail::scalar_t<T> value;
 };
 
 }  // namespace tern::backend

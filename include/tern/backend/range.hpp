@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD::backend {
 template <class T>
 struct FillRange {
   const Array& out;
-  scalar_t<T> start, step;
+  detail::scalar_t<T> start, step;
 };
 
 }  // namespace tern::backend

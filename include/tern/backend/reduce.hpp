@@ -48,11 +48,11 @@ struct Reduce {
   const G& finish;
   const Array& out;
   const Array* const* in;
-  const Shape& shape;
+  const detail::Shape& shape;
   unsigned mask;
 };
 template <class R, class F, class G>
-Reduce(R, const F&, const G&, const Array&, const Array* const*, const Shape&, unsigned) -> Reduce<R, F, G>;
+Reduce(R, const F&, const G&, const Array&, const Array* const*, const detail::Shape&, unsigned) -> Reduce<R, F, G>;
 
 /// run<D, T>: out (int64, dense) = the first position of the largest or smallest element along dim; if there is a NaN,
 /// the first NaN's.

@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD::backend {
 /// Error if the only element of found, a bool, is true. On Cuda it is thrown when the host next waits for the device.
 struct RefuseIf {
   const char* op;  // must outlive the kernel
-  BadElement what;
+  detail::BadElement what;
   const Array& found;
 };
 

@@ -5,6 +5,7 @@
 
 namespace tern::inline TERN_BUILD {
 
+namespace detail {
 /// A strided block of elements. It does not own its memory. Strides count elements.
 struct Array {
   char* data;
@@ -28,12 +29,15 @@ TERN_API bool same_shape(const Array& a, const Array& b);
 
 /// Row-major strides for the array's sizes.
 TERN_API void set_contiguous_strides(Array& a);
+}  // namespace detail
 
 /// The order of the dimensions in memory: row-major, or channels-last, which puts dimension 1 (the channels of [N, C,
 /// ...]) innermost.
 enum class MemoryFormat : unsigned char { contiguous, channels_last };
-inline constexpr MemoryFormat contiguous_format = MemoryFormat::contiguous, channels_last = MemoryFormat::channels_last;
+inline constexpr MemoryFormat contiguous_format = MemoryFormat::contiguous;
+inline constexpr MemoryFormat channels_last = MemoryFormat::channels_last;
 
+namespace detail {
 /// True if the elements lie in channels-last order without gaps. Dimensions of size 1 are ignored.
 TERN_API bool is_channels_last(const Array& a);
 
@@ -55,6 +59,12 @@ inline bool may_overlap_itself(const Array& a) {
   for (int i = 0; i < a.ndim; ++i)
     if (a.dims[i] > 1 && a.strides[i] == 0) return a.numel > 0;
   return false;
+}
+}  // namespace detail
+
+/// Kernels are given arrays by this name (docs/adding-a-device.md).
+namespace backend {
+using detail::Array;
 }
 
 }  // namespace tern

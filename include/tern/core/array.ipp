@@ -2,7 +2,7 @@
 #pragma once
 #include "array.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern::inline TERN_BUILD::detail {
 
 TERN_INLINE bool same_shape(const Array& a, const Array& b) {
   if (a.ndim != b.ndim) return false;
@@ -76,4 +76,4 @@ TERN_INLINE void update_contiguous(Array& a) {
   return true;
 }
 
-}  // namespace tern
+}  // namespace tern::detail

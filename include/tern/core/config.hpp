@@ -113,11 +113,18 @@
 #define TERN_STRINGIFY_(x) #x
 #define TERN_STRINGIFY(x) TERN_STRINGIFY_(x)
 
+// The library's version, as numbers for #if and as text. CMakeLists.txt reads it here.
+#define TERN_VERSION_MAJOR 0
+#define TERN_VERSION_MINOR 2
+#define TERN_VERSION_PATCH 0
+#define TERN_VERSION TERN_STRINGIFY(TERN_VERSION_MAJOR) "." TERN_STRINGIFY(TERN_VERSION_MINOR) "." TERN_STRINGIFY(TERN_VERSION_PATCH)
+
 namespace tern::inline TERN_BUILD {
 
+namespace detail {
 /// What this object was compiled for.
 struct BuildInfo {
-  const char* version = "0.1.0";
+  const char* version = TERN_VERSION;
   const char* instruction_set = TERN_STRINGIFY(TERN_ISA);
 #if defined(__clang__)
   const char* compiler = "clang " __clang_version__;
@@ -125,8 +132,9 @@ struct BuildInfo {
   const char* compiler = "g++ " __VERSION__;
 #endif
 };
+}  // namespace detail
 
 /// The library's version, the instruction set and the compiler of the calling object.
-constexpr BuildInfo build_info() { return {}; }
+constexpr detail::BuildInfo build_info() { return {}; }
 
 }  // namespace tern

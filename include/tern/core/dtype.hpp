@@ -7,8 +7,9 @@
 
 namespace tern::inline TERN_BUILD {
 
-enum class DType : std::uint8_t { float32, float64, bfloat16, float16, int64, int32, uint8, boolean };
+enum class DType : std::uint8_t { float32, float64, bfloat16, float16, int64, int32, uint8, bool_ };
 
+namespace detail {
 /// The properties of an element type, for code that does not have its C++ type.
 struct DTypeInfo {
   const char* name;  // PyTorch's
@@ -51,23 +52,25 @@ template <> struct DTypeOf<half> { static constexpr DType value = DType::float16
 template <> struct DTypeOf<std::int64_t> { static constexpr DType value = DType::int64; };
 template <> struct DTypeOf<std::int32_t> { static constexpr DType value = DType::int32; };
 template <> struct DTypeOf<std::uint8_t> { static constexpr DType value = DType::uint8; };
-template <> struct DTypeOf<bool> { static constexpr DType value = DType::boolean; };
+template <> struct DTypeOf<bool> { static constexpr DType value = DType::bool_; };
+}  // namespace detail
 
 template <class T>
-inline constexpr DType dtype_of = DTypeOf<T>::value;
+inline constexpr DType dtype_of = detail::DTypeOf<T>::value;
 
 /// A type a tensor can hold.
 template <class T>
-concept Element = requires { DTypeOf<T>::value; };
+concept Element = requires { detail::DTypeOf<T>::value; };
 
 /// An element type that can require a gradient.
 template <class T>
-concept Floating = Element<T> && is_floating_v<T>;
+concept Floating = Element<T> && detail::is_floating_v<T>;
 
 /// The type that arithmetic on T is done in: float for the 16-bit types, else T itself.
 template <class T>
-using compute_t = std::conditional_t<is_half_v<T>, float, T>;
+using compute_t = std::conditional_t<detail::is_half_v<T>, float, T>;
 
+namespace detail {
 /// The type of a scalar argument of an operation on T.
 template <class T>
 using scalar_t = std::conditional_t<is_floating_v<T>, double, T>;
@@ -81,13 +84,19 @@ template <Element T>
 struct Type {
   using type = T;
 };
-inline constexpr Type<float> f32{};
-inline constexpr Type<double> f64{};
-inline constexpr Type<bfloat16> bf16{};
-inline constexpr Type<half> f16{};
-inline constexpr Type<std::int64_t> i64{};
-inline constexpr Type<std::int32_t> i32{};
-inline constexpr Type<std::uint8_t> u8{};
-inline constexpr Type<bool> boolean{};
+}  // namespace detail
+
+/// x.to(dtype<T>) in a template; of a type that is known, the names below.
+template <Element T>
+inline constexpr detail::Type<T> dtype{};
+inline constexpr auto f32 = dtype<float>;
+inline constexpr auto f64 = dtype<double>;
+inline constexpr auto bf16 = dtype<bfloat16>;
+inline constexpr auto f16 = dtype<half>;
+inline constexpr auto i64 = dtype<std::int64_t>;
+inline constexpr auto i32 = dtype<std::int32_t>;
+inline constexpr auto u8 = dtype<std::uint8_t>;
+/// bool, numpy's name: boolean is a type of libjpeg's.
+inline constexpr auto bool_ = dtype<bool>;
 
 }  // namespace tern

@@ -2,7 +2,7 @@
 #pragma once
 #include "element_error.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern::inline TERN_BUILD::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_element(const char* op, BadElement what, Index number, Index size, Index position,
                                                              const char* found) {
@@ -18,4 +18,4 @@ namespace tern::inline TERN_BUILD {
   fail(op, {"an element of the input is outside [0, 1]", found});
 }
 
-}  // namespace tern
+}  // namespace tern::detail

@@ -42,6 +42,7 @@ class TERN_API Error : public std::runtime_error {
   std::size_t path_bytes_ = 0;
 };
 
+namespace detail {
 /// A view of sizes that does not own them.
 struct ShapeRef {
   const Index* d;
@@ -73,16 +74,13 @@ class TERN_API Piece {
   };
 };
 
-namespace detail {
 /// "op: " (nothing if op is null) and the pieces, as memory that the caller frees. It is not a std::string, because in
 /// C++20 every file that uses one compiles parts of it anew.
 TERN_API char* joined(const char* op, std::initializer_list<Piece> pieces);
-}  // namespace detail
 
 /// The pieces as one string.
 TERN_API std::string text(std::initializer_list<Piece> pieces);
 
-namespace detail {
 extern TERN_API constinit thread_local const OpName* outermost_op;
 }
 
@@ -112,7 +110,7 @@ inline const char* outermost_name(const char* op) { return outermost_op ? outerm
 
 /// Throws Error("op: pieces (file:line)"). The line is that of the outermost Site, else of the outermost ErrorName, else
 /// the op's. If none has one, the message ends with the pieces.
-[[noreturn]] inline void fail(OpName op, std::initializer_list<Piece> pieces) { detail::fail_at(op.name, op.here, pieces); }
+[[noreturn]] inline void fail(OpName op, std::initializer_list<detail::Piece> pieces) { detail::fail_at(op.name, op.here, pieces); }
 
 namespace detail {
 

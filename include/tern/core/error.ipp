@@ -4,7 +4,7 @@
 
 #include "error.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern::inline TERN_BUILD::detail {
 
 TERN_INLINE void Piece::print_to(std::FILE* out) const {
   switch (kind_) {
@@ -19,10 +19,6 @@ TERN_INLINE void Piece::print_to(std::FILE* out) const {
   }
 }
 
-}  // namespace tern
-
-namespace tern::inline TERN_BUILD::detail {
-
 [[gnu::noinline, gnu::cold]] TERN_INLINE char* joined(const char* op, std::initializer_list<Piece> pieces) {
   char* text = nullptr;
   std::size_t size;
@@ -35,20 +31,12 @@ namespace tern::inline TERN_BUILD::detail {
   return text;
 }
 
-}  // namespace tern::detail
-
-namespace tern::inline TERN_BUILD {
-
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string text(std::initializer_list<Piece> pieces) {
   char* const joined = detail::joined(nullptr, pieces);
   const std::string out(joined);
   std::free(joined);
   return out;
 }
-
-}  // namespace tern
-
-namespace tern::inline TERN_BUILD::detail {
 
 TERN_INLINE constinit thread_local const OpName* outermost_op = nullptr;
 

@@ -20,16 +20,15 @@ class Here {
 
 namespace detail {
 extern TERN_API constinit thread_local const Here* outermost_site;
-}
 
 /// While alive, operations of this thread count as called at the outermost such line. So what a layer or an optimiser
 /// does is accounted to the user's line that called it.
 class Site {
  public:
-  explicit Site(const Here& here) : outer_(detail::outermost_site) {
-    if (!outer_) detail::outermost_site = &here;
+  explicit Site(const Here& here) : outer_(outermost_site) {
+    if (!outer_) outermost_site = &here;
   }
-  ~Site() { detail::outermost_site = outer_; }
+  ~Site() { outermost_site = outer_; }
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
 
@@ -38,7 +37,8 @@ class Site {
 };
 
 /// The line that an operation called at `here` is accounted to.
-inline const Here& site(const Here& here) { return detail::outermost_site ? *detail::outermost_site : here; }
+inline const Here& site(const Here& here) { return outermost_site ? *outermost_site : here; }
+}  // namespace detail
 
 }  // namespace tern
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "loop_nest.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern::inline TERN_BUILD::detail {
 
 [[gnu::noinline]] TERN_INLINE LoopNest::LoopNest(const Shape& shape, const Array* const* arrays, int count) : operands_(count) {
   for (int i = 0; i < shape.n; ++i) {
@@ -80,4 +80,4 @@ TERN_INLINE void Odometer::step() {
   }
 }
 
-}  // namespace tern
+}  // namespace tern::detail

@@ -3,7 +3,7 @@
 #include "dtype.hpp"
 #include "error.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern::inline TERN_BUILD::detail {
 
 /// A number as the caller wrote it: an integer or a floating-point number.
 class Number {
@@ -65,8 +65,6 @@ using number_t = std::conditional_t<is_floating_v<T>, double, Number>;
 template <class T>
 using operand_t = std::conditional_t<is_floating_v<T>, double, IntegerNumber>;
 
-namespace detail {
-
 /// The number for arithmetic on T. Error that names op if T is an integer type or bool that does not hold it.
 template <class T>
 scalar_t<T> operand(const OpName& op, const number_t<T>& number) {
@@ -91,8 +89,7 @@ scalar_t<T> element(const OpName& op, const number_t<T>& number) {
   }
 }
 
-}  // namespace detail
-}  // namespace tern
+}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "number.ipp"

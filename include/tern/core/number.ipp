@@ -2,15 +2,14 @@
 #pragma once
 #include "number.hpp"
 
-namespace tern::inline TERN_BUILD {
-namespace detail {
+namespace tern::inline TERN_BUILD::detail {
 
 struct IntegerRange {
   Index min, max;
 };
 inline IntegerRange range_of(DType type) {
   switch (type) {
-    case DType::boolean: return {0, 1};
+    case DType::bool_: return {0, 1};
     case DType::uint8: return {0, UINT8_MAX};
     case DType::int32: return {INT32_MIN, INT32_MAX};
     default: return {INT64_MIN, INT64_MAX};
@@ -21,8 +20,6 @@ inline IntegerRange range_of(DType type) {
   fail(op, {"the number ", number, " is too large for a tensor of ", name_of(type)});
 }
 
-}  // namespace detail
-
 [[gnu::noinline]] TERN_INLINE bool Number::round_to(DType type, Rounding rounding, Index& n) const {
   n = integer_;
   if (!integral_) {
@@ -32,17 +29,17 @@ inline IntegerRange range_of(DType type) {
     if (double(n) > real_ && rounding == Rounding::down) --n;
     if (double(n) < real_ && rounding == Rounding::up) ++n;
   }
-  const detail::IntegerRange range = detail::range_of(type);
+  const IntegerRange range = range_of(type);
   return n >= range.min && n <= range.max;
 }
 
 [[gnu::noinline]] TERN_INLINE Index Number::checked(const OpName& op, DType type) const {
   Index n;
   if (round_to(type, Rounding::none, n)) return n;
-  const detail::IntegerRange range = detail::range_of(type);
+  const IntegerRange range = range_of(type);
   const Piece number = integral_ ? Piece(integer_) : Piece(real_);
   fail(op, {"the number ", number, " does not fit a tensor of ", name_of(type), ", which holds integers from ", range.min,
             " to ", range.max});
 }
 
-}  // namespace tern
+}  // namespace tern::detail

@@ -31,16 +31,17 @@ extern TERN_API constinit thread_local int leased_threads;  // how many threads 
 }  // namespace detail
 
 /// How many threads an operation may use, the calling thread included. Initially OpenMP's number (OMP_NUM_THREADS).
-inline int num_threads() { return detail::thread_limit(); }
+inline int get_num_threads() { return detail::thread_limit(); }
 
-/// Sets num_threads() for the whole process. Error if n < 1.
+/// Sets get_num_threads() for the whole process. Error if n < 1.
 inline void set_num_threads(int n) {
   if (n < 1) fail("set_num_threads", {"at least one thread is needed, not ", n});
   detail::thread_limit() = n;
 }
 
+namespace detail {
 /// While alive, this thread and a oneDNN call that it makes may use count() threads. Leases that exist at the same time
-/// share num_threads(); one that finds none left has count() 1. Within a parallel region count() is 1. Within another
+/// share get_num_threads(); one that finds none left has count() 1. Within a parallel region count() is 1. Within another
 /// lease it is at most that lease's count().
 class TERN_API ThreadLease {
  public:
@@ -62,12 +63,8 @@ class SerialRegion {
   ThreadLease lease_{1};
 };
 
-namespace detail {
-
 /// The part of parallel_for that is not a template: runs body(f, begin, end) on a team of threads.
 TERN_API void run_chunks(Index n, Index grain, void (*body)(const void*, Index, Index), const void* f);
-
-}  // namespace detail
 
 /// Calls f(begin, end) for the chunks [0, grain), [grain, 2 grain) … of [0, n), on several threads if there is more
 /// than one chunk. The chunks do not depend on the number of threads, so sums kept for each chunk do not either. An
@@ -79,6 +76,7 @@ void parallel_for(Index n, Index grain, const F& f) {
         n, grain, [](const void* g, Index begin, Index end) { (*static_cast<const F*>(g))(begin, end); }, &f);
   else if (n > 0) f(Index(0), n);
 }
+}  // namespace detail
 
 }  // namespace tern
 

@@ -13,39 +13,31 @@ TERN_INLINE constinit std::atomic<int> threads_in_use{0};
 
 TERN_INLINE constinit thread_local int leased_threads = 0;
 
-}  // namespace tern::detail
-
-namespace tern::inline TERN_BUILD {
-
 [[gnu::noinline]] TERN_INLINE ThreadLease::ThreadLease(int wanted)
-    : outer_(detail::leased_threads), openmp_(detail::openmp_threads()) {
-  if (!detail::may_start_team()) wanted = 1;
+    : outer_(leased_threads), openmp_(openmp_threads()) {
+  if (!may_start_team()) wanted = 1;
   else if (outer_) wanted = std::min(wanted, outer_);
   else if (wanted > 1) wanted = taken_ = take(wanted);
-  count_ = detail::leased_threads = wanted;
-  if (openmp_ != count_) detail::set_openmp_threads(count_);
+  count_ = leased_threads = wanted;
+  if (openmp_ != count_) set_openmp_threads(count_);
 }
 
 [[gnu::noinline]] TERN_INLINE ThreadLease::~ThreadLease() {
-  if (openmp_ != count_) detail::set_openmp_threads(openmp_);
-  if (taken_) detail::threads_in_use.fetch_sub(taken_);
-  detail::leased_threads = outer_;
+  if (openmp_ != count_) set_openmp_threads(openmp_);
+  if (taken_) threads_in_use.fetch_sub(taken_);
+  leased_threads = outer_;
 }
 
 [[gnu::noinline]] TERN_INLINE int ThreadLease::take(int wanted) {
-  int used = detail::threads_in_use, count;
-  do count = std::max(1, std::min(wanted, num_threads() - used));
-  while (!detail::threads_in_use.compare_exchange_weak(used, used + count));
+  int used = threads_in_use, count;
+  do count = std::max(1, std::min(wanted, get_num_threads() - used));
+  while (!threads_in_use.compare_exchange_weak(used, used + count));
   return count;
 }
 
-}  // namespace tern
-
-namespace tern::inline TERN_BUILD::detail {
-
 [[gnu::noinline]] TERN_INLINE void run_chunks(Index n, Index grain, void (*body)(const void*, Index, Index), const void* f) {
   const Index chunks = (n + grain - 1) / grain;
-  const ThreadLease lease(int(std::min<Index>(chunks, num_threads())));
+  const ThreadLease lease(int(std::min<Index>(chunks, get_num_threads())));
   std::exception_ptr error;
 #if defined(_OPENMP)
 #pragma omp parallel for num_threads(lease.count()) schedule(static) if (lease.count() > 1)

@@ -8,6 +8,7 @@
 
 namespace tern::inline TERN_BUILD {
 
+namespace detail {
 /// Four random 32-bit words.
 struct RandomWords {
   std::uint32_t word[4];
@@ -36,6 +37,7 @@ constexpr float unit_float(std::uint32_t word) { return float(word >> 8) * 0x1p-
 constexpr double unit_double(std::uint32_t high, std::uint32_t low) {
   return double((std::uint64_t(high) << 32 | low) >> 11) * 0x1p-53;
 }
+}  // namespace detail
 
 /// The state of the program's random numbers. Each random operation takes one stream.
 struct RandomState {
@@ -57,6 +59,8 @@ inline void set_random_state(RandomState state) {
   detail::random_seed = state.seed;
   detail::random_stream = state.stream;
 }
+
+namespace detail {
 /// The seed, and a stream number that no other operation gets.
 inline RandomState next_random() { return {detail::random_seed, detail::random_stream.fetch_add(1) + detail::random_rank}; }
 /// A seed drawn from the program's random numbers, for what draws many of its own. It is the same on all ranks that
@@ -67,6 +71,7 @@ inline std::uint64_t next_seed() {
 }
 /// From here on this process draws from streams of its own among processes that have the same seed. random_state() stays the same on all.
 inline void set_random_rank(int rank) { detail::random_rank = std::uint64_t(rank) << 40; }
+}  // namespace detail
 
 }  // namespace tern
 

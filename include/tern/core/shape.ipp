@@ -2,7 +2,7 @@
 #pragma once
 #include "shape.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern::inline TERN_BUILD::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Index checked_sum(const OpName& op, std::initializer_list<Index> terms) {
   Index sum = 0;
@@ -85,4 +85,4 @@ TERN_INLINE int wrap_dim(const OpName& op, Index dim, int n) { return existing_d
   return out;
 }
 
-}  // namespace tern
+}  // namespace tern::detail

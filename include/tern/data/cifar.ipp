@@ -72,8 +72,8 @@ namespace tern::inline TERN_BUILD::data::detail {
   if (!train) return {plain_or_gzip("Cifar10", folder, "test_batch.bin")};
   std::vector<std::string> paths = {plain_or_gzip("Cifar10", folder, "data_batch_1.bin")};
   int last = 5;
-  while (last > 1 && find_plain_or_gzip(folder, text({"data_batch_", last, ".bin"})).empty()) --last;
-  for (int i = 2; i <= last; ++i) paths.push_back(plain_or_gzip("Cifar10", folder, text({"data_batch_", i, ".bin"})));
+  while (last > 1 && find_plain_or_gzip(folder, tern::detail::text({"data_batch_", last, ".bin"})).empty()) --last;
+  for (int i = 2; i <= last; ++i) paths.push_back(plain_or_gzip("Cifar10", folder, tern::detail::text({"data_batch_", i, ".bin"})));
   return paths;
 }
 
@@ -82,7 +82,7 @@ namespace tern::inline TERN_BUILD::data::detail {
 namespace tern::inline TERN_BUILD::data {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Cifar10 Cifar10::load(const std::string& folder, const Cifar10Options& options) {
-  return Cifar10(detail::read_cifar(detail::cifar10_files(folder, options.train), text({folder, "/batches.meta.txt"}),
+  return Cifar10(detail::read_cifar(detail::cifar10_files(folder, options.train), tern::detail::text({folder, "/batches.meta.txt"}),
                                     {"Cifar10", 1, 0, 10, options.skip_bad}),
                  options);
 }
@@ -94,7 +94,7 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline, gnu::cold]] TERN_INLINE Cifar100 Cifar100::load(const std::string& folder, const Cifar100Options& options) {
   const std::string path = detail::plain_or_gzip("Cifar100", folder, options.train ? "train.bin" : "test.bin");
   const char* const names = options.coarse ? "/coarse_label_names.txt" : "/fine_label_names.txt";
-  return Cifar100(detail::read_cifar({path}, text({folder, names}),
+  return Cifar100(detail::read_cifar({path}, tern::detail::text({folder, names}),
                                      {"Cifar100", 2, options.coarse ? 0 : 1, options.coarse ? 20 : 100, options.skip_bad}),
                   options);
 }

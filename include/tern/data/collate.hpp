@@ -10,7 +10,7 @@ namespace tern::inline TERN_BUILD::data {
 namespace detail {
 
 /// The shape of n stacked samples. Error if their shapes differ.
-TERN_API Shape stacked_shape(const Array& first, const Array& x, Index n, Index i);
+TERN_API tern::detail::Shape stacked_shape(const backend::Array& first, const backend::Array& x, Index n, Index i);
 
 /// The element type for a sample's number: int64 for integers, else its own type.
 template <class Number>
@@ -23,7 +23,7 @@ Tensor<Cpu, T> stack_parts(Index n, const PartOf& part_of, const Tensor<Cpu, T>*
   Tensor<Cpu, T> out;
   for (Index i = 0; i < n; ++i) {
     const Tensor<Cpu, T> x = row_major(part_of(i));
-    const Shape shape = stacked_shape(*part_of(0).impl(), *x.impl(), n, i);
+    const tern::detail::Shape shape = stacked_shape(*part_of(0).impl(), *x.impl(), n, i);
     if (!out.defined()) out = empty<Cpu, T>(shape);
     if (x.numel()) std::memcpy(out.data() + i * x.numel(), x.data(), std::size_t(x.numel()) * sizeof(T));
   }

@@ -4,12 +4,12 @@
 
 namespace tern::inline TERN_BUILD::data::detail {
 
-[[gnu::noinline]] TERN_INLINE Shape stacked_shape(const Array& first, const Array& x, Index n, Index i) {
-  if (!same_shape(first, x))
+[[gnu::noinline]] TERN_INLINE tern::detail::Shape stacked_shape(const backend::Array& first, const backend::Array& x, Index n, Index i) {
+  if (!tern::detail::same_shape(first, x))
     fail("default_collate", {"samples differ in shape: sample 0 of the batch is ", first.shape_ref(), ", sample ", i,
                              " is ", x.shape_ref(), "; collate them with a function of your own"});
-  if (first.ndim == max_dims) fail("default_collate", {"samples have too many dimensions: ", first.shape_ref()});
-  Shape shape;
+  if (first.ndim == tern::detail::max_dims) fail("default_collate", {"samples have too many dimensions: ", first.shape_ref()});
+  tern::detail::Shape shape;
   shape.push_back(n);
   for (int k = 0; k < first.ndim; ++k) shape.push_back(first.dims[k]);
   return shape;

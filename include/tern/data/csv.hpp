@@ -63,7 +63,7 @@ class TERN_API Csv {
   std::pair<Tensor<Cpu, Index>, std::vector<std::string>> categories(const std::string& name) const;
 
  private:
-  [[noreturn]] void refuse(Index line, Index column, std::initializer_list<Piece> why) const;
+  [[noreturn]] void refuse(Index line, Index column, std::initializer_list<tern::detail::Piece> why) const;
 
   Index position(const std::string& name) const;
 
@@ -80,7 +80,7 @@ class TERN_API Csv {
   Index line_of(Index row) const;
 
   template <class T>
-  Tensor<Cpu, T> numbers(const std::vector<Index>& chosen, const Shape& shape) const {
+  Tensor<Cpu, T> numbers(const std::vector<Index>& chosen, const tern::detail::Shape& shape) const {
     const Tensor<Cpu, T> out = empty<Cpu, T>(shape);
     T* to = out.data();
     for (Index row = 0; row < size(); ++row)
@@ -90,7 +90,7 @@ class TERN_API Csv {
 
   template <class T>
   T number(Index row, Index column) const {
-    if constexpr (is_floating_v<T>) {
+    if constexpr (tern::detail::is_floating_v<T>) {
       const double value = floating(row, column, std::is_same_v<T, double>);
       const T number = T(value);
       if (std::isinf(double(number)) && !std::isinf(value)) refuse_large(row, column, dtype_of<T>);
@@ -98,7 +98,7 @@ class TERN_API Csv {
     } else {
       const Index value = integer(row, column);
       if (value < Index(std::numeric_limits<T>::lowest()) || value > Index(std::numeric_limits<T>::max()))
-        refuse(line_of(row), column, {value, " does not fit into ", name_of(dtype_of<T>)});
+        refuse(line_of(row), column, {value, " does not fit into ", tern::detail::name_of(dtype_of<T>)});
       return T(value);
     }
   }

@@ -50,10 +50,10 @@ TERN_INLINE std::string_view Csv::field(Index row, Index column) const {
   });
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Csv::refuse(Index line, Index column, std::initializer_list<Piece> why) const {
-  const std::string reason = tern::text(why);
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Csv::refuse(Index line, Index column, std::initializer_list<tern::detail::Piece> why) const {
+  const std::string reason = tern::detail::text(why);
   fail("csv", {"'", path_, "': line ", line, ", column ", column + 1,
-               column < Index(columns_.size()) ? tern::text({" ('", columns_[std::size_t(column)], "')"}) : "", ": ",
+               column < Index(columns_.size()) ? tern::detail::text({" ('", columns_[std::size_t(column)], "')"}) : "", ": ",
                reason});
 }
 
@@ -80,7 +80,7 @@ TERN_INLINE std::string_view Csv::field(Index row, Index column) const {
     if (!named) {
       std::size_t begin = filled;
       for (std::size_t i = 0; i < ends.size(); ++i) {
-        columns_.push_back(options.header ? content_.substr(begin, ends[i] - begin) : tern::text({Index(i)}));
+        columns_.push_back(options.header ? content_.substr(begin, ends[i] - begin) : tern::detail::text({Index(i)}));
         begin = ends[i];
       }
       named = true;
@@ -155,7 +155,7 @@ TERN_INLINE bool Csv::ends_line(std::size_t at) const {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Csv::refuse_large(Index row, Index column, DType dtype) const {
-  refuse(line_of(row), column, {"'", std::string(field(row, column)), "' is too large for ", name_of(dtype)});
+  refuse(line_of(row), column, {"'", std::string(field(row, column)), "' is too large for ", tern::detail::name_of(dtype)});
 }
 
 [[gnu::noinline]] TERN_INLINE Index Csv::integer(Index row, Index column) const {

@@ -44,7 +44,7 @@ Tensor<Cpu, T> row_major(const Tensor<Cpu, T>& x) {
 }
 
 /// Copies the given rows of x, which is row-major, to the rows of out.
-TERN_API void gather_rows(const Array& out, const Array& x, std::span<const Index> rows);
+TERN_API void gather_rows(const backend::Array& out, const backend::Array& x, std::span<const Index> rows);
 
 }  // namespace detail
 
@@ -53,8 +53,8 @@ template <class... T>
 class TensorDataset {
  public:
   explicit TensorDataset(const Tensor<Cpu, T>&... tensors) : tensors_(detail::row_major(tensors)...) {
-    const Array* const all[] = {tensors.impl()...};
-    for (const Array* tensor : all) {
+    const backend::Array* const all[] = {tensors.impl()...};
+    for (const backend::Array* tensor : all) {
       if (tensor->ndim == 0) fail("TensorDataset", {"a tensor has no dimension that counts samples"});
       if (tensor->dims[0] != all[0]->dims[0])
         fail("TensorDataset", {"first sizes differ: ", all[0]->shape_ref(), " and ", tensor->shape_ref()});
@@ -72,7 +72,7 @@ class TensorDataset {
  private:
   template <class U>
   static Tensor<Cpu, U> take(const Tensor<Cpu, U>& x, std::span<const Index> samples) {
-    Shape shape = x.shape();
+    tern::detail::Shape shape = x.shape();
     shape[0] = Index(samples.size());
     Tensor<Cpu, U> out = empty<Cpu, U>(shape);
     detail::gather_rows(*out.impl(), *x.impl(), samples);

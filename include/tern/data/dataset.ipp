@@ -4,9 +4,9 @@
 
 namespace tern::inline TERN_BUILD::data::detail {
 
-[[gnu::noinline]] TERN_INLINE void gather_rows(const Array& out, const Array& x, std::span<const Index> rows) {
+[[gnu::noinline]] TERN_INLINE void gather_rows(const backend::Array& out, const backend::Array& x, std::span<const Index> rows) {
   if (out.numel == 0) return;
-  const std::size_t bytes = std::size_t(out.numel / out.dims[0] * size_of(x.dtype));
+  const std::size_t bytes = std::size_t(out.numel / out.dims[0] * tern::detail::size_of(x.dtype));
   char* to = out.data;
   for (const Index row : rows) {
     std::memcpy(to, x.data + std::size_t(row) * bytes, bytes);

@@ -45,7 +45,7 @@ class TERN_API Handwriting {
   void draw(int digit, std::uint8_t* image);
 
  private:
-  RandomWords next();
+  tern::detail::RandomWords next();
   float between(float low, float high);
 
   /// The position of a point of the square in pixels.

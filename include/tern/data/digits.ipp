@@ -23,17 +23,17 @@ namespace tern::inline TERN_BUILD::data::detail {
     if (stroke.digit == digit) draw_stroke(stroke, ink);
   const float strength = between(170, 255), noise = between(0, 25);
   for (int i = 0; i < 28 * 28; i += 4) {
-    const RandomWords random = next();
+    const tern::detail::RandomWords random = next();
     for (int k = 0; k < 4; ++k) {
-      const float level = ink[i + k] * strength + noise * (unit_float(random.word[k]) - .5f);
+      const float level = ink[i + k] * strength + noise * (tern::detail::unit_float(random.word[k]) - .5f);
       image[i + k] = std::uint8_t(level < 0 ? 0 : level > 255 ? 255 : level);
     }
   }
 }
 
-[[gnu::noinline]] TERN_INLINE RandomWords Handwriting::next() { return philox(seed_, image_, count_++); }
+[[gnu::noinline]] TERN_INLINE tern::detail::RandomWords Handwriting::next() { return tern::detail::philox(seed_, image_, count_++); }
 
-[[gnu::noinline]] TERN_INLINE float Handwriting::between(float low, float high) { return low + (high - low) * unit_float(next().word[0]); }
+[[gnu::noinline]] TERN_INLINE float Handwriting::between(float low, float high) { return low + (high - low) * tern::detail::unit_float(next().word[0]); }
 
 [[gnu::noinline]] TERN_INLINE Point Handwriting::place(Point p) const {
   const float x = p.x - .5f + bend_.x * std::sin(7 * p.y + phase_),
@@ -80,7 +80,7 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline, gnu::cold]] TERN_INLINE Mnist generated_digits(Index count, std::uint64_t seed, const MnistOptions& options) {
   const Tensor<Cpu, std::uint8_t> images = empty<Cpu, std::uint8_t>({count, 28, 28});
   const Tensor<Cpu, Index> labels = empty<Cpu, Index>({count});
-  parallel_for(count, 100, [&](Index begin, Index end) {
+  tern::detail::parallel_for(count, 100, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       labels.data()[i] = i % 10;
       detail::Handwriting(seed, i).draw(int(i % 10), images.data() + i * 784);

@@ -15,27 +15,27 @@ inline constexpr const char* not_installed = "not installed";
   const int refused =
       posix_spawnp(&child, arguments[0], &actions, nullptr, const_cast<char* const*>(arguments), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (refused) return text({arguments[0], ": ", refused == ENOENT ? not_installed : std::strerror(refused)});
+  if (refused) return tern::detail::text({arguments[0], ": ", refused == ENOENT ? not_installed : std::strerror(refused)});
   constexpr int checks_a_second = 50;
   int status = 0;
   for (int check = 0; waitpid(child, &status, WNOHANG) == 0; ++check) {
     if (check == seconds * checks_a_second) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
-      return text({arguments[0], ": took more than ", seconds, " s"});
+      return tern::detail::text({arguments[0], ": took more than ", seconds, " s"});
     }
     const timespec pause{0, 1'000'000'000 / checks_a_second};
     nanosleep(&pause, nullptr);
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
   for (const auto& [known, meaning] : meanings)
-    if (WIFEXITED(status) && WEXITSTATUS(status) == known) return text({arguments[0], ": ", meaning});
-  if (WIFEXITED(status)) return text({arguments[0], ": exit status ", WEXITSTATUS(status)});
-  return text({arguments[0], ": ended by signal ", WTERMSIG(status)});
+    if (WIFEXITED(status) && WEXITSTATUS(status) == known) return tern::detail::text({arguments[0], ": ", meaning});
+  if (WIFEXITED(status)) return tern::detail::text({arguments[0], ": exit status ", WEXITSTATUS(status)});
+  return tern::detail::text({arguments[0], ": ended by signal ", WTERMSIG(status)});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string download(const std::string& url, const std::string& path, int seconds) {
-  const std::string limit = text({seconds});
+  const std::string limit = tern::detail::text({seconds});
   const char* const curl[] = {"curl",        "-fsSL", "--connect-timeout", "10", "--speed-time", "30",   "--max-time",
                               limit.c_str(), "-o",    path.c_str(),        "--", url.c_str(),    nullptr};
   const std::string problem = run_program(
@@ -58,7 +58,7 @@ inline constexpr const char* not_installed = "not installed";
        {4, "host not found, or no connection to the server"},
        {5, "the server's certificate is not trusted; the system's certificates may be missing (ca-certificates)"},
        {8, "the server has no such file, or refuses it"}});
-  return wget_problem.empty() ? "" : text({problem, ", ", wget_problem});
+  return wget_problem.empty() ? "" : tern::detail::text({problem, ", ", wget_problem});
 }
 
 }  // namespace tern::data::detail

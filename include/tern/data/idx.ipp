@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const Shape& expected, Index max_size) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const tern::detail::Shape& expected, Index max_size) {
   io::GzipReader reader(path);
   const auto next = [&reader] {
     unsigned char bytes[4];
@@ -15,17 +15,17 @@ namespace tern::inline TERN_BUILD::data {
   if (magic != expected_magic)
     fail("idx", {"'", path, "': begins with the number ", magic, ", not ", expected_magic,
                  ": it should hold unsigned bytes, dimensions: ", expected.n});
-  Shape shape = expected;
+  tern::detail::Shape shape = expected;
   for (Index& size : shape) size = next();
   bool fits = true;
   for (int i = 0; i < shape.n; ++i) fits &= expected[i] < 0 ? shape[i] <= max_size : shape[i] == expected[i];
   if (!fits)
-    fail("idx", {"'", path, "': has the sizes ", ShapeRef(shape), ", not ", ShapeRef(expected),
+    fail("idx", {"'", path, "': has the sizes ", tern::detail::ShapeRef(shape), ", not ", tern::detail::ShapeRef(expected),
                  ", where -1 is any up to ", max_size});
   Index bytes = 1;
   for (const Index size : shape)
     if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > reader.most())
-      fail("idx", {"'", path, "': of sizes ", ShapeRef(shape), " is larger than allowed: more than ", reader.most(), " bytes"});
+      fail("idx", {"'", path, "': of sizes ", tern::detail::ShapeRef(shape), " is larger than allowed: more than ", reader.most(), " bytes"});
   Tensor<Cpu, std::uint8_t> out = empty<Cpu, std::uint8_t>(shape);
   reader.read(out.data(), out.numel());
   reader.expect_end();

@@ -7,13 +7,13 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline]] TERN_INLINE float* Image::replace(Index channels, Index height, Index width) {
   Index size = 0;
   if (__builtin_mul_overflow(channels, height, &size) || __builtin_mul_overflow(size, width, &size) || size < 0)
-    fail("image", {"cannot be of ", Shape{channels, height, width}});
+    fail("image", {"cannot be of ", tern::detail::Shape{channels, height, width}});
   if (replacements_left_-- == 1 && target_ && size == target_size_) {
     pixels_ = target_;
   } else {
     std::vector<float>& room = rooms_[in_room_ = !in_room_];
     if (Index(room.size()) < size)
-      tern::detail::within_memory("image", text({Shape{channels, height, width}}).c_str(), [&] { room.resize(std::size_t(size)); });
+      tern::detail::within_memory("image", tern::detail::text({tern::detail::Shape{channels, height, width}}).c_str(), [&] { room.resize(std::size_t(size)); });
     pixels_ = room.data();
   }
   channels_ = channels;
@@ -23,7 +23,7 @@ namespace tern::inline TERN_BUILD::data {
 }
 
 [[gnu::noinline]] TERN_INLINE unsigned char* Image::bytes(Index n) {
-  if (Index(bytes_.size()) < n) tern::detail::within_memory("image", text({n, " bytes"}).c_str(), [&] { bytes_.resize(std::size_t(n)); });
+  if (Index(bytes_.size()) < n) tern::detail::within_memory("image", tern::detail::text({n, " bytes"}).c_str(), [&] { bytes_.resize(std::size_t(n)); });
   return bytes_.data();
 }
 

@@ -252,13 +252,13 @@ namespace tern::inline TERN_BUILD::data {
 
 [[gnu::noinline]] TERN_INLINE void read_image(const std::string& path, Image& image) {
   tern::detail::within_memory("image", path.c_str(), [&] {
-    decode_image(text({"'", path, "'"}), io::read_file(path, detail::most_image_bytes), image);
+    decode_image(tern::detail::text({"'", path, "'"}), io::read_file(path, detail::most_image_bytes), image);
   });
 }
 
 [[gnu::noinline]] TERN_INLINE void read_image(const std::string& path, Image& image, const WindowChoice& choice) {
   tern::detail::within_memory("image", path.c_str(), [&] {
-    decode_image(text({"'", path, "'"}), io::read_file(path, detail::most_image_bytes), image, choice);
+    decode_image(tern::detail::text({"'", path, "'"}), io::read_file(path, detail::most_image_bytes), image, choice);
   });
 }
 

@@ -15,7 +15,7 @@ namespace tern::inline TERN_BUILD::data::detail {
 [[gnu::noinline, gnu::cold]] TERN_INLINE void find_images(const std::string& path, const Ancestor& folder,
                                                           std::vector<std::string>& paths) {
   for (const std::string& name : names_in("ImageFolder", path)) {
-    const std::string within = text({path, "/", name});
+    const std::string within = tern::detail::text({path, "/", name});
     Ancestor below{0, 0, &folder};
     if (!find_folder(within, below)) {
       if (is_image(name)) paths.push_back(within);
@@ -36,7 +36,7 @@ namespace tern::inline TERN_BUILD::data {
   detail::Ancestor whole{0, 0, nullptr};
   detail::find_folder(folder, whole);
   for (const std::string& name : detail::names_in("ImageFolder", folder)) {
-    const std::string path = text({folder, "/", name});
+    const std::string path = tern::detail::text({folder, "/", name});
     detail::Ancestor own{0, 0, &whole};
     if (!detail::find_folder(path, own)) continue;
     detail::find_images(path, own, set.paths_);
@@ -56,7 +56,7 @@ namespace tern::inline TERN_BUILD::data {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void ImageFolder::leave_out_bad() {
   std::vector<char> good(paths_.size(), 0);
-  parallel_for(size(), 16, [&](Index begin, Index end) {
+  tern::detail::parallel_for(size(), 16, [&](Index begin, Index end) {
     Image image;
     for (Index i = begin; i < end; ++i) {
       try {

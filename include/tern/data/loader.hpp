@@ -52,7 +52,7 @@ auto start_moving(std::tuple<Tensor<Cpu, T>...> batch, [[maybe_unused]] D device
   else
     return std::apply(
         [&](const auto&... x) {
-          if constexpr (AsyncDevice<D>) return std::tuple(tern::detail::copy_async("loader", x, device)...);
+          if constexpr (tern::detail::AsyncDevice<D>) return std::tuple(tern::detail::copy_async("loader", x, device)...);
           else return std::tuple(x.to(device)...);
         },
         batch);
@@ -60,7 +60,7 @@ auto start_moving(std::tuple<Tensor<Cpu, T>...> batch, [[maybe_unused]] D device
 /// The batch after its copies. Work that the device does later sees the data.
 template <Device D, class Batch>
 auto finish_moving(Batch&& batch) {
-  if constexpr (AsyncDevice<D>) return std::apply([](auto&... x) { return std::tuple(x.wait()...); }, batch);
+  if constexpr (tern::detail::AsyncDevice<D>) return std::apply([](auto&... x) { return std::tuple(x.wait()...); }, batch);
   else return std::move(batch);
 }
 
@@ -199,7 +199,7 @@ class Loader {
   RandomKey next_key() {
     const Index epoch = epoch_++;
     if (seed_) return {*seed_, epoch};
-    if (first_ == 0) drawn_ = draws() ? next_seed() : 0;  // else the epoch has drawn before its state was asked for
+    if (first_ == 0) drawn_ = draws() ? tern::detail::next_seed() : 0;  // else the epoch has drawn before its state was asked for
     return {drawn_, 0};
   }
   Index sample_count() const {

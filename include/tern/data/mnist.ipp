@@ -6,8 +6,8 @@ namespace tern::inline TERN_BUILD::data {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Mnist::Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean, float std)
     : images_(images), labels_(labels), scale_(1 / (255 * std)), shift_(-mean / std) {
-  const Array &x = *images.checked("Mnist"), &y = *labels.checked("Mnist");
-  if (!(x.shape() == Shape{y.numel, 28, 28}) || y.ndim != 1 || !x.contiguous || !y.contiguous)
+  const backend::Array &x = *images.checked("Mnist"), &y = *labels.checked("Mnist");
+  if (!(x.shape() == tern::detail::Shape{y.numel, 28, 28}) || y.ndim != 1 || !x.contiguous || !y.contiguous)
     fail("Mnist", {"images must be [N, 28, 28] and labels [N], both contiguous, not ", x.shape_ref(), " and ", y.shape_ref()});
   if (!(std > 0)) fail("Mnist", {"std must be positive, not ", double(std)});
 }
@@ -18,7 +18,7 @@ namespace tern::inline TERN_BUILD::data::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string mnist_prefix(const MnistOptions& options) {
   if (options.emnist.empty()) return options.train ? "train" : "t10k";
-  return text({"emnist-", options.emnist, options.train ? "-train" : "-test"});
+  return tern::detail::text({"emnist-", options.emnist, options.train ? "-train" : "-test"});
 }
 
 /// train-images.idx3-ubyte for train-images-idx3-ubyte
@@ -66,8 +66,8 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline, gnu::cold]] TERN_INLINE Mnist Mnist::load(const std::string& folder, const MnistOptions& options) {
   const int largest = detail::largest_label(options.emnist);
   const std::string prefix = detail::mnist_prefix(options);
-  const std::string labels_path = detail::mnist_file(folder, text({prefix, "-labels-idx1-ubyte"}));
-  const std::string images_path = detail::mnist_file(folder, text({prefix, "-images-idx3-ubyte"}));
+  const std::string labels_path = detail::mnist_file(folder, tern::detail::text({prefix, "-labels-idx1-ubyte"}));
+  const std::string images_path = detail::mnist_file(folder, tern::detail::text({prefix, "-images-idx3-ubyte"}));
   const Tensor<Cpu, std::uint8_t> bytes = read_idx(labels_path, {-1});
   const Tensor<Cpu, Index> labels = empty<Cpu, Index>(bytes.shape());
   const std::uint8_t* const byte = bytes.data();

@@ -29,8 +29,8 @@ namespace tern::inline TERN_BUILD::data::detail {
     const DownloadLock lock(folder);
     for (const MnistFile& file : mnist_files) {
       if (has(file)) continue;
-      const std::string name = text({file.name, ".gz"});
-      io::AtomicFile whole(text({folder, "/", name}));
+      const std::string name = tern::detail::text({file.name, ".gz"});
+      io::AtomicFile whole(tern::detail::text({folder, "/", name}));
       const std::string problem = fetch(whole, name, options.mirrors, options.timeout, [&](const std::string& path) {
         return io::sha256(io::read_gzip(path, file.bytes)) == file.sha256 ? "" : "not MNIST's file";
       });

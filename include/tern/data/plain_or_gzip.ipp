@@ -6,7 +6,7 @@ namespace tern::inline TERN_BUILD::data::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string find_plain_or_gzip(const std::string& folder, const std::string& name) {
   for (const char* const ending : {"", ".gz"}) {
-    const std::string path = text({folder, "/", name, ending});
+    const std::string path = tern::detail::text({folder, "/", name, ending});
     struct stat found;
     if (::stat(path.c_str(), &found) == 0 && !S_ISDIR(found.st_mode)) return path;
   }

@@ -20,7 +20,7 @@ class TERN_API Prefetcher {
   using Make = void (*)(void* context, Index item, Index slot);
 
   /// Without workers, next() makes every item.
-  Prefetcher(Make make, void* context, Index count, int workers, Index slots);
+  Prefetcher(Make make, void* context, Index count, int workers, Index slot_count);
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
@@ -46,7 +46,7 @@ class TERN_API Prefetcher {
   using Lock = tern::detail::MutexLock;
 
   static void* enter(void* self) {
-    const SerialRegion serial;  // the thread pool belongs to the training thread
+    const tern::detail::SerialRegion serial;  // the thread pool belongs to the training thread
     static_cast<Prefetcher*>(self)->work();
     return nullptr;
   }

@@ -4,8 +4,8 @@
 
 namespace tern::inline TERN_BUILD::data::detail {
 
-[[gnu::cold]] TERN_INLINE Prefetcher::Prefetcher(Make make, void* context, Index count, int workers, Index slots)
-    : make_(make), context_(context), count_(count), slots_(std::size_t(slots)), threads_(std::size_t(workers)) {
+[[gnu::cold]] TERN_INLINE Prefetcher::Prefetcher(Make make, void* context, Index count, int workers, Index slot_count)
+    : make_(make), context_(context), count_(count), slots_(std::size_t(slot_count)), threads_(std::size_t(workers)) {
   for (; started_ < workers; ++started_)
     if (pthread_create(&threads_[std::size_t(started_)], nullptr, &Prefetcher::enter, this) != 0) {
       stop();
@@ -23,12 +23,12 @@ namespace tern::inline TERN_BUILD::data::detail {
 [[gnu::noinline]] TERN_INLINE Index Prefetcher::next(double& seconds_waited) {
   const Index index = taken_ % Index(slots_.size());
   Slot& slot = slots_[std::size_t(index)];
-  const double start = now();
+  const double start = tern::detail::now();
   {
     const Lock lock(mutex_);
     if (begun_ > taken_) {
       while (!slot.ready) pthread_cond_wait(&made_, &mutex_);
-      seconds_waited += now() - start;
+      seconds_waited += tern::detail::now() - start;
       slot.ready = false;
       if (slot.error) std::rethrow_exception(std::exchange(slot.error, nullptr));
       return index;
@@ -36,7 +36,7 @@ namespace tern::inline TERN_BUILD::data::detail {
     ++begun_;
   }
   make_item(taken_, index);
-  seconds_waited += now() - start;
+  seconds_waited += tern::detail::now() - start;
   return index;
 }
 

@@ -17,7 +17,7 @@ struct RandomKey {
   RandomKey inner() const { return {seed, epoch, place, level + 1}; }
   /// For a batch that belongs to no epoch: the program's next random numbers.
   static RandomKey next() {
-    const RandomState state = next_random();
+    const RandomState state = tern::detail::next_random();
     return {state.seed, Index(state.stream)};
   }
 };
@@ -36,7 +36,7 @@ class TERN_API Random {
 
   std::uint32_t word();
   /// A number in [0, 1).
-  float uniform() { return unit_float(word()); }
+  float uniform() { return tern::detail::unit_float(word()); }
   /// A number in [low, high).
   float uniform(float low, float high);
   /// A number in [0, 1) with 53 random bits.
@@ -52,7 +52,7 @@ class TERN_API Random {
   // Neither tensor operations nor a loader's shuffle draw from these streams.
   static constexpr std::uint64_t samples = std::uint64_t(1) << 62, orders = std::uint64_t(3) << 62;
   std::uint64_t seed_, stream_, counter_;
-  RandomWords words_{};
+  tern::detail::RandomWords words_{};
   int left_ = 0;
 };
 

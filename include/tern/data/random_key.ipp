@@ -6,7 +6,7 @@ namespace tern::inline TERN_BUILD::data {
 
 TERN_INLINE std::uint32_t Random::word() {
   if (left_ == 0) {
-    words_ = philox(seed_, stream_, counter_++);
+    words_ = tern::detail::philox(seed_, stream_, counter_++);
     left_ = 4;
   }
   return words_.word[--left_];
@@ -16,7 +16,7 @@ TERN_INLINE float Random::uniform(float low, float high) { return low + (high - 
 
 TERN_INLINE double Random::uniform_double() {
   const std::uint32_t high = word();
-  return unit_double(high, word());
+  return tern::detail::unit_double(high, word());
 }
 
 TERN_INLINE Index Random::below(Index n) {

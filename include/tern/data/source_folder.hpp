@@ -28,7 +28,7 @@ std::string fetch(const io::AtomicFile& to, const std::string& name, const std::
       if (problem.empty()) problem = check(to.temporary_path());
     } catch (const Error& error) { problem = error.what(); }
     if (problem.empty()) return "";
-    problems += text({problems.empty() ? "" : "; ", url, ": ", problem});
+    problems += tern::detail::text({problems.empty() ? "" : "; ", url, ": ", problem});
   }
   return problems.empty() ? "no mirrors are named" : problems;
 }

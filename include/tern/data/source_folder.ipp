@@ -17,13 +17,13 @@ namespace tern::inline TERN_BUILD::data::detail {
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string given_folder(const std::string& folder, const char* set) {
   if (!folder.empty()) return folder;
   const std::string root = variable("TERN_DATA");
-  return root.empty() ? "" : text({root, "/", set});
+  return root.empty() ? "" : tern::detail::text({root, "/", set});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string cache_folder(const char* set) {
   const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
-  if (!cache.empty()) return text({cache, "/tern/", set});
-  return home.empty() ? "" : text({home, "/.cache/tern/", set});
+  if (!cache.empty()) return tern::detail::text({cache, "/tern/", set});
+  return home.empty() ? "" : tern::detail::text({home, "/.cache/tern/", set});
 }
 
 /// The folder, once it is there.

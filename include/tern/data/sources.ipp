@@ -21,7 +21,7 @@ void for_each_file(std::string_view archive, const F& f) {
     if (member.next < 0) return;
     if (member.is_field)
       f(member.folder.empty() ? std::string(member.name)
-                              : text({std::string(member.folder), "/", std::string(member.name)}),
+                              : tern::detail::text({std::string(member.folder), "/", std::string(member.name)}),
         member.content);
   }
 }
@@ -36,7 +36,7 @@ void for_each_file(std::string_view archive, const F& f) {
   for_each_file(unzipped(archive), [&](const std::string& path, std::string_view content) {
     const std::string name = path.substr(path.rfind('/') + 1);
     if (name.ends_with(".bin") || name == "batches.meta.txt")
-      io::write_file_atomically(text({folder, "/", name}), std::string(content));
+      io::write_file_atomically(tern::detail::text({folder, "/", name}), std::string(content));
   });
 }
 
@@ -49,7 +49,7 @@ void for_each_file(std::string_view archive, const F& f) {
     std::string_view content;
   };
   std::vector<File> files;
-  const std::string positive = text({"/", half, "/pos/"}), negative = text({"/", half, "/neg/"});
+  const std::string positive = tern::detail::text({"/", half, "/pos/"}), negative = tern::detail::text({"/", half, "/neg/"});
   for_each_file(archive, [&](const std::string& path, std::string_view content) {
     const std::size_t name = path.rfind('/') + 1;
     const std::string_view folder = std::string_view(path).substr(0, name);
@@ -71,7 +71,7 @@ void for_each_file(std::string_view archive, const F& f) {
 [[gnu::noinline, gnu::cold]] TERN_INLINE void keep_imdb(io::AtomicFile& archive, const std::string& folder) {
   const std::string content = unzipped(archive);
   for (const char* const half : {"train", "test"})
-    io::write_file_atomically(text({folder, "/", half, ".tsv"}), imdb_lines(content, half));
+    io::write_file_atomically(tern::detail::text({folder, "/", half, ".tsv"}), imdb_lines(content, half));
 }
 
 // CIFAR-10's hash is in TensorFlow Datasets' list of checksums, IMDb's in several public projects that fetch it.
@@ -113,7 +113,7 @@ void for_each_file(std::string_view archive, const F& f) {
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string mismatch(const Published& set, const std::string& path) {
   const Index bytes = io::File(path).size();
   if (bytes != set.bytes)
-    return text({"not the file that was published: it has ", bytes, " bytes instead of ", set.bytes});
+    return tern::detail::text({"not the file that was published: it has ", bytes, " bytes instead of ", set.bytes});
   if (!set.sha256.empty() && io::sha256(io::read_file(path, bytes)) != set.sha256)
     return "not the file that was published: its SHA-256 differs";
   return "";
@@ -137,11 +137,11 @@ void for_each_file(std::string_view archive, const F& f) {
         options.mirrors.empty() ? std::vector<std::string>{set.mirror} : options.mirrors;
     std::fprintf(stderr, "downloading %s%s (%.1f MB) to %s ...\n", mirrors[0].c_str(), set.file,
                  double(set.bytes) / 1e6, folder.c_str());
-    io::AtomicFile downloaded(text({folder, "/", set.file}));
+    io::AtomicFile downloaded(tern::detail::text({folder, "/", set.file}));
     problem = fetch(downloaded, set.file, mirrors, options.timeout,
                     [&](const std::string& path) { return mismatch(set, path); });
     if (problem.empty()) set.keep(downloaded, folder);
-    if (problem.empty() && !has_all(folder, set.files)) problem = text({set.file, " lacks files that it should hold"});
+    if (problem.empty() && !has_all(folder, set.files)) problem = tern::detail::text({set.file, " lacks files that it should hold"});
   } catch (const Error& error) { problem = error.what(); }
   if (!problem.empty()) fail(set.set, {problem, ". ", set.remedy});
   return folder;

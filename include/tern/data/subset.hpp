@@ -108,7 +108,7 @@ Parts<Subset<Set>> random_split(Set&& set, std::initializer_list<Number> lengths
                                 std::optional<std::uint64_t> seed = {}) {
   const auto shared = detail::shared_set(std::forward<Set>(set));
   std::vector<Index> order = detail::in_sequence(shared->size());
-  Random random(seed ? *seed : next_seed(), 0);
+  Random random(seed ? *seed : tern::detail::next_seed(), 0);
   detail::shuffle(order, random);
   std::vector<Subset<Set>> parts;
   auto at = order.begin();
@@ -122,13 +122,13 @@ Parts<Subset<Set>> random_split(Set&& set, std::initializer_list<Number> lengths
 namespace detail {
 
 /// Copies the rows of x to the given rows of out. The first call makes out.
-TERN_API void scatter_rows(const Array& out, const Array& x, std::span<const Index> rows);
+TERN_API void scatter_rows(const backend::Array& out, const backend::Array& x, std::span<const Index> rows);
 
 template <class T>
 void scatter_into(Tensor<Cpu, T>& out, const Tensor<Cpu, T>& part, std::span<const Index> rows, Index n) {
   const Tensor<Cpu, T> x = row_major(part);
   if (!out.defined()) {
-    Shape shape = x.shape();
+    tern::detail::Shape shape = x.shape();
     if (shape.n > 0) shape[0] = n;
     out = empty<Cpu, T>(shape);
   }

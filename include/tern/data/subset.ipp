@@ -23,11 +23,11 @@ namespace tern::inline TERN_BUILD::data::detail {
   return out;
 }
 
-[[gnu::noinline]] TERN_INLINE void scatter_rows(const Array& out, const Array& x, std::span<const Index> rows) {
+[[gnu::noinline]] TERN_INLINE void scatter_rows(const backend::Array& out, const backend::Array& x, std::span<const Index> rows) {
   if (x.ndim != out.ndim || !std::equal(x.dims + 1, x.dims + x.ndim, out.dims + 1))
     fail("ConcatDataset", {"samples differ in shape: batches are ", out.shape_ref(), " and ", x.shape_ref()});
   if (out.numel == 0) return;
-  const std::size_t bytes = std::size_t(out.numel / out.dims[0] * size_of(out.dtype));
+  const std::size_t bytes = std::size_t(out.numel / out.dims[0] * tern::detail::size_of(out.dtype));
   for (std::size_t i = 0; i < rows.size(); ++i)
     std::memcpy(out.data + std::size_t(rows[i]) * bytes, x.data + i * bytes, bytes);
 }

@@ -54,11 +54,11 @@ concept Device = requires { DeviceTraits<D>::name; };
 template <class D>
 concept HostDevice = Device<D> && DeviceTraits<D>::host_accessible;
 
+namespace detail {
 /// It can copy to and from the host while the host goes on.
 template <class D>
 concept AsyncDevice = Device<D> && requires { typename DeviceTraits<D>::Async; };
 
-namespace detail {
 /// The device of kind D with that number.
 template <Device D>
 D device_at(int ordinal) {
@@ -98,11 +98,11 @@ class DeviceGuard {
   int outer_ = 0;
 };
 
-namespace cpu {
+namespace detail::cpu {
 /// Bytes of host memory held by tensors.
-inline MemoryStats memory_stats() { return memory::stats(); }
+inline tern::detail::MemoryStats memory_stats() { return memory::stats(); }
 /// Returns cached blocks that no tensor uses to the system.
 inline void empty_cache() { memory::release_cached(); }
-}  // namespace cpu
+}  // namespace detail::cpu
 
 }  // namespace tern

@@ -11,6 +11,7 @@
 
 namespace tern::inline TERN_BUILD {
 
+namespace detail {
 /// Bytes of a device's memory: in use now, the peak of that, and cached for reuse.
 struct MemoryStats {
   Index current;
@@ -20,15 +21,16 @@ struct MemoryStats {
 
 /// Frees memory that did not come from the host allocator.
 using Deleter = void (*)(void* memory, void* context);
+}  // namespace detail
 
 /// Device memory with its deleter.
 struct DeviceMemory {
   void* data;
-  Deleter deleter;
+  detail::Deleter deleter;
   void* context;
 };
 
-namespace memory {
+namespace detail::memory {
 
 #if defined(TERN_SEPARATE_BLOCKS)
 inline constexpr bool separate_blocks = true;
@@ -95,7 +97,7 @@ TERN_API void register_thread();
 /// Returns all large blocks that are not in use to the system.
 TERN_API void release_cached();
 
-TERN_API MemoryStats stats();
+TERN_API detail::MemoryStats stats();
 
 /// Resets the peak to the memory that is in use now.
 TERN_API void reset_peak();
@@ -128,7 +130,7 @@ inline void* allocate(int c, [[maybe_unused]] std::size_t bytes) {
 
 TERN_API void deallocate(void* memory, int c);
 
-}  // namespace memory
+}  // namespace detail::memory
 }  // namespace tern
 
 #ifndef TERN_COMPILED

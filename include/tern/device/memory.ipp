@@ -5,7 +5,7 @@
 
 #include "memory.hpp"
 
-namespace tern::inline TERN_BUILD::memory {
+namespace tern::inline TERN_BUILD::detail::memory {
 
 TERN_INLINE int class_of(std::size_t bytes) {
   if (bytes <= 1024) return bytes == 0 ? 0 : int((bytes - 1) >> 6);
@@ -51,7 +51,7 @@ TERN_INLINE ThreadEnd::~ThreadEnd() {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE MemoryStats stats() {
+[[gnu::noinline, gnu::cold]] TERN_INLINE detail::MemoryStats stats() {
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
   return {p.large_in_use + p.small_reserved, p.peak, p.large_cached};
@@ -89,7 +89,7 @@ inline constexpr std::size_t huge_page = std::size_t(2) << 20;
     if (in_huge_pages && !error) madvise(block, bytes, MADV_HUGEPAGE);
     if (!error) return block;
   }
-  const MemoryStats held = stats();
+  const detail::MemoryStats held = stats();
   fail("cpu memory", {"out of memory: ", Index(bytes), " bytes were asked for, ", held.current, " are in use and ",
                       held.cached, " were cached"});
 }
@@ -211,4 +211,4 @@ inline constexpr std::size_t huge_page = std::size_t(2) << 20;
   if (++list.length > local_limit(c)) [[unlikely]] spill(c);
 }
 
-}  // namespace tern::memory
+}  // namespace tern::detail::memory

@@ -11,7 +11,7 @@ namespace detail {
 
 /// A collective of what carries the tensors.
 template <class Carrier>
-using Collective = void (*)(Carrier& ranks, const Array& in, const Array& out, ReduceOp op, int root);
+using Collective = void (*)(Carrier& ranks, const backend::Array& in, const backend::Array& out, ReduceOp op, int root);
 
 /// A collective that runs in the background. It holds one reference to each tensor.
 class CollectiveJob : public Job {
@@ -21,9 +21,9 @@ class CollectiveJob : public Job {
 };
 
 /// Construct it on the thread that starts it. `in` and `out` may be the same.
-TERN_API std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<Ranks> run, TensorImpl* in, TensorImpl* out,
+TERN_API std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<Ranks> run, tern::detail::TensorImpl* in, tern::detail::TensorImpl* out,
                                                 ReduceOp reduction, int root);
-TERN_API std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<CudaRanks> run, TensorImpl* in, TensorImpl* out,
+TERN_API std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<CudaRanks> run, tern::detail::TensorImpl* in, tern::detail::TensorImpl* out,
                                                 ReduceOp reduction, int root);
 
 }  // namespace detail
@@ -50,7 +50,7 @@ class PendingCollective {
 
   /// The result. Throws what the collective threw. Error if it was called before.
   X wait(Here here = {}) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     checked("wait");
     const std::shared_ptr<detail::CollectiveJob> job = std::exchange(job_, nullptr);
     finish(*job);
@@ -76,7 +76,7 @@ namespace detail {
 
 /// Starts a collective from a dense form of x into a new tensor.
 template <CarriedDevice D, Element T>
-PendingCollective<Tensor<D, T>> started(const OpName& op, const Tensor<D, T>& x, const Communicator& communicator, const Shape& shape,
+PendingCollective<Tensor<D, T>> started(const OpName& op, const Tensor<D, T>& x, const Communicator& communicator, const tern::detail::Shape& shape,
                                         Collective<Carrier<D>> run, ReduceOp reduction = ReduceOp::sum) {
   const Tensor<D, T> in = dense(op, x), out = empty<D, T>(shape, x.device());
   return {communicator, new_job(communicator, op, run, in.impl(), out.impl(), reduction, -1), out};
@@ -90,8 +90,8 @@ PendingCollective<Tensor<D, T>> all_reduce_async(const Tensor<D, T>& x, const Co
   const OpName op{"all_reduce", here};
   const ErrorName name(op);
   detail::check_reduction(op, reduction, dtype_of<T>, false);
-  return detail::started(op, x, communicator, Shape(x.checked(op)->dims, x.dim()),
-                         [](auto& ranks, const Array& in, const Array& out, ReduceOp how, int) { ranks.all_reduce(in, out, how); }, reduction);
+  return detail::started(op, x, communicator, tern::detail::Shape(x.checked(op)->dims, x.dim()),
+                         [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp how, int) { ranks.all_reduce(in, out, how); }, reduction);
 }
 
 /// broadcast in the background, as all_reduce_async.
@@ -101,7 +101,7 @@ PendingCollective<Tensor<D, T>> broadcast_async(const Tensor<D, T>& x, const Com
   const ErrorName name(op);
   detail::check_rank(op, "root", root, communicator.size());
   const Tensor<D, T> y = detail::dense(op, x).clone();
-  const detail::Collective<detail::Carrier<D>> run = [](auto& ranks, const Array&, const Array& out, ReduceOp, int from) { ranks.broadcast(out, from); };
+  const detail::Collective<detail::Carrier<D>> run = [](auto& ranks, const backend::Array&, const backend::Array& out, ReduceOp, int from) { ranks.broadcast(out, from); };
   return {communicator, detail::new_job(communicator, op, run, y.impl(), y.impl(), ReduceOp::sum, root), y};
 }
 
@@ -111,7 +111,7 @@ PendingCollective<Tensor<D, T>> all_gather_async(const Tensor<D, T>& x, const Co
   const OpName op{"all_gather", here};
   const ErrorName name(op);
   return detail::started(op, x, communicator, detail::resized(x.checked(op)->shape_ref(), communicator.size(), 1),
-                         [](auto& ranks, const Array& in, const Array& out, ReduceOp, int) { ranks.all_gather(in, out); });
+                         [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp, int) { ranks.all_gather(in, out); });
 }
 
 /// reduce_scatter in the background, as all_reduce_async.
@@ -122,7 +122,7 @@ PendingCollective<Tensor<D, T>> reduce_scatter_async(const Tensor<D, T>& x, cons
   detail::check_reduction(op, reduction, dtype_of<T>, false);
   detail::check_divides(op, x.checked(op)->shape_ref(), communicator.size());
   return detail::started(op, x, communicator, detail::resized(x.impl()->shape_ref(), 1, communicator.size()),
-                         [](auto& ranks, const Array& in, const Array& out, ReduceOp how, int) { ranks.reduce_scatter(in, out, how); }, reduction);
+                         [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp how, int) { ranks.reduce_scatter(in, out, how); }, reduction);
 }
 
 /// all_to_all in the background, as all_reduce_async.
@@ -131,8 +131,8 @@ PendingCollective<Tensor<D, T>> all_to_all_async(const Tensor<D, T>& x, const Co
   const OpName op{"all_to_all", here};
   const ErrorName name(op);
   detail::check_divides(op, x.checked(op)->shape_ref(), communicator.size());
-  return detail::started(op, x, communicator, Shape(x.impl()->dims, x.dim()),
-                         [](auto& ranks, const Array& in, const Array& out, ReduceOp, int) { ranks.all_to_all(in, out); });
+  return detail::started(op, x, communicator, tern::detail::Shape(x.impl()->dims, x.dim()),
+                         [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp, int) { ranks.all_to_all(in, out); });
 }
 
 }  // namespace tern::distributed

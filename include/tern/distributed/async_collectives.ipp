@@ -9,8 +9,8 @@ namespace tern::inline TERN_BUILD::distributed::detail {
 template <class Carrier>
 class JobOf : public CollectiveJob {
  public:
-  JobOf(const Communicator& communicator, const OpName& op, Collective<Carrier> collective, TensorImpl* in, TensorImpl* out, ReduceOp reduction, int root)
-      : ranks_(communicator.ranks_in_background()), in_(in), out_(out), name_(op.name), error_name_(tern::detail::outermost_name(op.name), site(op.here)),
+  JobOf(const Communicator& communicator, const OpName& op, Collective<Carrier> collective, tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root)
+      : ranks_(communicator.ranks_in_background()), in_(in), out_(out), name_(op.name), error_name_(tern::detail::outermost_name(op.name), tern::detail::site(op.here)),
         collective_(collective), reduction_(reduction), root_(root) {
     tern::detail::retain(in_);
     tern::detail::retain(out_);
@@ -24,7 +24,7 @@ class JobOf : public CollectiveJob {
   void run_by(Carrier& carrier) { collective_(carrier, *in_, *out_, reduction_, root_); }
 
   std::shared_ptr<Ranks> ranks_;
-  TensorImpl *in_, *out_;
+  tern::detail::TensorImpl *in_, *out_;
   const char* name_;
   OpName error_name_;  // of the thread that has started it, whose line it is
 
@@ -39,8 +39,8 @@ class HostJob final : public JobOf<Ranks> {
   using JobOf::JobOf;
   void run() override {
     const ErrorName name(error_name_);
-    const Site at(error_name_.here);
-    const Exchange listed(Work::collective, name_, bytes_of(*in_), caller_);
+    const tern::detail::Site at(error_name_.here);
+    const Exchange listed(tern::detail::Work::collective, name_, bytes_of(*in_), caller_);
     run_by(*ranks_);
   }
 
@@ -51,13 +51,13 @@ class HostJob final : public JobOf<Ranks> {
 /// The thread in the background meets the other ranks' hosts, and gives NCCL the call.
 class CudaJob final : public JobOf<CudaRanks> {
  public:
-  CudaJob(const Communicator& communicator, const OpName& op, Collective<CudaRanks> collective, TensorImpl* in, TensorImpl* out, ReduceOp reduction, int root)
+  CudaJob(const Communicator& communicator, const OpName& op, Collective<CudaRanks> collective, tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root)
       : JobOf(communicator, op, collective, in, out, reduction, root), beside_(cuda_ranks(*ranks_).stream_beside({in->ordinal})) {
     TERN_CUDA(cuEventRecord, computed_.event, cuda::detail::bind(in->ordinal).compute);
   }
   void run() override {
     const ErrorName name(error_name_);
-    const Site at(error_name_.here);
+    const tern::detail::Site at(error_name_.here);
     const cuda::StreamGuard on(beside_);
     TERN_CUDA(cuStreamWaitEvent, cuda::detail::bind(in_->ordinal).compute, computed_.event, 0);
     run_by(cuda_ranks(*ranks_));
@@ -71,11 +71,11 @@ class CudaJob final : public JobOf<CudaRanks> {
 };
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<Ranks> run,
-                                                                                TensorImpl* in, TensorImpl* out, ReduceOp reduction, int root) {
+                                                                                tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root) {
   return std::make_shared<HostJob>(communicator, op, run, in, out, reduction, root);
 }
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<CudaRanks> run,
-                                                                                TensorImpl* in, TensorImpl* out, ReduceOp reduction, int root) {
+                                                                                tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root) {
   return std::make_shared<CudaJob>(communicator, op, run, in, out, reduction, root);
 }
 

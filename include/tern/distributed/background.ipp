@@ -22,7 +22,7 @@ namespace tern::inline TERN_BUILD::distributed::detail {
 }
 
 TERN_INLINE void* Background::enter(void* self) {
-  const SerialRegion serial;  // the program's threads compute meanwhile
+  const tern::detail::SerialRegion serial;  // the program's threads compute meanwhile
   static_cast<Background*>(self)->work();
   return nullptr;
 }
@@ -66,7 +66,7 @@ TERN_INLINE void* Background::enter(void* self) {
 [[gnu::noinline]] TERN_INLINE void Background::wait(Job& job) {
   const tern::detail::MutexLock lock(mutex_);
   if (!job.done_) {
-    const Exchange listed(Work::wait, "wait for a collective");
+    const Exchange listed(tern::detail::Work::wait, "wait for a collective");
     while (!job.done_) pthread_cond_wait(&done_, &mutex_);
   }
   if (job.error_) std::rethrow_exception(std::exchange(job.error_, nullptr));
@@ -76,7 +76,7 @@ TERN_INLINE void* Background::enter(void* self) {
   if (!started_) return;
   const tern::detail::MutexLock lock(mutex_);
   if (!running_ && jobs_.empty()) return;
-  const Exchange listed(Work::wait, "wait for collectives");
+  const Exchange listed(tern::detail::Work::wait, "wait for collectives");
   while (running_ || !jobs_.empty()) pthread_cond_wait(&done_, &mutex_);
 }
 

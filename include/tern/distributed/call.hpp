@@ -19,10 +19,10 @@ struct Call {
   std::int8_t ndim;     // -1: the collective takes no tensor
   std::int32_t root;    // -1: it has none
   Index number;         // of the collectives that this rank called before
-  Index dims[max_dims];
+  Index dims[tern::detail::max_dims];
 
   Call(const char* collective, Index calls_before);
-  Call(const char* collective, Index calls_before, const Array& x, ReduceOp reduction = sum, int root_rank = -1);
+  Call(const char* collective, Index calls_before, const backend::Array& x, ReduceOp reduction = sum, int root_rank = -1);
   Call() {}
 };
 

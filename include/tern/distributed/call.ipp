@@ -13,7 +13,7 @@ namespace tern::inline TERN_BUILD::distributed::detail {
   std::memset(dims, 0, sizeof dims);
 }
 
-[[gnu::cold]] TERN_INLINE Call::Call(const char* collective, Index calls_before, const Array& x, ReduceOp reduction, int root_rank)
+[[gnu::cold]] TERN_INLINE Call::Call(const char* collective, Index calls_before, const backend::Array& x, ReduceOp reduction, int root_rank)
     : Call(collective, calls_before) {
   op = reduction;
   dtype = x.dtype;
@@ -25,9 +25,9 @@ namespace tern::inline TERN_BUILD::distributed::detail {
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string described(const Call& call) {
   constexpr const char* ops[] = {"sum", "avg", "min", "max", "product"};
   std::string words = call.name;
-  if (call.ndim >= 0) words += text({" of ", tern::name_of(call.dtype), " ", ShapeRef{call.dims, call.ndim}, ", ", ops[int(call.op)]});
-  if (call.root >= 0) words += text({", root ", Index(call.root)});
-  return words + text({", after ", call.number, " others"});
+  if (call.ndim >= 0) words += tern::detail::text({" of ", tern::detail::name_of(call.dtype), " ", tern::detail::ShapeRef{call.dims, call.ndim}, ", ", ops[int(call.op)]});
+  if (call.root >= 0) words += tern::detail::text({", root ", Index(call.root)});
+  return words + tern::detail::text({", after ", call.number, " others"});
 }
 
 TERN_INLINE bool same(const Call& a, const Call& b) {

@@ -9,8 +9,8 @@ namespace tern::inline TERN_BUILD::distributed::detail {
 /// The ranks, for the one collective of x that the calling thread waits for now.
 class ListedRanks {
  public:
-  ListedRanks(const Communicator& communicator, const char* name, const Array& x)
-      : ranks_(communicator.ranks()), exchange_(Work::collective, name, bytes_of(x)) {}
+  ListedRanks(const Communicator& communicator, const char* name, const backend::Array& x)
+      : ranks_(communicator.ranks()), exchange_(tern::detail::Work::collective, name, bytes_of(x)) {}
   Ranks* operator->() const { return &ranks_; }
 
  private:
@@ -24,12 +24,12 @@ struct CarrierOf;
 template <HostDevice D>
 struct CarrierOf<D> {
   using type = Ranks;
-  static ListedRanks get(const Communicator& communicator, const OpName& op, const Array& x) { return ListedRanks(communicator, op.name, x); }
+  static ListedRanks get(const Communicator& communicator, const OpName& op, const backend::Array& x) { return ListedRanks(communicator, op.name, x); }
 };
 template <>
 struct CarrierOf<Cuda> {
   using type = CudaRanks;
-  static CudaRanks* get(const Communicator& communicator, const OpName&, const Array&) { return &cuda_ranks(communicator); }
+  static CudaRanks* get(const Communicator& communicator, const OpName&, const backend::Array&) { return &cuda_ranks(communicator); }
 };
 
 template <class D>

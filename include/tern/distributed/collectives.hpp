@@ -20,16 +20,16 @@ Tensor<D, T> dense(const OpName& op, const Tensor<D, T>& x) {
 /// Error unless the elements can be joined so, on the way forward and, where x needs a gradient, back.
 TERN_API void check_reduction(const OpName& op, ReduceOp reduction, DType dtype, bool needs_gradient);
 /// Error unless dimension 0 has a multiple of `ranks` entries.
-TERN_API void check_divides(const OpName& op, ShapeRef shape, int ranks);
+TERN_API void check_divides(const OpName& op, tern::detail::ShapeRef shape, int ranks);
 /// Error unless it is one of the ranks.
 TERN_API void check_rank(const OpName& op, const char* what, int rank, int ranks);
 
 /// The shape with `factor` / `divisor` times as many entries in dimension 0; of a 0-d tensor, `factor` entries.
-TERN_API Shape resized(ShapeRef shape, Index factor, Index divisor);
+TERN_API tern::detail::Shape resized(tern::detail::ShapeRef shape, Index factor, Index divisor);
 
 template <CarriedDevice D, Element T>
 bool needs_gradient(const Tensor<D, T>& x) {
-  if constexpr (is_floating_v<T>) return tern::detail::tape.grad_mode && x.requires_grad();
+  if constexpr (tern::detail::is_floating_v<T>) return tern::detail::tape.grad_mode && x.requires_grad();
   else return false;
 }
 
@@ -41,12 +41,12 @@ template <detail::CarriedDevice D, Element T>
 Tensor<D, T> all_reduce(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum, Here here = {}) {
   const OpName op{"all_reduce", here};
   const ErrorName name(op);
-  const Site at(here);
+  const tern::detail::Site at(here);
   detail::check_reduction(op, reduction, dtype_of<T>, detail::needs_gradient(x));
   const Tensor<D, T> in = detail::dense(op, x);
   const Tensor<D, T> y = empty<D, T>(in.shape(), x.device());
   detail::CarrierOf<D>::get(communicator, op, *in.impl())->all_reduce(*in.impl(), *y.impl(), reduction);
-  if constexpr (is_floating_v<T>)
+  if constexpr (tern::detail::is_floating_v<T>)
     record(op, y, wrt(x, [communicator, reduction](const auto& g) { return all_reduce(g, communicator, reduction); }));
   return y;
 }
@@ -56,11 +56,11 @@ template <detail::CarriedDevice D, Element T>
 Tensor<D, T> broadcast(const Tensor<D, T>& x, const Communicator& communicator, int root = 0, Here here = {}) {
   const OpName op{"broadcast", here};
   const ErrorName name(op);
-  const Site at(here);
+  const tern::detail::Site at(here);
   detail::check_rank(op, "root", root, communicator.size());
   const Tensor<D, T> y = detail::dense(op, x).clone();
   detail::CarrierOf<D>::get(communicator, op, *y.impl())->broadcast(*y.impl(), root);
-  if constexpr (is_floating_v<T>)
+  if constexpr (tern::detail::is_floating_v<T>)
     record(op, y, wrt(x, [communicator, root](const auto& g) {
              const auto sum = all_reduce(g, communicator);
              return communicator.rank() == root ? sum : zeros_like(sum);
@@ -79,13 +79,13 @@ template <detail::CarriedDevice D, Element T>
 Tensor<D, T> reduce_scatter(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum, Here here = {}) {
   const OpName op{"reduce_scatter", here};
   const ErrorName name(op);
-  const Site at(here);
+  const tern::detail::Site at(here);
   detail::check_reduction(op, reduction, dtype_of<T>, detail::needs_gradient(x));
   const Tensor<D, T> in = detail::dense(op, x);
   detail::check_divides(op, in.impl()->shape_ref(), communicator.size());
   const Tensor<D, T> y = empty<D, T>(detail::resized(in.impl()->shape_ref(), 1, communicator.size()), x.device());
   detail::CarrierOf<D>::get(communicator, op, *in.impl())->reduce_scatter(*in.impl(), *y.impl(), reduction);
-  if constexpr (is_floating_v<T>)
+  if constexpr (tern::detail::is_floating_v<T>)
     record(op, y, wrt(x, [communicator, reduction](const auto& g) {
              const auto all = all_gather(g, communicator);
              return reduction == ReduceOp::avg ? all / double(communicator.size()) : all;
@@ -97,12 +97,12 @@ template <detail::CarriedDevice D, Element T>
 Tensor<D, T> all_gather(const Tensor<D, T>& x, const Communicator& communicator, Here here) {
   const OpName op{"all_gather", here};
   const ErrorName name(op);
-  const Site at(here);
+  const tern::detail::Site at(here);
   const Tensor<D, T> in = detail::dense(op, x);
   const Tensor<D, T> y = empty<D, T>(detail::resized(in.impl()->shape_ref(), communicator.size(), 1), x.device());
   detail::CarrierOf<D>::get(communicator, op, *in.impl())->all_gather(*in.impl(), *y.impl());
-  if constexpr (is_floating_v<T>)
-    record(op, y, wrt(x, [communicator](ShapeRef shape, const auto& g) { return reduce_scatter(g, communicator).reshape(Shape(shape.d, shape.n)); }));
+  if constexpr (tern::detail::is_floating_v<T>)
+    record(op, y, wrt(x, [communicator](tern::detail::ShapeRef shape, const auto& g) { return reduce_scatter(g, communicator).reshape(tern::detail::Shape(shape.d, shape.n)); }));
   return y;
 }
 
@@ -112,12 +112,12 @@ template <detail::CarriedDevice D, Element T>
 Tensor<D, T> all_to_all(const Tensor<D, T>& x, const Communicator& communicator, Here here = {}) {
   const OpName op{"all_to_all", here};
   const ErrorName name(op);
-  const Site at(here);
+  const tern::detail::Site at(here);
   const Tensor<D, T> in = detail::dense(op, x);
   detail::check_divides(op, in.impl()->shape_ref(), communicator.size());
   const Tensor<D, T> y = empty<D, T>(in.shape(), x.device());
   detail::CarrierOf<D>::get(communicator, op, *in.impl())->all_to_all(*in.impl(), *y.impl());
-  if constexpr (is_floating_v<T>) record(op, y, wrt(x, [communicator](const auto& g) { return all_to_all(g, communicator); }));
+  if constexpr (tern::detail::is_floating_v<T>) record(op, y, wrt(x, [communicator](const auto& g) { return all_to_all(g, communicator); }));
   return y;
 }
 
@@ -126,7 +126,7 @@ template <detail::CarriedDevice D, Element T>
 void send(const Tensor<D, T>& x, const Communicator& communicator, int to, Here here = {}) {
   const OpName op{"send", here};
   const ErrorName name(op);
-  const Site at(here);
+  const tern::detail::Site at(here);
   detail::check_rank(op, "the receiver", to, communicator.size());
   if (to == communicator.rank()) fail(op, {"rank ", to, " cannot send to itself"});
   const Tensor<D, T> in = detail::dense(op, x);
@@ -135,10 +135,10 @@ void send(const Tensor<D, T>& x, const Communicator& communicator, int to, Here 
 
 /// A tensor of this shape that another rank sends.
 template <detail::CarriedDevice D, Element T = float>
-Tensor<D, T> recv(const Shape& shape, const Communicator& communicator, int from, Here here = {}) {
+Tensor<D, T> recv(const tern::detail::Shape& shape, const Communicator& communicator, int from, Here here = {}) {
   const OpName op{"recv", here};
   const ErrorName name(op);
-  const Site at(here);
+  const tern::detail::Site at(here);
   detail::check_rank(op, "the sender", from, communicator.size());
   if (from == communicator.rank()) fail(op, {"rank ", from, " cannot receive from itself"});
   const Tensor<D, T> x = empty<D, T>(shape);

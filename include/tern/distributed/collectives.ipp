@@ -5,11 +5,11 @@
 namespace tern::inline TERN_BUILD::distributed::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void check_reduction(const OpName& op, ReduceOp reduction, DType dtype, bool needs_gradient) {
-  if (reduction == avg && !is_floating(dtype)) fail(op, {"the average of ", tern::name_of(dtype), " is no ", tern::name_of(dtype), "; sum and divide"});
+  if (reduction == avg && !tern::detail::is_floating(dtype)) fail(op, {"the average of ", tern::detail::name_of(dtype), " is no ", tern::detail::name_of(dtype), "; sum and divide"});
   if (needs_gradient && reduction != sum && reduction != avg) fail(op, {"min, max and product have no gradient; detach() the input"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_divides(const OpName& op, ShapeRef shape, int ranks) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_divides(const OpName& op, tern::detail::ShapeRef shape, int ranks) {
   if (shape.n < 1 || shape.d[0] % ranks) fail(op, {"dimension 0 of ", shape, " has no equal parts for ", ranks, " ranks"});
 }
 
@@ -17,10 +17,10 @@ namespace tern::inline TERN_BUILD::distributed::detail {
   if (rank < 0 || rank >= ranks) fail(op, {what, " must be one of ", ranks, " ranks, not ", rank});
 }
 
-[[gnu::noinline]] TERN_INLINE Shape resized(ShapeRef shape, Index factor, Index divisor) {
+[[gnu::noinline]] TERN_INLINE tern::detail::Shape resized(tern::detail::ShapeRef shape, Index factor, Index divisor) {
   if (shape.n == 0) return {factor};
-  Shape out(shape.d, shape.n);
-  out.d[0] = checked_product("Communicator", {shape.d[0], factor}) / divisor;
+  tern::detail::Shape out(shape.d, shape.n);
+  out.d[0] = tern::detail::checked_product("Communicator", {shape.d[0], factor}) / divisor;
   return out;
 }
 

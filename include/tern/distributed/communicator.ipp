@@ -23,9 +23,9 @@ namespace tern::inline TERN_BUILD::distributed {
 
 [[gnu::noinline]] TERN_INLINE void Communicator::barrier(Here here) const {
   const ErrorName name({"barrier", here});
-  const Site at(here);
+  const tern::detail::Site at(here);
   detail::Ranks& all = ranks();
-  const detail::Exchange listed(Work::wait, "barrier");
+  const detail::Exchange listed(tern::detail::Work::wait, "barrier");
   all.barrier();
 }
 

@@ -25,7 +25,7 @@ constexpr cuda::NcclType nccl_type(DType dtype) {
 
 /// Of bool, whose bytes are 0 and 1, "or" is the maximum and "and" the minimum.
 constexpr cuda::NcclOp nccl_op(ReduceOp op, DType dtype) {
-  const bool logical = dtype == DType::boolean;
+  const bool logical = dtype == DType::bool_;
   switch (op) {
     case ReduceOp::sum: return logical ? cuda::nccl_max : cuda::nccl_sum;
     case ReduceOp::avg: return cuda::nccl_avg;
@@ -61,13 +61,13 @@ struct Greeting {
   bool is_of_process(const Greeting& other) const { return process == other.process && devices == other.devices; }
 };
 
-inline Array as_numbers(const Greeting* greetings, std::size_t n) {
+inline backend::Array as_numbers(const Greeting* greetings, std::size_t n) {
   return numbers(reinterpret_cast<const Index*>(greetings), Index(n * sizeof(Greeting) / sizeof(Index)));
 }
 
 /// This rank's end of the communicator for the tensor's device. Where ranks use one for the first time and others do not, they find that their
 /// calls differ.
-[[gnu::noinline]] TERN_INLINE cuda::detail::NcclEnd& CudaRanks::connected(const Array& x, int peer) {
+[[gnu::noinline]] TERN_INLINE cuda::detail::NcclEnd& CudaRanks::connected(const backend::Array& x, int peer) {
   refuse_graph();
   for (const Connection& known : connections_)
     if (known.ordinal == x.ordinal && known.peer == peer) return *known.end;
@@ -82,7 +82,7 @@ inline Array as_numbers(const Greeting* greetings, std::size_t n) {
     ranks_.all_gather(as_numbers(&mine, 1), as_numbers(all.data(), all.size()));
   } else {
     all[std::size_t(rank)] = mine;
-    const Array theirs = as_numbers(&all[std::size_t(1 - rank)], 1);
+    const backend::Array theirs = as_numbers(&all[std::size_t(1 - rank)], 1);
     if (rank == 0) ranks_.send(as_numbers(&mine, 1), peer);
     ranks_.receive(theirs, peer);
     if (rank == 1) ranks_.send(as_numbers(&mine, 1), peer);
@@ -109,7 +109,7 @@ inline Array as_numbers(const Greeting* greetings, std::size_t n) {
   }
   if (!waits) return;
   std::string problem = ranks_.lost_devices();
-  if (problem.empty() && lost) problem = text({"the device waits for a rank that NCCL has lost: ", lost});
+  if (problem.empty() && lost) problem = tern::detail::text({"the device waits for a rank that NCCL has lost: ", lost});
   if (problem.empty()) return;
   for (const Connection& known : connections_)
     if (known.ordinal == ordinal) known.end->abort();
@@ -125,10 +125,10 @@ struct NcclCall {
 };
 
 /// A collective of x, in the current stream of its device, on the ledger.
-inline cuda::detail::Span listed(const char* name, const Array& x, Index bytes) {
-  return {Work::collective, name, x.ordinal, cuda::detail::bind(x.ordinal).compute, std::size_t(bytes)};
+inline cuda::detail::Span listed(const char* name, const backend::Array& x, Index bytes) {
+  return {tern::detail::Work::collective, name, x.ordinal, cuda::detail::bind(x.ordinal).compute, std::size_t(bytes)};
 }
-inline cuda::detail::Span listed(const char* name, const Array& x) { return listed(name, x, bytes_of(x)); }
+inline cuda::detail::Span listed(const char* name, const backend::Array& x) { return listed(name, x, bytes_of(x)); }
 
 /// Gives NCCL a call, whose status start() returns.
 template <class Start>
@@ -148,32 +148,32 @@ void CudaRanks::begin(const char* function, cuda::detail::NcclEnd& end, const St
 
 /// The same of a call on the current stream of the tensor's device.
 template <class Start>
-void CudaRanks::run(const char* function, const Array& x, cuda::detail::NcclEnd& end, const Start& start) {
+void CudaRanks::run(const char* function, const backend::Array& x, cuda::detail::NcclEnd& end, const Start& start) {
   if (x.numel == 0) return;
   const cuda::StreamHandle stream = cuda::detail::bind(x.ordinal).compute;
   begin(function, end, [&] { return start(NcclCall{cuda::nccl().functions, nccl_type(x.dtype), end.handle(), stream}); });
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::all_reduce(const Array& in, const Array& out, ReduceOp op) {
+[[gnu::noinline]] TERN_INLINE void CudaRanks::all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda all_reduce", in, op);
   const auto span = listed("all_reduce", in);
   run_all_reduce(in, out, op, end);
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::average_agreed(const Array& x) {
+[[gnu::noinline]] TERN_INLINE void CudaRanks::average_agreed(const backend::Array& x) {
   cuda::detail::NcclEnd& end = connected(x);
   const auto span = listed("all_reduce", x);
   run_all_reduce(x, x, avg, end);
 }
 
-TERN_INLINE void CudaRanks::run_all_reduce(const Array& in, const Array& out, ReduceOp op, cuda::detail::NcclEnd& end) {
+TERN_INLINE void CudaRanks::run_all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op, cuda::detail::NcclEnd& end) {
   run("ncclAllReduce", in, end, [&](const NcclCall& by) {
     return by.nccl.ncclAllReduce(in.data, out.data, std::size_t(in.numel), by.type, nccl_op(op, in.dtype), by.comm, by.stream);
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::broadcast(const Array& x, int root) {
+[[gnu::noinline]] TERN_INLINE void CudaRanks::broadcast(const backend::Array& x, int root) {
   cuda::detail::NcclEnd& end = connected(x);
   ranks_.agree("cuda broadcast", x, sum, root);
   const auto span = listed("broadcast", x);
@@ -190,13 +190,13 @@ TERN_INLINE void CudaRanks::run_all_reduce(const Array& in, const Array& out, Re
   begin("ncclGroupEnd", connected(*tensors[0].x), [&] { return group.end(); });
 }
 
-TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail::NcclEnd& end) {
+TERN_INLINE void CudaRanks::run_broadcast(const backend::Array& x, int root, cuda::detail::NcclEnd& end) {
   run("ncclBroadcast", x, end, [&](const NcclCall& by) {
     return by.nccl.ncclBroadcast(x.data, x.data, std::size_t(x.numel), by.type, root, by.comm, by.stream);
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::all_gather(const Array& in, const Array& out) {
+[[gnu::noinline]] TERN_INLINE void CudaRanks::all_gather(const backend::Array& in, const backend::Array& out) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda all_gather", in);
   const auto span = listed("all_gather", in);
@@ -205,7 +205,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::reduce_scatter(const Array& in, const Array& out, ReduceOp op) {
+[[gnu::noinline]] TERN_INLINE void CudaRanks::reduce_scatter(const backend::Array& in, const backend::Array& out, ReduceOp op) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda reduce_scatter", in, op);
   const auto span = listed("reduce_scatter", in);
@@ -214,7 +214,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::all_to_all(const Array& in, const Array& out) {
+[[gnu::noinline]] TERN_INLINE void CudaRanks::all_to_all(const backend::Array& in, const backend::Array& out) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda all_to_all", in);
   const auto span = listed("all_to_all", in);
@@ -223,7 +223,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail
     const std::size_t count = std::size_t(in.numel / ranks);
     cuda::detail::NcclGroup group;
     for (int rank = 0; rank < ranks; ++rank) {
-      const Index offset = rank * Index(count) * size_of(in.dtype);
+      const Index offset = rank * Index(count) * tern::detail::size_of(in.dtype);
       if (const int status = by.nccl.ncclSend(in.data + offset, count, by.type, rank, by.comm, by.stream)) return status;
       if (const int status = by.nccl.ncclRecv(out.data + offset, count, by.type, rank, by.comm, by.stream)) return status;
     }
@@ -232,7 +232,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail
 }
 
 /// In a communicator of two ranks the other is number 1 of the lower rank, and 0 of the higher one.
-[[gnu::noinline]] TERN_INLINE void CudaRanks::send(const Array& x, int to) {
+[[gnu::noinline]] TERN_INLINE void CudaRanks::send(const backend::Array& x, int to) {
   cuda::detail::NcclEnd& end = connected(x, to);
   ranks_.agree_to_send(x, to);
   const auto span = listed("send", x);
@@ -241,7 +241,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::receive(const Array& x, int from) {
+[[gnu::noinline]] TERN_INLINE void CudaRanks::receive(const backend::Array& x, int from) {
   cuda::detail::NcclEnd& end = connected(x, from);
   ranks_.agree_to_receive(x, from);
   const auto span = listed("recv", x);

@@ -97,7 +97,7 @@ struct DistributedDataParallel : nn::Module<typename Net::device_type, typename 
  private:
   static auto made(const Net& network, const Communicator& communicator, const DataParallelOptions& options, Here here) {
     const ErrorName name({"DistributedDataParallel", here});
-    const Site at(here);
+    const tern::detail::Site at(here);
     auto device = communicator.size() > 1 ? detail::parallel_device<typename Net::device_type>(communicator) : nullptr;
     return std::make_unique<detail::ParallelTensors>(network, communicator, std::move(device), options);
   }

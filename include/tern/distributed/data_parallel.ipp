@@ -10,7 +10,7 @@ namespace tern::inline TERN_BUILD::distributed::detail {
     : communicator_(communicator), device_(std::move(device)) {
   if (!(options.bucket_cap_mb > 0)) fail("DistributedDataParallel", {"bucket_cap_mb must be positive, not ", options.bucket_cap_mb});
   if (size() == 1) return;
-  if (communicator.ranks().are_processes()) set_random_rank(rank());
+  if (communicator.ranks().are_processes()) tern::detail::set_random_rank(rank());
   StateDict parameters;
   nn::detail::list_parameters(network, parameters);
   std::vector<AnyTensor> leaves, all;
@@ -43,7 +43,7 @@ TERN_INLINE void ParallelTensors::set_synchronized(bool on) {
 
 [[gnu::noinline]] TERN_INLINE void ParallelTensors::sum(double* x, Index n) {
   if (size() == 1) return;
-  const Array values = doubles(x, n);
+  const backend::Array values = doubles(x, n);
   communicator_.ranks().all_reduce(values, values, ReduceOp::sum);
 }
 

@@ -5,14 +5,14 @@
 
 namespace tern::inline TERN_BUILD::distributed::detail {
 
-inline Index bytes_of(const Array& x) { return x.numel * size_of(x.dtype); }
+inline Index bytes_of(const backend::Array& x) { return x.numel * tern::detail::size_of(x.dtype); }
 
 /// A collective of tensors, or a wait for other ranks or for a collective that another thread runs, from construction to the end of the scope.
 /// It is accounted to the user's line. It does nothing unless the ledger lists.
 class TERN_API Exchange {
  public:
   /// Of so many bytes. `caller` is the thread whose program goes on, or stands still, meanwhile.
-  Exchange(Work work, const char* name, Index bytes = 0, int caller = tern::detail::thread_number())
+  Exchange(tern::detail::Work work, const char* name, Index bytes = 0, int caller = tern::detail::thread_number())
       : listener_(cuda::detail::listener.load(std::memory_order_relaxed)) {
     if (listener_) [[unlikely]] tell(work, name, bytes, caller);
   }
@@ -23,7 +23,7 @@ class TERN_API Exchange {
   Exchange& operator=(const Exchange&) = delete;
 
  private:
-  void tell(Work work, const char* name, Index bytes, int caller);
+  void tell(tern::detail::Work work, const char* name, Index bytes, int caller);
 
   const cuda::detail::Listener* listener_;
   cuda::detail::TimelinePosition position_;

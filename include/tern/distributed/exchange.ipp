@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::distributed::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Exchange::tell(Work work, const char* name, Index bytes, int caller) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Exchange::tell(tern::detail::Work work, const char* name, Index bytes, int caller) {
   const Here* const site = tern::detail::outermost_site;
   position_ = listener_->begin({work, false, cuda::detail::on_host, nullptr, name, site ? *site : Here("", 0), std::size_t(bytes), caller});
 }

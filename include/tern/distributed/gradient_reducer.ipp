@@ -25,10 +25,10 @@ namespace tern::inline TERN_BUILD::distributed::detail {
   std::vector<Index> begins(order.size());  // bytes
   std::vector<Index> sizes;
   for (const Index leaf : order) {
-    const Array& x = *leaves()[std::size_t(leaf)].impl();
-    const Index bytes = (x.numel * size_of(x.dtype) + line - 1) / line * line;
+    const backend::Array& x = *leaves()[std::size_t(leaf)].impl();
+    const Index bytes = (x.numel * tern::detail::size_of(x.dtype) + line - 1) / line * line;
     std::size_t i = buckets_.size();
-    const auto suits = [&](const Array& first) { return first.dtype == x.dtype && first.ordinal == x.ordinal; };
+    const auto suits = [&](const backend::Array& first) { return first.dtype == x.dtype && first.ordinal == x.ordinal; };
     while (i > 0 && !suits(*leaves()[buckets_[i - 1].leaves[0]].impl())) --i;
     const Index most = i == 1 ? first_bucket_bytes_ : bucket_bytes_;
     if (i == 0 || sizes[i - 1] + bytes > most) {
@@ -42,12 +42,12 @@ namespace tern::inline TERN_BUILD::distributed::detail {
   }
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     Bucket& bucket = buckets_[i];
-    const Array& first = *leaves()[bucket.leaves[0]].impl();
+    const backend::Array& first = *leaves()[bucket.leaves[0]].impl();
     const DType dtype = first.dtype;
-    bucket.memory = device_.zeros(dtype, sizes[i] / size_of(dtype), first.ordinal);  // the gaps between leaves are averaged too
+    bucket.memory = device_.zeros(dtype, sizes[i] / tern::detail::size_of(dtype), first.ordinal);  // the gaps between leaves are averaged too
     for (const std::size_t leaf : bucket.leaves) {
       const AnyTensor before = leaves()[leaf].grad();
-      memory_[leaf] = device_.part(bucket.memory, begins[leaf] / size_of(dtype), *leaves()[leaf].impl());
+      memory_[leaf] = device_.part(bucket.memory, begins[leaf] / tern::detail::size_of(dtype), *leaves()[leaf].impl());
       accumulate_into(leaf, memory_[leaf]);
       if (!before.defined()) continue;
       device_.copy(*memory_[leaf].impl(), *before.impl());
@@ -59,7 +59,7 @@ namespace tern::inline TERN_BUILD::distributed::detail {
 TERN_INLINE void GradientReducer::on_start(const std::vector<std::size_t>& unused) {
   averaging_ = active_;
   if (!averaging_) return;
-  const ErrorName name({"backward", site(Here(nullptr, 0))});
+  const ErrorName name({"backward", tern::detail::site(Here(nullptr, 0))});
   device_.settle();
   device_.begin(*reached_.impl());
   if (known_ == Order::seen) {
@@ -76,7 +76,7 @@ TERN_INLINE void GradientReducer::on_start(const std::vector<std::size_t>& unuse
 
 [[gnu::noinline]] TERN_INLINE void GradientReducer::on_ready(std::size_t leaf) {
   if (!averaging_) return;
-  const ErrorName name({"backward", site(Here(nullptr, 0))});
+  const ErrorName name({"backward", tern::detail::site(Here(nullptr, 0))});
   complete(leaf);
 }
 
@@ -85,7 +85,7 @@ TERN_INLINE void GradientReducer::on_start(const std::vector<std::size_t>& unuse
   const AnyTensor gradient = leaves()[leaf].grad();
   reached_.impl()->data[leaf] = gradient.defined();
   if (known_ == Order::guessed) order_.push_back(Index(leaf));
-  const Array& memory = *memory_[leaf].impl();
+  const backend::Array& memory = *memory_[leaf].impl();
   if (!gradient.defined()) device_.clear(memory);
   else if (gradient.impl()->data != memory.data) device_.copy(memory, *gradient.impl());
   --buckets_[bucket_of_[leaf]].missing;

@@ -35,22 +35,22 @@ inline MPI_Datatype mpi_type(DType dtype) {
 }
 
 inline MPI_Op mpi_op(ReduceOp op, DType dtype) {
-  const bool boolean = dtype == DType::boolean;
+  const bool of_bool = dtype == DType::bool_;
   switch (op) {
     case min: return MPI_MIN;
     case max: return MPI_MAX;
-    case product: return boolean ? MPI_MIN : MPI_PROD;
-    default: return boolean ? MPI_MAX : MPI_SUM;
+    case product: return of_bool ? MPI_MIN : MPI_PROD;
+    default: return of_bool ? MPI_MAX : MPI_SUM;
   }
 }
 
 /// Waits for a request without keeping a core busy for long.
 inline void finish(const char* op, MPI_Request request, int rank, double timeout) {
-  const double start = now();
+  const double start = tern::detail::now();
   for (int done = 0, tries = 0;; ++tries) {
     check_mpi(op, MPI_Test(&request, &done, MPI_STATUS_IGNORE));
     if (done) return;
-    if (now() - start > timeout) {
+    if (tern::detail::now() - start > timeout) {
       MPI_Cancel(&request);
       fail(op, {"rank ", rank, " waits for others, which have not come within ", timeout, " s"});
     }
@@ -211,9 +211,9 @@ inline Mpi::~Mpi() {
   MPI_Request request;
   if (MPI_Ibarrier(MPI_COMM_WORLD, &request) != MPI_SUCCESS) return;
   constexpr double moment = 3;
-  const double start = now();
+  const double start = tern::detail::now();
   for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done; usleep(50))
-    if (failed && now() - start > moment) return;
+    if (failed && tern::detail::now() - start > moment) return;
   MPI_Finalize();
 }
 

@@ -13,13 +13,13 @@
 namespace tern::inline TERN_BUILD::distributed::detail {
 
 /// An alias of n elements of a dense tensor, from `begin` on, in another's shape.
-[[gnu::cold]] TERN_INLINE TensorImpl* new_part(const AnyTensor& x, Index begin, const Array& shape) {
-  TensorImpl* const part = tern::detail::new_alias(x.impl());
-  part->data += begin * size_of(part->dtype);
+[[gnu::cold]] TERN_INLINE tern::detail::TensorImpl* new_part(const AnyTensor& x, Index begin, const backend::Array& shape) {
+  tern::detail::TensorImpl* const part = tern::detail::new_alias(x.impl());
+  part->data += begin * tern::detail::size_of(part->dtype);
   part->numel = shape.numel;
   part->ndim = shape.ndim;
   std::memcpy(part->dims, shape.dims, sizeof part->dims);
-  set_contiguous_strides(*part);
+  tern::detail::set_contiguous_strides(*part);
   part->contiguous = true;
   return part;
 }
@@ -36,29 +36,29 @@ class HostParallel final : public ParallelDevice {
     }
   }
 
-  void broadcast(const Array& x) override { ListedRanks(communicator_, "broadcast", x)->broadcast(x, 0); }
+  void broadcast(const backend::Array& x) override { ListedRanks(communicator_, "broadcast", x)->broadcast(x, 0); }
   void broadcast_together(const std::vector<Rooted>& tensors) override {
     Ranks& ranks = communicator_.ranks();
-    const Exchange listed(Work::collective, "broadcast", bytes_of(tensors));
+    const Exchange listed(tern::detail::Work::collective, "broadcast", bytes_of(tensors));
     ranks.broadcast_together(tensors);
   }
 
   /// In memory that the other ranks reach, if there is some.
   AnyTensor zeros(DType dtype, Index n, int) override {
-    if (const std::shared_ptr<char> memory = communicator_.ranks().share(n * size_of(dtype)))
+    if (const std::shared_ptr<char> memory = communicator_.ranks().share(n * tern::detail::size_of(dtype)))
       return Tensor<Cpu>(tern::detail::new_external(dtype, {&n, 1}, memory.get(), unshare, new std::shared_ptr<char>(memory)));
     const AnyTensor x = Tensor<Cpu>(tern::detail::new_impl(dtype, {&n, 1}));
     clear(*x.impl());
     return x;
   }
-  AnyTensor part(const AnyTensor& x, Index begin, const Array& shape) override { return Tensor<Cpu>(new_part(x, begin, shape)); }
-  void copy(const Array& to, const Array& from) override { backend::run<Cpu>(backend::Copy{to, from}); }
-  void clear(const Array& x) override { std::memset(x.data, 0, std::size_t(bytes_of(x))); }
+  AnyTensor part(const AnyTensor& x, Index begin, const backend::Array& shape) override { return Tensor<Cpu>(new_part(x, begin, shape)); }
+  void copy(const backend::Array& to, const backend::Array& from) override { backend::run<Cpu>(backend::Copy{to, from}); }
+  void clear(const backend::Array& x) override { std::memset(x.data, 0, std::size_t(bytes_of(x))); }
 
-  void begin(const Array&) override {}
+  void begin(const backend::Array&) override {}
   void average(const AnyTensor& x) override {
-    const Collective<Ranks> in_place = [](Ranks& ranks, const Array& in, const Array& out, ReduceOp how, int) { ranks.all_reduce(in, out, how); };
-    const Collective<Ranks> shared = [](Ranks& ranks, const Array& in, const Array&, ReduceOp how, int) { ranks.all_reduce_shared(in, how); };
+    const Collective<Ranks> in_place = [](Ranks& ranks, const backend::Array& in, const backend::Array& out, ReduceOp how, int) { ranks.all_reduce(in, out, how); };
+    const Collective<Ranks> shared = [](Ranks& ranks, const backend::Array& in, const backend::Array&, ReduceOp how, int) { ranks.all_reduce_shared(in, how); };
     jobs_.push_back(new_job(communicator_, "all_reduce", x.impl()->deleter == unshare ? shared : in_place, x.impl(), x.impl(), ReduceOp::avg, -1));
     communicator_.background().give(jobs_.back());
   }
@@ -85,7 +85,7 @@ class CudaParallel final : public ParallelDevice {
  public:
   explicit CudaParallel(const Communicator& communicator) : communicator_(communicator) {}
 
-  void broadcast(const Array& x) override { cuda_ranks(communicator_).broadcast(x, 0); }
+  void broadcast(const backend::Array& x) override { cuda_ranks(communicator_).broadcast(x, 0); }
   void broadcast_together(const std::vector<Rooted>& tensors) override { cuda_ranks(communicator_).broadcast_together(tensors); }
 
   AnyTensor zeros(DType dtype, Index n, int ordinal) override {
@@ -93,14 +93,14 @@ class CudaParallel final : public ParallelDevice {
     clear(*x.impl());
     return x;
   }
-  AnyTensor part(const AnyTensor& x, Index begin, const Array& shape) override { return Tensor<Cuda>(new_part(x, begin, shape)); }
-  void copy(const Array& to, const Array& from) override { backend::run<Cuda>(backend::Copy{to, from}); }
-  void clear(const Array& x) override {
+  AnyTensor part(const AnyTensor& x, Index begin, const backend::Array& shape) override { return Tensor<Cuda>(new_part(x, begin, shape)); }
+  void copy(const backend::Array& to, const backend::Array& from) override { backend::run<Cuda>(backend::Copy{to, from}); }
+  void clear(const backend::Array& x) override {
     if (x.numel) cuda::detail::start_filling(x.ordinal, x.data, 0, std::size_t(bytes_of(x)));
   }
 
   /// All ranks are in the pass before NCCL gets anything, so that no device waits for a rank that has left.
-  void begin(const Array& flags) override { communicator_.ranks().agree("cuda backward", flags); }
+  void begin(const backend::Array& flags) override { communicator_.ranks().agree("cuda backward", flags); }
   void average(const AnyTensor& x) override {
     const Cuda device{x.impl()->ordinal};
     CudaRanks& ranks = cuda_ranks(communicator_);

@@ -15,8 +15,8 @@ namespace tern::inline TERN_BUILD::distributed::detail {
 
 [[gnu::cold]] TERN_INLINE Ranks::~Ranks() {}
 
-inline Array row(DType dtype, const void* x, Index n) {
-  Array a{};
+inline backend::Array row(DType dtype, const void* x, Index n) {
+  backend::Array a{};
   a.data = const_cast<char*>(static_cast<const char*>(x));
   a.numel = n;
   a.ndim = 1;
@@ -26,8 +26,8 @@ inline Array row(DType dtype, const void* x, Index n) {
   a.strides[0] = 1;
   return a;
 }
-TERN_INLINE Array numbers(const Index* x, Index n) { return row(DType::int64, x, n); }
-TERN_INLINE Array doubles(const double* x, Index n) { return row(DType::float64, x, n); }
+TERN_INLINE backend::Array numbers(const Index* x, Index n) { return row(DType::int64, x, n); }
+TERN_INLINE backend::Array doubles(const double* x, Index n) { return row(DType::float64, x, n); }
 
 /// Waits until all ranks make this call. What they wrote into their buffers before, others see now.
 [[gnu::noinline]] TERN_INLINE void Ranks::meet(const Call& call) {
@@ -69,7 +69,7 @@ struct Part {
   const int divisor = op == avg ? place.size : 1;
   if (!network_) return reduce_elements(op, dtype, out, dtype, in, place.local_size, n, divisor);
   const DType wide = sum_type(dtype);
-  scratch_.resize(std::size_t(n * size_of(wide)));
+  scratch_.resize(std::size_t(n * tern::detail::size_of(wide)));
   const void* const sums = scratch_.data();
   reduce_elements(op, wide, scratch_.data(), dtype, in, place.local_size, n);
   network_->reduce(scratch_.data(), n, wide, op);
@@ -84,9 +84,9 @@ inline constexpr Index bytes_at_once = 4 << 10;
 
 /// A rank offers the others its elements of their parts. It leaves the sums of its own part where the others' elements lay, in lines of memory that
 /// its core already has. One meeting shows the sums of a part and the elements of the next. A large result goes past the caches.
-[[gnu::noinline]] TERN_INLINE void Ranks::all_reduce(const Array& in, const Array& out, ReduceOp op) {
+[[gnu::noinline]] TERN_INLINE void Ranks::all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op) {
   const Call call("all_reduce", called_, in, op);
-  const Index bytes = size_of(in.dtype), most = Segment::buffer_bytes / bytes;
+  const Index bytes = tern::detail::size_of(in.dtype), most = Segment::buffer_bytes / bytes;
   const int me = place.local_rank, seats = place.local_size;
   const bool streamed = seats > 1 && backend::cpu_kernels::can_stream_to(out);
   std::vector<const void*> inputs(std::size_t(place.local_size));
@@ -170,10 +170,10 @@ inline Index shared_stride(Index bytes) { return (bytes + 4095) / 4096 * 4096; }
 }
 
 /// Each rank sums its part where the inputs lie, and writes the sums there too.
-[[gnu::noinline]] TERN_INLINE void Ranks::all_reduce_shared(const Array& x, ReduceOp op) {
+[[gnu::noinline]] TERN_INLINE void Ranks::all_reduce_shared(const backend::Array& x, ReduceOp op) {
   const Call call("all_reduce", called_, x, op);
   const int me = place.local_rank, seats = place.local_size;
-  const Index bytes = size_of(x.dtype), stride = shared_stride(x.numel * bytes);
+  const Index bytes = tern::detail::size_of(x.dtype), stride = shared_stride(x.numel * bytes);
   const Part mine(x.numel, me, seats);
   std::vector<const void*> inputs(std::size_t(place.local_size));
   meet(call);
@@ -188,9 +188,9 @@ inline Index shared_stride(Index bytes) { return (bytes + 4095) / 4096 * 4096; }
   segment_->meet(call.name, timeout);
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::broadcast(const Array& x, int root) {
+[[gnu::noinline]] TERN_INLINE void Ranks::broadcast(const backend::Array& x, int root) {
   const Call call("broadcast", called_, x, sum, root);
-  const Index bytes = x.numel * size_of(x.dtype);
+  const Index bytes = x.numel * tern::detail::size_of(x.dtype);
   if (network_) {
     meet(call);
     return network_->broadcast(x.data, bytes, root);
@@ -254,9 +254,9 @@ inline Index shared_stride(Index bytes) { return (bytes + 4095) / 4096 * 4096; }
   } while (begin < most);
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::all_gather(const Array& in, const Array& out) {
+[[gnu::noinline]] TERN_INLINE void Ranks::all_gather(const backend::Array& in, const backend::Array& out) {
   const Call call("all_gather", called_, in);
-  const Index bytes = in.numel * size_of(in.dtype);
+  const Index bytes = in.numel * tern::detail::size_of(in.dtype);
   Index begin = 0;
   do {
     const Index n = std::min(Segment::buffer_bytes, bytes - begin);
@@ -278,8 +278,8 @@ inline Index shared_stride(Index bytes) { return (bytes + 4095) / 4096 * 4096; }
 
 /// Block k of `in` goes to rank k. take(begin, n, blocks) gets n bytes of those for this rank, from the block's byte `begin` on.
 template <class Take>
-[[gnu::noinline]] void Ranks::exchange(const Call& call, const Array& in, const Take& take) {
-  const Index bytes = in.numel * size_of(in.dtype) / place.size;
+[[gnu::noinline]] void Ranks::exchange(const Call& call, const backend::Array& in, const Take& take) {
+  const Index bytes = in.numel * tern::detail::size_of(in.dtype) / place.size;
   const Index most = std::max<Index>(64, Segment::buffer_bytes / place.size / 64 * 64);
   std::vector<const void*> blocks(std::size_t(place.size));
   Index begin = 0;
@@ -299,43 +299,43 @@ template <class Take>
   } while (begin < bytes);
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::reduce_scatter(const Array& in, const Array& out, ReduceOp op) {
+[[gnu::noinline]] TERN_INLINE void Ranks::reduce_scatter(const backend::Array& in, const backend::Array& out, ReduceOp op) {
   exchange(Call("reduce_scatter", called_, in, op), in, [&](Index begin, Index n, const void* const* blocks) {
-    reduce_elements(op, in.dtype, out.data + begin, in.dtype, blocks, place.size, n / size_of(in.dtype), op == avg ? place.size : 1);
+    reduce_elements(op, in.dtype, out.data + begin, in.dtype, blocks, place.size, n / tern::detail::size_of(in.dtype), op == avg ? place.size : 1);
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::all_to_all(const Array& in, const Array& out) {
-  const Index bytes = in.numel * size_of(in.dtype) / place.size;
+[[gnu::noinline]] TERN_INLINE void Ranks::all_to_all(const backend::Array& in, const backend::Array& out) {
+  const Index bytes = in.numel * tern::detail::size_of(in.dtype) / place.size;
   exchange(Call("all_to_all", called_, in), in, [&](Index begin, Index n, const void* const* blocks) {
     for (int rank = 0; rank < place.size; ++rank) copy_bytes(out.data + rank * bytes + begin, blocks[rank], n);
   });
 }
 
 /// Two ranks meet alone, so the number of their other collectives does not matter.
-[[gnu::noinline]] TERN_INLINE void Ranks::send(const Array& x, int to) {
+[[gnu::noinline]] TERN_INLINE void Ranks::send(const backend::Array& x, int to) {
   const Call call("send", 0, x);
-  const Index bytes = x.numel * size_of(x.dtype);
+  const Index bytes = x.numel * tern::detail::size_of(x.dtype);
   if (network_) network_->send(call, to, x.data, bytes, timeout);
   else segment_->send(call, to, x.data, bytes, timeout);
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::receive(const Array& x, int from) {
+[[gnu::noinline]] TERN_INLINE void Ranks::receive(const backend::Array& x, int from) {
   const Call call("send", 0, x);
-  const Index bytes = x.numel * size_of(x.dtype);
+  const Index bytes = x.numel * tern::detail::size_of(x.dtype);
   if (network_) network_->receive(call, from, x.data, bytes, timeout);
   else segment_->receive(call, from, x.data, bytes, timeout);
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::agree(const char* name, const Array& x, ReduceOp op, int root) { meet(Call(name, called_, x, op, root)); }
+[[gnu::noinline]] TERN_INLINE void Ranks::agree(const char* name, const backend::Array& x, ReduceOp op, int root) { meet(Call(name, called_, x, op, root)); }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::agree_to_send(const Array& x, int to) {
+[[gnu::noinline]] TERN_INLINE void Ranks::agree_to_send(const backend::Array& x, int to) {
   const Call call("cuda send", 0, x);
   if (network_) network_->send(call, to, nullptr, 0, timeout);
   else segment_->send(call, to, nullptr, 0, timeout);
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::agree_to_receive(const Array& x, int from) {
+[[gnu::noinline]] TERN_INLINE void Ranks::agree_to_receive(const backend::Array& x, int from) {
   const Call call("cuda send", 0, x);
   if (network_) network_->receive(call, from, nullptr, 0, timeout);
   else segment_->receive(call, from, nullptr, 0, timeout);

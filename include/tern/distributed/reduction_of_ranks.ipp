@@ -75,7 +75,7 @@ void reduce_16_bits(ReduceOp op, DType out_type, void* out, DType in_type, const
 }
 
 [[gnu::noinline]] TERN_INLINE void reduce_elements(ReduceOp op, DType out_type, void* out, DType in_type, const void* const* in, int inputs, Index n, int divisor) {
-  switch (size_of(out_type) == 2 ? out_type : in_type) {
+  switch (tern::detail::size_of(out_type) == 2 ? out_type : in_type) {
     case DType::float32: return reduce_typed<float, float>(op, out, in, inputs, n, divisor);
     case DType::float64: return reduce_typed<double, double>(op, out, in, inputs, n, divisor);
     case DType::bfloat16: return reduce_16_bits<bfloat16>(op, out_type, out, in_type, in, inputs, n, divisor);
@@ -83,7 +83,7 @@ void reduce_16_bits(ReduceOp op, DType out_type, void* out, DType in_type, const
     case DType::int64: return reduce_typed<std::int64_t, std::int64_t>(op, out, in, inputs, n, 1);
     case DType::int32: return reduce_typed<std::int32_t, std::int32_t>(op, out, in, inputs, n, 1);
     case DType::uint8: return reduce_typed<std::uint8_t, std::uint8_t>(op, out, in, inputs, n, 1);
-    case DType::boolean: return reduce_typed<std::uint8_t, std::uint8_t>(op == sum ? max : op == product ? min : op, out, in, inputs, n, 1);
+    case DType::bool_: return reduce_typed<std::uint8_t, std::uint8_t>(op == sum ? max : op == product ? min : op, out, in, inputs, n, 1);
   }
 }
 

@@ -75,7 +75,7 @@ TERN_INLINE Segment::Mailbox& Segment::mailbox(int from, int to) const {
   for (int other = 0; other < seats_; ++other) {
     const Seat& seat = seat_of(other);
     if (other == seat_ || (!seat.failed.load() && !seat.has_died())) continue;
-    return text({"rank ", ranks_[std::size_t(seat_)], "'s device waits for rank ", ranks_[std::size_t(other)],
+    return tern::detail::text({"rank ", ranks_[std::size_t(seat_)], "'s device waits for rank ", ranks_[std::size_t(other)],
                  ", which has ", seat.failed.load() ? "failed" : "died"});
   }
   return "";
@@ -100,13 +100,13 @@ TERN_INLINE void Segment::announce(std::atomic<std::uint32_t>& word, std::uint32
 #endif
   }
   const Seat& seat = seat_of(other);
-  const double start = now();
+  const double start = tern::detail::now();
   while (!come()) {
     const bool left = seat.left.load() != 0, gone = seat.has_died();
     if (come()) return;  // it came, and left then
     const int me = ranks_[std::size_t(seat_)], it = ranks_[std::size_t(other)];
     if (left || gone) fail(name, {"rank ", me, " waits for rank ", it, ", which has ", left ? "left" : "died"});
-    if (now() - start > timeout) {
+    if (tern::detail::now() - start > timeout) {
       fail_devices();  // the other may come yet, and see that this rank has been here
       fail(name, {"rank ", me, " waits for rank ", it, ", which has not come within ", timeout, " s"});
     }

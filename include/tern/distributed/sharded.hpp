@@ -36,7 +36,7 @@ class Sharded final : public Rule {
  public:
   /// All parameters, those of groups that are added later too, are on devices of the same kind as the first.
   template <distributed::detail::CarriedDevice D, class T, class... Others>
-  Sharded(const Parameters<TensorType<D, T>, Others...>& parameters, const distributed::Communicator& communicator, const Options& options = {}, Here here = {})
+  Sharded(const tern::detail::Parameters<tern::detail::TensorType<D, T>, Others...>& parameters, const distributed::Communicator& communicator, const Options& options = {}, Here here = {})
       : Rule(parameters, options) {
     const ErrorName op({"Sharded", here});
     if (communicator.size() > 1)

@@ -12,15 +12,15 @@ namespace tern::inline TERN_BUILD::optim::detail {
 using distributed::detail::Rooted;
 
 inline bool has_gradient(const Slot& slot) {
-  const Node* const node = slot.parameter.impl()->node;
+  const tern::detail::Node* const node = slot.parameter.impl()->node;
   return node && node->gradient;
 }
 
 /// What all ranks must have alike of a parameter.
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string described(const Slot& slot) {
-  const TensorImpl& p = *slot.parameter.impl();
-  std::string words = text({slot.name, " of ", tern::name_of(p.dtype), " ", p.shape_ref()});
-  if (!p.contiguous) words += text({" with strides ", ShapeRef{p.strides, p.ndim}});
+  const tern::detail::TensorImpl& p = *slot.parameter.impl();
+  std::string words = tern::detail::text({slot.name, " of ", tern::detail::name_of(p.dtype), " ", p.shape_ref()});
+  if (!p.contiguous) words += tern::detail::text({" with strides ", tern::detail::ShapeRef{p.strides, p.ndim}});
   return words;
 }
 
@@ -35,63 +35,63 @@ class RankShards final : public Shards {
   RankShards(const distributed::Communicator& communicator, std::unique_ptr<distributed::detail::ParallelDevice> device, const char* device_name)
       : Shards(communicator.rank()), communicator_(communicator), device_(std::move(device)), device_name_(device_name) {}
 
-  void assign(std::vector<Slot>& slots, std::size_t first) override {
+  void assign(std::vector<Slot>& state_slots, std::size_t first) override {
     std::string own;
-    for (std::size_t i = first; i < slots.size(); ++i) {
-      const Slot& slot = slots[i];
+    for (std::size_t i = first; i < state_slots.size(); ++i) {
+      const Slot& slot = state_slots[i];
       if (std::strcmp(slot.parameter.device_name(), device_name_) != 0)
         fail("Sharded", {"parameter ", slot.name, " is on ", slot.parameter.device_name(), ", the first one on ", device_name_});
-      if (!is_dense(*slot.parameter.impl())) fail("Sharded", {"parameter ", slot.name, " has gaps in memory"});
+      if (!tern::detail::is_dense(*slot.parameter.impl())) fail("Sharded", {"parameter ", slot.name, " has gaps in memory"});
       own += described(slot) + "\n";
     }
     check_same(own);
-    const auto bytes = [&](std::size_t i) { return slots[i].parameter.numel() * size_of(slots[i].parameter.dtype()); };
+    const auto bytes = [&](std::size_t i) { return state_slots[i].parameter.numel() * tern::detail::size_of(state_slots[i].parameter.dtype()); };
     std::vector<Index> loads(std::size_t(communicator_.size()));
-    for (std::size_t i = 0; i < first; ++i) loads[std::size_t(slots[i].owner)] += bytes(i);
-    std::vector<std::size_t> order(slots.size() - first);
+    for (std::size_t i = 0; i < first; ++i) loads[std::size_t(state_slots[i].owner)] += bytes(i);
+    std::vector<std::size_t> order(state_slots.size() - first);
     std::iota(order.begin(), order.end(), first);
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return bytes(a) > bytes(b); });
     for (const std::size_t i : order) {
       const auto least = std::min_element(loads.begin(), loads.end());
-      slots[i].owner = int(least - loads.begin());
+      state_slots[i].owner = int(least - loads.begin());
       *least += bytes(i);
     }
   }
 
-  void before_step(const std::vector<Slot>& slots) override {
+  void before_step(const std::vector<Slot>& state_slots) override {
     tern::detail::refuse_capture("step", "ranks do not replay a graph together");
     const ErrorName name("step");
-    const Index n = Index(slots.size());
+    const Index n = Index(state_slots.size());
     const auto some = zeros<Cpu, std::uint8_t>({2, n});  // 1 where this rank has a gradient; 1 where it has none
-    for (Index i = 0; i < n; ++i) some.data()[has_gradient(slots[std::size_t(i)]) ? i : n + i] = 1;
+    for (Index i = 0; i < n; ++i) some.data()[has_gradient(state_slots[std::size_t(i)]) ? i : n + i] = 1;
     communicator_.ranks().all_reduce(*some.impl(), *some.impl(), distributed::ReduceOp::max);
     for (Index i = 0; i < n; ++i)
-      if (some.data()[i] && some.data()[n + i]) fail("step", {"some ranks have a gradient of ", slots[std::size_t(i)].name, ", others have none"});
+      if (some.data()[i] && some.data()[n + i]) fail("step", {"some ranks have a gradient of ", state_slots[std::size_t(i)].name, ", others have none"});
   }
 
-  void after_step(const std::vector<Slot>& slots) override {
+  void after_step(const std::vector<Slot>& state_slots) override {
     const ErrorName name("step");
     std::vector<Rooted> stepped;
-    for (const Slot& slot : slots)
+    for (const Slot& slot : state_slots)
       if (has_gradient(slot)) stepped.push_back({slot.parameter.impl(), slot.owner});
     device_->broadcast_together(stepped);
-    for (const Slot& slot : slots)
+    for (const Slot& slot : state_slots)
       if (has_gradient(slot) && slot.owner != rank) tern::detail::bump_version(slot.parameter.impl());
   }
 
   /// One slot after the other, so that a device's memory need not hold them all.
-  std::vector<Slot> gathered(const std::vector<Slot>& slots) override {
+  std::vector<Slot> gathered(const std::vector<Slot>& state_slots) override {
     const ErrorName name("state_dict");
     struct Known {
       Index steps, masters, states;
     };
-    std::vector<Known> known(slots.size());
-    for (std::size_t i = 0; i < slots.size(); ++i)
-      if (slots[i].owner == rank) known[i] = {slots[i].steps - skipped_steps(slots[i]), slots[i].master.defined(), Index(slots[i].state.size())};
-    const Array counts = distributed::detail::numbers(&known[0].steps, Index(3 * known.size()));
+    std::vector<Known> known(state_slots.size());
+    for (std::size_t i = 0; i < state_slots.size(); ++i)
+      if (state_slots[i].owner == rank) known[i] = {state_slots[i].steps - skipped_steps(state_slots[i]), state_slots[i].master.defined(), Index(state_slots[i].state.size())};
+    const backend::Array counts = distributed::detail::numbers(&known[0].steps, Index(3 * known.size()));
     communicator_.ranks().all_reduce(counts, counts, distributed::ReduceOp::sum);
-    std::vector<Slot> all = slots;
-    for (std::size_t i = 0; i < slots.size(); ++i) {
+    std::vector<Slot> all = state_slots;
+    for (std::size_t i = 0; i < state_slots.size(); ++i) {
       Slot& slot = all[i];
       slot.steps = known[i].steps;
       slot.skipped = {};

@@ -21,7 +21,7 @@ namespace tern::inline TERN_BUILD::distributed::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string SharedMemory::new_name() {
   static std::atomic<Index> made;
-  return text({"/tern-", Index(getpid()), "-", made++});
+  return tern::detail::text({"/tern-", Index(getpid()), "-", made++});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE SharedMemory::SharedMemory(const std::string& name, std::size_t bytes, bool create) : name_(name), bytes_(bytes) {

@@ -22,9 +22,9 @@ Tensor<D, T> sync_batch_norm(const Tensor<D, T>& x, const std::type_identity_t<T
   const auto array = [](const auto& v) { return v.defined() ? v.impl() : nullptr; };
   tern::detail::check_channels(op, *x.impl(), {array(running_mean), array(running_var), array(weight), array(bias)});
   const Index channels = x.size(1);
-  const Shape beside = tern::detail::beside_channels(x.dim(), channels);
-  tern::Dims others = tern::detail::not_channels(x.dim());
-  const Tensor<D, C> wide = x.to(Type<C>{});
+  const tern::detail::Shape beside = tern::detail::beside_channels(x.dim(), channels);
+  tern::detail::Dims others = tern::detail::not_channels(x.dim());
+  const Tensor<D, C> wide = x.to(tern::detail::Type<C>{});
   // The number of values goes with the sums.
   const Tensor<D, C> own = full<D, C>({1}, channels ? double(x.numel()) / double(channels) : 0., x.device());
   const Tensor<D, C> sums = all_reduce(cat(std::vector{wide.sum(others), own}), communicator, ReduceOp::sum, here);
@@ -40,7 +40,7 @@ Tensor<D, T> sync_batch_norm(const Tensor<D, T>& x, const std::type_identity_t<T
   Tensor<D, C> scale = (var + eps).rsqrt();
   if (weight.defined()) scale = scale * weight;
   const Tensor<D, C> y = centred * scale.reshape(beside);
-  return (bias.defined() ? y + bias.reshape(beside) : y).to(Type<T>{});
+  return (bias.defined() ? y + bias.reshape(beside) : y).to(tern::detail::Type<T>{});
 }
 
 namespace detail {

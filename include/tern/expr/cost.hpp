@@ -7,7 +7,7 @@
 #include "operand.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace expr {
+namespace detail::expr {
 
 struct Cost;
 
@@ -133,5 +133,5 @@ bool is_costly(const F& f, std::index_sequence<I...>) {
   return Cost(f(Cost(I * 0)...)).calls > 0;
 }
 
-}  // namespace expr
+}  // namespace detail::expr
 }  // namespace tern

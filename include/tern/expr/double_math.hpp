@@ -6,7 +6,7 @@
 #include "float_math.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace expr {
+namespace detail::expr {
 namespace detail {
 
 using Doubles = Packet<double>;
@@ -173,5 +173,5 @@ inline Packet<float> real_power(Packet<float> x, Packet<float> y) {
   return where((y == 0) | (x == 1) | unit, 1, value);
 }
 
-}  // namespace expr
+}  // namespace detail::expr
 }  // namespace tern

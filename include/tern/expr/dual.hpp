@@ -7,7 +7,7 @@
 #include "math.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace expr {
+namespace detail::expr {
 
 // A rule is inlined wherever it is used, and takes references. Otherwise an expression's duals would go through memory,
 // and derivatives that are zero would be calculated.
@@ -278,5 +278,5 @@ template <class F> struct AnyPartial {
 
 #undef TERN_RULE
 
-}  // namespace expr
+}  // namespace detail::expr
 }  // namespace tern

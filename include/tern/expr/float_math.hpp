@@ -7,7 +7,7 @@
 #include "packet.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace expr {
+namespace detail::expr {
 
 /// |x|.
 template <class T> Packet<T> abs(Packet<T> x) { return copysign(x, 1); }
@@ -320,5 +320,5 @@ inline Packet<float> erf(Packet<float> x) {
   return copysign(where(a < 0.921875f, multiply_add(a, p, a), 1 - exp(q)), x);
 }
 
-}  // namespace expr
+}  // namespace detail::expr
 }  // namespace tern

@@ -8,7 +8,7 @@
 #include "packet.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace expr {
+namespace detail::expr {
 
 template <class T, int N>
 struct Lanes;
@@ -199,5 +199,5 @@ auto mask_of(V v) {
   return v != 0;
 }
 
-}  // namespace expr
+}  // namespace detail::expr
 }  // namespace tern

@@ -6,7 +6,7 @@
 #include "special.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace expr {
+namespace detail::expr {
 
 /// A packet or lanes; not a mask.
 template <class V>
@@ -77,5 +77,5 @@ template <Numbers V> auto isnan(V x) { return x != x; }
 template <Numbers V> auto isfinite(V x) { return x - x == 0; }
 template <Numbers V> auto isinf(V x) { return (x == x) & (x - x != 0); }
 
-}  // namespace expr
+}  // namespace detail::expr
 }  // namespace tern

@@ -3,7 +3,7 @@
 #include "lanes.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace expr {
+namespace detail::expr {
 
 namespace detail {
 
@@ -86,11 +86,11 @@ template <class V, class U> V load_as(const U* p) {
   using T = typename V::value_type;
   if constexpr (std::is_same_v<U, T>) {
     return V::load(p);
-  } else if constexpr (is_half_v<U> && std::is_same_v<V, Packet<float>>) {
+  } else if constexpr (tern::detail::is_half_v<U> && std::is_same_v<V, Packet<float>>) {
     vector_t<std::uint16_t, V::size> bits;
     __builtin_memcpy(&bits, p, sizeof bits);
     return detail::widen<V::size>(bits, U());
-  } else if constexpr (requires { typename V::Native; } && !is_half_v<U>) {
+  } else if constexpr (requires { typename V::Native; } && !tern::detail::is_half_v<U>) {
     vector_t<detail::stored_t<U>, V::size> stored;
     __builtin_memcpy(&stored, p, sizeof stored);
     return __builtin_convertvector(stored, typename V::Native);
@@ -114,7 +114,7 @@ template <class U, class V> void store_as(U* p, const V& v) {
     }
   } else if constexpr (std::is_same_v<U, typename V::value_type>) {
     v.store(p);
-  } else if constexpr (is_half_v<U> && std::is_same_v<V, Packet<float>>) {
+  } else if constexpr (tern::detail::is_half_v<U> && std::is_same_v<V, Packet<float>>) {
     const auto bits = detail::narrow<V::size>(v.v, U());
     __builtin_memcpy(static_cast<void*>(p), &bits, sizeof bits);
   } else if constexpr (requires { typename V::Native; } && std::is_floating_point_v<U>) {
@@ -127,5 +127,5 @@ template <class U, class V> void store_as(U* p, const V& v) {
   }
 }
 
-}  // namespace expr
+}  // namespace detail::expr
 }  // namespace tern

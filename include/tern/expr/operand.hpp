@@ -7,7 +7,7 @@
 #include "../core/config.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace expr {
+namespace detail::expr {
 
 /// f for each lane of x (and y), one lane after the other.
 template <class F, class V> V lanewise(F f, V x) {
@@ -69,5 +69,5 @@ template <class V> struct TwoArgumentFunctions {
   }
 };
 
-}  // namespace expr
+}  // namespace detail::expr
 }  // namespace tern

@@ -7,7 +7,7 @@
 #include "operand.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace expr {
+namespace detail::expr {
 
 #if defined(__AVX512F__)
 inline constexpr int packet_bytes = 64;
@@ -120,5 +120,5 @@ template <class T> struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<P
   }
 };
 
-}  // namespace expr
+}  // namespace detail::expr
 }  // namespace tern

@@ -6,7 +6,7 @@
 #include "../core/config.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace expr {
+namespace detail::expr {
 namespace special {
 
 inline constexpr double pi = 3.14159265358979323846;
@@ -33,7 +33,7 @@ TERN_API double polygamma(int n, double x);
 TERN_API double erfinv(double x);
 
 }  // namespace special
-}  // namespace expr
+}  // namespace detail::expr
 }  // namespace tern
 
 #ifndef TERN_COMPILED

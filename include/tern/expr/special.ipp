@@ -2,7 +2,7 @@
 #pragma once
 #include "special.hpp"
 
-namespace tern::inline TERN_BUILD::expr::special {
+namespace tern::inline TERN_BUILD::detail::expr::special {
 
 [[gnu::noinline]] TERN_INLINE double zeta(int s, double x) {
   double sum = 0;
@@ -65,4 +65,4 @@ namespace tern::inline TERN_BUILD::expr::special {
   return std::copysign(y, x);
 }
 
-}  // namespace tern::expr::special
+}  // namespace tern::detail::expr::special

@@ -9,7 +9,7 @@
 #include "operand.hpp"
 
 namespace tern::inline TERN_BUILD {
-namespace expr {
+namespace detail::expr {
 
 /// The calculation of a lambda, step by step. An argument of a step is the number of an earlier step.
 class TERN_API Program {
@@ -211,7 +211,7 @@ template <class T> struct Symbol : Assignable<Symbol<T>> {
 #undef TERN_SYMBOL_BINARY
 #undef TERN_SYMBOL_TEST
 
-}  // namespace expr
+}  // namespace detail::expr
 }  // namespace tern
 
 #ifndef TERN_COMPILED

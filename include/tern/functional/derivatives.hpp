@@ -124,7 +124,7 @@ auto of_first(const F& f) {
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> vjp(const F& f, const std::vector<Tensor<D, T>>& inputs, const Tensor<D, T>& v,
                                                        DerivativeOptions options = {}, Here here = {}) {
-  const Site at(here);
+  const detail::Site at(here);
   const GradMode on(true);
   const auto x = detail::watched_inputs("vjp", inputs, options.create_graph);
   const Tensor<D, T> y = f(x);
@@ -138,7 +138,7 @@ std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> vjp(const F& f, const std::ve
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, Tensor<D, T>> jvp(const F& f, const std::vector<Tensor<D, T>>& inputs, const std::vector<Tensor<D, T>>& v,
                                           DerivativeOptions options = {}, Here here = {}) {
-  const Site at(here);
+  const detail::Site at(here);
   const GradMode on(true);
   detail::check_vectors("jvp", inputs, v);
   const auto x = detail::watched_inputs("jvp", inputs, options.create_graph);
@@ -166,7 +166,7 @@ std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> vhp(const F& f, const std::ve
 /// ∂f/∂x for each input x, of shape [f's shape..., x's shape...].
 template <Device D, Element T, class F>
 std::vector<Tensor<D, T>> jacobian(const F& f, const std::vector<Tensor<D, T>>& inputs, DerivativeOptions options = {}, Here here = {}) {
-  const Site at(here);
+  const detail::Site at(here);
   const GradMode on(true);
   const auto x = detail::watched_inputs("jacobian", inputs, options.create_graph);
   return detail::finished(detail::jacobian_of<D, T>(f(x), x, options.create_graph), options.create_graph);
@@ -176,7 +176,7 @@ std::vector<Tensor<D, T>> jacobian(const F& f, const std::vector<Tensor<D, T>>& 
 template <Device D, Element T, class F>
 std::vector<std::vector<Tensor<D, T>>> hessian(const F& f, const std::vector<Tensor<D, T>>& inputs, DerivativeOptions options = {},
                                                Here here = {}) {
-  const Site at(here);
+  const detail::Site at(here);
   const GradMode on(true);
   const auto x = detail::watched_inputs("hessian", inputs, options.create_graph);
   const Tensor<D, T> y = f(x);

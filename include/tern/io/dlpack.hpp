@@ -59,7 +59,7 @@ static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, shape) == 24 && sizeo
 namespace detail {
 
 /// DLPack's code of each DType. Its bits are those of an element.
-inline constexpr std::uint8_t dlpack_codes[dtype_count] = {dlpack::kDLFloat, dlpack::kDLFloat, dlpack::kDLBfloat, dlpack::kDLFloat,
+inline constexpr std::uint8_t dlpack_codes[tern::detail::dtype_count] = {dlpack::kDLFloat, dlpack::kDLFloat, dlpack::kDLBfloat, dlpack::kDLFloat,
                                                            dlpack::kDLInt,   dlpack::kDLInt,   dlpack::kDLUInt,   dlpack::kDLBool};
 
 /// Owns an exported tensor until its receiver releases it.
@@ -67,17 +67,17 @@ template <class Managed>
 struct DlpackExport {
   Managed managed;
   AnyTensor tensor;
-  std::int64_t shape[max_dims], strides[max_dims];
+  std::int64_t shape[tern::detail::max_dims], strides[tern::detail::max_dims];
 
   [[gnu::noinline, gnu::cold]] explicit DlpackExport(const AnyTensor& x) : managed{}, tensor(x.detach()) {
-    const TensorImpl& impl = *tensor.impl();
+    const tern::detail::TensorImpl& impl = *tensor.impl();
     for (int i = 0; i < impl.ndim; ++i) shape[i] = impl.dims[i], strides[i] = impl.strides[i];
     const bool on_host = std::strcmp(x.device_name(), DeviceTraits<Cpu>::name) == 0;
     dlpack::DLTensor& t = managed.dl_tensor;
     t.data = impl.data;
     t.device = {on_host ? dlpack::kDLCPU : dlpack::kDLCUDA, impl.ordinal};
     t.ndim = impl.ndim;
-    t.dtype = {dlpack_codes[int(impl.dtype)], std::uint8_t(8 * size_of(impl.dtype)), 1};
+    t.dtype = {dlpack_codes[int(impl.dtype)], std::uint8_t(8 * tern::detail::size_of(impl.dtype)), 1};
     t.shape = shape;
     t.strides = strides;
     managed.manager_ctx = this;
@@ -93,7 +93,7 @@ TERN_API DType dlpack_dtype(const dlpack::DLDataType& type);
 
 /// A tensor over what t describes. release(managed) runs when its last user is gone. If no tensor can be like t, it
 /// throws an Error before it takes ownership.
-TERN_API AnyTensor import_dlpack(const dlpack::DLTensor& t, Deleter release, void* managed);
+TERN_API AnyTensor import_dlpack(const dlpack::DLTensor& t, tern::detail::Deleter release, void* managed);
 
 /// The same for either structure.
 template <class Managed>

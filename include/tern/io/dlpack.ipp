@@ -14,36 +14,36 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE DType dlpack_dtype(const dlpack::DLDataType& type) {
-  for (int i = 0; i < dtype_count; ++i)
-    if (dlpack_codes[i] == type.code && 8 * size_of(DType(i)) == type.bits && type.lanes == 1) return DType(i);
+  for (int i = 0; i < tern::detail::dtype_count; ++i)
+    if (dlpack_codes[i] == type.code && 8 * tern::detail::size_of(DType(i)) == type.bits && type.lanes == 1) return DType(i);
   fail("from_dlpack", {"elements of code ", int(type.code), ", ", int(type.bits), " bits and ", int(type.lanes),
                        " lanes are no element type of a tensor"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor import_dlpack(const dlpack::DLTensor& t, Deleter release, void* managed) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor import_dlpack(const dlpack::DLTensor& t, tern::detail::Deleter release, void* managed) {
   const bool on_cuda = t.device.device_type == dlpack::kDLCUDA;
   if (!on_cuda && t.device.device_type != dlpack::kDLCPU && t.device.device_type != dlpack::kDLCUDAHost)
     fail("from_dlpack", {"device type ", t.device.device_type, " is neither the host's memory nor CUDA's"});
   if (on_cuda && (t.device.device_id < 0 || t.device.device_id >= cuda::device_count()))
     fail("from_dlpack", {"there is no CUDA device ", t.device.device_id, " of ", cuda::device_count()});
-  if (t.ndim < 0 || t.ndim > max_dims)
-    fail("from_dlpack", {"a tensor has up to ", max_dims, " dimensions, not ", t.ndim});
+  if (t.ndim < 0 || t.ndim > tern::detail::max_dims)
+    fail("from_dlpack", {"a tensor has up to ", tern::detail::max_dims, " dimensions, not ", t.ndim});
   const DType dtype = dlpack_dtype(t.dtype);
-  const Shape shape(t.shape, t.ndim);
+  const tern::detail::Shape shape(t.shape, t.ndim);
   for (const Index size : shape)
     if (size < 0) fail("from_dlpack", {"negative size in ", shape});
   char* const data = static_cast<char*>(t.data) + t.byte_offset;
   if (!t.data && shape.numel() != 0) fail("from_dlpack", {"a null pointer does not hold shape ", shape});
-  if (reinterpret_cast<std::uintptr_t>(data) % std::uintptr_t(size_of(dtype)) != 0)
-    fail("from_dlpack", {"the elements are not aligned to the ", size_of(dtype), " bytes of ", name_of(dtype)});
+  if (reinterpret_cast<std::uintptr_t>(data) % std::uintptr_t(tern::detail::size_of(dtype)) != 0)
+    fail("from_dlpack", {"the elements are not aligned to the ", tern::detail::size_of(dtype), " bytes of ", tern::detail::name_of(dtype)});
   for (int i = 0; t.strides && i < t.ndim; ++i)
     if (t.strides[i] < 0 && shape[i] > 1)
-      fail("from_dlpack", {"negative stride in ", Shape(t.strides, t.ndim), "; a tensor's strides are not negative, copy it first"});
+      fail("from_dlpack", {"negative stride in ", tern::detail::Shape(t.strides, t.ndim), "; a tensor's strides are not negative, copy it first"});
 
-  TensorImpl* const impl = tern::detail::new_external(dtype, shape, data, release, managed);
+  tern::detail::TensorImpl* const impl = tern::detail::new_external(dtype, shape, data, release, managed);
   impl->ordinal = std::uint8_t(on_cuda ? t.device.device_id : 0);
   for (int i = 0; t.strides && i < t.ndim; ++i) impl->strides[i] = t.strides[i];
-  update_contiguous(*impl);
+  tern::detail::update_contiguous(*impl);
   if (on_cuda) return Tensor<Cuda>(impl);  // AnyTensor takes the type from the impl
   return Tensor<Cpu>(impl);
 }

@@ -16,7 +16,7 @@ namespace tern::inline TERN_BUILD::io::detail {
     const ssize_t n = ::readlink(path.c_str(), link, sizeof link);
     if (n < 0) return path;  // it is no link
     const std::string target(link, std::size_t(n));
-    path = target.starts_with('/') ? target : text({folder_of(path), "/", target});
+    path = target.starts_with('/') ? target : tern::detail::text({folder_of(path), "/", target});
   }
   errno = ELOOP;
   fail_errno("file", path, "cannot be opened");
@@ -60,7 +60,7 @@ constexpr std::size_t temporary_digits = 16;
   for (;;) {
     unsigned char random[temporary_digits / 2];
     if (::getrandom(random, sizeof random, 0) != ssize_t(sizeof random)) fail_errno("file", path, "gets no random name");
-    std::string name = text({folder_of(path), "/", temporary_stem(path)});
+    std::string name = tern::detail::text({folder_of(path), "/", temporary_stem(path)});
     for (const unsigned char byte : random) (name += "0123456789abcdef"[byte >> 4]) += "0123456789abcdef"[byte & 15];
     File file(name + ".tmp", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     if (exists) static_cast<void>(::fchmod(file.descriptor(), mode));  // the process's umask may have taken bits away

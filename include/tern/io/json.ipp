@@ -43,7 +43,7 @@ namespace tern::inline TERN_BUILD::io {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Json::real(double number) { item(json_number(number)); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Json::integer(long long number) { item(tern::text({Index(number)})); }
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Json::integer(long long number) { item(tern::detail::text({Index(number)})); }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Json::separate() {
   if (text_.empty() || text_.back() == '{' || text_.back() == '[' || text_.back() == ' ') return;

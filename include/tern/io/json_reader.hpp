@@ -24,7 +24,7 @@ class TERN_API JsonReader {
   Index integer();
   /// Any number, as the nearest double.
   double number();
-  bool boolean();
+  bool truth();
   /// null, if it follows.
   bool accept_null();
   /// Any value.

@@ -154,7 +154,7 @@ namespace tern::inline TERN_BUILD::io {
   at_ += length;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool JsonReader::boolean() {
+[[gnu::noinline, gnu::cold]] TERN_INLINE bool JsonReader::truth() {
   const bool yes = peek() == 't';
   expect_word(yes ? "true" : "false");
   return yes;
@@ -196,7 +196,7 @@ namespace tern::inline TERN_BUILD::io {
   std::string name;
   switch (peek()) {
     case '"': name = string(); return;
-    case 't': case 'f': boolean(); return;
+    case 't': case 'f': truth(); return;
     case 'n': accept_null(); return;
     case '{': case '[': break;
     default: skip_number(); return;

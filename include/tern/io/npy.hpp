@@ -12,20 +12,20 @@ namespace tern::inline TERN_BUILD::io {
 namespace detail {
 
 /// numpy's descr of each DType; null if numpy has no such type.
-inline constexpr const char* npy_descr[dtype_count] = {"<f4", "<f8", nullptr, "<f2", "<i8", "<i4", "|u1", "|b1"};
+inline constexpr const char* npy_descr[tern::detail::dtype_count] = {"<f4", "<f8", nullptr, "<f2", "<i8", "<i4", "|u1", "|b1"};
 
 /// A dense copy in host memory, not recorded. Error that names the op if the tensor is on a device.
 TERN_API AnyTensor dense_on_host(const char* op, const AnyTensor& x);
 
 /// The bytes before the elements.
-TERN_API std::string npy_head(const char* op, DType dtype, const Shape& shape);
+TERN_API std::string npy_head(const char* op, DType dtype, const tern::detail::Shape& shape);
 
 /// Reads a header: a Python dictionary of descr, fortran_order and shape, each once, and nothing else.
 class TERN_API NpyHeader {
  public:
   DType dtype{};
   bool fortran_order = false;
-  Shape shape;
+  tern::detail::Shape shape;
   Index data_at = 0;
 
   NpyHeader(const char* bytes, Index size, const std::string& name);

@@ -11,11 +11,11 @@ namespace tern::inline TERN_BUILD::io::detail {
   return Tensor<Cpu>(tern::detail::copied(tern::detail::device_ops<Cpu>, x.impl()));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string npy_head(const char* op, DType dtype, const Shape& shape) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::string npy_head(const char* op, DType dtype, const tern::detail::Shape& shape) {
   const char* const descr = npy_descr[int(dtype)];
-  if (!descr) fail(op, {"numpy has no type for ", name_of(dtype), "; convert it"});
-  std::string head = text({"{'descr': '", descr, "', 'fortran_order': False, 'shape': ("});
-  for (const Index size : shape) head += text({size, ", "});
+  if (!descr) fail(op, {"numpy has no type for ", tern::detail::name_of(dtype), "; convert it"});
+  std::string head = tern::detail::text({"{'descr': '", descr, "', 'fortran_order': False, 'shape': ("});
+  for (const Index size : shape) head += tern::detail::text({size, ", "});
   if (shape.n > 1)
     head.resize(head.size() - 2);
   else if (shape.n == 1)
@@ -42,7 +42,7 @@ namespace tern::inline TERN_BUILD::io::detail {
   at_ = bytes + data_at - length;
   end_ = bytes + data_at;
   parse();
-  Index elements = 1, spanned = size_of(dtype);  // without sizes of 0, so that the strides of an empty array fit too
+  Index elements = 1, spanned = tern::detail::size_of(dtype);  // without sizes of 0, so that the strides of an empty array fit too
   for (const Index n : shape) {
     elements *= n != 0;
     if (__builtin_mul_overflow(spanned, n ? n : 1, &spanned)) refuse("its shape has too many elements");
@@ -112,8 +112,8 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
   if (at_ == end_ || (*at_ != '\'' && *at_ != '"')) refuse("its element type is not supported");  // a record's is a list
   const std::string code = quoted();
   int type = 0;
-  while (type < dtype_count && !(npy_descr[type] && code == npy_descr[type])) ++type;
-  if (type == dtype_count) refuse("its element type is not supported");
+  while (type < tern::detail::dtype_count && !(npy_descr[type] && code == npy_descr[type])) ++type;
+  if (type == tern::detail::dtype_count) refuse("its element type is not supported");
   dtype = DType(type);
 }
 
@@ -128,7 +128,7 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
     for (; at_ != end_ && *at_ >= '0' && *at_ <= '9'; ++at_)
       if (__builtin_mul_overflow(size, 10, &size) || __builtin_add_overflow(size, *at_ - '0', &size))
         refuse("its shape has too many elements");
-    if (at_ == first || (*first == '0' && at_ - first > 1) || shape.n == max_dims) refuse("its shape is not up to 8 sizes");
+    if (at_ == first || (*first == '0' && at_ - first > 1) || shape.n == tern::detail::max_dims) refuse("its shape is not up to 8 sizes");
     shape.push_back(size);
     is_tuple = accept(',');
   }
@@ -137,23 +137,23 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor npy_tensor(const char* bytes, Index size, const std::string& name) {
   const NpyHeader header(bytes, size, name);
-  Shape in_memory = header.shape;
+  tern::detail::Shape in_memory = header.shape;
   if (header.fortran_order)
     for (int i = 0; i < in_memory.n; ++i) in_memory[i] = header.shape[in_memory.n - 1 - i];
-  TensorImpl* const impl = tern::detail::new_impl(header.dtype, in_memory);
+  tern::detail::TensorImpl* const impl = tern::detail::new_impl(header.dtype, in_memory);
   const Tensor<Cpu> owner(impl);  // AnyTensor takes the type from the impl
   const char* const data = bytes + header.data_at;
-  for (Index i = 0; header.dtype == DType::boolean && i < size - header.data_at; ++i)
+  for (Index i = 0; header.dtype == DType::bool_ && i < size - header.data_at; ++i)
     if (data[i] & ~1) fail("npy", {"'", name, "': a boolean is the byte ", int(static_cast<unsigned char>(data[i]))});
   std::memcpy(impl->data, data, std::size_t(size - header.data_at));
   if (!header.fortran_order || in_memory.n < 2) return owner;
-  Array turned = *impl;
+  tern::detail::Array turned = *impl;
   for (int i = 0; i < in_memory.n; ++i) {
     turned.dims[i] = impl->dims[in_memory.n - 1 - i];
     turned.strides[i] = impl->strides[in_memory.n - 1 - i];
   }
-  update_contiguous(turned);
-  TensorImpl* const dense = tern::detail::new_impl(header.dtype, header.shape);
+  tern::detail::update_contiguous(turned);
+  tern::detail::TensorImpl* const dense = tern::detail::new_impl(header.dtype, header.shape);
   backend::run<Cpu>(backend::Copy{*dense, turned});
   return Tensor<Cpu>(dense);
 }
@@ -167,7 +167,7 @@ namespace tern::inline TERN_BUILD::io {
   const std::string head = detail::npy_head("save_npy", dense.dtype(), dense.shape());
   AtomicFile file(path);
   file.write(head.data(), Index(head.size()));
-  file.write(dense.impl()->data, dense.numel() * size_of(dense.dtype()));
+  file.write(dense.impl()->data, dense.numel() * tern::detail::size_of(dense.dtype()));
   file.commit();
 }
 

@@ -174,7 +174,7 @@ namespace tern::inline TERN_BUILD::io {
   for (const NamedTensor& named : tensors) {
     const AnyTensor dense = detail::dense_on_host("save_npz", named.tensor);
     std::string content = detail::npy_head("save_npz", dense.dtype(), dense.shape());
-    content.append(dense.impl()->data, std::size_t(dense.numel() * size_of(dense.dtype())));
+    content.append(dense.impl()->data, std::size_t(dense.numel() * tern::detail::size_of(dense.dtype())));
     const std::string name = named.name + ".npy";
     std::string common;                         // the part that an entry's own header and the directory share
     detail::put_number(common, 20, 2);          // the version needed to read it
@@ -217,7 +217,7 @@ namespace tern::inline TERN_BUILD::io {
       if (!entry.name.ends_with(".npy")) continue;
       const std::string content = archive.read(entry);
       const std::string name = entry.name.substr(0, entry.name.size() - 4);
-      tensors.push_back({name, detail::npy_tensor(content.data(), Index(content.size()), text({path, ":", name}))});
+      tensors.push_back({name, detail::npy_tensor(content.data(), Index(content.size()), tern::detail::text({path, ":", name}))});
     }
     return tensors;
   });

@@ -5,10 +5,10 @@
 namespace tern::inline TERN_BUILD::io::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor tensor_in(SharedMapping& mapping, char* bytes, const SafetensorsEntry& entry) {
-  TensorImpl* impl;
-  if (reinterpret_cast<std::uintptr_t>(bytes) % std::uintptr_t(size_of(entry.dtype)) == 0) {
+  tern::detail::TensorImpl* impl;
+  if (reinterpret_cast<std::uintptr_t>(bytes) % std::uintptr_t(tern::detail::size_of(entry.dtype)) == 0) {
     mapping.retain();
-    const Deleter release = [](void*, void* context) { static_cast<SharedMapping*>(context)->release(); };
+    const tern::detail::Deleter release = [](void*, void* context) { static_cast<SharedMapping*>(context)->release(); };
     impl = tern::detail::new_external(entry.dtype, entry.shape, bytes, release, &mapping);
   } else {
     impl = tern::detail::new_impl(entry.dtype, entry.shape);
@@ -19,7 +19,7 @@ namespace tern::inline TERN_BUILD::io::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void check_booleans(const char* data, const SafetensorsHeader& header, const std::string& path) {
   for (const SafetensorsEntry& entry : header.tensors)
-    for (Index i = entry.begin; entry.dtype == DType::boolean && i < entry.end; ++i)
+    for (Index i = entry.begin; entry.dtype == DType::bool_ && i < entry.end; ++i)
       if (data[i] & ~1)
         fail("safetensors", {"'", path, "': tensor '", entry.name, "' of BOOL holds the byte ",
                              int(static_cast<unsigned char>(data[i])), " at position ", i - entry.begin});
@@ -34,12 +34,12 @@ namespace tern::inline TERN_BUILD::io {
   std::vector<SafetensorsEntry> entries;
   StateDict copies;
   for (const NamedTensor& named : tensors) {
-    const TensorImpl* impl = named.tensor.impl();
+    const tern::detail::TensorImpl* impl = named.tensor.impl();
     if (!impl) fail("save_safetensors", {"tensor '", named.name, "' is undefined"});
     if (std::strcmp(named.tensor.device_name(), DeviceTraits<Cpu>::name) != 0)
       fail("save_safetensors", {"tensor '", named.name, "' is on ", named.tensor.device_name(), ", not in host memory"});
     if (!impl->contiguous) {
-      TensorImpl* const copy = tern::detail::new_impl(impl->dtype, impl->shape_ref());
+      tern::detail::TensorImpl* const copy = tern::detail::new_impl(impl->dtype, impl->shape_ref());
       tern::detail::append(copies, {}, Tensor<Cpu>(copy));
       backend::run<Cpu>(backend::Copy{*copy, *impl});
       impl = copy;
@@ -50,7 +50,7 @@ namespace tern::inline TERN_BUILD::io {
   AtomicFile file(path);
   file.write(layout.head.data(), Index(layout.head.size()));
   for (const SafetensorsEntry* entry : layout.order)
-    file.write(entry->data, entry->shape.numel() * size_of(entry->dtype));
+    file.write(entry->data, entry->shape.numel() * tern::detail::size_of(entry->dtype));
   file.commit();
 }
 

@@ -18,7 +18,7 @@ namespace tern::inline TERN_BUILD::io {
 struct SafetensorsEntry {
   std::string name;
   DType dtype;
-  Shape shape;
+  tern::detail::Shape shape;
   const void* data;  ///< for writing: its elements, row-major without gaps
   Index begin, end;
 };
@@ -36,7 +36,7 @@ inline constexpr Index max_safetensors_header = 100'000'000;
 
 /// The format's name of an element type.
 constexpr const char* safetensors_name(DType type) {
-  constexpr const char* names[dtype_count] = {"F32", "F64", "BF16", "F16", "I64", "I32", "U8", "BOOL"};
+  constexpr const char* names[tern::detail::dtype_count] = {"F32", "F64", "BF16", "F16", "I64", "I32", "U8", "BOOL"};
   return names[int(type)];
 }
 
@@ -46,7 +46,7 @@ namespace detail {
 class TERN_API SafetensorsParser : JsonReader {
  public:
   SafetensorsParser(const char* text, Index length, const std::string& path)
-      : JsonReader(text, length, "safetensors", tern::text({"'", path, "': the header is not valid"})), path_(path) {}
+      : JsonReader(text, length, "safetensors", tern::detail::text({"'", path, "': the header is not valid"})), path_(path) {}
 
   void parse(SafetensorsHeader& header);
 
@@ -55,7 +55,7 @@ class TERN_API SafetensorsParser : JsonReader {
   void refuse_duplicates(std::vector<const std::string*>& names) const;
   void parse_metadata(SafetensorsMetadata& metadata);
   DType parse_dtype(const std::string& tensor);
-  Shape parse_shape(const std::string& tensor);
+  tern::detail::Shape parse_shape(const std::string& tensor);
   SafetensorsEntry parse_tensor(const std::string& name);
 
   const std::string& path_;

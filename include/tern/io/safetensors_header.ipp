@@ -43,17 +43,17 @@ namespace tern::inline TERN_BUILD::io::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE DType SafetensorsParser::parse_dtype(const std::string& tensor) {
   const std::string name = string();
-  for (int i = 0; i < dtype_count; ++i)
+  for (int i = 0; i < tern::detail::dtype_count; ++i)
     if (name == safetensors_name(DType(i))) return DType(i);
   fail("safetensors", {"'", path_, "': tensor '", tensor, "' has a type that is not supported: ", name});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape SafetensorsParser::parse_shape(const std::string& tensor) {
-  Shape shape;
+[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape SafetensorsParser::parse_shape(const std::string& tensor) {
+  tern::detail::Shape shape;
   for (bool first = true; next_element(first);) {
     const Index size = integer();
-    if (shape.n == max_dims)
-      fail("safetensors", {"'", path_, "': tensor '", tensor, "' has more than ", max_dims, " dimensions"});
+    if (shape.n == tern::detail::max_dims)
+      fail("safetensors", {"'", path_, "': tensor '", tensor, "' has more than ", tern::detail::max_dims, " dimensions"});
     shape.push_back(size);
   }
   return shape;
@@ -94,7 +94,7 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 TERN_INLINE bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
-  bytes = size_of(entry.dtype);
+  bytes = tern::detail::size_of(entry.dtype);
   for (const Index size : entry.shape)
     if (__builtin_mul_overflow(bytes, size, &bytes)) return false;
   return true;
@@ -102,13 +102,13 @@ TERN_INLINE bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string misplaced(const SafetensorsEntry& entry, Index filled, Index data_bytes) {
   Index bytes;
-  if (!count_bytes(entry, bytes)) return text({"has too many elements: ", ShapeRef(entry.shape)});
+  if (!count_bytes(entry, bytes)) return tern::detail::text({"has too many elements: ", tern::detail::ShapeRef(entry.shape)});
   if (entry.end < entry.begin) return "ends before it begins";
-  if (entry.end > data_bytes) return text({"reaches beyond the file, which holds ", data_bytes, " bytes of data"});
+  if (entry.end > data_bytes) return tern::detail::text({"reaches beyond the file, which holds ", data_bytes, " bytes of data"});
   if (entry.end - entry.begin != bytes)
-    return text({"does not have the ", bytes, " bytes of ", ShapeRef(entry.shape), " of ", safetensors_name(entry.dtype)});
-  if (entry.begin < filled) return text({"overlaps the tensor before it, which ends at ", filled});
-  if (entry.begin > filled) return text({"leaves a gap after byte ", filled});
+    return tern::detail::text({"does not have the ", bytes, " bytes of ", tern::detail::ShapeRef(entry.shape), " of ", safetensors_name(entry.dtype)});
+  if (entry.begin < filled) return tern::detail::text({"overlaps the tensor before it, which ends at ", filled});
+  if (entry.begin > filled) return tern::detail::text({"leaves a gap after byte ", filled});
   return "";
 }
 
@@ -158,7 +158,7 @@ namespace tern::inline TERN_BUILD::io {
   };
   SafetensorsLayout layout{"", detail::sorted(tensors, as_python)};
   std::string json = "{";
-  const auto put = [&json](std::initializer_list<Piece> pieces) { json += text(pieces); };
+  const auto put = [&json](std::initializer_list<tern::detail::Piece> pieces) { json += tern::detail::text(pieces); };
   for (const auto& [name, value] : metadata)
     put({json.size() == 1 ? "\"__metadata__\":{" : ",", json_quoted(name), ":", json_quoted(value)});
   if (!metadata.empty()) put({layout.order.empty() ? "}" : "},"});
@@ -166,7 +166,7 @@ namespace tern::inline TERN_BUILD::io {
   for (const SafetensorsEntry* entry : layout.order) {
     put({json_quoted(entry->name), ":{\"dtype\":\"", safetensors_name(entry->dtype), "\",\"shape\":["});
     for (int i = 0; i < entry->shape.n; ++i) put({i ? "," : "", entry->shape[i]});
-    const Index end = filled + entry->shape.numel() * size_of(entry->dtype);
+    const Index end = filled + entry->shape.numel() * tern::detail::size_of(entry->dtype);
     put({"],\"data_offsets\":[", filled, ",", end, entry == layout.order.back() ? "]}" : "]},"});
     filled = end;
   }

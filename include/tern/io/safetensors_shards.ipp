@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD::io {
 [[gnu::noinline, gnu::cold]] TERN_INLINE StateDict load_safetensors_shards(const std::string& index) {
   constexpr Index longest = 1 << 28;
   const std::string content = read_file(index, longest);
-  JsonReader json(content.data(), Index(content.size()), "safetensors", text({"'", index, "' is not a valid index"}));
+  JsonReader json(content.data(), Index(content.size()), "safetensors", tern::detail::text({"'", index, "' is not a valid index"}));
   std::vector<std::pair<std::string, std::string>> map;  // tensors and their files
   std::string name, tensor;
   for (bool first = true; json.next_member(first, name);) {

@@ -4,6 +4,7 @@
 #include "matrices.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// Eigenvalues λ and, as columns, eigenvectors V.
@@ -51,7 +52,7 @@ EigenPairs<D, T> eigh(const Tensor<D, T>& a, char UPLO = 'L', Here here = {}) {
   check_square("eigh", *a.checked("eigh"));
   if (UPLO != 'L' && UPLO != 'U') fail("eigh", {"UPLO must be 'L' or 'U'"});
   if (UPLO == 'U') return eigh(transpose(a, -2, -1, here), 'L', here);
-  const Shape v = vectors_of(*a.impl(), a.size(-1)), rows = a.shape();
+  const tern::detail::Shape v = vectors_of(*a.impl(), a.size(-1)), rows = a.shape();
   const Tensor<D, T> in = dense(a), packed = empty<D, T>(v.numel() + rows.numel(), a.device());
   const Tensor<D, T> values = own_part(packed, 0, v), vectors = own_part(packed, v.numel(), rows);
   backend::run<D, T>(backend::Eigh{*values.impl(), vectors.impl(), *in.impl()});
@@ -75,7 +76,7 @@ template <Device D, Floating T>
 Tensor<D, T> eigvalsh(const Tensor<D, T>& a, char UPLO = 'L', Here here = {}) {
   const ErrorName name({"eigvalsh", here});
   a.checked("eigvalsh");
-  if (records(a)) return eigh(a, UPLO, here).eigenvalues;
+  if (tern::detail::records(a)) return eigh(a, UPLO, here).eigenvalues;
   detail::check_computable<D, T, backend::Eigh>();
   detail::check_square("eigvalsh", *a.impl());
   if (UPLO != 'L' && UPLO != 'U') fail("eigvalsh", {"UPLO must be 'L' or 'U'"});

@@ -4,6 +4,7 @@
 #include "svd.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// The dimensions of x that are its matrices' rows and columns. Error unless dim is two of them.
@@ -41,7 +42,7 @@ namespace linalg {
 /// A norm of the matrices in the two dimensions dim. For ord = 1 and -1 it is the largest and the smallest sum of |x|
 /// over a column, for inf and -inf over a row, for 2 and -2 the largest and the smallest singular value (on the CPU).
 template <Device D, Floating T>
-Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, Dims dim = {-2, -1}, bool keepdim = false, Here here = {}) {
+Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, tern::detail::Dims dim = {-2, -1}, bool keepdim = false, Here here = {}) {
   const ErrorName name({"matrix_norm", here});
   const detail::MatrixDims at(*x.checked("matrix_norm"), dim);
   const bool of_rows = std::isinf(ord), of_values = std::abs(ord) == 2;
@@ -59,7 +60,7 @@ Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, Dims dim = {-2, -1},
 
 /// "fro": the root of the sum of squares. "nuc": the sum of the singular values (on the CPU).
 template <Device D, Floating T>
-Tensor<D, T> matrix_norm(const Tensor<D, T>& x, const char* ord = "fro", Dims dim = {-2, -1}, bool keepdim = false,
+Tensor<D, T> matrix_norm(const Tensor<D, T>& x, const char* ord = "fro", tern::detail::Dims dim = {-2, -1}, bool keepdim = false,
                          Here here = {}) {
   const ErrorName name({"matrix_norm", here});
   const detail::MatrixDims at(*x.checked("matrix_norm"), dim);

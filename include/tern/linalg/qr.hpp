@@ -5,6 +5,7 @@
 #include "solve_triangular.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// The factors Q and R of a matrix, or their gradients. An undefined gradient is 0.
@@ -66,7 +67,7 @@ QrFactors<D, T> qr(const Tensor<D, T>& a, const char* mode = "reduced", Here her
   check_matrices("qr", *a.checked("qr"));
   const Index m = a.size(-2), n = a.size(-1), p = columns_of_q(mode, m, n);
   const bool only_r = mode[0] == 'r' && mode[1] == 0;
-  const Shape shape_q = matrices_of(*a.impl(), m, only_r ? 0 : p), shape_r = matrices_of(*a.impl(), p, n);
+  const tern::detail::Shape shape_q = matrices_of(*a.impl(), m, only_r ? 0 : p), shape_r = matrices_of(*a.impl(), p, n);
   const Tensor<D, T> in = dense(a), packed = empty<D, T>(shape_q.numel() + shape_r.numel(), a.device());
   const Tensor<D, T> q = own_part(packed, 0, shape_q), r = own_part(packed, shape_q.numel(), shape_r);
   backend::run<D, T>(backend::Qr{only_r ? nullptr : q.impl(), *r.impl(), *in.impl()});

@@ -4,6 +4,7 @@
 #include "matrices.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// The matrices of equations a x = b and their right sides as dense batches of one size, and the solutions' shape.
@@ -49,7 +50,7 @@ Tensor<D, T> solve(const Tensor<D, T>& a, const Tensor<D, T>& b, bool left = tru
   backend::run<D, T>(backend::Solve{*x.impl(), *lefts.impl(), *rights.impl()});
   // dB = A⁻ᵀ G and dA = -dB Xᵀ.
   record({"solve", here}, x,
-         wrt(inputs(a, b), saved(a, x), [](const auto& g, const auto& kept, const auto& y, NeedsInputGrad needs) {
+         wrt(inputs(a, b), saved(a, x), [](const auto& g, const auto& kept, const auto& y, tern::detail::NeedsInputGrad needs) {
            const Tensor<D, T> db = solve(kept.mT(), g);
            return std::tuple{needs[0] ? neg(matmul(db, y.mT())) : Tensor<D, T>(), needs[1] ? db : Tensor<D, T>()};
          }));

@@ -21,7 +21,7 @@ Tensor<D, T> solve_triangular(const Tensor<D, T>& a, const Tensor<D, T>& b, bool
   backend::run<D, T>(backend::SolveTriangular{*x.impl(), *lefts.impl(), *rights.impl(), upper, unitriangular});
   // dB = A⁻ᵀ G, and dA is a's triangle of -dB Xᵀ.
   record({"solve_triangular", here}, x,
-         wrt(inputs(a, b), saved(a, x), [upper, unitriangular](const auto& g, const auto& kept, const auto& y, NeedsInputGrad needs) {
+         wrt(inputs(a, b), saved(a, x), [upper, unitriangular](const auto& g, const auto& kept, const auto& y, tern::detail::NeedsInputGrad needs) {
            const Tensor<D, T> db = solve_triangular(kept.mT(), g, !upper, true, unitriangular);
            if (!needs[0]) return std::tuple{Tensor<D, T>(), db};
            const Tensor<D, T> da = neg(matmul(db, y.mT()));

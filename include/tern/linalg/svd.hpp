@@ -4,6 +4,7 @@
 #include "matrices.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// Where the results of svd lie in one tensor: the singular values, U's columns as rows, and Vᵀ. Of U and Vᵀ the gradients
@@ -114,7 +115,7 @@ template <Device D, Floating T>
 Tensor<D, T> svdvals(const Tensor<D, T>& a, Here here = {}) {
   const ErrorName name({"svdvals", here});
   a.checked("svdvals");
-  if (records(a)) return svd(a, false, here).s;
+  if (tern::detail::records(a)) return svd(a, false, here).s;
   detail::check_computable<D, T, backend::Svd>();
   detail::check_matrices("svdvals", *a.impl());
   const Tensor<D, T> in = detail::dense(a);

@@ -106,7 +106,7 @@ struct BertModel : nn::Module<D, T> {
     if (tokens.checked("BertModel")->ndim != 2) fail("BertModel", {"tokens must be [batch, length], not ", tokens.shape()});
     const Index n = tokens.size(1), positions = position_embeddings.num_embeddings;
     if (n > positions) fail("BertModel", {n, " tokens for ", positions, " positions"});
-    for (const Shape& given : {attention_mask.defined() ? attention_mask.shape() : tokens.shape(),
+    for (const tern::detail::Shape& given : {attention_mask.defined() ? attention_mask.shape() : tokens.shape(),
                                token_type_ids.defined() ? token_type_ids.shape() : tokens.shape()})
       if (!(given == tokens.shape())) fail("BertModel", {"a mask or types of shape ", given, " for tokens of ", tokens.shape()});
     const auto sees = attention_mask.defined() ? attention_mask.unsqueeze(1).unsqueeze(1) : attention_mask;

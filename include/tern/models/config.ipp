@@ -20,7 +20,7 @@ class ConfigFile {
   /// Calls f(name, json) for each member, which reads its value, but for those that are null: they are as if they were missing.
   template <class F>
   void each_member(const F& f) const {
-    io::JsonReader json(content_.data(), Index(content_.size()), "load_config", text({"'", path_, "' is not valid JSON"}));
+    io::JsonReader json(content_.data(), Index(content_.size()), "load_config", tern::detail::text({"'", path_, "' is not valid JSON"}));
     std::string name;
     for (bool first = true; json.next_member(first, name);)
       if (!json.accept_null()) f(name, json);
@@ -31,7 +31,7 @@ class ConfigFile {
     std::string list;
     for (const char* const each : offered) {
       if (got == each) return;
-      list += text({list.empty() ? "" : " or ", each});
+      list += tern::detail::text({list.empty() ? "" : " or ", each});
     }
     refuse(name, " '", got, "' is not supported, only ", list);
   }
@@ -58,8 +58,8 @@ class ConfigFile {
     else if (name == "resid_pdrop") o.resid_pdrop = json.number();
     else if (name == "layer_norm_epsilon") o.layer_norm_epsilon = json.number();
     else if (name == "activation_function") file.require(name, json.string(), {"gelu_new", "gelu_pytorch_tanh"});
-    else if (name == "scale_attn_weights" || name == "tie_word_embeddings") file.require(name, json.boolean(), true);
-    else if (name == "scale_attn_by_inverse_layer_idx" || name == "add_cross_attention") file.require(name, json.boolean(), false);
+    else if (name == "scale_attn_weights" || name == "tie_word_embeddings") file.require(name, json.truth(), true);
+    else if (name == "scale_attn_by_inverse_layer_idx" || name == "add_cross_attention") file.require(name, json.truth(), false);
     else json.skip();
   });
   if (n_inner && (n_inner % 4 || n_inner / 4 != o.n_embd)) file.refuse("n_inner must be 4 n_embd, not ", n_inner, " with n_embd ", o.n_embd);
@@ -80,13 +80,13 @@ class ConfigFile {
     else if (name == "max_position_embeddings") o.max_position_embeddings = json.integer();
     else if (name == "rms_norm_eps") o.rms_norm_eps = json.number();
     else if (name == "rope_theta") o.rope_theta = json.number();
-    else if (name == "tie_word_embeddings") o.tie_word_embeddings = json.boolean();
+    else if (name == "tie_word_embeddings") o.tie_word_embeddings = json.truth();
     else if (name == "hidden_act") file.require(name, json.string(), {"silu"});
-    else if (name == "attention_bias" || name == "mlp_bias") file.require(name, json.boolean(), false);
+    else if (name == "attention_bias" || name == "mlp_bias") file.require(name, json.truth(), false);
     else if (name == "rope_scaling" || name == "rope_parameters") {
       std::string inner;
       for (bool first = true; json.next_member(first, inner);)
-        if (inner == "rope_type" || inner == "type") file.require(text({name, ": ", inner}), json.string(), {"default"});
+        if (inner == "rope_type" || inner == "type") file.require(tern::detail::text({name, ": ", inner}), json.string(), {"default"});
         else if (inner == "rope_theta") o.rope_theta = json.number();
         else json.skip();
     } else json.skip();

@@ -7,7 +7,7 @@ namespace tern::inline TERN_BUILD::models {
 
 /// A convolution without bias. Its weights start normal, scaled by fan_out (He et al., 2015).
 template <Device D, Element T>
-nn::Conv2d<D, T> conv(Index in, Index out, Dims kernel, nn::ConvLayerOptions options = {}) {
+nn::Conv2d<D, T> conv(Index in, Index out, tern::detail::Dims kernel, nn::ConvLayerOptions options = {}) {
   options.bias = false;
   nn::Conv2d<D, T> layer(in, out, kernel, options);
   nn::init::kaiming_normal_(layer.weight, {.mode = nn::init::FanMode::fan_out});
@@ -20,7 +20,7 @@ struct ConvNorm : nn::Module<D, T> {
   nn::Conv2d<D, T> conv;
   nn::BatchNorm2d<D, T> bn;
 
-  ConvNorm(Index in, Index out, Dims kernel, nn::ConvLayerOptions options)
+  ConvNorm(Index in, Index out, tern::detail::Dims kernel, nn::ConvLayerOptions options)
       : conv(models::conv<D, T>(in, out, kernel, options)), bn(out, {.eps = 1e-3}) {}
   TERN_FIELDS(ConvNorm, conv, bn)
   template <class V>

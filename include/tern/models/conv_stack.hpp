@@ -25,7 +25,7 @@ struct ConvStack : nn::Module<D, T> {
   static void name_fields(Self& self, V& visit) {
     Index place = 0;
     for (std::size_t i = 0; i < self.convs.size(); ++i) {
-      visit(text({place}).c_str(), self.convs[i]);
+      visit(tern::detail::text({place}).c_str(), self.convs[i]);
       place += self.pooled >> i & 1 ? 3 : 2;
     }
   }
@@ -55,7 +55,7 @@ struct DenseStack : nn::Module<D, T> {
   static void name_fields(Self& self, V& visit) {
     for (std::size_t i = 0; i < self.layers.size(); ++i) {
       const bool ends = i + 1 == self.layers.size();
-      visit(text({Index(3 * i + (self.dropout_first && !ends))}).c_str(), self.layers[i]);
+      visit(tern::detail::text({Index(3 * i + (self.dropout_first && !ends))}).c_str(), self.layers[i]);
     }
   }
   TERN_NAMED_FIELDS(DenseStack, layers, p, dropout_first)

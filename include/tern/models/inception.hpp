@@ -37,7 +37,7 @@ struct Step {
   const char* name;  // the layer's name
   From from;
   Index channels;
-  Shape kernel = 1;  // {height, width}
+  tern::detail::Shape kernel = 1;  // {height, width}
   Index stride = 1;  // 1: the image keeps its size; 2: without padding
 };
 
@@ -50,10 +50,10 @@ struct InceptionBlock : nn::Module<D, T> {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const Step& step = steps[i];
       if (step.channels == 0) continue;
-      const Shape padding = {step.kernel[0] / 2, step.kernel[step.kernel.n - 1] / 2};
+      const tern::detail::Shape padding = {step.kernel[0] / 2, step.kernel[step.kernel.n - 1] / 2};
       layers.emplace_back(
           inputs(i, in), step.channels, step.kernel,
-          nn::ConvLayerOptions{.stride = step.stride, .padding = step.stride == 1 ? padding : Shape(0)});
+          nn::ConvLayerOptions{.stride = step.stride, .padding = step.stride == 1 ? padding : tern::detail::Shape(0)});
     }
   }
   template <class Self, class V>

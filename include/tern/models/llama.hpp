@@ -26,7 +26,7 @@ Tensor<D, T> rotary_table(const Tensor<D, X>& x, Index first, Index n, Index siz
   const auto pairs = tern::detail::range_beside(x, 0, 1, size / 2).to(f64);
   const auto half = tern::detail::range_beside(x, first, 1, n).to(f64).unsqueeze(1) * exp(pairs * (-2 * std::log(theta) / double(size)));
   const auto angles = cat<D, double>({half, half}, -1);
-  return stack<D, double>({cos(angles), sin(angles)}, 0).to(Type<T>{});
+  return stack<D, double>({cos(angles), sin(angles)}, 0).to(tern::detail::Type<T>{});
 }
 
 /// Turns each pair (x[i], x[i + size / 2]) of x [.., n, size] by its position's angle (Su and others: "RoFormer: enhanced

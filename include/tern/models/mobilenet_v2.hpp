@@ -31,10 +31,10 @@ struct MobileBlock : nn::Module<D, T> {
     const std::size_t last = self.convs.size() - 1;
     for (std::size_t i = 0; i <= last; ++i) {
       const Index place = Index(i);
-      const std::string group = text({"conv.", place, "."});
+      const std::string group = tern::detail::text({"conv.", place, "."});
       const bool plain = last == 0, ends = !plain && i == last;
-      visit(plain ? "0" : ends ? text({"conv.", place}).c_str() : (group + "0").c_str(), self.convs[i]);
-      visit(plain ? "1" : ends ? text({"conv.", place + 1}).c_str() : (group + "1").c_str(), self.norms[i]);
+      visit(plain ? "0" : ends ? tern::detail::text({"conv.", place}).c_str() : (group + "0").c_str(), self.convs[i]);
+      visit(plain ? "1" : ends ? tern::detail::text({"conv.", place + 1}).c_str() : (group + "1").c_str(), self.norms[i]);
     }
   }
   TERN_NAMED_FIELDS(MobileBlock, convs, norms, residual)

@@ -86,7 +86,7 @@ struct VisionTransformer : nn::Module<D, T> {
     visit("class_token", self.class_token), visit("conv_proj", self.conv_proj);
     visit("encoder.pos_embedding", self.pos_embedding), visit("encoder.dropout", self.dropout);
     for (std::size_t i = 0; i < self.layers.size(); ++i)
-      visit(text({"encoder.layers.encoder_layer_", Index(i)}).c_str(), self.layers[i]);
+      visit(tern::detail::text({"encoder.layers.encoder_layer_", Index(i)}).c_str(), self.layers[i]);
     visit("encoder.ln", self.ln), visit("heads.head", self.head);
   }
   TERN_NAMED_FIELDS(VisionTransformer, image_size, class_token, pos_embedding, conv_proj, dropout, layers, ln, head)

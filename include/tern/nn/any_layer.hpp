@@ -20,7 +20,7 @@ class AnyLayer {
     static_assert(requires(M& m, const Tensor<D, T>& x) { Tensor<D, T>(m.forward(x)); },
                   "an AnyLayer<D, T> holds a module that takes a Tensor<D, T> and returns one");
     using Types = typename M::TensorTypes;
-    static_assert(std::is_same_v<Types, detail::Set<>> || std::is_same_v<Types, detail::Set<TensorType<D, T>>>,
+    static_assert(std::is_same_v<Types, detail::Set<>> || std::is_same_v<Types, detail::Set<tern::detail::TensorType<D, T>>>,
                   "the parameters of a module in an AnyLayer<D, T> have elements T on device D");
   }
 

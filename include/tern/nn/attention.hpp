@@ -79,8 +79,8 @@ struct MultiheadAttention : Module<D, T> {
   /// The mask as [batch, 1, 1, keys].
   static Tensor<D, bool> of_heads(const Tensor<D, bool>& key_padding_mask, const Tensor<D, T>& keys) {
     const Index batch = keys.size(0), length = keys.size(-2);
-    const bool fits = key_padding_mask.dim() == 2 ? key_padding_mask.shape() == Shape{batch, length}
-                                                  : batch == 1 && key_padding_mask.shape() == Shape{length};
+    const bool fits = key_padding_mask.dim() == 2 ? key_padding_mask.shape() == tern::detail::Shape{batch, length}
+                                                  : batch == 1 && key_padding_mask.shape() == tern::detail::Shape{length};
     if (!fits)
       fail("MultiheadAttention",
            {"a key_padding_mask of shape ", key_padding_mask.shape(), " for ", batch, " x ", length, " keys"});

@@ -44,7 +44,7 @@ struct WiderStatistics {
 };
 
 /// Error unless x has `least` to `most` dimensions.
-TERN_API void check_batch_norm_input(const char* layer, const Array* x, int least, int most);
+TERN_API void check_batch_norm_input(const char* layer, const backend::Array* x, int least, int most);
 
 }  // namespace detail
 
@@ -85,7 +85,7 @@ struct BatchNormNd : Module<D, T> {
     return batch_norm(x, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum, options.eps);
   }
   Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const {
-    const Site at(here);
+    const tern::detail::Site at(here);
     check_input(x);
     if (folded) return tern::relu(x, here);
     const detail::BatchNormCall<D, T> c(*this);
@@ -93,7 +93,7 @@ struct BatchNormNd : Module<D, T> {
     return batch_norm_relu(x, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum, options.eps);
   }
   Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const {
-    const Site at(here);
+    const tern::detail::Site at(here);
     check_input(x);
     if (folded) return tern::relu(add(x, residual, 1, here), here);
     const detail::BatchNormCall<D, T> c(*this);

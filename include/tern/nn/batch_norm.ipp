@@ -4,9 +4,9 @@
 
 namespace tern::inline TERN_BUILD::nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_batch_norm_input(const char* layer, const Array* x, int least, int most) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_batch_norm_input(const char* layer, const backend::Array* x, int least, int most) {
   if (x && (x->ndim < least || x->ndim > most))
-    fail(layer, {"an input of ", least, least == most ? "" : " or ", least == most ? Piece("") : Piece(most),
+    fail(layer, {"an input of ", least, least == most ? "" : " or ", least == most ? tern::detail::Piece("") : tern::detail::Piece(most),
                  " dimensions is needed, not ", x->shape_ref()});
 }
 

@@ -133,7 +133,7 @@ template <template <class...> class X, class... A>
 inline constexpr bool mentions_layer<X<A...>> = is_registered<X<A...>> || (mentions_layer<A> || ...);
 
 /// Error unless it can be one part of a dotted name.
-TERN_API void check_key(Piece key);
+TERN_API void check_key(tern::detail::Piece key);
 
 /// Calls visit(name, child) for each child of a container. The name is null where the child has its holder's name.
 template <class X, class V>
@@ -142,21 +142,21 @@ void each_child(X& x, const V& visit) {
   if constexpr (Sequence<C>) {
     Index i = 0;
     for (auto& child : x) {
-      const Piece name(i++);
+      const tern::detail::Piece name(i++);
       visit(&name, child);
     }
   } else if constexpr (Dictionary<C>) {
-    static_assert(std::is_constructible_v<Piece, const typename C::key_type&>,
+    static_assert(std::is_constructible_v<tern::detail::Piece, const typename C::key_type&>,
                   "the keys of a map of layers must be std::string or whole numbers");
     for (auto& [key, child] : x) {
-      const Piece name(key);
+      const tern::detail::Piece name(key);
       check_key(name);
       visit(&name, child);
     }
   } else if constexpr (TupleLike<C>) {
     Index i = 0;
     const auto next = [&](auto& child) {
-      const Piece name(i++);
+      const tern::detail::Piece name(i++);
       visit(&name, child);
     };
     std::apply([&](auto&... child) { (next(child), ...); }, x);

@@ -10,16 +10,16 @@ namespace tern::inline TERN_BUILD::nn {
 
 /// ConvOptions, and whether there is a bias.
 struct ConvLayerOptions {
-  Dims stride = 1;
+  tern::detail::Dims stride = 1;
   ConvPadding padding = 0;
-  Dims dilation = 1;
+  tern::detail::Dims dilation = 1;
   Index groups = 1;
   bool bias = true;
 };
 
 /// ConvTransposeOptions, and whether there is a bias.
 struct ConvTransposeLayerOptions {
-  Dims stride = 1, padding = 0, output_padding = 0, dilation = 1;
+  tern::detail::Dims stride = 1, padding = 0, output_padding = 0, dilation = 1;
   Index groups = 1;
   bool bias = true;
 };
@@ -31,14 +31,14 @@ inline constexpr const char* conv_transpose_names[] = {"ConvTranspose1d", "ConvT
 
 /// The sizes of a layer's weight, [first, second / groups, kernel…]. `second` is the number of input channels; in a
 /// transposed layer `first` is. Error unless all are positive and the groups divide the channels.
-TERN_API Shape filter_shape(const char* layer, int dims, Index first, Index second, Dims kernel, Index groups);
+TERN_API tern::detail::Shape filter_shape(const char* layer, int dims, Index first, Index second, tern::detail::Dims kernel, Index groups);
 
 /// The bound from which PyTorch's convolutions draw weight and bias: 1 / √(number of terms of an output).
-inline double filter_bound(const Shape& weight) { return 1 / std::sqrt(double(weight.numel() / weight[0])); }
+inline double filter_bound(const tern::detail::Shape& weight) { return 1 / std::sqrt(double(weight.numel() / weight[0])); }
 
 /// A weight uniform in ± the bound, in the memory order of convolutions.
 template <Device D, Element T>
-Tensor<D, T> new_filter(const Shape& shape) {
+Tensor<D, T> new_filter(const tern::detail::Shape& shape) {
   const double bound = filter_bound(shape);
   return contiguous(uniform<D, T>(shape, -bound, bound), channels_last);
 }
@@ -57,7 +57,7 @@ struct ConvNd : Module<D, T> {
   ConvOptions options;
   Parameter<D, T> weight, bias;
 
-  ConvNd(Index in, Index out, Dims kernel_size, ConvLayerOptions chosen = {})
+  ConvNd(Index in, Index out, tern::detail::Dims kernel_size, ConvLayerOptions chosen = {})
       : in_channels(in),
         out_channels(out),
         options(detail::conv_options(chosen)),
@@ -106,7 +106,7 @@ struct ConvTransposeNd : Module<D, T> {
   ConvTransposeOptions options;
   Parameter<D, T> weight, bias;
 
-  ConvTransposeNd(Index in, Index out, Dims kernel_size, ConvTransposeLayerOptions chosen = {})
+  ConvTransposeNd(Index in, Index out, tern::detail::Dims kernel_size, ConvTransposeLayerOptions chosen = {})
       : in_channels(in),
         out_channels(out),
         options(detail::conv_options(chosen)),

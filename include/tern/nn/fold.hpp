@@ -8,9 +8,9 @@ namespace tern::inline TERN_BUILD::nn {
 /// [N, C, H, W] to [N, C kh kw, L], with one column for each window.
 template <Device D, Element T = float>
 struct Unfold : Module<D, T> {
-  Shape kernel_size = 1;
+  tern::detail::Shape kernel_size = 1;
   UnfoldOptions options;
-  explicit Unfold(const Shape& kernel, const UnfoldOptions& chosen = {}) : kernel_size(kernel), options(chosen) {}
+  explicit Unfold(const tern::detail::Shape& kernel, const UnfoldOptions& chosen = {}) : kernel_size(kernel), options(chosen) {}
   TERN_FIELDS(Unfold, kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return unfold(x, kernel_size, options); }
 };
@@ -18,9 +18,9 @@ struct Unfold : Module<D, T> {
 /// [N, C kh kw, L] to [N, C, H, W] of output_size {H, W}. Overlapping windows are added.
 template <Device D, Element T = float>
 struct Fold : Module<D, T> {
-  Shape output_size = {1, 1}, kernel_size = 1;
+  tern::detail::Shape output_size = {1, 1}, kernel_size = 1;
   UnfoldOptions options;
-  Fold(const Shape& size, const Shape& kernel, const UnfoldOptions& chosen = {})
+  Fold(const tern::detail::Shape& size, const tern::detail::Shape& kernel, const UnfoldOptions& chosen = {})
       : output_size(size), kernel_size(kernel), options(chosen) {}
   TERN_FIELDS(Fold, output_size, kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return fold(x, output_size, kernel_size, options); }

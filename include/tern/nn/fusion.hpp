@@ -24,11 +24,11 @@ Conv fuse_conv_bn_eval(const Conv& conv, const Norm& norm) {
   if (conv.bias.defined()) shift = shift + conv.bias.wide();
   shift = shift * scale;
   if (norm.bias.defined()) shift = shift + norm.bias.wide();
-  Shape rows(channels);
+  tern::detail::Shape rows(channels);
   while (rows.n < conv.weight.dim()) rows.push_back(1);
   Conv fused = conv.clone();
-  copy_(fused.weight.detach(), (conv.weight.wide() * scale.view(rows)).to(Type<T>{}));
-  fused.bias = shift.to(Type<T>{});
+  copy_(fused.weight.detach(), (conv.weight.wide() * scale.view(rows)).to(tern::detail::Type<T>{}));
+  fused.bias = shift.to(tern::detail::Type<T>{});
   return fused;
 }
 
@@ -77,7 +77,7 @@ void fold_all(X& x) {
     const auto below = [](const char*, auto& member) { fold_all(member); };
     X::name_fields(x, below);
   } else if constexpr (has_tensors<X> && !is_leaf<X>) {
-    each_child(x, [](const Piece*, auto& child) { fold_all(child); });
+    each_child(x, [](const tern::detail::Piece*, auto& child) { fold_all(child); });
   }
 }
 

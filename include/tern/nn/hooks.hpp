@@ -33,21 +33,21 @@ inline void release_hook(HookEntry* entry) {
 
 /// An input of a hooked call.
 struct HookedInput {
-  TensorImpl* impl;
-  AnyTensor (*typed)(TensorImpl* impl);  // returns a shared handle
+  tern::detail::TensorImpl* impl;
+  AnyTensor (*typed)(tern::detail::TensorImpl* impl);  // returns a shared handle
 };
 template <class D>
-AnyTensor shared_handle(TensorImpl* impl) {
+AnyTensor shared_handle(tern::detail::TensorImpl* impl) {
   tern::detail::retain(impl);
   return AnyTensor(Tensor<D>(impl));  // only the device of an AnyTensor's type matters
 }
 
-using HookedForward = TensorImpl* (*)(void* module, TensorImpl* const* inputs);
+using HookedForward = tern::detail::TensorImpl* (*)(void* module, tern::detail::TensorImpl* const* inputs);
 
 /// The hooks of a module.
 struct Hooks {
   HookEntry* first = nullptr;
-  TensorImpl* (*call)(Hooks& hooks, void* module, const HookedInput* inputs, int count, HookedForward forward);
+  tern::detail::TensorImpl* (*call)(Hooks& hooks, void* module, const HookedInput* inputs, int count, HookedForward forward);
   void (*destroy)(Hooks* hooks);
 };
 
@@ -57,7 +57,7 @@ template <class M, class... X>
   using Y = decltype(module.forward(x...));
   if constexpr ((is_tensor<X> && ...) && is_tensor<Y>) {
     const HookedInput inputs[] = {{x.impl(), &shared_handle<typename X::device_type>}...};
-    const HookedForward forward = [](void* m, TensorImpl* const* in) {
+    const HookedForward forward = [](void* m, tern::detail::TensorImpl* const* in) {
       return [&]<std::size_t... I>(std::index_sequence<I...>) {
         using tern::detail::Borrowed;
         return static_cast<M*>(m)
@@ -78,8 +78,8 @@ struct BackwardCall {
   tern::detail::RefCount refs;
   std::vector<HookEntry*> entries;
   void* module;
-  AnyTensor (*output_handle)(TensorImpl* impl);
-  AnyTensor (*input_handle)(TensorImpl* impl) = nullptr;  // for the input that needs a gradient
+  AnyTensor (*output_handle)(tern::detail::TensorImpl* impl);
+  AnyTensor (*input_handle)(tern::detail::TensorImpl* impl) = nullptr;  // for the input that needs a gradient
   AnyTensor output{};                                     // the output's gradient
 };
 
@@ -100,15 +100,15 @@ void run_hooks(HookEntry* first, HookKind kind, void* module, std::vector<AnyTen
 
 /// x with a new node on the tape. `call` sees the gradient that passes the node.
 template <class = void>
-TensorImpl* watched(TensorImpl* x, BackwardCall* call, TensorImpl* (*on_gradient)(void* call, TensorImpl* gradient)) {
-  TensorImpl* const y = tern::detail::recorded({"hook", {}}, tern::detail::new_detached(x), x, tern::detail::Unchanged{});
+tern::detail::TensorImpl* watched(tern::detail::TensorImpl* x, BackwardCall* call, tern::detail::TensorImpl* (*on_gradient)(void* call, tern::detail::TensorImpl* gradient)) {
+  tern::detail::TensorImpl* const y = tern::detail::recorded({"hook", {}}, tern::detail::new_detached(x), x, tern::detail::Unchanged{});
   call->refs.increase();
-  tern::detail::append_hook(tern::detail::extra_of(y->node).before, new Hook{on_gradient, &release_call<>, call, nullptr});
+  tern::detail::append_hook(tern::detail::extra_of(y->node).before, new tern::detail::Hook{on_gradient, &release_call<>, call, nullptr});
   return y;
 }
 
 template <class = void>
-TensorImpl* see_input_gradient(void* closure, TensorImpl* gradient) {
+tern::detail::TensorImpl* see_input_gradient(void* closure, tern::detail::TensorImpl* gradient) {
   auto& call = *static_cast<BackwardCall*>(closure);
   std::vector<AnyTensor> inputs{gradient ? call.input_handle(gradient) : AnyTensor()};
   for (HookEntry* const e : call.entries)
@@ -121,7 +121,7 @@ TensorImpl* see_input_gradient(void* closure, TensorImpl* gradient) {
   return inputs[0].impl();
 }
 template <class = void>
-TensorImpl* see_output_gradient(void* closure, TensorImpl* gradient) {
+tern::detail::TensorImpl* see_output_gradient(void* closure, tern::detail::TensorImpl* gradient) {
   auto& call = *static_cast<BackwardCall*>(closure);
   call.output = call.output_handle(gradient);
   if (!call.input_handle) see_input_gradient(closure, nullptr);
@@ -130,7 +130,7 @@ TensorImpl* see_output_gradient(void* closure, TensorImpl* gradient) {
 
 /// A call, with hooks, of a module of type M.
 template <class M>
-TensorImpl* run_hooked(Hooks& hooks, void* module, const HookedInput* given, int count, HookedForward forward) {
+tern::detail::TensorImpl* run_hooked(Hooks& hooks, void* module, const HookedInput* given, int count, HookedForward forward) {
   std::vector<AnyTensor> inputs;
   for (int i = 0; i < count; ++i) inputs.push_back(given[i].typed(given[i].impl));
   AnyTensor none;
@@ -160,7 +160,7 @@ TensorImpl* run_hooked(Hooks& hooks, void* module, const HookedInput* given, int
       inputs[std::size_t(i)] = given[i].typed(y.impl);
     }
   }
-  std::vector<TensorImpl*> plain;
+  std::vector<tern::detail::TensorImpl*> plain;
   for (int i = 0; i < count; ++i) {
     if (inputs[std::size_t(i)].defined() != (given[i].impl != nullptr) ||
         (given[i].impl && inputs[std::size_t(i)].dtype() != given[i].impl->dtype))

@@ -15,7 +15,7 @@ enum class FanMode { fan_in, fan_out };
 namespace detail {
 
 /// fan_in and fan_out: in and out of a weight [out, in, …], each multiplied by the remaining sizes.
-TERN_API std::pair<double, double> fans(const char* op, const Array& x);
+TERN_API std::pair<double, double> fans(const char* op, const backend::Array& x);
 
 }  // namespace detail
 
@@ -64,7 +64,7 @@ const Tensor<D, T>& trunc_normal_(const Tensor<D, T>& x, double mean = 0, double
     fail("trunc_normal_", {"no normal numbers with standard deviation ", std, " between ", low, " and ", high});
   const auto bound = [&](double v) { return std::erf((v - mean) / (std * std::sqrt(2))); };
   Tensor<D, double> u = tern::uniform_(empty<D, double>(x.shape(), x.device()), bound(low), bound(high));
-  return copy_(x, to_type(clamp(add(mul(erfinv(u), std * std::sqrt(2)), mean), low, high), Type<T>{}));
+  return copy_(x, to_type(clamp(add(mul(erfinv(u), std * std::sqrt(2)), mean), low, high), tern::detail::Type<T>{}));
 }
 
 /// Uniform in ±gain √(6 / (fan_in + fan_out)) (Glorot, Bengio: "Understanding the difficulty of training deep
@@ -88,6 +88,7 @@ struct KaimingOptions {
   double a = 0;
   FanMode mode = FanMode::fan_in;
 };
+
 namespace detail {
 template <class D, class T>
 double kaiming_deviation(const char* op, const Tensor<D, T>& x, const KaimingOptions& options) {
@@ -95,6 +96,7 @@ double kaiming_deviation(const char* op, const Tensor<D, T>& x, const KaimingOpt
   return std::sqrt(2 / (1 + options.a * options.a) / (options.mode == FanMode::fan_in ? in : out));
 }
 }  // namespace detail
+
 /// Uniform in ±√3 times that standard deviation (He et al.: "Delving deep into rectifiers", 2015).
 template <Device D, Floating T>
 const Tensor<D, T>& kaiming_uniform_(const Tensor<D, T>& x, KaimingOptions options = {}) {
@@ -125,7 +127,7 @@ const Tensor<D, T>& orthogonal_(const Tensor<D, T>& x, double gain = 1) {
     mul_(v, 1 / std::sqrt(dot(v, v).item()));
   }
   const auto matrix = mul(rows > columns ? transpose(q, 0, 1) : q, gain);
-  return copy_(x, to_device(to_type(reshape(matrix, x.shape()), Type<T>{}), x.device()));
+  return copy_(x, to_device(to_type(reshape(matrix, x.shape()), tern::detail::Type<T>{}), x.device()));
 }
 
 }  // namespace tern::nn::init

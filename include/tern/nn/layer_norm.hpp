@@ -15,11 +15,11 @@ struct LayerNormOptions {
 template <Device D, Element T = float>
 struct LayerNorm : Module<D, T> {
   static constexpr bool takes_weights_as_floats = true;  // in a mixed network
-  Shape normalized_shape;
+  tern::detail::Shape normalized_shape;
   double eps = 1e-5;
   Parameter<D, T> weight, bias;
 
-  LayerNorm(Shape shape, LayerNormOptions options = {}) : normalized_shape(shape), eps(options.eps) {
+  LayerNorm(tern::detail::Shape shape, LayerNormOptions options = {}) : normalized_shape(shape), eps(options.eps) {
     const ErrorName name("LayerNorm");
     if (!options.elementwise_affine) return;
     weight = ones<D, T>(shape);

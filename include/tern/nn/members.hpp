@@ -36,7 +36,7 @@ bool covers(const X& x, const void* address) {
   } else {
     bool found = false;
     if constexpr (Holder<X>) found = !x && Extent{&x, sizeof x}.contains(address);
-    each_child(x, [&](const Piece*, const auto& child) {
+    each_child(x, [&](const tern::detail::Piece*, const auto& child) {
       if constexpr (has_tensors<std::remove_cvref_t<decltype(child)>>) found = found || covers(child, address);
     });
     return found;
@@ -76,7 +76,7 @@ struct Member {
   const ModuleType* module_type = nullptr;
   // For a tensor, which is defined:
   AnyTensor tensor{};
-  const GradOps* grad_ops = nullptr;  // of a parameter; null for a buffer
+  const tern::detail::GradOps* grad_ops = nullptr;  // of a parameter; null for a buffer
   void (*overwrite)(const AnyTensor& to, const AnyTensor& from) = nullptr;
   const std::shared_ptr<Original>* original = nullptr;  // of a mixed network's parameter; its float is the tensor
 };
@@ -107,14 +107,14 @@ class TERN_API Walk {
       using T = typename X::value_type;
       if constexpr (requires { x.original(); }) {
         if (x.original())
-          return tensor(x.original()->learned(), &GradOpsFor<D, float>::table, &tern::detail::overwrite<D, float>, &x.original());
+          return tensor(x.original()->learned(), &tern::detail::GradOpsFor<D, float>::table, &tern::detail::overwrite<D, float>, &x.original());
       }
       if (x.defined()) tensor(x, grad_ops<X>(), &tern::detail::overwrite<D, T>);
     } else if constexpr (is_any_layer<X>) {
       x.walk(*this);
     } else {
       if constexpr (requires { typename X::element_type; }) check_pointer<typename X::element_type>();
-      each_child(x, [this](const Piece* name, const auto& child) {
+      each_child(x, [this](const tern::detail::Piece* name, const auto& child) {
         if constexpr (has_tensors<std::remove_cvref_t<decltype(child)>>) {
           if (name) this->enter(*name, child);
           else this->member(child);
@@ -125,16 +125,16 @@ class TERN_API Walk {
 
  private:
   template <class X>
-  void enter(Piece name, const X& x) {
+  void enter(tern::detail::Piece name, const X& x) {
     const std::size_t outside = lengthen(name);
     member(x);
     shorten(outside);
   }
-  std::size_t lengthen(Piece name);
+  std::size_t lengthen(tern::detail::Piece name);
   void shorten(std::size_t length);
 
   void module(const ModuleType& type, const void* object, const ModuleBase* base);
-  void tensor(const AnyTensor& x, const GradOps* grad_ops, void (*overwrite)(const AnyTensor& to, const AnyTensor& from),
+  void tensor(const AnyTensor& x, const tern::detail::GradOps* grad_ops, void (*overwrite)(const AnyTensor& to, const AnyTensor& from),
               const std::shared_ptr<Original>* original = nullptr);
   /// A module that is known by a pointer must be of the pointer's class.
   template <class X>
@@ -145,8 +145,8 @@ class TERN_API Walk {
     }
   }
   template <class X>
-  static const GradOps* grad_ops() {
-    if constexpr (std::is_base_of_v<Registered, X>) return &GradOpsFor<typename X::device_type, typename X::value_type>::table;
+  static const tern::detail::GradOps* grad_ops() {
+    if constexpr (std::is_base_of_v<Registered, X>) return &tern::detail::GradOpsFor<typename X::device_type, typename X::value_type>::table;
     else return nullptr;
   }
 

@@ -4,15 +4,15 @@
 
 namespace tern::inline TERN_BUILD::nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_key(Piece key) {
-  const std::string name = text({key});
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_key(tern::detail::Piece key) {
+  const std::string name = tern::detail::text({key});
   if (name.empty() || name.find('.') != std::string::npos)
     fail("Module", {"a map's key must have letters and no dot, because it is part of names: \"", name, "\""});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::size_t Walk::lengthen(Piece name) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE std::size_t Walk::lengthen(tern::detail::Piece name) {
   const std::size_t outside = path_.size();
-  const std::string added = text({name});
+  const std::string added = tern::detail::text({name});
   if (!added.empty()) path_ += (outside ? "." : "") + added;
   return outside;
 }
@@ -28,7 +28,7 @@ namespace tern::inline TERN_BUILD::nn::detail {
                     .module_type = &type});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Walk::tensor(const AnyTensor& x, const GradOps* grad_ops,
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Walk::tensor(const AnyTensor& x, const tern::detail::GradOps* grad_ops,
                                                          void (*overwrite)(const AnyTensor& to, const AnyTensor& from),
                                                          const std::shared_ptr<Original>* original) {
   visit_(context_, {.path = path_, .depth = depth_, .tensor = x, .grad_ops = grad_ops, .overwrite = overwrite, .original = original});

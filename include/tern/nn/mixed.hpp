@@ -10,7 +10,7 @@ namespace detail {
 template <class S>
 struct LearnedTypes;
 template <class... D, class... T>
-struct LearnedTypes<Set<TensorType<D, T>...>> : UnionOf<Set<TensorType<D, compute_t<T>>>...> {};
+struct LearnedTypes<Set<tern::detail::TensorType<D, T>...>> : UnionOf<Set<tern::detail::TensorType<D, compute_t<T>>>...> {};
 
 /// A PackedSequence.
 template <class X>
@@ -23,13 +23,13 @@ concept Packed = requires(const X& x) {
 template <class T, class X>
 auto in_elements(const X& x) {
   if constexpr (Packed<X>) {
-    return x.to(Type<T>{});
+    return x.to(tern::detail::Type<T>{});
   } else if constexpr (TupleLike<X>) {
     return std::apply([](const auto&... each) { return std::make_tuple(in_elements<T>(each)...); }, x);
   } else if constexpr (!is_tensor<X>) {
     return x;
-  } else if constexpr (is_floating_v<typename X::value_type>) {
-    return x.defined() ? to_type(x, Type<T>{}) : Tensor<typename X::device_type, T>();
+  } else if constexpr (tern::detail::is_floating_v<typename X::value_type>) {
+    return x.defined() ? to_type(x, tern::detail::Type<T>{}) : Tensor<typename X::device_type, T>();
   } else {
     return x;
   }
@@ -39,7 +39,7 @@ auto in_elements(const X& x) {
 template <class Y>
 auto in_floats(const Y& y) {
   if constexpr (is_tensor<Y>) {
-    if constexpr (is_half_v<typename Y::value_type>) return to_type(y, f32);
+    if constexpr (tern::detail::is_half_v<typename Y::value_type>) return to_type(y, f32);
     else return y;
   } else if constexpr (Packed<Y>) {
     return y.to(f32);
@@ -67,7 +67,7 @@ TERN_API std::vector<std::shared_ptr<Original>> originals(const AnyModule& netwo
 template <IsModule Net>
 struct Mixed : Module<typename Net::device_type> {
   using T = typename Net::value_type;
-  static_assert(is_half_v<T>, "a mixed network's class has an element type: template <Device D, class T = float> struct Net");
+  static_assert(tern::detail::is_half_v<T>, "a mixed network's class has an element type: template <Device D, class T = float> struct Net");
 
   Net network;
 
@@ -124,7 +124,7 @@ struct Rebind<Mixed<M>, D, T> {
 ///   optim::SGD sgd(net.parameters(), {.lr = 0.1});
 ///   cross_entropy(net(x), y).backward();
 template <Floating T, IsModule M>
-  requires is_half_v<T>
+  requires tern::detail::is_half_v<T>
 auto mixed(const M& net) {
   detail::check_listed(net);
   detail::Converted done;

@@ -20,7 +20,7 @@ namespace detail {
 /// Sets of tensor types.
 template <class... P>
 struct Set {
-  using Parameters = tern::Parameters<P...>;
+  using Parameters = tern::detail::Parameters<P...>;
 };
 template <class A, class B>
 struct Union;
@@ -47,11 +47,11 @@ template <class X>
 struct TensorTypesOf : TensorTypesOf<typename Elements<X>::types> {};
 template <class D, class T>
 struct TensorTypesOf<Parameter<D, T>> {
-  using type = Set<TensorType<D, T>>;
+  using type = Set<tern::detail::TensorType<D, T>>;
 };
 template <class D, class T>
 struct TensorTypesOf<AnyLayer<D, T>> {
-  using type = Set<TensorType<D, T>>;
+  using type = Set<tern::detail::TensorType<D, T>>;
 };
 template <class... X>
 struct TensorTypesOf<Types<X...>> : UnionOf<typename TensorTypesOf<X>::type...> {};
@@ -98,7 +98,7 @@ namespace detail {
 /// A call of a module. An Error that passes it names the layer that threw it.
 template <class M, class... X>
 [[gnu::noinline]] auto call(Hooks* hooks, M& module, const Here& here, const X&... x) {
-  const Site at(here);
+  const tern::detail::Site at(here);
   const tern::detail::Range range(M::type_name());
   try {
     if (hooks) [[unlikely]] return call_hooked(*hooks, module, x...);
@@ -123,7 +123,7 @@ template <IsModule M>
 auto parameters(const M& module) {
   typename M::TensorTypes::Parameters list;
   detail::list_parameters(module, list);
-  if constexpr (is_half_v<typename M::value_type>) detail::check_not_mixed(list);
+  if constexpr (tern::detail::is_half_v<typename M::value_type>) detail::check_not_mixed(list);
   return list;
 }
 
@@ -141,7 +141,7 @@ List typed(const List& list) {
   return list;
 }
 template <class D, class T>
-auto typed(const Parameters<TensorType<D, T>>& list) {
+auto typed(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& list) {
   std::vector<NamedParameter<D, T>> named;
   for (const NamedTensor& p : list) named.push_back({p.name, p.tensor.template as<D, T>()});
   return named;
@@ -177,11 +177,11 @@ auto converted(const M& module, const D2* device = nullptr) {
 #define TERN_REFUSED_INPUT(Self)                                                                                       \
   template <class D_, class T_, class... More_>                                                                        \
     requires(::tern::nn::detail::refuses<Self, ::tern::Tensor<D_, T_>, More_...>)                                      \
-  ::tern::Refusal<::tern::Tensor<D_, T_>, ::tern::Tensor<typename Self::device_type, typename Self::value_type>>       \
+  ::tern::detail::Refusal<::tern::Tensor<D_, T_>, ::tern::Tensor<typename Self::device_type, typename Self::value_type>>       \
   operator()(const ::tern::Tensor<D_, T_>&, const More_&...) const TERN_REFUSED(D_, typename Self::device_type);       \
   template <class D_, class T_, class... More_>                                                                        \
     requires(::tern::nn::detail::refuses<Self, ::tern::Tensor<D_, T_>, More_...>)                                      \
-  ::tern::Refusal<::tern::Tensor<D_, T_>, ::tern::Tensor<typename Self::device_type, typename Self::value_type>>       \
+  ::tern::detail::Refusal<::tern::Tensor<D_, T_>, ::tern::Tensor<typename Self::device_type, typename Self::value_type>>       \
   operator()(const ::tern::Tensor<D_, T_>&, const More_&...) TERN_REFUSED(D_, typename Self::device_type);
 
 /// The methods of every module, given the set of its parameters' tensor types. Hooks are functions of the module itself: f(module,
@@ -212,7 +212,7 @@ auto converted(const M& module, const D2* device = nullptr) {
     return ::tern::nn::converted<typename Self::value_type>(*this, &device);                                           \
   }                                                                                                                    \
   template <::tern::Element U_>                                                                                        \
-  auto to(::tern::Type<U_>) const {                                                                                    \
+  auto to(::tern::detail::Type<U_>) const {                                                                                    \
     return ::tern::nn::converted<U_, typename Self::device_type>(*this);                                               \
   }                                                                                                                    \
   template <class X_>                                                                                                  \

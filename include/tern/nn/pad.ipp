@@ -4,10 +4,10 @@
 
 namespace tern::inline TERN_BUILD::nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape padding_of(const char* layer, int dims, const Shape& padding) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape padding_of(const char* layer, int dims, const tern::detail::Shape& padding) {
   if (padding.n != 1 && padding.n != 2 * dims)
     fail(layer, {"one size or ", Index(2 * dims), " are needed, not ", padding});
-  Shape all;
+  tern::detail::Shape all;
   for (int i = 0; i < 2 * dims; ++i) all.push_back(padding[padding.n == 1 ? 0 : i]);
   return all;
 }

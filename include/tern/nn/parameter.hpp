@@ -54,11 +54,11 @@ template <class D, class T>
 struct OriginalOps {
   static void round(const Original* const* originals, std::size_t count) {
     const auto unchanged = [](auto v) { return v; };
-    std::vector<const Array*> together;  // on a device for which a call costs more than what it is told
+    std::vector<const backend::Array*> together;  // on a device for which a call costs more than what it is told
     for (std::size_t i = 0; i < count; ++i) {
       const Original& o = *originals[i];
-      TensorImpl *const to = o.rounded().impl(), *const from = o.learned().impl();
-      if (HostDevice<D> || !is_dense(*from) || !same_order(*from, *to)) {
+      tern::detail::TensorImpl *const to = o.rounded().impl(), *const from = o.learned().impl();
+      if (HostDevice<D> || !tern::detail::is_dense(*from) || !tern::detail::same_order(*from, *to)) {
         tern::detail::map_into("to", o.rounded().as<D, T>(), unchanged, o.learned().as<D, float>());
       } else {
         together.insert(together.end(), {to, from});
@@ -80,7 +80,7 @@ struct OriginalOps {
 template <class D, class T>
 std::shared_ptr<Original> new_original(const Tensor<D, float>& learned) {
   const NoGradGuard off;
-  const Tensor<D, T> rounded = to_type(learned.detach(), Type<T>{});  // for its memory order
+  const Tensor<D, T> rounded = to_type(learned.detach(), tern::detail::Type<T>{});  // for its memory order
   backend::run<D>(backend::Fill<T>{*rounded.impl(), std::numeric_limits<double>::quiet_NaN()});
   return std::make_shared<Original>(learned, rounded, OriginalOps<D, T>::table);
 }
@@ -105,7 +105,7 @@ class Parameter : public Tensor<D, T>, public tern::detail::Registered {
 
 /// In a mixed network, the conversion of a float tensor, which is the leaf.
 template <class D, class T>
-  requires is_half_v<T>
+  requires tern::detail::is_half_v<T>
 class Parameter<D, T> : public Tensor<D, T>, public tern::detail::Registered {
  public:
   Parameter() = default;

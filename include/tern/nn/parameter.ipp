@@ -25,15 +25,15 @@ TERN_INLINE void Original::convert(const std::vector<Original*>& originals) {
 }
 
 TERN_INLINE bool Original::is_stale() const {
-  const TensorImpl* const to = rounded_.impl();
+  const tern::detail::TensorImpl* const to = rounded_.impl();
   if (to->owner->version != rounded_version_)
     fail("Mixed", {"the 16-bit copy of a weight ", to->shape(), " was written; write the float that parameters() lists"});
   return !is_current_ || tern::detail::capture || learned_.impl()->owner->version != learned_version_;
 }
 
 TERN_INLINE void Original::record() const {
-  const TensorImpl* const from = learned_.impl();
-  TensorImpl* const to = rounded_.impl();
+  const tern::detail::TensorImpl* const from = learned_.impl();
+  tern::detail::TensorImpl* const to = rounded_.impl();
   if (!from->node && to->node) tern::detail::release_node(std::exchange(to->node, nullptr));  // it was frozen
   if (from->node) ops_.record(*this);
 }

@@ -18,9 +18,9 @@ inline constexpr const char* lp_pool_names[] = {"LPPool1d", "LPPool2d", "LPPool3
 /// The largest element of each window of `dims` dimensions: MaxPool1d, MaxPool2d or MaxPool3d.
 template <int dims, Device D, Element T = float>
 struct MaxPoolNd : Module<D, T> {
-  Dims kernel_size;
+  tern::detail::Dims kernel_size;
   MaxPoolOptions options;
-  MaxPoolNd(const Dims& size, const MaxPoolOptions& chosen = {}) : kernel_size(size), options(chosen) {}
+  MaxPoolNd(const tern::detail::Dims& size, const MaxPoolOptions& chosen = {}) : kernel_size(size), options(chosen) {}
   TERN_FIELDS_AS(MaxPoolNd, detail::max_pool_names[dims - 1], kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     if constexpr (dims == 1) return max_pool1d(x, kernel_size, options);
@@ -44,9 +44,9 @@ using MaxPool3d = MaxPoolNd<3, D, T>;
 /// The average of each window of `dims` dimensions: AvgPool1d, AvgPool2d or AvgPool3d.
 template <int dims, Device D, Element T = float>
 struct AvgPoolNd : Module<D, T> {
-  Dims kernel_size;
+  tern::detail::Dims kernel_size;
   AvgPoolOptions options;
-  AvgPoolNd(const Dims& size, const AvgPoolOptions& chosen = {}) : kernel_size(size), options(chosen) {}
+  AvgPoolNd(const tern::detail::Dims& size, const AvgPoolOptions& chosen = {}) : kernel_size(size), options(chosen) {}
   TERN_FIELDS_AS(AvgPoolNd, detail::avg_pool_names[dims - 1], kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     if constexpr (dims == 1) return avg_pool1d(x, kernel_size, options);
@@ -71,8 +71,8 @@ using AvgPool3d = AvgPoolNd<3, D, T>;
 /// or AdaptiveMaxPool3d.
 template <int dims, Device D, Element T = float>
 struct AdaptiveMaxPoolNd : Module<D, T> {
-  Dims output_size;
-  explicit AdaptiveMaxPoolNd(const Dims& size) : output_size(size) {}
+  tern::detail::Dims output_size;
+  explicit AdaptiveMaxPoolNd(const tern::detail::Dims& size) : output_size(size) {}
   TERN_FIELDS_AS(AdaptiveMaxPoolNd, detail::adaptive_max_pool_names[dims - 1], output_size)
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     if constexpr (dims == 1) return adaptive_max_pool1d(x, output_size);
@@ -97,8 +97,8 @@ using AdaptiveMaxPool3d = AdaptiveMaxPoolNd<3, D, T>;
 /// or AdaptiveAvgPool3d.
 template <int dims, Device D, Element T = float>
 struct AdaptiveAvgPoolNd : Module<D, T> {
-  Dims output_size;
-  explicit AdaptiveAvgPoolNd(const Dims& size) : output_size(size) {}
+  tern::detail::Dims output_size;
+  explicit AdaptiveAvgPoolNd(const tern::detail::Dims& size) : output_size(size) {}
   TERN_FIELDS_AS(AdaptiveAvgPoolNd, detail::adaptive_avg_pool_names[dims - 1], output_size)
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     if constexpr (dims == 1) return adaptive_avg_pool1d(x, output_size);
@@ -123,9 +123,9 @@ using AdaptiveAvgPool3d = AdaptiveAvgPoolNd<3, D, T>;
 template <int dims, Device D, Element T = float>
 struct LPPoolNd : Module<D, T> {
   double norm_type = 2;
-  Dims kernel_size;
+  tern::detail::Dims kernel_size;
   LpPoolOptions options;
-  LPPoolNd(double p, const Dims& size, const LpPoolOptions& chosen = {}) : norm_type(p), kernel_size(size), options(chosen) {}
+  LPPoolNd(double p, const tern::detail::Dims& size, const LpPoolOptions& chosen = {}) : norm_type(p), kernel_size(size), options(chosen) {}
   TERN_FIELDS_AS(LPPoolNd, detail::lp_pool_names[dims - 1], norm_type, kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     if constexpr (dims == 1) return lp_pool1d(x, norm_type, kernel_size, options);

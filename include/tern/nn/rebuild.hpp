@@ -25,7 +25,7 @@ using Tag = std::type_identity<X>;
 template <class X, class D, class T>
 Tag<X> rebound(Tag<X>, Tag<D>, Tag<T>);
 template <template <Device, Element> class X, Device D0, Element T0, class D, class T>
-Tag<X<D, std::conditional_t<is_floating_v<T0>, T, T0>>> rebound(Tag<X<D0, T0>>, Tag<D>, Tag<T>);
+Tag<X<D, std::conditional_t<tern::detail::is_floating_v<T0>, T, T0>>> rebound(Tag<X<D0, T0>>, Tag<D>, Tag<T>);
 template <template <int, Device, Element> class X, int n, Device D0, Element T0, class D, class T>
 Tag<X<n, D, T>> rebound(Tag<X<n, D0, T0>>, Tag<D>, Tag<T>);
 template <template <Device> class X, Device D0, class D, class T>
@@ -57,8 +57,8 @@ class TERN_API Converted {
   ~Converted();
 
   /// The converted tensor, or null.
-  const AnyTensor* find(const TensorImpl* from) const;
-  void add(const TensorImpl* from, const AnyTensor& to);
+  const AnyTensor* find(const tern::detail::TensorImpl* from) const;
+  void add(const tern::detail::TensorImpl* from, const AnyTensor& to);
 
   /// The converted pointer to what stood at the address, or null.
   template <class Pointer>
@@ -85,7 +85,7 @@ class TERN_API Converted {
     Pointer to;
   };
 
-  std::vector<std::pair<const TensorImpl*, AnyTensor>> tensors_;
+  std::vector<std::pair<const tern::detail::TensorImpl*, AnyTensor>> tensors_;
   Shared* shared_ = nullptr;
 };
 
@@ -102,7 +102,7 @@ struct Converter {
     if constexpr (requires(Out& out) { out.original(); })
       if (done.mixed) return Out(original<U>(x));
     Out out(copy<U>(x));
-    if constexpr (is_floating_v<U>) out.requires_grad_(x.requires_grad());
+    if constexpr (tern::detail::is_floating_v<U>) out.requires_grad_(x.requires_grad());
     return out;
   }
 
@@ -123,7 +123,7 @@ struct Converter {
     if (const AnyTensor* const known = done.find(x.impl())) return known->template as<D, U>();
     const NoGradGuard off;
     const D place = device ? *device : tern::detail::device_at<D>(x.impl()->ordinal);
-    Tensor<D, U> y = to_device(to_type(x.detach(), Type<U>{}), place);
+    Tensor<D, U> y = to_device(to_type(x.detach(), tern::detail::Type<U>{}), place);
     if (y.impl()->owner == x.impl()->owner) y = tern::clone(y);
     done.add(x.impl(), y);
     return y;

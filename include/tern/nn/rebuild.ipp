@@ -8,13 +8,13 @@ namespace tern::inline TERN_BUILD::nn::detail {
   while (shared_) delete std::exchange(shared_, shared_->next);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor* Converted::find(const TensorImpl* from) const {
+[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor* Converted::find(const tern::detail::TensorImpl* from) const {
   for (const auto& [known, to] : tensors_)
     if (known == from) return &to;
   return nullptr;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Converted::add(const TensorImpl* from, const AnyTensor& to) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void Converted::add(const tern::detail::TensorImpl* from, const AnyTensor& to) {
   tensors_.emplace_back(from, to);
 }
 

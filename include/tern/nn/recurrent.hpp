@@ -47,7 +47,7 @@ std::vector<Parameter<D, T>> recurrent_weights(const char* layer, Index groups, 
   const double bound = 1 / std::sqrt(double(hidden));
   const Index state = proj ? proj : hidden, directions = o.bidirectional ? 2 : 1;
   std::vector<Parameter<D, T>> weights;
-  const auto add = [&](const Shape& shape) { weights.push_back(uniform<D, T>(shape, -bound, bound)); };
+  const auto add = [&](const tern::detail::Shape& shape) { weights.push_back(uniform<D, T>(shape, -bound, bound)); };
   for (Index i = 0; i < o.num_layers * directions; ++i) {
     add({groups * hidden, i < directions ? size : directions * state});
     add({groups * hidden, state});

@@ -15,11 +15,11 @@ struct RMSNormOptions {
 template <Device D, Element T = float>
 struct RMSNorm : Module<D, T> {
   static constexpr bool takes_weights_as_floats = true;  // in a mixed network
-  Shape normalized_shape;
+  tern::detail::Shape normalized_shape;
   std::optional<double> eps;
   Parameter<D, T> weight;
 
-  RMSNorm(Shape shape, RMSNormOptions options = {}) : normalized_shape(shape), eps(options.eps) {
+  RMSNorm(tern::detail::Shape shape, RMSNormOptions options = {}) : normalized_shape(shape), eps(options.eps) {
     const ErrorName name("RMSNorm");
     if (options.elementwise_affine) weight = ones<D, T>(shape);
   }

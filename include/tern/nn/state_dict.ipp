@@ -7,11 +7,11 @@
 namespace tern::inline TERN_BUILD::nn::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void check_listed(const AnyModule& module) {
-  std::vector<const TensorImpl*> parameters;
+  std::vector<const tern::detail::TensorImpl*> parameters;
   StateDict others;  // leaves that require a gradient
   module.each([&](const Member& m) {
     if (m.type) return tern::detail::check_members(m.type, m.extent, m.base, m.module_type->lists);
-    const TensorImpl* const x = m.tensor.impl();
+    const tern::detail::TensorImpl* const x = m.tensor.impl();
     if (m.grad_ops) parameters.push_back(x);
     else if (x->node && x->node->leaf) tern::detail::append(others, {m.path}, m.tensor);
   });
@@ -43,8 +43,8 @@ namespace tern::inline TERN_BUILD::nn::detail {
     const AnyTensor &from = dict[i].tensor, &to = m.tensor;
     if (!(from.shape() == to.shape()))
       fail("load_state_dict", {m.path, " has shape ", to.shape(), ", the loaded one ", from.shape()});
-    if (from.dtype() != to.dtype() && !(is_floating(from.dtype()) && is_floating(to.dtype())))
-      fail("load_state_dict", {m.path, " is ", name_of(to.dtype()), ", the loaded one ", name_of(from.dtype())});
+    if (from.dtype() != to.dtype() && !(tern::detail::is_floating(from.dtype()) && tern::detail::is_floating(to.dtype())))
+      fail("load_state_dict", {m.path, " is ", tern::detail::name_of(to.dtype()), ", the loaded one ", tern::detail::name_of(from.dtype())});
     found = &from;
     used[i] = true;
   }
@@ -52,7 +52,7 @@ namespace tern::inline TERN_BUILD::nn::detail {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void list(std::string& names, const char* heading, const std::string& name) {
-  names += text({names.empty() ? heading : ", ", name});
+  names += tern::detail::text({names.empty() ? heading : ", ", name});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void check_fits(const AnyModule& module, const StateDict& dict, bool strict) {
@@ -99,7 +99,7 @@ namespace tern::inline TERN_BUILD::nn {
 
 [[gnu::noinline]] TERN_INLINE void zero_grad(const AnyModule& module) {
   module.each([](const detail::Member& m) {
-    Node* const node = m.type ? nullptr : m.tensor.impl()->node;
+    tern::detail::Node* const node = m.type ? nullptr : m.tensor.impl()->node;
     if (node) tern::detail::release(std::exchange(node->gradient, nullptr));
   });
 }

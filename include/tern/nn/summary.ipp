@@ -17,14 +17,14 @@ namespace tern::inline TERN_BUILD::nn {
     if (m.type) {
       const DType type = m.module_type->dtype;
       lines.resize(depth);
-      out += std::string(2 * depth, ' ') + (name.empty() ? m.type : text({"(", name, "): ", m.type}));
-      if (type != DType::float32) out += text({"<", name_of(type), ">"});
+      out += std::string(2 * depth, ' ') + (name.empty() ? m.type : tern::detail::text({"(", name, "): ", m.type}));
+      if (type != DType::float32) out += tern::detail::text({"<", tern::detail::name_of(type), ">"});
       lines.push_back({m.path.size(), out.size(), type});
       out += '\n';
     } else {
       // A tensor is written on its module's line, even if other modules were listed in between.
-      std::string tensor = text({"  ", name, " ", m.tensor.shape()});
-      if (const DType type = m.tensor.dtype(); is_floating(type) && type != lines[depth - 1].type) tensor += text({" ", name_of(type)});
+      std::string tensor = tern::detail::text({"  ", name, " ", m.tensor.shape()});
+      if (const DType type = m.tensor.dtype(); tern::detail::is_floating(type) && type != lines[depth - 1].type) tensor += tern::detail::text({" ", tern::detail::name_of(type)});
       out.insert(lines[depth - 1].end, tensor);
       lines[depth - 1].end += tensor.size();
     }
@@ -33,7 +33,7 @@ namespace tern::inline TERN_BUILD::nn {
   detail::list_parameters(module, parameters);
   Index total = 0;
   for (const NamedTensor& p : parameters) total += p.tensor.numel();
-  return out + text({total, " parameters\n"});
+  return out + tern::detail::text({total, " parameters\n"});
 }
 
 }  // namespace tern::nn

@@ -202,7 +202,7 @@ Tensor<D, T> prelu(const Tensor<D, T>& x, const Tensor<D, T>& weight, Here here 
   const Index channels = x.checked({"prelu", here})->ndim > 1 ? x.size(1) : 1, count = weight.checked({"prelu", here})->numel;
   if (weight.dim() > 1 || (count != 1 && count != channels))
     fail({"prelu", here}, {"a weight of shape ", weight.impl()->shape_ref(), " for ", channels, " channels"});
-  Shape to;
+  detail::Shape to;
   for (int i = 1; count > 1 && i < x.dim(); ++i) to.push_back(i == 1 ? count : 1);
   const Tensor<D, T> w = view(weight, to, here);
   const auto y = detail::map<T>({"prelu", here}, [](auto v, auto slope) { return where(v > 0, v, slope * v); }, x, w);

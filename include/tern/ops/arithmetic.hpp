@@ -45,7 +45,7 @@ scalar_t<T> negative(scalar_t<T> s) {
 }  // namespace detail
 
 template <Device D, Element T>
-Tensor<D, T> mul(const Tensor<D, T>& x, operand_t<T> s, Here here = {});
+Tensor<D, T> mul(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {});
 
 /// -x.
 template <Device D, Element T>
@@ -66,7 +66,7 @@ Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 
 /// a + alpha b.
 template <Device D, Element T>
-Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, operand_t<T> alpha,
+Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha,
                  Here here = {}) {
   const auto c = detail::map<T>({"add", here}, detail::add_scaled(detail::operand<T>({"add", here}, alpha)), a, b);
   record({"add", here}, c, wrt(a, detail::unchanged),
@@ -76,7 +76,7 @@ Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, operand_t<T> alph
 
 /// x + s.
 template <Device D, Element T>
-Tensor<D, T> add(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+Tensor<D, T> add(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   const auto y = detail::map<T>({"add", here}, detail::add_number(detail::operand<T>({"add", here}, s)), x);
   record({"add", here}, y, wrt(x, detail::unchanged));
   return y;
@@ -92,7 +92,7 @@ Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 
 /// a - alpha b.
 template <Device D, Element T>
-Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, operand_t<T> alpha,
+Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha,
                  Here here = {}) {
   const ErrorName name({"sub", here});
   return add(a, b, detail::negative<T>(detail::operand<T>({"sub", here}, alpha)), here);
@@ -100,14 +100,14 @@ Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, operand_t<T> alph
 
 /// x - s.
 template <Device D, Element T>
-Tensor<D, T> sub(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+Tensor<D, T> sub(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   const ErrorName name({"sub", here});
   return add(x, detail::negative<T>(detail::operand<T>({"sub", here}, s)), here);
 }
 
 /// s - x.
 template <Device D, Element T>
-Tensor<D, T> rsub(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+Tensor<D, T> rsub(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   const auto y = detail::map<T>({"rsub", here}, [s = detail::operand<T>({"rsub", here}, s)](auto v) { return decltype(v)(s) - v; }, x);
   record({"rsub", here}, y, wrt(x, [](const auto& g) { return neg(g); }));
   return y;
@@ -124,7 +124,7 @@ Tensor<D, T> mul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 
 /// s x.
 template <Device D, Element T>
-Tensor<D, T> mul(const Tensor<D, T>& x, operand_t<T> s, Here here) {
+Tensor<D, T> mul(const Tensor<D, T>& x, detail::operand_t<T> s, Here here) {
   const auto y = detail::map<T>({"mul", here}, detail::mul_number(detail::operand<T>({"mul", here}, s)), x);
   record({"mul", here}, y, wrt(x, [s](const auto& g) { return mul(g, s); }));
   return y;
@@ -144,7 +144,7 @@ Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 
 /// x / s.
 template <Device D, Element T>
-Tensor<D, T> div(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+Tensor<D, T> div(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   detail::check_quotient<T>();
   const auto y = detail::map<T>({"div", here}, detail::div_number(detail::operand<T>({"div", here}, s)), x);
   record({"div", here}, y, wrt(x, [s](const auto& g) { return div(g, s); }));
@@ -153,7 +153,7 @@ Tensor<D, T> div(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
 
 /// s / x.
 template <Device D, Element T>
-Tensor<D, T> rdiv(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+Tensor<D, T> rdiv(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   detail::check_quotient<T>();
   const auto y = detail::map<T>({"rdiv", here}, [s = detail::operand<T>({"rdiv", here}, s)](auto v) { return decltype(v)(s) / v; }, x);
   record({"rdiv", here}, y, wrt(x, saved(x, y), [](const auto& g, const auto& divisor, const auto& quotient) {
@@ -168,12 +168,12 @@ const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here
   return detail::pointwise_({"add_", here}, detail::add_expression, [&] { return add(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, operand_t<T> alpha,
+const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha,
                          Here here = {}) {
   return detail::pointwise_({"add_", here}, detail::add_scaled(detail::operand<T>({"add_", here}, alpha)), [&] { return add(a, b, alpha, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& add_(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+const Tensor<D, T>& add_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   return detail::pointwise_({"add_", here}, detail::add_number(detail::operand<T>({"add_", here}, s)), [&] { return add(x, s, here); }, x);
 }
 template <Device D, Element T>
@@ -181,13 +181,13 @@ const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here
   return detail::pointwise_({"sub_", here}, detail::sub_expression, [&] { return sub(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, operand_t<T> alpha,
+const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha,
                          Here here = {}) {
   const ErrorName name({"sub_", here});
   return add_(a, b, detail::negative<T>(detail::operand<T>({"sub_", here}, alpha)), here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& sub_(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+const Tensor<D, T>& sub_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   const ErrorName name({"sub_", here});
   return add_(x, detail::negative<T>(detail::operand<T>({"sub_", here}, s)), here);
 }
@@ -196,7 +196,7 @@ const Tensor<D, T>& mul_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here
   return detail::pointwise_({"mul_", here}, detail::mul_expression, [&] { return mul(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& mul_(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+const Tensor<D, T>& mul_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   return detail::pointwise_({"mul_", here}, detail::mul_number(detail::operand<T>({"mul_", here}, s)), [&] { return mul(x, s, here); }, x);
 }
 template <Device D, Element T>
@@ -205,7 +205,7 @@ const Tensor<D, T>& div_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here
   return detail::pointwise_({"div_", here}, detail::div_expression, [&] { return div(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& div_(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+const Tensor<D, T>& div_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   detail::check_quotient<T>();
   return detail::pointwise_({"div_", here}, detail::div_number(detail::operand<T>({"div_", here}, s)), [&] { return div(x, s, here); }, x);
 }

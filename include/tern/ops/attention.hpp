@@ -227,7 +227,7 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
   if constexpr (backend::HasKernel<D, backend::TokenAttention, T>)  // 16-bit keys need no conversion
     if (!mask.defined() && !options.is_causal && options.dropout_p <= 0 && detail::fits_token_kernel(query, k, v))
       return detail::token_attention(query, k, v, options.scale.value_or(1 / std::sqrt(double(query.size(-1)))));
-  if constexpr (is_half_v<T> && backend::HasKernel<D, backend::Attention, T>)  // nor do they for blocks
+  if constexpr (detail::is_half_v<T> && backend::HasKernel<D, backend::Attention, T>)  // nor do they for blocks
     if (!mask.defined() && options.dropout_p <= 0 && detail::fits_attention_kernel(query, k, v, options.is_causal))
       return detail::fused_attention(query, k, v, options.scale.value_or(1 / std::sqrt(double(query.size(-1)))), options.is_causal, here);
   const auto attend = [&](const auto& q, const auto& keys, const auto& values, const auto& m) {

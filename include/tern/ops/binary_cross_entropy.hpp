@@ -52,7 +52,7 @@ Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& tar
   };
   const Tensor<D, bool> found =
       detail::reduce<backend::Maximum, T, bool>(op, outside, detail::is_positive, {}, false, x);
-  backend::run<D>(backend::RefuseIf{op.name, BadElement::probability, *found.impl()});
+  backend::run<D>(backend::RefuseIf{op.name, detail::BadElement::probability, *found.impl()});
   const Index count = options.reduction == Reduction::mean ? x.numel() : 1;
   const double share = 1 / double(count);
   const auto loss = [](auto v, auto t, auto w) {

@@ -87,13 +87,13 @@ Tensor<D, T> summed_over(const Tensor<D, T>& x, const Dims& dims, Here here) {
 /// The sum of products over the dimensions a_dims of a and b_dims of b, in pairs, whose sizes are equal or one of them
 /// 1, which is broadcast. The result has the other dimensions of a, then those of b.
 template <Device D, Element T>
-Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Dims a_dims, Dims b_dims, Here here = {}) {
+Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::Dims a_dims, detail::Dims b_dims, Here here = {}) {
   const ErrorName name({"tensordot", here});
   const int m = a.checked({"tensordot", here})->ndim, n = b.checked({"tensordot", here})->ndim;
   if (a_dims.n != b_dims.n) fail({"tensordot", here}, {"pairs of dimensions are needed: ", a_dims, " and ", b_dims});
-  const unsigned a_mask = a_dims.n ? dim_mask({"tensordot", here}, a_dims, m) : 0,
-                 b_mask = b_dims.n ? dim_mask({"tensordot", here}, b_dims, n) : 0;
-  Dims a_summed, b_summed;  // the dimensions that meet one of size 1
+  const unsigned a_mask = a_dims.n ? detail::dim_mask({"tensordot", here}, a_dims, m) : 0,
+                 b_mask = b_dims.n ? detail::dim_mask({"tensordot", here}, b_dims, n) : 0;
+  detail::Dims a_summed, b_summed;  // the dimensions that meet one of size 1
   for (int k = 0; k < a_dims.n; ++k) {
     const Index p = a.size(a_dims[k]), q = b.size(b_dims[k]);
     if (p == q) continue;
@@ -109,8 +109,8 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Dims a_dims
     };
     return detail::rounded_once(product, a, b);
   }
-  Dims a_order, b_order = b_dims;
-  Shape to;
+  detail::Dims a_order, b_order = b_dims;
+  detail::Shape to;
   Index inner = 1;
   for (int i = 0; i < m; ++i)
     if (!(a_mask >> i & 1)) a_order.push_back(i), to.push_back(a.size(i));
@@ -131,14 +131,14 @@ template <Device D, Element T>
 Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dims = 2, Here here = {}) {
   if (dims < 0 || dims > a.checked({"tensordot", here})->ndim || dims > b.checked({"tensordot", here})->ndim)
     fail({"tensordot", here}, {dims, " dimensions of ", a.shape(), " and ", b.shape()});
-  Dims a_dims, b_dims;
+  detail::Dims a_dims, b_dims;
   for (Index i = 0; i < dims; ++i) a_dims.push_back(a.dim() - dims + i), b_dims.push_back(i);
   return tensordot(a, b, a_dims, b_dims, here);
 }
 
 /// The sum of a matrix's diagonal.
 template <Device D, Element T>
-Tensor<D, sum_t<T>> trace(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, detail::sum_t<T>> trace(const Tensor<D, T>& x, Here here = {}) {
   if (x.checked({"trace", here})->ndim != 2) fail({"trace", here}, {"a matrix is needed, not ", x.shape()});
   return sum(diagonal(x, 0, 0, 1, here), {}, false, here);
 }

@@ -53,7 +53,7 @@ TERN_SAME_PLACE(lerp_)
 /// x + value a b.
 template <Device D, Element T>
 Tensor<D, T> addcmul(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
-                     operand_t<T> value = 1, Here here = {}) {
+                     detail::operand_t<T> value = 1, Here here = {}) {
   const auto y = detail::map<T>({"addcmul", here}, detail::addcmul_of(detail::operand<T>({"addcmul", here}, value)), x, a, b);
   const detail::Gradient times{[value](auto g, auto other) { return value * g * other; }};
   record({"addcmul", here}, y, wrt(x, [](const auto& g) { return g; }), wrt(a, saved(b), times),
@@ -62,7 +62,7 @@ Tensor<D, T> addcmul(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<
 }
 template <Device D, Element T>
 const Tensor<D, T>& addcmul_(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
-                             operand_t<T> value = 1, Here here = {}) {
+                             detail::operand_t<T> value = 1, Here here = {}) {
   return detail::pointwise_(
       {"addcmul_", here}, detail::addcmul_of(detail::operand<T>({"addcmul_", here}, value)),
       [&] { return addcmul(x, a, b, value, here); }, x, a, b);

@@ -3,6 +3,7 @@
 #include "views.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// The shape of the tensors joined along dim.
@@ -36,14 +37,14 @@ bool any_recorded(const std::vector<Tensor<D, T>>& tensors) {
 template <Device D, Element T>
 Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
   if (tensors.empty()) fail({"cat", here}, {"at least one tensor is needed"});
-  const auto is_nothing = [](const Tensor<D, T>& x) { return x.shape() == Shape{0}; };
+  const auto is_nothing = [](const Tensor<D, T>& x) { return x.shape() == detail::Shape{0}; };
   const Tensor<D, T>* model = &tensors[0];
   for (const Tensor<D, T>& x : tensors) {
     if (x.checked({"cat", here})->ndim == 0) fail({"cat", here}, {"a 0-d tensor cannot be concatenated; use stack"});
     if (is_nothing(*model)) model = &x;
   }
-  const int d = wrap_dim({"cat", here}, dim, model->dim());
-  Shape empty_part = model->shape();
+  const int d = detail::wrap_dim({"cat", here}, dim, model->dim());
+  detail::Shape empty_part = model->shape();
   empty_part[d] = 0;
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors) parts.push_back(is_nothing(x) ? view(x, empty_part, here) : x);
@@ -56,8 +57,8 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here h
     }
     return cat(groups, d, here);
   }
-  const Shape shape = detail::cat_shape({"cat", here}, parts, d);
-  const bool last = !parts[0].impl()->contiguous && is_channels_last(*parts[0].impl());
+  const detail::Shape shape = detail::cat_shape({"cat", here}, parts, d);
+  const bool last = !parts[0].impl()->contiguous && detail::is_channels_last(*parts[0].impl());
   const Tensor<D, T> y = last ? empty<D, T>(shape, channels_last, parts[0].device()) : empty<D, T>(shape, parts[0].device());
   Index start = 0;
   const auto gradient = [d](Index first, Index size) {
@@ -70,7 +71,7 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here h
     edges.push_back(wrt(x, gradient(start, size)));
     start += size;
   }
-  record_each({"cat", here}, y, std::move(edges));
+  detail::record_each({"cat", here}, y, std::move(edges));
   return y;
 }
 
@@ -84,9 +85,9 @@ template <Device D, Element T>
 Tensor<D, T> stack(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
   if (tensors.empty()) fail({"stack", here}, {"at least one tensor is needed"});
   std::vector<Tensor<D, T>> rows;
-  const int d = wrap_dim({"stack", here}, dim, tensors[0].checked({"stack", here})->ndim + 1);
+  const int d = detail::wrap_dim({"stack", here}, dim, tensors[0].checked({"stack", here})->ndim + 1);
   for (const Tensor<D, T>& x : tensors) {
-    if (!same_shape(*tensors[0].impl(), *x.checked({"stack", here})))
+    if (!detail::same_shape(*tensors[0].impl(), *x.checked({"stack", here})))
       fail({"stack", here}, {"shapes differ: ", tensors[0].shape(), " and ", x.shape()});
     rows.push_back(unsqueeze(x, d, here));
   }

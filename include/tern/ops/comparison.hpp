@@ -43,12 +43,12 @@ Tensor<D, bool> compared(const OpName& op, const Tensor<D, T>& x, const number_t
     return detail::map<bool>({#name, here}, [](auto x, auto y) { return x symbol y; }, a, b);                    \
   }                                                                                                              \
   template <Device D, Element T>                                                                                 \
-  Tensor<D, bool> name(const Tensor<D, T>& x, number_t<T> s, Here here = {}) {                                   \
-    return detail::compared({#name, here}, x, s, Number::Rounding::rounding,                                     \
+  Tensor<D, bool> name(const Tensor<D, T>& x, detail::number_t<T> s, Here here = {}) {                                   \
+    return detail::compared({#name, here}, x, s, detail::Number::Rounding::rounding,                                     \
                             [](auto a, auto b) { return a symbol b; });                                          \
   }                                                                                                              \
   template <Device D, Element T>                                                                                 \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& x, number_t<T> s, Here here = {}) {                            \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, detail::number_t<T> s, Here here = {}) {                            \
     const ErrorName op({#name "_", here});                                                                       \
     return detail::assign_truth(x, name(x, s), here);                                                            \
   }                                                                                                              \
@@ -105,7 +105,7 @@ TERN_LOGICAL(logical_xor, ^)
   }                                                                                                              \
   template <Device D, Element T>                                                                                 \
     requires std::is_integral_v<T>                                                                               \
-  Tensor<D, T> name(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {                                     \
+  Tensor<D, T> name(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {                                     \
     const T n = detail::operand<T>({#name, here}, s);                                                            \
     return detail::map<T>({#name, here}, [n](auto v) { return v symbol decltype(v)(n); }, x);                    \
   }                                                                                                              \
@@ -129,7 +129,7 @@ template <Device D, Element T>
 Tensor<D, bool> isclose(const Tensor<D, T>& a, const Tensor<D, T>& b, double rtol = 1e-5, double atol = 1e-8,
                         bool equal_nan = false, Here here = {}) {
   if (rtol < 0 || atol < 0) fail({"isclose", here}, {"tolerances must not be negative: rtol ", rtol, ", atol ", atol});
-  if constexpr (is_floating_v<T>) {
+  if constexpr (detail::is_floating_v<T>) {
     const auto f = [rtol, atol, equal_nan](auto x, auto y) {
       using V = decltype(x);
       const auto distance = abs(x - y);

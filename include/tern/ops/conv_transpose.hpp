@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD {
 /// Like ConvOptions. stride and padding belong to the convolution whose adjoint this is. That convolution maps several
 /// output sizes to the input's size; output_padding chooses one that is larger by so much.
 struct ConvTransposeOptions {
-  Dims stride = 1, padding = 0, output_padding = 0, dilation = 1;
+  detail::Dims stride = 1, padding = 0, output_padding = 0, dilation = 1;
   Index groups = 1;
 };
 

@@ -17,10 +17,10 @@ namespace tern::inline TERN_BUILD {
 /// Zeros on both sides of each dimension: a number, "valid" for none, or "same" for as many as keep the sizes with
 /// stride 1.
 struct TERN_API ConvPadding {
-  Dims sizes = 0;
+  detail::Dims sizes = 0;
   bool same = false;
 
-  ConvPadding(Dims each) : sizes(each) {}
+  ConvPadding(detail::Dims each) : sizes(each) {}
   ConvPadding(int all) : sizes(all) {}
   ConvPadding(std::initializer_list<Index> each) : sizes(each) {}
   ConvPadding(const char* name);
@@ -29,9 +29,9 @@ struct TERN_API ConvPadding {
 /// The parameters of a convolution. stride, padding and dilation are one number for all dimensions, or one for each.
 /// The channels are split into `groups`, and each group is convolved separately.
 struct ConvOptions {
-  Dims stride = 1;
+  detail::Dims stride = 1;
   ConvPadding padding = 0;
-  Dims dilation = 1;
+  detail::Dims dilation = 1;
   Index groups = 1;
 };
 

@@ -42,7 +42,7 @@ Tensor<D, T> contiguous(const Tensor<D, T>& x, Here here = {}) {
 template <Device D, Element T>
 Tensor<D, T> contiguous(const Tensor<D, T>& x, MemoryFormat format, Here here = {}) {
   if (format == contiguous_format) return contiguous(x, here);
-  if (is_channels_last(*x.checked({"contiguous", here}))) return x;
+  if (detail::is_channels_last(*x.checked({"contiguous", here}))) return x;
   return Tensor<D, T>(detail::channels_last_copy({"contiguous", here}, x.impl(), detail::device_ops<D>));
 }
 
@@ -73,10 +73,10 @@ TERN_SAME_PLACE(copy_)
 
 /// Sets every element to value. Error if T does not hold it.
 template <Device D, Element T>
-const Tensor<D, T>& fill_(const Tensor<D, T>& x, number_t<T> value, Here here = {}) {
+const Tensor<D, T>& fill_(const Tensor<D, T>& x, detail::number_t<T> value, Here here = {}) {
   detail::check_writable({"fill_", here}, x.checked({"fill_", here}));
-  const scalar_t<T> element = detail::element<T>({"fill_", here}, value);
-  if (records(x)) return detail::assign({"fill_", here}, x, full_like(x.detach(), value));
+  const detail::scalar_t<T> element = detail::element<T>({"fill_", here}, value);
+  if (detail::records(x)) return detail::assign({"fill_", here}, x, full_like(x.detach(), value));
   backend::run<D>(backend::Fill<T>{*x.impl(), element});
   detail::bump_version(x.impl());
   return x;
@@ -100,14 +100,14 @@ Tensor<D, T> conversion_gradient(const Tensor<D, U>& g) {
 
 /// The elements converted to another type.
 template <Device D, Element T, Element U>
-Tensor<D, U> to_type(const Tensor<D, T>& x, Type<U> type, Here here = {}) {
+Tensor<D, U> to_type(const Tensor<D, T>& x, detail::Type<U> type, Here here = {}) {
   if constexpr (std::is_same_v<T, U>) {
     x.checked({"to", here});
     return x;
   } else {
     const Tensor<D, U> y = detail::map<U>({"to", here}, [](auto v) { return v; }, x);
     static_cast<void>(type);
-    if constexpr (is_floating_v<T>)
+    if constexpr (detail::is_floating_v<T>)
       record({"to", here}, y, wrt(x, [](const Tensor<D, U>& g) { return detail::conversion_gradient<T>(g); }));
     return y;
   }

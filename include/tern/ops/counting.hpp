@@ -39,10 +39,10 @@ ValuesAndIndices<D, T> sorted_rows(const Tensor<D, T>& rows, Here here) {
 template <Device D, Element T>
 UniqueElements<D, T> unique(const Tensor<D, T>& x, const UniqueOptions& options, Here here = {}) {
   const ErrorName name({"unique", here});
-  const Array& a = *x.checked("unique");
+  const detail::Array& a = *x.checked("unique");
   const bool by_position = options.dim.has_value();
   if (by_position && a.ndim == 0) fail("unique", {"a 0-d tensor has no dimension ", *options.dim});
-  const int dim = by_position ? wrap_dim("unique", *options.dim, a.ndim) : 0;
+  const int dim = by_position ? detail::wrap_dim("unique", *options.dim, a.ndim) : 0;
   const Tensor<D, T> in = by_position ? transpose(x.detach(), 0, dim, here) : reshape(x.detach(), -1, here);
   const Index n = in.size(0);
   if (n > 0 && in.numel() == 0) fail("unique", {"positions of dimension ", dim, " of ", a.shape(), " have no elements"});
@@ -55,7 +55,7 @@ UniqueElements<D, T> unique(const Tensor<D, T>& x, const UniqueOptions& options,
   }
   const Tensor<D, Index> starts = detail::positions_of(is_first);
   UniqueElements<D, T> found;
-  Shape to = in.shape();
+  detail::Shape to = in.shape();
   to[0] = starts.numel();
   const Tensor<D, T> output = reshape(index_select(sorted, 0, starts, here), to, here);
   found.output = by_position ? contiguous(transpose(output, 0, dim, here), here) : output;
@@ -108,7 +108,7 @@ auto bincount(const Tensor<D, I>& x, const Tensor<D, W>& weights, Index minlengt
   x.checked("bincount");
   if (weights.checked("bincount")->ndim != 1) fail("bincount", {"the weights must be a vector, not ", weights.shape()});
   using Sum = std::conditional_t<std::is_same_v<W, float>, float, double>;
-  return detail::sums_by_number(to_type(x, i64), to_type(weights.detach(), Type<Sum>{}), minlength, here);
+  return detail::sums_by_number(to_type(x, i64), to_type(weights.detach(), detail::Type<Sum>{}), minlength, here);
 }
 
 }  // namespace tern

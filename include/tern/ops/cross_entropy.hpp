@@ -136,14 +136,14 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
   using namespace detail;
   check_smoothing(options.label_smoothing);
   check_classes({"cross_entropy", here}, *x.checked({"cross_entropy", here}), options.weight.impl());
-  if (!same_shape(*x.impl(), *target.checked({"cross_entropy", here})))
+  if (!detail::same_shape(*x.impl(), *target.checked({"cross_entropy", here})))
     fail({"cross_entropy", here},
          {"probabilities must have the input's shape ", x.impl()->shape_ref(), ", not ", target.impl()->shape_ref()});
   const Index dim = x.dim() > 1;
   const Tensor<D, T> log_probability = log_softmax(x, dim, here);
   Tensor<D, T> weighted = log_probability;
   if (options.weight.defined()) {
-    Shape per_class;
+    detail::Shape per_class;
     for (int i = 0; i < x.dim(); ++i) per_class.push_back(i == dim ? x.size(dim) : 1);
     weighted = mul(log_probability, options.weight.view(per_class), here);
   }

@@ -137,7 +137,7 @@ Tensor<D, T> ctc_loss(const Tensor<D, T>& log_probs, const Tensor<D, Index>& tar
     const auto losses = detail::ctc_losses({"ctc_loss", here}, x, targets, batch, options);
     if (options.reduction == Reduction::none) return losses;
     if (options.reduction == Reduction::sum) return sum(losses, {}, false, here);
-    const auto labels = to_type(to_device(clamp_min(counts, 1), x.device()), Type<compute_t<T>>{});
+    const auto labels = to_type(to_device(clamp_min(counts, 1), x.device()), detail::Type<compute_t<T>>{});
     return mean(div(losses, labels, here), {}, false, here);
   };
   return detail::rounded_once(loss, log_probs);

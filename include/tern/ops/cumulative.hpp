@@ -5,6 +5,7 @@
 #include "copy.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// fill, then all elements of x along dim but the last. With reverse: all but the first, then fill.
@@ -52,21 +53,21 @@ Tensor<D, T> running_sum(const OpName& op, const Tensor<D, T>& x, int dim, bool 
 
 /// y_i = x_0 + … + x_i along dim. Integers and booleans are summed as int64.
 template <Device D, Element T>
-Tensor<D, sum_t<T>> cumsum(const Tensor<D, T>& x, Index dim, Here here = {}) {
+Tensor<D, detail::sum_t<T>> cumsum(const Tensor<D, T>& x, Index dim, Here here = {}) {
   const ErrorName name({"cumsum", here});
-  const int d = wrap_dim("cumsum", dim, x.checked("cumsum")->ndim);
+  const int d = detail::wrap_dim("cumsum", dim, x.checked("cumsum")->ndim);
   if (x.dim() == 0) return reshape(cumsum(view(x, 1, here), 0, here), {}, here);
-  return detail::running_sum({"cumsum", here}, to_type(x, Type<sum_t<T>>{}, here), d, false);
+  return detail::running_sum({"cumsum", here}, to_type(x, detail::Type<detail::sum_t<T>>{}, here), d, false);
 }
 
 /// y_i = x_0 ⋯ x_i along dim. Integers and booleans are multiplied as int64.
 template <Device D, Element T>
-Tensor<D, sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, Here here = {}) {
+Tensor<D, detail::sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, Here here = {}) {
   const ErrorName name({"cumprod", here});
-  const int d = wrap_dim("cumprod", dim, x.checked("cumprod")->ndim);
+  const int d = detail::wrap_dim("cumprod", dim, x.checked("cumprod")->ndim);
   if (x.dim() == 0) return reshape(cumprod(view(x, 1, here), 0, here), {}, here);
-  const Tensor<D, sum_t<T>> factors = to_type(x, Type<sum_t<T>>{}, here);
-  const Tensor<D, sum_t<T>> y = detail::scanned(backend::Scan::product, factors, {}, d, false);
+  const Tensor<D, detail::sum_t<T>> factors = to_type(x, detail::Type<detail::sum_t<T>>{}, here);
+  const Tensor<D, detail::sum_t<T>> y = detail::scanned(backend::Scan::product, factors, {}, d, false);
   // With s_k = g_k + x_{k+1} s_{k+1}, dx_k = y_{k-1} s_k. This is correct also where x is 0.
   record({"cumprod", here}, y, wrt(factors, saved(factors, y), [d](const auto& g, const auto& in, const auto& out) {
            const auto s = detail::recurrence({"recurrence", {}}, g, detail::shifted(in, d, true, 1), d, true);

@@ -11,7 +11,7 @@ namespace linalg {
 
 /// (sum over dim of |x|^ord)^(1/ord), as tern::norm.
 template <Device D, Floating T>
-Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, tern::detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
   const ErrorName name({"vector_norm", here});
   return tern::norm(x, ord, dim, keepdim, here);
 }
@@ -31,7 +31,7 @@ Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, d
 
 /// x / max(norm(x), eps), with the norm over dim.
 template <Device D, Floating T>
-Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, Dims dim = 1, double eps = 1e-12, Here here = {}) {
+Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, detail::Dims dim = 1, double eps = 1e-12, Here here = {}) {
   const ErrorName name({"normalize", here});
   return detail::rounded_once(
       [&](const auto& v) { return div(v, clamp_min(norm(v, p, dim, true, here), eps, here), here); }, x);
@@ -44,7 +44,7 @@ Tensor<D, T> cosine_similarity(const Tensor<D, T>& x1, const Tensor<D, T>& x2, I
   const ErrorName name({"cosine_similarity", here});
   const auto unit = [&](const auto& x) { return div(x, clamp_min(norm(x, 2, dim, true, here), eps, here), here); };
   const auto cosine = [&](const auto& a, const auto& b) {
-    const Shape shape = broadcast_shapes({"cosine_similarity", here}, a.shape(), b.shape());
+    const detail::Shape shape = detail::broadcast_shapes({"cosine_similarity", here}, a.shape(), b.shape());
     return sum(mul(unit(expand(a, shape, here)), unit(expand(b, shape, here)), here), dim, false, here);
   };
   x1.checked({"cosine_similarity", here}), x2.checked({"cosine_similarity", here});

@@ -8,6 +8,7 @@
 #include "random.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// Linear in x, so its gradient is the same op, and so is the gradient of that. All of them use one order in memory.
@@ -64,11 +65,11 @@ Tensor<D, T> alpha_dropout(const OpName& op, const Tensor<D, T>& x, double p, co
 /// by 1 / (1 - p). Otherwise x itself.
 template <Device D, Element T>
 Tensor<D, T> dropout(const Tensor<D, T>& x, double p = 0.5, bool training = true, Here here = {}) {
-  static_assert(is_floating_v<T>);
+  static_assert(detail::is_floating_v<T>);
   detail::check_dropout({"dropout", here}, x.impl(), p, 0);
   if (!training || p == 0) return x;
-  const bool last = !x.impl()->contiguous && x.dim() > 2 && is_channels_last(*x.impl());
-  return detail::dropout_by({"dropout", here}, x, p, next_random(), last ? channels_last : contiguous_format);
+  const bool last = !x.impl()->contiguous && x.dim() > 2 && detail::is_channels_last(*x.impl());
+  return detail::dropout_by({"dropout", here}, x, p, detail::next_random(), last ? channels_last : contiguous_format);
 }
 
 /// Drops whole channels of [N, C, L], or of one sample [C, L] (Tompson and others: "Efficient object localization using

@@ -8,6 +8,7 @@
 #include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// A tensor and a label for each of its dimensions: a letter, or for the dimensions of an ellipsis 1, 2 …, the last
@@ -144,10 +145,10 @@ Tensor<D, T> bilinear(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tens
   const ErrorName name({"bilinear", here});
   if (weight.checked("bilinear")->ndim != 3) fail("bilinear", {"the weight must be [out, m, n], not ", weight.shape()});
   const Index out = weight.size(0), m = weight.size(1), n = weight.size(2);
-  Shape to = x1.checked("bilinear")->shape(), other = x2.checked("bilinear")->shape();
+  detail::Shape to = x1.checked("bilinear")->shape(), other = x2.checked("bilinear")->shape();
   bool fits = to.n > 0 && to.n == other.n && to.back() == m && other.back() == n;
   for (int i = 0; fits && i + 1 < to.n; ++i) fits = to[i] == other[i];
-  if (!fits || (bias.defined() && !(bias.shape() == Shape{out})))
+  if (!fits || (bias.defined() && !(bias.shape() == detail::Shape{out})))
     fail("bilinear", {"inputs of shapes ", to, " and ", other, " do not fit a weight of shape ", weight.shape()});
   to[to.n - 1] = out;
   const auto both_sides = [&](const auto& u, const auto& v, const auto& w) {

@@ -23,10 +23,10 @@ Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, st
                        Here here = {}) {
   if (weight.checked({"embedding", here})->ndim != 2) fail({"embedding", here}, {"the table must be a matrix, not ", weight.shape()});
   const Index rows = weight.size(0), padding = detail::padding_row({"embedding", here}, padding_idx, rows);
-  Shape to = x.checked({"embedding", here})->shape();
+  detail::Shape to = x.checked({"embedding", here})->shape();
   to.push_back(weight.size(1));
   Tensor<D, T> table = weight;
-  if (padding != backend::no_row && records(weight)) {  // the same values, with the padding row detached
+  if (padding != backend::no_row && detail::records(weight)) {  // the same values, with the padding row detached
     const Tensor<D, bool> trained = ones<D, bool>({rows, 1}, weight.device());
     trained.select(0, padding).fill_(false);
     table = where(trained, weight, weight.detach());
@@ -133,11 +133,11 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   if (!(per_sample_weights.shape() == x.shape()))
     fail("embedding_bag",
          {"per_sample_weights of shape ", per_sample_weights.shape(), " do not fit an input of shape ", x.shape()});
-  if (!records(per_sample_weights))
+  if (!detail::records(per_sample_weights))
     return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts,
                                 reshape(per_sample_weights, {-1}).contiguous());
   // The weights need a gradient: sum scaled rows as a table of their own, so that table and weights both get theirs.
-  const Type<compute_t<T>> wide;
+  const detail::Type<compute_t<T>> wide;
   const auto taken = to_type(detail::take_rows({"embedding_bag", here}, weight, numbers), wide, here);
   const auto scaled = mul(taken, to_type(reshape(per_sample_weights, {-1, 1}, here), wide, here), here);
   auto kept = scaled;
@@ -145,7 +145,7 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   const auto y =
       detail::reduced_bags({"embedding_bag", here}, {BagMode::sum}, kept,
                            detail::range_beside(numbers, 0, 1, numbers.numel()), starts, {});
-  return to_type(y, Type<T>{}, here);
+  return to_type(y, detail::Type<T>{}, here);
 }
 template <Device D, Element T>
 Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight, EmbeddingBagOptions options = {},

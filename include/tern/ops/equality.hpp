@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD {
 template <Device D, Element T>
 bool equal(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const ErrorName name({"equal", here});
-  return same_shape(*a.checked("equal"), *b.checked("equal")) && all(eq(a, b)).item(here);
+  return detail::same_shape(*a.checked("equal"), *b.checked("equal")) && all(eq(a, b)).item(here);
 }
 
 /// True if all elements are close: |a - b| <= atol + rtol |b|, as in isclose. a and b are broadcast.

@@ -6,6 +6,7 @@
 #include "where.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// Error if a dimension to choose from is empty.
@@ -54,10 +55,6 @@ Tensor<D, Index> arg_extreme(const OpName& op, bool largest, const Tensor<D, T>&
   return arg_extreme(op, largest, reshape(x, Shape(x.numel())), 0, false);
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// Records y, the value of an element of x. The elements equal to it share the gradient evenly; NaN equals NaN.
 template <class D, class T>
 void record_element(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& y) {
@@ -90,13 +87,13 @@ ValuesAndIndices<D, T> extreme_along(const OpName& op, bool largest, const Tenso
 
 /// The largest element over dim; NaN if there is one. Equal elements share the gradient. Error on an empty dimension.
 template <Device D, Element T>
-Tensor<D, T> amax(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, T> amax(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
   return detail::extreme<backend::Maximum>({"amax", here}, detail::identity, detail::share_evenly, x, dim, keepdim);
 }
 
 /// The smallest element over dim; NaN if there is one. Equal elements share the gradient. Error on an empty dimension.
 template <Device D, Element T>
-Tensor<D, T> amin(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, T> amin(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
   return detail::extreme<backend::Minimum>({"amin", here}, detail::identity, detail::share_evenly, x, dim, keepdim);
 }
 

@@ -7,7 +7,7 @@ namespace tern::inline TERN_BUILD {
 
 /// The parameters of a sliding window: {vertical, horizontal}, or one number for both.
 struct UnfoldOptions {
-  Shape dilation = 1, padding = 0, stride = 1;
+  detail::Shape dilation = 1, padding = 0, stride = 1;
 };
 
 namespace detail {
@@ -36,10 +36,10 @@ Tensor<D, Index> window_positions(const Tensor<D, T>& x, const Window& w) {
 /// The windows of images [N, C, H, W] as columns [N, C kh kw, L]. The L windows go from left to right and top to
 /// bottom. N may be missing.
 template <Device D, Element T>
-Tensor<D, T> unfold(const Tensor<D, T>& x, const Shape& kernel_size, const UnfoldOptions& options, Here here = {}) {
+Tensor<D, T> unfold(const Tensor<D, T>& x, const detail::Shape& kernel_size, const UnfoldOptions& options, Here here = {}) {
   const ErrorName name({"unfold", here});
-  if constexpr (is_half_v<T>)  // the gradient sums over each dimension; in float it is rounded once
-    if (records(x)) return to_type(unfold(to_type(x, f32, here), kernel_size, options, here), Type<T>{}, here);
+  if constexpr (detail::is_half_v<T>)  // the gradient sums over each dimension; in float it is rounded once
+    if (detail::records(x)) return to_type(unfold(to_type(x, f32, here), kernel_size, options, here), detail::Type<T>{}, here);
   if (x.checked("unfold")->ndim == 3)
     return squeeze(unfold(unsqueeze(x, 0, here), kernel_size, options, here), 0, here);
   if (x.dim() != 4) fail("unfold", {"images [N, C, H, W] are needed, not ", x.shape()});
@@ -56,18 +56,18 @@ Tensor<D, T> unfold(const Tensor<D, T>& x, const Shape& kernel_size, const Unfol
 /// Images [N, C, H, W] of output_size {H, W} from columns [N, C kh kw, L], as unfold makes them. Each pixel is the sum
 /// of its copies. N may be missing.
 template <Device D, Element T>
-Tensor<D, T> fold(const Tensor<D, T>& x, const Shape& output_size, const Shape& kernel_size,
+Tensor<D, T> fold(const Tensor<D, T>& x, const detail::Shape& output_size, const detail::Shape& kernel_size,
                   const UnfoldOptions& options = {}, Here here = {}) {
   const ErrorName name({"fold", here});
-  if constexpr (is_half_v<T>)  // sums over each dimension
-    return to_type(fold(to_type(x, f32, here), output_size, kernel_size, options, here), Type<T>{}, here);
+  if constexpr (detail::is_half_v<T>)  // sums over each dimension
+    return to_type(fold(to_type(x, f32, here), output_size, kernel_size, options, here), detail::Type<T>{}, here);
   if (x.checked("fold")->ndim == 2)
     return squeeze(fold(unsqueeze(x, 0, here), output_size, kernel_size, options, here), 0, here);
   if (output_size.n != 2) fail("fold", {"output_size is {height, width}, not ", output_size});
   const detail::Windows w = detail::windows_over("fold", output_size.d, kernel_size, options);
   const auto& [down, across] = w.d;
-  const Index pixels = checked_product("fold", {down.kernel, across.kernel}),
-              columns = checked_product("fold", {down.count, across.count});
+  const Index pixels = detail::checked_product("fold", {down.kernel, across.kernel}),
+              columns = detail::checked_product("fold", {down.count, across.count});
   if (x.dim() != 3 || x.size(1) % pixels != 0 || x.size(2) != columns)
     fail("fold", {"columns of shape ", x.shape(), " are not windows of ", kernel_size, " over images of ", output_size,
                   ", [N, C ", pixels, ", ", columns, "]"});
@@ -75,13 +75,13 @@ Tensor<D, T> fold(const Tensor<D, T>& x, const Shape& output_size, const Shape& 
   Tensor<D, T> y = reshape(x, {n, c, down.kernel, across.kernel, down.count, across.count}, here);
   y = reshape(transpose(y, 3, 4, here), {n, c, down.kernel * down.count, across.kernel * across.count}, here);
   const auto summed = [&](Index dim, const detail::Window& v, Index size) {
-    Shape to = y.shape();
+    detail::Shape to = y.shape();
     to[int(dim)] = size + 2 * v.padding;
     y = index_add(zeros<D, T>(to, x.device()), dim, detail::window_positions(x, v), y, 1, here);
   };
   summed(3, across, output_size[1]);
   summed(2, down, output_size[0]);
-  Shape off = w.border();
+  detail::Shape off = w.border();
   for (Index& size : off) size = -size;
   return pad(y, off, PadMode::constant, 0, here);
 }

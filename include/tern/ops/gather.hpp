@@ -13,6 +13,7 @@ struct ValuesAndIndices {
   Tensor<D, Index> indices;
 };
 
+namespace detail {
 /// Positions along a dimension: a tensor of int64, or of another integer type, which is converted.
 template <class D>
 struct IndexOperand {
@@ -23,8 +24,6 @@ struct IndexOperand {
     requires(std::is_integral_v<I> && !std::is_same_v<I, bool>)
   IndexOperand(const Tensor<D, I>& index) : tensor(to_type(index, i64)) {}
 };
-
-namespace detail {
 
 template <class D, class T>
 Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Index rows, Here here);
@@ -89,7 +88,7 @@ Tensor<D, T> covered_by(const Tensor<D, Index>& index, const Tensor<D, T>& sourc
 template <Device D, Element T>
 Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, Here here = {}) {
   detail::check_index_vector({"index_select", here}, *index.checked({"index_select", here}));
-  const int d = wrap_dim({"index_select", here}, dim, x.checked({"index_select", here})->ndim);
+  const int d = detail::wrap_dim({"index_select", here}, dim, x.checked({"index_select", here})->ndim);
   if (x.dim() == 0) {
     if (index.numel() != 1) fail({"index_select", here}, {"one index is needed for a 0-d tensor, not ", index.numel()});
     return index_select(unsqueeze(x, 0, here), 0, index, here).reshape({}, here);
@@ -101,18 +100,18 @@ Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Inde
 /// x with alpha times source's position i of dimension dim added to position index[i].
 template <Device D, Element T>
 Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
-                       operand_t<T> alpha = 1, Here here = {}) {
+                       detail::operand_t<T> alpha = 1, Here here = {}) {
   const ErrorName name({"index_add", here});
-  if constexpr (is_half_v<T>) {  // sums in float
-    return to_type(index_add(to_type(x, Type<float>{}), dim, index, to_type(source, Type<float>{}), alpha, here),
-                   Type<T>{});
+  if constexpr (detail::is_half_v<T>) {  // sums in float
+    return to_type(index_add(to_type(x, detail::Type<float>{}), dim, index, to_type(source, detail::Type<float>{}), alpha, here),
+                   detail::Type<T>{});
   }
   detail::check_index_vector("index_add", *index.checked("index_add"));
-  const int d = wrap_dim("index_add", dim, x.checked("index_add")->ndim);
+  const int d = detail::wrap_dim("index_add", dim, x.checked("index_add")->ndim);
   source.checked("index_add");
   if (x.dim() == 0)
     return index_add(unsqueeze(x, 0, here), 0, index, source.reshape({-1}, here), alpha, here).reshape({}, here);
-  Shape expected = x.shape();
+  detail::Shape expected = x.shape();
   expected[d] = index.numel();
   if (!(source.shape() == expected))
     fail("index_add", {"a source of shape ", source.shape(), " does not fit ", index.numel(),
@@ -124,21 +123,21 @@ Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>&
 }
 
 template <Device D, Element T>
-Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
                          const Tensor<D, T>& source, Here here = {});
 
 /// out[.., i, ..] = x[.., index[.., i, ..], ..], with i along dim. index has as many dimensions as x; its other sizes
 /// are at most x's.
 template <Device D, Element T>
-Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index, Here here = {}) {
+Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index, Here here = {}) {
   const ErrorName name({"gather", here});
-  const int d = wrap_dim("gather", dim, x.checked("gather")->ndim);
+  const int d = detail::wrap_dim("gather", dim, x.checked("gather")->ndim);
   detail::check_gather("gather", *x.impl(), d, *index.tensor.checked("gather"), false);
   const Tensor<D, T> dense = contiguous(x.detach());
   const Tensor<D, Index> numbers = contiguous(index.tensor);
   const Tensor<D, T> y = empty<D, T>(numbers.shape(), x.device());
   backend::run<D>(backend::Gather{*y.impl(), *dense.impl(), d, *numbers.impl()});
-  const Shape from = x.shape();
+  const detail::Shape from = x.shape();
   record({"gather", here}, y, wrt(x, saved(numbers), [from, d](const auto& g, const auto& n) {
            return scatter_add(zeros<D, T>(from, g.device()), d, n, g);
          }));
@@ -147,13 +146,13 @@ Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const std::type_identity_t
 
 /// x with source[.., i, ..] added to position index[.., i, ..] of dim.
 template <Device D, Element T>
-Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
                          const Tensor<D, T>& source, Here here) {
   const ErrorName name({"scatter_add", here});
-  if constexpr (is_half_v<T>) {  // sums in float
-    return to_type(scatter_add(to_type(x, Type<float>{}), dim, index, to_type(source, Type<float>{}), here), Type<T>{});
+  if constexpr (detail::is_half_v<T>) {  // sums in float
+    return to_type(scatter_add(to_type(x, detail::Type<float>{}), dim, index, to_type(source, detail::Type<float>{}), here), detail::Type<T>{});
   }
-  const int d = wrap_dim("scatter_add", dim, x.checked("scatter_add")->ndim);
+  const int d = detail::wrap_dim("scatter_add", dim, x.checked("scatter_add")->ndim);
   detail::check_gather("scatter_add", *x.impl(), d, *index.tensor.checked("scatter_add"), false);
   detail::check_gather("scatter_add", *source.checked("scatter_add"), d, *index.tensor.impl(), true);
   const Tensor<D, T> part = detail::covered_by(index.tensor, source, here);

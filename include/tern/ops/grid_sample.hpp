@@ -117,7 +117,7 @@ template <Device D, Floating T>
 Tensor<D, T> grid_sample(const Tensor<D, T>& x, const Tensor<D, T>& grid, const GridSampleOptions& options = {},
                          Here here = {}) {
   const ErrorName name({"grid_sample", here});
-  const Site at(here);
+  const detail::Site at(here);
   detail::check_grid_sample("grid_sample", *x.checked("grid_sample"), *grid.checked("grid_sample"));
   const Tensor<D, T> y = detail::rounded_once(
       [&](const auto& image, const auto& positions) { return detail::grid_sampled({"grid_sample", here}, image, positions, options); },
@@ -125,7 +125,7 @@ Tensor<D, T> grid_sample(const Tensor<D, T>& x, const Tensor<D, T>& grid, const 
   const Tensor<D, T> result = detail::in_order_of(x, y, here);
   if (options.mode != GridSampleMode::nearest) return result;
   const Tensor<D, T> with_grid = result.detach();
-  record({"grid_sample", here}, with_grid, wrt(result, detail::unchanged), wrt(grid, [](ShapeRef shape, const auto& g) {
+  record({"grid_sample", here}, with_grid, wrt(result, detail::unchanged), wrt(grid, [](detail::ShapeRef shape, const auto& g) {
            return zeros<D, T>({shape.d, shape.n}, g.device());
          }));
   return with_grid;

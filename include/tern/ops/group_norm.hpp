@@ -7,6 +7,7 @@
 #include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// (x - mean) / sqrt(variance + eps) weight + bias over the dimensions from 2 on of [N, groups, channels, ...]. weight
@@ -103,7 +104,7 @@ Tensor<D, T> instance_norm(const Tensor<D, T>& x,
     fail(op, {"more than one value is needed in each channel, which ", x.shape(), " does not have"});
   if (running_mean.defined() && x.numel()) {
     const NoGradGuard off;
-    const auto values = flatten(to_type(x.detach(), Type<compute_t<T>>{}), 2);
+    const auto values = flatten(to_type(x.detach(), detail::Type<compute_t<T>>{}), 2);
     lerp_(running_mean, mean(mean(values, 2), 0), momentum);
     lerp_(running_var, mean(var(values, 2), 0), momentum);
   }

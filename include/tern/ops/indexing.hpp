@@ -11,6 +11,7 @@
 
 namespace tern::inline TERN_BUILD {
 
+namespace detail {
 /// One entry of an index.
 template <class D>
 struct TensorIndex {
@@ -42,8 +43,6 @@ struct TensorIndex {
 
 template <class D>
 using IndexList = std::vector<TensorIndex<D>>;
-
-namespace detail {
 
 template <class D, class T>
 Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at, const Shape& shape);
@@ -292,12 +291,12 @@ const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* en
 
 /// The elements that the index names. Error that names position and dimension if a position is outside its dimension.
 template <Device D, Element T>
-Tensor<D, T> index(const Tensor<D, T>& x, std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
+Tensor<D, T> index(const Tensor<D, T>& x, std::initializer_list<std::type_identity_t<detail::TensorIndex<D>>> indices,
                    Here here = {}) {
   return detail::index_by(x, indices.begin(), indices.size(), here);
 }
 template <Device D, Element T>
-Tensor<D, T> index(const Tensor<D, T>& x, const IndexList<D>& indices, Here here = {}) {
+Tensor<D, T> index(const Tensor<D, T>& x, const detail::IndexList<D>& indices, Here here = {}) {
   return detail::index_by(x, indices.data(), indices.size(), here);
 }
 
@@ -305,26 +304,26 @@ Tensor<D, T> index(const Tensor<D, T>& x, const IndexList<D>& indices, Here here
 /// often as a position is named.
 template <Device D, Element T>
 const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
-                               std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
+                               std::initializer_list<std::type_identity_t<detail::TensorIndex<D>>> indices,
                                const Tensor<D, T>& values, bool accumulate = false, Here here = {}) {
   return detail::index_put_by(x, indices.begin(), indices.size(), values, accumulate, here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& index_put_(const Tensor<D, T>& x, const IndexList<D>& indices, const Tensor<D, T>& values,
+const Tensor<D, T>& index_put_(const Tensor<D, T>& x, const detail::IndexList<D>& indices, const Tensor<D, T>& values,
                                bool accumulate = false, Here here = {}) {
   return detail::index_put_by(x, indices.data(), indices.size(), values, accumulate, here);
 }
 template <Device D, Element T>
 const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
-                               std::initializer_list<std::type_identity_t<TensorIndex<D>>> indices,
-                               number_t<T> value, bool accumulate = false, Here here = {}) {
+                               std::initializer_list<std::type_identity_t<detail::TensorIndex<D>>> indices,
+                               detail::number_t<T> value, bool accumulate = false, Here here = {}) {
   const ErrorName name({"index_put_", here});
   return detail::index_put_by(x, indices.begin(), indices.size(), full<D, T>({}, value, x.device()), accumulate, here);
 }
 
 /// A copy of x with the elements that the index names replaced or added to.
 template <Device D, Element T>
-Tensor<D, T> index_put(const Tensor<D, T>& x, const IndexList<D>& indices, const Tensor<D, T>& values,
+Tensor<D, T> index_put(const Tensor<D, T>& x, const detail::IndexList<D>& indices, const Tensor<D, T>& values,
                        bool accumulate = false, Here here = {}) {
   const ErrorName name({"index_put", here});
   const Tensor<D, T> y = clone(x, here);
@@ -340,7 +339,7 @@ auto fill_where(S value) {
 
 /// value where the mask is true, x elsewhere. x and the mask are broadcast. Error if T does not hold the value.
 template <Device D, Element T>
-Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, number_t<T> value,
+Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, detail::number_t<T> value,
                          Here here = {}) {
   const Tensor<D, T> y = detail::map<T>({"masked_fill", here}, detail::fill_where(detail::element<T>({"masked_fill", here}, value)), x, mask);
   record({"masked_fill", here}, y,
@@ -362,7 +361,7 @@ Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, con
 }
 template <Device D, Element T>
 const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& mask,
-                                 number_t<T> value, Here here = {}) {
+                                 detail::number_t<T> value, Here here = {}) {
   return detail::pointwise_(
       {"masked_fill_", here}, detail::fill_where(detail::element<T>({"masked_fill_", here}, value)),
       [&] { return masked_fill(x, mask, value, here); }, x, mask);
@@ -371,7 +370,7 @@ const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& m
 /// The elements where the mask is true, as a vector. x and the mask are broadcast. The host waits for their number.
 template <Device D, Element T>
 Tensor<D, T> masked_select(const Tensor<D, T>& x, const Tensor<D, bool>& mask, Here here = {}) {
-  const Shape shape = broadcast_shapes({"masked_select", here}, x.checked({"masked_select", here})->shape_ref(),
+  const detail::Shape shape = detail::broadcast_shapes({"masked_select", here}, x.checked({"masked_select", here})->shape_ref(),
                                        mask.checked({"masked_select", here})->shape_ref());
   return index(expand(x, shape, here), {expand(mask, shape, here)}, here);
 }

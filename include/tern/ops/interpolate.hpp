@@ -12,6 +12,7 @@ namespace tern::inline TERN_BUILD {
 
 enum class InterpolateMode : unsigned char { nearest, nearest_exact, linear, bilinear, trilinear, bicubic, area };
 
+namespace detail {
 /// One factor for all dimensions, or one for each.
 struct ScaleFactors {
   int n = 0;
@@ -25,10 +26,11 @@ struct ScaleFactors {
   }
   double operator[](int i) const { return d[n == 1 ? 0 : i]; }
 };
+}  // namespace detail
 
 struct InterpolateOptions {
-  Shape size{};                 // the result's size: one number for all dimensions, or one for each
-  ScaleFactors scale_factor{};  // the alternative to size; exactly one of the two must be given
+  detail::Shape size{};                 // the result's size: one number for all dimensions, or one for each
+  detail::ScaleFactors scale_factor{};  // the alternative to size; exactly one of the two must be given
   InterpolateMode mode = InterpolateMode::nearest;
   bool align_corners = false;           // keep the centres of the corner pixels in place instead of their outer edges
   bool recompute_scale_factor = false;  // calculate source positions from the sizes instead of scale_factor
@@ -116,15 +118,15 @@ Tensor<D, T> interpolate(const Tensor<D, T>& x, const InterpolateOptions& option
   detail::Resampling each[3];
   detail::check_interpolate(*x.checked("interpolate"), options, each);
   const bool nearest_pixel = options.mode == nearest || options.mode == nearest_exact;
-  if constexpr (is_half_v<T>)  // so that sums are rounded once; the nearest pixels are summed in their gradient
-    if (!nearest_pixel || records(x))
-      return to_type(interpolate(to_type(x, Type<float>{}, here), options, here), Type<T>{}, here);
+  if constexpr (detail::is_half_v<T>)  // so that sums are rounded once; the nearest pixels are summed in their gradient
+    if (!nearest_pixel || detail::records(x))
+      return to_type(interpolate(to_type(x, detail::Type<float>{}, here), options, here), detail::Type<T>{}, here);
   Tensor<D, T> y = x;
   for (int d = 2; d < x.dim(); ++d) {
     const detail::Resampling& r = each[d - 2];
     if (nearest_pixel) {
       y = index_select(y, d, detail::nearest_positions(x, r, options.mode == nearest ? 0 : 0.5), here);
-    } else if constexpr (!is_half_v<T>) {
+    } else if constexpr (!detail::is_half_v<T>) {
       y = detail::resampled(y, d,
                             options.mode == area
                                 ? detail::area_taps(x, r)

@@ -6,6 +6,7 @@
 #include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// Error unless x's shape ends in the given shape and a has that shape.
@@ -46,7 +47,7 @@ struct LayerNormState {
 /// (x - mean) / sqrt(variance + eps) · weight + bias, over the last dimensions of x, whose shape is normalized_shape.
 /// weight and bias have that shape; undefined they are ones and zeros. Those of a 16-bit x may be of x's type or floats.
 template <Device D, Floating T>
-Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
+Tensor<D, T> layer_norm(const Tensor<D, T>& x, const detail::Shape& normalized_shape,
                         const detail::Wide<D, T>& weight = {},
                         const detail::Wide<D, T>& bias = {}, double eps = 1e-5, Here here = {}) {
   using S = Tensor<D, compute_t<T>>;
@@ -55,7 +56,7 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
                            {given_weight.impl(), given_bias.impl()});
   const S w = given_weight.defined() ? given_weight : ones<D, compute_t<T>>(normalized_shape, x.device());
   const S b = given_bias.defined() ? given_bias : zeros<D, compute_t<T>>(normalized_shape, x.device());
-  const Shape rows(x.impl()->dims, x.dim() - normalized_shape.n);
+  const detail::Shape rows(x.impl()->dims, x.dim() - normalized_shape.n);
   const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
   const auto mean = empty<D, compute_t<T>>(rows, x.device()), scale = empty<D, compute_t<T>>(rows, x.device());
   detail::count_pass({y.impl(), x.impl()});
@@ -64,7 +65,7 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const Shape& normalized_shape,
   record({"layer_norm", here}, y,
          wrt(inputs(x, w, b), saved(x, w, mean, scale),
              [eps](const auto& g, const auto& input, const auto& factor, const auto& centre, const auto& spread,
-                   NeedsInputGrad needs) {
+                   detail::NeedsInputGrad needs) {
                const detail::LayerNormState<D, T> state{input, factor, centre, spread};
                return GradMode::is_enabled() ? state.differentiable_gradient(g, needs, eps) : state.gradient(g, needs);
              }));

@@ -19,8 +19,8 @@ namespace tern::inline TERN_BUILD {
   instance(Tensor<D> gelu(const Tensor<D>&, const char*, Here))                                   \
   instance(Tensor<D> softmax(const Tensor<D>&, Index, Here))                                      \
   instance(Tensor<D> log_softmax(const Tensor<D>&, Index, Here))                                  \
-  instance(Tensor<D> sum(const Tensor<D>&, Dims, bool, Here))                                     \
-  instance(Tensor<D> mean(const Tensor<D>&, Dims, bool, Here))                                    \
+  instance(Tensor<D> sum(const Tensor<D>&, detail::Dims, bool, Here))                                     \
+  instance(Tensor<D> mean(const Tensor<D>&, detail::Dims, bool, Here))                                    \
   instance(Tensor<D, Index> argmax(const Tensor<D>&, Index, bool, Here))                          \
   instance(Tensor<D> linear(const Tensor<D>&, const Tensor<D>&, const Tensor<D>&, Here))
 #define TERN_TRAINERS_UNARY(D, instance, name) instance(Tensor<D> name(const Tensor<D>&, Here))
@@ -151,8 +151,8 @@ TERN_INSTANCE(const Tensor<Cpu>& addcdiv_(const Tensor<Cpu>&, const Tensor<Cpu>&
 
 // Conversions.
 #define TERN_CONVERSION(type)                                         \
-  TERN_INSTANCE(Tensor<Cpu, type> to_type(const Tensor<Cpu>&, Type<type>, Here)) \
-  TERN_INSTANCE(Tensor<Cpu> to_type(const Tensor<Cpu, type>&, Type<float>, Here))
+  TERN_INSTANCE(Tensor<Cpu, type> to_type(const Tensor<Cpu>&, detail::Type<type>, Here)) \
+  TERN_INSTANCE(Tensor<Cpu> to_type(const Tensor<Cpu, type>&, detail::Type<float>, Here))
 TERN_CONVERSION(double)
 TERN_CONVERSION(Index)
 TERN_CONVERSION(bool)
@@ -169,21 +169,21 @@ TERN_INSTANCE(Tensor<Cpu> feature_alpha_dropout(const Tensor<Cpu>&, double, bool
 TERN_INSTANCE(Tensor<Cpu, Index> multinomial(const Tensor<Cpu>&, Index, bool, Here))
 
 // Reductions.
-TERN_INSTANCE(Tensor<Cpu> sum(const Tensor<Cpu>&, Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> mean(const Tensor<Cpu>&, Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> prod(const Tensor<Cpu>&, Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> amax(const Tensor<Cpu>&, Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> amin(const Tensor<Cpu>&, Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu, bool> any(const Tensor<Cpu>&, Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu, bool> all(const Tensor<Cpu>&, Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> var(const Tensor<Cpu>&, Dims, double, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> std(const Tensor<Cpu>&, Dims, double, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> logsumexp(const Tensor<Cpu>&, Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> norm(const Tensor<Cpu>&, double, Dims, bool, Here))
-TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> var_mean(const Tensor<Cpu>&, Dims, double, bool, Here))
-TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> std_mean(const Tensor<Cpu>&, Dims, double, bool, Here))
-TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> aminmax(const Tensor<Cpu>&, Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu, Index> count_nonzero(const Tensor<Cpu>&, Dims, Here))
+TERN_INSTANCE(Tensor<Cpu> sum(const Tensor<Cpu>&, detail::Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> mean(const Tensor<Cpu>&, detail::Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> prod(const Tensor<Cpu>&, detail::Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> amax(const Tensor<Cpu>&, detail::Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> amin(const Tensor<Cpu>&, detail::Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu, bool> any(const Tensor<Cpu>&, detail::Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu, bool> all(const Tensor<Cpu>&, detail::Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> var(const Tensor<Cpu>&, detail::Dims, double, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> std(const Tensor<Cpu>&, detail::Dims, double, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> logsumexp(const Tensor<Cpu>&, detail::Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> norm(const Tensor<Cpu>&, double, detail::Dims, bool, Here))
+TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> var_mean(const Tensor<Cpu>&, detail::Dims, double, bool, Here))
+TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> std_mean(const Tensor<Cpu>&, detail::Dims, double, bool, Here))
+TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> aminmax(const Tensor<Cpu>&, detail::Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu, Index> count_nonzero(const Tensor<Cpu>&, detail::Dims, Here))
 TERN_INSTANCE(Tensor<Cpu> trace(const Tensor<Cpu>&, Here))
 TERN_INSTANCE(Tensor<Cpu> max(const Tensor<Cpu>&, Here))
 TERN_INSTANCE(ValuesAndIndices<Cpu, float> max(const Tensor<Cpu>&, Index, bool, Here))
@@ -197,18 +197,18 @@ TERN_INSTANCE(bool allclose(const Tensor<Cpu>&, const Tensor<Cpu>&, double, doub
 // Softmax, normalisation, distance.
 TERN_INSTANCE(Tensor<Cpu> softmax(const Tensor<Cpu>&, Index, Here))
 TERN_INSTANCE(Tensor<Cpu> log_softmax(const Tensor<Cpu>&, Index, Here))
-TERN_INSTANCE(Tensor<Cpu> layer_norm(const Tensor<Cpu>&, const Shape&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> rms_norm(const Tensor<Cpu>&, const Shape&, const Tensor<Cpu>&, std::optional<double>, Here))
+TERN_INSTANCE(Tensor<Cpu> layer_norm(const Tensor<Cpu>&, const detail::Shape&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
+TERN_INSTANCE(Tensor<Cpu> rms_norm(const Tensor<Cpu>&, const detail::Shape&, const Tensor<Cpu>&, std::optional<double>, Here))
 TERN_INSTANCE(Tensor<Cpu> group_norm(const Tensor<Cpu>&, Index, const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
 TERN_INSTANCE(Tensor<Cpu> instance_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, bool,
                                         double, double, Here))
 TERN_INSTANCE(Tensor<Cpu> batch_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, bool,
                                      double, double, Here))
 TERN_INSTANCE(Tensor<Cpu> pairwise_distance(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> normalize(const Tensor<Cpu>&, double, Dims, double, Here))
+TERN_INSTANCE(Tensor<Cpu> normalize(const Tensor<Cpu>&, double, detail::Dims, double, Here))
 TERN_INSTANCE(Tensor<Cpu> cosine_similarity(const Tensor<Cpu>&, const Tensor<Cpu>&, Index, double, Here))
 namespace linalg {
-TERN_INSTANCE(Tensor<Cpu> vector_norm(const Tensor<Cpu>&, double, Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> vector_norm(const Tensor<Cpu>&, double, tern::detail::Dims, bool, Here))
 }
 
 // Losses.
@@ -240,6 +240,7 @@ TERN_INSTANCE(Tensor<Cpu> addbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const T
 TERN_INSTANCE(Tensor<Cpu> baddbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, Here))
 
 // Images.
+
 namespace detail {
 TERN_INSTANCE(Tensor<Cpu> lp_pool(const OpName&, int, const Tensor<Cpu>&, double, const Dims&, const LpPoolOptions&))
 }

@@ -6,6 +6,7 @@
 #include "views.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// A view of a matrix with rows and columns swapped, not recorded.
@@ -112,7 +113,7 @@ Tensor<D, T> matmul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}
   const Tensor<D, T> right = n == 1 ? unsqueeze(b, 1, here) : b;
   const Tensor<D, T> c = detail::recorded_product({"matmul", here}, left, right);
   if (m == 2 && n == 2) return c;
-  Shape to = many_rows ? a.shape() : c.shape();
+  detail::Shape to = many_rows ? a.shape() : c.shape();
   to[to.n - 1] = c.size(-1);
   if (m == 1) to[to.n - 2] = to[to.n - 1];
   to.n -= (m == 1) + (n == 1);
@@ -153,7 +154,6 @@ Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Ten
   record({"linear", here}, y, dx, dw, wrt(bias, detail::unchanged));
   return y;
 }
-
 
 TERN_SAME_PLACE(matmul)
 TERN_SAME_PLACE(mm)

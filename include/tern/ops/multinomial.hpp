@@ -17,7 +17,7 @@ Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool repl
   if (dims < 1 || dims > 2) fail("multinomial", {"one or two dimensions are needed, not ", p.shape()});
   if (num_samples < 1) fail("multinomial", {"the number of samples must be positive, not ", num_samples});
   const auto weights = to_type(p.detach(), f64);
-  Shape to = p.shape();
+  detail::Shape to = p.shape();
   to[dims - 1] = num_samples;
   if (to.numel() == 0) return empty<D, Index>(to, p.device());
   // 1 for each positive weight of a row, and not a number where a weight is not allowed.

@@ -7,6 +7,7 @@
 #include "rounding.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 inline constexpr auto absolute = [](auto v) { return abs(v); };
@@ -20,11 +21,11 @@ inline constexpr auto norm2_rule = [](auto g, auto x, auto y) { return where(y =
 /// (sum over dim of |x|^p)^(1/p). p = 0 counts the elements that are not zero; p = inf and -inf give the largest and
 /// the smallest |x|. Where the norm is 0, the gradient is 0.
 template <Device D, Floating T>
-Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
   using namespace detail;
   const OpName op{"norm", here};
-  const Shape shape = x.checked({"norm", here})->shape();
-  const unsigned mask = dim_mask({"norm", here}, dim, shape.n);
+  const detail::Shape shape = x.checked({"norm", here})->shape();
+  const unsigned mask = detail::dim_mask({"norm", here}, dim, shape.n);
   if (std::isinf(p)) {
     if (p < 0) return extreme<backend::Minimum>(op, absolute, share_with_sign, x, dim, keepdim);
     return extreme<backend::Maximum>(op, absolute, share_with_sign, x, dim, keepdim);

@@ -22,7 +22,7 @@ struct PackedSequence {
 
   /// The same with another element type.
   template <Floating U>
-  PackedSequence<D, U> to(Type<U> type, Here here = {}) const {
+  PackedSequence<D, U> to(detail::Type<U> type, Here here = {}) const {
     return {to_type(data, type, here), batch_sizes, sorted_indices, unsorted_indices};
   }
 };
@@ -127,7 +127,7 @@ std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequ
   if (packed.unsorted_indices.defined()) places = detail::host_vector(packed.unsorted_indices);
   for (Index i = 0; i < count; ++i)
     for (const Index rows : packed.batch_sizes) lengths[std::size_t(i)] += places[std::size_t(i)] < rows;
-  Shape row = data.shape();
+  detail::Shape row = data.shape();
   row[0] = 1;
   const Tensor<D, T> with_padding = cat(std::vector<Tensor<D, T>>{data, full<D, T>(row, options.padding_value, data.device())}, 0, here);
   const auto rows = detail::index_vector(detail::packed_rows(packed.batch_sizes, length, places), data.device());
@@ -151,7 +151,7 @@ Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, PadOptions
   if (length < longest) fail(op, {"total_length ", length, " is less than the longest sequence, ", longest});
   std::vector<Tensor<D, T>> padded;
   for (const Tensor<D, T>& x : sequences) {
-    Shape rest = x.shape();
+    detail::Shape rest = x.shape();
     rest[0] = length - x.size(0);
     padded.push_back(rest[0] == 0 ? x : cat(std::vector<Tensor<D, T>>{x, full<D, T>(rest, options.padding_value, x.device())}, 0, here));
   }

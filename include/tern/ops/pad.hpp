@@ -64,8 +64,8 @@ TERN_API void check_border(PadMode mode, Index n, Index left, Index right);
 /// x with a border: padding = {left, right of the last dimension, left, right of the one before, …}. Negative sizes
 /// remove elements. Error if there are fewer than that; only PadMode::replicate makes up for them.
 template <Device D, Element T>
-Tensor<D, T> pad(const Tensor<D, T>& x, const Shape& padding, PadMode mode = PadMode::constant,
-                 number_t<T> value = 0, Here here = {}) {
+Tensor<D, T> pad(const Tensor<D, T>& x, const detail::Shape& padding, PadMode mode = PadMode::constant,
+                 detail::number_t<T> value = 0, Here here = {}) {
   const ErrorName name({"pad", here});
   detail::padded_shape(*x.checked("pad"), padding, mode);
   if (mode == PadMode::constant) return detail::pad_with({"pad", here}, x, padding, detail::element<T>({"pad", here}, value));

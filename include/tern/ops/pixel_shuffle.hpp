@@ -11,14 +11,14 @@ template <Device D, Element T>
 Tensor<D, T> pixel_shuffle(const Tensor<D, T>& x, Index upscale_factor, Here here = {}) {
   const ErrorName name({"pixel_shuffle", here});
   const int n = x.checked("pixel_shuffle")->ndim;
-  const Index r = upscale_factor, square = checked_product("pixel_shuffle", {r, r});
+  const Index r = upscale_factor, square = detail::checked_product("pixel_shuffle", {r, r});
   if (n < 3) fail("pixel_shuffle", {"at least 3 dimensions are needed, not ", x.shape()});
   if (r <= 0 || x.size(-3) % square != 0)
     fail("pixel_shuffle", {x.size(-3), " channels are not a multiple of the square of ", r});
   const Tensor<D, T> parts = unflatten(x, -3, {x.size(-3) / square, r, r}, here);  // .. C i j H W
-  Shape to = x.shape();
+  detail::Shape to = x.shape();
   to[n - 3] /= square;
-  for (const int i : {n - 2, n - 1}) to[i] = checked_product("pixel_shuffle", {to[i], r});
+  for (const int i : {n - 2, n - 1}) to[i] = detail::checked_product("pixel_shuffle", {to[i], r});
   return detail::in_order_of(x, reshape(movedim(parts, {n - 2, n - 1}, {n - 1, n + 1}, here), to, here), here);
 }
 
@@ -33,8 +33,8 @@ Tensor<D, T> pixel_unshuffle(const Tensor<D, T>& x, Index downscale_factor, Here
     fail("pixel_unshuffle", {"pixels of ", x.shape(), " do not make squares of ", r});
   const Tensor<D, T> parts =
       unflatten(unflatten(x, -1, {x.size(-1) / r, r}, here), -3, {x.size(-2) / r, r}, here);  // .. C H i W j
-  Shape to = x.shape();
-  to[n - 3] = checked_product("pixel_unshuffle", {to[n - 3], r, r}), to[n - 2] /= r, to[n - 1] /= r;
+  detail::Shape to = x.shape();
+  to[n - 3] = detail::checked_product("pixel_unshuffle", {to[n - 3], r, r}), to[n - 2] /= r, to[n - 1] /= r;
   return detail::in_order_of(x, reshape(movedim(parts, {n - 2, n}, {n, n + 1}, here), to, here), here);
 }
 

@@ -14,19 +14,19 @@
 namespace tern::inline TERN_BUILD {
 
 struct MaxPoolOptions {
-  Dims stride{}, padding = 0, dilation = 1;
+  detail::Dims stride{}, padding = 0, dilation = 1;
   bool ceil_mode = false;  // windows may reach beyond the end
 };
 
 struct AvgPoolOptions {
-  Dims stride{}, padding = 0;
+  detail::Dims stride{}, padding = 0;
   bool ceil_mode = false;                      // windows may reach beyond the end
   bool count_include_pad = true;               // the padding's zeros count in the divisor
   std::optional<Index> divisor_override = {};  // replaces the number of elements
 };
 
 struct LpPoolOptions {
-  Dims stride{};
+  detail::Dims stride{};
   bool ceil_mode = false;
 };
 
@@ -176,43 +176,43 @@ Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p
 //       {values, indices}: also the positions, in row-major order over an image.
 #define TERN_POOLING(n)                                                                                             \
   template <Device D, Floating T>                                                                                   \
-  Tensor<D, T> max_pool##n##d(const Tensor<D, T>& x, const Dims& kernel_size, const MaxPoolOptions& options = {},   \
+  Tensor<D, T> max_pool##n##d(const Tensor<D, T>& x, const detail::Dims& kernel_size, const MaxPoolOptions& options = {},   \
                               Here here = {}) {                                                                     \
     const OpName op{"max_pool" #n "d", here};                                                                       \
     return detail::max_pool(op, detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options), x);             \
   }                                                                                                                 \
   template <Device D, Floating T>                                                                                   \
-  ValuesAndIndices<D, T> max_pool##n##d_with_indices(const Tensor<D, T>& x, const Dims& kernel_size,                \
+  ValuesAndIndices<D, T> max_pool##n##d_with_indices(const Tensor<D, T>& x, const detail::Dims& kernel_size,                \
                                                      const MaxPoolOptions& options = {}, Here here = {}) {          \
     const OpName op{"max_pool" #n "d_with_indices", here};                                                          \
     const detail::PoolPlan plan = detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options);               \
     return detail::max_pool_with_indices(op, plan, x);                                                              \
   }                                                                                                                 \
   template <Device D, Floating T>                                                                                   \
-  Tensor<D, T> adaptive_max_pool##n##d(const Tensor<D, T>& x, const Dims& output_size, Here here = {}) {            \
+  Tensor<D, T> adaptive_max_pool##n##d(const Tensor<D, T>& x, const detail::Dims& output_size, Here here = {}) {            \
     const OpName op{"adaptive_max_pool" #n "d", here};                                                              \
     return detail::max_pool(op, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);              \
   }                                                                                                                 \
   template <Device D, Floating T>                                                                                   \
-  ValuesAndIndices<D, T> adaptive_max_pool##n##d_with_indices(const Tensor<D, T>& x, const Dims& output_size,       \
+  ValuesAndIndices<D, T> adaptive_max_pool##n##d_with_indices(const Tensor<D, T>& x, const detail::Dims& output_size,       \
                                                               Here here = {}) {                                     \
     const OpName op{"adaptive_max_pool" #n "d_with_indices", here};                                                 \
     const detail::PoolPlan plan = detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size);                \
     return detail::max_pool_with_indices(op, plan, x);                                                              \
   }                                                                                                                 \
   template <Device D, Floating T>                                                                                   \
-  Tensor<D, T> avg_pool##n##d(const Tensor<D, T>& x, const Dims& kernel_size, const AvgPoolOptions& options = {},   \
+  Tensor<D, T> avg_pool##n##d(const Tensor<D, T>& x, const detail::Dims& kernel_size, const AvgPoolOptions& options = {},   \
                               Here here = {}) {                                                                     \
     const OpName op{"avg_pool" #n "d", here};                                                                       \
     return detail::average_pool(op, detail::plan_avg_pool(op, n, *x.checked(op), kernel_size, options), x);         \
   }                                                                                                                 \
   template <Device D, Floating T>                                                                                   \
-  Tensor<D, T> adaptive_avg_pool##n##d(const Tensor<D, T>& x, const Dims& output_size, Here here = {}) {            \
+  Tensor<D, T> adaptive_avg_pool##n##d(const Tensor<D, T>& x, const detail::Dims& output_size, Here here = {}) {            \
     const OpName op{"adaptive_avg_pool" #n "d", here};                                                              \
     return detail::average_pool(op, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);          \
   }                                                                                                                 \
   template <Device D, Floating T>                                                                                   \
-  Tensor<D, T> lp_pool##n##d(const Tensor<D, T>& x, double norm_type, const Dims& kernel_size,                      \
+  Tensor<D, T> lp_pool##n##d(const Tensor<D, T>& x, double norm_type, const detail::Dims& kernel_size,                      \
                              const LpPoolOptions& options = {}, Here here = {}) {                                   \
     return detail::lp_pool({"lp_pool" #n "d", here}, n, x, norm_type, kernel_size, options);                        \
   }

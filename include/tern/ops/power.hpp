@@ -44,8 +44,8 @@ TERN_UNARY_IN_PLACE(square, Element)
 
 /// x^exponent. Error for an integer to a negative exponent.
 template <Device D, Element T>
-Tensor<D, T> pow(const Tensor<D, T>& x, operand_t<T> exponent, Here here = {}) {
-  if constexpr (is_floating_v<T>) {
+Tensor<D, T> pow(const Tensor<D, T>& x, detail::operand_t<T> exponent, Here here = {}) {
+  if constexpr (detail::is_floating_v<T>) {
     if (exponent == 0) return detail::step({"pow", here}, x, [](auto v) { return decltype(v)(1); });
     return detail::unary({"pow", here}, x, detail::power_of<T>(exponent),
                          [exponent](auto g, auto v) { return exponent * g * detail::power(v, exponent - 1); });
@@ -97,8 +97,8 @@ Tensor<D, double> float_power(const Tensor<D, T>& x, double exponent, Here here 
 }
 
 template <Device D, Element T>
-const Tensor<D, T>& pow_(const Tensor<D, T>& x, operand_t<T> exponent, Here here = {}) {
-  if constexpr (!is_floating_v<T>)
+const Tensor<D, T>& pow_(const Tensor<D, T>& x, detail::operand_t<T> exponent, Here here = {}) {
+  if constexpr (!detail::is_floating_v<T>)
     if (exponent.value() < 0) fail({"pow_", here}, {"an integer tensor to the negative power ", exponent.value()});
   const auto power = detail::power_of<T>(detail::operand<T>({"pow_", here}, exponent));
   return detail::pointwise_({"pow_", here}, power, [&] { return pow(x, exponent, here); }, x);

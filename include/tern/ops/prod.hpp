@@ -4,6 +4,7 @@
 #include "reduce.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// Row i is the product of all rows of x except row i. A tree of multiplications instead of a quotient is correct where
@@ -39,11 +40,11 @@ Tensor<D, T> products_of_others(const Tensor<D, T>& x, unsigned mask) {
 
 /// The product over dim; 1 if there is no element. Integers and bool are multiplied as int64.
 template <Device D, Element T>
-Tensor<D, sum_t<T>> prod(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
-  using U = sum_t<T>;
+Tensor<D, detail::sum_t<T>> prod(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
+  using U = detail::sum_t<T>;
   const auto y = detail::reduce<backend::Product, U, U>({"prod", here}, detail::identity, detail::identity, dim, keepdim, x);
-  if constexpr (is_floating_v<T>) {
-    const unsigned mask = dim_mask({"prod", here}, dim, x.dim());
+  if constexpr (detail::is_floating_v<T>) {
+    const unsigned mask = detail::dim_mask({"prod", here}, dim, x.dim());
     record({"prod", here}, y, wrt(x, saved(x), [mask](const auto& g, const auto& input) {
              return mul(detail::with_dims(g, input.shape(), mask), detail::products_of_others(input, mask));
            }));

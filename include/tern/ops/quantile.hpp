@@ -13,11 +13,11 @@ namespace tern::inline TERN_BUILD {
 template <Device D, Element T>
 ValuesAndIndices<D, T> median(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here here = {}) {
   const ErrorName name({"median", here});
-  const int d = wrap_dim("median", dim, x.checked("median")->ndim);
+  const int d = detail::wrap_dim("median", dim, x.checked("median")->ndim);
   detail::check_not_empty("median", x.impl()->shape_ref(), 1u << d);
   const Tensor<D, T> in = x.detach();
   Tensor<D, Index> at = kthvalue(in, x.dim() ? (x.size(d) + 1) / 2 : 1, d, true, here).indices;
-  if constexpr (is_floating_v<T>) {
+  if constexpr (detail::is_floating_v<T>) {
     const Tensor<D, Index> first_nan = argmax(in, d, true);  // if there is one
     at = where(isnan(gather(in, d, first_nan)), first_nan, at);
   }
@@ -29,7 +29,7 @@ ValuesAndIndices<D, T> median(const Tensor<D, T>& x, Index dim, bool keepdim = f
 template <Device D, Element T>
 Tensor<D, T> median(const Tensor<D, T>& x, Here here = {}) {
   const ErrorName name({"median", here});
-  if constexpr (is_floating_v<T>)
+  if constexpr (detail::is_floating_v<T>)
     if (x.checked("median")->numel == 0) return full<D, T>({}, std::numeric_limits<double>::quiet_NaN(), x.device());
   const Tensor<D, T> y = median(reshape(x.detach(), x.numel()), 0, false, here).values;
   detail::record_element({"median", here}, x, y);

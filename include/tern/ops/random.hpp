@@ -10,18 +10,18 @@ namespace tern::inline TERN_BUILD {
 
 /// Uniform in [low, high).
 template <Device D, Element T = float>
-Tensor<D, T> uniform(const Shape& shape, double low, double high, D device = detail::current_device<D>(),
+Tensor<D, T> uniform(const detail::Shape& shape, double low, double high, D device = detail::current_device<D>(),
                      Here here = {}) {
   const ErrorName name({"uniform", here});
-  static_assert(is_floating_v<T>);
+  static_assert(detail::is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape, device);
-  backend::run<D, T>(backend::Uniform{*x.impl(), next_random(), low, high});
+  backend::run<D, T>(backend::Uniform{*x.impl(), detail::next_random(), low, high});
   return x;
 }
 
 /// Uniform in [0, 1).
 template <Device D, Element T = float>
-Tensor<D, T> rand(const Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
+Tensor<D, T> rand(const detail::Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
   const ErrorName name({"rand", here});
   return uniform<D, T>(shape, 0, 1, device);
 }
@@ -35,23 +35,23 @@ TERN_API void check_deviation(OpName op, double std);
 
 /// Normal with mean 0 and standard deviation 1.
 template <Device D, Element T = float>
-Tensor<D, T> randn(const Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
+Tensor<D, T> randn(const detail::Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
   const ErrorName name({"randn", here});
-  static_assert(is_floating_v<T>);
+  static_assert(detail::is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape, device);
-  backend::run<D, T>(backend::Normal{*x.impl(), next_random(), 0, 1});
+  backend::run<D, T>(backend::Normal{*x.impl(), detail::next_random(), 0, 1});
   return x;
 }
 
 /// Normal with this mean and standard deviation.
 template <Device D, Element T = float>
-Tensor<D, T> normal(double mean, double std, const Shape& shape, D device = detail::current_device<D>(),
+Tensor<D, T> normal(double mean, double std, const detail::Shape& shape, D device = detail::current_device<D>(),
                     Here here = {}) {
-  static_assert(is_floating_v<T>);
+  static_assert(detail::is_floating_v<T>);
   const ErrorName name({"normal", here});
   detail::check_deviation("normal", std);
   Tensor<D, T> x = empty<D, T>(shape, device);
-  backend::run<D, T>(backend::Normal{*x.impl(), next_random(), mean, std});
+  backend::run<D, T>(backend::Normal{*x.impl(), detail::next_random(), mean, std});
   return x;
 }
 
@@ -60,7 +60,7 @@ Tensor<D, T> normal(double mean, double std, const Shape& shape, D device = deta
 template <Device D, Floating T>
 Tensor<D, T> normal(const Tensor<D, T>& mean, const Tensor<D, T>& std, Here here = {}) {
   const ErrorName name({"normal", here});
-  const Shape shape = broadcast_shapes("normal", mean.checked("normal")->shape_ref(), std.checked("normal")->shape_ref());
+  const detail::Shape shape = detail::broadcast_shapes("normal", mean.checked("normal")->shape_ref(), std.checked("normal")->shape_ref());
   if (!all(ge(std, 0)).item(here)) fail("normal", {"a standard deviation is negative or NaN"});
   const auto scaled = [](auto z, auto m, auto s) { return m + s * z; };
   return detail::map<T>("normal", scaled, randn<D, T>(shape, mean.device()), mean, std);
@@ -83,21 +83,21 @@ TERN_SAME_PLACE(normal)
 
 /// Integers in [low, high), all equally likely.
 template <Device D, Element T = Index>
-Tensor<D, T> randint(Index low, Index high, const Shape& shape, D device = detail::current_device<D>(),
+Tensor<D, T> randint(Index low, Index high, const detail::Shape& shape, D device = detail::current_device<D>(),
                      Here here = {}) {
   const ErrorName name({"randint", here});
   if (low >= high) fail("randint", {"the range is empty: ", low, " to ", high});
   if constexpr (std::is_integral_v<T>)
     if (Index(T(low)) != low || Index(T(high - 1)) != high - 1)
-      fail("randint", {"numbers from ", low, " to ", high - 1, " do not fit ", name_of(dtype_of<T>)});
+      fail("randint", {"numbers from ", low, " to ", high - 1, " do not fit ", detail::name_of(dtype_of<T>)});
   Tensor<D, T> x = empty<D, T>(shape, device);
-  backend::run<D, T>(backend::Integers{*x.impl(), next_random(), low, high});
+  backend::run<D, T>(backend::Integers{*x.impl(), detail::next_random(), low, high});
   return x;
 }
 
 /// Integers in [0, high).
 template <Device D, Element T = Index>
-Tensor<D, T> randint(Index high, const Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
+Tensor<D, T> randint(Index high, const detail::Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
   return randint<D, T>(0, high, shape, device, here);
 }
 
@@ -128,7 +128,7 @@ const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std =
   detail::check_writable({"normal_", here}, x.checked({"normal_", here}));
   detail::check_deviation({"normal_", here}, std);
   const Tensor<D, T> values = empty<D, T>(x.shape(), x.device());
-  backend::run<D, T>(backend::Normal{*values.impl(), next_random(), mean, std});
+  backend::run<D, T>(backend::Normal{*values.impl(), detail::next_random(), mean, std});
   return copy_(x, values, here);
 }
 

@@ -7,6 +7,7 @@
 #include "views.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// The inputs' common shape, and the set of dimensions that a reduction removes. Counts the pass that reads the inputs.
@@ -96,31 +97,31 @@ Tensor<D, T> map_sum(const OpName& op, const F& f, const Dims& dim, bool keepdim
 
 /// The sum over dim. Integers and bool are summed as int64.
 template <Device D, Element T>
-Tensor<D, sum_t<T>> sum(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
-  using Out = sum_t<T>;
+Tensor<D, detail::sum_t<T>> sum(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
+  using Out = detail::sum_t<T>;
   auto y = detail::reduce<backend::Sum, Out, Out>({"sum", here}, detail::identity, detail::identity, dim, keepdim, x);
   if (!detail::recording(x.impl())) return y;
-  const detail::SumGradient gradient{x.shape(), dim_mask({"sum", here}, dim, x.dim()), &detail::device_ops<D>};
+  const detail::SumGradient gradient{x.shape(), detail::dim_mask({"sum", here}, dim, x.dim()), &detail::device_ops<D>};
   return Tensor<D, Out>(detail::recorded({"sum", here}, std::move(y).release(), x.impl(), gradient));
 }
 
 /// True where any element over dim is not zero.
 template <Device D, Element T>
-Tensor<D, bool> any(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, bool> any(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
   return detail::reduce<backend::Maximum, T, bool>({"any", here}, detail::is_nonzero, detail::is_positive, dim, keepdim, x);
 }
 
 /// True where all elements over dim are not zero.
 template <Device D, Element T>
-Tensor<D, bool> all(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, bool> all(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
   return detail::reduce<backend::Minimum, T, bool>({"all", here}, detail::is_nonzero, detail::is_positive, dim, keepdim, x);
 }
 
 /// The mean over dim; NaN if there is no element.
 template <Device D, Floating T>
-Tensor<D, T> mean(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
-  const Shape shape = x.checked({"mean", here})->shape();
-  const unsigned mask = dim_mask({"mean", here}, dim, shape.n);
+Tensor<D, T> mean(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
+  const detail::Shape shape = x.checked({"mean", here})->shape();
+  const unsigned mask = detail::dim_mask({"mean", here}, dim, shape.n);
   const Index count = detail::reduced_count(shape, mask);
   // Divides before rounding, because in 16 bits the sum itself may overflow.
   const auto y =
@@ -134,15 +135,15 @@ Tensor<D, T> mean(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, He
 
 template <Device D, Element T>
 T Tensor<D, T>::item([[maybe_unused]] Here here) const {
-  const Array& a = *checked({"item", here});
+  const detail::Array& a = *checked({"item", here});
   if (a.numel != 1) fail({"item", here}, {"a tensor of one element is needed, not of shape ", a.shape_ref()});
   if constexpr (HostDevice<D>) {
     return *data();
   } else {
-    const Site user(here);
+    const detail::Site user(here);
     detail::refuse_capture("item", detail::host_waits);
     T value;
-    Array host = a;
+    detail::Array host = a;
     host.data = reinterpret_cast<char*>(&value);
     detail::transfer<Cpu, D>(host, a);
     return value;

@@ -139,7 +139,7 @@ Tensor<D, T> fmod(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) 
   return r;
 }
 template <Device D, Element T>
-Tensor<D, T> fmod(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+Tensor<D, T> fmod(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   const OpName op{"fmod", here};
   const auto r = detail::map<T>(op, detail::with_number(detail::fmod_expression, detail::divisor<T>(op, s)), x);
   record(op, r, wrt(x, [](const auto& g) { return g; }));
@@ -156,7 +156,7 @@ Tensor<D, T> remainder(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here =
   return r;
 }
 template <Device D, Element T>
-Tensor<D, T> remainder(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+Tensor<D, T> remainder(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   const OpName op{"remainder", here};
   const auto r = detail::map<T>(op, detail::with_number(detail::remainder_expression, detail::divisor<T>(op, s)), x);
   record(op, r, wrt(x, [](const auto& g) { return g; }));
@@ -181,7 +181,7 @@ Tensor<D, T> floor_divide(const Tensor<D, T>& a, const Tensor<D, T>& b, Here her
   return detail::step(op, a, detail::divisor(op, b), detail::floor_divide_expression);
 }
 template <Device D, Element T>
-Tensor<D, T> floor_divide(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {
+Tensor<D, T> floor_divide(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   const OpName op{"floor_divide", here};
   return detail::step(op, x, detail::with_number(detail::floor_divide_expression, detail::divisor<T>(op, s)));
 }
@@ -203,7 +203,7 @@ Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, const char* round
                               detail::divisor({#name "_", here}, b));                                                 \
   }                                                                                                                   \
   template <Device D, Element T>                                                                                      \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& x, operand_t<T> s, Here here = {}) {                                \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {                                \
     const auto f = detail::with_number(detail::name##_expression, detail::divisor<T>({#name "_", here}, s));          \
     return detail::pointwise_({#name "_", here}, f, [&] { return name(x, s, here); }, x);                             \
   }                                                                                                                   \

@@ -9,23 +9,23 @@ namespace tern::inline TERN_BUILD {
 
 /// x expanded to a shape, as expand does.
 template <Device D, Element T>
-Tensor<D, T> broadcast_to(const Tensor<D, T>& x, Shape to, Here here = {}) {
+Tensor<D, T> broadcast_to(const Tensor<D, T>& x, detail::Shape to, Here here = {}) {
   const ErrorName name({"broadcast_to", here});
   return expand(x, to, here);
 }
 
 /// Splits dimension dim into several, whose product is its size. One of them may be -1.
 template <Device D, Element T>
-Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, Shape sizes, Here here = {}) {
+Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, detail::Shape sizes, Here here = {}) {
   const ErrorName name({"unflatten", here});
-  const int d = wrap_dim({"unflatten", here}, dim, x.checked({"unflatten", here})->ndim);
+  const int d = detail::wrap_dim({"unflatten", here}, dim, x.checked({"unflatten", here})->ndim);
   if (sizes.empty() || x.dim() == 0) fail({"unflatten", here}, {"cannot make ", sizes, " of a dimension of ", x.shape()});
-  Array one = *x.impl();
+  detail::Array one = *x.impl();
   one.numel = x.size(d);
   one.ndim = 1;
   one.dims[0] = one.numel;
-  const Shape parts = detail::inferred_shape({"unflatten", here}, one, sizes);
-  Shape to(x.impl()->dims, d);
+  const detail::Shape parts = detail::inferred_shape({"unflatten", here}, one, sizes);
+  detail::Shape to(x.impl()->dims, d);
   for (Index size : parts) to.push_back(size);
   for (int i = d + 1; i < x.dim(); ++i) to.push_back(x.impl()->dims[i]);
   return view(x, to, here);
@@ -33,18 +33,18 @@ Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, Shape sizes, Here here 
 
 /// Moves the dimensions `source` to the positions `destination`. The others keep their order.
 template <Device D, Element T>
-Tensor<D, T> movedim(const Tensor<D, T>& x, Dims source, Dims destination, Here here = {}) {
+Tensor<D, T> movedim(const Tensor<D, T>& x, detail::Dims source, detail::Dims destination, Here here = {}) {
   const int n = x.checked({"movedim", here})->ndim;
   if (source.n != destination.n)
     fail({"movedim", here}, {"as many sources as destinations are needed: ", source, ", ", destination});
-  const unsigned moved = source.n ? dim_mask({"movedim", here}, source, n) : 0,
-                 taken = source.n ? dim_mask({"movedim", here}, destination, n) : 0;
-  Dims order;
+  const unsigned moved = source.n ? detail::dim_mask({"movedim", here}, source, n) : 0,
+                 taken = source.n ? detail::dim_mask({"movedim", here}, destination, n) : 0;
+  detail::Dims order;
   for (int place = 0, next = 0; place < n; ++place) {
     if (taken >> place & 1) {
       int k = 0;
-      while (wrap_dim({"movedim", here}, destination[k], n) != place) ++k;
-      order.push_back(wrap_dim({"movedim", here}, source[k], n));
+      while (detail::wrap_dim({"movedim", here}, destination[k], n) != place) ++k;
+      order.push_back(detail::wrap_dim({"movedim", here}, source[k], n));
     } else {
       while (moved >> next & 1) ++next;
       order.push_back(next++);
@@ -63,7 +63,7 @@ TERN_API TensorImpl* diagonal_view(const OpName& op, TensorImpl* a, Index offset
 /// The elements [.., i, i + offset] of dimensions dim1 and dim2, as the last dimension of a view.
 template <Device D, Element T>
 Tensor<D, T> diagonal(const Tensor<D, T>& x, Index offset = 0, Index dim1 = 0, Index dim2 = 1, Here here = {}) {
-  const int n = x.checked({"diagonal", here})->ndim, a = wrap_dim({"diagonal", here}, dim1, n), b = wrap_dim({"diagonal", here}, dim2, n);
+  const int n = x.checked({"diagonal", here})->ndim, a = detail::wrap_dim({"diagonal", here}, dim1, n), b = detail::wrap_dim({"diagonal", here}, dim2, n);
   if (a == b) fail({"diagonal", here}, {"two different dimensions are needed, not ", dim1, " and ", dim2});
   return Tensor<D, T>(detail::diagonal_view({"diagonal", here}, x.impl(), offset, a, b));
 }
@@ -83,24 +83,24 @@ Tensor<D, T> repeated_stretches(const Tensor<D, T>& x, int dim, Index count, con
 
 /// x repeated repeats[i] times along dimension i. More repeats than dimensions add dimensions in front.
 template <Device D, Element T>
-Tensor<D, T> repeat(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
+Tensor<D, T> repeat(const Tensor<D, T>& x, detail::Shape repeats, Here here = {}) {
   const int added = repeats.n - x.checked({"repeat", here})->ndim;
   if (added < 0) fail({"repeat", here}, {"a number for every dimension is needed: ", repeats, " for ", x.shape()});
   const ErrorName name({"repeat", here});
-  Shape to(repeats.d, added);
+  detail::Shape to(repeats.d, added);
   for (int i = 0; i < added; ++i) to[i] = 1;
   for (int i = 0; i < x.dim(); ++i) to.push_back(x.impl()->dims[i]);
-  const Shape once = to;
+  const detail::Shape once = to;
   for (int i = 0; i < repeats.n; ++i) {
     if (repeats[i] < 0) fail({"repeat", here}, {"the numbers must not be negative: ", repeats});
-    to[i] = checked_product({"repeat", here}, {to[i], repeats[i]});
+    to[i] = detail::checked_product({"repeat", here}, {to[i], repeats[i]});
   }
-  checked_numel("repeat", to);
+  detail::checked_numel("repeat", to);
   if (to == once) return clone(view(contiguous(x, here), to, here), here);
   Tensor<D, T> y = view(contiguous(x, here), once, here);
   for (int i = repeats.n; i-- > 0;) {  // the last one first, so that the tensor grows late
     if (repeats[i] == 1) continue;
-    Shape grown = y.shape();
+    detail::Shape grown = y.shape();
     grown[i] = to[i];
     y = detail::repeated_stretches(y, i, repeats[i], grown, here);
   }
@@ -109,9 +109,9 @@ Tensor<D, T> repeat(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
 
 /// repeat, where dimensions without a number are repeated once.
 template <Device D, Element T>
-Tensor<D, T> tile(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
+Tensor<D, T> tile(const Tensor<D, T>& x, detail::Shape repeats, Here here = {}) {
   const ErrorName name({"tile", here});
-  Shape all;
+  detail::Shape all;
   for (int i = repeats.n; i < x.checked("tile")->ndim; ++i) all.push_back(1);
   for (Index count : repeats) all.push_back(count);
   return repeat(x, all, here);
@@ -119,8 +119,8 @@ Tensor<D, T> tile(const Tensor<D, T>& x, Shape repeats, Here here = {}) {
 
 /// Reverses the order of the positions along dims.
 template <Device D, Element T>
-Tensor<D, T> flip(const Tensor<D, T>& x, Dims dims, Here here = {}) {
-  const unsigned mask = dims.empty() ? 0 : dim_mask({"flip", here}, dims, x.checked({"flip", here})->ndim);
+Tensor<D, T> flip(const Tensor<D, T>& x, detail::Dims dims, Here here = {}) {
+  const unsigned mask = dims.empty() ? 0 : detail::dim_mask({"flip", here}, dims, x.checked({"flip", here})->ndim);
   Tensor<D, T> y = clone(x, here);
   for (int i = 0; i < x.dim(); ++i)
     if (mask >> i & 1) y = index_select(y, i, detail::range_beside(x, x.size(i) - 1, -1, x.size(i)), here);
@@ -129,11 +129,11 @@ Tensor<D, T> flip(const Tensor<D, T>& x, Dims dims, Here here = {}) {
 
 /// Rotates the plane of two dimensions k times by 90 degrees, from the first towards the second.
 template <Device D, Element T>
-Tensor<D, T> rot90(const Tensor<D, T>& x, Index k = 1, Dims dims = {0, 1}, Here here = {}) {
+Tensor<D, T> rot90(const Tensor<D, T>& x, Index k = 1, detail::Dims dims = {0, 1}, Here here = {}) {
   const ErrorName name({"rot90", here});
   const int n = x.checked("rot90")->ndim;
   if (dims.n != 2) fail("rot90", {"two dimensions are needed, not ", dims});
-  const int a = wrap_dim("rot90", dims[0], n), b = wrap_dim("rot90", dims[1], n);
+  const int a = detail::wrap_dim("rot90", dims[0], n), b = detail::wrap_dim("rot90", dims[1], n);
   if (a == b) fail("rot90", {"two different dimensions are needed, not ", dims});
   switch ((k % 4 + 4) % 4) {
     case 1: return transpose(flip(x, b, here), a, b, here);
@@ -148,7 +148,7 @@ Tensor<D, T> rot90(const Tensor<D, T>& x, Index k = 1, Dims dims = {0, 1}, Here 
 template <Device D, Element T>
 Tensor<D, T> unfold(const Tensor<D, T>& x, Index dim, Index size, Index step, Here here = {}) {
   const ErrorName name({"unfold", here});
-  const int d = wrap_dim("unfold", dim, x.checked("unfold")->ndim);
+  const int d = detail::wrap_dim("unfold", dim, x.checked("unfold")->ndim);
   const Index whole = x.dim() ? x.size(d) : 1;
   if (size < 0 || size > whole) fail("unfold", {"a window of ", size, " does not fit a dimension of size ", whole});
   if (step <= 0) fail("unfold", {"the step must be positive, not ", step});
@@ -162,7 +162,7 @@ Tensor<D, T> unfold(const Tensor<D, T>& x, Index dim, Index size, Index step, He
 
 /// Position i of dimension dims[k] moves to i + shifts[k], cyclically. Without dims, the elements count as one row.
 template <Device D, Element T>
-Tensor<D, T> roll(const Tensor<D, T>& x, Dims shifts, Dims dims = {}, Here here = {}) {
+Tensor<D, T> roll(const Tensor<D, T>& x, detail::Dims shifts, detail::Dims dims = {}, Here here = {}) {
   const ErrorName name({"roll", here});
   if (shifts.empty()) fail("roll", {"a shift is needed"});
   if (dims.empty() && shifts.n == 1) return reshape(roll(flatten(x, 0, -1, here), shifts, 0, here), x.shape(), here);
@@ -187,14 +187,14 @@ std::vector<Tensor<D, T>> meshgrid(const std::vector<Tensor<D, T>>& tensors, con
   if (tensors.empty()) fail("meshgrid", {"at least one tensor is needed"});
   const bool xy = std::strcmp(indexing, "xy") == 0;
   if (!xy && std::strcmp(indexing, "ij") != 0) fail("meshgrid", {"indexing is ij or xy, not ", indexing});
-  Shape grid;
+  detail::Shape grid;
   for (const Tensor<D, T>& x : tensors) {
     if (x.checked("meshgrid")->ndim > 1) fail("meshgrid", {"vectors are needed, not ", x.shape()});
     grid.push_back(x.numel());
   }
   std::vector<Tensor<D, T>> grids;
   for (int k = 0; k < grid.n; ++k) {
-    Shape along;
+    detail::Shape along;
     for (int i = 0; i < grid.n; ++i) along.push_back(i == k ? grid[k] : 1);
     const Tensor<D, T> y = expand(reshape(tensors[std::size_t(k)], along, here), grid, here);
     grids.push_back(xy && grid.n > 1 ? transpose(y, 0, 1, here) : y);

@@ -5,6 +5,7 @@
 #include "reduce.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 template <class D, class T>
@@ -38,7 +39,7 @@ Tensor<D, T> softmax_backward(bool log, const Tensor<D, T>& g, const Tensor<D, T
 /// e^x / (sum over dim of e^x). A row with only -infinity gives NaN.
 template <Device D, Floating T>
 Tensor<D, T> softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const int at = wrap_dim({"softmax", here}, dim, x.checked({"softmax", here})->ndim);
+  const int at = detail::wrap_dim({"softmax", here}, dim, x.checked({"softmax", here})->ndim);
   const Tensor<D, T> y = detail::softmax_forward(false, x, at);
   record({"softmax", here}, y, wrt(x, saved(y), [at](const auto& g, const auto& output) {
            return detail::softmax_backward(false, g, output, at);
@@ -49,7 +50,7 @@ Tensor<D, T> softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
 /// x - log(sum over dim of e^x).
 template <Device D, Floating T>
 Tensor<D, T> log_softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const int at = wrap_dim({"log_softmax", here}, dim, x.checked({"log_softmax", here})->ndim);
+  const int at = detail::wrap_dim({"log_softmax", here}, dim, x.checked({"log_softmax", here})->ndim);
   const Tensor<D, T> y = detail::softmax_forward(true, x, at);
   record({"log_softmax", here}, y, wrt(x, saved(y), [at](const auto& g, const auto& output) {
            return detail::softmax_backward(true, g, output, at);

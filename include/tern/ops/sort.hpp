@@ -53,7 +53,7 @@ Tensor<D, Index> search(const Tensor<D, T>& sorted, const Tensor<D, T>& values, 
 template <Device D, Element T>
 ValuesAndIndices<D, T> sort(const Tensor<D, T>& x, Index dim = -1, bool descending = false, Here here = {}) {
   const ErrorName name({"sort", here});
-  const int d = wrap_dim("sort", dim, x.checked("sort")->ndim);
+  const int d = detail::wrap_dim("sort", dim, x.checked("sort")->ndim);
   return detail::some_sorted({"sort", here}, x, d, 0, x.dim() ? x.size(d) : 1, descending);
 }
 
@@ -76,7 +76,7 @@ Tensor<D, T> msort(const Tensor<D, T>& x, Here here = {}) {
 template <Device D, Element T>
 ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool largest = true, Here here = {}) {
   const ErrorName name({"topk", here});
-  const int d = wrap_dim("topk", dim, x.checked("topk")->ndim);
+  const int d = detail::wrap_dim("topk", dim, x.checked("topk")->ndim);
   const Index size = x.dim() ? x.size(d) : 1;
   if (k < 0 || k > size) fail("topk", {k, " elements of a dimension of size ", size});
   return detail::some_sorted({"topk", here}, x, d, 0, k, largest);
@@ -86,7 +86,7 @@ ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool
 template <Device D, Element T>
 ValuesAndIndices<D, T> kthvalue(const Tensor<D, T>& x, Index k, Index dim = -1, bool keepdim = false, Here here = {}) {
   const ErrorName name({"kthvalue", here});
-  const int d = wrap_dim("kthvalue", dim, x.checked("kthvalue")->ndim);
+  const int d = detail::wrap_dim("kthvalue", dim, x.checked("kthvalue")->ndim);
   const Index size = x.dim() ? x.size(d) : 1;
   if (k < 1 || k > size) fail("kthvalue", {"number ", k, " of a dimension of size ", size});
   const auto [values, indices] = detail::some_sorted({"kthvalue", here}, x, d, k - 1, 1, false);
@@ -101,18 +101,18 @@ template <Device D, Element T>
 Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, const Tensor<D, T>& values, bool right = false,
                               const Tensor<D, Index>& sorter = {}, Here here = {}) {
   const ErrorName name({"searchsorted", here});
-  const Array &rows = *sorted.checked("searchsorted"), &in = *values.checked("searchsorted");
+  const detail::Array &rows = *sorted.checked("searchsorted"), &in = *values.checked("searchsorted");
   bool fits = rows.ndim == 1 || (rows.ndim == in.ndim && rows.ndim > 0);
   for (int i = 0; fits && rows.ndim > 1 && i + 1 < rows.ndim; ++i) fits = rows.dims[i] == in.dims[i];
   if (!fits)
     fail("searchsorted", {"values of shape ", values.shape(), " do not fit sorted rows of shape ", sorted.shape()});
   if (!sorter.defined()) return detail::search(sorted, values, right);
-  if (!same_shape(rows, *sorter.impl()))
+  if (!detail::same_shape(rows, *sorter.impl()))
     fail("searchsorted", {"a sorter of shape ", sorter.shape(), " does not fit rows of shape ", sorted.shape()});
   return detail::search(gather(sorted.detach(), -1, sorter, here), values, right);
 }
 template <Device D, Element T>
-Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, number_t<T> value, bool right = false,
+Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, detail::number_t<T> value, bool right = false,
                               const Tensor<D, Index>& sorter = {}, Here here = {}) {
   const ErrorName name({"searchsorted", here});
   sorted.checked("searchsorted");

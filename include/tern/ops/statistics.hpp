@@ -5,6 +5,7 @@
 #include "support/wide.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// finish(sum over dim of (x - mean)^2 / (n - correction)). The mean keeps the precision of the calculation.
@@ -33,10 +34,10 @@ Tensor<D, T> centred(const Tensor<D, T>& g, const Tensor<D, T>& x, unsigned mask
 
 /// sum over dim of (x - mean)^2 / (n - correction), where n is the number of elements.
 template <Device D, Floating T>
-Tensor<D, T> var(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) {
+Tensor<D, T> var(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) {
   const Tensor<D, T> y = detail::variance({"var", here}, x, dim, correction, keepdim, detail::identity);
-  const Shape shape = x.shape();
-  const unsigned mask = dim_mask({"var", here}, dim, shape.n);
+  const detail::Shape shape = x.shape();
+  const unsigned mask = detail::dim_mask({"var", here}, dim, shape.n);
   const double factor = 2 / (double(detail::reduced_count(shape, mask)) - correction);
   record({"var", here}, y, wrt(x, saved(x), [=](const auto& g, const auto& input) {
            return detail::centred(mul(detail::with_dims(g, shape, mask), factor), input, mask);
@@ -46,10 +47,10 @@ Tensor<D, T> var(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bo
 
 /// The square root of var(x), with the same defaults (tensor/methods.hpp). Where it is 0, the gradient is 0.
 template <Device D, Floating T>
-Tensor<D, T> std(const Tensor<D, T>& x, Dims dim, double correction, bool keepdim, Here here) {
+Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim, double correction, bool keepdim, Here here) {
   const Tensor<D, T> y = detail::variance({"std", here}, x, dim, correction, keepdim, [](auto v) { return sqrt(v); });
-  const Shape shape = x.shape();
-  const unsigned mask = dim_mask({"std", here}, dim, shape.n);
+  const detail::Shape shape = x.shape();
+  const unsigned mask = detail::dim_mask({"std", here}, dim, shape.n);
   const double degrees = double(detail::reduced_count(shape, mask)) - correction;
   record({"std", here}, y, wrt(x, saved(x, y), [=](const auto& g, const auto& input, const auto& output) {
            const auto scale = detail::Gradient{[](auto h, auto s) { return where(s == 0, 0, h / s); }}(g, output);
@@ -60,13 +61,13 @@ Tensor<D, T> std(const Tensor<D, T>& x, Dims dim, double correction, bool keepdi
 
 /// log(sum over dim of e^x), calculated without overflow.
 template <Device D, Floating T>
-Tensor<D, T> logsumexp(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false, Here here = {}) {
-  if constexpr (is_half_v<T>) {  // a rounded result would be a wrong scale for the gradient
+Tensor<D, T> logsumexp(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
+  if constexpr (detail::is_half_v<T>) {  // a rounded result would be a wrong scale for the gradient
     const ErrorName name({"logsumexp", here});
     return detail::rounded_once([&](const auto& v) { return logsumexp(v, dim, keepdim, here); }, x);
   }
-  const Shape shape = x.checked({"logsumexp", here})->shape();
-  const unsigned mask = dim_mask({"logsumexp", here}, dim, shape.n);
+  const detail::Shape shape = x.checked({"logsumexp", here})->shape();
+  const unsigned mask = detail::dim_mask({"logsumexp", here}, dim, shape.n);
   // An infinite maximum would give inf - inf.
   const auto finite = [](auto v) { return where(isfinite(v) | (v != v), v, 0); };
   const auto top = detail::reduce<backend::Maximum, T, T>({"logsumexp", here}, detail::identity, finite, dim, true, x);

@@ -27,13 +27,13 @@ Tensor<D, T> take_along_dim(const Tensor<D, T>& x, const Tensor<D, Index>& index
   const ErrorName name({"take_along_dim", here});
   x.checked("take_along_dim"), index.checked("take_along_dim");
   if (!dim) return gather(reshape(x, -1, here), 0, reshape(index, -1, here), here);
-  const int d = wrap_dim("take_along_dim", *dim, x.dim());
+  const int d = detail::wrap_dim("take_along_dim", *dim, x.dim());
   if (index.dim() != x.dim())
     fail("take_along_dim", {"an index of shape ", index.shape(), " for a tensor of shape ", x.shape()});
-  Shape from = x.shape(), at = index.shape();
+  detail::Shape from = x.shape(), at = index.shape();
   const Index size = from[d], count = at[d];
   from[d] = at[d] = 1;
-  Shape both = broadcast_shapes("take_along_dim", from, at);
+  detail::Shape both = detail::broadcast_shapes("take_along_dim", from, at);
   both[d] = count;
   const Tensor<D, Index> numbers = where(lt(index, 0), add(index, size), index);
   const Tensor<D, Index> wanted = expand(numbers, both, here);
@@ -66,7 +66,7 @@ Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>
 }
 template <Device D, Element T>
 Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
-                        number_t<T> value, Here here = {}) {
+                        detail::number_t<T> value, Here here = {}) {
   const ErrorName name({"index_fill", here});
   return masked_fill(x, detail::mask_of_positions("index_fill", x, dim, index), value, here);
 }
@@ -131,12 +131,12 @@ Tensor<D, T> number_at(const OpName& op, const Tensor<D, T>& x, const Tensor<D, 
 /// x with source[.., i, ..] at position index[.., i, ..] of dim. If several sources go to one position, any of them may
 /// stay. scatter_ writes into x.
 template <Device D, Element T>
-Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
                      const Tensor<D, T>& source, Here here = {}) {
   return detail::scattered<false>({"scatter", here}, x, dim, index.tensor, source);
 }
 template <Device D, Element T>
-const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
                              const Tensor<D, T>& source, Here here = {}) {
   detail::scattered<true>({"scatter_", here}, x, dim, index.tensor, source);
   return x;
@@ -145,7 +145,7 @@ const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_i
 /// The same, but with reduce "add" or "multiply" the sources are added to what is there, or multiplied with it. Like
 /// PyTorch's, a product has no gradient.
 template <Device D, Element T>
-Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
                      const Tensor<D, T>& source, const char* reduce, Here here = {}) {
   const ErrorName name({"scatter", here});
   if (!std::strcmp(reduce, "add")) return scatter_add(x, dim, index, source, here);
@@ -153,7 +153,7 @@ Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_
   fail("scatter", {"reduce is add or multiply, not ", reduce});
 }
 template <Device D, Element T>
-const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
+const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
                              const Tensor<D, T>& source, const char* reduce, Here here = {}) {
   const ErrorName name({"scatter_", here});
   detail::check_writable("scatter_", x.checked("scatter_"));
@@ -162,23 +162,23 @@ const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_i
 
 /// The same with a number as every source.
 template <Device D, Element T>
-Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
-                     number_t<T> value, Here here = {}) {
+Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
+                     detail::number_t<T> value, Here here = {}) {
   return scatter(x, dim, index, detail::number_at({"scatter", here}, x, index.tensor, value), here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
-                             number_t<T> value, Here here = {}) {
+const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
+                             detail::number_t<T> value, Here here = {}) {
   return scatter_(x, dim, index, detail::number_at({"scatter_", here}, x, index.tensor, value), here);
 }
 template <Device D, Element T>
-Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
-                     number_t<T> value, const char* reduce, Here here = {}) {
+Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
+                     detail::number_t<T> value, const char* reduce, Here here = {}) {
   return scatter(x, dim, index, detail::number_at({"scatter", here}, x, index.tensor, value), reduce, here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<IndexOperand<D>>& index,
-                             number_t<T> value, const char* reduce, Here here = {}) {
+const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
+                             detail::number_t<T> value, const char* reduce, Here here = {}) {
   return scatter_(x, dim, index, detail::number_at({"scatter_", here}, x, index.tensor, value), reduce, here);
 }
 
@@ -190,9 +190,9 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, Index repeats, std::option
   if (repeats < 0) fail("repeat_interleave", {"the number must not be negative: ", repeats});
   if (!dim) return repeat_interleave(reshape(x, -1, here), repeats, 0, here);
   if (x.dim() == 0) return repeat_interleave(view(x, 1, here), repeats, *dim, here);
-  const int d = wrap_dim("repeat_interleave", *dim, x.dim());
-  Shape to = x.shape();
-  to[d] = checked_product("repeat_interleave", {to[d], repeats});
+  const int d = detail::wrap_dim("repeat_interleave", *dim, x.dim());
+  detail::Shape to = x.shape();
+  to[d] = detail::checked_product("repeat_interleave", {to[d], repeats});
   return detail::repeated_stretches(x, d + 1, repeats, to, here);
 }
 /// Position i of dim repeated repeats[i] times. The host waits for the sum of repeats, and to know
@@ -203,11 +203,11 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, const Tensor<D, Index>& re
   const ErrorName name({"repeat_interleave", here});
   x.checked("repeat_interleave");
   if (!dim) return repeat_interleave(reshape(x, -1, here), repeats, 0, here);
-  const int d = wrap_dim("repeat_interleave", *dim, x.dim());
+  const int d = detail::wrap_dim("repeat_interleave", *dim, x.dim());
   if (repeats.checked("repeat_interleave")->ndim > 1 || (repeats.numel() != 1 && repeats.numel() != x.size(d)))
     fail("repeat_interleave", {"repeats of shape ", repeats.shape(), " for a dimension of size ", x.size(d)});
   const Tensor<D, Index> counts = expand(repeats, x.size(d), here);
-  const Index most = max_elements / std::max<Index>(x.size(d), 1);  // their sum does not overflow
+  const Index most = detail::max_elements / std::max<Index>(x.size(d), 1);  // their sum does not overflow
   if (any(logical_or(lt(counts, 0), gt(counts, most))).item())
     fail("repeat_interleave", {"the numbers must lie in [0, ", most, "]"});
   // Position p of the result comes from the i with ends[i - 1] <= p < ends[i].
@@ -240,10 +240,10 @@ Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, Here
   if (num_classes < -1) fail("one_hot", {"the number of classes must not be negative: ", num_classes});
   if (num_classes == -1) {
     if (x.numel() == 0) fail("one_hot", {"no numbers to take the number of classes from"});
-    num_classes = checked_sum("one_hot", {amax(x, {}, false, here).item(), 1});
+    num_classes = detail::checked_sum("one_hot", {amax(x, {}, false, here).item(), 1});
   }
   backend::run<D>(backend::CheckRange{"one_hot", *detail::dense(x).impl(), num_classes});
-  return to_type(eq(unsqueeze(x, -1, here), detail::range_beside(x, 0, 1, num_classes)), Type<Index>{});
+  return to_type(eq(unsqueeze(x, -1, here), detail::range_beside(x, 0, 1, num_classes)), detail::Type<Index>{});
 }
 
 TERN_SAME_PLACE(index_fill)

@@ -32,12 +32,12 @@ Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, Here here = {}) {
   } else if constexpr (!std::is_same_v<D, D2> && !HostDevice<D> && !HostDevice<D2>) {
     return to_device(to_device(x, Cpu{}, here), device, here);
   } else {
-    const Site user(here);
-    const Tensor<D, T> dense = is_dense(*x.impl()) ? x : detail::dense(x);
+    const detail::Site user(here);
+    const Tensor<D, T> dense = detail::is_dense(*x.impl()) ? x : detail::dense(x);
     const Tensor<D2, T> y = empty<D2, T>(x.shape(), device);
     detail::take_order(y.impl(), *dense.impl());
     detail::send<D2, D>(y.impl(), dense.impl());
-    if constexpr (is_floating_v<T>)
+    if constexpr (detail::is_floating_v<T>)
       record({"to", here}, y,
              wrt(x, [from](const Tensor<D2, T>& g) { return to_device(g, detail::device_at<D>(from)); }));
     return y;
@@ -53,10 +53,10 @@ Pending<Tensor<Cuda, T>> cuda_async(const Tensor<D, T>& x, int ordinal = cuda::c
 
 /// Starts copying x to pinned host memory, in order with the device's other work, so later work may overwrite x. Not
 /// recorded.
-template <AsyncDevice D, Element T>
+template <detail::AsyncDevice D, Element T>
 Pending<Tensor<Cpu, T>> cpu_async(const Tensor<D, T>& x, Here here = {}) {
   x.checked({"cpu_async", here});
-  const Site user(here);
+  const detail::Site user(here);
   return Pending<Tensor<Cpu, T>>(detail::start_copy_to_host<D>("cpu_async", detail::dense(x.detach()).impl()));
 }
 

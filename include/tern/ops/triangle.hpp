@@ -5,6 +5,7 @@
 #include "shape.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// x with zeros where rule(row - column, diagonal) is true.
@@ -39,7 +40,7 @@ Tensor<D, T> diag(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
   const int n = x.checked("diag")->ndim;
   if (n != 1 && n != 2) fail("diag", {"a vector or a matrix is needed, not ", x.shape()});
   if (n == 2) return clone(tern::diagonal(x, diagonal, 0, 1, here), here);
-  const Index size = checked_sum("diag", {x.size(0), checked_product("diag", {diagonal, diagonal < 0 ? -1 : 1})});
+  const Index size = detail::checked_sum("diag", {x.size(0), detail::checked_product("diag", {diagonal, diagonal < 0 ? -1 : 1})});
   const Tensor<D, T> y = zeros<D, T>({size, size}, x.device());
   copy_(tern::diagonal(y, diagonal, 0, 1, here), x, here);
   return y;

@@ -49,7 +49,7 @@ TERN_SAME_PLACE(atan2_)
 /// sqrt(a^2 + b^2), calculated without overflow.
 template <Device D, Floating T>
 Tensor<D, T> hypot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  if constexpr (is_half_v<T>) {  // the gradients need a length that is not rounded
+  if constexpr (detail::is_half_v<T>) {  // the gradients need a length that is not rounded
     const ErrorName name({"hypot", here});
     return detail::rounded_once([&](const auto& x, const auto& y) { return hypot(x, y, here); }, a, b);
   }

@@ -5,6 +5,7 @@
 #include "support/region.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// Links a view to the tensor whose elements it shares, so that writing either rewrites the history of both.
@@ -72,11 +73,11 @@ TERN_API TensorImpl* reshape(const OpName& op, TensorImpl* x, const Shape& to, c
 
 /// Dimension i of the result is dimension dims[i] of x.
 template <Device D, Element T>
-Tensor<D, T> permute(const Tensor<D, T>& x, Dims dims, Here here = {}) {
+Tensor<D, T> permute(const Tensor<D, T>& x, detail::Dims dims, Here here = {}) {
   const int n = x.checked({"permute", here})->ndim;
-  if (dims.n != n || (n > 0 && dim_mask({"permute", here}, dims, n) != (1u << n) - 1))
+  if (dims.n != n || (n > 0 && detail::dim_mask({"permute", here}, dims, n) != (1u << n) - 1))
     fail({"permute", here}, {"dimensions ", dims, " are not a permutation of those of ", x.impl()->shape_ref()});
-  for (int i = 0; i < n; ++i) dims[i] = wrap_dim({"permute", here}, dims[i], n);
+  for (int i = 0; i < n; ++i) dims[i] = detail::wrap_dim({"permute", here}, dims[i], n);
   return Tensor<D, T>(detail::permute({"permute", here}, x.impl(), dims));
 }
 
@@ -102,10 +103,10 @@ Tensor<D, T> slice(const Tensor<D, T>& x, Index dim, Slice range, Here here = {}
 /// The positions start … start + length - 1 of a dimension.
 template <Device D, Element T>
 Tensor<D, T> narrow(const Tensor<D, T>& x, Index dim, Index start, Index length, Here here = {}) {
-  const Array& a = *x.checked({"narrow", here});
-  const Index size = a.dims[existing_dim({"narrow", here}, dim, a.ndim)];
+  const detail::Array& a = *x.checked({"narrow", here});
+  const Index size = a.dims[detail::existing_dim({"narrow", here}, dim, a.ndim)];
   if (start < 0) start += size;
-  const Index stop = checked_sum({"narrow", here}, {start, length});
+  const Index stop = detail::checked_sum({"narrow", here}, {start, length});
   if (start < 0 || length < 0 || stop > size)
     fail({"narrow", here}, {"positions ", start, " to ", stop, " are outside a dimension of size ", size});
   return slice(x, dim, {start, start + length}, here);
@@ -119,14 +120,14 @@ Tensor<D, T> select(const Tensor<D, T>& x, Index dim, Index position, Here here 
 
 /// x expanded along dimensions of size 1, and along new dimensions in front. -1 keeps a size.
 template <Device D, Element T>
-Tensor<D, T> expand(const Tensor<D, T>& x, Shape to, Here here = {}) {
+Tensor<D, T> expand(const Tensor<D, T>& x, detail::Shape to, Here here = {}) {
   return Tensor<D, T>(detail::expand({"expand", here}, x.checked({"expand", here}), to));
 }
 
 /// The elements in another shape, never copied. One size may be -1. Error if the strides do not allow it.
 template <Device D, Element T>
-Tensor<D, T> view(const Tensor<D, T>& x, Shape to, Here here = {}) {
-  TensorImpl* const y = detail::view({"view", here}, x.checked({"view", here}), to, detail::device_ops<D>);
+Tensor<D, T> view(const Tensor<D, T>& x, detail::Shape to, Here here = {}) {
+  detail::TensorImpl* const y = detail::view({"view", here}, x.checked({"view", here}), to, detail::device_ops<D>);
   if (!y)
     fail({"view", here},
          {"strides ", x.strides(), " of ", x.shape(), " do not allow shape ", to, " without a copy; use reshape"});
@@ -135,22 +136,22 @@ Tensor<D, T> view(const Tensor<D, T>& x, Shape to, Here here = {}) {
 
 /// The elements in another shape, copied only if the strides make it necessary.
 template <Device D, Element T>
-Tensor<D, T> reshape(const Tensor<D, T>& x, Shape to, Here here = {}) {
+Tensor<D, T> reshape(const Tensor<D, T>& x, detail::Shape to, Here here = {}) {
   return Tensor<D, T>(detail::reshape({"reshape", here}, x.checked({"reshape", here}), to, detail::device_ops<D>));
 }
 
 /// Merges dimensions start … end into one.
 template <Device D, Element T>
 Tensor<D, T> flatten(const Tensor<D, T>& x, Index start = 0, Index end = -1, Here here = {}) {
-  const Shape to = detail::flattened_shape({"flatten", here}, x.checked({"flatten", here})->shape_ref(), start, end);
+  const detail::Shape to = detail::flattened_shape({"flatten", here}, x.checked({"flatten", here})->shape_ref(), start, end);
   return to == x.shape() ? x : reshape(x, to, here);
 }
 
 /// Removes the named dimensions that have size 1; without names, all of size 1.
 template <Device D, Element T>
-Tensor<D, T> squeeze(const Tensor<D, T>& x, Dims dims = {}, Here here = {}) {
-  const unsigned mask = dim_mask({"squeeze", here}, dims, x.checked({"squeeze", here})->ndim);
-  Shape to;
+Tensor<D, T> squeeze(const Tensor<D, T>& x, detail::Dims dims = {}, Here here = {}) {
+  const unsigned mask = detail::dim_mask({"squeeze", here}, dims, x.checked({"squeeze", here})->ndim);
+  detail::Shape to;
   for (int i = 0; i < x.impl()->ndim; ++i)
     if (x.impl()->dims[i] != 1 || !(mask >> i & 1)) to.push_back(x.impl()->dims[i]);
   return view(x, to, here);
@@ -167,7 +168,7 @@ template <Device D, Element T>
 std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, const std::vector<Index>& sizes, Index dim = 0, Here here = {}) {
   const ErrorName name({"split", here});
   Index total = 0;
-  for (Index size : sizes) total = checked_sum({"split", here}, {total, size});
+  for (Index size : sizes) total = detail::checked_sum({"split", here}, {total, size});
   if (total != x.size(dim)) fail({"split", here}, {"sizes add up to ", total, ", not to the dimension's ", x.size(dim)});
   std::vector<Tensor<D, T>> pieces;
   Index start = 0;

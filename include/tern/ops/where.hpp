@@ -22,7 +22,7 @@ Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, cons
 
 /// The same, with a number in place of a or b. Error if integers of type T do not hold it.
 template <Device D, Element T>
-Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, number_t<T> b,
+Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, detail::number_t<T> b,
                    Here here = {}) {
   const auto f = [b = detail::operand<T>({"where", here}, b)](auto c, auto x) { return where(c != 0, x, decltype(x)(b)); };
   const auto y = detail::map<T>({"where", here}, f, condition, a);
@@ -30,7 +30,7 @@ Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, numb
   return y;
 }
 template <Device D, Element T>
-Tensor<D, T> where(const Tensor<D, bool>& condition, number_t<T> a, const Tensor<D, T>& b,
+Tensor<D, T> where(const Tensor<D, bool>& condition, detail::number_t<T> a, const Tensor<D, T>& b,
                    Here here = {}) {
   const auto f = [a = detail::operand<T>({"where", here}, a)](auto c, auto x) { return where(c != 0, decltype(x)(a), x); };
   const auto y = detail::map<T>({"where", here}, f, condition, b);
@@ -46,11 +46,11 @@ Tensor<D, T> where(const Tensor<D, bool>& condition, T a, T b, Here here = {}) {
 
 template <Device D0, Device D1, Element T1, Device D2, Element T2>
   requires(!std::is_same_v<Tensor<D1, T1>, Tensor<D2, T2>>)
-Refusal<Tensor<D1, T1>, Tensor<D2, T2>> where(const Tensor<D0, bool>&, const Tensor<D1, T1>&, const Tensor<D2, T2>&)
+detail::Refusal<Tensor<D1, T1>, Tensor<D2, T2>> where(const Tensor<D0, bool>&, const Tensor<D1, T1>&, const Tensor<D2, T2>&)
     TERN_REFUSED(D1, D2);
 template <Device D0, Device D1, Element T>
   requires(!std::is_same_v<D0, D1>)
-Refusal<Tensor<D0, bool>, Tensor<D1, T>> where(const Tensor<D0, bool>&, const Tensor<D1, T>&, const Tensor<D1, T>&)
+detail::Refusal<Tensor<D0, bool>, Tensor<D1, T>> where(const Tensor<D0, bool>&, const Tensor<D1, T>&, const Tensor<D1, T>&)
     TERN_REFUSED(D0, D1);
 
 namespace detail {
@@ -113,23 +113,23 @@ struct Bounds {
 /// x limited to [min, max]. Either bound may be missing. max if min > max. The gradient at a bound is 0. Error if
 /// integers of type T do not hold a bound.
 template <Device D, Element T>
-Tensor<D, T> clamp(const Tensor<D, T>& x, std::optional<number_t<T>> min,
-                   std::optional<number_t<T>> max = {}, Here here = {}) {
+Tensor<D, T> clamp(const Tensor<D, T>& x, std::optional<detail::number_t<T>> min,
+                   std::optional<detail::number_t<T>> max = {}, Here here = {}) {
   const detail::Bounds<T> bounds({"clamp", here}, min, max);
   return detail::unary({"clamp", here}, x, bounds.expression(), [low = bounds.min, high = bounds.max](auto g, auto v) {
     return where(v > low, where(v < high, g, 0), 0);
   });
 }
 template <Device D, Element T>
-const Tensor<D, T>& clamp_(const Tensor<D, T>& x, std::optional<number_t<T>> min,
-                           std::optional<number_t<T>> max = {}, Here here = {}) {
+const Tensor<D, T>& clamp_(const Tensor<D, T>& x, std::optional<detail::number_t<T>> min,
+                           std::optional<detail::number_t<T>> max = {}, Here here = {}) {
   const detail::Bounds<T> bounds({"clamp_", here}, min, max);
   return detail::pointwise_({"clamp_", here}, bounds.expression(), [&] { return clamp(x, min, max, here); }, x);
 }
 
 /// x, at least min. A min that is a tensor shares the gradient where the two are equal.
 template <Device D, Element T>
-Tensor<D, T> clamp_min(const Tensor<D, T>& x, number_t<T> min, Here here = {}) {
+Tensor<D, T> clamp_min(const Tensor<D, T>& x, detail::number_t<T> min, Here here = {}) {
   return clamp(x, min, {}, here);
 }
 template <Device D, Element T>
@@ -138,14 +138,14 @@ Tensor<D, T> clamp_min(const Tensor<D, T>& x, const Tensor<D, T>& min, Here here
 }
 
 template <Device D, Element T>
-const Tensor<D, T>& clamp_min_(const Tensor<D, T>& x, number_t<T> min, Here here = {}) {
+const Tensor<D, T>& clamp_min_(const Tensor<D, T>& x, detail::number_t<T> min, Here here = {}) {
   const ErrorName name({"clamp_min_", here});
   return clamp_(x, min, {}, here);
 }
 
 /// x, at most max. A max that is a tensor shares the gradient where the two are equal.
 template <Device D, Element T>
-Tensor<D, T> clamp_max(const Tensor<D, T>& x, number_t<T> max, Here here = {}) {
+Tensor<D, T> clamp_max(const Tensor<D, T>& x, detail::number_t<T> max, Here here = {}) {
   return clamp(x, {}, max, here);
 }
 template <Device D, Element T>
@@ -154,7 +154,7 @@ Tensor<D, T> clamp_max(const Tensor<D, T>& x, const Tensor<D, T>& max, Here here
 }
 
 template <Device D, Element T>
-const Tensor<D, T>& clamp_max_(const Tensor<D, T>& x, number_t<T> max, Here here = {}) {
+const Tensor<D, T>& clamp_max_(const Tensor<D, T>& x, detail::number_t<T> max, Here here = {}) {
   const ErrorName name({"clamp_max_", here});
   return clamp_(x, {}, max, here);
 }

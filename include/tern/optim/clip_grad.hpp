@@ -14,7 +14,7 @@ namespace detail {
 
 /// Calls f(gradient) for every parameter that has one.
 template <class... D, class... T, class F>
-void each_gradient(const Parameters<TensorType<D, T>...>& parameters, const F& f) {
+void each_gradient(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters, const F& f) {
   for (const NamedTensor& p : parameters) {
     if (!p.tensor.impl()->node || !p.tensor.impl()->node->gradient) continue;
     ((p.tensor.template is<D, T>() ? f(p.tensor.template as<D, T>().grad()) : void()), ...);
@@ -23,7 +23,7 @@ void each_gradient(const Parameters<TensorType<D, T>...>& parameters, const F& f
 
 /// The device of the first parameter on a device of kind Kind; without such a parameter, the thread's.
 template <class Kind, class... D, class... T>
-Kind first_device(const Parameters<TensorType<D, T>...>& parameters) {
+Kind first_device(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters) {
   for (const NamedTensor& p : parameters)
     if (((std::is_same_v<D, Kind> && p.tensor.template is<D, T>()) || ...))
       return tern::detail::device_at<Kind>(p.tensor.impl()->ordinal);
@@ -47,20 +47,20 @@ TERN_INSTANCE(Tensor<Cpu, double> power_sum(const Tensor<Cpu>&, double))
 template <class D, class T>
 struct GradientGroup {
   std::vector<Tensor<D, T>> tensors;
-  std::vector<const Array*> arrays;
+  std::vector<const backend::Array*> arrays;
 };
 
 /// Calls f(group) for groups that have all gradients. The host's memory is busy with one, and one with gaps is a group of its own.
 template <class... D, class... T, class F>
-void each_gradient_group(const Parameters<TensorType<D, T>...>& parameters, const F& f) {
-  const auto of_type = [&]<class K, class E>(TensorType<K, E>) {
+void each_gradient_group(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters, const F& f) {
+  const auto of_type = [&]<class K, class E>(tern::detail::TensorType<K, E>) {
     std::vector<GradientGroup<K, E>> groups;
     each_gradient(parameters, [&]<class X>(const X& g) {
       if constexpr (std::is_same_v<X, Tensor<K, E>>) {
         GradientGroup<K, E>* own = nullptr;
-        if (!HostDevice<K> && is_dense(*g.impl()))
+        if (!HostDevice<K> && tern::detail::is_dense(*g.impl()))
           for (auto& group : groups)
-            if (group.arrays[0]->ordinal == g.impl()->ordinal && is_dense(*group.arrays[0])) own = &group;
+            if (group.arrays[0]->ordinal == g.impl()->ordinal && tern::detail::is_dense(*group.arrays[0])) own = &group;
         if (!own) own = &groups.emplace_back();
         own->tensors.push_back(g);
         own->arrays.push_back(g.impl());
@@ -68,7 +68,7 @@ void each_gradient_group(const Parameters<TensorType<D, T>...>& parameters, cons
     });
     for (const auto& group : groups) f(group);
   };
-  (of_type(TensorType<D, T>{}), ...);
+  (of_type(tern::detail::TensorType<D, T>{}), ...);
 }
 
 /// The sum of |x|^p over a group; for infinite p, the largest |x|.
@@ -99,7 +99,7 @@ void scale(const GradientGroup<D, T>& group, const Tensor<D, double>& factor) {
       return;
     }
   }
-  for (const auto& g : group.tensors) g.mul_(factor.to(Type<T>{}));
+  for (const auto& g : group.tensors) g.mul_(factor.to(tern::detail::Type<T>{}));
 }
 
 }  // namespace detail
@@ -108,10 +108,10 @@ void scale(const GradientGroup<D, T>& group, const Tensor<D, double>& factor) {
 /// before, as a 0-d tensor on the first parameters' device, so nothing waits for it. If the norm is infinite or NaN,
 /// the gradients become NaN or infinite too.
 template <class First, class... Rest, class... TensorTypes>
-Tensor<First, double> clip_grad_norm_(const Parameters<TensorType<First, Rest...>, TensorTypes...>& parameters, double max_norm,
+Tensor<First, double> clip_grad_norm_(const tern::detail::Parameters<tern::detail::TensorType<First, Rest...>, TensorTypes...>& parameters, double max_norm,
                                       double norm_type = 2, Here here = {}) {
   if (!(norm_type > 0)) fail("clip_grad_norm_", {"norm_type must be positive, not ", norm_type});
-  const Site at(here);
+  const tern::detail::Site at(here);
   const NoGradGuard off;
   const First device = detail::first_device<First>(parameters);
   Tensor<First, double> total;
@@ -128,9 +128,9 @@ Tensor<First, double> clip_grad_norm_(const Parameters<TensorType<First, Rest...
 
 /// Clamps every element of all gradients to [-clip_value, clip_value].
 template <class... D, class... T>
-void clip_grad_value_(const Parameters<TensorType<D, T>...>& parameters, double clip_value, Here here = {}) {
+void clip_grad_value_(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters, double clip_value, Here here = {}) {
   if (!(clip_value >= 0)) fail("clip_grad_value_", {"clip_value must not be negative: ", clip_value});
-  const Site at(here);
+  const tern::detail::Site at(here);
   const NoGradGuard off;
   detail::each_gradient(parameters, [&](const auto& g) { g.clamp_(-clip_value, clip_value); });
 }

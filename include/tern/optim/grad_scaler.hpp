@@ -92,23 +92,23 @@ struct GradScaler final : GradScalerBase {
   /// loss times the scale, as floats if the loss is in 16 bits. loss may have any shape.
   template <Floating T>
   Tensor<D, compute_t<T>> scale(const Tensor<D, T>& loss, Here here = {}) const {
-    const Site at(here);
-    const auto wide = to_type(loss, Type<compute_t<T>>{});
-    return options_.enabled ? mul(wide, to_type(scale_, Type<compute_t<T>>{})) : wide;
+    const tern::detail::Site at(here);
+    const auto wide = to_type(loss, tern::detail::Type<compute_t<T>>{});
+    return options_.enabled ? mul(wide, to_type(scale_, tern::detail::Type<compute_t<T>>{})) : wide;
   }
 
   /// Divides the optimiser's gradients by the scale, and looks for what is not finite, in one pass. Error if this was done since the
   /// last update().
   void unscale_(Optimizer& optimizer, Here here = {}) {
     if (!options_.enabled) return;
-    const Site at(here);
+    const tern::detail::Site at(here);
     const NoGradGuard off;
     State& state = state_of(optimizer);
     begin_unscale(state);
     if (!state.found.defined()) state.found = empty_like(scale_);
     backend::run<D>(backend::Fill<float>{*state.found.impl(), 0});
     bool any = false;
-    for (const Slot& slot : optimizer.slots()) {
+    for (const Slot& slot : optimizer.state_slots()) {
       if (!has_gradient(slot)) continue;
       any = true;
       const AnyTensor& p = slot.parameter;
@@ -137,7 +137,7 @@ struct GradScaler final : GradScalerBase {
   /// Changes the scale by what was found since the last update(). Error if no gradients were unscaled.
   void update(Here here = {}) {
     if (!options_.enabled) return;
-    const Site at(here);
+    const tern::detail::Site at(here);
     const NoGradGuard off;
     Tensor<D> found;
     for (const AnyTensor& one : take_found()) found = found.defined() ? maximum(found, one.as<D>()) : one.as<D>();
@@ -148,7 +148,7 @@ struct GradScaler final : GradScalerBase {
       scale = where(overflowed, scale * V(back), where(is_due & isfinite(grown), grown, scale));
       tracker = where(overflowed | is_due, V(0), next);
     };
-    const Array* const arrays[] = {scale_.impl(), growth_tracker_.impl(), found.impl()};
+    const backend::Array* const arrays[] = {scale_.impl(), growth_tracker_.impl(), found.impl()};
     backend::run<D, float, float, const float>(backend::Update(rule, arrays));
     tern::detail::bump_version(scale_.impl());
   }
@@ -164,19 +164,19 @@ struct GradScaler final : GradScalerBase {
 
  private:
   static bool has_gradient(const Slot& slot) {
-    const Node* const node = slot.parameter.impl()->node;
+    const tern::detail::Node* const node = slot.parameter.impl()->node;
     return node && node->gradient;
   }
 
   /// Unscales the gradients of type T.
   template <class T>
   void unscale(const Optimizer& optimizer, const State& state) const {
-    std::vector<const Array*> gradients;
-    for (const Slot& slot : optimizer.slots()) {
+    std::vector<const backend::Array*> gradients;
+    for (const Slot& slot : optimizer.state_slots()) {
       if (!has_gradient(slot) || !slot.parameter.template is<D, T>()) continue;
-      Node* const node = slot.parameter.impl()->node;
-      if (!is_dense(*node->gradient)) {
-        TensorImpl* const dense = tern::detail::copied(tern::detail::device_ops<D>, node->gradient);
+      tern::detail::Node* const node = slot.parameter.impl()->node;
+      if (!tern::detail::is_dense(*node->gradient)) {
+        tern::detail::TensorImpl* const dense = tern::detail::copied(tern::detail::device_ops<D>, node->gradient);
         tern::detail::release(std::exchange(node->gradient, dense));
       }
       tern::detail::bump_version(node->gradient);

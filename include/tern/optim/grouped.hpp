@@ -18,20 +18,20 @@ class Grouped : public Optimizer {
   /// A list of parameters that share options.
   struct List {
     template <class... P>
-    List(const Parameters<P...>& list) : parameters(list), ops_for(&Optimizer::ops_for<Rule, P...>) {}
+    List(const tern::detail::Parameters<P...>& list) : parameters(list), ops_for(&Optimizer::ops_for<Rule, P...>) {}
     std::vector<NamedTensor> parameters;
     const SlotOps* (*ops_for)(const AnyTensor& parameter);
   };
   /// PyTorch's {'params': …, 'lr': …}. Options that are not given have the rule's defaults.
   struct Group {
     template <class... P>
-    Group(const Parameters<P...>& parameters, Options o = {}) : list(parameters), options(o) {}
+    Group(const tern::detail::Parameters<P...>& parameters, Options o = {}) : list(parameters), options(o) {}
     List list;
     Options options;
   };
 
   template <class... P>
-  Grouped(const Parameters<P...>& parameters, Options options = {}) : Optimizer(Rule::name, Rule::states) {
+  Grouped(const tern::detail::Parameters<P...>& parameters, Options options = {}) : Optimizer(Rule::name, Rule::states) {
     add(all_of(parameters), options);
   }
   [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups) : Optimizer(Rule::name, Rule::states) {
@@ -67,7 +67,7 @@ class Grouped : public Optimizer {
 
  private:
   template <class... P>
-  static detail::ParameterList all_of(const Parameters<P...>& parameters) {
+  static detail::ParameterList all_of(const tern::detail::Parameters<P...>& parameters) {
     return {parameters, &Optimizer::ops_for<Rule, P...>};
   }
 

@@ -44,7 +44,7 @@ class LBFGS {
   using Vector = Tensor<D, T>;
 
  public:
-  LBFGS(const Parameters<TensorType<D, T>>& parameters, LBFGSOptions options = {}) : options_(options) {
+  LBFGS(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& parameters, LBFGSOptions options = {}) : options_(options) {
     if (parameters.empty()) fail(name, {"there are no parameters"});
     if (!(options.lr >= 0)) fail(name, {"lr must not be negative: ", options.lr});
     if (options.max_iter < 1) fail(name, {"max_iter must be positive, not ", options.max_iter});
@@ -64,7 +64,7 @@ class LBFGS {
   /// The learning rate, the last step and the history, which are enough to continue bit for bit.
   StateDict state_dict() const {
     StateDict dict;
-    const auto add = [&](std::initializer_list<Piece> entry, const AnyTensor& x) { tern::detail::append(dict, entry, x); };
+    const auto add = [&](std::initializer_list<tern::detail::Piece> entry, const AnyTensor& x) { tern::detail::append(dict, entry, x); };
     add({"lr"}, full<Cpu, double>({}, options_.lr));
     add({"step"}, full<Cpu, double>({}, step_));
     add({"scale"}, full<Cpu, double>({}, scale_));
@@ -92,14 +92,14 @@ class LBFGS {
   /// Resets all gradients to undefined.
   void zero_grad() {
     for (const Vector& p : parameters_)
-      if (Node* const node = p.impl()->node) tern::detail::release(std::exchange(node->gradient, nullptr));
+      if (tern::detail::Node* const node = p.impl()->node) tern::detail::release(std::exchange(node->gradient, nullptr));
   }
 
   /// closure() resets the gradients, computes them again and returns the loss, a tensor or a number. step() returns its
   /// first loss. The host waits for each loss, and for each number that decides how the search goes on.
   template <class F>
   double step(const F& closure, Here here = {}) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     const NoGradGuard off;
     const Index allowed = evaluations_ + options_.max_eval;
     double loss = evaluate(closure);
@@ -160,7 +160,7 @@ class LBFGS {
   State read(const StateDict& dict) const {
     detail::StateReader reader("load_state_dict", dict);
     const Vector all = gathered();
-    const auto vector = [&](std::initializer_list<Piece> entry) {
+    const auto vector = [&](std::initializer_list<tern::detail::Piece> entry) {
       const AnyTensor* const x = reader.find(entry, all);
       return x ? to_device(x->cpu().as<Cpu, T>(), all.device()).clone() : Vector();
     };
@@ -208,14 +208,14 @@ class LBFGS {
     Index first = 0;
     for (std::size_t i = 0; i < from.size(); first += from[i++].numel()) {
       const Vector d = direction_.narrow(0, first, from[i].numel()).reshape(from[i].shape());
-      parameters_[i].detach().copy_(add(from[i], d, scalar_t<T>(t)));
+      parameters_[i].detach().copy_(add(from[i], d, tern::detail::scalar_t<T>(t)));
     }
   }
 
   /// Adds the last step to the history and computes the direction -H g by the two-loop recursion.
   void turn(const Vector& gradient) {
     if (before_.defined()) {
-      const Vector y = gradient - before_, s = direction_ * scalar_t<T>(step_);
+      const Vector y = gradient - before_, s = direction_ * tern::detail::scalar_t<T>(step_);
       const double ys = dot(y, s).item();
       if (ys > 1e-10) {
         if (Index(history_.size()) == options_.history_size) history_.erase(history_.begin());
@@ -227,12 +227,12 @@ class LBFGS {
     std::vector<double> along(history_.size());
     for (std::size_t i = history_.size(); i-- > 0;) {
       along[i] = double(dot(history_[i].s, q).item()) * history_[i].rho;
-      q = add(q, history_[i].y, scalar_t<T>(-along[i]));
+      q = add(q, history_[i].y, tern::detail::scalar_t<T>(-along[i]));
     }
-    q = q * scalar_t<T>(scale_);
+    q = q * tern::detail::scalar_t<T>(scale_);
     for (std::size_t i = 0; i < history_.size(); ++i) {
       const double back = double(dot(history_[i].y, q).item()) * history_[i].rho;
-      q = add(q, history_[i].s, scalar_t<T>(along[i] - back));
+      q = add(q, history_[i].s, tern::detail::scalar_t<T>(along[i] - back));
     }
     direction_ = q;
   }

@@ -25,7 +25,7 @@ struct ExponentialMovingAverageOptions {
 class TERN_API ExponentialMovingAverage {
  public:
   template <class... P>
-  ExponentialMovingAverage(const Parameters<P...>& parameters, ExponentialMovingAverageOptions options = {})
+  ExponentialMovingAverage(const tern::detail::Parameters<P...>& parameters, ExponentialMovingAverageOptions options = {})
       : decay_(options.decay) {
     if (!(options.decay >= 0 && options.decay <= 1)) fail(name, {"decay must be in [0, 1], not ", options.decay});
     for (const NamedTensor& p : parameters) add(p, ops_for<P...>(p.tensor));
@@ -74,11 +74,11 @@ class TERN_API ExponentialMovingAverage {
       return average;
     }
     static void blend(const AnyTensor& average, const AnyTensor& parameter, double weight) {
-      const Array* const arrays[] = {average.impl(), parameter.impl()};
+      const backend::Array* const arrays[] = {average.impl(), parameter.impl()};
       backend::run<D, S, const T>(backend::Update([=]<class V>(V& a, V p) { a = a + V(weight) * (p - a); }, arrays));
     }
     static void put(const AnyTensor& parameter, const AnyTensor& average) {
-      const Array* const arrays[] = {parameter.impl(), average.impl()};
+      const backend::Array* const arrays[] = {parameter.impl(), average.impl()};
       backend::run<D, T, const S>(backend::Update([]<class V>(V& p, V a) { p = a; }, arrays));
     }
     static constexpr Ops ops{&zeros, &blend, &put, &tern::detail::overwrite<D, S>};
@@ -87,7 +87,7 @@ class TERN_API ExponentialMovingAverage {
   template <class... P>
   static const Ops* ops_for(const AnyTensor& parameter) {
     const Ops* ops = nullptr;
-    [[maybe_unused]] const auto look = [&]<class D, class T>(TensorType<D, T>) {
+    [[maybe_unused]] const auto look = [&]<class D, class T>(tern::detail::TensorType<D, T>) {
       if (parameter.is<D, T>()) ops = &For<D, T>::ops;
     };
     (look(P{}), ...);

@@ -5,7 +5,7 @@
 namespace tern::inline TERN_BUILD::optim {
 
 [[gnu::noinline]] TERN_INLINE void ExponentialMovingAverage::update(Here here) {
-  const Site at(here);
+  const tern::detail::Site at(here);
   if (entries_[0].kept.defined()) fail(name, {"update() between apply() and restore(): the weights are the averages"});
   if (updates_ == 0 && tern::detail::capture) fail(name, {"the first update copies the weights: run one before the capture"});
   for (const Entry& e : entries_) e.ops->blend(e.average, e.parameter, updates_ == 0 ? 1 : 1 - decay_);
@@ -13,7 +13,7 @@ namespace tern::inline TERN_BUILD::optim {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::apply(Here here) {
-  const Site at(here);
+  const tern::detail::Site at(here);
   if (entries_[0].kept.defined()) fail(name, {"apply() twice without restore()"});
   if (updates_ == 0) fail(name, {"apply() before the first update()"});
   for (Entry& e : entries_) {
@@ -25,7 +25,7 @@ namespace tern::inline TERN_BUILD::optim {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::restore(Here here) {
-  const Site at(here);
+  const tern::detail::Site at(here);
   if (!entries_[0].kept.defined()) fail(name, {"restore() without apply()"});
   for (Entry& e : entries_) {
     e.ops->put(e.parameter, e.kept);
@@ -67,7 +67,7 @@ namespace tern::inline TERN_BUILD::optim {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::add(const NamedTensor& p, const Ops* ops) {
-  if (!is_dense(*p.tensor.impl())) fail(name, {"parameter ", p.name, " has gaps in memory"});
+  if (!tern::detail::is_dense(*p.tensor.impl())) fail(name, {"parameter ", p.name, " has gaps in memory"});
   entries_.push_back({p.name, p.tensor, ops->zeros(p.tensor), {}, ops});
 }
 

@@ -71,12 +71,12 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
       if (p.tensor.shape().n != 2) fail(name, {"only matrices can be stepped; parameter ", p.name, " has shape ", p.tensor.shape()});
   }
 
-  static double ratio(AdjustLR adjust, const Shape& shape);
+  static double ratio(AdjustLR adjust, const tern::detail::Shape& shape);
 
   template <class D, class T>
   static void update(Optimizer& optimizer, const Step& step) {
     const MuonOptions& o = options_of(optimizer, step);
-    Slot& slot = *step.slots[0];
+    Slot& slot = *step.state_slots[0];
     const double keep = 1 - o.lr * o.weight_decay, rate = o.lr * ratio(o.adjust_lr_fn, slot.parameter.shape());
     update_by<D, T>(step, 1, [&](const Tensor<D, T>& g) { return direction<D, T>(slot, g, o); },
                     [=]<class V>(V& p, V x) { p = V(keep) * p - V(rate) * x; });
@@ -88,7 +88,7 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
     const auto buffer = slot.state[0].template as<D, S>(), mixed = empty<D, S>(gradient.shape(), gradient.device());
     tern::detail::take_order(mixed.impl(), *gradient.impl());
     const double fresh = 1 - o.momentum, from_buffer = o.nesterov ? o.momentum : 1;
-    const Array* const arrays[] = {buffer.impl(), mixed.impl(), gradient.impl()};
+    const backend::Array* const arrays[] = {buffer.impl(), mixed.impl(), gradient.impl()};
     const auto mix = [=]<class V>(V& b, V& m, V g) {
       b = b + V(fresh) * (g - b);
       m = g + V(from_buffer) * (b - g);

@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::optim {
 
-TERN_INLINE double Muon::ratio(AdjustLR adjust, const Shape& shape) {
+TERN_INLINE double Muon::ratio(AdjustLR adjust, const tern::detail::Shape& shape) {
   const double rows = double(shape[0]), columns = double(shape[1]);
   if (adjust == AdjustLR::match_rms_adamw) return 0.2 * std::sqrt(rows > columns ? rows : columns);
   const double squared = rows / columns;

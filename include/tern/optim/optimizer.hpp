@@ -29,13 +29,13 @@ class Shards {
   virtual ~Shards() {}
 
   /// Gives the slots from `first` on their owners.
-  virtual void assign(std::vector<Slot>& slots, std::size_t first) = 0;
+  virtual void assign(std::vector<Slot>& state_slots, std::size_t first) = 0;
   /// Error unless all ranks have gradients of the same slots.
-  virtual void before_step(const std::vector<Slot>& slots) = 0;
+  virtual void before_step(const std::vector<Slot>& state_slots) = 0;
   /// Gives all ranks the parameters as their owners' steps have left them.
-  virtual void after_step(const std::vector<Slot>& slots) = 0;
+  virtual void after_step(const std::vector<Slot>& state_slots) = 0;
   /// The slots with the states of all ranks, in host memory.
-  virtual std::vector<Slot> gathered(const std::vector<Slot>& slots) = 0;
+  virtual std::vector<Slot> gathered(const std::vector<Slot>& state_slots) = 0;
 
   const int rank;
 };
@@ -47,7 +47,7 @@ struct RestoredState {
   struct Group {
     double lr, initial_lr, momentum;  // initial_lr: negative if there is none
   };
-  std::vector<Slot> slots;
+  std::vector<Slot> state_slots;
   std::vector<Group> groups;
 };
 
@@ -78,7 +78,7 @@ class TERN_API Optimizer {
   /// Resets all gradients to undefined.
   void zero_grad() {
     for (Slot& slot : slots_) {
-      if (Node* const node = slot.parameter.impl()->node) tern::detail::release(std::exchange(node->gradient, nullptr));
+      if (tern::detail::Node* const node = slot.parameter.impl()->node) tern::detail::release(std::exchange(node->gradient, nullptr));
     }
   }
 
@@ -90,7 +90,7 @@ class TERN_API Optimizer {
   /// they count steps on the host.
   void step_unless(const AnyTensor& found, Here here = {});
 
-  const std::vector<Slot>& slots() const { return slots_; }
+  const std::vector<Slot>& state_slots() const { return slots_; }
 
   /// All state of the optimiser, by parameter and with PyTorch's names, its learning rates, and those that schedules start from: enough to
   /// continue bit for bit. Names of group i > 0 begin with groupi/.
@@ -130,7 +130,7 @@ class TERN_API Optimizer {
   template <class Rule, class... TensorTypes>
   static const SlotOps* ops_for(const AnyTensor& parameter) {
     const SlotOps* ops = nullptr;
-    [[maybe_unused]] const auto look = [&]<class D, class T>(TensorType<D, T>) {
+    [[maybe_unused]] const auto look = [&]<class D, class T>(tern::detail::TensorType<D, T>) {
       if (parameter.is<D, T>()) ops = &slot_ops<Rule, D, T>;
     };
     (look(TensorTypes{}), ...);
@@ -183,7 +183,7 @@ class TERN_API Optimizer {
     return x;
   }
 
-  RestoredState restored(const char* op, std::vector<Slot> slots, const StateDict& dict);
+  RestoredState restored(const char* op, std::vector<Slot> state_slots, const StateDict& dict);
 
   const char* name_;
   std::initializer_list<const char*> state_names_;

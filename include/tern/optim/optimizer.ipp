@@ -28,12 +28,12 @@ namespace tern::inline TERN_BUILD::optim::detail {
 }
 
 /// Error if an element is negative. `state` has any device and floating-point type.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_not_negative(const char* op, std::initializer_list<Piece> name, const AnyTensor& state) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void check_not_negative(const char* op, std::initializer_list<tern::detail::Piece> name, const AnyTensor& state) {
   AnyTensor x = state.cpu();
   if (!x.impl()->contiguous) x = Tensor<Cpu>(tern::detail::copy_on_host(x.impl()));
   for (Index i = 0; i < x.numel(); ++i)
     if (const double value = tern::detail::floating_at(*x.impl(), i); value < 0)
-      fail(op, {"the optimiser's ", text(name), " has a negative element: ", value});
+      fail(op, {"the optimiser's ", tern::detail::text(name), " has a negative element: ", value});
 }
 
 }  // namespace tern::optim::detail
@@ -58,12 +58,12 @@ TERN_INLINE Optimizer::~Optimizer() { forget_graphs(); }
 }
 
 TERN_INLINE void Optimizer::step(Here here) {
-  const Site at(here);
+  const tern::detail::Site at(here);
   step_each({});
 }
 
 TERN_INLINE void Optimizer::step_unless(const AnyTensor& found, Here here) {
-  const Site at(here);
+  const tern::detail::Site at(here);
   bool on_host = false;
   for (const Slot& slot : slots_) on_host = on_host || slot.ops->counts_on_host;
   if (!on_host) return step_each(found);
@@ -79,7 +79,7 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   };
   std::vector<Slot*> waiting;  // for others to take the step with
   for (Slot& slot : slots_) {
-    const Node* const node = slot.parameter.impl()->node;
+    const tern::detail::Node* const node = slot.parameter.impl()->node;
     if (!node || !node->gradient || !is_here(slot)) continue;
     if (!found.defined() && slot.skipped.defined()) [[unlikely]] detail::settle(slot);
     slot.found = found;
@@ -125,13 +125,13 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE RestoredState Optimizer::read(const StateDict& dict) {
-  std::vector<Slot> slots(slots_.size());
-  for (std::size_t i = 0; i < slots.size(); ++i) {
+  std::vector<Slot> state_slots(slots_.size());
+  for (std::size_t i = 0; i < state_slots.size(); ++i) {
     const Slot& slot = slots_[i];
-    set(slots[i], slot.name, slot.group, slot.parameter, slot.ops);
-    slots[i].owner = slot.owner;
+    set(state_slots[i], slot.name, slot.group, slot.parameter, slot.ops);
+    state_slots[i].owner = slot.owner;
   }
-  return restored("load_state_dict", std::move(slots), dict);
+  return restored("load_state_dict", std::move(state_slots), dict);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Optimizer::Optimizer(const char* name, std::initializer_list<const char*> state_names)
@@ -144,14 +144,14 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
       if (other.parameter.impl() == p.tensor.impl())
         fail(name_, {"parameter ", p.name, " is in another group, as ", other.name});
   const std::size_t groups = group_count(), before = slots_.size();
-  std::vector<Slot> slots = slots_;
-  slots.resize(before + list.parameters.size());
-  fill(&slots[before], groups, list);
+  std::vector<Slot> state_slots = slots_;
+  state_slots.resize(before + list.parameters.size());
+  fill(&state_slots[before], groups, list);
   std::vector<double> rates(groups + 1, -1);
   for (std::size_t i = 0; i < groups; ++i) rates[i] = initial_lr_[i];
-  if (shards_) shards_->assign(slots, before);
+  if (shards_) shards_->assign(state_slots, before);
   forget_graphs();
-  slots_.swap(slots);
+  slots_.swap(state_slots);
   initial_lr_.swap(rates);
 }
 
@@ -164,27 +164,27 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   if (groups != group_count()) fail("to", {Index(groups), " lists of parameters for ", Index(group_count()), " groups"});
   std::size_t count = 0;
   for (std::size_t group = 0; group < groups; ++group) count += lists[group].parameters.size();
-  std::vector<Slot> slots(count);
-  Slot* next = slots.data();
+  std::vector<Slot> state_slots(count);
+  Slot* next = state_slots.data();
   for (std::size_t group = 0; group < groups; ++group) next = fill(next, group, lists[group]);
   const StateDict dict = state_dict();
-  if (shards_) shards_->assign(slots, 0);
-  take(restored("to", std::move(slots), dict));
+  if (shards_) shards_->assign(state_slots, 0);
+  take(restored("to", std::move(state_slots), dict));
 }
 
 TERN_INLINE void Optimizer::take_step(const Step& step) {
   const auto count = [&](Index by) {
-    for (std::size_t i = 0; i < step.count; ++i) step.slots[i]->steps += by;
+    for (std::size_t i = 0; i < step.count; ++i) step.state_slots[i]->steps += by;
   };
   count(1);
   try {
-    step.slots[0]->ops->update(*this, step);
+    step.state_slots[0]->ops->update(*this, step);
   } catch (...) {
     count(-1);
     throw;
   }
   for (std::size_t i = 0; i < step.count; ++i) {
-    Slot& slot = *step.slots[i];
+    Slot& slot = *step.state_slots[i];
     tern::detail::bump_version(slot.parameter.impl());
     slot.version = slot.parameter.impl()->owner->version;
   }
@@ -194,14 +194,14 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
   take_step(step);
   std::vector<Index> items;
   for (std::size_t i = 0; i < step.count; ++i) {
-    --step.slots[i]->steps;
-    items.push_back(step.slots[i] - slots_.data());
+    --step.state_slots[i]->steps;
+    items.push_back(step.state_slots[i] - slots_.data());
   }
   const auto again = [](void* self, const Index* at, Index count) {
     auto& optimizer = *static_cast<Optimizer*>(self);
-    std::vector<Slot*> slots;
-    for (Index i = 0; i < count; ++i) slots.push_back(&optimizer.slots_[std::size_t(at[i])]);
-    optimizer.take_step({slots.data(), slots.size()});
+    std::vector<Slot*> state_slots;
+    for (Index i = 0; i < count; ++i) state_slots.push_back(&optimizer.slots_[std::size_t(at[i])]);
+    optimizer.take_step({state_slots.data(), state_slots.size()});
   };
   tern::detail::capture->repeat(this, again, items.data(), Index(items.size()));
 }
@@ -215,14 +215,14 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string Optimizer::prefix(std::size_t group) {
-  return group ? text({"group", Index(group), "/"}) : std::string();
+  return group ? tern::detail::text({"group", Index(group), "/"}) : std::string();
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::set(Slot& slot, const std::string& name, std::size_t group,
                                                            const AnyTensor& parameter, const SlotOps* ops) {
   slot.name = name;
   slot.group = group;
-  if (!ops) fail("parameters", {name, " is of ", name_of(parameter.dtype()), ", which the type of the list does not name"});
+  if (!ops) fail("parameters", {name, " is of ", tern::detail::name_of(parameter.dtype()), ", which the type of the list does not name"});
   slot.parameter = parameter;
   slot.ops = ops;
 }
@@ -232,12 +232,12 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
   return slot;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE RestoredState Optimizer::restored(const char* op, std::vector<Slot> slots, const StateDict& dict) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE RestoredState Optimizer::restored(const char* op, std::vector<Slot> state_slots, const StateDict& dict) {
   detail::StateReader reader(op, dict);
-  for (Slot& slot : slots) {
+  for (Slot& slot : state_slots) {
     slot.steps = reader.count({slot.name, ".step"});
     const AnyTensor* const master = reader.find({slot.name, ".master"}, slot.parameter);
-    if (master && size_of(slot.parameter.dtype()) == 2) slot.master = detail::state_from(slot, *master);
+    if (master && tern::detail::size_of(slot.parameter.dtype()) == 2) slot.master = detail::state_from(slot, *master);
     for (const char* const name : state_names_) {
       const AnyTensor* const state = reader.find({slot.name, ".", name}, slot.parameter);
       if (!state) break;
@@ -257,12 +257,12 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
     if (!rates(group).momentum) refuse_momentum(groups.back().momentum);
   }
   reader.expect_end();
-  return {std::move(slots), std::move(groups)};
+  return {std::move(state_slots), std::move(groups)};
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::take(RestoredState&& state) {
   forget_graphs();
-  slots_ = std::move(state.slots);
+  slots_ = std::move(state.state_slots);
   for (Slot& slot : slots_) slot.version = slot.parameter.impl()->owner->version;
   for (std::size_t group = 0; group < group_count(); ++group) {
     const Rates own = rates(group);

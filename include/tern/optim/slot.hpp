@@ -41,11 +41,11 @@ struct Slot {
 
 /// One step of parameters that share their operations, device, group and number of steps.
 struct Step {
-  Slot* const* slots;
+  Slot* const* state_slots;
   std::size_t count;
 
-  std::size_t group() const { return slots[0]->group; }
-  Index number() const { return slots[0]->steps; }
+  std::size_t group() const { return state_slots[0]->group; }
+  Index number() const { return state_slots[0]->steps; }
 };
 
 namespace detail {
@@ -67,8 +67,8 @@ V one_minus_power(double beta, V t) {
 
 /// x in the memory order of a parameter of its shape; a copy if necessary.
 template <class D, class T>
-[[gnu::noinline]] Tensor<D, T> in_order_of(const Array& parameter, const Tensor<D, T>& x) {
-  if (same_order(*x.impl(), parameter)) return x;
+[[gnu::noinline]] Tensor<D, T> in_order_of(const backend::Array& parameter, const Tensor<D, T>& x) {
+  if (tern::detail::same_order(*x.impl(), parameter)) return x;
   const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
   tern::detail::take_order(y.impl(), parameter);
   backend::run<D>(backend::Copy{*y.impl(), *x.impl()});
@@ -79,16 +79,16 @@ template <class D, class T>
 /// order.
 template <class D, class T>
 [[gnu::noinline]] Tensor<D, T> prepare(Slot& slot, std::size_t states) {
-  TensorImpl* const p = slot.parameter.impl();
+  tern::detail::TensorImpl* const p = slot.parameter.impl();
   if (tern::detail::capture && wants_numbers(slot, states)) [[unlikely]] {
     tern::detail::retain(p);
     return Tensor<D, T>(p);
   }
-  if (!is_dense(*p)) fail("step", {"parameter ", slot.name, " has gaps in memory"});
+  if (!tern::detail::is_dense(*p)) fail("step", {"parameter ", slot.name, " has gaps in memory"});
   if (slot.found.defined() && !slot.skipped.defined())
     slot.skipped = zeros<D, float>({}, tern::detail::device_at<D>(p->ordinal));
   while (slot.state.size() < states) add_state(slot, slot.ops->zeros(slot.parameter));
-  if (is_half_v<T> && (!slot.master.defined() || slot.version != p->owner->version))
+  if (tern::detail::is_half_v<T> && (!slot.master.defined() || slot.version != p->owner->version))
     slot.master = state_from(slot, slot.parameter);
   tern::detail::retain(p->node->gradient);
   return in_order_of(*p, Tensor<D, T>(p->node->gradient));
@@ -105,15 +105,15 @@ inline constexpr std::size_t most_together = HostDevice<D> ? 1 : 96;
 /// Runs f(t, x…) on the elements of the slots' arrays, where t is the number of the step: a double, or a value of the device's if the
 /// host does not know it.
 template <class D, class... T, class F>
-void update_arrays(const Step& step, const Array* const* arrays, const F& f) {
+void update_arrays(const Step& step, const backend::Array* const* arrays, const F& f) {
   const double steps = double(step.number());
   tern::detail::count_update(arrays, int(sizeof...(T)), int(step.count));
   if constexpr (!HostDevice<D>) {
-    if (step.slots[0]->found.defined()) {
-      const Array* skipped[most_together<D>];
-      for (std::size_t i = 0; i < step.count; ++i) skipped[i] = step.slots[i]->skipped.impl();
+    if (step.state_slots[0]->found.defined()) {
+      const backend::Array* skipped[most_together<D>];
+      for (std::size_t i = 0; i < step.count; ++i) skipped[i] = step.state_slots[i]->skipped.impl();
       const auto on_device = [f, steps]<class V>(const V& skips, auto&... x) { f(V(steps) - skips, x...); };
-      return backend::run<D, T...>(backend::UpdateUnless(on_device, arrays, *step.slots[0]->found.impl(), skipped, int(step.count)));
+      return backend::run<D, T...>(backend::UpdateUnless(on_device, arrays, *step.state_slots[0]->found.impl(), skipped, int(step.count)));
     }
   }
   const auto on_host = [f, steps](auto&... x) { f(steps, x...); };
@@ -124,17 +124,17 @@ void update_arrays(const Step& step, const Array* const* arrays, const F& f) {
 template <class D, class T, class G, std::size_t... I, class F>
 void update_with(const Step& step, const Tensor<D, G>* gradients, const F& f, std::index_sequence<I...>) {
   using S = compute_t<T>;
-  constexpr std::size_t masters = is_half_v<T> ? 1 : 0, each = masters + 2 + sizeof...(I);
-  const Array* arrays[each * most_together<D>];
+  constexpr std::size_t masters = tern::detail::is_half_v<T> ? 1 : 0, each = masters + 2 + sizeof...(I);
+  const backend::Array* arrays[each * most_together<D>];
   for (std::size_t i = 0; i < step.count; ++i) {
-    const Slot& slot = *step.slots[i];
-    const Array** const own = arrays + i * each;
-    if constexpr (is_half_v<T>) own[0] = slot.master.impl();
+    const Slot& slot = *step.state_slots[i];
+    const backend::Array** const own = arrays + i * each;
+    if constexpr (tern::detail::is_half_v<T>) own[0] = slot.master.impl();
     own[masters] = slot.parameter.impl();
     own[masters + 1] = gradients[i].impl();
     ((own[masters + 2 + I] = slot.state[I].impl()), ...);
   }
-  if constexpr (is_half_v<T>) {
+  if constexpr (tern::detail::is_half_v<T>) {
     const auto with_master = [f](const auto& t, auto& master, auto& rounded, auto& g, auto&... state) {
       f(t, master, g, state...);
       rounded = master;
@@ -155,9 +155,9 @@ template <class D, class T, int states, class F>
 void update_all(const Step& step, const F& f) {
   begin_launches();
   for (std::size_t done = 0; done < step.count; done += most_together<D>) {
-    const Step part{step.slots + done, std::min(step.count - done, most_together<D>)};
+    const Step part{step.state_slots + done, std::min(step.count - done, most_together<D>)};
     Tensor<D, T> gradients[most_together<D>];
-    for (std::size_t i = 0; i < part.count; ++i) gradients[i] = prepare<D, T>(*part.slots[i], states);
+    for (std::size_t i = 0; i < part.count; ++i) gradients[i] = prepare<D, T>(*part.state_slots[i], states);
     update_with<D, T>(part, gradients, f, std::make_index_sequence<states>{});
   }
 }
@@ -188,7 +188,7 @@ void update_each(const Step& step, const Numbers& numbers, const F& f) {
 /// because the calculation of direction() is in the graph.
 template <class D, class T, class Direction, class F>
 void update_by(const Step& step, std::size_t states, const Direction& direction, const F& f) {
-  Slot& slot = *step.slots[0];
+  Slot& slot = *step.state_slots[0];
   const Tensor<D, T> gradient = detail::prepare<D, T>(slot, states);
   const bool is_replay = tern::detail::capture && tern::detail::capture->is_replay();
   const AnyTensor& same_type = slot.master.defined() ? slot.master : slot.parameter;

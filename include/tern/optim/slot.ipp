@@ -13,7 +13,7 @@ namespace tern::inline TERN_BUILD::optim::detail {
 [[gnu::noinline, gnu::cold]] TERN_INLINE void add_state(Slot& slot, const AnyTensor& state) { slot.state.push_back(state); }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE bool wants_numbers(const Slot& slot, std::size_t states) {
-  const bool is_new = size_of(slot.parameter.dtype()) == 2 &&
+  const bool is_new = tern::detail::size_of(slot.parameter.dtype()) == 2 &&
                       (!slot.master.defined() || slot.version != slot.parameter.impl()->owner->version);
   if (slot.state.size() < states || is_new || (slot.found.defined() && !slot.skipped.defined()))
     fail("step", {"an optimiser allocates its state in its first step: run one before the capture"});

@@ -13,17 +13,17 @@ class TERN_API StateReader {
   StateReader(const char* op, const StateDict& dict, const char* owner = "optimiser");
 
   /// The entry whose name the pieces form: of the parameter's shape and of a floating-point type. Null if there is none.
-  const AnyTensor* find(std::initializer_list<Piece> pieces, const AnyTensor& parameter);
+  const AnyTensor* find(std::initializer_list<tern::detail::Piece> pieces, const AnyTensor& parameter);
 
   /// The number of that name.
   template <class N>
-  N number(std::initializer_list<Piece> pieces) {
+  N number(std::initializer_list<tern::detail::Piece> pieces) {
     return *find_number(pieces).as<Cpu, N>().data();
   }
   /// The number of that name, or another one if there is none.
-  double number_or(std::initializer_list<Piece> pieces, double other);
+  double number_or(std::initializer_list<tern::detail::Piece> pieces, double other);
   /// The number of that name. Error if it is negative.
-  Index count(std::initializer_list<Piece> pieces);
+  Index count(std::initializer_list<tern::detail::Piece> pieces);
 
   /// Error if there are entries that were never looked up.
   void expect_end() const;
@@ -31,7 +31,7 @@ class TERN_API StateReader {
  private:
   const AnyTensor* find(const std::string& name);
 
-  const AnyTensor& find_number(std::initializer_list<Piece> pieces);
+  const AnyTensor& find_number(std::initializer_list<tern::detail::Piece> pieces);
 
   const char* op_;
   const StateDict& dict_;

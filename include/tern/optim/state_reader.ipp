@@ -7,22 +7,22 @@ namespace tern::inline TERN_BUILD::optim::detail {
 [[gnu::noinline, gnu::cold]] TERN_INLINE StateReader::StateReader(const char* op, const StateDict& dict, const char* owner)
     : op_(op), dict_(dict), owner_(owner), used_(dict.size()) {}
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor* StateReader::find(std::initializer_list<Piece> pieces, const AnyTensor& parameter) {
-  const std::string name = text(pieces);
+[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor* StateReader::find(std::initializer_list<tern::detail::Piece> pieces, const AnyTensor& parameter) {
+  const std::string name = tern::detail::text(pieces);
   const AnyTensor* const x = find(name);
   if (x && !(x->shape() == parameter.shape()))
     fail(op_, {"the ", owner_, "'s ", name, " has shape ", x->shape(), ", the parameter ", parameter.shape()});
-  if (x && !is_floating(x->dtype())) fail(op_, {"the ", owner_, "'s ", name, " is of ", name_of(x->dtype())});
+  if (x && !tern::detail::is_floating(x->dtype())) fail(op_, {"the ", owner_, "'s ", name, " is of ", tern::detail::name_of(x->dtype())});
   return x;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double StateReader::number_or(std::initializer_list<Piece> pieces, double other) {
-  return find(text(pieces)) ? number<double>(pieces) : other;
+[[gnu::noinline, gnu::cold]] TERN_INLINE double StateReader::number_or(std::initializer_list<tern::detail::Piece> pieces, double other) {
+  return find(tern::detail::text(pieces)) ? number<double>(pieces) : other;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index StateReader::count(std::initializer_list<Piece> pieces) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE Index StateReader::count(std::initializer_list<tern::detail::Piece> pieces) {
   const Index value = number<Index>(pieces);
-  if (value < 0) fail(op_, {"the ", owner_, "'s ", text(pieces), " must not be negative: ", value});
+  if (value < 0) fail(op_, {"the ", owner_, "'s ", tern::detail::text(pieces), " must not be negative: ", value});
   return value;
 }
 
@@ -40,8 +40,8 @@ namespace tern::inline TERN_BUILD::optim::detail {
   return nullptr;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor& StateReader::find_number(std::initializer_list<Piece> pieces) {
-  const std::string name = text(pieces);
+[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor& StateReader::find_number(std::initializer_list<tern::detail::Piece> pieces) {
+  const std::string name = tern::detail::text(pieces);
   const AnyTensor* const x = find(name);
   if (!x) fail(op_, {"the ", owner_, "'s ", name, " is missing"});
   if (x->numel() != 1) fail(op_, {"the ", owner_, "'s ", name, " is not a number, but has shape ", x->shape()});

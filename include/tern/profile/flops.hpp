@@ -18,9 +18,9 @@ inline double flops() { return detail::device_events.flops; }
 /// copy counts as waiting.
 inline double transfer_seconds() {
   const auto& seconds = detail::device_events.host_seconds;
-  return seconds[int(Work::to_device)] + seconds[int(Work::to_host)];
+  return seconds[int(tern::detail::Work::to_device)] + seconds[int(tern::detail::Work::to_host)];
 }
-inline double wait_seconds() { return detail::device_events.host_seconds[int(Work::wait)]; }
+inline double wait_seconds() { return detail::device_events.host_seconds[int(tern::detail::Work::wait)]; }
 
 /// The peak of fused multiply-adds of floats on all threads, in operations a second (two for each). The measurement
 /// takes about 30 ms.

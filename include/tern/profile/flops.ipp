@@ -5,16 +5,16 @@
 namespace tern::inline TERN_BUILD::profile {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE double peak_flops() {
-  std::vector<double> best(std::size_t(num_threads()), 0);
+  std::vector<double> best(std::size_t(get_num_threads()), 0);
   // Each thread measures its own time while the others compute too, so that a thread that starts late on a busy machine
   // does not distort the result.
-  parallel_for(num_threads(), 1, [&](Index thread, Index) {
-    const double begin = now();
-    for (double start = begin; start - begin < 0.03; start = now()) {
+  tern::detail::parallel_for(get_num_threads(), 1, [&](Index thread, Index) {
+    const double begin = tern::detail::now();
+    for (double start = begin; start - begin < 0.03; start = tern::detail::now()) {
       Index flops;
       backend::run<Cpu>(backend::MultiplyAdds{1 << 15, flops});
       double& rate = best[std::size_t(thread)];
-      rate = std::max(rate, double(flops) / (now() - start));
+      rate = std::max(rate, double(flops) / (tern::detail::now() - start));
     }
   });
   double sum = 0;

@@ -18,7 +18,7 @@ TERN_API void stop();
 
 /// One line of the ledger: all work of one kind that one line of the user's program has caused.
 struct Line {
-  Work work;
+  tern::detail::Work work;
   std::string site;  // file:line
   bool pinned;
   const char* name = "";  // of a collective: "all_reduce"; else of the kind of work
@@ -53,13 +53,13 @@ struct Page {
 
 namespace detail {
 
-inline const char* name_of(Work work) {
+inline const char* name_of(tern::detail::Work work) {
   constexpr const char* names[] = {"kernel", "to device", "to host", "wait", "collective"};
   return names[int(work)];
 }
 
 inline std::string name_of(const Here& site) {
-  return site.line ? text({site.file, ":", Index(site.line)}) : std::string("(no line)");
+  return site.line ? tern::detail::text({site.file, ":", Index(site.line)}) : std::string("(no line)");
 }
 
 /// The time spans in which something went on.
@@ -95,7 +95,7 @@ inline std::vector<Line> lines() { return page().lines; }
 
 /// What a device did since the page was begun. An instant at which several kernels run counts for the one that began first.
 struct DeviceParts {
-  double seconds[int(Phase::other) + 1] = {};  // in kernels and collectives, by the part of a step that queued them
+  double seconds[int(tern::detail::Phase::other) + 1] = {};  // in kernels and collectives, by the part of a step that queued them
   double transfers = 0;                       // in copies from and to the host while nothing was computed
 
   double busy() const {
@@ -126,7 +126,7 @@ struct Transfers {
 /// The copies and waits of this thread so far.
 inline Transfers transfers() {
   const auto& count = tern::detail::device_events.count;
-  return {count[int(Work::to_device)], count[int(Work::to_host)], count[int(Work::wait)]};
+  return {count[int(tern::detail::Work::to_device)], count[int(tern::detail::Work::to_host)], count[int(tern::detail::Work::wait)]};
 }
 
 /// Runs f. Error if its copies or waits differ from the expected ones.

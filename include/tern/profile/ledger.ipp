@@ -63,7 +63,7 @@ namespace tern::inline TERN_BUILD::ledger {
   std::vector<detail::Spans> computing, standing;  // of each device; of each thread of the host, for collectives in host memory
   computing.resize(std::size_t(cuda::device_count()));
   for (const auto& entry : listed.entries) {
-    if (entry.work == Work::kernel) {
+    if (entry.work == tern::detail::Work::kernel) {
       computing[std::size_t(entry.ordinal)].add(entry.start, entry.seconds);
       ++page.kernels;
     } else if (entry.ordinal == cuda::detail::on_host) {
@@ -78,9 +78,9 @@ namespace tern::inline TERN_BUILD::ledger {
     page.computing += device.total();
   }
   for (const auto& entry : listed.entries) {
-    if (entry.work == Work::kernel) continue;
+    if (entry.work == tern::detail::Work::kernel) continue;
     const std::string site = detail::name_of(entry.site);
-    const char* const name = entry.work == Work::collective ? entry.name : detail::name_of(entry.work);
+    const char* const name = entry.work == tern::detail::Work::collective ? entry.name : detail::name_of(entry.work);
     std::size_t i = 0;
     for (; i < page.lines.size(); ++i) {
       const Line& line = page.lines[i];
@@ -92,10 +92,10 @@ namespace tern::inline TERN_BUILD::ledger {
     line.bytes += Index(entry.bytes);
     line.seconds += entry.seconds;
     if (entry.ordinal != cuda::detail::on_host) line.overlapped += computing[std::size_t(entry.ordinal)].within(entry);
-    else if (entry.work == Work::collective) line.overlapped += entry.seconds - standing[std::size_t(entry.caller)].within(entry);
+    else if (entry.work == tern::detail::Work::collective) line.overlapped += entry.seconds - standing[std::size_t(entry.caller)].within(entry);
   }
   for (const Line& line : page.lines) {
-    if (line.work != Work::collective) continue;
+    if (line.work != tern::detail::Work::collective) continue;
     page.communication.count += line.count;
     page.communication.bytes += line.bytes;
     page.communication.seconds += line.seconds;
@@ -115,9 +115,9 @@ namespace tern::inline TERN_BUILD::ledger {
   std::vector<const cuda::detail::TimelineEntry*> computing;
   detail::Spans computed, all;
   for (const auto& entry : listed.entries) {
-    if (entry.ordinal != ordinal || entry.work == Work::wait) continue;
+    if (entry.ordinal != ordinal || entry.work == tern::detail::Work::wait) continue;
     all.add(entry.start, entry.seconds);
-    if (entry.work != Work::kernel && entry.work != Work::collective) continue;
+    if (entry.work != tern::detail::Work::kernel && entry.work != tern::detail::Work::collective) continue;
     computed.add(entry.start, entry.seconds);
     computing.push_back(&entry);
   }
@@ -147,7 +147,7 @@ namespace tern::inline TERN_BUILD::ledger {
   std::string out = row;
   const auto percent = [](const Line& line) { return line.seconds > 0 ? 100 * line.overlapped / line.seconds : 0; };
   for (const Line& line : page.lines) {
-    if (line.work == Work::collective) continue;
+    if (line.work == tern::detail::Work::collective) continue;
     std::snprintf(row, sizeof row, "%-10s %8lld %12lld %10.3f %5.1f%% %8.2f %7.0f%%  ", line.name,
                   (long long)line.count, (long long)line.bytes, 1e3 * line.seconds, 100 * line.share,
                   line.gigabytes_per_second(), percent(line));
@@ -163,7 +163,7 @@ namespace tern::inline TERN_BUILD::ledger {
                 "GB/s", "waited ms", "hidden", "line");
   out += row;
   for (const Line& line : page.lines) {
-    if (line.work != Work::collective) continue;
+    if (line.work != tern::detail::Work::collective) continue;
     std::snprintf(row, sizeof row, "%-14s%5lld %12lld %10.3f %5.1f%% %8.2f %10.3f %6.0f%%  ", line.name, (long long)line.count,
                   (long long)line.bytes, 1e3 * line.seconds, 100 * line.share, line.gigabytes_per_second(),
                   1e3 * (line.seconds - line.overlapped), percent(line));
@@ -190,13 +190,13 @@ namespace tern::inline TERN_BUILD::ledger {
                   (long long)line.bytes, line.seconds, line.gigabytes_per_second(), line.overlapped, line.share);
     (((out += separator) += "{\"line\": ") += io::json_quoted(line.site)) += row;
     separator = ",\n";
-    if (line.work == Work::collective) continue;
+    if (line.work == tern::detail::Work::collective) continue;
     count[int(line.work)] += line.count;
     bytes[int(line.work)] += line.bytes;
     seconds[int(line.work)] += line.seconds;
   }
   out += "],\n\"totals\": {";
-  for (const Work work : {Work::to_device, Work::to_host, Work::wait}) {
+  for (const tern::detail::Work work : {tern::detail::Work::to_device, tern::detail::Work::to_host, tern::detail::Work::wait}) {
     std::snprintf(row, sizeof row, "\"%s\": {\"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g}, ",
                   detail::name_of(work), (long long)count[int(work)], (long long)bytes[int(work)], seconds[int(work)]);
     out += row;

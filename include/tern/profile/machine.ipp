@@ -8,9 +8,9 @@ namespace tern::inline TERN_BUILD::profile::measuring {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE double seconds_of(bool on_device, void (*run)(const void* f, int times), const void* f, int times) {
   if (!on_device) {
-    const double start = now();
+    const double start = tern::detail::now();
     run(f, times);
-    return now() - start;
+    return tern::detail::now() - start;
   }
   const cuda::StreamHandle stream = cuda::detail::bind(cuda::current_device()).compute;
   const TimedEvent begin, end;
@@ -25,16 +25,16 @@ namespace tern::inline TERN_BUILD::profile::measuring {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Measurement measure_warm(bool on_device, void (*run)(const void* f, int times), const void* f) {
   seconds_of(on_device, run, f, 1);
-  const double start = now();
+  const double start = tern::detail::now();
   double least = seconds_of(on_device, run, f, 1);
-  const double took = now() - start;  // on an emulated device far more than its own seconds
+  const double took = tern::detail::now() - start;  // on an emulated device far more than its own seconds
   const int times = took < 25e-6 ? 20 : took < 500e-6 ? int(500e-6 / took) : 1;
   const int fewest = took < 50e-3 ? 4 : 2;
-  for (int tries = 0; tries < fewest || (tries < 50 && now() - start < 50e-3); ++tries) {
+  for (int tries = 0; tries < fewest || (tries < 50 && tern::detail::now() - start < 50e-3); ++tries) {
     const double seconds = seconds_of(on_device, run, f, times) / times;
     if (seconds < least) least = seconds;
   }
-  return {least > 1e-12 ? least : 1e-12, now() - start};
+  return {least > 1e-12 ? least : 1e-12, tern::detail::now() - start};
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void time_queueing(double (&seconds)[3]) {
@@ -53,20 +53,20 @@ namespace tern::inline TERN_BUILD::profile::measuring {
     double least = HUGE_VAL;
     for (int tries = 0; tries < 20; ++tries) {
       cuda::synchronize(Cuda{device});
-      const std::int64_t kernels = device_events.count[int(Work::kernel)], products = device_events.products;
-      const double start = now();
+      const std::int64_t kernels = device_events.count[int(tern::detail::Work::kernel)], products = device_events.products;
+      const double start = tern::detail::now();
       run();
-      const double passed = now() - start, made = double(device_events.products - products),
-                   others = double(device_events.count[int(Work::kernel)] - kernels) - made;
+      const double passed = tern::detail::now() - start, made = double(device_events.products - products),
+                   others = double(device_events.count[int(tern::detail::Work::kernel)] - kernels) - made;
       least = std::min(least, made > 0 ? (passed - others * pass) / made : passed / others);
     }
     return least;
   };
   const double pass = time(ones<Cpu>({1024}), ones<Cpu>({1024}), 0, [](const auto& y, const auto& w) { return y * w; });
-  seconds[int(Effort::pass)] = pass;
-  seconds[int(Effort::product)] = std::max(pass, time(ones<Cpu>({32, 32}), ones<Cpu>({32, 32}), pass, [](const auto& y, const auto& w) { return tern::matmul(y, w); }));
+  seconds[int(tern::detail::Effort::pass)] = pass;
+  seconds[int(tern::detail::Effort::product)] = std::max(pass, time(ones<Cpu>({32, 32}), ones<Cpu>({32, 32}), pass, [](const auto& y, const auto& w) { return tern::matmul(y, w); }));
   const auto image = ones<Cpu>({2, 4, 8, 8}).contiguous(channels_last);
-  seconds[int(Effort::convolution)] =
+  seconds[int(tern::detail::Effort::convolution)] =
       std::max(pass, time(image, ones<Cpu>({4, 4, 3, 3}), pass, [](const auto& y, const auto& w) { return conv2d(y, w, {}, {.padding = 1}); }));
   cuda::synchronize(Cuda{device});
 }
@@ -188,7 +188,7 @@ namespace tern::inline TERN_BUILD::profile::measuring {
     out += number;
   }
   for (const Curve* const curve : curves_of(machine)) {
-    out += tern::text({Index(curve->points.size())});
+    out += tern::detail::text({Index(curve->points.size())});
     for (const Curve::Point& point : curve->points) {
       std::snprintf(number, sizeof number, " %.17g %.17g", point.size, point.seconds);
       out += number;
@@ -230,16 +230,16 @@ namespace tern::inline TERN_BUILD::profile::measuring {
 namespace tern::inline TERN_BUILD::profile {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Machine machine(bool remeasure, const MeasureOptions& options, Here here) {
-  const Site user(here);
+  const tern::detail::Site user(here);
   Machine machine;
-  machine.cpu = tern::text({measuring::cpu_name(), ", ", num_threads(), num_threads() == 1 ? " thread, " : " threads, ",
-                            build_info().instruction_set});
+  machine.cpu = tern::detail::text({measuring::cpu_name(), ", ", get_num_threads(), get_num_threads() == 1 ? " thread, " : " threads, ",
+                            tern::build_info().instruction_set});
   machine.why_not = cuda::why_not();
-  std::string key = tern::text({"tern placement 2\n", machine.cpu, "\n"});
+  std::string key = tern::detail::text({"tern placement 2\n", machine.cpu, "\n"});
   if (machine.why_not.empty()) {
     const cuda::DeviceInfo device = cuda::device_info(cuda::current_device());
     machine.cuda = device.name;
-    key += tern::text({device.name, ", driver for CUDA ", device.driver_version, "\n"});
+    key += tern::detail::text({device.name, ", driver for CUDA ", device.driver_version, "\n"});
   }
   std::string folder;
   if (const char* const cache = std::getenv("XDG_CACHE_HOME"))

@@ -9,6 +9,9 @@
 
 namespace tern::inline TERN_BUILD::profile {
 
+/// What a copy is, to_device or to_host.
+using tern::detail::Work;
+
 /// The options of a question: with `measured`, the work is also run on both sides.
 struct PredictOptions {
   bool measured = false;
@@ -52,7 +55,7 @@ struct PredictedTimes {
 
 /// What a step does on a device: its work, the kernels that the host queues, and its copies.
 struct StepWork {
-  std::vector<CountedWork> work;
+  std::vector<tern::detail::CountedWork> work;
   std::int64_t kernels = 0, copies[2] = {}, bytes[2] = {};  // [to the host]
 };
 
@@ -94,7 +97,7 @@ struct TERN_API Placement : Machine {
   /// device computes, so a step takes the longer of both, and its copies. Error if a step does nothing that is counted.
   template <class Make>
   Prediction training_step(const Make& make, PredictOptions options = {}, Here here = {}) const {
-    const Site user(here);
+    const tern::detail::Site user(here);
     const measuring::RandomGuard random;
     auto one = make(Cpu{});
     const auto on_host = [&] { one(); };
@@ -117,7 +120,7 @@ struct TERN_API Placement : Machine {
   /// copies of the model and restores the random state.
   template <class Model, class Batch>
   Prediction step(const Model& model, const Batch& batch, PredictOptions options = {}, Here here = {}) const {
-    const Site user(here);
+    const tern::detail::Site user(here);
     const measuring::RandomGuard random;
     const auto run = [](auto& net, const auto& x) {
       net.zero_grad();
@@ -150,7 +153,7 @@ struct TERN_API Placement : Machine {
   std::string text() const;
 
  private:
-  static double bytes_of(const TensorImpl& x) { return double(x.numel) * double(size_of(x.dtype)); }
+  static double bytes_of(const tern::detail::TensorImpl& x) { return double(x.numel) * double(tern::detail::size_of(x.dtype)); }
   int parts() const { return measuring::on_cpu | (why_not.empty() ? measuring::on_cuda | measuring::with_copies : 0); }
 
   /// A product, with three sizes, or a sum, with one.
@@ -162,7 +165,7 @@ struct TERN_API Placement : Machine {
   Crossing crossing(const double* sizes, int count, double Times::*side) const;
 
   /// The sum of what the curves say to each piece of work.
-  double seconds_of(const std::vector<CountedWork>& work, const Curve& matmul, const Curve& convolution, const Curve& elementwise) const;
+  double seconds_of(const std::vector<tern::detail::CountedWork>& work, const Curve& matmul, const Curve& convolution, const Curve& elementwise) const;
 
   Prediction step_of(const measuring::StepWork& host, const measuring::StepWork& device, double parameter_bytes, double batch_bytes) const;
 

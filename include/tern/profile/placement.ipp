@@ -51,7 +51,7 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
   const auto from_on = [&](const char* use, const std::string& never) {
     const std::optional<Index> many = uses();
     if (!many) return std::string("not measured\n");
-    return *many ? tern::text({"the GPU is faster from ", *many, " ", use, *many == 1 ? " on\n" : "s on\n"}) : never;
+    return *many ? tern::detail::text({"the GPU is faster from ", *many, " ", use, *many == 1 ? " on\n" : "s on\n"}) : never;
   };
   if (is_step) {
     std::snprintf(row, sizeof row, "  on the GPU the host queues %lld kernels in ", (long long)kernels);
@@ -66,9 +66,9 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::matmul(Index m, Index n, Index k, PredictOptions options, Here here) const {
   if (m < 1 || n < 1 || k < 1) fail("placement", {"sizes must be at least 1: ", m, ", ", n, ", ", k});
-  const Site user(here);
+  const tern::detail::Site user(here);
   const double sizes[] = {double(m), double(n), double(k)};
-  Prediction prediction = answer(tern::text({"matmul [", m, ", ", k, "] x [", k, ", ", n, "]"}), sizes, 3);
+  Prediction prediction = answer(tern::detail::text({"matmul [", m, ", ", k, "] x [", k, ", ", n, "]"}), sizes, 3);
   if (options.measured) prediction.measured = measuring::time_matmul(m, n, k, parts());
   prediction.is_measured = options.measured;
   return prediction;
@@ -76,9 +76,9 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::elementwise(Index n, PredictOptions options, Here here) const {
   if (n < 1) fail("placement", {"sizes must be at least 1: ", n});
-  const Site user(here);
+  const tern::detail::Site user(here);
   const double size = double(n);
-  Prediction prediction = answer(tern::text({"a + b of ", n, " elements"}), &size, 1);
+  Prediction prediction = answer(tern::detail::text({"a + b of ", n, " elements"}), &size, 1);
   if (options.measured) prediction.measured = measuring::time_sum(n, parts());
   prediction.is_measured = options.measured;
   return prediction;
@@ -92,9 +92,9 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
   out += "copy, bytes       to device     pinned    to host     pinned  GB/s\n";
   for (const Curve::Point& point : copies[0][0].points) {
     char row[128];
-    const auto rate = [&](Work way, bool pinned) { return 1e-9 * point.size / copy(point.size, way, pinned); };
-    std::snprintf(row, sizeof row, "%-16.0f %10.2f %10.2f %10.2f %10.2f\n", point.size, rate(Work::to_device, false),
-                  rate(Work::to_device, true), rate(Work::to_host, false), rate(Work::to_host, true));
+    const auto rate = [&](tern::detail::Work way, bool pinned) { return 1e-9 * point.size / copy(point.size, way, pinned); };
+    std::snprintf(row, sizeof row, "%-16.0f %10.2f %10.2f %10.2f %10.2f\n", point.size, rate(tern::detail::Work::to_device, false),
+                  rate(tern::detail::Work::to_device, true), rate(tern::detail::Work::to_host, false), rate(tern::detail::Work::to_host, true));
     out += row;
   }
   return out;
@@ -106,15 +106,15 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
   if (count == 1) {
     const double n = factor * sizes[0];
     p = {{cpu_elementwise.at(n), cuda_elementwise.at(n)},
-         2 * copy(4 * n, Work::to_device),
-         copy(4 * n, Work::to_host)};
+         2 * copy(4 * n, tern::detail::Work::to_device),
+         copy(4 * n, tern::detail::Work::to_host)};
   } else {
     const double m = factor * sizes[0], n = factor * sizes[1], k = factor * sizes[2],
                  touched = (m * k + k * n + m * n) / 3;
     p.times.cpu = longer(cpu_matmul.at(2 * m * n * k), cpu_elementwise.at(touched));
     p.times.cuda = longer(cuda_matmul.at(2 * m * n * k), cuda_elementwise.at(touched));
-    p.to_device = copy(4 * m * k, Work::to_device) + copy(4 * k * n, Work::to_device);
-    p.to_host = copy(4 * m * n, Work::to_host);
+    p.to_device = copy(4 * m * k, tern::detail::Work::to_device) + copy(4 * k * n, tern::detail::Work::to_device);
+    p.to_host = copy(4 * m * n, tern::detail::Work::to_host);
   }
   p.times.copied = p.to_device + p.times.cuda + p.to_host;
   return p;
@@ -151,20 +151,20 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
     (gain(middle) > 0 ? most : least) = middle;
   }
   const auto scaled = [&](int i) { return Index(std::ceil(sizes[i] * most * (1 - 1e-9))); };
-  if (count == 1) return {most, tern::text({"from ", scaled(0), " elements on"})};
-  return {most, tern::text({"from [", scaled(0), ", ", scaled(2), "] x [", scaled(2), ", ", scaled(1), "] on"})};
+  if (count == 1) return {most, tern::detail::text({"from ", scaled(0), " elements on"})};
+  return {most, tern::detail::text({"from [", scaled(0), ", ", scaled(2), "] x [", scaled(2), ", ", scaled(1), "] on"})};
 }
 
 namespace measuring {
 
-inline constinit thread_local std::vector<CountedWork>* listed = nullptr;
+inline constinit thread_local std::vector<tern::detail::CountedWork>* listed = nullptr;
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE StepWork work_of(void (*run)(const void* f), const void* f) {
   run(f);
   struct Listening {
-    explicit Listening(std::vector<CountedWork>& work) {
+    explicit Listening(std::vector<tern::detail::CountedWork>& work) {
       listed = &work;
-      tern::detail::work_listener = [](const CountedWork& one) { listed->push_back(one); };
+      tern::detail::work_listener = [](const tern::detail::CountedWork& one) { listed->push_back(one); };
     }
     ~Listening() { tern::detail::work_listener = nullptr; }
   };
@@ -175,9 +175,9 @@ inline constinit thread_local std::vector<CountedWork>* listed = nullptr;
     run(f);
   }
   const tern::detail::DeviceEvents& after = tern::detail::device_events;
-  step.kernels = after.count[int(Work::kernel)] - before.count[int(Work::kernel)];
+  step.kernels = after.count[int(tern::detail::Work::kernel)] - before.count[int(tern::detail::Work::kernel)];
   for (const bool to_host : {false, true}) {
-    const int way = int(to_host ? Work::to_host : Work::to_device);
+    const int way = int(to_host ? tern::detail::Work::to_host : tern::detail::Work::to_device);
     step.copies[to_host] = after.count[way] - before.count[way], step.bytes[to_host] = after.bytes[way] - before.bytes[way];
   }
   return step;
@@ -185,14 +185,14 @@ inline constinit thread_local std::vector<CountedWork>* listed = nullptr;
 
 }  // namespace measuring
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double Placement::seconds_of(const std::vector<CountedWork>& work, const Curve& matmul,
+[[gnu::noinline, gnu::cold]] TERN_INLINE double Placement::seconds_of(const std::vector<tern::detail::CountedWork>& work, const Curve& matmul,
                                                                       const Curve& convolution, const Curve& elementwise) const {
   double sum = 0;
-  for (const CountedWork& piece : work) {
+  for (const tern::detail::CountedWork& piece : work) {
     if (piece.count == 0) continue;
     const double flops = piece.flops / double(piece.count), bytes = piece.bytes / double(piece.count);
-    const double passing = bytes > 0 || piece.effort == Effort::pass ? elementwise.at(bytes / 12) : 0;
-    const double each = piece.effort == Effort::pass ? passing : measuring::longer((piece.effort == Effort::product ? matmul : convolution).at(flops), passing);
+    const double passing = bytes > 0 || piece.effort == tern::detail::Effort::pass ? elementwise.at(bytes / 12) : 0;
+    const double each = piece.effort == tern::detail::Effort::pass ? passing : measuring::longer((piece.effort == tern::detail::Effort::product ? matmul : convolution).at(flops), passing);
     sum += double(piece.count) * each;
   }
   return sum;
@@ -201,8 +201,8 @@ inline constinit thread_local std::vector<CountedWork>* listed = nullptr;
 [[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::step_of(const measuring::StepWork& host, const measuring::StepWork& device,
                                                                        double parameter_bytes, double batch_bytes) const {
   double flops = 0, products = 0, bytes = 0, passes = 0;
-  for (const CountedWork& piece : host.work)
-    piece.effort == Effort::pass ? (passes += double(piece.count), bytes += piece.bytes) : (products += double(piece.count), flops += piece.flops);
+  for (const tern::detail::CountedWork& piece : host.work)
+    piece.effort == tern::detail::Effort::pass ? (passes += double(piece.count), bytes += piece.bytes) : (products += double(piece.count), flops += piece.flops);
   if (products + passes == 0) fail("placement", {"the step does no work that is counted, so nothing predicts it"});
   Prediction prediction;
   char line[192];
@@ -219,9 +219,9 @@ inline constinit thread_local std::vector<CountedWork>* listed = nullptr;
   prediction.kernels = device.kernels;
   // A layer that one call computes is one product of the host, however many it counts.
   double calls[3] = {};
-  for (const CountedWork& piece : device.work) ++calls[int(piece.effort)];
+  for (const tern::detail::CountedWork& piece : device.work) ++calls[int(piece.effort)];
   const double of_others = double(device.kernels) - calls[0] - calls[1];
-  calls[int(Effort::pass)] = of_others > 0 ? of_others : 0;
+  calls[int(tern::detail::Effort::pass)] = of_others > 0 ? of_others : 0;
   for (int i = 0; i < 3; ++i)
     if (calls[i] > 0) prediction.queueing += calls[i] * queueing[i];
   prediction.computing = seconds_of(device.work, cuda_matmul, cuda_convolution, cuda_elementwise);
@@ -230,8 +230,8 @@ inline constinit thread_local std::vector<CountedWork>* listed = nullptr;
     if (const double count = double(device.copies[to_host])) copying += count * copies[to_host][0].at(double(device.bytes[to_host]) / count);
   prediction.predicted.cuda = measuring::longer(prediction.queueing, prediction.computing) + copying;
   if (batch_bytes > 0) {
-    prediction.to_device = prediction.each = copy(batch_bytes, Work::to_device);
-    prediction.once = copy(parameter_bytes, Work::to_device) + copy(parameter_bytes, Work::to_host);
+    prediction.to_device = prediction.each = copy(batch_bytes, tern::detail::Work::to_device);
+    prediction.once = copy(parameter_bytes, tern::detail::Work::to_device) + copy(parameter_bytes, tern::detail::Work::to_host);
   }
   prediction.predicted.copied = prediction.predicted.cuda + prediction.each;
   return prediction;

@@ -27,9 +27,9 @@ namespace tern::inline TERN_BUILD::ledger {
         out += row;
       }
     }
-    const bool of_host = entry.work == Work::wait || entry.ordinal == cuda::detail::on_host;
+    const bool of_host = entry.work == tern::detail::Work::wait || entry.ordinal == cuda::detail::on_host;
     int lane = entry.thread;
-    if (!of_host) lane = entry.work == Work::collective ? 2 : entry.stream == cuda::detail::bind(entry.ordinal).copy;
+    if (!of_host) lane = entry.work == tern::detail::Work::collective ? 2 : entry.stream == cuda::detail::bind(entry.ordinal).copy;
     // Work that follows at once on a stream may seem to begin some ns early, because the driver's times are floats.
     // Viewers would take that for nesting.
     double start = entry.start, end = entry.start + entry.seconds;

@@ -44,7 +44,7 @@ inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, to_host_of<D>()};
 
 /// A shared handle of the same elements, like Tensor.
 class TERN_API AnyTensor {
-  TensorImpl* impl_ = nullptr;
+  detail::TensorImpl* impl_ = nullptr;
   const detail::DeviceTag* device_ = nullptr;
 
  public:
@@ -63,9 +63,9 @@ class TERN_API AnyTensor {
   ~AnyTensor() { detail::release(impl_); }
 
   bool defined() const { return impl_; }
-  TensorImpl* impl() const { return impl_; }
+  detail::TensorImpl* impl() const { return impl_; }
   DType dtype() const { return checked("dtype").dtype; }
-  Shape shape() const { return checked("shape").shape(); }
+  detail::Shape shape() const { return checked("shape").shape(); }
   Index numel() const { return checked("numel").numel; }
   const char* device_name() const {
     checked("device_name");
@@ -99,9 +99,9 @@ class TERN_API AnyTensor {
 
  private:
   /// Another handle's impl on this tensor's device. It may be null.
-  AnyTensor with(TensorImpl* impl) const;
+  AnyTensor with(detail::TensorImpl* impl) const;
   [[noreturn]] void refuse(const char* device, DType dtype) const;
-  const TensorImpl& checked(const char* op) const {
+  const detail::TensorImpl& checked(const char* op) const {
     if (!impl_) fail(op, {"a tensor is undefined"});
     return *impl_;
   }

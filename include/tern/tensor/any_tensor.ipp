@@ -14,7 +14,7 @@ namespace tern::inline TERN_BUILD::detail {
 
 namespace tern::inline TERN_BUILD {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor AnyTensor::with(TensorImpl* impl) const {
+[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor AnyTensor::with(detail::TensorImpl* impl) const {
   AnyTensor x;
   detail::retain(impl);
   x.impl_ = impl;
@@ -31,7 +31,7 @@ TERN_INLINE AnyTensor AnyTensor::detach() const {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void AnyTensor::refuse(const char* device, DType dtype) const {
   fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "",
-              impl_ ? name_of(impl_->dtype) : "", ", not ", device, ", ", name_of(dtype)});
+              impl_ ? detail::name_of(impl_->dtype) : "", ", not ", device, ", ", detail::name_of(dtype)});
 }
 
 }  // namespace tern

@@ -12,10 +12,10 @@ namespace tern::inline TERN_BUILD {
 
 /// A tensor of a shape with these values, in row-major order.
 template <Device D, Element T>
-Tensor<D, T> from_vector(const std::vector<T>& values, const Shape& shape, D device = detail::current_device<D>(),
+Tensor<D, T> from_vector(const std::vector<T>& values, const detail::Shape& shape, D device = detail::current_device<D>(),
                          Here here = {}) {
   const ErrorName name({"from_vector", here});
-  if (checked_numel("from_vector", shape) != Index(values.size()))
+  if (detail::checked_numel("from_vector", shape) != Index(values.size()))
     fail("from_vector", {Index(values.size()), " values do not fill shape ", shape});
   if constexpr (HostDevice<D>) {
     const Tensor<D, T> x = empty<D, T>(shape, device);
@@ -29,22 +29,22 @@ Tensor<D, T> from_vector(const std::vector<T>& values, const Shape& shape, D dev
 /// A tensor of a list, a list of lists, and so on: tensor<Cpu>({{1, 2}, {3, 4}}). Error if lists beside each other
 /// differ in length, or if T does not hold a number.
 template <Device D, Element T = float>
-Tensor<D, T> tensor(std::initializer_list<NestedList> list, Here here = {}) {
+Tensor<D, T> tensor(std::initializer_list<detail::NestedList> list, Here here = {}) {
   const ErrorName name({"tensor", here});
-  const NestedList nested(list);
-  const Shape shape = nested.shape();
+  const detail::NestedList nested(list);
+  const detail::Shape shape = nested.shape();
   std::vector<T> values;
   values.reserve(std::size_t(shape.numel()));
-  nested.each([](void* out, const Number& number) {
+  nested.each([](void* out, const detail::Number& number) {
     auto& elements = *static_cast<std::vector<T>*>(out);
-    if constexpr (is_floating_v<T>) elements.push_back(static_cast<T>(number.value()));
+    if constexpr (detail::is_floating_v<T>) elements.push_back(static_cast<T>(number.value()));
     else elements.push_back(detail::element<T>("tensor", number));
   }, &values);
   return from_vector<D, T>(values, shape);
 }
 /// A 0-d tensor.
 template <Device D, Element T = float>
-Tensor<D, T> scalar_tensor(number_t<T> value, Here here = {}) {
+Tensor<D, T> scalar_tensor(detail::number_t<T> value, Here here = {}) {
   const ErrorName name({"scalar_tensor", here});
   return full<D, T>({}, value);
 }
@@ -52,11 +52,11 @@ Tensor<D, T> scalar_tensor(number_t<T> value, Here here = {}) {
 /// A tensor over memory of the caller, row-major. If there is a deleter, deleter(data, context) runs when the last user
 /// is gone.
 template <HostDevice D, Element T>
-Tensor<D, T> from_blob(T* data, const Shape& shape, Deleter deleter = nullptr, void* context = nullptr,
+Tensor<D, T> from_blob(T* data, const detail::Shape& shape, detail::Deleter deleter = nullptr, void* context = nullptr,
                        Here here = {}) {
   const ErrorName name({"from_blob", here});
-  if (!data && checked_numel("from_blob", shape) != 0) fail("from_blob", {"a null pointer does not hold shape ", shape});
-  const Deleter none = [](void*, void*) {};
+  if (!data && detail::checked_numel("from_blob", shape) != 0) fail("from_blob", {"a null pointer does not hold shape ", shape});
+  const detail::Deleter none = [](void*, void*) {};
   return Tensor<D, T>(detail::new_external(dtype_of<T>, shape, data, deleter ? deleter : none, context));
 }
 
@@ -65,9 +65,7 @@ namespace detail {
 template <class T, class Number>
 using range_element =
     std::conditional_t<!std::is_void_v<T>, T, std::conditional_t<std::is_integral_v<Number>, Index, float>>;
-}  // namespace detail
 
-namespace detail {
 /// start, start + step, …, `count` numbers, on x's device.
 template <class D, class T>
 Tensor<D, Index> range_beside(const Tensor<D, T>& x, Index start, Index step, Index count) {
@@ -92,13 +90,13 @@ auto arange(A start, B end, C step = 1, Here here = {}) {
     const auto unsigned_of = [](auto number) { return std::uint64_t(Index(number)); };
     const std::uint64_t span = step > 0 ? unsigned_of(end) - unsigned_of(start) : unsigned_of(start) - unsigned_of(end);
     const std::uint64_t stride = step > 0 ? unsigned_of(step) : -unsigned_of(step);
-    count = span == 0 ? 0 : Index(std::min((span - 1) / stride + 1, std::uint64_t(max_elements)));
+    count = span == 0 ? 0 : Index(std::min((span - 1) / stride + 1, std::uint64_t(detail::max_elements)));
   } else {
     const double exact = (double(end) - double(start)) / double(step);
-    count = checked_index("arange", exact);
+    count = detail::checked_index("arange", exact);
     if (double(count) < exact) ++count;
   }
-  if constexpr (!is_floating_v<Out>) {
+  if constexpr (!detail::is_floating_v<Out>) {
     detail::element<Index>("arange", step);  // a negative step of bytes wraps around
     detail::element<Out>("arange", start);
     if (count > 0) {
@@ -108,7 +106,7 @@ auto arange(A start, B end, C step = 1, Here here = {}) {
     }
   }
   const Tensor<D, Out> x = empty<D, Out>(count);
-  backend::run<D>(backend::FillRange<Out>{*x.impl(), scalar_t<Out>(start), scalar_t<Out>(step)});
+  backend::run<D>(backend::FillRange<Out>{*x.impl(), detail::scalar_t<Out>(start), detail::scalar_t<Out>(step)});
   return x;
 }
 template <Device D, class T = void, class A>
@@ -118,14 +116,14 @@ auto arange(A end, Here here = {}) {
 
 /// `steps` numbers from start to end, both included, with equal distances.
 template <Device D, Element T = float>
-  requires is_floating_v<T>
+  requires detail::is_floating_v<T>
 Tensor<D, T> linspace(double start, double end, Index steps, Here here = {}) {
   const ErrorName name({"linspace", here});
   if (steps < 0) fail("linspace", {"the number of steps must not be negative: ", steps});
   const Tensor<D, T> x = empty<D, T>(steps);
   backend::run<D>(backend::FillRange<T>{*x.impl(), start, steps > 1 ? (end - start) / double(steps - 1) : 0});
   if (steps > 1) {   // the last number is exactly `end`
-    Array last = *x.impl();
+    detail::Array last = *x.impl();
     last.data += (steps - 1) * Index(sizeof(T));
     last.numel = last.dims[0] = 1;
     backend::run<D>(backend::Fill<T>{last, end});
@@ -139,11 +137,11 @@ Tensor<D, T> eye(Index n, std::optional<Index> columns = {}, Here here = {}) {
   const ErrorName name({"eye", here});
   const Index m = columns.value_or(n);
   const Tensor<D, T> x = zeros<D, T>({n, m});
-  Array diagonal = *x.impl();
+  detail::Array diagonal = *x.impl();
   diagonal.ndim = 1;
   diagonal.numel = diagonal.dims[0] = n < m ? n : m;
   diagonal.strides[0] = m + 1;
-  update_contiguous(diagonal);
+  detail::update_contiguous(diagonal);
   backend::run<D>(backend::Fill<T>{diagonal, 1});
   return x;
 }

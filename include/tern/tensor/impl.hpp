@@ -6,12 +6,10 @@
 #include "../core/array.hpp"
 #include "../device/memory.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern::inline TERN_BUILD::detail {
 
 struct Node;
 struct TensorImpl;
-
-namespace detail {
 
 /// An atomic count. The last owner finds out that it is the last without a locked instruction.
 class RefCount {
@@ -31,14 +29,12 @@ class RefCount {
 /// and does not need it.
 [[gnu::weak]] void release_node(Node*);
 
-}  // namespace detail
-
 /// A small tensor stores its elements in the same block, behind the header.
 inline constexpr std::size_t inline_bytes = 768;
 
 struct alignas(64) TensorImpl : Array {
-  detail::RefCount refs;       // handles
-  detail::RefCount block;      // of an owner: one for all handles together, one for each view. A view never holds a graph
+  RefCount refs;               // handles
+  RefCount block;              // of an owner: one for all handles together, one for each view. A view never holds a graph
   std::uint32_t version;       // of an owner: how often its elements were written
   std::uint32_t view_version;  // of a view: the version that its node belongs to
   TensorImpl* owner;           // itself, or the impl whose block holds the elements
@@ -51,8 +47,6 @@ struct alignas(64) TensorImpl : Array {
   bool inference;              // made in inference mode: cannot be saved for backward
   bool pinned;                 // in page-locked host memory, which a copy may still use
 };
-
-namespace detail {
 
 /// Set by InferenceMode. Tensors that this thread makes while it is set can never be saved for a backward pass.
 extern TERN_API constinit thread_local bool inference_mode;
@@ -134,8 +128,7 @@ inline bool sole_owner(const TensorImpl* p) { return p->owner == p && p->refs.un
 /// Error if the left side of an assignment, a temporary handle of p, is undefined or its elements would be lost.
 TERN_API void check_assigned(const TensorImpl* p, Here here);
 
-}  // namespace detail
-}  // namespace tern
+}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "impl.ipp"

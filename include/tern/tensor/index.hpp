@@ -19,12 +19,21 @@ struct Slice {
   constexpr Slice(std::optional<Index> first, std::optional<Index> end = {}, Index by = 1)
       : start(first.value_or(0)), stop(end.value_or(INT64_MAX)), step(by) {}
 };
-/// A new dimension of size 1.
+
+namespace detail {
 struct NoneType {};
-inline constexpr NoneType None{};
-/// Stands for as many full slices as are missing.
 struct EllipsisType {};
-inline constexpr EllipsisType Ellipsis{};
+}  // namespace detail
+
+/// A new dimension of size 1.
+inline constexpr detail::NoneType NewAxis{};
+#ifndef None  // a macro of X11's
+/// PyTorch's name for it.
+inline constexpr detail::NoneType None{};
+#endif
+
+/// Stands for as many full slices as are missing.
+inline constexpr detail::EllipsisType Ellipsis{};
 
 namespace detail {
 

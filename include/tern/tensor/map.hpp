@@ -7,6 +7,7 @@
 #include "tensor.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 template <Device D>
@@ -61,24 +62,24 @@ void map_into(const OpName& op, const Tensor<D, Out>& target, const F& f, const 
 
 /// A tensor whose elements are not initialised.
 template <Device D, Element T = float>
-Tensor<D, T> empty(const Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
+Tensor<D, T> empty(const detail::Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
   const ErrorName name({"empty", here});
   return Tensor<D, T>(detail::allocate<D>(dtype_of<T>, shape, detail::ordinal_of(device)));
 }
 
 /// The same, with the dimensions in the memory order of a format.
 template <Device D, Element T = float>
-Tensor<D, T> empty(const Shape& shape, MemoryFormat format, D device = detail::current_device<D>(), Here here = {}) {
+Tensor<D, T> empty(const detail::Shape& shape, MemoryFormat format, D device = detail::current_device<D>(), Here here = {}) {
   Tensor<D, T> x = empty<D, T>(shape, device, here);
-  if (format == channels_last) set_channels_last_strides(*x.impl());
+  if (format == channels_last) detail::set_channels_last_strides(*x.impl());
   return x;
 }
 
 /// A tensor of one value. Error if T does not hold it.
 template <Device D, Element T = float>
-Tensor<D, T> full(const Shape& shape, number_t<T> value, D device = detail::current_device<D>(), Here here = {}) {
+Tensor<D, T> full(const detail::Shape& shape, detail::number_t<T> value, D device = detail::current_device<D>(), Here here = {}) {
   const ErrorName name({"full", here});
-  const scalar_t<T> element = detail::element<T>("full", value);
+  const detail::scalar_t<T> element = detail::element<T>("full", value);
   Tensor<D, T> out = empty<D, T>(shape, device);
   detail::count_pass({out.impl()});
   backend::run<D>(backend::Fill<T>{*out.impl(), element});
@@ -86,12 +87,12 @@ Tensor<D, T> full(const Shape& shape, number_t<T> value, D device = detail::curr
 }
 
 template <Device D, Element T = float>
-Tensor<D, T> zeros(const Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
+Tensor<D, T> zeros(const detail::Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
   const ErrorName name({"zeros", here});
   return full<D, T>(shape, 0, device);
 }
 template <Device D, Element T = float>
-Tensor<D, T> ones(const Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
+Tensor<D, T> ones(const detail::Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
   const ErrorName name({"ones", here});
   return full<D, T>(shape, 1, device);
 }
@@ -100,13 +101,13 @@ Tensor<D, T> ones(const Shape& shape, D device = detail::current_device<D>(), He
 template <class D, class T>
 Tensor<D, T> empty_like(const Tensor<D, T>& x, Here here = {}) {
   const ErrorName name({"empty_like", here});
-  const Array* const in[] = {x.impl()};
+  const detail::Array* const in[] = {x.impl()};
   return Tensor<D, T>(detail::new_output("empty_like", dtype_of<T>, in, 1, &detail::allocate<D>));
 }
 template <class D, class T>
-Tensor<D, T> full_like(const Tensor<D, T>& x, number_t<T> value, Here here = {}) {
+Tensor<D, T> full_like(const Tensor<D, T>& x, detail::number_t<T> value, Here here = {}) {
   const ErrorName name({"full_like", here});
-  const scalar_t<T> element = detail::element<T>("full_like", value);
+  const detail::scalar_t<T> element = detail::element<T>("full_like", value);
   Tensor<D, T> out = empty_like(x);
   backend::run<D>(backend::Fill<T>{*out.impl(), element});
   return out;
@@ -124,25 +125,25 @@ Tensor<D, T> ones_like(const Tensor<D, T>& x, Here here = {}) {
 
 template <Device D, Element T>
 template <Element U>
-Tensor<D, U> Tensor<D, T>::new_empty(const Shape& size, Type<U>, Here here) const {
+Tensor<D, U> Tensor<D, T>::new_empty(const detail::Shape& size, detail::Type<U>, Here here) const {
   const ErrorName name({"new_empty", here});
   return empty<D, U>(size, device());
 }
 template <Device D, Element T>
 template <Element U>
-Tensor<D, U> Tensor<D, T>::new_full(const Shape& size, number_t<U> value, Type<U>, Here here) const {
+Tensor<D, U> Tensor<D, T>::new_full(const detail::Shape& size, detail::number_t<U> value, detail::Type<U>, Here here) const {
   const ErrorName name({"new_full", here});
   return full<D, U>(size, value, device());
 }
 template <Device D, Element T>
 template <Element U>
-Tensor<D, U> Tensor<D, T>::new_zeros(const Shape& size, Type<U>, Here here) const {
+Tensor<D, U> Tensor<D, T>::new_zeros(const detail::Shape& size, detail::Type<U>, Here here) const {
   const ErrorName name({"new_zeros", here});
   return zeros<D, U>(size, device());
 }
 template <Device D, Element T>
 template <Element U>
-Tensor<D, U> Tensor<D, T>::new_ones(const Shape& size, Type<U>, Here here) const {
+Tensor<D, U> Tensor<D, T>::new_ones(const detail::Shape& size, detail::Type<U>, Here here) const {
   const ErrorName name({"new_ones", here});
   return ones<D, U>(size, device());
 }

@@ -11,18 +11,24 @@
 
 namespace tern::inline TERN_BUILD {
 
+namespace detail {
 template <class D>
 struct TensorIndex;
+}  // namespace detail
+
 template <class D, class T>
 struct ValuesAndIndices;
 template <class D, class T>
 struct UniqueElements;
 struct UniqueOptions;
+
+namespace detail {
 template <class D>
 struct IndexOperand;
+}  // namespace detail
 
 template <Device D, Floating T>
-Tensor<D, T> std(const Tensor<D, T>& x, Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {});
+Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {});
 
 namespace detail::adl {
 
@@ -99,29 +105,29 @@ inline constexpr std_caller call_std{};
   const Tensor& name##_(Scalar other, Here here = {}) const { return TERN_CALL(name##_, other, here); }
 #define TERN_COMPARISON_METHOD(name)                                                                                \
   Tensor<D, bool> name(const Tensor& other, Here here = {}) const { return TERN_CALL(name, other, here); }          \
-  Tensor<D, bool> name(number_t<T> other, Here here = {}) const { return TERN_CALL(name, other, here); }                \
+  Tensor<D, bool> name(detail::number_t<T> other, Here here = {}) const { return TERN_CALL(name, other, here); }                \
   const Tensor& name##_(const Tensor& other, Here here = {}) const { return TERN_CALL(name##_, other, here); }       \
-  const Tensor& name##_(number_t<T> other, Here here = {}) const { return TERN_CALL(name##_, other, here); }
+  const Tensor& name##_(detail::number_t<T> other, Here here = {}) const { return TERN_CALL(name##_, other, here); }
 #define TERN_PREDICATE_METHOD(name) \
   Tensor<D, bool> name(Here here = {}) const { return TERN_CALL(name, here); }
 #define TERN_REDUCTION_METHOD(name) \
-  Tensor name(Dims dim = {}, bool keepdim = false, Here here = {}) const { return TERN_CALL(name, dim, keepdim, here); }
+  Tensor name(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const { return TERN_CALL(name, dim, keepdim, here); }
 #define TERN_REFUSED_OPERATOR(symbol)                                                                                 \
   template <class D2, class T2>                                                                                       \
     requires(!std::is_same_v<Tensor<D2, T2>, Tensor>)                                                                 \
-  friend Refusal<Tensor, Tensor<D2, T2>> operator symbol(const Tensor&, const Tensor<D2, T2>&) TERN_REFUSED(D, D2);
+  friend detail::Refusal<Tensor, Tensor<D2, T2>> operator symbol(const Tensor&, const Tensor<D2, T2>&) TERN_REFUSED(D, D2);
 // A comparison takes both operands as At. Otherwise C++20's reversed candidate would match equally well.
 #define TERN_OPERATOR_(symbol, name, Result, Right, right, number)                                                          \
-  friend Result operator symbol(At<Tensor> a, Right b) { return detail::adl::call_##name(a.tensor, right, a.here); }  \
-  friend Result operator symbol(At<Tensor> a, number b) { return detail::adl::call_##name(a.tensor, b, a.here); }     \
+  friend Result operator symbol(detail::At<Tensor> a, Right b) { return detail::adl::call_##name(a.tensor, right, a.here); }  \
+  friend Result operator symbol(detail::At<Tensor> a, number b) { return detail::adl::call_##name(a.tensor, b, a.here); }     \
   TERN_REFUSED_OPERATOR(symbol)
 #define TERN_OPERATOR(symbol, name) TERN_OPERATOR_(symbol, name, Tensor, const Tensor&, b, Scalar)
-#define TERN_COMPARISON_OPERATOR(symbol, name) TERN_OPERATOR_(symbol, name, BoolTensor, At<Tensor>, b.tensor, number_t<T>)
+#define TERN_COMPARISON_OPERATOR(symbol, name) TERN_OPERATOR_(symbol, name, BoolTensor, detail::At<Tensor>, b.tensor, detail::number_t<T>)
 #define TERN_COMPOUND_OPERATOR(symbol, name)                                                                          \
-  friend const Tensor& operator symbol(At<Tensor> a, const Tensor& b) {                                               \
+  friend const Tensor& operator symbol(detail::At<Tensor> a, const Tensor& b) {                                               \
     return detail::adl::call_##name(a.tensor, b, a.here);                                                             \
   }                                                                                                                   \
-  friend const Tensor& operator symbol(At<Tensor> a, Scalar b) {                                                      \
+  friend const Tensor& operator symbol(detail::At<Tensor> a, Scalar b) {                                                      \
     return detail::adl::call_##name(a.tensor, b, a.here);                                                             \
   }                                                                                                                   \
   TERN_REFUSED_OPERATOR(symbol)
@@ -131,10 +137,10 @@ inline constexpr std_caller call_std{};
   TERN_BINARY_METHODS(TERN_BINARY_METHOD)                                                                               \
   TERN_COMPARISON_METHODS(TERN_COMPARISON_METHOD)                                                                       \
   TERN_PREDICATE_METHODS(TERN_PREDICATE_METHOD)                                                                         \
-  Tensor<D, sum_t<T>> sum(Dims dim = {}, bool keepdim = false, Here here = {}) const {                                  \
+  Tensor<D, detail::sum_t<T>> sum(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {                                  \
     return TERN_CALL(sum, dim, keepdim, here);                                                                          \
   }                                                                                                                     \
-  Tensor<D, sum_t<T>> prod(Dims dim = {}, bool keepdim = false, Here here = {}) const {                                 \
+  Tensor<D, detail::sum_t<T>> prod(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {                                 \
     return TERN_CALL(prod, dim, keepdim, here);                                                                         \
   }                                                                                                                     \
   TERN_REDUCTION_METHOD(mean)                                                                                           \
@@ -159,19 +165,19 @@ inline constexpr std_caller call_std{};
   Tensor<D, bool> logical_and(const Tensor& other, Here here = {}) const { return TERN_CALL(logical_and, other, here); } \
   Tensor<D, bool> logical_or(const Tensor& other, Here here = {}) const { return TERN_CALL(logical_or, other, here); }  \
   Tensor<D, bool> logical_xor(const Tensor& other, Here here = {}) const { return TERN_CALL(logical_xor, other, here); } \
-  Tensor clamp(std::optional<number_t<T>> min, std::optional<number_t<T>> max = {}, Here here = {}) const {             \
+  Tensor clamp(std::optional<detail::number_t<T>> min, std::optional<detail::number_t<T>> max = {}, Here here = {}) const {             \
     return TERN_CALL(clamp, min, max, here);                                                                            \
   }                                                                                                                     \
-  const Tensor& clamp_(std::optional<number_t<T>> min, std::optional<number_t<T>> max = {}, Here here = {}) const {     \
+  const Tensor& clamp_(std::optional<detail::number_t<T>> min, std::optional<detail::number_t<T>> max = {}, Here here = {}) const {     \
     return TERN_CALL(clamp_, min, max, here);                                                                           \
   }                                                                                                                     \
   Tensor clamp(const Tensor& min, const Tensor& max = {}, Here here = {}) const { return TERN_CALL(clamp, min, max, here); } \
-  Tensor clamp_min(number_t<T> min, Here here = {}) const { return TERN_CALL(clamp_min, min, here); }                   \
+  Tensor clamp_min(detail::number_t<T> min, Here here = {}) const { return TERN_CALL(clamp_min, min, here); }                   \
   Tensor clamp_min(const Tensor& min, Here here = {}) const { return TERN_CALL(clamp_min, min, here); }                 \
-  Tensor clamp_max(number_t<T> max, Here here = {}) const { return TERN_CALL(clamp_max, max, here); }                   \
+  Tensor clamp_max(detail::number_t<T> max, Here here = {}) const { return TERN_CALL(clamp_max, max, here); }                   \
   Tensor clamp_max(const Tensor& max, Here here = {}) const { return TERN_CALL(clamp_max, max, here); }                 \
-  const Tensor& clamp_min_(number_t<T> min, Here here = {}) const { return TERN_CALL(clamp_min_, min, here); }          \
-  const Tensor& clamp_max_(number_t<T> max, Here here = {}) const { return TERN_CALL(clamp_max_, max, here); }          \
+  const Tensor& clamp_min_(detail::number_t<T> min, Here here = {}) const { return TERN_CALL(clamp_min_, min, here); }          \
+  const Tensor& clamp_max_(detail::number_t<T> max, Here here = {}) const { return TERN_CALL(clamp_max_, max, here); }          \
   Tensor div(const Tensor& other, const char* rounding_mode, Here here = {}) const {                                    \
     return TERN_CALL(div, other, rounding_mode, here);                                                                  \
   }                                                                                                                     \
@@ -212,10 +218,10 @@ inline constexpr std_caller call_std{};
   Tensor where(const Tensor<D, bool>& condition, const Tensor& other, Here here = {}) const {                           \
     return detail::adl::call_where(condition, *this, other, here);                                                      \
   }                                                                                                                     \
-  Tensor masked_fill(const Tensor<D, bool>& mask, number_t<T> value, Here here = {}) const {                            \
+  Tensor masked_fill(const Tensor<D, bool>& mask, detail::number_t<T> value, Here here = {}) const {                            \
     return TERN_CALL(masked_fill, mask, value, here);                                                                   \
   }                                                                                                                     \
-  const Tensor& masked_fill_(const Tensor<D, bool>& mask, number_t<T> value, Here here = {}) const {                    \
+  const Tensor& masked_fill_(const Tensor<D, bool>& mask, detail::number_t<T> value, Here here = {}) const {                    \
     return TERN_CALL(masked_fill_, mask, value, here);                                                                  \
   }                                                                                                                     \
   Tensor softmax(Index dim, Here here = {}) const { return TERN_CALL(softmax, dim, here); }                             \
@@ -228,10 +234,10 @@ inline constexpr std_caller call_std{};
   Tensor<D, Index> argmin(Index dim, bool keepdim = false, Here here = {}) const {                                      \
     return TERN_CALL(argmin, dim, keepdim, here);                                                                       \
   }                                                                                                                     \
-  Tensor var(Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) const {                        \
+  Tensor var(detail::Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) const {                        \
     return TERN_CALL(var, dim, correction, keepdim, here);                                                              \
   }                                                                                                                     \
-  Tensor std(Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) const {                        \
+  Tensor std(detail::Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) const {                        \
     return TERN_CALL(std, dim, correction, keepdim, here);                                                              \
   }                                                                                                                     \
   Tensor max(Here here = {}) const { return TERN_CALL(max, here); }                                                     \
@@ -280,8 +286,8 @@ inline constexpr std_caller call_std{};
     return TERN_CALL(uniform_, low, high, here);                                                                        \
   }                                                                                                                     \
   const Tensor& bernoulli_(double p = 0.5, Here here = {}) const { return TERN_CALL(bernoulli_, p, here); }             \
-  Tensor<D, sum_t<T>> cumsum(Index dim, Here here = {}) const { return TERN_CALL(cumsum, dim, here); }                  \
-  Tensor<D, sum_t<T>> cumprod(Index dim, Here here = {}) const { return TERN_CALL(cumprod, dim, here); }                \
+  Tensor<D, detail::sum_t<T>> cumsum(Index dim, Here here = {}) const { return TERN_CALL(cumsum, dim, here); }                  \
+  Tensor<D, detail::sum_t<T>> cumprod(Index dim, Here here = {}) const { return TERN_CALL(cumprod, dim, here); }                \
   ValuesAndIndices<D, T> sort(Index dim = -1, bool descending = false, Here here = {}) const {                          \
     return TERN_CALL(sort, dim, descending, here);                                                                      \
   }                                                                                                                     \
@@ -298,7 +304,7 @@ inline constexpr std_caller call_std{};
   Tensor tril(Index diagonal = 0, Here here = {}) const { return TERN_CALL(tril, diagonal, here); }                     \
   Tensor triu(Index diagonal = 0, Here here = {}) const { return TERN_CALL(triu, diagonal, here); }                     \
   Tensor diag(Index diagonal = 0, Here here = {}) const { return TERN_CALL(diag, diagonal, here); }                     \
-  Tensor rot90(Index k = 1, Dims dims = {0, 1}, Here here = {}) const { return TERN_CALL(rot90, k, dims, here); }       \
+  Tensor rot90(Index k = 1, detail::Dims dims = {0, 1}, Here here = {}) const { return TERN_CALL(rot90, k, dims, here); }       \
   Tensor unfold(Index dim, Index size, Index step, Here here = {}) const { return TERN_CALL(unfold, dim, size, step, here); } \
   Tensor take(const Tensor<D, Index>& index, Here here = {}) const { return TERN_CALL(take, index, here); }             \
   Tensor take_along_dim(const Tensor<D, Index>& index, std::optional<Index> dim = {}, Here here = {}) const {           \
@@ -307,34 +313,34 @@ inline constexpr std_caller call_std{};
   Tensor index_add(Index dim, const Tensor<D, Index>& index, const Tensor& source, Scalar alpha = 1, Here here = {}) const { \
     return TERN_CALL(index_add, dim, index, source, alpha, here);                                                       \
   }                                                                                                                     \
-  Tensor index_fill(Index dim, const Tensor<D, Index>& index, number_t<T> value, Here here = {}) const {                \
+  Tensor index_fill(Index dim, const Tensor<D, Index>& index, detail::number_t<T> value, Here here = {}) const {                \
     return TERN_CALL(index_fill, dim, index, value, here);                                                              \
   }                                                                                                                     \
-  Tensor scatter(Index dim, const IndexOperand<D>& index, const Tensor& source, Here here = {}) const {                 \
+  Tensor scatter(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, Here here = {}) const {                 \
     return TERN_CALL(scatter, dim, index, source, here);                                                                \
   }                                                                                                                     \
-  Tensor scatter(Index dim, const IndexOperand<D>& index, number_t<T> value, Here here = {}) const {                    \
+  Tensor scatter(Index dim, const detail::IndexOperand<D>& index, detail::number_t<T> value, Here here = {}) const {                    \
     return TERN_CALL(scatter, dim, index, value, here);                                                                 \
   }                                                                                                                     \
-  Tensor scatter(Index dim, const IndexOperand<D>& index, const Tensor& source, const char* reduce, Here here = {}) const {\
+  Tensor scatter(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, const char* reduce, Here here = {}) const {\
     return TERN_CALL(scatter, dim, index, source, reduce, here);                                                        \
   }                                                                                                                     \
-  const Tensor& scatter_(Index dim, const IndexOperand<D>& index, const Tensor& source, Here here = {}) const {         \
+  const Tensor& scatter_(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, Here here = {}) const {         \
     return TERN_CALL(scatter_, dim, index, source, here);                                                               \
   }                                                                                                                     \
-  const Tensor& scatter_(Index dim, const IndexOperand<D>& index, const Tensor& source, const char* reduce, Here here = {}) const {\
+  const Tensor& scatter_(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, const char* reduce, Here here = {}) const {\
     return TERN_CALL(scatter_, dim, index, source, reduce, here);                                                       \
   }                                                                                                                     \
-  Tensor scatter(Index dim, const IndexOperand<D>& index, number_t<T> value, const char* reduce, Here here = {}) const {\
+  Tensor scatter(Index dim, const detail::IndexOperand<D>& index, detail::number_t<T> value, const char* reduce, Here here = {}) const {\
     return TERN_CALL(scatter, dim, index, value, reduce, here);                                                         \
   }                                                                                                                     \
-  const Tensor& scatter_(Index dim, const IndexOperand<D>& index, number_t<T> value, Here here = {}) const {            \
+  const Tensor& scatter_(Index dim, const detail::IndexOperand<D>& index, detail::number_t<T> value, Here here = {}) const {            \
     return TERN_CALL(scatter_, dim, index, value, here);                                                                \
   }                                                                                                                     \
-  const Tensor& scatter_(Index dim, const IndexOperand<D>& index, number_t<T> value, const char* reduce, Here here = {}) const {\
+  const Tensor& scatter_(Index dim, const detail::IndexOperand<D>& index, detail::number_t<T> value, const char* reduce, Here here = {}) const {\
     return TERN_CALL(scatter_, dim, index, value, reduce, here);                                                        \
   }                                                                                                                     \
-  Tensor scatter_add(Index dim, const IndexOperand<D>& index, const Tensor& source, Here here = {}) const {             \
+  Tensor scatter_add(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, Here here = {}) const {             \
     return TERN_CALL(scatter_add, dim, index, source, here);                                                            \
   }                                                                                                                     \
   Tensor repeat_interleave(Index repeats, std::optional<Index> dim = {}, Here here = {}) const {                        \
@@ -344,13 +350,13 @@ inline constexpr std_caller call_std{};
     return TERN_CALL(repeat_interleave, repeats, dim, here);                                                            \
   }                                                                                                                     \
   Tensor<D, Index> nonzero(Here here = {}) const { return TERN_CALL(nonzero, here); }                                   \
-  Tensor<D, bool> any(Dims dim = {}, bool keepdim = false, Here here = {}) const {                                      \
+  Tensor<D, bool> any(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {                                      \
     return TERN_CALL(any, dim, keepdim, here);                                                                          \
   }                                                                                                                     \
-  Tensor<D, bool> all(Dims dim = {}, bool keepdim = false, Here here = {}) const {                                      \
+  Tensor<D, bool> all(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {                                      \
     return TERN_CALL(all, dim, keepdim, here);                                                                          \
   }                                                                                                                     \
-  Tensor norm(double p = 2, Dims dim = {}, bool keepdim = false, Here here = {}) const {                                \
+  Tensor norm(double p = 2, detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {                                \
     return TERN_CALL(norm, p, dim, keepdim, here);                                                                      \
   }                                                                                                                     \
   Tensor matmul(const Tensor& other, Here here = {}) const { return TERN_CALL(matmul, other, here); }                   \
@@ -358,28 +364,28 @@ inline constexpr std_caller call_std{};
   Tensor bmm(const Tensor& other, Here here = {}) const { return TERN_CALL(bmm, other, here); }                         \
   Tensor mv(const Tensor& other, Here here = {}) const { return TERN_CALL(mv, other, here); }                           \
   Tensor dot(const Tensor& other, Here here = {}) const { return TERN_CALL(dot, other, here); }                         \
-  Tensor gather(Index dim, const IndexOperand<D>& index, Here here = {}) const {                                        \
+  Tensor gather(Index dim, const detail::IndexOperand<D>& index, Here here = {}) const {                                        \
     return TERN_CALL(gather, dim, index, here);                                                                         \
   }                                                                                                                     \
   Tensor index_select(Index dim, const Tensor<D, Index>& index, Here here = {}) const {                                 \
     return TERN_CALL(index_select, dim, index, here);                                                                   \
   }                                                                                                                     \
-  Tensor index(std::initializer_list<TensorIndex<D>> indices, Here here = {}) const {                                   \
+  Tensor index(std::initializer_list<detail::TensorIndex<D>> indices, Here here = {}) const {                                   \
     return TERN_CALL(index, indices, here);                                                                             \
   }                                                                                                                     \
-  const Tensor& index_put_(std::initializer_list<TensorIndex<D>> indices, const Tensor& value, bool accumulate = false, \
+  const Tensor& index_put_(std::initializer_list<detail::TensorIndex<D>> indices, const Tensor& value, bool accumulate = false, \
                            Here here = {}) const {                                                                      \
     return TERN_CALL(index_put_, indices, value, accumulate, here);                                                     \
   }                                                                                                                     \
-  const Tensor& index_put_(std::initializer_list<TensorIndex<D>> indices, number_t<T> value, bool accumulate = false,   \
+  const Tensor& index_put_(std::initializer_list<detail::TensorIndex<D>> indices, detail::number_t<T> value, bool accumulate = false,   \
                            Here here = {}) const {                                                                      \
     return TERN_CALL(index_put_, indices, value, accumulate, here);                                                     \
   }                                                                                                                     \
   Tensor masked_select(const Tensor<D, bool>& mask, Here here = {}) const { return TERN_CALL(masked_select, mask, here); } \
-  Tensor operator[](At<Index> i) const { return TERN_CALL(select, Index(0), i.tensor, i.here); }                        \
+  Tensor operator[](detail::At<Index> i) const { return TERN_CALL(select, Index(0), i.tensor, i.here); }                        \
   /* A template, so that x[{0}] is x[0]. */                                                                             \
   template <int = 0>                                                                                                    \
-  Tensor operator[](IndicesAt<D> indices) const {                                                                       \
+  Tensor operator[](detail::IndicesAt<D> indices) const {                                                                       \
     return TERN_CALL(index, indices.entries, indices.here);                                                             \
   }                                                                                                                     \
   Tensor slice(Index dim, Slice range, Here here = {}) const { return TERN_CALL(slice, dim, range, here); }             \
@@ -390,8 +396,8 @@ inline constexpr std_caller call_std{};
   Tensor transpose(Index dim0, Index dim1, Here here = {}) const { return TERN_CALL(transpose, dim0, dim1, here); }     \
   Tensor t(Here here = {}) const { return TERN_CALL(t, here); }                                                         \
   Tensor mT(Here here = {}) const { return TERN_CALL(transpose, Index(-2), Index(-1), here); }                          \
-  Tensor permute(Dims dims, Here here = {}) const { return TERN_CALL(permute, dims, here); }                            \
-  Tensor expand(Shape to, Here here = {}) const { return TERN_CALL(expand, to, here); }                                 \
+  Tensor permute(detail::Dims dims, Here here = {}) const { return TERN_CALL(permute, dims, here); }                            \
+  Tensor expand(detail::Shape to, Here here = {}) const { return TERN_CALL(expand, to, here); }                                 \
   template <Element U>                                                                                                  \
   Tensor expand_as(const Tensor<D, U>& other, Here here = {}) const {                                                   \
     return TERN_CALL(expand, other.shape(), here);                                                                      \
@@ -404,10 +410,10 @@ inline constexpr std_caller call_std{};
   Tensor reshape_as(const Tensor<D, U>& other, Here here = {}) const {                                                  \
     return TERN_CALL(reshape, other.shape(), here);                                                                     \
   }                                                                                                                     \
-  Tensor view(Shape to, Here here = {}) const { return TERN_CALL(view, to, here); }                                     \
-  Tensor reshape(Shape to, Here here = {}) const { return TERN_CALL(reshape, to, here); }                               \
+  Tensor view(detail::Shape to, Here here = {}) const { return TERN_CALL(view, to, here); }                                     \
+  Tensor reshape(detail::Shape to, Here here = {}) const { return TERN_CALL(reshape, to, here); }                               \
   Tensor flatten(Index start = 0, Index end = -1, Here here = {}) const { return TERN_CALL(flatten, start, end, here); } \
-  Tensor squeeze(Dims dims = {}, Here here = {}) const { return TERN_CALL(squeeze, dims, here); }                       \
+  Tensor squeeze(detail::Dims dims = {}, Here here = {}) const { return TERN_CALL(squeeze, dims, here); }                       \
   Tensor unsqueeze(Index dim, Here here = {}) const { return TERN_CALL(unsqueeze, dim, here); }                         \
   std::vector<Tensor> split(Index size, Index dim = 0, Here here = {}) const { return TERN_CALL(split, size, dim, here); } \
   std::vector<Tensor> split(std::vector<Index> sizes, Index dim = 0, Here here = {}) const {                            \
@@ -417,20 +423,20 @@ inline constexpr std_caller call_std{};
     return TERN_CALL(chunk, chunks, dim, here);                                                                         \
   }                                                                                                                     \
   std::vector<Tensor> unbind(Index dim = 0, Here here = {}) const { return TERN_CALL(unbind, dim, here); }              \
-  Tensor broadcast_to(Shape to, Here here = {}) const { return TERN_CALL(broadcast_to, to, here); }                     \
-  Tensor unflatten(Index dim, Shape sizes, Here here = {}) const {                                                      \
+  Tensor broadcast_to(detail::Shape to, Here here = {}) const { return TERN_CALL(broadcast_to, to, here); }                     \
+  Tensor unflatten(Index dim, detail::Shape sizes, Here here = {}) const {                                                      \
     return TERN_CALL(unflatten, dim, sizes, here);                                                                      \
   }                                                                                                                     \
-  Tensor movedim(Dims source, Dims destination, Here here = {}) const {                                                 \
+  Tensor movedim(detail::Dims source, detail::Dims destination, Here here = {}) const {                                                 \
     return TERN_CALL(movedim, source, destination, here);                                                               \
   }                                                                                                                     \
   Tensor diagonal(Index offset = 0, Index dim1 = 0, Index dim2 = 1, Here here = {}) const {                             \
     return TERN_CALL(diagonal, offset, dim1, dim2, here);                                                               \
   }                                                                                                                     \
-  Tensor repeat(Shape repeats, Here here = {}) const { return TERN_CALL(repeat, repeats, here); }                       \
-  Tensor tile(Shape repeats, Here here = {}) const { return TERN_CALL(tile, repeats, here); }                           \
-  Tensor flip(Dims dims, Here here = {}) const { return TERN_CALL(flip, dims, here); }                                  \
-  Tensor roll(Dims shifts, Dims dims = {}, Here here = {}) const { return TERN_CALL(roll, shifts, dims, here); }        \
+  Tensor repeat(detail::Shape repeats, Here here = {}) const { return TERN_CALL(repeat, repeats, here); }                       \
+  Tensor tile(detail::Shape repeats, Here here = {}) const { return TERN_CALL(tile, repeats, here); }                           \
+  Tensor flip(detail::Dims dims, Here here = {}) const { return TERN_CALL(flip, dims, here); }                                  \
+  Tensor roll(detail::Dims shifts, detail::Dims dims = {}, Here here = {}) const { return TERN_CALL(roll, shifts, dims, here); }        \
   Tensor addmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {             \
     return TERN_CALL(addmm, a, b, beta, alpha, here);                                                                   \
   }                                                                                                                     \
@@ -444,11 +450,11 @@ inline constexpr std_caller call_std{};
     return TERN_CALL(baddbmm, a, b, beta, alpha, here);                                                                 \
   }                                                                                                                     \
   Tensor outer(const Tensor& other, Here here = {}) const { return TERN_CALL(outer, other, here); }                     \
-  Tensor<D, sum_t<T>> trace(Here here = {}) const { return TERN_CALL(trace, here); }                                    \
-  auto aminmax(Dims dim = {}, bool keepdim = false, Here here = {}) const {                                             \
+  Tensor<D, detail::sum_t<T>> trace(Here here = {}) const { return TERN_CALL(trace, here); }                                    \
+  auto aminmax(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {                                             \
     return TERN_CALL(aminmax, dim, keepdim, here);                                                                      \
   }                                                                                                                     \
-  Tensor<D, Index> count_nonzero(Dims dim = {}, Here here = {}) const {                                                 \
+  Tensor<D, Index> count_nonzero(detail::Dims dim = {}, Here here = {}) const {                                                 \
     return TERN_CALL(count_nonzero, dim, here);                                                                         \
   }                                                                                                                     \
   Tensor<D, double> float_power(const Tensor& other, Here here = {}) const {                                            \
@@ -461,10 +467,10 @@ inline constexpr std_caller call_std{};
   Tensor contiguous(Here here = {}) const { return TERN_CALL(contiguous, here); }                                       \
   Tensor clone(Here here = {}) const { return TERN_CALL(clone, here); }                                                 \
   const Tensor& copy_(const Tensor& source, Here here = {}) const { return TERN_CALL(copy_, source, here); }            \
-  const Tensor& fill_(number_t<T> value, Here here = {}) const { return TERN_CALL(fill_, value, here); }                \
+  const Tensor& fill_(detail::number_t<T> value, Here here = {}) const { return TERN_CALL(fill_, value, here); }                \
   const Tensor& zero_(Here here = {}) const { return TERN_CALL(fill_, 0, here); }                               \
   template <Element U>                                                                                                  \
-  Tensor<D, U> to(Type<U> type, Here here = {}) const {                                                                 \
+  Tensor<D, U> to(detail::Type<U> type, Here here = {}) const {                                                                 \
     return TERN_CALL(to_type, type, here);                                                                              \
   }                                                                                                                     \
   template <Device D2>                                                                                                  \
@@ -480,11 +486,11 @@ inline constexpr std_caller call_std{};
   }                                                                                                                     \
   auto cpu_async(Here here = {}) const { return TERN_CALL(cpu_async, here); }                                           \
   Tensor pin_memory(Here here = {}) const { return TERN_CALL(pin_memory, here); }                                       \
-  friend Tensor operator-(At<Tensor> a) { return detail::adl::call_neg(a.tensor, a.here); }                             \
-  friend Tensor operator+(Scalar a, At<Tensor> b) { return detail::adl::call_add(b.tensor, a, b.here); }                \
-  friend Tensor operator*(Scalar a, At<Tensor> b) { return detail::adl::call_mul(b.tensor, a, b.here); }                \
-  friend Tensor operator-(Scalar a, At<Tensor> b) { return detail::adl::call_rsub(b.tensor, a, b.here); }               \
-  friend Tensor operator/(Scalar a, At<Tensor> b) { return detail::adl::call_rdiv(b.tensor, a, b.here); }               \
+  friend Tensor operator-(detail::At<Tensor> a) { return detail::adl::call_neg(a.tensor, a.here); }                             \
+  friend Tensor operator+(Scalar a, detail::At<Tensor> b) { return detail::adl::call_add(b.tensor, a, b.here); }                \
+  friend Tensor operator*(Scalar a, detail::At<Tensor> b) { return detail::adl::call_mul(b.tensor, a, b.here); }                \
+  friend Tensor operator-(Scalar a, detail::At<Tensor> b) { return detail::adl::call_rsub(b.tensor, a, b.here); }               \
+  friend Tensor operator/(Scalar a, detail::At<Tensor> b) { return detail::adl::call_rdiv(b.tensor, a, b.here); }               \
   TERN_OPERATOR(+, add)                                                                                                 \
   TERN_OPERATOR(-, sub)                                                                                                 \
   TERN_OPERATOR(*, mul)                                                                                                 \
@@ -495,7 +501,7 @@ inline constexpr std_caller call_std{};
   TERN_OPERATOR(^, bitwise_xor)                                                                                         \
   TERN_OPERATOR(<<, bitwise_left_shift)                                                                                 \
   TERN_OPERATOR(>>, bitwise_right_shift)                                                                                \
-  friend Tensor operator~(At<Tensor> a) { return detail::adl::call_bitwise_not(a.tensor, a.here); }                     \
+  friend Tensor operator~(detail::At<Tensor> a) { return detail::adl::call_bitwise_not(a.tensor, a.here); }                     \
   TERN_COMPARISON_OPERATOR(==, eq)                                                                                      \
   TERN_COMPARISON_OPERATOR(!=, ne)                                                                                      \
   TERN_COMPARISON_OPERATOR(<, lt)                                                                                       \

@@ -2,7 +2,7 @@
 #pragma once
 #include "nested_list.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern::inline TERN_BUILD::detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Shape NestedList::shape() const {
   Shape shape;
@@ -26,4 +26,4 @@ namespace tern::inline TERN_BUILD {
   for (const NestedList& inner : list_) inner.each(visit, state);
 }
 
-}  // namespace tern
+}  // namespace tern::detail

@@ -2,7 +2,7 @@
 #pragma once
 #include "any_tensor.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern::inline TERN_BUILD::detail {
 
 /// The type of a tensor, without a tensor: its device and element type.
 template <class D, class T>
@@ -24,4 +24,4 @@ struct Parameters : std::vector<NamedTensor> {
   }
 };
 
-}  // namespace tern
+}  // namespace tern::detail

@@ -12,6 +12,7 @@
 #include "tensor.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// A copy in flight between host and device.
@@ -43,12 +44,12 @@ class Pending {
 
   /// The tensor. On a device, later work on it runs after the copy. In host memory, the host waits for the copy.
   X wait(Here here = {}) {
-    const Site user(here);
+    const detail::Site user(here);
     detail::CopyInFlight& pending = checked("wait");
     detail::refuse_capture("wait", "the copy was started outside of it");
     if constexpr (to_host) pending.copy->wait_on_host();
     else pending.copy->wait_on_device();
-    TensorImpl* const result = to_host ? pending.host : pending.device;
+    detail::TensorImpl* const result = to_host ? pending.host : pending.device;
     detail::retain(result);
     pending_.reset();
     return X(result);

@@ -9,6 +9,7 @@
 #include "tensor.hpp"
 
 namespace tern::inline TERN_BUILD {
+
 namespace detail {
 
 /// Text of the elements of an array in host memory.
@@ -90,7 +91,7 @@ template <Device D, Element T>
 std::string to_string(const Tensor<D, T>& x) {
   std::string device = DeviceTraits<D>::name;
   device[0] = char(device[0] - 'a' + 'A');
-  const std::string type = "Tensor<" + device + ", " + cpp_name_of(dtype_of<T>) + ">";
+  const std::string type = "Tensor<" + device + ", " + detail::cpp_name_of(dtype_of<T>) + ">";
   if (!x.defined()) return "tensor(undefined, " + type + ")";
   if constexpr (HostDevice<D>) return detail::tensor_text(*x.impl(), type, x.requires_grad());
   else return detail::tensor_text(*to_device(x.detach(), Cpu{}).impl(), type, x.requires_grad());
@@ -101,8 +102,10 @@ std::ostream& operator<<(std::ostream& out, const Tensor<D, T>& x) {
   return out << to_string(x);
 }
 
+namespace detail {
 /// [2, 3].
 TERN_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
+}  // namespace detail
 
 }  // namespace tern
 

@@ -40,7 +40,7 @@ TERN_INLINE std::string ArrayText::bare(Index offset) const {
     case DType::int64: return std::to_string(a_.as<std::int64_t>()[offset]);
     case DType::int32: return std::to_string(a_.as<std::int32_t>()[offset]);
     case DType::uint8: return std::to_string(a_.as<std::uint8_t>()[offset]);
-    case DType::boolean: return a_.as<bool>()[offset] ? "True" : "False";
+    case DType::bool_: return a_.as<bool>()[offset] ? "True" : "False";
     default: break;
   }
   const double value = number(offset);
@@ -90,10 +90,6 @@ TERN_INLINE std::string ArrayText::row(Index offset, std::size_t indent) const {
   return out + ")";
 }
 
-}  // namespace tern::detail
-
-namespace tern::inline TERN_BUILD {
-
 TERN_INLINE std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << text({shape}); }
 
-}  // namespace tern
+}  // namespace tern::detail

@@ -18,11 +18,14 @@ template <class A, class B>
 struct error_operands_on_different_devices_move_one_with_cuda_or_cpu {};
 template <class A, class B>
 struct error_operands_of_different_element_types_convert_one_with_to {};
+
+namespace detail {
 /// The return type of a deleted overload for tensors of types A and B.
 template <class A, class B>
 using Refusal = std::conditional_t<std::is_same_v<typename A::device_type, typename B::device_type>,
                                    error_operands_of_different_element_types_convert_one_with_to<A, B>,
                                    error_operands_on_different_devices_move_one_with_cuda_or_cpu<A, B>>;
+}  // namespace detail
 
 // The attribute at the end of a refused overload. g++ prints a deleted function's return type in the first line of the
 // error. clang does not, but has an attribute for such messages. Since clang 19 a friend with a constraint must be a definition.
@@ -40,9 +43,10 @@ using Refusal = std::conditional_t<std::is_same_v<typename A::device_type, typen
 #define TERN_SAME_PLACE(f)                                                    \
   template <class D1, class T1, class D2, class T2, class... Rest>            \
     requires(!std::is_same_v<Tensor<D1, T1>, Tensor<D2, T2>>)                 \
-  Refusal<Tensor<D1, T1>, Tensor<D2, T2>> f(const Tensor<D1, T1>&, const Tensor<D2, T2>&, const Rest&...)     \
+  detail::Refusal<Tensor<D1, T1>, Tensor<D2, T2>> f(const Tensor<D1, T1>&, const Tensor<D2, T2>&, const Rest&...)     \
       TERN_REFUSED(D1, D2);
 
+namespace detail {
 /// An operand of an operator, with the operator's source line. Operators cannot have default arguments, so the line
 /// comes with the operand.
 template <class X>
@@ -69,55 +73,56 @@ struct IndicesAt {
   Here here;
   IndicesAt(std::initializer_list<TensorIndex<D>> list, Here h = {}) : entries(list), here(h) {}
 };
+}  // namespace detail
 
 /// A tensor of elements T on device D. It is a handle: copies share the elements and the node on the tape. PyTorch's
 /// methods are methods here: x.sum(1) is sum(x, 1), x.relu_() is relu_(x). ops/ documents the functions.
 template <Device D, Element T>
 class Tensor {
-  TensorImpl* impl_ = nullptr;
+  detail::TensorImpl* impl_ = nullptr;
 
  public:
   using device_type = D;
   using value_type = T;
-  using Scalar = std::conditional_t<is_floating_v<T>, RealNumber, IntegerNumber>;
+  using Scalar = std::conditional_t<detail::is_floating_v<T>, detail::RealNumber, detail::IntegerNumber>;
   using BoolTensor = Tensor<D, bool>;
 
   Tensor() = default;
   /// Takes over one reference to impl.
-  explicit Tensor(TensorImpl* impl) noexcept : impl_(impl) {}
+  explicit Tensor(detail::TensorImpl* impl) noexcept : impl_(impl) {}
   Tensor(const Tensor& other) noexcept : impl_(other.impl_) { detail::retain(impl_); }
   Tensor(Tensor&& other) noexcept : impl_(other.impl_) { other.impl_ = nullptr; }
   /// Makes this handle one of other's tensor.
   Tensor& operator=(Tensor other) & noexcept {
-    TensorImpl* const mine = impl_;
+    detail::TensorImpl* const mine = impl_;
     impl_ = other.impl_;
     other.impl_ = mine;
     return *this;
   }
   /// What an expression returns is written, as by copy_ and fill_: x[0] = y, x.slice(1, {0, 2}) = 3. Error if no other
   /// tensor has the elements, as in (x + y) = z, because they would be lost.
-  Tensor operator=(At<Tensor> source) && {
+  Tensor operator=(detail::At<Tensor> source) && {
     detail::check_assigned(impl_, source.here);
     return detail::adl::call_copy_(*this, source.tensor, source.here);
   }
-  Tensor operator=(NumberAt<T> value) && {
+  Tensor operator=(detail::NumberAt<T> value) && {
     detail::check_assigned(impl_, value.here);
     return detail::adl::call_fill_(*this, value.number, value.here);
   }
   template <class D2, class T2>
     requires(!std::is_same_v<Tensor<D2, T2>, Tensor>)
-  Refusal<Tensor, Tensor<D2, T2>> operator=(const Tensor<D2, T2>&) TERN_REFUSED(D, D2);
+  detail::Refusal<Tensor, Tensor<D2, T2>> operator=(const Tensor<D2, T2>&) TERN_REFUSED(D, D2);
   ~Tensor() { detail::release(impl_); }
 
-  TensorImpl* impl() const { return impl_; }
+  detail::TensorImpl* impl() const { return impl_; }
   /// Gives up the handle's reference.
-  TensorImpl* release() && {
-    TensorImpl* const impl = impl_;
+  detail::TensorImpl* release() && {
+    detail::TensorImpl* const impl = impl_;
     impl_ = nullptr;
     return impl;
   }
   /// The impl. Error that names op if this handle is empty.
-  TensorImpl* checked(OpName op) const {
+  detail::TensorImpl* checked(OpName op) const {
     if (!impl_) [[unlikely]] detail::refuse_undefined(op.name, op.here);
     return impl_;
   }
@@ -126,17 +131,17 @@ class Tensor {
   bool defined() const { return impl_; }
   explicit operator bool() const = delete;
 
-  Shape shape() const { return checked("shape")->shape(); }
-  Shape sizes() const { return shape(); }
+  detail::Shape shape() const { return checked("shape")->shape(); }
+  detail::Shape sizes() const { return shape(); }
   /// The size of dimension i. A negative i counts from the last.
-  Index size(Index i) const { return checked("size")->dims[existing_dim("size", i, impl_->ndim)]; }
-  Shape strides() const { return {checked("strides")->strides, impl_->ndim}; }
-  Index stride(Index i) const { return checked("stride")->strides[existing_dim("stride", i, impl_->ndim)]; }
+  Index size(Index i) const { return checked("size")->dims[detail::existing_dim("size", i, impl_->ndim)]; }
+  detail::Shape strides() const { return {checked("strides")->strides, impl_->ndim}; }
+  Index stride(Index i) const { return checked("stride")->strides[detail::existing_dim("stride", i, impl_->ndim)]; }
   int dim() const { return checked("dim")->ndim; }
   Index numel() const { return checked("numel")->numel; }
   bool is_contiguous() const { return checked("is_contiguous")->contiguous; }
   bool is_contiguous(MemoryFormat format) const {
-    return format == channels_last ? is_channels_last(*checked("is_contiguous")) : is_contiguous();
+    return format == channels_last ? detail::is_channels_last(*checked("is_contiguous")) : is_contiguous();
   }
   static constexpr DType dtype() { return dtype_of<T>; }
   D device() const {
@@ -158,7 +163,7 @@ class Tensor {
   T& operator()(I... index) const
     requires HostDevice<D>
   {
-    const Shape at{Index(index)...};
+    const detail::Shape at{Index(index)...};
     return data()[detail::element_offset(*checked("operator()"), at)];
   }
   /// The value of a one-element tensor. The host waits for it.
@@ -166,13 +171,13 @@ class Tensor {
 
   // ---- new tensors on the same device, of T or another type (tensor/map.hpp) ----
   template <Element U = T>
-  Tensor<D, U> new_empty(const Shape& size, Type<U> type = {}, Here here = {}) const;
+  Tensor<D, U> new_empty(const detail::Shape& size, detail::Type<U> type = {}, Here here = {}) const;
   template <Element U = T>
-  Tensor<D, U> new_full(const Shape& size, number_t<U> value, Type<U> type = {}, Here here = {}) const;
+  Tensor<D, U> new_full(const detail::Shape& size, detail::number_t<U> value, detail::Type<U> type = {}, Here here = {}) const;
   template <Element U = T>
-  Tensor<D, U> new_zeros(const Shape& size, Type<U> type = {}, Here here = {}) const;
+  Tensor<D, U> new_zeros(const detail::Shape& size, detail::Type<U> type = {}, Here here = {}) const;
   template <Element U = T>
-  Tensor<D, U> new_ones(const Shape& size, Type<U> type = {}, Here here = {}) const;
+  Tensor<D, U> new_ones(const detail::Shape& size, detail::Type<U> type = {}, Here here = {}) const;
 
   // ---- autograd (autograd/) ----
   bool requires_grad() const { return impl_ && impl_->node; }

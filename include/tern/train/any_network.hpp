@@ -53,7 +53,7 @@ struct AnyNetwork : nn::Module<D, T> {
   static void name_fields(Self& self, V& visit) {
     visit("", self.network_);
   }
-  TERN_MODULE_METHODS(AnyNetwork, nn::detail::Set<TensorType<D, T>>)
+  TERN_MODULE_METHODS(AnyNetwork, nn::detail::Set<tern::detail::TensorType<D, T>>)
 
   Tensor<D, T> forward(const Tensor<D, In>& x) const { return network_(x); }
 

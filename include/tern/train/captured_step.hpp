@@ -88,7 +88,7 @@ class CapturedStep<D, Batch> {
   }
   bool has_shapes_of(const Batch& batch) const {
     bool same = true;
-    each_pair(batch, [&](const auto& input, const auto& x) { same = same && same_shape(*input.impl(), *x.impl()); });
+    each_pair(batch, [&](const auto& input, const auto& x) { same = same && tern::detail::same_shape(*input.impl(), *x.impl()); });
     return same;
   }
 

@@ -63,7 +63,7 @@ struct TrainingState {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Index before = 0;
     for (std::size_t j = 0; j < i; ++j) before += parts[j]->kind() == std::string(parts[i]->kind());
-    all.push_back(before ? text({parts[i]->kind(), before, "."}) : text({parts[i]->kind(), "."}));
+    all.push_back(before ? tern::detail::text({parts[i]->kind(), before, "."}) : tern::detail::text({parts[i]->kind(), "."}));
   }
   return all;
 }

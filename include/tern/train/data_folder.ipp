@@ -13,7 +13,7 @@ namespace tern::inline TERN_BUILD::train {
   std::string names;
   for (const char* const file : files) {
     if (!data::detail::find_plain_or_gzip(folder, file).empty()) return folder;
-    names += text({names.empty() ? "" : " or ", file});
+    names += tern::detail::text({names.empty() ? "" : " or ", file});
   }
   fail(set, {"'", folder, "' has no ", names, ". ", remedy});
 }

@@ -51,7 +51,7 @@ struct Step {
 /// What a network makes of a batch's inputs, in float.
 template <nn::IsModule Net, Device D, class T>
 Tensor<D> scores_of(Net& net, const Tensor<D, T>& x) {
-  if constexpr (is_floating_v<T>) return net(x.to(Type<typename Net::value_type>{})).to(f32);
+  if constexpr (tern::detail::is_floating_v<T>) return net(x.to(tern::detail::Type<typename Net::value_type>{})).to(f32);
   else return net(x).to(f32);
 }
 

@@ -104,7 +104,7 @@ inline Options for_rank(const Options& options, bool first) {
   Report report = session_.report();
   report.interrupted = interrupted_;
   if (report.interrupted) {
-    const std::string path = options_.save.empty() ? text({program_invocation_short_name, ".interrupted.safetensors"}) : options_.save;
+    const std::string path = options_.save.empty() ? tern::detail::text({program_invocation_short_name, ".interrupted.safetensors"}) : options_.save;
     save(path);
     if (first_) std::printf("interrupted; to go on: %s\n", resume_command(options_, path).c_str());
   } else if (first_) {

@@ -15,7 +15,7 @@ namespace tern::inline TERN_BUILD::train::detail {
     std::snprintf(text, sizeof text, "%.1f,%.1f ", 70 + 560 * double(i) / last, top + 200 * (1 - part));
     points += text;
   }
-  return tern::text({"<polyline fill='none' stroke='", colour, "' stroke-width='2' points='", points, "'/>\n"});
+  return tern::detail::text({"<polyline fill='none' stroke='", colour, "' stroke-width='2' points='", points, "'/>\n"});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string frame(const char* title, double low, double high, double top) {
@@ -45,13 +45,13 @@ namespace tern::inline TERN_BUILD::train {
       if (std::isfinite(each)) top = std::fmax(top, each);
   }
   std::string out =
-      text({"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 700 560' font-family='sans-serif' font-size='13'>\n"
+      tern::detail::text({"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 700 560' font-family='sans-serif' font-size='13'>\n"
             "<rect width='700' height='560' fill='white'/>\n"});
   out += detail::frame("loss", 0, highest, 40) + detail::curve(report, &EpochReport::loss, 0, highest, 40, "#0072b2");
-  out += detail::frame(text({report.metric.name, ": training (orange), test (green)"}).c_str(), 0, top, 290);
+  out += detail::frame(tern::detail::text({report.metric.name, ": training (orange), test (green)"}).c_str(), 0, top, 290);
   out += detail::curve(report, figure, 0, top, 290, "#d55e00") +
          detail::curve(report, &EpochReport::test_figure, 0, top, 290, "#009e73");
-  return out + text({"<text x='350' y='530' text-anchor='middle'>epochs 1 to ", Index(report.epochs.size()), " of ",
+  return out + tern::detail::text({"<text x='350' y='530' text-anchor='middle'>epochs 1 to ", Index(report.epochs.size()), " of ",
                      report.model, " on ", report.data, "</text>\n</svg>\n"});
 }
 

@@ -77,8 +77,8 @@ namespace detail {
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string wanted(const Option& option) {
   if (option.text) return option.wants;
   if (option.number) return "a number from 0 on";
-  if (option.most < INT64_MAX) return text({"an integer from ", option.least, " to ", option.most});
-  return text({"an integer from ", option.least, " on"});
+  if (option.most < INT64_MAX) return tern::detail::text({"an integer from ", option.least, " to ", option.most});
+  return tern::detail::text({"an integer from ", option.least, " on"});
 }
 
 /// The text as one word of a shell.
@@ -93,7 +93,7 @@ namespace detail {
 }  // namespace detail
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string resume_command(const Options& options, const std::string& checkpoint) {
-  return text({options.command, options.command.empty() ? "" : " ", "--resume ", detail::quoted(checkpoint)});
+  return tern::detail::text({options.command, options.command.empty() ? "" : " ", "--resume ", detail::quoted(checkpoint)});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Options parse_options(int argc, char** argv, Options options) {
@@ -136,12 +136,12 @@ namespace detail {
     if (!option) detail::refuse_option(name, {shared, own});
     if (option->flag) {
       *option->flag = true;
-      options.command += text({" ", name});
+      options.command += tern::detail::text({" ", name});
       continue;
     }
     const char* const value = ++i < argc ? argv[i] : "--";
     if (std::strncmp(value, "--", 2) == 0) fail("options", {name, " needs ", detail::wanted(*option)});
-    if (option->text != &options.resume) options.command += text({" ", name, " ", detail::quoted(value)});
+    if (option->text != &options.resume) options.command += tern::detail::text({" ", name, " ", detail::quoted(value)});
     if (option->text) *option->text = value;
     else if (option->number) *option->number = parse_number(name, value);
     else *option->index = parse_index(name, value, option->least, option->most);

@@ -21,7 +21,7 @@ namespace detail {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string precision_note(const std::string& precision, const char* device, bool has_bfloat16) {
   if (!precision.starts_with("bf16") || device != std::string(DeviceTraits<Cpu>::name) || has_bfloat16) return "";
-  return text({"--precision ", precision, " is slower than f32 on this processor: oneDNN finds neither AVX512-BF16 nor AMX.\n"});
+  return tern::detail::text({"--precision ", precision, " is slower than f32 on this processor: oneDNN finds neither AVX512-BF16 nor AMX.\n"});
 }
 
 }  // namespace tern::train

@@ -18,7 +18,7 @@ TERN_API std::string progress_text(Index epoch, Index done, Index total, double 
 /// plain lines.
 class TERN_API Progress {
  public:
-  explicit Progress(Index epoch, bool shows = true) : epoch_(epoch), start_(now()), shows_(shows && isatty(STDOUT_FILENO)) {}
+  explicit Progress(Index epoch, bool shows = true) : epoch_(epoch), start_(tern::detail::now()), shows_(shows && isatty(STDOUT_FILENO)) {}
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -21,10 +21,10 @@ namespace tern::inline TERN_BUILD::train {
   return line;
 }
 
-[[gnu::noinline]] TERN_INLINE bool Progress::due() const { return shows_ && now() - drawn_ >= 0.1; }
+[[gnu::noinline]] TERN_INLINE bool Progress::due() const { return shows_ && tern::detail::now() - drawn_ >= 0.1; }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Progress::draw(Index done, Index total, double loss) {
-  drawn_ = now();
+  drawn_ = tern::detail::now();
   is_drawn_ = true;
   std::printf("\r\033[K%s", progress_text(epoch_, done, total, loss, drawn_ - start_).c_str());
   std::fflush(stdout);

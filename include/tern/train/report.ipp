@@ -129,7 +129,7 @@ namespace detail {
     json.end();
   }
   json.end();
-  return text({json.text(), "\n"});
+  return tern::detail::text({json.text(), "\n"});
 }
 
 }  // namespace tern::train

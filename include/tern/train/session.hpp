@@ -47,18 +47,18 @@ class TERN_API EpochTimer {
  public:
   EpochTimer(Index epoch, Index batches, bool shows_progress = true);
 
-  void input_done() { lap(epoch_.input_s, Phase::forward); }
-  void forward_done() { lap(epoch_.forward_s, Phase::backward); }
-  void backward_done() { lap(epoch_.backward_s, Phase::optimizer); }
+  void input_done() { lap(epoch_.input_s, tern::detail::Phase::forward); }
+  void forward_done() { lap(epoch_.forward_s, tern::detail::Phase::backward); }
+  void backward_done() { lap(epoch_.backward_s, tern::detail::Phase::optimizer); }
   /// In place of forward_done() and backward_done(), of a step that was captured.
   void replay_done() {
-    lap(epoch_.replay_s, Phase::optimizer);
+    lap(epoch_.replay_s, tern::detail::Phase::optimizer);
     ++epoch_.replays;
   }
   /// The end of a step with that many samples. loss() is called only if it is shown.
   template <class Loss>
   void step_done(Index samples, const Loss& loss) {
-    lap(epoch_.optimizer_s, Phase::input);
+    lap(epoch_.optimizer_s, tern::detail::Phase::input);
     epoch_.samples += samples;
     ++done_;
     if (progress_.due()) progress_.draw(epoch_.samples, samples_expected(), loss());
@@ -70,7 +70,7 @@ class TERN_API EpochTimer {
   EpochReport finish();
 
  private:
-  void lap(double& phase, Phase next);
+  void lap(double& phase, tern::detail::Phase next);
   void ask_device();
   /// The epoch's, if its other batches have as many on average.
   Index samples_expected() const { return epoch_.samples * batches_ / done_; }

@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD::train {
                                                            const Metric& metric, const char* unit, const nn::Replicas* replicas)
     : path_(options.json), svg_(options.svg), trace_(options.trace),
       peak_(device == std::string(DeviceTraits<Cpu>::name) ? profile::peak_flops() : 0), prints_(!replicas || replicas->rank() == 0),
-      report_{options.model, data, device, num_threads(), 0, {}, metric, unit, options.target, options.price} {
+      report_{options.model, data, device, get_num_threads(), 0, {}, metric, unit, options.target, options.price} {
   if (replicas) report_.ranks = replicas->size();
   peak_ *= report_.ranks;
   for (const std::string& path : {options.save, path_, svg_, trace_})
@@ -51,19 +51,19 @@ namespace tern::inline TERN_BUILD::train {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE EpochTimer::EpochTimer(Index epoch, Index batches, bool shows_progress)
-    : progress_(epoch, shows_progress), batches_(batches), start_(now()), last_(start_), flops_(profile::flops()) {
+    : progress_(epoch, shows_progress), batches_(batches), start_(tern::detail::now()), last_(start_), flops_(profile::flops()) {
   transfer_ = profile::transfer_seconds();
   wait_ = profile::wait_seconds();
-  tern::detail::device_events.phase = Phase::input;
+  tern::detail::device_events.phase = tern::detail::Phase::input;
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE EpochReport EpochTimer::finish() {
   progress_.clear();
-  epoch_.seconds = now() - start_;
+  epoch_.seconds = tern::detail::now() - start_;
   epoch_.flops = profile::flops() - flops_;
   epoch_.transfer_s = profile::transfer_seconds() - transfer_;
   epoch_.wait_s = profile::wait_seconds() - wait_;
-  tern::detail::device_events.phase = Phase::other;
+  tern::detail::device_events.phase = tern::detail::Phase::other;
   if (cuda::detail::listener) ask_device();
   return epoch_;
 }
@@ -71,20 +71,20 @@ namespace tern::inline TERN_BUILD::train {
 [[gnu::noinline, gnu::cold]] TERN_INLINE void EpochTimer::ask_device() {
   const ledger::DeviceParts parts = ledger::device_parts(cuda::current_device());
   if (parts.busy() == 0) return;
-  const auto in = [&](Phase phase) { return parts.seconds[int(phase)]; };
+  const auto in = [&](tern::detail::Phase phase) { return parts.seconds[int(phase)]; };
   epoch_.of_device = true;
-  epoch_.forward_s = in(Phase::forward);
-  epoch_.backward_s = in(Phase::backward);
-  epoch_.optimizer_s = in(Phase::optimizer);
-  epoch_.captured_s = in(Phase::captured);
-  epoch_.other_s = in(Phase::input) + in(Phase::other);
+  epoch_.forward_s = in(tern::detail::Phase::forward);
+  epoch_.backward_s = in(tern::detail::Phase::backward);
+  epoch_.optimizer_s = in(tern::detail::Phase::optimizer);
+  epoch_.captured_s = in(tern::detail::Phase::captured);
+  epoch_.other_s = in(tern::detail::Phase::input) + in(tern::detail::Phase::other);
   epoch_.transfer_s = parts.transfers;
   epoch_.idle_s = std::max(0.0, epoch_.seconds - parts.busy());
 }
 
-[[gnu::noinline]] TERN_INLINE void EpochTimer::lap(double& phase, Phase next) {
+[[gnu::noinline]] TERN_INLINE void EpochTimer::lap(double& phase, tern::detail::Phase next) {
   tern::detail::device_events.phase = next;
-  const double time = now();
+  const double time = tern::detail::now();
   phase += time - last_;
   last_ = time;
 }

@@ -28,24 +28,24 @@ std::vector<double> numbers(Index n, Index size) {
   for (Index i = 0; i < n; ++i) values.push_back(double(i % 5 ? i * 7919 % 10007 % size : size / 2));
   return values;
 }
-template <class D> Tensor<D, Index> numbers_on(D, const Shape& shape, Index size) {
+template <class D> Tensor<D, Index> numbers_on(D, const detail::Shape& shape, Index size) {
   return tensor_of<D, Index>(numbers(shape.numel(), size), shape);
 }
-template <class T, class D> Tensor<D, T> values_on(D, const Shape& shape, double low = -2, double high = 2) {
+template <class T, class D> Tensor<D, T> values_on(D, const detail::Shape& shape, double low = -2, double high = 2) {
   if (std::is_same_v<T, bool>) low = 0, high = 1.9;
   if (std::is_same_v<T, std::uint8_t>) low = 0, high = 9;
   return spread_tensor<D, T>(shape, low, high);
 }
 
 /// Multiples of 1/8, whose sums are exact in every order: for rows of so many sources that they are added in parts.
-template <class T, class D> Tensor<D, T> exact_values_on(D d, const Shape& shape) {
+template <class T, class D> Tensor<D, T> exact_values_on(D d, const detail::Shape& shape) {
   std::vector<double> values = numbers(shape.numel(), 33);
   if (std::is_floating_point_v<compute_t<T>>)
     for (double& x : values) x = x / 8 - 2;
   return std::is_same_v<T, bool> ? values_on<T>(d, shape) : tensor_of<D, T>(values, shape);
 }
 
-const std::vector<Shape> row_shapes = {{0},      {1},      {2},          {3},        {31},
+const std::vector<detail::Shape> row_shapes = {{0},      {1},      {2},          {3},        {31},
                                        {1000},   {0, 3},   {3, 0},       {5, 32},    {33, 33},
                                        {3, 257}, {300, 2}, {2, 1023, 2}, {3, 4, 40}, {2, 5, 3, 2}};
 
@@ -57,10 +57,10 @@ const std::vector<Shape> row_shapes = {{0},      {1},      {2},          {3},   
 TEMPLATE_TEST_CASE("softmax on Cuda", "", float, double, bfloat16, half) {
   NEED_CUDA();
   using T = TestType;
-  for (const Shape& shape : row_shapes)
+  for (const detail::Shape& shape : row_shapes)
     for (int dim = 0; dim < shape.n; ++dim)
       for (const bool log : {false, true}) {
-        INFO(text({shape}) << " over " << dim << (log ? ", log" : ""));
+        INFO(detail::text({shape}) << " over " << dim << (log ? ", log" : ""));
         compare<T>([&](auto d) {
           const auto x = values_on<T>(d, shape, -5, 5), y = empty_like(x);
           backend::run<decltype(d), T>(backend::Softmax{*y.impl(), *x.impl(), dim, log});
@@ -90,22 +90,22 @@ TEST_CASE("softmax on Cuda of infinity and NaN") {
 TEMPLATE_TEST_CASE("cross entropy on Cuda", "", float, double, bfloat16, half) {
   NEED_CUDA();
   using T = TestType;
-  for (const Shape& shape : std::vector<Shape>{{0, 3}, {1, 1}, {5, 10}, {33, 257}, {2, 5, 70}, {1500, 3}})
+  for (const detail::Shape& shape : std::vector<detail::Shape>{{0, 3}, {1, 1}, {5, 10}, {33, 257}, {2, 5, 70}, {1500, 3}})
     for (const Reduction reduction : {Reduction::none, Reduction::mean, Reduction::sum})
       for (int variant = 0; variant < 8; ++variant) {
         const bool weighted = variant & 1, normalised = variant & 2;
         const backend::CrossEntropy::Options options{"cross_entropy", 2, variant & 4 ? 0.1 : 0.0, reduction, normalised};
-        Shape rows = shape;
+        detail::Shape rows = shape;
         for (int i = 1; i + 1 < shape.n; ++i) rows[i] = shape[i + 1];
         --rows.n;
-        INFO(text({shape}) << " reduction " << int(reduction) << " variant " << variant);
+        INFO(detail::text({shape}) << " reduction " << int(reduction) << " variant " << variant);
         const auto run = [&](auto d, int what) {
           using D = decltype(d);
           const auto x = values_on<T>(d, shape, -5, 5), w = values_on<T>(d, {shape[1]}, 0.5, 2);
           const auto t = numbers_on(d, rows, shape[1]);
-          const auto y = empty<D, T>(reduction == Reduction::none ? rows : Shape{});
+          const auto y = empty<D, T>(reduction == Reduction::none ? rows : detail::Shape{});
           const auto log_sum = empty<D, compute_t<T>>(rows), total = empty<D, compute_t<T>>({});
-          const Array* const weight = weighted ? w.impl() : nullptr;
+          const backend::Array* const weight = weighted ? w.impl() : nullptr;
           backend::run<D, T>(
               backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *x.impl(), *t.impl(), weight, options});
           if (what == 0) return to_type(y, f64);
@@ -137,9 +137,9 @@ TEST_CASE("a target out of range on Cuda") {
 TEMPLATE_TEST_CASE("layer_norm on Cuda", "", float, double, bfloat16, half) {
   NEED_CUDA();
   using T = TestType;
-  for (const Shape& shape : std::vector<Shape>{{0, 3}, {1, 1}, {3, 2}, {5, 32}, {65, 33}, {700, 5}, {3, 1025}})
+  for (const detail::Shape& shape : std::vector<detail::Shape>{{0, 3}, {1, 1}, {3, 2}, {5, 32}, {65, 33}, {700, 5}, {3, 1025}})
     for (int what = 0; what < 6; ++what) {
-      INFO(text({shape}) << ", result " << what);
+      INFO(detail::text({shape}) << ", result " << what);
       const Index n = shape[1];
       const auto run = [&](auto d) {
         using D = decltype(d);
@@ -170,14 +170,14 @@ TEMPLATE_TEST_CASE("pooling on Cuda", "", float, double, bfloat16, half) {
   uncounted.count_include_pad = false;
   overridden.divisor = -3;
   const backend::PoolParams* const all[] = {&plain, &overlapping, &dilated, &adaptive, &uncounted, &overridden};
-  for (const Shape& in : std::vector<Shape>{{2, 3, 1, 6, 7}, {1, 33, 2, 5, 4}, {3, 1, 3, 4, 8}})
+  for (const detail::Shape& in : std::vector<detail::Shape>{{2, 3, 1, 6, 7}, {1, 33, 2, 5, 4}, {3, 1, 3, 4, 8}})
     for (const backend::PoolParams* p : all)
       for (int what = 0; what < 5; ++what) {
-        Shape to = in;
+        detail::Shape to = in;
         for (int i = 0; i < 3; ++i)
           to[2 + i] = p->adaptive ? i + 2
                                   : (in[2 + i] + 2 * p->padding[i] - (p->kernel[i] - 1) * p->dilation[i] - 1) / p->stride[i] + 1;
-        INFO(text({in}) << " to " << text({to}) << ", result " << what);
+        INFO(detail::text({in}) << " to " << detail::text({to}) << ", result " << what);
         if ((what > 2 && p == &dilated) || (p->divisor && what < 3)) continue;
         compare<T>([&](auto d) {
           using D = decltype(d);
@@ -197,7 +197,7 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
   NEED_CUDA();
   using T = TestType;
   struct Sizes {
-    Shape x, weight;
+    detail::Shape x, weight;
     backend::ConvParams c;
   };
   const Sizes all[] = {{{2, 3, 9}, {4, 3, 3}, {.dims = 1, .stride = {2}, .padding = {1}}},
@@ -209,13 +209,13 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
     for (int variant = 0; variant < 8; ++variant) {
       const backend::ConvParams& c = sizes.c;
       const bool biased = variant & 1, added = variant & 2, relu = variant & 4;
-      Shape out = sizes.x;
+      detail::Shape out = sizes.x;
       out[1] = sizes.weight[0];
       for (int i = 0; i < c.dims; ++i)
         out[i + 2] = (sizes.x[i + 2] + 2 * c.padding[i] - c.dilation[i] * (sizes.weight[i + 2] - 1) - 1) / c.stride[i] + 1;
-      INFO(text({sizes.x}) << " by " << text({sizes.weight}) << ", variant " << variant);
+      INFO(detail::text({sizes.x}) << " by " << detail::text({sizes.weight}) << ", variant " << variant);
       const auto run = [&](auto d, int what) {
-        const auto on = [&](const Shape& shape, double low, double high) {
+        const auto on = [&](const detail::Shape& shape, double low, double high) {
           return contiguous(values_on<T>(d, shape, low, high), channels_last);
         };
         const auto x = on(sizes.x, -1, 2), w = on(sizes.weight, -1, 1), dy = on(out, -1, 1), residual = on(out, -2, 1);
@@ -238,11 +238,11 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
 TEMPLATE_TEST_CASE("batch_norm on Cuda", "", float, double, bfloat16, half) {
   NEED_CUDA();
   using T = TestType;
-  for (const Shape& shape : std::vector<Shape>{{2, 1}, {3, 2, 2}, {65, 33}, {5, 7, 3, 4}, {2, 64, 3, 3}, {700, 3}})
+  for (const detail::Shape& shape : std::vector<detail::Shape>{{2, 1}, {3, 2, 2}, {65, 33}, {5, 7, 3, 4}, {2, 64, 3, 3}, {700, 3}})
     for (int variant = 0; variant < 4; ++variant) {
       const bool relu = variant & 1, with_residual = variant & 2;
       const double eps = 1e-5, momentum = 0.3;
-      INFO(text({shape}) << ", variant " << variant);
+      INFO(detail::text({shape}) << ", variant " << variant);
       const auto run = [&](auto d, int what) {
         using D = decltype(d);
         using C = compute_t<T>;
@@ -256,7 +256,7 @@ TEMPLATE_TEST_CASE("batch_norm on Cuda", "", float, double, bfloat16, half) {
         const auto y = empty_like(x), dx = empty_like(x), dr = empty_like(x);
         const auto dw = empty_like(w), db = empty_like(w);
         const auto mean = empty<D, C>({n}), scale = empty<D, C>({n}), running = full<D, C>({n}, 2), variance = full<D, C>({n}, 3);
-        const Array* const addend = with_residual ? residual.impl() : nullptr;
+        const backend::Array* const addend = with_residual ? residual.impl() : nullptr;
         if (what == 0) {
           backend::run<D, T>(backend::BatchNormInference{*y.impl(), *x.impl(), *running.impl(), *variance.impl(), *w.impl(),
                                                          *bias.impl(), addend, eps, relu});
@@ -282,12 +282,12 @@ TEMPLATE_TEST_CASE("arg_extreme on Cuda", "", float, double, bfloat16, half, std
                    bool) {
   NEED_CUDA();
   using T = TestType;
-  for (const Shape& shape : row_shapes)
+  for (const detail::Shape& shape : row_shapes)
     for (int dim = 0; dim < shape.n; ++dim)
       for (const bool largest : {false, true}) {
         if (shape[dim] == 0) continue;
-        INFO(text({shape}) << " over " << dim);
-        Shape rest;
+        INFO(detail::text({shape}) << " over " << dim);
+        detail::Shape rest;
         for (int i = 0; i < shape.n; ++i)
           if (i != dim) rest.push_back(shape[i]);
         compare<T>([&](auto d) {
@@ -320,7 +320,7 @@ TEMPLATE_TEST_CASE("rows by number on Cuda", "", float, double, bfloat16, half, 
   for (const Index n : {0, 1, 2, 33, 257, 1500, 5000})
     for (const Index columns : {1, 3, 8}) {
       INFO(n << " numbers, " << columns << " columns");
-      const Shape table{37, columns};
+      const detail::Shape table{37, columns};
       compare<T>(
           [&](auto d) {
             const auto x = values_on<T>(d, table), y = empty<decltype(d), T>({n, columns});
@@ -328,7 +328,7 @@ TEMPLATE_TEST_CASE("rows by number on Cuda", "", float, double, bfloat16, half, 
             return y;
           },
           0);
-      if constexpr (!is_half_v<T>)
+      if constexpr (!detail::is_half_v<T>)
         compare<T>(
             [&](auto d) {
               const bool is_long = n > 300;  // a row has more than 64 sources
@@ -385,12 +385,12 @@ TEMPLATE_TEST_CASE("gather and scatter_add on Cuda", "", float, double, std::int
                    bool) {
   NEED_CUDA();
   using T = TestType;
-  for (const Shape& index : std::vector<Shape>{{0}, {1}, {300}, {3, 4}, {5, 1}, {4, 3, 2}, {9, 7, 50}})
+  for (const detail::Shape& index : std::vector<detail::Shape>{{0}, {1}, {300}, {3, 4}, {5, 1}, {4, 3, 2}, {9, 7, 50}})
     for (int dim = 0; dim < index.n; ++dim) {
-      Shape from = index;
+      detail::Shape from = index;
       for (int i = 0; i < from.n; ++i) from[i] += i == dim ? 0 : 2;
       from[dim] = 11;
-      INFO(text({index}) << " along " << dim);
+      INFO(detail::text({index}) << " along " << dim);
       compare<T>(
           [&](auto d) {
             const auto x = values_on<T>(d, from), y = empty<decltype(d), T>(index);
@@ -431,7 +431,7 @@ TEMPLATE_TEST_CASE("bags on Cuda", "", float, double, bfloat16, half) {
           const auto table = values_on<T>(d, {9, 5}), y = empty<D, T>({5, 5}), scale = values_on<T>(d, {400});
           const auto index = numbers_on(d, {400}, 9), start = tensor_of<D, Index>(starts),
                      chosen = full<D, Index>({5, 5}, 9);
-          const Array* const weights = scaled ? scale.impl() : nullptr;
+          const backend::Array* const weights = scaled ? scale.impl() : nullptr;
           if (what < 2) {
             backend::run<D, T>(backend::EmbeddingBag{bags, *y.impl(), *table.impl(), *index.impl(), *start.impl(), weights,
                                                      mode == BagMode::max ? chosen.impl() : nullptr});
@@ -443,7 +443,7 @@ TEMPLATE_TEST_CASE("bags on Cuda", "", float, double, bfloat16, half) {
         };
         // The Cpu rounds a 16-bit sum at each step.
         for (int what = 0; what < (mode == BagMode::max ? 2 : 3); ++what)
-          compare<T>([&](auto d) { return run(d, what); }, is_half_v<T> && what == 2 ? 0.3 : 10 * tolerance<T>);
+          compare<T>([&](auto d) { return run(d, what); }, detail::is_half_v<T> && what == 2 ? 0.3 : 10 * tolerance<T>);
       }
 }
 
@@ -460,10 +460,10 @@ TEMPLATE_TEST_CASE("rows of arrays on Cuda", "", float, double, bfloat16, half, 
           using D = decltype(d);
           // to: 4 x 6 rows of 2 x 3; from: 3000 rows of as much.
           const Index needed = moves & 1 ? 24 : std::max<Index>(count, 1);
-          const Shape to_shape = strided ? Shape{2, 3, 4, needed / 4 + 1} : Shape{4, needed / 4 + 1, 2, 3};
+          const detail::Shape to_shape = strided ? detail::Shape{2, 3, 4, needed / 4 + 1} : detail::Shape{4, needed / 4 + 1, 2, 3};
           const auto view = [&](const auto& x) { return strided ? x.permute({2, 3, 0, 1}) : x; };
           // Many moves add so many rows to one that they are added in parts.
-          const auto values = [&](const Shape& shape) { return count > 300 && adding ? exact_values_on<T>(d, shape) : values_on<T>(d, shape); };
+          const auto values = [&](const detail::Shape& shape) { return count > 300 && adding ? exact_values_on<T>(d, shape) : values_on<T>(d, shape); };
           const auto in = strided ? transpose(values({3, 2, 3000}), 0, -1) : values({3000, 2, 3});
           std::vector<double> to = numbers(count, needed), from = numbers(count, 2999);
           for (std::size_t i = 0; i < to.size(); i += 7) to[i] = -1;
@@ -562,7 +562,7 @@ TEST_CASE("embedding_bag and randperm on Cuda") {
       using D = decltype(d);
       auto table = values_on<float>(d, {9, 5});
       table.requires_grad_();
-      const auto x = numbers_on(d, offsets ? Shape{12} : Shape{4, 3}, 9);
+      const auto x = numbers_on(d, offsets ? detail::Shape{12} : detail::Shape{4, 3}, 9);
       const auto starts = offsets ? tensor_of<D, Index>({0, 5, 5}) : Tensor<D, Index>();
       const auto y = embedding_bag(x, table, starts);
       y.backward(values_on<float>(d, y.shape()));

@@ -12,7 +12,7 @@ const Cpu host;
 const Cuda device;
 
 template <class T, class D>
-Tensor<D, T> numbers_on(D, const Shape& shape) {
+Tensor<D, T> numbers_on(D, const detail::Shape& shape) {
   std::vector<double> values;
   for (Index i = 0; i < shape.numel(); ++i) values.push_back(double(i * 7 % 251));
   return tensor_of<D, T>(values, shape);
@@ -44,13 +44,13 @@ TEMPLATE_TEST_CASE("matrices on Cuda are transposed, alone and in batches", "", 
 TEMPLATE_TEST_CASE("copies on Cuda of any layout", "", double, float, bfloat16, std::uint8_t) {
   NEED_CUDA();
   using T = TestType;
-  for (const Shape& shape : {Shape{4, 32}, Shape{4, 24}, Shape{3, 17}, Shape{2, 3, 16}, Shape{2, 3, 4, 5}, Shape{2, 1, 2, 3, 2, 2, 2, 16}}) {
+  for (const detail::Shape& shape : {detail::Shape{4, 32}, detail::Shape{4, 24}, detail::Shape{3, 17}, detail::Shape{2, 3, 16}, detail::Shape{2, 3, 4, 5}, detail::Shape{2, 1, 2, 3, 2, 2, 2, 16}}) {
     for (std::size_t from = 0; from < 4; ++from)
       for (std::size_t to = 0; to < 4; ++to)
         for (const bool rows : {false, true}) {
-          INFO(text({shape, " from layout ", int(from), " to ", int(to), rows ? ", one row for all" : ""}));
+          INFO(detail::text({shape, " from layout ", int(from), " to ", int(to), rows ? ", one row for all" : ""}));
           compare([&](auto d) {
-            const auto x = numbers_on<T>(d, rows ? Shape{shape.back()} : shape);
+            const auto x = numbers_on<T>(d, rows ? detail::Shape{shape.back()} : shape);
             const auto target = layouts(numbers_on<T>(d, shape) * 2)[to];
             target.copy_(rows ? x : layouts(x)[from]);
             return target;

@@ -17,12 +17,12 @@ namespace {
 using Types = std::vector<DType>;
 const Types floating{DType::float32, DType::float64, DType::bfloat16, DType::float16};
 const Types carriers{DType::uint8, DType::bfloat16, DType::int32, DType::int64};
-const Types integers{DType::int64, DType::int32, DType::uint8, DType::boolean};
+const Types integers{DType::int64, DType::int32, DType::uint8, DType::bool_};
 const Types single_and_half{DType::float32, DType::bfloat16, DType::float16};
 const Types single{DType::float32};
-const Types masks{DType::boolean};
+const Types masks{DType::bool_};
 const Types every_type{DType::float32, DType::float64, DType::bfloat16, DType::float16,
-                       DType::int64,   DType::int32,   DType::uint8,    DType::boolean};
+                       DType::int64,   DType::int32,   DType::uint8,    DType::bool_};
 
 struct Use {
   const kernels::Kernel& kernel;
@@ -78,7 +78,7 @@ struct Resources {
 /// Compiles for one chip and reads ptxas' report. Error with the compiler's log.
 Resources resources_of(const std::string& source, int chip) {
   const cuda::NvrtcFunctions& rtc = cuda::nvrtc().functions;
-  const std::string target = text({"--gpu-architecture=sm_", chip});
+  const std::string target = detail::text({"--gpu-architecture=sm_", chip});
   const char* const options[] = {target.c_str(), "--std=c++17", "-default-device", "--ptxas-options=--verbose"};
   cuda::NvrtcProgram program = nullptr;
   TERN_NVRTC(nvrtcCreateProgram, &program, source.c_str(), "tern", 0, nullptr, nullptr);
@@ -118,7 +118,7 @@ class Compilations {
   }
   void add(const kernels::Kernel& kernel, std::initializer_list<DType> types, int oldest = 75) {
     std::string name = kernel.name;
-    for (const DType type : types) name += text({", ", name_of(type)});
+    for (const DType type : types) name += detail::text({", ", detail::name_of(type)});
     add(kernels::typed_source(kernel, types), name, oldest);
   }
   template <class P>
@@ -162,10 +162,10 @@ class Compilations {
   /// A line for each kernel: registers, spilled bytes and bytes of shared memory for each chip.
   void print(const Resources* found) const {
     std::printf("%-48s", "registers/spilled/shared");
-    for (const int chip : chips()) std::printf(" %13s", text({"sm_", chip}).c_str());
+    for (const int chip : chips()) std::printf(" %13s", detail::text({"sm_", chip}).c_str());
     for (std::size_t k = 0; k < all_.size(); ++k) {
       if (k % chips().size() == 0) std::printf("\n%-48s", all_[k].name.c_str());
-      std::printf(" %13s", text({found[k].registers, "/", found[k].spilled, "/", found[k].shared}).c_str());
+      std::printf(" %13s", detail::text({found[k].registers, "/", found[k].spilled, "/", found[k].shared}).c_str());
     }
     std::printf("\n");
   }
@@ -197,7 +197,7 @@ TEST_CASE("kernels on tensor cores compile") {
   const auto add = [&](const auto& table) {
     for (const auto& kernel : table)
       for (const DType type : single_and_half)
-        if (size_of(type) == kernel.shape.bytes) all.add(kernel, {type}, 80);
+        if (detail::size_of(type) == kernel.shape.bytes) all.add(kernel, {type}, 80);
   };
   add(kernels::attention_tile_kernels);
   add(kernels::attention_tile_query_kernels);
@@ -232,7 +232,7 @@ TEST_CASE("kernels of two types compile") {
       all.add(*kernel, {half ? DType::float32 : type, type});
       all.add(*kernel, {type, type});
     }
-    all.add(kernels::range_kernel, {type, is_floating(type) ? DType::float64 : type});
+    all.add(kernels::range_kernel, {type, detail::is_floating(type) ? DType::float64 : type});
   }
   const kernels::Kernel* const pooling[] = {&kernels::max_pool_kernel, &kernels::max_pool_gradient_kernel, &kernels::average_pool_kernel,
                                             &kernels::average_pool_gradient_kernel};
@@ -260,11 +260,11 @@ TEST_CASE("kernels that a graph replays with new words compile") {
     m = V(0.9) * m + g;
     p = p - V(0.1) * m;
   };
-  const kernels::TracedUpdate update(Type<float>{}, rule, std::make_index_sequence<3>{});
-  Array p{}, g{}, m{};
+  const kernels::TracedUpdate update(detail::Type<float>{}, rule, std::make_index_sequence<3>{});
+  backend::Array p{}, g{}, m{};
   p.dtype = m.dtype = DType::float32;
   g.dtype = DType::bfloat16;
-  const Array* const arrays[] = {&p, &g, &m};
+  const backend::Array* const arrays[] = {&p, &g, &m};
   for (const int room : {1, kernels::most_sets(update)}) {
     cuda::Grid grid;
     const kernels::ParameterList parameters = kernels::update_parameters(update, arrays, {0, 1, room}, grid);

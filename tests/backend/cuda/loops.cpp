@@ -58,7 +58,7 @@ TEST_CASE("a product with the reciprocal is a division of positions below 2^31")
 TEST_CASE("kernels find offsets of positions below and above 2^31") {
   if (!cuda::is_available()) SKIP_TEST("needs a CUDA device");
   for (const Index outer : {Index(1), Index(5), Index(1) << 24}) {
-    LoopNest nest(2);
+    detail::LoopNest nest(2);
     for (const Index size : {outer, Index(37), Index(16), Index(3)}) {
       const Index strides[] = {1000 + nest.depth() * 77, 10 * nest.depth() + 3};
       nest.add(size, strides);

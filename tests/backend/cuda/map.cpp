@@ -16,7 +16,7 @@ const Cuda device;
 
 /// Small whole numbers, exact in every type.
 template <class T, class D>
-Tensor<D, T> numbers_on(D, const Shape& shape, Index from = 0) {
+Tensor<D, T> numbers_on(D, const detail::Shape& shape, Index from = 0) {
   std::vector<double> values;
   for (Index i = 0; i < shape.numel(); ++i) values.push_back(double((i * 7 + from) % 11));
   return tensor_of<D, T>(values, shape);
@@ -61,16 +61,16 @@ TEMPLATE_TEST_CASE("maps on Cuda of any size and alignment", "", float, double, 
 TEMPLATE_TEST_CASE("maps on Cuda of any layout", "", float, half, std::uint8_t) {
   NEED_CUDA();
   using T = TestType;
-  for (const Shape& shape : {Shape{5, 32}, Shape{5, 12}, Shape{5, 13}, Shape{2, 3, 16}, Shape{2, 3, 7}, Shape{3, 4, 5, 48}, Shape{2, 1, 1}}) {
-    Shape column = shape, channel = shape;
+  for (const detail::Shape& shape : {detail::Shape{5, 32}, detail::Shape{5, 12}, detail::Shape{5, 13}, detail::Shape{2, 3, 16}, detail::Shape{2, 3, 7}, detail::Shape{3, 4, 5, 48}, detail::Shape{2, 1, 1}}) {
+    detail::Shape column = shape, channel = shape;
     column[column.n - 1] = 1;
     for (int i = 0; i < shape.n; ++i) channel[i] = i == 1 ? shape[1] : 1;
     for (std::size_t layout = 0; layout < 5; ++layout)
-      for (const Shape& other : {shape, Shape{shape.back()}, column, channel, Shape{}}) {
-        INFO(text({shape, " in layout ", int(layout), " and ", other}));
+      for (const detail::Shape& other : {shape, detail::Shape{shape.back()}, column, channel, detail::Shape{}}) {
+        INFO(detail::text({shape, " in layout ", int(layout), " and ", other}));
         const auto x = [&](auto d) {
           if (layout < 4) return layouts(numbers_on<T>(d, shape))[layout];
-          Shape longer = shape;
+          detail::Shape longer = shape;
           longer[longer.n - 1] += 3;
           return numbers_on<T>(d, longer).narrow(-1, 0, shape.back());  // the first row is aligned, the others are not
         };
@@ -91,9 +91,9 @@ TEST_CASE("maps on Cuda follow the order of the elements in memory") {
     return mapped<half>(sum_of_two, x, y);
   };
   compare(add);
-  CHECK(is_channels_last(*add(device).impl()));
+  CHECK(detail::is_channels_last(*add(device).impl()));
   const auto x = numbers_on<half>(device, {2, 5, 3, 16}).permute({0, 3, 1, 2});
-  const Array* const in[] = {x.impl()};
+  const backend::Array* const in[] = {x.impl()};
   CHECK(backend::cuda_kernels::Elementwise(*x.impl(), in, 1).loops().depth() == 1);
 }
 
@@ -130,11 +130,11 @@ TEST_CASE("maps and copies on Cuda beyond 32 bits", "[long]") {
   const auto x = empty<Cuda, std::uint8_t>({far + 64});
   for (const Index width : {64, 33}) {
     const auto numbers = numbers_on<std::uint8_t>(device, {2, width}), row = numbers_on<std::uint8_t>(device, {width}, 3), y = empty_like(numbers);
-    Array ends = *numbers.impl();  // x's first elements and its last ones
+    backend::Array ends = *numbers.impl();  // x's first elements and its last ones
     ends.data = x.impl()->data;
     ends.strides[0] = far;
-    update_contiguous(ends);
-    const Array* const in[] = {&ends, row.impl()};
+    detail::update_contiguous(ends);
+    const backend::Array* const in[] = {&ends, row.impl()};
     backend::run<Cuda>(backend::Copy{ends, *numbers.impl()});
     backend::run<Cuda, std::uint8_t, std::uint8_t, std::uint8_t>(backend::Map(sum_of_two, ends, in));
     backend::run<Cuda>(backend::Copy{*y.impl(), ends});
@@ -169,9 +169,9 @@ TEMPLATE_TEST_CASE("16-bit elements on Cuda are converted to the bit as on Cpu",
   const auto of_float = [](float x) { return std::bit_cast<std::uint32_t>(x); };
   const auto of_element = [](T x) { return x.bits; };
   check(to_type(every.cuda(), f32).cpu(), to_type(every, f32), of_float);
-  check(to_type(floats.cuda(), Type<T>{}).cpu(), to_type(floats, Type<T>{}), of_element);
+  check(to_type(floats.cuda(), detail::Type<T>{}).cpu(), to_type(floats, detail::Type<T>{}), of_element);
   const auto doubles = to_type(floats, f64);
-  check(to_type(doubles.cuda(), Type<T>{}).cpu(), to_type(doubles, Type<T>{}), of_element);
+  check(to_type(doubles.cuda(), detail::Type<T>{}).cpu(), to_type(doubles, detail::Type<T>{}), of_element);
 }
 
 TEST_CASE("kernels of other types or depths have other keys") {
@@ -180,11 +180,11 @@ TEST_CASE("kernels of other types or depths have other keys") {
   std::set<std::uint64_t> keys;
   for (const auto& layout : layouts)
     for (int types = 0; types < 512; ++types) {
-      Array out = *layout.impl(), in[] = {out, out};
+      backend::Array out = *layout.impl(), in[] = {out, out};
       out.dtype = DType(types % 8);
       in[0].dtype = DType(types / 8 % 8);
       in[1].dtype = DType(types / 64);
-      const Array* const both[] = {&in[0], &in[1]};
+      const backend::Array* const both[] = {&in[0], &in[1]};
       keys.insert(backend::cuda_kernels::Elementwise(out, both, 2).key());
       if (types < 64) keys.insert(backend::cuda_kernels::Elementwise(out, both, 1).key());
       if (types < 8) keys.insert(backend::cuda_kernels::Elementwise(out, both, 0).key());

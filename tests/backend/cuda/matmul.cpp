@@ -16,7 +16,7 @@ using Half = Tensor<Cuda, bfloat16>;
 
 /// Numbers of few bits, so that products of them have exact sums in float.
 template <class D>
-Tensor<D, bfloat16> few_bits(const Shape& shape, Index seed) {
+Tensor<D, bfloat16> few_bits(const detail::Shape& shape, Index seed) {
   return (arange<Cpu, Index>(shape.numel()) * seed).remainder(7).to(bf16).view(shape).to(D{});
 }
 
@@ -52,9 +52,9 @@ double time_of(const F& f) {
 TEST_CASE("long rows of a 16-bit product begin at multiples of 16 bytes", "[cuda]") {
   const Half x = few_bits<Cuda>({6, 16}, 3), w = few_bits<Cuda>({1025, 16}, 5), b = few_bits<Cuda>({1025}, 2);
   const Half y = linear(x, w, b);
-  CHECK(y.strides() == Shape{1032, 1});
+  CHECK(y.strides() == detail::Shape{1032, 1});
   CHECK(values_of(y) == values_of(linear(x.cpu(), w.cpu(), b.cpu())));
-  CHECK(linear(x.view({2, 3, 16}), w).strides() == Shape{3096, 1032, 1});
+  CHECK(linear(x.view({2, 3, 16}), w).strides() == detail::Shape{3096, 1032, 1});
   CHECK(values_of(y.t().contiguous()) == values_of(y.cpu().t().contiguous()));
   // Where it would gain little, or nothing, a result has no gaps.
   CHECK(linear(x, w.narrow(0, 0, 1024)).is_contiguous());
@@ -74,13 +74,13 @@ TEST_CASE("the gradient of a 16-bit product has such rows, too", "[cuda]") {
     };
     const Half x = few_bits<Cuda>({4, 16}, 3).requires_grad_(), w = few_bits<Cuda>({1025, 16}, 5).requires_grad_();
     const auto hx = x.detach().cpu().requires_grad_(), hw = w.detach().cpu().requires_grad_();
-    Shape strides;
+    detail::Shape strides;
     const Half logits = linear(x, w);
     logits.register_hook([&](const Half& g) { strides = g.strides(); });
     const auto loss = loss_of(logits, target);
     const auto on_host = loss_of(linear(hx, hw), target.cpu());
     loss.backward(), on_host.backward();
-    CHECK(strides == Shape{1032, 1});
+    CHECK(strides == detail::Shape{1032, 1});
     check_close(values_of(loss), values_of(on_host), 0.01, 0);
     check_close(values_of(x.grad()), values_of(hx.grad()), 0.02, 0.01);
     check_close(values_of(w.grad()), values_of(hw.grad()), 0.02, 0.01);

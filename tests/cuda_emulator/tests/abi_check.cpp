@@ -132,14 +132,3 @@ static_assert(offsetof(abi::cublasLtMatmulHeuristicResult_t, workspaceSize) ==
               offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
 static_assert(offsetof(abi::cublasLtMatmulHeuristicResult_t, state) ==
               offsetof(cublasLtMatmulHeuristicResult_t, state));
-#ifdef CUDNN_MAJOR
-template <class Theirs>
-constexpr bool same_results = sizeof(abi::cudnnConvolutionAlgoPerf_t) == sizeof(Theirs) &&
-                              offsetof(abi::cudnnConvolutionAlgoPerf_t, status) == offsetof(Theirs, status) &&
-                              offsetof(abi::cudnnConvolutionAlgoPerf_t, time) == offsetof(Theirs, time) &&
-                              offsetof(abi::cudnnConvolutionAlgoPerf_t, memory) == offsetof(Theirs, memory) &&
-                              offsetof(abi::cudnnConvolutionAlgoPerf_t, determinism) == offsetof(Theirs, determinism) &&
-                              offsetof(abi::cudnnConvolutionAlgoPerf_t, mathType) == offsetof(Theirs, mathType);
-static_assert(same_results<cudnnConvolutionFwdAlgoPerf_t> && same_results<cudnnConvolutionBwdDataAlgoPerf_t> &&
-              same_results<cudnnConvolutionBwdFilterAlgoPerf_t>);
-#endif

@@ -19,24 +19,13 @@ using Sizes = std::vector<int>;
     operator Handle() const { return handle; }                      \
   };
 OWNED(OwnedTensor, cudnnTensorDescriptor_t, Tensor)
-OWNED(OwnedFilter, cudnnFilterDescriptor_t, Filter)
-OWNED(OwnedConvolution, cudnnConvolutionDescriptor_t, Convolution)
-OWNED(OwnedActivation, cudnnActivationDescriptor_t, Activation)
 OWNED(OwnedDropout, cudnnDropoutDescriptor_t, Dropout)
 OWNED(OwnedRnn, cudnnRNNDescriptor_t, RNN)
 OWNED(OwnedData, cudnnRNNDataDescriptor_t, RNNData)
 #undef OWNED
 
-struct Tensor : OwnedTensor {
-  Tensor(const Sizes& dims, int format = CUDNN_TENSOR_NHWC, int type = CUDNN_DATA_FLOAT) {
-    EXPECT(cudnnSetTensorNdDescriptorEx(handle, format, type, static_cast<int>(dims.size()), dims.data()) == 0);
-  }
-};
-struct Filter : OwnedFilter {
-  Filter(const Sizes& dims, int format = CUDNN_TENSOR_NHWC, int type = CUDNN_DATA_FLOAT) {
-    EXPECT(cudnnSetFilterNdDescriptor(handle, type, format, static_cast<int>(dims.size()), dims.data()) == 0);
-  }
-};
+// The order of a tensor of images in memory.
+enum class Format { channels_first, channels_last };
 
 // Sizes, and how the window moves: stride, padding, dilation in each dimension.
 struct Case {
@@ -47,15 +36,6 @@ struct Case {
     for (std::size_t i = 0; i < stride.size(); ++i)
       out.push_back((x[i + 2] + 2 * padding[i] - dilation[i] * (w[i + 2] - 1) - 1) / stride[i] + 1);
     return out;
-  }
-};
-
-struct Convolution : OwnedConvolution {
-  explicit Convolution(const Case& c, int math = CUDNN_FMA_MATH, int compute = CUDNN_DATA_FLOAT) {
-    EXPECT(cudnnSetConvolutionNdDescriptor(handle, static_cast<int>(c.stride.size()), c.padding.data(), c.stride.data(),
-                                           c.dilation.data(), c.mode, compute) == 0);
-    EXPECT(cudnnSetConvolutionGroupCount(handle, c.groups) == 0);
-    EXPECT(cudnnSetConvolutionMathType(handle, math) == 0);
   }
 };
 
@@ -83,20 +63,20 @@ inline std::vector<double> wave(std::size_t n, double step) {
 }
 
 // Where the element of that number is in memory.
-inline std::size_t place(std::size_t number, const Sizes& dims, int format) {
-  if (format == CUDNN_TENSOR_NCHW) return number;
+inline std::size_t place(std::size_t number, const Sizes& dims, Format format) {
+  if (format == Format::channels_first) return number;
   const std::size_t inner = count({dims.begin() + 2, dims.end()}), c = static_cast<std::size_t>(dims[1]);
   return (number / (c * inner) * inner + number % inner) * c + number / inner % c;
 }
 
 template <class T>
-std::vector<T> in_memory(const std::vector<double>& values, const Sizes& dims, int format) {
+std::vector<T> in_memory(const std::vector<double>& values, const Sizes& dims, Format format) {
   std::vector<T> out(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) out[place(i, dims, format)] = static_cast<T>(values[i]);
   return out;
 }
 template <class T>
-double difference(const Array<T>& memory, const std::vector<double>& expected, const Sizes& dims, int format) {
+double difference(const Array<T>& memory, const std::vector<double>& expected, const Sizes& dims, Format format) {
   const std::vector<T> got = memory.values();
   double most = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -134,8 +114,6 @@ inline void each_product(const Case& c, const std::function<void(std::size_t, st
               static_cast<std::size_t>(n * y[1] + k) * outs + o);
           }
 }
-
-inline constexpr float one = 1, zero = 0, half = 0.5f;
 
 inline const Case small{{2, 3, 6, 5}, {4, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1}};
 

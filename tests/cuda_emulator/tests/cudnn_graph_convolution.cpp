@@ -8,8 +8,8 @@ using namespace emulator_test;
 namespace {
 
 Longs longs(const Sizes& sizes) { return {sizes.begin(), sizes.end()}; }
-Longs strides_of(const Longs& dims, int format) {
-  return format == CUDNN_TENSOR_NHWC ? channels_last(dims) : row_major(dims);
+Longs strides_of(const Longs& dims, Format format) {
+  return format == Format::channels_last ? channels_last(dims) : row_major(dims);
 }
 
 // The attributes of one of the three operations.
@@ -48,7 +48,7 @@ Descriptor convolution(const Names& n, const Case& c, const GraphTensor& x, cons
 
 // A graph of a convolution alone.
 struct Pass : Graph {
-  Pass(cudnnHandle_t handle, const Names& n, const Case& c, int format, int type = CUDNN_DATA_FLOAT, double alpha = 1,
+  Pass(cudnnHandle_t handle, const Names& n, const Case& c, Format format, int type = CUDNN_DATA_FLOAT, double alpha = 1,
        double beta = 0)
       : Graph(handle),
         x(tensor(type, longs(c.x), strides_of(longs(c.x), format))),
@@ -87,7 +87,7 @@ CHILD_CASE("cuda emulator: a convolution with bias and relu as a graph of cudnn"
   each_product(c, [&](std::size_t ix, std::size_t iw, std::size_t iy) { expected[iy] += vx[ix] * vw[iw]; });
   const std::size_t area = static_cast<std::size_t>(y_dims[2] * y_dims[3]);
   for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = std::max(0.0, expected[i] + vb[i / area % vb.size()]);
-  for (const int format : {CUDNN_TENSOR_NHWC, CUDNN_TENSOR_NCHW}) {
+  for (const Format format : {Format::channels_last, Format::channels_first}) {
     Graph g(dnn);
     const GraphTensor &x = g.tensor(CUDNN_DATA_FLOAT, longs(c.x), strides_of(longs(c.x), format)),
                       &w = g.tensor(CUDNN_DATA_FLOAT, longs(c.w), strides_of(longs(c.w), format)),
@@ -112,7 +112,7 @@ CHILD_CASE("cuda emulator: convolutions and their gradients by every engine of c
                         {{2, 4, 7, 6}, {6, 2, 3, 2}, {2, 1}, {1, 0}, {1, 2}, 2},
                         {{2, 4, 4, 5, 3}, {4, 2, 2, 3, 2}, {2, 1, 1}, {1, 1, 0}, {1, 2, 1}, 2, CUDNN_CONVOLUTION}};
   for (const Case& c : cases)
-    for (const int format : {CUDNN_TENSOR_NHWC, CUDNN_TENSOR_NCHW}) {
+    for (const Format format : {Format::channels_last, Format::channels_first}) {
       const auto vx = wave(count(c.x), 0.7), vw = wave(count(c.w), 0.3), vy = wave(count(c.y()), 0.9);
       std::vector<double> ex = vx, ew = vw, ey = vy;
       for (auto* e : {&ex, &ew, &ey})
@@ -155,7 +155,7 @@ CHILD_CASE("cuda emulator: engines of cudnn's graphs and what they round") {
     g.run(config, {{&g.x, x}, {&g.w, w}, {&g.y, y}});
     return y.values()[0];
   };
-  const Pass g(dnn, forward, c, CUDNN_TENSOR_NHWC);
+  const Pass g(dnn, forward, c, Format::channels_last);
   const std::vector<Descriptor> chosen = g.chosen(), fallback = g.chosen(CUDNN_HEUR_MODE_FALLBACK);
   EXPECT(index_of(chosen[0]) == 67 && notes_of(chosen[0]) == Longs{CUDNN_NUMERICAL_NOTE_TENSOR_CORE});
   EXPECT(index_of(chosen[1]) == 28 && notes_of(chosen[1]).empty());
@@ -166,11 +166,11 @@ CHILD_CASE("cuda emulator: engines of cudnn's graphs and what they round") {
   const auto engine = fallback[1].parts(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   EXPECT(engine[0].get(CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE) ==
          Longs{CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION});
-  EXPECT(notes_of(Pass(dnn, forward, c, CUDNN_TENSOR_NCHW, CUDNN_DATA_DOUBLE).chosen()[0]).empty());
+  EXPECT(notes_of(Pass(dnn, forward, c, Format::channels_first, CUDNN_DATA_DOUBLE).chosen()[0]).empty());
   const Longs of_atomic_sums{CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC};
-  EXPECT(notes_of(Pass(dnn, filter, c, CUDNN_TENSOR_NHWC).chosen()[1]) == of_atomic_sums);
+  EXPECT(notes_of(Pass(dnn, filter, c, Format::channels_last).chosen()[1]) == of_atomic_sums);
   // A tensor that is not channels last is transposed in the workspace.
-  const Pass rows(dnn, forward, small, CUDNN_TENSOR_NCHW), last(dnn, forward, small, CUDNN_TENSOR_NHWC);
+  const Pass rows(dnn, forward, small, Format::channels_first), last(dnn, forward, small, Format::channels_last);
   const auto workspace = [](const Pass& p) { return p.chosen()[0].get(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE)[0]; };
   EXPECT(workspace(last) == 131 && workspace(rows) > 131 + (180 + 108 + 240) * 4);
   const Array<float> memory(240);
@@ -179,8 +179,8 @@ CHILD_CASE("cuda emulator: engines of cudnn's graphs and what they round") {
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "workspace is null", cudnnBackendExecute(dnn, plan, pack));
 
   tern_emulator_set("capability=75");
-  EXPECT(notes_of(Pass(dnn, forward, c, CUDNN_TENSOR_NHWC).chosen()[0]).empty());
-  EXPECT(notes_of(Pass(dnn, forward, c, CUDNN_TENSOR_NHWC, CUDNN_DATA_HALF).chosen()[0]) ==
+  EXPECT(notes_of(Pass(dnn, forward, c, Format::channels_last).chosen()[0]).empty());
+  EXPECT(notes_of(Pass(dnn, forward, c, Format::channels_last, CUDNN_DATA_HALF).chosen()[0]) ==
          Longs{CUDNN_NUMERICAL_NOTE_TENSOR_CORE});
   tern_emulator_set("capability=90,refuse=forward:67+data:71");
   EXPECT(index_of(g.chosen()[0]) == 28);
@@ -203,7 +203,7 @@ CHILD_CASE("cuda emulator: what cudnn fuses with a convolution") {
   const Case& c = small;
   const Longs y_dims = longs(c.y());
   // conv + residual, then relu
-  const auto residual = [&](int format, int mode) {
+  const auto residual = [&](Format format, int mode) {
     auto g = std::make_unique<Graph>(static_cast<cudnnHandle_t>(dnn));
     const GraphTensor &x = g->tensor(CUDNN_DATA_FLOAT, longs(c.x), strides_of(longs(c.x), format)),
                       &w = g->tensor(CUDNN_DATA_FLOAT, longs(c.w), strides_of(longs(c.w), format)),
@@ -216,11 +216,11 @@ CHILD_CASE("cuda emulator: what cudnn fuses with a convolution") {
   };
   std::vector<Descriptor> configs;
   const auto status = [&](const Graph& g) { return g.choose(CUDNN_HEUR_MODE_A, configs); };
-  EXPECT(status(*residual(CUDNN_TENSOR_NHWC, CUDNN_POINTWISE_ADD)) == 0 && index_of(configs[0]) == 51);
+  EXPECT(status(*residual(Format::channels_last, CUDNN_POINTWISE_ADD)) == 0 && index_of(configs[0]) == 51);
   EXPECT_REFUSED(CUDNN_STATUS_NOT_SUPPORTED_LAYOUT, "channels last",
-                 status(*residual(CUDNN_TENSOR_NCHW, CUDNN_POINTWISE_ADD)));
+                 status(*residual(Format::channels_first, CUDNN_POINTWISE_ADD)));
   EXPECT_REFUSED(CUDNN_STATUS_NOT_SUPPORTED_LAYOUT, "channels last",
-                 status(*residual(CUDNN_TENSOR_NCHW, CUDNN_POINTWISE_MUL)));
+                 status(*residual(Format::channels_first, CUDNN_POINTWISE_MUL)));
   {  // two convolutions, a reduction behind one, and a gradient with an activation
     const auto strides = [](const Sizes& sizes) { return channels_last(longs(sizes)); };
     Graph two(dnn), sum(dnn), gradient(dnn);

@@ -57,8 +57,8 @@ CHILD_CASE("cuda emulator: batch norm in training with residual and relu as a gr
   start();
   Library dnn;
   const auto vx = wave(channels * per_channel, 0.7), vz = wave(vx.size(), 0.4);
-  for (const int format : {CUDNN_TENSOR_NHWC, CUDNN_TENSOR_NCHW}) {
-    Forward g(dnn, format == CUDNN_TENSOR_NHWC ? channels_last(x_dims) : row_major(x_dims));
+  for (const Format format : {Format::channels_last, Format::channels_first}) {
+    Forward g(dnn, format == Format::channels_last ? channels_last(x_dims) : row_major(x_dims));
     const Array<float> x(in_memory<float>(vx, sizes, format)), z(in_memory<float>(vz, sizes, format)), y(vx.size()),
         scale = each_of(1.5, -0.5), bias = each_of(0.25, 0.5), old_mean = each_of(1, 2), old_variance = each_of(3, 4),
         new_mean(2), new_variance(2), mean(2), inverse(2);
@@ -141,8 +141,8 @@ CHILD_CASE("cuda emulator: the gradient of batch norm as a graph of cudnn") {
     more[i] += 1e-5, less[i] -= 1e-5;
     expected[i] = (loss(more) - loss(less)) / 2e-5;
   }
-  const Array<float> x(in_memory<float>(vx, sizes, CUDNN_TENSOR_NHWC)),
-      dy(in_memory<float>(vg, sizes, CUDNN_TENSOR_NHWC)), dx(vx.size()),
+  const Array<float> x(in_memory<float>(vx, sizes, Format::channels_last)),
+      dy(in_memory<float>(vg, sizes, Format::channels_last)), dx(vx.size()),
       scale = each_of(1.5, -0.5), mean = each_of(m[0], m[1]),
       inverse = each_of(1 / std::sqrt(variance[0] + epsilon), 1 / std::sqrt(variance[1] + epsilon)), ds(2), db(2);
   g.run({{&tx, x},
@@ -153,9 +153,9 @@ CHILD_CASE("cuda emulator: the gradient of batch norm as a graph of cudnn") {
          {&tinverse, inverse},
          {&tdscale, ds},
          {&tdbias, db}});
-  EXPECT(difference(dx, expected, sizes, CUDNN_TENSOR_NHWC) < 1e-5);
-  EXPECT(difference(ds, {dscale[0], dscale[1]}, channel_sizes, CUDNN_TENSOR_NHWC) < 1e-5);
-  EXPECT(difference(db, {dbias[0], dbias[1]}, channel_sizes, CUDNN_TENSOR_NHWC) < 1e-5);
+  EXPECT(difference(dx, expected, sizes, Format::channels_last) < 1e-5);
+  EXPECT(difference(ds, {dscale[0], dscale[1]}, channel_sizes, Format::channels_last) < 1e-5);
+  EXPECT(difference(db, {dbias[0], dbias[1]}, channel_sizes, Format::channels_last) < 1e-5);
 }
 
 CHILD_CASE("cuda emulator: batch norms that cudnn does not compute") {

@@ -305,7 +305,9 @@ CHILD_CASE("cuda emulator: calls of recurrent layers that are refused") {
                            at(memory), layer.reserve_bytes, at(memory));
   };
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "sizes of the layer", run(layer.y, layer.h, layer.workspace_bytes));
-  const Tensor flat({1, 1, 2, 3}, CUDNN_TENSOR_NCHW, CUDNN_DATA_DOUBLE);
+  const OwnedTensor flat;
+  const int flat_sizes[] = {1, 1, 2, 3}, flat_strides[] = {6, 6, 3, 1};
+  EXPECT(cudnnSetTensorNdDescriptor(flat, CUDNN_DATA_DOUBLE, 4, flat_sizes, flat_strides) == 0);
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "states are packed", run(layer.x, flat, layer.workspace_bytes));
   EXPECT_REFUSED(CUDNN_STATUS_BAD_PARAM, "smaller than needed", run(layer.x, layer.h, 1));
   EXPECT_REFUSED(CUDNN_STATUS_NOT_SUPPORTED, "added to what is there",

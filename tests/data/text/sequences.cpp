@@ -16,7 +16,7 @@ TEST_CASE("sequences are padded and cut on either side") {
   CHECK(values_of(data::pad_sequences(two, {.length = 2, .padding_value = 9, .padding_side = Side::left, .truncation_side = Side::left})) ==
         Numbers{2, 3, 9, 4});
   CHECK(values_of(data::pad_sequences(two, {.length = 2})) == Numbers{1, 2, 4, 0});
-  CHECK(data::pad_sequences({}).shape() == Shape{0, 0});
+  CHECK(data::pad_sequences({}).shape() == detail::Shape{0, 0});
   CHECK_THAT(error_of([&] { data::pad_sequences(two, {.length = -1}); }), ContainsSubstring("pad_sequences: length must not be negative, but is -1"));
 }
 
@@ -48,7 +48,7 @@ TEST_CASE("windows of a text have the tokens that follow") {
   const auto [u, v] = all.batch(both);
   CHECK(values_of(u) == Numbers{3, 4, 5, 0, 1, 2});
   CHECK(values_of(v) == Numbers{4, 5, 6, 1, 2, 3});
-  CHECK(v.shape() == Shape{2, 3});
+  CHECK(v.shape() == detail::Shape{2, 3});
   CHECK_THAT(error_of([&] { data::TextWindows(tokens, {.length = 7}); }), ContainsSubstring("TextWindows: 7 tokens have no window of 7 with a target"));
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("labelled sequences are padded batch by batch") {
   const auto [x, y] = set.batch(some);
   CHECK(values_of(x) == Numbers{5, 6, 0, 1});
   CHECK(values_of(y) == Numbers{0, 0});
-  CHECK(std::get<0>(set.batch(one)).shape() == Shape{1, 3});
+  CHECK(std::get<0>(set.batch(one)).shape() == detail::Shape{1, 3});
   CHECK(set.lengths() == std::vector<Index>{1, 3, 2});
   CHECK_THAT(error_of([] { data::LabelledSequences({{1}}, {}); }), ContainsSubstring("LabelledSequences: 1 sequences have 0 labels"));
 }

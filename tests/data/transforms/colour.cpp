@@ -25,7 +25,7 @@ auto adjusted(F adjust) {
 /// [3, H, W] of values in [0, 1].
 Tensor<Cpu> coloured_image(Index height, Index width) {
   const auto x = empty<Cpu>({3, height, width});
-  for (Index i = 0; i < x.numel(); ++i) x.data()[i] = unit_float(philox(5, 1, std::uint64_t(i)).word[0]);
+  for (Index i = 0; i < x.numel(); ++i) x.data()[i] = tern::detail::unit_float(tern::detail::philox(5, 1, std::uint64_t(i)).word[0]);
   return x;
 }
 

@@ -43,7 +43,7 @@ TEST_CASE("a random crop is a window of the padded image, each as likely as anot
     std::map<std::pair<Index, Index>, Index> seen;
     for (Index sample = 0; sample < draws; ++sample) {
       const auto y = transformed_image(crop, x, sample);
-      REQUIRE(y.shape() == Shape{3, s.crop_height, s.crop_width});
+      REQUIRE(y.shape() == tern::detail::Shape{3, s.crop_height, s.crop_width});
       // Windows of nothing but padding cannot be told apart: those of the fourth shape are counted together.
       ++seen[offset_of(x, y, s.padding, -7)];
     }

@@ -25,7 +25,7 @@ data::Random numbers(Index i) { return data::Random({3, i}, 0, 0); }
 /// Error unless the labels have `share` of their own class and the rest of that of the sample before.
 void check_labels(const Tensor<Cpu>& mixed, double share) {
   const int own[] = {0, 2, 1, 2};
-  REQUIRE(mixed.shape() == Shape{4, 3});
+  REQUIRE(mixed.shape() == tern::detail::Shape{4, 3});
   for (int i = 0; i < 4; ++i)
     for (int c = 0; c < 3; ++c) {
       const double expected = (own[i] == c ? share : 0) + (own[(i + 3) % 4] == c ? 1 - share : 0);
@@ -40,7 +40,7 @@ TEST_CASE("mixup mixes each sample with the one before, and their labels alike",
   for (Index k = 0; k < 20; ++k) {
     data::Random random = numbers(k);
     const auto [x, y] = MixUp({.num_classes = 3})(four_images(), random);
-    REQUIRE(x.shape() == Shape{4, 2, 6, 5});
+    REQUIRE(x.shape() == tern::detail::Shape{4, 2, 6, 5});
     const float share = 2 - x(1, 0, 0, 0);  // 2 λ + 1 - λ = 1 + λ, and the other way round
     for (Index i = 0; i < 4; ++i)
       for (Index j = 0; j < 60; ++j) {

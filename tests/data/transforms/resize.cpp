@@ -35,7 +35,7 @@ TEST_CASE("a resized crop shows windows as torchvision draws them", "[data]") {
   constexpr int n = 4000;
   for (Index sample = 0; sample < n; ++sample) {
     const auto y = transformed_image(crop, x, sample);
-    REQUIRE(y.shape() == Shape{2, side, side});
+    REQUIRE(y.shape() == tern::detail::Shape{2, side, side});
     const double across = double(y(1, 4, 5) - y(1, 4, 2)) / 3 * double(side);
     const double down = double(y(0, 5, 4) - y(0, 2, 4)) / 3 * double(side);
     REQUIRE(across <= double(width) * 1.0001);

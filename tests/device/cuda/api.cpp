@@ -160,7 +160,7 @@ static_assert(int(cudnn_rng_operation_descriptor) == CUDNN_ATTR_OPERATION_RNG_DE
 static_assert(int(cudnn_rng_operation_offset) == CUDNN_ATTR_OPERATION_RNG_OFFSET_DESC);
 static_assert(int(CudnnAttributeType::handle) == CUDNN_TYPE_HANDLE);
 static_assert(int(CudnnAttributeType::type) == CUDNN_TYPE_DATA_TYPE);
-static_assert(int(CudnnAttributeType::boolean) == CUDNN_TYPE_BOOLEAN);
+static_assert(int(CudnnAttributeType::bool_) == CUDNN_TYPE_BOOLEAN);
 static_assert(int(CudnnAttributeType::int64) == CUDNN_TYPE_INT64);
 static_assert(int(CudnnAttributeType::float32) == CUDNN_TYPE_FLOAT);
 static_assert(int(CudnnAttributeType::float64) == CUDNN_TYPE_DOUBLE);

@@ -24,7 +24,7 @@ void run_in_new_process(const char* test, const std::string& environment) {
 
 /// Where each block is an allocation of its own, none is kept.
 void run_with_kept_blocks(const char* test, const std::string& more = {}) {
-  if (memory::separate_blocks) SKIP_TEST("each block is an allocation of its own");
+  if (detail::memory::separate_blocks) SKIP_TEST("each block is an allocation of its own");
   run_in_new_process(test, "TERN_NO_CUDA_MEMORY_CACHING=0 " + more);
 }
 

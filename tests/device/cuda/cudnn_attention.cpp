@@ -28,7 +28,7 @@ Calls calls_in(const F& f) {
 struct Projected {
   Tensor<Cuda, bfloat16> q, k, v;
   explicit Projected(Index n) {
-    const auto all = to_type(spread_tensor<Cuda, float>({2, n, 3, 3, 16}), Type<bfloat16>{});
+    const auto all = to_type(spread_tensor<Cuda, float>({2, n, 3, 3, 16}), detail::Type<bfloat16>{});
     const auto part = [&](Index i) { return all.select(2, i).transpose(1, 2).detach().requires_grad_(); };
     q = part(0), k = part(1), v = part(2);
   }
@@ -39,7 +39,7 @@ struct Projected {
 TEST_CASE("attention in 16 bits is one graph, of tensors where they lie", "[cuda]") {
   NEED_EMULATOR();
   Projected x(24);
-  const auto g = to_type(spread_tensor<Cuda, float>({2, 24, 3, 16}, 0, 1), Type<bfloat16>{}).transpose(1, 2);
+  const auto g = to_type(spread_tensor<Cuda, float>({2, 24, 3, 16}, 0, 1), detail::Type<bfloat16>{}).transpose(1, 2);
   Tensor<Cuda, bfloat16> y;
   const auto attend = [&] { y = scaled_dot_product_attention(x.q, x.k, x.v, {}, {.is_causal = true}); };
   std::vector<Tensor<Cuda, bfloat16>> slopes;
@@ -58,11 +58,11 @@ TEST_CASE("attention in 16 bits is one graph, of tensors where they lie", "[cuda
 
 TEST_CASE("attention whose gradient cuDNN refuses is not cuDNN's", "[cuda]") {
   NEED_EMULATOR();
-  const auto x = to_type(spread_tensor<Cuda, float>({1, 1, 1, 16}), Type<half>{}).detach().requires_grad_();
+  const auto x = to_type(spread_tensor<Cuda, float>({1, 1, 1, 16}), detail::Type<half>{}).detach().requires_grad_();
   CHECK(calls_in([&] {
           scaled_dot_product_attention(x, x, x, x.detach().sum(-1, true) == 0).sum().backward();
         }).graphs == 0);
-  const auto narrow = to_type(spread_tensor<Cuda, float>({1, 2, 20, 12}), Type<half>{});
+  const auto narrow = to_type(spread_tensor<Cuda, float>({1, 2, 20, 12}), detail::Type<half>{});
   CHECK(calls_in([&] { scaled_dot_product_attention(narrow, narrow, narrow); }).graphs == 0);
 }
 

@@ -37,7 +37,7 @@ std::vector<std::vector<double>> results_of(const Tensor<Cuda>& input, const Ten
 
 /// A convolution's sizes.
 struct Kind {
-  Shape x, weight;
+  detail::Shape x, weight;
   ConvOptions options;
 };
 

@@ -46,7 +46,7 @@ TEST_CASE("a failure that is being written is not thrown, and one that is thrown
   failure.claimed = 1;
   CHECK_NOTHROW(cuda::detail::check_failure(failure));
   CHECK(failure.claimed == 1);
-  failure = {"gather", 1, BadElement::index, 5, 3, 0};
+  failure = {"gather", 1, detail::BadElement::index, 5, 3, 0};
   CHECK_THROWS_AS(cuda::detail::check_failure(failure), Error);
   CHECK(failure.claimed == 0);
   CHECK_NOTHROW(cuda::detail::check_failure(failure));

@@ -474,7 +474,7 @@ TEST_CASE("a page of the ledger shows a replay's kernels as a captured step", "[
   const auto entries = cuda::detail::timeline().read().entries;
   ledger::stop();
   int captured = 0;
-  for (const auto& entry : entries) captured += entry.phase == Phase::captured;
+  for (const auto& entry : entries) captured += entry.phase == detail::Phase::captured;
   CHECK(captured == 2);  // random numbers, and the sum
 }
 

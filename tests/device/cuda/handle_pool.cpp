@@ -17,7 +17,7 @@ using namespace tern_test;
 
 namespace {
 
-Tensor<Cuda> spread_on(int ordinal, const Shape& shape) { return spread_tensor<Cpu, float>(shape).cuda(ordinal); }
+Tensor<Cuda> spread_on(int ordinal, const detail::Shape& shape) { return spread_tensor<Cpu, float>(shape).cuda(ordinal); }
 
 /// A product and a convolution, which any thread may run.
 struct Both {

@@ -15,7 +15,7 @@ namespace {
 
 /// A kernel that no other test compiles.
 std::string source_of(int number) {
-  return tern::text({"extern \"C\" __global__ void cached_", number, "(float* x) { x[0] = ", number, "; }\n"});
+  return tern::detail::text({"extern \"C\" __global__ void cached_", number, "(float* x) { x[0] = ", number, "; }\n"});
 }
 std::string image_of(int number) { return kernel_image(source_of(number), 9, 0); }
 std::uint64_t compilations() { return calls_of("nvrtcCompileProgram"); }

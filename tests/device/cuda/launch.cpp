@@ -17,7 +17,7 @@ std::vector<std::string> kernels_of(const F& f) {
   f();
   std::vector<std::string> names;
   for (const auto& entry : cuda::detail::timeline().read().entries)
-    if (entry.work == Work::kernel) names.push_back(entry.name);
+    if (entry.work == detail::Work::kernel) names.push_back(entry.name);
   ledger::stop();
   return names;
 }

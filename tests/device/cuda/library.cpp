@@ -117,7 +117,7 @@ TEST_CASE("a cuDNN that was made for a later CUDA is passed over", "[cuda]") {
 TEST_CASE("in a new process: two of cuDNN", "[.]") {
   const Folder toolkit, conda;
   const auto make = [](const Folder& folder, const char* version) {
-    return make_library(folder / "lib" / probe, tern::text({"extern \"C\" unsigned long cudnnGetCudartVersion() { return ", version, "; }"}));
+    return make_library(folder / "lib" / probe, tern::detail::text({"extern \"C\" unsigned long cudnnGetCudartVersion() { return ", version, "; }"}));
   };
   make(toolkit, "13000");
   const std::string older = make(conda, "12080");

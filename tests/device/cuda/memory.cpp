@@ -43,7 +43,7 @@ TEST_CASE("a free that fails is reported by the next allocation", "[cuda]") {
 
 TEST_CASE("a device that does not exist is refused", "[cuda]") {
   CHECK(error_of([] { cuda::DeviceGuard guard({100}); }) ==
-        tern::text({"cuda: there is no device cuda:100; there are ", cuda::device_count()}));
+        tern::detail::text({"cuda: there is no device cuda:100; there are ", cuda::device_count()}));
 }
 
 }  // namespace device_cuda_memory

@@ -17,7 +17,7 @@ namespace {
 
 /// f(x) with in-place steps inside, checked against finite differences twice.
 template <class D, class F>
-void check(const F& f, const Shape& shape = {3, 4}) {
+void check(const F& f, const detail::Shape& shape = {3, 4}) {
   const auto x = spread_tensor<D>(shape, 0.2, 1.5).requires_grad_();
   CHECK(gradcheck(f, std::tuple{x}));
   CHECK(gradgradcheck(f, std::tuple{x}));

@@ -14,7 +14,7 @@ TEMPLATE_TEST_CASE("two statistics at once, and counts", "[ops]", TERN_TEST_DEVI
     check_close(values_of(mean), {3, 4, 1});
     const auto [deviation, same_mean] = std_mean(x, 0, 0, true);
     check_close(values_of(deviation), {2, 1, 1});
-    CHECK(same_mean.shape() == Shape{1, 3});
+    CHECK(same_mean.shape() == detail::Shape{1, 3});
     const auto [low, high] = x.aminmax(1);
     CHECK(values_of(low) == std::vector<double>{0, 2});
     CHECK(values_of(high) == std::vector<double>{3, 5});

@@ -11,21 +11,21 @@ using namespace tern;
 namespace fs = std::filesystem;
 namespace transforms = data::transforms;
 
-struct Figure {
+struct Shape {
   const char* name;
   bool lies, stands;
 };
 
 void draw_pictures(const fs::path& root, int each) {
-  const Figure figures[] = {{"cross", true, true}, {"lying", true, false}, {"standing", false, true}};
-  for (const Figure& figure : figures) {
-    fs::create_directories(root / figure.name);
+  const Shape shapes[] = {{"cross", true, true}, {"lying", true, false}, {"standing", false, true}};
+  for (const Shape& shape : shapes) {
+    fs::create_directories(root / shape.name);
     for (int i = 0; i < each; ++i) {
       auto picture = 0.3 * rand<Cpu>({3, 24, 24});
       const auto y = randint<Cpu, Index>(4, 20, {1}).item(), x = randint<Cpu, Index>(4, 20, {1}).item();
-      if (figure.lies) picture[{Slice(), Slice(y - 1, y + 1), Slice(x - 4, x + 4)}] = 1;
-      if (figure.stands) picture[{Slice(), Slice(y - 4, y + 4), Slice(x - 1, x + 1)}] = 1;
-      data::save_image(picture, root / figure.name / (std::to_string(i) + ".png"));
+      if (shape.lies) picture[{Slice(), Slice(y - 1, y + 1), Slice(x - 4, x + 4)}] = 1;
+      if (shape.stands) picture[{Slice(), Slice(y - 4, y + 4), Slice(x - 1, x + 1)}] = 1;
+      data::save_image(picture, root / shape.name / (std::to_string(i) + ".png"));
     }
   }
 }

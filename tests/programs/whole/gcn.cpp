@@ -3,17 +3,19 @@
 #include <cstdio>
 using namespace tern;
 
-struct Link {
-  Index from, to;
+using Node = Index;
+
+struct Edge {
+  Node from, to;
 };
 
 struct Graph {
   Index nodes;
   Tensor<Cpu, Index> from, to;  // [edges], both directions and a loop at each node
   Tensor<Cpu> weight;           // 1 / sqrt(degree(from) degree(to))
-  Graph(Index nodes, const std::vector<Link>& links) : nodes(nodes) {
+  Graph(Index nodes, const std::vector<Edge>& edges) : nodes(nodes) {
     std::vector<Index> f, t;
-    for (const auto& [a, b] : links) f.insert(f.end(), {a, b}), t.insert(t.end(), {b, a});
+    for (const auto& [a, b] : edges) f.insert(f.end(), {a, b}), t.insert(t.end(), {b, a});
     from = cat({from_vector<Cpu>(f, {Index(f.size())}), arange<Cpu, Index>(nodes)});
     to = cat({from_vector<Cpu>(t, {Index(t.size())}), arange<Cpu, Index>(nodes)});
     const auto degree = zeros<Cpu>({nodes}).index_add(0, to, ones<Cpu>({to.size(0)}));
@@ -39,7 +41,7 @@ struct GCN : nn::Module<Cpu> {
 };
 
 int main() {
-  const std::vector<Link> friends{
+  const std::vector<Edge> friends{
       {0, 1},   {0, 2},   {0, 3},   {0, 4},   {0, 5},   {0, 6},   {0, 7},   {0, 8},   {0, 10},  {0, 11},
       {0, 12},  {0, 13},  {0, 17},  {0, 19},  {0, 21},  {0, 31},  {1, 2},   {1, 3},   {1, 7},   {1, 13},
       {1, 17},  {1, 19},  {1, 21},  {1, 30},  {2, 3},   {2, 7},   {2, 8},   {2, 9},   {2, 13},  {2, 27},

@@ -30,7 +30,7 @@ void kernel(On<Cpu>, Types<T>, const ArgExtreme& op) {
   const Array &in = op.in, &out = op.out;
   const int dim = op.dim;
   const Index n = in.dims[dim], stride = in.strides[dim];
-  parallel_for(out.numel, 16384 / (n + 1) + 1, [&](Index first, Index last) {
+  detail::parallel_for(out.numel, 16384 / (n + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       Index rest = i, offset = 0;
       for (int d = in.ndim; d-- > 0;) {

@@ -35,7 +35,7 @@ struct MatrixGradient {
 template <class T>
 struct AttentionKernel {
   static constexpr Index R = matmul_detail::BlockSizes<T>::rows, C = matmul_detail::BlockSizes<T>::columns;
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
 
   AttentionSizes sizes;
   double scale;
@@ -195,14 +195,14 @@ inline bool attention_pays(On<Cpu>, const AttentionSizes& s, bool causal) {
 }
 
 template <class T>
-  requires(!is_half_v<T>)
+  requires(!detail::is_half_v<T>)
 void kernel(On<Cpu>, Types<T>, const Attention& op) {
   using namespace cpu_kernels;
   const AttentionKernel<T> kernel(op);
   const AttentionSizes& s = kernel.sizes;
   const T *const q = op.q.as<T>(), *const k = op.k.as<T>(), *const v = op.v.as<T>();
   const Index chunks = (s.queries + query_chunk - 1) / query_chunk, columns = kernel.transposed_size(s.keys, s.size);
-  parallel_for(s.batch * chunks, 1, [&](Index first, Index last) {
+  detail::parallel_for(s.batch * chunks, 1, [&](Index first, Index last) {
     const Workspace<T> scratch(columns + s.keys * kernel.width +
                              query_block * (kernel.size + kernel.width + key_block));
     T *const values = scratch.get() + columns, *const work = values + s.keys * kernel.width;
@@ -219,7 +219,7 @@ void kernel(On<Cpu>, Types<T>, const Attention& op) {
 
 /// One matrix of the batch is one task, because all its queries add to the same dk and dv.
 template <class T>
-  requires(!is_half_v<T>)
+  requires(!detail::is_half_v<T>)
 void kernel(On<Cpu>, Types<T>, const AttentionGradient& op) {
   using namespace cpu_kernels;
   using Kernel = AttentionKernel<T>;
@@ -228,7 +228,7 @@ void kernel(On<Cpu>, Types<T>, const AttentionGradient& op) {
   const T *const k = op.k.as<T>(), *const v = op.v.as<T>();
   const Index size = kernel.size, width = kernel.width, room = s.keys + Kernel::R;  // the last tile reaches beyond the keys
   const Index k_columns = kernel.transposed_size(s.keys, s.size), v_columns = kernel.transposed_size(s.keys, s.width);
-  parallel_for(s.batch, 1, [&](Index first, Index last) {
+  detail::parallel_for(s.batch, 1, [&](Index first, Index last) {
     const Workspace<T> scratch(k_columns + v_columns + room * (2 * size + width) +
                              query_block * (2 * size + width + 2 * key_block));
     T *const v_transposed = scratch.get() + k_columns, *const keys = v_transposed + v_columns,

@@ -21,7 +21,7 @@ struct NormRows {
   /// Calls f(chunk number, first element, rows) for each chunk, on all threads.
   template <class F>
   void each(const F& f) const {
-    parallel_for(chunks, 1, [&](Index first, Index last) {
+    detail::parallel_for(chunks, 1, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) f(i, i * chunk * channels, size(i));
     });
   }
@@ -118,7 +118,7 @@ void chunk_moments(C* mean, C* squares, const T* x, Index rows, Index channels) 
 /// pairwise algorithm for computing sample variances", 1979).
 template <class C>
 void merge_moments(const NormRows& r, const C* chunks, double* mean, double* variance) {
-  parallel_for(r.channels, parallel_grain / r.chunks + 1, [&](Index first, Index last) {
+  detail::parallel_for(r.channels, parallel_grain / r.chunks + 1, [&](Index first, Index last) {
     std::fill(mean + first, mean + last, 0.);
     std::fill(variance + first, variance + last, 0.);
     double count = 0;
@@ -140,7 +140,7 @@ void merge_moments(const NormRows& r, const C* chunks, double* mean, double* var
 template <class T, class C>
 void normalise(const NormRows& r, const NormFactors<C>& normal, const Array& y, const Array& x, const Array* residual,
                bool relu) {
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   const V least(relu ? 0 : -__builtin_inf());
   r.each([&](Index, Index start, Index rows) {
     each_channel_run<V>(
@@ -167,7 +167,7 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const BatchNorm& op) {
   using namespace cpu_kernels;
   using C = compute_t<T>;
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   const NormRows r(op.x);
   const Workspace<C> moments(2 * r.channels * r.chunks);
   const Workspace<double> merged(2 * r.channels);
@@ -208,7 +208,7 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
   using namespace cpu_kernels;
   using C = compute_t<T>;
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   const NormRows r(op.x);
   const Index channels = r.channels;
   const Workspace<C> room(3 * channels), sums(2 * channels * r.chunks);

@@ -12,7 +12,7 @@ namespace cpu_kernels {
 /// Data that the rows of a cross entropy share.
 template <class T> struct CrossEntropyRows {
   using C = compute_t<T>;
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   const CrossEntropy::Options& options;
   Index classes;
   const Index* target;
@@ -42,7 +42,7 @@ template <class T> struct CrossEntropyRows {
   Index target_of(Index row) const {
     const Index t = target[row];
     if (t == options.ignore_index) return -1;
-    if (t < 0 || t >= classes) refuse_element(options.op, BadElement::target, t, classes, row);
+    if (t < 0 || t >= classes) detail::refuse_element(options.op, detail::BadElement::target, t, classes, row);
     return t;
   }
   /// One number for each row of a strip.
@@ -51,7 +51,7 @@ template <class T> struct CrossEntropyRows {
 
 template <class T> struct CrossEntropyForward : CrossEntropyRows<T> {
   using C = compute_t<T>;
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   C* losses;
   C* weights;
   C* log_sum;
@@ -82,7 +82,7 @@ template <class T> struct CrossEntropyForward : CrossEntropyRows<T> {
 
 template <class T> struct CrossEntropyBackward : CrossEntropyRows<T> {
   using C = compute_t<T>;
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   const T* g;
   const C* log_sum;
   C total;
@@ -127,7 +127,7 @@ void kernel(On<Cpu>, Types<T>, const CrossEntropy& op) {
   C *const losses = scratch.get(), *const weights = losses + count;
   const T* const in[] = {op.x.as<T>()};
   const CrossEntropyForward<T> rows{CrossEntropyRows<T>(op), losses, weights, op.log_sum.as<C>()};
-  for_each_strip<expr::packet_t<T>>(RowsAlong(op.x, 1), rows, static_cast<T*>(nullptr), in);
+  for_each_strip<detail::expr::packet_t<T>>(detail::RowsAlong(op.x, 1), rows, static_cast<T*>(nullptr), in);
   double loss = 0, weight_total = 0;
   for (Index i = 0; i < count; ++i) {
     if (reduction == Reduction::none) op.y.as<T>()[i] = T(losses[i]);
@@ -145,7 +145,7 @@ void kernel(On<Cpu>, Types<T>, const CrossEntropyGradient& op) {
   using C = compute_t<T>;
   const T* const in[] = {op.x.as<T>()};
   const CrossEntropyBackward<T> rows{CrossEntropyRows<T>(op), op.g.as<T>(), op.log_sum.as<C>(), op.total.as<C>()[0]};
-  for_each_strip<expr::packet_t<T>>(RowsAlong(op.x, 1), rows, op.dx.as<T>(), in);
+  for_each_strip<detail::expr::packet_t<T>>(detail::RowsAlong(op.x, 1), rows, op.dx.as<T>(), in);
 }
 
 }  // namespace backend

@@ -12,7 +12,7 @@
 namespace tern::inline TERN_BUILD::backend {
 
 /// A kernel compiled for an instruction set. It is a weak symbol: null if the library does not have it.
-template <cpu::InstructionSet set, class Op, class... T>
+template <detail::cpu::InstructionSet set, class Op, class... T>
 struct KernelFor {
   [[gnu::weak, gnu::noinline]] static void run(const Op& op);
 };
@@ -49,14 +49,14 @@ void KernelForLinker_avx512();
 void TERN_JOIN(KernelForLinker, TERN_KERNEL_SET)() {}
 
 // Marked as used. Otherwise g++ makes a clone that only this object's calls know.
-template <cpu::InstructionSet set, class Op, class... T>
+template <detail::cpu::InstructionSet set, class Op, class... T>
 [[gnu::used]] void KernelFor<set, Op, T...>::run(const Op& op) {
   kernel(On<Cpu>{}, Types<T...>{}, op);
 }
 
 template <class... T, class Op>
 void launch(On<Cpu>, Types<T...>, const Op& op) {
-  KernelFor<cpu::InstructionSet::TERN_KERNEL_SET, Op, T...>::run(op);
+  KernelFor<detail::cpu::InstructionSet::TERN_KERNEL_SET, Op, T...>::run(op);
 }
 
 #elif defined(TERN_COMPILING_KERNELS)
@@ -68,10 +68,10 @@ void launch(On<Cpu>, Types<T...>, const Op& op) {
 template <class Op, class... T>
 void run_best(const Op& op) {
 #if defined(TERN_KERNEL_SETS)
-  const cpu::InstructionSet set = cpu::instruction_set();
+  const detail::cpu::InstructionSet set = detail::cpu::instruction_set();
   void (*run)(const Op&) = nullptr;
-  if (set == cpu::InstructionSet::avx512) run = &KernelFor<cpu::InstructionSet::avx512, Op, T...>::run;
-  if (set == cpu::InstructionSet::avx2) run = &KernelFor<cpu::InstructionSet::avx2, Op, T...>::run;
+  if (set == detail::cpu::InstructionSet::avx512) run = &KernelFor<detail::cpu::InstructionSet::avx512, Op, T...>::run;
+  if (set == detail::cpu::InstructionSet::avx2) run = &KernelFor<detail::cpu::InstructionSet::avx2, Op, T...>::run;
   asm("" : "+r"(run));  // compilers take a function's address for non-null, even that of a weak symbol
   if (run) return run(op);
 #endif
@@ -111,7 +111,7 @@ void launch(On<Cpu> device, Types<T...> types, const Op& op) {
 
 // TERN_LIBRARY_KERNEL(Op, T...): a kernel that programs leave to the library.
 #if defined(TERN_KERNEL_SET)
-#define TERN_LIBRARY_KERNEL(...) template struct KernelFor<cpu::InstructionSet::TERN_KERNEL_SET, __VA_ARGS__>;
+#define TERN_LIBRARY_KERNEL(...) template struct KernelFor<detail::cpu::InstructionSet::TERN_KERNEL_SET, __VA_ARGS__>;
 #elif defined(TERN_COMPILING_KERNELS)
 #define TERN_LIBRARY_KERNEL(...)                              \
   template <> inline constexpr bool in_library<__VA_ARGS__> = true; \

@@ -16,8 +16,8 @@ namespace cpu_kernels {
 /// Splits the rows of a table among threads. Each thread walks through all n indices.
 template <class F>
 void for_owned_rows(Index rows, Index n, Index columns, const F& f) {
-  const Index parts = n * columns < 4 * parallel_grain ? 1 : num_threads();
-  parallel_for(rows, rows / parts + 1, f);
+  const Index parts = n * columns < 4 * parallel_grain ? 1 : get_num_threads();
+  detail::parallel_for(rows, rows / parts + 1, f);
 }
 
 /// The array as outer x size x inner, where dimension dim is in the middle.
@@ -58,15 +58,15 @@ template <class F>
 template <class F>
 bool for_indexed(const Array& a, int dim, const Array& index, int apart, const F& f) {
   if (index.numel == 0) return true;
-  const int last = index.ndim ? index.ndim - 1 : 0, bytes = size_of(a.dtype);
-  Index strides[max_dims] = {1}, stride = 1, parts = 1;
+  const int last = index.ndim ? index.ndim - 1 : 0, bytes = detail::size_of(a.dtype);
+  Index strides[detail::max_dims] = {1}, stride = 1, parts = 1;
   for (int i = a.ndim; i-- > 0; stride *= a.dims[i]) strides[i] = stride;
   for (int i = 0; i < apart && i < last; ++i) parts *= index.dims[i];
   const Index each = index.numel / parts, length = index.ndim ? index.dims[last] : 1, size = a.ndim ? a.dims[dim] : 1;
   const Index ahead = dim == last && size <= 2 * length && size * bytes <= 16384 ? size * bytes : 0;
   const Index* const numbers = index.as<Index>();
   std::atomic<bool> inside = true;
-  parallel_for(parts, parallel_grain / each + 1, [&](Index first, Index end) {
+  detail::parallel_for(parts, parallel_grain / each + 1, [&](Index first, Index end) {
     Index checked = first * each;  // takes several short lines at a time
     for (Index k = checked; k < end * each; k += length) {
       Index start = 0, rest = k / length;
@@ -139,7 +139,7 @@ void kernel(On<Cpu>, Types<T>, const EmbeddingBag& op) {
   const T* const weights = op.weights ? op.weights->as<T>() : nullptr;
   Index* const chosen = op.chosen ? op.chosen->as<Index>() : nullptr;
   const Index grain = 4 * cpu_kernels::parallel_grain * count_of_bags / (index.numel * columns + 1) + 1;
-  parallel_for(count_of_bags, grain, [&](Index first, Index last) {
+  detail::parallel_for(count_of_bags, grain, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       T* const y = out.as<T>() + i * columns;
       C sum[256];

@@ -21,18 +21,18 @@ namespace tern::inline TERN_BUILD::backend {
   const Index* const p = op.index.as<Index>();
   if (cpu_kernels::count_outside(p, op.index.numel, op.size) == 0) return;
   for (Index i = 0;; ++i)
-    if (p[i] < 0 || p[i] >= op.size) refuse_element(op.op, BadElement::index, p[i], op.size);
+    if (p[i] < 0 || p[i] >= op.size) detail::refuse_element(op.op, detail::BadElement::index, p[i], op.size);
 }
 
 [[gnu::noinline]] TERN_INLINE void kernel(On<Cpu>, Types<>, const IndexSelect& op) {
   const Array &out = op.out, &x = op.x, &index = op.index;
-  const Index bytes = x.numel / (x.dims[0] ? x.dims[0] : 1) * size_of(x.dtype);
+  const Index bytes = x.numel / (x.dims[0] ? x.dims[0] : 1) * detail::size_of(x.dtype);
   const Index* const numbers = index.as<Index>();
   // The processor predicts rows that follow each other, but not these. So the first cache lines of a row are prefetched
   // while others are copied.
   constexpr Index ahead = 8, most = 1024;
-  const bool streamed = cpu_kernels::can_stream_to(out) && bytes % expr::packet_bytes == 0;
-  parallel_for(index.numel, 2 * cpu_kernels::parallel_grain / (bytes + 1) + 1, [&](Index first, Index last) {
+  const bool streamed = cpu_kernels::can_stream_to(out) && bytes % detail::expr::packet_bytes == 0;
+  detail::parallel_for(index.numel, 2 * cpu_kernels::parallel_grain / (bytes + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       if (i + ahead < last)
         for (Index at = 0; at < std::min(bytes, most); at += 64)
@@ -48,7 +48,7 @@ namespace tern::inline TERN_BUILD::backend {
 
 [[gnu::noinline]] TERN_INLINE void kernel(On<Cpu>, Types<>, const Gather& op) {
   const Array& x = op.x;
-  const int bytes = size_of(x.dtype);
+  const int bytes = detail::size_of(x.dtype);
   const auto copy_of = [&](auto size) {
     return cpu_kernels::for_indexed(x, op.dim, op.index, op.index.ndim, [to = op.out.data, from = x.data, size](Index number, Index place) {
       std::memcpy(to + place * size, from + number * size, std::size_t(size));

@@ -6,7 +6,7 @@
 #include "../../core/error.hpp"
 #include "instruction_set.hpp"
 
-namespace tern::inline TERN_BUILD::cpu {
+namespace tern::inline TERN_BUILD::detail::cpu {
 
 namespace detail {
 
@@ -41,4 +41,4 @@ TERN_INLINE InstructionSet instruction_set() {
   return chosen;
 }
 
-}  // namespace tern::cpu
+}  // namespace tern::detail::cpu

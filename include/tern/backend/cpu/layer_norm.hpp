@@ -71,11 +71,11 @@ void layer_norm_row_gradient(const Strip<V>& s, T* dx, typename V::value_type* d
 template <class T>
 void kernel(On<Cpu>, Types<T>, const LayerNorm& op) {
   using namespace cpu_kernels;
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   using C = compute_t<T>;
   const C *const weight = op.weight.as<C>(), *const bias = op.bias.as<C>();
   const Index n = op.weight.numel;
-  parallel_for(op.mean.numel, parallel_grain / (n + 1) + 1, [&](Index first, Index last) {
+  detail::parallel_for(op.mean.numel, parallel_grain / (n + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i)
       layer_norm_row<V>(Strip<V>::along_row(n), op.y.as<T>() + i * n, static_cast<const T*>(op.x.as<T>() + i * n), weight, bias, n,
                         op.eps, op.mean.as<C>()[i], op.scale.as<C>()[i]);
@@ -85,13 +85,13 @@ void kernel(On<Cpu>, Types<T>, const LayerNorm& op) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const LayerNormGradient& op) {
   using namespace cpu_kernels;
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   using C = compute_t<T>;
   const C* const weight = op.weight.as<C>();
   const Index n = op.weight.numel, rows = op.mean.numel, chunks = (rows + layer_norm_rows - 1) / layer_norm_rows;
   // Sums over rows: for each chunk dweight and dbias, then the sums of the chunks.
   const Workspace<C> scratch(2 * n * chunks);
-  parallel_for(chunks, parallel_grain / (n * layer_norm_rows + 1) + 1, [&](Index first, Index last) {
+  detail::parallel_for(chunks, parallel_grain / (n * layer_norm_rows + 1) + 1, [&](Index first, Index last) {
     for (Index chunk = first; chunk < last; ++chunk) {
       C* const sums = scratch.get() + 2 * n * chunk;
       std::fill(sums, sums + 2 * n, C(0));

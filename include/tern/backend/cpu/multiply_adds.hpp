@@ -20,7 +20,7 @@ namespace cpu_kernels {
 #endif
 template <int... k>
 TERN_AT_PEAK void multiply_add_chains(Index rounds, std::integer_sequence<int, k...>) {
-  using V = expr::Packet<float>::Native;
+  using V = detail::expr::Packet<float>::Native;
   V a = V{} + 0.5f, b = V{} + 1.f, sum[] = {V{} + float(k)...};
   // Hides the values from the compiler. Otherwise it would merge equal chains and make constants of sums.
   asm volatile("" : "+m"(a), "+m"(b));
@@ -37,7 +37,7 @@ inline void kernel(On<Cpu>, Types<>, const MultiplyAdds& op) {
   // Enough chains to hide a latency of four cycles at two instructions a cycle, and few enough for 16 registers.
   constexpr int chains = 12;
   cpu_kernels::multiply_add_chains(op.rounds, std::make_integer_sequence<int, chains>{});
-  op.flops = 2 * expr::Packet<float>::size * chains * op.rounds;
+  op.flops = 2 * detail::expr::Packet<float>::size * chains * op.rounds;
 }
 
 }  // namespace tern::backend

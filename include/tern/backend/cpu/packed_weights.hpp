@@ -19,7 +19,7 @@ class PackedWeights {
   /// Element (l, group, unit) is w[l * down + (group * units + unit) * across].
   PackedWeights(const T* w, Index depth, Index groups, Index units, Index down, Index across)
       : depth_(depth), groups_(groups), units_(units), blocks_((units + width - 1) / width), data_(blocks_ * groups * depth * width) {
-    parallel_for(blocks_, 16384 / (groups * depth * width + 1) + 1, [&](Index first, Index last) {
+    detail::parallel_for(blocks_, 16384 / (groups * depth * width + 1) + 1, [&](Index first, Index last) {
       for (Index block = first; block < last; ++block)
         for (Index g = 0; g < groups; ++g) {
           const T* const from = w + (g * units + block * width) * across;

@@ -37,7 +37,7 @@ class TERN_API PoolRanges {
 template <class F>
 void each_pool_line(const Images& over, const PoolRanges& ranges, Index work, const F& f) {
   const Index height = over.size[1], width = over.size[2], lines = over.size[0] * height;
-  parallel_for(over.count * lines, parallel_grain / (width * over.channels * work + 1) + 1,
+  detail::parallel_for(over.count * lines, parallel_grain / (width * over.channels * work + 1) + 1,
                [&](Index first, Index last) {
                  for (Index i = first; i < last; ++i) {
                    const Index line = i % lines;
@@ -68,7 +68,7 @@ inline Index first_in_window(const Images& image, const PoolRange& z, const Pool
 template <class V>
 struct LaneIndices {
   using Bits = typename V::Bits;
-  using Stored = expr::vector_t<std::int32_t, V::size>;
+  using Stored = detail::expr::vector_t<std::int32_t, V::size>;
   using Number = std::conditional_t<sizeof(typename V::value_type) == 4, std::int32_t, std::int64_t>;
 
   static constexpr bool masks = has_lane_masks<float> && sizeof(Stored) == 64;
@@ -100,7 +100,7 @@ struct LaneIndices {
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const MaxPool& op) {
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   using Indices = cpu_kernels::LaneIndices<V>;
   using Range = cpu_kernels::PoolRange;
   const Images in(op.x), out(op.y);
@@ -143,7 +143,7 @@ void kernel(On<Cpu>, Types<T>, const MaxPool& op) {
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const MaxPoolGradient& op) {
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   using Indices = cpu_kernels::LaneIndices<V>;
   using Range = cpu_kernels::PoolRange;
   const Images in(op.dx), out(op.dy);
@@ -189,7 +189,7 @@ void kernel(On<Cpu>, Types<T>, const MaxPoolGradient& op) {
 /// Adds up each line first, then the sums of the lines.
 template <class T>
 void kernel(On<Cpu>, Types<T>, const AveragePool& op) {
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   using Range = cpu_kernels::PoolRange;
   const Images in(op.x), out(op.y);
   const cpu_kernels::PoolRanges windows(op.params, in, out, out, &cpu_kernels::pool_window);
@@ -227,7 +227,7 @@ void kernel(On<Cpu>, Types<T>, const AveragePool& op) {
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const AveragePoolGradient& op) {
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   using Range = cpu_kernels::PoolRange;
   const Images in(op.dx), out(op.dy);
   const cpu_kernels::PoolRanges windows(op.params, in, out, out, &cpu_kernels::pool_window), holders(op.params, in, out, in, &cpu_kernels::pool_holders);

@@ -22,7 +22,7 @@ typedef std::uint32_t PhiloxWords __attribute__((vector_size(4 * philox_lanes)))
 
 /// Words in the lower halves of 64-bit lanes. The upper halves are not read, so the upper word of a product is one
 /// shift away, and the lower word is the product itself.
-using PhiloxHalves = expr::vector_t<std::uint64_t, expr::packet_bytes / 8>;
+using PhiloxHalves = detail::expr::vector_t<std::uint64_t, detail::expr::packet_bytes / 8>;
 
 /// The products of the lower halves. Compilers make of a * b the full 64-bit product, which takes three times as long.
 TERN_API PhiloxHalves lower_product(PhiloxHalves a, PhiloxHalves b);
@@ -30,7 +30,7 @@ TERN_API PhiloxHalves lower_product(PhiloxHalves a, PhiloxHalves b);
 /// The lower halves of a's lanes, then of b's.
 template <std::size_t... i>
 [[gnu::always_inline]] inline auto lower_halves(PhiloxHalves a, PhiloxHalves b, std::index_sequence<i...>) {
-  using UInts = expr::vector_t<std::uint32_t, expr::packet_bytes / 4>;
+  using UInts = detail::expr::vector_t<std::uint32_t, detail::expr::packet_bytes / 4>;
   return __builtin_shufflevector(reinterpret_cast<UInts>(a), reinterpret_cast<UInts>(b), int(2 * i)...);
 }
 
@@ -46,7 +46,7 @@ template <class F>
 void random_runs(RandomState state, Index n, int words_each, const F& f) {
   constexpr Index grain = 1 << 14;
   const Index run = 4 * philox_lanes / words_each;
-  parallel_for(n, grain, [&](Index first, Index last) {
+  detail::parallel_for(n, grain, [&](Index first, Index last) {
     for (Index i = first; i < last; i += run) {
       std::uint32_t words[philox_lanes][4];
       philox_blocks(state, std::uint64_t(i * words_each / 4), words);
@@ -61,18 +61,18 @@ inline constexpr int random_words = std::is_same_v<T, double> ? 2 : 1;
 /// The number in [0, 1) that an element's words make.
 template <class T>
 compute_t<T> unit(const std::uint32_t* words) {
-  if constexpr (std::is_same_v<T, double>) return unit_double(words[0], words[1]);
-  else return unit_float(words[0]);
+  if constexpr (std::is_same_v<T, double>) return detail::unit_double(words[0], words[1]);
+  else return detail::unit_float(words[0]);
 }
 
 /// The numbers in [0, 1) that the words of philox_lanes blocks make, those of a place in the block behind each other.
 inline void unit_rows(const PhiloxWords (&words)[4], float (&to)[4][philox_lanes]) {
   for (int w = 0; w < 4; ++w)
-    for (int i = 0; i < philox_lanes; ++i) to[w][i] = unit_float(words[w][i]);
+    for (int i = 0; i < philox_lanes; ++i) to[w][i] = detail::unit_float(words[w][i]);
 }
 inline void unit_rows(const PhiloxWords (&words)[4], double (&to)[2][philox_lanes]) {
   for (int w = 0; w < 2; ++w)
-    for (int i = 0; i < philox_lanes; ++i) to[w][i] = unit_double(words[2 * w][i], words[2 * w + 1][i]);
+    for (int i = 0; i < philox_lanes; ++i) to[w][i] = detail::unit_double(words[2 * w][i], words[2 * w + 1][i]);
 }
 
 }  // namespace cpu_kernels
@@ -93,14 +93,14 @@ void kernel(On<Cpu>, Types<T>, const Uniform& op) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Normal& op) {
   using namespace cpu_kernels;
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   using C = compute_t<T>;
   constexpr int each = random_words<T>, pairs = 2 / each;   // numbers of the same place in the pairs of philox_lanes blocks
   constexpr Index run = 2 * pairs * philox_lanes;
   const V mean(op.mean), deviation(op.std);
   T* const to = op.out.as<T>();
   const Index n = op.out.numel;
-  parallel_for((n + run - 1) / run, 256, [=, state = op.state](Index first, Index last) {
+  detail::parallel_for((n + run - 1) / run, 256, [=, state = op.state](Index first, Index last) {
     for (Index r = first; r < last; ++r) {
       PhiloxWords words[4];
       C z[2 * pairs][philox_lanes];
@@ -139,14 +139,14 @@ void kernel(On<Cpu>, Types<T>, const Integers& op) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Dropout& op) {
   using namespace cpu_kernels;
-  using V = expr::packet_t<T>;
-  using Flags = expr::Packet<float>;
-  using UInts = expr::vector_t<std::uint32_t, Flags::size>;
+  using V = detail::expr::packet_t<T>;
+  using Flags = detail::expr::Packet<float>;
+  using UInts = detail::expr::vector_t<std::uint32_t, Flags::size>;
   constexpr int lanes = philox_lanes, n = 8 * lanes;   // elements that the words of `lanes` blocks serve
   const auto keep = std::int32_t((1 - op.p) * 65536 + 0.5);
   const V scale(op.p < 1 ? 1 / (1 - op.p) : 0);
   const Array &in = op.in, &out = op.out;
-  parallel_for((in.numel + n - 1) / n, 256, [&](Index first, Index last) {
+  detail::parallel_for((in.numel + n - 1) / n, 256, [&](Index first, Index last) {
     for (Index b = first; b < last; ++b) {
       PhiloxWords words[4];
       float kept[n];
@@ -169,7 +169,7 @@ void kernel(On<Cpu>, Types<T>, const Dropout& op) {
         x = y = tail;
       }
       for (int i = 0; i < n; i += V::size)
-        expr::store_as<T>(y + i, where(expr::load_as<V>(kept + i) != 0, scale * expr::load_as<V>(x + i), V(0)));
+        detail::expr::store_as<T>(y + i, where(detail::expr::load_as<V>(kept + i) != 0, scale * detail::expr::load_as<V>(x + i), V(0)));
       for (Index i = 0; y == tail && i < rest; ++i) out.as<T>()[b * n + i] = tail[i];
     }
   });

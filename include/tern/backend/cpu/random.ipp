@@ -17,7 +17,7 @@ TERN_INLINE PhiloxHalves lower_product(PhiloxHalves a, PhiloxHalves b) {
 }
 
 TERN_INLINE void philox_rows(RandomState state, std::uint64_t first, PhiloxWords (&words)[4]) {
-  constexpr int lanes = expr::packet_bytes / 8, parts = philox_lanes / lanes;
+  constexpr int lanes = detail::expr::packet_bytes / 8, parts = philox_lanes / lanes;
   PhiloxHalves c[4][parts], lane;
   for (int i = 0; i < lanes; ++i) lane[i] = std::uint64_t(i);
   for (int part = 0; part < parts; ++part) {

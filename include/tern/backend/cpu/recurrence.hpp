@@ -47,9 +47,9 @@ T* from_row(T* a, Index row, Index columns) {
 template <class F>
 void for_sequences(Index directions, Index sequences, Index work, const F& f) {
   const bool serial = work <= matmul_detail::serial_work;
-  const Index threads = serial ? 1 : ThreadLease(num_threads()).count(), parts = std::max<Index>(1, threads / directions);
+  const Index threads = serial ? 1 : detail::ThreadLease(get_num_threads()).count(), parts = std::max<Index>(1, threads / directions);
   const Index each = std::max<Index>(4, (sequences + parts - 1) / parts), tasks = (sequences + each - 1) / each;
-  parallel_for(directions * tasks, serial ? directions * tasks : 1, [&](Index begin, Index end) {
+  detail::parallel_for(directions * tasks, serial ? directions * tasks : 1, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) f(i / tasks, i % tasks * each, std::min(sequences, (i % tasks + 1) * each));
   });
 }
@@ -68,7 +68,7 @@ inline Index row_of(const Steps& steps, const std::vector<Index>& first, Index t
 /// Some units of one row in one step. Products of gate g are at sums + g step; x, bias and kept have the next gate's units H later.
 template <class T>
 struct Units {
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   using C = compute_t<T>;
   RecurrentKind kind;
   Index count, hidden;
@@ -130,7 +130,7 @@ struct Units {
 /// that each gate adds, differ only for GRU. `direct` gets the part of the state before that passes no product, `full` LSTM's units.
 template <class T>
 struct UnitsGradient {
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   using C = compute_t<T>;
   RecurrentKind kind;
   Index hidden;
@@ -276,7 +276,7 @@ void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
   // What the weights' gradients are products of: the state before each row, GRU's own gradients, and of a reduced state its gradient
   // and its units.
   // If each step has all sequences, the states before are the results themselves, a step further on.
-  const bool gru = op.kind == RecurrentKind::gru, shifted = op.steps.rows.back() == n && !(is_half_v<T> && h0);
+  const bool gru = op.kind == RecurrentKind::gru, shifted = op.steps.rows.back() == n && !(detail::is_half_v<T> && h0);
   const auto room_of = [&](bool wanted, Index columns) { return wanted ? rows * directions * columns : 0; };
   const Workspace<T> states(room_of(op.dw_hh && !shifted, p)), dgates(room_of(gru, wide)), reduced(room_of(op.dw_hr, p)), units(room_of(op.dw_hr, hidden));
   for_sequences(directions, n, rows * directions * wide * p, [&](Index d, Index first, Index last) {
@@ -347,7 +347,7 @@ void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
     Array terms = op.dx;
     terms.data = reinterpret_cast<char*>(const_cast<T*>(slopes));
     const Array* const in = &terms;
-    run<Cpu, C, T, T>(Reduce{Sum{}, same, same, *op.db_hh, &in, Shape{rows, directions * wide}, 1u});
+    run<Cpu, C, T, T>(Reduce{Sum{}, same, same, *op.db_hh, &in, detail::Shape{rows, directions * wide}, 1u});
   }
 }
 

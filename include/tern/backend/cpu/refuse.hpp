@@ -7,7 +7,7 @@ namespace tern::inline TERN_BUILD {
 namespace backend {
 
 inline void kernel(On<Cpu>, Types<>, const RefuseIf& op) {
-  if (*op.found.as<bool>()) refuse_element(op.op, op.what, 0, 0);
+  if (*op.found.as<bool>()) detail::refuse_element(op.op, op.what, 0, 0);
 }
 
 }  // namespace backend

@@ -17,7 +17,7 @@ class TERN_API RowOffsets {
   Index operator()(Index row) const { return loops_.offset(row, 0); }
 
  private:
-  LoopNest loops_;
+  detail::LoopNest loops_;
 };
 
 TERN_API Array row_of(const Rows& rows);
@@ -58,15 +58,15 @@ void for_moves(const RowMoves& moves, Index row_bytes, const F& f) {
   const Index* const from = moves.from ? moves.from->as<Index>() : nullptr;
   const Index grain = (Index(1) << 15) / (row_bytes + 8) + 1;
   if (!moves.to) {
-    parallel_for(moves.count, grain, [&](Index first, Index last) {
+    detail::parallel_for(moves.count, grain, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) f(i, from ? from[i] : i);
     });
     return;
   }
   const Index* const to = moves.to->as<Index>();
-  const Index parts = std::min<Index>(num_threads(), (moves.count + grain - 1) / grain);
+  const Index parts = std::min<Index>(get_num_threads(), (moves.count + grain - 1) / grain);
   const Index together = 256 / (row_bytes + 1) + 1;  // neighbouring rows go to one thread, so that threads do not share a cache line
-  parallel_for(parts, 1, [&](Index first, Index last) {
+  detail::parallel_for(parts, 1, [&](Index first, Index last) {
     for (Index i = 0; i < moves.count; ++i) {
       if (to[i] < 0) continue;
       const Index part = parts == 1 ? 0 : Index(std::uint32_t(to[i] / together) % std::uint32_t(parts));

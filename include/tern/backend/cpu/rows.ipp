@@ -28,7 +28,7 @@ TERN_INLINE void add_index(const char* op, Index* to, Index length, const Array&
   const Index* from = term.index->as<Index>();
   Index stride = 0;
   for (int i = out.ndim - 1; i >= 0; --i) {
-    const Index step = broadcast_stride(*term.index, i, out.ndim);
+    const Index step = detail::broadcast_stride(*term.index, i, out.ndim);
     if (i == out.ndim - 1) {
       stride = step;
     } else {
@@ -38,7 +38,7 @@ TERN_INLINE void add_index(const char* op, Index* to, Index length, const Array&
   }
   for (Index i = 0; i < length; ++i) {
     const Index at = from[i * stride], wrapped = at < 0 && term.from_end ? at + term.size : at;
-    if (wrapped < 0 || wrapped >= term.size) refuse_element(op, BadElement::index, at, term.size);
+    if (wrapped < 0 || wrapped >= term.size) detail::refuse_element(op, detail::BadElement::index, at, term.size);
     to[i] += wrapped * term.step;
   }
 }
@@ -51,7 +51,7 @@ namespace tern::inline TERN_BUILD::backend {
   const Array& out = op.out;
   if (out.numel == 0) return;
   const Index length = out.ndim ? out.dims[out.ndim - 1] : 1, rows = out.numel / length;
-  parallel_for(rows, 16384 / length + 1, [&](Index first, Index last) {
+  detail::parallel_for(rows, 16384 / length + 1, [&](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
       Index* const to = out.as<Index>() + row * length;
       for (Index i = 0; i < length; ++i) to[i] = 0;
@@ -62,7 +62,7 @@ namespace tern::inline TERN_BUILD::backend {
 
 [[gnu::noinline]] TERN_INLINE void kernel(On<Cpu>, Types<>, const CopyRows& op) {
   if (op.moves.count == 0 || op.out.array.numel == 0) return;
-  switch (size_of(op.out.array.dtype)) {
+  switch (detail::size_of(op.out.array.dtype)) {
     case 1: return cpu_kernels::copy_rows_of<1>(op);
     case 2: return cpu_kernels::copy_rows_of<2>(op);
     case 4: return cpu_kernels::copy_rows_of<4>(op);

@@ -10,20 +10,20 @@ namespace backend {
 namespace cpu_kernels {
 
 template <class T>
-using scan_t = std::conditional_t<is_floating_v<T>, double, T>;
+using scan_t = std::conditional_t<detail::is_floating_v<T>, double, T>;
 
 /// Applies next(s, x, gate) along dim, beginning with `start`.
 template <class T, class Next>
 void scan_each(const Scan& op, scan_t<T> start, const Next& next) {
   constexpr Index width = 64;
-  const RowsAlong m(op.in, op.dim);
+  const detail::RowsAlong m(op.in, op.dim);
   if (op.in.numel == 0) return;
   const Index strips = (m.inner + width - 1) / width, across = m.inner < width ? m.inner : width;
   const T* const x = op.in.as<T>();
   const T* const gate = op.gates ? op.gates->as<T>() : x;
   T* const y = op.out.as<T>();
   const bool reverse = op.reverse;
-  parallel_for(m.outer * strips, parallel_grain / (m.n * across) + 1, [&](Index first, Index last) {
+  detail::parallel_for(m.outer * strips, parallel_grain / (m.n * across) + 1, [&](Index first, Index last) {
     for (Index strip = first; strip < last; ++strip) {
       const Index column = strip % strips * width, count = m.inner - column < width ? m.inner - column : width;
       scan_t<T> s[width];
@@ -39,7 +39,7 @@ void scan_each(const Scan& op, scan_t<T> start, const Next& next) {
   });
 }
 
-using Doubles = expr::Packet<double>;
+using Doubles = detail::expr::Packet<double>;
 
 /// Each lane's sum with all lanes before it (after it, if reverse), in log2(size) steps.
 template <bool reverse, int step = 1, std::size_t... lane>
@@ -61,8 +61,8 @@ void sum_row(T* y, const T* x, Index n) {
   Index i = 0;
   for (; i + width <= n; i += width) {
     const Index at = reverse ? n - width - i : i;
-    const Doubles sums = lane_sums<reverse>(expr::load_as<Doubles>(x + at), std::make_index_sequence<width>());
-    expr::store_as<T>(y + at, before + sums);
+    const Doubles sums = lane_sums<reverse>(detail::expr::load_as<Doubles>(x + at), std::make_index_sequence<width>());
+    detail::expr::store_as<T>(y + at, before + sums);
     before += sums.v[reverse ? 0 : width - 1];
   }
   double sum = before.v[0];
@@ -76,7 +76,7 @@ void sum_row(T* y, const T* x, Index n) {
 /// The running sums of rows of n.
 template <bool reverse, class T>
 void sum_rows(T* y, const T* x, Index rows, Index n) {
-  parallel_for(rows, parallel_grain / (n + 1) + 1, [=](Index first, Index last) {
+  detail::parallel_for(rows, parallel_grain / (n + 1) + 1, [=](Index first, Index last) {
     for (Index i = first; i < last; ++i)
       sum_row<reverse>(y + i * n, x + i * n, n);
   });
@@ -89,7 +89,7 @@ void kernel(On<Cpu>, Types<T>, const Scan& op) {
   using namespace cpu_kernels;
   using S = scan_t<T>;
   if constexpr (std::is_same_v<T, float>)
-    if (const RowsAlong m(op.in, op.dim); op.kind == Scan::sum && m.inner == 1)
+    if (const detail::RowsAlong m(op.in, op.dim); op.kind == Scan::sum && m.inner == 1)
       return op.reverse ? sum_rows<true>(op.out.as<T>(), op.in.as<T>(), m.outer, m.n)
                         : sum_rows<false>(op.out.as<T>(), op.in.as<T>(), m.outer, m.n);
   if (op.kind == Scan::sum)

@@ -16,10 +16,10 @@ template <class V, class T> V strip_maximum(const Strip<V>& s, const T* x) {
   Index i = 0;
   for (; i + 4 <= s.whole; i += 4) {  // four at a time, because a single comparison would wait for the last one
     const T* const p = x + i * s.step;
-    a = larger(expr::load_as<V>(p), a);
-    b = larger(expr::load_as<V>(p + s.step), b);
-    c = larger(expr::load_as<V>(p + 2 * s.step), c);
-    d = larger(expr::load_as<V>(p + 3 * s.step), d);
+    a = larger(detail::expr::load_as<V>(p), a);
+    b = larger(detail::expr::load_as<V>(p + s.step), b);
+    c = larger(detail::expr::load_as<V>(p + 2 * s.step), c);
+    d = larger(detail::expr::load_as<V>(p + 3 * s.step), d);
   }
   for (; i < s.count; ++i) a = larger(load_lanes<V>(x + i * s.step, i < s.whole ? V::size : s.lanes, low), a);
   return s.template total<Maximum>(larger(larger(a, b), larger(c, d)));
@@ -53,7 +53,7 @@ struct SoftmaxRow {
     using C = typename V::value_type;
     const V largest = strip_maximum(s, x);
     if (log) {
-      const V shift = largest + expr::log(strip_exp_sum<V>(s, x, largest, nullptr));
+      const V shift = largest + detail::expr::log(strip_exp_sum<V>(s, x, largest, nullptr));
       s.each([&](Index at, int lanes) __attribute__((always_inline)) {
         store_lanes(y + at, lanes, load_lanes<V>(x + at, lanes, 0) - shift);
       });
@@ -94,14 +94,14 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const Softmax& op) {
   using namespace cpu_kernels;
   const T* const in[] = {op.x.as<T>()};
-  for_each_strip<expr::packet_t<T>>(RowsAlong(op.x, op.dim), SoftmaxRow{op.log}, op.y.as<T>(), in);
+  for_each_strip<detail::expr::packet_t<T>>(detail::RowsAlong(op.x, op.dim), SoftmaxRow{op.log}, op.y.as<T>(), in);
 }
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const SoftmaxGradient& op) {
   using namespace cpu_kernels;
   const T* const in[] = {op.y.as<T>(), op.g.as<T>()};
-  for_each_strip<expr::packet_t<T>>(RowsAlong(op.y, op.dim), SoftmaxGradientRow{op.log}, op.dx.as<T>(), in);
+  for_each_strip<detail::expr::packet_t<T>>(detail::RowsAlong(op.y, op.dim), SoftmaxGradientRow{op.log}, op.dx.as<T>(), in);
 }
 
 }  // namespace backend

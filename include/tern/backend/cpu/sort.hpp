@@ -21,7 +21,7 @@ template <class T>
 SortKey<T> sort_key(T x) {
   using Key = SortKey<T>;
   constexpr Key sign = Key(1) << (8 * sizeof(Key) - 1);
-  if constexpr (is_floating_v<T>) {
+  if constexpr (detail::is_floating_v<T>) {
     const auto c = compute_t<T>(x) + 0;
     const Key bits = std::bit_cast<Key>(c);
     return c != c ? Key(~Key(0)) : bits & sign ? Key(~bits) : Key(bits | sign);
@@ -105,7 +105,7 @@ void kernel(On<Cpu>, Types<T>, const Sort& op) {
   const bool descending = op.descending;
   const Index rows = in.dims[0], n = in.dims[1], k = values.dims[1], before = op.first;
   if (n > Index(~std::uint32_t(0))) fail("sort", {n, " elements are too many to be sorted"});
-  parallel_for(k ? rows : 0, parallel_grain / (16 * n + 1) + 1, [&](Index first, Index last) {
+  detail::parallel_for(k ? rows : 0, parallel_grain / (16 * n + 1) + 1, [&](Index first, Index last) {
     const Workspace<Key> memory(2 * n);
     Key* const keys = memory.get();
     for (Index row = first; row < last; ++row) {
@@ -135,7 +135,7 @@ void kernel(On<Cpu>, Types<T>, const SearchSorted& op) {
   const bool right = op.right;
   using C = compute_t<T>;
   const Index n = sorted.dims[sorted.ndim - 1], m = values.dims[1];
-  parallel_for(values.numel, cpu_kernels::parallel_grain / 64, [&](Index first, Index last) {
+  detail::parallel_for(values.numel, cpu_kernels::parallel_grain / 64, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       const T* const row = sorted.as<T>() + (sorted.ndim > 1 ? i / m * n : 0);
       const C v = C(values.as<T>()[i]);

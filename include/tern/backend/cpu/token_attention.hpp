@@ -41,12 +41,12 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const TokenAttention& op) {
   using namespace cpu_kernels;
   using S = compute_t<T>;
-  using V = expr::packet_t<S>;
+  using V = detail::expr::packet_t<S>;
   const AttentionSizes s(op.q, op.k, op.v);
   const Index k_row = op.k.strides[op.k.ndim - 2], v_row = op.v.strides[op.v.ndim - 2];
   const Index k_matrix = batch_stride(op.k), v_matrix = batch_stride(op.v);
   const auto strip = Strip<V>::along_row(s.keys);
-  parallel_for(s.batch, std::max<Index>(1, (1 << 13) / (s.queries * s.keys * (s.size + s.width))), [&](Index first, Index last) {
+  detail::parallel_for(s.batch, std::max<Index>(1, (1 << 13) / (s.queries * s.keys * (s.size + s.width))), [&](Index first, Index last) {
     const Workspace<S> scratch(s.keys + s.width);
     S *const weights = scratch.get(), *const sums = weights + s.keys;
     for (Index matrix = first; matrix < last; ++matrix) {

@@ -9,12 +9,12 @@ namespace backend {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Unscale& op) {
   using namespace cpu_kernels;
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   using C = compute_t<T>;
   const V inverse(C(1 / double(*op.scale.as<float>())));
   for (int i = 0; i < op.count; ++i) {
     const Array& gradient = *op.gradients[i];
-    parallel_for(gradient.numel, 2 * parallel_grain, [&](Index first, Index last) {
+    detail::parallel_for(gradient.numel, 2 * parallel_grain, [&](Index first, Index last) {
       T* const g = gradient.as<T>() + first;
       V sum(0);  // of 0 for each finite element, and NaN for each other
       Strip<V>::along_row(last - first).each([&](Index at, int lanes) __attribute__((always_inline)) {

@@ -7,7 +7,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 [[gnu::noinline]] TERN_INLINE void run_arg_extreme(bool largest, const Array& out, const Array& in, int dim) {
   const Array* const arrays[] = {&in};
   const int ordinal = common_ordinal(out, arrays, 1);
-  LoopNest others(1);
+  detail::LoopNest others(1);
   for (int i = 0; i < in.ndim; ++i)
     if (i != dim) others.append(in.dims[i], &in.strides[i]);
   const int dims = others.depth();

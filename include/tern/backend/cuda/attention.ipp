@@ -28,16 +28,16 @@ template <class P, std::size_t n>
 void launch_tiles(const std::array<TileKernel<P>, n>& table, const AttentionSizes& s, Index rows, int owned, int columns, const P& parameters) {
   const bool exact = s.dtype == DType::float32 && !cuda::detail::tf32_allowed;
   const auto fits = [&](const TileKernel<P>& each) {
-    return each.shape.bytes == size_of(s.dtype) && each.shape.exact == exact && each.shape.head >= std::max(s.size, s.width);
+    return each.shape.bytes == detail::size_of(s.dtype) && each.shape.exact == exact && each.shape.head >= std::max(s.size, s.width);
   };
   const TileKernel<P>& kernel = *std::find_if(table.begin(), table.end(), fits);
-  const TileShape& shape = kernel.shape;
+  const TileSizes& shape = kernel.shape;
   const Index blocks = s.batch * ((rows + shape.rows() - 1) / shape.rows()) * std::max(1, shape.head / columns);
   launch_typed(s.ordinal, kernel, {s.dtype}, {blocks, 32 * shape.warps, shape.shared_bytes(owned)}, parameters);
 }
 
 [[gnu::noinline]] TERN_INLINE bool has_attention_tiles(const AttentionSizes& s) {
-  return cuda::detail::bind(s.ordinal).major >= 8 && std::max(s.size, s.width) <= (size_of(s.dtype) == 2 ? 256 : 128);
+  return cuda::detail::bind(s.ordinal).major >= 8 && std::max(s.size, s.width) <= (detail::size_of(s.dtype) == 2 ? 256 : 128);
 }
 
 [[gnu::noinline]] TERN_INLINE void run_attention(const Attention& op) {

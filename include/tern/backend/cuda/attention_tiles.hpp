@@ -158,7 +158,7 @@ inline __device__ void slope(bool seen, float scale, float log_sum, float mean, 
 
 /// The constants of a kernel, as the host and the source have them. A block owns 16 row_tiles warps rows of up to `head` elements of `bytes` bytes, and
 /// goes over `step` other rows at a time. Products of floats have almost float's accuracy if they are exact, and TF32's if they are not.
-struct TileShape {
+struct TileSizes {
   int bytes;
   bool exact;
   int head, warps, row_tiles, step;
@@ -171,8 +171,8 @@ struct TileShape {
 
 template <class P>
 struct TileKernel : KernelOf<P> {
-  TileShape shape;
-  constexpr TileKernel(const char* function, const char* kernel, const TileShape& constants)
+  TileSizes shape;
+  constexpr TileKernel(const char* function, const char* kernel, const TileSizes& constants)
       : KernelOf<P>(function, kernel, {AttentionInput::source, attention_sees_text, constants.source, tiles_text, attention_tiles_text}), shape(constants) {}
 };
 
@@ -374,17 +374,17 @@ extern "C" __global__ void attention_tiles_key_gradient(const AttentionGradientP
 #define TERN_SHAPE(bytes, exact, head, warps, row_tiles, step)                                        \
   {bytes, exact, head, warps, row_tiles, step,                                                        \
    "const bool exact = " #exact ";\nenum { head = " #head ", warps = " #warps ", row_tiles = " #row_tiles ", step = " #step " };\n"}
-inline constexpr TileShape attention_shapes[] = {
+inline constexpr TileSizes attention_shapes[] = {
     TERN_SHAPE(4, true, 64, 4, 2, 32),  TERN_SHAPE(4, true, 128, 4, 1, 32),  TERN_SHAPE(4, false, 64, 4, 2, 32), TERN_SHAPE(4, false, 128, 4, 1, 32),
     TERN_SHAPE(2, false, 64, 4, 2, 64), TERN_SHAPE(2, false, 128, 4, 2, 32), TERN_SHAPE(2, false, 256, 4, 1, 32)};
-inline constexpr TileShape attention_gradient_shapes[] = {
+inline constexpr TileSizes attention_gradient_shapes[] = {
     TERN_SHAPE(4, true, 64, 4, 1, 32),  TERN_SHAPE(4, true, 128, 4, 1, 16),  TERN_SHAPE(4, false, 64, 4, 1, 32), TERN_SHAPE(4, false, 128, 4, 1, 16),
     TERN_SHAPE(2, false, 64, 4, 1, 64), TERN_SHAPE(2, false, 128, 4, 1, 32), TERN_SHAPE(2, false, 256, 4, 1, 16)};
 #undef TERN_SHAPE
 
 /// A kernel for each shape.
 template <class P, std::size_t... i>
-constexpr auto tile_kernels(const char* function, const char* kernel, const TileShape* shapes, std::index_sequence<i...>) {
+constexpr auto tile_kernels(const char* function, const char* kernel, const TileSizes* shapes, std::index_sequence<i...>) {
   return std::array{TileKernel<P>(function, kernel, shapes[i])...};
 }
 using AttentionShapes = std::make_index_sequence<std::size(attention_shapes)>;

@@ -15,7 +15,7 @@ using cuda::detail::ConvolutionForm;
 /// Sizes in cuDNN's form. One spatial dimension becomes two, the first of size 1.
 TERN_API void set_sizes(int* sizes, const Array& a);
 
-TERN_API ConvolutionForm form_of(ConvolutionPass pass, const ConvParams& c, const Array& x, const Array& weight, const Array& y);
+TERN_API ConvolutionForm form_of(detail::ConvolutionPass pass, const ConvParams& c, const Array& x, const Array& weight, const Array& y);
 
 /// Runs a forward pass with bias, addend and relu in one call. False if cuDNN does not support it.
 TERN_API bool try_fused(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, const Array& bias, const Array* addend,
@@ -40,7 +40,7 @@ template <class T>
 void kernel(On<Cuda>, Types<T>, const Convolution& op) {
   using namespace cuda_kernels;
   const Array& y = op.y;
-  const ConvolutionForm form = form_of(ConvolutionPass::forward, op.params, op.x, op.weight, y);
+  const ConvolutionForm form = form_of(detail::ConvolutionPass::forward, op.params, op.x, op.weight, y);
   if (op.bias && !std::is_same_v<T, double> && try_fused(form, op.x, op.weight, y, *op.bias, op.residual, op.relu)) return;
   run_convolution(form, op.x, op.weight, y);
   if (op.bias) add_to<T>(y, per_channel(*op.bias, y));
@@ -53,7 +53,7 @@ template <class T>
 void kernel(On<Cuda>, Types<T>, const ConvolutionDataGradient& op) {
   using namespace cuda_kernels;
   const Array& dx = op.dx;
-  const ConvolutionForm form = form_of(ConvolutionPass::data_gradient, op.params, dx, op.weight, op.dy);
+  const ConvolutionForm form = form_of(detail::ConvolutionPass::data_gradient, op.params, dx, op.weight, op.dy);
   // cuDNN adds to the previous content, so the sum is rounded once.
   if (op.bias) run<Cuda>(Copy{dx, per_channel(*op.bias, dx)});
   run_convolution(form, dx, op.weight, op.dy, op.bias != nullptr);
@@ -62,7 +62,7 @@ void kernel(On<Cuda>, Types<T>, const ConvolutionDataGradient& op) {
 template <class T>
 void kernel(On<Cuda>, Types<T>, const ConvolutionWeightGradient& op) {
   using namespace cuda_kernels;
-  run_convolution(form_of(ConvolutionPass::weight_gradient, op.params, op.x, op.dweight, op.dy), op.x, op.dweight, op.dy);
+  run_convolution(form_of(detail::ConvolutionPass::weight_gradient, op.params, op.x, op.dweight, op.dy), op.x, op.dweight, op.dy);
   if (!op.dbias) return;
   const Array* const in[] = {&op.dy};
   const auto same = [](auto v) { return v; };

@@ -11,7 +11,7 @@ TERN_INLINE void set_sizes(int* sizes, const Array& a) {
   for (int i = 0; i < a.ndim; ++i) sizes[i + (a.ndim == 3 && i == 2)] = int(a.dims[i]);
 }
 
-[[gnu::noinline]] TERN_INLINE ConvolutionForm form_of(ConvolutionPass pass, const ConvParams& c, const Array& x, const Array& weight,
+[[gnu::noinline]] TERN_INLINE ConvolutionForm form_of(detail::ConvolutionPass pass, const ConvParams& c, const Array& x, const Array& weight,
                                                       const Array& y) {
   using namespace tern::cuda;
   constexpr CudnnType types[] = {cudnn_float, cudnn_double, cudnn_bfloat16, cudnn_half};

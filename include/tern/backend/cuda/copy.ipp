@@ -9,7 +9,7 @@ namespace cuda_kernels {
 inline constexpr std::uint64_t copy_key = 0x79706f63;  // "copy"
 
 /// The dimension along which `in` lies in a run, if that is not the innermost one and both fill half a tile; or -1.
-TERN_INLINE int transposed_row(const LoopNest& loops) {
+TERN_INLINE int transposed_row(const detail::LoopNest& loops) {
   const int column = loops.depth() - 1;
   if (loops.stride(column, 0) != 1 || loops.stride(column, 1) <= 1 || loops.size(column) < 16) return -1;
   for (int row = 0; row < column; ++row)
@@ -17,9 +17,9 @@ TERN_INLINE int transposed_row(const LoopNest& loops) {
   return -1;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_transpose(int ordinal, const Array& out, const Array& in, const LoopNest& loops, int row) {
+[[gnu::noinline]] TERN_INLINE void run_transpose(int ordinal, const Array& out, const Array& in, const detail::LoopNest& loops, int row) {
   const int column = loops.depth() - 1;
-  LoopNest matrices(2);
+  detail::LoopNest matrices(2);
   for (int d = 0; d < column; ++d)
     if (d != row) matrices.append(loops.size(d), loops.strides(d));
   const Index rows = loops.size(row), columns = loops.size(column), row_tiles = (columns + 31) / 32, tiles = (rows + 31) / 32 * row_tiles;
@@ -40,12 +40,12 @@ TERN_INLINE int transposed_row(const LoopNest& loops) {
 [[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const Copy& op) {
   using namespace cuda_kernels;
   Array out = op.out, in = op.in;
-  out.dtype = in.dtype = carrier(size_of(out.dtype));
+  out.dtype = in.dtype = carrier(detail::size_of(out.dtype));
   const Array* const from = &in;
   const int ordinal = common_ordinal(out, &from, 1);
   if (out.numel == 0) return;
   const Elementwise elementwise(out, &from, 1);
-  const LoopNest& loops = elementwise.loops();
+  const detail::LoopNest& loops = elementwise.loops();
   const int inner = loops.depth() - 1;
   if (out.numel == 1 || (inner == 0 && loops.stride(0, 0) == 1 && loops.stride(0, 1) == 1))
     return cuda::detail::start_on_device(ordinal, out.data, in.data, bytes_of(out));

@@ -5,7 +5,7 @@
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
 TERN_INLINE RowPieces class_pieces(const Array& x) {
-  RowPieces rows(RowsAlong(x, 1), x.dtype);
+  RowPieces rows(detail::RowsAlong(x, 1), x.dtype);
   if (!x.contiguous) rows.layout.pitch = x.strides[0];
   return rows;
 }
@@ -15,7 +15,7 @@ TERN_INLINE RowPieces class_pieces(const Array& x) {
   const int ordinal = common_ordinal(op.y, arrays, op.weight ? 3 : 2);
   const RowPieces rows = class_pieces(op.x);
   const DType type = op.x.dtype;
-  const Index count = op.target.numel, bytes = size_of(op.log_sum.dtype), blocks = std::min<Index>(count / 1024 + 1, 256);
+  const Index count = op.target.numel, bytes = detail::size_of(op.log_sum.dtype), blocks = std::min<Index>(count / 1024 + 1, 256);
   const cuda::detail::Scratch sums(ordinal, std::size_t(2 * count * bytes + blocks * 16));
   char *const losses = sums.data() + blocks * 16, *const weights = losses + count * bytes;
   const bool each = op.options.reduction == Reduction::none;
@@ -25,7 +25,7 @@ TERN_INLINE RowPieces class_pieces(const Array& x) {
                .losses = losses,
                .weights = weights,
                .y = each ? op.y.data : nullptr,
-               .report = {ordinal, op.options.op, BadElement::target}});
+               .report = {ordinal, op.options.op, detail::BadElement::target}});
   launch_typed(ordinal, loss_sums_kernel, {type}, {blocks},
                {.count = count, .losses = losses, .weights = weights, .sums = sums.data()});
   launch_typed(ordinal, loss_total_kernel, {type}, {1},

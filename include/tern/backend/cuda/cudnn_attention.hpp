@@ -15,13 +15,13 @@ TERN_API void run_cudnn(const LibraryAttentionGradient& op);
 TERN_API bool has_library_attention(On<Cuda>, const Array& q, const Array& v);
 
 template <class T>
-  requires is_half_v<T>
+  requires detail::is_half_v<T>
 void kernel(On<Cuda>, Types<T>, const LibraryAttention& op) {
   cuda_kernels::run_cudnn(op);
 }
 
 template <class T>
-  requires is_half_v<T>
+  requires detail::is_half_v<T>
 void kernel(On<Cuda>, Types<T>, const LibraryAttentionGradient& op) {
   cuda_kernels::run_cudnn(op);
 }

@@ -13,7 +13,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                        .index_size = {},
                        .stride = {}};
   Array dense = a;
-  set_contiguous_strides(dense);
+  detail::set_contiguous_strides(dense);
   for (int d = 0; d < a.ndim; ++d) indexed.index_size[d] = d < index.ndim ? index.dims[d] : 1, indexed.stride[d] = dense.strides[d];
   return indexed;
 }
@@ -84,10 +84,10 @@ namespace tern::inline TERN_BUILD::backend {
 [[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const CheckRange& op) {
   const Array& index = op.index;
   if (index.numel == 0) return;
-  if (op.size == 0) refuse_element(op.op, BadElement::index, 0, 0);
+  if (op.size == 0) detail::refuse_element(op.op, detail::BadElement::index, 0, 0);
   cuda_kernels::launch_typed(
       index.ordinal, cuda_kernels::check_range_kernel, {}, cuda_kernels::grid_for(index.numel),
-      {.count = index.numel, .index = index.data, .size = op.size, .report = {index.ordinal, op.op, BadElement::index}});
+      {.count = index.numel, .index = index.data, .size = op.size, .report = {index.ordinal, op.op, detail::BadElement::index}});
 }
 
 [[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const IndexSelect& op) {
@@ -95,7 +95,7 @@ namespace tern::inline TERN_BUILD::backend {
   const Array* const arrays[] = {&x, &index};
   const int ordinal = cuda_kernels::common_ordinal(out, arrays, 2);
   if (out.numel == 0) return;
-  const Index bytes = x.numel / x.dims[0] * size_of(x.dtype);
+  const Index bytes = x.numel / x.dims[0] * detail::size_of(x.dtype);
   // The widest pieces that divide the rows.
   const std::uintptr_t places =
       reinterpret_cast<std::uintptr_t>(out.data) | reinterpret_cast<std::uintptr_t>(x.data) | std::uintptr_t(bytes);
@@ -116,7 +116,7 @@ namespace tern::inline TERN_BUILD::backend {
   const Array* const arrays[] = {&x, &index};
   const int ordinal = cuda_kernels::common_ordinal(out, arrays, 2);
   if (index.numel == 0) return;
-  cuda_kernels::launch_typed(ordinal, cuda_kernels::gather_kernel, {cuda_kernels::carrier(size_of(x.dtype))},
+  cuda_kernels::launch_typed(ordinal, cuda_kernels::gather_kernel, {cuda_kernels::carrier(detail::size_of(x.dtype))},
                              cuda_kernels::grid_for(index.numel),
                              {.from = cuda_kernels::indexed_array(x, op.dim, index), .out = out.data, .x = x.data});
 }

@@ -57,7 +57,7 @@ inline IntegerFactor integer_factor(const Array& a) {
 }  // namespace cuda_kernels
 
 template <class T>
-  requires(!is_floating_v<T>)
+  requires(!detail::is_floating_v<T>)
 void kernel(On<Cuda>, Types<T>, const MatMul& op) {
   const Array &a = op.a, &b = op.b, &c = op.c;
   const Array* const factors[] = {&a, &b};

@@ -53,7 +53,7 @@ TERN_API void run_matmul(const MatMul& op, const Array* bias);
 }  // namespace cuda_kernels
 
 template <class T>
-  requires is_floating_v<T>
+  requires detail::is_floating_v<T>
 void kernel(On<Cuda>, Types<T>, const MatMul& op) {
   if (op.c.numel == 0) return;
   const bool empty_sum = op.a.dims[op.a.ndim - 1] == 0;

@@ -8,7 +8,7 @@ TERN_INLINE CublasOperand::CublasOperand(const Array& a, Index batch) : array_(m
   if (!room_.data()) return;
   Array copy = array_;
   copy.data = room_.data();
-  set_contiguous_strides(copy);
+  detail::set_contiguous_strides(copy);
   run<Cuda>(Copy{copy, array_});
   array_ = copy;
 }
@@ -20,7 +20,7 @@ TERN_INLINE Array CublasOperand::matrices(const Array& a, Index batch) {
   all.dims[0] = all.strides[0] ? batch : 1;
   for (int i = 1; i < 3; ++i) all.dims[i] = a.dims[a.ndim - 3 + i], all.strides[i] = a.strides[a.ndim - 3 + i];
   all.numel = all.dims[0] * all.dims[1] * all.dims[2];
-  update_contiguous(all);
+  detail::update_contiguous(all);
   return all;
 }
 
@@ -28,10 +28,10 @@ TERN_INLINE Array CublasOperand::matrices(const Array& a, Index batch) {
 TERN_INLINE Array part_of(const Array& a, int from_last, Index first, Index count) {
   const int dim = a.ndim - from_last;
   Array part = a;
-  part.data += first * a.strides[dim] * size_of(a.dtype);
+  part.data += first * a.strides[dim] * detail::size_of(a.dtype);
   part.numel = a.numel / a.dims[dim] * count;
   part.dims[dim] = count;
-  update_contiguous(part);
+  detail::update_contiguous(part);
   return part;
 }
 
@@ -49,7 +49,7 @@ TERN_INLINE bool has_aligned_lines(const Array& a, bool& by_rows) {
   const Array &a = op.a, &b = op.b, &c = op.c;
   const Index m = c.dims[c.ndim - 2], n = c.dims[c.ndim - 1], k = a.dims[a.ndim - 1];
   bool a_by_rows, b_by_rows, c_by_rows;
-  if (size_of(c.dtype) != 2 || batch_size(op) != 1 || m * n * k < least || !has_aligned_lines(a, a_by_rows) || !has_aligned_lines(b, b_by_rows) ||
+  if (detail::size_of(c.dtype) != 2 || batch_size(op) != 1 || m * n * k < least || !has_aligned_lines(a, a_by_rows) || !has_aligned_lines(b, b_by_rows) ||
       !has_aligned_lines(c, c_by_rows))
     return false;
   const auto rest = [](Index size) { return size % aligned_elements; };

@@ -29,7 +29,7 @@ void kernel(On<Cuda>, Types<>, const FillRange<T>& op) {
   using namespace cuda_kernels;
   const Array& out = op.out;
   if (out.numel == 0) return;
-  launch_typed(out.ordinal, range_kernel, {dtype_of<T>, dtype_of<scalar_t<T>>}, grid_for(out.numel),
+  launch_typed(out.ordinal, range_kernel, {dtype_of<T>, dtype_of<detail::scalar_t<T>>}, grid_for(out.numel),
                {.count = out.numel, .out = out.data, .start = op.start, .step = op.step});
 }
 

@@ -166,18 +166,18 @@ class InCompute {
 
  public:
   explicit InCompute(const Array* a)
-      : array_(a), copy_(a ? *a : Array{}), room_(copy_.ordinal, is_half_v<T> ? std::size_t(copy_.numel) * sizeof(C) : 0) {
-    if (is_half_v<T>) copy_.data = room_.data(), copy_.dtype = dtype_of<C>;
+      : array_(a), copy_(a ? *a : Array{}), room_(copy_.ordinal, detail::is_half_v<T> ? std::size_t(copy_.numel) * sizeof(C) : 0) {
+    if (detail::is_half_v<T>) copy_.data = room_.data(), copy_.dtype = dtype_of<C>;
   }
   /// The elements are the array's.
   void read() const {
-    if constexpr (is_half_v<T>)
+    if constexpr (detail::is_half_v<T>)
       if (array_) run<Cuda, C, T>(Map(same, copy_, &array_));
   }
   /// And the array's become these.
   void write() const {
     const Array* const from = &copy_;
-    if constexpr (is_half_v<T>)
+    if constexpr (detail::is_half_v<T>)
       if (array_) run<Cuda, T, C>(Map(same, *array_, &from));
   }
   const Array* array() const { return array_ ? &copy_ : nullptr; }
@@ -228,7 +228,7 @@ void kernel(On<Cuda>, Types<T>, const RecurrenceGradient& op) {
   const auto array = [&](const cuda::detail::Scratch& room, Index columns) {
     return matrix(ordinal, dtype_of<C>, room.data(), rows, columns);
   };
-  const bool own_products = is_half_v<T> || op.kind == RecurrentKind::gru;
+  const bool own_products = detail::is_half_v<T> || op.kind == RecurrentKind::gru;
   const cuda::detail::Scratch slopes_room(ordinal, bytes(true, rows * p)), dproduct_room(ordinal, bytes(own_products, rows * wide)),
       states_room(ordinal, bytes(op.dw_hh, rows * p)), units_room(ordinal, bytes(op.dw_hr, rows * hidden));
   const Array slopes = array(slopes_room, p), dproduct = own_products ? array(dproduct_room, wide) : op.dx, states = array(states_room, p),
@@ -245,7 +245,7 @@ void kernel(On<Cuda>, Types<T>, const RecurrenceGradient& op) {
   };
   weight_gradient(dw_hh, dproduct, states), weight_gradient(dw_hr, slopes, units);
   const Array* const terms = &dproduct;
-  if (op.db_hh) run<Cuda, C, T, C>(Reduce{Sum{}, same, same, *op.db_hh, &terms, Shape{rows, wide}, 1u});
+  if (op.db_hh) run<Cuda, C, T, C>(Reduce{Sum{}, same, same, *op.db_hh, &terms, detail::Shape{rows, wide}, 1u});
   dh0.write();
 }
 

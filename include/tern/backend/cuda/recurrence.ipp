@@ -9,15 +9,15 @@ TERN_INLINE Array matrix(int ordinal, DType type, const void* data, Index rows, 
   a.data = static_cast<char*>(const_cast<void*>(data));
   a.ordinal = std::uint8_t(ordinal), a.dtype = type, a.ndim = 2;
   a.dims[0] = rows, a.dims[1] = columns, a.numel = rows * columns;
-  set_contiguous_strides(a);
-  update_contiguous(a);
+  detail::set_contiguous_strides(a);
+  detail::update_contiguous(a);
   return a;
 }
 
 TERN_INLINE Array transposed(const Array& matrix) {
   Array a = matrix;
   std::swap(a.dims[0], a.dims[1]), std::swap(a.strides[0], a.strides[1]);
-  update_contiguous(a);
+  detail::update_contiguous(a);
   return a;
 }
 
@@ -25,13 +25,13 @@ TERN_INLINE Array transposed(const Array& matrix) {
 static Array rows_of(const Array& matrix, Index first, Index count) {
   Array a = matrix;
   a.dims[0] = count, a.numel = count * a.dims[1];
-  a.data += first * a.dims[1] * size_of(a.dtype);
+  a.data += first * a.dims[1] * detail::size_of(a.dtype);
   return a;
 }
 
 /// The address of a row. Null for no array.
 static const char* at_row(const Array* a, Index row, Index columns) {
-  return a ? a->data + row * columns * size_of(a->dtype) : nullptr;
+  return a ? a->data + row * columns * detail::size_of(a->dtype) : nullptr;
 }
 
 static void multiply(const Array& c, const Array& a, const Array& b, bool accumulate = false) {
@@ -66,7 +66,7 @@ static std::vector<StepRows> steps_of(RecurrentKind kind, const Steps& steps, In
   const Array* const arrays[] = {&op.x, &op.w_hh, or_x(op.h0), or_x(op.c0), or_x(op.b_hh), or_x(op.w_hr)};
   const int ordinal = common_ordinal(op.out, arrays, 6);
   const Index wide = w_hh.dims[0], hidden = wide / gates_of(op.kind), n = op.steps.sequences(), kept = kept_of(op.kind) * hidden;
-  const std::size_t size = std::size_t(size_of(w_hh.dtype));
+  const std::size_t size = std::size_t(detail::size_of(w_hh.dtype));
   const cuda::detail::Scratch product_room(ordinal, std::size_t(n * wide) * size),
       units_room(ordinal, w_hr ? std::size_t(n * hidden) * size : 0);
   const Array product = matrix(ordinal, w_hh.dtype, product_room.data(), n, wide),
@@ -98,7 +98,7 @@ static std::vector<StepRows> steps_of(RecurrentKind kind, const Steps& steps, In
   const Array* const arrays[] = {&op.g, &op.w_hh};
   const int ordinal = common_ordinal(op.dx, arrays, 2);
   const Index wide = op.w_hh.dims[0], hidden = wide / gates_of(op.kind), p = op.w_hh.dims[1], n = op.steps.sequences();
-  const std::size_t bytes = std::size_t(n * hidden) * std::size_t(size_of(in.w_hh.dtype));
+  const std::size_t bytes = std::size_t(n * hidden) * std::size_t(detail::size_of(in.w_hh.dtype));
   const bool gru = op.kind == RecurrentKind::gru;
   const cuda::detail::Scratch cell_slopes(ordinal, op.cells ? bytes : 0), unit_slopes_room(ordinal, in.w_hr ? bytes : 0);
   const Array unit_slopes = matrix(ordinal, in.w_hh.dtype, unit_slopes_room.data(), n, hidden);

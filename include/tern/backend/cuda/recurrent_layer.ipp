@@ -49,8 +49,8 @@ static void* address_of(const Array* a) { return a ? a->data : nullptr; }
 struct OutParts {
   char *last, *cells;
   OutParts(const RecurrentSizes& s, const Steps& steps, const Array& out)
-      : last(out.data + steps.total() * s.directions * s.state * size_of(out.dtype)),
-        cells(s.kind == RecurrentKind::lstm ? last + s.directions * steps.sequences() * s.state * size_of(out.dtype) : nullptr) {}
+      : last(out.data + steps.total() * s.directions * s.state * detail::size_of(out.dtype)),
+        cells(s.kind == RecurrentKind::lstm ? last + s.directions * steps.sequences() * s.state * detail::size_of(out.dtype) : nullptr) {}
 };
 
 [[gnu::noinline]] TERN_INLINE void run_layer(const RecurrentLayer& op) {
@@ -101,7 +101,7 @@ struct OutParts {
   using namespace cuda_kernels;
   if (!is_cudnn_layer(sizes, steps) || is_captured_unevenly(steps) || !cuda::has_cudnn()) return false;
   return with_plan(x.ordinal, form_of(sizes, steps, x.dtype), [&](cuda::Cudnn, const RnnPlan& plan) {
-    const Index size = size_of(x.dtype);
+    const Index size = detail::size_of(x.dtype);
     const auto elements = [&](std::size_t bytes) { return Index(bytes) / size; };
     layout = {.directions = {},
               .size = elements(plan.weight_bytes()),

@@ -37,14 +37,14 @@ TERN_API std::string offsets_text(int dims, const char* which, int arrays, const
 TERN_API std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in, const ReduceLoops& loops,
                                    const ParameterList& parameters);
 
-TERN_API void run_reduce(const TracedReduce& whole, const Array& out, const Array* const* in, const Shape& shape, unsigned mask);
+TERN_API void run_reduce(const TracedReduce& whole, const Array& out, const Array* const* in, const detail::Shape& shape, unsigned mask);
 
 }  // namespace cuda_kernels
 
 template <class C, class Out, class... In, class R, class F, class G>
 void kernel(On<Cuda>, Types<C, Out, In...>, const Reduce<R, F, G>& op) {
   using T = compute_t<C>;
-  constexpr Type<T> type{};
+  constexpr detail::Type<T> type{};
   constexpr auto one = std::make_index_sequence<1>{};
   const cuda_kernels::Traced traced(type, op.f, std::index_sequence_for<In...>{}), keep(type, [](auto v) { return v; }, one);
   const cuda_kernels::Traced combine(type, [](auto a, auto b) { return R::combine(a, b); }, std::make_index_sequence<2>{});

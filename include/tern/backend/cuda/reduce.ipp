@@ -7,9 +7,9 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string offsets_text(int dims, const char* which, int arrays, const char* integer) {
   std::string out;
   for (int d = dims; d-- > 0;) {
-    const std::string size = text({integer, "(p.", which, "_size[", d, "])"});
-    out += text({"      { const ", integer, " j = rest"}) + (d ? " % " + size + "; rest /= " + size + ";" : ";");
-    for (int k = 0; k < arrays; ++k) out += text({" at", k, " += j * p.", which, "_stride[", d * arrays + k, "];"});
+    const std::string size = detail::text({integer, "(p.", which, "_size[", d, "])"});
+    out += detail::text({"      { const ", integer, " j = rest"}) + (d ? " % " + size + "; rest /= " + size + ";" : ";");
+    for (int k = 0; k < arrays; ++k) out += detail::text({" at", k, " += j * p.", which, "_stride[", d * arrays + k, "];"});
     out += " }\n";
   }
   return out;
@@ -24,11 +24,11 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   std::string zero, copy, read, call;
   for (int k = 0; k < inputs; ++k) {
     const char* const element = type_name(in[k]->dtype);
-    zero += text({k ? ", base" : "    Index base", k, " = 0"});
-    copy += text({k ? ", at" : "      Index at", k, " = base", k});
-    read += text({"      const auto v", k, " = load((const ", element, "*)p.in[", k, "] + at", k, ", p.aligned, n);\n"});
-    if (packs) call += text({", Element<", type, ">::of(wide(v", k, ".at[e]))"});
-    else call += text({", Element<", type, ">::of(wide(((const ", element, "*)p.in[", k, "])[at", k, "]))"});
+    zero += detail::text({k ? ", base" : "    Index base", k, " = 0"});
+    copy += detail::text({k ? ", at" : "      Index at", k, " = base", k});
+    read += detail::text({"      const auto v", k, " = load((const ", element, "*)p.in[", k, "] + at", k, ", p.aligned, n);\n"});
+    if (packs) call += detail::text({", Element<", type, ">::of(wide(v", k, ".at[e]))"});
+    else call += detail::text({", Element<", type, ">::of(wide(((const ", element, "*)p.in[", k, "])[at", k, "]))"});
   }
   std::string base = offsets_text(loops.kept, "kept", inputs, integer);
   for (std::size_t i = 0; (i = base.find(" at", i)) != std::string::npos; i += 5) base.replace(i, 3, " base");
@@ -40,7 +40,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
           "      for (int e = 0; e < 4; ++e)\n        if (e < n) sum[0] = combine(p, sum[0], C(f(p" + call + ")));\n";
   if (loops.packs == Packs::of_outputs)
     add = "      const int n = 4;\n" + read + "      " + each + "sum[e] = combine(p, sum[e], C(f(p" + call + ")));\n";
-  return text({prelude, "namespace tern {\ntypedef ", type, " C;\ntypedef ", type_name(out), " Out;\n"}) + parameters.declaration() +
+  return detail::text({prelude, "namespace tern {\ntypedef ", type, " C;\ntypedef ", type_name(out), " Out;\n"}) + parameters.declaration() +
          function_text(r.f, "f", 0) + function_text(r.combine, "combine", combine_numbers) +
          function_text(r.finish, "finish", finish_numbers) + R"CUDA(
 // The first n of four elements.
@@ -81,7 +81,7 @@ extern "C" __global__ void )CUDA" + kernel_name("reduce", {&r.f.program, &r.comb
 }
 
 /// Whether the innermost loop goes from each element of every operand to the next.
-TERN_INLINE bool is_dense(const LoopNest& loops, int operands) {
+TERN_INLINE bool is_dense(const detail::LoopNest& loops, int operands) {
   if (!operands || !loops.depth()) return false;
   for (int k = 0; k < operands; ++k)
     if (loops.stride(loops.depth() - 1, k) != 1) return false;
@@ -89,28 +89,28 @@ TERN_INLINE bool is_dense(const LoopNest& loops, int operands) {
 }
 
 /// Whether four elements from each position of `outer` and of `inner`, of which `dense` has the innermost loop, are aligned.
-TERN_INLINE bool are_packs_aligned(const Array* const* in, int inputs, const LoopNest& outer, const LoopNest& inner,
-                                   const LoopNest& dense) {
+TERN_INLINE bool are_packs_aligned(const Array* const* in, int inputs, const detail::LoopNest& outer, const detail::LoopNest& inner,
+                                   const detail::LoopNest& dense) {
   for (int k = 0; k < inputs; ++k) {
-    if (reinterpret_cast<std::uintptr_t>(in[k]->data) % std::uintptr_t(4 * size_of(in[k]->dtype))) return false;
-    for (const LoopNest* const loops : {&outer, &inner})
+    if (reinterpret_cast<std::uintptr_t>(in[k]->data) % std::uintptr_t(4 * detail::size_of(in[k]->dtype))) return false;
+    for (const detail::LoopNest* const loops : {&outer, &inner})
       for (int d = 0; d < loops->depth() - (loops == &dense); ++d)
         if (loops->stride(d, k) % 4) return false;
   }
   return true;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_reduce(const TracedReduce& whole, const Array& out, const Array* const* in, const Shape& shape,
+[[gnu::noinline]] TERN_INLINE void run_reduce(const TracedReduce& whole, const Array& out, const Array* const* in, const detail::Shape& shape,
                                               unsigned mask) {
   const int inputs = whole.f.inputs, ordinal = common_ordinal(out, in, inputs);
   if (out.numel == 0) return;
-  Shape kept, reduced;
-  LoopNest outer(inputs), inner(inputs);
+  detail::Shape kept, reduced;
+  detail::LoopNest outer(inputs), inner(inputs);
   for (int i = 0; i < shape.n; ++i) {
     const bool is_reduced = mask >> i & 1;
     (is_reduced ? reduced : kept).push_back(shape[i]);
-    Index strides[LoopNest::max_operands];
-    for (int k = 0; k < inputs; ++k) strides[k] = broadcast_stride(*in[k], i, shape.n);
+    Index strides[detail::LoopNest::max_operands];
+    for (int k = 0; k < inputs; ++k) strides[k] = detail::broadcast_stride(*in[k], i, shape.n);
     (is_reduced ? inner : outer).append(shape[i], strides);
   }
   const Index outputs = kept.numel(), count = reduced.numel();
@@ -135,9 +135,9 @@ TERN_INLINE bool are_packs_aligned(const Array* const* in, int inputs, const Loo
     partial.dtype = whole.type;
     partial.ordinal = out.ordinal;
     partial.numel = outputs * parts;
-    set_contiguous_strides(partial);
+    detail::set_contiguous_strides(partial);
   }
-  const cuda::detail::Scratch memory(ordinal, cut ? std::size_t(partial.numel) * std::size_t(size_of(whole.type)) : 0);
+  const cuda::detail::Scratch memory(ordinal, cut ? std::size_t(partial.numel) * std::size_t(detail::size_of(whole.type)) : 0);
   partial.data = memory.data();
 
   const Array& to = cut ? partial : out;
@@ -155,7 +155,7 @@ TERN_INLINE bool are_packs_aligned(const Array* const* in, int inputs, const Loo
   parameters.add("Number<C> identity", Index(r.identity));
   parameters.begin_array("const void* in");
   for (int k = 0; k < inputs; ++k) parameters.add(in[k]->data);
-  const auto add_loops = [&](const LoopNest& nest, const char* sizes, const char* strides) {
+  const auto add_loops = [&](const detail::LoopNest& nest, const char* sizes, const char* strides) {
     parameters.begin_array(sizes);
     for (int d = 0; d < nest.depth(); ++d) parameters.add(nest.size(d));
     parameters.begin_array(strides);

@@ -16,7 +16,7 @@ TERN_INLINE Array row_of(const Rows& rows) {
 
 [[gnu::noinline]] TERN_INLINE RowLoops row_loops(const Rows& out, const Rows& in) {
   const auto over = [](const Array& shaped, std::initializer_list<const Array*> arrays) {
-    return LoopNest(shaped.shape(), arrays.begin(), int(arrays.size()));
+    return detail::LoopNest(shaped.shape(), arrays.begin(), int(arrays.size()));
   };
   const Array out_lead = lead_of(out), in_lead = lead_of(in), to = row_of(out), from = row_of(in);
   return {.to = array_loops(over(out_lead, {&out_lead})),
@@ -76,16 +76,16 @@ namespace tern::inline TERN_BUILD::backend {
                                                 .count = out.numel,
                                                 .dims = out.ndim,
                                                 .size = {},
-                                                .report = {ordinal, op.op, BadElement::index},
+                                                .report = {ordinal, op.op, detail::BadElement::index},
                                                 .terms = op.count,
                                                 .term = {}};
   for (int i = 0; i < out.ndim; ++i) parameters.size[i] = out.dims[i];
   for (int k = 0; k < op.count; ++k) {
     const RowIndex& term = op.indices[k];
     cuda_kernels::common_ordinal(out, &term.index, 1);
-    if (term.size == 0) refuse_element(op.op, BadElement::index, 0, 0);
+    if (term.size == 0) detail::refuse_element(op.op, detail::BadElement::index, 0, 0);
     parameters.term[k] = {.index = term.index->data, .size = term.size, .step = term.step, .from_end = term.from_end, .stride = {}};
-    for (int i = 0; i < out.ndim; ++i) parameters.term[k].stride[i] = broadcast_stride(*term.index, i, out.ndim);
+    for (int i = 0; i < out.ndim; ++i) parameters.term[k].stride[i] = detail::broadcast_stride(*term.index, i, out.ndim);
   }
   cuda_kernels::launch_typed(ordinal, cuda_kernels::row_numbers_kernel, {}, cuda_kernels::grid_for(out.numel), parameters);
 }
@@ -103,7 +103,7 @@ namespace tern::inline TERN_BUILD::backend {
     cuda_kernels::launch_typed(ordinal, cuda_kernels::last_moves_kernel, {}, cuda_kernels::grid_for(moves.count),
                                {.moves = moves.count, .to = moves.to->data, .last = last.data()});
   }
-  cuda_kernels::launch_typed(ordinal, cuda_kernels::copy_rows_kernel, {cuda_kernels::carrier(size_of(out.array.dtype))},
+  cuda_kernels::launch_typed(ordinal, cuda_kernels::copy_rows_kernel, {cuda_kernels::carrier(detail::size_of(out.array.dtype))},
                              cuda_kernels::grid_for(moves.count * width),
                              {.moves = moves.count,
                               .width = width,

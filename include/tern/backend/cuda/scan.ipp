@@ -14,7 +14,7 @@ inline Index power_of_two_from(Index n) { return Index(std::bit_ceil(std::uint64
   const int ordinal = common_ordinal(op.out, arrays, op.gates ? 2 : 1);
   if (op.in.numel == 0) return;
   constexpr Index of_thread = 16, threads = 256;
-  const RowsAlong rows(op.in, op.dim);
+  const detail::RowsAlong rows(op.in, op.dim);
   const bool adjacent_rows = rows.inner > 1;
   const Index vector = pack_size(op.in.dtype), rows_at_least = adjacent_rows ? std::min<Index>(32, power_of_two_from(rows.rows())) : 1;
   Index along = std::min(threads / rows_at_least, power_of_two_from((rows.n + of_thread - 1) / of_thread));

@@ -12,7 +12,7 @@ constexpr int first_key_bit(DType type) { return type == DType::bfloat16 ? 16 : 
       rows_(in.dims[0]),
       n_(in.dims[1]),
       keys_(ordinal, rows_, n_),
-      before_(ordinal, size_of(in.dtype) == 8 ? std::size_t(8 * rows_ * n_) : 0) {
+      before_(ordinal, detail::size_of(in.dtype) == 8 ? std::size_t(8 * rows_ * n_) : 0) {
   if (n_ > Index(~std::uint32_t(0))) fail("sort", {n_, " elements are too many to be sorted"});
   sort_by(in, nullptr, false, descending);
   if (!before()) return;
@@ -32,7 +32,7 @@ TERN_INLINE void SortedRows::sort_by(const Array& in, const char* before, bool u
                 .before = before,
                 .upper = upper,
                 .descending = descending});
-  const int first = first_key_bit(in.dtype), last = size_of(in.dtype) == 1 ? 8 : 32;
+  const int first = first_key_bit(in.dtype), last = detail::size_of(in.dtype) == 1 ? 8 : 32;
   keys_.sort(32 + first, last - first);
 }
 

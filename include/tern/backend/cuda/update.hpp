@@ -11,7 +11,7 @@ namespace cuda_kernels {
 /// A lambda of references: what stands in each argument at its end.
 struct TracedUpdate {
   static constexpr int most = 10;
-  expr::Program program;
+  detail::expr::Program program;
   DType type;
   int arrays;
   int results[most];
@@ -19,22 +19,22 @@ struct TracedUpdate {
   const Array* const* skipped = nullptr;
 
   template <class T, class F, std::size_t... I>
-  TracedUpdate(Type<T>, const F& f, std::index_sequence<I...>) : type(dtype_of<T>), arrays(sizeof...(I)) {
+  TracedUpdate(detail::Type<T>, const F& f, std::index_sequence<I...>) : type(dtype_of<T>), arrays(sizeof...(I)) {
     static_assert(sizeof...(I) <= most);
-    using V = expr::Symbol<T>;
-    expr::Program* const outer = expr::Program::current;
-    expr::Program::current = &program;
+    using V = detail::expr::Symbol<T>;
+    detail::expr::Program* const outer = detail::expr::Program::current;
+    detail::expr::Program::current = &program;
     V x[] = {(static_cast<void>(I), V::input())...};
     f(x[I]...);
     ((results[I] = x[I].id), ...);
-    expr::Program::current = outer;
+    detail::expr::Program::current = outer;
   }
   /// The same for a lambda that takes the count of skips first.
   template <class T, class F, std::size_t... I>
-  TracedUpdate(Type<T> type_of_all, const UpdateUnless<F>& op, std::index_sequence<I...> each)
+  TracedUpdate(detail::Type<T> type_of_all, const UpdateUnless<F>& op, std::index_sequence<I...> each)
       : TracedUpdate(type_of_all, [&f = op.f](auto&... x) {
           // The arrays' inputs are made before this one.
-          f(expr::Symbol<T>::input(), x...);
+          f(detail::expr::Symbol<T>::input(), x...);
         }, each) {
     found = &op.found;
     skipped = op.skipped;
@@ -72,14 +72,14 @@ TERN_API void run_update(const TracedUpdate& f, const Array* const* arrays, int 
 template <class... T, class F>
 void kernel(On<Cuda>, Types<T...>, const Update<F>& op) {
   using V = typename cuda_kernels::Calculated<std::remove_const_t<T>...>::type;
-  cuda_kernels::run_update(cuda_kernels::TracedUpdate(Type<V>{}, op.f, std::index_sequence_for<T...>{}), op.arrays,
+  cuda_kernels::run_update(cuda_kernels::TracedUpdate(detail::Type<V>{}, op.f, std::index_sequence_for<T...>{}), op.arrays,
                            op.sets, cuda_kernels::written_arrays<T...>());
 }
 
 template <class... T, class F>
 void kernel(On<Cuda>, Types<T...>, const UpdateUnless<F>& op) {
   using V = typename cuda_kernels::Calculated<std::remove_const_t<T>...>::type;
-  cuda_kernels::run_update(cuda_kernels::TracedUpdate(Type<V>{}, op, std::index_sequence_for<T...>{}), op.arrays, op.sets,
+  cuda_kernels::run_update(cuda_kernels::TracedUpdate(detail::Type<V>{}, op, std::index_sequence_for<T...>{}), op.arrays, op.sets,
                            cuda_kernels::written_arrays<T...>());
 }
 

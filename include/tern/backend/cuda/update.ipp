@@ -39,25 +39,25 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written,
                                                                    const ParameterList& parameters) {
   const char* const type = type_name(f.type);
-  std::string out = text({prelude, "namespace tern {\n"}) + parameters.declaration() + chunks_text + R"CUDA(
+  std::string out = detail::text({prelude, "namespace tern {\n"}) + parameters.declaration() + chunks_text + R"CUDA(
 extern "C" __global__ void update(const Parameters p) {
   const Chunk chunk(p);
 )CUDA";
   if (f.found)
-    out += text({"  if (*p.found != 0) {\n    if (chunk.first == 0 && threadIdx.x == 0) *p.skipped[chunk.set] += 1;\n    return;\n  }\n  const ", type,
+    out += detail::text({"  if (*p.found != 0) {\n    if (chunk.first == 0 && threadIdx.x == 0) *p.skipped[chunk.set] += 1;\n    return;\n  }\n  const ", type,
                  " v", f.arrays, " = Element<", type, ">::of(*p.skipped[chunk.set]);\n"});
   for (int k = 0; k < f.arrays; ++k) {
     const char* const element = type_name(arrays[k]->dtype);
-    out += text({"  ", element, "* const a", k, " = (", element, "*)p.arrays[chunk.set * ", f.arrays, " + ", k, "];\n"});
+    out += detail::text({"  ", element, "* const a", k, " = (", element, "*)p.arrays[chunk.set * ", f.arrays, " + ", k, "];\n"});
   }
   out += "  for (Index i = chunk.first + threadIdx.x; i < chunk.last; i += 256) {\n";
   for (int k = 0; k < f.arrays; ++k)
-    out += text({"  const ", type, " v", k, " = Element<", type, ">::of(wide(a", k, "[i]));\n"});
+    out += detail::text({"  const ", type, " v", k, " = Element<", type, ">::of(wide(a", k, "[i]));\n"});
   std::vector<int> same;
   out += steps_text(f.program, type, 0, same);
   for (int k = 0; k < f.arrays; ++k)
     if (written >> k & 1)
-      out += text({"  a", k, "[i] = Element<", type_name(arrays[k]->dtype), ">::of(v", same[std::size_t(f.results[k])], ");\n"});
+      out += detail::text({"  a", k, "[i] = Element<", type_name(arrays[k]->dtype), ">::of(v", same[std::size_t(f.results[k])], ");\n"});
   return out + "  }\n}\n}\n";
 }
 

@@ -39,9 +39,9 @@ namespace tern::inline TERN_BUILD::data {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE LmdbWriter::LmdbWriter(const std::string& folder) : path_(folder) {
   if (io::exists(path_)) fail("LMDB", {"'", path_, "': exists already"});
-  const std::string parent = io::folder_of(path_), stem = text({".", path_.substr(path_.rfind('/') + 1), "."});
+  const std::string parent = io::folder_of(path_), stem = tern::detail::text({".", path_.substr(path_.rfind('/') + 1), "."});
   detail::remove_abandoned_lmdb(parent, stem);
-  std::string made = text({parent, "/", stem, "XXXXXX"});
+  std::string made = tern::detail::text({parent, "/", stem, "XXXXXX"});
   if (!::mkdtemp(made.data())) io::fail_errno("LMDB", path_, "cannot be created");
   unfinished_ = made;
   try {

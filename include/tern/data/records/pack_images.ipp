@@ -24,11 +24,11 @@ TERN_INLINE constinit CreateRecords create_lmdb = nullptr;
 struct ShardSamples {
   const std::function<PackSample(Index)>& sample;
   Index first;
-  std::vector<PackSample> slots;
+  std::vector<PackSample> prepared;
 
   static void make(void* context, Index item, Index slot) {
     auto& self = *static_cast<ShardSamples*>(context);
-    self.slots[std::size_t(slot)] = self.sample(self.first + item);
+    self.prepared[std::size_t(slot)] = self.sample(self.first + item);
   }
 };
 
@@ -56,7 +56,7 @@ namespace tern::inline TERN_BUILD::data {
   Index skipped = 0;
   for (Index shard = 0; shard < list.shards; ++shard) {
     const Index first = list.samples * shard / list.shards, count = list.samples * (shard + 1) / list.shards - first;
-    const std::string path = text({folder, "/", detail::shard_name(list, shard)});
+    const std::string path = tern::detail::text({folder, "/", detail::shard_name(list, shard)});
     if (io::exists(path)) {
       skipped += count;
       if (options.progress) options.progress(first + count, skipped);
@@ -65,10 +65,10 @@ namespace tern::inline TERN_BUILD::data {
     const std::unique_ptr<RecordWriter> writer = create_records(list.format, path);
     constexpr int ahead = 16;  // samples for each worker
     detail::ShardSamples samples{sample, first, std::vector<PackSample>(std::size_t(std::max(1, options.workers) * ahead))};
-    detail::Prefetcher prefetcher(&detail::ShardSamples::make, &samples, count, options.workers, Index(samples.slots.size()));
+    detail::Prefetcher prefetcher(&detail::ShardSamples::make, &samples, count, options.workers, Index(samples.prepared.size()));
     double waited = 0;
     for (Index i = 0; i < count; ++i) {
-      const PackSample& made = samples.slots[std::size_t(prefetcher.next(waited))];
+      const PackSample& made = samples.prepared[std::size_t(prefetcher.next(waited))];
       const std::string class_name = made.label >= 0 && made.label < Index(list.classes.size()) ? list.classes[std::size_t(made.label)] : "";
       writer->write_image({.encoded = made.encoded, .label = made.label, .name = made.name, .class_name = class_name});
       prefetcher.release();

@@ -10,7 +10,7 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline, gnu::cold]] TERN_INLINE PackList PackList::read(const std::string& path) {
   constexpr Index most_bytes = Index(1) << 28;
   const std::string text = io::read_file(path, most_bytes);
-  io::JsonReader json(text.data(), Index(text.size()), "PackList", tern::text({"'", path, "'"}));
+  io::JsonReader json(text.data(), Index(text.size()), "PackList", tern::detail::text({"'", path, "'"}));
   PackList list;
   std::string name;
   for (bool first = true; json.next_member(first, name);) {

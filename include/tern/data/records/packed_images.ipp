@@ -13,7 +13,7 @@ namespace tern::inline TERN_BUILD::data {
   set.sizes_ = set.set_.sizes();
   set.skipped_ = set.set_.skipped();
   const bool is_folder = detail::is_shard_folder(shards);
-  const std::string list = text({is_folder ? shards : io::folder_of(shards), "/pack.json"});
+  const std::string list = tern::detail::text({is_folder ? shards : io::folder_of(shards), "/pack.json"});
   if (io::exists(list)) {
     const PackList packed = PackList::read(list);
     set.classes_ = packed.classes;
@@ -62,7 +62,7 @@ namespace tern::inline TERN_BUILD::data {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void PackedImages::leave_out_bad() {
   std::vector<char> good(records_.size(), 0);
-  parallel_for(size(), 16, [&](Index begin, Index end) {
+  tern::detail::parallel_for(size(), 16, [&](Index begin, Index end) {
     Image image;
     for (Index i = begin; i < end; ++i) {
       try {

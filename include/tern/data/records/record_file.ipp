@@ -43,7 +43,7 @@ namespace tern::inline TERN_BUILD::data {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string RecordFile::where(const RecordPosition& at) const {
-  return text({"'", path_, "', record ", at.number, " at byte ", at.offset});
+  return tern::detail::text({"'", path_, "', record ", at.number, " at byte ", at.offset});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void RecordFile::refuse(const RecordPosition& at, const char* rule) const {

@@ -71,7 +71,7 @@ namespace tern::inline TERN_BUILD::data {
   if (!paths.empty()) return paths;
   if (!detail::is_shard_folder(shards)) return {shards};
   for (const std::string& name : detail::names_in("RecordSet", shards))
-    if (const std::string path = text({shards, "/", name}); detail::is_shard(path)) paths.push_back(path);
+    if (const std::string path = tern::detail::text({shards, "/", name}); detail::is_shard(path)) paths.push_back(path);
   if (paths.empty()) fail("RecordSet", {"'", shards, "': holds no .tfrecord, .rec or .tar file and no LMDB"});
   return paths;
 }

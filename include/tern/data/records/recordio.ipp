@@ -123,7 +123,7 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline]] TERN_INLINE void RecordIOWriter::write(std::string_view bytes) {
   if (bytes.size() >> detail::recordio_length_bits) fail("RecordIO", {"a record has less than 536,870,912 bytes, not ", Index(bytes.size())});
   using detail::RecordPart;
-  index_ += text({records_++, "\t", file_.written(), "\n"});
+  index_ += tern::detail::text({records_++, "\t", file_.written(), "\n"});
   const auto write_part = [&](RecordPart part, std::string_view content) {
     const std::uint32_t head = std::uint32_t(part) << detail::recordio_length_bits | std::uint32_t(content.size());
     file_.write(detail::bytes_of(detail::recordio_magic));
@@ -147,7 +147,7 @@ namespace tern::inline TERN_BUILD::data {
   if (image.label < -most_exact || image.label > most_exact) fail("RecordIO", {"a label is stored as a float, which cannot hold ", image.label});
   const std::string_view encoded = detail::encoded_of("RecordIO", image);
   const detail::ImageRecordHeader header{0, float(image.label), std::uint64_t(records_), 0};
-  if (!image.name.empty()) list_ += text({records_, "\t", image.label, "\t", std::string(image.name), "\n"});
+  if (!image.name.empty()) list_ += tern::detail::text({records_, "\t", image.label, "\t", std::string(image.name), "\n"});
   std::string record(detail::bytes_of(header));
   record += encoded;
   write(record);

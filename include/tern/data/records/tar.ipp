@@ -219,7 +219,7 @@ namespace tern::inline TERN_BUILD::data {
 [[gnu::noinline]] TERN_INLINE void TarWriter::write_image(const ImageRecord& image) {
   char key[24];
   std::snprintf(key, sizeof key, "%08lld", (long long)(records_++));
-  const std::string label = text({image.label});
+  const std::string label = tern::detail::text({image.label});
   TarFile::Fields fields = {{image.encoded.starts_with("\x89PNG") ? "png" : "jpg", detail::encoded_of("tar", image)}, {"cls", label}};
   if (!image.name.empty()) fields.emplace_back("filename.txt", image.name);
   write(key, fields);

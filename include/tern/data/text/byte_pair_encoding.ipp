@@ -48,7 +48,7 @@ class BytePairEncoding::File {
     return true;
   }
   io::JsonReader json(const std::string& text) const {
-    return io::JsonReader(text.data(), Index(text.size()), "BytePairEncoding", tern::text({"'", path_, "' is not valid JSON"}));
+    return io::JsonReader(text.data(), Index(text.size()), "BytePairEncoding", tern::detail::text({"'", path_, "' is not valid JSON"}));
   }
   std::string content() const { return io::read_file(path_, Index(1) << 31); }
   const std::string& path() const { return path_; }
@@ -146,11 +146,11 @@ class TokenizerReader {
     bool use_regex = true;
     for (bool first = true; json_.next_member(first, name);) {
       if (name == "type") type = json_.string();
-      else if (name == "add_prefix_space") adds_space = json_.boolean();
-      else if (name == "use_regex") use_regex = json_.boolean();
+      else if (name == "add_prefix_space") adds_space = json_.truth();
+      else if (name == "use_regex") use_regex = json_.truth();
       else if (name == "pattern") rule = pattern();
       else if (name == "behavior") require("pre_tokenizer behavior", "Isolated");
-      else if (name == "invert" && json_.boolean()) refuse("an inverted pattern is not supported");
+      else if (name == "invert" && json_.truth()) refuse("an inverted pattern is not supported");
       else if (name == "pretokenizers")
         for (bool next = true; json_.next_element(next);) pre_tokenizer(rule, adds_space);
       else if (name != "invert") json_.skip();
@@ -204,10 +204,10 @@ class TokenizerReader {
         for (bool member = true; json.next_member(member, inner);) {
           if (inner == "id") token.token = json.integer();
           else if (inner == "content") token.text = json.string();
-          else if (inner == "lstrip") token.takes_space_before = json.boolean();
-          else if (inner == "rstrip") token.takes_space_after = json.boolean();
-          else if (inner == "normalized") token.late = json.boolean();
-          else if (inner == "single_word" && json.boolean()) file.refuse("single_word of added token '", token.text, "' is not supported");
+          else if (inner == "lstrip") token.takes_space_before = json.truth();
+          else if (inner == "rstrip") token.takes_space_after = json.truth();
+          else if (inner == "normalized") token.late = json.truth();
+          else if (inner == "single_word" && json.truth()) file.refuse("single_word of added token '", token.text, "' is not supported");
           else if (inner != "single_word") json.skip();
         }
         added.push_back(token);
@@ -217,8 +217,8 @@ class TokenizerReader {
         if (inner == "type") read.require("model type", "BPE");
         else if (inner == "dropout") read.require_null("dropout");
         else if (inner == "continuing_subword_prefix" || inner == "end_of_word_suffix") read.require(inner.c_str(), "");
-        else if (inner == "byte_fallback" && json.boolean()) file.refuse("byte_fallback is not supported");
-        else if (inner == "ignore_merges") encoding.ignores_merges_ = json.boolean();
+        else if (inner == "byte_fallback" && json.truth()) file.refuse("byte_fallback is not supported");
+        else if (inner == "ignore_merges") encoding.ignores_merges_ = json.truth();
         else if (inner == "vocab")
           for (bool next = true; json.next_member(next, name);) encoding.set_token(name, json.integer(), file);
         else if (inner == "merges")

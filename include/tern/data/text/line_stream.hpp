@@ -22,7 +22,7 @@ class TERN_API LineStream {
     Index number() const { return number_; }
     const std::string& path() const { return file_.path(); }
     /// Throws Error("op: 'path', line N: rule").
-    [[noreturn]] void refuse(const char* op, std::initializer_list<Piece> rule) const;
+    [[noreturn]] void refuse(const char* op, std::initializer_list<tern::detail::Piece> rule) const;
 
    private:
     io::GzipReader file_;

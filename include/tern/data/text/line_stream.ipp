@@ -28,8 +28,8 @@ namespace tern::inline TERN_BUILD::data {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void LineStream::Reader::refuse(const char* op, std::initializer_list<Piece> rule) const {
-  fail(op, {"'", path(), "', line ", number_, ": ", text(rule)});
+[[gnu::noinline, gnu::cold]] TERN_INLINE void LineStream::Reader::refuse(const char* op, std::initializer_list<tern::detail::Piece> rule) const {
+  fail(op, {"'", path(), "', line ", number_, ": ", tern::detail::text(rule)});
 }
 
 }  // namespace tern::data

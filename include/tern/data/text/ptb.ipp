@@ -27,7 +27,7 @@ void for_each_ptb_word(const std::string& path, const F& f) {
 }  // namespace detail
 
 [[gnu::cold]] TERN_INLINE Ptb Ptb::load(const std::string& folder) {
-  const auto path = [&](const char* part) { return detail::plain_or_gzip("Ptb", folder, text({"ptb.", part, ".txt"})); };
+  const auto path = [&](const char* part) { return detail::plain_or_gzip("Ptb", folder, tern::detail::text({"ptb.", part, ".txt"})); };
   TokenCounts counts;
   detail::for_each_ptb_word(path("train"), [&](const std::string& word, const LineStream::Reader&) { counts.add(word); });
   Ptb set;

@@ -55,7 +55,7 @@ TERN_INLINE TextWindows::TextWindows(Tokens tokens, const WindowOptions& options
 TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> TextWindows::batch(std::span<const Index> samples) const {
   const Index n = Index(samples.size()), length = options_.length, targets = options_.all_targets ? length : 1;
   const auto x = empty<Cpu, Index>({n, length});
-  const auto y = empty<Cpu, Index>(options_.all_targets ? Shape{n, length} : Shape{n});
+  const auto y = empty<Cpu, Index>(options_.all_targets ? tern::detail::Shape{n, length} : tern::detail::Shape{n});
   for (Index i = 0; i < n; ++i) {
     const Index* const at = tokens_.data() + samples[std::size_t(i)] * options_.stride;
     std::copy(at, at + length, x.data() + i * length);

@@ -64,7 +64,7 @@ TERN_INLINE void Vocabulary::set_default_index(Index number) {
 }
 
 [[gnu::cold]] TERN_INLINE void Vocabulary::save(const std::string& path) const {
-  std::string out = text({"default_index ", default_index_, "\n"});
+  std::string out = tern::detail::text({"default_index ", default_index_, "\n"});
   for (const std::string& token : tokens_) {
     for (const char c : token) {
       if (c == '\\') out += "\\\\";

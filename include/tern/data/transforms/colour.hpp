@@ -18,7 +18,7 @@ struct ColorJitterOptions {
 
 namespace detail {
 
-using Values = expr::Packet<float>;
+using Values = tern::detail::expr::Packet<float>;
 
 /// Calls f on packets of the n values at each of the `planes` addresses; f changes them. The last packet is padded.
 template <int planes, class F>

@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD::data::transforms {
 
 namespace detail {
 
-using RowPart = expr::vector_t<float, 4>;
+using RowPart = tern::detail::expr::vector_t<float, 4>;
 
 /// The values in reverse order.
 TERN_API RowPart reversed(RowPart x);

@@ -8,7 +8,7 @@ TERN_INLINE RowPart reversed(RowPart x) {
 #if defined(__clang__)
   return __builtin_shufflevector(x, x, 3, 2, 1, 0);
 #else
-  return __builtin_shuffle(x, expr::vector_t<std::int32_t, 4>{3, 2, 1, 0});
+  return __builtin_shuffle(x, tern::detail::expr::vector_t<std::int32_t, 4>{3, 2, 1, 0});
 #endif
 }
 

@@ -73,14 +73,14 @@ TERN_INLINE ResizeWeights weights_for(Index in, Index out, double begin, double 
 }
 
 /// Sixteen bytes as numbers in [0, 1].
-TERN_INLINE void spread_bytes(const unsigned char* from, expr::vector_t<float, 8> (&to)[2]) {
+TERN_INLINE void spread_bytes(const unsigned char* from, tern::detail::expr::vector_t<float, 8> (&to)[2]) {
   constexpr int size = 16;
-  expr::vector_t<std::uint8_t, size> bytes;
+  tern::detail::expr::vector_t<std::uint8_t, size> bytes;
   __builtin_memcpy(&bytes, from, sizeof bytes);
   // By way of 16 and 32 bits: g++ 12 takes larger steps one by one.
-  const auto halves = __builtin_convertvector(bytes, expr::vector_t<std::uint16_t, size>);
-  const auto words = __builtin_convertvector(halves, expr::vector_t<std::int32_t, size>);
-  const auto floats = __builtin_convertvector(words, expr::vector_t<float, size>);
+  const auto halves = __builtin_convertvector(bytes, tern::detail::expr::vector_t<std::uint16_t, size>);
+  const auto words = __builtin_convertvector(halves, tern::detail::expr::vector_t<std::int32_t, size>);
+  const auto floats = __builtin_convertvector(words, tern::detail::expr::vector_t<float, size>);
   __builtin_memcpy(&to, &floats, sizeof to);
   to[0] *= 1 / 255.f;
   to[1] *= 1 / 255.f;
@@ -88,7 +88,7 @@ TERN_INLINE void spread_bytes(const unsigned char* from, expr::vector_t<float, 8
 
 /// `out` becomes a weighted sum of rows of n bytes, as numbers in [0, 1].
 TERN_INLINE void mix_rows(float* __restrict out, const unsigned char* __restrict row, Index stride, const float* weight, Index rows, Index n) {
-  using Floats = expr::vector_t<float, 8>;
+  using Floats = tern::detail::expr::vector_t<float, 8>;
   constexpr int block = 32;  // its sums stay in registers while the rows are added
   const auto mix = [&](Index at) {
     Floats a{}, b{}, c{}, d{}, left[2], right[2];
@@ -114,7 +114,7 @@ TERN_INLINE void mix_rows(float* __restrict out, const unsigned char* __restrict
   }
 }
 
-using Pixel = expr::vector_t<float, 4>;  // red, green, blue, and what follows
+using Pixel = tern::detail::expr::vector_t<float, 4>;  // red, green, blue, and what follows
 
 TERN_INLINE Pixel load_pixel(const float* from) {
   Pixel pixel;

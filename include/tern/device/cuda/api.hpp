@@ -21,7 +21,7 @@ using Module = struct ModuleHandle*;
 using Function = struct FunctionHandle*;
 using CapturedGraph = struct CapturedGraphHandle*;
 using ExecutableGraph = struct ExecutableGraphHandle*;
-using Status = int;  // CUresult; 0 is success
+using DriverStatus = int;  // CUresult; 0 is success
 
 enum DeviceAttribute : int {
   multiprocessor_count = 16,
@@ -47,65 +47,65 @@ enum CaptureMode : int { capture_relaxed = 2 };
 enum HostMemoryFlag : unsigned { host_memory_mapped = 2 };
 enum EventFlag : unsigned { event_default = 0, event_disable_timing = 2 };
 
-inline constexpr Status status_out_of_memory = 2, status_not_ready = 600;
+inline constexpr DriverStatus status_out_of_memory = 2, status_not_ready = 600;
 
 /// f(name, result, arguments)
 #define TERN_CUDA_DRIVER_FUNCTIONS(f)                                                                                    \
-  f(cuInit, Status, (unsigned flags))                                                                                    \
-  f(cuDriverGetVersion, Status, (int* version))                                                                          \
-  f(cuGetErrorName, Status, (Status status, const char** name))                                                          \
-  f(cuGetErrorString, Status, (Status status, const char** text))                                                        \
-  f(cuDeviceGetCount, Status, (int* count))                                                                              \
-  f(cuDeviceGet, Status, (int* device, int ordinal))                                                                     \
-  f(cuDeviceGetName, Status, (char* name, int length, int device))                                                       \
-  f(cuDeviceCanAccessPeer, Status, (int* can, int device, int peer))                                                     \
-  f(cuDeviceGetAttribute, Status, (int* value, DeviceAttribute attribute, int device))                                   \
-  f(cuDeviceTotalMem_v2, Status, (std::size_t* bytes, int device))                                                       \
-  f(cuDevicePrimaryCtxRetain, Status, (Context* context, int device))                                                    \
-  f(cuDevicePrimaryCtxRelease_v2, Status, (int device))                                                                  \
-  f(cuCtxGetCurrent, Status, (Context* context))                                                                         \
-  f(cuCtxSetCurrent, Status, (Context context))                                                                          \
-  f(cuDeviceGetDefaultMemPool, Status, (MemoryPool* pool, int device))                                                   \
-  f(cuMemPoolSetAttribute, Status, (MemoryPool pool, MemoryPoolAttribute attribute, void* value))                        \
-  f(cuMemPoolGetAttribute, Status, (MemoryPool pool, MemoryPoolAttribute attribute, void* value))                        \
-  f(cuMemPoolSetAccess, Status, (MemoryPool pool, const PoolAccess* accesses, std::size_t count))                        \
-  f(cuMemPoolTrimTo, Status, (MemoryPool pool, std::size_t bytes_to_keep))                                               \
-  f(cuMemAllocAsync, Status, (DevicePointer* memory, std::size_t bytes, StreamHandle stream))                            \
-  f(cuMemFreeAsync, Status, (DevicePointer memory, StreamHandle stream))                                                 \
-  f(cuMemHostAlloc, Status, (void** memory, std::size_t bytes, unsigned flags))                                          \
-  f(cuMemFreeHost, Status, (void* memory))                                                                               \
-  f(cuMemcpyHtoDAsync_v2, Status, (DevicePointer to, const void* from, std::size_t bytes, StreamHandle stream))          \
-  f(cuMemcpyDtoHAsync_v2, Status, (void* to, DevicePointer from, std::size_t bytes, StreamHandle stream))                \
-  f(cuMemcpyDtoDAsync_v2, Status, (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle stream))        \
-  f(cuMemcpyPeerAsync, Status,                                                                                           \
+  f(cuInit, DriverStatus, (unsigned flags))                                                                                    \
+  f(cuDriverGetVersion, DriverStatus, (int* version))                                                                          \
+  f(cuGetErrorName, DriverStatus, (DriverStatus status, const char** name))                                                          \
+  f(cuGetErrorString, DriverStatus, (DriverStatus status, const char** text))                                                        \
+  f(cuDeviceGetCount, DriverStatus, (int* count))                                                                              \
+  f(cuDeviceGet, DriverStatus, (int* device, int ordinal))                                                                     \
+  f(cuDeviceGetName, DriverStatus, (char* name, int length, int device))                                                       \
+  f(cuDeviceCanAccessPeer, DriverStatus, (int* can, int device, int peer))                                                     \
+  f(cuDeviceGetAttribute, DriverStatus, (int* value, DeviceAttribute attribute, int device))                                   \
+  f(cuDeviceTotalMem_v2, DriverStatus, (std::size_t* bytes, int device))                                                       \
+  f(cuDevicePrimaryCtxRetain, DriverStatus, (Context* context, int device))                                                    \
+  f(cuDevicePrimaryCtxRelease_v2, DriverStatus, (int device))                                                                  \
+  f(cuCtxGetCurrent, DriverStatus, (Context* context))                                                                         \
+  f(cuCtxSetCurrent, DriverStatus, (Context context))                                                                          \
+  f(cuDeviceGetDefaultMemPool, DriverStatus, (MemoryPool* pool, int device))                                                   \
+  f(cuMemPoolSetAttribute, DriverStatus, (MemoryPool pool, MemoryPoolAttribute attribute, void* value))                        \
+  f(cuMemPoolGetAttribute, DriverStatus, (MemoryPool pool, MemoryPoolAttribute attribute, void* value))                        \
+  f(cuMemPoolSetAccess, DriverStatus, (MemoryPool pool, const PoolAccess* accesses, std::size_t count))                        \
+  f(cuMemPoolTrimTo, DriverStatus, (MemoryPool pool, std::size_t bytes_to_keep))                                               \
+  f(cuMemAllocAsync, DriverStatus, (DevicePointer* memory, std::size_t bytes, StreamHandle stream))                            \
+  f(cuMemFreeAsync, DriverStatus, (DevicePointer memory, StreamHandle stream))                                                 \
+  f(cuMemHostAlloc, DriverStatus, (void** memory, std::size_t bytes, unsigned flags))                                          \
+  f(cuMemFreeHost, DriverStatus, (void* memory))                                                                               \
+  f(cuMemcpyHtoDAsync_v2, DriverStatus, (DevicePointer to, const void* from, std::size_t bytes, StreamHandle stream))          \
+  f(cuMemcpyDtoHAsync_v2, DriverStatus, (void* to, DevicePointer from, std::size_t bytes, StreamHandle stream))                \
+  f(cuMemcpyDtoDAsync_v2, DriverStatus, (DevicePointer to, DevicePointer from, std::size_t bytes, StreamHandle stream))        \
+  f(cuMemcpyPeerAsync, DriverStatus,                                                                                           \
     (DevicePointer to, Context to_context, DevicePointer from, Context from_context, std::size_t bytes,                  \
      StreamHandle stream))                                                                                               \
-  f(cuMemsetD8Async, Status, (DevicePointer memory, unsigned char value, std::size_t count, StreamHandle stream))        \
-  f(cuStreamCreate, Status, (StreamHandle* stream, unsigned flags))                                                      \
-  f(cuStreamDestroy_v2, Status, (StreamHandle stream))                                                                   \
-  f(cuStreamSynchronize, Status, (StreamHandle stream))                                                                  \
-  f(cuStreamQuery, Status, (StreamHandle stream))                                                                        \
-  f(cuStreamWaitEvent, Status, (StreamHandle stream, Event event, unsigned flags))                                       \
-  f(cuEventCreate, Status, (Event* event, unsigned flags))                                                               \
-  f(cuEventRecord, Status, (Event event, StreamHandle stream))                                                           \
-  f(cuEventQuery, Status, (Event event))                                                                                 \
-  f(cuEventElapsedTime, Status, (float* milliseconds, Event start, Event end))                                           \
-  f(cuEventSynchronize, Status, (Event event))                                                                           \
-  f(cuEventDestroy_v2, Status, (Event event))                                                                            \
-  f(cuModuleLoadData, Status, (Module* module, const void* image))                                                       \
-  f(cuModuleUnload, Status, (Module module))                                                                             \
-  f(cuModuleGetFunction, Status, (Function* function, Module module, const char* name))                                  \
-  f(cuFuncSetAttribute, Status, (Function function, FunctionAttribute attribute, int value))                             \
-  f(cuLaunchKernel, Status,                                                                                              \
+  f(cuMemsetD8Async, DriverStatus, (DevicePointer memory, unsigned char value, std::size_t count, StreamHandle stream))        \
+  f(cuStreamCreate, DriverStatus, (StreamHandle* stream, unsigned flags))                                                      \
+  f(cuStreamDestroy_v2, DriverStatus, (StreamHandle stream))                                                                   \
+  f(cuStreamSynchronize, DriverStatus, (StreamHandle stream))                                                                  \
+  f(cuStreamQuery, DriverStatus, (StreamHandle stream))                                                                        \
+  f(cuStreamWaitEvent, DriverStatus, (StreamHandle stream, Event event, unsigned flags))                                       \
+  f(cuEventCreate, DriverStatus, (Event* event, unsigned flags))                                                               \
+  f(cuEventRecord, DriverStatus, (Event event, StreamHandle stream))                                                           \
+  f(cuEventQuery, DriverStatus, (Event event))                                                                                 \
+  f(cuEventElapsedTime, DriverStatus, (float* milliseconds, Event start, Event end))                                           \
+  f(cuEventSynchronize, DriverStatus, (Event event))                                                                           \
+  f(cuEventDestroy_v2, DriverStatus, (Event event))                                                                            \
+  f(cuModuleLoadData, DriverStatus, (Module* module, const void* image))                                                       \
+  f(cuModuleUnload, DriverStatus, (Module module))                                                                             \
+  f(cuModuleGetFunction, DriverStatus, (Function* function, Module module, const char* name))                                  \
+  f(cuFuncSetAttribute, DriverStatus, (Function function, FunctionAttribute attribute, int value))                             \
+  f(cuLaunchKernel, DriverStatus,                                                                                              \
     (Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,           \
      unsigned block_z, unsigned shared_bytes, StreamHandle stream, void** parameters, void** extra))                     \
-  f(cuStreamBeginCapture_v2, Status, (StreamHandle stream, CaptureMode mode))                                            \
-  f(cuStreamEndCapture, Status, (StreamHandle stream, CapturedGraph* graph))                                             \
-  f(cuGraphInstantiateWithFlags, Status,                                                                                 \
+  f(cuStreamBeginCapture_v2, DriverStatus, (StreamHandle stream, CaptureMode mode))                                            \
+  f(cuStreamEndCapture, DriverStatus, (StreamHandle stream, CapturedGraph* graph))                                             \
+  f(cuGraphInstantiateWithFlags, DriverStatus,                                                                                 \
     (ExecutableGraph* executable, CapturedGraph graph, unsigned long long flags))                                        \
-  f(cuGraphLaunch, Status, (ExecutableGraph executable, StreamHandle stream))                                            \
-  f(cuGraphDestroy, Status, (CapturedGraph graph))                                                                       \
-  f(cuGraphExecDestroy, Status, (ExecutableGraph executable))
+  f(cuGraphLaunch, DriverStatus, (ExecutableGraph executable, StreamHandle stream))                                            \
+  f(cuGraphDestroy, DriverStatus, (CapturedGraph graph))                                                                       \
+  f(cuGraphExecDestroy, DriverStatus, (ExecutableGraph executable))
 
 using NvrtcProgram = struct NvrtcProgramHandle*;
 

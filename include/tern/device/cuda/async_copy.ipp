@@ -7,7 +7,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 TERN_INLINE CopyUnderWay::~CopyUnderWay() {
   if (!recorded_) return;
   const DeviceState& state = bind_for_release(ordinal_);
-  const Status status = driver().functions.cuStreamWaitEvent(state.compute, done_.event, 0);
+  const DriverStatus status = driver().functions.cuStreamWaitEvent(state.compute, done_.event, 0);
   if (!status) return;
   note_failure("cuStreamWaitEvent", status);
   driver().functions.cuEventSynchronize(done_.event);
@@ -15,7 +15,7 @@ TERN_INLINE CopyUnderWay::~CopyUnderWay() {
 
 TERN_INLINE bool CopyUnderWay::is_done() const {
   bind(ordinal_);
-  const Status status = driver().functions.cuEventQuery(done_.event);
+  const DriverStatus status = driver().functions.cuEventQuery(done_.event);
   if (status && status != status_not_ready) refuse("cuEventQuery", status);
   return status == 0;
 }
@@ -32,7 +32,7 @@ TERN_INLINE void CopyUnderWay::wait_on_host() {
   recorded_ = false;
 }
 
-[[gnu::noinline]] TERN_INLINE std::unique_ptr<AsyncCopy> start_from_host(int ordinal, void* to, PinnedBlock& block, const void* from,
+[[gnu::noinline]] TERN_INLINE std::unique_ptr<tern::detail::AsyncCopy> start_from_host(int ordinal, void* to, PinnedBlock& block, const void* from,
                                                                          std::size_t bytes) {
   const DeviceState& state = bind(ordinal);
   auto copy = std::make_unique<CopyUnderWay>(ordinal, block, state.copy);
@@ -44,7 +44,7 @@ TERN_INLINE void CopyUnderWay::wait_on_host() {
   return copy;
 }
 
-[[gnu::noinline]] TERN_INLINE std::unique_ptr<AsyncCopy> start_to_host(int ordinal, PinnedBlock& block, void* to, const void* from,
+[[gnu::noinline]] TERN_INLINE std::unique_ptr<tern::detail::AsyncCopy> start_to_host(int ordinal, PinnedBlock& block, void* to, const void* from,
                                                                        std::size_t bytes) {
   const DeviceState& state = bind(ordinal);
   auto copy = std::make_unique<CopyUnderWay>(ordinal, block, state.compute);

@@ -34,7 +34,7 @@ class TERN_API BlockCache {
   std::vector<DevicePointer> close();
 
   /// cached: bytes of the kept blocks.
-  MemoryStats stats() const;
+  tern::detail::MemoryStats stats() const;
   void reset_peak();
 
  private:

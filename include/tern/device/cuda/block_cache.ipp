@@ -57,7 +57,7 @@ TERN_INLINE bool BlockCache::keep(DevicePointer memory, int size) {
   return drain();
 }
 
-[[gnu::cold]] TERN_INLINE MemoryStats BlockCache::stats() const {
+[[gnu::cold]] TERN_INLINE tern::detail::MemoryStats BlockCache::stats() const {
   const std::lock_guard lock(mutex_);
   return {in_use_, peak_, kept_};
 }

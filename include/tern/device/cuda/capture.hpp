@@ -72,17 +72,17 @@ extern TERN_API constinit std::atomic<MemoryOwner*> live_graphs;
 
 // The size of a block, as a tag has it: one of few classes if it is small, else one of 128 for each power of two.
 
-inline constexpr int small_sizes = memory::linear_classes + 4 * 12, size_bits = 13;
+inline constexpr int small_sizes = tern::detail::memory::linear_classes + 4 * 12, size_bits = 13;
 constexpr std::size_t largest_small = std::size_t(1) << 22;
 inline int size_of_block(std::size_t bytes) {
-  if (bytes <= largest_small) return memory::class_of(bytes);
+  if (bytes <= largest_small) return tern::detail::memory::class_of(bytes);
   constexpr std::size_t most = std::size_t(1) << 62;  // no device has that much
   const std::size_t last = (bytes < most ? bytes : most) - 1;
   const int exponent = 63 - std::countl_zero(last);
   return small_sizes + 128 * (exponent - 22) + int(last >> (exponent - 7) & 127);
 }
 constexpr std::size_t bytes_of_size(int size) {
-  if (size < small_sizes) return memory::class_bytes(size);
+  if (size < small_sizes) return tern::detail::memory::class_bytes(size);
   const int step = size - small_sizes, exponent = 22 + step / 128;
   return (std::size_t(1) << exponent) + (std::size_t(step % 128 + 1) << (exponent - 7));
 }

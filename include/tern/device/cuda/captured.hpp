@@ -105,7 +105,7 @@ class TERN_API StreamCapture final : public Capture {
 
  private:
   /// Ends the thread's capture.
-  Status end(CapturedGraph* graph);
+  DriverStatus end(CapturedGraph* graph);
 
   CapturedWork& captured_;
   DeviceState state_;  // the device as this thread sees it

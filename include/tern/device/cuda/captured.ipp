@@ -67,7 +67,7 @@ TERN_INLINE StreamCapture::StreamCapture(CapturedWork& captured, int ordinal) : 
   captured_.random = random_state();
   TERN_CUDA(cuStreamCreate, &state_.compute, stream_non_blocking);
   state_.copy = nullptr;
-  if (const Status status = driver().functions.cuStreamBeginCapture_v2(state_.compute, capture_relaxed)) {
+  if (const DriverStatus status = driver().functions.cuStreamBeginCapture_v2(state_.compute, capture_relaxed)) {
     TERN_CUDA_RELEASE(cuStreamDestroy_v2, state_.compute);
     refuse("cuStreamBeginCapture_v2", status);
   }
@@ -86,7 +86,7 @@ TERN_INLINE void StreamCapture::finish() {
       if (handle) TERN_CUDA_RELEASE(cuGraphDestroy, handle);
     }
   } nodes;
-  if (const Status status = end(&nodes.handle)) refuse("cuStreamEndCapture", status);
+  if (const DriverStatus status = end(&nodes.handle)) refuse("cuStreamEndCapture", status);
   TERN_CUDA(cuGraphInstantiateWithFlags, &captured_.executable, nodes.handle, 0);
   wait_for_own_stream(*system().devices[std::size_t(captured_.ordinal)]);  // where the graph's memory was allocated
   GraphRegistry::instance().hold(captured_);
@@ -121,10 +121,10 @@ TERN_INLINE void StreamCapture::repeat(void* object, void (*again)(void* object,
   first_repeated_ = captured_.launches.size();
 }
 
-TERN_INLINE Status StreamCapture::end(CapturedGraph* graph) {
+TERN_INLINE DriverStatus StreamCapture::end(CapturedGraph* graph) {
   set_capture(nullptr);
   CapturedGraph unwanted = nullptr;
-  const Status status = driver().functions.cuStreamEndCapture(state_.compute, graph ? graph : &unwanted);
+  const DriverStatus status = driver().functions.cuStreamEndCapture(state_.compute, graph ? graph : &unwanted);
   if (unwanted) TERN_CUDA_RELEASE(cuGraphDestroy, unwanted);
   return status;
 }

@@ -21,7 +21,7 @@ TERN_INLINE constinit std::atomic<bool> line_info{false};
     if (architecture <= chip && architecture > newest) newest = architecture;
   if (!newest) fail("cuda", {"NVRTC compiles for no architecture that compute capability ", major, ".", minor, " runs"});
   const bool ptx = newest != chip;
-  const std::string target = text({"--gpu-architecture=", ptx ? "compute_" : "sm_", newest});
+  const std::string target = tern::detail::text({"--gpu-architecture=", ptx ? "compute_" : "sm_", newest});
   // Functions without a mark, such as generic lambdas, are the device's.
   const char* const options[] = {target.c_str(), "--std=c++17", "-default-device", "--generate-line-info"};
 

@@ -9,15 +9,15 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   if (usable) return {};
   if (!driver().library.problem.empty()) return "NVIDIA's driver library cannot be used: " + driver().library.problem;
   const auto& cu = driver().functions;
-  const auto does_not_start = [](const char* function, Status status) {
-    return text({"the driver does not start: ", function, ": ", StatusText(status).name});
+  const auto does_not_start = [](const char* function, DriverStatus status) {
+    return tern::detail::text({"the driver does not start: ", function, ": ", StatusText(status).name});
   };
   int count = 0;
-  if (const Status status = cu.cuInit(0)) return does_not_start("cuInit", status);
-  if (const Status status = cu.cuDriverGetVersion(&version)) return does_not_start("cuDriverGetVersion", status);
+  if (const DriverStatus status = cu.cuInit(0)) return does_not_start("cuInit", status);
+  if (const DriverStatus status = cu.cuDriverGetVersion(&version)) return does_not_start("cuDriverGetVersion", status);
   if (version < 12000)
-    return text({"the driver is too old: it offers CUDA ", version / 1000, ".", version % 1000 / 10, ", and tern needs 12.0"});
-  if (const Status status = cu.cuDeviceGetCount(&count)) return does_not_start("cuDeviceGetCount", status);
+    return tern::detail::text({"the driver is too old: it offers CUDA ", version / 1000, ".", version % 1000 / 10, ", and tern needs 12.0"});
+  if (const DriverStatus status = cu.cuDeviceGetCount(&count)) return does_not_start("cuDeviceGetCount", status);
   if (count == 0) return "the driver knows no device";
   for (int i = 0; i < count; ++i) devices.push_back(std::make_unique<DeviceState>());
   opened = std::vector<std::once_flag>(devices.size());
@@ -54,7 +54,7 @@ TERN_INLINE const ChosenStream* chosen_stream(int ordinal) {
 /// Whether freed blocks are kept above the driver's pool. Tools that watch for accesses to freed memory see more if not.
 [[gnu::cold]] TERN_INLINE bool keeps_blocks() {
   const char* const off = std::getenv("TERN_NO_CUDA_MEMORY_CACHING");
-  return !memory::separate_blocks && (!off || !off[0] || (off[0] == '0' && !off[1]));
+  return !tern::detail::memory::separate_blocks && (!off || !off[0] || (off[0] == '0' && !off[1]));
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void open_device(DeviceState& state, int ordinal) {
@@ -77,7 +77,7 @@ TERN_INLINE const ChosenStream* chosen_stream(int ordinal) {
 }
 
 [[gnu::noinline]] TERN_INLINE void record_or_wait(Event event, StreamHandle stream) {
-  const Status status = driver().functions.cuEventRecord(event, stream);
+  const DriverStatus status = driver().functions.cuEventRecord(event, stream);
   if (!status) return;
   driver().functions.cuStreamSynchronize(stream);
   refuse("cuEventRecord", status);
@@ -91,7 +91,7 @@ TERN_INLINE Context current_context() {
 TERN_INLINE DeviceState& bind_for_release(int ordinal) {
   DeviceState& state = *system().devices[std::size_t(ordinal)];
   if (current_context() == state.context) [[likely]] return state;
-  if (const Status status = driver().functions.cuCtxSetCurrent(state.context)) note_failure("cuCtxSetCurrent", status);
+  if (const DriverStatus status = driver().functions.cuCtxSetCurrent(state.context)) note_failure("cuCtxSetCurrent", status);
   return state;
 }
 
@@ -127,7 +127,7 @@ namespace tern::inline TERN_BUILD::cuda {
   TERN_CUDA(cuDeviceTotalMem_v2, &bytes, device);
   const int version = detail::system().version;
   return {name, state.major, state.minor, state.multiprocessors, bytes,
-          text({version / 1000, ".", version % 1000 / 10})};
+          tern::detail::text({version / 1000, ".", version % 1000 / 10})};
 }
 
 }  // namespace tern::cuda

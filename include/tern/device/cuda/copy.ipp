@@ -6,25 +6,25 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 
 [[gnu::noinline]] TERN_INLINE void start_to_device(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes) {
   if (!bytes) return;
-  const Span span(Work::to_device, "copy to device", ordinal, stream, bytes, true);
+  const Span span(tern::detail::Work::to_device, "copy to device", ordinal, stream, bytes, true);
   TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to), from, bytes, stream);
 }
 
 [[gnu::noinline]] TERN_INLINE void start_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes, bool pinned) {
   if (!bytes) return;
-  const Span span(Work::to_host, "copy to host", ordinal, stream, bytes, pinned);
+  const Span span(tern::detail::Work::to_host, "copy to host", ordinal, stream, bytes, pinned);
   TERN_CUDA(cuMemcpyDtoHAsync_v2, to, reinterpret_cast<DevicePointer>(from), bytes, stream);
 }
 
 [[gnu::noinline]] TERN_INLINE void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes) {
   const StreamHandle stream = bind(ordinal).compute;
-  const Span span(Work::kernel, "copy on device", ordinal, stream, bytes);
+  const Span span(tern::detail::Work::kernel, "copy on device", ordinal, stream, bytes);
   TERN_CUDA(cuMemcpyDtoDAsync_v2, reinterpret_cast<DevicePointer>(to), reinterpret_cast<DevicePointer>(from), bytes, stream);
 }
 
 [[gnu::noinline]] TERN_INLINE void start_filling(int ordinal, void* memory, unsigned char value, std::size_t bytes) {
   const StreamHandle stream = bind(ordinal).compute;
-  const Span span(Work::kernel, "fill bytes", ordinal, stream, bytes);
+  const Span span(tern::detail::Work::kernel, "fill bytes", ordinal, stream, bytes);
   TERN_CUDA(cuMemsetD8Async, reinterpret_cast<DevicePointer>(memory), value, bytes, stream);
 }
 
@@ -54,19 +54,19 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   const ScopedEvent done;
   TERN_CUDA(cuStreamWaitEvent, target.compute, ready.event, 0);
   {
-    const Span span(Work::to_device, "copy to peer", to_ordinal, target.compute, bytes);
+    const Span span(tern::detail::Work::to_device, "copy to peer", to_ordinal, target.compute, bytes);
     TERN_CUDA(cuMemcpyPeerAsync, reinterpret_cast<DevicePointer>(to), target.context, reinterpret_cast<DevicePointer>(from),
               source.context, bytes, target.compute);
   }
   record_or_wait(done.event, target.compute);
-  if (const Status status = driver().functions.cuStreamWaitEvent(source.compute, done.event, 0)) {
+  if (const DriverStatus status = driver().functions.cuStreamWaitEvent(source.compute, done.event, 0)) {
     driver().functions.cuStreamSynchronize(target.compute);  // otherwise the source could be freed during the copy
     refuse("cuStreamWaitEvent", status);
   }
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void wait_for(int ordinal, const DeviceState& state) {
-  if (const Status status = wait_for_work(ordinal, state.compute)) {
+  if (const DriverStatus status = wait_for_work(ordinal, state.compute)) {
     driver().functions.cuStreamSynchronize(state.compute);
     refuse("cuStreamSynchronize", status);
   }
@@ -76,7 +76,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 [[gnu::noinline, gnu::cold]] TERN_INLINE void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
   refuse_capture("to", host_waits);
   const DeviceState& state = bind(ordinal);
-  const Span span(Work::wait, "wait for a copy", ordinal, state.compute);
+  const Span span(tern::detail::Work::wait, "wait for a copy", ordinal, state.compute);
   start_to_host(ordinal, state.compute, to, from, bytes, false);
   wait_for(ordinal, state);
 }
@@ -87,12 +87,12 @@ namespace tern::inline TERN_BUILD::cuda {
 
 [[gnu::noinline]] TERN_INLINE void synchronize(Cuda device, Here here) {
   detail::refuse_capture("synchronize", "the host waits for the device; call synchronize() after replay()");
-  const Site user(here);
+  const tern::detail::Site user(here);
   detail::bind(device.ordinal);
   const detail::DeviceState& own = *detail::system().devices[std::size_t(device.ordinal)];
-  const detail::Span span(Work::wait, "wait for the device", device.ordinal, own.compute);
+  const detail::Span span(tern::detail::Work::wait, "wait for the device", device.ordinal, own.compute);
   for (int i = 0; i < own.streams->count; ++i)
-    if (const Status status = detail::wait_for_work(device.ordinal, own.streams->streams[i]->state.compute)) refuse("cuStreamSynchronize", status);
+    if (const DriverStatus status = detail::wait_for_work(device.ordinal, own.streams->streams[i]->state.compute)) refuse("cuStreamSynchronize", status);
   detail::wait_for(device.ordinal, own);
 }
 

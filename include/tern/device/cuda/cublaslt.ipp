@@ -111,7 +111,7 @@ TERN_INLINE HandlePool& cublaslt_handles() {
     part.timed = times_candidates;
     if (part.timed && capture) part.timed = bool(tern::detail::Lease(plans, part));  // timed before
     const tern::detail::Lease plan(plans, part, [&] { return new MatmulPlan(handle, part); });
-    const Span span(Work::kernel, "matmul", ordinal, state.compute);
+    const Span span(tern::detail::Work::kernel, "matmul", ordinal, state.compute);
     plan->run(handle, ordinal, state.compute, from(a, p.a_stride), from(b, p.b_stride), const_cast<char*>(from(d, p.d_stride)), bias);
   }
 }

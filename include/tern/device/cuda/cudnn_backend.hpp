@@ -112,7 +112,7 @@ enum CudnnAttribute : int {
 enum class CudnnAttributeType : int {
   handle = 0,
   type = 1,
-  boolean = 2,
+  bool_ = 2,
   int64 = 3,
   float32 = 4,
   float64 = 5,

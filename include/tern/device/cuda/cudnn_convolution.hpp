@@ -6,7 +6,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 
 /// One pass of a convolution as cuDNN describes it. Sizes are batch, channels, then the spatial sizes; elements are channels-last.
 struct ConvolutionForm {
-  ConvolutionPass pass;
+  tern::detail::ConvolutionPass pass;
   CudnnType type;
   bool bias, addend, relu;  // forward: y = x * w + bias + addend, with relu at least 0; a data gradient's addend is its target
   bool exact;               // operands of float are not rounded to TF32

@@ -21,7 +21,7 @@ TERN_INLINE Graph ConvolutionForm::graph() const {
     return g.tensor(id, type, sizes, channels_last(sizes), alignment);
   };
   const GraphSizes y_sizes = numbers(y, dims);
-  const bool fused = pass == ConvolutionPass::forward && (bias || addend || relu);
+  const bool fused = pass == tern::detail::ConvolutionPass::forward && (bias || addend || relu);
   // Numbers between the operations are float, so a result is rounded once.
   const auto between = [&] { return g.between(cudnn_float, y_sizes, channels_last(y_sizes)); };
   const GraphTensor tw = tensor(convolution_w, numbers(w, dims)), tx = tensor(convolution_x, numbers(x, dims)),
@@ -55,7 +55,7 @@ TERN_INLINE Graph ConvolutionForm::graph() const {
 [[gnu::noinline]] TERN_INLINE bool try_convolution(int ordinal, const ConvolutionForm& form, const ConvolutionMemory& m,
                                                    std::string* reason) {
   return with_graph_plan(ordinal, form, [&](Cudnn handle, GraphPlan& plan) {
-    const bool adds_to_target = form.addend && form.pass != ConvolutionPass::forward;
+    const bool adds_to_target = form.addend && form.pass != tern::detail::ConvolutionPass::forward;
     const std::initializer_list<GraphMemory> memory = {{convolution_x, m.x},
                                                        {convolution_w, m.w},
                                                        {convolution_y, m.y},
@@ -64,7 +64,7 @@ TERN_INLINE Graph ConvolutionForm::graph() const {
     // A wait cannot be captured, and a run more would add once more.
     if (times_candidates && !capture && !adds_to_target) plan.time_engines(handle, ordinal, memory);
     if (!plan.is_refused()) {
-      const Span span(Work::kernel, "convolution", ordinal, bind(ordinal).compute);
+      const Span span(tern::detail::Work::kernel, "convolution", ordinal, bind(ordinal).compute);
       if (plan.run(handle, ordinal, memory)) return true;
     }
     if (reason) *reason = plan.refusal();

@@ -14,7 +14,7 @@ template <class T>
 inline constexpr CudnnAttributeType attribute_type = CudnnAttributeType::pointer;
 template <> inline constexpr CudnnAttributeType attribute_type<Cudnn> = CudnnAttributeType::handle;
 template <> inline constexpr CudnnAttributeType attribute_type<CudnnType> = CudnnAttributeType::type;
-template <> inline constexpr CudnnAttributeType attribute_type<bool> = CudnnAttributeType::boolean;
+template <> inline constexpr CudnnAttributeType attribute_type<bool> = CudnnAttributeType::bool_;
 template <> inline constexpr CudnnAttributeType attribute_type<std::int64_t> = CudnnAttributeType::int64;
 template <> inline constexpr CudnnAttributeType attribute_type<float> = CudnnAttributeType::float32;
 template <> inline constexpr CudnnAttributeType attribute_type<double> = CudnnAttributeType::float64;
@@ -79,7 +79,7 @@ struct GraphPointwise {
 
 /// One pass of a convolution: of the tensors w, x and y the pass writes one, and adds `beta` times what it held.
 struct GraphConvolution {
-  ConvolutionPass pass;
+  tern::detail::ConvolutionPass pass;
   CudnnType precision;
   GraphSizes stride, padding, dilation;
   GraphTensor w, x, y;

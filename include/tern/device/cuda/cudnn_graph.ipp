@@ -13,7 +13,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   const CudnnFunctions& f = cudnn().functions;
   char message[1024] = {};
   f.cudnnGetLastErrorString(message, sizeof message);
-  return text({f.cudnnGetErrorString(status), *message ? ": " : "", message});
+  return tern::detail::text({f.cudnnGetErrorString(status), *message ? ": " : "", message});
 }
 
 [[gnu::cold]] TERN_INLINE void check_graph(const char* function, int status) {
@@ -234,7 +234,7 @@ TERN_INLINE std::string GraphPlan::make_plan(const Descriptor& engine, const Gra
   if (const int status = cudnn().functions.cudnnBackendFinalize(plan.handle())) return cudnn_reason(status);
   std::int64_t bytes = 0;
   plan.get(cudnn_plan_workspace_size, CudnnAttributeType::int64, &bytes, 1);
-  if (bytes > most_workspace) return text({"the engine wants a workspace of ", bytes, " bytes"});
+  if (bytes > most_workspace) return tern::detail::text({"the engine wants a workspace of ", bytes, " bytes"});
   workspace_bytes_ = std::size_t(bytes);
   plan_ = std::move(plan);
   return {};

@@ -84,7 +84,7 @@ TERN_INLINE bool RnnPlan::forward(Cudnn handle, int ordinal, const int* lengths,
   set_lengths(lengths);
   const std::size_t bytes = m.reserve ? training_bytes_ : inference_bytes_;
   const Scratch workspace(ordinal, bytes);
-  const Span span(Work::kernel, "recurrent layer", ordinal, bind(ordinal).compute);
+  const Span span(tern::detail::Work::kernel, "recurrent layer", ordinal, bind(ordinal).compute);
   const bool done = TERN_CUDNN_SUPPORTS(cudnnRNNForward, handle, rnn_, m.reserve ? cudnn_training : cudnn_inference, nullptr, x_, m.x, y_,
                                         m.y, h_, m.h0, m.h_n, c_, m.c0, m.c_n, weight_bytes_, m.weights, bytes, workspace.data(),
                                         m.reserve ? reserve_bytes_ : 0, m.reserve);
@@ -97,7 +97,7 @@ TERN_INLINE bool RnnPlan::backward(Cudnn handle, int ordinal, const int* lengths
   const Scratch workspace(ordinal, training_bytes_), reserve(ordinal, reserve_bytes_);
   // The pass writes to the reserve, and the graph may be kept for another one.
   start_on_device(ordinal, reserve.data(), m.reserve, reserve_bytes_);
-  const Span span(Work::kernel, "recurrent layer's gradient", ordinal, bind(ordinal).compute);
+  const Span span(tern::detail::Work::kernel, "recurrent layer's gradient", ordinal, bind(ordinal).compute);
   const bool done =
       TERN_CUDNN_SUPPORTS(cudnnRNNBackwardData_v8, handle, rnn_, nullptr, y_, m.y, m.dy, x_, m.dx, h_, m.h0, m.dh_n, m.dh0, c_, m.c0, m.dc_n,
                           m.dc0, weight_bytes_, m.weights, training_bytes_, workspace.data(), reserve_bytes_, reserve.data()) &&

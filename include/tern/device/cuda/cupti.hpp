@@ -18,7 +18,7 @@ struct TERN_API CuptiLibrary {
 
 /// A piece of work that has ended. Times are in ns of Recorder::now().
 struct DeviceRecord {
-  Work work;  // kernel: also a fill, or a copy on the device
+  tern::detail::Work work;  // kernel: also a fill, or a copy on the device
   bool pinned = false;
   int ordinal;
   std::uint32_t correlation;  // of the call that queued it

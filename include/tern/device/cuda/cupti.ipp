@@ -17,7 +17,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   if (library.problem.empty()) functions.cuptiGetVersion(&version);
   // 18 is that of CUDA 12.0, 28 of 12.9, 130000 of 13.0.
   if (library.problem.empty() && (version < 18 || version >= 140000))
-    library.problem = text({library.path, " has version ", int(version), ", whose records may be others than those of CUDA 12 and 13"});
+    library.problem = tern::detail::text({library.path, " has version ", int(version), ", whose records may be others than those of CUDA 12 and 13"});
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE Recorder& recorder() {
@@ -63,7 +63,7 @@ inline constexpr CuptiKind recorded_kinds[] = {cupti_copy, cupti_fill, cupti_ker
   if (status) {
     subscriber_ = nullptr;
     if (status == cupti_has_subscriber) return "another profiler of this process has CUPTI";
-    return text({"cuptiSubscribe fails with status ", status});
+    return tern::detail::text({"cuptiSubscribe fails with status ", status});
   }
   const std::string problem = set(true);
   if (!problem.empty()) stop();
@@ -76,7 +76,7 @@ inline constexpr CuptiKind recorded_kinds[] = {cupti_copy, cupti_fill, cupti_ker
   const auto check = [&](const char* function, int status) {
     const char* name = nullptr;
     if (!status || !problem.empty()) return;
-    problem = text({function, " fails with status ", status});
+    problem = tern::detail::text({function, " fails with status ", status});
     if (!f.cuptiGetResultString(status, &name) && name) problem += std::string(", ") + name;
   };
   if (on) check("cuptiActivityRegisterCallbacks", f.cuptiActivityRegisterCallbacks(&request, &complete));
@@ -128,21 +128,21 @@ inline constexpr CuptiKind recorded_kinds[] = {cupti_copy, cupti_fill, cupti_ker
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Recorder::add(const CuptiRecord& record) {
   const auto work_of = [](const auto& copy) {
-    return copy.copy_kind == cupti_to_device ? Work::to_device : copy.copy_kind == cupti_to_host ? Work::to_host : Work::kernel;
+    return copy.copy_kind == cupti_to_device ? tern::detail::Work::to_device : copy.copy_kind == cupti_to_host ? tern::detail::Work::to_host : tern::detail::Work::kernel;
   };
   if (record.kind == cupti_kernel) {
     const auto& kernel = reinterpret_cast<const CuptiKernelRecord&>(record);
-    records_.push_back({Work::kernel, false, int(kernel.device), kernel.correlation, kernel.name, 0, kernel.start, kernel.end});
+    records_.push_back({tern::detail::Work::kernel, false, int(kernel.device), kernel.correlation, kernel.name, 0, kernel.start, kernel.end});
   } else if (record.kind == cupti_copy) {
     const auto& copy = reinterpret_cast<const CuptiCopyRecord&>(record);
     const bool pinned = (copy.copy_kind == cupti_to_device ? copy.source : copy.target) == cupti_pinned;
     records_.push_back({work_of(copy), pinned, int(copy.device), copy.correlation, nullptr, copy.bytes, copy.start, copy.end});
   } else if (record.kind == cupti_fill) {
     const auto& fill = reinterpret_cast<const CuptiFillRecord&>(record);
-    records_.push_back({Work::kernel, false, int(fill.device), fill.correlation, nullptr, fill.bytes, fill.start, fill.end});
+    records_.push_back({tern::detail::Work::kernel, false, int(fill.device), fill.correlation, nullptr, fill.bytes, fill.start, fill.end});
   } else if (record.kind == cupti_peer_copy) {
     const auto& copy = reinterpret_cast<const CuptiPeerCopyRecord&>(record);
-    records_.push_back({Work::to_device, false, int(copy.target_device), copy.correlation, nullptr, copy.bytes, copy.start, copy.end});
+    records_.push_back({tern::detail::Work::to_device, false, int(copy.target_device), copy.correlation, nullptr, copy.bytes, copy.start, copy.end});
   }
 }
 

@@ -12,7 +12,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 struct Failure {
   const char* op;
   std::uint64_t claimed;
-  BadElement what;
+  tern::detail::BadElement what;
   Index number, size, position;
 };
 

@@ -14,10 +14,10 @@ namespace tern::inline TERN_BUILD::cuda::detail {
 [[gnu::noinline, gnu::cold]] TERN_INLINE void throw_failure(Failure& failure) {
   const char* const op = std::atomic_ref(failure.op).exchange(nullptr);
   if (!op) return;  // another thread has thrown it
-  const BadElement what = failure.what;
+  const tern::detail::BadElement what = failure.what;
   const Index number = failure.number, size = failure.size, position = failure.position;
   std::atomic_ref(failure.claimed).store(0);
-  refuse_element(op, what, number, size, position, "; found by an earlier kernel on the device");
+  tern::detail::refuse_element(op, what, number, size, position, "; found by an earlier kernel on the device");
 }
 
 }  // namespace tern::cuda::detail

@@ -50,7 +50,7 @@ class TERN_API Graph {
   /// copies from or to the host, waits, or takes an optimiser's first step.
   template <class F>
   void capture(F&& step, Here here = {}) {
-    const Site at(here);
+    const tern::detail::Site at(here);
     captured_.reset();
     auto captured = std::make_unique<detail::CapturedWork>();
     {

@@ -17,7 +17,7 @@ TERN_INLINE void Refill::launch(const LiveLaunch& launch, const std::string&) {
 namespace tern::inline TERN_BUILD::cuda {
 
 [[gnu::noinline]] TERN_INLINE void Graph::replay(Here here) {
-  const Site at(here);
+  const tern::detail::Site at(here);
   detail::refuse_capture("replay", "a graph cannot be part of another graph");
   if (!captured_) fail("replay", {"nothing has been captured"});
   detail::CapturedWork& graph = *captured_;
@@ -41,7 +41,7 @@ namespace tern::inline TERN_BUILD::cuda {
   for (const detail::WordChunk& chunk : graph.chunks)
     detail::copy_to_device(graph.ordinal, reinterpret_cast<void*>(chunk.device.memory), chunk.words.data(),
                            chunk.words.size() * sizeof(std::uint64_t));
-  const detail::Span span(Work::kernel, detail::replayed, graph.ordinal, state.compute);
+  const detail::Span span(tern::detail::Work::kernel, detail::replayed, graph.ordinal, state.compute);
   TERN_CUDA(cuGraphLaunch, graph.executable, state.compute);
 }
 

@@ -35,12 +35,12 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string compiler_version(const std::string& folder) {
-  std::string searched = text({library_folders(), "\n", driver_version(), "\n"});
+  std::string searched = tern::detail::text({library_folders(), "\n", driver_version(), "\n"});
   for (const char* variable : {"TERN_CUDA_LIBRARIES", "LD_LIBRARY_PATH"})
     if (const char* value = std::getenv(variable)) searched += std::string(variable) + "=" + value + "\n";
   const auto stamp = [](const std::string& path) {
     struct stat file {};
-    return stat(path.c_str(), &file) == 0 ? text({path, "\n", Index(file.st_size), "\n", Index(file.st_mtime), "\n"}) : std::string();
+    return stat(path.c_str(), &file) == 0 ? tern::detail::text({path, "\n", Index(file.st_size), "\n", Index(file.st_mtime), "\n"}) : std::string();
   };
   char name[32];
   std::snprintf(name, sizeof name, "compiler-%016llx", static_cast<unsigned long long>(hash_text(searched)));
@@ -49,7 +49,7 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
 
   int major = 0, minor = 0;
   TERN_NVRTC(nvrtcVersion, &major, &minor);
-  const std::string version = text({major, ".", minor});
+  const std::string version = tern::detail::text({major, ".", minor});
   Dl_info file{};
   if (dladdr(reinterpret_cast<void*>(nvrtc().functions.nvrtcVersion), &file)) write_file(folder + name, stamp(file.dli_fname) + version);
   return version;
@@ -62,7 +62,7 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
   const char* const libraries = std::getenv("TERN_CUDA_LIBRARIES");
   // The file holds the whole key, so a collision of hashes is a miss.
   const bool lines = line_info;
-  const std::string key = text({"tern kernel 1\nNVRTC ", version, " ", libraries ? libraries : "", "\nsm_", 10 * major + minor,
+  const std::string key = tern::detail::text({"tern kernel 1\nNVRTC ", version, " ", libraries ? libraries : "", "\nsm_", 10 * major + minor,
                                 lines ? " with lines\n" : "\n", Index(source.size()), "\n"}) + source;
   const std::uint64_t hash = hash_text(key);
   char name[40];

@@ -55,7 +55,7 @@ void launch(int ordinal, std::uint64_t key, const char* name, Grid grid, const s
   const detail::DeviceState& state = detail::bind(ordinal);
   detail::LoadedKernel kernel = detail::kernels(ordinal).find(key);
   if (!kernel.function) [[unlikely]] kernel = detail::load_kernel(state, ordinal, key, name, grid, source());
-  const detail::Span span(Work::kernel, kernel.name, ordinal, state.compute);
+  const detail::Span span(tern::detail::Work::kernel, kernel.name, ordinal, state.compute);
   void* parameters[] = {const_cast<std::uint64_t*>(words)};
   TERN_CUDA(cuLaunchKernel, kernel.function, unsigned(grid.blocks), 1, 1, unsigned(grid.threads), 1, 1, unsigned(grid.shared_bytes), state.compute, parameters,
             nullptr);

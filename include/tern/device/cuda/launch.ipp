@@ -38,7 +38,7 @@ TERN_INLINE LoadedKernel Kernels::insert(std::uint64_t key, LoadedKernel kernel)
   Module module;
   Function function;
   TERN_CUDA(cuModuleLoadData, &module, image.c_str());
-  const auto check = [module](const char* call, Status status) {
+  const auto check = [module](const char* call, DriverStatus status) {
     if (!status) return;
     TERN_CUDA_RELEASE(cuModuleUnload, module);
     refuse(call, status);

@@ -13,6 +13,7 @@
 #include "library.hpp"
 
 namespace tern::inline TERN_BUILD::cuda {
+
 namespace detail {
 
 TERN_INLINE constinit std::atomic<bool> times_candidates{false};
@@ -136,7 +137,7 @@ void each_file(const std::string& pattern, const F& f) {
   const int version = driver_version();
   if (version == 0 || version >= 13000) return open_library({name + ".13", name + ".12"}, true, kind);
   Library library = open_library({name + ".12"}, true, kind);
-  if (!library.handle) library.problem += text({"; the driver offers CUDA ", version / 1000, ".", version % 1000 / 10, ", which CUDA 13's library does not run on"});
+  if (!library.handle) library.problem += tern::detail::text({"; the driver offers CUDA ", version / 1000, ".", version % 1000 / 10, ", which CUDA 13's library does not run on"});
   return library;
 }
 
@@ -165,7 +166,7 @@ void each_file(const std::string& pattern, const F& f) {
   if (!library.problem.empty()) return;
   // The oldest version whose graphs of attention have been tried.
   if (const std::size_t version = functions.cudnnGetVersion(); version < 91300)
-    library.problem = text({library.path, " is version ", Index(version / 10000), ".", Index(version / 100 % 100), "; 9.13 or later is needed"});
+    library.problem = tern::detail::text({library.path, " is version ", Index(version / 10000), ".", Index(version / 100 % 100), "; 9.13 or later is needed"});
   if (library.problem.empty()) {
     TERN_CUDNN_GRAPH_FUNCTIONS(TERN_CUDA_LOAD)
   }

@@ -9,7 +9,7 @@
 namespace tern::inline TERN_BUILD::cuda {
 
 /// Bytes of the device's memory held by tensors.
-TERN_API MemoryStats memory_stats(Cuda device = {current_device()});
+TERN_API tern::detail::MemoryStats memory_stats(Cuda device = {current_device()});
 
 /// Resets the peak to the memory that is in use now.
 TERN_API void reset_peak_memory_stats(Cuda device = {current_device()});

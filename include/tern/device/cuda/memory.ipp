@@ -14,11 +14,11 @@ TERN_INLINE void trim_pool(int ordinal) {
   TERN_CUDA(cuMemPoolTrimTo, own.pool, 0);
 }
 
-[[gnu::cold]] TERN_INLINE MemoryStats stats_of(const DeviceState& state) {
+[[gnu::cold]] TERN_INLINE tern::detail::MemoryStats stats_of(const DeviceState& state) {
   std::uint64_t used = 0, reserved = 0;
   TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_used_current, &used);
   TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_reserved_current, &reserved);
-  MemoryStats stats = state.blocks->stats();
+  tern::detail::MemoryStats stats = state.blocks->stats();
   stats.cached += Index(reserved - used);
   return stats;
 }
@@ -28,7 +28,7 @@ TERN_INLINE void trim_pool(int ordinal) {
   if (const DevicePointer kept = state.blocks->take(size)) return {kept, new_tag(ordinal, size)};
   const std::size_t whole = state.blocks->bytes_of_new(bytes, size);
   DevicePointer memory = 0;
-  Status status = driver().functions.cuMemAllocAsync(&memory, whole, state.compute);
+  DriverStatus status = driver().functions.cuMemAllocAsync(&memory, whole, state.compute);
   if (status == status_out_of_memory) [[unlikely]] {
     if (!capture) HandlePool::clear_all(ordinal);
     trim_pool(ordinal);
@@ -36,7 +36,7 @@ TERN_INLINE void trim_pool(int ordinal) {
   }
   if (status == status_out_of_memory) {
     TERN_CUDA(cuMemPoolTrimTo, state.pool, 0);  // the pool keeps what it took on the way, all that there was
-    const MemoryStats held = stats_of(state);
+    const tern::detail::MemoryStats held = stats_of(state);
     fail("cuda memory", {"out of memory on cuda:", ordinal, ": ", Index(bytes), " bytes were asked for, ", held.current,
                          " are in use and ", held.cached, " were cached"});
   }
@@ -56,7 +56,7 @@ TERN_INLINE void trim_pool(int ordinal) {
 
 namespace tern::inline TERN_BUILD::cuda {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE MemoryStats memory_stats(Cuda device) { return detail::stats_of(detail::bind(device.ordinal)); }
+[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::MemoryStats memory_stats(Cuda device) { return detail::stats_of(detail::bind(device.ordinal)); }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void reset_peak_memory_stats(Cuda device) {
   detail::bind(device.ordinal).blocks->reset_peak();

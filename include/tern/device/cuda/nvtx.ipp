@@ -20,7 +20,7 @@ namespace tern::inline TERN_BUILD::cuda {
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void emit_nvtx(bool on) {
-  static constexpr RangeListener listener{[](const char* name) { nvtx().functions.nvtxRangePushA(name); }, [] { nvtx().functions.nvtxRangePop(); }};
+  static constexpr tern::detail::RangeListener listener{[](const char* name) { nvtx().functions.nvtxRangePushA(name); }, [] { nvtx().functions.nvtxRangePop(); }};
   if (on) nvtx();
   tern::detail::range_listener = on ? &listener : nullptr;
 }

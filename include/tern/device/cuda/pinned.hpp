@@ -22,7 +22,7 @@ struct PinnedUse {
 };
 
 /// A page-locked block. Its size is a size class of the host allocator. Never destroyed once it has been used.
-struct TERN_API PinnedBlock final : PinnedMemory {
+struct TERN_API PinnedBlock final : tern::detail::PinnedMemory {
   int size_class = 0;
   std::atomic<PinnedUse*> uses{nullptr};  // one for each stream that has used it
   PinnedBlock* next = nullptr;
@@ -38,7 +38,7 @@ struct PinnedQueue {
 
 struct PinnedPool {
   std::mutex mutex;
-  PinnedQueue free[memory::class_count];
+  PinnedQueue free[tern::detail::memory::class_count];
 };
 TERN_API PinnedPool& pinned_pool();
 

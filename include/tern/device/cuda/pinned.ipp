@@ -22,7 +22,7 @@ TERN_INLINE PinnedPool& pinned_pool() {
 TERN_INLINE bool is_idle(PinnedUse& use) {
   if (!use.in_flight) return true;
   if (!current_context()) bind(use.ordinal);  // any device's context will do
-  const Status status = driver().functions.cuEventQuery(use.last.event);
+  const DriverStatus status = driver().functions.cuEventQuery(use.last.event);
   if (status && status != status_not_ready) refuse("cuEventQuery", status);
   if (!status) use.in_flight = false;
   return !status;
@@ -32,15 +32,15 @@ TERN_INLINE void PinnedBlock::wait_idle() {
   for (PinnedUse* use = uses; use; use = use->next) {
     if (is_idle(*use)) continue;
     bind(use->ordinal);
-    const Span span(Work::wait, "wait for a copy", use->ordinal, use->stream);
-    if (const Status status = wait_for_event(use->ordinal, use->last.event)) refuse("cuEventSynchronize", status);
+    const Span span(tern::detail::Work::wait, "wait for a copy", use->ordinal, use->stream);
+    if (const DriverStatus status = wait_for_event(use->ordinal, use->last.event)) refuse("cuEventSynchronize", status);
     use->in_flight = false;
   }
 }
 
 [[gnu::noinline]] TERN_INLINE PinnedBlock* acquire_pinned(int ordinal, std::size_t bytes) {
   bind(ordinal);
-  const int size_class = memory::class_of(bytes);
+  const int size_class = tern::detail::memory::class_of(bytes);
   {
     PinnedPool& pool = pinned_pool();
     const std::lock_guard lock(pool.mutex);
@@ -50,7 +50,7 @@ TERN_INLINE void PinnedBlock::wait_idle() {
   auto block = std::make_unique<PinnedBlock>();
   block->size_class = size_class;
   constexpr unsigned for_all_devices = 1;
-  TERN_CUDA(cuMemHostAlloc, &block->memory, memory::class_bytes(size_class), for_all_devices);
+  TERN_CUDA(cuMemHostAlloc, &block->memory, tern::detail::memory::class_bytes(size_class), for_all_devices);
   return block.release();
 }
 
@@ -76,7 +76,7 @@ TERN_INLINE void PinnedBlock::give_back() {
     }
   } blocks;
   const DeviceState& state = bind(ordinal);
-  const Span span(Work::to_device, "copy to device", ordinal, state.compute, bytes);
+  const Span span(tern::detail::Work::to_device, "copy to device", ordinal, state.compute, bytes);
   int next = 0;
   for (std::size_t done = 0; done < bytes; next = (next + 1) % most) {
     const std::size_t n = std::min(chunk, bytes - done);

@@ -34,7 +34,7 @@ TERN_INLINE void PrivatePool::let_go() {
 }
 
 TERN_INLINE DeviceBlock PrivatePool::add(std::size_t bytes) {
-  const std::size_t whole = memory::class_bytes(memory::class_of(bytes));
+  const std::size_t whole = tern::detail::memory::class_bytes(tern::detail::memory::class_of(bytes));
   const DeviceBlock block = allocate_block(ordinal_, *system().devices[std::size_t(ordinal_)], whole);
   pieces_.push_back({{block.memory, new_tag(ordinal_, size_of(block.tag), age_)}, whole, true});
   return {block.memory, tag_of(this)};

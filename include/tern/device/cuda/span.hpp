@@ -12,7 +12,7 @@ inline constexpr int on_host = -1;
 
 /// A kernel, a copy or a collective on a stream; a wait of the host; or a collective in host memory.
 struct WorkItem {
-  Work work;
+  tern::detail::Work work;
   bool pinned;
   int ordinal;
   StreamHandle stream;
@@ -20,7 +20,7 @@ struct WorkItem {
   Here site;
   std::size_t bytes;
   int caller = 0;  // of a collective in host memory: the thread that called it, which another may run it for
-  Phase phase = Phase::other;
+  tern::detail::Phase phase = tern::detail::Phase::other;
 };
 
 /// The name of a captured step's replay, compared by address.
@@ -43,7 +43,7 @@ extern TERN_API constinit std::atomic<const Listener*> listener;
 /// A piece of this thread's work, from construction to the end of the scope. It is accounted to the user's line.
 class TERN_API Span {
  public:
-  Span(Work work, const char* name, int ordinal, StreamHandle stream, std::size_t bytes = 0, bool pinned = false);
+  Span(tern::detail::Work work, const char* name, int ordinal, StreamHandle stream, std::size_t bytes = 0, bool pinned = false);
   ~Span();
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
@@ -52,7 +52,7 @@ class TERN_API Span {
   void tell(WorkItem item);
 
   tern::detail::Range range_;
-  Work work_;
+  tern::detail::Work work_;
   const Listener* listener_;
   TimelinePosition position_;
   double start_ = 0;

@@ -5,11 +5,11 @@
 namespace tern::inline TERN_BUILD::cuda::detail {
 
 /// True for what the thread only queues.
-constexpr bool is_queued(Work work) { return work == Work::kernel || work == Work::collective; }
+constexpr bool is_queued(tern::detail::Work work) { return work == tern::detail::Work::kernel || work == tern::detail::Work::collective; }
 
 TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
 
-[[gnu::noinline]] TERN_INLINE Span::Span(Work work, const char* name, int ordinal, StreamHandle stream, std::size_t bytes, bool pinned)
+[[gnu::noinline]] TERN_INLINE Span::Span(tern::detail::Work work, const char* name, int ordinal, StreamHandle stream, std::size_t bytes, bool pinned)
     : range_(tern::detail::outermost_name(name)), work_(work), listener_(listener.load(std::memory_order_relaxed)) {
   tern::detail::DeviceEvents& events = tern::detail::device_events;
   ++events.count[int(work)];
@@ -18,19 +18,19 @@ TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
     listener_ = nullptr;  // captured work does not run now
   if (listener_) [[unlikely]]
     tell({work, pinned, ordinal, stream, name, Here("", 0), bytes});
-  if (!is_queued(work) && events.open++ == 0) start_ = now();
+  if (!is_queued(work) && events.open++ == 0) start_ = tern::detail::now();
 }
 
 [[gnu::noinline]] TERN_INLINE Span::~Span() {
   tern::detail::DeviceEvents& events = tern::detail::device_events;
-  if (!is_queued(work_) && --events.open == 0) events.host_seconds[int(work_)] += now() - start_;
+  if (!is_queued(work_) && --events.open == 0) events.host_seconds[int(work_)] += tern::detail::now() - start_;
   if (listener_) [[unlikely]]
     listener_->end(position_);
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Span::tell(WorkItem item) {
   if (const Here* const site = tern::detail::outermost_site) item.site = *site;
-  item.phase = item.name == replayed ? Phase::captured : tern::detail::device_events.phase;
+  item.phase = item.name == replayed ? tern::detail::Phase::captured : tern::detail::device_events.phase;
   position_ = listener_->begin(item);
 }
 

@@ -12,7 +12,7 @@ namespace detail {
 /// The driver's own words for a status.
 struct StatusText {
   const char *name = "unknown status", *text = "";
-  explicit StatusText(Status status) {
+  explicit StatusText(DriverStatus status) {
     driver().functions.cuGetErrorName(status, &name);
     driver().functions.cuGetErrorString(status, &text);
   }
@@ -27,7 +27,7 @@ struct LateFailure {
 extern TERN_API constinit LateFailure late_failure;
 
 TERN_API void note_failure(const char* function, const char* name, const char* text);
-TERN_API void note_failure(const char* function, Status status);
+TERN_API void note_failure(const char* function, DriverStatus status);
 
 TERN_API void throw_late_failure();
 /// Throws an Error, once, if an earlier release has failed.
@@ -38,19 +38,19 @@ inline void check_late_failure() {
 }  // namespace detail
 
 /// Error that names the driver's function and quotes its text for the status.
-[[noreturn]] TERN_API void refuse(const char* function, Status status);
+[[noreturn]] TERN_API void refuse(const char* function, DriverStatus status);
 
 /// Calls a function of the driver. Error if it fails.
 #define TERN_CUDA(function, ...)                                                                    \
   do {                                                                                              \
-    if (const ::tern::cuda::Status tern_status = ::tern::cuda::driver().functions.function(__VA_ARGS__)) \
+    if (const ::tern::cuda::DriverStatus tern_status = ::tern::cuda::driver().functions.function(__VA_ARGS__)) \
       ::tern::cuda::refuse(#function, tern_status);                                                 \
   } while (false)
 
 /// Calls a function of the driver that releases a resource. If it fails, the next call throws.
 #define TERN_CUDA_RELEASE(function, ...)                                                            \
   do {                                                                                              \
-    if (const ::tern::cuda::Status tern_status = ::tern::cuda::driver().functions.function(__VA_ARGS__)) \
+    if (const ::tern::cuda::DriverStatus tern_status = ::tern::cuda::driver().functions.function(__VA_ARGS__)) \
       ::tern::cuda::detail::note_failure(#function, tern_status);                                   \
   } while (false)
 

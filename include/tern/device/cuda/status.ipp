@@ -12,7 +12,7 @@ TERN_INLINE constinit LateFailure late_failure{};
   late_failure.any = true;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void note_failure(const char* function, Status status) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void note_failure(const char* function, DriverStatus status) {
   const StatusText why(status);
   note_failure(function, why.name, why.text);
 }
@@ -28,7 +28,7 @@ TERN_INLINE constinit LateFailure late_failure{};
 
 namespace tern::inline TERN_BUILD::cuda {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse(const char* function, Status status) {
+[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse(const char* function, DriverStatus status) {
   const detail::StatusText why(status);
   fail("cuda", {function, ": ", why.name, " (", why.text, ")"});
 }

@@ -10,7 +10,7 @@ TERN_INLINE const detail::DeviceState& Stream::state() const {
 }
 
 [[gnu::noinline]] TERN_INLINE void Stream::wait_stream(const Stream& other, Here here) const {
-  const Site user(here);
+  const tern::detail::Site user(here);
   detail::refuse_capture("wait_stream", "a graph has one stream");
   const detail::DeviceState& earlier = other.state();
   const detail::ScopedEvent reached;
@@ -20,16 +20,16 @@ TERN_INLINE const detail::DeviceState& Stream::state() const {
 }
 
 [[gnu::noinline]] TERN_INLINE void Stream::synchronize(Here here) const {
-  const Site user(here);
+  const tern::detail::Site user(here);
   detail::refuse_capture("synchronize", "the host waits for the device; call synchronize() after replay()");
   const detail::DeviceState& waited = state();
-  const detail::Span span(Work::wait, "wait for a stream", ordinal_, waited.compute);
+  const detail::Span span(tern::detail::Work::wait, "wait for a stream", ordinal_, waited.compute);
   detail::wait_for(ordinal_, waited);
 }
 
 [[gnu::noinline]] TERN_INLINE bool Stream::query() const {
   detail::refuse_capture("query", "a capture runs nothing");
-  const Status status = driver().functions.cuStreamQuery(state().compute);
+  const DriverStatus status = driver().functions.cuStreamQuery(state().compute);
   if (status && status != status_not_ready) refuse("cuStreamQuery", status);
   return status == 0;
 }

@@ -51,7 +51,7 @@ TERN_INLINE void wait_for_stream(StreamHandle later, StreamHandle earlier, Event
   StreamPool& pool = *own.streams;
   const std::lock_guard lock(pool.mutex);
   const auto wait = [&](StreamHandle stream, Event reached) {
-    Status status = cu.cuEventRecord(reached, stream);
+    DriverStatus status = cu.cuEventRecord(reached, stream);
     if (!status) status = cu.cuStreamWaitEvent(pool.release->state.compute, reached, 0);
     if (!status) return;
     note_failure("cuStreamWaitEvent", status);

@@ -9,7 +9,7 @@
 namespace tern::inline TERN_BUILD::cuda::detail {
 
 /// True for what the host itself times where there are records.
-inline bool has_host_time(const WorkItem& item) { return item.work == Work::wait || item.ordinal == on_host; }
+inline bool has_host_time(const WorkItem& item) { return item.work == tern::detail::Work::wait || item.ordinal == on_host; }
 
 TERN_INLINE Timeline& timeline() {
   static Timeline& instance = *new Timeline;
@@ -27,7 +27,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   turn_page();
   no_records_ = no_records;
   if (no_records.empty()) base_ = recorder().now();
-  origin_ = now();
+  origin_ = tern::detail::now();
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::stop() {
@@ -67,15 +67,15 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   // collective that this thread has yet to call.
   if (entry.ordinal != on_host && clocks_ && clocks_[entry.ordinal].unsettled >= most_unsettled)
     settle(lock, entry.ordinal, most_unsettled / 2);
-  if (entries_.empty()) origin_ = now();
+  if (entries_.empty()) origin_ = tern::detail::now();
   if (entry.ordinal == on_host) {
     host_exchanges_ = true;
-    entry.start = now() - origin_;
+    entry.start = tern::detail::now() - origin_;
     entries_.push_back(entry);
     return {page_, entries_.size() - 1};
   }
   DeviceClock& clock = clock_of(entry.ordinal);
-  if (entry.work == Work::wait) entry.stream = clock.stream;
+  if (entry.work == tern::detail::Work::wait) entry.stream = clock.stream;
   entry.begin = clock.spare_event(1);
   entry.end = clock.spare_event(0);
   TERN_CUDA(cuEventRecord, entry.begin, entry.stream);
@@ -96,18 +96,18 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
     return;
   }
   if (entry.ordinal == on_host) {
-    entry.seconds = now() - origin_ - entry.start;
+    entry.seconds = tern::detail::now() - origin_ - entry.start;
     return;
   }
   // The next call reports the error. The work's duration stays unknown.
-  if (const Status status = driver().functions.cuEventRecord(entry.end, entry.stream)) {
+  if (const DriverStatus status = driver().functions.cuEventRecord(entry.end, entry.stream)) {
     note_failure("cuEventRecord", status);
     give_back(entry);
   }
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE double Timeline::host_seconds(const WorkItem& item) const {
-  return item.ordinal == on_host ? now() - origin_ : seconds_at(recorder().now());
+  return item.ordinal == on_host ? tern::detail::now() - origin_ : seconds_at(recorder().now());
 }
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::note_call(std::uint32_t correlation) {
@@ -131,7 +131,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
       for (const StreamHandle stream : {own.streams->streams[k]->state.compute, own.streams->streams[k]->state.copy})
         if (stream) streams.push_back(stream);
     for (const StreamHandle stream : streams)
-      if (const Status status = driver().functions.cuStreamSynchronize(stream)) refuse("cuStreamSynchronize", status);
+      if (const DriverStatus status = driver().functions.cuStreamSynchronize(stream)) refuse("cuStreamSynchronize", status);
   }
   lock.lock();
 }
@@ -146,7 +146,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   Page page;
   if (number != page_) return page;
   double end_of_page = seconds_at(time);
-  if (host_exchanges_) end_of_page = std::max(end_of_page, now() - origin_);
+  if (host_exchanges_) end_of_page = std::max(end_of_page, tern::detail::now() - origin_);
   for (const DeviceRecord& record : taken)  // numbers of calls rise, and start again after 2^32
     if (std::int32_t(record.correlation - last_of_pages_before_) > 0) records_.push_back(record);
 
@@ -179,21 +179,21 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
     for (; next < placed.size() && (!entry || placed[next].index == i); ++next) {
       const DeviceRecord& record = *placed[next].record;
       const double start = seconds_at(record.start), end = seconds_at(record.end);
-      if (entry && entry->work == Work::collective && in_collective) {
+      if (entry && entry->work == tern::detail::Work::collective && in_collective) {
         TimelineEntry& whole = page.entries.back();
         whole.seconds = std::max(whole.start + whole.seconds, end) - whole.start;
         continue;
       }
       TimelineEntry listed = entry ? *entry : TimelineEntry{{record.work, record.pinned, record.ordinal, nullptr, "", Here("", 0), 0}, 0};
-      in_collective = entry && entry->work == Work::collective;
+      in_collective = entry && entry->work == tern::detail::Work::collective;
       if (!in_collective && listed.work != record.work) listed.pinned = record.pinned;
       if (!in_collective) listed.work = record.work;
-      if (listed.work == Work::to_device || listed.work == Work::to_host) {
+      if (listed.work == tern::detail::Work::to_device || listed.work == tern::detail::Work::to_host) {
         listed.bytes = record.bytes;
         listed.further = entry && std::exchange(in_copy, true);
       }
       if (record.name && !in_collective) listed.name = record.name;
-      else if (!entry || entry->work == Work::wait) listed.name = record.work == Work::kernel ? "fill or copy on device" : "copy";
+      else if (!entry || entry->work == tern::detail::Work::wait) listed.name = record.work == tern::detail::Work::kernel ? "fill or copy on device" : "copy";
       listed.start = start;
       listed.seconds = end - start;
       page.entries.push_back(listed);
@@ -213,7 +213,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   for (int i = 0; i < devices_; ++i) settle(lock, i, 0);
   Page page;
   page.no_records = no_records_;
-  if (host_exchanges_) page.seconds = now() - origin_;
+  if (host_exchanges_) page.seconds = tern::detail::now() - origin_;
   for (std::size_t i = 0; i < entries_.size() && entries_[i].ended && !entries_[i].begin; ++i) page.entries.push_back(entries_[i]);
   for (int i = 0; i < devices_; ++i) {
     DeviceClock& clock = clocks_[i];
@@ -230,7 +230,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE double Timeline::seconds_between(Event from, Event to) {
   float milliseconds = 0;
-  const Status status = driver().functions.cuEventElapsedTime(&milliseconds, from, to);
+  const DriverStatus status = driver().functions.cuEventElapsedTime(&milliseconds, from, to);
   if (status == status_not_ready) return -1;
   if (status) refuse("cuEventElapsedTime", status);
   return 1e-3 * double(milliseconds);
@@ -239,7 +239,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
 [[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::await(std::unique_lock<std::mutex>& lock, Event event) {
   ++awaited_;
   lock.unlock();
-  const Status status = driver().functions.cuEventSynchronize(event);
+  const DriverStatus status = driver().functions.cuEventSynchronize(event);
   lock.lock();
   --awaited_;
   if (status) refuse("cuEventSynchronize", status);
@@ -265,7 +265,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   TERN_CUDA(cuEventSynchronize, base);
   clock.base = base;
   --clock.spares;
-  clock.base_seconds = entries_.empty() ? 0 : now() - origin_;
+  clock.base_seconds = entries_.empty() ? 0 : tern::detail::now() - origin_;
   return clock;
 }
 

@@ -22,8 +22,8 @@ class TERN_API Watch {
 };
 
 /// cuStreamSynchronize and cuEventSynchronize, but Errors of what the device waits for.
-TERN_API Status wait_for_work(int ordinal, StreamHandle stream);
-TERN_API Status wait_for_event(int ordinal, Event event);
+TERN_API DriverStatus wait_for_work(int ordinal, StreamHandle stream);
+TERN_API DriverStatus wait_for_event(int ordinal, Event event);
 
 }  // namespace tern::cuda::detail
 

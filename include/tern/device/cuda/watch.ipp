@@ -45,31 +45,31 @@ void watch_until(int ordinal, const Query& query) {
   WatchList& list = watch_list();
   constexpr double millisecond = 1e-3;
   std::exception_ptr problem;
-  const double start = now();
+  const double start = tern::detail::now();
   for (double checked = start; list.count && query() == status_not_ready;) {
-    if (now() - start < millisecond) {
+    if (tern::detail::now() - start < millisecond) {
       sched_yield();
       continue;
     }
     usleep(100);
-    if (now() - checked < millisecond) continue;
+    if (tern::detail::now() - checked < millisecond) continue;
     const std::lock_guard lock(list.mutex);
     try {
       for (const Watch* const watch : list.all) watch->check(ordinal);
     } catch (...) {
       if (!problem) problem = std::current_exception();
     }
-    checked = now();
+    checked = tern::detail::now();
   }
   if (problem) std::rethrow_exception(problem);
 }
 
-[[gnu::noinline]] TERN_INLINE Status wait_for_work(int ordinal, StreamHandle stream) {
+[[gnu::noinline]] TERN_INLINE DriverStatus wait_for_work(int ordinal, StreamHandle stream) {
   watch_until(ordinal, [stream] { return driver().functions.cuStreamQuery(stream); });
   return driver().functions.cuStreamSynchronize(stream);
 }
 
-[[gnu::noinline]] TERN_INLINE Status wait_for_event(int ordinal, Event event) {
+[[gnu::noinline]] TERN_INLINE DriverStatus wait_for_event(int ordinal, Event event) {
   watch_until(ordinal, [event] { return driver().functions.cuEventQuery(event); });
   return driver().functions.cuEventSynchronize(event);
 }

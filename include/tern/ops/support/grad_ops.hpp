@@ -7,9 +7,9 @@ namespace tern::inline TERN_BUILD {
 
 /// x summed to a shape that broadcasts to x's: the gradient of broadcasting.
 template <Device D, Element T>
-Tensor<D, T> sum_to(const Tensor<D, T>& x, const Shape& shape, Here here = {}) {
+Tensor<D, T> sum_to(const Tensor<D, T>& x, const detail::Shape& shape, Here here = {}) {
   const ErrorName name({"sum_to", here});
-  Dims dims;
+  detail::Dims dims;
   for (int i = 0; i < x.dim(); ++i) {
     const int j = i - (x.dim() - shape.n);
     if (j < 0 || (shape[j] == 1 && x.impl()->dims[i] != 1)) dims.push_back(i);
@@ -17,39 +17,41 @@ Tensor<D, T> sum_to(const Tensor<D, T>& x, const Shape& shape, Here here = {}) {
   return view(dims.empty() ? x : sum(x, dims, true, here), shape, here);
 }
 
+namespace detail {
 template <class D, class T>
 struct GradOpsFor {
   using X = Tensor<D, T>;
 
   static void accumulate(TensorImpl*& sum, TensorImpl* g, bool differentiable) {
     const X a(std::exchange(sum, nullptr)), b(g);
-    if (!differentiable && detail::sole_owner(a.impl())) {
-      detail::map_into("accumulate", a, detail::add_expression, a, b);
-      detail::retain(sum = a.impl());
+    if (!differentiable && sole_owner(a.impl())) {
+      map_into("accumulate", a, add_expression, a, b);
+      retain(sum = a.impl());
     } else {
       sum = add(a, b).release();
     }
   }
   static void add_in_place(TensorImpl* sum, TensorImpl* g) {
-    const detail::Borrowed<X> a(sum);
-    detail::map_into("accumulate", a.tensor, detail::add_expression, a.tensor, X(g));
+    const Borrowed<X> a(sum);
+    map_into("accumulate", a.tensor, add_expression, a.tensor, X(g));
   }
   static TensorImpl* sum_to(TensorImpl* g, ShapeRef shape) { return tern::sum_to(X(g), {shape.d, shape.n}).release(); }
   static void fill(double value, const Array& out) { backend::run<D>(backend::Fill<T>{out, value}); }
   [[gnu::cold]] static bool has_nan(const TensorImpl* g) {
-    const detail::Borrowed<X> x(const_cast<TensorImpl*>(g));
+    const Borrowed<X> x(const_cast<TensorImpl*>(g));
     const NoGradGuard off;
     // Calculated in x's own type, because the sum of that type is compiled anyway. Infinities become 1, so that none is
     // subtracted from another.
     const auto bounded = [](auto v) { return clamp(v, decltype(v)(-1), decltype(v)(1)); };
-    const T total = sum(detail::map<T>("has_nan", bounded, x.tensor)).item();
+    const T total = sum(map<T>("has_nan", bounded, x.tensor)).item();
     return total != total;
   }
 
-  static constexpr GradOps table{&accumulate, &add_in_place, &sum_to, &fill, &has_nan, &detail::record_view, &detail::device_ops<D>};
+  static constexpr GradOps table{&accumulate, &add_in_place, &sum_to, &fill, &has_nan, &record_view, &device_ops<D>};
 };
+}  // namespace detail
 
-TERN_CLASS_INSTANCE(GradOpsFor<Cpu, float>)
-TERN_CUDA_CLASS_INSTANCE(GradOpsFor<Cuda, float>)
+TERN_CLASS_INSTANCE(detail::GradOpsFor<Cpu, float>)
+TERN_CUDA_CLASS_INSTANCE(detail::GradOpsFor<Cuda, float>)
 
 }  // namespace tern

@@ -9,7 +9,7 @@ namespace tern::inline TERN_BUILD {
 
 /// (var, mean) over dim.
 template <Device D, Floating T>
-std::pair<Tensor<D, T>, Tensor<D, T>> var_mean(const Tensor<D, T>& x, Dims dim = {}, double correction = 1,
+std::pair<Tensor<D, T>, Tensor<D, T>> var_mean(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1,
                                                bool keepdim = false, Here here = {}) {
   const ErrorName name({"var_mean", here});
   return {var(x, dim, correction, keepdim, here), mean(x, dim, keepdim, here)};
@@ -17,7 +17,7 @@ std::pair<Tensor<D, T>, Tensor<D, T>> var_mean(const Tensor<D, T>& x, Dims dim =
 
 /// (std, mean) over dim.
 template <Device D, Floating T>
-std::pair<Tensor<D, T>, Tensor<D, T>> std_mean(const Tensor<D, T>& x, Dims dim = {}, double correction = 1,
+std::pair<Tensor<D, T>, Tensor<D, T>> std_mean(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1,
                                                bool keepdim = false, Here here = {}) {
   const ErrorName name({"std_mean", here});
   return {tern::std(x, dim, correction, keepdim, here), mean(x, dim, keepdim, here)};
@@ -25,7 +25,7 @@ std::pair<Tensor<D, T>, Tensor<D, T>> std_mean(const Tensor<D, T>& x, Dims dim =
 
 /// (amin, amax) over dim.
 template <Device D, Element T>
-std::pair<Tensor<D, T>, Tensor<D, T>> aminmax(const Tensor<D, T>& x, Dims dim = {}, bool keepdim = false,
+std::pair<Tensor<D, T>, Tensor<D, T>> aminmax(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false,
                                               Here here = {}) {
   const ErrorName name({"aminmax", here});
   return {amin(x, dim, keepdim, here), amax(x, dim, keepdim, here)};
@@ -33,7 +33,7 @@ std::pair<Tensor<D, T>, Tensor<D, T>> aminmax(const Tensor<D, T>& x, Dims dim = 
 
 /// How many elements over dim are not zero. A NaN counts.
 template <Device D, Element T>
-Tensor<D, Index> count_nonzero(const Tensor<D, T>& x, Dims dim = {}, Here here = {}) {
+Tensor<D, Index> count_nonzero(const Tensor<D, T>& x, detail::Dims dim = {}, Here here = {}) {
   return detail::reduce<backend::Sum, Index, Index>({"count_nonzero", here}, detail::identity, detail::identity, dim, false,
                                                     ne(x, T{}));
 }

@@ -20,7 +20,7 @@ TERN_API detail::onednn::Key convolution_key(const ConvolutionCall& a, int threa
 /// True if oneDNN's older kernels are faster, as measured on the first layers of known networks: in the forward pass,
 /// with input channels that do not fill a packet, and short lines.
 inline bool is_for_jit(const ConvolutionCall& a) {
-  return a.pass == ConvolutionPass::forward && a.x.dtype == DType::float32 && a.params.dims == 2 && a.params.groups == 1 &&
+  return a.pass == detail::ConvolutionPass::forward && a.x.dtype == DType::float32 && a.params.dims == 2 && a.params.groups == 1 &&
          a.x.dims[1] < 16 && a.params.stride[0] == 1 && a.params.stride[1] == 1 && a.y.dims[3] <= 64;
 }
 
@@ -32,7 +32,7 @@ class TERN_API WeightsInOrder {
  public:
   WeightsInOrder(const detail::onednn::Key& key, const detail::onednn::Primitive& primitive, const ConvolutionCall& a)
       : array_(a.weight),
-        written_(a.pass == ConvolutionPass::weight_gradient),
+        written_(a.pass == detail::ConvolutionPass::weight_gradient),
         reorder_(key_of(key), [&] { return make(key_of(key), primitive, a); }),
         copy_(reorder_->usable() ? Index(dnnl_memory_desc_get_size(inner(primitive, a))) : 0) {
     if (reorder_->usable() && !written_) reorder_->run({array_.data, copy_.get()});
@@ -74,10 +74,10 @@ TERN_API Index images_at_once(const ConvolutionCall& a);
 /// would turn a NaN into 0.
 template <class T>
 void end_convolution(const ConvolutionCall& a, const Array& y) {
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   const V least(a.relu ? 0 : -__builtin_inf());
   const T* const residual = a.residual ? a.residual->as<const T>() + (y.as<T>() - a.y.as<T>()) : nullptr;
-  parallel_for((y.numel + V::size - 1) / V::size, parallel_grain / V::size, [&](Index first, Index last) {
+  detail::parallel_for((y.numel + V::size - 1) / V::size, parallel_grain / V::size, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       const int lanes = int(std::min<Index>(V::size, y.numel - i * V::size));
       T* const at = y.as<T>() + i * V::size;
@@ -115,13 +115,13 @@ class AsFloat {
     array_.dtype = DType::float32;
   }
   const AsFloat& read(const Array& from) const {
-    parallel_for(from.numel, 16384, [&](Index begin, Index end) {
+    detail::parallel_for(from.numel, 16384, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) data_.get()[i] = float(from.as<T>()[i]);
     });
     return *this;
   }
   void write(const Array& to) const {
-    parallel_for(to.numel, 16384, [&](Index begin, Index end) {
+    detail::parallel_for(to.numel, 16384, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) to.as<T>()[i] = T(data_.get()[i]);
     });
   }
@@ -137,10 +137,10 @@ template <class T>
 [[gnu::noinline]] void run_winograd(const ConvolutionCall& a, float* weight) {
   const Index in = a.x.dims[1], out = a.y.dims[1], top = a.params.padding[0], left = a.params.padding[1];
   T *const x = a.x.as<T>(), *const y = a.y.as<T>();
-  if (a.pass == ConvolutionPass::weight_gradient)
+  if (a.pass == detail::ConvolutionPass::weight_gradient)
     return winograd::convolve_weight_gradient<T>({a.x, a.y, top, left}, weight, x, y);
   const Workspace<float> points(winograd::points * winograd::plane(in, out));
-  if (a.pass == ConvolutionPass::data_gradient) {
+  if (a.pass == detail::ConvolutionPass::data_gradient) {
     winograd::turned_weights_to_points(in, out, weight, points.get());
     return winograd::convolve<T>({a.y, a.x, 2 - top, 2 - left}, x, y, points.get(), {});
   }
@@ -161,7 +161,7 @@ void sum_channels(const Array& dbias, const Array& dy) {
   Array rows = dy;
   const Index n = dy.dims[1];
   rows.ndim = 2, rows.dims[0] = dy.numel / n, rows.dims[1] = n;
-  set_contiguous_strides(rows);
+  detail::set_contiguous_strides(rows);
   const Array* const in[] = {&rows};
   const auto same = [](auto v) { return v; };
   run<Cpu, T, T, T>(Reduce{Sum{}, same, same, dbias, in, rows.shape(), 1});
@@ -172,10 +172,10 @@ void sum_channels(const Array& dbias, const Array& dy) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Convolution& op) {
   using namespace cpu_kernels;
-  const ConvolutionCall call(ConvolutionPass::forward, op.params, op.x, op.weight, op.y, op.bias, op.residual, op.relu);
+  const ConvolutionCall call(detail::ConvolutionPass::forward, op.params, op.x, op.weight, op.y, op.bias, op.residual, op.relu);
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
     if (run_convolution(call)) return;
-  if constexpr (is_half_v<T>) {
+  if constexpr (detail::is_half_v<T>) {
     const AsFloat<T> y(op.y), x(op.x), weight(op.weight), bias(op.bias ? *op.bias : Array{}),
         residual(op.residual ? *op.residual : Array{});
     if (op.residual) residual.read(*op.residual);
@@ -192,8 +192,8 @@ void kernel(On<Cpu>, Types<T>, const Convolution& op) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const ConvolutionDataGradient& op) {
   using namespace cpu_kernels;
-  const ConvolutionCall call(ConvolutionPass::data_gradient, op.params, op.dx, op.weight, op.dy);
-  if constexpr (is_half_v<T>) {
+  const ConvolutionCall call(detail::ConvolutionPass::data_gradient, op.params, op.dx, op.weight, op.dy);
+  if constexpr (detail::is_half_v<T>) {
     if (std::is_same_v<T, bfloat16> && !op.bias && run_convolution(call)) return;
     const AsFloat<T> dx(op.dx), dy(op.dy), weight(op.weight), bias(op.bias ? *op.bias : Array{});
     if (op.bias) bias.read(*op.bias);
@@ -210,11 +210,11 @@ void kernel(On<Cpu>, Types<T>, const ConvolutionDataGradient& op) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const ConvolutionWeightGradient& op) {
   using namespace cpu_kernels;
-  const ConvolutionCall call(ConvolutionPass::weight_gradient, op.params, op.x, op.dweight, op.dy);
+  const ConvolutionCall call(detail::ConvolutionPass::weight_gradient, op.params, op.x, op.dweight, op.dy);
   if (op.dbias) sum_channels<T>(*op.dbias, op.dy);
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
     if (run_convolution(call)) return;
-  if constexpr (is_half_v<T>) {
+  if constexpr (detail::is_half_v<T>) {
     const AsFloat<T> dweight(op.dweight), x(op.x), dy(op.dy);
     run<Cpu, float>(ConvolutionWeightGradient{op.params, dweight.array(), nullptr, x.read(op.x).array(), dy.read(op.dy).array()});
     dweight.write(op.dweight);

@@ -5,10 +5,10 @@
 namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups, bool any_order) {
-  Shape dims = a.shape();
+  detail::Shape dims = a.shape();
   Array dense = a;
-  set_channels_last_strides(dense);
-  Shape strides(dense.strides, dense.ndim);
+  detail::set_channels_last_strides(dense);
+  detail::Shape strides(dense.strides, dense.ndim);
   if (groups > 1) {
     dims = {groups, a.dims[0] / groups}, strides = {a.dims[0] / groups * strides[0], strides[0]};
     for (int i = 1; i < a.ndim; ++i) dims.push_back(a.dims[i]), strides.push_back(dense.strides[i]);
@@ -20,7 +20,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 [[gnu::noinline]] TERN_INLINE detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads) {
   detail::onednn::Key key('c', int(a.pass), int(a.x.dtype), a.params.dims, a.params.groups, a.bias != nullptr, threads);
   for (const Array* operand : {&a.x, &a.weight, &a.y}) key.add(operand->shape());
-  for (const Index* steps : {a.params.stride, a.params.padding, a.params.dilation}) key.add(Shape(steps, a.params.dims));
+  for (const Index* steps : {a.params.stride, a.params.padding, a.params.dilation}) key.add(detail::Shape(steps, a.params.dims));
   return key;
 }
 
@@ -31,12 +31,12 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
   const MemoryDesc weight = convolution_operand(a.weight, a.params.groups, true), bias(a.x.dtype, {a.y.dims[1]}, {1});
   const Attributes attributes{PostOps()};
   dnnl_primitive_desc_t hint = nullptr, desc = nullptr;
-  const auto describe = [&](ConvolutionPass pass, bool jit) {
+  const auto describe = [&](detail::ConvolutionPass pass, bool jit) {
     const Desc b = a.bias ? bias.get() : nullptr;
     return convolution_desc(pass, a.params, x.get(), weight.get(), b, y.get(), attributes, hint, jit);
   };
-  if (a.pass != ConvolutionPass::forward) hint = describe(ConvolutionPass::forward, false);
-  if (a.pass == ConvolutionPass::forward || hint) desc = describe(a.pass, is_for_jit(a));
+  if (a.pass != detail::ConvolutionPass::forward) hint = describe(detail::ConvolutionPass::forward, false);
+  if (a.pass == detail::ConvolutionPass::forward || hint) desc = describe(a.pass, is_for_jit(a));
   if (hint) dnnl_primitive_desc_destroy(hint);
   if (!desc) return new Primitive(key, nullptr, {});
   const ConvolutionArguments numbers(a.pass);
@@ -53,14 +53,14 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
   const detail::onednn::MemoryDesc outer = convolution_operand(a.weight, a.params.groups, false);
   const detail::onednn::Desc order = inner(primitive, a);
   if (detail::onednn::same(order, outer.get())) return new detail::onednn::Primitive(key, nullptr, {});
-  return a.pass == ConvolutionPass::weight_gradient ? detail::onednn::make_reorder(key, order, outer.get())
+  return a.pass == detail::ConvolutionPass::weight_gradient ? detail::onednn::make_reorder(key, order, outer.get())
                                          : detail::onednn::make_reorder(key, outer.get(), order);
 }
 
 [[gnu::noinline]] TERN_INLINE Array images_of(const Array& batch, Index first, Index count) {
   Array some = batch;
   const Index image = batch.numel / batch.dims[0];
-  some.data += first * image * Index(size_of(batch.dtype));
+  some.data += first * image * Index(detail::size_of(batch.dtype));
   some.dims[0] = count, some.numel = count * image;
   return some;
 }
@@ -68,7 +68,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 [[gnu::noinline]] TERN_INLINE Index images_at_once(const ConvolutionCall& a) {
   const Index batch = a.y.dims[0];
   if (!a.ends()) return batch;
-  Index count = std::max<Index>(1, batch * (Index(4) << 20) / (a.y.numel * size_of(a.y.dtype)));
+  Index count = std::max<Index>(1, batch * (Index(4) << 20) / (a.y.numel * detail::size_of(a.y.dtype)));
   count = std::min(count, batch);
   while (batch % count != 0) --count;
   return count;
@@ -77,7 +77,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 [[gnu::noinline]] TERN_INLINE bool run_primitive(const ConvolutionCall& a) {
   using namespace detail::onednn;
   const Index count = images_at_once(a), work = a.y.numel / a.y.dims[1] * a.weight.numel;
-  const ThreadLease lease(work <= serial_convolution ? 1 : num_threads());
+  const detail::ThreadLease lease(work <= serial_convolution ? 1 : get_num_threads());
   Array x = images_of(a.x, 0, count), y = images_of(a.y, 0, count);
   const ConvolutionCall part(a.pass, a.params, x, a.weight, y, a.bias);
   const Key key = convolution_key(part, lease.count());
@@ -109,7 +109,7 @@ TERN_INLINE bool is_for_winograd(const ConvolutionCall& a) {
   const double pixels = double(a.y.numel / out), tiles = double(winograd::TiledConvolution(a.x, a.y, 0, 0).count());
   const double products = double(in) * double(out), channels = double(in + out);
   if (narrow && detail::onednn::has_amx()) return false;
-  const double direct = !narrow ? 1 : a.pass == ConvolutionPass::weight_gradient ? 0.8 : 0.58, weights = narrow ? 40 : 25;
+  const double direct = !narrow ? 1 : a.pass == detail::ConvolutionPass::weight_gradient ? 0.8 : 0.58, weights = narrow ? 40 : 25;
   return direct * 9 * pixels * products > 36 * ((1.15 * tiles + weights) * products + 18 * tiles * channels);
 }
 
@@ -118,22 +118,22 @@ TERN_INLINE bool is_for_loops(const ConvolutionCall& a) {
   const Index in = a.x.dims[1], out = a.y.dims[1], pixels = a.y.numel / out, weights = a.weight.numel;
   const bool avx2 = !detail::onednn::uses(dnnl_cpu_isa_avx512_core);
   if (a.pointwise()) {
-    if (avx2) return a.pass == ConvolutionPass::weight_gradient && weights >= 1 << 18 && pixels <= 2048;
-    if (a.pass == ConvolutionPass::forward) return pixels <= 1024 || in < 48;
-    return a.pass == ConvolutionPass::data_gradient || weights >= 2048;
+    if (avx2) return a.pass == detail::ConvolutionPass::weight_gradient && weights >= 1 << 18 && pixels <= 2048;
+    if (a.pass == detail::ConvolutionPass::forward) return pixels <= 1024 || in < 48;
+    return a.pass == detail::ConvolutionPass::data_gradient || weights >= 2048;
   }
-  if (a.pass == ConvolutionPass::data_gradient) return false;
+  if (a.pass == detail::ConvolutionPass::data_gradient) return false;
   if (pixels <= 4 * a.y.dims[0]) return weights > in * out;
   if (a.params.stride[0] == 1) return false;
-  return a.pass == ConvolutionPass::forward && !avx2 ? pixels <= 1024 && weights >= 1 << 19 : std::min(in, out) >= 128;
+  return a.pass == detail::ConvolutionPass::forward && !avx2 ? pixels <= 1024 && weights >= 1 << 19 : std::min(in, out) >= 128;
 }
 
 [[gnu::noinline]] TERN_INLINE void run_winograd(const ConvolutionCall& a) {
   if (a.x.dtype == DType::float32) return run_winograd<float>(a, a.weight.as<float>());
   const AsFloat<bfloat16> weight(a.weight);
-  if (a.pass != ConvolutionPass::weight_gradient) weight.read(a.weight);
+  if (a.pass != detail::ConvolutionPass::weight_gradient) weight.read(a.weight);
   run_winograd<bfloat16>(a, weight.array().as<float>());
-  if (a.pass == ConvolutionPass::weight_gradient) weight.write(a.weight);
+  if (a.pass == detail::ConvolutionPass::weight_gradient) weight.write(a.weight);
 }
 
 [[gnu::noinline]] TERN_INLINE bool run_convolution(const ConvolutionCall& a) {

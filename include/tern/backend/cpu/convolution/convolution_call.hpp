@@ -12,14 +12,14 @@ namespace cpu_kernels {
 /// A convolution. The pass writes one of x, weight and y and reads the others. bias and residual may be null. For
 /// missing dimensions, sizes and strides are 1.
 struct TERN_API ConvolutionCall {
-  ConvolutionPass pass;
+  detail::ConvolutionPass pass;
   ConvParams params;
   const Array &x, &weight, &y;
   const Array *bias, *residual;
   bool relu;
   Index in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1};
 
-  ConvolutionCall(ConvolutionPass p, const ConvParams& how, const Array& input, const Array& weights, const Array& output,
+  ConvolutionCall(detail::ConvolutionPass p, const ConvParams& how, const Array& input, const Array& weights, const Array& output,
                   const Array* shift = nullptr, const Array* added = nullptr, bool cut = false);
   Index images() const { return x.dims[0]; }
   Index channels() const { return x.dims[1]; }

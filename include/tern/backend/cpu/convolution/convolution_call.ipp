@@ -4,7 +4,7 @@
 
 namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 
-[[gnu::noinline]] TERN_INLINE ConvolutionCall::ConvolutionCall(ConvolutionPass p, const ConvParams& how, const Array& input, const Array& weights,
+[[gnu::noinline]] TERN_INLINE ConvolutionCall::ConvolutionCall(detail::ConvolutionPass p, const ConvParams& how, const Array& input, const Array& weights,
                                                              const Array& output, const Array* shift, const Array* added, bool cut)
     : pass(p), params(how), x(input), weight(weights), y(output), bias(shift), residual(added), relu(cut) {
   for (int i = 0; i < params.dims; ++i) in[i] = x.dims[2 + i], out[i] = y.dims[2 + i], kernel[i] = weight.dims[2 + i];

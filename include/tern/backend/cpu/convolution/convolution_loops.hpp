@@ -37,7 +37,7 @@ void each_tap(const ConvolutionCall& a, Index pixel, const F& f) {
 template <class T>
 [[gnu::noinline]] void gather_windows(const ConvolutionCall& a, const T* x, Index first, Index count, T* rows) {
   const Index length = a.group_in(), depth = a.depth(), channels = a.channels();
-  parallel_for(count, std::max<Index>(1, 16384 / depth), [&](Index begin, Index end) {
+  detail::parallel_for(count, std::max<Index>(1, 16384 / depth), [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       T* to = rows + i * depth;
       each_tap(a, first + i, [&](Index pixel) {
@@ -120,7 +120,7 @@ template <class T>
       product(group, first, count, dx + first * channels + group * depth, channels);
     });
   std::fill_n(dx, a.images() * a.in_pixels() * channels, T(0));
-  parallel_for(a.images(), 1, [&](Index begin, Index end) {
+  detail::parallel_for(a.images(), 1, [&](Index begin, Index end) {
     const Workspace<T> rows(std::min(rows_at_once(a), pixels) * depth);
     for (Index image = begin; image < end; ++image)
       each_run(a, image * pixels, pixels, [&](Index group, Index first, Index count) {

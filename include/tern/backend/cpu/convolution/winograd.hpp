@@ -20,7 +20,7 @@ namespace backend {
 namespace cpu_kernels {
 namespace winograd {
 
-using V = expr::packet_t<float>;
+using V = detail::expr::packet_t<float>;
 inline constexpr int points = 36;
 /// The register tile of a product: `strip` channels by `rows` Winograd tiles.
 inline constexpr Index strip = 2 * V::size;
@@ -59,7 +59,7 @@ inline constexpr float at_0 = float(divisor_at_0), at_alpha = float(divisor_at_a
 
 /// G, for weights. In double, so that a point's weight is rounded once: all images and pixels would share its error.
 struct WeightTransform {
-  using Double = expr::packet_t<double>;
+  using Double = detail::expr::packet_t<double>;
   static constexpr int from = 3, to = 6;
   [[gnu::always_inline]] static void apply(const Double* w, Double* p) {
     constexpr double a = divisor_at_alpha, b = divisor_at_beta;
@@ -180,7 +180,7 @@ template <class M, class T>
       for (int j = M::from - 4; j < M::from; ++j) __builtin_prefetch(square.pixel[i][j] + c + ahead);
     float* const at = to + (strips ? first * count + tile * width + c - first : tile * channels + c);
     on_both_sides<M>(
-        [&](int i, int j) __attribute__((always_inline)) { return expr::load_as<V>(square.pixel[i][j] + c); },
+        [&](int i, int j) __attribute__((always_inline)) { return detail::expr::load_as<V>(square.pixel[i][j] + c); },
         [&](int i, int j, V v) __attribute__((always_inline)) { v.store(at + (6 * i + j) * next); });
   }
 }
@@ -241,15 +241,15 @@ template <class T>
   const Index down = s.out_size[0] - top, across = s.out_size[1] - left;
   const V least(added.relu ? 0 : -__builtin_inff());
   for (Index k = 0; k < s.out; k += V::size) {
-    const V shift = added.bias ? expr::load_as<V>(added.bias + k) : V(0);
+    const V shift = added.bias ? detail::expr::load_as<V>(added.bias + k) : V(0);
     on_both_sides<OutputTransform>(
         [&](int i, int j) __attribute__((always_inline)) { return V::load(row + (6 * i + j) * next + k); },
         [&](int i, int j, V v) __attribute__((always_inline)) {
           if (i >= down || j >= across) return;
           const Index at = first + (i * s.out_size[1] + j) * s.out + k;
           v += shift;
-          if (added.residual) v += expr::load_as<V>(added.residual + at);
-          expr::store_as<T>(y + at, where(v < least, least, v));
+          if (added.residual) v += detail::expr::load_as<V>(added.residual + at);
+          detail::expr::store_as<T>(y + at, where(v < least, least, v));
         });
   }
 }
@@ -259,7 +259,7 @@ template <class T>
 [[gnu::noinline]] void convolve(const TiledConvolution& s, T* y, const T* x, const float* weights, const Added<T>& added) {
   const Index all = s.count(), at_once = tiles_at_once(s);
   const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out), next_weights = plane(s.in, s.out);
-  parallel_for(all, at_once, [&](Index begin, Index end) {
+  detail::parallel_for(all, at_once, [&](Index begin, Index end) {
     const Workspace<float> scratch(points * (next_in + next_out));
     float *const from = scratch.get(), *const to = from + points * next_in;
     const Workspace<T> zeros(s.in);
@@ -293,7 +293,7 @@ template <class T>
   std::fill_n(zeros.get(), std::max(s.in, s.out), T(0));
   for (Index at = first; at < last; at += at_once) {
     const Index count = std::min(at_once, last - at);
-    parallel_for(count, 4, [&](Index begin, Index end) {
+    detail::parallel_for(count, 4, [&](Index begin, Index end) {
       for (Index t = begin; t < end; ++t) {
         to_points<InputTransform, T>({x, s.in, s.size, s.tiles, at + t, s.padding[0], s.padding[1], zeros.get()}, s.in, t,
                              count, true, windows);
@@ -301,7 +301,7 @@ template <class T>
                                      false, slopes);
       }
     });
-    parallel_for(points, 1, [&](Index begin, Index end) {
+    detail::parallel_for(points, 1, [&](Index begin, Index end) {
       for (Index p = begin; p < end; ++p) {
         const float *const a = slopes + p * plane(count, s.out), *const b = windows + p * plane(count, s.in);
         (at == first ? multiply<false> : multiply<true>)(s.out, s.in, count, a, 1, s.out, b,
@@ -325,11 +325,11 @@ template <class T>
 [[gnu::noinline]] void convolve_weight_gradient(const TiledConvolution& s, float* dw, const T* x, const T* dy) {
   const Index all = s.count(), parts = parts_of_sums(s), next = plane(s.out, s.in), next_part = points * next;
   const Workspace<float> sums(parts * next_part);
-  parallel_for(parts, 1, [&](Index begin, Index end) {
+  detail::parallel_for(parts, 1, [&](Index begin, Index end) {
     for (Index part = begin; part < end; ++part)
       sum_tiles(s, all * part / parts, all * (part + 1) / parts, x, dy, sums.get() + part * next_part);
   });
-  parallel_for(s.out, std::max<Index>(1, 4096 / s.in), [&](Index begin, Index end) {
+  detail::parallel_for(s.out, std::max<Index>(1, 4096 / s.in), [&](Index begin, Index end) {
     for (Index k = begin; k < end; ++k)
       for (Index c = 0; c < s.in; c += V::size)
         on_both_sides<WeightGradientTransform>(

@@ -8,7 +8,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
   using Double = WeightTransform::Double;
   constexpr Index block = 64;
   const Index blocks = (in + block - 1) / block, next = plane(in, out);
-  parallel_for((out + strip - 1) / strip * blocks, 1, [&](Index begin, Index end) {
+  detail::parallel_for((out + strip - 1) / strip * blocks, 1, [&](Index begin, Index end) {
     const Workspace<float> scratch(9 * block * strip);
     for (Index task = begin; task < end; ++task) {
       const Index k = task / blocks * strip, c = task % blocks * block;
@@ -20,10 +20,10 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
       for (Index at = 0; at < depth * width; at += Double::size)
         on_both_sides<WeightTransform, Double>(
             [&](int i, int j) __attribute__((always_inline)) {
-              return expr::load_as<Double>(scratch.get() + (3 * i + j) * depth * width + at);
+              return detail::expr::load_as<Double>(scratch.get() + (3 * i + j) * depth * width + at);
             },
             [&](int i, int j, Double v) __attribute__((always_inline)) {
-              expr::store_as(to + (6 * i + j) * next + k * in + c * width + at, v);
+              detail::expr::store_as(to + (6 * i + j) * next + k * in + c * width + at, v);
             });
     }
   });
@@ -32,16 +32,16 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
 [[gnu::noinline]] TERN_INLINE void turned_weights_to_points(Index in, Index out, const float* w, float* to) {
   using Double = WeightTransform::Double;
   const Index next = plane(out, in);
-  parallel_for(out, std::max<Index>(1, 4096 / in), [&](Index begin, Index end) {
+  detail::parallel_for(out, std::max<Index>(1, 4096 / in), [&](Index begin, Index end) {
     for (Index k = begin; k < end; ++k)
       for (Index c = 0; c < in; c += Double::size) {
         const Index first = c - c % strip, width = std::min(strip, in - first);
         on_both_sides<WeightTransform, Double>(
             [&](int i, int j) __attribute__((always_inline)) {
-              return expr::load_as<Double>(w + (k * 9 + 8 - 3 * i - j) * in + c);
+              return detail::expr::load_as<Double>(w + (k * 9 + 8 - 3 * i - j) * in + c);
             },
             [&](int i, int j, Double v) __attribute__((always_inline)) {
-              expr::store_as(to + (6 * i + j) * next + first * out + k * width + c - first, v);
+              detail::expr::store_as(to + (6 * i + j) * next + first * out + k * width + c - first, v);
             });
       }
   });
@@ -49,7 +49,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
 
 [[gnu::noinline]] TERN_INLINE Index tiles_at_once(const TiledConvolution& s) {
   const Index fit = (Index(1) << 19) / Index(sizeof(float) * points * (s.in + s.out));
-  const Index share = (s.count() + num_threads() - 1) / num_threads();
+  const Index share = (s.count() + get_num_threads() - 1) / get_num_threads();
   return (std::max<Index>(1, std::min({std::max<Index>(fit, 32), Index(96), share})) + rows - 1) / rows * rows;
 }
 

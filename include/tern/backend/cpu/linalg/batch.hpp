@@ -21,8 +21,8 @@ T* matrix(const Array& a, Index i) {
 /// f(i) for each matrix of a batch. One matrix is one thread's work; `work` is the number of its multiplications.
 template <class F>
 void for_each_matrix(const Array& batch, Index work, const F& f) {
-  parallel_for(matrix_count(batch), std::max<Index>(1, 65536 / (work + 1)), [&](Index begin, Index end) {
-    const SerialRegion alone;
+  detail::parallel_for(matrix_count(batch), std::max<Index>(1, 65536 / (work + 1)), [&](Index begin, Index end) {
+    const detail::SerialRegion alone;
     for (Index i = begin; i < end; ++i) f(i);
   });
 }

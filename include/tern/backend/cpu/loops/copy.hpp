@@ -55,8 +55,8 @@ inline void end_stream() {}
 
 /// True if it pays to write the array past the caches, and it starts at a whole packet.
 inline bool can_stream_to(const Array& out) {
-  return can_stream && out.numel * size_of(out.dtype) >= streamed_bytes &&
-         reinterpret_cast<std::uintptr_t>(out.data) % expr::packet_bytes == 0;
+  return can_stream && out.numel * detail::size_of(out.dtype) >= streamed_bytes &&
+         reinterpret_cast<std::uintptr_t>(out.data) % detail::expr::packet_bytes == 0;
 }
 
 /// Copies n bytes past the caches. The destination starts at a whole packet. Call end_stream later.
@@ -109,11 +109,11 @@ template <class V, bool streamed, std::size_t... i>
 template <int bytes, bool streamed>
 void copy_transposed(char* to, const char* from, const CopyBlock& b) {
   using Word = std::conditional_t<bytes == 8, std::int64_t, std::int32_t>;
-  constexpr int n = expr::packet_bytes / bytes;
+  constexpr int n = detail::expr::packet_bytes / bytes;
   const Index rows = b.rows - b.rows % n, columns = b.columns - b.columns % n;
   for (Index i = 0; i < rows; i += n)
     for (Index j = 0; j < columns; j += n)
-      transpose_square<expr::vector_t<Word, n>, streamed>(to + i * b.to_row + j * bytes, b.to_row,
+      transpose_square<detail::expr::vector_t<Word, n>, streamed>(to + i * b.to_row + j * bytes, b.to_row,
                                                           from + i * bytes + j * b.from_column, b.from_column,
                                                           std::make_index_sequence<n>());
   CopyBlock rest = b;
@@ -127,7 +127,7 @@ void copy_transposed(char* to, const char* from, const CopyBlock& b) {
 
 /// The loops of a copy, at least two, with out's smallest stride innermost. Strides are in bytes, for the operands `to`
 /// and `from`.
-struct TERN_API CopyLoops : LoopNest {
+struct TERN_API CopyLoops : detail::LoopNest {
   enum { to, from };
 
   CopyLoops(const Array& out, const Array& in, int out_bytes, int in_bytes);

@@ -5,7 +5,7 @@
 namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 
 TERN_INLINE void stream_run(char* to, const char* from, Index n) {
-  using Vector = expr::vector_t<std::int32_t, expr::packet_bytes / 4>;
+  using Vector = detail::expr::vector_t<std::int32_t, detail::expr::packet_bytes / 4>;
   Index at = 0;
   for (; at + Index(sizeof(Vector)) <= n; at += sizeof(Vector)) {
     Vector words;
@@ -24,8 +24,8 @@ TERN_INLINE void copy_splat(char* to, const char* from, const CopyBlock& b) {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE CopyLoops::CopyLoops(const Array& out, const Array& in, int out_bytes, int in_bytes) : LoopNest(2) {
-  int order[max_dims], used = 0;
+[[gnu::noinline]] TERN_INLINE CopyLoops::CopyLoops(const Array& out, const Array& in, int out_bytes, int in_bytes) : detail::LoopNest(2) {
+  int order[detail::max_dims], used = 0;
   for (int i = 0; i < out.ndim; ++i) {
     if (out.dims[i] == 1) continue;
     int at = used++;
@@ -34,7 +34,7 @@ TERN_INLINE void copy_splat(char* to, const char* from, const CopyBlock& b) {
   }
   for (int k = 0; k < used; ++k) {
     const int i = order[k];
-    const Index strides[] = {out.strides[i] * out_bytes, broadcast_stride(in, i, out.ndim) * in_bytes};
+    const Index strides[] = {out.strides[i] * out_bytes, detail::broadcast_stride(in, i, out.ndim) * in_bytes};
     append(out.dims[i], strides);
   }
   deepen(2);
@@ -48,7 +48,7 @@ TERN_INLINE void copy_splat(char* to, const char* from, const CopyBlock& b) {
   Index count = row_blocks * column_blocks;
   for (int i = 0; i < r; ++i) count *= loops.size(i);
   const Index block_bytes = std::min(rows, height) * std::min(columns, width) * bytes;
-  parallel_for(count, (Index(1) << 17) / block_bytes + 1, [&](Index first, Index last) {
+  detail::parallel_for(count, (Index(1) << 17) / block_bytes + 1, [&](Index first, Index last) {
     for (Index item = first; item < last; ++item) {
       const Index column = item % column_blocks * columns, row = item / column_blocks % row_blocks * rows;
       const CopyBlock block{std::min(rows, height - row),      std::min(columns, width - column),
@@ -68,7 +68,7 @@ namespace tern::inline TERN_BUILD::backend {
 [[gnu::noinline]] TERN_INLINE void kernel(On<Cpu>, Types<>, const Copy& op) {
   const Array &out = op.out, &in = op.in;
   if (out.numel == 0) return;
-  const int bytes = size_of(out.dtype);
+  const int bytes = detail::size_of(out.dtype);
   using cpu_kernels::CopyLoops;
   CopyLoops loops(out, in, bytes, bytes);
   const int c = loops.depth() - 1;
@@ -86,7 +86,7 @@ namespace tern::inline TERN_BUILD::backend {
   loops.move_inward(rows, c - 1);
   const bool dense = loops.stride(c, CopyLoops::to) == bytes;
   bool streamed = cpu_kernels::can_stream_to(out);
-  for (int i = 0; i < c; ++i) streamed = streamed && loops.stride(i, CopyLoops::to) % expr::packet_bytes == 0;
+  for (int i = 0; i < c; ++i) streamed = streamed && loops.stride(i, CopyLoops::to) % detail::expr::packet_bytes == 0;
   if (dense && from(c) == bytes) {
     const Index columns = std::min(loops.size(c), (Index(1) << 18) / bytes);
     const cpu_kernels::CopyLoop loop = streamed ? &cpu_kernels::stream_runs : &cpu_kernels::copy_runs;

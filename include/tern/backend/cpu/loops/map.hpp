@@ -42,7 +42,7 @@ struct MapLoop<V, F, Out, std::index_sequence<I...>, In...> {
     auto* o = reinterpret_cast<Out*>(out);
     const char* p[] = {in[I]..., nullptr};
     for (Index i = 0; i < n; i += V::size) {
-      expr::store_as<Out>(o + i, f(expr::load_as<V>(reinterpret_cast<const In*>(p[I]))...));
+      detail::expr::store_as<Out>(o + i, f(detail::expr::load_as<V>(reinterpret_cast<const In*>(p[I]))...));
       ((p[I] += step[I]), ...);
     }
   }
@@ -67,18 +67,18 @@ class TERN_API StridedMap {
 
   /// Computes rows [first, last) of the innermost dimension.
   void run(Index first, Index last) const {
-    Odometer offsets(loops_, loops_.depth() - 1, first);
+    detail::Odometer offsets(loops_, loops_.depth() - 1, first);
     for (Index row = first; row < last; ++row, offsets.step()) run_row(offsets);
   }
 
  private:
   static constexpr Index tile = 256;
 
-  void run_row(const Odometer& offsets) const;
+  void run_row(const detail::Odometer& offsets) const;
 
   const MapKernel& kernel_;
   const void* f_;
-  LoopNest loops_;  // in bytes, for each input, then the output
+  detail::LoopNest loops_;  // in bytes, for each input, then the output
   const char* base_[max_inputs];
   char* out_;
   Index rows_;
@@ -97,7 +97,7 @@ TERN_API void run_map(const MapKernel& kernel, const void* f, const Array& out, 
 /// The packet type for operands of these types. The first type that is not bool decides.
 template <class First, class... Rest>
 struct MapPacket {
-  using type = expr::packet_t<First>;
+  using type = detail::expr::packet_t<First>;
 };
 template <class Second, class... Rest>
 struct MapPacket<bool, Second, Rest...> : MapPacket<Second, Rest...> {};

@@ -48,7 +48,7 @@ TERN_INLINE StridedMap::StridedMap(const MapKernel& kernel, const void* f, const
     : kernel_(kernel), f_(f), loops_(kernel.inputs + 1) {
   for (int i = 0; i < out.ndim; ++i) {
     Index strides[max_inputs + 1];
-    for (int k = 0; k < kernel.inputs; ++k) strides[k] = broadcast_stride(*in[k], i, out.ndim) * kernel.in_bytes[k];
+    for (int k = 0; k < kernel.inputs; ++k) strides[k] = detail::broadcast_stride(*in[k], i, out.ndim) * kernel.in_bytes[k];
     strides[kernel.inputs] = out.strides[i] * kernel.out_bytes;
     loops_.append(out.dims[i], strides);
   }
@@ -58,7 +58,7 @@ TERN_INLINE StridedMap::StridedMap(const MapKernel& kernel, const void* f, const
   rows_ = out.numel / row_length();
 }
 
-TERN_INLINE void StridedMap::run_row(const Odometer& offsets) const {
+TERN_INLINE void StridedMap::run_row(const detail::Odometer& offsets) const {
   alignas(64) char buffer[max_inputs][tile * 8], result[tile * 8];
   const Index* const strides = loops_.strides(loops_.depth() - 1);
   const Index length = row_length(), out_stride = strides[kernel_.inputs];
@@ -86,14 +86,14 @@ TERN_INLINE void StridedMap::run_row(const Odometer& offsets) const {
   if (out.numel == 0) return;
   const StridedMap map(kernel, f, out, in);
   const Index grain = parallel_grain / map.row_length() + 1;
-  parallel_for(map.rows(), grain, [&](Index first, Index last) { map.run(first, last); });
+  detail::parallel_for(map.rows(), grain, [&](Index first, Index last) { map.run(first, last); });
 }
 
 [[gnu::noinline]] TERN_INLINE void run_parallel(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step,
                                                 Index n) {
   // All threads but the last get whole packets, so the result does not depend on the number of threads.
   const Index packets = (n + kernel.packet - 1) / kernel.packet;
-  parallel_for(packets, parallel_grain / kernel.packet, [&](Index first, Index last) {
+  detail::parallel_for(packets, parallel_grain / kernel.packet, [&](Index first, Index last) {
     const char* p[max_inputs];
     for (int k = 0; k < kernel.inputs; ++k) p[k] = in[k] + first * step[k];
     const Index begin = first * kernel.packet, end = last * kernel.packet < n ? last * kernel.packet : n;
@@ -109,7 +109,7 @@ TERN_INLINE bool same_strides(const Array& a, const Array& b) {
 }
 
 [[gnu::noinline]] TERN_INLINE void run_map(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in) {
-  if (!out.contiguous && !is_dense(out)) return run_strided(kernel, f, out, in);
+  if (!out.contiguous && !detail::is_dense(out)) return run_strided(kernel, f, out, in);
   const char* p[max_inputs];
   int step[max_inputs];
   alignas(64) char one[max_inputs][max_packet * 8];

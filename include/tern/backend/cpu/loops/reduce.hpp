@@ -26,7 +26,7 @@ template <class R, class V> typename V::value_type fold_lanes(V v) {
   } else {
     for (int width = V::size / 2; width; width /= 2)
       for (int k = 0; k < width; ++k) {
-        using One = expr::Lanes<typename V::value_type, 1>;
+        using One = detail::expr::Lanes<typename V::value_type, 1>;
         v.v[k] = R::combine(One(v.v[k]), One(v.v[k + width])).v[0];
       }
     return v.v[0];
@@ -58,7 +58,7 @@ struct ReduceLoop<V, R, F, std::index_sequence<I...>, In...> {
   using T = typename V::value_type;
 
   static V value(const F& f, const char* const* p, const Index* offset) {
-    return f(expr::load_as<V>(reinterpret_cast<const In*>(p[I] + offset[I]))...);
+    return f(detail::expr::load_as<V>(reinterpret_cast<const In*>(p[I] + offset[I]))...);
   }
 
   /// The same, with a prefetch. The processor's own prefetching ends at a page's end, so it would wait at the beginning
@@ -137,10 +137,10 @@ template <class V, class Out, class G> void reduce_finish(const void* closure, c
   const G& g = *static_cast<const G*>(closure);
   const auto* a = reinterpret_cast<const typename V::value_type*>(acc);
   Out* o = reinterpret_cast<Out*>(out);
-  for (; n >= V::size; n -= V::size, a += V::size, o += V::size) expr::store_as<Out>(o, g(V::load(a)));
+  for (; n >= V::size; n -= V::size, a += V::size, o += V::size) detail::expr::store_as<Out>(o, g(V::load(a)));
   if (n == 0) return;
   Out last[V::size];
-  expr::store_as<Out>(last, g(V::load(a)));
+  detail::expr::store_as<Out>(last, g(V::load(a)));
   for (Index i = 0; i < n; ++i) o[i] = last[i];
 }
 
@@ -149,7 +149,7 @@ template <class V, class Out, class G> void reduce_finish(const void* closure, c
 template <class C, class Out, class... In, class R, class F, class G>
 void kernel(On<Cpu>, Types<C, Out, In...>, const Reduce<R, F, G>& op) {
   static_assert(sizeof...(In) <= cpu_kernels::max_inputs);
-  using V = expr::packet_t<C>;
+  using V = detail::expr::packet_t<C>;
   using Combine = cpu_kernels::ReduceCombine<V, R>;
   using Loop = cpu_kernels::ReduceLoop<V, R, F, std::index_sequence_for<In...>, In...>;
   static constexpr cpu_kernels::ReduceKernel kernel{

@@ -31,10 +31,10 @@ struct ReduceKernel {
 
 /// The dimensions of a reduction in memory order. Neighbouring dimensions of one kind are merged if they are evenly
 /// spaced. Strides are in bytes, for each input, then the output.
-struct TERN_API ReduceLoops : LoopNest {
-  bool reduced[max_dims];
+struct TERN_API ReduceLoops : detail::LoopNest {
+  bool reduced[detail::max_dims];
 
-  ReduceLoops(const ReduceKernel& kernel, const Array* const* in, const Shape& shape, unsigned mask);
+  ReduceLoops(const ReduceKernel& kernel, const Array* const* in, const detail::Shape& shape, unsigned mask);
 
  private:
   /// True if a dimension with strides b belongs inside one with strides a. The first input that has both decides.
@@ -51,7 +51,7 @@ struct TERN_API ReduceLoops : LoopNest {
 class TERN_API Reducer {
  public:
   /// f and g are the captures of the kernel's functions.
-  Reducer(const ReduceKernel& kernel, const void* f, const void* g, const Array& out, const Array* const* in, const Shape& shape,
+  Reducer(const ReduceKernel& kernel, const void* f, const void* g, const Array& out, const Array* const* in, const detail::Shape& shape,
           unsigned mask);
 
   void run() const;
@@ -119,14 +119,14 @@ class TERN_API Reducer {
   bool direct_;                  // true if every input is dense along the innermost dimension
   Index length_, column_[max_inputs + 1];
   int step_[max_inputs];
-  LoopNest kept_, reduced_;      // the loops outside the innermost dimension
+  detail::LoopNest kept_, reduced_;      // the loops outside the innermost dimension
   Index chunk_, chunks_;         // columns of a row in one item, and how many items a row has
   Index rows_, segments_;        // reduced rows in one item, and how many segments there are
   Index group_, blocks_;         // results in one item along rows, and how many blocks there are
 };
 
 TERN_API void run_reduce(const ReduceKernel& kernel, const void* f, const void* g, const Array& out, const Array* const* in,
-                         const Shape& shape, unsigned mask);
+                         const detail::Shape& shape, unsigned mask);
 
 }  // namespace backend::cpu_kernels
 }  // namespace tern

@@ -4,11 +4,11 @@
 
 namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 
-TERN_INLINE ReduceLoops::ReduceLoops(const ReduceKernel& kernel, const Array* const* in, const Shape& shape, unsigned mask) : LoopNest(kernel.inputs + 1) {
-  Index by[max_dims][max_inputs + 1], out_stride = kernel.out_bytes;
-  int order[max_dims], used = 0;  // from the innermost outwards
+TERN_INLINE ReduceLoops::ReduceLoops(const ReduceKernel& kernel, const Array* const* in, const detail::Shape& shape, unsigned mask) : detail::LoopNest(kernel.inputs + 1) {
+  Index by[detail::max_dims][max_inputs + 1], out_stride = kernel.out_bytes;
+  int order[detail::max_dims], used = 0;  // from the innermost outwards
   for (int i = shape.n; i-- > 0;) {
-    for (int k = 0; k < kernel.inputs; ++k) by[i][k] = broadcast_stride(*in[k], i, shape.n) * kernel.in_bytes[k];
+    for (int k = 0; k < kernel.inputs; ++k) by[i][k] = detail::broadcast_stride(*in[k], i, shape.n) * kernel.in_bytes[k];
     by[i][kernel.inputs] = mask >> i & 1 ? 0 : out_stride;
     if (!(mask >> i & 1)) out_stride *= shape.d[i];
     if (shape.d[i] == 1) continue;
@@ -28,7 +28,7 @@ TERN_INLINE ReduceLoops::ReduceLoops(const ReduceKernel& kernel, const Array* co
 }
 
 TERN_INLINE Reducer::Reducer(const ReduceKernel& kernel, const void* f, const void* g, const Array& out, const Array* const* in,
-                           const Shape& shape, unsigned mask)
+                           const detail::Shape& shape, unsigned mask)
     : kernel_(kernel), f_(f), g_(g), out_(out.data), kept_(kernel.inputs + 1), reduced_(kernel.inputs + 1) {
   const ReduceLoops all(kernel, in, shape, mask);
   const int last = all.depth() - 1;
@@ -63,7 +63,7 @@ TERN_INLINE void Reducer::run() const {
   const Index block = along_ ? group_ * kernel_.packet : packets(chunk_), bytes = block * kernel_.acc_bytes;
   const Index work = group_ * chunk_ * std::min(rows_, reduced_.count()), grain = 2 * segment / work + 1;
   if (segments_ == 1) {
-    parallel_for(blocks_, grain, [this](Index first, Index last) {
+    detail::parallel_for(blocks_, grain, [this](Index first, Index last) {
       alignas(64) char acc[acc_bytes];
       for (Index b = first; b < last; ++b) {
         reduce(acc, b, 0);
@@ -74,7 +74,7 @@ TERN_INLINE void Reducer::run() const {
   }
   const Workspace<char> scratch(segments_ * blocks_ * bytes);
   char* const acc = scratch.get();
-  parallel_for(segments_ * blocks_, grain, [=, this](Index first, Index last) {
+  detail::parallel_for(segments_ * blocks_, grain, [=, this](Index first, Index last) {
     for (Index item = first; item < last; ++item) reduce(acc + item * bytes, item % blocks_, item / blocks_);
   });
   // Added up as a tree, so that rounding errors grow only with the logarithm of the number of sums.
@@ -196,7 +196,7 @@ TERN_INLINE void Reducer::scatter(Index first, Index count, const char* result) 
 }
 
 [[gnu::noinline]] TERN_INLINE void run_reduce(const ReduceKernel& kernel, const void* f, const void* g, const Array& out,
-                                              const Array* const* in, const Shape& shape, unsigned mask) {
+                                              const Array* const* in, const detail::Shape& shape, unsigned mask) {
   if (out.numel == 0) return;
   if (shape.numel() != 0) return Reducer(kernel, f, g, out, in, shape, mask).run();
   alignas(64) char acc[max_packet * 8];

@@ -25,7 +25,7 @@ struct SlopesOf<V, F, std::index_sequence<I...>> {
   static void run(const void* closure, char* const* to, const char* const* in, Index n) {
     const F& f = *static_cast<const F*>(closure);
     for (Index i = 0; i < n; i += V::size) {
-      const auto y = expr::value_and_slopes(f, std::index_sequence<I...>(),
+      const auto y = detail::expr::value_and_slopes(f, std::index_sequence<I...>(),
                                             V::load(reinterpret_cast<const T*>(in[I]) + i)...);
       y.v.store(reinterpret_cast<T*>(to[0]) + i);
       store(y.d, to + 1, i);
@@ -34,7 +34,7 @@ struct SlopesOf<V, F, std::index_sequence<I...>> {
 
  private:
   template <int n>
-  [[gnu::always_inline]] static void store(const expr::Tangents<V, n>& slopes, char* const* to, Index i) {
+  [[gnu::always_inline]] static void store(const detail::expr::Tangents<V, n>& slopes, char* const* to, Index i) {
     if constexpr (n > 0) {
       if (*to) slopes.first.store(reinterpret_cast<T*>(*to) + i);
       store(slopes.rest, to + 1, i);
@@ -49,7 +49,7 @@ TERN_API void run_slopes(const SlopesKernel& kernel, const void* f, const Array&
 
 template <std::floating_point T, std::same_as<T>... Rest, class F>
 void kernel(On<Cpu>, Types<T, Rest...>, const MapWithSlopes<F>& op) {
-  using V = expr::packet_t<T>;
+  using V = detail::expr::packet_t<T>;
   using Loop = cpu_kernels::SlopesOf<V, F, std::make_index_sequence<1 + sizeof...(Rest)>>;
   static constexpr cpu_kernels::SlopesKernel kernel{&Loop::run, V::size, int(1 + sizeof...(Rest)), int(sizeof(T))};
   cpu_kernels::run_slopes(kernel, &op.f, op.out, op.slopes, op.in);

@@ -7,7 +7,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 [[gnu::noinline]] TERN_INLINE void run_slopes(const SlopesKernel& kernel, const void* f, const Array& out,
                                               const Array* const* slopes, const Array* const* in) {
   const Index n = out.numel, packets = (n + kernel.packet - 1) / kernel.packet, bytes = kernel.bytes;
-  parallel_for(packets, parallel_grain / kernel.packet, [&](Index first, Index last) {
+  detail::parallel_for(packets, parallel_grain / kernel.packet, [&](Index first, Index last) {
     const Index begin = first * kernel.packet, end = last * kernel.packet < n ? last * kernel.packet : n;
     const Index rest = (end - begin) % kernel.packet, whole = end - begin - rest;
     char* to[max_inputs + 1] = {out.data + begin * bytes};

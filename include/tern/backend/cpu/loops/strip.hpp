@@ -50,14 +50,14 @@ template <class V, class T> [[gnu::noinline]] V load_buffered(const T* p, int la
 }
 template <class V, class T> [[gnu::noinline]] void store_buffered(T* p, int lanes, V v) {
   T values[V::size];
-  expr::store_as<T>(values, v);
+  detail::expr::store_as<T>(values, v);
   for (int i = 0; i < lanes; ++i) p[i] = values[i];
 }
 
 /// The first lanes from memory, the others with a given value.
 template <class V, class T>
 [[gnu::always_inline]] inline V load_lanes(const T* p, int lanes, typename V::value_type beyond) {
-  if (lanes == V::size) return expr::load_as<V>(p);
+  if (lanes == V::size) return detail::expr::load_as<V>(p);
   if constexpr (has_lane_masks<T>) {
     V v(beyond);
     asm("vmovups %1, %0%{%2%}" : "+v"(v.v) : "m"(*reinterpret_cast<const T(*)[V::size]>(p)), "Yk"(lane_mask(lanes)));
@@ -68,7 +68,7 @@ template <class V, class T>
 }
 
 template <class V, class T> [[gnu::always_inline]] inline void store_lanes(T* p, int lanes, V v) {
-  if (lanes == V::size) return expr::store_as<T>(p, v);
+  if (lanes == V::size) return detail::expr::store_as<T>(p, v);
   if constexpr (has_lane_masks<T>)
     asm("vmovups %1, %0%{%2%}" : "+m"(*reinterpret_cast<T(*)[V::size]>(p)) : "v"(v.v), "Yk"(lane_mask(lanes)));
   else
@@ -115,12 +115,12 @@ template <class V, class T> void transpose_out(T* to, const typename V::value_ty
 /// Calls on(strip, inputs, output, row) for every strip of dense tensors of one shape along a dimension, on all
 /// threads. row is the number of the strip's first row among outer x inner rows. The output may be null.
 template <class V, class T, std::size_t count, class On>
-void for_each_strip(const RowsAlong& shape, const On& on, T* out, const T* const (&in)[count]) {
+void for_each_strip(const detail::RowsAlong& shape, const On& on, T* out, const T* const (&in)[count]) {
   using C = typename V::value_type;
   const Index outer = shape.outer, n = shape.n, inner = shape.inner, grain = 8192 / (n + 1) + 1;
   if (n == 0) return;
   if (inner == 1 && n < short_strip) {
-    parallel_for((outer + V::size - 1) / V::size, grain / V::size + 1, [&](Index first, Index last) {
+    detail::parallel_for((outer + V::size - 1) / V::size, grain / V::size + 1, [&](Index first, Index last) {
       alignas(64) C buffer[count + 1][short_strip * V::size];
       const C* p[count];
       for (Index i = first; i < last; ++i) {
@@ -141,13 +141,13 @@ void for_each_strip(const RowsAlong& shape, const On& on, T* out, const T* const
     on(strip, p, out ? out + offset : out, row);
   };
   if (inner == 1) {
-    parallel_for(outer, grain, [&](Index first, Index last) {
+    detail::parallel_for(outer, grain, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) at(Strip<V>::along_row(n), i * n, i);
     });
     return;
   }
   const Index blocks = (inner + V::size - 1) / V::size;
-  parallel_for(outer * blocks, grain / V::size + 1, [&](Index first, Index last) {
+  detail::parallel_for(outer * blocks, grain / V::size + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i) {
       const Index column = i % blocks * V::size, lanes = std::min<Index>(V::size, inner - column);
       at(Strip<V>::across(n, inner, lanes, lanes < V::size ? 0 : n), i / blocks * n * inner + column,

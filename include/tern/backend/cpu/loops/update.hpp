@@ -16,7 +16,7 @@ struct UpdateLoop<V, F, std::index_sequence<I...>, T...> {
   static void run(const void* closure, char* const* arrays, Index n) {
     const F& f = *static_cast<const F*>(closure);
     for (Index i = 0; i < n; i += V::size) {
-      V v[] = {expr::load_as<V>(reinterpret_cast<const T*>(arrays[I]) + i)...};
+      V v[] = {detail::expr::load_as<V>(reinterpret_cast<const T*>(arrays[I]) + i)...};
       f(v[I]...);
       (store<T>(arrays[I], i, v[I]), ...);
     }
@@ -25,7 +25,7 @@ struct UpdateLoop<V, F, std::index_sequence<I...>, T...> {
  private:
   template <class U>
   static void store(char* array, Index i, const V& v) {
-    if constexpr (!std::is_const_v<U>) expr::store_as<U>(reinterpret_cast<U*>(array) + i, v);
+    if constexpr (!std::is_const_v<U>) detail::expr::store_as<U>(reinterpret_cast<U*>(array) + i, v);
   }
 };
 

@@ -22,7 +22,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
 }
 
 [[gnu::noinline]] TERN_INLINE void run_update(const UpdateKernel& kernel, char* const* arrays, Index n) {
-  parallel_for(n, 2 * parallel_grain, [&](Index first, Index last) { run_update_range(kernel, arrays, first, last); });
+  detail::parallel_for(n, 2 * parallel_grain, [&](Index first, Index last) { run_update_range(kernel, arrays, first, last); });
 }
 
 }  // namespace tern::backend::cpu_kernels

@@ -11,9 +11,9 @@ template <class T>
 class Workspace {
  public:
   explicit Workspace(Index n)
-      : class_(memory::class_of(sizeof(T) * std::size_t(n))),
-        data_(static_cast<T*>(memory::allocate(class_, sizeof(T) * std::size_t(n)))) {}
-  ~Workspace() { memory::deallocate(data_, class_); }
+      : class_(detail::memory::class_of(sizeof(T) * std::size_t(n))),
+        data_(static_cast<T*>(detail::memory::allocate(class_, sizeof(T) * std::size_t(n)))) {}
+  ~Workspace() { detail::memory::deallocate(data_, class_); }
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
   T* get() const { return data_; }

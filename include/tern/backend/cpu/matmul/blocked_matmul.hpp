@@ -28,12 +28,12 @@ inline Index strips_of(Index width, Index strip) { return (width + strip - 1) / 
 /// `to`, which is written later; so the last rows are not written here. Returns how many rows are.
 template <class T, int strip>
 Index pack_squares(Index depth, const T* from, Index across, sum_t<T>* to) {
-  constexpr Index n = expr::packet_bytes / Index(sizeof(T)), bytes = sizeof(T);
+  constexpr Index n = detail::expr::packet_bytes / Index(sizeof(T)), bytes = sizeof(T);
   using Word = std::conditional_t<bytes == 8, std::int64_t, std::int32_t>;
   Index l = 0;
   for (; l + n < depth; l += n)
     for (Index w = (strip - 1) / n * n; w >= 0; w -= n)
-      cpu_kernels::transpose_square<expr::vector_t<Word, n>, false>(
+      cpu_kernels::transpose_square<detail::expr::vector_t<Word, n>, false>(
           reinterpret_cast<char*>(to + l * strip + w), strip * bytes, reinterpret_cast<const char*>(from + w * across + l),
           across * bytes, std::make_index_sequence<n>());
   return l;
@@ -43,7 +43,7 @@ Index pack_squares(Index depth, const T* from, Index across, sum_t<T>* to) {
 /// zeros take the others' places.
 template <class T, int strip>
 [[gnu::noinline]] void pack_strip(Index depth, Index there, const T* from, Index down, Index across, sum_t<T>* to) {
-  constexpr Index square = expr::packet_bytes / Index(sizeof(T));
+  constexpr Index square = detail::expr::packet_bytes / Index(sizeof(T));
   Index l = 0;
   if constexpr (sizeof(T) == sizeof(sum_t<T>))
     if (across == 1 && there >= strip) {
@@ -141,10 +141,10 @@ inline Grid best_grid(Index high, Index wide, Index tile_rows, Index tile_column
 template <class T>
 void blocked_matmul(const MatrixProduct<T>& p) {
   using B = BlockSizes<T>;
-  const ThreadLease lease(p.m() * p.n() * p.k() <= serial_work ? 1 : num_threads());
+  const detail::ThreadLease lease(p.m() * p.n() * p.k() <= serial_work ? 1 : get_num_threads());
   const Index high = strips_of(p.m(), B::rows), wide = strips_of(p.n(), B::columns);
   const Grid g = best_grid(high, wide, B::rows, B::columns, lease.count());
-  parallel_for(g.down * g.across, 1, [&](Index first, Index last) {
+  detail::parallel_for(g.down * g.across, 1, [&](Index first, Index last) {
     for (Index t = first; t < last; ++t) {
       const Index row = t / g.across, column = t % g.across;
       const Index i = row * high / g.down * B::rows, j = column * wide / g.across * B::columns;

@@ -43,7 +43,7 @@ struct DenseCopy {
     const T* const from = f.data;
     float* const to = data.get();
     matrix = {to, f.rows, f.columns, transposed ? 1 : length, transposed ? length : 1};
-    parallel_for(lines, std::max<Index>(1, 16384 / length), [=](Index begin, Index end) {
+    detail::parallel_for(lines, std::max<Index>(1, 16384 / length), [=](Index begin, Index end) {
       for (Index i = begin; i < end; ++i)
         for (Index j = 0; j < length; ++j) to[i * length + j] = from[i * down + j * along];
     });
@@ -59,7 +59,7 @@ inline constexpr Index few_sums = 4096;
 /// c = sums, + c if accumulating, + bias. sums holds rows of a result; it may be c itself.
 template <class T, class S>
 void finish(const MatrixProduct<T>& p, Index rows, Index columns, const S* sums, Index sums_row) {
-  parallel_for(rows, std::max<Index>(1, 16384 / columns), [&](Index begin, Index end) {
+  detail::parallel_for(rows, std::max<Index>(1, 16384 / columns), [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) store(p, i, 0, columns, sums + i * sums_row);
   });
 }
@@ -92,7 +92,7 @@ template <class T>
 template <class T>
 bool run_primitive(const MatrixProduct<T>& p, const StridedMatrix<T>& a, const StridedMatrix<T>& b) {
   using namespace detail::onednn;
-  const ThreadLease lease(useful_threads(p));
+  const detail::ThreadLease lease(useful_threads(p));
   const Key key('m', int(dtype_of<T>), p.m(), p.n(), p.k(), a.row, a.column, b.row, b.column, p.c_row, p.bias != nullptr,
                 p.accumulate, lease.count());
   const Leased primitive(key, [&] { return make_primitive(key, p, a, b); });
@@ -111,7 +111,7 @@ TERN_API void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<f
 
 /// The 16-bit types. If oneDNN has no product for them, they are converted to float.
 template <class T>
-  requires is_half_v<T>
+  requires detail::is_half_v<T>
 void one_matmul(const MatrixProduct<T>& p) {
   if (is_small(p)) return small_matmul(p);
   if (is_few_rows(p)) return vector_matmul(p);
@@ -153,7 +153,7 @@ void multiply(MatrixProduct<T> p) {
   // Small matrices are shared among the threads. Large ones are computed one after the other, each by all threads.
   const Index each = work(p) + 1;
   if (each > 16 * serial_work) some(0, p.matrices);
-  else parallel_for(p.matrices, std::max<Index>(1, serial_work / each), some);
+  else detail::parallel_for(p.matrices, std::max<Index>(1, serial_work / each), some);
 }
 
 template <class T>

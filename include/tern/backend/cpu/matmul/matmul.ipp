@@ -24,7 +24,7 @@ TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
   const bool tall = p.m() >= 768 && (!p.bias || p.n() >= 2048);
   if (b.transposed() && !tall && !thin && run_primitive(p, a, b)) return;
   {
-    const ThreadLease lease(useful_threads(p));
+    const detail::ThreadLease lease(useful_threads(p));
     detail::onednn::start();
     const char a_order = a.transposed() ? 'T' : 'N', b_order = b.transposed() ? 'T' : 'N';
     detail::onednn::check("dnnl_sgemm", dnnl_sgemm(a_order, b_order, p.m(), p.n(), p.k(), 1, a.data, a.leading(), b.data, b.leading(),
@@ -36,7 +36,7 @@ TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
 [[gnu::noinline]] TERN_INLINE void deep_matmul(const MatrixProduct<float>& p) {
   const Index size = p.m() * p.n(), blocks = strips_of(p.k(), block_depth), parts = size <= few_sums ? std::min<Index>(blocks, 16) : 1;
   const Workspace<double> totals(parts * size);
-  parallel_for(parts, 1, [&](Index first, Index last) {
+  detail::parallel_for(parts, 1, [&](Index first, Index last) {
     const Workspace<float> sums(size);
     for (Index part = first; part < last; ++part) {
       double* const to = totals.get() + part * size;
@@ -47,7 +47,7 @@ TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
         one.a.data += l * p.a.column, one.b.data += l * p.b.row;
         one.a.columns = one.b.rows = std::min(block_depth, p.k() - l);
         one_matmul(one);
-        parallel_for(size, 1 << 16, [&](Index begin, Index end) {
+        detail::parallel_for(size, 1 << 16, [&](Index begin, Index end) {
           for (Index i = begin; i < end; ++i) to[i] += double(sums.get()[i]);
         });
       }

@@ -52,11 +52,11 @@ template <int W, class T>
 Lanes<T, W> load(const T* from, Index stride = 1) {
   if constexpr (W == 1) return sum_t<T>(*from);
   else {
-    if constexpr (is_half_v<T>)
+    if constexpr (detail::is_half_v<T>)
       if (stride == 1) {
-        expr::vector_t<std::uint16_t, W> bits;
+        detail::expr::vector_t<std::uint16_t, W> bits;
         std::memcpy(&bits, from, sizeof bits);
-        return expr::detail::widen<W>(bits, T());
+        return detail::expr::detail::widen<W>(bits, T());
       }
     Lanes<T, W> x{};
     if (stride == 1 && sizeof(T) == sizeof(sum_t<T>)) std::memcpy(&x, from, sizeof x);
@@ -137,7 +137,7 @@ Index work(const MatrixProduct<T>& p) {
 
 template <class T>
 int useful_threads(const MatrixProduct<T>& p) {
-  return work(p) <= serial_work ? 1 : num_threads();
+  return work(p) <= serial_work ? 1 : get_num_threads();
 }
 
 /// c[i, j … j + W) of a batch's matrix = sums, + c if accumulating, + bias.
@@ -149,8 +149,8 @@ template <int W, class T>
   if (p.bias) sums += load<W>(p.bias + j);
   if constexpr (sizeof(T) == sizeof(S)) std::memcpy(to, &sums, sizeof sums);
   else if constexpr (W == 1) *to = T(sums);
-  else if constexpr (is_half_v<T>) {
-    const auto bits = expr::detail::narrow<W>(sums, T());
+  else if constexpr (detail::is_half_v<T>) {
+    const auto bits = detail::expr::detail::narrow<W>(sums, T());
     std::memcpy(static_cast<void*>(to), &bits, sizeof bits);
   } else
     for (int l = 0; l < W; ++l) to[l] = T(sums[l]);

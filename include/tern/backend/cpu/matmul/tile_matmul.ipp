@@ -75,10 +75,10 @@ template <int R, int C>
 
 /// A square of 16 x 16 pairs, rows and columns exchanged.
 static void transpose_pairs(std::uint32_t* to, const void* from, Index from_row) {
-  constexpr Index n = expr::packet_bytes / 4;
+  constexpr Index n = detail::expr::packet_bytes / 4;
   for (Index i = 0; i < tile_lines; i += n)
     for (Index j = 0; j < tile_lines; j += n)
-      cpu_kernels::transpose_square<expr::vector_t<std::int32_t, n>, false>(
+      cpu_kernels::transpose_square<detail::expr::vector_t<std::int32_t, n>, false>(
           reinterpret_cast<char*>(to + i * tile_lines + j), 64, static_cast<const char*>(from) + j * from_row + i * 4, from_row,
           std::make_index_sequence<n>());
 }
@@ -99,11 +99,11 @@ static void pack_tile(const bfloat16* from, Index lines, Index depth, Index acro
     const bfloat16* const low = from + l * along;
     std::uint32_t* const row = pairs + l / 2 * tile_lines;
     if (whole && across == 1) {
-      constexpr int n = expr::packet_bytes / 4;
+      constexpr int n = detail::expr::packet_bytes / 4;
       for (Index i = 0; i < tile_lines; i += n) {
-        expr::vector_t<std::uint16_t, n> first, second;
+        detail::expr::vector_t<std::uint16_t, n> first, second;
         std::memcpy(&first, low + i, sizeof first), std::memcpy(&second, low + along + i, sizeof second);
-        const auto both = expr::detail::widen_bits<n>(first) | expr::detail::widen_bits<n>(second) << 16;
+        const auto both = detail::expr::detail::widen_bits<n>(first) | detail::expr::detail::widen_bits<n>(second) << 16;
         std::memcpy(row + i, &both, sizeof both);
       }
       continue;
@@ -172,10 +172,10 @@ TERN_INLINE bool has_tiles() {
 
 TERN_INLINE void tile_matmul(const TileProduct& p) {
   constexpr Index block = 2 * tile_lines;
-  const ThreadLease lease(useful_threads(p));
+  const detail::ThreadLease lease(useful_threads(p));
   const Index high = strips_of(p.m(), block), wide = strips_of(p.n(), block);
   const Grid g = best_grid(high, wide, block, block, lease.count());
-  parallel_for(g.down * g.across, 1, [&](Index first, Index last) {
+  detail::parallel_for(g.down * g.across, 1, [&](Index first, Index last) {
     for (Index t = first; t < last; ++t) {
       const Index row = t / g.across, column = t % g.across;
       multiply_part(p, row * high / g.down * block, std::min(p.m(), (row + 1) * high / g.down * block), column * wide / g.across * block,

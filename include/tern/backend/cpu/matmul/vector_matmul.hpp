@@ -123,7 +123,7 @@ struct FewRows {
       for (Index r = 0; r < p.m(); ++r)
         store(p, r, block * width, std::min(width, p.n() - block * width), static_cast<const S*>(to + r * width));
     };
-    parallel_for(parts * blocks, 1, [&](Index begin, Index end) {
+    detail::parallel_for(parts * blocks, 1, [&](Index begin, Index end) {
       for (Index i = begin; i < end; ++i) {
         const Index part = i / blocks, block = i % blocks;
         const Index first = block * width, last = std::min(n, first + width), bottom = k * (part + 1) / parts;
@@ -142,7 +142,7 @@ struct FewRows {
   void run(int threads) const {
     if (p.b.row != 1) return rows();
     const Index n = p.n(), registers_across = (n + W - 1) / W, parts = std::min<Index>(threads, registers_across);
-    parallel_for(parts, 1, [&](Index begin, Index end) {
+    detail::parallel_for(parts, 1, [&](Index begin, Index end) {
       const Index first = begin * registers_across / parts * W, last = std::min(n, end * registers_across / parts * W);
       dots<1>(dots<4>(first, last), last);
     });
@@ -154,7 +154,7 @@ template <class T>
 void vector_matmul(const MatrixProduct<T>& p) {
   const Index k = p.k();
   const int rows = p.m() == 1 ? 1 : few_rows;
-  const ThreadLease lease(useful_threads(p));
+  const detail::ThreadLease lease(useful_threads(p));
   const Workspace<sum_t<T>> a(rows * k);
   std::fill(a.get() + p.m() * k, a.get() + rows * k, sum_t<T>(0));
   for (Index i = 0; i < p.m(); ++i)

@@ -59,7 +59,7 @@ struct TERN_API ColumnBlocks {
   /// For sums over the parts: all of them in one part, by elements.
   ColumnLayout over_parts() const;
   std::size_t sums_bytes(const Array& mean, Index of_parts) const {
-    return std::size_t(2 * of_parts * layout.columns * size_of(mean.dtype));
+    return std::size_t(2 * of_parts * layout.columns * detail::size_of(mean.dtype));
   }
 };
 

@@ -15,7 +15,7 @@ class TERN_API Elementwise {
   /// Over out's elements, of which there is at least one, in the order in which they lie in memory. The inputs are broadcast.
   Elementwise(const Array& out, const Array* const* in, int inputs);
 
-  const LoopNest& loops() const { return loops_; }
+  const detail::LoopNest& loops() const { return loops_; }
   /// What the source depends on, beside the expression.
   std::uint64_t key() const;
   cuda::Grid grid() const { return grid_for(groups_ ? groups_ : loops_.count()); }
@@ -27,9 +27,9 @@ class TERN_API Elementwise {
                      const std::string& value) const;
 
  private:
-  const Array* operands_[LoopNest::max_operands];  // out is the first
+  const Array* operands_[detail::LoopNest::max_operands];  // out is the first
   int count_;
-  LoopNest loops_;
+  detail::LoopNest loops_;
   int group_;             // elements
   Index groups_;          // 0 where the operands do not allow any
   bool is_long_;          // some positions or offsets have more than 31 bits

@@ -8,28 +8,28 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
     : count_(inputs + 1), loops_(inputs + 1) {
   operands_[0] = &out;
   for (int k = 1; k < count_; ++k) operands_[k] = in[k - 1];
-  int order[max_dims];
+  int order[detail::max_dims];
   for (int i = 0; i < out.ndim; ++i) {
     int at = i;
     for (; at > 0 && out.strides[order[at - 1]] < out.strides[i]; --at) order[at] = order[at - 1];
     order[at] = i;
   }
   for (int i = 0; i < out.ndim; ++i) {
-    Index strides[LoopNest::max_operands];
-    for (int k = 0; k < count_; ++k) strides[k] = broadcast_stride(*operands_[k], order[i], out.ndim);
+    Index strides[detail::LoopNest::max_operands];
+    for (int k = 0; k < count_; ++k) strides[k] = detail::broadcast_stride(*operands_[k], order[i], out.ndim);
     loops_.append(out.dims[order[i]], strides);
   }
   loops_.deepen(1);
 
   int widest = 1;
-  for (int k = 0; k < count_; ++k) widest = std::max(widest, size_of(operands_[k]->dtype));
+  for (int k = 0; k < count_; ++k) widest = std::max(widest, detail::size_of(operands_[k]->dtype));
   group_ = 16 / widest;
   const int inner = loops_.depth() - 1;
   bool grouped = inner == 0 || loops_.size(inner) % group_ == 0;
   is_long_ = (loops_.count() >> 31) != 0;
   for (int k = 0; k < count_; ++k) {
     const Index step = loops_.stride(inner, k);
-    bool aligned = reinterpret_cast<std::uintptr_t>(operands_[k]->data) % std::uintptr_t(group_ * size_of(operands_[k]->dtype)) == 0;
+    bool aligned = reinterpret_cast<std::uintptr_t>(operands_[k]->data) % std::uintptr_t(group_ * detail::size_of(operands_[k]->dtype)) == 0;
     Index last = 0;
     for (int d = 0; d <= inner; ++d) {
       last += (loops_.size(d) - 1) * loops_.stride(d, k);
@@ -92,24 +92,24 @@ template <class T> inline __device__ Pack<T, group> read_group(const T* x, bool 
   std::string arguments, pointers, read, of_group, of_one;
   for (int k = 1; k < count_; ++k) {
     const char* const type = type_name(operands_[k]->dtype);
-    arguments += text({", ", type, " x", k - 1});
-    pointers += text({"  const ", type, "* const in", k - 1, " = (const ", type, "*)p.in[", k - 1, "];\n"});
-    read += text({"    const Pack<", type, ", group> x", k - 1, " = read_group(in", k - 1, " + offsets.at[", k, "], Position(p.stride[", inner + k,
+    arguments += detail::text({", ", type, " x", k - 1});
+    pointers += detail::text({"  const ", type, "* const in", k - 1, " = (const ", type, "*)p.in[", k - 1, "];\n"});
+    read += detail::text({"    const Pack<", type, ", group> x", k - 1, " = read_group(in", k - 1, " + offsets.at[", k, "], Position(p.stride[", inner + k,
                   "]) != 0);\n"});
-    of_group += text({", x", k - 1, ".at[i]"});
-    of_one += text({", in", k - 1, "[offsets.at[", k, "]]"});
+    of_group += detail::text({", x", k - 1, ".at[i]"});
+    of_one += detail::text({", in", k - 1, "[offsets.at[", k, "]]"});
   }
-  return text({prelude, "namespace tern {\n"}) + parameters.declaration() + functions +
-         text({"inline __device__ ", to, " element(const Parameters& p"}) + arguments + ") { return " + value + "; }\n" +
-         text({"typedef ", is_long_ ? "uint64" : "uint32", " Position;\nenum { operands = ", count_, ", depth = ", loops_.depth(),
+  return detail::text({prelude, "namespace tern {\n"}) + parameters.declaration() + functions +
+         detail::text({"inline __device__ ", to, " element(const Parameters& p"}) + arguments + ") { return " + value + "; }\n" +
+         detail::text({"typedef ", is_long_ ? "uint64" : "uint32", " Position;\nenum { operands = ", count_, ", depth = ", loops_.depth(),
                ", group = ", group_, " };"}) +
          elementwise_text + "extern \"C\" __global__ void " + name + "(const Parameters p) {\n" +
-         text({"  const Position first = first_thread(), step = all_threads(), groups = p.groups, count = p.count;\n  ", to, "* const out = (", to,
+         detail::text({"  const Position first = first_thread(), step = all_threads(), groups = p.groups, count = p.count;\n  ", to, "* const out = (", to,
                "*)p.out;\n"}) +
          // A group is enough for a thread to wait for; unrolled, a sum compiles 1.5 times as long.
          pointers + "  #pragma unroll 1\n  for (Position g = first; g < groups; g += step) {\n    const Offsets offsets(p, g * group);\n" + read +
-         text({"    Pack<", to, ", group> y;\n    for (int i = 0; i < group; ++i) y.at[i] = element(p"}) + of_group +
-         text({");\n    *(Pack<", to, ", group>*)(out + offsets.at[0]) = y;\n  }\n"}) +
+         detail::text({"    Pack<", to, ", group> y;\n    for (int i = 0; i < group; ++i) y.at[i] = element(p"}) + of_group +
+         detail::text({");\n    *(Pack<", to, ", group>*)(out + offsets.at[0]) = y;\n  }\n"}) +
          "  #pragma unroll 1\n  for (Position i = groups * group + first; i < count; i += step) {\n    const Offsets offsets(p, i);\n" +
          "    out[offsets.at[0]] = element(p" + of_one + ");\n  }\n}\n}\n";
 }

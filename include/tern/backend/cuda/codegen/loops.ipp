@@ -4,14 +4,14 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE ArrayLoops array_loops(const LoopNest& nest) {
+[[gnu::noinline]] TERN_INLINE ArrayLoops array_loops(const detail::LoopNest& nest) {
   ArrayLoops loops{.depth = nest.depth(), .count = nest.count(), .size = {}, .reciprocal = {}, .stride = {}};
   for (int d = 0; d < nest.depth(); ++d)
     loops.size[d] = nest.size(d), loops.reciprocal[d] = reciprocal(nest.size(d)), loops.stride[d] = nest.stride(d, 0);
   return loops;
 }
 
-[[gnu::noinline]] TERN_INLINE CopyLoops copy_loops(const LoopNest& nest) {
+[[gnu::noinline]] TERN_INLINE CopyLoops copy_loops(const detail::LoopNest& nest) {
   CopyLoops loops{.depth = nest.depth(), .count = nest.count(), .size = {}, .reciprocal = {}, .to = {}, .from = {}};
   for (int d = 0; d < nest.depth(); ++d) {
     loops.size[d] = nest.size(d), loops.reciprocal[d] = reciprocal(nest.size(d));

@@ -36,7 +36,7 @@ struct PackedKernel {
 };
 
 /// The elements in 16 bytes.
-constexpr Index pack_size(DType type) { return 16 / size_of(type); }
+constexpr Index pack_size(DType type) { return 16 / detail::size_of(type); }
 
 /// Whether each array, unless it is null, lies where packs of `elements` of its elements are aligned.
 TERN_API bool are_aligned(Index elements, std::initializer_list<const Array*> arrays);

@@ -23,7 +23,7 @@ class TERN_API ParameterList {
   void add(Index element) { add_word(std::uint64_t(element)); }
   void add(const void* pointer) { add_word(reinterpret_cast<std::uintptr_t>(pointer)); }
   /// The numbers of expressions, in the order of their steps, as the array `numbers`, the last field.
-  void add_numbers(std::initializer_list<const expr::Program*> programs);
+  void add_numbers(std::initializer_list<const detail::expr::Program*> programs);
 
   int size() const { return size_; }
   const std::uint64_t* data() const { return words_; }

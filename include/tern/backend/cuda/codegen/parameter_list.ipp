@@ -4,9 +4,9 @@
 
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
-TERN_INLINE void ParameterList::add_numbers(std::initializer_list<const expr::Program*> programs) {
+TERN_INLINE void ParameterList::add_numbers(std::initializer_list<const detail::expr::Program*> programs) {
   begin_array("uint64 numbers");
-  for (const expr::Program* program : programs)
+  for (const detail::expr::Program* program : programs)
     for (int i = 0; i < program->number_count(); ++i) add_word(program->numbers()[i]);
 }
 
@@ -14,8 +14,8 @@ TERN_INLINE void ParameterList::add_numbers(std::initializer_list<const expr::Pr
   std::string out = "struct Parameters {\n";
   for (int i = 0; i < field_count_; ++i) {
     const int count = (i + 1 < field_count_ ? fields_[i + 1].first : size_) - fields_[i].first;
-    if (!fields_[i].is_array) out += text({"  ", fields_[i].declaration, ";\n"});
-    else if (count) out += text({"  ", fields_[i].declaration, "[", count, "];\n"});
+    if (!fields_[i].is_array) out += detail::text({"  ", fields_[i].declaration, ";\n"});
+    else if (count) out += detail::text({"  ", fields_[i].declaration, "[", count, "];\n"});
   }
   return out + "};\n";
 }

@@ -43,7 +43,7 @@ struct ElementReport {
   const void* failure;
   const char* op;
   Index what;
-  ElementReport(int ordinal, const char* name, BadElement bad)
+  ElementReport(int ordinal, const char* name, detail::BadElement bad)
       : failure(cuda::detail::bind(ordinal).failure), op(tern::detail::outermost_name(name)), what(Index(bad)) {}
 };
 

@@ -41,7 +41,7 @@ struct TERN_API RowBlocks {
   RowLayout layout;
 
   RowBlocks(Index rows, Index n, bool adjacent);
-  explicit RowBlocks(const RowsAlong& r) : RowBlocks(r.rows(), r.n, r.inner > 1) {}
+  explicit RowBlocks(const detail::RowsAlong& r) : RowBlocks(r.rows(), r.n, r.inner > 1) {}
   /// Nothing is launched for no rows.
   template <class P>
   void launch(int ordinal, const KernelOf<P>& kernel, DType type, const std::type_identity_t<P>& parameters) const {

@@ -94,7 +94,7 @@ struct TERN_API RowPieces {
 
   /// `rows` rows of n elements, `inner` apart.
   RowPieces(Index rows, Index n, Index inner, DType elements);
-  RowPieces(const RowsAlong& r, DType elements) : RowPieces(r.rows(), r.n, r.inner, elements) {}
+  RowPieces(const detail::RowsAlong& r, DType elements) : RowPieces(r.rows(), r.n, r.inner, elements) {}
   /// Nothing is launched for no rows. `arrays` are those that the kernel reads or writes in packs.
   template <class P>
   void launch(int ordinal, const PackedKernel<P>& kernel, std::initializer_list<const Array*> arrays,

@@ -8,7 +8,7 @@ TERN_INLINE RowPieces::RowPieces(Index rows, Index n, Index inner, DType element
     : layout{.rows = RowBlocks(rows, n, inner > 1).layout, .n = n, .inner = inner, .pitch = n, .pieces = 0},
       type(elements),
       in_packs(inner == 1 && n % pack_size(elements) == 0) {
-  const Index held = in_packs && size_of(type) < 8 ? 16 : 8;  // by a thread of a piece
+  const Index held = in_packs && detail::size_of(type) < 8 ? 16 : 8;  // by a thread of a piece
   Index& along = layout.rows.along;
   if (inner == 1) {
     along = std::min<Index>(32, power_of_two_below(in_packs ? n / pack_size(type) : n));

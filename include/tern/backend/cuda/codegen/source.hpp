@@ -13,7 +13,7 @@ namespace backend::cuda_kernels {
 
 /// The element type's name in a kernel.
 constexpr const char* type_name(DType type) {
-  constexpr const char* names[dtype_count] = {"float", "double", "bfloat16", "half", "int64", "int32", "uint8", "bool"};
+  constexpr const char* names[detail::dtype_count] = {"float", "double", "bfloat16", "half", "int64", "int32", "uint8", "bool"};
   return names[int(type)];
 }
 
@@ -27,7 +27,7 @@ struct Calculated<bool, Second, Rest...> : Calculated<Second, Rest...> {};
 
 /// A lambda of numbers of one type, written down.
 struct Traced {
-  expr::Program program;
+  detail::expr::Program program;
   DType type;     // of its arguments, and of its result unless that is a mask
   int inputs;
   int result;     // the step that gives it
@@ -35,16 +35,16 @@ struct Traced {
 
   /// f of inputs of type T, as many as there are I.
   template <class T, class F, std::size_t... I>
-  Traced(Type<T>, const F& f, std::index_sequence<I...>) : type(dtype_of<T>), inputs(sizeof...(I)) {
-    using V = expr::Symbol<T>;
-    expr::Program* const outer = expr::Program::current;
-    expr::Program::current = &program;
+  Traced(detail::Type<T>, const F& f, std::index_sequence<I...>) : type(dtype_of<T>), inputs(sizeof...(I)) {
+    using V = detail::expr::Symbol<T>;
+    detail::expr::Program* const outer = detail::expr::Program::current;
+    detail::expr::Program::current = &program;
     const V x[] = {(static_cast<void>(I), V::input())..., V::written(0)};
     const auto y = f(x[I]...);
     is_mask = std::is_same_v<std::remove_const_t<decltype(y)>, typename V::Mask>;
     if constexpr (requires { y.id; }) result = y.id;
     else result = V(y).id;
-    expr::Program::current = outer;
+    detail::expr::Program::current = outer;
   }
   Traced(const Traced&) = delete;
   Traced& operator=(const Traced&) = delete;
@@ -54,10 +54,10 @@ struct Traced {
 
 /// A program's steps as statements; its inputs are called v0, v1 …, its numbers are p.numbers from `first_number` on. Steps
 /// that do the same to the same are written once: step i is called v<same[i]>.
-TERN_API std::string steps_text(const expr::Program& program, const char* type, int first_number, std::vector<int>& same);
+TERN_API std::string steps_text(const detail::expr::Program& program, const char* type, int first_number, std::vector<int>& same);
 
 /// A kernel's name for profilers: `kind` and the first functions of the programs, such as map_exp_multiply.
-TERN_API std::string kernel_name(const char* kind, std::initializer_list<const expr::Program*> programs);
+TERN_API std::string kernel_name(const char* kind, std::initializer_list<const detail::expr::Program*> programs);
 
 /// The lambda as a function `name(p, in0, in1, …)`.
 TERN_API std::string function_text(const Traced& f, const char* name, int first_number);
@@ -68,7 +68,7 @@ TERN_API int common_ordinal(const Array& out, const Array* const* in, int n);
 /// Null for no array.
 inline const char* data_of(const Array* a) { return a ? a->data : nullptr; }
 
-inline std::size_t bytes_of(const Array& a) { return std::size_t(a.numel) * std::size_t(size_of(a.dtype)); }
+inline std::size_t bytes_of(const Array& a) { return std::size_t(a.numel) * std::size_t(detail::size_of(a.dtype)); }
 
 /// Mixes a value into a kernel's key. Different pairs of small numbers give different keys.
 constexpr std::uint64_t mix(std::uint64_t key, std::uint64_t value) {

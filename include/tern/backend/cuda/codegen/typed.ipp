@@ -5,10 +5,10 @@
 namespace tern::inline TERN_BUILD::backend::cuda_kernels {
 
 [[gnu::noinline, gnu::cold]] TERN_INLINE std::string typed_source(const Kernel& kernel, std::initializer_list<DType> types) {
-  std::string out = text({prelude, "namespace tern {\n"});
+  std::string out = detail::text({prelude, "namespace tern {\n"});
   int k = 0;
   for (const DType type : types) {
-    out += text({"typedef ", type_name(type), " T", k, ";\ntypedef Compute<T", k, ">::type C", k, ";\n"});
+    out += detail::text({"typedef ", type_name(type), " T", k, ";\ntypedef Compute<T", k, ">::type C", k, ";\n"});
     ++k;
   }
   for (const char* const shared : kernel.uses)
