@@ -70,8 +70,8 @@ int main() {
   }
 
   NoGradGuard no_grad;
-  const auto test = x.slice(0, {960, Slice::open}), truth = y.slice(0, {960, Slice::open}), mask = 
-             mask = seen.slice(0, {960, Slice::open}).to(f32);
+  const auto test = x.slice(0, {960, Slice::open}), truth = y.slice(0, {960, Slice::open});
+  const auto mask = seen.slice(0, {960, Slice::open}).to(f32);
   const double error = std::sqrt(masked_mse(net(test), truth, mask).item());
   const auto yesterday = test[{Slice(), Slice(past - 24, past - 24 + ahead), 0}];
   const double naive = std::sqrt(masked_mse(yesterday, truth, mask).item());
