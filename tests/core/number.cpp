@@ -145,4 +145,21 @@ TEMPLATE_TEST_CASE("an op takes every number that its tensor holds", "[core]", T
   CHECK(values_of(10 - tensor<D, std::int32_t>({1, 2}) * 3u) == std::vector<double>{7, 4});
 }
 
+// A user's file with this warning divides by x.size(0) as any other does.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wconversion"
+TEMPLATE_TEST_CASE("what converts to a double is a number in arithmetic with floats, a count without a warning", "[core]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = full<D, double>({2}, 12);
+  Index count = 4;
+  std::uint64_t many = 4;
+  const std::vector<bool> flags{true};
+  enum { three = 3 };
+  const auto is = [](const auto& y, double v) { return values_of(y) == std::vector<double>{v, v}; };
+  CHECK((is(x + count, 16) && is(count - x, -8) && is(count * x, 48) && is(x / many, 3) && is(x % 5u, 2)));
+  CHECK((is(x.add(count, Here()), 16) && is(x.pow(2 * count).sqrt().sqrt(), 144) && is(x.clone().div_(count), 3)));
+  CHECK((is(x * flags[0], 12) && is(x / three, 4) && is(x * half(0.5f), 6) && is(x * bfloat16(0.5f), 6)));
+}
+#pragma GCC diagnostic pop
+
 }  // namespace core_number

@@ -43,6 +43,18 @@ struct Numbered : nn::Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) { return dropout(layers.back()(x)); }
 };
 
+/// What calls its own methods above TERN_FIELDS, as PyTorch's constructors do, and is no template.
+struct Drawn : nn::Module<Cpu> {
+  nn::Linear<Cpu> hidden{3, 4}, out{4, 2};
+  Drawn() {
+    for (auto& [name, p] : named_parameters()) p.dim() > 1 ? nn::init::constant_(p, 0.5) : nn::init::zeros_(p);
+  }
+  std::size_t count() { return parameters().size() + modules().size() + children().size() + named_modules().size() + named_children().size(); }
+  Drawn copy() const { return clone(); }
+  TERN_FIELDS(Drawn, hidden, out)
+  Tensor<Cpu> forward(const Tensor<Cpu>& x) { return out(hidden(x)); }
+};
+
 /// A list of layers, plain values, a buffer of each kind, constructors of its own.
 template <Device D, class T = float>
 struct Stack : nn::Module<D, T> {
@@ -184,6 +196,13 @@ bool same_bits(const Tensor<D, T>& a, const Tensor<D, T>& b) {
 }
 
 }  // namespace
+
+TEST_CASE("a module's methods can be called above TERN_FIELDS", "[nn]") {
+  Drawn net;
+  CHECK(values_of(net(ones<Cpu>({1, 3}))) == std::vector<double>{3, 3});
+  CHECK(net.count() == 4 + 3 + 2 + 3 + 2);
+  CHECK(values_of(net.copy()(ones<Cpu>({1, 3}))) == std::vector<double>{3, 3});
+}
 
 TEMPLATE_TEST_CASE("parameters() and state_dict() name what a module lists, in its order", "", TERN_TEST_DEVICES) {
   using D = TestType;

@@ -21,6 +21,18 @@ TEMPLATE_TEST_CASE("pack_padded_sequence has the order of torch's", "[ops]", TER
   CHECK(lengths == std::vector<Index>{2, 1, 3});
 }
 
+TEMPLATE_TEST_CASE("lengths may be a tensor, and a strided one", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({1, 2, 0, 3, 0, 0, 4, 5, 6}, {3, 3});
+  const auto lengths = tensor<Cpu, Index>({{2, 0}, {1, 0}, {3, 0}});
+  const auto packed = pack_padded_sequence(x, lengths.select(1, 0), {.batch_first = true, .enforce_sorted = false});
+  CHECK(values_of(packed.data) == std::vector<double>{4, 1, 3, 5, 2, 6});
+  CHECK(packed.batch_sizes == std::vector<Index>{3, 2, 1});
+  CHECK_THAT(error_of([&] { pack_padded_sequence(x, lengths); }),
+             ContainsSubstring("pack_padded_sequence: lengths have one dimension, not shape [3, 2]"));
+  CHECK_THAT(error_of([&] { pack_padded_sequence(x, Tensor<Cpu, Index>()); }), ContainsSubstring("pack_padded_sequence"));
+}
+
 TEMPLATE_TEST_CASE("padding a packed sequence fills it to a length with a value", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({3, 2, 2}, 1, 2);

@@ -50,6 +50,18 @@ class IntegerNumber : public Number {
   }
 };
 
+/// A number in arithmetic with a tensor of floats: a count, as x.size(0), becomes a double without a warning of -Wconversion.
+class RealNumber {
+ public:
+  template <class N>
+    requires std::is_convertible_v<N, double>
+  constexpr RealNumber(const N& n) : value_(static_cast<double>(n)) {}
+  constexpr operator double() const { return value_; }
+
+ private:
+  double value_;
+};
+
 /// The type of a number that stands for an element of T, as in comparisons and fill_.
 template <class T>
 using number_t = std::conditional_t<is_floating_v<T>, double, Number>;

@@ -141,6 +141,12 @@ auto typed(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& list)
   for (const NamedTensor& p : list) named.push_back({p.name, p.tensor.template as<D, T>()});
   return named;
 }
+// What parameters() and named_parameters() return. The methods of a module name their result, because a function whose result is
+// deduced cannot be called in a class before it, as in a constructor above TERN_FIELDS.
+template <class M>
+using ParametersOf = typename TensorTypesOf<M>::type::Parameters;
+template <class List>
+using Named = decltype(typed(std::declval<const List&>()));
 
 }  // namespace detail
 
@@ -176,7 +182,10 @@ auto converted(const M& module, const D2* device = nullptr) {
   friend std::type_identity<Self> module_base_(const Self*, std::type_identity<M_>) {                                  \
     return {};                                                                                                         \
   }                                                                                                                    \
-  auto parameters() const { return ::tern::nn::parameters(*this); }                                                    \
+  template <class M_ = Self>                                                                                           \
+  ::tern::nn::detail::ParametersOf<M_> parameters() const {                                                            \
+    return ::tern::nn::parameters(*this);                                                                              \
+  }                                                                                                                    \
   ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(*this); }                                       \
   void load_state_dict(const ::tern::StateDict& dict, bool strict = true) const {                                      \
     ::tern::nn::load_state_dict(*this, dict, strict);                                                                  \
@@ -188,7 +197,7 @@ auto converted(const M& module, const D2* device = nullptr) {
     ::tern::nn::requires_grad_(*this, on);                                                                             \
     return *this;                                                                                                      \
   }                                                                                                                    \
-  auto clone() const { return ::tern::nn::converted<typename Self::value_type, typename Self::device_type>(*this); }           \
+  Self clone() const { return ::tern::nn::converted<typename Self::value_type, typename Self::device_type>(*this); }   \
   template <::tern::Device D_>                                                                                         \
   auto to(D_ device) const {                                                                                           \
     return ::tern::nn::converted<typename Self::value_type>(*this, &device);                                           \
@@ -203,11 +212,14 @@ auto converted(const M& module, const D2* device = nullptr) {
   void apply(const F_& f) {                                                                                            \
     ::tern::nn::apply(*this, f);                                                                                       \
   }                                                                                                                    \
-  auto modules() { return ::tern::nn::modules(*this); }                                                                \
-  auto named_modules() { return ::tern::nn::named_modules(*this); }                                                    \
-  auto children() { return ::tern::nn::children(*this); }                                                              \
-  auto named_children() { return ::tern::nn::named_children(*this); }                                                  \
-  auto named_parameters() const { return ::tern::nn::named_parameters(*this); }                                        \
+  std::vector<::tern::nn::ModuleRef> modules() { return ::tern::nn::modules(*this); }                                  \
+  std::vector<::tern::nn::NamedModule> named_modules() { return ::tern::nn::named_modules(*this); }                    \
+  std::vector<::tern::nn::ModuleRef> children() { return ::tern::nn::children(*this); }                                \
+  std::vector<::tern::nn::NamedModule> named_children() { return ::tern::nn::named_children(*this); }                  \
+  template <class M_ = Self>                                                                                           \
+  ::tern::nn::detail::Named<::tern::nn::detail::ParametersOf<M_>> named_parameters() const {                           \
+    return ::tern::nn::named_parameters(*this);                                                                        \
+  }                                                                                                                    \
   template <class F_>                                                                                                  \
   auto register_forward_pre_hook(F_ f) {                                                                               \
     return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::forward_pre>(this->hooks_, this, std::move(f));  \

@@ -104,6 +104,14 @@ PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const std::vect
   return packed;
 }
 
+/// The same with the lengths in a tensor, [batch], as (tokens != 0).sum(1) makes them.
+template <Device D, Floating T>
+PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const Tensor<Cpu, Index>& lengths, PackOptions options = {}, Here here = {}) {
+  const OpName op{"pack_padded_sequence", here};
+  if (lengths.checked(op)->ndim != 1) fail(op, {"lengths have one dimension, not shape ", lengths.shape()});
+  return pack_padded_sequence(x, detail::host_vector(contiguous(lengths, here)), options, here);
+}
+
 /// The sequences, padded to [length, batch, ...], or with batch_first [batch, length, ...], in the user's order, and their lengths.
 template <Device D, Floating T>
 std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequence<D, T>& packed, PadOptions options = {},

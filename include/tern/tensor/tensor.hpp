@@ -83,7 +83,7 @@ class Tensor {
  public:
   using device_type = D;
   using value_type = T;
-  using Scalar = detail::operand_t<T>;
+  using Scalar = std::conditional_t<detail::is_floating_v<T>, detail::RealNumber, detail::IntegerNumber>;
   using BoolTensor = Tensor<D, bool>;
 
   Tensor() = default;
