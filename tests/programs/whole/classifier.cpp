@@ -90,8 +90,8 @@ int main() {
   data::read_image(root / "pictures" / "lying" / "0.png", image);
   const auto one = from_blob<Cpu>(image.data(), {3, image.height(), image.width()});
   const auto probabilities = restored(((one - 0.5) / 0.25).unsqueeze(0)).softmax(1);
-  const std::string name = pictures.classes()[std::size_t(probabilities.argmax(1).item())];
-  std::printf("accuracy %.3f; lying/0.png is %s (%.2f)\n", reached, name.c_str(), probabilities.max().item());
+  const std::string name = pictures.classes()[probabilities.argmax(1).item<std::size_t>()];
+  std::printf("accuracy %.3f; lying/0.png is %s (%.2f)\n", reached, name.c_str(), probabilities.max().item<double>());
   fs::remove_all(root);
   return reached > 0.95 && name == "lying" ? 0 : 1;
 }

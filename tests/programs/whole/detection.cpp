@@ -12,10 +12,10 @@ struct Sample {
 Sample draw() {
   Sample s{0.3 * randn<Cpu>({1, size, size}), {}};
   std::vector<Tensor<Cpu>> boxes;
-  const auto places = randperm<Cpu>(4);
+  const auto places = randperm<Cpu>(4).to_vector();
   for (int k = 0; k < 2; ++k) {
-    const Index place = places[k].item(), left = 24 * (place % 2), top = 24 * (place / 2);
-    const Index r[] = {randint<Cpu, Index>(8, 18, {1}).item(), randint<Cpu, Index>(8, 18, {1}).item()};
+    const Index left = 24 * (places[k] % 2), top = 24 * (places[k] / 2);
+    const auto r = randint<Cpu, Index>(8, 18, {2}).to_vector();
     const auto x = left + randint<Cpu, Index>(24 - r[0], {1}).item();
     const auto y = top + randint<Cpu, Index>(24 - r[1], {1}).item();
     s.image[{0, Slice(y, y + r[1]), Slice(x, x + r[0])}] += 1;
@@ -27,9 +27,9 @@ Sample draw() {
 
 // Intersection over union of [n, 4] and [m, 4]: [n, m].
 Tensor<Cpu> box_iou(const Tensor<Cpu>& a, const Tensor<Cpu>& b) {
-  const auto area = [](const auto& x) { return (x.slice(1, {2, 4}) - x.slice(1, {0, 2})).prod(1); };
-  const auto low = maximum(a[{Slice(), None, Slice(Slice::open, 2)}], b[{Slice(), Slice(Slice::open, 2)}]);
-  const auto high = minimum(a[{Slice(), None, Slice(2, Slice::open)}], b[{Slice(), Slice(2, Slice::open)}]);
+  const auto area = [](const auto& x) { return (x[{Slice(), Slice(2, {})}] - x[{Slice(), Slice({}, 2)}]).prod(1); };
+  const auto low = maximum(a[{Slice(), None, Slice({}, 2)}], b[{Slice(), Slice({}, 2)}]);
+  const auto high = minimum(a[{Slice(), None, Slice(2, {})}], b[{Slice(), Slice(2, {})}]);
   const auto both = (high - low).clamp_min(0).prod(2);
   return both / (area(a).unsqueeze(1) + area(b) - both);
 }
@@ -40,8 +40,8 @@ std::vector<Index> nms(const Tensor<Cpu>& boxes, const Tensor<Cpu>& scores, doub
   std::vector<Index> kept;
   while (rest.numel() > 0) {
     kept.push_back(rest[0].item());
-    const auto iou = box_iou(boxes.index({rest.slice(0, {0, 1})}), boxes.index({rest}))[0];
-    rest = rest.masked_select(iou <= threshold);
+    const auto iou = box_iou(boxes[rest[Slice(0, 1)]], boxes[rest])[0];
+    rest = rest[iou <= threshold];
   }
   return kept;
 }
@@ -57,7 +57,7 @@ struct Detector : nn::Module<Cpu> {
   nn::Buffer<Cpu> centres;  // [cells², 2], in pixels
   Detector() {
     const auto axis = (arange<Cpu, float>(cells) + 0.5) * double(size / cells);
-    const auto grid = meshgrid(std::vector{axis, axis}, "xy");
+    const auto grid = meshgrid({axis, axis}, "xy");
     centres = stack({grid[0].flatten(), grid[1].flatten()}, 1);
   }
   TERN_FIELDS(Detector, body, head, centres)
@@ -80,14 +80,14 @@ int main() {
     for (Index i = 0; i < 16; ++i) {
       const auto [image, boxes] = draw();
       images.push_back(image);
-      const auto middle = (boxes[{Slice(), Slice(Slice::open, 2)}] + boxes[{Slice(), Slice(2, Slice::open)}]) / 2;
-      const auto cell = (middle.unsqueeze(1) - net.centres).square().sum(2).argmin(1);
-      has[i].index_put_({cell}, 1);
-      wanted[i].index_put_({cell}, boxes);
+      const auto middle = (boxes[{Slice(), Slice({}, 2)}] + boxes[{Slice(), Slice(2, {})}]) / 2;
+      const auto cell = cdist(middle, net.centres).argmin(1);
+      has[i][cell] = 1;
+      wanted[i][cell] = boxes;
     }
     const auto [scores, boxes] = net(stack(images));
     const auto loss = binary_cross_entropy_with_logits(scores, has, {.pos_weight = scalar_tensor<Cpu>(5)}) +
-                      0.1 * smooth_l1_loss(boxes.index({has > 0}), wanted.index({has > 0}));
+                      0.1 * smooth_l1_loss(boxes[has > 0], wanted[has > 0]);
     adam.zero_grad();
     loss.backward();
     adam.step();
@@ -100,8 +100,8 @@ int main() {
     const auto [image, truth] = draw();
     const auto [scores, boxes] = net(image.unsqueeze(0));
     const auto likely = scores[0].sigmoid() > 0.5;
-    const auto b = boxes[0].index({likely});
-    for (const Index k : nms(b, scores[0].index({likely}), 0.3))
+    const auto b = boxes[0][likely];
+    for (const Index k : nms(b, scores[0][likely], 0.3))
       (box_iou(b[k].unsqueeze(0), truth).max().item() > 0.5f ? found : false_alarms) += 1;
   }
   std::printf("%d of 100 boxes found, %d false alarms\n", int(found), int(false_alarms));

@@ -42,15 +42,17 @@ int main() {
   std::filesystem::remove(path);
 
   const auto missing = load.isnan();
-  const auto known = load.slice(0, {0, 960}).masked_select(missing.slice(0, {0, 960}).logical_not());
-  load = where(missing, 0, (load - known.mean()) / known.std());
+  const auto train_part = load[Slice({}, 960)];
+  const auto mean = train_part.nanmean();
+  const auto scale = (train_part - mean).nan_to_num().std();
+  load = ((load - mean) / scale).nan_to_num(0.0);
   const auto series = stack({load, missing.to(f32)}, 1);                   // [1200, 2]
   const auto windows = series.unfold(0, past + ahead, 1).transpose(1, 2);  // [n, past + ahead, 2]
-  const auto x = windows[{Slice(), Slice(Slice::open, past)}], y = windows[{Slice(), Slice(past, Slice::open), 0}];
-  const auto seen = windows[{Slice(), Slice(past, Slice::open), 1}] == 0;  // gaps are no targets
+  const auto x = windows[{Slice(), Slice({}, past)}], y = windows[{Slice(), Slice(past, {}), 0}];
+  const auto seen = windows[{Slice(), Slice(past, {}), 1}] == 0;  // gaps are no targets
 
   const Index split = 960 - past - ahead;
-  const data::TensorDataset train(x.slice(0, {0, split}), y.slice(0, {0, split}), seen.slice(0, {0, split}).to(f32));
+  const data::TensorDataset train(x[Slice({}, split)], y[Slice({}, split)], seen[Slice({}, split)].to(f32));
   Forecaster net;
   optim::AdamW adam(net.parameters(), {.lr = 5e-3});
   optim::ReduceLROnPlateau plateau(adam, {.patience = 1});
@@ -70,12 +72,12 @@ int main() {
   }
 
   NoGradGuard no_grad;
-  const auto test = x.slice(0, {960, Slice::open}), truth = y.slice(0, {960, Slice::open});
-  const auto mask = seen.slice(0, {960, Slice::open}).to(f32);
-  const double error = std::sqrt(masked_mse(net(test), truth, mask).item());
+  const auto test = x[Slice(960, {})], truth = y[Slice(960, {})];
+  const auto mask = seen[Slice(960, {})].to(f32);
+  const double error = std::sqrt(masked_mse(net(test), truth, mask).item<double>());
   const auto yesterday = test[{Slice(), Slice(past - 24, past - 24 + ahead), 0}];
-  const double naive = std::sqrt(masked_mse(yesterday, truth, mask).item());
-  const double steps = (load.slice(0, {961, 1200}) - load.slice(0, {960, 1199})).abs().mean().item();
+  const double naive = std::sqrt(masked_mse(yesterday, truth, mask).item<double>());
+  const double steps = load[Slice(960, {})].diff().abs().mean().item();
   std::printf("root mean square error %.3f; as yesterday %.3f; from hour to hour %.3f\n", error, naive, steps);
   return error < naive ? 0 : 1;
 }

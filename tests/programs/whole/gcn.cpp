@@ -16,10 +16,10 @@ struct Graph {
   Graph(Index nodes, const std::vector<Edge>& edges) : nodes(nodes) {
     std::vector<Index> f, t;
     for (const auto& [a, b] : edges) f.insert(f.end(), {a, b}), t.insert(t.end(), {b, a});
-    from = cat({from_vector<Cpu>(f, {Index(f.size())}), arange<Cpu, Index>(nodes)});
-    to = cat({from_vector<Cpu>(t, {Index(t.size())}), arange<Cpu, Index>(nodes)});
-    const auto degree = zeros<Cpu>({nodes}).index_add(0, to, ones<Cpu>({to.size(0)}));
-    weight = (degree.index({from}) * degree.index({to})).rsqrt();
+    from = cat({tensor<Cpu>(f), arange<Cpu, Index>(nodes)});
+    to = cat({tensor<Cpu>(t), arange<Cpu, Index>(nodes)});
+    const auto degree = zeros<Cpu>({nodes}).index_add_(0, to, ones<Cpu>({to.size(0)}));
+    weight = (degree[from] * degree[to]).rsqrt();
   }
 };
 
@@ -29,7 +29,9 @@ struct GCNConv : nn::Module<Cpu> {
   TERN_FIELDS(GCNConv, linear)
   Tensor<Cpu> forward(const Tensor<Cpu>& x, const Graph& graph) {
     const auto messages = linear(x).index_select(0, graph.from) * graph.weight.unsqueeze(1);
-    return zeros<Cpu>({graph.nodes, messages.size(1)}).index_add(0, graph.to, messages);
+    auto out = zeros<Cpu>({graph.nodes, messages.size(1)});
+    out.index_add_(0, graph.to, messages);
+    return out;
   }
 };
 
@@ -51,7 +53,7 @@ int main() {
       {23, 32}, {23, 33}, {24, 25}, {24, 27}, {24, 31}, {25, 31}, {26, 29}, {26, 33}, {27, 33}, {28, 31},
       {28, 33}, {29, 32}, {29, 33}, {30, 32}, {30, 33}, {31, 32}, {31, 33}, {32, 33}};
   auto parties = ones<Cpu, Index>({34});  // of whom the club's members followed: 0 the instructor, 1 the officer
-  parties.index_put_({tensor<Cpu, Index>({0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 16, 17, 19, 21})}, 0);
+  parties[tensor<Cpu, Index>({0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 16, 17, 19, 21})] = 0;
   const auto known = tensor<Cpu, Index>({0, 33});
 
   manual_seed(0);
@@ -60,7 +62,7 @@ int main() {
   GCN net;
   optim::Adam adam(net.parameters(), {.lr = 0.01, .weight_decay = 5e-4});
   for (int epoch = 0; epoch < 200; ++epoch) {
-    const auto loss = cross_entropy(net(x, club).index({known}), parties.index({known}));
+    const auto loss = cross_entropy(net(x, club)[known], parties[known]);
     adam.zero_grad();
     loss.backward();
     adam.step();
@@ -71,9 +73,9 @@ int main() {
 
   // The part of each member's neighbours, itself included, that are in its party. Zachary's model too was wrong about
   // member 8 alone.
-  const auto same = (parties.index({club.from}) == parties.index({club.to})).to(f32);
-  const auto loyalty = zeros<Cpu>({34}).index_add(0, club.to, same) / bincount(club.to).to(f32);
+  const auto same = (parties[club.from] == parties[club.to]).to(f32);
+  const auto loyalty = zeros<Cpu>({34}).scatter_reduce(0, club.to, same, "mean", false);
   std::printf("%d of 34 members right; least loyal: member %d (%.2f)\n", int(right), int(loyalty.argmin().item()),
-              loyalty.min().item());
+              loyalty.min().item<double>());
   return right >= 32 && loyalty.argmin().item() == 8 ? 0 : 1;
 }

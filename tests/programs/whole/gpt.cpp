@@ -59,7 +59,7 @@ struct GPT : nn::Module<Cpu> {
   Tensor<Cpu, Index> generate(Tensor<Cpu, Index> ids, int count, double temperature) {
     NoGradGuard no_grad;
     for (int i = 0; i < count; ++i) {
-      const auto last = ids[{Slice(), Slice(-std::min(config.context, ids.size(1)), Slice::open)}];
+      const auto last = ids[{Slice(), Slice(-std::min(config.context, ids.size(1)), {})}];
       const auto logits = (*this)(last)[{Slice(), -1}] / temperature;
       ids = cat({ids, multinomial(logits.softmax(-1), 1)}, 1);
     }
@@ -79,7 +79,7 @@ int main() {
   const auto encode = [&](const std::string& s) {
     std::vector<Index> ids;
     for (const char c : s) ids.push_back(number.at(c));
-    return from_vector<Cpu>(ids, {Index(ids.size())});
+    return tensor<Cpu>(ids);
   };
   const auto data = encode(text);
 
@@ -89,21 +89,20 @@ int main() {
   double loss = 0;
   for (int step = 0; step < 400; ++step) {
     std::vector<Tensor<Cpu, Index>> x, y;
-    for (int k = 0; k < 8; ++k) {
-      const Index i = randint<Cpu, Index>(data.size(0) - context, {1}).item();
-      x.push_back(data.slice(0, {i, i + context}));
-      y.push_back(data.slice(0, {i + 1, i + context + 1}));
+    for (const Index i : randint<Cpu, Index>(0, data.size(0) - context, {8}).to_vector()) {
+      x.push_back(data[Slice(i, i + context)]);
+      y.push_back(data[Slice(i + 1, i + context + 1)]);
     }
     const auto l = cross_entropy(net(stack(x)).flatten(0, 1), stack(y).flatten());
     adam.zero_grad();
     l.backward();
     optim::clip_grad_norm_(net.parameters(), 1.0);
     adam.step();
-    loss = l.item();
+    loss = l.item<double>();
   }
   std::string written;
-  const auto ids = net.generate(encode(verse.substr(0, 8)).unsqueeze(0), 60, 0.3)[0];
-  for (Index i = 0; i < ids.numel(); ++i) written += letters[std::size_t(ids[i].item())];
+  for (const Index id : net.generate(encode(verse.substr(0, 8)).unsqueeze(0), 60, 0.3)[0].to_vector())
+    written += letters[std::size_t(id)];
   std::printf("loss %.3f\n%s\n", loss, written.c_str());
   return loss < 0.2 && written == verse.substr(0, 68) ? 0 : 1;
 }

@@ -53,11 +53,6 @@ Model model(const Matrix& log_q, const Matrix& log_r) {
           .P0 = eye<Cpu, double>(2)};
 }
 
-struct Noise : nn::Module<Cpu, double> {
-  nn::Parameter<Cpu, double> q = zeros<Cpu, double>({}), r = zeros<Cpu, double>({});
-  TERN_FIELDS(Noise, q, r)
-};
-
 int main() {
   manual_seed(4);
   const Index steps = 60, n = 8;
@@ -90,18 +85,18 @@ int main() {
   const auto log_determinant = linalg::slogdet(C).logabsdet + steps * std::log(2 * std::numbers::pi);
   const auto joint_likelihood = -0.5 * ((Y * linalg::solve(C, Y)).sum() + n * log_determinant);
 
-  Noise noise;
-  optim::Adam adam(noise.parameters(), {.lr = 0.1});
+  auto q = zeros<Cpu, double>({}).requires_grad_(), r = zeros<Cpu, double>({}).requires_grad_();
+  optim::Adam adam({q, r}, {.lr = 0.1});
   double learned = 0;
   for (int step = 0; step < 60; ++step) {
-    const auto loss = -filter(model(noise.q, noise.r), y).log_likelihood;
+    const auto loss = -filter(model(q, r), y).log_likelihood;
     adam.zero_grad();
     loss.backward();
     adam.step();
     learned = -loss.item();
   }
   std::printf("log likelihood %.3f (joint %.3f), learned %.3f with q %.2f, r %.2f\n", log_likelihood.item(),
-              joint_likelihood.item(), learned, std::exp(noise.q.item()), std::exp(noise.r.item()));
+              joint_likelihood.item(), learned, std::exp(q.item()), std::exp(r.item()));
   const bool same = allclose(mean, joint_mean, 0, 1e-9) && allclose(log_likelihood, joint_likelihood, 0, 1e-8);
   return same && learned > log_likelihood.item() ? 0 : 1;
 }

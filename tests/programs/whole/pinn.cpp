@@ -19,17 +19,17 @@ Tensor<Cpu> exact(const Tensor<Cpu>& x, const Tensor<Cpu>& t) { return (pi * x).
 // u_t - a u_xx at points that require gradients.
 template <class A>
 Tensor<Cpu> residual(Solution& u, const Tensor<Cpu>& x, const Tensor<Cpu>& t, const A& a) {
-  const auto sum = u(x, t).sum();
-  const auto u_x = grad(sum, x, {.create_graph = true}), u_t = grad(sum, t, {.create_graph = true});
-  return u_t - a * grad(u_x.sum(), x, {.create_graph = true});
+  const auto first = grad(u(x, t).sum(), {x, t}, {.create_graph = true});
+  const auto u_xx = grad(first[0].sum(), x, {.create_graph = true});
+  return first[1] - a * u_xx;
 }
 
 double largest_error(Solution& u) {
   NoGradGuard no_grad;
   const auto axis = linspace<Cpu>(0, 1, 41);
-  const auto grid = meshgrid(std::vector{axis, axis}, "ij");
+  const auto grid = meshgrid({axis, axis}, "ij");
   const auto x = grid[0].reshape({-1, 1}), t = grid[1].reshape({-1, 1});
-  return (u(x, t) - exact(x, t)).abs().max().item();
+  return (u(x, t) - exact(x, t)).abs().max().item<double>();
 }
 
 double solve() {
@@ -56,24 +56,19 @@ double solve() {
   return largest_error(u);
 }
 
-struct Coefficient : nn::Module<Cpu> {
-  nn::Parameter<Cpu> a = scalar_tensor<Cpu>(0.5);
-  TERN_FIELDS(Coefficient, a)
-};
-
 double find_coefficient() {
   Solution u;
-  Coefficient coefficient;
+  auto a = scalar_tensor<Cpu>(0.5).requires_grad_();
   const auto x = rand<Cpu>({256, 1}).requires_grad_(), t = rand<Cpu>({256, 1}).requires_grad_();
   const auto measured = exact(x, t).detach();
-  optim::Adam adam({{u.parameters(), {.lr = 5e-3}}, {coefficient.parameters(), {.lr = 1e-2}}});
+  optim::Adam adam({{u.parameters(), {.lr = 5e-3}}, {{a}, {.lr = 1e-2}}});
   for (int step = 0; step < 2000; ++step) {
-    const auto loss = mse_loss(u(x, t), measured) + residual(u, x, t, coefficient.a).square().mean();
+    const auto loss = mse_loss(u(x, t), measured) + residual(u, x, t, a).square().mean();
     adam.zero_grad();
     loss.backward();
     adam.step();
   }
-  return coefficient.a.item();
+  return a.item<double>();
 }
 
 int main() {

@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <numeric>
 #include <random>
 using namespace tern;
 
@@ -33,13 +32,14 @@ struct ActorCritic : nn::Module<Cpu> {
   nn::Sequential<Cpu> critic{nn::Linear<Cpu>(4, 64), nn::Tanh<Cpu>(), nn::Linear<Cpu>(64, 64), nn::Tanh<Cpu>(),
                              nn::Linear<Cpu>(64, 1)};
   TERN_FIELDS(ActorCritic, actor, critic)
-  auto forward(const Tensor<Cpu>& x) { return std::pair(actor(x).log_softmax(-1), critic(x).squeeze({-1})); }
+  std::pair<Tensor<Cpu>, Tensor<Cpu>> forward(const Tensor<Cpu>& x) {
+    return {actor(x).log_softmax(-1), critic(x).squeeze({-1})};
+  }
 };
 
 Tensor<Cpu> observe(const std::vector<CartPole>& environments) {
   auto x = empty<Cpu>({Index(environments.size()), 4});
-  for (std::size_t i = 0; i < environments.size(); ++i)
-    for (std::size_t k = 0; k < 4; ++k) x[{Index(i), Index(k)}] = environments[i].state[k];
+  for (std::size_t i = 0; i < environments.size(); ++i) x[Index(i)] = from_blob<Cpu>(environments[i].state.data(), {4});
   return x;
 }
 
@@ -48,7 +48,7 @@ int main() {
   const Index n = 16, length = 64;
   const double gamma = 0.99, lambda = 0.95, clip = 0.2;
   std::vector<CartPole> environments(n);
-  for (auto& e : environments) e.random.seed(unsigned(&e - environments.data())), e.reset();
+  for (Index i = 0; i < n; ++i) environments[i].random.seed(unsigned(i)), environments[i].reset();
   ActorCritic net;
   for (auto& [name, p] : net.named_parameters())
     if (p.dim() == 2) nn::init::orthogonal_(p, std::sqrt(2.0));
@@ -84,8 +84,8 @@ int main() {
         advantages[t] = advantage = delta + gamma * lambda * goes_on * advantage;
       }
     }
-    const auto targets = advantages + values.slice(0, {Slice::open, -1});
-    const double mean = std::accumulate(returns.begin(), returns.end(), 0.0) / double(returns.size());
+    const auto targets = advantages + values[Slice({}, -1)];
+    const double mean = tensor<Cpu>(returns).mean().item();
     (iteration == 0 ? first : last) = mean;
     const auto s = states.flatten(0, 1), old = log_probabilities.flatten(), target = targets.flatten();
     auto adv = advantages.flatten();
@@ -93,11 +93,11 @@ int main() {
     adv = (adv - adv.mean()) / (adv.std() + 1e-8);
     for (int epoch = 0; epoch < 4; ++epoch)
       for (const auto& idx : randperm<Cpu>(n * length).split(256)) {
-        const auto [log_p, value] = net(s.index({idx}));
-        const auto ratio = (log_p.gather(1, a.index({idx}).unsqueeze(1)).squeeze(1) - old.index({idx})).exp();
-        const auto gain = minimum(ratio * adv.index({idx}), ratio.clamp(1 - clip, 1 + clip) * adv.index({idx})).mean();
+        const auto [log_p, value] = net(s[idx]);
+        const auto ratio = (log_p.gather(1, a[idx].unsqueeze(1)).squeeze(1) - old[idx]).exp();
+        const auto gain = minimum(ratio * adv[idx], ratio.clamp(1 - clip, 1 + clip) * adv[idx]).mean();
         const auto entropy = -(log_p.exp() * log_p).sum(1).mean();
-        const auto loss = -gain + 0.5 * mse_loss(value, target.index({idx})) - 0.01 * entropy;
+        const auto loss = -gain + 0.5 * mse_loss(value, target[idx]) - 0.01 * entropy;
         adam.zero_grad();
         loss.backward();
         optim::clip_grad_norm_(net.parameters(), 0.5);

@@ -18,22 +18,17 @@ struct Encoder : nn::Module<Cpu> {
   }
 };
 
-struct Memory {
-  Tensor<Cpu> states;      // [batch, length, width]
-  Tensor<Cpu, bool> mask;  // [batch, length], true for padding
-};
-
 struct Decoder : nn::Module<Cpu> {
   nn::Embedding<Cpu> embedding{vocabulary, width, {.padding_idx = PAD}};
   nn::GRU<Cpu> gru{width, width, {.batch_first = true}};
   nn::Linear<Cpu> query{width, width}, out{2 * width, vocabulary};
   TERN_FIELDS(Decoder, embedding, gru, query, out)
   std::pair<Tensor<Cpu>, Tensor<Cpu>> forward(const Tensor<Cpu, Index>& input, const Tensor<Cpu>& state,
-                                              const Memory& memory) {
+                                              const Tensor<Cpu>& memory, const Tensor<Cpu, bool>& mask) {
     const auto [h, next] = gru(embedding(input), state);
-    auto scores = bmm(query(h), memory.states.transpose(1, 2));
-    scores = scores.masked_fill(memory.mask.unsqueeze(1), -1e9);
-    const auto context = bmm(softmax(scores, -1), memory.states);
+    auto scores = bmm(query(h), memory.transpose(1, 2));
+    scores = scores.masked_fill(mask.unsqueeze(1), -1e9);
+    const auto context = bmm(softmax(scores, -1), memory);
     return {out(cat({h, context}, -1)), next};
   }
 };
@@ -45,7 +40,7 @@ struct Seq2Seq : nn::Module<Cpu> {
   Tensor<Cpu> forward(const Tensor<Cpu, Index>& source, const Tensor<Cpu, Index>& lengths,
                       const Tensor<Cpu, Index>& target) {
     const auto [memory, state] = encoder(source, lengths);
-    return decoder(target, state, Memory{memory, source == PAD}).first;
+    return decoder(target, state, memory, source == PAD).first;
   }
   Tensor<Cpu, Index> translate(const Tensor<Cpu, Index>& source, const Tensor<Cpu, Index>& lengths, int steps) {
     NoGradGuard no_grad;
@@ -53,7 +48,7 @@ struct Seq2Seq : nn::Module<Cpu> {
     auto token = full<Cpu, Index>({source.size(0), 1}, BOS);
     std::vector<Tensor<Cpu, Index>> written;
     for (int i = 0; i < steps; ++i) {
-      const auto [logits, next] = decoder(token, state, Memory{memory, source == PAD});
+      const auto [logits, next] = decoder(token, state, memory, source == PAD);
       token = logits.argmax(-1);
       state = next;
       written.push_back(token);
@@ -72,7 +67,7 @@ Batch draw(Index n) {
   for (Index i = 0; i < n; ++i) {
     const Index length = b.lengths[i].item();
     const auto letters = randint<Cpu, Index>(3, vocabulary, {length});
-    b.source[{i, Slice(Slice::open, length)}] = letters;
+    b.source[{i, Slice({}, length)}] = letters;
     b.target[{i, 0}] = BOS;
     b.target[{i, Slice(1, length + 1)}] = letters.flip({0});
     b.target[{i, length + 1}] = EOS;
@@ -87,7 +82,7 @@ int main() {
   double loss = 0;
   for (int step = 0; step < 250; ++step) {
     const auto [source, lengths, target] = draw(64);
-    const auto input = target[{Slice(), Slice(Slice::open, -1)}], wanted = target[{Slice(), Slice(1, Slice::open)}];
+    const auto input = target[{Slice(), Slice({}, -1)}], wanted = target[{Slice(), Slice(1, {})}];
     const auto l = cross_entropy(net(source, lengths, input).flatten(0, 1), wanted.flatten(), {.ignore_index = PAD});
     adam.zero_grad();
     l.backward();
@@ -97,9 +92,9 @@ int main() {
   }
   net.eval();
   const auto [source, lengths, target] = draw(200);
-  const auto wanted = target[{Slice(), Slice(1, Slice::open)}];
+  const auto wanted = target[{Slice(), Slice(1, {})}];
   const auto written = net.translate(source, lengths, 7);
   const auto right = ((written == wanted) | (wanted == PAD)).all(1);
-  std::printf("loss %.4f, %.1f%% of 200 sequences right\n", loss, 100 * right.to(f32).mean().item());
+  std::printf("loss %.4f, %.1f%% of 200 sequences right\n", loss, 100 * right.to(f32).mean().item<double>());
   return right.to(f32).mean().item() > 0.9f ? 0 : 1;
 }

@@ -25,7 +25,7 @@ class Service {
   Service(const std::string& weights, std::size_t max_batch) : max_batch_(max_batch) {
     net_.load_state_dict(io::load_safetensors(weights));
     net_.eval();
-    net_.requires_grad_(false);
+    for (auto& p : net_.parameters()) p.requires_grad_(false);
     worker_ = std::jthread([this](std::stop_token stop) { serve(stop); });
   }
   std::future<std::vector<float>> submit(std::vector<float> numbers) {
@@ -62,10 +62,9 @@ class Service {
     try {
       std::vector<Tensor<Cpu>> inputs;
       for (const Work& work : batch)
-        inputs.push_back(from_vector<Cpu>(work.numbers, {Index(work.numbers.size())}));
+        inputs.push_back(from_blob<Cpu>(work.numbers.data(), {Index(work.numbers.size())}));
       const auto outputs = net_(stack(inputs));
-      const float* row = outputs.data();
-      for (Work& work : batch) work.answer.set_value({row, row + outputs.size(1)}), row += outputs.size(1);
+      for (std::size_t i = 0; i < batch.size(); ++i) batch[i].answer.set_value(outputs[Index(i)].to_vector());
     } catch (const Error&) {
       if (batch.size() > 1) return false;
       batch[0].answer.set_exception(std::current_exception());
@@ -94,9 +93,9 @@ int main() {
   for (Index caller = 0; caller < 8; ++caller)
     callers.emplace_back([&, caller] {
       for (Index i = caller; i < 200; i += 8) {
-        auto answer = service.submit({x[i].data(), x[i].data() + 32});
+        auto answer = service.submit(x[i].to_vector());
         const auto alone = net(x[i].unsqueeze(0))[0];
-        if (!allclose(from_vector<Cpu>(answer.get(), {4}), alone, 1e-5, 1e-6)) ++different;
+        if (!allclose(tensor<Cpu>(answer.get()), alone, 1e-5, 1e-6)) ++different;
       }
     });
   std::string message;

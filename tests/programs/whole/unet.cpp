@@ -52,14 +52,14 @@ struct UNet : nn::Module<Cpu> {
 // Pictures [n, 1, 32, 32] and masks of the same shape.
 std::pair<Tensor<Cpu>, Tensor<Cpu>> discs(Index n) {
   const auto axis = arange<Cpu, float>(32);
-  const auto grid = meshgrid(std::vector{axis, axis}, "ij");
+  const auto grid = meshgrid({axis, axis}, "ij");
   auto masks = zeros<Cpu>({n, 1, 32, 32});
   for (Index i = 0; i < n; ++i)
     for (int k = 0; k < 2; ++k) {
       const auto centre = rand<Cpu>({2}) * 32;
       const auto radius = 3 + 4 * rand<Cpu>({1});
       const auto inside = (grid[0] - centre[0]).square() + (grid[1] - centre[1]).square() < radius.square();
-      masks[i][0].masked_fill_(inside, 1);
+      masks[i][0][inside] = 1;
     }
   return {masks * 0.6 + 0.3 * randn<Cpu>({n, 1, 32, 32}), masks};
 }
@@ -84,13 +84,13 @@ int main() {
     optim::clip_grad_norm_(net.parameters(), 1);
     adam.step();
     schedule.step();
-    if (step % 40 == 0) std::printf("step %d: loss %.3f\n", step, loss.item());
+    if (step % 40 == 0) std::printf("step %d: loss %.3f\n", step, loss.item<double>());
   }
   net.eval();
   NoGradGuard no_grad;
   const auto [x, y] = discs(32);
   const auto found = net(x) > 0, truth = y > 0.5;
-  const double iou = double((found & truth).sum().item()) / double((found | truth).sum().item());
+  const double iou = (found & truth).sum().item<double>() / (found | truth).sum().item<double>();
   std::printf("intersection over union %.3f\n", iou);
   return iou > 0.85 ? 0 : 1;
 }

@@ -39,7 +39,7 @@ int main() {
   optim::Adam adam(net.parameters(), {.lr = 5e-3});
   optim::CosineAnnealingLR schedule(adam, {.T_max = 4000});
   for (int step = 0; step < 4000; ++step) {
-    const auto x = pictures.index({randint<Cpu, Index>(16, {64})});
+    const auto x = pictures[randint<Cpu, Index>(16, {64})];
     const auto loss = negative_elbo(net(x), x);
     adam.zero_grad();
     loss.backward();
@@ -53,7 +53,7 @@ int main() {
   net.eval();
   const auto restored = (net(pictures).logits > 0).to(f32);
   const auto drawn = (net.decoder(randn<Cpu>({200, 2})) > 0).to(f32);
-  const auto distances = (drawn.unsqueeze(1) - pictures.flatten(1)).abs().sum(2);
+  const auto distances = cdist(drawn, pictures.flatten(1), 1);
   const double like_one = (distances.amin(1) == 0).to(f32).mean().item();
   const bool all = equal(restored, pictures);
   std::printf("bound %.3f nats (entropy %.3f), all restored: %d, drawn as the data: %.2f\n", bound, std::log(16), all,
