@@ -292,14 +292,14 @@ TEST_CASE("damaged images are read as far as they go, and turned as EXIF data sa
   const auto plain = ImageFolder::load(folder.path()), lenient = ImageFolder::load(folder.path(), {.allow_damaged = true, .apply_exif_orientation = true});
   const std::vector<Index> first = {0}, second = {1};
   CHECK(error_of([&] { plain.batch(first); }) != "");
-  CHECK(std::get<0>(lenient.batch(first)).shape() == detail::Shape{1, 3, 61, 90});
+  CHECK(std::get<0>(lenient.batch(first)).shape() == tern::detail::Shape{1, 3, 61, 90});
   const auto stored = std::get<0>(plain.batch(second)), upright = std::get<0>(lenient.batch(second));
-  REQUIRE(stored.shape() == detail::Shape{1, 3, 61, 90});
-  REQUIRE(upright.shape() == detail::Shape{1, 3, 90, 61});
+  REQUIRE(stored.shape() == tern::detail::Shape{1, 3, 61, 90});
+  REQUIRE(upright.shape() == tern::detail::Shape{1, 3, 90, 61});
   for (Index y = 0; y < 90; ++y)
     for (Index x = 0; x < 61; ++x) CHECK(upright(0, 1, y, x) == stored(0, 1, 60 - x, y));
   const auto cropped = data::transformed(lenient, RandomResizedCrop(20));
-  CHECK(std::get<0>(cropped.batch(std::vector<Index>{0, 1})).shape() == detail::Shape{2, 3, 20, 20});
+  CHECK(std::get<0>(cropped.batch(std::vector<Index>{0, 1})).shape() == tern::detail::Shape{2, 3, 20, 20});
   data::Image image;
   lenient.read(0, image);
   CHECK(image.warnings() > 0);

@@ -99,9 +99,9 @@ TEST_CASE("a text has no byte-order mark, and UTF-16 is refused", "[io]") {
   CHECK(text("") == "");
   CHECK(text("\xef\xbb") == "\xef\xbb");
   CHECK(text("\xef\xbb\xbf" "a\xef\xbb\xbf") == "a\xef\xbb\xbf");
-  CHECK(detail::text(tern_test::gzipped("\xef\xbb\xbf" "a")) == "a");
+  CHECK(text(tern_test::gzipped("\xef\xbb\xbf" "a")) == "a");
   for (const char* const mark : {"\xff\xfe", "\xfe\xff"})
-    CHECK(tern_test::error_of([&] { detail::text(std::string(mark) + "a"); }) == "op: '" + (folder / "x") + "': is in UTF-16; save it as UTF-8");
+    CHECK(tern_test::error_of([&] { text(std::string(mark) + "a"); }) == "op: '" + (folder / "x") + "': is in UTF-16; save it as UTF-8");
 }
 
 }  // namespace io_gzip

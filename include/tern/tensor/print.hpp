@@ -110,8 +110,11 @@ TERN_API std::string to_string(const AnyTensor& x);
 TERN_API std::ostream& operator<<(std::ostream& out, const AnyTensor& x);
 
 /// [2, 3].
-TERN_API std::string to_string(const detail::Shape& shape);
-TERN_API std::ostream& operator<<(std::ostream& out, const detail::Shape& shape);
+namespace detail {  // where argument-dependent lookup finds them
+TERN_API std::string to_string(const Shape& shape);
+TERN_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
+}  // namespace detail
+using detail::to_string;
 /// float32.
 TERN_API std::ostream& operator<<(std::ostream& out, DType type);
 /// cpu, cuda:0.

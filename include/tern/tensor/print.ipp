@@ -109,8 +109,8 @@ TERN_INLINE std::string to_string(const AnyTensor& x) {
 }
 TERN_INLINE std::ostream& operator<<(std::ostream& out, const AnyTensor& x) { return out << to_string(x); }
 
-TERN_INLINE std::string to_string(const detail::Shape& shape) { return detail::text({shape}); }
-TERN_INLINE std::ostream& operator<<(std::ostream& out, const detail::Shape& shape) { return out << detail::text({shape}); }
+TERN_INLINE std::string detail::to_string(const Shape& shape) { return text({shape}); }
+TERN_INLINE std::ostream& detail::operator<<(std::ostream& out, const Shape& shape) { return out << text({shape}); }
 TERN_INLINE std::ostream& operator<<(std::ostream& out, DType type) { return out << detail::name_of(type); }
 
 }  // namespace tern::detail

@@ -47,6 +47,7 @@ struct AnyNetwork : nn::Module<D, T> {
   template <nn::IsModule Net>
     requires(!std::is_same_v<Net, AnyNetwork>)
   explicit AnyNetwork(Net net) : in_half(computes_in_half<Net>), network_(std::move(net)) {}
+  AnyNetwork(AnyNetwork&&) = default;
 
   static constexpr const char* type_name() { return "AnyNetwork"; }
   template <class Self, class V>

@@ -18,7 +18,7 @@ void small_tile(const MatrixProduct<T>& p, Index i, Index j) {
     const auto row = load<W>(b, b_col);
     const T* at = a;
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r, at += a_row) sums[r] = Lanes<T, W>(sums[r] + detail::sum_t<T>(*at) * row);
+    for (int r = 0; r < R; ++r, at += a_row) sums[r] = Lanes<T, W>(sums[r] + sum_t<T>(*at) * row);
   }
   Lanes<T, W> done[R];  // a separate array is indexed in a loop, so that the sums themselves stay in registers
 #pragma GCC unroll 8
@@ -38,7 +38,7 @@ Index small_columns(const MatrixProduct<T>& p, Index j) {
 
 /// The sum of the lanes, added by halves.
 template <class T, int W>
-detail::sum_t<T> total(Lanes<T, W> x) {
+sum_t<T> total(Lanes<T, W> x) {
   if constexpr (W == 1) return x;
   else {
     Lanes<T, W / 2> halves[2];
@@ -49,7 +49,7 @@ detail::sum_t<T> total(Lanes<T, W> x) {
 
 /// The dot product of up to `deepest` elements.
 template <class T>
-detail::sum_t<T> short_dot(Index k, const T* a, const T* b) {
+sum_t<T> short_dot(Index k, const T* a, const T* b) {
   constexpr int W = lanes<T>;
   Lanes<T, W> sums[4] = {};
   Index l = 0;
@@ -57,17 +57,17 @@ detail::sum_t<T> short_dot(Index k, const T* a, const T* b) {
 #pragma GCC unroll 4
     for (int u = 0; u < 4; ++u) sums[u] += load<W>(a + l + u * W) * load<W>(b + l + u * W);
   for (; l + W <= k; l += W) sums[0] += load<W>(a + l) * load<W>(b + l);
-  detail::sum_t<T> sum = total<T, W>((sums[0] + sums[1]) + (sums[2] + sums[3]));
-  for (; l < k; ++l) sum = detail::sum_t<T>(sum + detail::sum_t<T>(a[l]) * detail::sum_t<T>(b[l]));
+  sum_t<T> sum = total<T, W>((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  for (; l < k; ++l) sum = sum_t<T>(sum + sum_t<T>(a[l]) * sum_t<T>(b[l]));
   return sum;
 }
 
 template <class T>
-detail::sum_t<T> dot(Index k, const T* a, const T* b) {
+sum_t<T> dot(Index k, const T* a, const T* b) {
   if (k <= deepest) return short_dot(k, a, b);
   total_t<T> sum = 0;
   for (Index l = 0; l < k; l += deepest) sum += short_dot(std::min(deepest, k - l), a + l, b + l);
-  return detail::sum_t<T>(sum);
+  return sum_t<T>(sum);
 }
 
 /// True if both operands are dense along k and few vector products are needed.

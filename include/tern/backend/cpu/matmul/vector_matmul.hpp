@@ -21,7 +21,7 @@ bool is_few_rows(const MatrixProduct<T>& p) {
 /// Columns of a product with R rows, of which c has the first p.m(). a holds them as numbers to calculate with, k apart.
 template <int R, class T>
 struct FewRows {
-  using S = detail::sum_t<T>;
+  using S = sum_t<T>;
   static constexpr int W = lanes<T>;
 
   const MatrixProduct<T>& p;
@@ -158,7 +158,7 @@ void vector_matmul(const MatrixProduct<T>& p) {
   const Workspace<sum_t<T>> a(rows * k);
   std::fill(a.get() + p.m() * k, a.get() + rows * k, sum_t<T>(0));
   for (Index i = 0; i < p.m(); ++i)
-    for (Index l = 0; l < k; ++l) a.get()[i * k + l] = detail::sum_t<T>(p.a.data[i * p.a.row + l * p.a.column]);
+    for (Index l = 0; l < k; ++l) a.get()[i * k + l] = sum_t<T>(p.a.data[i * p.a.row + l * p.a.column]);
   if (rows == 1) FewRows<1, T>{p, a.get()}.run(lease.count());
   else FewRows<few_rows, T>{p, a.get()}.run(lease.count());
 }
