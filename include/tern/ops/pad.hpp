@@ -1,5 +1,6 @@
 // pad: adds a border to x, of one value or of x's own elements.
 #pragma once
+#include "../tensor/creation.hpp"
 #include "cat.hpp"
 #include "gather.hpp"
 #include "rounding.hpp"
