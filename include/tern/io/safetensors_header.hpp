@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "file_kind.hpp"
 #include "../core/dtype.hpp"
 #include "../core/shape.hpp"
 #include "json.hpp"
