@@ -1,6 +1,6 @@
 // expect: hiden
-// lines g++: 60
-// lines clang++: 105
+// lines g++: 65
+// lines clang++: 110
 #include <tern/tern.hpp>
 using namespace tern;
 template <Device D, class T = float>

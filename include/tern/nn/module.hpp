@@ -144,7 +144,16 @@ auto typed(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& list)
 // What parameters() and named_parameters() return. The methods of a module name their result, because a function whose result is
 // deduced cannot be called in a class before it, as in a constructor above TERN_FIELDS.
 template <class M>
-using ParametersOf = typename TensorTypesOf<M>::type::Parameters;
+struct ParametersFor {  // where a field is misspelt, which is an error already
+  using type = tern::detail::Parameters<>;
+};
+template <class M>
+  requires requires { typename TensorTypesOf<M>::type::Parameters; }
+struct ParametersFor<M> {
+  using type = typename TensorTypesOf<M>::type::Parameters;
+};
+template <class M>
+using ParametersOf = typename ParametersFor<M>::type;
 template <class List>
 using Named = decltype(typed(std::declval<const List&>()));
 

@@ -49,8 +49,8 @@ TERN_KERNEL_STRUCT(IndexedArray,
   Pointer<const Index> index;
   Index dim;
   Index size;                   // of the array's dimension dim
-  Index index_size[detail::max_dims];
-  Index stride[detail::max_dims];       // of the array
+  Index index_size[max_dims];
+  Index stride[max_dims];       // of the array
 );
 inline constexpr const char* indexed_text = R"CUDA(
 inline __device__ Index indexed(const IndexedArray& a, Index i, Index number) {

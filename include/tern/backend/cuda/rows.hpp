@@ -148,16 +148,16 @@ TERN_KERNEL_STRUCT(RowNumbersTerm,
   Index size;
   Index step;
   Index from_end;
-  Index stride[detail::max_dims];
+  Index stride[max_dims];
 );
 TERN_KERNEL_STRUCT(RowNumbersParameters,
   Pointer<Index> out;
   Index count;
   Index dims;
-  Index size[detail::max_dims];
+  Index size[max_dims];
   ElementReport report;
   Index terms;
-  RowNumbersTerm term[detail::max_dims];
+  RowNumbersTerm term[max_dims];
 );
 inline constexpr KernelOf<RowNumbersParameters> row_numbers_kernel{"row_numbers", R"CUDA(
 extern "C" __global__ void row_numbers(const RowNumbersParameters p) {

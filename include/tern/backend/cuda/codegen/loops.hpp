@@ -6,7 +6,8 @@
 namespace tern::inline TERN_BUILD {
 namespace backend::cuda_kernels {
 
-static_assert(detail::max_dims == 8, "the kernels' prelude says how many dimensions there are");
+using detail::max_dims;  // by the name that it has in kernels
+static_assert(max_dims == 8, "the kernels' prelude says how many dimensions there are");
 
 /// What the prelude's quotient() takes in place of a division by `size`, for positions below 2^31: a factor in the lower half, in the
 /// upper half how far the product is shifted. Granlund and Montgomery: Division by invariant integers using multiplication, 1994.
@@ -22,19 +23,19 @@ constexpr std::uint64_t reciprocal(Index size) {
 TERN_KERNEL_STRUCT(ArrayLoops,
   Index depth;
   Index count;
-  Index size[detail::max_dims];
-  uint64 reciprocal[detail::max_dims];
-  Index stride[detail::max_dims];
+  Index size[max_dims];
+  uint64 reciprocal[max_dims];
+  Index stride[max_dims];
 );
 
 /// Loops over an array that is written and one that is read.
 TERN_KERNEL_STRUCT(CopyLoops,
   Index depth;
   Index count;
-  Index size[detail::max_dims];
-  uint64 reciprocal[detail::max_dims];
-  Index to[detail::max_dims];
-  Index from[detail::max_dims];
+  Index size[max_dims];
+  uint64 reciprocal[max_dims];
+  Index to[max_dims];
+  Index from[max_dims];
 );
 
 // The offsets of a position.
