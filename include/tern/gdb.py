@@ -117,6 +117,6 @@ class ShapePrinter:
 
 printers = gdb.printing.RegexpCollectionPrettyPrinter("tern")
 for name, pattern, printer in (("Tensor", r"Tensor<.*>", print_tensor), ("Parameter", r"nn::(Parameter|Buffer)<.*>", print_parameter),
-                               ("AnyTensor", "AnyTensor", print_any_tensor), ("Shape", "Shape", ShapePrinter)):
+                               ("AnyTensor", "AnyTensor", print_any_tensor), ("Shape", "detail::Shape", ShapePrinter)):
     printers.add_printer(name, rf"^tern::(\w+::)?{pattern}$", printer)
 gdb.printing.register_pretty_printer(None, printers, replace=True)
