@@ -29,11 +29,8 @@ def function_of(declaration):
 
 
 def scope_of(declaration):
-    """tern::detail for namespace tern::inline avx2_openmp::detail; nothing for an inline namespace."""
-    if declaration[0] == "inline":
-        return ""
-    written = " ".join(declaration[declaration.index("namespace") + 1:])
-    return re.sub(r"\s", "", re.sub(r":\s*:\s*inline \w+", "", written))
+    """tern::detail for namespace tern::detail; nothing for an inline namespace."""
+    return "" if declaration[0] == "inline" else "".join(declaration[declaration.index("namespace") + 1:])
 
 
 def declarations(preprocessed):

@@ -62,7 +62,7 @@ struct Single<bool, Second, Rest...> : Single<Second, Rest...> {};
 
 }  // namespace tern_test
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 template <>
 struct DeviceTraits<tern_test::Naive> {
@@ -286,4 +286,4 @@ void kernel(On<Naive>, Types<T>, const Integers& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -3,7 +3,7 @@
 #include "naive.hpp"
 #include "tern/backend/attention.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace naive {
 
@@ -64,4 +64,4 @@ void kernel(On<Naive>, Types<T>, const AttentionGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -4,7 +4,7 @@
 
 #include "tern/backend/convolution.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace naive {
 
@@ -103,4 +103,4 @@ void kernel(On<Naive>, Types<T>, const ConvolutionWeightGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

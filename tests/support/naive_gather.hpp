@@ -3,7 +3,7 @@
 #include "naive.hpp"
 #include "tern/backend/gather.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 
 inline void kernel(On<Naive>, Types<>, const CheckRange& op) {
@@ -112,4 +112,4 @@ void kernel(On<Naive>, Types<T>, const EmbeddingBagGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -5,7 +5,7 @@
 #include "tern/backend/batch_norm.hpp"
 #include "tern/backend/pooling.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace naive {
 
@@ -182,4 +182,4 @@ void kernel(On<Naive>, Types<T>, const BatchNormGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

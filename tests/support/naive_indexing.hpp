@@ -4,7 +4,7 @@
 
 #include "tern/backend/rows.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace naive {
 
@@ -77,4 +77,4 @@ inline void kernel(On<Naive>, Types<>, const TruePositions& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -7,7 +7,7 @@
 #include "tern/backend/scan.hpp"
 #include "tern/backend/sort.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 
 template <class T>
@@ -80,4 +80,4 @@ void kernel(On<Naive>, Types<T>, const SearchSorted& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

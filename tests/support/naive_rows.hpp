@@ -6,7 +6,7 @@
 #include "tern/backend/layer_norm.hpp"
 #include "tern/backend/softmax.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace naive {
 
@@ -176,4 +176,4 @@ void kernel(On<Naive>, Types<T>, const LayerNormGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -112,7 +112,7 @@ inline bool attention_pays(tern::backend::On<Remote>, const tern::backend::Atten
 
 }  // namespace tern_test
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 template <>
 struct DeviceTraits<tern_test::Remote> {
@@ -148,4 +148,4 @@ struct DeviceTraits<tern_test::Remote> {
   }
 };
 
-}  // namespace tern
+}}  // namespace tern

@@ -3,7 +3,7 @@
 #include "engine.hpp"
 #include "record.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -165,7 +165,7 @@ Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, GradOpt
   return grad<D, T>(std::vector{output}, std::vector{input}, {}, options, here)[0];
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "backward.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "backward.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* seed_gradient(const char* op, TensorImpl* output, TensorImpl* gradient) {
+TERN_COLD TensorImpl* seed_gradient(const char* op, TensorImpl* output, TensorImpl* gradient) {
   if (!grad_node(output)) fail(op, {"the tensor does not require a gradient and was not computed from one that does"});
   if (!gradient) {
     if (output->numel != 1)
@@ -22,7 +22,7 @@ namespace tern::inline TERN_BUILD::detail {
   return ones.take();
 }
 
-[[gnu::noinline]] TERN_INLINE void backward(TensorImpl* output, TensorImpl* gradient, bool retain_graph, bool create_graph, const Here& here) {
+TERN_NOINLINE void backward(TensorImpl* output, TensorImpl* gradient, bool retain_graph, bool create_graph, const Here& here) {
   const Site at(here);
   TensorImpl* const seed = seed_gradient("backward", output, gradient);
   Backward pass(retain_graph || create_graph, create_graph);
@@ -30,7 +30,7 @@ namespace tern::inline TERN_BUILD::detail {
   pass.run();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void require_grad(TensorImpl* p, bool on, const GradOps* ops, const Here& here) {
+TERN_COLD void require_grad(TensorImpl* p, bool on, const GradOps* ops, const Here& here) {
   const OpName op("requires_grad_", here);
   if (on == (p->node != nullptr)) return;
   if (!on) {
@@ -42,18 +42,18 @@ namespace tern::inline TERN_BUILD::detail {
   p->node = new_leaf(ops);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor AnyTensor::grad() const {
+TERN_COLD AnyTensor AnyTensor::grad() const {
   return with(detail::kept_gradient(&checked("grad")));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void AnyTensor::requires_grad_(bool on, Here here) const {
+TERN_COLD void AnyTensor::requires_grad_(bool on, Here here) const {
   checked("requires_grad_");
   if (on && !grad_ops_ && !impl_->node) fail({"requires_grad_", here}, {"the tensor is no parameter: as<D, T>() gives a Tensor, which has requires_grad_(), too"});
   detail::require_grad(impl_, on, grad_ops_, here);
 }
 
-}  // namespace tern
+}}  // namespace tern

@@ -13,7 +13,7 @@
 #include "../core/random.hpp"
 #include "record.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -222,4 +222,4 @@ auto checkpoint(const F& f, const X&... x) {
   return result;
 }
 
-}  // namespace tern
+}}  // namespace tern

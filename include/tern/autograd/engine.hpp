@@ -7,7 +7,7 @@
 #include "leaf_gradient.hpp"
 #include "ready_queue.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// One backward pass. A pass owns an op from the op's first gradient until the op has run. If another pass, in another
 /// thread or in a hook, reaches the op in that time, it fails.
@@ -108,7 +108,7 @@ class TERN_API Backward {
   PendingLeaves pending_;
 };
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "engine.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "engine.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE Backward::~Backward() {
   while (!ready_.empty()) {  // not empty if an op threw
@@ -12,7 +12,7 @@ TERN_INLINE Backward::~Backward() {
   for (CapturedGradient& c : captured_) release(c.gradient);
 }
 
-[[gnu::noinline]] TERN_INLINE void Backward::run() {
+TERN_NOINLINE void Backward::run() {
   GradMode mode(create_graph_);
   for (;;) {
     if (pending_.any_complete()) [[unlikely]] pending_.finish(create_graph_);
@@ -44,7 +44,7 @@ TERN_INLINE void Backward::deliver(HeldNode& held, TensorImpl* g, Edge* rest, Ed
   if (!node->queued) ready_.push(held.take());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Backward::deliver_to_watched(Node* leaf, TensorImpl* g, Edge* rest, Edge* end) {
+TERN_COLD void Backward::deliver_to_watched(Node* leaf, TensorImpl* g, Edge* rest, Edge* end) {
   Owned gradient(g);
   if (capturing_) {
     if (CapturedGradient* const c = find(leaf)) add_to(c->gradient, gradient.take(), leaf->ops);
@@ -54,7 +54,7 @@ TERN_INLINE void Backward::deliver(HeldNode& held, TensorImpl* g, Edge* rest, Ed
   pending_.arrive(leaf, gradient.take(), create_graph_);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Backward::count(Node* leaf, Edge* rest, Edge* end) {
+TERN_COLD void Backward::count(Node* leaf, Edge* rest, Edge* end) {
   struct Visited {
     std::vector<Node*> nodes;
     ~Visited() {
@@ -81,7 +81,7 @@ TERN_INLINE void Backward::deliver(HeldNode& held, TensorImpl* g, Edge* rest, Ed
   pending_.start();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Backward::skip(HeldNode& held) {
+TERN_COLD void Backward::skip(HeldNode& held) {
   Node* const node = held.node;
   if (node->leaf) {
     if (node->extra) pending_.arrive(node, nullptr, create_graph_);
@@ -91,7 +91,7 @@ TERN_INLINE void Backward::deliver(HeldNode& held, TensorImpl* g, Edge* rest, Ed
   if (!node->queued) ready_.push(held.take());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Backward::pass_by(Node* node) {
+TERN_COLD void Backward::pass_by(Node* node) {
   for (int k = 0; k < node->edge_count; ++k) {
     HeldNode held{node->edges()[k].next};
     held.node->refs.increase();
@@ -99,7 +99,7 @@ TERN_INLINE void Backward::deliver(HeldNode& held, TensorImpl* g, Edge* rest, Ed
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Backward::show(Node* node, TensorImpl*& gradient) {
+TERN_COLD void Backward::show(Node* node, TensorImpl*& gradient) {
   if (CapturedGradient* const c = capturing_ ? find(node) : nullptr) {
     retain(gradient);
     add_to(c->gradient, gradient, node->ops);
@@ -157,7 +157,7 @@ TERN_INLINE void Backward::call(Node* node, Edge& edge, TensorImpl* gradient, Te
   else edge.fn(saved, gradient, results, input_shape(node, edge));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Backward::call_differentiable(Node* node, Edge& edge, Saved* saved, TensorImpl* gradient,
+TERN_COLD void Backward::call_differentiable(Node* node, Edge& edge, Saved* saved, TensorImpl* gradient,
                                                                           TensorImpl** results) {
   TensorImpl* kept[max_saved];
   const int count = edge.saved_count;
@@ -199,4 +199,4 @@ TERN_INLINE void Backward::pass_on(Node* node, Edge& edge, TensorImpl** results)
   deliver(held, g.take(), &edge + 1, node->edges() + node->edge_count);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

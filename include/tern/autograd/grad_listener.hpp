@@ -7,7 +7,7 @@
 #include "../tensor/any_tensor.hpp"
 #include "node.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 class PendingLeaves;
@@ -77,7 +77,7 @@ class TERN_API GradListener {
   std::vector<Listened> listened_;
 };
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "grad_listener.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "grad_listener.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 TERN_INLINE void GradListener::accumulate_into(std::size_t leaf, const AnyTensor& memory) {
   if (leaf >= leaves_.size()) fail("accumulate_into", {"no leaf ", Index(leaf), " of ", Index(leaves_.size())});
@@ -29,4 +29,4 @@ TERN_INLINE void GradListener::check_memory(const AnyTensor& leaf, const AnyTens
                              x.shape_ref()});
 }
 
-}  // namespace tern
+}}  // namespace tern

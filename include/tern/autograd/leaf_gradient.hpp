@@ -7,7 +7,7 @@
 #include "grad_listener.hpp"
 #include "node.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// While alive, no other thread adds to the leaf's gradient; threads may share parameters. A waiting thread sleeps,
 /// because a kernel runs meanwhile.
@@ -100,7 +100,7 @@ class TERN_API PendingLeaves {
   std::size_t used_ = 0;
 };
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "leaf_gradient.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "leaf_gradient.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void GradLock::wait() {
+TERN_COLD void GradLock::wait() {
   while (state_.exchange(awaited, std::memory_order_acquire) != open) state_.wait(awaited, std::memory_order_relaxed);
 }
 
@@ -18,7 +18,7 @@ TERN_INLINE void accumulate_grad(Node* leaf, TensorImpl* g, bool differentiable)
   add_to(leaf->gradient, held.take(), leaf->ops, differentiable);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void accumulate_grad_in(TensorImpl* memory, Node* leaf, TensorImpl* g) {
+TERN_COLD void accumulate_grad_in(TensorImpl* memory, Node* leaf, TensorImpl* g) {
   Owned held(g);
   const GradLock lock(leaf);
   const DeviceOps& device = *leaf->ops->device;
@@ -30,7 +30,7 @@ TERN_INLINE void accumulate_grad(Node* leaf, TensorImpl* g, bool differentiable)
   release(std::exchange(leaf->gradient, memory));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* run_hooks(Hook* hook, TensorImpl* g) {
+TERN_COLD TensorImpl* run_hooks(Hook* hook, TensorImpl* g) {
   Owned shown(g);
   for (; hook; hook = hook->next) {
     TensorImpl* const replacement = hook->call(hook->closure, shown.impl);
@@ -89,7 +89,7 @@ TERN_INLINE void PendingLeaves::arrive(Node* leaf, TensorImpl* g, bool different
   if (--p.edges == 0) complete_.push_back(&p);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void PendingLeaves::finish(bool differentiable) {
+TERN_COLD void PendingLeaves::finish(bool differentiable) {
   for (std::size_t i = 0; i < complete_.size(); ++i) finish(*complete_[i], differentiable);
   complete_.clear();
 }
@@ -109,4 +109,4 @@ TERN_INLINE PendingLeaves::Leaf& PendingLeaves::place_of(const Node* leaf) {
   return table_[at];
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -3,7 +3,7 @@
 #include "../core/here.hpp"
 #include "../tensor/impl.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 /// The arithmetic that the engine needs. One constant table for each device and element type.
@@ -201,7 +201,7 @@ class AnomalyMode {
   bool before_;
 };
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "node.ipp"

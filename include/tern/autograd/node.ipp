@@ -2,7 +2,7 @@
 #pragma once
 #include "node.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE constinit thread_local TapeState tape{};
 
@@ -27,7 +27,7 @@ TERN_INLINE void destroy_hooks(Hook* hook) {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void destroy_extra(NodeExtra* extra) {
+TERN_NOINLINE void destroy_extra(NodeExtra* extra) {
   destroy_hooks(extra->before);
   destroy_hooks(extra->after_accumulate);
   release(extra->retained);
@@ -36,7 +36,7 @@ TERN_INLINE void destroy_hooks(Hook* hook) {
   delete extra;
 }
 
-[[gnu::noinline]] TERN_INLINE void destroy_dead_nodes() {
+TERN_NOINLINE void destroy_dead_nodes() {
   tape.destroying = true;
   while (Node* node = tape.dead) {
     tape.dead = node->next_dead;
@@ -60,7 +60,7 @@ TERN_INLINE void release_node(Node* node) {
   release(gradient);
 }
 
-[[gnu::noinline]] TERN_INLINE Node* new_node(const char* name, const Here& here, const GradOps* ops, std::size_t bytes) {
+TERN_NOINLINE Node* new_node(const char* name, const Here& here, const GradOps* ops, std::size_t bytes) {
   const int size_class = detail::memory::class_of(bytes);
   auto* node = new (detail::memory::allocate(size_class, bytes)) Node;
   node->size_class = size_class & 0x7f;
@@ -71,4 +71,4 @@ TERN_INLINE void release_node(Node* node) {
   return node;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

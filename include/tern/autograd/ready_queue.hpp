@@ -4,7 +4,7 @@
 
 #include "node.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// A binary heap. <algorithm> would add 0.1 s to a user's compilation. The first nodes are stored inside the object,
 /// because most graphs are narrow.
@@ -36,7 +36,7 @@ class TERN_API ReadyQueue {
   int size_class_ = 0;  // of nodes_, if it is not first_
 };
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "ready_queue.ipp"

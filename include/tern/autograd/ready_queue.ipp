@@ -2,7 +2,7 @@
 #pragma once
 #include "ready_queue.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE void ReadyQueue::push(Node* node) {
   if (size_ == room_) [[unlikely]] grow();
@@ -27,7 +27,7 @@ TERN_INLINE Node* ReadyQueue::pop() {
   return top;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void ReadyQueue::grow() {
+TERN_COLD void ReadyQueue::grow() {
   const int size_class = memory::class_of(2 * room_ * sizeof(Node*));
   auto* const larger = static_cast<Node**>(memory::allocate(size_class));
   std::memcpy(larger, nodes_, size_ * sizeof(Node*));
@@ -37,4 +37,4 @@ TERN_INLINE Node* ReadyQueue::pop() {
   size_class_ = size_class;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

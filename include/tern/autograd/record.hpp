@@ -10,7 +10,7 @@
 #include "../tensor/tensor.hpp"
 #include "node.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 /// The GradOps of a device and element type. Defined beside the ops that they use.
@@ -252,7 +252,7 @@ bool records(const X&... tensors) {
 }
 }  // namespace detail
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "record.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "record.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE Node* grad_node(TensorImpl* p) {
   if (p->base && p->view_version != p->owner->version) [[unlikely]] {
@@ -12,7 +12,7 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
   return p->node;
 }
 
-[[gnu::noinline]] TERN_INLINE Saved save(TensorImpl* tensor, const TensorImpl* output, const OpName& op) {
+TERN_NOINLINE Saved save(TensorImpl* tensor, const TensorImpl* output, const OpName& op) {
   if (!tensor) return {nullptr, 0, false};
   if (tensor->inference) fail(op, {"a tensor made in inference mode cannot be saved for a backward pass; clone() it outside"});
   const bool is_output = tensor == output;
@@ -33,7 +33,7 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
   return {tensor, tensor->owner->version, is_output};
 }
 
-[[gnu::noinline]] TERN_INLINE void record_edges(const OpName& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans, int count) {
+TERN_NOINLINE void record_edges(const OpName& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans, int count) {
   std::size_t bytes = sizeof(Node);
   int edges = 0;
   for (int i = 0; i < count; ++i) {
@@ -96,10 +96,10 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
   output->node = node;
 }
 
-[[gnu::noinline]] TERN_INLINE TensorImpl* recorded(const OpName& op, TensorImpl* y, TensorImpl* x, const EdgePlan& plan) {
+TERN_NOINLINE TensorImpl* recorded(const OpName& op, TensorImpl* y, TensorImpl* x, const EdgePlan& plan) {
   Owned held(y);
   if (const Node* const node = recording(x)) record_edges(op, node->ops, y, &plan, 1);
   return held.take();
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -3,7 +3,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 /// run<D, T>: total = the sum of |x|^p over all elements x of the gradients, which are dense with elements T; p is finite. total is one
 /// double in the memory of their device.
@@ -21,4 +21,4 @@ struct ScaleGradients {
   const Array& factor;
 };
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

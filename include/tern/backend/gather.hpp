@@ -7,7 +7,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// How embedding_bag reduces the rows of a bag.
 enum class BagMode : unsigned char { sum, mean, max };
@@ -90,4 +90,4 @@ struct EmbeddingBagGradient {
 };
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -5,7 +5,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 /// run<D, T>: out = in⁻¹, both [.., n, n]. Error if a matrix is singular.
 struct Inverse {
@@ -73,4 +73,4 @@ inline Index matrix_count(const Array& a) {
   return count;
 }
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

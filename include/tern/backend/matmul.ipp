@@ -2,7 +2,7 @@
 #pragma once
 #include "matmul.hpp"
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 TERN_INLINE bool one_batch_stride(const Array& a, Index& stride) {
   stride = 0;
@@ -16,4 +16,4 @@ TERN_INLINE bool one_batch_stride(const Array& a, Index& stride) {
   return true;
 }
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

@@ -10,7 +10,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 enum class RecurrentKind { rnn_tanh, rnn_relu, gru, lstm };
 
@@ -142,4 +142,4 @@ struct RecurrentLayerGradient {
   bool& refused;
 };
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

@@ -5,7 +5,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 // How two numbers are combined. V is the device's operand type.
 
@@ -63,4 +63,4 @@ struct ArgExtreme {
   bool largest;
 };
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

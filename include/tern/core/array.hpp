@@ -3,7 +3,7 @@
 #include "dtype.hpp"
 #include "shape.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 /// A strided block of elements. It does not own its memory. Strides count elements.
@@ -67,7 +67,7 @@ namespace backend {
 using detail::Array;
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "array.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "array.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE bool same_shape(const Array& a, const Array& b) {
   if (a.ndim != b.ndim) return false;
@@ -20,7 +20,7 @@ TERN_INLINE void set_contiguous_strides(Array& a) {
   a.contiguous = true;
 }
 
-[[gnu::noinline]] TERN_INLINE bool is_channels_last(const Array& a) {
+TERN_NOINLINE bool is_channels_last(const Array& a) {
   if (a.ndim < 2) return false;
   Index stride = 1;
   bool right = true;
@@ -42,7 +42,7 @@ TERN_INLINE void update_contiguous(Array& a) {
   a.contiguous = contiguous || a.numel == 0;
 }
 
-[[gnu::noinline]] TERN_INLINE void set_channels_last_strides(Array& a) {
+TERN_NOINLINE void set_channels_last_strides(Array& a) {
   Index stride = 1;
   for (int k = 0; k < a.ndim; ++k) {
     const int i = k == 0 ? 1 : k == a.ndim - 1 ? 0 : a.ndim - k;
@@ -52,7 +52,7 @@ TERN_INLINE void update_contiguous(Array& a) {
   update_contiguous(a);
 }
 
-[[gnu::noinline]] TERN_INLINE bool is_dense(const Array& a) {
+TERN_NOINLINE bool is_dense(const Array& a) {
   if (a.contiguous) return true;
   int order[max_dims], n = 0;
   for (int i = 0; i < a.ndim; ++i) {
@@ -69,11 +69,11 @@ TERN_INLINE void update_contiguous(Array& a) {
   return true;
 }
 
-[[gnu::noinline]] TERN_INLINE bool same_order(const Array& a, const Array& b) {
+TERN_NOINLINE bool same_order(const Array& a, const Array& b) {
   if (a.contiguous && b.contiguous) return true;
   for (int i = 0; i < a.ndim; ++i)
     if (a.dims[i] != 1 && a.strides[i] != b.strides[i]) return false;
   return true;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -4,7 +4,7 @@
 
 #include "config.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// Seconds of a monotonic clock.
 inline double now() {
@@ -13,4 +13,4 @@ inline double now() {
   return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -54,6 +54,9 @@
 #else
 #define TERN_INLINE inline
 #endif
+// The same for a function that is not worth its code at each call, and for one that is called seldom or on an error.
+#define TERN_NOINLINE [[gnu::noinline]] TERN_INLINE
+#define TERN_COLD [[gnu::noinline, gnu::cold]] TERN_INLINE
 
 // Stands before a virtual function that a .ipp defines. In a header-only program the first such function of a class (the
 // ABI's key function) is inline. Otherwise every file that includes the header would compile the class's virtual functions
@@ -119,7 +122,7 @@
 #define TERN_VERSION_PATCH 0
 #define TERN_VERSION TERN_STRINGIFY(TERN_VERSION_MAJOR) "." TERN_STRINGIFY(TERN_VERSION_MINOR) "." TERN_STRINGIFY(TERN_VERSION_PATCH)
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 /// What this object was compiled for.
@@ -137,4 +140,4 @@ struct BuildInfo {
 /// The library's version, the instruction set and the compiler of the calling object.
 constexpr detail::BuildInfo build_info() { return {}; }
 
-}  // namespace tern
+}}  // namespace tern

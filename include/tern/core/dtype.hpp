@@ -5,7 +5,7 @@
 
 #include "float16.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 enum class DType : std::uint8_t { float32, float64, bfloat16, float16, int64, int32, uint8, bool_ };
 
@@ -99,4 +99,4 @@ inline constexpr auto u8 = dtype<std::uint8_t>;
 /// bool, numpy's name: boolean is a type of libjpeg's.
 inline constexpr auto bool_ = dtype<bool>;
 
-}  // namespace tern
+}}  // namespace tern

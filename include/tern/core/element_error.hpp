@@ -2,7 +2,7 @@
 #pragma once
 #include "error.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 enum class BadElement : Index { index, target, probability, divisor };
 
@@ -10,7 +10,7 @@ enum class BadElement : Index { index, target, probability, divisor };
 [[noreturn]] TERN_API void refuse_element(const char* op, BadElement what, Index number, Index size, Index position = 0,
                                           const char* found = "");
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "element_error.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "element_error.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_element(const char* op, BadElement what, Index number, Index size, Index position,
+TERN_COLD void refuse_element(const char* op, BadElement what, Index number, Index size, Index position,
                                                              const char* found) {
   switch (what) {
     case BadElement::index:
@@ -18,4 +18,4 @@ namespace tern::inline TERN_BUILD::detail {
   fail(op, {"an element of the input is outside [0, 1]", found});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -10,7 +10,7 @@
 
 #include "here.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The type of sizes, strides and positions.
 using Index = std::int64_t;
@@ -130,7 +130,7 @@ decltype(auto) within_memory(const char* op, const char* of, const F& f) {
 
 }  // namespace detail
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "error.ipp"

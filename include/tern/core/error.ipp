@@ -4,7 +4,7 @@
 
 #include "error.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE void Piece::print_to(std::FILE* out) const {
   switch (kind_) {
@@ -19,7 +19,7 @@ TERN_INLINE void Piece::print_to(std::FILE* out) const {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE char* joined(const char* op, std::initializer_list<Piece> pieces) {
+TERN_COLD char* joined(const char* op, std::initializer_list<Piece> pieces) {
   char* text = nullptr;
   std::size_t size;
   std::FILE* const out = open_memstream(&text, &size);
@@ -31,7 +31,7 @@ TERN_INLINE void Piece::print_to(std::FILE* out) const {
   return text;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string text(std::initializer_list<Piece> pieces) {
+TERN_COLD std::string text(std::initializer_list<Piece> pieces) {
   char* const joined = detail::joined(nullptr, pieces);
   const std::string out(joined);
   std::free(joined);
@@ -40,7 +40,7 @@ TERN_INLINE void Piece::print_to(std::FILE* out) const {
 
 TERN_INLINE constinit thread_local const OpName* outermost_op = nullptr;
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void fail_at(const char* op, Here here, std::initializer_list<Piece> pieces) {
+TERN_COLD void fail_at(const char* op, Here here, std::initializer_list<Piece> pieces) {
   op = outermost_name(op);
   if (outermost_op && outermost_op->here.file) here = outermost_op->here;
   if (outermost_site) here = *outermost_site;
@@ -53,23 +53,23 @@ TERN_INLINE constinit thread_local const OpName* outermost_op = nullptr;
   throw error;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Error::set_path(const std::string& path) {
+TERN_COLD void Error::set_path(const std::string& path) {
   std::string message = path + ": ";
   message += what() + path_bytes_;
   static_cast<std::runtime_error&>(*this) = std::runtime_error(message);
   path_bytes_ = path.size() + 2;
 }
 
-}  // namespace tern
+}}  // namespace tern
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void fail_memory(const char* op, const char* of) {
+TERN_COLD void fail_memory(const char* op, const char* of) {
   fail(op, {"'", of, "': the host has not enough memory for it"});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

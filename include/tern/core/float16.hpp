@@ -5,7 +5,7 @@
 
 #include "config.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -63,4 +63,4 @@ struct half {
 
 static_assert(sizeof(bfloat16) == 2 && sizeof(half) == 2);
 
-}  // namespace tern
+}}  // namespace tern

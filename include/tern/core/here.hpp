@@ -4,7 +4,7 @@
 
 #include "config.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// A source line. As a default argument it is the caller's line. clang 14's library has no std::source_location.
 class Here {
@@ -40,7 +40,7 @@ class Site {
 inline const Here& site(const Here& here) { return outermost_site ? *outermost_site : here; }
 }  // namespace detail
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "here.ipp"

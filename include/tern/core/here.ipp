@@ -2,8 +2,8 @@
 #pragma once
 #include "here.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE constinit thread_local const Here* outermost_site = nullptr;
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -8,7 +8,7 @@
 
 #include "config.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// A hash of `count` words of 64 bits.
 TERN_API std::uint64_t hash_words(const void* words, std::size_t count);
@@ -106,7 +106,7 @@ class Lease {
   Value* value_;
 };
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "keyed_cache.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "keyed_cache.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE std::uint64_t hash_words(const void* words, std::size_t count) {
   std::uint64_t hash = 0;
@@ -15,4 +15,4 @@ TERN_INLINE std::uint64_t hash_words(const void* words, std::size_t count) {
   return hash;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -2,7 +2,7 @@
 #pragma once
 #include "array.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// An array's stride along dimension i of the n dimensions that it is broadcast to. 0 along a dimension that
 /// broadcasting stretches.
@@ -83,7 +83,7 @@ class TERN_API Odometer {
   Index at_[max_dims], offset_[LoopNest::max_operands];
 };
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "loop_nest.ipp"

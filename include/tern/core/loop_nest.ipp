@@ -2,9 +2,9 @@
 #pragma once
 #include "loop_nest.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE LoopNest::LoopNest(const Shape& shape, const Array* const* arrays, int count) : operands_(count) {
+TERN_NOINLINE LoopNest::LoopNest(const Shape& shape, const Array* const* arrays, int count) : operands_(count) {
   for (int i = 0; i < shape.n; ++i) {
     Index strides[max_operands];
     for (int k = 0; k < count; ++k) strides[k] = broadcast_stride(*arrays[k], i, shape.n);
@@ -12,7 +12,7 @@ namespace tern::inline TERN_BUILD::detail {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void LoopNest::add(Index size, const Index* strides) {
+TERN_NOINLINE void LoopNest::add(Index size, const Index* strides) {
   size_[depth_] = size;
   count_ *= size;
   for (int k = 0; k < operands_; ++k) stride_[depth_][k] = strides[k];
@@ -45,7 +45,7 @@ TERN_INLINE void LoopNest::deepen(int depth) {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void LoopNest::move_inward(int from, int to) {
+TERN_NOINLINE void LoopNest::move_inward(int from, int to) {
   Index strides[max_operands];
   const Index size = size_[from];
   for (int k = 0; k < operands_; ++k) strides[k] = stride_[from][k];
@@ -54,7 +54,7 @@ TERN_INLINE void LoopNest::deepen(int depth) {
   for (int k = 0; k < operands_; ++k) stride_[to][k] = strides[k];
 }
 
-[[gnu::noinline]] TERN_INLINE void LoopNest::add_offsets(Index position, int loops, Index* to) const {
+TERN_NOINLINE void LoopNest::add_offsets(Index position, int loops, Index* to) const {
   for (int i = loops; position > 0 && i-- > 0;) {
     const Index at = i ? position % size_[i] : position;
     position = i ? position / size_[i] : 0;
@@ -80,4 +80,4 @@ TERN_INLINE void Odometer::step() {
   }
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

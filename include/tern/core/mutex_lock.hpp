@@ -4,7 +4,7 @@
 
 #include "config.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// Holds the mutex while alive.
 class MutexLock {
@@ -18,4 +18,4 @@ class MutexLock {
   pthread_mutex_t& mutex_;
 };
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -3,7 +3,7 @@
 #include "dtype.hpp"
 #include "error.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// A number as the caller wrote it: an integer or a floating-point number.
 class Number {
@@ -97,7 +97,7 @@ scalar_t<T> element(const OpName& op, const number_t<T>& number) {
   }
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "number.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "number.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 struct IntegerRange {
   Index min, max;
@@ -16,11 +16,11 @@ inline IntegerRange range_of(DType type) {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_infinite(const OpName& op, double number, DType type) {
+TERN_COLD void refuse_infinite(const OpName& op, double number, DType type) {
   fail(op, {"the number ", number, " is too large for a tensor of ", name_of(type)});
 }
 
-[[gnu::noinline]] TERN_INLINE bool Number::round_to(DType type, Rounding rounding, Index& n) const {
+TERN_NOINLINE bool Number::round_to(DType type, Rounding rounding, Index& n) const {
   n = integer_;
   if (!integral_) {
     if (!(real_ >= -0x1p63 && real_ < 0x1p63)) return false;
@@ -33,7 +33,7 @@ inline IntegerRange range_of(DType type) {
   return n >= range.min && n <= range.max;
 }
 
-[[gnu::noinline]] TERN_INLINE Index Number::checked(const OpName& op, DType type) const {
+TERN_NOINLINE Index Number::checked(const OpName& op, DType type) const {
   Index n;
   if (round_to(type, Rounding::none, n)) return n;
   const IntegerRange range = range_of(type);
@@ -42,4 +42,4 @@ inline IntegerRange range_of(DType type) {
             " to ", range.max});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

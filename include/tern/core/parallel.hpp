@@ -9,7 +9,7 @@
 #include <omp.h>
 #endif
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -78,7 +78,7 @@ void parallel_for(Index n, Index grain, const F& f) {
 }
 }  // namespace detail
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "parallel.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "parallel.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE std::atomic<int>& thread_limit() {
   static std::atomic<int> limit{openmp_threads()};
@@ -13,7 +13,7 @@ TERN_INLINE constinit std::atomic<int> threads_in_use{0};
 
 TERN_INLINE constinit thread_local int leased_threads = 0;
 
-[[gnu::noinline]] TERN_INLINE ThreadLease::ThreadLease(int wanted)
+TERN_NOINLINE ThreadLease::ThreadLease(int wanted)
     : outer_(leased_threads), openmp_(openmp_threads()) {
   if (!may_start_team()) wanted = 1;
   else if (outer_) wanted = std::min(wanted, outer_);
@@ -22,20 +22,20 @@ TERN_INLINE constinit thread_local int leased_threads = 0;
   if (openmp_ != count_) set_openmp_threads(count_);
 }
 
-[[gnu::noinline]] TERN_INLINE ThreadLease::~ThreadLease() {
+TERN_NOINLINE ThreadLease::~ThreadLease() {
   if (openmp_ != count_) set_openmp_threads(openmp_);
   if (taken_) threads_in_use.fetch_sub(taken_);
   leased_threads = outer_;
 }
 
-[[gnu::noinline]] TERN_INLINE int ThreadLease::take(int wanted) {
+TERN_NOINLINE int ThreadLease::take(int wanted) {
   int used = threads_in_use, count;
   do count = std::max(1, std::min(wanted, get_num_threads() - used));
   while (!threads_in_use.compare_exchange_weak(used, used + count));
   return count;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_chunks(Index n, Index grain, void (*body)(const void*, Index, Index), const void* f) {
+TERN_NOINLINE void run_chunks(Index n, Index grain, void (*body)(const void*, Index, Index), const void* f) {
   const Index chunks = (n + grain - 1) / grain;
   const ThreadLease lease(int(std::min<Index>(chunks, get_num_threads())));
   std::exception_ptr error;
@@ -55,4 +55,4 @@ TERN_INLINE constinit thread_local int leased_threads = 0;
   if (error) std::rethrow_exception(error);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -6,7 +6,7 @@
 
 #include "config.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 /// Four random 32-bit words.
@@ -73,7 +73,7 @@ inline std::uint64_t next_seed() {
 inline void set_random_rank(int rank) { detail::random_rank = std::uint64_t(rank) << 40; }
 }  // namespace detail
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "random.ipp"

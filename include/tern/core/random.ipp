@@ -2,8 +2,8 @@
 #pragma once
 #include "random.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE constinit std::atomic<std::uint64_t> random_seed{5489}, random_stream{0}, random_rank{0};
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

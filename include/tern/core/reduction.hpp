@@ -2,9 +2,9 @@
 #pragma once
 #include "config.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// One number for each sample, their mean, or their sum.
 enum class Reduction { none, mean, sum };
 
-}  // namespace tern
+}}  // namespace tern

@@ -2,7 +2,7 @@
 #pragma once
 #include "array.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// The array as [outer, n, inner]. Row r starts at (r / inner) n inner + r mod inner, and its elements are `inner`
 /// apart.
@@ -14,4 +14,4 @@ struct RowsAlong {
   Index rows() const { return outer * inner; }
 };
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -7,7 +7,7 @@
 
 #include "error.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// The most dimensions a tensor can have.
 inline constexpr int max_dims = 8;
@@ -106,7 +106,7 @@ TERN_API Shape broadcast_shapes(const OpName& op, ShapeRef a, ShapeRef b);
 /// shape without the masked dimensions; with keepdim they stay, with size 1.
 TERN_API Shape reduced_shape(ShapeRef shape, unsigned mask, bool keepdim);
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "shape.ipp"

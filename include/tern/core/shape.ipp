@@ -2,9 +2,9 @@
 #pragma once
 #include "shape.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index checked_sum(const OpName& op, std::initializer_list<Index> terms) {
+TERN_COLD Index checked_sum(const OpName& op, std::initializer_list<Index> terms) {
   Index sum = 0;
   for (const Index term : terms)
     if (__builtin_add_overflow(sum, term, &sum) || sum > max_elements || sum < -max_elements)
@@ -12,7 +12,7 @@ namespace tern::inline TERN_BUILD::detail {
   return sum;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index checked_product(const OpName& op, std::initializer_list<Index> factors) {
+TERN_COLD Index checked_product(const OpName& op, std::initializer_list<Index> factors) {
   Index product = 1;
   for (const Index factor : factors)
     if (__builtin_mul_overflow(product, factor, &product) || product > max_elements || product < -max_elements)
@@ -20,12 +20,12 @@ namespace tern::inline TERN_BUILD::detail {
   return product;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index checked_index(const OpName& op, double value) {
+TERN_COLD Index checked_index(const OpName& op, double value) {
   if (!(value <= double(max_elements) && value >= -double(max_elements))) fail(op, {"a size or position of ", value, " is out of range"});
   return Index(value);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index empty_numel(const OpName& op, ShapeRef shape) {
+TERN_COLD Index empty_numel(const OpName& op, ShapeRef shape) {
   Index extent = 1;
   for (int i = 0; i < shape.n; ++i) {
     if (shape.d[i] < 0) fail(op, {"negative size in ", shape});
@@ -51,7 +51,7 @@ TERN_INLINE int existing_dim(const OpName& op, Index dim, int n) {
 
 TERN_INLINE int wrap_dim(const OpName& op, Index dim, int n) { return existing_dim(op, dim, n == 0 ? 1 : n); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE unsigned dim_mask(const OpName& op, const Dims& dims, int n) {
+TERN_COLD unsigned dim_mask(const OpName& op, const Dims& dims, int n) {
   if (dims.empty()) return n == 0 ? 0u : (1u << n) - 1;
   unsigned mask = 0;
   for (Index dim : dims) {
@@ -62,7 +62,7 @@ TERN_INLINE int wrap_dim(const OpName& op, Index dim, int n) { return existing_d
   return n == 0 ? 0u : mask;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape broadcast_shapes(const OpName& op, ShapeRef a, ShapeRef b) {
+TERN_COLD Shape broadcast_shapes(const OpName& op, ShapeRef a, ShapeRef b) {
   const int n = a.n > b.n ? a.n : b.n;
   Shape out;
   out.n = n;
@@ -76,7 +76,7 @@ TERN_INLINE int wrap_dim(const OpName& op, Index dim, int n) { return existing_d
   return out;
 }
 
-[[gnu::noinline]] TERN_INLINE Shape reduced_shape(ShapeRef shape, unsigned mask, bool keepdim) {
+TERN_NOINLINE Shape reduced_shape(ShapeRef shape, unsigned mask, bool keepdim) {
   Shape out;
   for (int i = 0; i < shape.n; ++i) {
     if (!(mask >> i & 1)) out.d[out.n++] = shape.d[i];
@@ -85,4 +85,4 @@ TERN_INLINE int wrap_dim(const OpName& op, Index dim, int n) { return existing_d
   return out;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

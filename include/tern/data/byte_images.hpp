@@ -3,7 +3,7 @@
 #include "dataset.hpp"
 #include "image.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
@@ -48,7 +48,7 @@ class TERN_API ByteImages {
   float scale_[4], shift_[4];
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "byte_images.ipp"

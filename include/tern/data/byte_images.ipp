@@ -2,7 +2,7 @@
 #pragma once
 #include "byte_images.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 TERN_INLINE void normalise_bytes(const std::uint8_t* __restrict in, float* __restrict out, Index n, float scale, float shift) {
   constexpr int block = 64;
@@ -12,11 +12,11 @@ TERN_INLINE void normalise_bytes(const std::uint8_t* __restrict in, float* __res
   for (; i < n; ++i) out[i] = float(in[i]) * scale + shift;
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE ByteImages::ByteImages(const char* name, const Tensor<Cpu, std::uint8_t>& images,
+TERN_COLD ByteImages::ByteImages(const char* name, const Tensor<Cpu, std::uint8_t>& images,
                                                               const Tensor<Cpu, Index>& labels, std::span<const float> mean,
                                                               std::span<const float> std)
     : images_(images), labels_(labels) {
@@ -32,7 +32,7 @@ namespace tern::inline TERN_BUILD::data {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE ByteImages::Batch ByteImages::batch(std::span<const Index> samples) const {
+TERN_NOINLINE ByteImages::Batch ByteImages::batch(std::span<const Index> samples) const {
   const Index n = Index(samples.size());
   const backend::Array& x = *images_.impl();
   const Tensor<Cpu> out = empty<Cpu>({n, x.dims[1], x.dims[2], x.dims[3]});
@@ -46,7 +46,7 @@ namespace tern::inline TERN_BUILD::data {
   return {out, y};
 }
 
-[[gnu::noinline]] TERN_INLINE void ByteImages::write(Index sample, float* out) const {
+TERN_NOINLINE void ByteImages::write(Index sample, float* out) const {
   const backend::Array& x = *images_.impl();
   const Index plane = x.dims[2] * x.dims[3];
   const std::uint8_t* in = bytes(sample);
@@ -54,4 +54,4 @@ namespace tern::inline TERN_BUILD::data {
     detail::normalise_bytes(in, out, plane, scale_[c], shift_[c]);
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -9,7 +9,7 @@
 #include "byte_images.hpp"
 #include "plain_or_gzip.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct Cifar10Options {
   bool train = true;                                       ///< the training images, or the test images
@@ -100,7 +100,7 @@ class TERN_API Cifar100 : public ByteImages {
   Index skipped_;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "cifar.ipp"

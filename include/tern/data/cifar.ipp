@@ -2,9 +2,9 @@
 #pragma once
 #include "cifar.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index read_cifar_file(const std::string& path, const CifarRecord& record,
+TERN_COLD Index read_cifar_file(const std::string& path, const CifarRecord& record,
                                                                std::vector<std::uint8_t>& pixels, std::vector<std::uint8_t>& labels) {
   constexpr Index most = 1'000'000;
   const Index bytes = record.label_bytes + cifar_image_bytes;
@@ -38,7 +38,7 @@ namespace tern::inline TERN_BUILD::data::detail {
   return skipped;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> read_cifar_names(const std::string& path, const CifarRecord& record) {
+TERN_COLD std::vector<std::string> read_cifar_names(const std::string& path, const CifarRecord& record) {
   std::vector<std::string> names;
   if (!io::exists(path)) return names;
   std::string name;
@@ -54,7 +54,7 @@ namespace tern::inline TERN_BUILD::data::detail {
   return names;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE CifarRecords read_cifar(const std::vector<std::string>& paths, const std::string& names,
+TERN_COLD CifarRecords read_cifar(const std::vector<std::string>& paths, const std::string& names,
                                                                  const CifarRecord& record) {
   std::vector<std::uint8_t> pixels, labels;
   Index skipped = 0;
@@ -68,7 +68,7 @@ namespace tern::inline TERN_BUILD::data::detail {
   return out;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> cifar10_files(const std::string& folder, bool train) {
+TERN_COLD std::vector<std::string> cifar10_files(const std::string& folder, bool train) {
   if (!train) return {plain_or_gzip("Cifar10", folder, "test_batch.bin")};
   std::vector<std::string> paths = {plain_or_gzip("Cifar10", folder, "data_batch_1.bin")};
   int last = 5;
@@ -77,21 +77,21 @@ namespace tern::inline TERN_BUILD::data::detail {
   return paths;
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Cifar10 Cifar10::load(const std::string& folder, const Cifar10Options& options) {
+TERN_COLD Cifar10 Cifar10::load(const std::string& folder, const Cifar10Options& options) {
   return Cifar10(detail::read_cifar(detail::cifar10_files(folder, options.train), tern::detail::text({folder, "/batches.meta.txt"}),
                                     {"Cifar10", 1, 0, 10, options.skip_bad}),
                  options);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Cifar10::Cifar10(detail::CifarRecords&& records, const Cifar10Options& options)
+TERN_COLD Cifar10::Cifar10(detail::CifarRecords&& records, const Cifar10Options& options)
     : ByteImages("Cifar10", records.images, records.labels, options.mean, options.std),
       classes_(std::move(records.classes)), skipped_(records.skipped) {}
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Cifar100 Cifar100::load(const std::string& folder, const Cifar100Options& options) {
+TERN_COLD Cifar100 Cifar100::load(const std::string& folder, const Cifar100Options& options) {
   const std::string path = detail::plain_or_gzip("Cifar100", folder, options.train ? "train.bin" : "test.bin");
   const char* const names = options.coarse ? "/coarse_label_names.txt" : "/fine_label_names.txt";
   return Cifar100(detail::read_cifar({path}, tern::detail::text({folder, names}),
@@ -99,8 +99,8 @@ namespace tern::inline TERN_BUILD::data {
                   options);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Cifar100::Cifar100(detail::CifarRecords&& records, const Cifar100Options& options)
+TERN_COLD Cifar100::Cifar100(detail::CifarRecords&& records, const Cifar100Options& options)
     : ByteImages("Cifar100", records.images, records.labels, options.mean, options.std),
       classes_(std::move(records.classes)), skipped_(records.skipped) {}
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -5,7 +5,7 @@
 
 #include "dataset.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
@@ -95,7 +95,7 @@ Collated<Set, Collate> collated(Set&& set, const Collate& collate = {}) {
   return Collated<Set, Collate>(std::forward<Set>(set), collate);
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "collate.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "collate.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline]] TERN_INLINE tern::detail::Shape stacked_shape(const backend::Array& first, const backend::Array& x, Index n, Index i) {
+TERN_NOINLINE tern::detail::Shape stacked_shape(const backend::Array& first, const backend::Array& x, Index n, Index i) {
   if (!tern::detail::same_shape(first, x))
     fail("default_collate", {"samples differ in shape: sample 0 of the batch is ", first.shape_ref(), ", sample ", i,
                              " is ", x.shape_ref(), "; collate them with a function of your own"});
@@ -15,4 +15,4 @@ namespace tern::inline TERN_BUILD::data::detail {
   return shape;
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

@@ -13,7 +13,7 @@
 #include "../tensor/map.hpp"
 #include "positions.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct CsvOptions {
   bool header = true;    ///< the first line names the columns
@@ -133,7 +133,7 @@ class TERN_API Csv {
   std::vector<Shift> shifts_;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "csv.ipp"

@@ -8,9 +8,9 @@
 
 #include "csv.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Csv Csv::load(const std::string& path, const CsvOptions& options) {
+TERN_COLD Csv Csv::load(const std::string& path, const CsvOptions& options) {
   return tern::detail::within_memory("csv", path.c_str(), [&] {
     Csv table;
     table.path_ = path;
@@ -31,7 +31,7 @@ TERN_INLINE std::string_view Csv::field(Index row, Index column) const {
   return std::string_view(content_).substr(begin, ends_[i] - begin);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> Csv::text(const std::string& name) const {
+TERN_COLD std::vector<std::string> Csv::text(const std::string& name) const {
   const Index column = position(name);
   return tern::detail::within_memory("csv", path_.c_str(), [&] {
     std::vector<std::string> out;
@@ -40,7 +40,7 @@ TERN_INLINE std::string_view Csv::field(Index row, Index column) const {
   });
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::pair<Tensor<Cpu, Index>, std::vector<std::string>> Csv::categories(const std::string& name) const {
+TERN_COLD std::pair<Tensor<Cpu, Index>, std::vector<std::string>> Csv::categories(const std::string& name) const {
   const Index column = position(name);
   return tern::detail::within_memory("csv", path_.c_str(), [&] {
     std::vector<std::string_view> values;
@@ -54,14 +54,14 @@ TERN_INLINE std::string_view Csv::field(Index row, Index column) const {
   });
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Csv::refuse(Index line, Index column, std::initializer_list<tern::detail::Piece> why) const {
+TERN_COLD void Csv::refuse(Index line, Index column, std::initializer_list<tern::detail::Piece> why) const {
   const std::string reason = tern::detail::text(why);
   fail("csv", {"'", path_, "': line ", line, ", column ", column + 1,
                column < Index(columns_.size()) ? tern::detail::text({" ('", columns_[std::size_t(column)], "')"}) : "", ": ",
                reason});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index Csv::position(const std::string& name) const {
+TERN_COLD Index Csv::position(const std::string& name) const {
   for (std::size_t i = 0; i < columns_.size(); ++i)
     if (columns_[i] == name) return Index(i);
   std::string names;
@@ -69,7 +69,7 @@ TERN_INLINE std::string_view Csv::field(Index row, Index column) const {
   fail("csv", {"'", path_, "': has no column '", name, "', but ", names});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Csv::parse(const CsvOptions& options) {
+TERN_COLD void Csv::parse(const CsvOptions& options) {
   std::size_t at = 0;
   std::size_t filled = 0;  // by the rows so far
   Index line = 1, more = 0;
@@ -137,12 +137,12 @@ TERN_INLINE bool Csv::ends_line(std::size_t at) const {
   return content_[at] == '\n' || (content_[at] == '\r' && !(at + 1 < content_.size() && content_[at + 1] == '\n'));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index Csv::line_of(Index row) const {
+TERN_COLD Index Csv::line_of(Index row) const {
   const auto after = std::upper_bound(shifts_.begin(), shifts_.end(), row, [](Index r, const Shift& shift) { return r < shift.row; });
   return row + std::prev(after)->more;
 }
 
-[[gnu::noinline]] TERN_INLINE double Csv::floating(Index row, Index column, bool wide) const {
+TERN_NOINLINE double Csv::floating(Index row, Index column, bool wide) const {
   std::string_view digits = trimmed(field(row, column));
   if (is_missing(digits)) return missing_;
   std::string with_point;
@@ -167,11 +167,11 @@ TERN_INLINE bool Csv::ends_line(std::size_t at) const {
   return value;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Csv::refuse_large(Index row, Index column, DType dtype) const {
+TERN_COLD void Csv::refuse_large(Index row, Index column, DType dtype) const {
   refuse(line_of(row), column, {"'", std::string(field(row, column)), "' is too large for ", tern::detail::name_of(dtype)});
 }
 
-[[gnu::noinline]] TERN_INLINE Index Csv::integer(Index row, Index column, bool words) const {
+TERN_NOINLINE Index Csv::integer(Index row, Index column, bool words) const {
   Index value = 0;
   const std::string_view digits = trimmed(field(row, column));
   if (words)
@@ -201,4 +201,4 @@ TERN_INLINE std::string_view Csv::trimmed(std::string_view field) {
   return field;
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

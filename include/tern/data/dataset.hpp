@@ -7,7 +7,7 @@
 #include "../tensor/map.hpp"
 #include "random_key.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// size() is the number of samples. batch(samples) is a std::tuple of tensors in host memory, whose first dimension
 /// counts samples. Several threads call batch() at once.
@@ -83,7 +83,7 @@ class TensorDataset {
   Index size_;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "dataset.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "dataset.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline]] TERN_INLINE void gather_rows(const backend::Array& out, const backend::Array& x, std::span<const Index> rows) {
+TERN_NOINLINE void gather_rows(const backend::Array& out, const backend::Array& x, std::span<const Index> rows) {
   if (out.numel == 0) return;
   const std::size_t bytes = std::size_t(out.numel / out.dims[0] * tern::detail::size_of(x.dtype));
   char* to = out.data;
@@ -14,4 +14,4 @@ namespace tern::inline TERN_BUILD::data::detail {
   }
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

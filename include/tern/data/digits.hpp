@@ -6,7 +6,7 @@
 #include "../core/random.hpp"
 #include "mnist.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
@@ -66,7 +66,7 @@ class TERN_API Handwriting {
 /// `count` digits, each with its own slant, size, position, pen and noise. The same seed gives the same digits.
 TERN_API Mnist generated_digits(Index count, std::uint64_t seed, const MnistOptions& options = {});
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "digits.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "digits.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Handwriting::Handwriting(std::uint64_t seed, Index image) : seed_(seed), image_(std::uint64_t(image)) {
+TERN_COLD Handwriting::Handwriting(std::uint64_t seed, Index image) : seed_(seed), image_(std::uint64_t(image)) {
   const float angle = between(-.15f, .15f), slant = between(-.3f, .3f), width = between(.7f, 1.f) * 20;
   const float height = between(.8f, 1.f) * 20;
   xx_ = std::cos(angle) * width;
@@ -17,7 +17,7 @@ namespace tern::inline TERN_BUILD::data::detail {
   phase_ = between(0, 6.28f);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Handwriting::draw(int digit, std::uint8_t* image) {
+TERN_COLD void Handwriting::draw(int digit, std::uint8_t* image) {
   float ink[28 * 28] = {};
   for (const Stroke& stroke : strokes)
     if (stroke.digit == digit) draw_stroke(stroke, ink);
@@ -31,17 +31,17 @@ namespace tern::inline TERN_BUILD::data::detail {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE tern::detail::RandomWords Handwriting::next() { return tern::detail::philox(seed_, image_, count_++); }
+TERN_NOINLINE tern::detail::RandomWords Handwriting::next() { return tern::detail::philox(seed_, image_, count_++); }
 
-[[gnu::noinline]] TERN_INLINE float Handwriting::between(float low, float high) { return low + (high - low) * tern::detail::unit_float(next().word[0]); }
+TERN_NOINLINE float Handwriting::between(float low, float high) { return low + (high - low) * tern::detail::unit_float(next().word[0]); }
 
-[[gnu::noinline]] TERN_INLINE Point Handwriting::place(Point p) const {
+TERN_NOINLINE Point Handwriting::place(Point p) const {
   const float x = p.x - .5f + bend_.x * std::sin(7 * p.y + phase_),
               y = p.y - .5f + bend_.y * std::sin(7 * p.x + phase_);
   return {centre_.x + xx_ * x + xy_ * y, centre_.y + yx_ * x + yy_ * y};
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Handwriting::draw_stroke(const Stroke& stroke, float* ink) const {
+TERN_COLD void Handwriting::draw_stroke(const Stroke& stroke, float* ink) const {
   constexpr int pieces = 12;
   Point last{};
   for (int i = 0; i <= pieces; ++i) {
@@ -57,7 +57,7 @@ namespace tern::inline TERN_BUILD::data::detail {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void Handwriting::draw_line(Point a, Point b, float* ink) const {
+TERN_NOINLINE void Handwriting::draw_line(Point a, Point b, float* ink) const {
   const auto bound = [](float v) { return v < 0 ? 0 : v > 27 ? 27 : int(v); };
   const float reach = pen_ + 1, dx = b.x - a.x, dy = b.y - a.y, length2 = dx * dx + dy * dy + 1e-6f;
   const int x0 = bound(std::fmin(a.x, b.x) - reach), x1 = bound(std::fmax(a.x, b.x) + reach + 1);
@@ -73,11 +73,11 @@ namespace tern::inline TERN_BUILD::data::detail {
   }
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Mnist generated_digits(Index count, std::uint64_t seed, const MnistOptions& options) {
+TERN_COLD Mnist generated_digits(Index count, std::uint64_t seed, const MnistOptions& options) {
   const Tensor<Cpu, std::uint8_t> images = empty<Cpu, std::uint8_t>({count, 28, 28});
   const Tensor<Cpu, Index> labels = empty<Cpu, Index>({count});
   tern::detail::parallel_for(count, 100, [&](Index begin, Index end) {
@@ -89,4 +89,4 @@ namespace tern::inline TERN_BUILD::data {
   return Mnist(images, labels, options.mean, options.std);
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

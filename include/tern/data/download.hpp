@@ -12,7 +12,7 @@
 
 extern char** environ;
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// What a program means by an exit status.
 struct ExitStatus {
@@ -29,7 +29,7 @@ TERN_API std::string run_program(const char* const* arguments, int seconds,
 /// on success.
 TERN_API std::string download(const std::string& url, const std::string& path, int seconds);
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
 #ifndef TERN_COMPILED
 #include "download.ipp"

@@ -2,11 +2,11 @@
 #pragma once
 #include "download.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 inline constexpr const char* not_installed = "not installed";
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string run_program(const char* const* arguments, int seconds,
+TERN_COLD std::string run_program(const char* const* arguments, int seconds,
                                                                  std::initializer_list<ExitStatus> meanings) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -34,7 +34,7 @@ inline constexpr const char* not_installed = "not installed";
   return tern::detail::text({arguments[0], ": ended by signal ", WTERMSIG(status)});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string download(const std::string& url, const std::string& path, int seconds) {
+TERN_COLD std::string download(const std::string& url, const std::string& path, int seconds) {
   const std::string limit = tern::detail::text({seconds});
   const char* const curl[] = {"curl",        "-fsSL", "--connect-timeout", "10", "--speed-time", "30",   "--max-time",
                               limit.c_str(), "-o",    path.c_str(),        "--", url.c_str(),    nullptr};
@@ -61,4 +61,4 @@ inline constexpr const char* not_installed = "not installed";
   return wget_problem.empty() ? "" : tern::detail::text({problem, ", ", wget_problem});
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

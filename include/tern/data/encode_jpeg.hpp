@@ -9,7 +9,7 @@
 
 #include "dataset.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct JpegOptions {
   int quality = 75;  ///< 1 to 100
@@ -18,7 +18,7 @@ struct JpegOptions {
 /// An image [C, H, W] of bytes as a JPEG file. C is 1 for grey or 3 for colours, of which libjpeg stores every fourth (4:2:0).
 TERN_API std::string encode_jpeg(const Tensor<Cpu, std::uint8_t>& image, const JpegOptions& options = {});
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 // Not in the compiled library, so that programs that read no images need no libjpeg.
 #include "encode_jpeg.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "encode_jpeg.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// libjpeg reports an error by a longjmp, so each call of it is in a function of its own that has no objects to destroy.
 class TERN_API JpegWriter {
@@ -58,11 +58,11 @@ class TERN_API JpegWriter {
   char message_[JMSG_LENGTH_MAX] = "";
 };
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string encode_jpeg(const Tensor<Cpu, std::uint8_t>& image, const JpegOptions& options) {
+TERN_COLD std::string encode_jpeg(const Tensor<Cpu, std::uint8_t>& image, const JpegOptions& options) {
   if (image.checked("encode_jpeg")->ndim != 3 || !image.numel()) fail("encode_jpeg", {"an image is [C, H, W] and not empty, but the shape is ", image.shape()});
   const Index channels = image.size(0), height = image.size(1), width = image.size(2);
   if (channels != 1 && channels != 3) fail("encode_jpeg", {"images have 1 or 3 channels, not ", channels});
@@ -81,4 +81,4 @@ namespace tern::inline TERN_BUILD::data {
   return writer.file();
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -5,9 +5,9 @@
 #include "../core/random.hpp"
 #include "epoch_order.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline]] TERN_INLINE std::vector<Index> epoch_order(Index size, bool shuffle, std::uint64_t seed, Index epoch) {
+TERN_NOINLINE std::vector<Index> epoch_order(Index size, bool shuffle, std::uint64_t seed, Index epoch) {
   std::vector<Index> order(static_cast<std::size_t>(size));
   for (Index i = 0; i < size; ++i) order[std::size_t(i)] = i;
   if (!shuffle) return order;
@@ -23,4 +23,4 @@ namespace tern::inline TERN_BUILD::data::detail {
   return order;
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

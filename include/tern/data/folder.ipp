@@ -6,9 +6,9 @@
 
 #include "folder.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> names_in(const char* set, const std::string& folder) {
+TERN_COLD std::vector<std::string> names_in(const char* set, const std::string& folder) {
   std::vector<std::string> names;
   DIR* const open = ::opendir(folder.c_str());
   if (!open) io::fail_errno(set, folder, "cannot be opened");
@@ -19,4 +19,4 @@ namespace tern::inline TERN_BUILD::data::detail {
   return names;
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

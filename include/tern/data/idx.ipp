@@ -2,9 +2,9 @@
 #pragma once
 #include "idx.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const tern::detail::Shape& expected, Index max_size) {
+TERN_COLD Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const tern::detail::Shape& expected, Index max_size) {
   io::GzipReader reader(path);
   const auto next = [&reader] {
     unsigned char bytes[4];
@@ -32,4 +32,4 @@ namespace tern::inline TERN_BUILD::data {
   return out;
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

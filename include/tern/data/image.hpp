@@ -6,7 +6,7 @@
 #include "../core/shape.hpp"
 #include "random_key.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// Height and width. One number means a square.
 struct ImageSize {
@@ -87,7 +87,7 @@ concept WindowedDataset = ImageDataset<S> && requires(const S& set, Index i, Ima
   set.read(i, image, choice);
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "image.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "image.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline]] TERN_INLINE float* Image::replace(Index channels, Index height, Index width) {
+TERN_NOINLINE float* Image::replace(Index channels, Index height, Index width) {
   Index size = 0;
   if (__builtin_mul_overflow(channels, height, &size) || __builtin_mul_overflow(size, width, &size) || size < 0)
     fail("image", {"cannot be of ", tern::detail::Shape{channels, height, width}});
@@ -22,9 +22,9 @@ namespace tern::inline TERN_BUILD::data {
   return pixels_;
 }
 
-[[gnu::noinline]] TERN_INLINE unsigned char* Image::bytes(Index n) {
+TERN_NOINLINE unsigned char* Image::bytes(Index n) {
   if (Index(bytes_.size()) < n) tern::detail::within_memory("image", tern::detail::text({n, " bytes"}).c_str(), [&] { bytes_.resize(std::size_t(n)); });
   return bytes_.data();
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -16,7 +16,7 @@
 #include "image_orientation.hpp"
 #include "transforms/resize.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct ImageOptions {
   bool allow_damaged = false;           ///< keep what can be read of a damaged picture; what is missing is grey or black (Pillow's LOAD_TRUNCATED_IMAGES)
@@ -159,7 +159,7 @@ TERN_API void decode_image(std::string_view name, std::string_view bytes, Image&
 TERN_API Tensor<Cpu, std::int32_t> read_pixels(const std::string& path, const ImageOptions& options = {});
 TERN_API Tensor<Cpu, std::int32_t> decode_pixels(std::string_view name, std::string_view bytes, const ImageOptions& options = {});
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 // Not in the compiled library, so that programs that read no images need neither libjpeg nor libpng.
 #include "image_file.ipp"

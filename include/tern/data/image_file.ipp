@@ -6,22 +6,22 @@
 #include "../io/file_kind.hpp"
 #include "image_file.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 constexpr std::string_view png_begin = "\x89PNG\r\n\x1a\n", jpeg_begin = "\xff\xd8";
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_image(std::string_view name, const char* why) {
+TERN_COLD void refuse_image(std::string_view name, const char* why) {
   fail("image", {std::string(name), ": ", why});
 }
 
-[[gnu::noinline]] TERN_INLINE void check_image_size(std::string_view name, Index height, Index width, Index most) {
+TERN_NOINLINE void check_image_size(std::string_view name, Index height, Index width, Index most) {
   if (height < 1 || width < 1 || height > most_image_pixels / width)
     fail("image", {std::string(name), ": is of ", height, " x ", width, " pixels; at most ", most_image_pixels, " are read"});
   if (height * width > most)
     fail("image", {std::string(name), ": is of ", height, " x ", width, " pixels, more than its bytes can hold"});
 }
 
-[[gnu::noinline]] TERN_INLINE void check_window(std::string_view name, const ImageWindow& window, Index height, Index width) {
+TERN_NOINLINE void check_window(std::string_view name, const ImageWindow& window, Index height, Index width) {
   if (window.top < 0 || window.left < 0 || window.height < 1 || window.width < 1 || window.height > height - window.top ||
       window.width > width - window.left)
     fail("image", {std::string(name), ": has ", height, " x ", width, " pixels and no window of ", window.height, " x ", window.width,
@@ -42,7 +42,7 @@ TERN_INLINE void spread_row(const unsigned char* in, float* out, Index width, In
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void spread(Image& image, const transforms::detail::PictureBytes& picture) {
+TERN_NOINLINE void spread(Image& image, const transforms::detail::PictureBytes& picture) {
   float* const out = image.replace(3, picture.height, picture.width);
   for (Index y = 0; y < picture.height; ++y)
     spread_row(picture.first + y * picture.stride, out + y * picture.width, picture.width, picture.height * picture.width);
@@ -76,7 +76,7 @@ TERN_INLINE void ink_to_light(unsigned char* row, Index width) {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE ImageSize JpegReader::begin() {
+TERN_NOINLINE ImageSize JpegReader::begin() {
   // A Huffman code has at least one bit, and there is one for each block of 64 pixels. Arithmetic coding has no such limit.
   constexpr Index most_pixels_a_byte = 8 * 64;
   if (!read_header()) refuse_image(name_, message_);
@@ -92,7 +92,7 @@ TERN_INLINE void JpegReader::read_row(unsigned char* row) {
   std::memset(row, 0, std::size_t(jpeg_.output_width) * std::size_t(jpeg_.out_color_components));
 }
 
-[[gnu::noinline]] TERN_INLINE void JpegReader::read(Image& image) {
+TERN_NOINLINE void JpegReader::read(Image& image) {
   const ImageSize size = begin();
   const auto [height, width] = size;
   if (!orientation_.is_upright()) return read_window(image, {0, 0, height, width, size});
@@ -108,7 +108,7 @@ TERN_INLINE void JpegReader::read_row(unsigned char* row) {
   image.set_warnings(errors_.num_warnings);
 }
 
-[[gnu::noinline]] TERN_INLINE void JpegReader::read(Image& image, const WindowChoice& choice) {
+TERN_NOINLINE void JpegReader::read(Image& image, const WindowChoice& choice) {
   const ImageSize stored = begin();
   const auto [height, width] = orientation_.size(stored);
   const ImageWindow window = choice(height, width);
@@ -116,7 +116,7 @@ TERN_INLINE void JpegReader::read_row(unsigned char* row) {
   read_window(image, orientation_.stored_window(window, stored));
 }
 
-[[gnu::noinline]] TERN_INLINE void JpegReader::read_window(Image& image, const ImageWindow& window) {
+TERN_NOINLINE void JpegReader::read_window(Image& image, const ImageWindow& window) {
   const Index factor = reduction(window);
   if (!start(factor, JCS_RGB)) refuse_image(name_, message_);
   // In rows and columns of the reduced picture, the window need not begin and end at whole numbers.
@@ -155,7 +155,7 @@ TERN_INLINE void JpegReader::read_row(unsigned char* row) {
   transforms::detail::resize(image, orientation_.upright(picture, memory), orientation_.size(window.size));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Tensor<Cpu, std::int32_t> JpegReader::read_pixels() {
+TERN_COLD Tensor<Cpu, std::int32_t> JpegReader::read_pixels() {
   const ImageSize size = begin();
   if (!start(1, jpeg_.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB)) refuse_image(name_, message_);
   const Index channels = jpeg_.num_components == 1 ? 1 : 3;
@@ -171,13 +171,13 @@ TERN_INLINE void JpegReader::read_row(unsigned char* row) {
   });
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void JpegReader::stop(j_common_ptr jpeg) {
+TERN_COLD void JpegReader::stop(j_common_ptr jpeg) {
   auto& self = *static_cast<JpegReader*>(jpeg->client_data);
   if (!self.message_[0]) jpeg->err->format_message(jpeg, self.message_);
   std::longjmp(self.out_, 1);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void JpegReader::warn(j_common_ptr jpeg, int level) {
+TERN_COLD void JpegReader::warn(j_common_ptr jpeg, int level) {
   if (level >= 0) return;  // a trace
   const auto& self = *static_cast<JpegReader*>(jpeg->client_data);
   const int code = jpeg->err->msg_code;
@@ -256,7 +256,7 @@ TERN_INLINE bool JpegReader::skip_rows(Index n) {
 }
 #endif
 
-[[gnu::noinline]] TERN_INLINE ImageSize PngReader::begin() {
+TERN_NOINLINE ImageSize PngReader::begin() {
   constexpr Index most_pixels_a_byte = 8 * 1032;  // pixels of one bit; deflate packs at most 1032 bytes into one
   if (!read_header()) refuse_image(name_, message_);
   const Index height = png_get_image_height(png_, info_), width = png_get_image_width(png_, info_);
@@ -264,7 +264,7 @@ TERN_INLINE bool JpegReader::skip_rows(Index n) {
   return {height, width};
 }
 
-[[gnu::noinline]] TERN_INLINE void PngReader::read_rows(unsigned char* pixels, ImageSize size, Index pixel_bytes) {
+TERN_NOINLINE void PngReader::read_rows(unsigned char* pixels, ImageSize size, Index pixel_bytes) {
   const Index stride = pixel_bytes * size.width;
   std::vector<unsigned char*> rows(std::size_t(size.height), nullptr);
   for (Index y = 0; y < size.height; ++y) rows[std::size_t(y)] = pixels + y * stride;
@@ -274,7 +274,7 @@ TERN_INLINE bool JpegReader::skip_rows(Index n) {
   ++warnings_;
 }
 
-[[gnu::noinline]] TERN_INLINE transforms::detail::PictureBytes PngReader::read_bytes(Image& image, ImageSize size) {
+TERN_NOINLINE transforms::detail::PictureBytes PngReader::read_bytes(Image& image, ImageSize size) {
   const auto [height, width] = size;
   if (!choose_pixels(false)) refuse_image(name_, message_);
   unsigned char* const pixels = image.bytes(3 * height * width);
@@ -290,14 +290,14 @@ TERN_INLINE bool JpegReader::skip_rows(Index n) {
           .right = double(width)};
 }
 
-[[gnu::noinline]] TERN_INLINE void PngReader::read(Image& image) {
+TERN_NOINLINE void PngReader::read(Image& image) {
   const transforms::detail::PictureBytes picture = read_bytes(image, begin());
   if (orientation_.is_upright()) return spread(image, picture);
   std::vector<unsigned char> memory;
   spread(image, orientation_.upright(picture, memory));
 }
 
-[[gnu::noinline]] TERN_INLINE void PngReader::read(Image& image, const WindowChoice& choice) {
+TERN_NOINLINE void PngReader::read(Image& image, const WindowChoice& choice) {
   const ImageSize stored = begin();
   transforms::detail::PictureBytes picture = read_bytes(image, stored);
   const auto [height, width] = orientation_.size(stored);
@@ -312,7 +312,7 @@ TERN_INLINE bool JpegReader::skip_rows(Index n) {
   transforms::detail::resize(image, orientation_.upright(picture, memory), upright.size);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Tensor<Cpu, std::int32_t> PngReader::read_pixels() {
+TERN_COLD Tensor<Cpu, std::int32_t> PngReader::read_pixels() {
   const ImageSize size = begin();
   const Index bytes = choose_pixels(true), channels = bytes ? png_get_channels(png_, info_) : 0;
   if (!bytes) refuse_image(name_, message_);
@@ -386,9 +386,9 @@ TERN_INLINE void PngReader::supply(png_structp png, unsigned char* to, std::size
   self.at_ += n;
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
@@ -417,29 +417,29 @@ auto with_file(const std::string& path, const F& f) {
 
 }  // namespace detail
 
-[[gnu::noinline]] TERN_INLINE void read_image(const std::string& path, Image& image, const ImageOptions& options) {
+TERN_NOINLINE void read_image(const std::string& path, Image& image, const ImageOptions& options) {
   detail::with_file(path, [&](const std::string& name, const std::string& bytes) { decode_image(name, bytes, image, options); });
 }
 
-[[gnu::noinline]] TERN_INLINE void read_image(const std::string& path, Image& image, const WindowChoice& choice, const ImageOptions& options) {
+TERN_NOINLINE void read_image(const std::string& path, Image& image, const WindowChoice& choice, const ImageOptions& options) {
   detail::with_file(path, [&](const std::string& name, const std::string& bytes) { decode_image(name, bytes, image, choice, options); });
 }
 
-[[gnu::noinline]] TERN_INLINE Tensor<Cpu, std::int32_t> read_pixels(const std::string& path, const ImageOptions& options) {
+TERN_NOINLINE Tensor<Cpu, std::int32_t> read_pixels(const std::string& path, const ImageOptions& options) {
   return detail::with_file(path, [&](const std::string& name, const std::string& bytes) { return decode_pixels(name, bytes, options); });
 }
 
-[[gnu::noinline]] TERN_INLINE void decode_image(std::string_view name, std::string_view bytes, Image& image, const ImageOptions& options) {
+TERN_NOINLINE void decode_image(std::string_view name, std::string_view bytes, Image& image, const ImageOptions& options) {
   detail::with_reader(name, bytes, options, [&](auto& reader) { reader.read(image); });
 }
 
-[[gnu::noinline]] TERN_INLINE void decode_image(std::string_view name, std::string_view bytes, Image& image, const WindowChoice& choice,
+TERN_NOINLINE void decode_image(std::string_view name, std::string_view bytes, Image& image, const WindowChoice& choice,
                                                 const ImageOptions& options) {
   detail::with_reader(name, bytes, options, [&](auto& reader) { reader.read(image, choice); });
 }
 
-[[gnu::noinline]] TERN_INLINE Tensor<Cpu, std::int32_t> decode_pixels(std::string_view name, std::string_view bytes, const ImageOptions& options) {
+TERN_NOINLINE Tensor<Cpu, std::int32_t> decode_pixels(std::string_view name, std::string_view bytes, const ImageOptions& options) {
   return detail::with_reader(name, bytes, options, [](auto& reader) { return reader.read_pixels(); });
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

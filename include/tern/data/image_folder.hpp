@@ -12,7 +12,7 @@
 #include "image_file.hpp"
 #include "transformed.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
@@ -79,7 +79,7 @@ class TERN_API ImageFolder {
   ImageOptions options_;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 // Not in the compiled library, so that programs that read no images need neither libjpeg nor libpng.
 #include "image_folder.ipp"

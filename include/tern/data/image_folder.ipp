@@ -2,9 +2,9 @@
 #pragma once
 #include "image_folder.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool find_folder(const std::string& path, Ancestor& folder) {
+TERN_COLD bool find_folder(const std::string& path, Ancestor& folder) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return false;
   folder.device = info.st_dev;
@@ -12,7 +12,7 @@ namespace tern::inline TERN_BUILD::data::detail {
   return true;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void find_images(const std::string& path, const Ancestor& folder,
+TERN_COLD void find_images(const std::string& path, const Ancestor& folder,
                                                           std::vector<std::string>& paths) {
   for (const std::string& name : names_in("ImageFolder", path)) {
     const std::string within = tern::detail::text({path, "/", name});
@@ -27,11 +27,11 @@ namespace tern::inline TERN_BUILD::data::detail {
   }
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE ImageFolder ImageFolder::load(const std::string& folder, const ImageFolderOptions& options) {
+TERN_COLD ImageFolder ImageFolder::load(const std::string& folder, const ImageFolderOptions& options) {
   ImageFolder set;
   set.options_ = {options.allow_damaged, options.apply_exif_orientation};
   detail::Ancestor whole{0, 0, nullptr};
@@ -51,11 +51,11 @@ namespace tern::inline TERN_BUILD::data {
   return set;
 }
 
-[[gnu::noinline]] TERN_INLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> ImageFolder::batch(std::span<const Index> samples) const {
+TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> ImageFolder::batch(std::span<const Index> samples) const {
   return transformed(*this, transforms::Compose<>()).batch(samples);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void ImageFolder::leave_out_bad() {
+TERN_COLD void ImageFolder::leave_out_bad() {
   std::vector<char> good(paths_.size(), 0);
   tern::detail::parallel_for(size(), 16, [&](Index begin, Index end) {
     Image image;
@@ -77,4 +77,4 @@ namespace tern::inline TERN_BUILD::data {
   labels_.resize(kept);
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

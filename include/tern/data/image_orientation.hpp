@@ -6,7 +6,7 @@
 #include "image.hpp"
 #include "transforms/resize.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// EXIF's orientation: of the upright picture, which sides the file's first row and first column are.
 class TERN_API Orientation {
@@ -41,7 +41,7 @@ class TERN_API Orientation {
   int exif_ = 1;
 };
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
 // Not in the compiled library, because only programs that read images use it.
 #include "image_orientation.ipp"

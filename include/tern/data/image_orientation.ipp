@@ -4,9 +4,9 @@
 
 #include "image_orientation.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Orientation Orientation::of_exif(std::string_view tiff) {
+TERN_COLD Orientation Orientation::of_exif(std::string_view tiff) {
   constexpr Index tag = 0x112, short_type = 3, long_type = 4, entry_bytes = 12;
   const bool little = tiff.starts_with("II");
   const auto number = [&](Index at, int bytes) -> Index {
@@ -40,7 +40,7 @@ TERN_INLINE ImageWindow Orientation::stored_window(const ImageWindow& upright, I
   return window;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE transforms::detail::PictureBytes Orientation::upright(const transforms::detail::PictureBytes& stored,
+TERN_COLD transforms::detail::PictureBytes Orientation::upright(const transforms::detail::PictureBytes& stored,
                                                                                                std::vector<unsigned char>& memory) const {
   const auto [first, down, across] = steps({stored.height, stored.width}, stored.stride, 3);
   transforms::detail::PictureBytes picture = stored;
@@ -62,4 +62,4 @@ TERN_INLINE ImageWindow Orientation::stored_window(const ImageWindow& upright, I
   return picture;
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

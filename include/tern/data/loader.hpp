@@ -11,7 +11,7 @@
 #include "epoch_order.hpp"
 #include "prefetch.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct LoaderOptions {
   Index batch_size = 1;
@@ -247,7 +247,7 @@ Loader<D, Set, S> loader(Set&& set, const LoaderOptions& options, const S& sampl
   return Loader<D, Set, S>(std::forward<Set>(set), options, sampler);
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "loader.ipp"

@@ -5,7 +5,7 @@
 #include "image.hpp"
 #include "plain_or_gzip.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct MnistOptions {
   bool train = true;        ///< the training images, or the test images
@@ -69,7 +69,7 @@ inline void normalise_image(const std::uint8_t* __restrict in, float* __restrict
 
 }  // namespace detail
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "mnist.ipp"

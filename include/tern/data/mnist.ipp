@@ -2,9 +2,9 @@
 #pragma once
 #include "mnist.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Mnist::Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean, float std)
+TERN_COLD Mnist::Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean, float std)
     : images_(images), labels_(labels), scale_(1 / (255 * std)), shift_(-mean / std) {
   const backend::Array &x = *images.checked("Mnist"), &y = *labels.checked("Mnist");
   if (!(x.shape() == tern::detail::Shape{y.numel, 28, 28}) || y.ndim != 1 || !x.contiguous || !y.contiguous)
@@ -12,34 +12,34 @@ namespace tern::inline TERN_BUILD::data {
   if (!(std > 0)) fail("Mnist", {"std must be positive, not ", double(std)});
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string mnist_prefix(const MnistOptions& options) {
+TERN_COLD std::string mnist_prefix(const MnistOptions& options) {
   if (options.emnist.empty()) return options.train ? "train" : "t10k";
   return tern::detail::text({"emnist-", options.emnist, options.train ? "-train" : "-test"});
 }
 
 /// train-images.idx3-ubyte for train-images-idx3-ubyte
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string dotted(std::string name) {
+TERN_COLD std::string dotted(std::string name) {
   name[name.rfind("-idx")] = '.';
   return name;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string find_mnist_file(const std::string& folder,
+TERN_COLD std::string find_mnist_file(const std::string& folder,
                                                                      const std::string& name) {
   const std::string path = find_plain_or_gzip(folder, name);
   return path.empty() ? find_plain_or_gzip(folder, dotted(name)) : path;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string mnist_file(const std::string& folder, const std::string& name) {
+TERN_COLD std::string mnist_file(const std::string& folder, const std::string& name) {
   const std::string path = find_mnist_file(folder, name);
   if (path.empty()) fail("Mnist", {"'", folder, "': has neither ", name, " nor ", dotted(name), ", plain or .gz"});
   return path;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE int largest_label(const std::string& emnist) {
+TERN_COLD int largest_label(const std::string& emnist) {
   struct Labels {
     const char* name;
     int largest;
@@ -51,7 +51,7 @@ namespace tern::inline TERN_BUILD::data::detail {
   fail("Mnist", {"no EMNIST is called '", emnist, "'; there are balanced, byclass, bymerge, digits, letters, mnist"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void transpose_images(const Tensor<Cpu, std::uint8_t>& images) {
+TERN_COLD void transpose_images(const Tensor<Cpu, std::uint8_t>& images) {
   for (Index i = 0; i < images.size(0); ++i) {
     std::uint8_t* const image = images.data() + i * 784;
     for (int row = 0; row < 28; ++row)
@@ -59,11 +59,11 @@ namespace tern::inline TERN_BUILD::data::detail {
   }
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Mnist Mnist::load(const std::string& folder, const MnistOptions& options) {
+TERN_COLD Mnist Mnist::load(const std::string& folder, const MnistOptions& options) {
   const int largest = detail::largest_label(options.emnist);
   const std::string prefix = detail::mnist_prefix(options);
   const std::string labels_path = detail::mnist_file(folder, tern::detail::text({prefix, "-labels-idx1-ubyte"}));
@@ -81,12 +81,12 @@ namespace tern::inline TERN_BUILD::data {
   return Mnist(images, labels, options.mean, options.std);
 }
 
-[[gnu::noinline]] TERN_INLINE void Mnist::read(Index sample, Image& image) const {
+TERN_NOINLINE void Mnist::read(Index sample, Image& image) const {
   const std::uint8_t* const bytes = images_.data() + sample * 784;
   detail::normalise_image(bytes, image.replace(1, 28, 28), scale_, shift_, bytes);
 }
 
-[[gnu::noinline]] TERN_INLINE auto Mnist::batch(std::span<const Index> samples) const -> Batch {
+TERN_NOINLINE auto Mnist::batch(std::span<const Index> samples) const -> Batch {
   const Index n = Index(samples.size());
   const Tensor<Cpu> x = empty<Cpu>({n, 1, 28, 28});
   const Tensor<Cpu, Index> y = empty<Cpu, Index>({n});
@@ -102,4 +102,4 @@ namespace tern::inline TERN_BUILD::data {
   return {x, y};
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

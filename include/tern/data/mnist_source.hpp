@@ -6,7 +6,7 @@
 #include "digits.hpp"
 #include "source_folder.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// The public mirrors of MNIST.
 TERN_API std::vector<std::string> mnist_mirrors();
@@ -55,7 +55,7 @@ TERN_API std::string fetch_mnist(const std::string& folder, const MnistSourceOpt
 /// drawn. Error if files exist but are damaged, or if the folder that is given lacks them.
 TERN_API MnistSource mnist_source(const MnistSourceOptions& options = {});
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "mnist_source.ipp"

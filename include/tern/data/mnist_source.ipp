@@ -5,23 +5,23 @@
 
 #include "mnist_source.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> mnist_mirrors() {
+TERN_COLD std::vector<std::string> mnist_mirrors() {
   return {"https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/"};
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool has_mnist_labels(const std::string& folder) {
+TERN_COLD bool has_mnist_labels(const std::string& folder) {
   for (const MnistFile& file : {mnist_files[1], mnist_files[3]})
     if (io::sha256(io::read_gzip(mnist_file(folder, file.name), 10 * file.bytes)) != file.sha256) return false;
   return true;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string fetch_mnist(const std::string& folder, const MnistSourceOptions& options) {
+TERN_COLD std::string fetch_mnist(const std::string& folder, const MnistSourceOptions& options) {
   const auto has = [&](const MnistFile& file) { return !find_mnist_file(folder, file.name).empty(); };
   if (folder.empty()) return no_cache_folder;
   if (std::all_of(std::begin(mnist_files), std::end(mnist_files), has)) return "";
@@ -41,11 +41,11 @@ namespace tern::inline TERN_BUILD::data::detail {
   return "";
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE MnistSource mnist_source(const MnistSourceOptions& options) {
+TERN_COLD MnistSource mnist_source(const MnistSourceOptions& options) {
   std::string folder = detail::given_folder(options.folder, "mnist"), problem;
   if (folder.empty()) {
     folder = detail::cache_folder("mnist");
@@ -59,4 +59,4 @@ namespace tern::inline TERN_BUILD::data {
           folder, ""};
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -2,7 +2,7 @@
 #pragma once
 #include "../io/file.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// folder/name or folder/name.gz, whichever is a file; empty if neither is.
 TERN_API std::string find_plain_or_gzip(const std::string& folder, const std::string& name);
@@ -10,7 +10,7 @@ TERN_API std::string find_plain_or_gzip(const std::string& folder, const std::st
 /// The same. Error, in the data set's name, if neither is.
 TERN_API std::string plain_or_gzip(const char* set, const std::string& folder, const std::string& name);
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
 #ifndef TERN_COMPILED
 #include "plain_or_gzip.ipp"

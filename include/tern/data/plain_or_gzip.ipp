@@ -2,9 +2,9 @@
 #pragma once
 #include "plain_or_gzip.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string find_plain_or_gzip(const std::string& folder, const std::string& name) {
+TERN_COLD std::string find_plain_or_gzip(const std::string& folder, const std::string& name) {
   for (const char* const ending : {"", ".gz"}) {
     const std::string path = tern::detail::text({folder, "/", name, ending});
     struct stat found;
@@ -13,10 +13,10 @@ namespace tern::inline TERN_BUILD::data::detail {
   return "";
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string plain_or_gzip(const char* set, const std::string& folder, const std::string& name) {
+TERN_COLD std::string plain_or_gzip(const char* set, const std::string& folder, const std::string& name) {
   std::string path = find_plain_or_gzip(folder, name);
   if (path.empty()) fail(set, {"'", folder, "': has neither ", name, " nor ", name, ".gz"});
   return path;
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

@@ -5,7 +5,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// An increasing sequence of positions, of 4 bytes each: a text of short lines or fields has many. What they lack beyond 4
 /// GiB is told by the few places where the sequence passes a multiple of 4 GiB.
@@ -24,7 +24,7 @@ class TERN_API Positions {
   std::vector<Index> passes_;  // the first position after each multiple of 4 GiB
 };
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
 #ifndef TERN_COMPILED
 #include "positions.ipp"

@@ -11,7 +11,7 @@
 #include "../core/mutex_lock.hpp"
 #include "../core/parallel.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// Threads that make items 0, 1, … count - 1, each in one of a few slots, and one consumer that takes them in order.
 class TERN_API Prefetcher {
@@ -70,7 +70,7 @@ class TERN_API Prefetcher {
   bool stopped_ = false;
 };
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
 #ifndef TERN_COMPILED
 #include "prefetch.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "prefetch.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::cold]] TERN_INLINE Prefetcher::Prefetcher(Make make, void* context, Index count, int workers, Index slot_count)
+TERN_COLD Prefetcher::Prefetcher(Make make, void* context, Index count, int workers, Index slot_count)
     : make_(make), context_(context), count_(count), slots_(std::size_t(slot_count)), threads_(std::size_t(workers)) {
   for (; started_ < workers; ++started_)
     if (pthread_create(&threads_[std::size_t(started_)], nullptr, &Prefetcher::enter, this) != 0) {
@@ -13,14 +13,14 @@ namespace tern::inline TERN_BUILD::data::detail {
     }
 }
 
-[[gnu::cold]] TERN_INLINE Prefetcher::~Prefetcher() {
+TERN_COLD Prefetcher::~Prefetcher() {
   stop();
   pthread_cond_destroy(&made_);
   pthread_cond_destroy(&room_);
   pthread_mutex_destroy(&mutex_);
 }
 
-[[gnu::noinline]] TERN_INLINE Index Prefetcher::next(double& seconds_waited) {
+TERN_NOINLINE Index Prefetcher::next(double& seconds_waited) {
   const Index index = taken_ % Index(slots_.size());
   Slot& slot = slots_[std::size_t(index)];
   const double start = tern::detail::now();
@@ -63,11 +63,11 @@ TERN_INLINE void Prefetcher::work() {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void Prefetcher::make_item(Index item, Index slot) const {
+TERN_NOINLINE void Prefetcher::make_item(Index item, Index slot) const {
   tern::detail::within_memory("loader", "a batch", [&] { make_(context_, item, slot); });
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Prefetcher::stop() {
+TERN_COLD void Prefetcher::stop() {
   {
     const Lock lock(mutex_);
     stopped_ = true;
@@ -76,4 +76,4 @@ TERN_INLINE void Prefetcher::work() {
   for (int i = 0; i < started_; ++i) pthread_join(threads_[std::size_t(i)], nullptr);
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

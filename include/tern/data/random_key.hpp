@@ -5,7 +5,7 @@
 #include "../core/error.hpp"
 #include "../core/random.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// Identifies the random numbers of a batch.
 struct RandomKey {
@@ -56,7 +56,7 @@ class TERN_API Random {
   int left_ = 0;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "random_key.ipp"

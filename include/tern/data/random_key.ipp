@@ -2,7 +2,7 @@
 #pragma once
 #include "random_key.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 TERN_INLINE std::uint32_t Random::word() {
   if (left_ == 0) {
@@ -30,4 +30,4 @@ TERN_INLINE double Random::normal() {
   return radius * std::cos(6.283185307179586 * uniform_double());
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -7,7 +7,7 @@
 #include "epoch_order.hpp"
 #include "random_key.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
@@ -109,7 +109,7 @@ class TERN_API DistributedSampler {
   DistributedSamplerOptions options_;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "samplers.ipp"

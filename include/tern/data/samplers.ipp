@@ -2,24 +2,24 @@
 #pragma once
 #include "samplers.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline]] TERN_INLINE std::vector<Index> in_sequence(Index n) {
+TERN_NOINLINE std::vector<Index> in_sequence(Index n) {
   std::vector<Index> order(static_cast<std::size_t>(n));
   for (Index i = 0; i < n; ++i) order[std::size_t(i)] = i;
   return order;
 }
 
-[[gnu::noinline]] TERN_INLINE void shuffle(std::vector<Index>& order, Random& random) {
+TERN_NOINLINE void shuffle(std::vector<Index>& order, Random& random) {
   for (Index i = Index(order.size()); i-- > 1;)
     std::swap(order[std::size_t(i)], order[std::size_t(random.below(i + 1))]);
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline]] TERN_INLINE std::vector<Index> RandomSampler::order(std::uint64_t seed, Index epoch) const {
+TERN_NOINLINE std::vector<Index> RandomSampler::order(std::uint64_t seed, Index epoch) const {
   Random random(seed, epoch);
   std::vector<Index> order;
   while (Index(order.size()) < count_) {
@@ -35,7 +35,7 @@ namespace tern::inline TERN_BUILD::data {
   return order;
 }
 
-[[gnu::noinline]] TERN_INLINE WeightedRandomSampler::WeightedRandomSampler(const std::vector<double>& weights, Index num_samples,
+TERN_NOINLINE WeightedRandomSampler::WeightedRandomSampler(const std::vector<double>& weights, Index num_samples,
                                                                          bool replacement)
     : weights_(weights), sums_(weights), count_(num_samples), replacement_(replacement) {
   double sum = 0;
@@ -52,7 +52,7 @@ namespace tern::inline TERN_BUILD::data {
                                    replacement ? "" : " without replacement"});
 }
 
-[[gnu::noinline]] TERN_INLINE std::vector<Index> WeightedRandomSampler::order(std::uint64_t seed, Index epoch) const {
+TERN_NOINLINE std::vector<Index> WeightedRandomSampler::order(std::uint64_t seed, Index epoch) const {
   Random random(seed, epoch);
   std::vector<Index> order;
   if (replacement_) {
@@ -74,7 +74,7 @@ namespace tern::inline TERN_BUILD::data {
   return order;
 }
 
-[[gnu::noinline]] TERN_INLINE std::vector<Index> LengthSampler::order(std::uint64_t seed, Index epoch) const {
+TERN_NOINLINE std::vector<Index> LengthSampler::order(std::uint64_t seed, Index epoch) const {
   Random random(seed, epoch);
   std::vector<Index> all = detail::in_sequence(size()), order;
   detail::shuffle(all, random);
@@ -94,7 +94,7 @@ namespace tern::inline TERN_BUILD::data {
   return order;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE DistributedSampler::DistributedSampler(Index size, const DistributedSamplerOptions& options)
+TERN_COLD DistributedSampler::DistributedSampler(Index size, const DistributedSamplerOptions& options)
     : size_(size), options_(options) {
   if (size < 0) fail("DistributedSampler", {"the number of samples must not be negative: ", size});
   if (options.ranks < 1 || options.rank < 0 || options.rank >= options.ranks)
@@ -104,11 +104,11 @@ namespace tern::inline TERN_BUILD::data {
   count_ = size / options.ranks + (!options.drop_last && has_one_more);
 }
 
-[[gnu::noinline]] TERN_INLINE std::vector<Index> DistributedSampler::order(std::uint64_t seed, Index epoch) const {
+TERN_NOINLINE std::vector<Index> DistributedSampler::order(std::uint64_t seed, Index epoch) const {
   const std::vector<Index> all = detail::epoch_order(size_, options_.shuffle, seed, epoch);
   std::vector<Index> order;
   for (Index i = 0; i < count_; ++i) order.push_back(all[std::size_t((options_.rank + i * options_.ranks) % size_)]);
   return order;
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

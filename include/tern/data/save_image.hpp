@@ -7,7 +7,7 @@
 #include "../tensor/any_tensor.hpp"
 #include "dataset.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct GridOptions {
   Index nrow = 8;  // images in a row
@@ -41,7 +41,7 @@ void save_image(const Tensor<D, T>& images, const std::string& path, const GridO
   detail::write_png(path, make_grid(y, options));
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "save_image.ipp"

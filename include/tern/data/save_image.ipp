@@ -8,12 +8,12 @@
 #include "../io/file.hpp"
 #include "save_image.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
 /// Moves the range low … high to 0 … 1; by default the range of the n numbers.
-[[gnu::cold]] TERN_INLINE void normalize(float* x, Index n, const GridOptions& options) {
+TERN_COLD void normalize(float* x, Index n, const GridOptions& options) {
   const auto [least, greatest] = std::minmax_element(x, x + n);
   const double low = options.value_range ? options.value_range->first : double(*least);
   const double high = options.value_range ? options.value_range->second : double(*greatest);
@@ -23,7 +23,7 @@ namespace detail {
 }
 
 /// A PNG file's chunk: length, name, data, checksum.
-[[gnu::cold]] TERN_INLINE void append_chunk(std::string& out, const char* name, const std::string& data) {
+TERN_COLD void append_chunk(std::string& out, const char* name, const std::string& data) {
   const auto append_number = [&out](std::size_t n) {
     for (int shift = 24; shift >= 0; shift -= 8) out += char(n >> shift);
   };
@@ -33,7 +33,7 @@ namespace detail {
   append_number(crc32(0, reinterpret_cast<const Bytef*>(out.data()) + begin, uInt(out.size() - begin)));
 }
 
-[[gnu::cold]] TERN_INLINE void write_png(const std::string& path, const Tensor<Cpu>& image) {
+TERN_COLD void write_png(const std::string& path, const Tensor<Cpu>& image) {
   if (!path.ends_with(".png")) fail("save_image", {"'", path, "': a name must end in .png"});
   const Tensor<Cpu, std::uint8_t> bytes = empty<Cpu, std::uint8_t>(image.shape());
   for (Index i = 0; i < image.numel(); ++i) {
@@ -45,7 +45,7 @@ namespace detail {
 
 }  // namespace detail
 
-[[gnu::cold]] TERN_INLINE std::string encode_png(const Tensor<Cpu, std::uint8_t>& image) {
+TERN_COLD std::string encode_png(const Tensor<Cpu, std::uint8_t>& image) {
   if (image.checked("encode_png")->ndim != 3 || !image.numel()) fail("encode_png", {"an image is [C, H, W] and not empty, but the shape is ", image.shape()});
   const Tensor<Cpu, std::uint8_t> planes = detail::row_major(image);
   const Index channels = image.size(0), height = image.size(1), width = image.size(2);
@@ -75,7 +75,7 @@ namespace detail {
   return file;
 }
 
-[[gnu::cold]] TERN_INLINE Tensor<Cpu> make_grid(const Tensor<Cpu>& images, const GridOptions& options) {
+TERN_COLD Tensor<Cpu> make_grid(const Tensor<Cpu>& images, const GridOptions& options) {
   const int dims = images.checked("make_grid")->ndim;
   if (dims < 2 || dims > 4 || !images.numel())
     fail("make_grid", {"images are [H, W], [C, H, W] or [N, C, H, W] and not empty, but the shape is ", images.shape()});
@@ -101,4 +101,4 @@ namespace detail {
   return grid;
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -5,7 +5,7 @@
 
 #include "download.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// `folder`; if that is empty, the folder `set` in the one that the variable TERN_DATA names; empty if neither is
 /// given.
@@ -43,7 +43,7 @@ class TERN_API DownloadLock {
   io::File folder_;
 };
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
 #ifndef TERN_COMPILED
 #include "source_folder.ipp"

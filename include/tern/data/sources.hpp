@@ -3,7 +3,7 @@
 #pragma once
 #include "source_folder.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct SourceOptions {
   std::string folder = "";                ///< the folder with the files; empty: the set's in TERN_DATA, or the user's cache
@@ -48,7 +48,7 @@ TERN_API std::string cached(const Published& set, const SourceOptions& options);
 
 }  // namespace detail
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "sources.ipp"

@@ -9,7 +9,7 @@
 #include "records/tar.hpp"
 #include "sources.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// Calls f(path, content) for the files of a tar archive whose names have a dot.
 template <class F>
@@ -27,12 +27,12 @@ void for_each_file(std::string_view archive, const F& f) {
 }
 
 /// The content of an archive that was downloaded, without gzip.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string unzipped(const io::AtomicFile& archive) {
+TERN_COLD std::string unzipped(const io::AtomicFile& archive) {
   constexpr Index most = 1'000'000'000;  // the larger of the two has 0.5 GB
   return io::read_gzip(archive.temporary_path(), most);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void keep_cifar10(io::AtomicFile& archive, const std::string& folder) {
+TERN_COLD void keep_cifar10(io::AtomicFile& archive, const std::string& folder) {
   for_each_file(unzipped(archive), [&](const std::string& path, std::string_view content) {
     const std::string name = path.substr(path.rfind('/') + 1);
     if (name.ends_with(".bin") || name == "batches.meta.txt")
@@ -42,7 +42,7 @@ void for_each_file(std::string_view archive, const F& f) {
 
 /// The reviews of one half of aclImdb as lines of a label, a tab and the text, in the order in which Imdb reads the
 /// files: first the positive ones, by number.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string imdb_lines(std::string_view archive, const char* half) {
+TERN_COLD std::string imdb_lines(std::string_view archive, const char* half) {
   struct File {
     bool positive;
     Index number;
@@ -68,14 +68,14 @@ void for_each_file(std::string_view archive, const F& f) {
   return lines;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void keep_imdb(io::AtomicFile& archive, const std::string& folder) {
+TERN_COLD void keep_imdb(io::AtomicFile& archive, const std::string& folder) {
   const std::string content = unzipped(archive);
   for (const char* const half : {"train", "test"})
     io::write_file_atomically(tern::detail::text({folder, "/", half, ".tsv"}), imdb_lines(content, half));
 }
 
 // CIFAR-10's hash is in TensorFlow Datasets' list of checksums, IMDb's in several public projects that fetch it.
-[[gnu::noinline, gnu::cold]] TERN_INLINE Published published_cifar10() {
+TERN_COLD Published published_cifar10() {
   return {"cifar10", "https://www.cs.toronto.edu/~kriz/", "cifar-10-binary.tar.gz", 170'052'171,
           "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
           {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin",
@@ -88,7 +88,7 @@ void for_each_file(std::string_view archive, const F& f) {
           "$TERN_DATA/cifar10"};
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Published published_imdb() {
+TERN_COLD Published published_imdb() {
   return {"imdb", "https://ai.stanford.edu/~amaas/data/sentiment/", "aclImdb_v1.tar.gz", 84'125'825,
           "c40f74a18d3b61f90feba1e17730e0d38e8b97c05fde7008942e91923d1658fe",
           {"train.tsv", "test.tsv"},
@@ -100,7 +100,7 @@ void for_each_file(std::string_view archive, const F& f) {
           "$TERN_DATA/imdb"};
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Published published_nietzsche() {
+TERN_COLD Published published_nietzsche() {
   return {"nietzsche", "https://s3.amazonaws.com/text-datasets/", "nietzsche.txt", 600'901, "",
           {"nietzsche.txt"},
           [](io::AtomicFile& text, const std::string&) { text.commit(); },
@@ -110,7 +110,7 @@ void for_each_file(std::string_view archive, const F& f) {
 }
 
 /// What is wrong with a file that was downloaded; empty if nothing.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string mismatch(const Published& set, const std::string& path) {
+TERN_COLD std::string mismatch(const Published& set, const std::string& path) {
   const Index bytes = io::File(path).size();
   if (bytes != set.bytes)
     return tern::detail::text({"not the file that was published: it has ", bytes, " bytes instead of ", set.bytes});
@@ -119,13 +119,13 @@ void for_each_file(std::string_view archive, const F& f) {
   return "";
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool has_all(const std::string& folder,
+TERN_COLD bool has_all(const std::string& folder,
                                                       const std::vector<const char*>& files) {
   return std::all_of(files.begin(), files.end(),
                      [&](const char* file) { return !find_plain_or_gzip(folder, file).empty(); });
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string cached(const Published& set, const SourceOptions& options) {
+TERN_COLD std::string cached(const Published& set, const SourceOptions& options) {
   const std::string folder = cache_folder(set.set);
   if (folder.empty()) fail(set.set, {no_cache_folder, ". ", set.remedy});
   if (has_all(folder, set.files)) return folder;
@@ -147,11 +147,11 @@ void for_each_file(std::string_view archive, const F& f) {
   return folder;
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string cifar10_source(const SourceOptions& options) {
+TERN_COLD std::string cifar10_source(const SourceOptions& options) {
   const detail::Published set = detail::published_cifar10();
   const std::string folder = detail::given_folder(options.folder, set.set);
   if (folder.empty()) return detail::cached(set, options);
@@ -160,7 +160,7 @@ namespace tern::inline TERN_BUILD::data {
   return folder;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string imdb_source(const SourceOptions& options) {
+TERN_COLD std::string imdb_source(const SourceOptions& options) {
   const detail::Published set = detail::published_imdb();
   const std::string folder = detail::given_folder(options.folder, set.set);
   if (folder.empty()) return detail::cached(set, options);
@@ -169,7 +169,7 @@ namespace tern::inline TERN_BUILD::data {
   return folder;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string nietzsche_source(const SourceOptions& options) {
+TERN_COLD std::string nietzsche_source(const SourceOptions& options) {
   const detail::Published set = detail::published_nietzsche();
   std::string folder = detail::given_folder(options.folder, set.set);
   if (folder.empty()) folder = detail::cached(set, options);
@@ -178,4 +178,4 @@ namespace tern::inline TERN_BUILD::data {
   return path;
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

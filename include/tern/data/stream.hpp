@@ -3,7 +3,7 @@
 #include "collate.hpp"
 #include "loader.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// A range of samples, std::tuples of tensors and numbers. begin() starts it over. Only one thread at a time reads it.
 template <class S>
@@ -145,4 +145,4 @@ StreamLoader<D, Set, Collate> loader(Set&& set, const LoaderOptions& options = {
   return StreamLoader<D, Set, Collate>(std::forward<Set>(set), options, collate);
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

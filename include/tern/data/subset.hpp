@@ -9,7 +9,7 @@
 #include "image.hpp"
 #include "samplers.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
@@ -191,7 +191,7 @@ class ConcatDataset {
 template <class... Set>
 ConcatDataset(Set&&...) -> ConcatDataset<Set...>;
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "subset.ipp"

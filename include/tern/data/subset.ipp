@@ -2,9 +2,9 @@
 #pragma once
 #include "subset.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Index> split_lengths(const std::vector<double>& lengths, Index size) {
+TERN_COLD std::vector<Index> split_lengths(const std::vector<double>& lengths, Index size) {
   double sum = 0;
   std::vector<Index> out;
   for (const double length : lengths) {
@@ -23,7 +23,7 @@ namespace tern::inline TERN_BUILD::data::detail {
   return out;
 }
 
-[[gnu::noinline]] TERN_INLINE void scatter_rows(const backend::Array& out, const backend::Array& x, std::span<const Index> rows) {
+TERN_NOINLINE void scatter_rows(const backend::Array& out, const backend::Array& x, std::span<const Index> rows) {
   if (x.ndim != out.ndim || !std::equal(x.dims + 1, x.dims + x.ndim, out.dims + 1))
     fail("ConcatDataset", {"samples differ in shape: batches are ", out.shape_ref(), " and ", x.shape_ref()});
   if (out.numel == 0) return;
@@ -32,4 +32,4 @@ namespace tern::inline TERN_BUILD::data::detail {
     std::memcpy(out.data + std::size_t(rows[i]) * bytes, x.data + i * bytes, bytes);
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

@@ -6,7 +6,7 @@
 #include "../io/gzip.hpp"
 #include "positions.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// The lines of a file by number, without line breaks, which are LF or CR LF, and without a byte-order mark. collated(lines, f) makes batches of them.
 class TERN_API TextLines {
@@ -27,7 +27,7 @@ class TERN_API TextLines {
   detail::Positions begin_;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "text_lines.ipp"

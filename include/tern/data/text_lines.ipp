@@ -2,9 +2,9 @@
 #pragma once
 #include "text_lines.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TextLines TextLines::load(const std::string& path, Index max_bytes) {
+TERN_COLD TextLines TextLines::load(const std::string& path, Index max_bytes) {
   return tern::detail::within_memory("TextLines", path.c_str(), [&] {
     TextLines lines;
     lines.content_ = io::read_text("TextLines", path, max_bytes);
@@ -26,4 +26,4 @@ TERN_INLINE std::string_view TextLines::operator[](Index i) const {
   return std::string_view(content_).substr(begin, end - begin);
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -5,7 +5,7 @@
 #include "dataset.hpp"
 #include "image.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace transforms {
 
@@ -191,7 +191,7 @@ auto transformed(Set&& set, const T& transform) {
   return BatchTransformed<Set, T>(std::forward<Set>(set), transform);
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "transformed.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "transformed.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline]] TERN_INLINE void ImageBatch::put(const Image& image, Index i) {
+TERN_NOINLINE void ImageBatch::put(const Image& image, Index i) {
   if (!x_.defined()) {
     x_ = empty<Cpu>({n_, image.channels(), image.height(), image.width()});
     elements_ = image.numel();
@@ -16,7 +16,7 @@ namespace tern::inline TERN_BUILD::data::detail {
   if (image.data() != place(i)) std::memcpy(place(i), image.data(), std::size_t(elements_) * sizeof(float));
 }
 
-[[gnu::noinline]] TERN_INLINE void read_image(Image& image, const Tensor<Cpu>& x, Index i) {
+TERN_NOINLINE void read_image(Image& image, const Tensor<Cpu>& x, Index i) {
   const backend::Array& a = *x.checked("transformed");
   if (a.ndim != 4 || !a.contiguous)
     fail("transformed", {"images must be [N, C, H, W] in row-major order, not ", a.shape_ref()});
@@ -24,4 +24,4 @@ namespace tern::inline TERN_BUILD::data::detail {
   std::memcpy(out, x.data() + i * a.strides[0], std::size_t(image.numel()) * sizeof(float));
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

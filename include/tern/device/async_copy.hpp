@@ -2,7 +2,7 @@
 #pragma once
 #include "../core/config.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// A block of page-locked host memory, which a device reads and writes by itself.
 struct PinnedMemory {
@@ -29,4 +29,4 @@ class AsyncCopy {
   virtual void wait_on_host() = 0;
 };
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -6,7 +6,7 @@
 #include "../core/error.hpp"
 #include "../core/here.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// A capture on this thread, or the calculation of the numbers for a replay.
 class Capture {
@@ -48,7 +48,7 @@ inline void refuse_capture(const char* op, const char* rule) {
   if (capture) [[unlikely]] refuse_captured(op, rule);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "capture.ipp"

@@ -2,13 +2,13 @@
 #pragma once
 #include "capture.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE constinit thread_local Capture* capture = nullptr;
 TERN_INLINE constinit std::atomic<CapturedGraphs*> captured_graphs{nullptr};
 
-[[gnu::cold]] TERN_INLINE void refuse_captured(const char* op, const char* rule) {
+TERN_COLD void refuse_captured(const char* op, const char* rule) {
   fail(op, {"cannot be captured in a graph: ", rule});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -5,7 +5,7 @@
 #include "../core/array.hpp"
 #include "memory.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// What the layers above need of a device D. Each device has
 ///
@@ -107,4 +107,4 @@ inline tern::detail::MemoryStats memory_stats() { return memory::stats(); }
 inline void empty_cache() { memory::release_cached(); }
 }  // namespace detail::cpu
 
-}  // namespace tern
+}}  // namespace tern

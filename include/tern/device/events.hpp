@@ -8,7 +8,7 @@
 #include "../core/array.hpp"
 #include "../core/here.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// The kinds of work of a device, and the host's waits for it. A collective exchanges tensors with other ranks, and may be in host memory.
 enum class Work : std::uint8_t { kernel, to_device, to_host, wait, collective };
@@ -81,7 +81,7 @@ TERN_API void count_update(const Array* const* arrays, int count, int sets);
 /// The calling thread's number, in the order in which threads ask for theirs; from 1.
 TERN_API int thread_number();
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "events.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "events.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE constinit std::atomic<const RangeListener*> range_listener{nullptr};
 
@@ -10,7 +10,7 @@ TERN_INLINE constinit thread_local DeviceEvents device_events{};
 
 TERN_INLINE constinit thread_local WorkListener work_listener = nullptr;
 
-[[gnu::noinline]] TERN_INLINE void count_work(const CountedWork& work) {
+TERN_NOINLINE void count_work(const CountedWork& work) {
   if (work.effort != Effort::pass) device_events.products += work.count, device_events.flops += work.flops;
   if (work_listener) [[unlikely]] work_listener(work);
 }
@@ -23,11 +23,11 @@ inline double bytes_touched(const Array& x) {
   return elements * size_of(x.dtype);
 }
 
-[[gnu::noinline]] TERN_INLINE void count_product(const Array& c, const Array& a, const Array& b) {
+TERN_NOINLINE void count_product(const Array& c, const Array& a, const Array& b) {
   count_work({Effort::product, 1, 2.0 * double(c.numel) * double(a.dims[a.ndim - 1]), bytes_touched(c) + bytes_touched(a) + bytes_touched(b)});
 }
 
-[[gnu::noinline]] TERN_INLINE void count_pass(std::initializer_list<const Array*> touched) {
+TERN_NOINLINE void count_pass(std::initializer_list<const Array*> touched) {
   if (!work_listener) [[likely]] return;
   double bytes = 0;
   for (const Array* const x : touched)
@@ -35,14 +35,14 @@ inline double bytes_touched(const Array& x) {
   count_work({Effort::pass, 1, 0, bytes});
 }
 
-[[gnu::noinline]] TERN_INLINE void count_pass(const Array& out, const Array* const* in, int inputs) {
+TERN_NOINLINE void count_pass(const Array& out, const Array* const* in, int inputs) {
   if (!work_listener) [[likely]] return;
   double bytes = bytes_touched(out);
   for (int k = 0; k < inputs; ++k) bytes += bytes_touched(*in[k]);
   count_work({Effort::pass, 1, 0, bytes});
 }
 
-[[gnu::noinline]] TERN_INLINE void count_update(const Array* const* arrays, int count, int sets) {
+TERN_NOINLINE void count_update(const Array* const* arrays, int count, int sets) {
   if (!work_listener) [[likely]] return;
   double bytes = 0;
   for (int i = 0; i < sets * count; ++i) bytes += (i % count < count - 1 ? 2 : 1) * bytes_touched(*arrays[i]);
@@ -56,4 +56,4 @@ TERN_INLINE int thread_number() {
   return number;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

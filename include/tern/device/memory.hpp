@@ -9,7 +9,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 /// Bytes of a device's memory: in use now, the peak of that, and cached for reuse.
@@ -131,7 +131,7 @@ inline void* allocate(int c, [[maybe_unused]] std::size_t bytes) {
 TERN_API void deallocate(void* memory, int c);
 
 }  // namespace detail::memory
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "memory.ipp"

@@ -5,7 +5,7 @@
 
 #include "memory.hpp"
 
-namespace tern::inline TERN_BUILD::detail::memory {
+namespace tern { inline namespace TERN_BUILD { namespace detail::memory {
 
 TERN_INLINE int class_of(std::size_t bytes) {
   if (bytes <= 1024) return bytes == 0 ? 0 : int((bytes - 1) >> 6);
@@ -16,7 +16,7 @@ TERN_INLINE int class_of(std::size_t bytes) {
 
 TERN_INLINE constinit thread_local LocalLists local{};
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Pool& pool() {
+TERN_COLD Pool& pool() {
   static Pool* const instance = new Pool;
   return *instance;
 }
@@ -33,13 +33,13 @@ TERN_INLINE ThreadEnd::~ThreadEnd() {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void register_thread() {
+TERN_COLD void register_thread() {
   static thread_local ThreadEnd at_thread_end;
   static_cast<void>(at_thread_end);
   local.registered = true;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void release_cached() {
+TERN_COLD void release_cached() {
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
   for (int c = local_classes; c < class_count; ++c) {
@@ -51,13 +51,13 @@ TERN_INLINE ThreadEnd::~ThreadEnd() {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE detail::MemoryStats stats() {
+TERN_COLD detail::MemoryStats stats() {
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
   return {p.large_in_use + p.small_reserved, p.peak, p.large_cached};
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void reset_peak() {
+TERN_COLD void reset_peak() {
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
   p.peak = p.large_in_use + p.small_reserved;
@@ -68,7 +68,7 @@ TERN_INLINE void raise_peak(Pool& p) {
   if (p.large_in_use + p.small_reserved > p.peak) p.peak = p.large_in_use + p.small_reserved;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::size_t machine_bytes() {
+TERN_COLD std::size_t machine_bytes() {
   static const std::size_t bytes = std::size_t(sysconf(_SC_PHYS_PAGES)) * std::size_t(sysconf(_SC_PAGESIZE));
   return bytes;
 }
@@ -76,7 +76,7 @@ TERN_INLINE void raise_peak(Pool& p) {
 /// Large blocks lie in pages of this size if the system has them: an address is translated with fewer reads of the page table.
 inline constexpr std::size_t huge_page = std::size_t(2) << 20;
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void* from_system(std::size_t bytes) {
+TERN_COLD void* from_system(std::size_t bytes) {
   if (bytes <= machine_bytes()) {
     const bool in_huge_pages = bytes >= huge_page;
     const std::size_t alignment = in_huge_pages ? huge_page : 64;
@@ -94,7 +94,7 @@ inline constexpr std::size_t huge_page = std::size_t(2) << 20;
                       held.cached, " were cached"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void* allocate_slow(int c) {
+TERN_COLD void* allocate_slow(int c) {
   Pool& p = pool();
   const std::size_t bytes = class_bytes(c);
   if (c >= local_classes) {
@@ -147,7 +147,7 @@ inline constexpr std::size_t huge_page = std::size_t(2) << 20;
   return block;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void spill(int c) {
+TERN_COLD void spill(int c) {
   LocalLists::List& list = local.lists[c];
   const std::uint32_t half_length = list.length / 2;
   FreeBlock* const first = list.head;
@@ -162,7 +162,7 @@ inline constexpr std::size_t huge_page = std::size_t(2) << 20;
   p.batches[c] = first;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void deallocate_large(void* memory, int c) {
+TERN_COLD void deallocate_large(void* memory, int c) {
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
   auto* block = static_cast<FreeBlock*>(memory);
@@ -173,7 +173,7 @@ inline constexpr std::size_t huge_page = std::size_t(2) << 20;
   p.large_cached += Index(class_bytes(c));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void* allocate_separate(int c, std::size_t bytes) {
+TERN_COLD void* allocate_separate(int c, std::size_t bytes) {
   void* const block = from_system(bytes);
   Pool& p = pool();
   const std::lock_guard lock(p.mutex);
@@ -182,7 +182,7 @@ inline constexpr std::size_t huge_page = std::size_t(2) << 20;
   return block;
 }
 
-[[gnu::noinline]] TERN_INLINE void* allocate(int c) {
+TERN_NOINLINE void* allocate(int c) {
   if constexpr (separate_blocks) return allocate_separate(c, class_bytes(c));
   if (c < local_classes) [[likely]] {
     LocalLists::List& list = local.lists[c];
@@ -195,7 +195,7 @@ inline constexpr std::size_t huge_page = std::size_t(2) << 20;
   return allocate_slow(c);
 }
 
-[[gnu::noinline]] TERN_INLINE void deallocate(void* memory, int c) {
+TERN_NOINLINE void deallocate(void* memory, int c) {
   if constexpr (separate_blocks) {
     Pool& p = pool();
     const std::lock_guard lock(p.mutex);
@@ -211,4 +211,4 @@ inline constexpr std::size_t huge_page = std::size_t(2) << 20;
   if (++list.length > local_limit(c)) [[unlikely]] spill(c);
 }
 
-}  // namespace tern::detail::memory
+}}}  // namespace tern::detail::memory

@@ -5,7 +5,7 @@
 
 #include "collectives.hpp"
 
-namespace tern::inline TERN_BUILD::distributed {
+namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
 namespace detail {
 
@@ -135,7 +135,7 @@ PendingCollective<Tensor<D, T>> all_to_all_async(const Tensor<D, T>& x, const Co
                          [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp, int) { ranks.all_to_all(in, out); });
 }
 
-}  // namespace tern::distributed
+}}}  // namespace tern::distributed
 
 #ifndef TERN_COMPILED
 #include "async_collectives.ipp"

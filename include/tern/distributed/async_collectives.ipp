@@ -4,7 +4,7 @@
 #include "async_collectives.hpp"
 #include "exchange.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 template <class Carrier>
 class JobOf : public CollectiveJob {
@@ -70,13 +70,13 @@ class CudaJob final : public JobOf<CudaRanks> {
   cuda::detail::ScopedEvent computed_, over_;
 };
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<Ranks> run,
+TERN_COLD std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<Ranks> run,
                                                                                 tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root) {
   return std::make_shared<HostJob>(communicator, op, run, in, out, reduction, root);
 }
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<CudaRanks> run,
+TERN_COLD std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<CudaRanks> run,
                                                                                 tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root) {
   return std::make_shared<CudaJob>(communicator, op, run, in, out, reduction, root);
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

@@ -8,7 +8,7 @@
 
 #include "../core/config.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 /// Work for the thread. One owner waits for it.
 class Job {
@@ -49,7 +49,7 @@ class TERN_API Background {
   pthread_cond_t given_ = PTHREAD_COND_INITIALIZER, done_ = PTHREAD_COND_INITIALIZER;
 };
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail
 
 #ifndef TERN_COMPILED
 #include "background.ipp"

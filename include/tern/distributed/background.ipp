@@ -7,9 +7,9 @@
 #include "background.hpp"
 #include "exchange.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Background::~Background() {
+TERN_COLD Background::~Background() {
   {
     const tern::detail::MutexLock lock(mutex_);
     stopped_ = true;
@@ -27,7 +27,7 @@ TERN_INLINE void* Background::enter(void* self) {
   return nullptr;
 }
 
-[[gnu::noinline]] TERN_INLINE void Background::give(std::shared_ptr<Job> job) {
+TERN_NOINLINE void Background::give(std::shared_ptr<Job> job) {
   const tern::detail::MutexLock lock(mutex_);
   if (!started_ && pthread_create(&thread_, nullptr, &Background::enter, this) != 0) fail("Communicator", {"the system gives no more threads"});
   started_ = true;
@@ -35,7 +35,7 @@ TERN_INLINE void* Background::enter(void* self) {
   pthread_cond_signal(&given_);
 }
 
-[[gnu::noinline]] TERN_INLINE void Background::work() {
+TERN_NOINLINE void Background::work() {
   const tern::detail::MutexLock lock(mutex_);
   for (;;) {
     while (jobs_.empty() && !stopped_) pthread_cond_wait(&given_, &mutex_);
@@ -58,12 +58,12 @@ TERN_INLINE void* Background::enter(void* self) {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE bool Background::is_done(const Job& job) {
+TERN_NOINLINE bool Background::is_done(const Job& job) {
   const tern::detail::MutexLock lock(mutex_);
   return job.done_;
 }
 
-[[gnu::noinline]] TERN_INLINE void Background::wait(Job& job) {
+TERN_NOINLINE void Background::wait(Job& job) {
   const tern::detail::MutexLock lock(mutex_);
   if (!job.done_) {
     const Exchange listed(tern::detail::Work::wait, "wait for a collective");
@@ -72,7 +72,7 @@ TERN_INLINE void* Background::enter(void* self) {
   if (job.error_) std::rethrow_exception(std::exchange(job.error_, nullptr));
 }
 
-[[gnu::noinline]] TERN_INLINE void Background::drain() {
+TERN_NOINLINE void Background::drain() {
   if (!started_) return;
   const tern::detail::MutexLock lock(mutex_);
   if (!running_ && jobs_.empty()) return;
@@ -80,4 +80,4 @@ TERN_INLINE void* Background::enter(void* self) {
   while (running_ || !jobs_.empty()) pthread_cond_wait(&done_, &mutex_);
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

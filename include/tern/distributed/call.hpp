@@ -2,7 +2,7 @@
 #pragma once
 #include "../core/array.hpp"
 
-namespace tern::inline TERN_BUILD::distributed {
+namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
 /// How a collective joins the elements of all ranks.
 enum class ReduceOp : std::uint8_t { sum, avg, min, max, product };
@@ -36,7 +36,7 @@ TERN_API bool same(const Call& a, const Call& b);
 TERN_API void check_same(const Call* calls, int ranks);
 
 }  // namespace detail
-}  // namespace tern::distributed
+}}}  // namespace tern::distributed
 
 #ifndef TERN_COMPILED
 #include "call.ipp"

@@ -4,16 +4,16 @@
 
 #include "call.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
-[[gnu::cold]] TERN_INLINE Call::Call(const char* collective, Index calls_before)
+TERN_COLD Call::Call(const char* collective, Index calls_before)
     : op(sum), dtype(DType::float32), ndim(-1), root(-1), number(calls_before) {
   std::memset(name, 0, sizeof name);
   std::strncpy(name, collective, sizeof name - 1);
   std::memset(dims, 0, sizeof dims);
 }
 
-[[gnu::cold]] TERN_INLINE Call::Call(const char* collective, Index calls_before, const backend::Array& x, ReduceOp reduction, int root_rank)
+TERN_COLD Call::Call(const char* collective, Index calls_before, const backend::Array& x, ReduceOp reduction, int root_rank)
     : Call(collective, calls_before) {
   op = reduction;
   dtype = x.dtype;
@@ -22,7 +22,7 @@ namespace tern::inline TERN_BUILD::distributed::detail {
   std::memcpy(dims, x.dims, std::size_t(ndim) * sizeof(Index));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string described(const Call& call) {
+TERN_COLD std::string described(const Call& call) {
   constexpr const char* ops[] = {"sum", "avg", "min", "max", "product"};
   std::string words = call.name;
   if (call.ndim >= 0) words += tern::detail::text({" of ", tern::detail::name_of(call.dtype), " ", tern::detail::ShapeRef{call.dims, call.ndim}, ", ", ops[int(call.op)]});
@@ -35,13 +35,13 @@ TERN_INLINE bool same(const Call& a, const Call& b) {
          std::memcmp(a.dims, b.dims, sizeof a.dims) == 0;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_different(const Call& a, int rank_a, const Call& b, int rank_b) {
+TERN_COLD void refuse_different(const Call& a, int rank_a, const Call& b, int rank_b) {
   fail(a.name, {"the ranks do not call the same: rank ", rank_a, " ", described(a), "; rank ", rank_b, " ", described(b)});
 }
 
-[[gnu::noinline]] TERN_INLINE void check_same(const Call* calls, int ranks) {
+TERN_NOINLINE void check_same(const Call* calls, int ranks) {
   for (int rank = 1; rank < ranks; ++rank)
     if (!same(calls[0], calls[rank])) refuse_different(calls[0], 0, calls[rank], rank);
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

@@ -4,7 +4,7 @@
 #include "cuda_ranks.hpp"
 #include "exchange.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 /// The ranks, for the one collective of x that the calling thread waits for now.
 class ListedRanks {
@@ -39,4 +39,4 @@ using Carrier = typename CarrierOf<D>::type;
 template <class D>
 concept CarriedDevice = Device<D> && requires { typename CarrierOf<D>::type; };
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

@@ -5,7 +5,7 @@
 #include "../ops/ops.hpp"
 #include "carrier.hpp"
 
-namespace tern::inline TERN_BUILD::distributed {
+namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
 namespace detail {
 
@@ -149,7 +149,7 @@ Tensor<D, T> recv(const tern::detail::Shape& shape, const Communicator& communic
 /// Waits until all ranks call it.
 inline void barrier(const Communicator& communicator, Here here = {}) { communicator.barrier(here); }
 
-}  // namespace tern::distributed
+}}}  // namespace tern::distributed
 
 #ifndef TERN_COMPILED
 #include "collectives.ipp"

@@ -2,26 +2,26 @@
 #pragma once
 #include "collectives.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_reduction(const OpName& op, ReduceOp reduction, DType dtype, bool needs_gradient) {
+TERN_COLD void check_reduction(const OpName& op, ReduceOp reduction, DType dtype, bool needs_gradient) {
   if (reduction == avg && !tern::detail::is_floating(dtype)) fail(op, {"the average of ", tern::detail::name_of(dtype), " is no ", tern::detail::name_of(dtype), "; sum and divide"});
   if (needs_gradient && reduction != sum && reduction != avg) fail(op, {"min, max and product have no gradient; detach() the input"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_divides(const OpName& op, tern::detail::ShapeRef shape, int ranks) {
+TERN_COLD void check_divides(const OpName& op, tern::detail::ShapeRef shape, int ranks) {
   if (shape.n < 1 || shape.d[0] % ranks) fail(op, {"dimension 0 of ", shape, " has no equal parts for ", ranks, " ranks"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_rank(const OpName& op, const char* what, int rank, int ranks) {
+TERN_COLD void check_rank(const OpName& op, const char* what, int rank, int ranks) {
   if (rank < 0 || rank >= ranks) fail(op, {what, " must be one of ", ranks, " ranks, not ", rank});
 }
 
-[[gnu::noinline]] TERN_INLINE tern::detail::Shape resized(tern::detail::ShapeRef shape, Index factor, Index divisor) {
+TERN_NOINLINE tern::detail::Shape resized(tern::detail::ShapeRef shape, Index factor, Index divisor) {
   if (shape.n == 0) return {factor};
   tern::detail::Shape out(shape.d, shape.n);
   out.d[0] = tern::detail::checked_product("Communicator", {shape.d[0], factor}) / divisor;
   return out;
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

@@ -3,7 +3,7 @@
 #include "background.hpp"
 #include "ranks.hpp"
 
-namespace tern::inline TERN_BUILD::distributed {
+namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
 /// A shared handle. All ranks of a communicator call its collectives in the same order, each rank from one thread at a time.
 class TERN_API Communicator {
@@ -40,7 +40,7 @@ class TERN_API Communicator {
   std::shared_ptr<detail::Background> background_;  // ends before the ranks do
 };
 
-}  // namespace tern::distributed
+}}}  // namespace tern::distributed
 
 #ifndef TERN_COMPILED
 #include "communicator.ipp"

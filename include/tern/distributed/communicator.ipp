@@ -3,12 +3,12 @@
 #include "communicator.hpp"
 #include "exchange.hpp"
 
-namespace tern::inline TERN_BUILD::distributed {
+namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
-[[gnu::cold]] TERN_INLINE Communicator::Communicator(std::shared_ptr<detail::Ranks> ranks)
+TERN_COLD Communicator::Communicator(std::shared_ptr<detail::Ranks> ranks)
     : ranks_(std::move(ranks)), background_(std::make_shared<detail::Background>()) {}
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Communicator Communicator::split(int color, int key, Here here) const {
+TERN_COLD Communicator Communicator::split(int color, int key, Here here) const {
   const ErrorName name({"split", here});
   if (color < 0) fail("split", {"a colour must not be negative: ", color});
   std::shared_ptr<detail::Ranks> part = ranks().split(color, key);
@@ -16,12 +16,12 @@ namespace tern::inline TERN_BUILD::distributed {
   return Communicator(std::move(part));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Communicator::set_timeout(double seconds, Here here) const {
+TERN_COLD void Communicator::set_timeout(double seconds, Here here) const {
   if (!(seconds > 0)) fail({"set_timeout", here}, {"seconds must be positive, not ", seconds});
   ranks().timeout = seconds;
 }
 
-[[gnu::noinline]] TERN_INLINE void Communicator::barrier(Here here) const {
+TERN_NOINLINE void Communicator::barrier(Here here) const {
   const ErrorName name({"barrier", here});
   const tern::detail::Site at(here);
   detail::Ranks& all = ranks();
@@ -29,4 +29,4 @@ namespace tern::inline TERN_BUILD::distributed {
   all.barrier();
 }
 
-}  // namespace tern::distributed
+}}}  // namespace tern::distributed

@@ -10,7 +10,7 @@
 #include "../device/cuda/watch.hpp"
 #include "communicator.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 /// The collectives of Ranks for dense tensors of one Cuda device a rank. They are work of its current stream: the host waits for the other
 /// ranks' hosts, which tell what they call, and not for the devices. NCCL's communicators are made at first use: one of all ranks for each
@@ -61,7 +61,7 @@ class TERN_API CudaRanks {
 TERN_API CudaRanks& cuda_ranks(const Communicator& communicator);
 TERN_API CudaRanks& cuda_ranks(Ranks& ranks);
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail
 
 #ifndef TERN_COMPILED
 #include "cuda_ranks.ipp"

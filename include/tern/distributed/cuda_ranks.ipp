@@ -9,7 +9,7 @@
 #include "cuda_ranks.hpp"
 #include "exchange.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 constexpr cuda::NcclType nccl_type(DType dtype) {
   switch (dtype) {
@@ -35,16 +35,16 @@ constexpr cuda::NcclOp nccl_op(ReduceOp op, DType dtype) {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE CudaRanks& cuda_ranks(const Communicator& communicator) { return cuda_ranks(communicator.ranks()); }
+TERN_COLD CudaRanks& cuda_ranks(const Communicator& communicator) { return cuda_ranks(communicator.ranks()); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE CudaRanks& cuda_ranks(Ranks& ranks) {
+TERN_COLD CudaRanks& cuda_ranks(Ranks& ranks) {
   if (!ranks.cuda()) ranks.cuda() = std::make_shared<CudaRanks>(ranks);
   return *ranks.cuda();
 }
 
 inline void refuse_graph() { cuda::detail::refuse_capture("Communicator", "ranks do not replay a graph together"); }
 
-[[gnu::noinline]] TERN_INLINE const cuda::Stream& CudaRanks::stream_beside(Cuda device) {
+TERN_NOINLINE const cuda::Stream& CudaRanks::stream_beside(Cuda device) {
   refuse_graph();
   for (const cuda::Stream& stream : streams_)
     if (stream.device().ordinal == device.ordinal) return stream;
@@ -67,7 +67,7 @@ inline backend::Array as_numbers(const Greeting* greetings, std::size_t n) {
 
 /// This rank's end of the communicator for the tensor's device. Where ranks use one for the first time and others do not, they find that their
 /// calls differ.
-[[gnu::noinline]] TERN_INLINE cuda::detail::NcclEnd& CudaRanks::connected(const backend::Array& x, int peer) {
+TERN_NOINLINE cuda::detail::NcclEnd& CudaRanks::connected(const backend::Array& x, int peer) {
   refuse_graph();
   for (const Connection& known : connections_)
     if (known.ordinal == x.ordinal && known.peer == peer) return *known.end;
@@ -97,7 +97,7 @@ inline backend::Array as_numbers(const Greeting* greetings, std::size_t n) {
 }
 
 /// Of a thread that waits for the device. While another one is in NCCL, it comes again.
-[[gnu::noinline]] TERN_INLINE void CudaRanks::check(int ordinal) {
+TERN_NOINLINE void CudaRanks::check(int ordinal) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) return;
   const char* lost = nullptr;
@@ -154,14 +154,14 @@ void CudaRanks::run(const char* function, const backend::Array& x, cuda::detail:
   begin(function, end, [&] { return start(NcclCall{cuda::nccl().functions, nccl_type(x.dtype), end.handle(), stream}); });
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op) {
+TERN_NOINLINE void CudaRanks::all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda all_reduce", in, op);
   const auto span = listed("all_reduce", in);
   run_all_reduce(in, out, op, end);
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::average_agreed(const backend::Array& x) {
+TERN_NOINLINE void CudaRanks::average_agreed(const backend::Array& x) {
   cuda::detail::NcclEnd& end = connected(x);
   const auto span = listed("all_reduce", x);
   run_all_reduce(x, x, avg, end);
@@ -173,14 +173,14 @@ TERN_INLINE void CudaRanks::run_all_reduce(const backend::Array& in, const backe
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::broadcast(const backend::Array& x, int root) {
+TERN_NOINLINE void CudaRanks::broadcast(const backend::Array& x, int root) {
   cuda::detail::NcclEnd& end = connected(x);
   ranks_.agree("cuda broadcast", x, sum, root);
   const auto span = listed("broadcast", x);
   run_broadcast(x, root, end);
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::broadcast_together(const std::vector<Rooted>& tensors) {
+TERN_NOINLINE void CudaRanks::broadcast_together(const std::vector<Rooted>& tensors) {
   if (tensors.empty()) return;
   for (const Rooted& tensor : tensors) connected(*tensor.x);
   ranks_.agree("cuda broadcasts", numbers(nullptr, Index(tensors.size())));
@@ -196,7 +196,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const backend::Array& x, int root, cud
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::all_gather(const backend::Array& in, const backend::Array& out) {
+TERN_NOINLINE void CudaRanks::all_gather(const backend::Array& in, const backend::Array& out) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda all_gather", in);
   const auto span = listed("all_gather", in);
@@ -205,7 +205,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const backend::Array& x, int root, cud
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::reduce_scatter(const backend::Array& in, const backend::Array& out, ReduceOp op) {
+TERN_NOINLINE void CudaRanks::reduce_scatter(const backend::Array& in, const backend::Array& out, ReduceOp op) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda reduce_scatter", in, op);
   const auto span = listed("reduce_scatter", in);
@@ -214,7 +214,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const backend::Array& x, int root, cud
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::all_to_all(const backend::Array& in, const backend::Array& out) {
+TERN_NOINLINE void CudaRanks::all_to_all(const backend::Array& in, const backend::Array& out) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda all_to_all", in);
   const auto span = listed("all_to_all", in);
@@ -232,7 +232,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const backend::Array& x, int root, cud
 }
 
 /// In a communicator of two ranks the other is number 1 of the lower rank, and 0 of the higher one.
-[[gnu::noinline]] TERN_INLINE void CudaRanks::send(const backend::Array& x, int to) {
+TERN_NOINLINE void CudaRanks::send(const backend::Array& x, int to) {
   cuda::detail::NcclEnd& end = connected(x, to);
   ranks_.agree_to_send(x, to);
   const auto span = listed("send", x);
@@ -241,7 +241,7 @@ TERN_INLINE void CudaRanks::run_broadcast(const backend::Array& x, int root, cud
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void CudaRanks::receive(const backend::Array& x, int from) {
+TERN_NOINLINE void CudaRanks::receive(const backend::Array& x, int from) {
   cuda::detail::NcclEnd& end = connected(x, from);
   ranks_.agree_to_receive(x, from);
   const auto span = listed("recv", x);
@@ -250,4 +250,4 @@ TERN_INLINE void CudaRanks::run_broadcast(const backend::Array& x, int root, cud
   });
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

@@ -5,7 +5,7 @@
 #include "carrier.hpp"
 #include "parallel_device.hpp"
 
-namespace tern::inline TERN_BUILD::distributed {
+namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
 struct DataParallelOptions {
   bool broadcast_buffers = true;  ///< give all ranks rank 0's buffers before each forward pass in training mode
@@ -105,7 +105,7 @@ struct DistributedDataParallel : nn::Module<typename Net::device_type, typename 
   std::unique_ptr<detail::ParallelTensors> tensors_;
 };
 
-}  // namespace tern::distributed
+}}}  // namespace tern::distributed
 
 #ifndef TERN_COMPILED
 #include "data_parallel.ipp"

@@ -3,9 +3,9 @@
 #include "data_parallel.hpp"
 #include "gradient_reducer.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE ParallelTensors::ParallelTensors(const nn::AnyModule& network, const Communicator& communicator,
+TERN_COLD ParallelTensors::ParallelTensors(const nn::AnyModule& network, const Communicator& communicator,
                                                                           std::unique_ptr<ParallelDevice> device, const DataParallelOptions& options)
     : communicator_(communicator), device_(std::move(device)) {
   if (!(options.bucket_cap_mb > 0)) fail("DistributedDataParallel", {"bucket_cap_mb must be positive, not ", options.bucket_cap_mb});
@@ -41,13 +41,13 @@ TERN_INLINE void ParallelTensors::set_synchronized(bool on) {
   if (gradients_) gradients_->set_active(on);
 }
 
-[[gnu::noinline]] TERN_INLINE void ParallelTensors::sum(double* x, Index n) {
+TERN_NOINLINE void ParallelTensors::sum(double* x, Index n) {
   if (size() == 1) return;
   const backend::Array values = doubles(x, n);
   communicator_.ranks().all_reduce(values, values, ReduceOp::sum);
 }
 
-[[gnu::noinline]] TERN_INLINE void ParallelTensors::before_forward(bool training) {
+TERN_NOINLINE void ParallelTensors::before_forward(bool training) {
   if (!gradients_ || !training || !tern::detail::tape.grad_mode || !synchronized_) return;
   std::vector<Rooted> from_first;
   for (const AnyTensor& x : buffers_) from_first.push_back({x.impl(), 0});
@@ -55,4 +55,4 @@ TERN_INLINE void ParallelTensors::set_synchronized(bool on) {
   for (const AnyTensor& x : buffers_) tern::detail::bump_version(x.impl());
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

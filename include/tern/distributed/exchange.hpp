@@ -3,7 +3,7 @@
 #include "../core/array.hpp"
 #include "../device/cuda/span.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 inline Index bytes_of(const backend::Array& x) { return x.numel * tern::detail::size_of(x.dtype); }
 
@@ -29,7 +29,7 @@ class TERN_API Exchange {
   cuda::detail::TimelinePosition position_;
 };
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail
 
 #ifndef TERN_COMPILED
 #include "exchange.ipp"

@@ -2,11 +2,11 @@
 #pragma once
 #include "exchange.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Exchange::tell(tern::detail::Work work, const char* name, Index bytes, int caller) {
+TERN_COLD void Exchange::tell(tern::detail::Work work, const char* name, Index bytes, int caller) {
   const Here* const site = tern::detail::outermost_site;
   position_ = listener_->begin({work, false, cuda::detail::on_host, nullptr, name, site ? *site : Here("", 0), std::size_t(bytes), caller});
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

@@ -6,7 +6,7 @@
 #include "../autograd/grad_listener.hpp"
 #include "parallel_device.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 /// Gives the leaves' gradients memory in buckets. A bucket is averaged beside the pass once the gradients in it are complete, after the
 /// buckets before it. When the pass has completed the last gradient, it waits for all buckets. A leaf that this rank's pass does not reach
@@ -47,7 +47,7 @@ class TERN_API GradientReducer final : public GradListener {
   enum class Order { guessed, seen, followed } known_ = Order::guessed;
 };
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail
 
 #ifndef TERN_COMPILED
 #include "gradient_reducer.ipp"

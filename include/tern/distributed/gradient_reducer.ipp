@@ -6,9 +6,9 @@
 #include "../tensor/creation.hpp"
 #include "gradient_reducer.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE GradientReducer::GradientReducer(std::vector<AnyTensor> leaves, const Communicator& communicator, ParallelDevice& device,
+TERN_COLD GradientReducer::GradientReducer(std::vector<AnyTensor> leaves, const Communicator& communicator, ParallelDevice& device,
                                                                           Index bucket_bytes, Index first_bucket_bytes)
     : GradListener(std::move(leaves)), communicator_(communicator), device_(device), bucket_bytes_(bucket_bytes), first_bucket_bytes_(first_bucket_bytes),
       bucket_of_(this->leaves().size()), memory_(this->leaves().size()),
@@ -19,7 +19,7 @@ namespace tern::inline TERN_BUILD::distributed::detail {
 }
 
 /// Puts the leaves into buckets in this order, each bucket of one element type and device. Gradients that are there move.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void GradientReducer::assign(const std::vector<Index>& order) {
+TERN_COLD void GradientReducer::assign(const std::vector<Index>& order) {
   buckets_.clear();
   constexpr Index line = 64;
   std::vector<Index> begins(order.size());  // bytes
@@ -74,14 +74,14 @@ TERN_INLINE void GradientReducer::on_start(const std::vector<std::size_t>& unuse
   for (const std::size_t leaf : unused) complete(leaf);
 }
 
-[[gnu::noinline]] TERN_INLINE void GradientReducer::on_ready(std::size_t leaf) {
+TERN_NOINLINE void GradientReducer::on_ready(std::size_t leaf) {
   if (!averaging_) return;
   const ErrorName name({"backward", tern::detail::site(Here(nullptr, 0))});
   complete(leaf);
 }
 
 /// The leaf's gradient of this rank is complete. Where it is the last of a bucket, the bucket's turn may have come.
-[[gnu::noinline]] TERN_INLINE void GradientReducer::complete(std::size_t leaf) {
+TERN_NOINLINE void GradientReducer::complete(std::size_t leaf) {
   const AnyTensor gradient = leaves()[leaf].grad();
   reached_.impl()->data[leaf] = gradient.defined();
   if (known_ == Order::guessed) order_.push_back(Index(leaf));
@@ -97,4 +97,4 @@ TERN_INLINE void GradientReducer::on_start(const std::vector<std::size_t>& unuse
   if (known_ == Order::guessed) known_ = Order::seen;
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

@@ -5,9 +5,9 @@
 
 #include "launch.hpp"
 
-namespace tern::inline TERN_BUILD::distributed {
+namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE int launched_ranks() {
+TERN_COLD int launched_ranks() {
   // Of Open MPI; of MPICH and those that descend from it; of Slurm's srun by PMIx, which names no number.
   for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"})
     if (const char* const ranks = std::getenv(name)) return std::max(1, std::atoi(ranks));
@@ -16,4 +16,4 @@ namespace tern::inline TERN_BUILD::distributed {
   return tasks ? std::max(1, std::atoi(tasks)) : 1;
 }
 
-}  // namespace tern::distributed
+}}}  // namespace tern::distributed

@@ -2,7 +2,7 @@
 #pragma once
 #include "communicator.hpp"
 
-namespace tern::inline TERN_BUILD::distributed {
+namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
 struct MpiOptions {
   /// How many ranks of a machine share memory at most; 0: all. Between these groups tensors go by MPI, as they do between machines.
@@ -33,7 +33,7 @@ class TERN_API Mpi {
   int exceptions_;  // under way when this was made
 };
 
-}  // namespace tern::distributed
+}}}  // namespace tern::distributed
 
 // Not in the compiled library, so that programs without MPI do not need one.
 #include "mpi.ipp"

@@ -14,7 +14,7 @@
 #include "launch.hpp"
 #include "mpi.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 inline void check_mpi(const char* op, int status) {
   if (status == MPI_SUCCESS) return;
@@ -186,9 +186,9 @@ class MpiRanks final : public Ranks {
   MpiOptions options_;
 };
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail
 
-namespace tern::inline TERN_BUILD::distributed {
+namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
 inline Mpi::Mpi(int& argc, char**& argv, const MpiOptions& options) : options_(options), exceptions_(std::uncaught_exceptions()) {
   if (options.ranks_sharing_memory < 0) fail("Mpi", {"ranks_sharing_memory must not be negative: ", options.ranks_sharing_memory});
@@ -219,4 +219,4 @@ inline Mpi::~Mpi() {
 
 inline Communicator Mpi::world() const { return Communicator(detail::MpiRanks::make(detail::MpiRanksOf(MPI_COMM_WORLD), options_)); }
 
-}  // namespace tern::distributed
+}}}  // namespace tern::distributed

@@ -6,7 +6,7 @@
 #include "../tensor/any_tensor.hpp"
 #include "communicator.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 /// All tensors are on devices of one kind. Those that go to other ranks are dense.
 class ParallelDevice {
@@ -46,7 +46,7 @@ std::unique_ptr<ParallelDevice> parallel_device(const Communicator& communicator
   else return cuda_parallel(communicator);
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail
 
 #ifndef TERN_COMPILED
 #include "parallel_device.ipp"

@@ -10,10 +10,10 @@
 #include "carrier.hpp"
 #include "parallel_device.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 /// An alias of n elements of a dense tensor, from `begin` on, in another's shape.
-[[gnu::cold]] TERN_INLINE tern::detail::TensorImpl* new_part(const AnyTensor& x, Index begin, const backend::Array& shape) {
+TERN_COLD tern::detail::TensorImpl* new_part(const AnyTensor& x, Index begin, const backend::Array& shape) {
   tern::detail::TensorImpl* const part = tern::detail::new_alias(x.impl());
   part->data += begin * tern::detail::size_of(part->dtype);
   part->numel = shape.numel;
@@ -123,11 +123,11 @@ class CudaParallel final : public ParallelDevice {
   std::vector<cuda::Stream> streams_;  // one of each device that has averaged
 };
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::unique_ptr<ParallelDevice> host_parallel(const Communicator& communicator) {
+TERN_COLD std::unique_ptr<ParallelDevice> host_parallel(const Communicator& communicator) {
   return std::make_unique<HostParallel>(communicator);
 }
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::unique_ptr<ParallelDevice> cuda_parallel(const Communicator& communicator) {
+TERN_COLD std::unique_ptr<ParallelDevice> cuda_parallel(const Communicator& communicator) {
   return std::make_unique<CudaParallel>(communicator);
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

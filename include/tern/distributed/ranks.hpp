@@ -6,7 +6,7 @@
 
 #include "segment.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 /// What connects machines. All ranks call each of these alike.
 class Network {
@@ -105,7 +105,7 @@ class TERN_API Ranks {
   std::shared_ptr<CudaRanks> cuda_;
 };
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail
 
 #ifndef TERN_COMPILED
 #include "ranks.ipp"

@@ -8,12 +8,12 @@
 #include "ranks.hpp"
 #include "reduction_of_ranks.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Ranks::Ranks(const Place& at, std::unique_ptr<Segment> segment, std::unique_ptr<Network> network)
+TERN_COLD Ranks::Ranks(const Place& at, std::unique_ptr<Segment> segment, std::unique_ptr<Network> network)
     : place(at), segment_(std::move(segment)), network_(std::move(network)), calls_(std::size_t(at.size)) {}
 
-[[gnu::cold]] TERN_INLINE Ranks::~Ranks() {}
+TERN_COLD Ranks::~Ranks() {}
 
 inline backend::Array row(DType dtype, const void* x, Index n) {
   backend::Array a{};
@@ -30,7 +30,7 @@ TERN_INLINE backend::Array numbers(const Index* x, Index n) { return row(DType::
 TERN_INLINE backend::Array doubles(const double* x, Index n) { return row(DType::float64, x, n); }
 
 /// Waits until all ranks make this call. What they wrote into their buffers before, others see now.
-[[gnu::noinline]] TERN_INLINE void Ranks::meet(const Call& call) {
+TERN_NOINLINE void Ranks::meet(const Call& call) {
   ++called_;
   if (network_) {
     network_->meet(call, calls_.data(), timeout);
@@ -41,9 +41,9 @@ TERN_INLINE backend::Array doubles(const double* x, Index n) { return row(DType:
   check_same(calls_.data(), place.size);
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::barrier() { meet(Call("barrier", called_)); }
+TERN_NOINLINE void Ranks::barrier() { meet(Call("barrier", called_)); }
 
-[[gnu::noinline]] TERN_INLINE Index bytes_of(const std::vector<Rooted>& tensors) {
+TERN_NOINLINE Index bytes_of(const std::vector<Rooted>& tensors) {
   Index bytes = 0;
   for (const Rooted& tensor : tensors) bytes += bytes_of(*tensor.x);
   return bytes;
@@ -65,7 +65,7 @@ struct Part {
 };
 
 /// out = the inputs of this machine's ranks joined with those of the other machines.
-[[gnu::noinline]] TERN_INLINE void Ranks::reduce_part(ReduceOp op, DType dtype, const void* const* in, void* out, Index n) {
+TERN_NOINLINE void Ranks::reduce_part(ReduceOp op, DType dtype, const void* const* in, void* out, Index n) {
   const int divisor = op == avg ? place.size : 1;
   if (!network_) return reduce_elements(op, dtype, out, dtype, in, place.local_size, n, divisor);
   const DType wide = sum_type(dtype);
@@ -84,7 +84,7 @@ inline constexpr Index bytes_at_once = 4 << 10;
 
 /// A rank offers the others its elements of their parts. It leaves the sums of its own part where the others' elements lay, in lines of memory that
 /// its core already has. One meeting shows the sums of a part and the elements of the next. A large result goes past the caches.
-[[gnu::noinline]] TERN_INLINE void Ranks::all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op) {
+TERN_NOINLINE void Ranks::all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op) {
   const Call call("all_reduce", called_, in, op);
   const Index bytes = tern::detail::size_of(in.dtype), most = Segment::buffer_bytes / bytes;
   const int me = place.local_rank, seats = place.local_size;
@@ -133,7 +133,7 @@ inline constexpr Index bytes_at_once = 4 << 10;
 inline Index shared_stride(Index bytes) { return (bytes + 4095) / 4096 * 4096; }
 
 /// The first rank of the machine creates the memory, and the others open it; then each says whether it has it.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::shared_ptr<char> Ranks::share(Index bytes) {
+TERN_COLD std::shared_ptr<char> Ranks::share(Index bytes) {
   struct Offer {
     char name[64];                                 // for processes
     const std::shared_ptr<SharedMemory>* memory;   // for threads
@@ -170,7 +170,7 @@ inline Index shared_stride(Index bytes) { return (bytes + 4095) / 4096 * 4096; }
 }
 
 /// Each rank sums its part where the inputs lie, and writes the sums there too.
-[[gnu::noinline]] TERN_INLINE void Ranks::all_reduce_shared(const backend::Array& x, ReduceOp op) {
+TERN_NOINLINE void Ranks::all_reduce_shared(const backend::Array& x, ReduceOp op) {
   const Call call("all_reduce", called_, x, op);
   const int me = place.local_rank, seats = place.local_size;
   const Index bytes = tern::detail::size_of(x.dtype), stride = shared_stride(x.numel * bytes);
@@ -188,7 +188,7 @@ inline Index shared_stride(Index bytes) { return (bytes + 4095) / 4096 * 4096; }
   segment_->meet(call.name, timeout);
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::broadcast(const backend::Array& x, int root) {
+TERN_NOINLINE void Ranks::broadcast(const backend::Array& x, int root) {
   const Call call("broadcast", called_, x, sum, root);
   const Index bytes = x.numel * tern::detail::size_of(x.dtype);
   if (network_) {
@@ -208,7 +208,7 @@ inline Index shared_stride(Index bytes) { return (bytes + 4095) / 4096 * 4096; }
 }
 
 /// Copies n bytes of a root's tensors, as they lie behind each other, from byte `begin` on: into the block on the root, out of it elsewhere.
-[[gnu::noinline]] TERN_INLINE void Ranks::carry(const std::vector<Rooted>& tensors, int root, Index begin, Index n, char* block) {
+TERN_NOINLINE void Ranks::carry(const std::vector<Rooted>& tensors, int root, Index begin, Index n, char* block) {
   Index start = 0;
   for (const Rooted& tensor : tensors) {
     if (tensor.root != root) continue;
@@ -222,7 +222,7 @@ inline Index shared_stride(Index bytes) { return (bytes + 4095) / 4096 * 4096; }
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::broadcast_together(const std::vector<Rooted>& tensors) {
+TERN_NOINLINE void Ranks::broadcast_together(const std::vector<Rooted>& tensors) {
   if (tensors.empty()) return;
   std::vector<Index> bytes(std::size_t(place.size));
   for (const Rooted& tensor : tensors) bytes[std::size_t(tensor.root)] += bytes_of(*tensor.x);
@@ -254,7 +254,7 @@ inline Index shared_stride(Index bytes) { return (bytes + 4095) / 4096 * 4096; }
   } while (begin < most);
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::all_gather(const backend::Array& in, const backend::Array& out) {
+TERN_NOINLINE void Ranks::all_gather(const backend::Array& in, const backend::Array& out) {
   const Call call("all_gather", called_, in);
   const Index bytes = in.numel * tern::detail::size_of(in.dtype);
   Index begin = 0;
@@ -299,13 +299,13 @@ template <class Take>
   } while (begin < bytes);
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::reduce_scatter(const backend::Array& in, const backend::Array& out, ReduceOp op) {
+TERN_NOINLINE void Ranks::reduce_scatter(const backend::Array& in, const backend::Array& out, ReduceOp op) {
   exchange(Call("reduce_scatter", called_, in, op), in, [&](Index begin, Index n, const void* const* blocks) {
     reduce_elements(op, in.dtype, out.data + begin, in.dtype, blocks, place.size, n / tern::detail::size_of(in.dtype), op == avg ? place.size : 1);
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::all_to_all(const backend::Array& in, const backend::Array& out) {
+TERN_NOINLINE void Ranks::all_to_all(const backend::Array& in, const backend::Array& out) {
   const Index bytes = in.numel * tern::detail::size_of(in.dtype) / place.size;
   exchange(Call("all_to_all", called_, in), in, [&](Index begin, Index n, const void* const* blocks) {
     for (int rank = 0; rank < place.size; ++rank) copy_bytes(out.data + rank * bytes + begin, blocks[rank], n);
@@ -313,32 +313,32 @@ template <class Take>
 }
 
 /// Two ranks meet alone, so the number of their other collectives does not matter.
-[[gnu::noinline]] TERN_INLINE void Ranks::send(const backend::Array& x, int to) {
+TERN_NOINLINE void Ranks::send(const backend::Array& x, int to) {
   const Call call("send", 0, x);
   const Index bytes = x.numel * tern::detail::size_of(x.dtype);
   if (network_) network_->send(call, to, x.data, bytes, timeout);
   else segment_->send(call, to, x.data, bytes, timeout);
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::receive(const backend::Array& x, int from) {
+TERN_NOINLINE void Ranks::receive(const backend::Array& x, int from) {
   const Call call("send", 0, x);
   const Index bytes = x.numel * tern::detail::size_of(x.dtype);
   if (network_) network_->receive(call, from, x.data, bytes, timeout);
   else segment_->receive(call, from, x.data, bytes, timeout);
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::agree(const char* name, const backend::Array& x, ReduceOp op, int root) { meet(Call(name, called_, x, op, root)); }
+TERN_NOINLINE void Ranks::agree(const char* name, const backend::Array& x, ReduceOp op, int root) { meet(Call(name, called_, x, op, root)); }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::agree_to_send(const backend::Array& x, int to) {
+TERN_NOINLINE void Ranks::agree_to_send(const backend::Array& x, int to) {
   const Call call("cuda send", 0, x);
   if (network_) network_->send(call, to, nullptr, 0, timeout);
   else segment_->send(call, to, nullptr, 0, timeout);
 }
 
-[[gnu::noinline]] TERN_INLINE void Ranks::agree_to_receive(const backend::Array& x, int from) {
+TERN_NOINLINE void Ranks::agree_to_receive(const backend::Array& x, int from) {
   const Call call("cuda send", 0, x);
   if (network_) network_->receive(call, from, nullptr, 0, timeout);
   else segment_->receive(call, from, nullptr, 0, timeout);
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

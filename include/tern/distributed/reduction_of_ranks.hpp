@@ -2,7 +2,7 @@
 #pragma once
 #include "call.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 /// The type in which a sum travels that is not complete: float for the 16-bit types, so that it is rounded once.
 constexpr DType sum_type(DType dtype) { return tern::detail::size_of(dtype) == 2 ? DType::float32 : dtype; }
@@ -12,7 +12,7 @@ constexpr DType sum_type(DType dtype) { return tern::detail::size_of(dtype) == 2
 /// inputs, if the types are the same. Only floating elements are divided.
 TERN_API void reduce_elements(ReduceOp op, DType out_type, void* out, DType in_type, const void* const* in, int inputs, Index n, int divisor = 1);
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail
 
 #ifndef TERN_COMPILED
 #include "reduction_of_ranks.ipp"

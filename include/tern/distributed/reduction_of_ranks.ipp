@@ -4,7 +4,7 @@
 
 #include "reduction_of_ranks.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 /// Integers are summed as unsigned ones, which wrap.
 template <class T>
@@ -74,7 +74,7 @@ void reduce_16_bits(ReduceOp op, DType out_type, void* out, DType in_type, const
   else reduce_typed<T, T>(op, out, in, inputs, n, divisor);
 }
 
-[[gnu::noinline]] TERN_INLINE void reduce_elements(ReduceOp op, DType out_type, void* out, DType in_type, const void* const* in, int inputs, Index n, int divisor) {
+TERN_NOINLINE void reduce_elements(ReduceOp op, DType out_type, void* out, DType in_type, const void* const* in, int inputs, Index n, int divisor) {
   switch (tern::detail::size_of(out_type) == 2 ? out_type : in_type) {
     case DType::float32: return reduce_typed<float, float>(op, out, in, inputs, n, divisor);
     case DType::float64: return reduce_typed<double, double>(op, out, in, inputs, n, divisor);
@@ -87,4 +87,4 @@ void reduce_16_bits(ReduceOp op, DType out_type, void* out, DType in_type, const
   }
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

@@ -8,7 +8,7 @@
 #include "call.hpp"
 #include "shared_memory.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 /// A rank's view of the memory. A rank that waits sleeps after a moment, because another thread may need its core.
 class TERN_API Segment {
@@ -60,7 +60,7 @@ class TERN_API Segment {
   std::uint32_t meetings_ = 0;
 };
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail
 
 #ifndef TERN_COMPILED
 #include "segment.ipp"

@@ -15,7 +15,7 @@
 #include "../core/clock.hpp"
 #include "segment.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 struct alignas(128) Segment::Seat {
   std::atomic<std::uint32_t> arrived;  // meetings
@@ -52,12 +52,12 @@ struct Segment::Layout {
 
 TERN_INLINE std::size_t Segment::bytes_for(int seats) { return Layout(seats).end; }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Segment::Segment(std::shared_ptr<SharedMemory> memory, int seat, std::vector<int> ranks)
+TERN_COLD Segment::Segment(std::shared_ptr<SharedMemory> memory, int seat, std::vector<int> ranks)
     : memory_(std::move(memory)), seats_(int(ranks.size())), seat_(seat), ranks_(std::move(ranks)) {
   seat_of(seat_).process = std::int32_t(getpid());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Segment::~Segment() {
+TERN_COLD Segment::~Segment() {
   Seat& mine = seat_of(seat_);
   mine.left = 1;
   syscall(SYS_futex, &mine.arrived, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
@@ -69,9 +69,9 @@ TERN_INLINE Segment::Mailbox& Segment::mailbox(int from, int to) const {
   return reinterpret_cast<Mailbox*>(memory_->data() + Layout(seats_).mailboxes)[from * seats_ + to];
 }
 
-[[gnu::cold]] TERN_INLINE void Segment::fail_devices() const { seat_of(seat_).failed = 1; }
+TERN_COLD void Segment::fail_devices() const { seat_of(seat_).failed = 1; }
 
-[[gnu::noinline]] TERN_INLINE std::string Segment::lost_devices() const {
+TERN_NOINLINE std::string Segment::lost_devices() const {
   for (int other = 0; other < seats_; ++other) {
     const Seat& seat = seat_of(other);
     if (other == seat_ || (!seat.failed.load() && !seat.has_died())) continue;
@@ -91,7 +91,7 @@ TERN_INLINE void Segment::announce(std::atomic<std::uint32_t>& word, std::uint32
 }
 
 /// Waits until the word is at least `least`; it counts modulo 2^32.
-[[gnu::noinline]] TERN_INLINE void Segment::await(std::atomic<std::uint32_t>& word, std::uint32_t least, std::atomic<std::uint32_t>& waiting, int other, const char* name, double timeout) const {
+TERN_NOINLINE void Segment::await(std::atomic<std::uint32_t>& word, std::uint32_t least, std::atomic<std::uint32_t>& waiting, int other, const char* name, double timeout) const {
   const auto come = [&] { return std::int32_t(word.load(std::memory_order_acquire) - least) >= 0; };
   for (int spin = 0; spin < 2000; ++spin) {
     if (come()) return;
@@ -118,7 +118,7 @@ TERN_INLINE void Segment::announce(std::atomic<std::uint32_t>& word, std::uint32
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void Segment::meet(const char* name, double timeout) {
+TERN_NOINLINE void Segment::meet(const char* name, double timeout) {
   ++meetings_;
   Seat& mine = seat_of(seat_);
   announce(mine.arrived, meetings_, mine.waiting);
@@ -126,14 +126,14 @@ TERN_INLINE void Segment::announce(std::atomic<std::uint32_t>& word, std::uint32
     if (other != seat_) await(seat_of(other).arrived, meetings_, seat_of(other).waiting, other, name, timeout);
 }
 
-[[gnu::noinline]] TERN_INLINE void Segment::meet(const Call& mine, Call* all, double timeout) {
+TERN_NOINLINE void Segment::meet(const Call& mine, Call* all, double timeout) {
   const std::uint32_t turn = (meetings_ + 1) % 2;
   seat_of(seat_).calls[turn] = mine;
   meet(mine.name, timeout);
   for (int seat = 0; seat < seats_; ++seat) all[seat] = seat_of(seat).calls[turn];
 }
 
-[[gnu::noinline]] TERN_INLINE void Segment::send(const Call& call, int to, const void* data, Index bytes, double timeout) {
+TERN_NOINLINE void Segment::send(const Call& call, int to, const void* data, Index bytes, double timeout) {
   Mailbox& box = mailbox(seat_, to);
   const char* next = static_cast<const char*>(data);
   bool first = true;
@@ -149,7 +149,7 @@ TERN_INLINE void Segment::announce(std::atomic<std::uint32_t>& word, std::uint32
   } while (bytes > 0);
 }
 
-[[gnu::noinline]] TERN_INLINE void Segment::receive(const Call& call, int from, void* data, Index bytes, double timeout) {
+TERN_NOINLINE void Segment::receive(const Call& call, int from, void* data, Index bytes, double timeout) {
   Mailbox& box = mailbox(from, seat_);
   char* next = static_cast<char*>(data);
   bool first = true;
@@ -170,4 +170,4 @@ TERN_INLINE void Segment::announce(std::atomic<std::uint32_t>& word, std::uint32
   } while (bytes > 0);
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

@@ -7,7 +7,7 @@
 #include "carrier.hpp"
 #include "parallel_device.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 namespace detail {
 
@@ -44,7 +44,7 @@ class Sharded final : public Rule {
   }
 };
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "sharded.ipp"

@@ -7,7 +7,7 @@
 #include "../tensor/creation.hpp"
 #include "sharded.hpp"
 
-namespace tern::inline TERN_BUILD::optim::detail {
+namespace tern { inline namespace TERN_BUILD { namespace optim::detail {
 
 using distributed::detail::Rooted;
 
@@ -17,7 +17,7 @@ inline bool has_gradient(const Slot& slot) {
 }
 
 /// What all ranks must have alike of a parameter.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string described(const Slot& slot) {
+TERN_COLD std::string described(const Slot& slot) {
   const tern::detail::TensorImpl& p = *slot.parameter.impl();
   std::string words = tern::detail::text({slot.name, " of ", tern::detail::name_of(p.dtype), " ", p.shape_ref()});
   if (!p.contiguous) words += tern::detail::text({" with strides ", tern::detail::ShapeRef{p.strides, p.ndim}});
@@ -25,7 +25,7 @@ inline bool has_gradient(const Slot& slot) {
 }
 
 /// The line of a text in which a position is.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string line_at(const std::string& lines, std::size_t position) {
+TERN_COLD std::string line_at(const std::string& lines, std::size_t position) {
   const std::size_t begin = position ? lines.rfind('\n', position - 1) + 1 : 0;
   return begin < lines.size() ? lines.substr(begin, lines.find('\n', begin) - begin) : "no more";
 }
@@ -131,10 +131,10 @@ class RankShards final : public Shards {
   const char* device_name_;
 };
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::unique_ptr<Shards> shards_of(const distributed::Communicator& communicator,
+TERN_COLD std::unique_ptr<Shards> shards_of(const distributed::Communicator& communicator,
                                                                            std::unique_ptr<distributed::detail::ParallelDevice> device,
                                                                            const char* device_name) {
   return std::make_unique<RankShards>(communicator, std::move(device), device_name);
 }
 
-}  // namespace tern::optim::detail
+}}}  // namespace tern::optim::detail

@@ -5,7 +5,7 @@
 
 #include "../core/config.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 class TERN_API SharedMemory {
  public:
@@ -29,7 +29,7 @@ class TERN_API SharedMemory {
   char* data_;
 };
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail
 
 #ifndef TERN_COMPILED
 #include "shared_memory.ipp"

@@ -11,20 +11,20 @@
 #include "../core/error.hpp"
 #include "shared_memory.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE SharedMemory::SharedMemory(std::size_t bytes) : bytes_(bytes) {
+TERN_COLD SharedMemory::SharedMemory(std::size_t bytes) : bytes_(bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) fail("Communicator", {"the host does not give ", Index(bytes), " bytes of shared memory: ", std::strerror(errno)});
   data_ = static_cast<char*>(memory);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string SharedMemory::new_name() {
+TERN_COLD std::string SharedMemory::new_name() {
   static std::atomic<Index> made;
   return tern::detail::text({"/tern-", Index(getpid()), "-", made++});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE SharedMemory::SharedMemory(const std::string& name, std::size_t bytes, bool create) : name_(name), bytes_(bytes) {
+TERN_COLD SharedMemory::SharedMemory(const std::string& name, std::size_t bytes, bool create) : name_(name), bytes_(bytes) {
   const int file = shm_open(name.c_str(), O_RDWR | (create ? O_CREAT | O_EXCL : 0), 0600);
   // posix_fallocate, because a full /dev/shm would end the program at the first write.
   int error = file < 0 ? errno : create ? posix_fallocate(file, 0, off_t(bytes)) : 0;
@@ -38,8 +38,8 @@ namespace tern::inline TERN_BUILD::distributed::detail {
   data_ = static_cast<char*>(memory);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE SharedMemory::~SharedMemory() { munmap(data_, bytes_); }
+TERN_COLD SharedMemory::~SharedMemory() { munmap(data_, bytes_); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void SharedMemory::unlink() const { shm_unlink(name_.c_str()); }
+TERN_COLD void SharedMemory::unlink() const { shm_unlink(name_.c_str()); }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail

@@ -4,7 +4,7 @@
 #include "../nn/traversal.hpp"
 #include "collectives.hpp"
 
-namespace tern::inline TERN_BUILD::distributed {
+namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
 /// batch_norm in training, where mean and variance are those of all ranks' samples together: mean = Σ x / n and var = Σ (x - mean)² / n, each
 /// sum over the samples and positions of all ranks. The ranks may have different numbers of samples. Running statistics are updated alike on
@@ -78,4 +78,4 @@ Index convert_sync_batchnorm(Net& network, const Communicator& communicator) {
   return changed;
 }
 
-}  // namespace tern::distributed
+}}}  // namespace tern::distributed

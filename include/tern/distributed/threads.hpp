@@ -4,7 +4,7 @@
 
 #include "communicator.hpp"
 
-namespace tern::inline TERN_BUILD::distributed {
+namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
 /// The communicator of a program that runs alone: this thread is its one rank.
 TERN_API Communicator single_rank();
@@ -13,7 +13,7 @@ TERN_API Communicator single_rank();
 /// others' collectives end with an Error then. Error unless size is positive.
 TERN_API void run_ranks(int size, const std::function<void(const Communicator&)>& f, Here here = {});
 
-}  // namespace tern::distributed
+}}}  // namespace tern::distributed
 
 #ifndef TERN_COMPILED
 #include "threads.ipp"

@@ -6,7 +6,7 @@
 
 #include "threads.hpp"
 
-namespace tern::inline TERN_BUILD::distributed::detail {
+namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 /// 0, …, size - 1.
 inline std::vector<int> ranks_below(int size) {
@@ -25,7 +25,7 @@ class TERN_API ThreadRanks final : public Ranks {
 };
 
 /// Ranks tell each other their colours and keys; then the first of a part gives the others its memory. It stays in scope until all have it.
-[[gnu::cold]] TERN_INLINE std::shared_ptr<Ranks> ThreadRanks::split(int color, int key) {
+TERN_COLD std::shared_ptr<Ranks> ThreadRanks::split(int color, int key) {
   struct Choice {
     Index color, key, rank;
   };
@@ -60,7 +60,7 @@ struct RankThread {
   static void* enter(void* self);
 };
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void* RankThread::enter(void* context) {
+TERN_COLD void* RankThread::enter(void* context) {
   RankThread& self = *static_cast<RankThread*>(context);
   try {
     const Communicator communicator(std::make_shared<ThreadRanks>(self.memory, self.size, self.rank));
@@ -78,15 +78,15 @@ struct RankThread {
   return nullptr;
 }
 
-}  // namespace tern::distributed::detail
+}}}  // namespace tern::distributed::detail
 
-namespace tern::inline TERN_BUILD::distributed {
+namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Communicator single_rank() {
+TERN_COLD Communicator single_rank() {
   return Communicator(std::make_shared<detail::ThreadRanks>(std::make_shared<detail::SharedMemory>(detail::Segment::bytes_for(1)), 1, 0));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void run_ranks(int size, const std::function<void(const Communicator&)>& f, Here here) {
+TERN_COLD void run_ranks(int size, const std::function<void(const Communicator&)>& f, Here here) {
   const ErrorName name({"run_ranks", here});
   if (size < 1) fail("run_ranks", {"at least one rank is needed, not ", size});
   const auto memory = std::make_shared<detail::SharedMemory>(detail::Segment::bytes_for(size));
@@ -103,4 +103,4 @@ namespace tern::inline TERN_BUILD::distributed {
     if (thread.error) std::rethrow_exception(thread.error);
 }
 
-}  // namespace tern::distributed
+}}}  // namespace tern::distributed

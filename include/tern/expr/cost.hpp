@@ -6,7 +6,7 @@
 
 #include "operand.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail::expr {
 
 struct Cost;
@@ -134,4 +134,4 @@ bool is_costly(const F& f, std::index_sequence<I...>) {
 }
 
 }  // namespace detail::expr
-}  // namespace tern
+}}  // namespace tern

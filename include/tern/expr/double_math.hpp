@@ -5,7 +5,7 @@
 
 #include "float_math.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail::expr {
 namespace detail {
 
@@ -174,4 +174,4 @@ inline Packet<float> real_power(Packet<float> x, Packet<float> y) {
 }
 
 }  // namespace detail::expr
-}  // namespace tern
+}}  // namespace tern

@@ -6,7 +6,7 @@
 
 #include "math.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail::expr {
 
 // A rule is inlined wherever it is used, and takes references. Otherwise an expression's duals would go through memory,
@@ -279,4 +279,4 @@ template <class F> struct AnyPartial {
 #undef TERN_RULE
 
 }  // namespace detail::expr
-}  // namespace tern
+}}  // namespace tern

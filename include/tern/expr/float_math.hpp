@@ -6,7 +6,7 @@
 
 #include "packet.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail::expr {
 
 /// |x|.
@@ -321,4 +321,4 @@ inline Packet<float> erf(Packet<float> x) {
 }
 
 }  // namespace detail::expr
-}  // namespace tern
+}}  // namespace tern

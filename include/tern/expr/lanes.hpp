@@ -7,7 +7,7 @@
 #include "../core/dtype.hpp"
 #include "packet.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail::expr {
 
 template <class T, int N>
@@ -200,4 +200,4 @@ auto mask_of(V v) {
 }
 
 }  // namespace detail::expr
-}  // namespace tern
+}}  // namespace tern

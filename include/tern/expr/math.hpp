@@ -5,7 +5,7 @@
 #include "lanes.hpp"
 #include "special.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail::expr {
 
 /// A packet or lanes; not a mask.
@@ -78,4 +78,4 @@ template <Numbers V> auto isfinite(V x) { return x - x == 0; }
 template <Numbers V> auto isinf(V x) { return (x == x) & (x - x != 0); }
 
 }  // namespace detail::expr
-}  // namespace tern
+}}  // namespace tern

@@ -2,7 +2,7 @@
 #pragma once
 #include "lanes.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail::expr {
 
 namespace detail {
@@ -128,4 +128,4 @@ template <class U, class V> void store_as(U* p, const V& v) {
 }
 
 }  // namespace detail::expr
-}  // namespace tern
+}}  // namespace tern

@@ -6,7 +6,7 @@
 
 #include "../core/config.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail::expr {
 
 /// f for each lane of x (and y), one lane after the other.
@@ -70,4 +70,4 @@ template <class V> struct TwoArgumentFunctions {
 };
 
 }  // namespace detail::expr
-}  // namespace tern
+}}  // namespace tern

@@ -6,7 +6,7 @@
 
 #include "operand.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail::expr {
 
 #if defined(__AVX512F__)
@@ -121,4 +121,4 @@ template <class T> struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<P
 };
 
 }  // namespace detail::expr
-}  // namespace tern
+}}  // namespace tern

@@ -5,7 +5,7 @@
 
 #include "../core/config.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail::expr {
 namespace special {
 
@@ -34,7 +34,7 @@ TERN_API double erfinv(double x);
 
 }  // namespace special
 }  // namespace detail::expr
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "special.ipp"

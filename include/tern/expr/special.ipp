@@ -2,9 +2,9 @@
 #pragma once
 #include "special.hpp"
 
-namespace tern::inline TERN_BUILD::detail::expr::special {
+namespace tern { inline namespace TERN_BUILD { namespace detail::expr::special {
 
-[[gnu::noinline]] TERN_INLINE double zeta(int s, double x) {
+TERN_NOINLINE double zeta(int s, double x) {
   double sum = 0;
   for (; x < 16; ++x) sum += std::pow(x, -s);
   // B_2k / (2k)! for k = 1, 2, ...
@@ -20,7 +20,7 @@ namespace tern::inline TERN_BUILD::detail::expr::special {
   return sum;
 }
 
-[[gnu::noinline]] TERN_INLINE double digamma(double x) {
+TERN_NOINLINE double digamma(double x) {
   if (x == 0) return std::copysign(infinity, -x);
   double sum = 0;
   if (x < 0) {
@@ -36,7 +36,7 @@ namespace tern::inline TERN_BUILD::detail::expr::special {
   return sum + std::log(x) - 0.5 / x - tail;
 }
 
-[[gnu::noinline]] TERN_INLINE double polygamma(int n, double x) {
+TERN_NOINLINE double polygamma(int n, double x) {
   const double floor = std::floor(x);
   double sum;
   if (x > 0) {
@@ -52,7 +52,7 @@ namespace tern::inline TERN_BUILD::detail::expr::special {
   return (n % 2 ? 1 : -1) * std::tgamma(n + 1.) * sum;
 }
 
-[[gnu::noinline]] TERN_INLINE double erfinv(double x) {
+TERN_NOINLINE double erfinv(double x) {
   const double a = std::fabs(x);
   if (!(a < 1)) return a == 1 ? std::copysign(infinity, x) : not_a_number;
   const double log = std::log1p(-a * a), half = 2 / (pi * 0.147) + log / 2;
@@ -65,4 +65,4 @@ namespace tern::inline TERN_BUILD::detail::expr::special {
   return std::copysign(y, x);
 }
 
-}  // namespace tern::detail::expr::special
+}}}  // namespace tern::detail::expr::special

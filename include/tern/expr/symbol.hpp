@@ -8,7 +8,7 @@
 #include "../core/error.hpp"
 #include "operand.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail::expr {
 
 /// The calculation of a lambda, step by step. An argument of a step is the number of an earlier step.
@@ -212,7 +212,7 @@ template <class T> struct Symbol : Assignable<Symbol<T>> {
 #undef TERN_SYMBOL_TEST
 
 }  // namespace detail::expr
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "symbol.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "symbol.hpp"
 
-namespace tern::inline TERN_BUILD::detail::expr {
+namespace tern { inline namespace TERN_BUILD { namespace detail::expr {
 
 TERN_INLINE int Program::add(const Step& step) {
   if (size_ == max_steps) fail("fuse", {"an expression of more than ", max_steps, " steps"});
@@ -15,4 +15,4 @@ TERN_INLINE int Program::add(const Step& step) {
   return size_++;
 }
 
-}  // namespace tern::detail::expr
+}}}  // namespace tern::detail::expr

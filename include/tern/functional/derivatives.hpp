@@ -10,7 +10,7 @@
 #include "../ops/cat.hpp"
 #include "../ops/support/grad_ops.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The options of the functions below.
 struct DerivativeOptions {
@@ -221,4 +221,4 @@ Tensor<D, T> hessian(const F& f, const Tensor<D, T>& x, DerivativeOptions option
   return hessian(detail::of_first(f), std::vector{x}, options, here)[0][0];
 }
 
-}  // namespace tern
+}}  // namespace tern

@@ -7,7 +7,7 @@
 #include "../ops/support/grad_ops.hpp"
 #include "../ops/transfer.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The tolerance of gradcheck: |analytic - numerical| <= atol + rtol |numerical|. The numerical derivative takes steps
 /// of eps to both sides.
@@ -149,4 +149,4 @@ bool gradgradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs
   return gradgradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options);
 }
 
-}  // namespace tern
+}}  // namespace tern

@@ -9,7 +9,7 @@
 #include "../tensor/any_tensor.hpp"
 #include "../tensor/pinned.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
 /// DLPack's structures, with the layout of its own header. Pointers may be cast between the two.
 namespace dlpack {
@@ -122,7 +122,7 @@ TERN_API dlpack::DLManagedTensor* to_dlpack_unversioned(const AnyTensor& x);
 TERN_API AnyTensor from_dlpack(dlpack::DLManagedTensorVersioned* given);
 TERN_API AnyTensor from_dlpack(dlpack::DLManagedTensor* given);
 
-}  // namespace tern::io
+}}}  // namespace tern::io
 
 #ifndef TERN_COMPILED
 #include "dlpack.ipp"

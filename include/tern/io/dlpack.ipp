@@ -2,9 +2,9 @@
 #pragma once
 #include "dlpack.hpp"
 
-namespace tern::inline TERN_BUILD::io::detail {
+namespace tern { inline namespace TERN_BUILD { namespace io::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_export(const AnyTensor& x) {
+TERN_COLD void check_export(const AnyTensor& x) {
   if (!x.defined()) fail("to_dlpack", {"the tensor is undefined"});
   if (x.impl()->node) fail("to_dlpack", {"the tensor requires a gradient, which others would not see; detach() it"});
   const char* const device = x.device_name();
@@ -13,14 +13,14 @@ namespace tern::inline TERN_BUILD::io::detail {
   if (x.impl()->pinned) tern::detail::finish_copies(x.impl());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE DType dlpack_dtype(const dlpack::DLDataType& type) {
+TERN_COLD DType dlpack_dtype(const dlpack::DLDataType& type) {
   for (int i = 0; i < tern::detail::dtype_count; ++i)
     if (dlpack_codes[i] == type.code && 8 * tern::detail::size_of(DType(i)) == type.bits && type.lanes == 1) return DType(i);
   fail("from_dlpack", {"elements of code ", int(type.code), ", ", int(type.bits), " bits and ", int(type.lanes),
                        " lanes are no element type of a tensor"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor import_dlpack(const dlpack::DLTensor& t, tern::detail::Deleter release, void* managed) {
+TERN_COLD AnyTensor import_dlpack(const dlpack::DLTensor& t, tern::detail::Deleter release, void* managed) {
   const bool on_cuda = t.device.device_type == dlpack::kDLCUDA;
   if (!on_cuda && t.device.device_type != dlpack::kDLCPU && t.device.device_type != dlpack::kDLCUDAHost)
     fail("from_dlpack", {"device type ", t.device.device_type, " is neither the host's memory nor CUDA's"});
@@ -48,23 +48,23 @@ namespace tern::inline TERN_BUILD::io::detail {
   return Tensor<Cpu>(impl);
 }
 
-}  // namespace tern::io::detail
+}}}  // namespace tern::io::detail
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE dlpack::DLManagedTensorVersioned* to_dlpack(const AnyTensor& x) {
+TERN_COLD dlpack::DLManagedTensorVersioned* to_dlpack(const AnyTensor& x) {
   detail::check_export(x);
   auto& given = (new detail::DlpackExport<dlpack::DLManagedTensorVersioned>(x))->managed;
   given.version = {1, 1};
   return &given;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE dlpack::DLManagedTensor* to_dlpack_unversioned(const AnyTensor& x) {
+TERN_COLD dlpack::DLManagedTensor* to_dlpack_unversioned(const AnyTensor& x) {
   detail::check_export(x);
   return &(new detail::DlpackExport<dlpack::DLManagedTensor>(x))->managed;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor from_dlpack(dlpack::DLManagedTensorVersioned* given) {
+TERN_COLD AnyTensor from_dlpack(dlpack::DLManagedTensorVersioned* given) {
   if (given->version.major != 1)
     fail("from_dlpack",
          {"the structure is of version ", Index(given->version.major), ".", Index(given->version.minor), ", not 1.x"});
@@ -73,8 +73,8 @@ namespace tern::inline TERN_BUILD::io {
   return detail::take_dlpack(given);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor from_dlpack(dlpack::DLManagedTensor* given) {
+TERN_COLD AnyTensor from_dlpack(dlpack::DLManagedTensor* given) {
   return detail::take_dlpack(given);
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io

@@ -13,7 +13,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
 /// Throws Error("op: 'path': action: errno's text").
 [[noreturn]] TERN_API void fail_errno(const char* op, const std::string& path, const char* action);
@@ -124,7 +124,7 @@ inline void write_file_atomically(const std::string& path, const std::string& co
   file.commit();
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io
 
 #ifndef TERN_COMPILED
 #include "file.ipp"

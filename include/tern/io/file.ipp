@@ -6,10 +6,10 @@
 
 #include "file.hpp"
 
-namespace tern::inline TERN_BUILD::io::detail {
+namespace tern { inline namespace TERN_BUILD { namespace io::detail {
 
 /// The file that a path leads to over links. It need not exist.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string followed(std::string path) {
+TERN_COLD std::string followed(std::string path) {
   constexpr int most_links = 40;  // as in Linux
   char link[4096];
   for (int links = 0; links < most_links; ++links) {
@@ -23,19 +23,19 @@ namespace tern::inline TERN_BUILD::io::detail {
 }
 
 /// The part of a temporary file's name before its digits.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string temporary_stem(const std::string& path) {
+TERN_COLD std::string temporary_stem(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1) + '.';
 }
 constexpr std::size_t temporary_digits = 16;
 
 /// True for the name of a temporary file of the target with that stem.
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_temporary(const std::string& name, const std::string& stem) {
+TERN_COLD bool is_temporary(const std::string& name, const std::string& stem) {
   return name.size() == stem.size() + temporary_digits + 4 && name.starts_with(stem) && name.ends_with(".tmp") &&
          name.find_first_not_of("0123456789abcdef", stem.size()) == stem.size() + temporary_digits;
 }
 
 /// Removes the temporary files of saves that did not end. A running save holds a lock on its file.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void remove_abandoned(const std::string& path) {
+TERN_COLD void remove_abandoned(const std::string& path) {
   DIR* const folder = ::opendir(folder_of(path).c_str());
   if (!folder) return;  // opening a file in it says why
   const std::string stem = temporary_stem(path);
@@ -50,7 +50,7 @@ constexpr std::size_t temporary_digits = 16;
 }
 
 /// A new locked file beside path with a random name, and with the permissions of the file at path.
-[[gnu::noinline, gnu::cold]] TERN_INLINE File temporary_beside(const std::string& path) {
+TERN_COLD File temporary_beside(const std::string& path) {
   if (path.empty() || path.ends_with('/')) fail("file", {"'", path, "': names no file"});
   struct stat old;
   const bool exists = ::stat(path.c_str(), &old) == 0;
@@ -72,28 +72,28 @@ constexpr std::size_t temporary_digits = 16;
   }
 }
 
-}  // namespace tern::io::detail
+}}}  // namespace tern::io::detail
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void fail_errno(const char* op, const std::string& path, const char* action) {
+TERN_COLD void fail_errno(const char* op, const std::string& path, const char* action) {
   const int code = errno;
   fail(op, {"'", path, "': ", action, ": ", std::strerror(code)});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE File::File(const std::string& path) : File(path, O_RDONLY | O_NONBLOCK | O_NOCTTY) {
+TERN_COLD File::File(const std::string& path) : File(path, O_RDONLY | O_NONBLOCK | O_NOCTTY) {
   struct stat info;
   if (fstat(descriptor_, &info) != 0) fail_errno("file", path_, "cannot be examined");
   if (!S_ISREG(info.st_mode)) fail("file", {"'", path_, "': is not a regular file"});
   size_ = Index(info.st_size);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE File::File(const std::string& path, int flags, mode_t mode)
+TERN_COLD File::File(const std::string& path, int flags, mode_t mode)
     : path_(path), descriptor_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {
   if (descriptor_ < 0) fail_errno("file", path_, "cannot be opened");
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index File::read(void* out, Index n) {
+TERN_COLD Index File::read(void* out, Index n) {
   Index done = 0;
   while (done < n) {
     const ssize_t got = ::read(descriptor_, static_cast<char*>(out) + done, std::size_t(n - done));
@@ -105,7 +105,7 @@ namespace tern::inline TERN_BUILD::io {
   return done;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void File::write(const void* data, Index n) {
+TERN_COLD void File::write(const void* data, Index n) {
   for (Index done = 0; done < n;) {
     const ssize_t put = ::write(descriptor_, static_cast<const char*>(data) + done, std::size_t(n - done));
     if (put < 0 && errno == EINTR) continue;
@@ -114,18 +114,18 @@ namespace tern::inline TERN_BUILD::io {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void File::sync() {
+TERN_COLD void File::sync() {
   if (::fsync(descriptor_) != 0) fail_errno("file", path_, "cannot be brought to the disk");
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+TERN_COLD bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string folder_of(const std::string& path) {
+TERN_COLD std::string folder_of(const std::string& path) {
   const auto slash = path.find_last_of('/');
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void make_folders(const std::string& path) {
+TERN_COLD void make_folders(const std::string& path) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string folder = path.substr(0, end);
     if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) fail_errno("file", folder, "cannot be made");
@@ -133,7 +133,7 @@ namespace tern::inline TERN_BUILD::io {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string read_file(const std::string& path, Index max_bytes) {
+TERN_COLD std::string read_file(const std::string& path, Index max_bytes) {
   File file(path);
   if (file.size() > max_bytes)
     fail("file", {"'", path, "': is larger than allowed: ", file.size(), " > ", max_bytes, " bytes"});
@@ -156,7 +156,7 @@ TERN_INLINE MappedFile::MappedFile(const std::string& path) {
 TERN_INLINE AtomicFile::AtomicFile(const std::string& path)
     : path_(detail::followed(path)), file_(detail::temporary_beside(path_)) {}
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void AtomicFile::commit() {
+TERN_COLD void AtomicFile::commit() {
   file_.sync();
   // Renamed before it is closed: closing ends the lock.
   if (std::rename(file_.path().c_str(), path_.c_str()) != 0) fail_errno("file", path_, "cannot be replaced");
@@ -169,6 +169,6 @@ TERN_INLINE AtomicFile::AtomicFile(const std::string& path)
   ::close(folder);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_writable(const std::string& path) { const AtomicFile file(path); }
+TERN_COLD void check_writable(const std::string& path) { const AtomicFile file(path); }
 
-}  // namespace tern::io
+}}}  // namespace tern::io

@@ -6,12 +6,12 @@
 
 #include "../core/config.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
 /// How a message goes on that says what a file is not: ", but a WebP picture", by its first bytes; empty if they are of no known kind.
 TERN_API std::string but_of_kind(std::string_view bytes);
 
-}  // namespace tern::io
+}}}  // namespace tern::io
 
 #ifndef TERN_COMPILED
 #include "file_kind.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "file_kind.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string but_of_kind(std::string_view bytes) {
+TERN_COLD std::string but_of_kind(std::string_view bytes) {
   struct Kind {
     std::string_view begin;
     const char* name;
@@ -34,4 +34,4 @@ namespace tern::inline TERN_BUILD::io {
   return "";
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io

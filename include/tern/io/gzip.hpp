@@ -6,7 +6,7 @@
 
 #include "file.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
 /// Reads a file from front to back, and decompresses it if it is gzip. A file whose name ends in .gz must be gzip. Error
 /// when its content becomes larger than most_content() allows.
@@ -68,7 +68,7 @@ TERN_API void refuse_utf16(const char* op, const std::string& path, std::string_
 /// The text of a file, plain or gzip, without a byte-order mark. Error, in the name of op, if it is UTF-16.
 TERN_API std::string read_text(const char* op, const std::string& path, Index max_bytes = -1);
 
-}  // namespace tern::io
+}}}  // namespace tern::io
 
 #ifndef TERN_COMPILED
 #include "gzip.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "gzip.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE GzipReader::GzipReader(const std::string& path, Index max_bytes)
+TERN_COLD GzipReader::GzipReader(const std::string& path, Index max_bytes)
     : file_(path), most_(most_content(file_.size(), max_bytes)) {
   refill();
   compressed_ = stream_.avail_in >= 2 && buffer_[0] == 0x1f && buffer_[1] == 0x8b;
@@ -14,7 +14,7 @@ namespace tern::inline TERN_BUILD::io {
     fail("gzip", {"'", path, "': zlib cannot start: ", stream_.msg ? stream_.msg : "no memory"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index GzipReader::read_some(void* out, Index n) {
+TERN_COLD Index GzipReader::read_some(void* out, Index n) {
   Index done = 0;
   while (done < n) {
     const Index got = next(static_cast<unsigned char*>(out) + done, n - done);
@@ -27,14 +27,14 @@ namespace tern::inline TERN_BUILD::io {
   return done;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void GzipReader::read(void* out, Index n) {
+TERN_COLD void GzipReader::read(void* out, Index n) {
   const Index got = read_some(out, n);
   if (got < n)
     fail("gzip", {"'", path(), "': is truncated: its content ends after ", content_, " bytes, ", n - got,
                   " are missing"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void GzipReader::expect_end() {
+TERN_COLD void GzipReader::expect_end() {
   char extra;
   const Index expected = content_;
   if (read_some(&extra, 1) != 0) fail("gzip", {"'", path(), "': holds more than the ", expected, " bytes expected"});
@@ -62,7 +62,7 @@ TERN_INLINE void GzipReader::copy_some() {
   stream_.next_out += n;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void GzipReader::inflate_some() {
+TERN_COLD void GzipReader::inflate_some() {
   if (member_ended_) {  // a gzip file may have several members
     inflateReset(&stream_);
     member_ended_ = false;
@@ -76,7 +76,7 @@ TERN_INLINE void GzipReader::copy_some() {
   fail("gzip", {"'", path(), "': is corrupt: ", stream_.msg ? stream_.msg : "no progress"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string read_gzip(const std::string& path, Index max_bytes) {
+TERN_COLD std::string read_gzip(const std::string& path, Index max_bytes) {
   GzipReader reader(path, max_bytes);
   return tern::detail::within_memory("gzip", path.c_str(), [&] {
     std::string content;
@@ -87,15 +87,15 @@ TERN_INLINE void GzipReader::copy_some() {
   });
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_utf16(const char* op, const std::string& path, std::string_view text) {
+TERN_COLD void refuse_utf16(const char* op, const std::string& path, std::string_view text) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) fail(op, {"'", path, "': is in UTF-16; save it as UTF-8"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string read_text(const char* op, const std::string& path, Index max_bytes) {
+TERN_COLD std::string read_text(const char* op, const std::string& path, Index max_bytes) {
   std::string text = read_gzip(path, max_bytes);
   refuse_utf16(op, path, text);
   if (begins_with_mark(text)) text.erase(0, 3);
   return text;
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io

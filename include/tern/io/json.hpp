@@ -8,7 +8,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
 /// The text as a JSON string, with quotes. Bytes beyond ASCII are copied; they must be UTF-8.
 TERN_API std::string json_quoted(const std::string& text);
@@ -59,7 +59,7 @@ class TERN_API Json {
   std::string text_, closing_;
 };
 
-}  // namespace tern::io
+}}}  // namespace tern::io
 
 #ifndef TERN_COMPILED
 #include "json.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "json.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string json_quoted(const std::string& text) {
+TERN_COLD std::string json_quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -20,7 +20,7 @@ namespace tern::inline TERN_BUILD::io {
   return out += '"';
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string json_number(double value) {
+TERN_COLD std::string json_number(double value) {
   if (!std::isfinite(value)) return "null";
   char buffer[32];
   for (int digits = 15; digits <= 17; ++digits) {
@@ -30,41 +30,41 @@ namespace tern::inline TERN_BUILD::io {
   return buffer;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Json::end() {
+TERN_COLD void Json::end() {
   text_ += closing_.back();
   closing_.pop_back();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Json::value(const std::string& text) { item(json_quoted(text)); }
+TERN_COLD void Json::value(const std::string& text) { item(json_quoted(text)); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Json::value(const char* text) { item(json_quoted(text)); }
+TERN_COLD void Json::value(const char* text) { item(json_quoted(text)); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Json::truth(bool flag) { item(flag ? "true" : "false"); }
+TERN_COLD void Json::truth(bool flag) { item(flag ? "true" : "false"); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Json::real(double number) { item(json_number(number)); }
+TERN_COLD void Json::real(double number) { item(json_number(number)); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Json::integer(long long number) { item(tern::detail::text({Index(number)})); }
+TERN_COLD void Json::integer(long long number) { item(tern::detail::text({Index(number)})); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Json::separate() {
+TERN_COLD void Json::separate() {
   if (text_.empty() || text_.back() == '{' || text_.back() == '[' || text_.back() == ' ') return;
   text_ += ", ";
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Json::key(const std::string& name) {
+TERN_COLD void Json::key(const std::string& name) {
   separate();
   text_ += json_quoted(name);
   text_ += ": ";
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Json::item(const std::string& text) {
+TERN_COLD void Json::item(const std::string& text) {
   separate();
   text_ += text;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Json::open(char bracket) {
+TERN_COLD void Json::open(char bracket) {
   separate();
   text_ += bracket;
   closing_ += bracket == '{' ? '}' : ']';
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io

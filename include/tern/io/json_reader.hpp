@@ -4,7 +4,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
 /// A text that is read value by value: for (bool first = true; json.next_member(first, name);) … Each function reads what it is named
 /// after. Error, in the name of the op that reads, with the rule and the byte, if something else follows.
@@ -59,7 +59,7 @@ class TERN_API JsonReader {
 /// Appends a character as UTF-8.
 TERN_API void append_utf8(std::string& out, unsigned code);
 
-}  // namespace tern::io
+}}}  // namespace tern::io
 
 #ifndef TERN_COMPILED
 #include "json_reader.ipp"

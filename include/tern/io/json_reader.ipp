@@ -6,9 +6,9 @@
 
 #include "json_reader.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void append_utf8(std::string& out, unsigned code) {
+TERN_COLD void append_utf8(std::string& out, unsigned code) {
   if (code < 0x80) {
     out += char(code);
     return;
@@ -18,25 +18,25 @@ namespace tern::inline TERN_BUILD::io {
   for (int i = more; i-- > 0;) out += char(0x80 | (code >> (6 * i) & 0x3f));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void JsonReader::refuse(const char* rule) const {
+TERN_COLD void JsonReader::refuse(const char* rule) const {
   fail(op_, {subject_, ": ", rule, ", at its byte ", at_ - begin_});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool JsonReader::accept(char c) {
+TERN_COLD bool JsonReader::accept(char c) {
   skip_space();
   if (at_ == end_ || *at_ != c) return false;
   ++at_;
   return true;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void JsonReader::expect(char c) {
+TERN_COLD void JsonReader::expect(char c) {
   if (accept(c)) return;
   char rule[] = "'?' is missing";
   rule[1] = c;
   refuse(rule);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool JsonReader::next_member(bool& first, std::string& name) {
+TERN_COLD bool JsonReader::next_member(bool& first, std::string& name) {
   if (std::exchange(first, false)) {
     expect('{');
     if (accept('}')) return false;
@@ -49,7 +49,7 @@ namespace tern::inline TERN_BUILD::io {
   return true;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE unsigned JsonReader::hex4() {
+TERN_COLD unsigned JsonReader::hex4() {
   unsigned code = 0;
   for (int i = 0; i < 4; ++i) {
     if (at_ == end_) refuse("a string has no end");
@@ -62,7 +62,7 @@ namespace tern::inline TERN_BUILD::io {
   return code;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void JsonReader::append_escape(std::string& out) {
+TERN_COLD void JsonReader::append_escape(std::string& out) {
   if (at_ == end_) refuse("a string has no end");
   switch (const char c = *at_++) {
     case '"': case '\\': case '/': out += c; return;
@@ -87,7 +87,7 @@ namespace tern::inline TERN_BUILD::io {
   append_utf8(out, code);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void JsonReader::append_multibyte(std::string& out) {
+TERN_COLD void JsonReader::append_multibyte(std::string& out) {
   const auto lead = static_cast<unsigned char>(*at_);
   const int more = lead < 0xc2 || lead > 0xf4 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
   if (more == 0 || end_ - at_ <= more) refuse("it is not UTF-8");
@@ -103,7 +103,7 @@ namespace tern::inline TERN_BUILD::io {
   at_ += more + 1;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string JsonReader::string() {
+TERN_COLD std::string JsonReader::string() {
   expect('"');
   std::string out;
   for (;;) {
@@ -121,7 +121,7 @@ namespace tern::inline TERN_BUILD::io {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index JsonReader::integer() {
+TERN_COLD Index JsonReader::integer() {
   skip_space();
   const char* const first = at_;
   Index value = 0;
@@ -133,7 +133,7 @@ namespace tern::inline TERN_BUILD::io {
   return value;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool JsonReader::next_element(bool& first) {
+TERN_COLD bool JsonReader::next_element(bool& first) {
   if (std::exchange(first, false)) {
     expect('[');
     return !accept(']');
@@ -143,30 +143,30 @@ namespace tern::inline TERN_BUILD::io {
   return false;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE char JsonReader::peek() {
+TERN_COLD char JsonReader::peek() {
   skip_space();
   return at_ == end_ ? '\0' : *at_;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void JsonReader::expect_word(const char* word) {
+TERN_COLD void JsonReader::expect_word(const char* word) {
   const std::size_t length = std::strlen(word);
   if (std::size_t(end_ - at_) < length || std::memcmp(at_, word, length)) refuse("a value is missing");
   at_ += length;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool JsonReader::truth() {
+TERN_COLD bool JsonReader::truth() {
   const bool yes = peek() == 't';
   expect_word(yes ? "true" : "false");
   return yes;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool JsonReader::accept_null() {
+TERN_COLD bool JsonReader::accept_null() {
   if (peek() != 'n') return false;
   expect_word("null");
   return true;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void JsonReader::skip_number() {
+TERN_COLD void JsonReader::skip_number() {
   const auto digits = [&] {
     const char* const first = at_;
     while (at_ != end_ && *at_ >= '0' && *at_ <= '9') ++at_;
@@ -182,7 +182,7 @@ namespace tern::inline TERN_BUILD::io {
   digits();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double JsonReader::number() {
+TERN_COLD double JsonReader::number() {
   skip_space();
   const char* const first = at_;
   skip_number();
@@ -191,7 +191,7 @@ namespace tern::inline TERN_BUILD::io {
   return value;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void JsonReader::skip() {
+TERN_COLD void JsonReader::skip() {
   constexpr int deepest = 200;
   std::string name;
   switch (peek()) {
@@ -210,9 +210,9 @@ namespace tern::inline TERN_BUILD::io {
   --depth_;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void JsonReader::end() {
+TERN_COLD void JsonReader::end() {
   skip_space();
   if (at_ != end_) refuse("something follows the closing brace");
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io

@@ -8,7 +8,7 @@
 #include "file.hpp"
 #include "stored_type.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
 namespace detail {
 
@@ -75,7 +75,7 @@ Tensor<Cpu, T> load_npy(const std::string& path) {
   return detail::npy_of_file(path, &to).template as<Cpu, T>();
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io
 
 #ifndef TERN_COMPILED
 #include "npy.ipp"

@@ -3,16 +3,16 @@
 #include "file_kind.hpp"
 #include "npy.hpp"
 
-namespace tern::inline TERN_BUILD::io::detail {
+namespace tern { inline namespace TERN_BUILD { namespace io::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor dense_on_host(const char* op, const AnyTensor& x) {
+TERN_COLD AnyTensor dense_on_host(const char* op, const AnyTensor& x) {
   if (!x.defined()) fail(op, {"the tensor is undefined"});
   if (std::strcmp(x.device_name(), DeviceTraits<Cpu>::name) != 0)
     fail(op, {"the tensor is on ", x.device_name(), ", not in host memory"});
   return Tensor<Cpu>(tern::detail::copied(tern::detail::device_ops<Cpu>, x.impl()));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string npy_head(const char* op, DType dtype, const tern::detail::Shape& shape) {
+TERN_COLD std::string npy_head(const char* op, DType dtype, const tern::detail::Shape& shape) {
   const StoredTypeInfo& type = stored_types[int(dtype)];
   if (!type.npy) fail(op, {"numpy has no type for ", tern::detail::name_of(dtype), "; convert it"});
   std::string head = tern::detail::text({"{'descr': '", type.bytes == 1 ? "|" : "<", type.npy, "', 'fortran_order': False, 'shape': ("});
@@ -29,7 +29,7 @@ namespace tern::inline TERN_BUILD::io::detail {
   return std::string(start, sizeof start) + head + "\n";
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE NpyHeader::NpyHeader(const char* bytes, Index given, Index size, const std::string& name)
+TERN_COLD NpyHeader::NpyHeader(const char* bytes, Index given, Index size, const std::string& name)
     : name_(name), version_(given > 6 ? bytes[6] : 0) {
   constexpr Index longest_header = 10'000;  // numpy's limit
   if (given < 10 || std::memcmp(bytes, "\x93NUMPY", 6) != 0) refuse(("it is not a .npy file" + but_of_kind({bytes, std::size_t(given)})).c_str());
@@ -77,7 +77,7 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
   return true;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string NpyHeader::quoted() {
+TERN_COLD std::string NpyHeader::quoted() {
   accept('u');  // Python 2's text
   const char mark = accept('"') ? '"' : '\'';
   if (mark == '\'') expect('\'');
@@ -86,7 +86,7 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
   return {std::exchange(at_, last + 1), last};
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void NpyHeader::parse() {
+TERN_COLD void NpyHeader::parse() {
   bool has_dtype = false, has_order = false, has_shape = false;
   expect('{');
   while (!accept('}')) {
@@ -112,7 +112,7 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
   if (at_ != end_) refuse("something follows its header's dictionary");
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void NpyHeader::skip_list() {
+TERN_COLD void NpyHeader::skip_list() {
   int depth = 0;
   do {
     skip_space();
@@ -127,7 +127,7 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
   } while (depth > 0);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void NpyHeader::parse_dtype() {
+TERN_COLD void NpyHeader::parse_dtype() {
   skip_space();
   if (at_ != end_ && *at_ == '[') {  // a record's fields
     const char* const first = at_;
@@ -148,7 +148,7 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void NpyHeader::parse_shape() {
+TERN_COLD void NpyHeader::parse_shape() {
   if (!accept('(')) refuse("its shape is not a tuple");
   bool is_tuple = true;  // (3) is a number in Python, (3,) a tuple
   while (!accept(')')) {
@@ -168,7 +168,7 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
   if (shape.n == 1 && !is_tuple) refuse("its shape is not a tuple");
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor npy_tensor(const char* bytes, Index size, const std::string& name, const DType* to) {
+TERN_COLD AnyTensor npy_tensor(const char* bytes, Index size, const std::string& name, const DType* to) {
   const NpyHeader header(bytes, size, size, name);
   const std::string subject = tern::detail::text({"'", name, "'"});
   if (header.type == StoredType::other) fail("npy", {subject, ": its element type is not supported: ", header.type_name});
@@ -191,16 +191,16 @@ TERN_INLINE bool NpyHeader::accept_word(const char* word) {
   return Tensor<Cpu>(dense);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor npy_of_file(const std::string& path, const DType* to) {
+TERN_COLD AnyTensor npy_of_file(const std::string& path, const DType* to) {
   const MappedFile file(path);
   return npy_tensor(file.data(), file.size(), path, to);
 }
 
-}  // namespace tern::io::detail
+}}}  // namespace tern::io::detail
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void save_npy(const std::string& path, const AnyTensor& tensor) {
+TERN_COLD void save_npy(const std::string& path, const AnyTensor& tensor) {
   const AnyTensor dense = detail::dense_on_host("save_npy", tensor);
   const std::string head = detail::npy_head("save_npy", dense.dtype(), dense.shape());
   AtomicFile file(path);
@@ -209,4 +209,4 @@ namespace tern::inline TERN_BUILD::io {
   file.commit();
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io

@@ -4,7 +4,7 @@
 
 #include "npy.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
 namespace detail {
 
@@ -111,7 +111,7 @@ TERN_API void save_npz(const std::string& path, const StateDict& tensors);
 /// max_bytes together; if it is negative, 8 times the file's size, and at least 1 GB.
 TERN_API StateDict load_npz(const std::string& path, Index max_bytes = -1);
 
-}  // namespace tern::io
+}}}  // namespace tern::io
 
 #ifndef TERN_COMPILED
 #include "npz.ipp"

@@ -3,9 +3,9 @@
 #include "file_kind.hpp"
 #include "npz.hpp"
 
-namespace tern::inline TERN_BUILD::io::detail {
+namespace tern { inline namespace TERN_BUILD { namespace io::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const std::string* second_of(std::vector<const std::string*> names) {
+TERN_COLD const std::string* second_of(std::vector<const std::string*> names) {
   if (names.empty()) return nullptr;
   std::qsort(names.data(), names.size(), sizeof names[0], [](const void* a, const void* b) {
     return (*static_cast<const std::string* const*>(a))->compare(**static_cast<const std::string* const*>(b));
@@ -15,7 +15,7 @@ namespace tern::inline TERN_BUILD::io::detail {
   return nullptr;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE ZipReader::ZipReader(const char* bytes, Index size, const std::string& path)
+TERN_COLD ZipReader::ZipReader(const char* bytes, Index size, const std::string& path)
     : bytes_(bytes), size_(std::uint64_t(size)), path_(path) {
   std::uint64_t end = find_end();
   std::uint64_t on_disk = number(end + 8, 2), count = number(end + 10, 2), length = number(end + 12, 4), at = number(end + 16, 4);
@@ -50,7 +50,7 @@ TERN_INLINE std::uint64_t ZipReader::data_of(const ZipEntry& entry) const {
   return data;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void ZipReader::check_entries(std::uint64_t directory) const {
+TERN_COLD void ZipReader::check_entries(std::uint64_t directory) const {
   std::vector<const std::string*> names;
   std::vector<const ZipEntry*> order;
   for (const ZipEntry& entry : entries_) {
@@ -71,7 +71,7 @@ TERN_INLINE std::uint64_t ZipReader::data_of(const ZipEntry& entry) const {
   if (filled > directory) refuse("an entry and the directory share bytes");
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string ZipReader::head(const ZipEntry& entry, std::uint64_t n) const {
+TERN_COLD std::string ZipReader::head(const ZipEntry& entry, std::uint64_t n) const {
   constexpr std::uint64_t encrypted = 1 << 0, patched = 1 << 5, strongly_encrypted = 1 << 6;
   if (entry.flags & (encrypted | patched | strongly_encrypted)) refuse("an entry is encrypted or a patch");
   const std::uint64_t data = data_of(entry);
@@ -87,7 +87,7 @@ TERN_INLINE std::uint64_t ZipReader::data_of(const ZipEntry& entry) const {
   return content;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string ZipReader::read(const ZipEntry& entry) const {
+TERN_COLD std::string ZipReader::read(const ZipEntry& entry) const {
   std::string content = head(entry, entry.size);
   if (checksum(content.data(), content.size()) != entry.crc) refuse("an entry's checksum does not match");
   return content;
@@ -164,11 +164,11 @@ TERN_INLINE void ZipReader::inflate_into(std::string& content, const char* from,
   if ((is_whole && status != Z_STREAM_END) || out != 0) refuse("an entry is corrupt");
 }
 
-}  // namespace tern::io::detail
+}}}  // namespace tern::io::detail
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void save_npz(const std::string& path, const StateDict& tensors) {
+TERN_COLD void save_npz(const std::string& path, const StateDict& tensors) {
   std::vector<const std::string*> names;
   for (const NamedTensor& named : tensors) names.push_back(&named.name);
   if (const std::string* const name = detail::second_of(names)) fail("save_npz", {"'", path, "': '", *name, "' occurs twice"});
@@ -212,30 +212,30 @@ namespace tern::inline TERN_BUILD::io {
   file.commit();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Npz::Npz(const std::string& path, Index max_bytes)
+TERN_COLD Npz::Npz(const std::string& path, Index max_bytes)
     : path_(path), file_(path), archive_(file_.data(), file_.size(), path), most_(most_content(file_.size(), max_bytes)) {}
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> Npz::names() const {
+TERN_COLD std::vector<std::string> Npz::names() const {
   std::vector<std::string> names;
   for (const detail::ZipEntry& entry : archive_.entries())
     if (is_array(entry)) names.push_back(array_name(entry));
   return names;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const detail::ZipEntry& Npz::entry(const std::string& name) const {
+TERN_COLD const detail::ZipEntry& Npz::entry(const std::string& name) const {
   for (const detail::ZipEntry& entry : archive_.entries())
     if (is_array(entry) && array_name(entry) == name) return entry;
   fail("npz", {"'", path_, "': has no array '", name, "'"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE detail::NpyHeader Npz::header(const std::string& name) const {
+TERN_COLD detail::NpyHeader Npz::header(const std::string& name) const {
   constexpr std::uint64_t enough = 12 + 10'000;  // for the longest header that is read
   const detail::ZipEntry& entry = this->entry(name);
   const std::string head = archive_.head(entry, enough);
   return {head.data(), Index(head.size()), Index(entry.size), subject(name)};
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor Npz::load(const detail::ZipEntry& entry, const DType* to) const {
+TERN_COLD AnyTensor Npz::load(const detail::ZipEntry& entry, const DType* to) const {
   const std::string name = subject(array_name(entry));
   if (entry.size > std::uint64_t(most_)) fail("npz", {"'", name, "': is larger than allowed: more than ", most_, " bytes"});
   return tern::detail::within_memory("npz", name.c_str(), [&] {
@@ -244,7 +244,7 @@ namespace tern::inline TERN_BUILD::io {
   });
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict load_npz(const std::string& path, Index max_bytes) {
+TERN_COLD StateDict load_npz(const std::string& path, Index max_bytes) {
   const Npz file(path, max_bytes);
   std::uint64_t left = std::uint64_t(file.most_);
   StateDict tensors;
@@ -257,4 +257,4 @@ namespace tern::inline TERN_BUILD::io {
   return tensors;
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io

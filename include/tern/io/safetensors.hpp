@@ -5,7 +5,7 @@
 #include "file.hpp"
 #include "safetensors_header.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
 namespace detail {
 
@@ -81,7 +81,7 @@ TERN_API StateDict load_safetensors(const std::string& path);
 /// A file's metadata, which describes it besides its tensors.
 TERN_API SafetensorsMetadata safetensors_metadata(const std::string& path);
 
-}  // namespace tern::io
+}}}  // namespace tern::io
 
 #ifndef TERN_COMPILED
 #include "safetensors.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "safetensors.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void save_safetensors(const std::string& path, const StateDict& tensors,
+TERN_COLD void save_safetensors(const std::string& path, const StateDict& tensors,
                                                                const SafetensorsMetadata& metadata) {
   std::vector<SafetensorsEntry> entries;
   StateDict copies;
@@ -29,7 +29,7 @@ namespace tern::inline TERN_BUILD::io {
   file.commit();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Safetensors::Safetensors(const std::string& path)
+TERN_COLD Safetensors::Safetensors(const std::string& path)
     : path_(path), mapping_(new detail::SharedMapping(path)) {
   const MappedFile& file = mapping_->file();
   try {
@@ -40,30 +40,30 @@ namespace tern::inline TERN_BUILD::io {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> Safetensors::names() const {
+TERN_COLD std::vector<std::string> Safetensors::names() const {
   std::vector<std::string> names;
   for (const SafetensorsEntry& entry : header_.tensors) names.push_back(entry.name);
   return names;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Safetensors::dtype(const std::string& name) const {
+TERN_COLD std::string Safetensors::dtype(const std::string& name) const {
   const SafetensorsEntry& of = entry(name);
   return of.type == StoredType::other ? of.type_name : detail::info_of(of.type).name;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const SafetensorsEntry& Safetensors::entry(const std::string& name) const {
+TERN_COLD const SafetensorsEntry& Safetensors::entry(const std::string& name) const {
   for (const SafetensorsEntry& entry : header_.tensors)
     if (entry.name == name) return entry;
   fail("safetensors", {"'", path_, "': has no tensor '", name, "'"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor Safetensors::load(const SafetensorsEntry& entry) const {
+TERN_COLD AnyTensor Safetensors::load(const SafetensorsEntry& entry) const {
   if (entry.type == StoredType::other)
     fail("safetensors", {"'", path_, "': tensor '", entry.name, "' has a type that is not supported: ", entry.type_name});
   return load(entry, detail::info_of(entry.type).becomes);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor Safetensors::load(const SafetensorsEntry& entry, DType to) const {
+TERN_COLD AnyTensor Safetensors::load(const SafetensorsEntry& entry, DType to) const {
   if (entry.type == StoredType::other) return load(entry);
   char* const bytes = mapping_->file().data() + data_at_ + entry.begin;
   const bool in_place = int(entry.type) == int(to) && to != DType::bool_ && reinterpret_cast<std::uintptr_t>(bytes) % std::uintptr_t(tern::detail::size_of(to)) == 0;
@@ -78,18 +78,18 @@ namespace tern::inline TERN_BUILD::io {
   return owner;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict load_safetensors(const std::string& path) {
+TERN_COLD StateDict load_safetensors(const std::string& path) {
   const Safetensors file(path);
   StateDict tensors;
   for (const SafetensorsEntry& entry : file.header_.tensors) tensors.push_back({entry.name, file.load(entry)});
   return tensors;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE SafetensorsMetadata safetensors_metadata(const std::string& path) {
+TERN_COLD SafetensorsMetadata safetensors_metadata(const std::string& path) {
   const MappedFile file(path);
   SafetensorsHeader header;
   parse_safetensors(file.data(), file.size(), path, header);
   return header.metadata;
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io

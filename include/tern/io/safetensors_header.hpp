@@ -14,7 +14,7 @@
 #include "json_reader.hpp"
 #include "stored_type.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
 /// A tensor in a file. Its bytes are [begin, end) of the data after the header.
 struct SafetensorsEntry {
@@ -90,7 +90,7 @@ struct SafetensorsLayout {
 TERN_API SafetensorsLayout layout_safetensors(const std::vector<SafetensorsEntry>& tensors, const SafetensorsMetadata& metadata,
                                               const std::string& path);
 
-}  // namespace tern::io
+}}}  // namespace tern::io
 
 #ifndef TERN_COMPILED
 #include "safetensors_header.ipp"

@@ -3,9 +3,9 @@
 #include "file_kind.hpp"
 #include "safetensors_header.hpp"
 
-namespace tern::inline TERN_BUILD::io::detail {
+namespace tern { inline namespace TERN_BUILD { namespace io::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void SafetensorsParser::parse(SafetensorsHeader& header) {
+TERN_COLD void SafetensorsParser::parse(SafetensorsHeader& header) {
   bool has_metadata = false;
   std::string name;
   for (bool first = true; next_member(first, name);) {
@@ -24,11 +24,11 @@ namespace tern::inline TERN_BUILD::io::detail {
   refuse_duplicates(keys);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void SafetensorsParser::refuse_second(const std::string& name) const {
+TERN_COLD void SafetensorsParser::refuse_second(const std::string& name) const {
   fail("safetensors", {"'", path_, "': the header names '", name, "' twice"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void SafetensorsParser::refuse_duplicates(std::vector<const std::string*>& names) const {
+TERN_COLD void SafetensorsParser::refuse_duplicates(std::vector<const std::string*>& names) const {
   if (names.empty()) return;
   std::qsort(names.data(), names.size(), sizeof(const std::string*), [](const void* a, const void* b) {
     return (*static_cast<const std::string* const*>(a))->compare(**static_cast<const std::string* const*>(b));
@@ -37,13 +37,13 @@ namespace tern::inline TERN_BUILD::io::detail {
     if (*names[i] == *names[i - 1]) refuse_second(*names[i]);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void SafetensorsParser::parse_metadata(SafetensorsMetadata& metadata) {
+TERN_COLD void SafetensorsParser::parse_metadata(SafetensorsMetadata& metadata) {
   if (accept_null()) return;
   std::string name;
   for (bool first = true; next_member(first, name);) metadata.emplace_back(name, string());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape SafetensorsParser::parse_shape(const std::string& tensor) {
+TERN_COLD tern::detail::Shape SafetensorsParser::parse_shape(const std::string& tensor) {
   tern::detail::Shape shape;
   for (bool first = true; next_element(first);) {
     const Index size = integer();
@@ -54,7 +54,7 @@ namespace tern::inline TERN_BUILD::io::detail {
   return shape;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE SafetensorsEntry SafetensorsParser::parse_tensor(const std::string& name) {
+TERN_COLD SafetensorsEntry SafetensorsParser::parse_tensor(const std::string& name) {
   SafetensorsEntry entry{name, StoredType::other, {}, nullptr, 0, 0};
   bool dtype = false, shape = false, offsets = false;
   std::string key;
@@ -83,7 +83,7 @@ namespace tern::inline TERN_BUILD::io::detail {
   return entry;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<const SafetensorsEntry*> sorted(const std::vector<SafetensorsEntry>& entries,
+TERN_COLD std::vector<const SafetensorsEntry*> sorted(const std::vector<SafetensorsEntry>& entries,
                                                                                      int (*compare)(const void*, const void*)) {
   std::vector<const SafetensorsEntry*> order(entries.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = &entries[i];
@@ -98,7 +98,7 @@ TERN_INLINE bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
   return true;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string misplaced(const SafetensorsEntry& entry, Index filled, Index data_bytes) {
+TERN_COLD std::string misplaced(const SafetensorsEntry& entry, Index filled, Index data_bytes) {
   const bool is_known = entry.type != StoredType::other;
   Index bytes = 0;
   if (is_known && !count_bytes(entry, bytes)) return tern::detail::text({"has too many elements: ", tern::detail::ShapeRef(entry.shape)});
@@ -111,7 +111,7 @@ TERN_INLINE bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
   return "";
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_layout(const SafetensorsHeader& header, Index data_bytes, const std::string& path) {
+TERN_COLD void check_layout(const SafetensorsHeader& header, Index data_bytes, const std::string& path) {
   const auto by_offsets = [](const void* a, const void* b) {
     const SafetensorsEntry &x = entry_at(a), &y = entry_at(b);
     return x.begin != y.begin ? (x.begin < y.begin ? -1 : 1) : (x.end > y.end) - (x.end < y.end);
@@ -128,11 +128,11 @@ TERN_INLINE bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
     fail("safetensors", {"'", path, "': ", data_bytes - filled, " bytes at the end belong to no tensor"});
 }
 
-}  // namespace tern::io::detail
+}}}  // namespace tern::io::detail
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index parse_safetensors(const char* bytes, Index size, const std::string& path,
+TERN_COLD Index parse_safetensors(const char* bytes, Index size, const std::string& path,
                                                                  SafetensorsHeader& header) {
   if (size < 8) fail("safetensors", {"'", path, "': is truncated: ", size, " bytes cannot hold the header's length"});
   std::uint64_t length = 0;
@@ -150,7 +150,7 @@ namespace tern::inline TERN_BUILD::io {
   return 8 + Index(length);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE SafetensorsLayout layout_safetensors(const std::vector<SafetensorsEntry>& tensors,
+TERN_COLD SafetensorsLayout layout_safetensors(const std::vector<SafetensorsEntry>& tensors,
                                                                               const SafetensorsMetadata& metadata, const std::string& path) {
   const auto as_python = [](const void* a, const void* b) {
     constexpr int rank[] = {5, 6, 3, 2, 7, 4, 1, 0};
@@ -182,4 +182,4 @@ namespace tern::inline TERN_BUILD::io {
   return layout;
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io

@@ -3,9 +3,9 @@
 #include "json_reader.hpp"
 #include "safetensors_shards.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict load_safetensors_shards(const std::string& index) {
+TERN_COLD StateDict load_safetensors_shards(const std::string& index) {
   constexpr Index longest = 1 << 28;
   const std::string content = read_file(index, longest);
   JsonReader json(content.data(), Index(content.size()), "safetensors", tern::detail::text({"'", index, "' is not a valid index"}));
@@ -37,4 +37,4 @@ namespace tern::inline TERN_BUILD::io {
   return all;
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io

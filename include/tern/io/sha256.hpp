@@ -7,7 +7,7 @@
 
 #include "../core/config.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
 /// The hash of a sequence of bytes, which may come in several pieces.
 class TERN_API Sha256 {
@@ -46,7 +46,7 @@ inline std::string sha256(const std::string& bytes) {
   return hash.hex();
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io
 
 #ifndef TERN_COMPILED
 #include "sha256.ipp"

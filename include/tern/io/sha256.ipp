@@ -2,9 +2,9 @@
 #pragma once
 #include "sha256.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Sha256::update(const void* data, std::size_t n) {
+TERN_COLD void Sha256::update(const void* data, std::size_t n) {
   const auto* bytes = static_cast<const unsigned char*>(data);
   length_ += n;
   while (n > 0) {
@@ -17,7 +17,7 @@ namespace tern::inline TERN_BUILD::io {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Sha256::hex() {
+TERN_COLD std::string Sha256::hex() {
   const std::uint64_t bits = length_ * 8;
   const unsigned char one = 0x80, zero = 0;
   update(&one, 1);
@@ -31,7 +31,7 @@ namespace tern::inline TERN_BUILD::io {
   return out;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Sha256::add_block() {
+TERN_COLD void Sha256::add_block() {
   std::uint32_t w[64];
   for (int t = 0; t < 16; ++t)
     w[t] = std::uint32_t(block_[4 * t]) << 24 | std::uint32_t(block_[4 * t + 1]) << 16 |
@@ -62,4 +62,4 @@ namespace tern::inline TERN_BUILD::io {
   filled_ = 0;
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io

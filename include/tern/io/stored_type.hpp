@@ -3,7 +3,7 @@
 #include "../core/dtype.hpp"
 #include "../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
 /// An element type in a file. The first ones are those of DType, in its order.
 enum class StoredType : std::uint8_t {
@@ -46,7 +46,7 @@ TERN_API void read_stored(const char* op, const std::string& subject, StoredType
 
 }  // namespace detail
 
-}  // namespace tern::io
+}}}  // namespace tern::io
 
 #ifndef TERN_COMPILED
 #include "stored_type.ipp"

@@ -8,7 +8,7 @@
 
 #include "stored_type.hpp"
 
-namespace tern::inline TERN_BUILD::io::detail {
+namespace tern { inline namespace TERN_BUILD { namespace io::detail {
 
 /// f(Type<T>) for the element type.
 template <class F>
@@ -111,7 +111,7 @@ struct StoredConversion {
   }
 };
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void read_stored(const char* op, const std::string& subject, StoredType type, bool swapped, const char* from,
+TERN_COLD void read_stored(const char* op, const std::string& subject, StoredType type, bool swapped, const char* from,
                                                           Index n, DType to, char* out) {
   const StoredConversion conversion{op, subject, type, to};
   const int size = info_of(type).bytes;
@@ -147,4 +147,4 @@ struct StoredConversion {
   }
 }
 
-}  // namespace tern::io::detail
+}}}  // namespace tern::io::detail

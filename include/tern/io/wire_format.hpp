@@ -6,7 +6,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
 /// Walks through a message: while (fields.next()) if (fields.number() == 1) use(fields.bytes()); Nothing is copied, and nothing outside
 /// the message is read. Error, in the name of the op that reads, if the message is damaged or a field is of another type.
@@ -78,7 +78,7 @@ class TERN_API WireWriter {
   std::string message_;
 };
 
-}  // namespace tern::io
+}}}  // namespace tern::io
 
 #ifndef TERN_COMPILED
 #include "wire_format.ipp"

@@ -4,9 +4,9 @@
 
 #include "wire_format.hpp"
 
-namespace tern::inline TERN_BUILD::io {
+namespace tern { inline namespace TERN_BUILD { namespace io {
 
-[[gnu::noinline]] TERN_INLINE bool WireReader::next() {
+TERN_NOINLINE bool WireReader::next() {
   if (rest_.empty()) return false;
   const std::uint64_t key = take_varint();
   number_ = Index(key >> 3);
@@ -22,18 +22,18 @@ namespace tern::inline TERN_BUILD::io {
   return true;
 }
 
-[[gnu::noinline]] TERN_INLINE float WireReader::float32() const {
+TERN_NOINLINE float WireReader::float32() const {
   const std::uint32_t bits = fixed32();
   float value;
   std::memcpy(&value, &bits, sizeof value);
   return value;
 }
 
-[[gnu::noinline]] TERN_INLINE void WireReader::expect(Type type) const {
+TERN_NOINLINE void WireReader::expect(Type type) const {
   if (type_ != type) fail(op_, {"field ", number_, " of a message is of another type than its name says"});
 }
 
-[[gnu::noinline]] TERN_INLINE std::uint64_t WireReader::take_varint() {
+TERN_NOINLINE std::uint64_t WireReader::take_varint() {
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < 64; shift += 7) {
     if (rest_.empty()) refuse("the message ends within a number");
@@ -45,52 +45,52 @@ namespace tern::inline TERN_BUILD::io {
   refuse("a number has more than ten bytes");
 }
 
-[[gnu::noinline]] TERN_INLINE std::uint64_t WireReader::take_fixed(std::size_t n) {
+TERN_NOINLINE std::uint64_t WireReader::take_fixed(std::size_t n) {
   std::uint64_t value = 0;
   std::memcpy(&value, take_bytes(n).data(), n);  // the format's order of bytes is x86's
   return value;
 }
 
-[[gnu::noinline]] TERN_INLINE std::string_view WireReader::take_bytes(std::uint64_t n) {
+TERN_NOINLINE std::string_view WireReader::take_bytes(std::uint64_t n) {
   if (n > rest_.size()) refuse("a field is longer than what is left of the message");
   const std::string_view taken = rest_.substr(0, std::size_t(n));
   rest_.remove_prefix(std::size_t(n));
   return taken;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void WireReader::refuse(const char* rule) const {
+TERN_COLD void WireReader::refuse(const char* rule) const {
   fail(op_, {rule, ", at byte ", Index(size_ - rest_.size()), " of ", Index(size_)});
 }
 
-[[gnu::noinline]] TERN_INLINE void WireWriter::varint(Index field, std::uint64_t value) {
+TERN_NOINLINE void WireWriter::varint(Index field, std::uint64_t value) {
   key(field, 0);
   append_varint(value);
 }
 
-[[gnu::noinline]] TERN_INLINE void WireWriter::float32(Index field, float value) {
+TERN_NOINLINE void WireWriter::float32(Index field, float value) {
   key(field, 5);
   message_.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-[[gnu::noinline]] TERN_INLINE void WireWriter::bytes(Index field, std::string_view value) {
+TERN_NOINLINE void WireWriter::bytes(Index field, std::string_view value) {
   key(field, 2);
   append_varint(value.size());
   message_.append(value);
 }
 
-[[gnu::noinline]] TERN_INLINE void WireWriter::varints(Index field, const Index* values, std::size_t n) {
+TERN_NOINLINE void WireWriter::varints(Index field, const Index* values, std::size_t n) {
   WireWriter packed;
   for (std::size_t i = 0; i < n; ++i) packed.append_varint(std::uint64_t(values[i]));
   bytes(field, packed.message());
 }
 
-[[gnu::noinline]] TERN_INLINE void WireWriter::floats(Index field, const float* values, std::size_t n) {
+TERN_NOINLINE void WireWriter::floats(Index field, const float* values, std::size_t n) {
   bytes(field, {reinterpret_cast<const char*>(values), n * sizeof(float)});
 }
 
-[[gnu::noinline]] TERN_INLINE void WireWriter::append_varint(std::uint64_t value) {
+TERN_NOINLINE void WireWriter::append_varint(std::uint64_t value) {
   for (; value >= 128; value >>= 7) message_ += static_cast<char>(value | 128);
   message_ += static_cast<char>(value);
 }
 
-}  // namespace tern::io
+}}}  // namespace tern::io

@@ -3,7 +3,7 @@
 #include "../backend/cpu/linalg/triangular.hpp"
 #include "solve_triangular.hpp"
 
-namespace tern::inline TERN_BUILD::linalg {
+namespace tern { inline namespace TERN_BUILD { namespace linalg {
 
 /// The lower triangular L with a = L Lᵀ, for a [.., n, n]; of a only the lower triangle is read. With upper it is Lᵀ, of
 /// the upper triangle. Error if a matrix is not positive definite.
@@ -24,4 +24,4 @@ Tensor<D, T> cholesky(const Tensor<D, T>& a, bool upper = false, Here here = {})
   return y;
 }
 
-}  // namespace tern::linalg
+}}}  // namespace tern::linalg

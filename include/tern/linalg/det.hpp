@@ -3,7 +3,7 @@
 #include "inv.hpp"
 #include "svd.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace linalg {
 template <Device D, Floating T>
 Tensor<D, T> det(const Tensor<D, T>& a, Here here = {});
@@ -67,4 +67,4 @@ SignAndLog<D, T> slogdet(const Tensor<D, T>& a, Here here = {}) {
 }
 
 }  // namespace linalg
-}  // namespace tern
+}}  // namespace tern

@@ -3,7 +3,7 @@
 #include "../backend/cpu/linalg/eigh.hpp"
 #include "matrices.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -87,4 +87,4 @@ Tensor<D, T> eigvalsh(const Tensor<D, T>& a, char UPLO = 'L', Here here = {}) {
 }
 
 }  // namespace linalg
-}  // namespace tern
+}}  // namespace tern

@@ -3,7 +3,7 @@
 #include "../backend/cpu/linalg/lu.hpp"
 #include "matrices.hpp"
 
-namespace tern::inline TERN_BUILD::linalg {
+namespace tern { inline namespace TERN_BUILD { namespace linalg {
 
 /// a⁻¹, for a [.., n, n]. Error if a matrix is singular.
 template <Device D, Floating T>
@@ -20,4 +20,4 @@ Tensor<D, T> inv(const Tensor<D, T>& a, Here here = {}) {
   return y;
 }
 
-}  // namespace tern::linalg
+}}}  // namespace tern::linalg

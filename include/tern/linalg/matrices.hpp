@@ -3,7 +3,7 @@
 #include "../backend/linalg.hpp"
 #include "../ops/ops.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// Refuses at compile time what no kernel computes.
 template <class D, class T, class Op>
@@ -56,7 +56,7 @@ Tensor<D, T> differences(const Tensor<D, T>& x) {
   return add(sub(unsqueeze(x, -2), unsqueeze(x, -1)), eye<D, T>(x.size(-1)));
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "matrices.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "matrices.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE void check_matrices(const char* op, const Array& a) {
   if (a.ndim < 2) fail(op, {"a matrix or a batch of matrices is needed, not ", a.shape()});
@@ -33,4 +33,4 @@ TERN_INLINE TensorImpl* transposed_matrices(const TensorImpl* a) {
   return p;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

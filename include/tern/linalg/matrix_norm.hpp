@@ -3,7 +3,7 @@
 #include "../ops/distance.hpp"
 #include "svd.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -73,4 +73,4 @@ Tensor<D, T> matrix_norm(const Tensor<D, T>& x, const char* ord = "fro", tern::d
 }
 
 }  // namespace linalg
-}  // namespace tern
+}}  // namespace tern

@@ -4,7 +4,7 @@
 #include "../ops/cat.hpp"
 #include "solve_triangular.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -94,7 +94,7 @@ QrFactors<D, T> qr(const Tensor<D, T>& a, const char* mode = "reduced", Here her
 }
 
 }  // namespace linalg
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "qr.ipp"

@@ -4,7 +4,7 @@
 
 #include "qr.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE Index columns_of_q(const char* mode, Index m, Index n) {
   if (std::strcmp(mode, "complete") == 0) return m;
@@ -13,4 +13,4 @@ TERN_INLINE Index columns_of_q(const char* mode, Index m, Index n) {
   return m < n ? m : n;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -3,7 +3,7 @@
 #include "../backend/cpu/linalg/lu.hpp"
 #include "matrices.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -60,4 +60,4 @@ Tensor<D, T> solve(const Tensor<D, T>& a, const Tensor<D, T>& b, bool left = tru
 TERN_SAME_PLACE(solve)
 
 }  // namespace linalg
-}  // namespace tern
+}}  // namespace tern

@@ -3,7 +3,7 @@
 #include "../backend/cpu/linalg/triangular.hpp"
 #include "solve.hpp"
 
-namespace tern::inline TERN_BUILD::linalg {
+namespace tern { inline namespace TERN_BUILD { namespace linalg {
 
 /// The solution of a x = b, or of x a = b without left, for triangular a [.., n, n], and b [.., n, k] or [.., k, n]. The
 /// other triangle of a is not read; with unitriangular its diagonal is not either and counts as 1. Batches broadcast.
@@ -33,4 +33,4 @@ Tensor<D, T> solve_triangular(const Tensor<D, T>& a, const Tensor<D, T>& b, bool
 
 TERN_SAME_PLACE(solve_triangular)
 
-}  // namespace tern::linalg
+}}}  // namespace tern::linalg

@@ -3,7 +3,7 @@
 #include "../backend/cpu/linalg/svd.hpp"
 #include "matrices.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -125,4 +125,4 @@ Tensor<D, T> svdvals(const Tensor<D, T>& a, Here here = {}) {
 }
 
 }  // namespace linalg
-}  // namespace tern
+}}  // namespace tern

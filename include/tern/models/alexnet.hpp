@@ -2,7 +2,7 @@
 #pragma once
 #include "conv_stack.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 struct AlexNetOptions {
   Index num_classes = 1000;
@@ -22,4 +22,4 @@ ConvNet<D, T> alexnet(AlexNetOptions options = {}) {
   return ConvNet<D, T>(std::move(features), 6, std::move(classifier));
 }
 
-}  // namespace tern::models
+}}}  // namespace tern::models

@@ -8,7 +8,7 @@
 #include "../ops/activations.hpp"
 #include "../ops/attention.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 struct BertOptions {
   Index vocab_size = 30522, hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12, intermediate_size = 3072;
@@ -139,4 +139,4 @@ struct BertForSequenceClassification : nn::Module<D, T> {
   }
 };
 
-}  // namespace tern::models
+}}}  // namespace tern::models

@@ -5,7 +5,7 @@
 #include "gpt2.hpp"
 #include "llama.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 struct LanguageModelConfig {
   std::variant<GPT2Options, LlamaOptions> options;
@@ -17,7 +17,7 @@ struct LanguageModelConfig {
 /// rotary positions scaled in another way than linear, llama3 or yarn, quantised weights.
 TERN_API LanguageModelConfig load_config(const std::string& path);
 
-}  // namespace tern::models
+}}}  // namespace tern::models
 
 #ifndef TERN_COMPILED
 #include "config.ipp"

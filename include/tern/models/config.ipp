@@ -4,7 +4,7 @@
 #include "../io/json_reader.hpp"
 #include "config.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 namespace detail {
 
@@ -60,7 +60,7 @@ class ConfigFile {
   std::string path_, content_;
 };
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE GPT2Options gpt2_options(const ConfigFile& file) {
+TERN_COLD GPT2Options gpt2_options(const ConfigFile& file) {
   GPT2Options o;
   Index n_inner = 0;
   file.each_member([&](const std::string& name, io::JsonReader& json) {
@@ -91,7 +91,7 @@ struct RotaryMembers {
 };
 
 /// Reads rope_scaling or rope_parameters.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void read_rotary(const ConfigFile& file, io::JsonReader& json, LlamaOptions& o, RotaryMembers& members) {
+TERN_COLD void read_rotary(const ConfigFile& file, io::JsonReader& json, LlamaOptions& o, RotaryMembers& members) {
   RopeScaling& s = o.rope_scaling;
   std::string name;
   for (bool first = true; json.next_member(first, name);) {
@@ -114,7 +114,7 @@ struct RotaryMembers {
 }
 
 /// Checks what was read, and gives it the form that the model takes.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void finish_rotary(const ConfigFile& file, LlamaOptions& o, const RotaryMembers& members) {
+TERN_COLD void finish_rotary(const ConfigFile& file, LlamaOptions& o, const RotaryMembers& members) {
   RopeScaling& s = o.rope_scaling;
   std::string type = members.rope_type.empty() ? members.type : members.rope_type;
   if (type.empty()) type = "default";
@@ -144,7 +144,7 @@ struct RotaryMembers {
 }
 
 /// How many layers come before those with a sliding window.
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index full_layers(const ConfigFile& file, io::JsonReader& json) {
+TERN_COLD Index full_layers(const ConfigFile& file, io::JsonReader& json) {
   Index full = 0, all = 0;
   for (bool first = true; json.next_element(first); ++all) {
     const std::string type = json.string();
@@ -154,7 +154,7 @@ struct RotaryMembers {
   return full;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE LlamaOptions llama_options(const ConfigFile& file, const std::string& model_type) {
+TERN_COLD LlamaOptions llama_options(const ConfigFile& file, const std::string& model_type) {
   LlamaOptions o;
   const bool is_mistral = model_type == "mistral", is_qwen3 = model_type == "qwen3", is_qwen = is_qwen3 || model_type == "qwen2";
   Index key_value_heads = is_mistral ? 8 : is_qwen ? 32 : 0;
@@ -205,7 +205,7 @@ struct RotaryMembers {
 
 }  // namespace detail
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE LanguageModelConfig load_config(const std::string& path) {
+TERN_COLD LanguageModelConfig load_config(const std::string& path) {
   const detail::ConfigFile file(path);
   LanguageModelConfig config;
   std::string model_type;
@@ -223,4 +223,4 @@ struct RotaryMembers {
   return config;
 }
 
-}  // namespace tern::models
+}}}  // namespace tern::models

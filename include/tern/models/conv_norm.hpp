@@ -3,7 +3,7 @@
 #include "../nn/fusion.hpp"
 #include "../nn/init.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 /// A convolution without bias. Its weights start normal, scaled by fan_out (He et al., 2015).
 template <Device D, Element T>
@@ -31,4 +31,4 @@ struct ConvNorm : nn::Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) { return nn::conv_bn_relu(conv, bn, x); }
 };
 
-}  // namespace tern::models
+}}}  // namespace tern::models

@@ -7,7 +7,7 @@
 #include "../ops/dropout.hpp"
 #include "../ops/pooling.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 /// Convolutions, each with relu. Some are followed by max pooling with stride 2.
 template <Device D, Element T = float>
@@ -88,4 +88,4 @@ struct ConvNet : nn::Module<D, T> {
   }
 };
 
-}  // namespace tern::models
+}}}  // namespace tern::models

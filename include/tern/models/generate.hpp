@@ -4,7 +4,7 @@
 #include "../ops/softmax.hpp"
 #include "key_value_cache.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 struct GenerateOptions {
   Index max_new_tokens = 20;
@@ -71,4 +71,4 @@ Tensor<D, Index> generate(const Net& net, const Tensor<D, Index>& tokens, const 
   return text;
 }
 
-}  // namespace tern::models
+}}}  // namespace tern::models

@@ -6,7 +6,7 @@
 #include "../nn/linear.hpp"
 #include "inception.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 struct GoogLeNetOptions {
   Index num_classes = 1000;
@@ -94,4 +94,4 @@ GoogLeNet<D, T> googlenet(GoogLeNetOptions options = {}) {
   return GoogLeNet<D, T>(options);
 }
 
-}  // namespace tern::models
+}}}  // namespace tern::models

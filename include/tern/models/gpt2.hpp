@@ -7,7 +7,7 @@
 #include "../ops/activations.hpp"
 #include "key_value_cache.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 struct GPT2Options {
   Index vocab_size = 50257, n_positions = 1024, n_embd = 768, n_layer = 12, n_head = 12;
@@ -119,4 +119,4 @@ struct GPT2LMHeadModel : nn::Module<D, T> {
   }
 };
 
-}  // namespace tern::models
+}}}  // namespace tern::models

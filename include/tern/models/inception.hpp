@@ -4,7 +4,7 @@
 #include "../ops/pooling.hpp"
 #include "conv_norm.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 /// Images normalised with ImageNet's means and standard deviations, converted to a normalisation with 0.5 and 0.5. The
 /// weights that torchvision publishes for these networks were trained with the latter.
@@ -102,4 +102,4 @@ struct InceptionBlock : nn::Module<D, T> {
   }
 };
 
-}  // namespace tern::models
+}}}  // namespace tern::models

@@ -6,7 +6,7 @@
 #include "../nn/linear.hpp"
 #include "inception.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 struct InceptionV3Options {
   Index num_classes = 1000;
@@ -95,7 +95,7 @@ InceptionV3<D, T> inception_v3(InceptionV3Options options = {}) {
   return InceptionV3<D, T>(options);
 }
 
-}  // namespace tern::models
+}}}  // namespace tern::models
 
 #ifndef TERN_COMPILED
 #include "inception_v3.ipp"

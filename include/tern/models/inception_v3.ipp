@@ -2,9 +2,9 @@
 #pragma once
 #include "inception_v3.hpp"
 
-namespace tern::inline TERN_BUILD::models::detail {
+namespace tern { inline namespace TERN_BUILD { namespace models::detail {
 
-[[gnu::cold]] TERN_INLINE std::vector<Step> inception_a(Index pooled) {
+TERN_COLD std::vector<Step> inception_a(Index pooled) {
   return {{"branch1x1", From::input, 64},
           {"branch5x5_1", From::input, 48},
           {"branch5x5_2", From::previous, 64, 5},
@@ -14,7 +14,7 @@ namespace tern::inline TERN_BUILD::models::detail {
           {"branch_pool", From::average, pooled}};
 }
 
-[[gnu::cold]] TERN_INLINE std::vector<Step> inception_b() {
+TERN_COLD std::vector<Step> inception_b() {
   return {{"branch3x3", From::input, 384, 3, 2},
           {"branch3x3dbl_1", From::input, 64},
           {"branch3x3dbl_2", From::previous, 96, 3},
@@ -22,7 +22,7 @@ namespace tern::inline TERN_BUILD::models::detail {
           {"", From::maximum, 0}};
 }
 
-[[gnu::cold]] TERN_INLINE std::vector<Step> inception_c(Index narrow) {
+TERN_COLD std::vector<Step> inception_c(Index narrow) {
   return {{"branch1x1", From::input, 192},
           {"branch7x7_1", From::input, narrow},
           {"branch7x7_2", From::previous, narrow, {1, 7}},
@@ -35,7 +35,7 @@ namespace tern::inline TERN_BUILD::models::detail {
           {"branch_pool", From::average, 192}};
 }
 
-[[gnu::cold]] TERN_INLINE std::vector<Step> inception_d() {
+TERN_COLD std::vector<Step> inception_d() {
   return {{"branch3x3_1", From::input, 192},
           {"branch3x3_2", From::previous, 320, 3, 2},
           {"branch7x7x3_1", From::input, 192},
@@ -45,7 +45,7 @@ namespace tern::inline TERN_BUILD::models::detail {
           {"", From::maximum, 0}};
 }
 
-[[gnu::cold]] TERN_INLINE std::vector<Step> inception_e() {
+TERN_COLD std::vector<Step> inception_e() {
   return {{"branch1x1", From::input, 320},
           {"branch3x3_1", From::input, 384},
           {"branch3x3_2a", From::previous, 384, {1, 3}},
@@ -57,4 +57,4 @@ namespace tern::inline TERN_BUILD::models::detail {
           {"branch_pool", From::average, 192}};
 }
 
-}  // namespace tern::models::detail
+}}}  // namespace tern::models::detail

@@ -2,7 +2,7 @@
 #pragma once
 #include "../ops/attention.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 /// Keys and values of all layers. The memory is allocated once, for a fixed number of tokens.
 template <Device D, Element T = float>
@@ -60,4 +60,4 @@ Tensor<D, T> causal_attention(const Tensor<D, T>& query, const Tensor<D, T>& key
   return scaled_dot_product_attention(query, keys, values, sees, options).transpose(1, 2).flatten(2);
 }
 
-}  // namespace tern::models
+}}}  // namespace tern::models

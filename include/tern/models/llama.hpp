@@ -9,7 +9,7 @@
 #include "key_value_cache.hpp"
 #include "rotary.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 struct LlamaOptions {
   Index vocab_size = 32000, hidden_size = 4096, intermediate_size = 11008, num_hidden_layers = 32;
@@ -152,4 +152,4 @@ struct LlamaForCausalLM : nn::Module<D, T> {
   }
 };
 
-}  // namespace tern::models
+}}}  // namespace tern::models

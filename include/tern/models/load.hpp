@@ -3,7 +3,7 @@
 #include "../io/safetensors_shards.hpp"
 #include "../nn/module.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 struct LoadOptions {
   /// Layers that stay as they are where the file lacks one of their tensors or has it in another shape: the last layer of a network for
@@ -19,7 +19,7 @@ struct LoadOptions {
 /// are. Error, and nothing changed, if a name is missing or unexpected, or a shape differs.
 TERN_API std::vector<std::string> load_weights(const nn::AnyModule& model, const std::string& path, const LoadOptions& options = {});
 
-}  // namespace tern::models
+}}}  // namespace tern::models
 
 #ifndef TERN_COMPILED
 #include "load.ipp"

@@ -3,19 +3,19 @@
 #include "../train/checkpoint.hpp"
 #include "load.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 namespace detail {
 
 /// The weights in a file, which may be a checkpoint of a training.
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict load_file(const std::string& path) {
+TERN_COLD StateDict load_file(const std::string& path) {
   StateDict dict = io::load_safetensors(path);
   for (const NamedTensor& entry : dict)
     if (entry.name == "training") return train::detail::extract(dict, "model.");
   return dict;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict load_any(const std::string& path) {
+TERN_COLD StateDict load_any(const std::string& path) {
   if (path.ends_with(".json")) return io::load_safetensors_shards(path);
   struct stat info;
   if (::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return load_file(path);
@@ -24,7 +24,7 @@ namespace detail {
 }
 
 /// What the model calls a tensor that files call `name`.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string own_name(std::string name, const StateDict& own) {
+TERN_COLD std::string own_name(std::string name, const StateDict& own) {
   const auto known = [&](const std::string& candidate) {
     for (const NamedTensor& entry : own)
       if (entry.name == candidate) return true;
@@ -40,7 +40,7 @@ namespace detail {
 }
 
 /// Whether files hold a tensor of this name that a model may lack.
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_spare(std::string_view name) {
+TERN_COLD bool is_spare(std::string_view name) {
   for (const std::string_view head : {"aux1.", "aux2.", "AuxLogits.", "cls."})
     if (name.starts_with(head)) return true;
   for (const std::string_view buffer : {".attn.bias", ".attn.masked_bias", "rotary_emb.inv_freq", "position_ids", "lm_head.weight"})
@@ -49,7 +49,7 @@ namespace detail {
 }
 
 /// Gives the dict the model's own tensors of a layer, in place of the file's, unless the file's fit. True if it did.
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool keep_unless_fits(StateDict& dict, const StateDict& own, const std::string& layer) {
+TERN_COLD bool keep_unless_fits(StateDict& dict, const StateDict& own, const std::string& layer) {
   const std::string prefix = layer + '.';
   const auto fits = [&](const NamedTensor& wanted) {
     for (const NamedTensor& entry : dict)
@@ -68,7 +68,7 @@ namespace detail {
 
 }  // namespace detail
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> load_weights(const nn::AnyModule& model, const std::string& path,
+TERN_COLD std::vector<std::string> load_weights(const nn::AnyModule& model, const std::string& path,
                                                                                const LoadOptions& options) {
   const StateDict own = nn::state_dict(model);
   StateDict dict;
@@ -85,4 +85,4 @@ namespace detail {
   return kept;
 }
 
-}  // namespace tern::models
+}}}  // namespace tern::models

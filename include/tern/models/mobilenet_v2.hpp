@@ -6,7 +6,7 @@
 #include "../ops/pooling.hpp"
 #include "conv_norm.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 /// A convolution with relu6, or an inverted residual: a 1 x 1 convolution to more channels, a depthwise 3 x 3 one, and
 /// a 1 x 1 one back to few channels, without relu6. Its result is added to x if the sizes are equal.
@@ -114,4 +114,4 @@ MobileNetV2<D, T> mobilenet_v2(MobileNetV2Options options = {}) {
   return MobileNetV2<D, T>(options);
 }
 
-}  // namespace tern::models
+}}}  // namespace tern::models

@@ -5,7 +5,7 @@
 #include "../ops/pooling.hpp"
 #include "conv_norm.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 /// relu(f(x) + x). f has two 3 x 3 convolutions, or a 3 x 3 one between two 1 x 1 ones. If sizes differ, x passes
 /// through a 1 x 1 convolution.
@@ -112,4 +112,4 @@ ResNet<D, T> resnet20(Index num_classes = 10) {
   return ResNet<D, T>({.blocks = {3, 3, 3}, .width = 16, .small_images = true}, num_classes);
 }
 
-}  // namespace tern::models
+}}}  // namespace tern::models

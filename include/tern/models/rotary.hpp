@@ -8,7 +8,7 @@
 #include "../ops/where.hpp"
 #include "../tensor/creation.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 enum class RopeType {
   unscaled,
@@ -66,4 +66,4 @@ Tensor<D, T> rotary_embedding(const Tensor<D, T>& x, const Tensor<D, T>& table) 
   return x * table.select(0, 0) + cat<D, T>({-halves[1], halves[0]}, -1) * table.select(0, 1);
 }
 
-}  // namespace tern::models
+}}}  // namespace tern::models

@@ -3,7 +3,7 @@
 #include "../nn/init.hpp"
 #include "conv_stack.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 struct VggOptions {
   Index num_classes = 1000;
@@ -31,4 +31,4 @@ ConvNet<D, T> vgg16(VggOptions options = {}) {
   return ConvNet<D, T>(std::move(features), 7, std::move(classifier));
 }
 
-}  // namespace tern::models
+}}}  // namespace tern::models

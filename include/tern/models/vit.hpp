@@ -8,7 +8,7 @@
 #include "../ops/activations.hpp"
 #include "../ops/cat.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 /// x ← x + attention(ln_1(x)), then x ← x + fc2(gelu(fc1(ln_2(x)))). Dropout follows each part and gelu.
 template <Device D, Element T = float>
@@ -110,4 +110,4 @@ VisionTransformer<D, T> vit_b_16(VitOptions options = {}) {
                                  options);
 }
 
-}  // namespace tern::models
+}}}  // namespace tern::models

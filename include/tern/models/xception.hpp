@@ -5,7 +5,7 @@
 #include "../ops/pooling.hpp"
 #include "conv_norm.hpp"
 
-namespace tern::inline TERN_BUILD::models {
+namespace tern { inline namespace TERN_BUILD { namespace models {
 
 /// A depthwise 3 x 3 convolution, then a 1 x 1 one.
 template <Device D, Element T = float>
@@ -117,4 +117,4 @@ Xception<D, T> xception(XceptionOptions options = {}) {
   return Xception<D, T>(options);
 }
 
-}  // namespace tern::models
+}}}  // namespace tern::models

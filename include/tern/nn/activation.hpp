@@ -4,7 +4,7 @@
 #include "../ops/softmax.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 /// The option as a literal, which outlives its caller's text. Error unless it is "none" or "tanh".
@@ -160,4 +160,4 @@ struct Flatten : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return flatten(x, start_dim, end_dim); }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

@@ -4,7 +4,7 @@
 
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// Holds any module that takes a Tensor<D, T> and returns one. A copy of the network copies the layer, but cannot give
 /// it another device or element type: its class is not known there. Constness ends at an AnyLayer, as at a pointer.
@@ -69,4 +69,4 @@ class AnyLayer {
   std::unique_ptr<Held> held_;
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

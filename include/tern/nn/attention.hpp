@@ -6,7 +6,7 @@
 #include "../ops/random.hpp"
 #include "linear.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct MultiheadAttentionOptions {
   double dropout = 0;  // dropout of the attention weights in training
@@ -99,4 +99,4 @@ struct MultiheadAttention : Module<D, T> {
   }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

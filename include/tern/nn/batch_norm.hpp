@@ -4,7 +4,7 @@
 #include "../ops/batch_norm.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct BatchNormOptions {
   double eps = 1e-5;
@@ -122,7 +122,7 @@ using BatchNorm2d = BatchNormNd<2, D, T>;
 template <Device D, Element T = float>
 using BatchNorm3d = BatchNormNd<3, D, T>;
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn
 
 #ifndef TERN_COMPILED
 #include "batch_norm.ipp"

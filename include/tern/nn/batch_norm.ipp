@@ -2,12 +2,12 @@
 #pragma once
 #include "batch_norm.hpp"
 
-namespace tern::inline TERN_BUILD::nn::detail {
+namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_batch_norm_input(const char* layer, const backend::Array* x, int least, int most) {
+TERN_COLD void check_batch_norm_input(const char* layer, const backend::Array* x, int least, int most) {
   if (x && (x->ndim < least || x->ndim > most))
     fail(layer, {"an input of ", least, least == most ? "" : " or ", least == most ? tern::detail::Piece("") : tern::detail::Piece(most),
                  " dimensions is needed, not ", x->shape_ref()});
 }
 
-}  // namespace tern::nn::detail
+}}}  // namespace tern::nn::detail

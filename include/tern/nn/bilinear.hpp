@@ -6,7 +6,7 @@
 #include "../ops/random.hpp"
 #include "linear.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// y_o = x1ᵀ W_o x2 + b_o, with x1 [.., in1_features], x2 [.., in2_features] and W [out, in1, in2]. W and b start
 /// uniform in ±1/√in1_features.
@@ -29,4 +29,4 @@ struct Bilinear : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x1, const Tensor<D, T>& x2) const { return bilinear(x1, x2, weight, bias); }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

@@ -3,7 +3,7 @@
 #include "../device/events.hpp"
 #include "hooks.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 
@@ -90,7 +90,7 @@ template <class M, class A, class B, class C, class E, class F, class G, class H
 }
 
 }  // namespace detail
-}  // namespace tern::nn
+}}}  // namespace tern::nn
 
 /// Calls of a module with any number of arguments. Up to eight, an Error names the line of the call. With more, it names that of a call
 /// outside.

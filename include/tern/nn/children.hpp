@@ -9,7 +9,7 @@
 #include "../tensor/any_tensor.hpp"
 #include "registry.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 class ModuleBase;
 template <Device D, Element T>
@@ -173,4 +173,4 @@ void each_child(X& x, const V& visit) {
 }
 
 }  // namespace detail
-}  // namespace tern::nn
+}}}  // namespace tern::nn

@@ -7,7 +7,7 @@
 #include "../ops/random.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// ConvOptions, whether there is a bias, and the content of the border: PyTorch's "zeros" is PadMode::constant.
 struct ConvLayerOptions {
@@ -156,7 +156,7 @@ using ConvTranspose2d = ConvTransposeNd<2, D, T>;
 template <Device D, Element T = float>
 using ConvTranspose3d = ConvTransposeNd<3, D, T>;
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn
 
 #ifndef TERN_COMPILED
 #include "convolution.ipp"

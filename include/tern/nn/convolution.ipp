@@ -2,9 +2,9 @@
 #pragma once
 #include "convolution.hpp"
 
-namespace tern::inline TERN_BUILD::nn::detail {
+namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape filter_shape(const OpName& layer, int dims, Index first, Index second, tern::detail::Dims kernel,
+TERN_COLD tern::detail::Shape filter_shape(const OpName& layer, int dims, Index first, Index second, tern::detail::Dims kernel,
                                                             Index groups) {
   if (first < 1 || second < 1 || groups < 1 || first % groups != 0 || second % groups != 0)
     fail(layer, {"channels ", second, " and ", first, " do not divide into ", groups, " groups"});
@@ -18,7 +18,7 @@ namespace tern::inline TERN_BUILD::nn::detail {
   return shape;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape conv_border(const char* layer, int dims, const tern::detail::Shape& weight, const ConvOptions& options) {
+TERN_COLD tern::detail::Shape conv_border(const char* layer, int dims, const tern::detail::Shape& weight, const ConvOptions& options) {
   Index sizes[3], dilation[3], stride[3];
   tern::detail::each_dim(layer, "padding", options.padding.sizes, 0, dims, sizes);
   tern::detail::each_dim(layer, "dilation", options.dilation, 1, dims, dilation);
@@ -33,4 +33,4 @@ namespace tern::inline TERN_BUILD::nn::detail {
   return border;
 }
 
-}  // namespace tern::nn::detail
+}}}  // namespace tern::nn::detail

@@ -3,7 +3,7 @@
 #include "../ops/dropout.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 
@@ -65,4 +65,4 @@ struct FeatureAlphaDropout : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return feature_alpha_dropout(x, p, this->is_training()); }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

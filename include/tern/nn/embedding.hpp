@@ -4,7 +4,7 @@
 #include "../ops/random.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct EmbeddingOptions {
   std::optional<Index> padding_idx = {};  // this row, which may count from the end, starts as zeros and is not trained
@@ -50,4 +50,4 @@ struct EmbeddingBag : Module<D, T> {
   }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

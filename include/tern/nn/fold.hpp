@@ -3,7 +3,7 @@
 #include "../ops/fold.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// [N, C, H, W] to [N, C kh kw, L], with one column for each window.
 template <Device D, Element T = float>
@@ -26,4 +26,4 @@ struct Fold : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return fold(x, output_size, kernel_size, options); }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

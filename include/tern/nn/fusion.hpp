@@ -6,7 +6,7 @@
 #include "convolution.hpp"
 #include "sequential.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// A layer that computes norm(conv(x)) in evaluation. With s = norm.weight / √(running_var + eps), its weight is
 /// conv.weight s and its bias (conv.bias − running_mean) s + norm.bias. Error if the normalisation has no running
@@ -114,4 +114,4 @@ X conv_bn_add_relu(Conv& conv, Norm& norm, const X& x, const X& residual, Here h
   return norm.folded ? conv.add_relu(x, residual) : norm.add_relu(conv(x), residual);
 }
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

@@ -3,7 +3,7 @@
 #include "../ops/group_norm.hpp"
 #include "batch_norm.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct GroupNormOptions {
   double eps = 1e-5;
@@ -87,4 +87,4 @@ using InstanceNorm2d = InstanceNormNd<2, D, T>;
 template <Device D, Element T = float>
 using InstanceNorm3d = InstanceNormNd<3, D, T>;
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

@@ -7,7 +7,7 @@
 #include "../tensor/any_tensor.hpp"
 #include "members.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 
@@ -278,4 +278,4 @@ HookHandle add_hook(Hooks*& hooks, const M*, F f) {
 }
 
 }  // namespace detail
-}  // namespace tern::nn
+}}}  // namespace tern::nn

@@ -8,7 +8,7 @@
 #include "../ops/random.hpp"
 #include "../ops/special.hpp"
 
-namespace tern::inline TERN_BUILD::nn::init {
+namespace tern { inline namespace TERN_BUILD { namespace nn::init {
 
 enum class FanMode { fan_in, fan_out };
 
@@ -130,7 +130,7 @@ const Tensor<D, T>& orthogonal_(const Tensor<D, T>& x, double gain = 1) {
   return copy_(x, to_device(to_type(reshape(matrix, x.shape()), tern::detail::Type<T>{}), x.device()));
 }
 
-}  // namespace tern::nn::init
+}}}  // namespace tern::nn::init
 
 #ifndef TERN_COMPILED
 #include "init.ipp"

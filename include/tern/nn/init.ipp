@@ -2,13 +2,13 @@
 #pragma once
 #include "init.hpp"
 
-namespace tern::inline TERN_BUILD::nn::init::detail {
+namespace tern { inline namespace TERN_BUILD { namespace nn::init::detail {
 
-[[gnu::cold]] TERN_INLINE std::pair<double, double> fans(const char* op, const backend::Array& x) {
+TERN_COLD std::pair<double, double> fans(const char* op, const backend::Array& x) {
   if (x.ndim < 2) fail(op, {"at least two dimensions are needed, not ", x.shape()});
   double field = 1;
   for (int i = 2; i < x.ndim; ++i) field *= double(x.dims[i]);
   return {double(x.dims[1]) * field, double(x.dims[0]) * field};
 }
 
-}  // namespace tern::nn::init::detail
+}}}  // namespace tern::nn::init::detail

@@ -3,7 +3,7 @@
 #include "../ops/interpolate.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// interpolate with fixed options: Upsample<D>({.scale_factor = 2, .mode = InterpolateMode::bilinear}).
 template <Device D, Element T = float>
@@ -16,4 +16,4 @@ struct Upsample : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return interpolate(x, options); }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

@@ -3,7 +3,7 @@
 #include "../ops/layer_norm.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct LayerNormOptions {
   double eps = 1e-5;
@@ -30,4 +30,4 @@ struct LayerNorm : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return layer_norm(x, normalized_shape, weight.wide(), bias.wide(), eps); }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

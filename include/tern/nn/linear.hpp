@@ -6,7 +6,7 @@
 #include "../ops/random.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct LinearOptions {
   bool bias = true;
@@ -33,4 +33,4 @@ struct Linear : Module<D, T> {
 TERN_CLASS_INSTANCE(Linear<Cpu, float>)
 TERN_CUDA_CLASS_INSTANCE(Linear<Cuda, float>)
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

@@ -3,7 +3,7 @@
 #include "../ops/local_response_norm.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// x / (k + alpha a)^beta, where a is the average of x^2 over `size` neighbouring channels of [N, C, ...].
 template <Device D, Element T = float>
@@ -17,4 +17,4 @@ struct LocalResponseNorm : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return local_response_norm(x, size, alpha, beta, k); }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

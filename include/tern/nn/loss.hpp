@@ -7,7 +7,7 @@
 #include "../ops/ranking_losses.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// A module of one loss: forward(inputs…) calls function(inputs…, options).
 #define TERN_LOSS_MODULE(Name, Options, function)                         \
@@ -104,4 +104,4 @@ struct BCEWithLogitsLoss : Module<D, T> {
   }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

@@ -9,7 +9,7 @@
 #include "children.hpp"
 #include "parameter.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 
@@ -193,7 +193,7 @@ TERN_API void name_layer(Error& error, const void* module, const AnyModule& tree
 
 }  // namespace detail
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn
 
 #ifndef TERN_COMPILED
 #include "members.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 
@@ -132,7 +132,7 @@ auto mixed(const M& net) {
   return Mixed<detail::rebind_t<M, typename M::device_type, T>>(net, done);
 }
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn
 
 #ifndef TERN_COMPILED
 #include "mixed.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "mixed.hpp"
 
-namespace tern::inline TERN_BUILD::nn::detail {
+namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::shared_ptr<Original>> originals(const AnyModule& network) {
+TERN_COLD std::vector<std::shared_ptr<Original>> originals(const AnyModule& network) {
   std::vector<std::shared_ptr<Original>> list;
   network.each([&](const Member& m) {
     bool is_new = m.original && *m.original;
@@ -14,4 +14,4 @@ namespace tern::inline TERN_BUILD::nn::detail {
   return list;
 }
 
-}  // namespace tern::nn::detail
+}}}  // namespace tern::nn::detail

@@ -10,7 +10,7 @@
 #include "rebuild.hpp"
 #include "traversal.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace nn {
 
@@ -282,7 +282,7 @@ auto converted(const M& module, const D2* device = nullptr) {
   static constexpr const char* type_name() { return name; }                                                            \
   TERN_MODULE_METHODS(Self, typename decltype(::tern::nn::detail::tensor_types(__VA_ARGS__))::type)
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "module.ipp"

@@ -4,7 +4,7 @@
 
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// Layers of one class, or of any classes: ModuleDict<AnyLayer<D, T>>, in the order of their insertion. A key is a part of the names of
 /// its layer's parameters. It has no forward().
@@ -77,4 +77,4 @@ struct ModuleDict : Module<typename L::device_type, typename L::value_type> {
   std::vector<std::pair<std::string, L>> layers_;
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

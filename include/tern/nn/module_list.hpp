@@ -2,7 +2,7 @@
 #pragma once
 #include "any_layer.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 
@@ -58,4 +58,4 @@ struct ModuleList : Module<typename L::device_type, typename L::value_type>, det
   TERN_MODULE_METHODS(ModuleList, typename detail::TensorTypesOf<L>::type)
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

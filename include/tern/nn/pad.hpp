@@ -3,7 +3,7 @@
 #include "../ops/pad.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 
@@ -93,7 +93,7 @@ using CircularPad2d = PadNd<2, PadMode::circular, D, T>;
 template <Device D, Element T = float>
 using CircularPad3d = PadNd<3, PadMode::circular, D, T>;
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn
 
 #ifndef TERN_COMPILED
 #include "pad.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "pad.hpp"
 
-namespace tern::inline TERN_BUILD::nn::detail {
+namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Shape padding_of(const OpName& layer, int dims, const tern::detail::Shape& padding) {
+TERN_COLD tern::detail::Shape padding_of(const OpName& layer, int dims, const tern::detail::Shape& padding) {
   if (padding.n != 1 && padding.n != 2 * dims)
     fail(layer, {"one size or ", Index(2 * dims), " are needed, not ", padding});
   tern::detail::Shape all;
@@ -12,4 +12,4 @@ namespace tern::inline TERN_BUILD::nn::detail {
   return all;
 }
 
-}  // namespace tern::nn::detail
+}}}  // namespace tern::nn::detail

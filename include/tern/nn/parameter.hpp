@@ -8,7 +8,7 @@
 #include "../ops/copy.hpp"
 #include "children.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 
@@ -145,7 +145,7 @@ class Buffer : public Tensor<D, compute_t<T>> {
   }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn
 
 #ifndef TERN_COMPILED
 #include "parameter.ipp"

@@ -2,13 +2,13 @@
 #pragma once
 #include "parameter.hpp"
 
-namespace tern::inline TERN_BUILD::nn::detail {
+namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Original::Original(const AnyTensor& learned, const AnyTensor& rounded, const Ops& ops)
+TERN_COLD Original::Original(const AnyTensor& learned, const AnyTensor& rounded, const Ops& ops)
     : learned_(learned), rounded_(rounded), ops_(ops), learned_version_(learned.impl()->owner->version),
       rounded_version_(rounded.impl()->owner->version) {}
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Original::use_rounded() {
+TERN_COLD void Original::use_rounded() {
   if (is_used_) return;
   is_used_ = true;
   convert({this});
@@ -38,7 +38,7 @@ TERN_INLINE void Original::record() const {
   if (from->node) ops_.record(*this);
 }
 
-[[gnu::noinline]] TERN_INLINE void Original::refresh(const std::vector<std::shared_ptr<Original>>& all) {
+TERN_NOINLINE void Original::refresh(const std::vector<std::shared_ptr<Original>>& all) {
   std::vector<Original*> stale;
   for (const auto& original : all)
     if (original->is_used_ && original->is_stale()) stale.push_back(original.get());
@@ -55,4 +55,4 @@ TERN_INLINE void Original::record() const {
     if (original->is_used_) original->record();
 }
 
-}  // namespace tern::nn::detail
+}}}  // namespace tern::nn::detail

@@ -9,7 +9,7 @@
 #include "../ops/random.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 template <int dims, Device D, Element T>
 struct ConvTransposeNd;
@@ -181,7 +181,7 @@ SpectralNorm<L> spectral_norm(L layer, SpectralNormOptions options = {}, Here he
   return SpectralNorm<L>(std::move(layer), options, here);
 }
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn
 
 #ifndef TERN_COMPILED
 #include "parametrizations.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "parametrizations.hpp"
 
-namespace tern::inline TERN_BUILD::nn::detail {
+namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::Dims dim_first(const OpName& op, Index dim, int n) {
+TERN_COLD tern::detail::Dims dim_first(const OpName& op, Index dim, int n) {
   tern::detail::Dims order;
   order.push_back(tern::detail::existing_dim(op, dim, n));
   for (int i = 0; i < n; ++i)
@@ -12,4 +12,4 @@ namespace tern::inline TERN_BUILD::nn::detail {
   return order;
 }
 
-}  // namespace tern::nn::detail
+}}}  // namespace tern::nn::detail

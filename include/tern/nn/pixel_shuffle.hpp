@@ -3,7 +3,7 @@
 #include "../ops/pixel_shuffle.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// [.., C r², H, W] to [.., C, H r, W r].
 template <Device D, Element T = float>
@@ -32,4 +32,4 @@ struct ChannelShuffle : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return channel_shuffle(x, groups); }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

@@ -3,7 +3,7 @@
 #include "../ops/pooling.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 
@@ -146,4 +146,4 @@ using LPPool2d = LPPoolNd<2, D, T>;
 template <Device D, Element T = float>
 using LPPool3d = LPPoolNd<3, D, T>;
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

@@ -7,7 +7,7 @@
 #include "../ops/transfer.hpp"
 #include "parameter.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 
@@ -211,7 +211,7 @@ class Rebuild {
   detail::Converted& done_;
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn
 
 #ifndef TERN_COMPILED
 #include "rebuild.ipp"

@@ -2,20 +2,20 @@
 #pragma once
 #include "rebuild.hpp"
 
-namespace tern::inline TERN_BUILD::nn::detail {
+namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Converted::~Converted() {
+TERN_COLD Converted::~Converted() {
   while (shared_) delete std::exchange(shared_, shared_->next);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor* Converted::find(const tern::detail::TensorImpl* from) const {
+TERN_COLD const AnyTensor* Converted::find(const tern::detail::TensorImpl* from) const {
   for (const auto& [known, to] : tensors_)
     if (known == from) return &to;
   return nullptr;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Converted::add(const tern::detail::TensorImpl* from, const AnyTensor& to) {
+TERN_COLD void Converted::add(const tern::detail::TensorImpl* from, const AnyTensor& to) {
   tensors_.emplace_back(from, to);
 }
 
-}  // namespace tern::nn::detail
+}}}  // namespace tern::nn::detail

@@ -7,7 +7,7 @@
 #include "../ops/recurrent.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 enum class Nonlinearity { tanh, relu };
 
@@ -268,7 +268,7 @@ struct LSTMCell : Module<D, T> {
   }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn
 
 #ifndef TERN_COMPILED
 #include "recurrent.ipp"

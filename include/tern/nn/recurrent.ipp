@@ -2,7 +2,7 @@
 #pragma once
 #include "recurrent.hpp"
 
-namespace tern::inline TERN_BUILD::nn::detail {
+namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
 TERN_INLINE std::string recurrent_weight_name(Index i, bool bias, bool projected, bool bidirectional) {
   static constexpr const char* names[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"};
@@ -10,4 +10,4 @@ TERN_INLINE std::string recurrent_weight_name(Index i, bool bias, bool projected
   return tern::detail::text({names[place == 2 && !bias ? 4 : place], "_l", layer / directions, layer % directions ? "_reverse" : ""});
 }
 
-}  // namespace tern::nn::detail
+}}}  // namespace tern::nn::detail

@@ -5,7 +5,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// The memory of an object.
 struct Extent {
@@ -56,7 +56,7 @@ class TERN_API Registered {
 /// Error if a registered object, or a std::vector of them, is a member of the module and not listed.
 TERN_API void check_members(const char* type, const Extent& module, const Extent& base, Lists* lists);
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "registry.ipp"

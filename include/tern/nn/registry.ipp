@@ -2,15 +2,15 @@
 #pragma once
 #include "registry.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Registered::~Registered() {
+TERN_COLD Registered::~Registered() {
   const std::lock_guard lock(mutex());
   (previous_ ? previous_->next_ : first()) = next_;
   if (next_) next_->previous_ = previous_;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const Registered* Registered::find_unlisted(const Extent& module, const Extent& base,
+TERN_COLD const Registered* Registered::find_unlisted(const Extent& module, const Extent& base,
                                                                                      Lists* lists) {
   const std::lock_guard lock(mutex());
   for (const Registered* r = first(); r; r = r->next_)
@@ -21,7 +21,7 @@ namespace tern::inline TERN_BUILD::detail {
 /// True if what lies at these addresses may be the elements of a std::vector: equal parts of [begin, end), with an
 /// object at the same place in each. The vector's memory, up to limit, has room for a whole number of parts. A part of more than
 /// 1 MiB is no element: there `begin` is some number, before a pointer.
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool are_equal_parts(const std::vector<std::uintptr_t>& addresses, std::uintptr_t begin,
+TERN_COLD bool are_equal_parts(const std::vector<std::uintptr_t>& addresses, std::uintptr_t begin,
                                                               std::uintptr_t end, std::uintptr_t limit) {
   for (std::size_t parts = addresses.size(); parts > 0; --parts) {
     const std::uintptr_t part = (end - begin) / parts;
@@ -60,14 +60,14 @@ namespace tern::inline TERN_BUILD::detail {
   return nullptr;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Registered::enter() noexcept {
+TERN_COLD void Registered::enter() noexcept {
   const std::lock_guard lock(mutex());
   next_ = first();
   if (next_) next_->previous_ = this;
   first() = this;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_members(const char* type, const Extent& module, const Extent& base,
+TERN_COLD void check_members(const char* type, const Extent& module, const Extent& base,
                                                             Lists* lists) {
   const auto refuse = [&](const char* what, const void* member) {
     fail(type, {what, " that is a member (at byte ",
@@ -80,4 +80,4 @@ namespace tern::inline TERN_BUILD::detail {
     refuse("a std::vector of layers or parameters", member);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -2,7 +2,7 @@
 #pragma once
 #include "../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// All ranks call its functions alike.
 class Replicas {
@@ -16,4 +16,4 @@ class Replicas {
   virtual void sum(double* x, Index n) = 0;
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

@@ -3,7 +3,7 @@
 #include "../ops/rms_norm.hpp"
 #include "module.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct RMSNormOptions {
   std::optional<double> eps{};  // default: the element type's machine epsilon
@@ -28,4 +28,4 @@ struct RMSNorm : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return rms_norm(x, normalized_shape, weight.wide(), eps); }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

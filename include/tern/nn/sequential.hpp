@@ -2,7 +2,7 @@
 #pragma once
 #include "module_list.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// Applies its modules, first to last. Their names are 0, 1, …
 ///
@@ -86,4 +86,4 @@ struct Rebind<Sequential<D0, T0>, D, T> {
 };
 
 }  // namespace detail
-}  // namespace tern::nn
+}}}  // namespace tern::nn

@@ -5,7 +5,7 @@
 #include "../autograd/backward.hpp"
 #include "members.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 
@@ -42,7 +42,7 @@ TERN_API void requires_grad_(const AnyModule& module, bool on);
 /// Drops the gradients of all parameters.
 TERN_API void zero_grad(const AnyModule& module);
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn
 
 #ifndef TERN_COMPILED
 #include "state_dict.ipp"

@@ -4,9 +4,9 @@
 
 #include "state_dict.hpp"
 
-namespace tern::inline TERN_BUILD::nn::detail {
+namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_listed(const AnyModule& module) {
+TERN_COLD void check_listed(const AnyModule& module) {
   std::vector<const tern::detail::TensorImpl*> parameters;
   StateDict others;  // leaves that require a gradient
   module.each([&](const Member& m) {
@@ -21,7 +21,7 @@ namespace tern::inline TERN_BUILD::nn::detail {
                                        "requires_grad_(false)"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void list_parameters(const AnyModule& module, std::vector<NamedTensor>& list) {
+TERN_COLD void list_parameters(const AnyModule& module, std::vector<NamedTensor>& list) {
   check_listed(module);
   module.each([&](const Member& m) {
     bool is_new = m.grad_ops;
@@ -30,13 +30,13 @@ namespace tern::inline TERN_BUILD::nn::detail {
   });
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_not_mixed(const std::vector<NamedTensor>& list) {
+TERN_COLD void check_not_mixed(const std::vector<NamedTensor>& list) {
   for (const NamedTensor& p : list)
     if (p.tensor.dtype() == DType::float32)
       fail("parameters", {p.name, " is a float of a mixed network: take where() of the whole network's parameters()"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor* find_fitting(const Member& m, const StateDict& dict, std::vector<char>& used) {
+TERN_COLD const AnyTensor* find_fitting(const Member& m, const StateDict& dict, std::vector<char>& used) {
   const AnyTensor* found = nullptr;
   for (std::size_t i = 0; i < dict.size(); ++i) {
     if (dict[i].name != m.path) continue;
@@ -51,11 +51,11 @@ namespace tern::inline TERN_BUILD::nn::detail {
   return found;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void list(std::string& names, const char* heading, const std::string& name) {
+TERN_COLD void list(std::string& names, const char* heading, const std::string& name) {
   names += tern::detail::text({names.empty() ? heading : ", ", name});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_fits(const AnyModule& module, const StateDict& dict, bool strict) {
+TERN_COLD void check_fits(const AnyModule& module, const StateDict& dict, bool strict) {
   check_listed(module);
   std::vector<char> used(dict.size());
   std::string missing, unexpected;
@@ -68,11 +68,11 @@ namespace tern::inline TERN_BUILD::nn::detail {
     fail("load_state_dict", {missing, missing.empty() || unexpected.empty() ? "" : "; ", unexpected});
 }
 
-}  // namespace tern::nn::detail
+}}}  // namespace tern::nn::detail
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict state_dict(const AnyModule& module) {
+TERN_COLD StateDict state_dict(const AnyModule& module) {
   detail::check_listed(module);
   StateDict dict;
   module.each([&](const detail::Member& m) {
@@ -81,7 +81,7 @@ namespace tern::inline TERN_BUILD::nn {
   return dict;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void load_state_dict(const AnyModule& module, const StateDict& dict, bool strict) {
+TERN_COLD void load_state_dict(const AnyModule& module, const StateDict& dict, bool strict) {
   detail::check_fits(module, dict, strict);
   std::vector<char> used(dict.size());
   module.each([&](const detail::Member& m) {
@@ -90,18 +90,18 @@ namespace tern::inline TERN_BUILD::nn {
   });
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void requires_grad_(const AnyModule& module, bool on) {
+TERN_COLD void requires_grad_(const AnyModule& module, bool on) {
   detail::check_listed(module);
   module.each([on](const detail::Member& m) {
     if (m.grad_ops) tern::detail::require_grad(m.tensor.impl(), on, m.grad_ops);
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void zero_grad(const AnyModule& module) {
+TERN_NOINLINE void zero_grad(const AnyModule& module) {
   module.each([](const detail::Member& m) {
     tern::detail::Node* const node = m.type ? nullptr : m.tensor.impl()->node;
     if (node) tern::detail::release(std::exchange(node->gradient, nullptr));
   });
 }
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

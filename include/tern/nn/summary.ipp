@@ -2,9 +2,9 @@
 #pragma once
 #include "summary.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string summary(const AnyModule& module) {
+TERN_COLD std::string summary(const AnyModule& module) {
   struct Line {
     std::size_t path, end;  // the length of the module's path, and the end of its line in the text
     DType type;
@@ -36,4 +36,4 @@ namespace tern::inline TERN_BUILD::nn {
   return out + tern::detail::text({total, " parameters\n"});
 }
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

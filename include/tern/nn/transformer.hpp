@@ -5,7 +5,7 @@
 #include "attention.hpp"
 #include "layer_norm.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 enum class TransformerActivation { relu, gelu };
 
@@ -189,4 +189,4 @@ struct TransformerDecoder : Module<D, T> {
   }
 };
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn

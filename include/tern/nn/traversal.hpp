@@ -4,7 +4,7 @@
 
 #include "state_dict.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// Sets the training or evaluation mode of the module and all modules below it. None of them may be const.
 TERN_API void set_training(const AnyModule& module, bool on);
@@ -72,7 +72,7 @@ void apply(M& network, const F& f) {
   for (const ModuleRef module : detail::inner_first(network)) f(module);
 }
 
-}  // namespace tern::nn
+}}}  // namespace tern::nn
 
 #ifndef TERN_COMPILED
 #include "traversal.ipp"

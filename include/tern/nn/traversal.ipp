@@ -2,9 +2,9 @@
 #pragma once
 #include "traversal.hpp"
 
-namespace tern::inline TERN_BUILD::nn::detail {
+namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<NamedModule> modules_to_depth(const AnyModule& network, int first, int last) {
+TERN_COLD std::vector<NamedModule> modules_to_depth(const AnyModule& network, int first, int last) {
   std::vector<NamedModule> list;
   network.each([&](const Member& m) {
     if (!m.type || m.depth < first || m.depth > last) return;
@@ -16,13 +16,13 @@ namespace tern::inline TERN_BUILD::nn::detail {
   return list;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<ModuleRef> without_names(const std::vector<NamedModule>& named) {
+TERN_COLD std::vector<ModuleRef> without_names(const std::vector<NamedModule>& named) {
   std::vector<ModuleRef> list;
   for (const NamedModule& entry : named) list.push_back(entry.module);
   return list;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<ModuleRef> inner_first(const AnyModule& network) {
+TERN_COLD std::vector<ModuleRef> inner_first(const AnyModule& network) {
   std::vector<ModuleRef> list, open;  // open: the modules that the walk is inside, outermost first
   const auto close = [&](std::size_t depth) {
     for (; open.size() > depth; open.pop_back()) {
@@ -40,4 +40,4 @@ namespace tern::inline TERN_BUILD::nn::detail {
   return list;
 }
 
-}  // namespace tern::nn::detail
+}}}  // namespace tern::nn::detail

@@ -7,7 +7,7 @@
 #include "trigonometric.hpp"
 #include "views.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 inline constexpr auto relu_expression = [](auto x) { return where(x < 0, 0, x); };
@@ -223,4 +223,4 @@ Tensor<D, T> glu(const Tensor<D, T>& x, Index dim = -1, Here here = {}) {
   return mul(narrow(x, dim, 0, size / 2, here), sigmoid(narrow(x, dim, size / 2, size / 2, here), here), here);
 }
 
-}  // namespace tern
+}}  // namespace tern

@@ -4,7 +4,7 @@
 #pragma once
 #include "support/pointwise.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 inline constexpr auto neg_expression = [](auto x) { return -x; };
@@ -215,4 +215,4 @@ TERN_SAME_PLACE(sub)
 TERN_SAME_PLACE(mul)
 TERN_SAME_PLACE(div)
 
-}  // namespace tern
+}}  // namespace tern

@@ -7,7 +7,7 @@
 #include "support/library_attention.hpp"
 #include "support/wide.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 struct AttentionOptions {
   double dropout_p = 0;
@@ -250,4 +250,4 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
     return detail::rounded_once(attend_seeing, query, k, v, mask);
 }
 
-}  // namespace tern
+}}  // namespace tern

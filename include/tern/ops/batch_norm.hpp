@@ -7,7 +7,7 @@
 #include "support/wide.hpp"
 #include "where.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail {
 
 /// Error unless x is [N, C, ...] and each of the given arrays has C elements.
@@ -183,7 +183,7 @@ Tensor<D, T> batch_norm_add_relu(const Tensor<D, T>& x, const std::type_identity
                             true);
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "batch_norm.ipp"

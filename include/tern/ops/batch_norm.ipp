@@ -2,9 +2,9 @@
 #pragma once
 #include "batch_norm.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_channels(const OpName& op, const Array& x, std::initializer_list<const Array*> each) {
+TERN_COLD void check_channels(const OpName& op, const Array& x, std::initializer_list<const Array*> each) {
   if (x.ndim < 2) fail(op, {"an input of shape [N, C, ...] is needed, not ", x.shape_ref()});
   for (const Array* a : each)
     if (a && !(a->shape() == Shape(x.dims[1])))
@@ -12,7 +12,7 @@ namespace tern::inline TERN_BUILD::detail {
                 x.shape_ref(), ", not ", a->shape_ref()});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_statistics(const OpName& op, const Array& x, const Array* residual,
+TERN_COLD void check_statistics(const OpName& op, const Array& x, const Array* residual,
                                                                const Array* running_mean, const Array* running_var, bool training) {
   if (residual && !same_shape(x, *residual))
     fail(op, {"the residual's shape ", residual->shape_ref(), " is not the input's ", x.shape_ref()});
@@ -30,4 +30,4 @@ TERN_INLINE Shape beside_channels(int ndim, Index channels) {
   return shape;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -4,7 +4,7 @@
 #include "exponential.hpp"
 #include "losses.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The options of binary_cross_entropy.
 template <Device D, Floating T>
@@ -102,7 +102,7 @@ Tensor<D, T> binary_cross_entropy_with_logits(
 TERN_SAME_PLACE(binary_cross_entropy)
 TERN_SAME_PLACE(binary_cross_entropy_with_logits)
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "binary_cross_entropy.ipp"

@@ -2,16 +2,16 @@
 #pragma once
 #include "binary_cross_entropy.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE void check_binary_target(const OpName& op, const Array& x, const Array& target) {
+TERN_NOINLINE void check_binary_target(const OpName& op, const Array& x, const Array& target) {
   if (!same_shape(x, target))
     fail(op, {"the target must have the input's shape ", x.shape_ref(), ", not ", target.shape_ref()});
 }
 
-[[gnu::noinline]] TERN_INLINE void check_weight(const OpName& op, const Array& x, const Array& weight) {
+TERN_NOINLINE void check_weight(const OpName& op, const Array& x, const Array& weight) {
   if (!(broadcast_shapes(op, x.shape_ref(), weight.shape_ref()) == x.shape()))
     fail(op, {"a weight of shape ", weight.shape_ref(), " does not broadcast to the input's shape ", x.shape_ref()});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

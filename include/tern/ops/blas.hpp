@@ -6,7 +6,7 @@
 #include "shape.hpp"
 #include "support/wide.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -189,4 +189,4 @@ TERN_SAME_PLACE(inner)
 TERN_SAME_PLACE(kron)
 TERN_SAME_PLACE(cross)
 
-}  // namespace tern
+}}  // namespace tern

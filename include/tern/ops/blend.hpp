@@ -2,7 +2,7 @@
 #pragma once
 #include "arithmetic.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 // Calculated from the nearer end, so that the weights 0 and 1 give the ends exactly.
@@ -85,4 +85,4 @@ const Tensor<D, T>& addcdiv_(const Tensor<D, T>& x, const Tensor<D, T>& a, const
       {"addcdiv_", here}, detail::addcdiv_of(value), [&] { return addcdiv(x, a, b, value, here); }, x, a, b);
 }
 
-}  // namespace tern
+}}  // namespace tern

@@ -2,7 +2,7 @@
 #pragma once
 #include "views.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -98,7 +98,7 @@ Tensor<D, T> stack(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, H
   return stack(std::vector<Tensor<D, T>>(tensors), dim, here);
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "cat.ipp"

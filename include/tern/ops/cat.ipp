@@ -2,7 +2,7 @@
 #pragma once
 #include "cat.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE Array part_of(const Array& whole, int dim, Index start, Index size) {
   Array part = whole;
@@ -13,4 +13,4 @@ TERN_INLINE Array part_of(const Array& whole, int dim, Index start, Index size) 
   return part;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

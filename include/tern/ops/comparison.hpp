@@ -2,7 +2,7 @@
 #pragma once
 #include "copy.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 /// Writes 1 into x where the result of a comparison is true, else 0.
@@ -145,4 +145,4 @@ Tensor<D, bool> isclose(const Tensor<D, T>& a, const Tensor<D, T>& b, double rto
 }
 TERN_SAME_PLACE(isclose)
 
-}  // namespace tern
+}}  // namespace tern

@@ -3,7 +3,7 @@
 #include "convolution.hpp"
 #include "pad.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// Like ConvOptions. stride and padding belong to the convolution whose adjoint this is. That convolution maps several
 /// output sizes to the input's size; output_padding chooses one that is larger by so much.
@@ -73,7 +73,7 @@ TERN_SAME_PLACE(conv_transpose1d)
 TERN_SAME_PLACE(conv_transpose2d)
 TERN_SAME_PLACE(conv_transpose3d)
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "conv_transpose.ipp"

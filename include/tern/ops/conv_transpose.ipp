@@ -2,9 +2,9 @@
 #pragma once
 #include "conv_transpose.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape plan_conv_transpose(const OpName& op, int dims, const Array& x, const Array& weight,
+TERN_COLD Shape plan_conv_transpose(const OpName& op, int dims, const Array& x, const Array& weight,
                                                                    const Array* bias, const ConvTransposeOptions& options,
                                                                    backend::ConvParams& c) {
   c.dims = dims, c.groups = options.groups;
@@ -34,7 +34,7 @@ namespace tern::inline TERN_BUILD::detail {
   return y;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Dims transpose_padding(const Dims& output_padding, const backend::ConvParams& c) {
+TERN_COLD Dims transpose_padding(const Dims& output_padding, const backend::ConvParams& c) {
   Dims zeros;
   for (int i = c.dims; i-- > 0;) {  // pad takes the last dimension first
     zeros.push_back(0);
@@ -43,4 +43,4 @@ namespace tern::inline TERN_BUILD::detail {
   return zeros;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

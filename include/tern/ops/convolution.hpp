@@ -12,7 +12,7 @@
 #include "copy.hpp"
 #include "reduce.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// Zeros on both sides of each dimension: a number, "valid" for none, or "same" for as many as keep the sizes with
 /// stride 1.
@@ -241,7 +241,7 @@ TERN_SAME_PLACE(conv2d_relu)
 TERN_SAME_PLACE(conv2d_add_relu)
 TERN_SAME_PLACE(conv3d)
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "convolution.ipp"

@@ -2,18 +2,18 @@
 #pragma once
 #include "convolution.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE ConvPadding::ConvPadding(const char* name) : same(std::strcmp(name, "same") == 0) {
+TERN_COLD ConvPadding::ConvPadding(const char* name) : same(std::strcmp(name, "same") == 0) {
   if (!same && std::strcmp(name, "valid") != 0)
     fail("padding", {"\"same\" or \"valid\" is needed, not \"", name, "\""});
 }
 
-}  // namespace tern
+}}  // namespace tern
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void each_dim(const OpName& op, const char* what, const Dims& given, Index least, int n, Index* out) {
+TERN_COLD void each_dim(const OpName& op, const char* what, const Dims& given, Index least, int n, Index* out) {
   if (given.n != 1 && given.n != n) fail(op, {what, " ", given, " does not name ", Index(n), " dimensions"});
   for (int i = 0; i < n; ++i) {
     out[i] = given[given.n == 1 ? 0 : i];
@@ -22,13 +22,13 @@ namespace tern::inline TERN_BUILD::detail {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_operands(const OpName& op, int dims, const Array& x, const Array& weight) {
+TERN_COLD void check_operands(const OpName& op, int dims, const Array& x, const Array& weight) {
   if (weight.ndim != dims + 2 || x.ndim != dims + 2)
     fail(op, {"an input of ", Index(dims + 2), " dimensions (", Index(dims + 1), " without a batch) and a weight of ",
               Index(dims + 2), " are needed, not ", x.shape_ref(), " and ", weight.shape_ref()});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape plan_convolution(const OpName& op, int dims, const Array& x, const Array& weight,
+TERN_COLD Shape plan_convolution(const OpName& op, int dims, const Array& x, const Array& weight,
                                                                 const Array* bias, const ConvOptions& options, backend::ConvParams& c) {
   c.dims = dims, c.groups = options.groups;
   check_operands(op, dims, x, weight);
@@ -57,7 +57,7 @@ namespace tern::inline TERN_BUILD::detail {
   return y;
 }
 
-[[gnu::noinline]] TERN_INLINE void count_convolution(const backend::ConvParams& c, const Array& x, const Array& weight, const Array& y) {
+TERN_NOINLINE void count_convolution(const backend::ConvParams& c, const Array& x, const Array& weight, const Array& y) {
   double products = double(x.dims[0]) * double(weight.dims[0]) * double(weight.dims[1]);
   for (int i = 0; i < c.dims; ++i) {
     Index inside = 0;  // pairs of an output position and a tap inside the input
@@ -72,4 +72,4 @@ namespace tern::inline TERN_BUILD::detail {
   count_work({Effort::convolution, 1, 2 * products, bytes(x) + bytes(weight) + bytes(y)});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

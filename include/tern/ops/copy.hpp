@@ -2,7 +2,7 @@
 #pragma once
 #include "arithmetic.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -113,7 +113,7 @@ Tensor<D, U> to_type(const Tensor<D, T>& x, detail::Type<U> type, Here here = {}
   }
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "copy.ipp"

@@ -2,14 +2,14 @@
 #pragma once
 #include "copy.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE TensorImpl* contiguous(const OpName& op, TensorImpl* x, const DeviceOps& device) {
+TERN_NOINLINE TensorImpl* contiguous(const OpName& op, TensorImpl* x, const DeviceOps& device) {
   if (x->contiguous) return Unchanged()(x);
   return recorded(op, copied(device, x), x, Unchanged());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const DeviceOps& device) {
+TERN_COLD TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const DeviceOps& device) {
   if (x->ndim < 3) fail(op, {"channels_last needs at least 3 dimensions, not ", x->shape_ref()});
   Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
   set_channels_last_strides(*y.impl);
@@ -17,14 +17,14 @@ namespace tern::inline TERN_BUILD::detail {
   return recorded(op, y.take(), x, Unchanged());
 }
 
-[[gnu::noinline]] TERN_INLINE TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device) {
+TERN_NOINLINE TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device) {
   const Array* const in[] = {x};
   Owned y(new_output(op, x->dtype, in, 1, device.allocate));
   device.copy(*y.impl, *x);
   return recorded(op, y.take(), x, Unchanged());
 }
 
-[[gnu::noinline]] TERN_INLINE void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device,
+TERN_NOINLINE void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device,
                                              const GradOps* ops) {
   check_writable(op, target);
   const Shape to = target->shape();
@@ -37,4 +37,4 @@ namespace tern::inline TERN_BUILD::detail {
   assign(op, target, values.impl, device, ops);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

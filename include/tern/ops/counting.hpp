@@ -2,7 +2,7 @@
 #pragma once
 #include "take.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// What unique gives besides the elements. With dim, it takes the positions of that dimension as elements.
 struct UniqueOptions {
@@ -155,4 +155,4 @@ Tensor<D, bool> isin(detail::number_t<T> element, const Tensor<D, T>& test_eleme
 
 TERN_SAME_PLACE(isin)
 
-}  // namespace tern
+}}  // namespace tern

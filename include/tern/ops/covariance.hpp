@@ -4,7 +4,7 @@
 #include "statistics.hpp"
 #include "where.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The covariances of the rows of x, each of which is a variable with n observations: the sums of products of deviations
 /// from the means, divided by n - correction. Of a vector the variance.
@@ -30,4 +30,4 @@ Tensor<D, T> corrcoef(const Tensor<D, T>& x, Here here = {}) {
   return clamp(div(div(c, unsqueeze(deviation, 1, here), here), unsqueeze(deviation, 0, here), here), -1, 1, here);
 }
 
-}  // namespace tern
+}}  // namespace tern

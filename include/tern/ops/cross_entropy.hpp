@@ -3,7 +3,7 @@
 #include "../backend/cross_entropy.hpp"
 #include "softmax.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The options of nll_loss.
 template <Device D, Floating T>
@@ -158,7 +158,7 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
 TERN_SAME_PLACE(nll_loss)
 TERN_SAME_PLACE(cross_entropy)
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "cross_entropy.ipp"

@@ -9,7 +9,7 @@
 #include "transfer.hpp"
 #include "where.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The options of ctc_loss.
 struct CtcLossOptions {
@@ -145,7 +145,7 @@ Tensor<D, T> ctc_loss(const Tensor<D, T>& log_probs, const Tensor<D, Index>& tar
 
 TERN_SAME_PLACE(ctc_loss)
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "ctc_loss.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "ctc_loss.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE CtcBatch ctc_batch(const Array& log_probs, const Array& targets,
+TERN_NOINLINE CtcBatch ctc_batch(const Array& log_probs, const Array& targets,
                                                  const Tensor<Cpu, Index>& input_lengths,
                                                  const Tensor<Cpu, Index>& target_lengths, Index blank) {
   const char* const op = "ctc_loss";
@@ -44,4 +44,4 @@ namespace tern::inline TERN_BUILD::detail {
   return {steps, samples, states, places, last_step, last_state};
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -7,7 +7,7 @@
 #include "support/wide.hpp"
 #include "where.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -164,4 +164,4 @@ Tensor<D, T> diff(const Tensor<D, T>& x, Index n = 1, Index dim = -1, const Tens
   return y;
 }
 
-}  // namespace tern
+}}  // namespace tern

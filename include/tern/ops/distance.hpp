@@ -6,7 +6,7 @@
 #include "statistics.hpp"
 #include "where.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace linalg {
 
@@ -136,4 +136,4 @@ TERN_SAME_PLACE(cdist)
 TERN_SAME_PLACE(pairwise_distance)
 TERN_SAME_PLACE(cosine_similarity)
 
-}  // namespace tern
+}}  // namespace tern

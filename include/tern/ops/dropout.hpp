@@ -7,7 +7,7 @@
 #include "support/pointwise.hpp"
 #include "random.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -105,7 +105,7 @@ Tensor<D, T> feature_alpha_dropout(const Tensor<D, T>& x, double p = 0.5, bool t
   return detail::alpha_dropout({"feature_alpha_dropout", here}, x, p, detail::channels_shape(x.impl()->shape_ref(), 0));
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "dropout.ipp"

@@ -2,23 +2,23 @@
 #pragma once
 #include "dropout.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_probability(const OpName& op, double p) {
+TERN_COLD void check_probability(const OpName& op, double p) {
   if (!(p >= 0 && p <= 1)) fail(op, {"the probability must be in [0, 1], not ", p});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_dropout(const OpName& op, const Array* x, double p, int least_dims) {
+TERN_COLD void check_dropout(const OpName& op, const Array* x, double p, int least_dims) {
   if (!x) fail(op, {"a tensor is undefined"});
   check_probability(op, p);
   if (x->ndim < least_dims)
     fail(op, {"an input of at least ", least_dims, " dimensions is needed, not ", x->shape_ref()});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape channels_shape(ShapeRef x, int single) {
+TERN_COLD Shape channels_shape(ShapeRef x, int single) {
   Shape shape(x.d, x.n);
   for (int i = x.n == single ? 1 : 2; i < x.n; ++i) shape[i] = 1;
   return shape;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

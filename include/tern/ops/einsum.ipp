@@ -4,9 +4,9 @@
 
 #include "einsum.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::cold]] TERN_INLINE EinsumEquation::EinsumEquation(const std::string& equation) {
+TERN_COLD EinsumEquation::EinsumEquation(const std::string& equation) {
   for (std::size_t i = 0; i < equation.size(); ++i) {
     std::string& part = has_output ? output : inputs.back();
     const char c = equation[i];
@@ -27,7 +27,7 @@ namespace tern::inline TERN_BUILD::detail {
   }
 }
 
-[[gnu::cold]] TERN_INLINE std::string spread_ellipsis(const std::string& subscript, int dims) {
+TERN_COLD std::string spread_ellipsis(const std::string& subscript, int dims) {
   std::string out;
   const int others = int(subscript.size()) - has_label(subscript, '.'), left = dims - others;
   if (left < 0 || (left > 0 && !has_label(subscript, '.')))
@@ -62,4 +62,4 @@ TERN_INLINE std::string output_labels(const EinsumEquation& subscripts, const st
   return output;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -7,7 +7,7 @@
 #include "transfer.hpp"
 #include "where.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -153,7 +153,7 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   return embedding_bag(x, weight, Tensor<D, Index>(), options, Tensor<D, T>(), here);
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "embedding.ipp"

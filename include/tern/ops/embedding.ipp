@@ -2,16 +2,16 @@
 #pragma once
 #include "embedding.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE Index padding_row(const OpName& op, std::optional<Index> padding_idx, Index rows) {
+TERN_NOINLINE Index padding_row(const OpName& op, std::optional<Index> padding_idx, Index rows) {
   if (!padding_idx) return backend::no_row;
   const Index row = *padding_idx < 0 ? *padding_idx + rows : *padding_idx;
   if (row < 0 || row >= rows) fail(op, {"padding_idx ", *padding_idx, " is not one of ", rows, " rows"});
   return row;
 }
 
-[[gnu::noinline]] TERN_INLINE Tensor<Cpu, Index> bag_starts(const Shape& x, const Tensor<Cpu, Index>& offsets, bool include_last) {
+TERN_NOINLINE Tensor<Cpu, Index> bag_starts(const Shape& x, const Tensor<Cpu, Index>& offsets, bool include_last) {
   if (x.n == 2) {
     if (offsets.defined()) fail("embedding_bag", {"a matrix of bags takes no offsets"});
     const Tensor<Cpu, Index> starts = empty<Cpu, Index>(x[0] + 1);
@@ -33,4 +33,4 @@ namespace tern::inline TERN_BUILD::detail {
   return starts;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

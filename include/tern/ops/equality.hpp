@@ -2,7 +2,7 @@
 #pragma once
 #include "reduce.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// True if a and b have one shape and equal elements. NaN equals nothing.
 template <Device D, Element T>
@@ -22,4 +22,4 @@ bool allclose(const Tensor<D, T>& a, const Tensor<D, T>& b, double rtol = 1e-5, 
 TERN_SAME_PLACE(equal)
 TERN_SAME_PLACE(allclose)
 
-}  // namespace tern
+}}  // namespace tern

@@ -3,7 +3,7 @@
 #include "comparison.hpp"
 #include "where.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// e^x.
 TERN_UNARY_BY_HAND(exp, exp(x), y, g * y)
@@ -72,4 +72,4 @@ const Tensor<D, T>& xlogy_(const Tensor<D, T>& x, const Tensor<D, T>& y, Here he
 TERN_SAME_PLACE(xlogy)
 TERN_SAME_PLACE(xlogy_)
 
-}  // namespace tern
+}}  // namespace tern

@@ -5,7 +5,7 @@
 #include "support/wide.hpp"
 #include "where.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -155,7 +155,7 @@ Tensor<D, Index> argmin(const Tensor<D, T>& x, Here here = {}) {
   return detail::arg_extreme({"argmin", here}, false, x);
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "extrema.ipp"

@@ -2,11 +2,11 @@
 #pragma once
 #include "extrema.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE void check_not_empty(const OpName& op, ShapeRef shape, unsigned mask) {
+TERN_NOINLINE void check_not_empty(const OpName& op, ShapeRef shape, unsigned mask) {
   for (int i = 0; i < shape.n; ++i)
     if (mask >> i & 1 && shape.d[i] == 0) fail(op, {"dimension ", i, " of ", shape, " is empty"});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

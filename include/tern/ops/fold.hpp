@@ -3,7 +3,7 @@
 #include "pad.hpp"
 #include "shape.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The parameters of a sliding window: {vertical, horizontal}, or one number for both.
 struct UnfoldOptions {
@@ -86,7 +86,7 @@ Tensor<D, T> fold(const Tensor<D, T>& x, const detail::Shape& output_size, const
   return pad(y, off, PadMode::constant, 0, here);
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "fold.ipp"

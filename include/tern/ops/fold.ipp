@@ -2,9 +2,9 @@
 #pragma once
 #include "fold.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Windows windows_over(const OpName& op, const Index* image, const Shape& kernel,
+TERN_COLD Windows windows_over(const OpName& op, const Index* image, const Shape& kernel,
                                                               const UnfoldOptions& o) {
   Windows w;
   for (const Shape* s : {&kernel, &o.dilation, &o.padding, &o.stride})
@@ -22,4 +22,4 @@ namespace tern::inline TERN_BUILD::detail {
   return w;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

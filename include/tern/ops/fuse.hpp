@@ -4,7 +4,7 @@
 #include "support/pointwise.hpp"
 #include "reduce.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail {
 
 template <class A>
@@ -206,4 +206,4 @@ detail::Fused<F> fuse(F expression, Here here = {}) {
   return {std::move(expression), here};
 }
 
-}  // namespace tern
+}}  // namespace tern

@@ -5,7 +5,7 @@
 #include "copy.hpp"
 #include "views.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// Elements of a tensor, and their positions along a dimension.
 template <class D, class T>
@@ -242,7 +242,7 @@ ValuesAndIndices<D, T> picked(const Tensor<D, T>& x, int dim, const Tensor<D, In
 
 }  // namespace detail
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "gather.ipp"

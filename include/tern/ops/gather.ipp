@@ -2,9 +2,9 @@
 #pragma once
 #include "gather.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE void check_gather(const OpName& op, const Array& x, int dim, const Array& index, bool along_dim) {
+TERN_NOINLINE void check_gather(const OpName& op, const Array& x, int dim, const Array& index, bool along_dim) {
   bool fits = index.ndim == x.ndim || (index.ndim <= 1 && x.ndim <= 1);
   for (int i = 0; fits && i < index.ndim && i < x.ndim; ++i)
     fits = (i == dim && !along_dim) || index.dims[i] <= x.dims[i];
@@ -12,4 +12,4 @@ namespace tern::inline TERN_BUILD::detail {
     fail(op, {"index of shape ", index.shape(), " does not fit a tensor of shape ", x.shape()});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -8,7 +8,7 @@
 #include "support/wide.hpp"
 #include "where.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// How many pixels beside a position count: its 4 neighbours, the nearest one, or 16 (Keys' cubic with a = -3/4).
 enum class GridSampleMode : unsigned char { bilinear, nearest, bicubic };
@@ -153,7 +153,7 @@ Tensor<D, T> affine_grid(const Tensor<D, T>& theta, const detail::Shape& size, b
   return view(matmul(base, transpose(theta, 1, 2, here), here), {size[0], height, width, 2}, here);
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "grid_sample.ipp"

@@ -2,12 +2,12 @@
 #pragma once
 #include "grid_sample.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_grid_sample(const OpName& op, const Array& x, const Array& grid) {
+TERN_COLD void check_grid_sample(const OpName& op, const Array& x, const Array& grid) {
   if (x.ndim != 4 || grid.ndim != 4 || grid.dims[3] != 2 || grid.dims[0] != x.dims[0])
     fail(op, {"images [N, C, H, W] and positions [N, h, w, 2] are needed, not ", x.shape(), " and ", grid.shape()});
   if (x.dims[2] == 0 || x.dims[3] == 0) fail(op, {"there are no pixels in images of ", x.shape()});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -6,7 +6,7 @@
 #include "statistics.hpp"
 #include "support/wide.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -111,4 +111,4 @@ Tensor<D, T> instance_norm(const Tensor<D, T>& x,
   return detail::group_norm(op, x, x.size(1), w, b, eps);
 }
 
-}  // namespace tern
+}}  // namespace tern

@@ -11,7 +11,7 @@
 #include "comparison.hpp"
 #include "views.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 /// One entry of an index.
@@ -500,4 +500,4 @@ Tensor<D, T> masked_select(const Tensor<D, T>& x, const Tensor<D, bool>& mask, H
   return index(expand(x, shape, here), {expand(mask, shape, here)}, here);
 }
 
-}  // namespace tern
+}}  // namespace tern

@@ -8,7 +8,7 @@
 #include "rounding.hpp"
 #include "support/pointwise.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 enum class InterpolateMode : unsigned char { nearest, nearest_exact, linear, bilinear, trilinear, bicubic, area };
 
@@ -137,7 +137,7 @@ Tensor<D, T> interpolate(const Tensor<D, T>& x, const InterpolateOptions& option
   return detail::in_order_of(x, y, here);
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "interpolate.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "interpolate.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_interpolate(const Array& x, const InterpolateOptions& o, Resampling* each) {
+TERN_COLD void check_interpolate(const Array& x, const InterpolateOptions& o, Resampling* each) {
   using enum InterpolateMode;
   const int dims = x.ndim - 2;
   if (dims < 1 || dims > 3) fail("interpolate", {"1 to 3 dimensions after [N, C] are needed, not ", x.shape()});
@@ -29,4 +29,4 @@ namespace tern::inline TERN_BUILD::detail {
   }
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -5,7 +5,7 @@
 #include "softmax.hpp"
 #include "support/wide.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -72,7 +72,7 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const detail::Shape& normalized_s
   return y;
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "layer_norm.ipp"

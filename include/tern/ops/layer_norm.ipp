@@ -2,9 +2,9 @@
 #pragma once
 #include "layer_norm.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE void check_normalized(const OpName& op, const Array& x, const Shape& normalized,
+TERN_NOINLINE void check_normalized(const OpName& op, const Array& x, const Shape& normalized,
                                                   std::initializer_list<const Array*> given) {
   bool fits = normalized.n > 0 && normalized.n <= x.ndim;
   for (int i = 0; i < normalized.n && fits; ++i) fits = x.dims[x.ndim - normalized.n + i] == normalized[i];
@@ -13,4 +13,4 @@ namespace tern::inline TERN_BUILD::detail {
     if (a && !(a->shape() == normalized)) fail(op, {"weight and bias must be of shape ", normalized, ", not ", a->shape_ref()});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -4,7 +4,7 @@
 #pragma once
 #include "ops.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 #define TERN_TRAINERS_OPS(D, instance)                                                            \
   TERN_TRAINERS_UNARY(D, instance, exp) TERN_TRAINERS_UNARY(D, instance, log)                     \
@@ -264,4 +264,4 @@ TERN_INSTANCE(Tensor<Cpu> interpolate(const Tensor<Cpu>&, const InterpolateOptio
 
 #endif
 
-}  // namespace tern
+}}  // namespace tern

@@ -4,7 +4,7 @@
 #include "pooling.hpp"
 #include "shape.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// x / (k + alpha a)^beta. a is the average of x^2 over `size` neighbouring channels of x, [N, C, ...], the first of
 /// them size / 2 before the channel. Channels before the first and after the last count as zeros.
@@ -29,4 +29,4 @@ Tensor<D, T> local_response_norm(const Tensor<D, T>& x, Index size, double alpha
   return detail::rounded_once(normal, x);
 }
 
-}  // namespace tern
+}}  // namespace tern

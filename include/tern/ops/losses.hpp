@@ -5,7 +5,7 @@
 #include "rounding.hpp"
 #include "where.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The options of mse_loss and l1_loss.
 struct LossOptions {
@@ -96,7 +96,7 @@ TERN_SAME_PLACE(l1_loss)
 TERN_SAME_PLACE(huber_loss)
 TERN_SAME_PLACE(smooth_l1_loss)
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "losses.ipp"

@@ -2,12 +2,12 @@
 #pragma once
 #include "losses.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE Index loss_count(const OpName& op, Reduction reduction, const Array& x, const Array& target) {
+TERN_NOINLINE Index loss_count(const OpName& op, Reduction reduction, const Array& x, const Array& target) {
   if (!same_shape(x, target))
     fail(op, {"input ", x.shape(), " and target ", target.shape(), " must have the same shape; view or expand one of them"});
   return reduction == Reduction::mean ? x.numel : 1;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

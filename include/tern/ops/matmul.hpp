@@ -5,7 +5,7 @@
 #include "../device/events.hpp"
 #include "views.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -162,7 +162,7 @@ TERN_SAME_PLACE(mv)
 TERN_SAME_PLACE(dot)
 TERN_SAME_PLACE(linear)
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "matmul.ipp"

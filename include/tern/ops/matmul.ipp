@@ -2,7 +2,7 @@
 #pragma once
 #include "matmul.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE TensorImpl* transposed(const TensorImpl* a) {
   TensorImpl* const p = new_detached(a);
@@ -12,7 +12,7 @@ TERN_INLINE TensorImpl* transposed(const TensorImpl* a) {
   return p;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* broadcast_matrices(TensorImpl* x, const Shape& batch, const DeviceOps& device) {
+TERN_COLD TensorImpl* broadcast_matrices(TensorImpl* x, const Shape& batch, const DeviceOps& device) {
   const NoGradGuard off;
   Shape shape = batch;
   shape.push_back(x->dims[x->ndim - 2]);
@@ -22,12 +22,12 @@ TERN_INLINE TensorImpl* transposed(const TensorImpl* a) {
   return backend::one_batch_stride(*whole.impl, stride) ? whole.take() : copied(device, whole.impl);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_dims(const OpName& op, const Array& a, int a_dims, const Array& b, int b_dims) {
+TERN_COLD void check_dims(const OpName& op, const Array& a, int a_dims, const Array& b, int b_dims) {
   if (a.ndim != a_dims || b.ndim != b_dims)
     fail(op, {Index(a_dims), "-d and ", Index(b_dims), "-d tensors are needed, not ", a.shape(), " and ", b.shape()});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_linear(const OpName& op, const Array& x, const Array& weight, const Array* bias) {
+TERN_COLD void check_linear(const OpName& op, const Array& x, const Array& weight, const Array* bias) {
   const int n = weight.ndim;
   if (n < 1 || n > 2 || x.ndim == 0 || x.dims[x.ndim - 1] != weight.dims[n - 1])
     fail(op, {"input ", x.shape(), " does not fit weight ", weight.shape()});
@@ -35,4 +35,4 @@ TERN_INLINE TensorImpl* transposed(const TensorImpl* a) {
     fail(op, {"bias ", bias->shape(), " does not fit weight ", weight.shape()});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

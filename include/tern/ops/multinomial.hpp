@@ -6,7 +6,7 @@
 #include "softmax.hpp"
 #include "sort.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// num_samples positions from each row of weights, p [n] or [m, n]. A position is drawn with a probability proportional
 /// to its weight; without replacement each is drawn once at most. A weight of 0 is never drawn. The host waits for the
@@ -57,4 +57,4 @@ Tensor<D, T> gumbel_softmax(const Tensor<D, T>& logits, double tau = 1, bool har
   return chosen;
 }
 
-}  // namespace tern
+}}  // namespace tern

@@ -5,7 +5,7 @@
 #include "reduce.hpp"
 #include "support/wide.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The sum over dim of the elements that are not NaN. Integers and bool are summed as int64.
 template <Device D, Element T>
@@ -59,4 +59,4 @@ const Tensor<D, T>& nan_to_num_(const Tensor<D, T>& x, double nan = 0, std::opti
   else return detail::check_writable(op, x.checked(op)), x;
 }
 
-}  // namespace tern
+}}  // namespace tern

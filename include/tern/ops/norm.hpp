@@ -6,7 +6,7 @@
 #include "power.hpp"
 #include "rounding.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -53,4 +53,4 @@ Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, detail::Dims dim = {}, bo
   return y;
 }
 
-}  // namespace tern
+}}  // namespace tern

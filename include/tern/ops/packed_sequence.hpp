@@ -9,7 +9,7 @@
 #include "sort.hpp"
 #include "views.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// Sequences, the longest first, step by step: step t is the batch_sizes[t] rows of data behind those of the steps before it, and
 /// batch_sizes never grow.
@@ -176,7 +176,7 @@ PackedSequence<D, T> pack_sequence(std::initializer_list<Tensor<D, T>> sequences
   return pack_sequence(std::vector<Tensor<D, T>>(sequences), enforce_sorted, here);
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "packed_sequence.ipp"

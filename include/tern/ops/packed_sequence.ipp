@@ -5,7 +5,7 @@
 
 #include "packed_sequence.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE std::vector<Index> longest_first(const std::vector<Index>& lengths) {
   std::vector<Index> order(lengths.size());
@@ -60,4 +60,4 @@ TERN_INLINE std::vector<Index> inverse(const std::vector<Index>& places) {
   return where;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

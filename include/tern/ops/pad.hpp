@@ -6,7 +6,7 @@
 #include "rounding.hpp"
 #include "where.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The content of a border: one value; the elements mirrored at the edge, without the edge element; the edge element;
 /// the elements of the opposite side.
@@ -83,7 +83,7 @@ Tensor<D, T> pad(const Tensor<D, T>& x, const detail::Shape& padding, PadMode mo
   return detail::in_order_of(x, y, here);
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "pad.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "pad.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape padded_shape(const Array& x, const Shape& padding, PadMode mode) {
+TERN_COLD Shape padded_shape(const Array& x, const Shape& padding, PadMode mode) {
   if (padding.n % 2 != 0 || padding.n > 2 * x.ndim)
     fail("pad", {"two sizes for each of at most ", Index(x.ndim), " dimensions are needed, not ", padding});
   Shape to = x.shape();
@@ -21,10 +21,10 @@ namespace tern::inline TERN_BUILD::detail {
   return to;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_border(PadMode mode, Index n, Index left, Index right) {
+TERN_COLD void check_border(PadMode mode, Index n, Index left, Index right) {
   const Index most = mode == PadMode::reflect ? n - 1 : mode == PadMode::circular ? n : left > right ? left : right;
   if (n == 0 || left > most || right > most)
     fail("pad", {"a border of ", left > right ? left : right, " cannot be made of a dimension of size ", n});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -4,7 +4,7 @@
 #pragma once
 #include "shape.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// [.., C r², H, W] as [.., C, H r, W r]: the channels c r² + i r + j are the pixels (h r + i, w r + j) of channel c.
 template <Device D, Element T>
@@ -50,4 +50,4 @@ Tensor<D, T> channel_shuffle(const Tensor<D, T>& x, Index groups, Here here = {}
   return detail::in_order_of(x, reshape(transpose(parts, 1, 2, here), x.shape(), here), here);
 }
 
-}  // namespace tern
+}}  // namespace tern

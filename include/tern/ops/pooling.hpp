@@ -11,7 +11,7 @@
 #include "sort.hpp"
 #include "support/wide.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 struct MaxPoolOptions {
   detail::Dims stride{}, padding = 0, dilation = 1;
@@ -222,7 +222,7 @@ TERN_POOLING(2)
 TERN_POOLING(3)
 #undef TERN_POOLING
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "pooling.ipp"

@@ -4,7 +4,7 @@
 
 #include "exponential.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 TERN_UNARY_BY_HAND(sqrt, sqrt(x), y, g / (2 * y))
 /// 1 / sqrt(x).
@@ -112,4 +112,4 @@ TERN_SAME_PLACE(pow)
 TERN_SAME_PLACE(pow_)
 TERN_SAME_PLACE(float_power)
 
-}  // namespace tern
+}}  // namespace tern

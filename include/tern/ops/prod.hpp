@@ -3,7 +3,7 @@
 #include "cat.hpp"
 #include "reduce.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -52,4 +52,4 @@ Tensor<D, detail::sum_t<T>> prod(const Tensor<D, T>& x, detail::Dims dim = {}, b
   return y;
 }
 
-}  // namespace tern
+}}  // namespace tern

@@ -6,7 +6,7 @@
 #include "shape.hpp"
 #include "sort.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The median element along dim, and its position. Of two elements in the middle, it is the smaller. If there is a NaN,
 /// the first NaN counts. Error on an empty dimension.
@@ -99,4 +99,4 @@ Tensor<D, T> quantile(const Tensor<D, T>& x, double q, std::optional<Index> dim 
 }
 TERN_SAME_PLACE(quantile)
 
-}  // namespace tern
+}}  // namespace tern

@@ -6,7 +6,7 @@
 #include "support/probability.hpp"
 #include "transfer.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// Uniform in [low, high).
 template <Device D, Element T = float>
@@ -169,7 +169,7 @@ Tensor<D, T> randint_like(const Tensor<D, T>& x, Index low, Index high, Here her
   return randint<D, T>(low, high, x.shape(), x.device());
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "random.ipp"

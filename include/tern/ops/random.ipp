@@ -2,13 +2,13 @@
 #pragma once
 #include "random.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE void check_deviation(OpName op, double std) {
+TERN_NOINLINE void check_deviation(OpName op, double std) {
   if (!(std >= 0)) fail(op, {"the standard deviation must not be negative: ", std});
 }
 
-[[gnu::noinline]] TERN_INLINE Tensor<Cpu, Index> random_permutation(Index n) {
+TERN_NOINLINE Tensor<Cpu, Index> random_permutation(Index n) {
   if (n < 0) fail("randperm", {"n must not be negative: ", n});
   Tensor<Cpu, Index> x = empty<Cpu, Index>(n);
   Index* const p = x.data();
@@ -23,4 +23,4 @@ namespace tern::inline TERN_BUILD::detail {
   return x;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

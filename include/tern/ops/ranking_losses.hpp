@@ -4,7 +4,7 @@
 #include "gather.hpp"
 #include "losses.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 struct MarginLossOptions {
   double margin = 0;
@@ -227,7 +227,7 @@ TERN_SAME_PLACE(cosine_embedding_loss)
 TERN_SAME_PLACE(gaussian_nll_loss)
 TERN_SAME_PLACE(poisson_nll_loss)
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "ranking_losses.ipp"

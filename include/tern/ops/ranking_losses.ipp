@@ -2,10 +2,10 @@
 #pragma once
 #include "ranking_losses.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE void check_same_dims(const OpName& op, const Array& a, const Array& b) {
+TERN_NOINLINE void check_same_dims(const OpName& op, const Array& a, const Array& b) {
   if (a.ndim != b.ndim) fail(op, {"tensors with the same number of dimensions are needed: ", a.shape(), " and ", b.shape()});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

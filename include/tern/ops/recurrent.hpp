@@ -8,7 +8,7 @@
 #include "dropout.hpp"
 #include "support/recurrent_layer.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The options of torch.lstm, torch.gru and torch.rnn_tanh.
 struct RecurrentOptions {
@@ -217,7 +217,7 @@ TERN_RECURRENT_CELL(rnn_relu)
 TERN_RECURRENT_CELL(gru)
 #undef TERN_RECURRENT_CELL
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "recurrent.ipp"

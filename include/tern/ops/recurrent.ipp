@@ -2,7 +2,7 @@
 #pragma once
 #include "recurrent.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 static bool same_sizes(ShapeRef a, ShapeRef b) { return a.n == b.n && std::equal(a.d, a.d + a.n, b.d); }
 
@@ -33,4 +33,4 @@ TERN_INLINE void check_recurrent_weights(const OpName& op, RecurrentKind kind, I
   check("w_hr", w_hr, {state, hidden});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -6,7 +6,7 @@
 #include "../tensor/transfer.hpp"
 #include "views.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -150,7 +150,7 @@ T Tensor<D, T>::item([[maybe_unused]] Here here) const {
   }
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "reduce.ipp"

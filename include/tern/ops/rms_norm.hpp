@@ -6,7 +6,7 @@
 #include "layer_norm.hpp"
 #include "support/wide.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// x / sqrt(mean of x^2 + eps) · weight, over the last dimensions of x, whose shape is normalized_shape. The weight has
 /// that shape; undefined it is ones. That of a 16-bit x may be of x's type or floats. eps is T's machine epsilon by default.
@@ -27,4 +27,4 @@ Tensor<D, T> rms_norm(const Tensor<D, T>& x, const detail::Shape& normalized_sha
   return detail::rounded_once(normal, x, w);
 }
 
-}  // namespace tern
+}}  // namespace tern

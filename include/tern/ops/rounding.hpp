@@ -7,7 +7,7 @@
 #include "reduce.hpp"
 #include "support/pointwise.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 inline constexpr auto abs_expression = [](auto x) { return abs(x); };
@@ -214,4 +214,4 @@ TERN_DIVISION_IN_PLACE(remainder)
 TERN_DIVISION_IN_PLACE(floor_divide)
 #undef TERN_DIVISION_IN_PLACE
 
-}  // namespace tern
+}}  // namespace tern

@@ -2,7 +2,7 @@
 #pragma once
 #include "take.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail {
 
 /// g, whose derivative is refused if a position has several zeros among its factors: it would need the products without two of them.
@@ -99,4 +99,4 @@ const Tensor<D, T>& scatter_reduce_(const Tensor<D, T>& x, Index dim, const std:
   return detail::assign({"scatter_reduce_", here}, x, scatter_reduce(x, dim, index, source, reduce, include_self, here));
 }
 
-}  // namespace tern
+}}  // namespace tern

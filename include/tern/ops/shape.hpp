@@ -5,7 +5,7 @@
 #include "cat.hpp"
 #include "gather.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// x expanded to a shape, as expand does.
 template <Device D, Element T>
@@ -235,7 +235,7 @@ Tensor<D, T> vstack(std::initializer_list<Tensor<D, T>> tensors, Here here = {})
   return vstack(std::vector<Tensor<D, T>>(tensors), here);
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "shape.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "shape.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE TensorImpl* diagonal_view(const OpName& op, TensorImpl* a, Index offset, int dim1, int dim2) {
+TERN_NOINLINE TensorImpl* diagonal_view(const OpName& op, TensorImpl* a, Index offset, int dim1, int dim2) {
   Region region;  // its position in a row-major tensor of a's shape
   Array dense = *a;
   set_contiguous_strides(dense);
@@ -32,4 +32,4 @@ namespace tern::inline TERN_BUILD::detail {
   return recorded(op, v, a, region);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

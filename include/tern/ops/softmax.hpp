@@ -4,7 +4,7 @@
 #include "exponential.hpp"
 #include "reduce.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -65,4 +65,4 @@ Tensor<D, T> softmin(const Tensor<D, T>& x, Index dim, Here here = {}) {
   return softmax(neg(x, here), dim, here);
 }
 
-}  // namespace tern
+}}  // namespace tern

@@ -4,7 +4,7 @@
 #include "../backend/sort.hpp"
 #include "gather.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -131,4 +131,4 @@ Tensor<D, Index> bucketize(const Tensor<D, T>& x, const Tensor<D, T>& boundaries
 TERN_SAME_PLACE(searchsorted)
 TERN_SAME_PLACE(bucketize)
 
-}  // namespace tern
+}}  // namespace tern

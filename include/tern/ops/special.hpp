@@ -2,7 +2,7 @@
 #pragma once
 #include "exponential.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// 2/sqrt(pi) times the integral of e^(-t^2) from 0 to x.
 TERN_UNARY_BY_HAND(erf, erf(x), x, 1.12837916709551257390 * g * exp(-x * x))
@@ -25,4 +25,4 @@ TERN_UNARY_BY_HAND(digamma, digamma(x), x, g * polygamma(1, x))
 /// log |gamma(x)|.
 TERN_UNARY_BY_HAND(lgamma, lgamma(x), x, g * digamma(x))
 
-}  // namespace tern
+}}  // namespace tern

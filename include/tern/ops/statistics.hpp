@@ -4,7 +4,7 @@
 #include "reduce.hpp"
 #include "support/wide.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -83,4 +83,4 @@ Tensor<D, T> logsumexp(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdi
   return y;
 }
 
-}  // namespace tern
+}}  // namespace tern

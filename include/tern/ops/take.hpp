@@ -9,7 +9,7 @@
 #include "shape.hpp"
 #include "sort.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// The elements at these positions of the flattened x, in the shape of index.
 template <Device D, Element T>
@@ -281,4 +281,4 @@ Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, Here
 TERN_SAME_PLACE(index_fill)
 TERN_SAME_PLACE(index_fill_)
 
-}  // namespace tern
+}}  // namespace tern

@@ -5,7 +5,7 @@
 #include "../tensor/transfer.hpp"
 #include "copy.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 /// to = from, as transfer() does. A copy from pinned memory needs no staging.
@@ -77,4 +77,4 @@ Tensor<D, T> pin_memory(const Tensor<D, T>& x, Here here = {}) {
   return y;
 }
 
-}  // namespace tern
+}}  // namespace tern

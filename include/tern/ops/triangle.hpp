@@ -5,7 +5,7 @@
 #include "shape.hpp"
 #include "take.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -73,4 +73,4 @@ Tensor<D, T> diag(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
   return diag_embed(x, diagonal, 0, 1, here);
 }
 
-}  // namespace tern
+}}  // namespace tern

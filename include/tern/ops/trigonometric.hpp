@@ -4,7 +4,7 @@
 #include "power.hpp"
 #include "support/wide.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 TERN_UNARY_BY_HAND(sin, sin(x), x, g * cos(x))
 TERN_UNARY_BY_HAND(cos, cos(x), x, -g * sin(x))
@@ -65,4 +65,4 @@ const Tensor<D, T>& hypot_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here he
 TERN_SAME_PLACE(hypot)
 TERN_SAME_PLACE(hypot_)
 
-}  // namespace tern
+}}  // namespace tern

@@ -4,7 +4,7 @@
 #include "copy.hpp"
 #include "support/region.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -215,7 +215,7 @@ std::vector<Tensor<D, T>> unbind(const Tensor<D, T>& x, Index dim = 0, Here here
   return pieces;
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "views.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "views.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   update_contiguous(*view);
@@ -14,14 +14,14 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return view;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* permuted(TensorImpl* a, const Dims& order) {
+TERN_COLD TensorImpl* permuted(TensorImpl* a, const Dims& order) {
   TensorImpl* const v = new_alias(a);
   v->ndim = a->ndim;
   for (int i = 0; i < a->ndim; ++i) v->dims[i] = a->dims[order.d[i]], v->strides[i] = a->strides[order.d[i]];
   return attach_view(v, a);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* sliced(TensorImpl* a, int dim, Index start, Index count, Index step) {
+TERN_COLD TensorImpl* sliced(TensorImpl* a, int dim, Index start, Index count, Index step) {
   TensorImpl* const v = new_detached(a);
   v->data += start * a->strides[dim] * size_of(a->dtype);
   v->dims[dim] = count;
@@ -30,7 +30,7 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return attach_view(v, a);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* without_dim(TensorImpl* a, int dim, Index position) {
+TERN_COLD TensorImpl* without_dim(TensorImpl* a, int dim, Index position) {
   TensorImpl* const v = new_alias(a);
   v->data += position * a->strides[dim] * size_of(a->dtype);
   v->ndim = std::uint8_t(a->ndim - 1);
@@ -43,7 +43,7 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return attach_view(v, a);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* expanded(const OpName& op, TensorImpl* a, const Shape& to) {
+TERN_COLD TensorImpl* expanded(const OpName& op, TensorImpl* a, const Shape& to) {
   Shape shape = to;
   if (to.n < a->ndim) fail(op, {"cannot expand ", a->shape_ref(), " to fewer dimensions ", to});
   TensorImpl view_shape{};
@@ -62,7 +62,7 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return attach_view(v, a);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape inferred_shape(const OpName& op, const Array& a, const Shape& to) {
+TERN_COLD Shape inferred_shape(const OpName& op, const Array& a, const Shape& to) {
   Shape shape = to;
   int unknown = -1;
   for (int i = 0; i < to.n; ++i) {
@@ -76,7 +76,7 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return shape;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool view_strides(const Array& a, const Shape& shape, Index* strides) {
+TERN_COLD bool view_strides(const Array& a, const Shape& shape, Index* strides) {
   if (a.contiguous || a.numel == 0) {
     Index stride = 1;
     for (int i = shape.n; i-- > 0;) {
@@ -104,7 +104,7 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return k == -1;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* viewed(TensorImpl* a, const Shape& shape) {
+TERN_COLD TensorImpl* viewed(TensorImpl* a, const Shape& shape) {
   Index strides[max_dims];
   if (!view_strides(*a, shape, strides)) return nullptr;
   TensorImpl* const v = new_alias(a);
@@ -113,7 +113,7 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return attach_view(v, a);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape flattened_shape(const OpName& op, ShapeRef from, Index start, Index end) {
+TERN_COLD Shape flattened_shape(const OpName& op, ShapeRef from, Index start, Index end) {
   const int a = wrap_dim(op, start, from.n), b = wrap_dim(op, end, from.n);
   if (a > b) fail(op, {"start dimension ", start, " comes after end dimension ", end});
   Shape to(from.d, a);
@@ -125,12 +125,12 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return to;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_pieces(const OpName& op, Index count) {
+TERN_COLD void check_pieces(const OpName& op, Index count) {
   if (count > Index(memory::machine_bytes() / sizeof(TensorImpl)))
     fail(op, {"out of memory: ", count, " tensors do not fit in memory"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape unsqueezed_shape(const OpName& op, ShapeRef from, Index dim) {
+TERN_COLD Shape unsqueezed_shape(const OpName& op, ShapeRef from, Index dim) {
   const int at = wrap_dim(op, dim, from.n + 1);
   Shape to(from.d, at);
   to.push_back(1);
@@ -138,20 +138,20 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return to;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* permute(const OpName& op, TensorImpl* x, const Dims& order) {
+TERN_COLD TensorImpl* permute(const OpName& op, TensorImpl* x, const Dims& order) {
   Dims inverse = order;
   for (int i = 0; i < order.n; ++i) inverse[int(order[i])] = i;
   return recorded(op, permuted(x, order), x, PermuteGradient{inverse});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* transpose(const OpName& op, TensorImpl* x, Index dim0, Index dim1) {
+TERN_COLD TensorImpl* transpose(const OpName& op, TensorImpl* x, Index dim0, Index dim1) {
   const int a = wrap_dim(op, dim0, x->ndim), b = wrap_dim(op, dim1, x->ndim);
   Dims order;
   for (int i = 0; i < x->ndim; ++i) order.push_back(i == a ? b : i == b ? a : i);
   return permute(op, x, order);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* slice(const OpName& op, TensorImpl* x, Index dim, Slice range) {
+TERN_COLD TensorImpl* slice(const OpName& op, TensorImpl* x, Index dim, Slice range) {
   if (x->ndim == 0) fail(op, {"a 0-d tensor has no dimension to slice"});
   const int d = wrap_dim(op, dim, x->ndim);
   if (range.step <= 0) fail(op, {"the step must be positive, not ", range.step});
@@ -167,7 +167,7 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return recording(x) ? recorded(op, y, x, region_in_dense(*x, *y, d, start, step)) : y;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* select(const OpName& op, TensorImpl* x, Index dim, Index position) {
+TERN_COLD TensorImpl* select(const OpName& op, TensorImpl* x, Index dim, Index position) {
   if (x->ndim == 0) fail(op, {"a 0-d tensor has no dimension to select from"});
   const int d = wrap_dim(op, dim, x->ndim);
   const Index size = x->dims[d], at = position < 0 ? position + size : position;
@@ -176,19 +176,19 @@ TERN_INLINE TensorImpl* attach_view(TensorImpl* view, TensorImpl* of) {
   return recording(x) ? recorded(op, y, x, region_in_dense(*x, *y, d, at, 0)) : y;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* expand(const OpName& op, TensorImpl* x, const Shape& to) {
+TERN_COLD TensorImpl* expand(const OpName& op, TensorImpl* x, const Shape& to) {
   return recorded(op, expanded(op, x, to), x, Unchanged());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* view(const OpName& op, TensorImpl* x, const Shape& to, const DeviceOps& device) {
+TERN_COLD TensorImpl* view(const OpName& op, TensorImpl* x, const Shape& to, const DeviceOps& device) {
   TensorImpl* const y = viewed(x, inferred_shape(op, *x, to));
   return y ? recorded(op, y, x, ReshapeGradient{x->shape(), &device}) : nullptr;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* reshape(const OpName& op, TensorImpl* x, const Shape& to, const DeviceOps& device) {
+TERN_COLD TensorImpl* reshape(const OpName& op, TensorImpl* x, const Shape& to, const DeviceOps& device) {
   if (TensorImpl* const y = view(op, x, to, device)) return y;
   const Owned dense(contiguous({"contiguous", op.here}, x, device));
   return view(op, dense.impl, to, device);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -5,7 +5,7 @@
 
 #include "comparison.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 inline constexpr auto where_expression = [](auto condition, auto a, auto b) { return where(condition != 0, a, b); };
@@ -224,4 +224,4 @@ TERN_SAME_PLACE(clamp)
 TERN_SAME_PLACE(clamp_min)
 TERN_SAME_PLACE(clamp_max)
 
-}  // namespace tern
+}}  // namespace tern

@@ -2,7 +2,7 @@
 #pragma once
 #include "grouped.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 struct AdadeltaOptions {
   double lr = 1;
@@ -40,7 +40,7 @@ class TERN_API Adadelta : public Grouped<Adadelta, AdadeltaOptions> {
 
 TERN_RULE(Adadelta)
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "adadelta.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "grouped.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 struct AdagradOptions {
   double lr = 1e-2;
@@ -44,7 +44,7 @@ class TERN_API Adagrad : public Grouped<Adagrad, AdagradOptions> {
 
 TERN_RULE(Adagrad)
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "adagrad.ipp"

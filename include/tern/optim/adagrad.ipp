@@ -2,7 +2,7 @@
 #pragma once
 #include "adagrad.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 TERN_INLINE void Adagrad::check(const AdagradOptions& o) {
   detail::check(name, "lr_decay", o.lr_decay);
@@ -11,4 +11,4 @@ TERN_INLINE void Adagrad::check(const AdagradOptions& o) {
   detail::check(name, "eps", o.eps);
 }
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim

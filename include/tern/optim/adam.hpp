@@ -6,7 +6,7 @@
 
 #include "grouped.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 struct AdamOptions {
   double lr = 1e-3;
@@ -105,7 +105,7 @@ class AdamW : public Grouped<AdamW, AdamWOptions> {
 TERN_RULE(Adam)
 TERN_RULE(AdamW)
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "adam.ipp"

@@ -2,13 +2,13 @@
 #pragma once
 #include "adam.hpp"
 
-namespace tern::inline TERN_BUILD::optim::detail {
+namespace tern { inline namespace TERN_BUILD { namespace optim::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_adam(const char* name, const AdamOptions& o) {
+TERN_COLD void check_adam(const char* name, const AdamOptions& o) {
   check(name, "betas.first", o.betas.first, 1);
   check(name, "betas.second", o.betas.second, 1);
   check(name, "eps", o.eps);
   check(name, "weight_decay", o.weight_decay);
 }
 
-}  // namespace tern::optim::detail
+}}}  // namespace tern::optim::detail

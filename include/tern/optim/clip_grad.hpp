@@ -8,7 +8,7 @@
 #include "../ops/where.hpp"
 #include "../tensor/parameters.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 namespace detail {
 
@@ -153,4 +153,4 @@ void clip_grad_value_(std::initializer_list<Tensor<D, T>> tensors, double clip_v
   clip_grad_value_(std::vector<Tensor<D, T>>(tensors), clip_value, here);
 }
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim

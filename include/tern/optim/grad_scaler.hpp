@@ -5,7 +5,7 @@
 #include "../ops/extrema.hpp"
 #include "optimizer.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 struct GradScalerOptions {
   double init_scale = 65536;
@@ -198,7 +198,7 @@ struct GradScaler final : GradScalerBase {
 TERN_CLASS_INSTANCE(GradScaler<Cpu>)
 TERN_CUDA_CLASS_INSTANCE(GradScaler<Cuda>)
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "grad_scaler.ipp"

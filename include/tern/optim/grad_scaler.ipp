@@ -2,7 +2,7 @@
 #pragma once
 #include "grad_scaler.hpp"
 
-namespace tern::inline TERN_BUILD::optim::detail {
+namespace tern { inline namespace TERN_BUILD { namespace optim::detail {
 
 /// The state of a scaler as it was read.
 struct ScalerState {
@@ -10,7 +10,7 @@ struct ScalerState {
   Index growth_interval, growth_tracker;
 };
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_scaler(const OpName& op, const GradScalerOptions& o) {
+TERN_COLD void check_scaler(const OpName& op, const GradScalerOptions& o) {
   if (!(o.init_scale > 0) || !std::isfinite(float(o.init_scale))) fail(op, {"the scale must be a positive float, not ", o.init_scale});
   if (!(o.growth_factor > 1)) fail(op, {"growth_factor must be greater than 1, not ", o.growth_factor});
   if (!(o.backoff_factor > 0 && o.backoff_factor < 1)) fail(op, {"backoff_factor must be between 0 and 1, not ", o.backoff_factor});
@@ -18,7 +18,7 @@ struct ScalerState {
     fail(op, {"growth_interval must be in [1, 2^24], not ", o.growth_interval});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE ScalerState read_scaler(const StateDict& dict) {
+TERN_COLD ScalerState read_scaler(const StateDict& dict) {
   const char* const op = "load_state_dict";
   const auto find = [&](const char* name) -> const AnyTensor& {
     for (const NamedTensor& entry : dict)
@@ -36,15 +36,15 @@ struct ScalerState {
   return s;
 }
 
-}  // namespace tern::optim::detail
+}}}  // namespace tern::optim::detail
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE GradScalerBase::GradScalerBase(const GradScalerOptions& options, const Here& here) : options_(options) {
+TERN_COLD GradScalerBase::GradScalerBase(const GradScalerOptions& options, const Here& here) : options_(options) {
   if (options.enabled) detail::check_scaler({"GradScaler", here}, options);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict GradScalerBase::state_dict() const {
+TERN_COLD StateDict GradScalerBase::state_dict() const {
   StateDict dict;
   if (!options_.enabled) return dict;
   const Numbers own = numbers();
@@ -57,11 +57,11 @@ namespace tern::inline TERN_BUILD::optim {
   return dict;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void GradScalerBase::check(const StateDict& dict) const {
+TERN_COLD void GradScalerBase::check(const StateDict& dict) const {
   if (options_.enabled) detail::read_scaler(dict);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void GradScalerBase::load_state_dict(const StateDict& dict) {
+TERN_COLD void GradScalerBase::load_state_dict(const StateDict& dict) {
   if (!options_.enabled) return;
   const detail::ScalerState s = detail::read_scaler(dict);
   options_.growth_factor = s.growth_factor;
@@ -86,7 +86,7 @@ TERN_INLINE void GradScalerBase::begin_step(const State& state) const {
   if (state.stage == Stage::stepped) fail("step", {"the optimiser was stepped since the last update()"});
 }
 
-[[gnu::noinline]] TERN_INLINE std::vector<AnyTensor> GradScalerBase::take_found() {
+TERN_NOINLINE std::vector<AnyTensor> GradScalerBase::take_found() {
   std::vector<AnyTensor> all;
   for (State& state : states_) {
     if (state.stage != Stage::ready) all.push_back(state.found);
@@ -96,4 +96,4 @@ TERN_INLINE void GradScalerBase::begin_step(const State& state) const {
   return all;
 }
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim

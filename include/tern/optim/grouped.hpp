@@ -2,7 +2,7 @@
 #pragma once
 #include "optimizer.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 /// The optimiser with the update rule Rule:
 ///
@@ -107,7 +107,7 @@ class Grouped : public Optimizer {
   std::vector<Options> options_;
 };
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 /// The steps of a rule that most programs use.
 #define TERN_RULE(Rule)                                                 \

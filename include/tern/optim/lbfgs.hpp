@@ -13,7 +13,7 @@
 #include "line_search.hpp"
 #include "state_reader.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 enum class LineSearch { none, strong_wolfe };
 
@@ -250,4 +250,4 @@ class LBFGS {
   Index evaluations_ = 0, iterations_ = 0;
 };
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim

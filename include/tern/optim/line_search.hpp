@@ -6,7 +6,7 @@
 
 #include "../core/shape.hpp"
 
-namespace tern::inline TERN_BUILD::optim::detail {
+namespace tern { inline namespace TERN_BUILD { namespace optim::detail {
 
 /// f, its slope and its gradient G at step length t on a line.
 template <class G>
@@ -69,7 +69,7 @@ LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, I
   return low;
 }
 
-}  // namespace tern::optim::detail
+}}}  // namespace tern::optim::detail
 
 #ifndef TERN_COMPILED
 #include "line_search.ipp"

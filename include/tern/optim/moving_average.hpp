@@ -7,7 +7,7 @@
 #include "../tensor/parameters.hpp"
 #include "state_reader.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 struct ExponentialMovingAverageOptions {
   double decay = 0.999;
@@ -108,7 +108,7 @@ class TERN_API ExponentialMovingAverage {
   std::vector<Entry> entries_;
 };
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "moving_average.ipp"

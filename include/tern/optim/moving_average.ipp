@@ -2,9 +2,9 @@
 #pragma once
 #include "moving_average.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
-[[gnu::noinline]] TERN_INLINE void ExponentialMovingAverage::update(Here here) {
+TERN_NOINLINE void ExponentialMovingAverage::update(Here here) {
   const tern::detail::Site at(here);
   if (entries_[0].kept.defined()) fail(name, {"update() between apply() and restore(): the weights are the averages"});
   if (updates_ == 0 && tern::detail::capture) fail(name, {"the first update copies the weights: run one before the capture"});
@@ -12,7 +12,7 @@ namespace tern::inline TERN_BUILD::optim {
   ++updates_;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::apply(Here here) {
+TERN_COLD void ExponentialMovingAverage::apply(Here here) {
   const tern::detail::Site at(here);
   if (entries_[0].kept.defined()) fail(name, {"apply() twice without restore()"});
   if (updates_ == 0) fail(name, {"apply() before the first update()"});
@@ -24,7 +24,7 @@ namespace tern::inline TERN_BUILD::optim {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::restore(Here here) {
+TERN_COLD void ExponentialMovingAverage::restore(Here here) {
   const tern::detail::Site at(here);
   if (!entries_[0].kept.defined()) fail(name, {"restore() without apply()"});
   for (Entry& e : entries_) {
@@ -34,13 +34,13 @@ namespace tern::inline TERN_BUILD::optim {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict ExponentialMovingAverage::averages() const {
+TERN_COLD StateDict ExponentialMovingAverage::averages() const {
   StateDict dict;
   for (const Entry& e : entries_) tern::detail::append(dict, {e.name}, e.average);
   return dict;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict ExponentialMovingAverage::state_dict() const {
+TERN_COLD StateDict ExponentialMovingAverage::state_dict() const {
   StateDict dict = averages();
   const Tensor<Cpu, Index> updates = empty<Cpu, Index>({});
   *updates.data() = updates_;
@@ -48,7 +48,7 @@ namespace tern::inline TERN_BUILD::optim {
   return dict;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE ExponentialMovingAverage::State ExponentialMovingAverage::read(const StateDict& dict) const {
+TERN_COLD ExponentialMovingAverage::State ExponentialMovingAverage::read(const StateDict& dict) const {
   detail::StateReader reader("load_state_dict", dict, "average");
   State state;
   for (const Entry& e : entries_) {
@@ -60,15 +60,15 @@ namespace tern::inline TERN_BUILD::optim {
   return state;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::load_state_dict(const StateDict& dict) {
+TERN_COLD void ExponentialMovingAverage::load_state_dict(const StateDict& dict) {
   const State state = read(dict);
   for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].ops->overwrite(entries_[i].average, *state.averages[i]);
   updates_ = state.updates;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void ExponentialMovingAverage::add(const NamedTensor& p, const Ops* ops) {
+TERN_COLD void ExponentialMovingAverage::add(const NamedTensor& p, const Ops* ops) {
   if (!tern::detail::is_dense(*p.tensor.impl())) fail(name, {"parameter ", p.name, " has gaps in memory"});
   entries_.push_back({p.name, p.tensor, ops->zeros(p.tensor), {}, ops});
 }
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim

@@ -7,7 +7,7 @@
 #include "../ops/where.hpp"
 #include "grouped.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 /// The factor of the learning rate for a matrix of A rows and B columns.
 enum class AdjustLR {
@@ -100,7 +100,7 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
 
 TERN_RULE(Muon)
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "muon.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "muon.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 TERN_INLINE double Muon::ratio(AdjustLR adjust, const tern::detail::Shape& shape) {
   const double rows = double(shape[0]), columns = double(shape[1]);
@@ -11,4 +11,4 @@ TERN_INLINE double Muon::ratio(AdjustLR adjust, const tern::detail::Shape& shape
   return std::sqrt(adjust == AdjustLR::original && squared < 1 ? 1 : squared);
 }
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim

@@ -2,7 +2,7 @@
 #pragma once
 #include "grouped.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 struct NAdamOptions {
   double lr = 2e-3;
@@ -61,7 +61,7 @@ class TERN_API NAdam : public Grouped<NAdam, NAdamOptions> {
 
 TERN_RULE(NAdam)
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "nadam.ipp"

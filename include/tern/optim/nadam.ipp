@@ -2,7 +2,7 @@
 #pragma once
 #include "nadam.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 TERN_INLINE void NAdam::check(const NAdamOptions& o) {
   detail::check(name, "betas.first", o.betas.first, 1);
@@ -20,4 +20,4 @@ TERN_INLINE double NAdam::mu_product(const NAdamOptions& o, const Step& step) {
   return product.value;
 }
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim

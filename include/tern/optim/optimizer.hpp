@@ -9,7 +9,7 @@
 #include "slot.hpp"
 #include "state_reader.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 namespace detail {
 
@@ -192,7 +192,7 @@ class TERN_API Optimizer {
   std::unique_ptr<detail::Shards> shards_;  // null: the state of all slots is here
 };
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "optimizer.ipp"

@@ -2,33 +2,33 @@
 #pragma once
 #include "optimizer.hpp"
 
-namespace tern::inline TERN_BUILD::optim::detail {
+namespace tern { inline namespace TERN_BUILD { namespace optim::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check(const char* name, const char* option, double value, double limit) {
+TERN_COLD void check(const char* name, const char* option, double value, double limit) {
   if (!(value >= 0)) fail(name, {option, " must not be negative: ", value});
   if (!(value < limit)) fail(name, {option, " must be less than ", limit, ", not ", value});
 }
 
 /// True for a state that is a mean or a sum of squares.
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_second_moment(const std::string& name) {
+TERN_COLD bool is_second_moment(const std::string& name) {
   for (const char* const known : {"exp_avg_sq", "max_exp_avg_sq", "square_avg", "acc_delta", "sum"})
     if (name == known) return true;
   return false;
 }
 
 /// How many of a slot's steps were skipped unseen by the host.
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index skipped_steps(const Slot& slot) {
+TERN_COLD Index skipped_steps(const Slot& slot) {
   return slot.skipped.defined() ? Index(*slot.skipped.cpu().as<Cpu>().data()) : 0;
 }
 
 /// Takes the skipped steps out of the slot's count. The host waits for them.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void settle(Slot& slot) {
+TERN_COLD void settle(Slot& slot) {
   slot.steps -= skipped_steps(slot);
   slot.skipped = {};
 }
 
 /// Error if an element is negative. `state` has any device and floating-point type.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_not_negative(const char* op, std::initializer_list<tern::detail::Piece> name, const AnyTensor& state) {
+TERN_COLD void check_not_negative(const char* op, std::initializer_list<tern::detail::Piece> name, const AnyTensor& state) {
   AnyTensor x = state.cpu();
   if (!x.impl()->contiguous) x = Tensor<Cpu>(tern::detail::copy_on_host(x.impl()));
   for (Index i = 0; i < x.numel(); ++i)
@@ -36,13 +36,13 @@ namespace tern::inline TERN_BUILD::optim::detail {
       fail(op, {"the optimiser's ", tern::detail::text(name), " has a negative element: ", value});
 }
 
-}  // namespace tern::optim::detail
+}}}  // namespace tern::optim::detail
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 TERN_INLINE Optimizer::~Optimizer() { forget_graphs(); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::set_momentum(double momentum) {
+TERN_COLD void Optimizer::set_momentum(double momentum) {
   for (std::size_t group = 0; group < group_count(); ++group) {
     double* const own = checked_rates(group).momentum;
     if (own) *own = momentum;
@@ -50,7 +50,7 @@ TERN_INLINE Optimizer::~Optimizer() { forget_graphs(); }
   }
 }
 
-[[gnu::noinline]] TERN_INLINE double Optimizer::initial_lr(std::size_t group) {
+TERN_NOINLINE double Optimizer::initial_lr(std::size_t group) {
   const double now = lr(group);
   double& initial = initial_lr_[group];
   if (initial < 0) initial = now;
@@ -106,7 +106,7 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   if (shards_) shards_->after_step(slots_);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict Optimizer::state_dict() const {
+TERN_COLD StateDict Optimizer::state_dict() const {
   StateDict dict;
   for (std::size_t group = 0; group < group_count(); ++group) {
     tern::detail::append(dict, {prefix(group), "lr"}, number(lr(group)));
@@ -124,7 +124,7 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   return dict;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE RestoredState Optimizer::read(const StateDict& dict) {
+TERN_COLD RestoredState Optimizer::read(const StateDict& dict) {
   std::vector<Slot> state_slots(slots_.size());
   for (std::size_t i = 0; i < state_slots.size(); ++i) {
     const Slot& slot = slots_[i];
@@ -134,10 +134,10 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   return restored("load_state_dict", std::move(state_slots), dict);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Optimizer::Optimizer(const char* name, std::initializer_list<const char*> state_names)
+TERN_COLD Optimizer::Optimizer(const char* name, std::initializer_list<const char*> state_names)
     : name_(name), state_names_(state_names) {}
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::add(const detail::ParameterList& list) {
+TERN_COLD void Optimizer::add(const detail::ParameterList& list) {
   if (list.parameters.empty()) fail(name_, {"there are no parameters"});
   for (const NamedTensor& p : list.parameters) {
     if (!p.tensor.defined()) fail(name_, {"parameter ", p.name, " is undefined"});
@@ -161,12 +161,12 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   initial_lr_.swap(rates);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::share(std::unique_ptr<detail::Shards> shards) {
+TERN_COLD void Optimizer::share(std::unique_ptr<detail::Shards> shards) {
   shards->assign(slots_, 0);
   shards_ = std::move(shards);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::follow(const detail::ParameterList* lists, std::size_t groups) {
+TERN_COLD void Optimizer::follow(const detail::ParameterList* lists, std::size_t groups) {
   if (groups != group_count()) fail("to", {Index(groups), " lists of parameters for ", Index(group_count()), " groups"});
   std::size_t count = 0;
   for (std::size_t group = 0; group < groups; ++group) count += lists[group].parameters.size();
@@ -196,7 +196,7 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::capture_step(const Step& step) {
+TERN_COLD void Optimizer::capture_step(const Step& step) {
   take_step(step);
   std::vector<Index> items;
   for (std::size_t i = 0; i < step.count; ++i) {
@@ -212,19 +212,19 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
   tern::detail::capture->repeat(this, again, items.data(), Index(items.size()));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::forget_graphs() const {
+TERN_COLD void Optimizer::forget_graphs() const {
   if (tern::detail::CapturedGraphs* const graphs = tern::detail::captured_graphs) graphs->forget(this);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::refuse_group(std::size_t group) const {
+TERN_COLD void Optimizer::refuse_group(std::size_t group) const {
   fail(name_, {"there is no group ", Index(group), " among ", Index(group_count())});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Optimizer::prefix(std::size_t group) {
+TERN_COLD std::string Optimizer::prefix(std::size_t group) {
   return group ? tern::detail::text({"group", Index(group), "/"}) : std::string();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::set(Slot& slot, const std::string& name, std::size_t group,
+TERN_COLD void Optimizer::set(Slot& slot, const std::string& name, std::size_t group,
                                                            const AnyTensor& parameter, const SlotOps* ops) {
   slot.name = name;
   slot.group = group;
@@ -233,12 +233,12 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
   slot.ops = ops;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Slot* Optimizer::fill(Slot* slot, std::size_t group, const detail::ParameterList& list) {
+TERN_COLD Slot* Optimizer::fill(Slot* slot, std::size_t group, const detail::ParameterList& list) {
   for (const NamedTensor& p : list.parameters) set(*slot++, prefix(group) + p.name, group, p.tensor, list.ops_for(p.tensor));
   return slot;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE RestoredState Optimizer::restored(const char* op, std::vector<Slot> state_slots, const StateDict& dict) {
+TERN_COLD RestoredState Optimizer::restored(const char* op, std::vector<Slot> state_slots, const StateDict& dict) {
   detail::StateReader reader(op, dict);
   for (Slot& slot : state_slots) {
     slot.steps = reader.count({slot.name, ".step"});
@@ -266,7 +266,7 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
   return {std::move(state_slots), std::move(groups)};
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Optimizer::take(RestoredState&& state) {
+TERN_COLD void Optimizer::take(RestoredState&& state) {
   forget_graphs();
   slots_ = std::move(state.state_slots);
   for (Slot& slot : slots_) slot.version = slot.parameter.impl()->owner->version;
@@ -279,4 +279,4 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
   }
 }
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim

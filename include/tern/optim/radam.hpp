@@ -2,7 +2,7 @@
 #pragma once
 #include "grouped.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 struct RAdamOptions {
   double lr = 1e-3;
@@ -51,7 +51,7 @@ class TERN_API RAdam : public Grouped<RAdam, RAdamOptions> {
 
 TERN_RULE(RAdam)
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "radam.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "radam.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 TERN_INLINE void RAdam::check(const RAdamOptions& o) {
   detail::check(name, "betas.first", o.betas.first, 1);
@@ -11,4 +11,4 @@ TERN_INLINE void RAdam::check(const RAdamOptions& o) {
   detail::check(name, "weight_decay", o.weight_decay);
 }
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim

@@ -2,7 +2,7 @@
 #pragma once
 #include "grouped.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 struct RMSpropOptions {
   double lr = 1e-2;
@@ -50,7 +50,7 @@ class TERN_API RMSprop : public Grouped<RMSprop, RMSpropOptions> {
 
 TERN_RULE(RMSprop)
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "rmsprop.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "rmsprop.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 TERN_INLINE void RMSprop::check(const RMSpropOptions& o) {
   detail::check(name, "alpha", o.alpha);
@@ -11,4 +11,4 @@ TERN_INLINE void RMSprop::check(const RMSpropOptions& o) {
   detail::check(name, "momentum", o.momentum);
 }
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim

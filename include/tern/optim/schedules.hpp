@@ -6,7 +6,7 @@
 
 #include "optimizer.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 namespace detail {
 /// The learning rate of each parameter group.
@@ -317,7 +317,7 @@ class TERN_API OneCycleLR : public LRScheduler {
   OneCycleLROptions options_;
 };
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "schedules.ipp"

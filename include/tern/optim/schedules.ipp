@@ -2,7 +2,7 @@
 #pragma once
 #include "schedules.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 namespace detail {
 TERN_INLINE std::vector<double> rates(const Optimizer& optimizer) {
@@ -18,7 +18,7 @@ TERN_INLINE StateDict LRScheduler::state_dict() const {
   return dict;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index LRScheduler::read(const StateDict& dict) const {
+TERN_COLD Index LRScheduler::read(const StateDict& dict) const {
   detail::StateReader reader("load_state_dict", dict, "schedule");
   const Index epoch = reader.count({"last_epoch"});
   reader.expect_end();
@@ -91,7 +91,7 @@ TERN_INLINE StateDict ReduceLROnPlateau::state_dict() const {
   return dict;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE ReduceLROnPlateau::State ReduceLROnPlateau::read(const StateDict& dict) const {
+TERN_COLD ReduceLROnPlateau::State ReduceLROnPlateau::read(const StateDict& dict) const {
   detail::StateReader reader("load_state_dict", dict, "schedule");
   const State state{reader.number<double>({"best"}), reader.count({"num_bad_epochs"}), reader.count({"cooldown_counter"})};
   reader.expect_end();
@@ -127,4 +127,4 @@ TERN_INLINE void OneCycleLR::apply() {
   if (o.cycle_momentum) optimizer_.set_momentum(between(phase->momentum_from, phase->momentum_to, part));
 }
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim

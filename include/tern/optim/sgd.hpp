@@ -2,7 +2,7 @@
 #pragma once
 #include "grouped.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 struct SGDOptions {
   double lr = 1e-3;
@@ -48,7 +48,7 @@ class TERN_API SGD : public Grouped<SGD, SGDOptions> {
 
 TERN_RULE(SGD)
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "sgd.ipp"

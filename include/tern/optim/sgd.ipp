@@ -2,7 +2,7 @@
 #pragma once
 #include "sgd.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 TERN_INLINE void SGD::check(const SGDOptions& o) {
   detail::check(name, "momentum", o.momentum);
@@ -11,4 +11,4 @@ TERN_INLINE void SGD::check(const SGDOptions& o) {
     fail(name, {"nesterov needs momentum and no dampening, not momentum ", o.momentum, " and dampening ", o.dampening});
 }
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim

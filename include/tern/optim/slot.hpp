@@ -9,7 +9,7 @@
 #include "../ops/support/overwrite.hpp"
 #include "../tensor/parameters.hpp"
 
-namespace tern::inline TERN_BUILD::optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 class Optimizer;
 struct Slot;
@@ -198,7 +198,7 @@ void update_by(const Step& step, std::size_t states, const Direction& direction,
   detail::update_with<D, T>(step, &d, for_any_step, std::index_sequence<>{});
 }
 
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "slot.ipp"

@@ -2,17 +2,17 @@
 #pragma once
 #include "slot.hpp"
 
-namespace tern::inline TERN_BUILD::optim::detail {
+namespace tern { inline namespace TERN_BUILD { namespace optim::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor state_from(const Slot& slot, const AnyTensor& value) {
+TERN_COLD AnyTensor state_from(const Slot& slot, const AnyTensor& value) {
   const AnyTensor state = slot.ops->zeros(slot.parameter);
   slot.ops->overwrite(state, value);
   return state;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void add_state(Slot& slot, const AnyTensor& state) { slot.state.push_back(state); }
+TERN_COLD void add_state(Slot& slot, const AnyTensor& state) { slot.state.push_back(state); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool wants_numbers(const Slot& slot, std::size_t states) {
+TERN_COLD bool wants_numbers(const Slot& slot, std::size_t states) {
   const bool is_new = tern::detail::size_of(slot.parameter.dtype()) == 2 &&
                       (!slot.master.defined() || slot.version != slot.parameter.impl()->owner->version);
   if (slot.state.size() < states || is_new || (slot.found.defined() && !slot.skipped.defined()))
@@ -20,4 +20,4 @@ namespace tern::inline TERN_BUILD::optim::detail {
   return tern::detail::capture->is_replay();
 }
 
-}  // namespace tern::optim::detail
+}}}  // namespace tern::optim::detail

@@ -4,7 +4,7 @@
 
 #include "../tensor/any_tensor.hpp"
 
-namespace tern::inline TERN_BUILD::optim::detail {
+namespace tern { inline namespace TERN_BUILD { namespace optim::detail {
 
 /// Finds entries by name and remembers which ones were found.
 class TERN_API StateReader {
@@ -39,7 +39,7 @@ class TERN_API StateReader {
   std::vector<char> used_;
 };
 
-}  // namespace tern::optim::detail
+}}}  // namespace tern::optim::detail
 
 #ifndef TERN_COMPILED
 #include "state_reader.ipp"

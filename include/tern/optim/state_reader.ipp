@@ -2,12 +2,12 @@
 #pragma once
 #include "state_reader.hpp"
 
-namespace tern::inline TERN_BUILD::optim::detail {
+namespace tern { inline namespace TERN_BUILD { namespace optim::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateReader::StateReader(const char* op, const StateDict& dict, const char* owner)
+TERN_COLD StateReader::StateReader(const char* op, const StateDict& dict, const char* owner)
     : op_(op), dict_(dict), owner_(owner), used_(dict.size()) {}
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor* StateReader::find(std::initializer_list<tern::detail::Piece> pieces, const AnyTensor& parameter) {
+TERN_COLD const AnyTensor* StateReader::find(std::initializer_list<tern::detail::Piece> pieces, const AnyTensor& parameter) {
   const std::string name = tern::detail::text(pieces);
   const AnyTensor* const x = find(name);
   if (x && !(x->shape() == parameter.shape()))
@@ -16,22 +16,22 @@ namespace tern::inline TERN_BUILD::optim::detail {
   return x;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double StateReader::number_or(std::initializer_list<tern::detail::Piece> pieces, double other) {
+TERN_COLD double StateReader::number_or(std::initializer_list<tern::detail::Piece> pieces, double other) {
   return find(tern::detail::text(pieces)) ? number<double>(pieces) : other;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index StateReader::count(std::initializer_list<tern::detail::Piece> pieces) {
+TERN_COLD Index StateReader::count(std::initializer_list<tern::detail::Piece> pieces) {
   const Index value = number<Index>(pieces);
   if (value < 0) fail(op_, {"the ", owner_, "'s ", tern::detail::text(pieces), " must not be negative: ", value});
   return value;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void StateReader::expect_end() const {
+TERN_COLD void StateReader::expect_end() const {
   for (std::size_t i = 0; i < dict_.size(); ++i)
     if (!used_[i]) fail(op_, {"nothing in this ", owner_, " is called ", dict_[i].name});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor* StateReader::find(const std::string& name) {
+TERN_COLD const AnyTensor* StateReader::find(const std::string& name) {
   for (std::size_t i = 0; i < dict_.size(); ++i) {
     if (dict_[i].name != name) continue;
     used_[i] = true;
@@ -40,7 +40,7 @@ namespace tern::inline TERN_BUILD::optim::detail {
   return nullptr;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const AnyTensor& StateReader::find_number(std::initializer_list<tern::detail::Piece> pieces) {
+TERN_COLD const AnyTensor& StateReader::find_number(std::initializer_list<tern::detail::Piece> pieces) {
   const std::string name = tern::detail::text(pieces);
   const AnyTensor* const x = find(name);
   if (!x) fail(op_, {"the ", owner_, "'s ", name, " is missing"});
@@ -48,4 +48,4 @@ namespace tern::inline TERN_BUILD::optim::detail {
   return *x;
 }
 
-}  // namespace tern::optim::detail
+}}}  // namespace tern::optim::detail

@@ -6,7 +6,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::profile {
+namespace tern { inline namespace TERN_BUILD { namespace profile {
 
 /// The seconds of what was not measured: not a number. Sums with it are not measured either.
 inline constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
@@ -27,7 +27,7 @@ struct TERN_API Curve {
   double at(double size) const;
 };
 
-}  // namespace tern::profile
+}}}  // namespace tern::profile
 
 #ifndef TERN_COMPILED
 #include "curve.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "curve.hpp"
 
-namespace tern::inline TERN_BUILD::profile {
+namespace tern { inline namespace TERN_BUILD { namespace profile {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double Curve::at(double size) const {
+TERN_COLD double Curve::at(double size) const {
   if (points.empty()) return not_measured;
   if (points.size() < fewest) fail("placement", {"a curve needs at least ", Index(fewest), " points, and this one has ", Index(points.size())});
   if (size <= points.front().size) return points.front().seconds;
@@ -16,4 +16,4 @@ namespace tern::inline TERN_BUILD::profile {
   return a.seconds * std::pow(b.seconds / a.seconds, std::log(size / a.size) / std::log(b.size / a.size));
 }
 
-}  // namespace tern::profile
+}}}  // namespace tern::profile

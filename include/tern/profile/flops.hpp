@@ -9,7 +9,7 @@
 #include "../core/parallel.hpp"
 #include "../device/events.hpp"
 
-namespace tern::inline TERN_BUILD::profile {
+namespace tern { inline namespace TERN_BUILD { namespace profile {
 
 /// Floating-point operations of the matrix products that this thread has started.
 inline double flops() { return detail::device_events.flops; }
@@ -26,7 +26,7 @@ inline double wait_seconds() { return detail::device_events.host_seconds[int(ter
 /// takes about 30 ms.
 TERN_API double peak_flops();
 
-}  // namespace tern::profile
+}}}  // namespace tern::profile
 
 #ifndef TERN_COMPILED
 #include "flops.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "flops.hpp"
 
-namespace tern::inline TERN_BUILD::profile {
+namespace tern { inline namespace TERN_BUILD { namespace profile {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double peak_flops() {
+TERN_COLD double peak_flops() {
   std::vector<double> best(std::size_t(get_num_threads()), 0);
   // Each thread measures its own time while the others compute too, so that a thread that starts late on a busy machine
   // does not distort the result.
@@ -22,4 +22,4 @@ namespace tern::inline TERN_BUILD::profile {
   return sum;
 }
 
-}  // namespace tern::profile
+}}}  // namespace tern::profile

@@ -9,7 +9,7 @@
 #include "../device/cuda/timeline.hpp"
 #include "../io/json.hpp"
 
-namespace tern::inline TERN_BUILD::ledger {
+namespace tern { inline namespace TERN_BUILD { namespace ledger {
 
 /// Starts a new page: clears the list and begins listing.
 TERN_API void start();
@@ -141,7 +141,7 @@ void expect_transfers(const Transfers& expected, F&& f) {
                               expected.waits, " waits; there were ", seen.h2d, ", ", seen.d2h, " and ", seen.waits});
 }
 
-}  // namespace tern::ledger
+}}}  // namespace tern::ledger
 
 #ifndef TERN_COMPILED
 #include "ledger.ipp"

@@ -4,23 +4,23 @@
 
 #include "ledger.hpp"
 
-namespace tern::inline TERN_BUILD::ledger {
+namespace tern { inline namespace TERN_BUILD { namespace ledger {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void start() {
+TERN_COLD void start() {
   cuda::detail::timeline().start();
   cuda::detail::listener = &cuda::detail::timeline_listener;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void stop() {
+TERN_COLD void stop() {
   cuda::detail::listener = nullptr;
   cuda::detail::timeline().stop();
 }
 
-}  // namespace tern::ledger
+}}}  // namespace tern::ledger
 
-namespace tern::inline TERN_BUILD::ledger::detail {
+namespace tern { inline namespace TERN_BUILD { namespace ledger::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Spans::merge() {
+TERN_COLD void Spans::merge() {
   if (spans_.empty()) return;
   // qsort, because std::sort would be four times as much machine code.
   std::qsort(spans_.data(), spans_.size(), sizeof(Span), [](const void* a, const void* b) {
@@ -37,7 +37,7 @@ namespace tern::inline TERN_BUILD::ledger::detail {
   spans_.resize(last + 1);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double Spans::until(double time) const {
+TERN_COLD double Spans::until(double time) const {
   std::size_t low = 0, high = spans_.size();  // the first span that begins later
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
@@ -51,11 +51,11 @@ namespace tern::inline TERN_BUILD::ledger::detail {
   return last.before + (time < last.end ? time : last.end) - last.begin;
 }
 
-}  // namespace tern::ledger::detail
+}}}  // namespace tern::ledger::detail
 
-namespace tern::inline TERN_BUILD::ledger {
+namespace tern { inline namespace TERN_BUILD { namespace ledger {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Page page() {
+TERN_COLD Page page() {
   const auto listed = cuda::detail::timeline().read();
   Page page;
   page.seconds = listed.seconds;
@@ -109,7 +109,7 @@ namespace tern::inline TERN_BUILD::ledger {
   return page;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE DeviceParts device_parts(int ordinal) {
+TERN_COLD DeviceParts device_parts(int ordinal) {
   const auto listed = cuda::detail::timeline().read();
   DeviceParts parts;
   std::vector<const cuda::detail::TimelineEntry*> computing;
@@ -139,7 +139,7 @@ namespace tern::inline TERN_BUILD::ledger {
   return parts;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string report() {
+TERN_COLD std::string report() {
   const Page page = ledger::page();
   char row[200];
   std::snprintf(row, sizeof row, "%-10s %8s %12s %10s %6s %8s %8s  %s\n", "work", "count", "bytes", "ms", "share",
@@ -174,7 +174,7 @@ namespace tern::inline TERN_BUILD::ledger {
   return out += row;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string json() {
+TERN_COLD std::string json() {
   const Page page = ledger::page();
   char row[320];
   std::string out = "{\"lines\": [";
@@ -212,4 +212,4 @@ namespace tern::inline TERN_BUILD::ledger {
   return out += "}\n";
 }
 
-}  // namespace tern::ledger
+}}}  // namespace tern::ledger

@@ -17,7 +17,7 @@
 #include "../tensor/creation.hpp"
 #include "curve.hpp"
 
-namespace tern::inline TERN_BUILD::profile {
+namespace tern { inline namespace TERN_BUILD { namespace profile {
 
 /// The CPU with all threads and the current CUDA device, with float elements.
 struct Machine {
@@ -137,7 +137,7 @@ TERN_API bool read_curves(Machine& machine, const char* text);
 /// there is no such folder, the next call measures again.
 TERN_API Machine machine(bool remeasure = false, const MeasureOptions& options = {}, Here here = {});
 
-}  // namespace tern::profile
+}}}  // namespace tern::profile
 
 #ifndef TERN_COMPILED
 #include "machine.ipp"

@@ -4,9 +4,9 @@
 
 #include "machine.hpp"
 
-namespace tern::inline TERN_BUILD::profile::measuring {
+namespace tern { inline namespace TERN_BUILD { namespace profile::measuring {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double seconds_of(bool on_device, void (*run)(const void* f, int times), const void* f, int times) {
+TERN_COLD double seconds_of(bool on_device, void (*run)(const void* f, int times), const void* f, int times) {
   if (!on_device) {
     const double start = tern::detail::now();
     run(f, times);
@@ -23,7 +23,7 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return 1e-3 * double(milliseconds);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Measurement measure_warm(bool on_device, void (*run)(const void* f, int times), const void* f) {
+TERN_COLD Measurement measure_warm(bool on_device, void (*run)(const void* f, int times), const void* f) {
   seconds_of(on_device, run, f, 1);
   const double start = tern::detail::now();
   double least = seconds_of(on_device, run, f, 1);
@@ -37,7 +37,7 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return {least > 1e-12 ? least : 1e-12, tern::detail::now() - start};
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void time_queueing(double (&seconds)[3]) {
+TERN_COLD void time_queueing(double (&seconds)[3]) {
   using tern::detail::device_events;
   const int device = cuda::current_device();
   // 16 ops in a chain and their gradients: 48 products or convolutions, or kernels all of one kind. What is no product takes a pass's seconds.
@@ -71,7 +71,7 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   cuda::synchronize(Cuda{device});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Times time_matmul(Index m, Index n, Index k, int parts) {
+TERN_COLD Times time_matmul(Index m, Index n, Index k, int parts) {
   const NoGradGuard off;
   Times times;
   const Tensor<Cpu> a = ones<Cpu>({m, k}), b = ones<Cpu>({k, n});
@@ -85,7 +85,7 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return times;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Times time_sum(Index n, int parts) {
+TERN_COLD Times time_sum(Index n, int parts) {
   const NoGradGuard off;
   Times times;
   const Tensor<Cpu> a = ones<Cpu>({n}), b = ones<Cpu>({n});
@@ -98,11 +98,11 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return times;
 }
 
-}  // namespace tern::profile::measuring
+}}}  // namespace tern::profile::measuring
 
-namespace tern::inline TERN_BUILD::profile {
+namespace tern { inline namespace TERN_BUILD { namespace profile {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void measure(Machine& machine, const MeasureOptions& options) {
+TERN_COLD void measure(Machine& machine, const MeasureOptions& options) {
   const auto operations = [](double n) { return 2 * n * n * n; };
   const auto itself = [](double n) { return n; };
   const auto measure_on = [&]<Device D>(D device, Curve& products, Curve& sums, Curve& convolutions) {
@@ -154,11 +154,11 @@ namespace tern::inline TERN_BUILD::profile {
   }
 }
 
-}  // namespace tern::profile
+}}}  // namespace tern::profile
 
-namespace tern::inline TERN_BUILD::profile::measuring {
+namespace tern { inline namespace TERN_BUILD { namespace profile::measuring {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string cpu_name() {
+TERN_COLD std::string cpu_name() {
   std::string name = "CPU";
   if (std::FILE* const file = std::fopen("/proc/cpuinfo", "r")) {
     char line[256], text[192];
@@ -172,7 +172,7 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return name;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Curve*> curves_of(Machine& machine) {
+TERN_COLD std::vector<Curve*> curves_of(Machine& machine) {
   std::vector<Curve*> curves{&machine.cpu_matmul,  &machine.cpu_elementwise,  &machine.cpu_convolution,
                              &machine.cuda_matmul, &machine.cuda_elementwise, &machine.cuda_convolution};
   for (auto& way : machine.copies)
@@ -180,7 +180,7 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return curves;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string curves_text(Machine& machine) {
+TERN_COLD std::string curves_text(Machine& machine) {
   char number[64];
   std::string out;
   for (const double seconds : machine.queueing) {
@@ -198,7 +198,7 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return out;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool read_curves(Machine& machine, const char* text) {
+TERN_COLD bool read_curves(Machine& machine, const char* text) {
   const auto number = [&text](double least) {
     char* end = nullptr;
     const double value = std::strtod(text, &end);
@@ -225,11 +225,11 @@ namespace tern::inline TERN_BUILD::profile::measuring {
   return complete && !machine.cpu_matmul.points.empty() && std::string(text) == "\n";
 }
 
-}  // namespace tern::profile::measuring
+}}}  // namespace tern::profile::measuring
 
-namespace tern::inline TERN_BUILD::profile {
+namespace tern { inline namespace TERN_BUILD { namespace profile {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Machine machine(bool remeasure, const MeasureOptions& options, Here here) {
+TERN_COLD Machine machine(bool remeasure, const MeasureOptions& options, Here here) {
   const tern::detail::Site user(here);
   Machine machine;
   machine.cpu = tern::detail::text({measuring::cpu_name(), ", ", get_num_threads(), get_num_threads() == 1 ? " thread, " : " threads, ",
@@ -263,4 +263,4 @@ namespace tern::inline TERN_BUILD::profile {
   return machine;
 }
 
-}  // namespace tern::profile
+}}}  // namespace tern::profile

@@ -7,7 +7,7 @@
 #include "../core/random.hpp"
 #include "machine.hpp"
 
-namespace tern::inline TERN_BUILD::profile {
+namespace tern { inline namespace TERN_BUILD { namespace profile {
 
 /// What a copy is, to_device or to_host.
 using tern::detail::Work;
@@ -182,7 +182,7 @@ struct PlacementOptions {
 /// (machine()).
 TERN_API Placement placement(PlacementOptions options = {}, Here here = {});
 
-}  // namespace tern::profile
+}}}  // namespace tern::profile
 
 #ifndef TERN_COMPILED
 #include "placement.ipp"

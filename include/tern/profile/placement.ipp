@@ -2,9 +2,9 @@
 #pragma once
 #include "placement.hpp"
 
-namespace tern::inline TERN_BUILD::profile {
+namespace tern { inline namespace TERN_BUILD { namespace profile {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::optional<Index> Prediction::uses() const {
+TERN_COLD std::optional<Index> Prediction::uses() const {
   const Times& times = is_measured ? measured : predicted;
   const double gain = times.cpu - times.cuda - each;
   if (!why_not.empty()) return 0;
@@ -19,7 +19,7 @@ namespace measuring {
 /// The longer of two times, or what was not measured.
 inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b; }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string milliseconds(double seconds) {
+TERN_COLD std::string milliseconds(double seconds) {
   char out[32];
   std::isnan(seconds) ? std::snprintf(out, sizeof out, "%14s", "not measured") : std::snprintf(out, sizeof out, "%11.4f ms", 1e3 * seconds);
   return out;
@@ -27,7 +27,7 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
 
 }  // namespace measuring
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Prediction::text() const {
+TERN_COLD std::string Prediction::text() const {
   char row[128];
   std::snprintf(row, sizeof row, "  %-22s %14s%s\n", "", "predicted", is_measured ? "       measured" : "");
   std::string out = what + "\n" + row;
@@ -64,7 +64,7 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
   return out += "  copied once: " + from_on("use", "the CPU is faster, however often the data are used\n");
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::matmul(Index m, Index n, Index k, PredictOptions options, Here here) const {
+TERN_COLD Prediction Placement::matmul(Index m, Index n, Index k, PredictOptions options, Here here) const {
   if (m < 1 || n < 1 || k < 1) fail("placement", {"sizes must be at least 1: ", m, ", ", n, ", ", k});
   const tern::detail::Site user(here);
   const double sizes[] = {double(m), double(n), double(k)};
@@ -74,7 +74,7 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
   return prediction;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::elementwise(Index n, PredictOptions options, Here here) const {
+TERN_COLD Prediction Placement::elementwise(Index n, PredictOptions options, Here here) const {
   if (n < 1) fail("placement", {"sizes must be at least 1: ", n});
   const tern::detail::Site user(here);
   const double size = double(n);
@@ -84,7 +84,7 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
   return prediction;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Placement::text() const {
+TERN_COLD std::string Placement::text() const {
   std::string out = "CPU: " + cpu + "\nGPU: " + (why_not.empty() ? cuda : "none: " + why_not) + "\n";
   add_rows(out, true, cpu_matmul, cuda_matmul);
   add_rows(out, false, cpu_elementwise, cuda_elementwise);
@@ -100,7 +100,7 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
   return out;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE measuring::PredictedTimes Placement::predict(const double* sizes, int count, double factor) const {
+TERN_COLD measuring::PredictedTimes Placement::predict(const double* sizes, int count, double factor) const {
   using measuring::longer;
   measuring::PredictedTimes p;
   if (count == 1) {
@@ -120,7 +120,7 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
   return p;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::answer(const std::string& what, const double* sizes, int count) const {
+TERN_COLD Prediction Placement::answer(const std::string& what, const double* sizes, int count) const {
   Prediction prediction;
   prediction.what = what;
   prediction.why_not = why_not;
@@ -133,7 +133,7 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
   return prediction;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Crossing Placement::crossing(const double* sizes, int count, double Times::*side) const {
+TERN_COLD Crossing Placement::crossing(const double* sizes, int count, double Times::*side) const {
   const auto gain = [&](double factor) {
     const Times times = predict(sizes, count, factor).times;
     return times.cpu - times.*side;
@@ -159,7 +159,7 @@ namespace measuring {
 
 inline constinit thread_local std::vector<tern::detail::CountedWork>* listed = nullptr;
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StepWork work_of(void (*run)(const void* f), const void* f) {
+TERN_COLD StepWork work_of(void (*run)(const void* f), const void* f) {
   run(f);
   struct Listening {
     explicit Listening(std::vector<tern::detail::CountedWork>& work) {
@@ -185,7 +185,7 @@ inline constinit thread_local std::vector<tern::detail::CountedWork>* listed = n
 
 }  // namespace measuring
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double Placement::seconds_of(const std::vector<tern::detail::CountedWork>& work, const Curve& matmul,
+TERN_COLD double Placement::seconds_of(const std::vector<tern::detail::CountedWork>& work, const Curve& matmul,
                                                                       const Curve& convolution, const Curve& elementwise) const {
   double sum = 0;
   for (const tern::detail::CountedWork& piece : work) {
@@ -198,7 +198,7 @@ inline constinit thread_local std::vector<tern::detail::CountedWork>* listed = n
   return sum;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Prediction Placement::step_of(const measuring::StepWork& host, const measuring::StepWork& device,
+TERN_COLD Prediction Placement::step_of(const measuring::StepWork& host, const measuring::StepWork& device,
                                                                        double parameter_bytes, double batch_bytes) const {
   double flops = 0, products = 0, bytes = 0, passes = 0;
   for (const tern::detail::CountedWork& piece : host.work)
@@ -237,7 +237,7 @@ inline constinit thread_local std::vector<tern::detail::CountedWork>* listed = n
   return prediction;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Placement::add_rows(std::string& out, bool product, const Curve& on_cpu, const Curve& on_cuda) {
+TERN_COLD void Placement::add_rows(std::string& out, bool product, const Curve& on_cpu, const Curve& on_cuda) {
   char row[128];
   const char* const unit = product ? "GFLOP/s" : "GB/s";
   std::snprintf(row, sizeof row, "%-16s %10s %10s %10s %10s\n", product ? "matmul, n x n" : "a + b, elements",
@@ -261,8 +261,8 @@ inline constinit thread_local std::vector<tern::detail::CountedWork>* listed = n
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Placement placement(PlacementOptions options, Here here) {
+TERN_COLD Placement placement(PlacementOptions options, Here here) {
   return {machine(options.remeasure, {}, here)};
 }
 
-}  // namespace tern::profile
+}}}  // namespace tern::profile

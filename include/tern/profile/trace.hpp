@@ -4,7 +4,7 @@
 #include "../io/file.hpp"
 #include "ledger.hpp"
 
-namespace tern::inline TERN_BUILD::ledger {
+namespace tern { inline namespace TERN_BUILD { namespace ledger {
 
 /// The page in the Trace Event Format (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU). The
 /// host is a process whose threads wait and exchange tensors with other ranks; each device is a process whose streams
@@ -14,7 +14,7 @@ TERN_API std::string trace();
 /// Writes trace() to a file.
 TERN_API void write_trace(const std::string& path);
 
-}  // namespace tern::ledger
+}}}  // namespace tern::ledger
 
 #ifndef TERN_COMPILED
 #include "trace.ipp"

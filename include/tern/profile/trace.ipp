@@ -2,9 +2,9 @@
 #pragma once
 #include "trace.hpp"
 
-namespace tern::inline TERN_BUILD::ledger {
+namespace tern { inline namespace TERN_BUILD { namespace ledger {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string trace() {
+TERN_COLD std::string trace() {
   const auto page = cuda::detail::timeline().read();
   std::string out =
       "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 0, "
@@ -59,8 +59,8 @@ namespace tern::inline TERN_BUILD::ledger {
   return out += "}}\n";
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void write_trace(const std::string& path) {
+TERN_COLD void write_trace(const std::string& path) {
   io::write_file_atomically(path, trace());
 }
 
-}  // namespace tern::ledger
+}}}  // namespace tern::ledger

@@ -5,7 +5,7 @@
 #include "../device/device.hpp"
 #include "impl.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// A new dense tensor on the device. Its elements are not initialised.
 template <HostDevice D>
@@ -44,4 +44,4 @@ TensorImpl* allocate_rows(ShapeRef shape, int ordinal) {
   return without_last_columns(allocate<D>(dtype_of<T>, {padded, shape.n}, ordinal), columns);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -7,7 +7,7 @@
 #include "map.hpp"
 #include "transfer.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -159,7 +159,7 @@ namespace detail {
 TERN_API void append(StateDict& dict, std::initializer_list<Piece> name, const AnyTensor& tensor);
 }  // namespace detail
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "any_tensor.ipp"

@@ -2,19 +2,19 @@
 #pragma once
 #include "any_tensor.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE TensorImpl* copy_on_host(const TensorImpl* x) {
+TERN_NOINLINE TensorImpl* copy_on_host(const TensorImpl* x) {
   TensorImpl* const y = new_impl(x->dtype, x->shape_ref());
   backend::run<Cpu>(backend::Copy{*y, *x});
   return y;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor AnyTensor::with(detail::TensorImpl* impl) const {
+TERN_COLD AnyTensor AnyTensor::with(detail::TensorImpl* impl) const {
   AnyTensor x;
   detail::retain(impl);
   x.impl_ = impl;
@@ -29,17 +29,17 @@ TERN_INLINE AnyTensor AnyTensor::detach() const {
   return x;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void AnyTensor::refuse(const char* device, DType dtype) const {
+TERN_COLD void AnyTensor::refuse(const char* device, DType dtype) const {
   fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "",
               impl_ ? detail::name_of(impl_->dtype) : "", ", not ", device, ", ", detail::name_of(dtype)});
 }
 
-}  // namespace tern
+}}  // namespace tern
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void append(StateDict& dict, std::initializer_list<Piece> name, const AnyTensor& tensor) {
+TERN_COLD void append(StateDict& dict, std::initializer_list<Piece> name, const AnyTensor& tensor) {
   dict.push_back({text(name), tensor});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -2,9 +2,9 @@
 #pragma once
 #include "convert.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double floating_at(const Array& x, Index i) {
+TERN_COLD double floating_at(const Array& x, Index i) {
   switch (x.dtype) {
     case DType::float32: return x.as<float>()[i];
     case DType::float64: return x.as<double>()[i];
@@ -14,7 +14,7 @@ namespace tern::inline TERN_BUILD::detail {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void set_floating(const Array& x, Index i, double value) {
+TERN_COLD void set_floating(const Array& x, Index i, double value) {
   switch (x.dtype) {
     case DType::float32: x.as<float>()[i] = float(value); return;
     case DType::float64: x.as<double>()[i] = value; return;
@@ -24,7 +24,7 @@ namespace tern::inline TERN_BUILD::detail {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE AnyTensor convert_on_host(const AnyTensor& x, DType type) {
+TERN_COLD AnyTensor convert_on_host(const AnyTensor& x, DType type) {
   AnyTensor from = x.cpu();
   if (from.dtype() == type) return from;
   if (!from.impl()->contiguous) from = Tensor<Cpu>(copy_on_host(from.impl()));
@@ -33,4 +33,4 @@ namespace tern::inline TERN_BUILD::detail {
   return to;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

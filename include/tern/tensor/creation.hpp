@@ -8,7 +8,7 @@
 #include "map.hpp"
 #include "nested_list.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// A tensor of a shape with these values, in row-major order.
 template <Device D, Element T>
@@ -176,4 +176,4 @@ Tensor<D, T> eye(Index n, std::optional<Index> columns = {}, Here here = {}) {
   return x;
 }
 
-}  // namespace tern
+}}  // namespace tern

@@ -6,7 +6,7 @@
 #include "../core/array.hpp"
 #include "../device/memory.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 struct GradOps;
 struct Node;
@@ -130,7 +130,7 @@ inline bool sole_owner(const TensorImpl* p) { return p->owner == p && p->refs.un
 /// Error if the left side of an assignment, a temporary handle of p, is undefined or its elements would be lost.
 TERN_API void check_assigned(const TensorImpl* p, Here here);
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "impl.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "impl.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE constinit thread_local bool inference_mode = false;
 
@@ -24,7 +24,7 @@ TERN_INLINE TensorImpl* new_header(int size_class) {
   return p;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse_undefined(const char* op, Here here) {
+TERN_COLD void refuse_undefined(const char* op, Here here) {
   fail({op, here}, {"a tensor is undefined"});
 }
 
@@ -36,7 +36,7 @@ TERN_INLINE Index new_numel(ShapeRef shape, DType dtype) {
   return numel;
 }
 
-[[gnu::noinline]] TERN_INLINE TensorImpl* new_impl(DType dtype, ShapeRef shape) {
+TERN_NOINLINE TensorImpl* new_impl(DType dtype, ShapeRef shape) {
   const Index numel = new_numel(shape, dtype);
   const std::size_t bytes = std::size_t(numel) * std::size_t(size_of(dtype));
   TensorImpl* p;
@@ -59,7 +59,7 @@ TERN_INLINE Index new_numel(ShapeRef shape, DType dtype) {
   return p;
 }
 
-[[gnu::noinline]] TERN_INLINE TensorImpl* new_external(DType dtype, ShapeRef shape, void* data, Deleter deleter, void* context) {
+TERN_NOINLINE TensorImpl* new_external(DType dtype, ShapeRef shape, void* data, Deleter deleter, void* context) {
   const Index numel = new_numel(shape, dtype);
   TensorImpl* p = new_header(detail::memory::class_of(sizeof(TensorImpl)));
   p->dtype = dtype;
@@ -74,7 +74,7 @@ TERN_INLINE Index new_numel(ShapeRef shape, DType dtype) {
   return p;
 }
 
-[[gnu::noinline]] TERN_INLINE void destroy(TensorImpl* p) {
+TERN_NOINLINE void destroy(TensorImpl* p) {
   if (p->node) release_node(p->node);
   if (p->base) release(p->base);
   TensorImpl* const owner = p->owner;
@@ -85,7 +85,7 @@ TERN_INLINE Index new_numel(ShapeRef shape, DType dtype) {
   detail::memory::deallocate(owner, owner->header_class);
 }
 
-[[gnu::noinline]] TERN_INLINE void release(TensorImpl* p) {
+TERN_NOINLINE void release(TensorImpl* p) {
   if (p && p->refs.decrease()) destroy(p);
 }
 
@@ -103,7 +103,7 @@ TERN_INLINE TensorImpl* new_alias(const TensorImpl* a) {
   return p;
 }
 
-[[gnu::noinline]] TERN_INLINE TensorImpl* new_detached(const TensorImpl* a) {
+TERN_NOINLINE TensorImpl* new_detached(const TensorImpl* a) {
   TensorImpl* p = new_alias(a);
   p->ndim = a->ndim;
   p->contiguous = a->contiguous;
@@ -133,24 +133,24 @@ struct MemoryRange {
   }
 };
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool differ_in_shared_memory(const TensorImpl& a, const TensorImpl& b) {
+TERN_COLD bool differ_in_shared_memory(const TensorImpl& a, const TensorImpl& b) {
   if (a.numel == 0 || b.numel == 0) return false;
   if (a.data == b.data && same_shape(a, b) && same_order(a, b)) return false;
   const MemoryRange ours(a), theirs(b);
   return ours.first < theirs.end && theirs.first < ours.end;
 }
 
-[[gnu::noinline]] TERN_INLINE void check_assigned(const TensorImpl* p, Here here) {
+TERN_NOINLINE void check_assigned(const TensorImpl* p, Here here) {
   if (!p) fail({"operator=", here}, {"the expression on the left is an undefined tensor"});
   if (sole_owner(p))
     fail({"operator=", here}, {"the expression on the left is a new tensor of shape ", p->shape_ref(),
                        ", so what is written to it would be lost; index_put_ writes through positions and masks"});
 }
 
-[[gnu::noinline]] TERN_INLINE TensorImpl* copied(const DeviceOps& device, const TensorImpl* x) {
+TERN_NOINLINE TensorImpl* copied(const DeviceOps& device, const TensorImpl* x) {
   Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
   device.copy(*y.impl, *x);
   return y.take();
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -4,7 +4,7 @@
 
 #include "../device/device.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 template <Device D, Element T = float>
 class Tensor;
@@ -44,7 +44,7 @@ namespace detail {
 TERN_API Index element_offset(const Array& a, const Shape& index);
 
 }  // namespace detail
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "index.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "index.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE Index element_offset(const Array& a, const Shape& index) {
+TERN_NOINLINE Index element_offset(const Array& a, const Shape& index) {
   if (index.n != a.ndim) fail("element", {"index ", index, " does not name every dimension of ", a.shape_ref()});
   Index offset = 0;
   for (int i = 0; i < index.n; ++i) {
@@ -15,4 +15,4 @@ namespace tern::inline TERN_BUILD::detail {
   return offset;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

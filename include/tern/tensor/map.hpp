@@ -6,7 +6,7 @@
 #include "allocate.hpp"
 #include "tensor.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -158,7 +158,7 @@ Tensor<D, U> Tensor<D, T>::new_ones(const detail::Shape& size, detail::Type<U>, 
   return ones<D, U>(size, device());
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "map.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "map.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE TensorImpl* take_order(TensorImpl* out, const Array& like) {
   if (!like.contiguous && is_dense(like)) {
@@ -12,7 +12,7 @@ TERN_INLINE TensorImpl* take_order(TensorImpl* out, const Array& like) {
   return out;
 }
 
-[[gnu::noinline]] TERN_INLINE TensorImpl* new_output(const OpName& op, DType dtype, const Array* const* in, int n, Allocate allocate) {
+TERN_NOINLINE TensorImpl* new_output(const OpName& op, DType dtype, const Array* const* in, int n, Allocate allocate) {
   bool same = true;
   for (int k = 0; k < n; ++k) {
     if (!in[k]) [[unlikely]] fail(op, {"a tensor is undefined"});
@@ -27,13 +27,13 @@ TERN_INLINE TensorImpl* take_order(TensorImpl* out, const Array& like) {
   return out;
 }
 
-[[gnu::noinline]] TERN_INLINE TensorImpl* new_map_output(const OpName& op, DType dtype, const Array* const* in, int n, Allocate allocate) {
+TERN_NOINLINE TensorImpl* new_map_output(const OpName& op, DType dtype, const Array* const* in, int n, Allocate allocate) {
   TensorImpl* const out = new_output(op, dtype, in, n, allocate);
   count_pass(*out, in, n);
   return out;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_target(const OpName& op, const Array& target, const Array* const* in, int n) {
+TERN_COLD void check_target(const OpName& op, const Array& target, const Array* const* in, int n) {
   count_pass(target, in, n);
   Shape shape = target.shape();
   for (int k = 0; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
@@ -41,4 +41,4 @@ TERN_INLINE TensorImpl* take_order(TensorImpl* out, const Array& like) {
     fail(op, {"a result of shape ", shape, " cannot be written into a tensor of shape ", target.shape_ref()});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

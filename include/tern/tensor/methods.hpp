@@ -10,7 +10,7 @@
 #include "../core/here.hpp"
 #include "index.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 template <class D>
@@ -620,4 +620,4 @@ inline constexpr std_caller call_std{};
   TERN_BITWISE_COMPOUND_OPERATOR(|=, bitwise_or)                                                                        \
   TERN_BITWISE_COMPOUND_OPERATOR(^=, bitwise_xor)
 
-}  // namespace tern
+}}  // namespace tern

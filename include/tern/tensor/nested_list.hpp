@@ -5,7 +5,7 @@
 #include "../core/number.hpp"
 #include "../core/shape.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// A number or a list of such. It does not own the list, so it lives only in the expression that makes it.
 class TERN_API NestedList {
@@ -31,7 +31,7 @@ class TERN_API NestedList {
   std::initializer_list<NestedList> list_;
 };
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "nested_list.ipp"

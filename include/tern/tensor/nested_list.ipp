@@ -2,9 +2,9 @@
 #pragma once
 #include "nested_list.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Shape NestedList::shape() const {
+TERN_COLD Shape NestedList::shape() const {
   Shape shape;
   for (const NestedList* list = this; list && list->is_list_; list = list->list_.size() ? list->list_.begin() : nullptr)
     shape.push_back(Index(list->list_.size()));
@@ -12,7 +12,7 @@ namespace tern::inline TERN_BUILD::detail {
   return shape;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void NestedList::check(const Shape& shape, int depth) const {
+TERN_COLD void NestedList::check(const Shape& shape, int depth) const {
   if (is_list_ != (depth < shape.n)) fail("tensor", {"numbers and lists stand beside each other"});
   if (!is_list_) return;
   const Index count = Index(list_.size());
@@ -21,9 +21,9 @@ namespace tern::inline TERN_BUILD::detail {
   for (const NestedList& inner : list_) inner.check(shape, depth + 1);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void NestedList::each(Visit visit, void* state) const {
+TERN_COLD void NestedList::each(Visit visit, void* state) const {
   if (!is_list_) return visit(state, number_);
   for (const NestedList& inner : list_) inner.each(visit, state);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -2,7 +2,7 @@
 #pragma once
 #include "any_tensor.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// The type of a tensor, without a tensor: its device and element type.
 template <class D, class T>
@@ -32,4 +32,4 @@ Parameters<TensorType<D, T>> parameters_of(const std::vector<Tensor<D, T>>& tens
   return list;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

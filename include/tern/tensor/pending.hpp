@@ -11,7 +11,7 @@
 #include "pinned.hpp"
 #include "tensor.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -109,7 +109,7 @@ template <AsyncDevice D>
 }
 
 }  // namespace detail
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "pending.ipp"

@@ -2,12 +2,12 @@
 #pragma once
 #include "pending.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE CopyInFlight::~CopyInFlight() {
+TERN_COLD CopyInFlight::~CopyInFlight() {
   copy.reset();  // later work of the device, releases included, runs after the copy
   release(host);
   release(device);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

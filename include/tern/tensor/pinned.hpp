@@ -4,7 +4,7 @@
 #include "../device/device.hpp"
 #include "impl.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// A new dense tensor in pinned host memory, for copies from or to a device. Its elements are not initialised.
 template <AsyncDevice D>
@@ -22,7 +22,7 @@ inline PinnedMemory& pinned_memory(const TensorImpl* p) { return *static_cast<Pi
 /// Waits until no copy uses p's elements.
 TERN_API void finish_copies(const TensorImpl* p);
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "pinned.ipp"

@@ -2,8 +2,8 @@
 #pragma once
 #include "pinned.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void finish_copies(const TensorImpl* p) { pinned_memory(p).wait_idle(); }
+TERN_COLD void finish_copies(const TensorImpl* p) { pinned_memory(p).wait_idle(); }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -8,7 +8,7 @@
 
 #include "any_tensor.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
@@ -123,7 +123,7 @@ std::ostream& operator<<(std::ostream& out, D device) {
   return out << detail::device_text(DeviceTraits<D>::name, HostDevice<D> ? -1 : detail::ordinal_of(device));
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "print.ipp"

@@ -4,7 +4,7 @@
 
 #include "print.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE ArrayText::ArrayText(const Array& a) : a_(a), summarised_(a.numel > threshold) {
   if (is_floating()) choose_format();
@@ -86,7 +86,7 @@ TERN_INLINE std::string type_text(std::string device, DType type) {
   return "Tensor<" + device + ", " + cpp_name_of(type) + ">";
 }
 
-[[gnu::noinline]] TERN_INLINE std::string tensor_text(const Array& a, const std::string& type, bool requires_grad) {
+TERN_NOINLINE std::string tensor_text(const Array& a, const std::string& type, bool requires_grad) {
   const std::string prefix = "tensor(";
   std::string out = prefix + ArrayText(a).text(prefix.size());
   const std::string suffixes[] = {type + text({a.shape_ref()}), requires_grad ? "requires_grad=True" : ""};
@@ -99,9 +99,9 @@ TERN_INLINE std::string type_text(std::string device, DType type) {
   return out + ")";
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 TERN_INLINE std::string to_string(const AnyTensor& x) {
   if (!x.defined()) return "tensor(undefined)";
@@ -113,4 +113,4 @@ TERN_INLINE std::string detail::to_string(const Shape& shape) { return text({sha
 TERN_INLINE std::ostream& detail::operator<<(std::ostream& out, const Shape& shape) { return out << text({shape}); }
 TERN_INLINE std::ostream& operator<<(std::ostream& out, DType type) { return out << detail::name_of(type); }
 
-}  // namespace tern::detail
+}}  // namespace tern

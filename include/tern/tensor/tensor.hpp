@@ -11,7 +11,7 @@
 #include "index.hpp"
 #include "methods.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 // The return types of refused overloads. The compiler prints their names first.
 template <class A, class B>
@@ -211,4 +211,4 @@ class Tensor {
   TERN_TENSOR_METHODS
 };
 
-}  // namespace tern
+}}  // namespace tern

@@ -4,7 +4,7 @@
 #include "../backend/run.hpp"
 #include "../device/device.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// out = in, for dense arrays of one shape, memory order and element type. If `To` is the host, the elements are there
 /// on return.
@@ -23,4 +23,4 @@ void transfer(const Array& out, const Array& in) {
   }
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

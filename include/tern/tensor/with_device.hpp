@@ -4,7 +4,7 @@
 
 #include "../device/cuda/traits.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 /// The number of the CUDA device called "cuda" or "cuda:1". Error if there is no device of that name, or CUDA cannot be
@@ -28,7 +28,7 @@ auto with_device(const std::string& name, F&& f) {
 #endif
 }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "with_device.ipp"

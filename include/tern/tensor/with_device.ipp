@@ -2,9 +2,9 @@
 #pragma once
 #include "with_device.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE int cuda_ordinal(const std::string& name) {
+TERN_COLD int cuda_ordinal(const std::string& name) {
   char* end = nullptr;
   const long ordinal = name.starts_with("cuda:") ? std::strtol(name.c_str() + 5, &end, 10) : 0;
   if (name != "cuda" && (!end || end == name.c_str() + 5 || *end || ordinal < 0 || ordinal > 255))
@@ -13,4 +13,4 @@ namespace tern::inline TERN_BUILD::detail {
   return int(ordinal);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

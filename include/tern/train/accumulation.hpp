@@ -2,7 +2,7 @@
 #pragma once
 #include "../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
 /// The groups of batches whose gradients are added for one step: `accumulate` batches each, in the epoch's last group what is left. The
 /// sum over a group of share() times a batch's mean loss is the mean over all samples of the group. So its gradient is that of the
@@ -37,7 +37,7 @@ class TERN_API Accumulation {
   Index accumulate_, batch_size_, samples_, batches_;
 };
 
-}  // namespace tern::train
+}}}  // namespace tern::train
 
 #ifndef TERN_COMPILED
 #include "accumulation.ipp"

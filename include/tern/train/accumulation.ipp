@@ -4,9 +4,9 @@
 
 #include "accumulation.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Accumulation::Accumulation(Index accumulate, Index batch_size, Index samples)
+TERN_COLD Accumulation::Accumulation(Index accumulate, Index batch_size, Index samples)
     : accumulate_(accumulate), batch_size_(batch_size), samples_(samples) {
   if (accumulate < 1) fail("Accumulation", {"accumulate must be at least 1, not ", accumulate});
   if (batch_size < 1) fail("Accumulation", {"batch_size must be at least 1, not ", batch_size});
@@ -15,20 +15,20 @@ namespace tern::inline TERN_BUILD::train {
   accumulate_ = std::min(accumulate, std::max<Index>(1, batches_));  // so that no product below overflows
 }
 
-[[gnu::noinline]] TERN_INLINE Index Accumulation::samples_of(Index first, Index last) const {
+TERN_NOINLINE Index Accumulation::samples_of(Index first, Index last) const {
   return last < batches_ ? (last - first) * batch_size_ : samples_ - first * batch_size_;
 }
 
-[[gnu::noinline]] TERN_INLINE double Accumulation::share(Index batch) const {
+TERN_NOINLINE double Accumulation::share(Index batch) const {
   if (batch < 0 || batch >= batches_) fail("Accumulation", {"there is no batch ", batch, " in an epoch of ", batches_});
   const Index first = batch - batch % accumulate_;
   return double(samples_of(batch, batch + 1)) / double(samples_of(first, first + accumulate_));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Accumulation::check_resumes(Index batch) const {
+TERN_COLD void Accumulation::check_resumes(Index batch) const {
   if (batch < batches_ && !begins(batch))
     fail("Accumulation", {"batch ", batch, " is within a group of ", accumulate_,
                           " batches: a training goes on where a group begins, with the numbers that its checkpoint was made with"});
 }
 
-}  // namespace tern::train
+}}}  // namespace tern::train

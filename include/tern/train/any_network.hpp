@@ -2,7 +2,7 @@
 #pragma once
 #include "fit.hpp"
 
-namespace tern::inline TERN_BUILD::train::detail {
+namespace tern { inline namespace TERN_BUILD { namespace train::detail {
 
 /// Any module that takes a Tensor<D, In> and returns a Tensor<D, T>. Unlike an nn::AnyLayer it cannot be copied: a copy is what a network is
 /// compiled to the most of.
@@ -30,14 +30,14 @@ class HeldNetwork {
   std::unique_ptr<Held> held_;
 };
 
-}  // namespace tern::train::detail
+}}}  // namespace tern::train::detail
 
-namespace tern::inline TERN_BUILD::nn::detail {
+namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 template <class D, class T, class In>
 inline constexpr bool is_any_layer<train::detail::HeldNetwork<D, T, In>> = true;
-}  // namespace tern::nn::detail
+}}}  // namespace tern::nn::detail
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
 /// Holds any network that takes a Tensor<D, In> and returns a Tensor<D, T>. Its tensors are called as the network's own.
 template <Device D, Element T = float, Element In = T>
@@ -62,4 +62,4 @@ struct AnyNetwork : nn::Module<D, T> {
   detail::HeldNetwork<D, T, In> network_;
 };
 
-}  // namespace tern::train
+}}}  // namespace tern::train

@@ -10,7 +10,7 @@
 #include "../device/events.hpp"
 #include "../ops/copy.hpp"
 
-namespace tern::inline TERN_BUILD::train::detail {
+namespace tern { inline namespace TERN_BUILD { namespace train::detail {
 
 template <class D, class X>
 inline constexpr bool is_tensor_on = false;
@@ -101,4 +101,4 @@ class CapturedStep<D, Batch> {
   double flops_ = 0;
 };
 
-}  // namespace tern::train::detail
+}}}  // namespace tern::train::detail

@@ -13,7 +13,7 @@
 #include "../optim/optimizer.hpp"
 #include "../optim/schedules.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
 /// The position in a training at which a checkpoint was made.
 struct Position {
@@ -187,7 +187,7 @@ Position load_checkpoint(const std::string& path, Parts&... parts) {
   return std::apply([&](auto&... each) { return detail::load_parts(path, {&each...}); }, all);
 }
 
-}  // namespace tern::train
+}}}  // namespace tern::train
 
 #ifndef TERN_COMPILED
 #include "checkpoint.ipp"

@@ -4,7 +4,7 @@
 
 #include "checkpoint.hpp"
 
-namespace tern::inline TERN_BUILD::train::detail {
+namespace tern { inline namespace TERN_BUILD { namespace train::detail {
 
 TERN_INLINE StateDict ModelPart::state() const { return nn::state_dict(model_); }
 
@@ -21,14 +21,14 @@ TERN_INLINE void OptimizerPart::read(const StateDict& state) { state_ = optimize
 
 TERN_INLINE void OptimizerPart::take() { optimizer_.take(std::move(state_)); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict extract(const StateDict& from, const std::string& prefix) {
+TERN_COLD StateDict extract(const StateDict& from, const std::string& prefix) {
   StateDict dict;
   for (const NamedTensor& entry : from)
     if (entry.name.starts_with(prefix)) tern::detail::append(dict, {entry.name.c_str() + prefix.size()}, entry.tensor);
   return dict;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE StateDict loader_dict(Index epoch, Index batch, std::uint64_t seed) {
+TERN_COLD StateDict loader_dict(Index epoch, Index batch, std::uint64_t seed) {
   StateDict dict;
   const auto add = [&](const char* name, Index value) { tern::detail::append(dict, {name}, full<Cpu, Index>({}, value)); };
   add("epoch", epoch);
@@ -37,7 +37,7 @@ TERN_INLINE void OptimizerPart::take() { optimizer_.take(std::move(state_)); }
   return dict;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE LoaderNumbers loader_numbers(const StateDict& state) {
+TERN_COLD LoaderNumbers loader_numbers(const StateDict& state) {
   optim::detail::StateReader reader("load_state_dict", state, "loader");
   const LoaderNumbers numbers{reader.count({"epoch"}), reader.count({"batch"}), reader.number<Index>({"seed"})};
   reader.expect_end();
@@ -51,14 +51,14 @@ struct TrainingState {
   Index schedule = 0;  // the number of the schedule's steps, in files that have no other state of one
 };
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check(const char* op, const std::string& path, const TrainingState& state) {
+TERN_COLD void check(const char* op, const std::string& path, const TrainingState& state) {
   if (state.epoch < 0 || state.batch < 0 || state.schedule < 0)
     fail(op, {"'", path, "': epochs, batches and steps of the schedule must not be negative: ", state.epoch, ", ", state.batch,
               " and ", state.schedule});
 }
 
 /// What the names of each part's entries begin with: its kind, a number if it is not the first of the kind, and a dot.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> prefixes(const std::vector<Part*>& parts) {
+TERN_COLD std::vector<std::string> prefixes(const std::vector<Part*>& parts) {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Index before = 0;
@@ -68,7 +68,7 @@ struct TrainingState {
   return all;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void save_parts(const std::string& path, const std::vector<Part*>& parts) {
+TERN_COLD void save_parts(const std::string& path, const std::vector<Part*>& parts) {
   StateDict all;
   const std::vector<std::string> names = prefixes(parts);
   const Position none;
@@ -91,7 +91,7 @@ struct TrainingState {
   io::save_safetensors(path, all);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Position load_parts(const std::string& path, const std::vector<Part*>& parts) {
+TERN_COLD Position load_parts(const std::string& path, const std::vector<Part*>& parts) {
   const StateDict all = io::load_safetensors(path);
   const auto numbers = [&](const char* name, DType dtype, Index least, Index most) -> const AnyTensor& {
     for (const NamedTensor& entry : all)
@@ -126,4 +126,4 @@ struct TrainingState {
   return {state.epoch, state.batch, receipt[0], receipt[1]};
 }
 
-}  // namespace tern::train::detail
+}}}  // namespace tern::train::detail

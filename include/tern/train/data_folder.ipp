@@ -4,9 +4,9 @@
 #include "../data/source_folder.hpp"
 #include "data_folder.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string data_folder(const Options& options, const char* set,
+TERN_COLD std::string data_folder(const Options& options, const char* set,
                                                                  std::initializer_list<const char*> files, const char* remedy) {
   const std::string folder = data::detail::given_folder(options.data, set);
   if (folder.empty()) fail(set, {"neither --data nor TERN_DATA names a folder with the data. ", remedy});
@@ -18,4 +18,4 @@ namespace tern::inline TERN_BUILD::train {
   fail(set, {"'", folder, "' has no ", names, ". ", remedy});
 }
 
-}  // namespace tern::train
+}}}  // namespace tern::train

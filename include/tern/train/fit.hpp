@@ -13,16 +13,16 @@
 #include "checkpoint.hpp"
 #include "session.hpp"
 
-namespace tern::inline TERN_BUILD::nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn {
 template <IsModule Net>
 struct Mixed;
-}
-namespace tern::inline TERN_BUILD::distributed {
+}}}  // namespace tern::nn
+namespace tern { inline namespace TERN_BUILD { namespace distributed {
 template <nn::IsModule Net>
 struct DistributedDataParallel;
-}
+}}}  // namespace tern::distributed
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
 /// What fit() is told besides Options: what a program knows and a command line does not.
 struct FitParts {
@@ -359,7 +359,7 @@ Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const Optio
   return fit<D>(nn::AnyModule(net), detail::is_in_half(net), optimizer, std::forward<Batches>(batches), step, options, own, false);
 }
 
-}  // namespace tern::train
+}}}  // namespace tern::train
 
 #ifndef TERN_COMPILED
 #include "fit.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "fit.hpp"
 
-namespace tern::inline TERN_BUILD::train::detail {
+namespace tern { inline namespace TERN_BUILD { namespace train::detail {
 
 /// The options of the rank that prints and writes files, or those of another.
 inline Options for_rank(const Options& options, bool first) {
@@ -12,7 +12,7 @@ inline Options for_rank(const Options& options, bool first) {
   return own;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Fit::Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase& scaler,
+TERN_COLD Fit::Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase& scaler,
                                                   Part& batches, const Accumulation& groups, const char* device, const Options& options,
                                                   const FitParts& parts)
     : net_(net), optimizer_(optimizer), options_(options), parts_(parts), batches_(groups.batches()),
@@ -35,7 +35,7 @@ inline Options for_rank(const Options& options, bool first) {
   groups.check_resumes(done_.batch);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Fit::check_ranks() const {
+TERN_COLD void Fit::check_ranks() const {
   double first = first_ ? double(batches_) : 0;
   sum(&first, 1);
   double different = double(batches_) != first;
@@ -44,7 +44,7 @@ inline Options for_rank(const Options& options, bool first) {
     fail("fit", {"each rank must have as many batches in an epoch as the first, which has ", Index(first), "; rank ", parts_.replicas->rank(), " has ", batches_});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Fit::capture_refusal(bool own_step) const {
+TERN_COLD std::string Fit::capture_refusal(bool own_step) const {
   if (options_.no_capture) return "--no-capture";
   if (ranks_ > 1) return "ranks exchange gradients in each step";
   if (options_.accumulate > 1) return "a step is of several batches";
@@ -54,20 +54,20 @@ inline Options for_rank(const Options& options, bool first) {
   return "";
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool Fit::begin() {
+TERN_COLD bool Fit::begin() {
   if (interrupted() || done_.epoch >= options_.epochs || session_.report().reached()) return false;
   nn::set_training(net_, true);
   return true;
 }
 
-[[gnu::noinline]] TERN_INLINE bool Fit::interrupted() {
+TERN_NOINLINE bool Fit::interrupted() {
   double ranks[] = {double(session_.interrupted() == SIGINT), double(session_.interrupted() == SIGTERM)};
   sum(ranks, 2);
   interrupted_ = ranks[1] > 0 ? SIGTERM : ranks[0] > 0 ? SIGINT : 0;
   return interrupted_;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Fit::end(Index batches, EpochTimer& timer, double loss, double right,
+TERN_COLD void Fit::end(Index batches, EpochTimer& timer, double loss, double right,
                                                          const std::string& refusal) {
   EpochReport report = timer.finish();
   if (refusal != told_refusal_) report.refusal = told_refusal_ = refusal;
@@ -100,7 +100,7 @@ inline Options for_rank(const Options& options, bool first) {
   save(options_.save);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Report Fit::finish() {
+TERN_COLD Report Fit::finish() {
   Report report = session_.report();
   report.interrupted = interrupted_;
   if (report.interrupted) {
@@ -113,7 +113,7 @@ inline Options for_rank(const Options& options, bool first) {
   return report;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double Fit::figure(const std::function<double()>& f) const {
+TERN_COLD double Fit::figure(const std::function<double()>& f) const {
   if (!f) return std::nan("");
   const InferenceMode inference;
   nn::set_training(net_, false);
@@ -123,7 +123,7 @@ inline Options for_rank(const Options& options, bool first) {
   return value;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Fit::save(const std::string& path) {
+TERN_COLD void Fit::save(const std::string& path) {
   if (!first_) {
     (void)optimizer_.state_dict();  // of which a sharded optimiser's ranks have a part each
     return;
@@ -136,4 +136,4 @@ inline Options for_rank(const Options& options, bool first) {
   save_parts(path, all);
 }
 
-}  // namespace tern::train::detail
+}}}  // namespace tern::train::detail

@@ -6,7 +6,7 @@
 
 #include "report.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
 namespace detail {
 
@@ -21,7 +21,7 @@ TERN_API std::string frame(const char* title, double low, double high, double to
 /// An SVG of every epoch's loss, with the figures on training and test data below.
 TERN_API std::string learning_curve_svg(const Report& report);
 
-}  // namespace tern::train
+}}}  // namespace tern::train
 
 #ifndef TERN_COMPILED
 #include "learning_curve.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "learning_curve.hpp"
 
-namespace tern::inline TERN_BUILD::train::detail {
+namespace tern { inline namespace TERN_BUILD { namespace train::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string curve(const Report& report, double EpochReport::*value, double low, double high,
+TERN_COLD std::string curve(const Report& report, double EpochReport::*value, double low, double high,
                                                            double top, const char* colour) {
   std::string points;
   char text[64];
@@ -18,7 +18,7 @@ namespace tern::inline TERN_BUILD::train::detail {
   return tern::detail::text({"<polyline fill='none' stroke='", colour, "' stroke-width='2' points='", points, "'/>\n"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string frame(const char* title, double low, double high, double top) {
+TERN_COLD std::string frame(const char* title, double low, double high, double top) {
   char text[256];
   std::snprintf(text, sizeof text, "<text x='70' y='%.0f' font-size='15'>%s</text>\n", top - 12, title);
   std::string out = text;
@@ -32,11 +32,11 @@ namespace tern::inline TERN_BUILD::train::detail {
   return out;
 }
 
-}  // namespace tern::train::detail
+}}}  // namespace tern::train::detail
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string learning_curve_svg(const Report& report) {
+TERN_COLD std::string learning_curve_svg(const Report& report) {
   const auto figure = report.metric.of ? &EpochReport::figure : &EpochReport::loss;
   double highest = 0, top = report.metric.percent ? 1 : 0;  // of the plots
   for (const EpochReport& r : report.epochs) {
@@ -55,4 +55,4 @@ namespace tern::inline TERN_BUILD::train {
                      report.model, " on ", report.data, "</text>\n</svg>\n"});
 }
 
-}  // namespace tern::train
+}}}  // namespace tern::train

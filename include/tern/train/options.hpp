@@ -10,7 +10,7 @@
 
 #include "../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
 struct Options {
   std::string device = "cpu";
@@ -91,7 +91,7 @@ TERN_API Options parse_options(int argc, char** argv, Options options = {});
 ///   train::parse_options(argc, argv, options, {{.name = "--label-smoothing", .number = &label_smoothing}});
 TERN_API void parse_options(int argc, char** argv, Options& options, std::initializer_list<Option> own);
 
-}  // namespace tern::train
+}}}  // namespace tern::train
 
 #ifndef TERN_COMPILED
 #include "options.ipp"

@@ -5,9 +5,9 @@
 
 #include "options.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double parse_number(const char* name, const char* value) {
+TERN_COLD double parse_number(const char* name, const char* value) {
   char* end = nullptr;
   const double number = std::strtod(value, &end);
   if (end == value || *end || !std::isfinite(number)) fail("options", {name, " needs a number, not '", value, "'"});
@@ -15,7 +15,7 @@ namespace tern::inline TERN_BUILD::train {
   return number;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index parse_index(const char* name, const char* value, Index least, Index most) {
+TERN_COLD Index parse_index(const char* name, const char* value, Index least, Index most) {
   char* end = nullptr;
   errno = 0;
   const Index number = std::strtoll(value, &end, 10);
@@ -25,7 +25,7 @@ namespace tern::inline TERN_BUILD::train {
   return number;
 }
 
-[[gnu::noinline]] TERN_INLINE void check_choice(const char* name, const std::string& value, std::initializer_list<const char*> offered) {
+TERN_NOINLINE void check_choice(const char* name, const std::string& value, std::initializer_list<const char*> offered) {
   std::string list;
   for (const char* const choice : offered) {
     if (value == choice) return;
@@ -37,14 +37,14 @@ namespace tern::inline TERN_BUILD::train {
 namespace detail {
 
 /// The option of that name; null if there is none.
-[[gnu::noinline, gnu::cold]] TERN_INLINE const Option* find_option(std::initializer_list<Option> options, const char* name) {
+TERN_COLD const Option* find_option(std::initializer_list<Option> options, const char* name) {
   for (const Option& option : options)
     if (std::strcmp(name, option.name) == 0) return &option;
   return nullptr;
 }
 
 /// The least number of letters to insert, delete, replace or exchange with the next that makes one text of the other (Damerau, 1964).
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::size_t edit_distance(const std::string& a, const std::string& b) {
+TERN_COLD std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));  // of the first i and j letters
   for (std::size_t i = 0; i <= a.size(); ++i)
     for (std::size_t j = 0; j <= b.size(); ++j) {
@@ -74,7 +74,7 @@ namespace detail {
 }
 
 /// What the option wants as its value.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string wanted(const Option& option) {
+TERN_COLD std::string wanted(const Option& option) {
   if (option.text) return option.wants;
   if (option.number) return "a number from 0 on";
   if (option.most < INT64_MAX) return tern::detail::text({"an integer from ", option.least, " to ", option.most});
@@ -82,7 +82,7 @@ namespace detail {
 }
 
 /// The text as one word of a shell.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string quoted(const std::string& word) {
+TERN_COLD std::string quoted(const std::string& word) {
   const char* const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./,:@%";
   if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
   std::string result = "'";
@@ -92,16 +92,16 @@ namespace detail {
 
 }  // namespace detail
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string resume_command(const Options& options, const std::string& checkpoint) {
+TERN_COLD std::string resume_command(const Options& options, const std::string& checkpoint) {
   return tern::detail::text({options.command, options.command.empty() ? "" : " ", "--resume ", detail::quoted(checkpoint)});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Options parse_options(int argc, char** argv, Options options) {
+TERN_COLD Options parse_options(int argc, char** argv, Options options) {
   parse_options(argc, argv, options, {});
   return options;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void parse_options(int argc, char** argv, Options& options, std::initializer_list<Option> own) {
+TERN_COLD void parse_options(int argc, char** argv, Options& options, std::initializer_list<Option> own) {
   const std::initializer_list<Option> shared = {
       {.name = "--device", .text = &options.device, .wants = "cpu, cuda or auto"},
       {.name = "--model", .text = &options.model, .wants = "the name of a network"},
@@ -148,4 +148,4 @@ namespace detail {
   }
 }
 
-}  // namespace tern::train
+}}}  // namespace tern::train

@@ -2,7 +2,7 @@
 #pragma once
 #include "options.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
 namespace detail {
 
@@ -18,7 +18,7 @@ TERN_API void check_precision(const std::string& precision, const char* device);
 /// A line that says that bfloat16 is slower than float there; empty if it is not.
 TERN_API std::string precision_note(const std::string& precision, const char* device, bool has_bfloat16 = detail::has_bfloat16());
 
-}  // namespace tern::train
+}}}  // namespace tern::train
 
 #ifndef TERN_COMPILED
 #include "precision.ipp"

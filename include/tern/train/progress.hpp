@@ -9,7 +9,7 @@
 #include "../core/clock.hpp"
 #include "../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
 /// One line for `done` of `total` samples after that many seconds: a bar, the percentage, loss, rate and time left.
 TERN_API std::string progress_text(Index epoch, Index done, Index total, double loss, double seconds);
@@ -59,7 +59,7 @@ class TERN_API InterruptGuard {
   int interrupted() const { return detail::interrupts > 0 ? detail::last_interrupt : 0; }
 };
 
-}  // namespace tern::train
+}}}  // namespace tern::train
 
 #ifndef TERN_COMPILED
 #include "progress.ipp"

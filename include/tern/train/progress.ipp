@@ -7,9 +7,9 @@
 #include "../core/mutex_lock.hpp"
 #include "progress.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
-[[gnu::noinline]] TERN_INLINE std::string progress_text(Index epoch, Index done, Index total, double loss, double seconds) {
+TERN_NOINLINE std::string progress_text(Index epoch, Index done, Index total, double loss, double seconds) {
   constexpr int width = 30;
   const double part = total > 0 ? std::min(1.0, double(done) / double(total)) : 0;
   const int filled = int(width * part);
@@ -21,22 +21,22 @@ namespace tern::inline TERN_BUILD::train {
   return line;
 }
 
-[[gnu::noinline]] TERN_INLINE bool Progress::due() const { return shows_ && tern::detail::now() - drawn_ >= 0.1; }
+TERN_NOINLINE bool Progress::due() const { return shows_ && tern::detail::now() - drawn_ >= 0.1; }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Progress::draw(Index done, Index total, double loss) {
+TERN_COLD void Progress::draw(Index done, Index total, double loss) {
   drawn_ = tern::detail::now();
   is_drawn_ = true;
   std::printf("\r\033[K%s", progress_text(epoch_, done, total, loss, drawn_ - start_).c_str());
   std::fflush(stdout);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Progress::clear() {
+TERN_COLD void Progress::clear() {
   if (std::exchange(is_drawn_, false)) std::fputs("\r\033[K", stdout);
 }
 
-}  // namespace tern::train
+}}}  // namespace tern::train
 
-namespace tern::inline TERN_BUILD::train::detail {
+namespace tern { inline namespace TERN_BUILD { namespace train::detail {
 
 TERN_INLINE volatile std::sig_atomic_t interrupts = 0, last_interrupt = 0;
 
@@ -78,11 +78,11 @@ struct Guards {
   }
 };
 
-}  // namespace tern::train::detail
+}}}  // namespace tern::train::detail
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE InterruptGuard::InterruptGuard() {
+TERN_COLD InterruptGuard::InterruptGuard() {
   static thread_local const detail::SignalStack stack;
   detail::Guards& guards = detail::Guards::instance();
   const tern::detail::MutexLock lock(guards.mutex);
@@ -95,7 +95,7 @@ namespace tern::inline TERN_BUILD::train {
   sigaction(SIGTERM, &ours, &guards.terminate);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE InterruptGuard::~InterruptGuard() {
+TERN_COLD InterruptGuard::~InterruptGuard() {
   detail::Guards& guards = detail::Guards::instance();
   const tern::detail::MutexLock lock(guards.mutex);
   if (--guards.alive > 0) return;
@@ -103,4 +103,4 @@ namespace tern::inline TERN_BUILD::train {
   sigaction(SIGTERM, &guards.terminate, nullptr);
 }
 
-}  // namespace tern::train
+}}}  // namespace tern::train

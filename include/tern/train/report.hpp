@@ -8,7 +8,7 @@
 #include "../core/error.hpp"
 #include "../io/json.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
 /// The figure that a training reports beside its loss.
 struct Metric {
@@ -82,7 +82,7 @@ TERN_API std::string total_text(const Report& report);
 
 TERN_API std::string report_json(const Report& report);
 
-}  // namespace tern::train
+}}}  // namespace tern::train
 
 #ifndef TERN_COMPILED
 #include "report.ipp"

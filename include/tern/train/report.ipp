@@ -2,11 +2,11 @@
 #pragma once
 #include "report.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
 namespace detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string labelled(const char* label, double figure, const Metric& metric) {
+TERN_COLD std::string labelled(const char* label, double figure, const Metric& metric) {
   char text[64];
   const double shown = metric.percent ? 100 * figure : figure;
   std::snprintf(text, sizeof text, "  %s %.*f%s", label, metric.decimals, shown, metric.percent ? "%" : "");
@@ -15,13 +15,13 @@ namespace detail {
 
 }  // namespace detail
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const EpochReport* Report::reached() const {
+TERN_COLD const EpochReport* Report::reached() const {
   for (const EpochReport& r : epochs)
     if (target > 0 && (metric.rises ? r.test_figure >= target : r.test_figure <= target)) return &r;
   return nullptr;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string epoch_text(Index epoch, const EpochReport& r, double peak, double price,
+TERN_COLD std::string epoch_text(Index epoch, const EpochReport& r, double peak, double price,
                                                                 const Metric& metric, const char* unit) {
   const double work = r.seconds - r.input_s, rate = work > 0 ? r.flops / work : 0;
   const double share = r.seconds > 0 ? 100 / r.seconds : 0;
@@ -72,7 +72,7 @@ namespace detail {
   return text;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string total_text(const Report& report) {
+TERN_COLD std::string total_text(const Report& report) {
   const double seconds = report.epochs.empty() ? 0 : report.epochs.back().trained_s;
   const std::size_t epochs = report.epochs.size();
   char line[96];
@@ -85,7 +85,7 @@ namespace detail {
   return text + "\n";
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string report_json(const Report& report) {
+TERN_COLD std::string report_json(const Report& report) {
   const std::string figure = report.metric.name, test_figure = "test_" + figure;
   const struct {
     const char* name;
@@ -132,4 +132,4 @@ namespace detail {
   return tern::detail::text({json.text(), "\n"});
 }
 
-}  // namespace tern::train
+}}}  // namespace tern::train

@@ -12,7 +12,7 @@
 #include "progress.hpp"
 #include "report.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
 class TERN_API Session {
  public:
@@ -81,7 +81,7 @@ class TERN_API EpochTimer {
   double start_, last_, flops_, transfer_, wait_;
 };
 
-}  // namespace tern::train
+}}}  // namespace tern::train
 
 #ifndef TERN_COMPILED
 #include "session.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "session.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Session::Session(const Options& options, const char* data, const char* device,
+TERN_COLD Session::Session(const Options& options, const char* data, const char* device,
                                                            const Metric& metric, const char* unit, const nn::Replicas* replicas)
     : path_(options.json), svg_(options.svg), trace_(options.trace),
       peak_(device == std::string(DeviceTraits<Cpu>::name) ? profile::peak_flops() : 0), prints_(!replicas || replicas->rank() == 0),
@@ -17,11 +17,11 @@ namespace tern::inline TERN_BUILD::train {
   std::fflush(stdout);  // whoever reads a pipe sees now what was printed before the first epoch
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Session::~Session() {
+TERN_COLD Session::~Session() {
   if (!trace_.empty()) ledger::stop();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Session::finish(Index epoch, const EpochReport& report) {
+TERN_COLD void Session::finish(Index epoch, const EpochReport& report) {
   if (prints_) std::fputs(epoch_text(epoch, report, peak_, report_.price, report_.metric, report_.unit).c_str(), stdout);
   if (!trace_.empty()) {
     ledger::write_trace(trace_);
@@ -39,25 +39,25 @@ namespace tern::inline TERN_BUILD::train {
   write();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Session::cut(const EpochReport& report, double part) {
+TERN_COLD void Session::cut(const EpochReport& report, double part) {
   report_.cut = report;
   report_.part = part;
   write();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Session::write() const {
+TERN_COLD void Session::write() const {
   if (!path_.empty()) io::write_file_atomically(path_, report_json(report_));
   if (!svg_.empty()) io::write_file_atomically(svg_, learning_curve_svg(report_));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE EpochTimer::EpochTimer(Index epoch, Index batches, bool shows_progress)
+TERN_COLD EpochTimer::EpochTimer(Index epoch, Index batches, bool shows_progress)
     : progress_(epoch, shows_progress), batches_(batches), start_(tern::detail::now()), last_(start_), flops_(profile::flops()) {
   transfer_ = profile::transfer_seconds();
   wait_ = profile::wait_seconds();
   tern::detail::device_events.phase = tern::detail::Phase::input;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE EpochReport EpochTimer::finish() {
+TERN_COLD EpochReport EpochTimer::finish() {
   progress_.clear();
   epoch_.seconds = tern::detail::now() - start_;
   epoch_.flops = profile::flops() - flops_;
@@ -68,7 +68,7 @@ namespace tern::inline TERN_BUILD::train {
   return epoch_;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void EpochTimer::ask_device() {
+TERN_COLD void EpochTimer::ask_device() {
   const ledger::DeviceParts parts = ledger::device_parts(cuda::current_device());
   if (parts.busy() == 0) return;
   const auto in = [&](tern::detail::Phase phase) { return parts.seconds[int(phase)]; };
@@ -82,11 +82,11 @@ namespace tern::inline TERN_BUILD::train {
   epoch_.idle_s = std::max(0.0, epoch_.seconds - parts.busy());
 }
 
-[[gnu::noinline]] TERN_INLINE void EpochTimer::lap(double& phase, tern::detail::Phase next) {
+TERN_NOINLINE void EpochTimer::lap(double& phase, tern::detail::Phase next) {
   tern::detail::device_events.phase = next;
   const double time = tern::detail::now();
   phase += time - last_;
   last_ = time;
 }
 
-}  // namespace tern::train
+}}}  // namespace tern::train

@@ -4,7 +4,7 @@
 #include "any_network.hpp"
 #include "precision.hpp"
 
-namespace tern::inline TERN_BUILD::train {
+namespace tern { inline namespace TERN_BUILD { namespace train {
 
 /// Calls f with the network that is trained instead of a float one: itself, one that computes in 16 bits on float parameters (bf16, f16), or one
 /// in bfloat16 (bf16-weights). Error as in check_precision.
@@ -27,4 +27,4 @@ auto with_precision(const std::string& precision, Net net, const F& f) {
   });
 }
 
-}  // namespace tern::train
+}}}  // namespace tern::train

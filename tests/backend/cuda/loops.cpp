@@ -2,7 +2,7 @@
 #include "support/tensors.hpp"
 #include "tern/tern.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_KERNEL_STRUCT(OffsetsParameters,
   Index count;
@@ -24,7 +24,7 @@ extern "C" __global__ void offsets(const OffsetsParameters p) {
 }
 )CUDA", {ArrayLoops::source, CopyLoops::source, loops_text}};
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels
 
 namespace backend_cuda_loops {
 using namespace tern;

@@ -4,7 +4,7 @@
 #include "../../expr/math.hpp"
 #include "../../expr/memory.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cpu_kernels {
 
 /// y += scale x for n numbers, calculated in compute_t<T>. y is of that type or of T.
@@ -19,4 +19,4 @@ void add_scaled(Out* y, const T* x, Index n, compute_t<T> scale) {
 }
 
 }  // namespace backend::cpu_kernels
-}  // namespace tern
+}}  // namespace tern

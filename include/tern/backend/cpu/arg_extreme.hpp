@@ -5,7 +5,7 @@
 #include "../../device/device.hpp"
 #include "../reduce.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -44,4 +44,4 @@ void kernel(On<Cpu>, Types<T>, const ArgExtreme& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

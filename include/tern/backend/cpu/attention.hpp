@@ -7,7 +7,7 @@
 #include "loops/copy.hpp"
 #include "softmax.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -260,4 +260,4 @@ void kernel(On<Cpu>, Types<T>, const AttentionGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

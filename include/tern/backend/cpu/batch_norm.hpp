@@ -4,7 +4,7 @@
 #include "loops/channels.hpp"
 #include "loops/workspace.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -287,4 +287,4 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -4,7 +4,7 @@
 #include "../../core/element_error.hpp"
 #include "softmax.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace backend {
 namespace cpu_kernels {
@@ -149,4 +149,4 @@ void kernel(On<Cpu>, Types<T>, const CrossEntropyGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

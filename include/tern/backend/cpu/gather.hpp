@@ -9,7 +9,7 @@
 #include "loops/copy.hpp"
 #include "loops/map.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -191,7 +191,7 @@ void kernel(On<Cpu>, Types<T>, const EmbeddingBagGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_NO_KERNELS
 #include "gather.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "gather.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
-[[gnu::noinline]] TERN_INLINE Index count_outside(const Index* p, Index n, Index size) {
+TERN_NOINLINE Index count_outside(const Index* p, Index n, Index size) {
   Index count = 0;
 #ifdef _OPENMP
 #pragma omp simd reduction(+ : count)
@@ -13,18 +13,18 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
   return count;
 }
 
-}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::backend::cpu_kernels
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cpu>, Types<>, const CheckRange& op) {
+TERN_NOINLINE void kernel(On<Cpu>, Types<>, const CheckRange& op) {
   const Index* const p = op.index.as<Index>();
   if (cpu_kernels::count_outside(p, op.index.numel, op.size) == 0) return;
   for (Index i = 0;; ++i)
     if (p[i] < 0 || p[i] >= op.size) detail::refuse_element(op.op, detail::BadElement::index, p[i], op.size);
 }
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cpu>, Types<>, const IndexSelect& op) {
+TERN_NOINLINE void kernel(On<Cpu>, Types<>, const IndexSelect& op) {
   const Array &out = op.out, &x = op.x, &index = op.index;
   const Index bytes = x.numel / (x.dims[0] ? x.dims[0] : 1) * detail::size_of(x.dtype);
   const Index* const numbers = index.as<Index>();
@@ -46,7 +46,7 @@ namespace tern::inline TERN_BUILD::backend {
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cpu>, Types<>, const Gather& op) {
+TERN_NOINLINE void kernel(On<Cpu>, Types<>, const Gather& op) {
   const Array& x = op.x;
   const int bytes = detail::size_of(x.dtype);
   const auto copy_of = [&](auto size) {
@@ -60,4 +60,4 @@ namespace tern::inline TERN_BUILD::backend {
     run<Cpu>(CheckRange{"gather", op.index, x.ndim ? x.dims[op.dim] : 1});
 }
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

@@ -6,7 +6,7 @@
 #include "../../core/error.hpp"
 #include "instruction_set.hpp"
 
-namespace tern::inline TERN_BUILD::detail::cpu {
+namespace tern { inline namespace TERN_BUILD { namespace detail::cpu {
 
 namespace detail {
 
@@ -41,4 +41,4 @@ TERN_INLINE InstructionSet instruction_set() {
   return chosen;
 }
 
-}  // namespace tern::detail::cpu
+}}}  // namespace tern::detail::cpu

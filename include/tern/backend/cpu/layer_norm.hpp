@@ -3,7 +3,7 @@
 #include "../layer_norm.hpp"
 #include "loops/strip.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -110,4 +110,4 @@ void kernel(On<Cpu>, Types<T>, const LayerNormGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

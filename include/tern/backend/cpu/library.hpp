@@ -37,8 +37,8 @@
   f(Uniform, float) f(Normal, float) f(Dropout, float) f(Scan, float) f(Sort, float) f(ArgExtreme, float)           \
   f(IndexAdd, float) f(Scatter<ScatterMode::sum>, float) f(AddRows, float) f(EmbeddingBag, float) f(EmbeddingBagGradient, float)
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 TERN_LIBRARY_KERNELS(TERN_LIBRARY_KERNEL)
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

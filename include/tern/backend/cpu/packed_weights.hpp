@@ -3,7 +3,7 @@
 #include "loops/workspace.hpp"
 #include "matmul/blocked_matmul.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 
 /// Weights packed as the right operand of products: `depth` rows, and for each group `units` columns. A strip has one group's columns
@@ -74,4 +74,4 @@ class PackedWeights {
 };
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

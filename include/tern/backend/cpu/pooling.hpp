@@ -5,7 +5,7 @@
 #include "loops/channels.hpp"
 #include "loops/workspace.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -263,7 +263,7 @@ void kernel(On<Cpu>, Types<T>, const AveragePoolGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_NO_KERNELS
 #include "pooling.ipp"

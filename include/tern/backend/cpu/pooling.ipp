@@ -2,7 +2,7 @@
 #pragma once
 #include "pooling.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
 TERN_INLINE PoolRange pool_window(const PoolParams& p, int d, Index o, Index in, Index out) {
   if (p.adaptive) {
@@ -24,7 +24,7 @@ TERN_INLINE PoolRange pool_holders(const PoolParams& p, int d, Index i, Index in
   return {first, std::min(out, (i + p.padding[d]) / p.stride[d] + 1), 1, 0};
 }
 
-[[gnu::noinline]] TERN_INLINE PoolRanges::PoolRanges(const PoolParams& p, const Images& in, const Images& out, const Images& over, Range range)
+TERN_NOINLINE PoolRanges::PoolRanges(const PoolParams& p, const Images& in, const Images& out, const Images& over, Range range)
     : ranges_(over.size[0] + over.size[1] + over.size[2]) {
   PoolRange* next = ranges_.get();
   for (int d = 0; d < 3; ++d) {
@@ -33,4 +33,4 @@ TERN_INLINE PoolRange pool_holders(const PoolParams& p, int d, Index i, Index in
   }
 }
 
-}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::backend::cpu_kernels

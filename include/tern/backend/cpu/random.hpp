@@ -12,7 +12,7 @@
 #include "../../expr/math.hpp"
 #include "../../expr/memory.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -176,7 +176,7 @@ void kernel(On<Cpu>, Types<T>, const Dropout& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_NO_KERNELS
 #include "random.ipp"

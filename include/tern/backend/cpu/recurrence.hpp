@@ -10,7 +10,7 @@
 #include "matmul/matmul.hpp"
 #include "packed_weights.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace recurrence_detail {
 
@@ -352,4 +352,4 @@ void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

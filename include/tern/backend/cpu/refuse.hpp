@@ -3,7 +3,7 @@
 #include "../refuse.hpp"
 #include "../../device/device.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 
 inline void kernel(On<Cpu>, Types<>, const RefuseIf& op) {
@@ -11,4 +11,4 @@ inline void kernel(On<Cpu>, Types<>, const RefuseIf& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -6,7 +6,7 @@
 #include "add_scaled.hpp"
 #include "loops/copy.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -129,7 +129,7 @@ TERN_API void kernel(On<Cpu>, Types<>, const CountTrue& op);
 TERN_API void kernel(On<Cpu>, Types<>, const TruePositions& op);
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_NO_KERNELS
 #include "rows.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "rows.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
 TERN_INLINE RowOffsets::RowOffsets(const Rows& rows, int bytes) : loops_(1) {
   for (int i = 0; i < rows.lead; ++i) {
@@ -43,11 +43,11 @@ TERN_INLINE void add_index(const char* op, Index* to, Index length, const Array&
   }
 }
 
-}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::backend::cpu_kernels
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cpu>, Types<>, const RowNumbers& op) {
+TERN_NOINLINE void kernel(On<Cpu>, Types<>, const RowNumbers& op) {
   const Array& out = op.out;
   if (out.numel == 0) return;
   const Index length = out.ndim ? out.dims[out.ndim - 1] : 1, rows = out.numel / length;
@@ -60,7 +60,7 @@ namespace tern::inline TERN_BUILD::backend {
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cpu>, Types<>, const CopyRows& op) {
+TERN_NOINLINE void kernel(On<Cpu>, Types<>, const CopyRows& op) {
   if (op.moves.count == 0 || op.out.array.numel == 0) return;
   switch (detail::size_of(op.out.array.dtype)) {
     case 1: return cpu_kernels::copy_rows_of<1>(op);
@@ -70,16 +70,16 @@ namespace tern::inline TERN_BUILD::backend {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cpu>, Types<>, const CountTrue& op) {
+TERN_NOINLINE void kernel(On<Cpu>, Types<>, const CountTrue& op) {
   Index count = 0;
   for (Index i = 0; i < op.mask.numel; ++i) count += op.mask.as<bool>()[i];
   op.count = count;
 }
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cpu>, Types<>, const TruePositions& op) {
+TERN_NOINLINE void kernel(On<Cpu>, Types<>, const TruePositions& op) {
   Index* to = op.out.as<Index>();
   for (Index i = 0; i < op.mask.numel; ++i)
     if (op.mask.as<bool>()[i]) *to++ = i;
 }
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

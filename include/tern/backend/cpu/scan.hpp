@@ -5,7 +5,7 @@
 #include "../../core/rows_along.hpp"
 #include "loops/map.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -118,4 +118,4 @@ void kernel(On<Cpu>, Types<T>, const RunningExtreme& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -4,7 +4,7 @@
 #include "../softmax.hpp"
 #include "loops/strip.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -105,4 +105,4 @@ void kernel(On<Cpu>, Types<T>, const SoftmaxGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

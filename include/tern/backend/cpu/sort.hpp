@@ -9,7 +9,7 @@
 #include "loops/map.hpp"
 #include "loops/workspace.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -146,4 +146,4 @@ void kernel(On<Cpu>, Types<T>, const SearchSorted& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

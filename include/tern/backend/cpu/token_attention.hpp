@@ -6,7 +6,7 @@
 #include "matmul/small_matmul.hpp"
 #include "softmax.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -64,4 +64,4 @@ void kernel(On<Cpu>, Types<T>, const TokenAttention& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -3,7 +3,7 @@
 #include "../unscale.hpp"
 #include "loops/strip.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 
 template <class T>
@@ -31,4 +31,4 @@ void kernel(On<Cpu>, Types<T>, const Unscale& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -5,7 +5,7 @@
 #include "codegen/loops.hpp"
 #include "codegen/row_blocks.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -51,7 +51,7 @@ void kernel(On<Cuda>, Types<T>, const ArgExtreme& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "arg_extreme.ipp"

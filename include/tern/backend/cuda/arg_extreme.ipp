@@ -2,9 +2,9 @@
 #pragma once
 #include "arg_extreme.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE void run_arg_extreme(bool largest, const Array& out, const Array& in, int dim) {
+TERN_NOINLINE void run_arg_extreme(bool largest, const Array& out, const Array& in, int dim) {
   const Array* const arrays[] = {&in};
   const int ordinal = common_ordinal(out, arrays, 1);
   detail::LoopNest others(1);
@@ -22,4 +22,4 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                .others = array_loops(others)});
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

@@ -5,7 +5,7 @@
 #pragma once
 #include "attention_tiles.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -244,7 +244,7 @@ void kernel(On<Cuda>, Types<T>, const AttentionGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "attention.ipp"

@@ -3,7 +3,7 @@
 #include "../../device/cuda/cublaslt.hpp"
 #include "attention.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 template <class Op>
 AttentionInput attention_input(const Op& op) {
@@ -36,11 +36,11 @@ void launch_tiles(const std::array<TileKernel<P>, n>& table, const AttentionSize
   launch_typed(s.ordinal, kernel, {s.dtype}, {blocks, 32 * shape.warps, shape.shared_bytes(owned)}, parameters);
 }
 
-[[gnu::noinline]] TERN_INLINE bool has_attention_tiles(const AttentionSizes& s) {
+TERN_NOINLINE bool has_attention_tiles(const AttentionSizes& s) {
   return cuda::detail::bind(s.ordinal).major >= 8 && std::max(s.size, s.width) <= (detail::size_of(s.dtype) == 2 ? 256 : 128);
 }
 
-[[gnu::noinline]] TERN_INLINE void run_attention(const Attention& op) {
+TERN_NOINLINE void run_attention(const Attention& op) {
   const Array* const arrays[] = {&op.q, &op.k, &op.v};
   const int ordinal = common_ordinal(op.out, arrays, 3);
   const AttentionSizes s(op.q, op.k, op.v);
@@ -49,7 +49,7 @@ void launch_tiles(const std::array<TileKernel<P>, n>& table, const AttentionSize
   launch_typed(ordinal, attention_kernel, {s.dtype}, attention_grid(s.batch, s.queries), parameters);
 }
 
-[[gnu::noinline]] TERN_INLINE void run_attention_gradient(const AttentionGradient& op) {
+TERN_NOINLINE void run_attention_gradient(const AttentionGradient& op) {
   const Array* const arrays[] = {&op.q, &op.k, &op.v, &op.out};
   const int ordinal = common_ordinal(op.g, arrays, 4);
   const AttentionSizes s(op.q, op.k, op.v);
@@ -70,4 +70,4 @@ void launch_tiles(const std::array<TileKernel<P>, n>& table, const AttentionSize
   if ((op.dk || op.dv) && !tiles) launch_typed(ordinal, attention_key_gradient_kernel, {s.dtype}, attention_grid(s.batch, s.keys), parameters);
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

@@ -4,7 +4,7 @@
 #include "../attention.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 TERN_KERNEL_STRUCT(AttentionInput,
@@ -58,4 +58,4 @@ extern "C" __global__ void attention_means(const AttentionGradientParameters p) 
 )CUDA", {AttentionInput::source}};
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern

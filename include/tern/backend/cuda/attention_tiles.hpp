@@ -8,7 +8,7 @@
 #include "attention_parameters.hpp"
 #include "codegen/tiles.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 inline constexpr const char* attention_tiles_text = R"CUDA(
@@ -396,4 +396,4 @@ inline constexpr auto attention_tile_key_kernels = tile_kernels<AttentionGradien
     "attention_tiles_key_gradient", attention_tiles_key_gradient, attention_gradient_shapes, AttentionShapes());
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern

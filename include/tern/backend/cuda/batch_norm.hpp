@@ -5,7 +5,7 @@
 #include "../batch_norm.hpp"
 #include "codegen/columns.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -293,7 +293,7 @@ void kernel(On<Cuda>, Types<T>, const BatchNormGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "batch_norm.ipp"

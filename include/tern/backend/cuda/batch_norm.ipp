@@ -2,9 +2,9 @@
 #pragma once
 #include "batch_norm.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE void run_statistics(const BatchNorm& op) {
+TERN_NOINLINE void run_statistics(const BatchNorm& op) {
   const Array* const running_mean = op.running_mean ? op.running_mean : &op.x;
   const Array* const running_var = op.running_var ? op.running_var : &op.x;
   const Array* const arrays[] = {&op.mean, &op.scale, running_mean, running_var};
@@ -26,14 +26,14 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                 .momentum = op.momentum});
 }
 
-[[gnu::noinline]] TERN_INLINE void run_batch_norm(const BatchNorm& op) {
+TERN_NOINLINE void run_batch_norm(const BatchNorm& op) {
   run_statistics(op);
   run_normalise(op, op.scale, false);
 }
 
-[[gnu::noinline]] TERN_INLINE void run_batch_norm_inference(const BatchNormInference& op) { run_normalise(op, op.variance, true); }
+TERN_NOINLINE void run_batch_norm_inference(const BatchNormInference& op) { run_normalise(op, op.variance, true); }
 
-[[gnu::noinline]] TERN_INLINE void run_batch_norm_gradient(const BatchNormGradient& op) {
+TERN_NOINLINE void run_batch_norm_gradient(const BatchNormGradient& op) {
   const Array* const arrays[] = {&op.x, &op.mean, &op.scale, &op.weight, &op.bias};
   const int ordinal = common_ordinal(op.g, arrays, 5);
   const ColumnBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1], op.x.dtype);
@@ -57,4 +57,4 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                 {.layout = blocks.layout, .factors = factors, .in = in, .dx = op.dx->data, .shares = shares.data()});
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

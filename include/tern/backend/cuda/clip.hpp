@@ -6,7 +6,7 @@
 #include "codegen/parameters.hpp"
 #include "codegen/team.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -84,7 +84,7 @@ void kernel(On<Cuda>, Types<T>, const ScaleGradients& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "clip.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "clip.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 /// Calls f(chunks, parameters) for each launch over parts of the gradients, whose places it puts into the parameters.
 template <class P, class F>
@@ -25,7 +25,7 @@ void each_part(const Array* const* gradients, int count, P parameters, const F& 
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void run_power_sum(const PowerSum& op) {
+TERN_NOINLINE void run_power_sum(const PowerSum& op) {
   const int ordinal = common_ordinal(op.total, op.gradients, op.count);
   const PowerSumParameters parameters{.power = op.p, .sums = nullptr, .sets = 0, .chunk = 0, .ends = {}, .x = {}};
   Index blocks = 0;
@@ -40,7 +40,7 @@ void each_part(const Array* const* gradients, int count, P parameters, const F& 
   launch_typed(ordinal, power_total_kernel, {}, {1}, {.sums = sums.data(), .count = blocks, .total = op.total.data});
 }
 
-[[gnu::noinline]] TERN_INLINE void run_scale_gradients(const ScaleGradients& op) {
+TERN_NOINLINE void run_scale_gradients(const ScaleGradients& op) {
   const int ordinal = common_ordinal(op.factor, op.gradients, op.count);
   const ScaleGradientsParameters parameters{.factor = op.factor.data, .sets = 0, .chunk = 0, .ends = {}, .x = {}};
   each_part(op.gradients, op.count, parameters, [&](const cuda::Grid& grid, const ScaleGradientsParameters& part) {
@@ -48,4 +48,4 @@ void each_part(const Array* const* gradients, int count, P parameters, const F& 
   });
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

@@ -6,7 +6,7 @@
 #include "map.hpp"
 #include "reduce.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -70,7 +70,7 @@ void kernel(On<Cuda>, Types<T>, const ConvolutionWeightGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "convolution.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "convolution.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_INLINE void set_sizes(int* sizes, const Array& a) {
   if (a.numel > 0x7fffffff) [[unlikely]]
@@ -11,7 +11,7 @@ TERN_INLINE void set_sizes(int* sizes, const Array& a) {
   for (int i = 0; i < a.ndim; ++i) sizes[i + (a.ndim == 3 && i == 2)] = int(a.dims[i]);
 }
 
-[[gnu::noinline]] TERN_INLINE ConvolutionForm form_of(detail::ConvolutionPass pass, const ConvParams& c, const Array& x, const Array& weight,
+TERN_NOINLINE ConvolutionForm form_of(detail::ConvolutionPass pass, const ConvParams& c, const Array& x, const Array& weight,
                                                       const Array& y) {
   using namespace tern::cuda;
   constexpr CudnnType types[] = {cudnn_float, cudnn_double, cudnn_bfloat16, cudnn_half};
@@ -49,7 +49,7 @@ TERN_INLINE bool start_convolution(int ordinal, ConvolutionForm form, const cuda
   return cuda::detail::try_convolution(ordinal, form, m, reason);
 }
 
-[[gnu::noinline]] TERN_INLINE bool try_fused(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, const Array& bias,
+TERN_NOINLINE bool try_fused(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, const Array& bias,
                                              const Array* addend, bool relu) {
   const Array* const arrays[] = {&weight, &y, &bias, addend ? addend : &y};
   const int ordinal = common_ordinal(x, arrays, 4);
@@ -57,7 +57,7 @@ TERN_INLINE bool start_convolution(int ordinal, ConvolutionForm form, const cuda
   return start_convolution(ordinal, form, {x.data, weight.data, y.data, bias.data, addend ? addend->data : nullptr});
 }
 
-[[gnu::noinline]] TERN_INLINE void run_convolution(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, bool adds) {
+TERN_NOINLINE void run_convolution(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, bool adds) {
   const Array* const arrays[] = {&weight, &y};
   const int ordinal = common_ordinal(x, arrays, 2);
   const char* const written[] = {y.data, x.data, weight.data};
@@ -76,4 +76,4 @@ TERN_INLINE Array per_channel(const Array& numbers, const Array& to) {
   return a;
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

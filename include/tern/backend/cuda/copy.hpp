@@ -4,7 +4,7 @@
 #include "../copy.hpp"
 #include "codegen/elementwise.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -46,7 +46,7 @@ extern "C" __global__ void transpose(const TransposeParameters p) {
 TERN_API void kernel(On<Cuda>, Types<>, const Copy& op);
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "copy.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "copy.hpp"
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 namespace cuda_kernels {
 
@@ -17,7 +17,7 @@ TERN_INLINE int transposed_row(const detail::LoopNest& loops) {
   return -1;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_transpose(int ordinal, const Array& out, const Array& in, const detail::LoopNest& loops, int row) {
+TERN_NOINLINE void run_transpose(int ordinal, const Array& out, const Array& in, const detail::LoopNest& loops, int row) {
   const int column = loops.depth() - 1;
   detail::LoopNest matrices(2);
   for (int d = 0; d < column; ++d)
@@ -37,7 +37,7 @@ TERN_INLINE int transposed_row(const detail::LoopNest& loops) {
 
 }  // namespace cuda_kernels
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const Copy& op) {
+TERN_NOINLINE void kernel(On<Cuda>, Types<>, const Copy& op) {
   using namespace cuda_kernels;
   Array out = op.out, in = op.in;
   out.dtype = in.dtype = carrier(detail::size_of(out.dtype));
@@ -55,4 +55,4 @@ TERN_INLINE int transposed_row(const detail::LoopNest& loops) {
                [&] { return elementwise.source("copy", parameters, "", "x0"); });
 }
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

@@ -4,7 +4,7 @@
 #include "../../device/cuda/memory.hpp"
 #include "softmax.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -186,7 +186,7 @@ void kernel(On<Cuda>, Types<T>, const CrossEntropyGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "cross_entropy.ipp"

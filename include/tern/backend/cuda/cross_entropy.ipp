@@ -2,7 +2,7 @@
 #pragma once
 #include "cross_entropy.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_INLINE RowPieces class_pieces(const Array& x) {
   RowPieces rows(detail::RowsAlong(x, 1), x.dtype);
@@ -10,7 +10,7 @@ TERN_INLINE RowPieces class_pieces(const Array& x) {
   return rows;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_cross_entropy(const CrossEntropy& op) {
+TERN_NOINLINE void run_cross_entropy(const CrossEntropy& op) {
   const Array* const arrays[] = {&op.x, &op.target, op.weight};
   const int ordinal = common_ordinal(op.y, arrays, op.weight ? 3 : 2);
   const RowPieces rows = class_pieces(op.x);
@@ -36,7 +36,7 @@ TERN_INLINE RowPieces class_pieces(const Array& x) {
                 .mean = op.options.reduction == Reduction::mean});
 }
 
-[[gnu::noinline]] TERN_INLINE void run_cross_entropy_gradient(const CrossEntropyGradient& op) {
+TERN_NOINLINE void run_cross_entropy_gradient(const CrossEntropyGradient& op) {
   const Array* const arrays[] = {&op.g, &op.x, &op.target, op.weight};
   const int ordinal = common_ordinal(op.dx, arrays, op.weight ? 4 : 3);
   const RowPieces rows = class_pieces(op.x);
@@ -49,4 +49,4 @@ TERN_INLINE RowPieces class_pieces(const Array& x) {
                .each = op.options.reduction == Reduction::none});
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

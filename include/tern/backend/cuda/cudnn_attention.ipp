@@ -2,7 +2,7 @@
 #pragma once
 #include "cudnn_attention.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 using cuda::detail::AttentionBias;
 using cuda::detail::AttentionForm;
@@ -71,7 +71,7 @@ static cuda::detail::AttentionMemory memory_of(const LibraryAttention& op) {
           .offset = random ? random + 2 : nullptr};
 }
 
-[[gnu::noinline]] TERN_INLINE void run_cudnn(const LibraryAttention& op) {
+TERN_NOINLINE void run_cudnn(const LibraryAttention& op) {
   const Array* const arrays[] = {&op.q, &op.k, &op.v, op.bias ? op.bias : &op.q};
   const int ordinal = common_ordinal(op.out, arrays, 4);
   op.refused = true;
@@ -82,7 +82,7 @@ static cuda::detail::AttentionMemory memory_of(const LibraryAttention& op) {
   op.refused = !run_cudnn_attention(ordinal, form_of(op), memory_of(op));
 }
 
-[[gnu::noinline]] TERN_INLINE void run_cudnn(const LibraryAttentionGradient& op) {
+TERN_NOINLINE void run_cudnn(const LibraryAttentionGradient& op) {
   const LibraryAttention& forward = op.forward;
   cuda::detail::AttentionMemory memory = memory_of(forward);
   memory.g = op.g.data;
@@ -93,13 +93,13 @@ static cuda::detail::AttentionMemory memory_of(const LibraryAttention& op) {
       !has_right_gradient(form, forward.q.ordinal) || !run_cudnn_attention(forward.q.ordinal, form, memory);
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-[[gnu::noinline]] TERN_INLINE bool has_library_attention(On<Cuda>, const Array& q, const Array& v) {
+TERN_NOINLINE bool has_library_attention(On<Cuda>, const Array& q, const Array& v) {
   const auto fits = [](Index size) { return size % 8 == 0 && size <= 256; };
   return fits(q.dims[q.ndim - 1]) && fits(v.dims[v.ndim - 1]) && cuda::detail::bind(q.ordinal).major >= 8 && cuda::has_cudnn();
 }
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

@@ -3,7 +3,7 @@
 #include "../gather.hpp"
 #include "rows.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -197,7 +197,7 @@ void kernel(On<Cuda>, Types<T>, const EmbeddingBagGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "gather.ipp"

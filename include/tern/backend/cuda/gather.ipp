@@ -2,9 +2,9 @@
 #pragma once
 #include "gather.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE IndexedArray indexed_array(const Array& a, int dim, const Array& index) {
+TERN_NOINLINE IndexedArray indexed_array(const Array& a, int dim, const Array& index) {
   IndexedArray indexed{.count = index.numel,
                        .dims = a.ndim,
                        .index = index.data,
@@ -18,7 +18,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return indexed;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_scatter(ScatterMode how, const char* name, const Array& out, int dim, const Array& index, const Array& x) {
+TERN_NOINLINE void run_scatter(ScatterMode how, const char* name, const Array& out, int dim, const Array& index, const Array& x) {
   run<Cuda>(CheckRange{name, index, out.ndim ? out.dims[dim] : 1});
   const Array* const arrays[] = {&index, &x};
   const int ordinal = common_ordinal(out, arrays, 2);
@@ -35,7 +35,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                   nullptr, nullptr, how);
 }
 
-[[gnu::noinline]] TERN_INLINE void run_embedding_bag(const EmbeddingBag& op) {
+TERN_NOINLINE void run_embedding_bag(const EmbeddingBag& op) {
   const Array &out = op.out, &table = op.table;
   const Array* const arrays[] = {&table, &op.index, &op.starts};
   const int ordinal = common_ordinal(out, arrays, 3);
@@ -54,7 +54,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                 .mode = Index(op.bags.mode)});
 }
 
-[[gnu::noinline]] TERN_INLINE void run_embedding_bag_gradient(const EmbeddingBagGradient& op) {
+TERN_NOINLINE void run_embedding_bag_gradient(const EmbeddingBagGradient& op) {
   const Array &out = op.out, &g = op.g, &index = op.index;
   const Array* const arrays[] = {&g, &index, &op.starts};
   const int ordinal = common_ordinal(out, arrays, 3);
@@ -77,11 +77,11 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                   SortedKeys(ordinal, n, index.data, bags.data(), out.dims[0], op.bags.padding_idx), bags.data(), factors);
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const CheckRange& op) {
+TERN_NOINLINE void kernel(On<Cuda>, Types<>, const CheckRange& op) {
   const Array& index = op.index;
   if (index.numel == 0) return;
   if (op.size == 0) detail::refuse_element(op.op, detail::BadElement::index, 0, 0);
@@ -90,7 +90,7 @@ namespace tern::inline TERN_BUILD::backend {
       {.count = index.numel, .index = index.data, .size = op.size, .report = {index.ordinal, op.op, detail::BadElement::index}});
 }
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const IndexSelect& op) {
+TERN_NOINLINE void kernel(On<Cuda>, Types<>, const IndexSelect& op) {
   const Array &out = op.out, &x = op.x, &index = op.index;
   const Array* const arrays[] = {&x, &index};
   const int ordinal = cuda_kernels::common_ordinal(out, arrays, 2);
@@ -110,7 +110,7 @@ namespace tern::inline TERN_BUILD::backend {
                               .index = index.data});
 }
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const Gather& op) {
+TERN_NOINLINE void kernel(On<Cuda>, Types<>, const Gather& op) {
   const Array &out = op.out, &x = op.x, &index = op.index;
   run<Cuda>(CheckRange{"gather", index, x.ndim ? x.dims[op.dim] : 1});
   const Array* const arrays[] = {&x, &index};
@@ -121,4 +121,4 @@ namespace tern::inline TERN_BUILD::backend {
                              {.from = cuda_kernels::indexed_array(x, op.dim, index), .out = out.data, .x = x.data});
 }
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

@@ -4,7 +4,7 @@
 #include "../matmul.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -80,4 +80,4 @@ void kernel(On<Cuda>, Types<T>, const MatMul& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

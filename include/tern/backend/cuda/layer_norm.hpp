@@ -5,7 +5,7 @@
 #include "codegen/columns.hpp"
 #include "codegen/row_pieces.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -137,7 +137,7 @@ void kernel(On<Cuda>, Types<T>, const LayerNormGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "layer_norm.ipp"

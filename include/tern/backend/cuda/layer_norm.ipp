@@ -2,9 +2,9 @@
 #pragma once
 #include "layer_norm.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE void run_layer_norm(const LayerNorm& op) {
+TERN_NOINLINE void run_layer_norm(const LayerNorm& op) {
   const Array* const arrays[] = {&op.x, &op.weight, &op.bias};
   const int ordinal = common_ordinal(op.y, arrays, 3);
   const RowPieces rows(op.mean.numel, op.weight.numel, 1, op.x.dtype);
@@ -19,7 +19,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                .eps = op.eps});
 }
 
-[[gnu::noinline]] TERN_INLINE void run_layer_norm_gradient(const LayerNormGradient& op) {
+TERN_NOINLINE void run_layer_norm_gradient(const LayerNormGradient& op) {
   const Array* const arrays[] = {&op.x, &op.weight};
   const int ordinal = common_ordinal(op.g, arrays, 2);
   const Index rows = op.mean.numel, n = op.weight.numel;
@@ -51,4 +51,4 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                {.layout = merge, .sums = sums.data(), .dweight = data_of(op.dweight), .dbias = data_of(op.dbias)});
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

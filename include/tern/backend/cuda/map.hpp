@@ -3,7 +3,7 @@
 #include "../map.hpp"
 #include "codegen/elementwise.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -25,7 +25,7 @@ void kernel(On<Cuda>, Types<>, const Fill<T>& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "map.ipp"

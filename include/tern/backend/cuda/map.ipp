@@ -2,9 +2,9 @@
 #pragma once
 #include "map.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE void run_map(const Traced& f, const Array& out, const Array* const* in) {
+TERN_NOINLINE void run_map(const Traced& f, const Array& out, const Array* const* in) {
   const int ordinal = common_ordinal(out, in, f.inputs);
   if (out.numel == 0) return;
   const Elementwise loops(out, in, f.inputs);
@@ -17,4 +17,4 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   });
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

@@ -6,7 +6,7 @@
 #include "copy.hpp"
 #include "map.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -67,7 +67,7 @@ void kernel(On<Cuda>, Types<T>, const MatMul& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "matmul.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "matmul.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_INLINE CublasOperand::CublasOperand(const Array& a, Index batch) : array_(matrices(a, batch)), room_(a.ordinal, by_rows() || by_columns() ? 0 : bytes_of(array_)) {
   if (!room_.data()) return;
@@ -44,7 +44,7 @@ TERN_INLINE bool has_aligned_lines(const Array& a, bool& by_rows) {
 
 /// Computes a large product in two parts: the longest that ends at multiples of aligned_elements wherever adjacent elements do, and the
 /// rest. False, and nothing is computed, if there is no such part.
-[[gnu::noinline]] TERN_INLINE bool run_in_parts(const MatMul& op, const Array* bias) {
+TERN_NOINLINE bool run_in_parts(const MatMul& op, const Array* bias) {
   constexpr Index least = Index(1) << 30;  // multiply-adds, for which a kernel for unaligned rows takes longer than a second launch
   const Array &a = op.a, &b = op.b, &c = op.c;
   const Index m = c.dims[c.ndim - 2], n = c.dims[c.ndim - 1], k = a.dims[a.ndim - 1];
@@ -74,7 +74,7 @@ TERN_INLINE bool has_aligned_lines(const Array& a, bool& by_rows) {
   return true;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_matmul(const MatMul& op, const Array* bias) {
+TERN_NOINLINE void run_matmul(const MatMul& op, const Array* bias) {
   using namespace tern::cuda;
   if (run_in_parts(op, bias)) return;
   constexpr CudaType types[] = {type_32f, type_64f, type_16bf, type_16f};
@@ -98,4 +98,4 @@ TERN_INLINE bool has_aligned_lines(const Array& a, bool& by_rows) {
   cuda::detail::run_matmul(ordinal, form, b.data(), a.data(), c.data, at_bias);
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

@@ -4,7 +4,7 @@
 #include "../pooling.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -230,7 +230,7 @@ void kernel(On<Cuda>, Types<T>, const AveragePoolGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "pooling.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "pooling.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE PoolLayout pool_layout(const PoolParams& p, const Array& x, const Array& y) {
+TERN_NOINLINE PoolLayout pool_layout(const PoolParams& p, const Array& x, const Array& y) {
   const Images in(x), out(y);
   PoolLayout layout{.channels = in.channels,
                     .in = {},
@@ -24,7 +24,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return layout;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_max_pool(const MaxPool& op) {
+TERN_NOINLINE void run_max_pool(const MaxPool& op) {
   const Array* const arrays[] = {&op.x, op.at};
   common_ordinal(op.y, arrays, op.at ? 2 : 1);
   launch_pooling(max_pool_kernel, op.y, op.x,
@@ -35,7 +35,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                   .x = op.x.data});
 }
 
-[[gnu::noinline]] TERN_INLINE void run_max_pool_gradient(const MaxPoolGradient& op) {
+TERN_NOINLINE void run_max_pool_gradient(const MaxPoolGradient& op) {
   const Array* const arrays[] = {&op.dy, &op.at};
   common_ordinal(op.dx, arrays, 2);
   launch_pooling(max_pool_gradient_kernel, op.dx, op.dy,
@@ -46,7 +46,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                   .at = op.at.data});
 }
 
-[[gnu::noinline]] TERN_INLINE void run_average_pool(const AveragePool& op) {
+TERN_NOINLINE void run_average_pool(const AveragePool& op) {
   const Array* const arrays[] = {&op.x};
   common_ordinal(op.y, arrays, 1);
   launch_pooling(average_pool_kernel, op.y, op.x,
@@ -56,7 +56,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                   .x = op.x.data});
 }
 
-[[gnu::noinline]] TERN_INLINE void run_average_pool_gradient(const AveragePoolGradient& op) {
+TERN_NOINLINE void run_average_pool_gradient(const AveragePoolGradient& op) {
   const Array* const arrays[] = {&op.dy};
   common_ordinal(op.dx, arrays, 1);
   launch_pooling(average_pool_gradient_kernel, op.dx, op.dy,
@@ -66,4 +66,4 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
                   .dy = op.dy.data});
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

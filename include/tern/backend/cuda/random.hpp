@@ -4,7 +4,7 @@
 #include "../../core/random.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -226,7 +226,7 @@ void kernel(On<Cuda>, Types<T>, const Dropout& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "random.ipp"

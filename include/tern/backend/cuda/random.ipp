@@ -2,9 +2,9 @@
 #pragma once
 #include "random.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE void run_random_words(const Kernel& kernel, const Array& out, Index each, const std::uint64_t* words,
+TERN_NOINLINE void run_random_words(const Kernel& kernel, const Array& out, Index each, const std::uint64_t* words,
                                                     int count) {
   if (!out.numel) return;
   const cuda::Grid grid = grid_for((out.numel + each - 1) / each);
@@ -16,4 +16,4 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   launch_with(out.ordinal, kernel, {out.dtype}, grid, words);
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

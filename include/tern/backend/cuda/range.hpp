@@ -3,7 +3,7 @@
 #include "../range.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -34,4 +34,4 @@ void kernel(On<Cuda>, Types<>, const FillRange<T>& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

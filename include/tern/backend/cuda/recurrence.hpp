@@ -7,7 +7,7 @@
 #include "matmul.hpp"
 #include "reduce.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -250,7 +250,7 @@ void kernel(On<Cuda>, Types<T>, const RecurrenceGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "recurrence.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "recurrence.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_INLINE Array matrix(int ordinal, DType type, const void* data, Index rows, Index columns) {
   Array a{};
@@ -60,7 +60,7 @@ static std::vector<StepRows> steps_of(RecurrentKind kind, const Steps& steps, In
   return all;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_recurrence(const Recurrence& op, const Array& states, const Array* h0, const Array& w_hh,
+TERN_NOINLINE void run_recurrence(const Recurrence& op, const Array& states, const Array* h0, const Array& w_hh,
                                                   const Array* w_hr) {
   const auto or_x = [&](const Array* a) { return a ? a : &op.x; };
   const Array* const arrays[] = {&op.x, &op.w_hh, or_x(op.h0), or_x(op.c0), or_x(op.b_hh), or_x(op.w_hr)};
@@ -94,7 +94,7 @@ static std::vector<StepRows> steps_of(RecurrentKind kind, const Steps& steps, In
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void run_recurrence_gradient(const RecurrenceGradient& op, const RecurrentSlopes& in) {
+TERN_NOINLINE void run_recurrence_gradient(const RecurrenceGradient& op, const RecurrentSlopes& in) {
   const Array* const arrays[] = {&op.g, &op.w_hh};
   const int ordinal = common_ordinal(op.dx, arrays, 2);
   const Index wide = op.w_hh.dims[0], hidden = wide / gates_of(op.kind), p = op.w_hh.dims[1], n = op.steps.sequences();
@@ -135,4 +135,4 @@ static std::vector<StepRows> steps_of(RecurrentKind kind, const Steps& steps, In
   }
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

@@ -2,7 +2,7 @@
 #pragma once
 #include "recurrent_layer.hpp"
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 using cuda::detail::RnnForm;
@@ -53,7 +53,7 @@ struct OutParts {
         cells(s.kind == RecurrentKind::lstm ? last + s.directions * steps.sequences() * s.state * detail::size_of(out.dtype) : nullptr) {}
 };
 
-[[gnu::noinline]] TERN_INLINE void run_layer(const RecurrentLayer& op) {
+TERN_NOINLINE void run_layer(const RecurrentLayer& op) {
   const auto or_x = [&](const Array* a) { return a ? a : &op.x; };
   const Array* const arrays[] = {&op.x, &op.weights, or_x(op.h0), or_x(op.c0)};
   const int ordinal = common_ordinal(op.out, arrays, 4);
@@ -71,7 +71,7 @@ struct OutParts {
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void run_layer_gradient(const RecurrentLayerGradient& op) {
+TERN_NOINLINE void run_layer_gradient(const RecurrentLayerGradient& op) {
   const Array* const arrays[] = {&op.g, &op.weights};
   const int ordinal = common_ordinal(op.dx, arrays, 2);
   const OutParts slopes(op.sizes, op.steps, op.g);
@@ -96,7 +96,7 @@ struct OutParts {
 
 }  // namespace cuda_kernels
 
-[[gnu::noinline]] TERN_INLINE bool find_layout(On<Cuda>, const RecurrentSizes& sizes, const Steps& steps, const Array& x,
+TERN_NOINLINE bool find_layout(On<Cuda>, const RecurrentSizes& sizes, const Steps& steps, const Array& x,
                                                RecurrentLayout& layout) {
   using namespace cuda_kernels;
   if (!is_cudnn_layer(sizes, steps) || is_captured_unevenly(steps) || !cuda::has_cudnn()) return false;
@@ -115,4 +115,4 @@ struct OutParts {
   });
 }
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

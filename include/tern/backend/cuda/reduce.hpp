@@ -8,7 +8,7 @@
 #include "codegen/parameter_list.hpp"
 #include "codegen/source.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -56,7 +56,7 @@ void kernel(On<Cuda>, Types<C, Out, In...>, const Reduce<R, F, G>& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "reduce.ipp"

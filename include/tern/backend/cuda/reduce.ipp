@@ -2,9 +2,9 @@
 #pragma once
 #include "reduce.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string offsets_text(int dims, const char* which, int arrays, const char* integer) {
+TERN_COLD std::string offsets_text(int dims, const char* which, int arrays, const char* integer) {
   std::string out;
   for (int d = dims; d-- > 0;) {
     const std::string size = detail::text({integer, "(p.", which, "_size[", d, "])"});
@@ -15,7 +15,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return out;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in,
+TERN_COLD std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in,
                                                                    const ReduceLoops& loops, const ParameterList& parameters) {
   const char *const type = type_name(r.type), *const integer = loops.narrow ? "int" : "Index";
   const int inputs = r.f.inputs, combine_numbers = r.f.program.number_count();
@@ -100,7 +100,7 @@ TERN_INLINE bool are_packs_aligned(const Array* const* in, int inputs, const det
   return true;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_reduce(const TracedReduce& whole, const Array& out, const Array* const* in, const detail::Shape& shape,
+TERN_NOINLINE void run_reduce(const TracedReduce& whole, const Array& out, const Array* const* in, const detail::Shape& shape,
                                               unsigned mask) {
   const int inputs = whole.f.inputs, ordinal = common_ordinal(out, in, inputs);
   if (out.numel == 0) return;
@@ -175,4 +175,4 @@ TERN_INLINE bool are_packs_aligned(const Array* const* in, int inputs, const det
   run_reduce({r.keep, r.combine, whole.finish, r.keep, r.type, r.identity}, out, again, {outputs, parts}, 2);
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

@@ -3,7 +3,7 @@
 #include "../refuse.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -22,7 +22,7 @@ extern "C" __global__ void refuse_if(const RefuseIfParameters p) {
 TERN_API void kernel(On<Cuda>, Types<>, const RefuseIf& op);
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "refuse.ipp"

@@ -2,12 +2,12 @@
 #pragma once
 #include "refuse.hpp"
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const RefuseIf& op) {
+TERN_NOINLINE void kernel(On<Cuda>, Types<>, const RefuseIf& op) {
   using namespace cuda_kernels;
   launch_typed(op.found.ordinal, refuse_if_kernel, {}, {1, 1},
                {.report = {op.found.ordinal, op.op, op.what}, .found = op.found.data});
 }
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

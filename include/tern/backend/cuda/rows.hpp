@@ -11,7 +11,7 @@
 #include "codegen/team.hpp"
 #include "codegen/tile_scan.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -272,7 +272,7 @@ TERN_API void kernel(On<Cuda>, Types<>, const CountTrue& op);
 TERN_API void kernel(On<Cuda>, Types<>, const TruePositions& op);
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "rows.ipp"

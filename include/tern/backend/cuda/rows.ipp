@@ -2,7 +2,7 @@
 #pragma once
 #include "rows.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_INLINE Array row_of(const Rows& rows) {
   Array row = rows.array;
@@ -14,7 +14,7 @@ TERN_INLINE Array row_of(const Rows& rows) {
   return row;
 }
 
-[[gnu::noinline]] TERN_INLINE RowLoops row_loops(const Rows& out, const Rows& in) {
+TERN_NOINLINE RowLoops row_loops(const Rows& out, const Rows& in) {
   const auto over = [](const Array& shaped, std::initializer_list<const Array*> arrays) {
     return detail::LoopNest(shaped.shape(), arrays.begin(), int(arrays.size()));
   };
@@ -24,7 +24,7 @@ TERN_INLINE Array row_of(const Rows& rows) {
           .row = copy_loops(over(to, {&to, &from}))};
 }
 
-[[gnu::noinline]] TERN_INLINE void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from,
+TERN_NOINLINE void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from,
                                                    const char* factors, ScatterMode how) {
   const Index width = row_of(out).shape().numel(), count = keys.count();
   // If all sources go to one row, it takes about as many steps in a part as there are parts to add.
@@ -50,7 +50,7 @@ TERN_INLINE Array row_of(const Rows& rows) {
   if (may_be_long) launch_typed(ordinal, add_parts_kernel, types, grid_for((parts - 2) * width), parameters);
 }
 
-[[gnu::noinline]] TERN_INLINE void run_add_rows(const AddRows& op) {
+TERN_NOINLINE void run_add_rows(const AddRows& op) {
   const Rows &out = op.out, &in = op.in;
   const Array* const arrays[] = {&in.array};
   const int ordinal = common_ordinal(out.array, arrays, 1);
@@ -64,11 +64,11 @@ TERN_INLINE MaskParameters mask_parameters(const Array& mask) {
           .total = {}, .before = {}, .out = {}};
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const RowNumbers& op) {
+TERN_NOINLINE void kernel(On<Cuda>, Types<>, const RowNumbers& op) {
   const Array& out = op.out;
   const int ordinal = out.ordinal;
   if (out.numel == 0) return;
@@ -90,7 +90,7 @@ namespace tern::inline TERN_BUILD::backend {
   cuda_kernels::launch_typed(ordinal, cuda_kernels::row_numbers_kernel, {}, cuda_kernels::grid_for(out.numel), parameters);
 }
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const CopyRows& op) {
+TERN_NOINLINE void kernel(On<Cuda>, Types<>, const CopyRows& op) {
   const Rows &out = op.out, &in = op.in;
   const RowMoves& moves = op.moves;
   const Array* const arrays[] = {&in.array};
@@ -116,7 +116,7 @@ namespace tern::inline TERN_BUILD::backend {
                               .loops = cuda_kernels::row_loops(out, in)});
 }
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const CountTrue& op) {
+TERN_NOINLINE void kernel(On<Cuda>, Types<>, const CountTrue& op) {
   const Array& mask = op.mask;
   op.count = 0;
   if (mask.numel == 0) return;
@@ -127,7 +127,7 @@ namespace tern::inline TERN_BUILD::backend {
   cuda::detail::copy_to_host(mask.ordinal, &op.count, total.counter(0), sizeof op.count);
 }
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cuda>, Types<>, const TruePositions& op) {
+TERN_NOINLINE void kernel(On<Cuda>, Types<>, const TruePositions& op) {
   const Array& mask = op.mask;
   if (mask.numel == 0) return;
   cuda_kernels::MaskParameters parameters = cuda_kernels::mask_parameters(mask);
@@ -137,4 +137,4 @@ namespace tern::inline TERN_BUILD::backend {
   cuda_kernels::launch_typed(mask.ordinal, cuda_kernels::true_positions_kernel, {mask.dtype}, {parameters.tiles}, parameters);
 }
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

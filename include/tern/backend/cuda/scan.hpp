@@ -6,7 +6,7 @@
 #include "codegen/packs.hpp"
 #include "codegen/tile_scan.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -179,7 +179,7 @@ void kernel(On<Cuda>, Types<T>, const RunningExtreme& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "scan.ipp"

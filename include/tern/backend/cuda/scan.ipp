@@ -4,12 +4,12 @@
 
 #include "scan.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 /// The smallest power of two that is not below n.
 inline Index power_of_two_from(Index n) { return Index(std::bit_ceil(std::uint64_t(n))); }
 
-[[gnu::noinline]] TERN_INLINE void run_scan(const Scan& op, int kind, const Array* positions) {
+TERN_NOINLINE void run_scan(const Scan& op, int kind, const Array* positions) {
   const Array* const arrays[] = {&op.in, op.gates};
   const int ordinal = common_ordinal(op.out, arrays, op.gates ? 2 : 1);
   if (op.in.numel == 0) return;
@@ -38,4 +38,4 @@ inline Index power_of_two_from(Index n) { return Index(std::bit_ceil(std::uint64
   launch_typed(ordinal, kernels.of_kind[kind], {op.in.dtype}, {groups * tiles}, parameters);
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

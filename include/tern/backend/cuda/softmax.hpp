@@ -3,7 +3,7 @@
 #include "../softmax.hpp"
 #include "codegen/row_pieces.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -85,7 +85,7 @@ void kernel(On<Cuda>, Types<T>, const SoftmaxGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "softmax.ipp"

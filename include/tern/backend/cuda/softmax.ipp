@@ -2,9 +2,9 @@
 #pragma once
 #include "softmax.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE void run_softmax(const Softmax& op) {
+TERN_NOINLINE void run_softmax(const Softmax& op) {
   const Array* const arrays[] = {&op.x};
   const int ordinal = common_ordinal(op.y, arrays, 1);
   if (op.y.numel == 0) return;
@@ -12,7 +12,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   rows.launch(ordinal, softmax_kernel, {&op.y, &op.x}, {.rows = rows.layout, .log = op.log, .y = op.y.data, .x = op.x.data});
 }
 
-[[gnu::noinline]] TERN_INLINE void run_softmax_gradient(const SoftmaxGradient& op) {
+TERN_NOINLINE void run_softmax_gradient(const SoftmaxGradient& op) {
   const Array* const arrays[] = {&op.y, &op.g};
   const int ordinal = common_ordinal(op.dx, arrays, 2);
   if (op.dx.numel == 0) return;
@@ -21,4 +21,4 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
               {.rows = rows.layout, .log = op.log, .dx = op.dx.data, .y = op.y.data, .g = op.g.data});
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

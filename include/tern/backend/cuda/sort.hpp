@@ -6,7 +6,7 @@
 #include "codegen/loops.hpp"
 #include "codegen/sorted_keys.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -297,7 +297,7 @@ void kernel(On<Cuda>, Types<T>, const SearchSorted& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "sort.ipp"

@@ -2,12 +2,12 @@
 #pragma once
 #include "sort.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 /// The lowest bit in which two keys of that type may differ, among the 32 of a half.
 constexpr int first_key_bit(DType type) { return type == DType::bfloat16 ? 16 : type == DType::float16 ? 13 : 0; }
 
-[[gnu::noinline]] TERN_INLINE SortedRows::SortedRows(int ordinal, const Array& in, bool descending)
+TERN_NOINLINE SortedRows::SortedRows(int ordinal, const Array& in, bool descending)
     : ordinal_(ordinal),
       rows_(in.dims[0]),
       n_(in.dims[1]),
@@ -36,7 +36,7 @@ TERN_INLINE void SortedRows::sort_by(const Array& in, const char* before, bool u
   keys_.sort(32 + first, last - first);
 }
 
-[[gnu::noinline]] TERN_INLINE void run_sort(const Sort& op) {
+TERN_NOINLINE void run_sort(const Sort& op) {
   const Array &values = op.values, &positions = op.positions, &in = op.in;
   const Array* const arrays[] = {&positions, &in};
   const int ordinal = common_ordinal(values, arrays, 2);
@@ -70,7 +70,7 @@ TERN_INLINE void SortedRows::sort_by(const Array& in, const char* before, bool u
                 .positions = positions.data});
 }
 
-[[gnu::noinline]] TERN_INLINE void run_search_sorted(const SearchSorted& op) {
+TERN_NOINLINE void run_search_sorted(const SearchSorted& op) {
   const Array &sorted = op.sorted, &values = op.values;
   const Array* const arrays[] = {&sorted, &values};
   const int ordinal = common_ordinal(op.out, arrays, 2);
@@ -87,4 +87,4 @@ TERN_INLINE void SortedRows::sort_by(const Array& in, const char* before, bool u
                 .right = op.right});
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

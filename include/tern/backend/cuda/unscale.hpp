@@ -4,7 +4,7 @@
 #include "codegen/chunks.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -41,7 +41,7 @@ void kernel(On<Cuda>, Types<T>, const Unscale& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "unscale.ipp"

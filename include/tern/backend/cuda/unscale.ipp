@@ -2,9 +2,9 @@
 #pragma once
 #include "unscale.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE void run_unscale(const Unscale& op) {
+TERN_NOINLINE void run_unscale(const Unscale& op) {
   constexpr int most = std::extent_v<decltype(UnscaleParameters::g)>;
   const Array* const others[] = {&op.found};
   const int ordinal = common_ordinal(op.scale, others, 1);
@@ -25,4 +25,4 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   }
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

@@ -4,7 +4,7 @@
 #include "codegen/chunks.hpp"
 #include "map.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cuda_kernels {
 
@@ -84,7 +84,7 @@ void kernel(On<Cuda>, Types<T...>, const UpdateUnless<F>& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "update.ipp"

@@ -2,14 +2,14 @@
 #pragma once
 #include "update.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE int most_sets(const TracedUpdate& f) {
+TERN_NOINLINE int most_sets(const TracedUpdate& f) {
   const int others = 3 + f.program.number_count(), each = f.arrays + 1 + (f.found != nullptr);
   return std::max(1, (ParameterList::most - others) / each);
 }
 
-[[gnu::noinline]] TERN_INLINE ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays, const UpdateLaunch& launch,
+TERN_NOINLINE ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays, const UpdateLaunch& launch,
                                                               cuda::Grid& grid) {
   Index total = 0;
   for (int set = launch.first; set < launch.last; ++set) total += arrays[set * f.arrays]->numel;
@@ -36,7 +36,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return parameters;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written,
+TERN_COLD std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written,
                                                                    const ParameterList& parameters) {
   const char* const type = type_name(f.type);
   std::string out = detail::text({prelude, "namespace tern {\n"}) + parameters.declaration() + chunks_text + R"CUDA(
@@ -61,7 +61,7 @@ extern "C" __global__ void update(const Parameters p) {
   return out + "  }\n}\n}\n";
 }
 
-[[gnu::noinline]] TERN_INLINE void run_update(const TracedUpdate& f, const Array* const* arrays, int sets, unsigned written) {
+TERN_NOINLINE void run_update(const TracedUpdate& f, const Array* const* arrays, int sets, unsigned written) {
   const int ordinal = common_ordinal(*arrays[0], arrays, sets * f.arrays);
   const int most = most_sets(f), launches = (sets + most - 1) / most, room = sets == 1 ? 1 : most;
   std::uint64_t key = mix(mix(f.program.hash(), written), std::uint64_t(room) << 1 | (f.found != nullptr));
@@ -82,4 +82,4 @@ extern "C" __global__ void update(const Parameters p) {
   }
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

@@ -5,7 +5,7 @@
 
 #include "../../core/config.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// The cyclic redundancy check of the bytes with Castagnoli's polynomial 0x1edc6f41 (RFC 3720, appendix B.4), by the processor's
 /// instruction where it has one.
@@ -24,7 +24,7 @@ inline std::uint32_t masked_crc32c(std::string_view bytes) {
 
 }  // namespace detail
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "crc32c.ipp"

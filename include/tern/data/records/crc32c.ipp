@@ -4,7 +4,7 @@
 
 #include "crc32c.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// The register of the checksum after one more byte, and the register after a block of zeros for each value of each of its bytes.
 struct CrcTables {
@@ -33,7 +33,7 @@ TERN_INLINE const CrcTables& crc_tables() {
   return tables;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::uint32_t crc32c_by_table(std::string_view bytes) {
+TERN_COLD std::uint32_t crc32c_by_table(std::string_view bytes) {
   const CrcTables& tables = crc_tables();
   std::uint32_t crc = ~0u;
   for (const char c : bytes) crc = crc >> 8 ^ tables.byte[(crc ^ static_cast<unsigned char>(c)) & 255];
@@ -74,11 +74,11 @@ TERN_INLINE const CrcTables& crc_tables() {
 }
 #endif
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline]] TERN_INLINE std::uint32_t crc32c(std::string_view bytes) {
+TERN_NOINLINE std::uint32_t crc32c(std::string_view bytes) {
 #if defined(__x86_64__)
   static const bool has_instruction = __builtin_cpu_supports("sse4.2");
   if (has_instruction) return detail::crc32c_by_instruction(bytes);
@@ -86,4 +86,4 @@ namespace tern::inline TERN_BUILD::data {
   return detail::crc32c_by_table(bytes);
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

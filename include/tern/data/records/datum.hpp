@@ -4,7 +4,7 @@
 
 #include "record_file.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// The picture of a Datum: a file if it is `encoded`, else bytes [channels, height, width], whose channels are in the order in which they were
 /// stored: Caffe's convert_imageset stores blue, green and red. The views are of the message. Error if it is
@@ -14,7 +14,7 @@ TERN_API ImageRecord parse_datum(std::string_view message);
 /// A Datum of a picture's file or bytes, with its label.
 TERN_API std::string serialize_datum(const ImageRecord& image);
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "datum.ipp"

@@ -3,14 +3,14 @@
 #include "../../io/wire_format.hpp"
 #include "datum.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 /// The message's fields (caffe.proto).
 enum DatumField : Index { datum_channels = 1, datum_height = 2, datum_width = 3, datum_data = 4, datum_label = 5, datum_floats = 6, datum_encoded = 7 };
 }  // namespace detail
 
-[[gnu::noinline]] TERN_INLINE ImageRecord parse_datum(std::string_view message) {
+TERN_NOINLINE ImageRecord parse_datum(std::string_view message) {
   using namespace detail;
   ImageRecord image;
   std::string_view data;
@@ -37,7 +37,7 @@ enum DatumField : Index { datum_channels = 1, datum_height = 2, datum_width = 3,
   return image;
 }
 
-[[gnu::noinline]] TERN_INLINE std::string serialize_datum(const ImageRecord& image) {
+TERN_NOINLINE std::string serialize_datum(const ImageRecord& image) {
   using namespace detail;
   io::WireWriter datum;
   const bool encoded = image.pixels.empty();
@@ -52,4 +52,4 @@ enum DatumField : Index { datum_channels = 1, datum_height = 2, datum_width = 3,
   return datum.message();
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -6,7 +6,7 @@
 
 #include "../../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// Named features, each a list of bytes, of floats or of integers. Names and bytes are views: of the message that was parsed, or of what
 /// the program set.
@@ -54,7 +54,7 @@ class TERN_API Example {
   std::vector<Feature> features_;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "example.ipp"

@@ -5,9 +5,9 @@
 #include "../../io/wire_format.hpp"
 #include "example.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline]] TERN_INLINE Example Example::parse(std::string_view message) {
+TERN_NOINLINE Example Example::parse(std::string_view message) {
   Example example;
   for (io::WireReader fields("Example", message); fields.next();) {
     if (fields.number() != 1) continue;
@@ -22,7 +22,7 @@ namespace tern::inline TERN_BUILD::data {
 }
 
 /// An entry of the map: field 1 is the name; field 2 the feature, of one field, a list whose field 1 repeats.
-[[gnu::noinline]] TERN_INLINE Example::Feature Example::parse_feature(std::string_view entry) {
+TERN_NOINLINE Example::Feature Example::parse_feature(std::string_view entry) {
   Feature feature;
   for (io::WireReader parts("Example", entry); parts.next();) {
     if (parts.number() == 1) feature.name = parts.bytes();
@@ -43,40 +43,40 @@ namespace tern::inline TERN_BUILD::data {
   return feature;
 }
 
-[[gnu::noinline]] TERN_INLINE Example& Example::set(std::string_view name, std::string_view bytes) {
+TERN_NOINLINE Example& Example::set(std::string_view name, std::string_view bytes) {
   return set(name, std::vector<std::string_view>{bytes});
 }
-[[gnu::noinline]] TERN_INLINE Example& Example::set(std::string_view name, Index number) { return set(name, std::vector<Index>{number}); }
-[[gnu::noinline]] TERN_INLINE Example& Example::set(std::string_view name, std::vector<std::string_view> bytes) {
+TERN_NOINLINE Example& Example::set(std::string_view name, Index number) { return set(name, std::vector<Index>{number}); }
+TERN_NOINLINE Example& Example::set(std::string_view name, std::vector<std::string_view> bytes) {
   put(name, Kind::bytes).bytes = std::move(bytes);
   return *this;
 }
-[[gnu::noinline]] TERN_INLINE Example& Example::set(std::string_view name, std::vector<float> numbers) {
+TERN_NOINLINE Example& Example::set(std::string_view name, std::vector<float> numbers) {
   put(name, Kind::floats).floats = std::move(numbers);
   return *this;
 }
-[[gnu::noinline]] TERN_INLINE Example& Example::set(std::string_view name, std::vector<Index> numbers) {
+TERN_NOINLINE Example& Example::set(std::string_view name, std::vector<Index> numbers) {
   put(name, Kind::integers).integers = std::move(numbers);
   return *this;
 }
 
-[[gnu::noinline]] TERN_INLINE std::vector<std::string_view> Example::names() const {
+TERN_NOINLINE std::vector<std::string_view> Example::names() const {
   std::vector<std::string_view> names;
   for (const Feature& feature : features_) names.push_back(feature.name);
   return names;
 }
 
-[[gnu::noinline]] TERN_INLINE const std::vector<std::string_view>& Example::bytes(std::string_view name) const {
+TERN_NOINLINE const std::vector<std::string_view>& Example::bytes(std::string_view name) const {
   return expect(name, Kind::bytes).bytes;
 }
-[[gnu::noinline]] TERN_INLINE const std::vector<float>& Example::floats(std::string_view name) const {
+TERN_NOINLINE const std::vector<float>& Example::floats(std::string_view name) const {
   return expect(name, Kind::floats).floats;
 }
-[[gnu::noinline]] TERN_INLINE const std::vector<Index>& Example::integers(std::string_view name) const {
+TERN_NOINLINE const std::vector<Index>& Example::integers(std::string_view name) const {
   return expect(name, Kind::integers).integers;
 }
 
-[[gnu::noinline]] TERN_INLINE std::string Example::serialize() const {
+TERN_NOINLINE std::string Example::serialize() const {
   std::vector<const Feature*> sorted;
   for (const Feature& feature : features_) sorted.push_back(&feature);
   std::sort(sorted.begin(), sorted.end(), [](const Feature* a, const Feature* b) { return a->name < b->name; });
@@ -96,13 +96,13 @@ namespace tern::inline TERN_BUILD::data {
   return example.message();
 }
 
-[[gnu::noinline]] TERN_INLINE const Example::Feature* Example::find(std::string_view name) const {
+TERN_NOINLINE const Example::Feature* Example::find(std::string_view name) const {
   for (const Feature& feature : features_)
     if (feature.name == name) return &feature;
   return nullptr;
 }
 
-[[gnu::noinline]] TERN_INLINE const Example::Feature& Example::expect(std::string_view name, Kind kind) const {
+TERN_NOINLINE const Example::Feature& Example::expect(std::string_view name, Kind kind) const {
   constexpr const char* kinds[] = {"nothing", "bytes", "floats", "integers"};
   const Feature* const feature = find(name);
   if (!feature) fail("Example", {"there is no feature '", std::string(name), "'"});
@@ -111,10 +111,10 @@ namespace tern::inline TERN_BUILD::data {
   return *feature;
 }
 
-[[gnu::noinline]] TERN_INLINE Example::Feature& Example::put(std::string_view name, Kind kind) {
+TERN_NOINLINE Example::Feature& Example::put(std::string_view name, Kind kind) {
   std::erase_if(features_, [&](const Feature& feature) { return feature.name == name; });
   features_.push_back({.name = name, .kind = kind});
   return features_.back();
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

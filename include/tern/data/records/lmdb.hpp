@@ -4,7 +4,7 @@
 
 #include "record_file.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// The records of FOLDER/data.mdb in the order of their keys. The tree is walked once, and each bound is checked: liblmdb trusts its files,
 /// and a damaged one would end the program. A page that is damaged counts as one damaged record. No lock is taken, so nothing may write to the
@@ -47,7 +47,7 @@ class TERN_API LmdbFile : public detail::MappedRecords {
   std::vector<Node> nodes_;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "lmdb.ipp"

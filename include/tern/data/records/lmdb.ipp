@@ -5,7 +5,7 @@
 #include "datum.hpp"
 #include "lmdb.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// A page's header: its number in 8 bytes, 2 unused ones, flags, and where its free space begins and ends; of an overflow page the number of
 /// pages. Then the offsets of its nodes.
@@ -28,11 +28,11 @@ constexpr Index magic = 16, version = 20, page_bytes = 40, main = 88, flags = ma
 constexpr unsigned other_orders = 2 | 4 | 8;  // of the main database: keys compared from their end, several values of a key, numbers as keys
 }  // namespace lmdb_meta
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE LmdbFile::LmdbFile(const std::string& folder) : MappedRecords(folder, folder + "/data.mdb") {
+TERN_COLD LmdbFile::LmdbFile(const std::string& folder) : MappedRecords(folder, folder + "/data.mdb") {
   Root root{}, other{};
   if (!read_meta(0, root)) fail("LMDB", {"'", folder, "/data.mdb': does not begin as an LMDB of format 1 and 64 bits does"});
   // If the newer one were damaged, the other would tell of an older state.
@@ -54,7 +54,7 @@ T LmdbFile::number(Index offset) const {
   return x;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool LmdbFile::read_meta(Index offset, Root& root) const {
+TERN_COLD bool LmdbFile::read_meta(Index offset, Root& root) const {
   using namespace detail::lmdb_meta;
   if (offset > size() - end || !(number<std::uint16_t>(offset + detail::lmdb_page::flags) & detail::lmdb_page::meta)) return false;
   root = {number<Index>(offset + detail::lmdb_meta::root), number<Index>(offset + entries), number<Index>(offset + transaction), number<std::uint32_t>(offset + page_bytes),
@@ -64,7 +64,7 @@ T LmdbFile::number(Index offset) const {
 }
 
 /// A pointer within the tree may be damaged and still name a page, or a place in one. Then keys are out of order.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void LmdbFile::check_order() {
+TERN_COLD void LmdbFile::check_order() {
   using namespace detail::lmdb_node;
   std::string_view before;
   for (Index i = 0; i < Index(nodes_.size()); ++i) {
@@ -79,11 +79,11 @@ T LmdbFile::number(Index offset) const {
 }
 
 /// Notes the records below a page, or why there are none.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void LmdbFile::walk(Index page, int depth, std::vector<bool>& seen) {
+TERN_COLD void LmdbFile::walk(Index page, int depth, std::vector<bool>& seen) {
   if (const char* const problem = walk_page(page, depth, seen)) nodes_.push_back({page >= 0 && page < Index(seen.size()) ? page * page_bytes_ : size(), problem});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE const char* LmdbFile::walk_page(Index page, int depth, std::vector<bool>& seen) {
+TERN_COLD const char* LmdbFile::walk_page(Index page, int depth, std::vector<bool>& seen) {
   using namespace detail;
   if (page < 2 || page >= Index(seen.size())) return "the tree names a page that the file does not have";
   if (seen[std::size_t(page)]) return "the tree names a page twice";
@@ -113,13 +113,13 @@ T LmdbFile::number(Index offset) const {
   return problem;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Index> LmdbFile::index() const {
+TERN_COLD std::vector<Index> LmdbFile::index() const {
   std::vector<Index> offsets;
   for (const Node& node : nodes_) offsets.push_back(node.offset);
   return offsets;
 }
 
-[[gnu::noinline]] TERN_INLINE Index LmdbFile::parse(const RecordPosition& position, Record* record) const {
+TERN_NOINLINE Index LmdbFile::parse(const RecordPosition& position, Record* record) const {
   using namespace detail;
   if (position.number >= Index(nodes_.size())) return -1;
   const Node& node = nodes_[std::size_t(position.number)];
@@ -148,15 +148,15 @@ T LmdbFile::number(Index offset) const {
 }
 
 /// The position's number says which record is next, its offset where that one is.
-[[gnu::noinline]] TERN_INLINE Index LmdbFile::next_offset(const RecordPosition& at) const {
+TERN_NOINLINE Index LmdbFile::next_offset(const RecordPosition& at) const {
   return at.number + 1 < Index(nodes_.size()) ? nodes_[std::size_t(at.number + 1)].offset : size();
 }
 
-[[gnu::noinline]] TERN_INLINE ImageRecord LmdbFile::image(const Record& record) const {
+TERN_NOINLINE ImageRecord LmdbFile::image(const Record& record) const {
   ImageRecord image = parse_datum(record.bytes);
   if (const std::size_t mark = record.key.find('_'); mark != std::string_view::npos) image.name = record.key.substr(mark + 1);
   image.class_name = detail::first_folder(image.name);
   return image;
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -5,7 +5,7 @@
 #include "pack_images.hpp"
 #include "record_file.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// Writes a folder with an LMDB, which appears under its name, complete, at close(). Only the thread that made it may use it. Until then it
 /// is a hidden folder beside, .NAME.XXXXXX, which is locked: the next writer of NAME removes those of processes that were killed.
@@ -39,7 +39,7 @@ class TERN_API LmdbWriter : public RecordWriter {
   Index records_ = 0, pending_ = 0;  // bytes of this transaction
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 // Not in the compiled library, so that programs that write no LMDB do not need liblmdb.
 #include "lmdb_writer.ipp"

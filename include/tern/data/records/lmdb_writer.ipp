@@ -9,7 +9,7 @@
 #include "datum.hpp"
 #include "lmdb_writer.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// Programs that include this header can pack into an LMDB.
 inline const bool can_create_lmdb = [] {
@@ -18,7 +18,7 @@ inline const bool can_create_lmdb = [] {
 }();
 
 /// Removes the unfinished folders that no process writes to.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void remove_abandoned_lmdb(const std::string& folder, const std::string& stem) {
+TERN_COLD void remove_abandoned_lmdb(const std::string& folder, const std::string& stem) {
   DIR* const open = ::opendir(folder.c_str());
   if (!open) return;  // making a folder in it says why
   while (const dirent* const entry = ::readdir(open)) {
@@ -33,11 +33,11 @@ inline const bool can_create_lmdb = [] {
   ::closedir(open);
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE LmdbWriter::LmdbWriter(const std::string& folder) : path_(folder) {
+TERN_COLD LmdbWriter::LmdbWriter(const std::string& folder) : path_(folder) {
   if (io::exists(path_)) fail("LMDB", {"'", path_, "': exists already"});
   const std::string parent = io::folder_of(path_), stem = tern::detail::text({".", path_.substr(path_.rfind('/') + 1), "."});
   detail::remove_abandoned_lmdb(parent, stem);
@@ -57,7 +57,7 @@ namespace tern::inline TERN_BUILD::data {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void LmdbWriter::abandon() {
+TERN_COLD void LmdbWriter::abandon() {
   if (transaction_) mdb_txn_abort(std::exchange(transaction_, nullptr));
   if (environment_) mdb_env_close(std::exchange(environment_, nullptr));
   if (!unfinished_.empty()) {
@@ -67,7 +67,7 @@ namespace tern::inline TERN_BUILD::data {
   if (lock_ >= 0) ::close(lock_);
 }
 
-[[gnu::noinline]] TERN_INLINE void LmdbWriter::write(std::string_view key, std::string_view bytes) {
+TERN_NOINLINE void LmdbWriter::write(std::string_view key, std::string_view bytes) {
   constexpr Index most_pending = Index(64) << 20, longest_key = 511;
   if (key.empty() || Index(key.size()) > longest_key) fail("LMDB", {"a key has 1 to ", longest_key, " bytes, not ", Index(key.size())});
   if (pending_ + Index(bytes.size()) > most_pending) {
@@ -85,13 +85,13 @@ namespace tern::inline TERN_BUILD::data {
   ++records_;
 }
 
-[[gnu::noinline]] TERN_INLINE void LmdbWriter::write_image(const ImageRecord& image) {
+TERN_NOINLINE void LmdbWriter::write_image(const ImageRecord& image) {
   char number[24];
   std::snprintf(number, sizeof number, "%08lld_", (long long)records_);
   write(number + std::string(image.name), serialize_datum(image));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void LmdbWriter::close() {
+TERN_COLD void LmdbWriter::close() {
   commit();
   check(mdb_env_sync(environment_, 1), "cannot be written");
   mdb_env_close(std::exchange(environment_, nullptr));
@@ -102,7 +102,7 @@ namespace tern::inline TERN_BUILD::data {
 
 /// Begins a transaction. Before, the map grows until it has room for the transaction, a record, and a copy of each page, as a page is copied
 /// before it changes. The map is only a range of addresses.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void LmdbWriter::begin(Index room) {
+TERN_COLD void LmdbWriter::begin(Index room) {
   constexpr Index least_room = Index(256) << 20;
   MDB_envinfo info;
   MDB_stat stat;
@@ -115,10 +115,10 @@ namespace tern::inline TERN_BUILD::data {
   pending_ = 0;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void LmdbWriter::commit() { check(mdb_txn_commit(std::exchange(transaction_, nullptr)), "cannot be written"); }
+TERN_COLD void LmdbWriter::commit() { check(mdb_txn_commit(std::exchange(transaction_, nullptr)), "cannot be written"); }
 
-[[gnu::noinline]] TERN_INLINE void LmdbWriter::check(int code, const char* action) const {
+TERN_NOINLINE void LmdbWriter::check(int code, const char* action) const {
   if (code != MDB_SUCCESS) fail("LMDB", {"'", path_, "': ", action, ": ", mdb_strerror(code)});
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -7,7 +7,7 @@
 #include "pack_list.hpp"
 #include "record_file.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// A picture to pack.
 struct PackSample {
@@ -36,7 +36,7 @@ using CreateRecords = std::unique_ptr<RecordWriter> (*)(const std::string& path)
 extern TERN_API CreateRecords create_lmdb;
 }  // namespace detail
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "pack_images.ipp"

@@ -10,11 +10,11 @@
 #include "tar.hpp"
 #include "tfrecord.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 TERN_INLINE constinit CreateRecords create_lmdb = nullptr;
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string shard_name(const PackList& list, Index shard) {
+TERN_COLD std::string shard_name(const PackList& list, Index shard) {
   char name[64];
   std::snprintf(name, sizeof name, "%05lld-of-%05lld.", (long long)shard, (long long)list.shards);
   return name + (list.format == "recordio" ? "rec" : list.format);
@@ -32,11 +32,11 @@ struct ShardSamples {
   }
 };
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::unique_ptr<RecordWriter> create_records(const std::string& format, const std::string& path) {
+TERN_COLD std::unique_ptr<RecordWriter> create_records(const std::string& format, const std::string& path) {
   if (format == "tfrecord") return std::make_unique<TFRecordWriter>(path);
   if (format == "recordio") return std::make_unique<RecordIOWriter>(path);
   if (format == "tar") return std::make_unique<TarWriter>(path);
@@ -45,7 +45,7 @@ namespace tern::inline TERN_BUILD::data {
   return detail::create_lmdb(path);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void pack_images(const std::string& folder, const PackList& list,
+TERN_COLD void pack_images(const std::string& folder, const PackList& list,
                                                           const std::function<PackSample(Index)>& sample, const PackOptions& options) {
   if (list.shards < 1) fail("pack_images", {"shards must be at least 1, not ", list.shards});
   if (list.shards > std::max<Index>(1, list.samples)) fail("pack_images", {list.shards, " shards are more than ", list.samples, " samples"});
@@ -78,4 +78,4 @@ namespace tern::inline TERN_BUILD::data {
   }
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -5,7 +5,7 @@
 
 #include "../../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct PackList {
   std::string kind = "";    ///< of data set, for the program that packs
@@ -23,7 +23,7 @@ struct PackList {
   std::string json() const;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "pack_list.ipp"

@@ -5,9 +5,9 @@
 #include "../../io/json_reader.hpp"
 #include "pack_list.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE PackList PackList::read(const std::string& path) {
+TERN_COLD PackList PackList::read(const std::string& path) {
   constexpr Index most_bytes = Index(1) << 28;
   const std::string text = io::read_file(path, most_bytes);
   io::JsonReader json(text.data(), Index(text.size()), "PackList", tern::detail::text({"'", path, "'"}));
@@ -28,7 +28,7 @@ namespace tern::inline TERN_BUILD::data {
   return list;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string PackList::json() const {
+TERN_COLD std::string PackList::json() const {
   io::Json json;
   json.object();
   json.member("kind", kind);
@@ -44,4 +44,4 @@ namespace tern::inline TERN_BUILD::data {
   return json.text() + "\n";
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -8,7 +8,7 @@
 #include "../transformed.hpp"
 #include "record_set.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct PackedImagesOptions {
   bool skip_bad = false;                ///< leave out damaged records and pictures; load() then reads each once
@@ -53,7 +53,7 @@ class TERN_API PackedImages {
   ImageOptions options_;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 // Not in the compiled library, so that programs that read no images need neither libjpeg nor libpng.
 #include "packed_images.ipp"

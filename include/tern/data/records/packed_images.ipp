@@ -5,9 +5,9 @@
 #include "pack_list.hpp"
 #include "packed_images.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE PackedImages PackedImages::load(const std::string& shards, const PackedImagesOptions& options) {
+TERN_COLD PackedImages PackedImages::load(const std::string& shards, const PackedImagesOptions& options) {
   PackedImages set(RecordSet(shards, {.skip_bad = options.skip_bad}));
   set.options_ = {options.allow_damaged, options.apply_exif_orientation};
   set.records_ = detail::in_sequence(set.set_.size());
@@ -25,18 +25,18 @@ namespace tern::inline TERN_BUILD::data {
   return set;
 }
 
-[[gnu::noinline]] TERN_INLINE ImageRecord PackedImages::record(Index sample, Record& record) const {
+TERN_NOINLINE ImageRecord PackedImages::record(Index sample, Record& record) const {
   const Index i = records_[std::size_t(sample)];
   record = set_[i];
   return set_.image(i, record);
 }
 
-[[gnu::noinline]] TERN_INLINE Index PackedImages::label(Index sample) const {
+TERN_NOINLINE Index PackedImages::label(Index sample) const {
   Record record;
   return this->record(sample, record).label;
 }
 
-[[gnu::noinline]] TERN_INLINE void PackedImages::read(Index sample, Image& image) const {
+TERN_NOINLINE void PackedImages::read(Index sample, Image& image) const {
   Record held;
   const ImageRecord packed = record(sample, held);
   if (packed.pixels.empty()) return decode_image(where(sample), packed.encoded, image, options_);
@@ -46,7 +46,7 @@ namespace tern::inline TERN_BUILD::data {
   for (Index i = 0; i < n; ++i) out[i] = float(static_cast<unsigned char>(packed.pixels[std::size_t(i)])) * (1 / 255.f);
 }
 
-[[gnu::noinline]] TERN_INLINE void PackedImages::read(Index sample, Image& image, const WindowChoice& choice) const {
+TERN_NOINLINE void PackedImages::read(Index sample, Image& image, const WindowChoice& choice) const {
   Record held;
   const ImageRecord packed = record(sample, held);
   if (packed.pixels.empty()) return decode_image(where(sample), packed.encoded, image, choice, options_);
@@ -57,11 +57,11 @@ namespace tern::inline TERN_BUILD::data {
   transforms::detail::resize(image, window.size);
 }
 
-[[gnu::noinline]] TERN_INLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> PackedImages::batch(std::span<const Index> samples) const {
+TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> PackedImages::batch(std::span<const Index> samples) const {
   return transformed(*this, transforms::Compose<>()).batch(samples);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void PackedImages::leave_out_bad() {
+TERN_COLD void PackedImages::leave_out_bad() {
   std::vector<char> good(records_.size(), 0);
   tern::detail::parallel_for(size(), 16, [&](Index begin, Index end) {
     Image image;
@@ -82,4 +82,4 @@ namespace tern::inline TERN_BUILD::data {
   }
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -8,7 +8,7 @@
 
 #include "../../io/file.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// One record. Its views hold as long as the file is open and the record, or a copy of it, exists.
 struct Record {
@@ -146,7 +146,7 @@ std::string_view bytes_of(const T& x) {
 
 }  // namespace detail
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "record_file.ipp"

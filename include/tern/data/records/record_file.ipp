@@ -4,9 +4,9 @@
 
 #include "record_file.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline]] TERN_INLINE bool RecordFile::next(RecordPosition& at, Record& record) const {
+TERN_NOINLINE bool RecordFile::next(RecordPosition& at, Record& record) const {
   const Index end = parse(at, &record);
   if (end < 0) return false;
   // Where records do not lie in sequence, the next one may begin before this one ends.
@@ -15,7 +15,7 @@ namespace tern::inline TERN_BUILD::data {
   return true;
 }
 
-[[gnu::noinline]] TERN_INLINE bool RecordFile::skip(RecordPosition& at) const {
+TERN_NOINLINE bool RecordFile::skip(RecordPosition& at) const {
   const Index end = parse(at, nullptr);
   if (end < 0) return false;
   used(end - at.offset);  // with a record's head the system maps what is about it
@@ -23,13 +23,13 @@ namespace tern::inline TERN_BUILD::data {
   return true;
 }
 
-[[gnu::noinline]] TERN_INLINE void RecordFile::used(Index bytes) const {
+TERN_NOINLINE void RecordFile::used(Index bytes) const {
   if (read_.fetch_add(std::max<Index>(bytes, 0), std::memory_order_relaxed) <= resident_) return;
   read_.store(0, std::memory_order_relaxed);
   release();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Index> RecordFile::index() const {
+TERN_COLD std::vector<Index> RecordFile::index() const {
   std::vector<Index> offsets;
   for (RecordPosition at;;) {
     const Index offset = at.offset;
@@ -38,43 +38,43 @@ namespace tern::inline TERN_BUILD::data {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void RecordFile::recover(RecordPosition& at) const {
+TERN_COLD void RecordFile::recover(RecordPosition& at) const {
   at = {at.number + 1, next_offset(at)};
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string RecordFile::where(const RecordPosition& at) const {
+TERN_COLD std::string RecordFile::where(const RecordPosition& at) const {
   return tern::detail::text({"'", path_, "', record ", at.number, " at byte ", at.offset});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void RecordFile::refuse(const RecordPosition& at, const char* rule) const {
+TERN_COLD void RecordFile::refuse(const RecordPosition& at, const char* rule) const {
   fail(format(), {where(at), ": ", rule});
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline]] TERN_INLINE std::string_view MappedRecords::view(const RecordPosition& at, Index offset, Index n) const {
+TERN_NOINLINE std::string_view MappedRecords::view(const RecordPosition& at, Index offset, Index n) const {
   if (n < 0 || offset < 0 || offset > size() || n > size() - offset) refuse(at, "the file ends within it");
   return {file_.data() + offset, std::size_t(n)};
 }
 
-[[gnu::noinline]] TERN_INLINE std::uint32_t MappedRecords::word(const RecordPosition& at, Index offset) const {
+TERN_NOINLINE std::uint32_t MappedRecords::word(const RecordPosition& at, Index offset) const {
   std::uint32_t x;
   std::memcpy(&x, view(at, offset, sizeof x).data(), sizeof x);
   return x;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void MappedRecords::release() const {
+TERN_COLD void MappedRecords::release() const {
   if (file_.data()) ::madvise(file_.data(), std::size_t(file_.size()), MADV_DONTNEED);
 }
 
-[[gnu::noinline]] TERN_INLINE std::string_view encoded_of(const char* format, const ImageRecord& image) {
+TERN_NOINLINE std::string_view encoded_of(const char* format, const ImageRecord& image) {
   if (!image.pixels.empty()) fail(format, {"holds pictures as JPEG or PNG files; pixels are for an LMDB"});
   return image.encoded;
 }
 
-[[gnu::noinline]] TERN_INLINE void BlockWriter::write(std::string_view bytes) {
+TERN_NOINLINE void BlockWriter::write(std::string_view bytes) {
   constexpr std::size_t block = std::size_t(1) << 20;
   if (block_.size() + bytes.size() > block) flush();
   if (bytes.size() > block) {
@@ -85,15 +85,15 @@ namespace tern::inline TERN_BUILD::data::detail {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void BlockWriter::close() {
+TERN_COLD void BlockWriter::close() {
   flush();
   file_.commit();
 }
 
-[[gnu::noinline]] TERN_INLINE void BlockWriter::flush() {
+TERN_NOINLINE void BlockWriter::flush() {
   file_.write(block_.data(), Index(block_.size()));
   written_ += Index(block_.size());
   block_.clear();
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

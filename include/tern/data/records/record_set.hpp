@@ -6,7 +6,7 @@
 
 #include "record_file.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// Opens a file of records by its name: .tfrecord (and TensorFlow's NAME-00000-of-00008), .rec, .tar, or a folder with an LMDB.
 TERN_API std::unique_ptr<RecordFile> open_records(const std::string& path);
@@ -60,7 +60,7 @@ class TERN_API RecordSet {
   Index skipped_ = 0;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "record_set.ipp"

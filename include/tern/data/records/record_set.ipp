@@ -10,30 +10,30 @@
 #include "tar.hpp"
 #include "tfrecord.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_lmdb(const std::string& path) { return io::exists(path + "/data.mdb"); }
+TERN_COLD bool is_lmdb(const std::string& path) { return io::exists(path + "/data.mdb"); }
 
 /// What follows the last dot; of TensorFlow's NAME-00000-of-00008 tfrecord.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string format_of(const std::string& path) {
+TERN_COLD std::string format_of(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   const std::size_t dot = name.rfind('.'), of = name.rfind("-of-");
   if (of != std::string::npos && of + 4 < name.size() && name.find_first_not_of("0123456789", of + 4) == std::string::npos) return "tfrecord";
   return dot == std::string::npos ? "" : name.substr(dot + 1);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_shard(const std::string& path) {
+TERN_COLD bool is_shard(const std::string& path) {
   const std::string format = format_of(path);
   return format == "tfrecord" || format == "tfrecords" || format == "rec" || format == "tar" || is_lmdb(path);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool is_shard_folder(const std::string& path) {
+TERN_COLD bool is_shard_folder(const std::string& path) {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && !is_lmdb(path);
 }
 
 /// The names for a{07..12}b; empty if the name has no such range.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> in_range(const std::string& shards) {
+TERN_COLD std::vector<std::string> in_range(const std::string& shards) {
   const std::size_t open = shards.find('{'), dots = shards.find("..", open), close = shards.find('}', dots);
   if (close == std::string::npos) return {};
   const std::string first = shards.substr(open + 1, dots - open - 1), last = shards.substr(dots + 2, close - dots - 2);
@@ -53,11 +53,11 @@ namespace tern::inline TERN_BUILD::data::detail {
   return paths;
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::unique_ptr<RecordFile> open_records(const std::string& path) {
+TERN_COLD std::unique_ptr<RecordFile> open_records(const std::string& path) {
   if (detail::is_lmdb(path)) return std::make_unique<LmdbFile>(path);
   const std::string format = detail::format_of(path);
   if (format == "tfrecord" || format == "tfrecords") return std::make_unique<TFRecordFile>(path);
@@ -66,7 +66,7 @@ namespace tern::inline TERN_BUILD::data {
   fail("RecordSet", {"'", path, "': is neither a .tfrecord, .rec or .tar file nor an LMDB"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<std::string> shard_paths(const std::string& shards) {
+TERN_COLD std::vector<std::string> shard_paths(const std::string& shards) {
   std::vector<std::string> paths = detail::in_range(shards);
   if (!paths.empty()) return paths;
   if (!detail::is_shard_folder(shards)) return {shards};
@@ -76,7 +76,7 @@ namespace tern::inline TERN_BUILD::data {
   return paths;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE RecordSet::RecordSet(const std::string& shards, const RecordSetOptions& options) {
+TERN_COLD RecordSet::RecordSet(const std::string& shards, const RecordSetOptions& options) {
   constexpr Index resident = Index(128) << 20;  // the system maps about three times what small reads at random use
   const std::vector<std::string> paths = shard_paths(shards);
   for (const std::string& path : paths) {
@@ -90,7 +90,7 @@ namespace tern::inline TERN_BUILD::data {
 }
 
 /// Finds the records that can be read. Returns how many damaged ones it left out.
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index RecordSet::scan(Shard& shard) {
+TERN_COLD Index RecordSet::scan(Shard& shard) {
   Index bad = 0;
   Record record;
   for (RecordPosition at;;) {
@@ -108,7 +108,7 @@ namespace tern::inline TERN_BUILD::data {
   return bad;
 }
 
-[[gnu::noinline]] TERN_INLINE Record RecordSet::operator[](Index i) const {
+TERN_NOINLINE Record RecordSet::operator[](Index i) const {
   RecordPosition at;
   const Shard& shard = find(i, at);
   Record record;
@@ -116,7 +116,7 @@ namespace tern::inline TERN_BUILD::data {
   return record;
 }
 
-[[gnu::noinline]] TERN_INLINE ImageRecord RecordSet::image(Index i, const Record& record) const {
+TERN_NOINLINE ImageRecord RecordSet::image(Index i, const Record& record) const {
   RecordPosition at;
   const Shard& shard = find(i, at);
   try {
@@ -126,18 +126,18 @@ namespace tern::inline TERN_BUILD::data {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string RecordSet::where(Index i) const {
+TERN_COLD std::string RecordSet::where(Index i) const {
   RecordPosition at;
   return find(i, at).file->where(at);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Index> RecordSet::sizes() const {
+TERN_COLD std::vector<Index> RecordSet::sizes() const {
   std::vector<Index> sizes;
   for (const Shard& shard : shards_) sizes.push_back(Index(shard.offsets.size()));
   return sizes;
 }
 
-[[gnu::noinline]] TERN_INLINE const RecordSet::Shard& RecordSet::find(Index i, RecordPosition& at) const {
+TERN_NOINLINE const RecordSet::Shard& RecordSet::find(Index i, RecordPosition& at) const {
   if (i < 0 || i >= size()) fail("RecordSet", {"there is no record ", i, " of ", size()});
   const std::size_t shard = std::size_t(std::upper_bound(first_.begin(), first_.end(), i) - first_.begin()) - 1;
   const Shard& found = shards_[shard];
@@ -146,4 +146,4 @@ namespace tern::inline TERN_BUILD::data {
   return found;
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

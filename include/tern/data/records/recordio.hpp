@@ -5,7 +5,7 @@
 
 #include "record_file.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// Each part of a record is the magic number, a word of 3 bits for its place in the record and 29 for its length, the bytes, and zeros up to
 /// a multiple of 4. Where the bytes themselves hold the magic number, a part ends and another begins. Beside NAME.rec there may be
@@ -58,7 +58,7 @@ static_assert(sizeof(ImageRecordHeader) == 24);
 
 }  // namespace detail
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "recordio.ipp"

@@ -6,7 +6,7 @@
 
 #include "recordio.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 constexpr unsigned recordio_length_bits = 29;
 enum class RecordPart : unsigned { whole = 0, first = 1, middle = 2, last = 3 };
@@ -28,12 +28,12 @@ void each_line(const std::string& path, const F& f) {
   }
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// Lines of NAME.lst: the number, labels, and the name, with tabs between.
-[[gnu::noinline, gnu::cold]] TERN_INLINE RecordIOFile::RecordIOFile(const std::string& path) : MappedRecords(path) {
+TERN_COLD RecordIOFile::RecordIOFile(const std::string& path) : MappedRecords(path) {
   const std::string list = detail::recordio_stem(path) + ".lst";
   detail::each_line(list, [&](const std::string& line) {
     const std::size_t tab = line.rfind('\t');
@@ -46,7 +46,7 @@ namespace tern::inline TERN_BUILD::data {
   std::sort(names_.begin(), names_.end());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<Index> RecordIOFile::index() const {
+TERN_COLD std::vector<Index> RecordIOFile::index() const {
   const std::string path = detail::recordio_stem(this->path()) + ".idx";
   if (!io::exists(path)) return RecordFile::index();
   std::vector<Index> offsets;
@@ -62,7 +62,7 @@ namespace tern::inline TERN_BUILD::data {
   return offsets;
 }
 
-[[gnu::noinline]] TERN_INLINE Index RecordIOFile::parse(const RecordPosition& at, Record* record) const {
+TERN_NOINLINE Index RecordIOFile::parse(const RecordPosition& at, Record* record) const {
   using detail::RecordPart;
   Index offset = at.offset;
   if (offset == size()) return -1;
@@ -92,13 +92,13 @@ namespace tern::inline TERN_BUILD::data {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index RecordIOFile::next_offset(const RecordPosition& at) const {
+TERN_COLD Index RecordIOFile::next_offset(const RecordPosition& at) const {
   for (Index offset = at.offset / 4 * 4 + 4; offset <= size() - 8; offset += 4)
     if (word({}, offset) == detail::recordio_magic && word({}, offset + 4) >> detail::recordio_length_bits <= 1) return offset;
   return size();
 }
 
-[[gnu::noinline]] TERN_INLINE ImageRecord RecordIOFile::image(const Record& record) const {
+TERN_NOINLINE ImageRecord RecordIOFile::image(const Record& record) const {
   detail::ImageRecordHeader header;
   if (record.bytes.size() < sizeof header) fail("RecordIO", {"a record of ", Index(record.bytes.size()), " bytes has no header of an image"});
   std::memcpy(&header, record.bytes.data(), sizeof header);
@@ -117,10 +117,10 @@ namespace tern::inline TERN_BUILD::data {
   return image;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE RecordIOWriter::RecordIOWriter(const std::string& path)
+TERN_COLD RecordIOWriter::RecordIOWriter(const std::string& path)
     : stem_(detail::recordio_stem(path)), file_(path) {}
 
-[[gnu::noinline]] TERN_INLINE void RecordIOWriter::write(std::string_view bytes) {
+TERN_NOINLINE void RecordIOWriter::write(std::string_view bytes) {
   if (bytes.size() >> detail::recordio_length_bits) fail("RecordIO", {"a record has less than 536,870,912 bytes, not ", Index(bytes.size())});
   using detail::RecordPart;
   index_ += tern::detail::text({records_++, "\t", file_.written(), "\n"});
@@ -142,7 +142,7 @@ namespace tern::inline TERN_BUILD::data {
   file_.write(std::string_view("\0\0\0", (4 - bytes.size() % 4) % 4));
 }
 
-[[gnu::noinline]] TERN_INLINE void RecordIOWriter::write_image(const ImageRecord& image) {
+TERN_NOINLINE void RecordIOWriter::write_image(const ImageRecord& image) {
   constexpr Index most_exact = Index(1) << 24;
   if (image.label < -most_exact || image.label > most_exact) fail("RecordIO", {"a label is stored as a float, which cannot hold ", image.label});
   const std::string_view encoded = detail::encoded_of("RecordIO", image);
@@ -153,10 +153,10 @@ namespace tern::inline TERN_BUILD::data {
   write(record);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void RecordIOWriter::close() {
+TERN_COLD void RecordIOWriter::close() {
   io::write_file_atomically(stem_ + ".idx", index_);
   if (!list_.empty()) io::write_file_atomically(stem_ + ".lst", list_);
   file_.close();
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -4,7 +4,7 @@
 
 #include "../samplers.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct ShardSamplerOptions {
   bool shuffle = true;
@@ -35,7 +35,7 @@ class TERN_API ShardSampler {
   Index size_ = 0, all_ = 0, stride_ = 1;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "shard_sampler.ipp"

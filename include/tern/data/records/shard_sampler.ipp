@@ -2,9 +2,9 @@
 #pragma once
 #include "shard_sampler.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE ShardSampler::ShardSampler(const std::vector<Index>& sizes, const ShardSamplerOptions& options)
+TERN_COLD ShardSampler::ShardSampler(const std::vector<Index>& sizes, const ShardSamplerOptions& options)
     : options_(options) {
   if (options.ranks < 1) fail("ShardSampler", {"ranks must be at least 1, not ", options.ranks});
   if (options.rank < 0 || options.rank >= options.ranks) fail("ShardSampler", {"rank must be in [0, ", options.ranks, "), not ", options.rank});
@@ -19,7 +19,7 @@ namespace tern::inline TERN_BUILD::data {
   if (!whole) size_ = (all_ + stride_ - 1 - options.rank) / stride_;
 }
 
-[[gnu::noinline]] TERN_INLINE std::vector<Index> ShardSampler::order(std::uint64_t seed, Index epoch) const {
+TERN_NOINLINE std::vector<Index> ShardSampler::order(std::uint64_t seed, Index epoch) const {
   Random random(seed, epoch);
   std::vector<Index> shards = detail::in_sequence(Index(shards_.size())), order, buffer;
   if (options_.shuffle) detail::shuffle(shards, random);
@@ -46,4 +46,4 @@ namespace tern::inline TERN_BUILD::data {
   return order;
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -6,7 +6,7 @@
 
 #include "record_file.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
@@ -74,7 +74,7 @@ class TERN_API TarWriter : public RecordWriter {
   Index records_ = 0;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "tar.ipp"

@@ -7,7 +7,7 @@
 
 #include "tar.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 constexpr Index tar_block = 512;  // headers and contents begin at its multiples
 
@@ -23,7 +23,7 @@ constexpr int tar_type = 156, tar_version = 263;
 TERN_INLINE std::string_view tar_text(const char* header, TarField field) { return {header + field.at, ::strnlen(header + field.at, std::size_t(field.size))}; }
 
 /// A number in octal digits or, where the first bit is set, in bytes from the highest. -1 if it is none.
-[[gnu::noinline]] TERN_INLINE Index tar_number(const char* header, TarField field) {
+TERN_NOINLINE Index tar_number(const char* header, TarField field) {
   const char* at = header + field.at;
   const char* const end = at + field.size;
   Index number = 0;
@@ -42,7 +42,7 @@ TERN_INLINE std::string_view tar_text(const char* header, TarField field) { retu
 }
 
 /// The sum of a header's bytes, with spaces for the sum itself.
-[[gnu::noinline]] TERN_INLINE Index tar_sum(const char* header) {
+TERN_NOINLINE Index tar_sum(const char* header) {
   int sum = tar_checksum.size * ' ';
   for (int i = 0; i < tar_block; ++i) sum += static_cast<unsigned char>(header[i]);
   for (int i = 0; i < tar_checksum.size; ++i) sum -= static_cast<unsigned char>(header[tar_checksum.at + i]);
@@ -52,7 +52,7 @@ TERN_INLINE std::string_view tar_text(const char* header, TarField field) { retu
 TERN_INLINE bool is_tar_header(const char* header) { return header[0] && tar_number(header, tar_checksum) == tar_sum(header); }
 
 /// The length of the first of the lines `LENGTH KEY=VALUE` in a POSIX header of another header; 0 if it says none that can be.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::size_t pax_length(std::string_view lines) {
+TERN_COLD std::size_t pax_length(std::string_view lines) {
   constexpr std::size_t most_digits = 9;
   std::size_t length = 0, digits = 0;
   for (; digits < lines.size() && digits < most_digits && lines[digits] >= '0' && lines[digits] <= '9'; ++digits)
@@ -61,7 +61,7 @@ TERN_INLINE bool is_tar_header(const char* header) { return header[0] && tar_num
 }
 
 /// What such lines say of `key`.
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string_view pax_value(std::string_view lines, std::string_view key) {
+TERN_COLD std::string_view pax_value(std::string_view lines, std::string_view key) {
   std::string_view value;
   while (!lines.empty()) {
     const std::size_t length = pax_length(lines), begin = lines.find(' ') + 1;
@@ -73,7 +73,7 @@ TERN_INLINE bool is_tar_header(const char* header) { return header[0] && tar_num
 }
 
 /// True if all lines are of that form.
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool are_pax_lines(std::string_view lines) {
+TERN_COLD bool are_pax_lines(std::string_view lines) {
   while (!lines.empty()) {
     const std::size_t length = pax_length(lines);
     const std::string_view line = lines.substr(0, length);
@@ -85,17 +85,17 @@ TERN_INLINE bool is_tar_header(const char* header) { return header[0] && tar_num
 }
 
 /// The size that such a line says; -1 if it is no number.
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index pax_size(std::string_view digits) {
+TERN_COLD Index pax_size(std::string_view digits) {
   constexpr std::size_t most_digits = 18;
   if (digits.size() > most_digits || digits.find_first_not_of("0123456789") != std::string_view::npos) return -1;
   return std::atoll(std::string(digits).c_str());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string TarMember::key() const {
+TERN_COLD std::string TarMember::key() const {
   return folder.empty() ? std::string(stem()) : std::string(folder) + "/" + std::string(stem());
 }
 
-[[gnu::noinline]] TERN_INLINE TarMember tar_member(std::string_view archive, Index offset) {
+TERN_NOINLINE TarMember tar_member(std::string_view archive, Index offset) {
   const Index end = Index(archive.size());
   std::string_view long_name, pax;
   for (TarMember member;;) {
@@ -126,12 +126,12 @@ TERN_INLINE bool is_tar_header(const char* header) { return header[0] && tar_num
   }
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// Members up to the first one with another key.
-[[gnu::noinline]] TERN_INLINE Index TarFile::parse(const RecordPosition& at, Record* record) const {
+TERN_NOINLINE Index TarFile::parse(const RecordPosition& at, Record* record) const {
   // An archive's end is marked, but behind damage it may be missing.
   if (at.number > 0 && at.offset == size()) return -1;
   const std::string_view archive = view(at, 0, size());
@@ -160,7 +160,7 @@ namespace tern::inline TERN_BUILD::data {
 
 /// Contents of members that can be read are passed, as they may hold archives. Of the sample behind the damage members may be missing, so
 /// that one is passed too.
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index TarFile::next_offset(const RecordPosition& at) const {
+TERN_COLD Index TarFile::next_offset(const RecordPosition& at) const {
   const std::string_view archive = view(at, 0, size());
   Index offset = at.offset;
   detail::TarMember member;
@@ -180,7 +180,7 @@ namespace tern::inline TERN_BUILD::data {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE TarFile::Fields TarFile::fields(const Record& record) {
+TERN_NOINLINE TarFile::Fields TarFile::fields(const Record& record) {
   Fields fields;
   for (Index offset = 0; offset < Index(record.bytes.size());) {
     const detail::TarMember member = detail::tar_member(record.bytes, offset);
@@ -195,7 +195,7 @@ namespace tern::inline TERN_BUILD::data {
   return fields;
 }
 
-[[gnu::noinline]] TERN_INLINE ImageRecord TarFile::image(const Record& record) const {
+TERN_NOINLINE ImageRecord TarFile::image(const Record& record) const {
   ImageRecord image;
   std::string_view label;
   bool has_picture = false, has_label = false;
@@ -219,7 +219,7 @@ namespace tern::inline TERN_BUILD::data {
   return image;
 }
 
-[[gnu::noinline]] TERN_INLINE void TarWriter::write(std::string_view key, const TarFile::Fields& fields) {
+TERN_NOINLINE void TarWriter::write(std::string_view key, const TarFile::Fields& fields) {
   if (key.empty() || key.find('.', key.rfind('/') + 1) != std::string_view::npos)
     fail("tar", {"a sample's key must have no dot in its last part: '", std::string(key), "'"});
   if (key == last_key_) fail("tar", {"two samples in sequence have the key '", last_key_, "', so they would be read as one"});
@@ -227,7 +227,7 @@ namespace tern::inline TERN_BUILD::data {
   for (const auto& [name, content] : fields) write_member(std::string(key) + "." + std::string(name), content);
 }
 
-[[gnu::noinline]] TERN_INLINE void TarWriter::write_image(const ImageRecord& image) {
+TERN_NOINLINE void TarWriter::write_image(const ImageRecord& image) {
   char key[24];
   std::snprintf(key, sizeof key, "%08lld", (long long)(records_++));
   const std::string label = tern::detail::text({image.label});
@@ -237,13 +237,13 @@ namespace tern::inline TERN_BUILD::data {
 }
 
 /// Two blocks of zeros end an archive.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void TarWriter::close() {
+TERN_COLD void TarWriter::close() {
   file_.write(std::string(std::size_t(2 * detail::tar_block), '\0'));
   file_.close();
 }
 
 /// A name that is too long for its field comes before, in GNU tar's way, as the content of a member.
-[[gnu::noinline]] TERN_INLINE void TarWriter::write_member(const std::string& name, std::string_view content, char type) {
+TERN_NOINLINE void TarWriter::write_member(const std::string& name, std::string_view content, char type) {
   using namespace detail;
   if (content.size() >> 33) fail("tar", {"a member has less than 8,589,934,592 bytes, not ", Index(content.size())});
   if (name.size() > std::size_t(tar_name.size)) write_member("././@LongLink", std::string_view(name.c_str(), name.size() + 1), 'L');
@@ -266,4 +266,4 @@ namespace tern::inline TERN_BUILD::data {
   file_.write({zeros, std::size_t((tar_block - Index(content.size()) % tar_block) % tar_block)});
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -2,7 +2,7 @@
 #pragma once
 #include "record_file.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// Each record is its length in 8 bytes, the length's checksum, the bytes, and their checksum. The checksums are compared when a record is
 /// read.
@@ -38,7 +38,7 @@ class TERN_API TFRecordWriter : public RecordWriter {
   detail::BlockWriter file_;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "tfrecord.ipp"

@@ -4,9 +4,9 @@
 #include "example.hpp"
 #include "tfrecord.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline]] TERN_INLINE Index TFRecordFile::parse(const RecordPosition& at, Record* record) const {
+TERN_NOINLINE Index TFRecordFile::parse(const RecordPosition& at, Record* record) const {
   if (at.offset == size()) return -1;
   const std::string_view header = view(at, at.offset, 8);
   if (word(at, at.offset + 8) != detail::masked_crc32c(header)) refuse(at, "its length does not match the length's checksum");
@@ -21,11 +21,11 @@ namespace tern::inline TERN_BUILD::data {
   return at.offset + 12 + length + 4;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool TFRecordFile::is_header(Index offset) const {
+TERN_COLD bool TFRecordFile::is_header(Index offset) const {
   return offset <= size() - 12 && word({}, offset + 8) == detail::masked_crc32c(view({}, offset, 8));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Index TFRecordFile::next_offset(const RecordPosition& at) const {
+TERN_COLD Index TFRecordFile::next_offset(const RecordPosition& at) const {
   Index offset = at.offset;
   if (is_header(offset)) {
     Index length;
@@ -37,7 +37,7 @@ namespace tern::inline TERN_BUILD::data {
   return offset < size() ? offset : size();
 }
 
-[[gnu::noinline]] TERN_INLINE ImageRecord TFRecordFile::image(const Record& record) const {
+TERN_NOINLINE ImageRecord TFRecordFile::image(const Record& record) const {
   const Example example = Example::parse(record.bytes);
   const auto bytes = [&](std::string_view name) {
     const auto& list = example.bytes(name);
@@ -54,7 +54,7 @@ namespace tern::inline TERN_BUILD::data {
   return image;
 }
 
-[[gnu::noinline]] TERN_INLINE void TFRecordWriter::write(std::string_view bytes) {
+TERN_NOINLINE void TFRecordWriter::write(std::string_view bytes) {
   const std::uint64_t length = bytes.size();
   const std::uint32_t length_checksum = detail::masked_crc32c(detail::bytes_of(length)), checksum = detail::masked_crc32c(bytes);
   file_.write(detail::bytes_of(length));
@@ -63,7 +63,7 @@ namespace tern::inline TERN_BUILD::data {
   file_.write(detail::bytes_of(checksum));
 }
 
-[[gnu::noinline]] TERN_INLINE void TFRecordWriter::write_image(const ImageRecord& image) {
+TERN_NOINLINE void TFRecordWriter::write_image(const ImageRecord& image) {
   Example example;
   example.set("image/encoded", detail::encoded_of("TFRecord", image)).set("image/class/label", image.label);
   example.set("image/format", image.encoded.starts_with("\x89PNG") ? "PNG" : "JPEG");
@@ -72,4 +72,4 @@ namespace tern::inline TERN_BUILD::data {
   write(example.serialize());
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -11,7 +11,7 @@
 
 #include "tokenizer_files.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// Text as tokens: pieces of bytes, made by merging those pairs of neighbours first that come first in a list. Each text of any bytes has
 /// tokens, and decode(encode(text)) is the text; with Qwen's files the text in Unicode's normalisation form C, with those of Mistral the text
@@ -60,7 +60,7 @@ class TERN_API BytePairEncoding {
   bool of_characters_, composes_, strips_space_, ignores_merges_;  // as TokenizerParts says
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "byte_pair_encoding.ipp"

@@ -9,7 +9,7 @@
 #include "byte_pair_encoding.hpp"
 #include "composition.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
@@ -66,7 +66,7 @@ class WrittenBytes {
 
 }  // namespace detail
 
-[[gnu::cold]] TERN_INLINE BytePairEncoding::BytePairEncoding(const detail::TokenizerParts& parts)
+TERN_COLD BytePairEncoding::BytePairEncoding(const detail::TokenizerParts& parts)
     : front_(parts.front),
       back_(parts.back),
       rule_(parts.rule),
@@ -128,14 +128,14 @@ TERN_INLINE void BytePairEncoding::set_token(Index token, const std::string& byt
   tokens_[bytes] = token;
 }
 
-[[gnu::cold]] TERN_INLINE BytePairEncoding BytePairEncoding::load(const std::string& path) {
+TERN_COLD BytePairEncoding BytePairEncoding::load(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return BytePairEncoding(detail::read_tokenizer(path));
   const std::string file = path + "/tokenizer.json";
   return io::exists(file) ? load(file) : load(path + "/vocab.json", path + "/merges.txt");
 }
 
-[[gnu::cold]] TERN_INLINE BytePairEncoding BytePairEncoding::load(const std::string& vocab, const std::string& merges,
+TERN_COLD BytePairEncoding BytePairEncoding::load(const std::string& vocab, const std::string& merges,
                                                                   const std::string& tokenizer_class) {
   return BytePairEncoding(detail::read_vocabulary(vocab, merges, tokenizer_class));
 }
@@ -273,4 +273,4 @@ TERN_INLINE std::string BytePairEncoding::decode(std::span<const Index> tokens) 
   return text;
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

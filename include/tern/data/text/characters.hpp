@@ -7,7 +7,7 @@
 
 #include "../../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 enum class CharacterClass : std::uint8_t { letter, number, space, other };
 
@@ -33,7 +33,7 @@ struct WordOptions {
 /// The words of a text: what stands between spaces.
 TERN_API std::vector<std::string> split_words(std::string_view text, const WordOptions& options = {});
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "characters.ipp"

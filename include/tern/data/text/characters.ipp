@@ -3,12 +3,12 @@
 #include "characters.hpp"
 #include "unicode_table.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
 /// Whether one of `count` ranges, which are in order, holds the code.
-[[gnu::noinline]] TERN_INLINE bool in_ranges(const CharacterRange* ranges, std::size_t count, std::uint32_t code) {
+TERN_NOINLINE bool in_ranges(const CharacterRange* ranges, std::size_t count, std::uint32_t code) {
   while (count > 0) {
     const std::size_t half = count / 2;
     if (code > ranges[half].last) ranges += half + 1, count -= half + 1;
@@ -79,4 +79,4 @@ TERN_INLINE std::vector<std::string> split_words(std::string_view text, const Wo
   return words;
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -7,7 +7,7 @@
 #include "composition.hpp"
 #include "composition_table.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// The syllables of Hangul are numbered: leading consonant, vowel, and one of 27 trailing consonants or none (Unicode Standard, 3.12).
 namespace hangul {
@@ -122,4 +122,4 @@ TERN_INLINE std::string compose(std::string_view text) {
   return out;
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 struct Decomposition {
   std::uint32_t code, first, second;  // 0: there is no second
@@ -528,4 +528,4 @@ inline constexpr MarkRange marks[] = {
     {0x1e026, 0x1e02a, 0xe6}, {0x1e8d0, 0x1e8d6, 0xdc}, {0x1e944, 0x1e949, 0xe6}, {0x1e94a, 0x1e94a, 0x7},
 };
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

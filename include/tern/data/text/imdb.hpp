@@ -6,7 +6,7 @@
 
 #include "line_stream.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct ImdbOptions {
   bool train = true;  ///< the half to train on, or the one to test on
@@ -48,7 +48,7 @@ class TERN_API Imdb {
   std::size_t positive_ = 0;  // how many of the files, which come first, are positive
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "imdb.ipp"

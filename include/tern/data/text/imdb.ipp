@@ -7,12 +7,12 @@
 #include "../plain_or_gzip.hpp"
 #include "imdb.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
 /// Appends the .txt files of a folder, by the number that their names begin with.
-[[gnu::cold]] TERN_INLINE void append_reviews(const std::string& folder, std::vector<std::string>& files) {
+TERN_COLD void append_reviews(const std::string& folder, std::vector<std::string>& files) {
   const std::size_t first = files.size();
   for (const std::string& name : names_in("Imdb", folder))
     if (name.ends_with(".txt")) files.push_back(tern::detail::text({folder, "/", name}));
@@ -23,7 +23,7 @@ namespace detail {
 
 }  // namespace detail
 
-[[gnu::cold]] TERN_INLINE Imdb::Imdb(const std::string& folder, const ImdbOptions& options) {
+TERN_COLD Imdb::Imdb(const std::string& folder, const ImdbOptions& options) {
   const std::string half = options.train ? "train" : "test";
   table_ = detail::find_plain_or_gzip(folder, half + ".tsv");
   if (!table_.empty()) return;
@@ -57,4 +57,4 @@ TERN_INLINE void Imdb::Iterator::operator++() {
   review_ = {line.substr(2), line[0] == '1'};
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -5,7 +5,7 @@
 
 #include "../../io/gzip.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// The lines of a file, plain or gzip, without line breaks and a byte-order mark: for (const std::string& line : LineStream(path)). It holds a part of the file at a
 /// time. Text after the last line break is a line if it is not empty.
@@ -52,7 +52,7 @@ class TERN_API LineStream {
   std::string path_;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "line_stream.ipp"

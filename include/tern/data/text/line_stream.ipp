@@ -4,9 +4,9 @@
 
 #include "line_stream.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE bool LineStream::Reader::next(std::string& line) {
+TERN_COLD bool LineStream::Reader::next(std::string& line) {
   line.clear();
   for (bool any = false;;) {
     if (at_ == filled_) {
@@ -34,8 +34,8 @@ TERN_INLINE void LineStream::Reader::end_line(std::string& line) {
   if (io::begins_with_mark(line)) line.erase(0, 3);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void LineStream::Reader::refuse(const char* op, std::initializer_list<tern::detail::Piece> rule) const {
+TERN_COLD void LineStream::Reader::refuse(const char* op, std::initializer_list<tern::detail::Piece> rule) const {
   fail(op, {"'", path(), "', line ", number_, ": ", tern::detail::text(rule)});
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -4,7 +4,7 @@
 
 #include "characters.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
@@ -21,7 +21,7 @@ TERN_API std::size_t first_piece(PieceRule rule, std::string_view text);
 
 }  // namespace detail
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "pieces.ipp"

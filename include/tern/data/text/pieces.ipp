@@ -2,7 +2,7 @@
 #pragma once
 #include "pieces.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// Walks over a text by characters and counts the bytes.
 class Scanner {
@@ -93,4 +93,4 @@ TERN_INLINE std::size_t first_piece(PieceRule rule, std::string_view text) {
   return text.size();
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

@@ -5,7 +5,7 @@
 #include "sequences.hpp"
 #include "vocabulary.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// The three parts as tokens, with <eos> at the end of each line. The vocabulary has the words of the training part, the most frequent
 /// first.
@@ -18,7 +18,7 @@ struct TERN_API Ptb {
   static Ptb load(const std::string& folder);
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "ptb.ipp"

@@ -4,7 +4,7 @@
 #include "line_stream.hpp"
 #include "ptb.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
@@ -26,7 +26,7 @@ void for_each_ptb_word(const std::string& path, const F& f) {
 
 }  // namespace detail
 
-[[gnu::cold]] TERN_INLINE Ptb Ptb::load(const std::string& folder) {
+TERN_COLD Ptb Ptb::load(const std::string& folder) {
   const auto path = [&](const char* part) { return detail::plain_or_gzip("Ptb", folder, tern::detail::text({"ptb.", part, ".txt"})); };
   TokenCounts counts;
   detail::for_each_ptb_word(path("train"), [&](const std::string& word, const LineStream::Reader&) { counts.add(word); });
@@ -44,4 +44,4 @@ void for_each_ptb_word(const std::string& path, const F& f) {
   return set;
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -6,7 +6,7 @@
 
 #include "../dataset.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 using Tokens = std::vector<Index>;
 
@@ -64,7 +64,7 @@ class TERN_API LabelledSequences {
   PadOptions options_;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "sequences.ipp"

@@ -5,12 +5,12 @@
 
 #include "sequences.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 
 /// Writes a sequence as a row of padded ones.
-[[gnu::noinline]] TERN_INLINE void pad_row(const Tokens& from, Index length, const PadOptions& options, Index* to) {
+TERN_NOINLINE void pad_row(const Tokens& from, Index length, const PadOptions& options, Index* to) {
   const Index size = Index(from.size()), taken = std::min(size, length);
   const Index* const first = from.data() + (options.truncation_side == Side::left ? size - taken : 0);
   const Index start = options.padding_side == Side::left ? length - taken : 0;
@@ -90,4 +90,4 @@ TERN_INLINE std::vector<Index> LabelledSequences::lengths() const {
   return all;
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

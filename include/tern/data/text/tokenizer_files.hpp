@@ -6,7 +6,7 @@
 
 #include "pieces.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// A token that is found in the text before it is cut into pieces; if `late`, in the normalised text, after the added tokens that are not.
 struct AddedToken {
@@ -44,7 +44,7 @@ TERN_API TokenizerParts read_tokenizer(const std::string& path);
 /// is that of config.json's model_type.
 TERN_API TokenizerParts read_vocabulary(const std::string& vocab, const std::string& merges, std::string tokenizer_class);
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail
 
 #ifndef TERN_COMPILED
 #include "tokenizer_files.ipp"

@@ -7,7 +7,7 @@
 #include "line_stream.hpp"
 #include "tokenizer_files.hpp"
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// The regular expressions of pieces.hpp, as files write them.
 struct KnownPattern {
@@ -282,14 +282,14 @@ class TokenizerReader {
   bool writes_space_ = false, reads_space_ = false, reads_bytes_ = false;  // as byte_fallback needs
 };
 
-[[gnu::cold]] TERN_INLINE TokenizerParts read_tokenizer(const std::string& path) {
+TERN_COLD TokenizerParts read_tokenizer(const std::string& path) {
   TokenizerParts parts{.path = path, .merges_path = path};
   TokenizerReader(path).tokenizer(parts);
   return parts;
 }
 
 /// Adds to the parts what tokenizer_config.json says. The special tokens that it names have no numbers there.
-[[gnu::cold]] TERN_INLINE void read_tokenizer_config(const std::string& path, TokenizerParts& parts, std::string& tokenizer_class,
+TERN_COLD void read_tokenizer_config(const std::string& path, TokenizerParts& parts, std::string& tokenizer_class,
                                                      std::vector<AddedToken>& specials) {
   TokenizerReader file(path);
   io::JsonReader& json = file.json();
@@ -313,7 +313,7 @@ class TokenizerReader {
 }
 
 /// The tokenizer_class of a config.json; empty if it does not say which.
-[[gnu::cold]] TERN_INLINE std::string class_of_model(const std::string& path) {
+TERN_COLD std::string class_of_model(const std::string& path) {
   std::string model_type;
   TokenizerReader file(path);
   file.members([&](const std::string& name) {
@@ -325,7 +325,7 @@ class TokenizerReader {
 }
 
 /// Adds the special tokens under the numbers that the vocabulary has for them. <|endoftext|>, the first, is the last token if it lacks that.
-[[gnu::cold]] TERN_INLINE void add_specials(TokenizerParts& parts, std::vector<AddedToken>& specials, const TokenizerReader& file) {
+TERN_COLD void add_specials(TokenizerParts& parts, std::vector<AddedToken>& specials, const TokenizerReader& file) {
   for (AddedToken& special : specials) {
     const bool is_added = std::any_of(parts.added.begin(), parts.added.end(), [&](const AddedToken& t) { return t.text == special.text; });
     if (is_added) continue;
@@ -341,7 +341,7 @@ class TokenizerReader {
   }
 }
 
-[[gnu::cold]] TERN_INLINE TokenizerParts read_vocabulary(const std::string& vocab, const std::string& merges,
+TERN_COLD TokenizerParts read_vocabulary(const std::string& vocab, const std::string& merges,
                                                          std::string tokenizer_class) {
   TokenizerParts parts{.path = vocab, .merges_path = merges};
   TokenizerReader names(vocab);
@@ -379,4 +379,4 @@ class TokenizerReader {
   return parts;
 }
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

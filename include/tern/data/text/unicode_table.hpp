@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-namespace tern::inline TERN_BUILD::data::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 struct CharacterRange {
   std::uint32_t first, last;
@@ -143,4 +143,4 @@ inline constexpr CharacterRange spaces[] = {
     {0x205f, 0x205f}, {0x3000, 0x3000},
 };
 
-}  // namespace tern::data::detail
+}}}  // namespace tern::data::detail

@@ -7,7 +7,7 @@
 
 #include "../../core/error.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// How often each token was seen.
 class TERN_API TokenCounts {
@@ -64,7 +64,7 @@ class TERN_API Vocabulary {
   Index default_index_ = -1;
 };
 
-}  // namespace tern::data
+}}}  // namespace tern::data
 
 #ifndef TERN_COMPILED
 #include "vocabulary.ipp"

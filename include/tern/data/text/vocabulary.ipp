@@ -7,14 +7,14 @@
 #include "line_stream.hpp"
 #include "vocabulary.hpp"
 
-namespace tern::inline TERN_BUILD::data {
+namespace tern { inline namespace TERN_BUILD { namespace data {
 
 TERN_INLINE Index TokenCounts::operator[](const std::string& token) const {
   const auto found = counts_.find(token);
   return found == counts_.end() ? 0 : found->second;
 }
 
-[[gnu::cold]] TERN_INLINE std::vector<std::string> TokenCounts::by_frequency() const {
+TERN_COLD std::vector<std::string> TokenCounts::by_frequency() const {
   std::vector<const std::pair<const std::string, Index>*> all;
   for (const auto& each : counts_) all.push_back(&each);
   std::sort(all.begin(), all.end(),
@@ -24,7 +24,7 @@ TERN_INLINE Index TokenCounts::operator[](const std::string& token) const {
   return tokens;
 }
 
-[[gnu::cold]] TERN_INLINE Vocabulary::Vocabulary(const TokenCounts& counts, const VocabularyOptions& options)
+TERN_COLD Vocabulary::Vocabulary(const TokenCounts& counts, const VocabularyOptions& options)
     : Vocabulary(options.specials) {
   if (options.max_tokens > 0 && options.max_tokens < size())
     fail("Vocabulary", {"max_tokens ", options.max_tokens, " leaves no room for ", size(), " specials"});
@@ -34,7 +34,7 @@ TERN_INLINE Index TokenCounts::operator[](const std::string& token) const {
   }
 }
 
-[[gnu::cold]] TERN_INLINE Vocabulary::Vocabulary(std::vector<std::string> tokens) : tokens_(std::move(tokens)) {
+TERN_COLD Vocabulary::Vocabulary(std::vector<std::string> tokens) : tokens_(std::move(tokens)) {
   for (const std::string& token : tokens_)
     if (!numbers_.try_emplace(token, Index(numbers_.size())).second) fail("Vocabulary", {"token '", token, "' occurs twice"});
 }
@@ -63,7 +63,7 @@ TERN_INLINE void Vocabulary::set_default_index(Index number) {
   default_index_ = number;
 }
 
-[[gnu::cold]] TERN_INLINE void Vocabulary::save(const std::string& path) const {
+TERN_COLD void Vocabulary::save(const std::string& path) const {
   std::string out = tern::detail::text({"default_index ", default_index_, "\n"});
   for (const std::string& token : tokens_) {
     for (const char c : token) {
@@ -77,7 +77,7 @@ TERN_INLINE void Vocabulary::set_default_index(Index number) {
   io::write_file_atomically(path, out);
 }
 
-[[gnu::cold]] TERN_INLINE Vocabulary Vocabulary::load(const std::string& path) {
+TERN_COLD Vocabulary Vocabulary::load(const std::string& path) {
   LineStream::Reader file(path);
   std::string line;
   const std::string head = "default_index ";
@@ -109,4 +109,4 @@ TERN_INLINE void Vocabulary::set_default_index(Index number) {
   return vocabulary;
 }
 
-}  // namespace tern::data
+}}}  // namespace tern::data

@@ -7,7 +7,7 @@
 #include "../../expr/packet.hpp"
 #include "../image.hpp"
 
-namespace tern::inline TERN_BUILD::data::transforms {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
 struct ColorJitterOptions {
   float brightness = 0;  ///< the factor is drawn from [1 - brightness, 1 + brightness], at least 0
@@ -100,7 +100,7 @@ class TERN_API ColorJitter {
   ColorJitterOptions options_;
 };
 
-}  // namespace tern::data::transforms
+}}}  // namespace tern::data::transforms
 
 #ifndef TERN_COMPILED
 #include "colour.ipp"

@@ -2,13 +2,13 @@
 #pragma once
 #include "colour.hpp"
 
-namespace tern::inline TERN_BUILD::data::transforms::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms::detail {
 
-[[gnu::noinline]] TERN_INLINE void adjust_brightness(Image& image, float factor) {
+TERN_NOINLINE void adjust_brightness(Image& image, float factor) {
   over_values(image, [factor](Values(&x)[1]) { x[0] = blend(x[0], 0, factor); });
 }
 
-[[gnu::noinline]] TERN_INLINE void adjust_contrast(Image& image, float factor) {
+TERN_NOINLINE void adjust_contrast(Image& image, float factor) {
   Values sums = 0;  // the padding of the last packet adds nothing
   if (image.channels() == 3)
     over_pixels(image, [&sums](Values(&rgb)[3]) { sums = sums + grey(rgb); });
@@ -22,14 +22,14 @@ namespace tern::inline TERN_BUILD::data::transforms::detail {
   over_values(image, [factor, mean](Values(&x)[1]) { x[0] = blend(x[0], mean, factor); });
 }
 
-[[gnu::noinline]] TERN_INLINE void adjust_saturation(Image& image, float factor) {
+TERN_NOINLINE void adjust_saturation(Image& image, float factor) {
   over_pixels(image, [factor](Values(&rgb)[3]) {
     const Values g = grey(rgb);
     for (Values& x : rgb) x = blend(x, g, factor);
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void adjust_hue(Image& image, float part) {
+TERN_NOINLINE void adjust_hue(Image& image, float part) {
   over_pixels(image, [part](Values(&rgb)[3]) {
     const auto [r, g, b] = rgb;
     const Values high = larger(larger(r, g), b), low = smaller(smaller(r, g), b), chroma = high - low;
@@ -47,9 +47,9 @@ namespace tern::inline TERN_BUILD::data::transforms::detail {
   });
 }
 
-}  // namespace tern::data::transforms::detail
+}}}  // namespace tern::data::transforms::detail
 
-namespace tern::inline TERN_BUILD::data::transforms {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
 TERN_INLINE Normalize::Normalize(std::initializer_list<float> mean, std::initializer_list<float> std) : channels_(Index(mean.size())) {
   if (mean.size() != std.size() || mean.size() < 1 || mean.size() > 4)
@@ -63,7 +63,7 @@ TERN_INLINE Normalize::Normalize(std::initializer_list<float> mean, std::initial
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void Normalize::operator()(Image& image, Random&) const {
+TERN_NOINLINE void Normalize::operator()(Image& image, Random&) const {
   if (image.channels() != channels_)
     fail("Normalize", {"an image of ", image.channels(), " channels has no ", channels_, " means"});
   const Index n = image.height() * image.width();
@@ -83,7 +83,7 @@ TERN_INLINE ColorJitter::ColorJitter(const ColorJitterOptions& options) : option
     fail("ColorJitter", {"hue must lie in [0, 0.5], not ", double(options.hue)});
 }
 
-[[gnu::noinline]] TERN_INLINE void ColorJitter::operator()(Image& image, Random& random) const {
+TERN_NOINLINE void ColorJitter::operator()(Image& image, Random& random) const {
   if (image.channels() != 1 && image.channels() != 3)
     fail("ColorJitter", {"an image of ", image.channels(), " channels has no colours"});
   int order[] = {0, 1, 2, 3};
@@ -99,4 +99,4 @@ TERN_INLINE ColorJitter::ColorJitter(const ColorJitterOptions& options) : option
   }
 }
 
-}  // namespace tern::data::transforms
+}}}  // namespace tern::data::transforms

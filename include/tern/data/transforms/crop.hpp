@@ -6,7 +6,7 @@
 
 #include "../image.hpp"
 
-namespace tern::inline TERN_BUILD::data::transforms {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
 struct RandomCropOptions {
   Index padding = 0;  ///< on each side, before the crop
@@ -63,7 +63,7 @@ class CenterCrop {
   ImageSize size_;
 };
 
-}  // namespace tern::data::transforms
+}}}  // namespace tern::data::transforms
 
 #ifndef TERN_COMPILED
 #include "crop.ipp"

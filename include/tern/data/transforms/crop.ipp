@@ -2,15 +2,15 @@
 #pragma once
 #include "crop.hpp"
 
-namespace tern::inline TERN_BUILD::data::transforms::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_size(const char* op, ImageSize size) {
+TERN_COLD void check_size(const char* op, ImageSize size) {
   if (size.height < 1 || size.width < 1) fail(op, {"sizes must be positive, not ", size.height, " x ", size.width});
   if (size.height > longest_side || size.width > longest_side)
     fail(op, {"sizes must be at most ", longest_side, ", not ", size.height, " x ", size.width});
 }
 
-[[gnu::noinline]] TERN_INLINE void crop(Image& image, Index top, Index left, ImageSize size, float fill) {
+TERN_NOINLINE void crop(Image& image, Index top, Index left, ImageSize size, float fill) {
   const Index rows = image.height(), columns = image.width(), channels = image.channels();
   if (top == 0 && left == 0 && size.height == rows && size.width == columns) return;
   const float* const in = image.data();
@@ -29,11 +29,11 @@ namespace tern::inline TERN_BUILD::data::transforms::detail {
     }
 }
 
-}  // namespace tern::data::transforms::detail
+}}}  // namespace tern::data::transforms::detail
 
-namespace tern::inline TERN_BUILD::data::transforms {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
-[[gnu::noinline]] TERN_INLINE void RandomCrop::operator()(Image& image, Random& random) const {
+TERN_NOINLINE void RandomCrop::operator()(Image& image, Random& random) const {
   const Index padding = options_.padding;
   const Index down = image.height() + 2 * padding - size_.height, right = image.width() + 2 * padding - size_.width;
   if (down < 0 || right < 0)
@@ -43,4 +43,4 @@ namespace tern::inline TERN_BUILD::data::transforms {
   detail::crop(image, top - padding, left - padding, size_, options_.fill);
 }
 
-}  // namespace tern::data::transforms
+}}}  // namespace tern::data::transforms

@@ -4,7 +4,7 @@
 
 #include "../image.hpp"
 
-namespace tern::inline TERN_BUILD::data::transforms {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
 struct CutoutOptions {
   int holes = 1;
@@ -27,7 +27,7 @@ class TERN_API Cutout {
   CutoutOptions options_;
 };
 
-}  // namespace tern::data::transforms
+}}}  // namespace tern::data::transforms
 
 #ifndef TERN_COMPILED
 #include "cutout.ipp"

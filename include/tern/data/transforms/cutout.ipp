@@ -2,9 +2,9 @@
 #pragma once
 #include "cutout.hpp"
 
-namespace tern::inline TERN_BUILD::data::transforms {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
-[[gnu::noinline]] TERN_INLINE void Cutout::operator()(Image& image, Random& random) const {
+TERN_NOINLINE void Cutout::operator()(Image& image, Random& random) const {
   for (int hole = 0; hole < options_.holes; ++hole) {
     const Index top = random.below(image.height()) - length_ / 2, left = random.below(image.width()) - length_ / 2;
     const Index first = std::max<Index>(left, 0), last = std::min(left + length_, image.width());
@@ -16,4 +16,4 @@ namespace tern::inline TERN_BUILD::data::transforms {
   }
 }
 
-}  // namespace tern::data::transforms
+}}}  // namespace tern::data::transforms

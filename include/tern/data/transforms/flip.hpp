@@ -5,7 +5,7 @@
 #include "../../expr/packet.hpp"
 #include "../image.hpp"
 
-namespace tern::inline TERN_BUILD::data::transforms {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
 namespace detail {
 
@@ -48,7 +48,7 @@ class TERN_API RandomVerticalFlip {
   double p_;
 };
 
-}  // namespace tern::data::transforms
+}}}  // namespace tern::data::transforms
 
 #ifndef TERN_COMPILED
 #include "flip.ipp"

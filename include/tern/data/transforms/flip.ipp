@@ -2,7 +2,7 @@
 #pragma once
 #include "flip.hpp"
 
-namespace tern::inline TERN_BUILD::data::transforms::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms::detail {
 
 TERN_INLINE RowPart reversed(RowPart x) {
 #if defined(__clang__)
@@ -26,20 +26,20 @@ TERN_INLINE void reverse_row(float* row, Index n) {
   std::reverse(left, right);
 }
 
-[[gnu::noinline]] TERN_INLINE void flip_rows(Image& image) {
+TERN_NOINLINE void flip_rows(Image& image) {
   for (Index row = 0; row < image.channels() * image.height(); ++row)
     reverse_row(image.data() + row * image.width(), image.width());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_probability(const char* op, double p) {
+TERN_COLD void check_probability(const char* op, double p) {
   if (!(p >= 0 && p <= 1)) fail(op, {"p must lie in [0, 1], not ", p});
 }
 
-}  // namespace tern::data::transforms::detail
+}}}  // namespace tern::data::transforms::detail
 
-namespace tern::inline TERN_BUILD::data::transforms {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
-[[gnu::noinline]] TERN_INLINE void RandomVerticalFlip::operator()(Image& image, Random& random) const {
+TERN_NOINLINE void RandomVerticalFlip::operator()(Image& image, Random& random) const {
   if (!random.chance(p_)) return;
   const Index width = image.width();
   for (Index c = 0; c < image.channels(); ++c) {
@@ -48,4 +48,4 @@ namespace tern::inline TERN_BUILD::data::transforms {
   }
 }
 
-}  // namespace tern::data::transforms
+}}}  // namespace tern::data::transforms

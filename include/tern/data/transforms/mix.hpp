@@ -6,7 +6,7 @@
 #include "../dataset.hpp"
 #include "../random_key.hpp"
 
-namespace tern::inline TERN_BUILD::data::transforms {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
 struct MixUpOptions {
   double alpha = 1;       ///< λ is drawn from Beta(alpha, alpha)
@@ -56,7 +56,7 @@ class TERN_API CutMix {
   CutMixOptions options_;
 };
 
-}  // namespace tern::data::transforms
+}}}  // namespace tern::data::transforms
 
 #ifndef TERN_COMPILED
 #include "mix.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "mix.hpp"
 
-namespace tern::inline TERN_BUILD::data::transforms::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms::detail {
 
-[[gnu::noinline]] TERN_INLINE double draw_gamma(Random& random, double a) {
+TERN_NOINLINE double draw_gamma(Random& random, double a) {
   if (a < 1) return draw_gamma(random, a + 1) * std::pow(1 - random.uniform_double(), 1 / a);
   const double d = a - 1. / 3, c = 1 / std::sqrt(9 * d);
   for (;;) {
@@ -13,17 +13,17 @@ namespace tern::inline TERN_BUILD::data::transforms::detail {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE double draw_beta(Random& random, double a) {
+TERN_NOINLINE double draw_beta(Random& random, double a) {
   const double x = draw_gamma(random, a), y = draw_gamma(random, a);
   return x + y > 0 ? x / (x + y) : 0.5;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_mix(const char* op, const MixUpOptions& options) {
+TERN_COLD void check_mix(const char* op, const MixUpOptions& options) {
   if (!(options.alpha > 0)) fail(op, {"alpha must be positive, not ", options.alpha});
   if (options.num_classes < 1) fail(op, {"num_classes must be at least 1, not ", options.num_classes});
 }
 
-[[gnu::noinline]] TERN_INLINE Tensor<Cpu> mixed_labels(const char* op, const Tensor<Cpu, Index>& labels, Index classes, float share) {
+TERN_NOINLINE Tensor<Cpu> mixed_labels(const char* op, const Tensor<Cpu, Index>& labels, Index classes, float share) {
   const Index n = labels.numel();
   const Tensor<Cpu> out = zeros<Cpu>({n, classes});
   for (Index i = 0; i < n; ++i) {
@@ -35,11 +35,11 @@ namespace tern::inline TERN_BUILD::data::transforms::detail {
   return out;
 }
 
-}  // namespace tern::data::transforms::detail
+}}}  // namespace tern::data::transforms::detail
 
-namespace tern::inline TERN_BUILD::data::transforms {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
-[[gnu::noinline]] TERN_INLINE std::tuple<Tensor<Cpu>, Tensor<Cpu>> MixUp::operator()(const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch,
+TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu>> MixUp::operator()(const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch,
                                                                                    Random& random) const {
   const auto& [x, labels] = batch;
   const float share = float(detail::draw_beta(random, options_.alpha));
@@ -59,7 +59,7 @@ TERN_INLINE void MixUp::mix(float* __restrict out, const float* __restrict a, co
   for (; i < n; ++i) out[i] = share * a[i] + (1 - share) * b[i];
 }
 
-[[gnu::noinline]] TERN_INLINE std::tuple<Tensor<Cpu>, Tensor<Cpu>> CutMix::operator()(const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch,
+TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu>> CutMix::operator()(const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch,
                                                                                     Random& random) const {
   const auto& [x, labels] = batch;
   if (x.dim() != 4) fail("CutMix", {"images must be [N, C, H, W], not ", x.shape()});
@@ -83,4 +83,4 @@ TERN_INLINE void MixUp::mix(float* __restrict out, const float* __restrict a, co
   return {out, detail::mixed_labels("CutMix", labels, options_.num_classes, share)};
 }
 
-}  // namespace tern::data::transforms
+}}}  // namespace tern::data::transforms

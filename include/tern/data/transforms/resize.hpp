@@ -9,7 +9,7 @@
 #include "../image.hpp"
 #include "crop.hpp"
 
-namespace tern::inline TERN_BUILD::data::transforms {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
 struct RandomResizedCropOptions {
   double scale[2] = {0.08, 1};         ///< the window's area as a fraction of the image's
@@ -91,7 +91,7 @@ class TERN_API RandomResizedCrop {
   RandomResizedCropOptions options_;
 };
 
-}  // namespace tern::data::transforms
+}}}  // namespace tern::data::transforms
 
 #ifndef TERN_COMPILED
 #include "resize.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "resize.hpp"
 
-namespace tern::inline TERN_BUILD::data::transforms::detail {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms::detail {
 
-[[gnu::noinline]] TERN_INLINE ResizeWeights::ResizeWeights(Index in, Index out, double from, double to) : taps(1) {
+TERN_NOINLINE ResizeWeights::ResizeWeights(Index in, Index out, double from, double to) : taps(1) {
   const double scale = (to - from) / double(out), reach = std::max(scale, 1.);  // of the triangle around each centre
   const auto centre = [&](Index i) { return from + (double(i) + 0.5) * scale; };
   const auto begin = [&](Index i) { return std::max<Index>(Index(centre(i) - reach + 0.5), 0); };
@@ -41,7 +41,7 @@ TERN_INLINE ResizeWeights weights_for(Index in, Index out, double begin, double 
   return tern::detail::within_memory("Resize", "weights", [&] { return ResizeWeights(in, out, begin, end); });
 }
 
-[[gnu::noinline]] TERN_INLINE void resize(Image& image, ImageSize size) {
+TERN_NOINLINE void resize(Image& image, ImageSize size) {
   check_size("Resize", size);
   const Index channels = image.channels(), rows = image.height(), columns = image.width();
   if (size.height != rows) {
@@ -151,7 +151,7 @@ void mix_columns(const float* row, float* out, Index plane, const ResizeWeights&
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void resize(Image& image, const PictureBytes& picture, ImageSize size) {
+TERN_NOINLINE void resize(Image& image, const PictureBytes& picture, ImageSize size) {
   check_size("Resize", size);
   const ResizeWeights vertical = weights_for(picture.height, size.height, picture.top, picture.bottom);
   const ResizeWeights horizontal = weights_for(picture.width, size.width, picture.left, picture.right);
@@ -168,23 +168,23 @@ void mix_columns(const float* row, float* out, Index plane, const ResizeWeights&
   }
 }
 
-}  // namespace tern::data::transforms::detail
+}}}  // namespace tern::data::transforms::detail
 
-namespace tern::inline TERN_BUILD::data::transforms {
+namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
-[[gnu::noinline]] TERN_INLINE ImageSize Resize::size_of(Index height, Index width) const {
+TERN_NOINLINE ImageSize Resize::size_of(Index height, Index width) const {
   if (!keeps_proportions_) return size_;
   const Index side = size_.height;
   return width <= height ? ImageSize(side * height / width, side) : ImageSize(side, side * width / height);
 }
 
-[[gnu::noinline]] TERN_INLINE void RandomResizedCrop::operator()(Image& image, Random& random) const {
+TERN_NOINLINE void RandomResizedCrop::operator()(Image& image, Random& random) const {
   const ImageWindow chosen = window(image.height(), image.width(), random);
   detail::crop(image, chosen.top, chosen.left, {chosen.height, chosen.width}, 0);
   detail::resize(image, size_);
 }
 
-[[gnu::noinline]] TERN_INLINE ImageWindow RandomResizedCrop::window(Index rows, Index columns, Random& random) const {
+TERN_NOINLINE ImageWindow RandomResizedCrop::window(Index rows, Index columns, Random& random) const {
   constexpr int attempts = 10;
   const double area = double(rows * columns);
   const double low = std::log(options_.ratio[0]), high = std::log(options_.ratio[1]);
@@ -201,12 +201,12 @@ namespace tern::inline TERN_BUILD::data::transforms {
   return middle(rows, columns);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void RandomResizedCrop::check_range(const char* name, const double (&range)[2]) {
+TERN_COLD void RandomResizedCrop::check_range(const char* name, const double (&range)[2]) {
   if (!(range[0] > 0 && range[1] >= range[0]))
     fail("RandomResizedCrop", {name, " must be a range of positive numbers, not ", range[0], " to ", range[1]});
 }
 
-[[gnu::noinline]] TERN_INLINE ImageWindow RandomResizedCrop::middle(Index rows, Index columns) const {
+TERN_NOINLINE ImageWindow RandomResizedCrop::middle(Index rows, Index columns) const {
   Index height = rows, width = columns;
   const double ratio = double(width) / double(height);
   if (ratio < options_.ratio[0])
@@ -216,4 +216,4 @@ namespace tern::inline TERN_BUILD::data::transforms {
   return {(rows - height) / 2, (columns - width) / 2, height, width, size_};
 }
 
-}  // namespace tern::data::transforms
+}}}  // namespace tern::data::transforms

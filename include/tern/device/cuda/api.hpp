@@ -10,7 +10,7 @@
 #include "../../core/config.hpp"
 #include "cudnn_backend.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 using DevicePointer = unsigned long long;
 using Context = struct ContextHandle*;
@@ -371,4 +371,4 @@ struct CuptiFunctions {
 };
 #undef TERN_CUDA_POINTER
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda

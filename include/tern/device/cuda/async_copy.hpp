@@ -4,7 +4,7 @@
 
 #include "pinned.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// A copy that was started on a stream.
 class TERN_API CopyUnderWay final : public tern::detail::AsyncCopy {
@@ -39,7 +39,7 @@ TERN_API std::unique_ptr<tern::detail::AsyncCopy> start_from_host(int ordinal, v
 /// Starts a copy in the order of the device's work.
 TERN_API std::unique_ptr<tern::detail::AsyncCopy> start_to_host(int ordinal, PinnedBlock& block, void* to, const void* from, std::size_t bytes);
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "async_copy.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "async_copy.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_INLINE CopyUnderWay::~CopyUnderWay() {
   if (!recorded_) return;
@@ -32,7 +32,7 @@ TERN_INLINE void CopyUnderWay::wait_on_host() {
   recorded_ = false;
 }
 
-[[gnu::noinline]] TERN_INLINE std::unique_ptr<tern::detail::AsyncCopy> start_from_host(int ordinal, void* to, PinnedBlock& block, const void* from,
+TERN_NOINLINE std::unique_ptr<tern::detail::AsyncCopy> start_from_host(int ordinal, void* to, PinnedBlock& block, const void* from,
                                                                          std::size_t bytes) {
   const DeviceState& state = bind(ordinal);
   auto copy = std::make_unique<CopyUnderWay>(ordinal, block, state.copy);
@@ -44,7 +44,7 @@ TERN_INLINE void CopyUnderWay::wait_on_host() {
   return copy;
 }
 
-[[gnu::noinline]] TERN_INLINE std::unique_ptr<tern::detail::AsyncCopy> start_to_host(int ordinal, PinnedBlock& block, void* to, const void* from,
+TERN_NOINLINE std::unique_ptr<tern::detail::AsyncCopy> start_to_host(int ordinal, PinnedBlock& block, void* to, const void* from,
                                                                        std::size_t bytes) {
   const DeviceState& state = bind(ordinal);
   auto copy = std::make_unique<CopyUnderWay>(ordinal, block, state.compute);
@@ -53,4 +53,4 @@ TERN_INLINE void CopyUnderWay::wait_on_host() {
   return copy;
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

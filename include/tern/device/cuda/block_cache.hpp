@@ -6,7 +6,7 @@
 
 #include "capture.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// Blocks that were freed in order with the work of the device's own stream, so that later work of that stream may use
 /// them without asking. It is closed once a program takes another stream, which may still use what is freed.
@@ -44,7 +44,7 @@ class TERN_API BlockCache {
   Index in_use_ = 0, peak_ = 0, kept_ = 0;
 };
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "block_cache.ipp"

@@ -4,7 +4,7 @@
 
 #include "block_cache.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_INLINE DevicePointer BlockCache::take(int size) {
   if (size >= small_sizes) return 0;
@@ -38,7 +38,7 @@ TERN_INLINE bool BlockCache::keep(DevicePointer memory, int size) {
   return true;
 }
 
-[[gnu::cold]] TERN_INLINE std::vector<DevicePointer> BlockCache::drain() {
+TERN_COLD std::vector<DevicePointer> BlockCache::drain() {
   const std::lock_guard lock(mutex_);
   std::vector<DevicePointer> all;
   for (std::vector<DevicePointer>& blocks : free_) {
@@ -49,7 +49,7 @@ TERN_INLINE bool BlockCache::keep(DevicePointer memory, int size) {
   return all;
 }
 
-[[gnu::cold]] TERN_INLINE std::vector<DevicePointer> BlockCache::close() {
+TERN_COLD std::vector<DevicePointer> BlockCache::close() {
   {
     const std::lock_guard lock(mutex_);
     open_ = false;
@@ -57,14 +57,14 @@ TERN_INLINE bool BlockCache::keep(DevicePointer memory, int size) {
   return drain();
 }
 
-[[gnu::cold]] TERN_INLINE tern::detail::MemoryStats BlockCache::stats() const {
+TERN_COLD tern::detail::MemoryStats BlockCache::stats() const {
   const std::lock_guard lock(mutex_);
   return {in_use_, peak_, kept_};
 }
 
-[[gnu::cold]] TERN_INLINE void BlockCache::reset_peak() {
+TERN_COLD void BlockCache::reset_peak() {
   const std::lock_guard lock(mutex_);
   peak_ = in_use_;
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

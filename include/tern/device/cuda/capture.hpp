@@ -7,7 +7,7 @@
 #include "../memory.hpp"
 #include "api.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 /// A grid: the number of blocks, and in each of threads, and of bytes of shared memory beside what the kernel declares.
 struct Grid {
@@ -109,7 +109,7 @@ inline MemoryOwner* owner_of(std::uintptr_t tag) {
 }
 
 }  // namespace detail
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
 #ifndef TERN_COMPILED
 #include "capture.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "capture.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_INLINE constinit thread_local Capture* capture = nullptr;
 
@@ -12,4 +12,4 @@ TERN_INLINE constinit std::atomic<std::uint64_t> memory_age{1};
 
 TERN_INLINE constinit std::atomic<std::uint64_t> held_age{0};
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

@@ -5,7 +5,7 @@
 #include "launch.hpp"
 #include "private_pool.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// An optimiser's step for some parameters, which every replay repeats. `launch` is the number of its first launch.
 struct Repeated {
@@ -112,7 +112,7 @@ class TERN_API StreamCapture final : public Capture {
   std::size_t first_repeated_ = 0;  // launch
 };
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "captured.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "captured.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_INLINE GraphRegistry& GraphRegistry::instance() {
   static GraphRegistry& registry = *new GraphRegistry;
@@ -52,7 +52,7 @@ TERN_INLINE CapturedWork::~CapturedWork() {
   if (pool) pool->let_go();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string live_source(std::string source) {
+TERN_COLD std::string live_source(std::string source) {
   const std::size_t begin = source.find("(const ", source.rfind("__global__")), end = source.find(" p) {", begin);
   if (begin == source.npos || end == source.npos) fail("cuda", {"a kernel whose only parameter is not p cannot be captured\n", source});
   const std::string type = source.substr(begin + 1, end - begin - 1);  // const Parameters
@@ -129,4 +129,4 @@ TERN_INLINE DriverStatus StreamCapture::end(CapturedGraph* graph) {
   return status;
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

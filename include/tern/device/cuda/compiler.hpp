@@ -2,7 +2,7 @@
 #pragma once
 #include "context.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// Error that names NVRTC's function and quotes the library's own text for the status.
 TERN_API void check_nvrtc(const char* function, int status);
@@ -16,15 +16,15 @@ extern TERN_API constinit std::atomic<bool> line_info;
 /// newest architecture that the compiler knows, and the driver translates that. Error with the compiler's log.
 TERN_API std::string compile(const std::string& source, int major, int minor, const std::string& path = {});
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 /// Compiles kernels with information on their lines, and keeps their sources in the folder of compiled kernels, for
 /// profilers: NVRTC's --generate-line-info. For kernels that have not run yet. Off by default.
 inline void generate_line_info(bool on) { detail::line_info = on; }
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
 #ifndef TERN_COMPILED
 #include "compiler.ipp"

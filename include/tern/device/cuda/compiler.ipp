@@ -2,15 +2,15 @@
 #pragma once
 #include "compiler.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_INLINE constinit std::atomic<bool> line_info{false};
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void check_nvrtc(const char* function, int status) {
+TERN_COLD void check_nvrtc(const char* function, int status) {
   if (status) fail("cuda", {function, ": ", nvrtc().functions.nvrtcGetErrorString(status)});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string compile(const std::string& source, int major, int minor, const std::string& path) {
+TERN_COLD std::string compile(const std::string& source, int major, int minor, const std::string& path) {
   const NvrtcFunctions& rtc = nvrtc().functions;
   int count = 0, newest = 0;
   TERN_NVRTC(nvrtcGetNumSupportedArchs, &count);
@@ -55,4 +55,4 @@ TERN_INLINE constinit std::atomic<bool> line_info{false};
   return image;
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

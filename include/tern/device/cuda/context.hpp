@@ -8,7 +8,7 @@
 #include "block_cache.hpp"
 #include "failure.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// A CUDA device, by number.
 struct Cuda {
@@ -147,7 +147,7 @@ inline int current_device() { return detail::current_ordinal; }
 TERN_API DeviceInfo device_info(int ordinal = current_device());
 
 }  // namespace cuda
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "context.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "context.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string System::look() {
+TERN_COLD std::string System::look() {
   const std::lock_guard lock(mutex_);
   if (usable) return {};
   if (!driver().library.problem.empty()) return "NVIDIA's driver library cannot be used: " + driver().library.problem;
@@ -26,7 +26,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   return {};
 }
 
-[[gnu::noinline]] TERN_INLINE System& system() {
+TERN_NOINLINE System& system() {
   static System& instance = *new System;
   return instance;
 }
@@ -41,7 +41,7 @@ TERN_INLINE const ChosenStream* chosen_stream(int ordinal) {
   return chosen;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE OpenGuard::~OpenGuard() {
+TERN_COLD OpenGuard::~OpenGuard() {
   if (complete || !state.context) return;
   for (const StreamHandle stream : {state.compute, state.copy})
     if (stream) TERN_CUDA_RELEASE(cuStreamDestroy_v2, stream);
@@ -52,12 +52,12 @@ TERN_INLINE const ChosenStream* chosen_stream(int ordinal) {
 }
 
 /// Whether freed blocks are kept above the driver's pool. Tools that watch for accesses to freed memory see more if not.
-[[gnu::cold]] TERN_INLINE bool keeps_blocks() {
+TERN_COLD bool keeps_blocks() {
   const char* const off = std::getenv("TERN_NO_CUDA_MEMORY_CACHING");
   return !tern::detail::memory::separate_blocks && (!off || !off[0] || (off[0] == '0' && !off[1]));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void open_device(DeviceState& state, int ordinal) {
+TERN_COLD void open_device(DeviceState& state, int ordinal) {
   int device;
   TERN_CUDA(cuDeviceGet, &device, ordinal);
   OpenGuard opening{state, device};
@@ -76,7 +76,7 @@ TERN_INLINE const ChosenStream* chosen_stream(int ordinal) {
   opening.complete = true;
 }
 
-[[gnu::noinline]] TERN_INLINE void record_or_wait(Event event, StreamHandle stream) {
+TERN_NOINLINE void record_or_wait(Event event, StreamHandle stream) {
   const DriverStatus status = driver().functions.cuEventRecord(event, stream);
   if (!status) return;
   driver().functions.cuStreamSynchronize(stream);
@@ -95,7 +95,7 @@ TERN_INLINE DeviceState& bind_for_release(int ordinal) {
   return state;
 }
 
-[[gnu::noinline]] TERN_INLINE DeviceState& bind(int ordinal) {
+TERN_NOINLINE DeviceState& bind(int ordinal) {
   check_late_failure();
   if (capture) [[unlikely]] return capture->bind(ordinal);
   System& all = system();
@@ -113,11 +113,11 @@ TERN_INLINE DeviceState& bind_for_release(int ordinal) {
   return state;
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE DeviceInfo device_info(int ordinal) {
+TERN_COLD DeviceInfo device_info(int ordinal) {
   const detail::DeviceState& state = detail::bind(ordinal);
   int device;
   char name[256] = {};
@@ -130,4 +130,4 @@ namespace tern::inline TERN_BUILD::cuda {
           tern::detail::text({version / 1000, ".", version % 1000 / 10})};
 }
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda

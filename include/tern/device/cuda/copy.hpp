@@ -4,7 +4,7 @@
 #include "stream_pool.hpp"
 #include "watch.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 namespace detail {
 
@@ -39,7 +39,7 @@ TERN_API void copy_to_host(int ordinal, void* to, const void* from, std::size_t 
 /// Waits until all work that was started on the device is done. Error if a kernel met an element that it refuses.
 TERN_API void synchronize(Cuda device = {current_device()}, Here here = {});
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
 #ifndef TERN_COMPILED
 #include "copy.ipp"

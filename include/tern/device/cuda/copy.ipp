@@ -2,34 +2,34 @@
 #pragma once
 #include "copy.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
-[[gnu::noinline]] TERN_INLINE void start_to_device(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes) {
+TERN_NOINLINE void start_to_device(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes) {
   if (!bytes) return;
   const Span span(tern::detail::Work::to_device, "copy to device", ordinal, stream, bytes, true);
   TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to), from, bytes, stream);
 }
 
-[[gnu::noinline]] TERN_INLINE void start_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes, bool pinned) {
+TERN_NOINLINE void start_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes, bool pinned) {
   if (!bytes) return;
   const Span span(tern::detail::Work::to_host, "copy to host", ordinal, stream, bytes, pinned);
   TERN_CUDA(cuMemcpyDtoHAsync_v2, to, reinterpret_cast<DevicePointer>(from), bytes, stream);
 }
 
-[[gnu::noinline]] TERN_INLINE void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes) {
+TERN_NOINLINE void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes) {
   const StreamHandle stream = bind(ordinal).compute;
   const Span span(tern::detail::Work::kernel, "copy on device", ordinal, stream, bytes);
   TERN_CUDA(cuMemcpyDtoDAsync_v2, reinterpret_cast<DevicePointer>(to), reinterpret_cast<DevicePointer>(from), bytes, stream);
 }
 
-[[gnu::noinline]] TERN_INLINE void start_filling(int ordinal, void* memory, unsigned char value, std::size_t bytes) {
+TERN_NOINLINE void start_filling(int ordinal, void* memory, unsigned char value, std::size_t bytes) {
   const StreamHandle stream = bind(ordinal).compute;
   const Span span(tern::detail::Work::kernel, "fill bytes", ordinal, stream, bytes);
   TERN_CUDA(cuMemsetD8Async, reinterpret_cast<DevicePointer>(memory), value, bytes, stream);
 }
 
 /// Without that, copies go through the host.
-[[gnu::noinline, gnu::cold]] TERN_INLINE void let_reach(int ordinal, int other) {
+TERN_COLD void let_reach(int ordinal, int other) {
   System& all = system();
   const auto once = [&] {
     int device = 0, peer = 0, can = 0;
@@ -42,7 +42,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   std::call_once(all.peers[std::size_t(ordinal) * all.devices.size() + std::size_t(other)], once);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
+TERN_COLD void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const void* from, std::size_t bytes) {
   if (!bytes) return;
   refuse_capture("to", "a graph has one device");
   const DeviceState& source = bind(from_ordinal);
@@ -65,7 +65,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void wait_for(int ordinal, const DeviceState& state) {
+TERN_COLD void wait_for(int ordinal, const DeviceState& state) {
   if (const DriverStatus status = wait_for_work(ordinal, state.compute)) {
     driver().functions.cuStreamSynchronize(state.compute);
     refuse("cuStreamSynchronize", status);
@@ -73,7 +73,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   check_failure(*state.failure);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
+TERN_COLD void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
   refuse_capture("to", host_waits);
   const DeviceState& state = bind(ordinal);
   const Span span(tern::detail::Work::wait, "wait for a copy", ordinal, state.compute);
@@ -81,11 +81,11 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   wait_for(ordinal, state);
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
-[[gnu::noinline]] TERN_INLINE void synchronize(Cuda device, Here here) {
+TERN_NOINLINE void synchronize(Cuda device, Here here) {
   detail::refuse_capture("synchronize", "the host waits for the device; call synchronize() after replay()");
   const tern::detail::Site user(here);
   detail::bind(device.ordinal);
@@ -96,4 +96,4 @@ namespace tern::inline TERN_BUILD::cuda {
   detail::wait_for(device.ordinal, own);
 }
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda

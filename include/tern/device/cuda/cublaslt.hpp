@@ -4,7 +4,7 @@
 #include "memory.hpp"
 #include "span.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 namespace detail {
 extern TERN_API constinit std::atomic<bool> tf32_allowed;
@@ -95,7 +95,7 @@ TERN_API void run_matmul(int ordinal, const MatmulForm& p, const void* a, const 
 /// default.
 inline void allow_tf32_matmul(bool on) { detail::tf32_allowed = on; }
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
 #ifndef TERN_COMPILED
 #include "cublaslt.ipp"

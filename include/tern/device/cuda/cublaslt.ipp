@@ -3,15 +3,15 @@
 #include "cublaslt.hpp"
 #include "milliseconds.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_INLINE constinit std::atomic<bool> tf32_allowed{false};
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void note_cublaslt(const char* function, int status) {
+TERN_COLD void note_cublaslt(const char* function, int status) {
   if (status) note_failure(function, cublaslt().functions.cublasLtGetStatusString(status), "");
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE MatmulPlan::MatmulPlan(CublasLt handle, const MatmulForm& p) : form_(p) {
+TERN_COLD MatmulPlan::MatmulPlan(CublasLt handle, const MatmulForm& p) : form_(p) {
   const CudaType scale = p.type == type_64f ? type_64f : type_32f;
   TERN_CUBLASLT(cublasLtMatmulDescCreate, &desc_.handle, p.compute, scale);
   set(desc_transpose_a, std::int32_t(p.transpose_a));
@@ -42,7 +42,7 @@ TERN_INLINE void MatmulPlan::run(CublasLt handle, int ordinal, StreamHandle stre
   check_cublaslt("cublasLtMatmul", start(handle, stream, proposals_[0], workspace.data(), a, b, d));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void MatmulPlan::choose(CublasLt handle, int ordinal, StreamHandle stream, const void* a, const void* b,
+TERN_COLD void MatmulPlan::choose(CublasLt handle, int ordinal, StreamHandle stream, const void* a, const void* b,
                                                                  void* d) {
   std::size_t bytes = 0;
   for (int i = 0; i < count_; ++i) bytes = std::max(bytes, proposals_[i].workspace_bytes);
@@ -96,7 +96,7 @@ TERN_INLINE HandlePool& cublaslt_handles() {
   return pool;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_matmul(int ordinal, const MatmulForm& p, const void* a, const void* b, void* d, const void* bias) {
+TERN_NOINLINE void run_matmul(int ordinal, const MatmulForm& p, const void* a, const void* b, void* d, const void* bias) {
   // Kernels that count a batch by the grid's third size take fewer than 65,536. As a multiple of 256, this keeps alignment.
   constexpr Index most = 65280;
   const DeviceState& state = bind(ordinal);
@@ -116,4 +116,4 @@ TERN_INLINE HandlePool& cublaslt_handles() {
   }
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

@@ -5,7 +5,7 @@
 #include "memory.hpp"
 #include "span.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 namespace detail {
 extern TERN_API constinit std::atomic<bool> convolution_tf32_allowed, convolution_deterministic;
@@ -74,7 +74,7 @@ inline void allow_tf32_convolution(bool on) { detail::convolution_tf32_allowed =
 /// in 16 bits gets sums of one order with it, which need memory for all scores. Off by default.
 inline void cudnn_deterministic(bool on) { detail::convolution_deterministic = on; }
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
 #ifndef TERN_COMPILED
 #include "cudnn.ipp"

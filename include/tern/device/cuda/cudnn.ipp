@@ -2,15 +2,15 @@
 #pragma once
 #include "cudnn.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_INLINE constinit std::atomic<bool> convolution_tf32_allowed{true}, convolution_deterministic{false};
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void note_cudnn(const char* function, int status) {
+TERN_COLD void note_cudnn(const char* function, int status) {
   if (status) note_failure(function, cudnn().functions.cudnnGetErrorString(status), "");
 }
 
-[[gnu::noinline]] TERN_INLINE bool cudnn_supports(const char* function, int status) {
+TERN_NOINLINE bool cudnn_supports(const char* function, int status) {
   if (status / 1000 == 3) return false;
   check_cudnn(function, status);
   return true;
@@ -27,4 +27,4 @@ TERN_INLINE HandlePool& cudnn_handles() {
   return pool;
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

@@ -3,7 +3,7 @@
 #pragma once
 #include "cudnn_graph.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 enum class AttentionBias : std::int64_t { none, added, with_gradient };
 
@@ -48,7 +48,7 @@ TERN_API bool has_cudnn_attention(int ordinal, const AttentionForm& form);
 /// Runs it on the device's stream. False if cuDNN does not support it.
 TERN_API bool run_cudnn_attention(int ordinal, const AttentionForm& form, const AttentionMemory& memory);
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "cudnn_attention.ipp"

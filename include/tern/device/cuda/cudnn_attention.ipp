@@ -4,7 +4,7 @@
 
 #include "cudnn_attention.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 enum AttentionTensor : GraphTensor {
   attention_q = 1,
@@ -205,4 +205,4 @@ TERN_INLINE bool run_cudnn_attention(int ordinal, const AttentionForm& form, con
   });
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

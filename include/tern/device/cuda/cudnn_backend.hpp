@@ -7,7 +7,7 @@
 
 #include "../../core/config.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 using Cudnn = struct CudnnHandle*;
 using CudnnDescriptor = void*;
@@ -160,4 +160,4 @@ enum CudnnDistribution : int { cudnn_bernoulli = 0 };
      std::int64_t* found, void* values))                                                                                 \
   f(cudnnBackendExecute, int, (Cudnn handle, CudnnDescriptor plan, CudnnDescriptor memory))
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda

@@ -2,7 +2,7 @@
 #pragma once
 #include "cudnn_graph.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// One pass of a convolution as cuDNN describes it. Sizes are batch, channels, then the spatial sizes; elements are channels-last.
 struct ConvolutionForm {
@@ -30,7 +30,7 @@ struct ConvolutionMemory {
 /// Runs a convolution on the device's stream. False, and cuDNN's reason, if it does not support the convolution.
 TERN_API bool try_convolution(int ordinal, const ConvolutionForm& form, const ConvolutionMemory& memory, std::string* reason = nullptr);
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "cudnn_convolution.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "cudnn_convolution.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 enum ConvolutionTensor : GraphTensor { convolution_x = 1, convolution_w, convolution_y, convolution_bias, convolution_addend };
 
@@ -52,7 +52,7 @@ TERN_INLINE Graph ConvolutionForm::graph() const {
   return g;
 }
 
-[[gnu::noinline]] TERN_INLINE bool try_convolution(int ordinal, const ConvolutionForm& form, const ConvolutionMemory& m,
+TERN_NOINLINE bool try_convolution(int ordinal, const ConvolutionForm& form, const ConvolutionMemory& m,
                                                    std::string* reason) {
   return with_graph_plan(ordinal, form, [&](Cudnn handle, GraphPlan& plan) {
     const bool adds_to_target = form.addend && form.pass != tern::detail::ConvolutionPass::forward;
@@ -72,4 +72,4 @@ TERN_INLINE Graph ConvolutionForm::graph() const {
   });
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

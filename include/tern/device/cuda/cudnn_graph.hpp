@@ -7,7 +7,7 @@
 #include "../../core/convolution_pass.hpp"
 #include "cudnn.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// The name that cuDNN has for a type of attributes.
 template <class T>
@@ -208,7 +208,7 @@ bool with_graph_plan(int ordinal, const Form& form, const F& f) {
   return f(cudnn.handle(), *plan);
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "cudnn_graph.ipp"

@@ -6,17 +6,17 @@
 #include "cudnn_graph.hpp"
 #include "milliseconds.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// What cuDNN says of its last failure.
-[[gnu::cold]] TERN_INLINE std::string cudnn_reason(int status) {
+TERN_COLD std::string cudnn_reason(int status) {
   const CudnnFunctions& f = cudnn().functions;
   char message[1024] = {};
   f.cudnnGetLastErrorString(message, sizeof message);
   return tern::detail::text({f.cudnnGetErrorString(status), *message ? ": " : "", message});
 }
 
-[[gnu::cold]] TERN_INLINE void check_graph(const char* function, int status) {
+TERN_COLD void check_graph(const char* function, int status) {
   if (status) fail("cuda", {function, ": ", cudnn_reason(status)});
 }
 
@@ -186,7 +186,7 @@ TERN_INLINE void Graph::bernoulli(double probability, GraphTensor seed, GraphTen
   add_operation(std::move(operation));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE GraphPlan::GraphPlan(Graph graph, const GraphTarget& target, const GraphRules& rules)
+TERN_COLD GraphPlan::GraphPlan(Graph graph, const GraphTarget& target, const GraphRules& rules)
     : graph_(std::move(graph)) {
   if (is_refused()) return;
   nvrtc();  // compiles some of the engines; cuDNN finds it among the libraries that are open
@@ -285,7 +285,7 @@ TERN_INLINE bool GraphPlan::run(Cudnn handle, int ordinal, std::initializer_list
   return false;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void GraphPlan::time_engines(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory) {
+TERN_COLD void GraphPlan::time_engines(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory) {
   if (std::exchange(is_timed_, true)) return;
   const std::size_t count = std::min(engines_.size() - next_, most_timed);
   std::size_t best = next_;
@@ -303,4 +303,4 @@ TERN_INLINE bool GraphPlan::run(Cudnn handle, int ordinal, std::initializer_list
 
 #undef TERN_CUDNN_GRAPH
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

@@ -5,7 +5,7 @@
 #include "copy.hpp"
 #include "cudnn.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_CUDNN_OWNED(OwnedCudnnDropout, CudnnDropout, Dropout)
 TERN_CUDNN_OWNED(OwnedCudnnRNN, CudnnRNN, RNN)
@@ -80,7 +80,7 @@ using RnnLease = tern::detail::Lease<RnnPlan, RnnForm>;
 /// The plans for one device.
 TERN_API RnnPlans& rnn_plans(int ordinal);
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "cudnn_rnn.ipp"

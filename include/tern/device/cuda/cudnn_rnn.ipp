@@ -2,9 +2,9 @@
 #pragma once
 #include "cudnn_rnn.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE RnnPlan::RnnPlan(Cudnn handle, int ordinal, const RnnForm& form) : form_(form) {
+TERN_COLD RnnPlan::RnnPlan(Cudnn handle, int ordinal, const RnnForm& form) : form_(form) {
   // The first keeps a small layer's recurrent weights in registers through all steps: half the time of the second, whose every step is
   // several kernels, for 128 units in both directions on an H100.
   for (const int algorithm : {cudnn_small_layer_algorithm, cudnn_standard_algorithm}) {
@@ -112,4 +112,4 @@ TERN_INLINE RnnPlans& rnn_plans(int ordinal) {
   return all[std::size_t(ordinal)];
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

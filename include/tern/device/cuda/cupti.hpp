@@ -7,7 +7,7 @@
 #include "../events.hpp"
 #include "library.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// CUPTI, which records what the devices do.
 struct TERN_API CuptiLibrary {
@@ -63,7 +63,7 @@ class TERN_API Recorder {
 /// The program's recorder. Never destroyed, because CUPTI may hand over records after main.
 TERN_API Recorder& recorder();
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "cupti.ipp"

@@ -5,9 +5,9 @@
 
 #include "cupti.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE CuptiLibrary::CuptiLibrary() {
+TERN_COLD CuptiLibrary::CuptiLibrary() {
   if (!library.handle) return;
   library.problem.clear();
 #define TERN_CUDA_LOAD(name, result, arguments) functions.name = reinterpret_cast<result(*) arguments>(find_function(library, #name));
@@ -20,7 +20,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
     library.problem = tern::detail::text({library.path, " has version ", int(version), ", whose records may be others than those of CUDA 12 and 13"});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Recorder& recorder() {
+TERN_COLD Recorder& recorder() {
   static Recorder& instance = *new Recorder;
   return instance;
 }
@@ -50,7 +50,7 @@ inline constexpr struct {
 };
 inline constexpr CuptiKind recorded_kinds[] = {cupti_copy, cupti_fill, cupti_kernel, cupti_peer_copy};
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Recorder::start(void (*on_call)(std::uint32_t correlation)) {
+TERN_COLD std::string Recorder::start(void (*on_call)(std::uint32_t correlation)) {
   static CuptiLibrary& cupti = *new CuptiLibrary;
   if (!cupti.library.problem.empty()) return "CUPTI cannot be used: " + cupti.library.problem;
   if (subscriber_) return {};
@@ -70,7 +70,7 @@ inline constexpr CuptiKind recorded_kinds[] = {cupti_copy, cupti_fill, cupti_ker
   return problem;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Recorder::set(bool on) {
+TERN_COLD std::string Recorder::set(bool on) {
   const CuptiFunctions& f = cupti_->functions;
   std::string problem;
   const auto check = [&](const char* function, int status) {
@@ -86,26 +86,26 @@ inline constexpr CuptiKind recorded_kinds[] = {cupti_copy, cupti_fill, cupti_ker
   return problem;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Recorder::stop() {
+TERN_COLD void Recorder::stop() {
   if (!subscriber_) return;
   (void)set(false);
   (void)take();
   cupti_->functions.cuptiUnsubscribe(std::exchange(subscriber_, nullptr));
 }
 
-[[gnu::noinline]] TERN_INLINE std::uint64_t Recorder::now() const {
+TERN_NOINLINE std::uint64_t Recorder::now() const {
   std::uint64_t ns = 0;
   cupti_->functions.cuptiGetTimestamp(&ns);
   return ns;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::vector<DeviceRecord> Recorder::take() {
+TERN_COLD std::vector<DeviceRecord> Recorder::take() {
   if (const int status = cupti_->functions.cuptiActivityFlushAll(0)) fail("ledger", {"cuptiActivityFlushAll fails with status ", status});
   const std::lock_guard lock(mutex_);
   return std::exchange(records_, {});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Recorder::request(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
+TERN_COLD void Recorder::request(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
   Recorder& all = recorder();
   const std::lock_guard lock(all.mutex_);
   *bytes = buffer_bytes;
@@ -118,7 +118,7 @@ inline constexpr CuptiKind recorded_kinds[] = {cupti_copy, cupti_fill, cupti_ker
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Recorder::complete(Context, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t used) {
+TERN_COLD void Recorder::complete(Context, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t used) {
   Recorder& all = recorder();
   const auto next = all.cupti_->functions.cuptiActivityGetNextRecord;
   const std::lock_guard lock(all.mutex_);
@@ -126,7 +126,7 @@ inline constexpr CuptiKind recorded_kinds[] = {cupti_copy, cupti_fill, cupti_ker
   all.spare_.push_back(buffer);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Recorder::add(const CuptiRecord& record) {
+TERN_COLD void Recorder::add(const CuptiRecord& record) {
   const auto work_of = [](const auto& copy) {
     return copy.copy_kind == cupti_to_device ? tern::detail::Work::to_device : copy.copy_kind == cupti_to_host ? tern::detail::Work::to_host : tern::detail::Work::kernel;
   };
@@ -146,4 +146,4 @@ inline constexpr CuptiKind recorded_kinds[] = {cupti_copy, cupti_fill, cupti_ker
   }
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

@@ -5,7 +5,7 @@
 #include "../../core/element_error.hpp"
 #include "status.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// Lies in the host's memory; kernels write it. The thread that gets `claimed` writes the other fields, op last: it is
 /// null until they can be read.
@@ -27,7 +27,7 @@ inline void check_failure(Failure& failure) {
     throw_failure(failure);
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "failure.ipp"

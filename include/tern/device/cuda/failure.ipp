@@ -2,16 +2,16 @@
 #pragma once
 #include "failure.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Failure* make_failure() {
+TERN_COLD Failure* make_failure() {
   void* memory = nullptr;
   TERN_CUDA(cuMemHostAlloc, &memory, sizeof(Failure), host_memory_mapped);
   *static_cast<Failure*>(memory) = {};
   return static_cast<Failure*>(memory);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void throw_failure(Failure& failure) {
+TERN_COLD void throw_failure(Failure& failure) {
   const char* const op = std::atomic_ref(failure.op).exchange(nullptr);
   if (!op) return;  // another thread has thrown it
   const tern::detail::BadElement what = failure.what;
@@ -20,4 +20,4 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   tern::detail::refuse_element(op, what, number, size, position, "; found by an earlier kernel on the device");
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

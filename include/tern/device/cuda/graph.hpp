@@ -5,7 +5,7 @@
 #include "captured.hpp"
 #include "pinned.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 namespace detail {
 
@@ -69,7 +69,7 @@ class TERN_API Graph {
   std::unique_ptr<detail::CapturedWork> captured_;
 };
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
 #ifndef TERN_COMPILED
 #include "graph.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "graph.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_INLINE void Refill::launch(const LiveLaunch& launch, const std::string&) {
   const ReplayedLaunch* const captured = next_ < captured_.launches.size() ? &captured_.launches[next_++] : nullptr;
@@ -12,11 +12,11 @@ TERN_INLINE void Refill::launch(const LiveLaunch& launch, const std::string&) {
   std::copy(launch.words + launch.numbers_at, launch.words + launch.count, captured_.chunks[captured->chunk].words.begin() + Index(first));
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
-[[gnu::noinline]] TERN_INLINE void Graph::replay(Here here) {
+TERN_NOINLINE void Graph::replay(Here here) {
   const tern::detail::Site at(here);
   detail::refuse_capture("replay", "a graph cannot be part of another graph");
   if (!captured_) fail("replay", {"nothing has been captured"});
@@ -45,4 +45,4 @@ namespace tern::inline TERN_BUILD::cuda {
   TERN_CUDA(cuGraphLaunch, graph.executable, state.compute);
 }
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda

@@ -3,7 +3,7 @@
 #pragma once
 #include "context.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// A library's handle for one device, in a list of idle ones.
 struct PooledHandle {
@@ -61,7 +61,7 @@ class HandleLease {
   PooledHandle* leased_;
 };
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "handle_pool.ipp"

@@ -11,7 +11,7 @@
 
 #include "compiler.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// FNV-1a, 64 bits.
 inline std::uint64_t hash_text(const std::string& text, std::uint64_t hash = 0xCBF29CE484222325u) {
@@ -35,7 +35,7 @@ TERN_API std::string compiler_version(const std::string& folder);
 /// The kernel's binary for a chip, from the cache. If it is not there, it is compiled and stored.
 TERN_API std::string kernel_image(const std::string& source, int major, int minor);
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "kernel_cache.ipp"

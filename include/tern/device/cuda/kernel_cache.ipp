@@ -2,7 +2,7 @@
 #pragma once
 #include "kernel_cache.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_INLINE std::string kernel_folder() {
   std::string folder;
@@ -34,7 +34,7 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
   if (close(descriptor) != 0 || at < bytes.size() || std::rename(unfinished.c_str(), path.c_str()) != 0) unlink(unfinished.c_str());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string compiler_version(const std::string& folder) {
+TERN_COLD std::string compiler_version(const std::string& folder) {
   std::string searched = tern::detail::text({library_folders(), "\n", driver_version(), "\n"});
   for (const char* variable : {"TERN_CUDA_LIBRARIES", "LD_LIBRARY_PATH"})
     if (const char* value = std::getenv(variable)) searched += std::string(variable) + "=" + value + "\n";
@@ -55,7 +55,7 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
   return version;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string kernel_image(const std::string& source, int major, int minor) {
+TERN_COLD std::string kernel_image(const std::string& source, int major, int minor) {
   static const std::string folder = kernel_folder();
   if (folder.empty()) return compile(source, major, minor);
   static const std::string version = compiler_version(folder);
@@ -85,4 +85,4 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
   return image;
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

@@ -3,7 +3,7 @@
 #include "kernel_cache.hpp"
 #include "span.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 namespace detail {
 
@@ -61,7 +61,7 @@ void launch(int ordinal, std::uint64_t key, const char* name, Grid grid, const s
             nullptr);
 }
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
 #ifndef TERN_COMPILED
 #include "launch.ipp"

@@ -4,7 +4,7 @@
 
 #include "launch.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_INLINE LoadedKernel Kernels::insert(std::uint64_t key, LoadedKernel kernel) {
   const std::lock_guard lock(mutex_);
@@ -21,12 +21,12 @@ TERN_INLINE LoadedKernel Kernels::insert(std::uint64_t key, LoadedKernel kernel)
   return kernel;
 }
 
-[[gnu::noinline]] TERN_INLINE Kernels& kernels(int ordinal) {
+TERN_NOINLINE Kernels& kernels(int ordinal) {
   static std::vector<Kernels>& all = *new std::vector<Kernels>(system().devices.size());
   return all[std::size_t(ordinal)];
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE LoadedKernel load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name,
+TERN_COLD LoadedKernel load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name,
                                                               const Grid& grid, const std::string& source) {
   std::size_t at = 0;  // a kernel's attributes may lie before its type
   do at = source.find("void ", source.find("__global__", at));
@@ -57,4 +57,4 @@ TERN_INLINE LoadedKernel Kernels::insert(std::uint64_t key, LoadedKernel kernel)
   return kernel;
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

@@ -8,7 +8,7 @@
 #include "../../core/error.hpp"
 #include "api.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 namespace detail {
 extern TERN_API constinit std::atomic<bool> times_candidates;
@@ -91,7 +91,7 @@ TERN_API bool has_cudnn();
 /// runs of a program. A captured one is not timed. Off by default.
 inline void benchmark(bool on) { detail::times_candidates = on; }
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
 #ifndef TERN_COMPILED
 #include "library.ipp"

@@ -12,7 +12,7 @@
 
 #include "library.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 namespace detail {
 
@@ -20,7 +20,7 @@ TERN_INLINE constinit std::atomic<bool> times_candidates{false};
 
 /// The folder that the python3 on the path belongs to, such as a virtual environment that is not active; empty if there
 /// is none.
-[[gnu::cold]] TERN_INLINE std::string python_prefix() {
+TERN_COLD std::string python_prefix() {
   const char* const variable = std::getenv("PATH");
   const std::string path = variable ? variable : "";
   for (std::size_t begin = 0; begin < path.size();) {
@@ -32,7 +32,7 @@ TERN_INLINE constinit std::atomic<bool> times_candidates{false};
   return {};
 }
 
-[[gnu::cold]] TERN_INLINE std::string library_folders() {
+TERN_COLD std::string library_folders() {
   std::string folders;
   const auto add = [&](const char* variable, const char* below) {
     if (const char* folder = std::getenv(variable)) folders += std::string(folder) + below + ":";
@@ -64,7 +64,7 @@ void each_file(const std::string& pattern, const F& f) {
 
 /// Opens the parts of a library that lie in the same folder, and adds them to `open`. A part may need another one, so
 /// they are tried again until no more open.
-[[gnu::cold]] TERN_INLINE void open_parts(const std::string& file, const char* parts, std::vector<void*>& open) {
+TERN_COLD void open_parts(const std::string& file, const char* parts, std::vector<void*>& open) {
   std::vector<std::string> paths;
   each_file(file.substr(0, file.rfind('/') + 1) + parts, [&](const char* path) { paths.push_back(path); });
   for (std::size_t before = paths.size() + 1; paths.size() < before;) {
@@ -78,7 +78,7 @@ void each_file(const std::string& pattern, const F& f) {
 }
 
 /// Loads the file; on failure stores the reason.
-[[gnu::cold]] TERN_INLINE bool try_open(Library& library, const std::string& path, const LibraryKind& kind) {
+TERN_COLD bool try_open(Library& library, const std::string& path, const LibraryKind& kind) {
   std::vector<void*> open;
   const bool has_folder = path.find('/') != path.npos;
   if (kind.parts && has_folder) open_parts(path, kind.parts, open);
@@ -98,13 +98,13 @@ void each_file(const std::string& pattern, const F& f) {
 }
 
 /// cuDNN for CUDA 12 and for CUDA 13 have one name.
-[[gnu::cold]] TERN_INLINE bool cudnn_suits_driver(void* handle) {
+TERN_COLD bool cudnn_suits_driver(void* handle) {
   const auto built_for = reinterpret_cast<std::size_t (*)()>(dlsym(handle, "cudnnGetCudartVersion"));
   const int version = driver_version();
   return !version || !built_for || int(built_for() / 1000) <= version / 1000;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void* find_function(Library& library, const char* name) {
+TERN_COLD void* find_function(Library& library, const char* name) {
   void* const function = dlsym(library.handle, name);
   if (!function && library.problem.empty()) library.problem = library.path + " has no function " + name;
   return function;
@@ -112,7 +112,7 @@ void each_file(const std::string& pattern, const F& f) {
 
 }  // namespace detail
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Library open_library(std::initializer_list<std::string> names, bool anywhere, const LibraryKind& kind) {
+TERN_COLD Library open_library(std::initializer_list<std::string> names, bool anywhere, const LibraryKind& kind) {
   Library library;
   if (const char* folder = std::getenv("TERN_CUDA_LIBRARIES"))
     for (const std::string& name : names)
@@ -133,7 +133,7 @@ void each_file(const std::string& pattern, const F& f) {
   return library;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Library open_toolkit_library(const std::string& name, const LibraryKind& kind) {
+TERN_COLD Library open_toolkit_library(const std::string& name, const LibraryKind& kind) {
   const int version = driver_version();
   if (version == 0 || version >= 13000) return open_library({name + ".13", name + ".12"}, true, kind);
   Library library = open_library({name + ".12"}, true, kind);
@@ -144,22 +144,22 @@ void each_file(const std::string& pattern, const F& f) {
 #define TERN_CUDA_LOAD(name, result, arguments) \
   functions.name = reinterpret_cast<result(*) arguments>(detail::find_function(library, #name));
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Driver::Driver() {
+TERN_COLD Driver::Driver() {
   if (!library.handle) return;
   library.problem.clear();
   TERN_CUDA_DRIVER_FUNCTIONS(TERN_CUDA_LOAD)
 }
-[[gnu::noinline, gnu::cold]] TERN_INLINE Nvrtc::Nvrtc() {
+TERN_COLD Nvrtc::Nvrtc() {
   if (!library.handle) return;
   library.problem.clear();
   TERN_NVRTC_FUNCTIONS(TERN_CUDA_LOAD)
 }
-[[gnu::noinline, gnu::cold]] TERN_INLINE CublasLtLibrary::CublasLtLibrary() {
+TERN_COLD CublasLtLibrary::CublasLtLibrary() {
   if (!library.handle) return;
   library.problem.clear();
   TERN_CUBLASLT_FUNCTIONS(TERN_CUDA_LOAD)
 }
-[[gnu::noinline, gnu::cold]] TERN_INLINE CudnnLibrary::CudnnLibrary() {
+TERN_COLD CudnnLibrary::CudnnLibrary() {
   if (!library.handle) return;
   library.problem.clear();
   TERN_CUDNN_FUNCTIONS(TERN_CUDA_LOAD)
@@ -175,22 +175,22 @@ void each_file(const std::string& pattern, const F& f) {
 
 // Not inlined, because they are called from everywhere.
 
-[[gnu::noinline]] TERN_INLINE Driver& driver() {
+TERN_NOINLINE Driver& driver() {
   static Driver& instance = *new Driver;
   return instance;
 }
-[[gnu::noinline, gnu::cold]] TERN_INLINE int driver_version() {
+TERN_COLD int driver_version() {
   if (!driver().library.problem.empty()) return 0;
   int version = 0;
   if (const int status = driver().functions.cuDriverGetVersion(&version)) fail("cuda", {"cuDriverGetVersion fails with status ", status});
   return version;
 }
-[[gnu::noinline]] TERN_INLINE Nvrtc& nvrtc() {
+TERN_NOINLINE Nvrtc& nvrtc() {
   static Nvrtc& instance = *new Nvrtc;
   if (!instance.library.problem.empty()) fail("cuda", {"NVRTC, which compiles kernels, cannot be used: ", instance.library.problem});
   return instance;
 }
-[[gnu::noinline]] TERN_INLINE CublasLtLibrary& cublaslt() {
+TERN_NOINLINE CublasLtLibrary& cublaslt() {
   static CublasLtLibrary& instance = *new CublasLtLibrary;
   if (!instance.library.problem.empty())
     fail("cuda", {"cuBLASLt, which multiplies matrices, cannot be used: ", instance.library.problem});
@@ -200,11 +200,11 @@ static CudnnLibrary& loaded_cudnn() {
   static CudnnLibrary& instance = *new CudnnLibrary;
   return instance;
 }
-[[gnu::noinline]] TERN_INLINE CudnnLibrary& cudnn() {
+TERN_NOINLINE CudnnLibrary& cudnn() {
   CudnnLibrary& instance = loaded_cudnn();
   if (!instance.library.problem.empty()) fail("cuda", {"cuDNN, which convolves images, cannot be used: ", instance.library.problem});
   return instance;
 }
-[[gnu::noinline]] TERN_INLINE bool has_cudnn() { return loaded_cudnn().library.problem.empty(); }
+TERN_NOINLINE bool has_cudnn() { return loaded_cudnn().library.problem.empty(); }
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda

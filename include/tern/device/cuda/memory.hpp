@@ -6,7 +6,7 @@
 #include "handle_pool.hpp"
 #include "stream_pool.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 /// Bytes of the device's memory held by tensors.
 TERN_API tern::detail::MemoryStats memory_stats(Cuda device = {current_device()});
@@ -57,7 +57,7 @@ class Scratch {
 };
 
 }  // namespace detail
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
 #ifndef TERN_COMPILED
 #include "memory.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "memory.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// Empties the cache, waits for releases, so that what they free counts as free, and returns the pool's unused memory to
 /// the driver.
@@ -14,7 +14,7 @@ TERN_INLINE void trim_pool(int ordinal) {
   TERN_CUDA(cuMemPoolTrimTo, own.pool, 0);
 }
 
-[[gnu::cold]] TERN_INLINE tern::detail::MemoryStats stats_of(const DeviceState& state) {
+TERN_COLD tern::detail::MemoryStats stats_of(const DeviceState& state) {
   std::uint64_t used = 0, reserved = 0;
   TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_used_current, &used);
   TERN_CUDA(cuMemPoolGetAttribute, state.pool, pool_reserved_current, &reserved);
@@ -23,7 +23,7 @@ TERN_INLINE void trim_pool(int ordinal) {
   return stats;
 }
 
-[[gnu::noinline]] TERN_INLINE DeviceBlock allocate_block(int ordinal, const DeviceState& state, std::size_t bytes) {
+TERN_NOINLINE DeviceBlock allocate_block(int ordinal, const DeviceState& state, std::size_t bytes) {
   const int size = size_of_block(bytes);
   if (const DevicePointer kept = state.blocks->take(size)) return {kept, new_tag(ordinal, size)};
   const std::size_t whole = state.blocks->bytes_of_new(bytes, size);
@@ -45,28 +45,28 @@ TERN_INLINE void trim_pool(int ordinal) {
   return {memory, new_tag(ordinal, size)};
 }
 
-[[gnu::noinline]] TERN_INLINE DeviceBlock allocate(int ordinal, std::size_t bytes) {
+TERN_NOINLINE DeviceBlock allocate(int ordinal, std::size_t bytes) {
   const DeviceState& state = bind(ordinal);
   if (!bytes) bytes = 1;
   if (capture) [[unlikely]] return capture->allocate(bytes);
   return allocate_block(ordinal, state, bytes);
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE tern::detail::MemoryStats memory_stats(Cuda device) { return detail::stats_of(detail::bind(device.ordinal)); }
+TERN_COLD tern::detail::MemoryStats memory_stats(Cuda device) { return detail::stats_of(detail::bind(device.ordinal)); }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void reset_peak_memory_stats(Cuda device) {
+TERN_COLD void reset_peak_memory_stats(Cuda device) {
   detail::bind(device.ordinal).blocks->reset_peak();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void empty_cache(Cuda device) {
+TERN_COLD void empty_cache(Cuda device) {
   detail::refuse_capture("empty_cache", "the host waits for the device");
   detail::bind(device.ordinal);
   detail::HandlePool::clear_all(device.ordinal);
   detail::trim_pool(device.ordinal);
 }
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda

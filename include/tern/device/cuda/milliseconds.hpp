@@ -2,7 +2,7 @@
 #pragma once
 #include "context.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// The time of what f() queues on the device's current stream. The host waits.
 template <class F>
@@ -18,4 +18,4 @@ float milliseconds_of(int ordinal, const F& f) {
   return milliseconds;
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

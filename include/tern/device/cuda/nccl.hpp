@@ -2,7 +2,7 @@
 #pragma once
 #include "library.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 /// NCCL: the system's, or the wheel nvidia-nccl-cu12 or nvidia-nccl-cu13.
 struct TERN_API NcclLibrary {
@@ -68,7 +68,7 @@ class NcclGroup {
 };
 
 }  // namespace detail
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
 #ifndef TERN_COMPILED
 #include "nccl.ipp"

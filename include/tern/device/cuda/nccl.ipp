@@ -5,9 +5,9 @@
 #include "nccl.hpp"
 #include "status.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE NcclLibrary::NcclLibrary() {
+TERN_COLD NcclLibrary::NcclLibrary() {
   if (!library.handle) return;
   library.problem.clear();
 #define TERN_NCCL_LOAD(name, result, arguments) \
@@ -20,28 +20,28 @@ namespace tern::inline TERN_BUILD::cuda {
   if (version < 21000) library.problem = library.path + " is older than 2.10";  // before 2.9 a version has four digits
 }
 
-[[gnu::noinline]] TERN_INLINE NcclLibrary& nccl() {
+TERN_NOINLINE NcclLibrary& nccl() {
   static NcclLibrary& instance = *new NcclLibrary;
   if (!instance.library.problem.empty())
     fail("cuda", {"NCCL, which carries tensors from GPU to GPU, cannot be used: ", instance.library.problem});
   return instance;
 }
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
-[[gnu::noinline]] TERN_INLINE void check_nccl(const char* function, int status) {
+TERN_NOINLINE void check_nccl(const char* function, int status) {
   if (status) [[unlikely]] fail("cuda", {function, ": ", nccl().functions.ncclGetErrorString(status)});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE NcclId new_nccl_id() {
+TERN_COLD NcclId new_nccl_id() {
   NcclId id;
   TERN_NCCL(ncclGetUniqueId, &id);
   return id;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE NcclEnd::NcclEnd(const NcclId& id, int ranks, int rank) {
+TERN_COLD NcclEnd::NcclEnd(const NcclId& id, int ranks, int rank) {
   constexpr int invalid_usage = 5;
   const NcclFunctions& functions = nccl().functions;
   const int status = functions.ncclCommInitRank(&handle_, ranks, id, rank);
@@ -50,7 +50,7 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   check_nccl("ncclCommInitRank", status);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE NcclEnd::~NcclEnd() {
+TERN_COLD NcclEnd::~NcclEnd() {
   if (!handle_) return;
   const NcclFunctions& functions = nccl().functions;
   int lost = 0;
@@ -60,27 +60,27 @@ namespace tern::inline TERN_BUILD::cuda::detail {
     note_failure(end, functions.ncclGetErrorString(status), "");
 }
 
-[[gnu::noinline]] TERN_INLINE NcclComm NcclEnd::handle() const {
+TERN_NOINLINE NcclComm NcclEnd::handle() const {
   if (!handle_) fail("cuda", {"NCCL has lost the connection of the ranks before"});
   return handle_;
 }
 
-[[gnu::noinline]] TERN_INLINE void NcclEnd::check(const char* function, int status) const {
+TERN_NOINLINE void NcclEnd::check(const char* function, int status) const {
   int lost = 0;
   if (!status) status = nccl().functions.ncclCommGetAsyncError(handle_, &lost);
   if (!status) status = lost;
   check_nccl(function, status);
 }
 
-[[gnu::noinline]] TERN_INLINE const char* NcclEnd::lost() const {
+TERN_NOINLINE const char* NcclEnd::lost() const {
   int lost = 0;
   const NcclFunctions& functions = nccl().functions;
   if (const int status = functions.ncclCommGetAsyncError(handle_, &lost)) lost = status;
   return lost ? functions.ncclGetErrorString(lost) : nullptr;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void NcclEnd::abort() {
+TERN_COLD void NcclEnd::abort() {
   if (handle_) nccl().functions.ncclCommAbort(std::exchange(handle_, nullptr));
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

@@ -3,7 +3,7 @@
 #include "../events.hpp"
 #include "library.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 /// NVTX, which hands ranges to a profiler that runs.
 struct TERN_API Nvtx {
@@ -29,7 +29,7 @@ class NvtxRange {
   NvtxRange& operator=(const NvtxRange&) = delete;
 };
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
 #ifndef TERN_COMPILED
 #include "nvtx.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "nvtx.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Nvtx::Nvtx() {
+TERN_COLD Nvtx::Nvtx() {
   if (!library.handle) return;
   library.problem.clear();
 #define TERN_NVTX_LOAD(name, result, arguments) \
@@ -13,16 +13,16 @@ namespace tern::inline TERN_BUILD::cuda {
 #undef TERN_NVTX_LOAD
 }
 
-[[gnu::noinline]] TERN_INLINE Nvtx& nvtx() {
+TERN_NOINLINE Nvtx& nvtx() {
   static Nvtx& instance = *new Nvtx;
   if (!instance.library.problem.empty()) fail("cuda", {"NVTX, which profilers read ranges from, cannot be used: ", instance.library.problem});
   return instance;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void emit_nvtx(bool on) {
+TERN_COLD void emit_nvtx(bool on) {
   static constexpr tern::detail::RangeListener listener{[](const char* name) { nvtx().functions.nvtxRangePushA(name); }, [] { nvtx().functions.nvtxRangePop(); }};
   if (on) nvtx();
   tern::detail::range_listener = on ? &listener : nullptr;
 }
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda

@@ -9,7 +9,7 @@
 #include "../memory.hpp"
 #include "copy.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// The copies from and to a block on one stream. Copies on another stream may end later, so they have an event of their
 /// own.
@@ -70,7 +70,7 @@ TERN_API void copy_to_device(int ordinal, void* to, const void* from, std::size_
 /// Copies a block's memory to the device, in order with the stream's work. The block is busy until the copy is done.
 TERN_API void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block);
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "pinned.ipp"

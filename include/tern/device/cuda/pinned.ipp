@@ -2,14 +2,14 @@
 #pragma once
 #include "pinned.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_INLINE PinnedPool& pinned_pool() {
   static PinnedPool& instance = *new PinnedPool;
   return instance;
 }
 
-[[gnu::noinline]] TERN_INLINE PinnedUse& use_of(PinnedBlock& block, int ordinal, StreamHandle stream) {
+TERN_NOINLINE PinnedUse& use_of(PinnedBlock& block, int ordinal, StreamHandle stream) {
   PinnedUse* const first = block.uses;
   for (PinnedUse* use = first; use; use = use->next)
     if (use->stream == stream) return *use;
@@ -38,7 +38,7 @@ TERN_INLINE void PinnedBlock::wait_idle() {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE PinnedBlock* acquire_pinned(int ordinal, std::size_t bytes) {
+TERN_NOINLINE PinnedBlock* acquire_pinned(int ordinal, std::size_t bytes) {
   bind(ordinal);
   const int size_class = tern::detail::memory::class_of(bytes);
   {
@@ -63,7 +63,7 @@ TERN_INLINE void PinnedBlock::give_back() {
   queue.last = this;
 }
 
-[[gnu::noinline]] TERN_INLINE void copy_to_device(int ordinal, void* to, const void* from, std::size_t bytes) {
+TERN_NOINLINE void copy_to_device(int ordinal, void* to, const void* from, std::size_t bytes) {
   if (!bytes) return;
   refuse_capture("to", host_is_read);
   constexpr std::size_t chunk = std::size_t(4) << 20;
@@ -91,7 +91,7 @@ TERN_INLINE void PinnedBlock::give_back() {
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block) {
+TERN_COLD void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block) {
   if (!bytes) return;
   refuse_capture("to", host_is_read);
   const DeviceState& state = bind(ordinal);
@@ -100,4 +100,4 @@ TERN_INLINE void PinnedBlock::give_back() {
   mark_in_flight(use);
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

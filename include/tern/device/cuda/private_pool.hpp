@@ -4,7 +4,7 @@
 
 #include "memory.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// A graph's own memory. Memory that is freed during the capture is reused later in the capture. A block that a tensor
 /// holds at the end stays with that tensor.
@@ -49,7 +49,7 @@ class TERN_API PrivatePool final : public MemoryOwner {
   bool has_graph_ = true;
 };
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "private_pool.ipp"

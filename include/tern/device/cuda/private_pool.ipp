@@ -2,7 +2,7 @@
 #pragma once
 #include "private_pool.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_INLINE DeviceBlock PrivatePool::allocate(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
@@ -40,4 +40,4 @@ TERN_INLINE DeviceBlock PrivatePool::add(std::size_t bytes) {
   return {block.memory, tag_of(this)};
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

@@ -5,7 +5,7 @@
 #include "../events.hpp"
 #include "context.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// The ordinal of collectives in host memory, and of waits for them.
 inline constexpr int on_host = -1;
@@ -58,7 +58,7 @@ class TERN_API Span {
   double start_ = 0;
 };
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "span.ipp"

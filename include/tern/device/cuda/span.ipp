@@ -2,14 +2,14 @@
 #pragma once
 #include "span.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// True for what the thread only queues.
 constexpr bool is_queued(tern::detail::Work work) { return work == tern::detail::Work::kernel || work == tern::detail::Work::collective; }
 
 TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
 
-[[gnu::noinline]] TERN_INLINE Span::Span(tern::detail::Work work, const char* name, int ordinal, StreamHandle stream, std::size_t bytes, bool pinned)
+TERN_NOINLINE Span::Span(tern::detail::Work work, const char* name, int ordinal, StreamHandle stream, std::size_t bytes, bool pinned)
     : range_(tern::detail::outermost_name(name)), work_(work), listener_(listener.load(std::memory_order_relaxed)) {
   tern::detail::DeviceEvents& events = tern::detail::device_events;
   ++events.count[int(work)];
@@ -21,17 +21,17 @@ TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
   if (!is_queued(work) && events.open++ == 0) start_ = tern::detail::now();
 }
 
-[[gnu::noinline]] TERN_INLINE Span::~Span() {
+TERN_NOINLINE Span::~Span() {
   tern::detail::DeviceEvents& events = tern::detail::device_events;
   if (!is_queued(work_) && --events.open == 0) events.host_seconds[int(work_)] += tern::detail::now() - start_;
   if (listener_) [[unlikely]]
     listener_->end(position_);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Span::tell(WorkItem item) {
+TERN_COLD void Span::tell(WorkItem item) {
   if (const Here* const site = tern::detail::outermost_site) item.site = *site;
   item.phase = item.name == replayed ? tern::detail::Phase::captured : tern::detail::device_events.phase;
   position_ = listener_->begin(item);
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

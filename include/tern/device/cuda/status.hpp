@@ -5,7 +5,7 @@
 
 #include "library.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 namespace detail {
 
@@ -54,7 +54,7 @@ inline void check_late_failure() {
       ::tern::cuda::detail::note_failure(#function, tern_status);                                   \
   } while (false)
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
 #ifndef TERN_COMPILED
 #include "status.ipp"

@@ -3,7 +3,7 @@
 #include "copy.hpp"
 #include "traits.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 /// A queue of a device's work: torch.cuda.Stream. Work of one stream runs in order. Work of two may run at the same time,
 /// or in any order: wait_stream() orders it. A program starts on the device's own stream, default_stream(). A copy of a
@@ -56,7 +56,7 @@ class TERN_API StreamGuard {
   detail::ChosenStream chosen_;
 };
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda
 
 #ifndef TERN_COMPILED
 #include "stream.ipp"

@@ -2,14 +2,14 @@
 #pragma once
 #include "stream.hpp"
 
-namespace tern::inline TERN_BUILD::cuda {
+namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 TERN_INLINE const detail::DeviceState& Stream::state() const {
   detail::bind(ordinal_);
   return pooled_ ? pooled_->state : *detail::system().devices[std::size_t(ordinal_)];
 }
 
-[[gnu::noinline]] TERN_INLINE void Stream::wait_stream(const Stream& other, Here here) const {
+TERN_NOINLINE void Stream::wait_stream(const Stream& other, Here here) const {
   const tern::detail::Site user(here);
   detail::refuse_capture("wait_stream", "a graph has one stream");
   const detail::DeviceState& earlier = other.state();
@@ -19,7 +19,7 @@ TERN_INLINE const detail::DeviceState& Stream::state() const {
   TERN_CUDA(cuStreamWaitEvent, later.compute, reached.event, 0);
 }
 
-[[gnu::noinline]] TERN_INLINE void Stream::synchronize(Here here) const {
+TERN_NOINLINE void Stream::synchronize(Here here) const {
   const tern::detail::Site user(here);
   detail::refuse_capture("synchronize", "the host waits for the device; call synchronize() after replay()");
   const detail::DeviceState& waited = state();
@@ -27,25 +27,25 @@ TERN_INLINE const detail::DeviceState& Stream::state() const {
   detail::wait_for(ordinal_, waited);
 }
 
-[[gnu::noinline]] TERN_INLINE bool Stream::query() const {
+TERN_NOINLINE bool Stream::query() const {
   detail::refuse_capture("query", "a capture runs nothing");
   const DriverStatus status = driver().functions.cuStreamQuery(state().compute);
   if (status && status != status_not_ready) refuse("cuStreamQuery", status);
   return status == 0;
 }
 
-[[gnu::noinline]] TERN_INLINE Stream default_stream(Cuda device) {
+TERN_NOINLINE Stream default_stream(Cuda device) {
   detail::bind(device.ordinal);
   return {device.ordinal, nullptr};
 }
 
-[[gnu::noinline]] TERN_INLINE Stream current_stream(Cuda device) {
+TERN_NOINLINE Stream current_stream(Cuda device) {
   detail::bind(device.ordinal);
   const detail::ChosenStream* const chosen = detail::chosen_stream(device.ordinal);
   return {device.ordinal, chosen ? chosen->stream : nullptr};
 }
 
-[[gnu::noinline]] TERN_INLINE StreamGuard::StreamGuard(const Stream& stream)
+TERN_NOINLINE StreamGuard::StreamGuard(const Stream& stream)
     : device_(stream.device()), chosen_{stream.ordinal_, stream.pooled_, detail::chosen_streams} {
   detail::refuse_capture("StreamGuard", "a graph has one stream");
   if (chosen_.stream) ++chosen_.stream->guards;
@@ -59,4 +59,4 @@ TERN_INLINE StreamGuard::~StreamGuard() {
   --chosen_.stream->guards;
 }
 
-}  // namespace tern::cuda
+}}}  // namespace tern::cuda

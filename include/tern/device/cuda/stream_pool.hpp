@@ -3,7 +3,7 @@
 #pragma once
 #include "context.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// Frees what the device's cache has kept, in order with the work of its own stream.
 TERN_API void free_blocks(const DeviceState& own, const std::vector<DevicePointer>& blocks);
@@ -21,7 +21,7 @@ TERN_API void wait_for_own_stream(const DeviceState& own);
 /// which cannot throw.
 TERN_API void release_behind_all(const DeviceState& own, DevicePointer memory);
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "stream_pool.ipp"

@@ -2,10 +2,10 @@
 #pragma once
 #include "stream_pool.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// A stream that runs after what the device's own stream has done so far: a graph's memory is allocated there.
-[[gnu::cold]] TERN_INLINE PooledStream* new_stream(const DeviceState& own) {
+TERN_COLD PooledStream* new_stream(const DeviceState& own) {
   auto made = std::make_unique<PooledStream>();
   TERN_CUDA(cuStreamCreate, &made->state.compute, stream_non_blocking);
   wait_for_stream(made->state.compute, own.compute, made->reached.event);
@@ -15,11 +15,11 @@ namespace tern::inline TERN_BUILD::cuda::detail {
   return made.release();
 }
 
-[[gnu::cold]] TERN_INLINE void free_blocks(const DeviceState& own, const std::vector<DevicePointer>& blocks) {
+TERN_COLD void free_blocks(const DeviceState& own, const std::vector<DevicePointer>& blocks) {
   for (const DevicePointer memory : blocks) TERN_CUDA_RELEASE(cuMemFreeAsync, memory, own.compute);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE PooledStream& take_stream(int ordinal) {
+TERN_COLD PooledStream& take_stream(int ordinal) {
   bind(ordinal);
   const DeviceState& own = *system().devices[std::size_t(ordinal)];
   StreamPool& pool = *own.streams;
@@ -40,13 +40,13 @@ TERN_INLINE void wait_for_stream(StreamHandle later, StreamHandle earlier, Event
   TERN_CUDA(cuStreamWaitEvent, later, reached, 0);
 }
 
-[[gnu::cold]] TERN_INLINE void wait_for_own_stream(const DeviceState& own) {
+TERN_COLD void wait_for_own_stream(const DeviceState& own) {
   StreamPool& pool = *own.streams;
   const std::lock_guard lock(pool.mutex);
   for (int i = 0; i < pool.count; ++i) wait_for_stream(pool.streams[i]->state.compute, own.compute, pool.streams[i]->reached.event);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void release_behind_all(const DeviceState& own, DevicePointer memory) {
+TERN_COLD void release_behind_all(const DeviceState& own, DevicePointer memory) {
   const DriverFunctions& cu = driver().functions;
   StreamPool& pool = *own.streams;
   const std::lock_guard lock(pool.mutex);
@@ -65,4 +65,4 @@ TERN_INLINE void wait_for_stream(StreamHandle later, StreamHandle earlier, Event
   TERN_CUDA_RELEASE(cuMemFreeAsync, memory, pool.release->state.compute);
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

@@ -5,7 +5,7 @@
 #include "span.hpp"
 #include "stream_pool.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// One piece of work. Seconds count from the first piece of work of the page. All times of a page are of one clock: CUPTI's, of which a
 /// wait of the host has the time at its begin and its end; or the device's, where a kernel, a copy or a collective has events around it on
@@ -123,7 +123,7 @@ TERN_API Timeline& timeline();
 inline constexpr Listener timeline_listener{[](const WorkItem& item) { return timeline().begin(item); },
                                             [](TimelinePosition position) { timeline().end(position); }};
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "timeline.ipp"

@@ -6,7 +6,7 @@
 
 #include "timeline.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// True for what the host itself times where there are records.
 inline bool has_host_time(const WorkItem& item) { return item.work == tern::detail::Work::wait || item.ordinal == on_host; }
@@ -19,7 +19,7 @@ TERN_INLINE Timeline& timeline() {
 /// What the thread is at. Of another page: nothing.
 inline thread_local constinit TimelinePosition innermost{-1, 0};
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::start() {
+TERN_COLD void Timeline::start() {
   std::string no_records = "there is no device";
   if (is_available()) no_records = recorder().start([](std::uint32_t correlation) { timeline().note_call(correlation); });
   if (no_records.empty()) (void)recorder().take();
@@ -30,7 +30,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   origin_ = tern::detail::now();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::stop() {
+TERN_COLD void Timeline::stop() {
   {
     const std::lock_guard lock(mutex_);
     turn_page();
@@ -39,7 +39,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   recorder().stop();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::turn_page() {
+TERN_COLD void Timeline::turn_page() {
   ++page_;
   calls_.clear();
   records_.clear();
@@ -53,7 +53,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TimelinePosition Timeline::begin(const WorkItem& item) {
+TERN_COLD TimelinePosition Timeline::begin(const WorkItem& item) {
   TimelineEntry entry{item, tern::detail::thread_number()};
   std::unique_lock lock(mutex_);
   if (no_records_.empty()) {
@@ -85,7 +85,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   return {page_, entries_.size() - 1};
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::end(TimelinePosition position) {
+TERN_COLD void Timeline::end(TimelinePosition position) {
   const std::lock_guard lock(mutex_);
   if (position.page != page_) return;
   TimelineEntry& entry = entries_[position.index];
@@ -106,17 +106,17 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   }
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double Timeline::host_seconds(const WorkItem& item) const {
+TERN_COLD double Timeline::host_seconds(const WorkItem& item) const {
   return item.ordinal == on_host ? tern::detail::now() - origin_ : seconds_at(recorder().now());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::note_call(std::uint32_t correlation) {
+TERN_COLD void Timeline::note_call(std::uint32_t correlation) {
   const std::lock_guard lock(mutex_);
   last_call_ = correlation;
   if (innermost.page == page_) calls_.push_back({correlation, std::uint32_t(innermost.index)});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::wait_for_devices(std::unique_lock<std::mutex>& lock) {
+TERN_COLD void Timeline::wait_for_devices(std::unique_lock<std::mutex>& lock) {
   std::vector<bool> used;
   used.resize(std::size_t(device_count()));
   for (const TimelineEntry& entry : entries_)
@@ -136,7 +136,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   lock.lock();
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Timeline::Page Timeline::read_records(std::unique_lock<std::mutex>& lock) {
+TERN_COLD Timeline::Page Timeline::read_records(std::unique_lock<std::mutex>& lock) {
   const int number = page_;
   wait_for_devices(lock);
   lock.unlock();
@@ -207,7 +207,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   return page;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Timeline::Page Timeline::read() {
+TERN_COLD Timeline::Page Timeline::read() {
   std::unique_lock lock(mutex_);
   if (no_records_.empty()) return read_records(lock);
   for (int i = 0; i < devices_; ++i) settle(lock, i, 0);
@@ -228,7 +228,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   return page;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE double Timeline::seconds_between(Event from, Event to) {
+TERN_COLD double Timeline::seconds_between(Event from, Event to) {
   float milliseconds = 0;
   const DriverStatus status = driver().functions.cuEventElapsedTime(&milliseconds, from, to);
   if (status == status_not_ready) return -1;
@@ -236,7 +236,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   return 1e-3 * double(milliseconds);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::await(std::unique_lock<std::mutex>& lock, Event event) {
+TERN_COLD void Timeline::await(std::unique_lock<std::mutex>& lock, Event event) {
   ++awaited_;
   lock.unlock();
   const DriverStatus status = driver().functions.cuEventSynchronize(event);
@@ -245,7 +245,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   if (status) refuse("cuEventSynchronize", status);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::give_back(TimelineEntry& entry) {
+TERN_COLD void Timeline::give_back(TimelineEntry& entry) {
   if (!entry.begin) return;
   DeviceClock& clock = clocks_[entry.ordinal];
   clock.keep(entry.begin);
@@ -254,7 +254,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   --clock.unsettled;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Timeline::DeviceClock& Timeline::clock_of(int ordinal) {
+TERN_COLD Timeline::DeviceClock& Timeline::clock_of(int ordinal) {
   if (!clocks_) clocks_ = new DeviceClock[std::size_t(devices_ = device_count())];
   bind(ordinal);
   DeviceClock& clock = clocks_[ordinal];
@@ -269,7 +269,7 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   return clock;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void Timeline::settle(std::unique_lock<std::mutex>& lock, int ordinal, std::size_t left) {
+TERN_COLD void Timeline::settle(std::unique_lock<std::mutex>& lock, int ordinal, std::size_t left) {
   const int page = page_;
   DeviceClock& clock = clocks_[ordinal];
   while (page == page_ && clock.unsettled > left) {
@@ -297,4 +297,4 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
   }
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

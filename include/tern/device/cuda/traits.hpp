@@ -4,7 +4,7 @@
 #include "async_copy.hpp"
 #include "memory.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 namespace cuda {
 class Graph;
@@ -56,4 +56,4 @@ namespace cuda {
 using DeviceGuard = tern::DeviceGuard<Cuda>;
 }  // namespace cuda
 
-}  // namespace tern
+}}  // namespace tern

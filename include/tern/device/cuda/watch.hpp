@@ -4,7 +4,7 @@
 
 #include "context.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// While alive, a thread that waits for a device calls check(ordinal) once a millisecond. That is an Error if the device waits for what does not
 /// come; then it waits for it no more.
@@ -25,7 +25,7 @@ class TERN_API Watch {
 TERN_API DriverStatus wait_for_work(int ordinal, StreamHandle stream);
 TERN_API DriverStatus wait_for_event(int ordinal, Event event);
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail
 
 #ifndef TERN_COMPILED
 #include "watch.ipp"

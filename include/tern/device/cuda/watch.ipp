@@ -12,7 +12,7 @@
 #include "../../core/clock.hpp"
 #include "watch.hpp"
 
-namespace tern::inline TERN_BUILD::cuda::detail {
+namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 struct WatchList {
   std::mutex mutex;
@@ -20,19 +20,19 @@ struct WatchList {
   std::atomic<int> count{0};
 };
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE WatchList& watch_list() {
+TERN_COLD WatchList& watch_list() {
   static WatchList& list = *new WatchList;
   return list;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Watch::Watch(std::function<void(int ordinal)> check) : check_(std::move(check)) {
+TERN_COLD Watch::Watch(std::function<void(int ordinal)> check) : check_(std::move(check)) {
   WatchList& list = watch_list();
   const std::lock_guard lock(list.mutex);
   list.all.push_back(this);
   ++list.count;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Watch::~Watch() {
+TERN_COLD Watch::~Watch() {
   WatchList& list = watch_list();
   const std::lock_guard lock(list.mutex);
   list.all.erase(std::find(list.all.begin(), list.all.end(), this));
@@ -64,14 +64,14 @@ void watch_until(int ordinal, const Query& query) {
   if (problem) std::rethrow_exception(problem);
 }
 
-[[gnu::noinline]] TERN_INLINE DriverStatus wait_for_work(int ordinal, StreamHandle stream) {
+TERN_NOINLINE DriverStatus wait_for_work(int ordinal, StreamHandle stream) {
   watch_until(ordinal, [stream] { return driver().functions.cuStreamQuery(stream); });
   return driver().functions.cuStreamSynchronize(stream);
 }
 
-[[gnu::noinline]] TERN_INLINE DriverStatus wait_for_event(int ordinal, Event event) {
+TERN_NOINLINE DriverStatus wait_for_event(int ordinal, Event event) {
   watch_until(ordinal, [event] { return driver().functions.cuEventQuery(event); });
   return driver().functions.cuEventSynchronize(event);
 }
 
-}  // namespace tern::cuda::detail
+}}}  // namespace tern::cuda::detail

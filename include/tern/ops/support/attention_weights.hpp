@@ -5,7 +5,7 @@
 #include "../softmax.hpp"
 #include "../triangle.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// True for a query that a mask of numbers, whose row is all -infinity, shows no key. The last dimension has size 1.
 template <class D, class T>
@@ -39,4 +39,4 @@ inline void count_attention(const Array& q, const Array& k, const Array& v, bool
   count_products(of_size + of_width, 2 * double(s.batch) * s.pairs(causal) * (double(of_size) * double(s.size) + double(of_width) * double(s.width)));
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -3,7 +3,7 @@
 #include "../reduce.hpp"
 #include "../views.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// x summed to a shape that broadcasts to x's: the gradient of broadcasting.
 template <Device D, Element T>
@@ -54,4 +54,4 @@ struct GradOpsFor {
 TERN_CLASS_INSTANCE(detail::GradOpsFor<Cpu, float>)
 TERN_CUDA_CLASS_INSTANCE(detail::GradOpsFor<Cuda, float>)
 
-}  // namespace tern
+}}  // namespace tern

@@ -5,7 +5,7 @@
 #include "../../tensor/map.hpp"
 #include "region.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// Error if x must not be written: it is a leaf that the tape needs unchanged, several indices share memory, or the
 /// memory is read only. Waits for copies of pinned memory.
@@ -31,7 +31,7 @@ const Tensor<D, T>& assign(const OpName& op, const Tensor<D, T>& x, const Tensor
   return x;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "in_place.ipp"

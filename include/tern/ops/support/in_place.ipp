@@ -2,9 +2,9 @@
 #pragma once
 #include "in_place.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE void check_writable(const OpName& op, TensorImpl* x) {
+TERN_NOINLINE void check_writable(const OpName& op, TensorImpl* x) {
   if (tape.grad_mode) {
     const Node* const node = grad_node(x);
     if (node && node->leaf) fail(op, {"a leaf that requires a gradient cannot be changed in place; use NoGradGuard"});
@@ -17,7 +17,7 @@ namespace tern::inline TERN_BUILD::detail {
   if (x->pinned) finish_copies(x);
 }
 
-[[gnu::noinline]] TERN_INLINE void keep_old_values(const TensorImpl* y, const TensorImpl* x, const GradOps& ops) {
+TERN_NOINLINE void keep_old_values(const TensorImpl* y, const TensorImpl* x, const GradOps& ops) {
   if (!y->node || y->node->leaf) return;
   for (int i = 0; i < y->node->edge_count; ++i) {
     Edge& edge = y->node->edges()[i];
@@ -34,7 +34,7 @@ namespace tern::inline TERN_BUILD::detail {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void rewrite_history(const OpName& op, TensorImpl* x, TensorImpl* y, const GradOps* ops) {
+TERN_NOINLINE void rewrite_history(const OpName& op, TensorImpl* x, TensorImpl* y, const GradOps* ops) {
   TensorImpl* const base = x->base;
   if (!grad_node(x) && !grad_node(y) && !(base && base->node)) return;
   if (base) {
@@ -47,7 +47,7 @@ namespace tern::inline TERN_BUILD::detail {
   x->node = y->node;
 }
 
-[[gnu::noinline]] TERN_INLINE void assign(const OpName& op, TensorImpl* x, TensorImpl* y, const DeviceOps& device, const GradOps* ops) {
+TERN_NOINLINE void assign(const OpName& op, TensorImpl* x, TensorImpl* y, const DeviceOps& device, const GradOps* ops) {
   if (!same_shape(*x, *y))
     fail(op, {"a result of shape ", y->shape_ref(), " cannot be written into a tensor of shape ", x->shape_ref()});
   const bool records = ops && tape.grad_mode;
@@ -57,4 +57,4 @@ namespace tern::inline TERN_BUILD::detail {
   bump_version(x);  // last, because a view whose version differs gets a new node from its base's history
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

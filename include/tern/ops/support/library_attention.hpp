@@ -8,7 +8,7 @@
 #include "../take.hpp"
 #include "attention_weights.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// What attention by a library saves. Tensors are [b, h, n, d]. A bias is added to the scores; it may be undefined, and
 /// so may `random`, four numbers that dropout follows from, and log_sums where no gradient is recorded.
@@ -148,4 +148,4 @@ Tensor<D, T> library_attention(const Tensor<D, T>& query, const Tensor<D, T>& ke
   return y;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

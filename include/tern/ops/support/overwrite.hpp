@@ -4,7 +4,7 @@
 #include "in_place.hpp"
 #include "../transfer.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// to = from, not recorded. `to` is a Tensor<D, T>; `from` has its shape and any device and floating-point type.
 template <class D, class T>
@@ -17,4 +17,4 @@ template <class D, class T>
   bump_version(x.impl());
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -5,7 +5,7 @@
 #include "../extrema.hpp"
 #include "../statistics.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 
 /// (var, mean) over dim.
 template <Device D, Floating T>
@@ -38,4 +38,4 @@ Tensor<D, Index> count_nonzero(const Tensor<D, T>& x, detail::Dims dim = {}, Her
                                                     ne(x, T{}));
 }
 
-}  // namespace tern
+}}  // namespace tern

@@ -6,7 +6,7 @@
 #include "../../tensor/map.hpp"
 #include "in_place.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail {
 
 /// The derivative of a derived gradient f by its k-th argument. A further derivative would be the third, which is an
@@ -180,7 +180,7 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
     return detail::pointwise_({#name "_", here}, detail::name##_expression, [&] { return name(x, here); }, x); \
   }
 
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "pointwise.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "pointwise.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-[[gnu::noinline]] TERN_INLINE bool is_summed(const Array* const* operands, int count, ShapeRef input) {
+TERN_NOINLINE bool is_summed(const Array* const* operands, int count, ShapeRef input) {
   Shape g = operands[0]->shape();
   for (int k = 1; k < count; ++k) g = broadcast_shapes("gradient", g, operands[k]->shape_ref());
   bool differs = input.n != g.n;
@@ -16,4 +16,4 @@ namespace tern::inline TERN_BUILD::detail {
   return differs;
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

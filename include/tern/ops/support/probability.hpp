@@ -3,7 +3,7 @@
 #include "../../backend/refuse.hpp"
 #include "../reduce.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// Error if an element of p is no probability. On Cuda it is thrown when the host next waits for the device. op must
 /// outlive the kernel.
@@ -14,4 +14,4 @@ void refuse_improbable(const char* op, const Tensor<D, T>& p) {
   backend::run<D>(backend::RefuseIf{op, BadElement::probability, *found.impl()});
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -13,7 +13,7 @@
 #include "../matmul.hpp"
 #include "../packed_sequence.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 using backend::RecurrentKind;
 using backend::Steps;
@@ -225,7 +225,7 @@ Tensor<D, T> last_states(const Steps& steps, const Tensor<D, T>& states, Here he
   return index_select(states, 0, last_rows(steps.rows, states.device()), here);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "recurrent_direction.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "recurrent_direction.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE const char* op_name(RecurrentKind kind) {
   switch (kind) {
@@ -14,4 +14,4 @@ TERN_INLINE const char* op_name(RecurrentKind kind) {
   return "lstm";
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

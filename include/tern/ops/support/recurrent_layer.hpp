@@ -6,7 +6,7 @@
 
 #include "recurrent_direction.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// States of all rows [R, directions P]; the last states [layers directions, N, P], and LSTM's last cells [.., H].
 template <class D, class T>
@@ -226,4 +226,4 @@ RecurrentResult<D, T> recurrent_layer(RecurrentKind kind, const Steps& steps, co
   });
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

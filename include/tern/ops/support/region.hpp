@@ -5,7 +5,7 @@
 #pragma once
 #include "../../autograd/record.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 enum class RegionOp : std::uint8_t { take, put, clear };
 
@@ -36,7 +36,7 @@ TERN_API TensorImpl* new_base(DType dtype, const Region& r, int ordinal);
 /// Gives a view whose base was written a new node, made from the base's node.
 TERN_API void record_view(TensorImpl* view);
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail
 
 #ifndef TERN_COMPILED
 #include "region.ipp"

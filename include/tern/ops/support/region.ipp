@@ -2,7 +2,7 @@
 #pragma once
 #include "region.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE Region region_of(const Array& view, const Array& base, RegionOp op, const GradOps* ops) {
   Region r;
@@ -16,7 +16,7 @@ TERN_INLINE Region region_of(const Array& view, const Array& base, RegionOp op, 
   return r;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Region region_in_dense(const TensorImpl& x, const Array& view, int dim, Index start, Index step) {
+TERN_COLD Region region_in_dense(const TensorImpl& x, const Array& view, int dim, Index start, Index step) {
   Array dense = x;
   set_contiguous_strides(dense);
   Region r = region_of(view, x, RegionOp::put, x.node->ops);
@@ -46,7 +46,7 @@ TERN_INLINE TensorImpl* new_base(DType dtype, const Region& r, int ordinal) {
   return whole;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE TensorImpl* Region::operator()(TensorImpl* x) const {
+TERN_COLD TensorImpl* Region::operator()(TensorImpl* x) const {
   const bool shrinks = op == RegionOp::take;
   bool in_order = shrinks;  // x's memory can be used as it is
   for (int i = 0; i < base_ndim; ++i) in_order = in_order && x->strides[i] == base_strides[i];
@@ -63,7 +63,7 @@ TERN_INLINE TensorImpl* new_base(DType dtype, const Region& r, int ordinal) {
   return recorded({"region", {}}, y.take(), x, adjoint);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void record_view(TensorImpl* view) {
+TERN_COLD void record_view(TensorImpl* view) {
   TensorImpl* const base = view->base;
   const GradOps* const ops = base->node->ops;
   Region put = region_of(*view, *base, RegionOp::put, ops);
@@ -71,4 +71,4 @@ TERN_INLINE TensorImpl* new_base(DType dtype, const Region& r, int ordinal) {
   record_edges({"view", {}}, ops, view, &plan, 1);
 }
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

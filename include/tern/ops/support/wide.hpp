@@ -4,7 +4,7 @@
 
 #include "../copy.hpp"
 
-namespace tern::inline TERN_BUILD::detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 /// f(x...), calculated in compute_t<T>. 16-bit tensors are converted before and after; others are passed on as they
 /// are.
@@ -34,4 +34,4 @@ class WideWeight {
 template <class D, class T>
 using Wide = std::conditional_t<is_half_v<T>, WideWeight<D, T>, Tensor<D, T>>;
 
-}  // namespace tern::detail
+}}}  // namespace tern::detail

@@ -7,7 +7,7 @@
 #include "../loops/strip.hpp"
 #include "winograd.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -224,7 +224,7 @@ void kernel(On<Cpu>, Types<T>, const ConvolutionWeightGradient& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_NO_KERNELS
 #include "convolution.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "convolution.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups, bool any_order) {
+TERN_COLD detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups, bool any_order) {
   detail::Shape dims = a.shape();
   Array dense = a;
   detail::set_channels_last_strides(dense);
@@ -17,14 +17,14 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
   return {a.dtype, dims, strides};
 }
 
-[[gnu::noinline]] TERN_INLINE detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads) {
+TERN_NOINLINE detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads) {
   detail::onednn::Key key('c', int(a.pass), int(a.x.dtype), a.params.dims, a.params.groups, a.bias != nullptr, threads);
   for (const Array* operand : {&a.x, &a.weight, &a.y}) key.add(operand->shape());
   for (const Index* steps : {a.params.stride, a.params.padding, a.params.dilation}) key.add(detail::Shape(steps, a.params.dims));
   return key;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE detail::onednn::Primitive* make_convolution(const detail::onednn::Key& key,
+TERN_COLD detail::onednn::Primitive* make_convolution(const detail::onednn::Key& key,
                                                                                      const ConvolutionCall& a) {
   using namespace detail::onednn;
   const MemoryDesc x = convolution_operand(a.x, 1, false), y = convolution_operand(a.y, 1, false);
@@ -47,7 +47,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
                         {DNNL_ARG_BIAS, a.bias ? bias.get() : nullptr}});
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE detail::onednn::Primitive* WeightsInOrder::make(const detail::onednn::Key& key,
+TERN_COLD detail::onednn::Primitive* WeightsInOrder::make(const detail::onednn::Key& key,
                                                                                        const detail::onednn::Primitive& primitive,
                                                                                        const ConvolutionCall& a) {
   const detail::onednn::MemoryDesc outer = convolution_operand(a.weight, a.params.groups, false);
@@ -57,7 +57,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
                                          : detail::onednn::make_reorder(key, outer.get(), order);
 }
 
-[[gnu::noinline]] TERN_INLINE Array images_of(const Array& batch, Index first, Index count) {
+TERN_NOINLINE Array images_of(const Array& batch, Index first, Index count) {
   Array some = batch;
   const Index image = batch.numel / batch.dims[0];
   some.data += first * image * Index(detail::size_of(batch.dtype));
@@ -65,7 +65,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
   return some;
 }
 
-[[gnu::noinline]] TERN_INLINE Index images_at_once(const ConvolutionCall& a) {
+TERN_NOINLINE Index images_at_once(const ConvolutionCall& a) {
   const Index batch = a.y.dims[0];
   if (!a.ends()) return batch;
   Index count = std::max<Index>(1, batch * (Index(4) << 20) / (a.y.numel * detail::size_of(a.y.dtype)));
@@ -74,7 +74,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
   return count;
 }
 
-[[gnu::noinline]] TERN_INLINE bool run_primitive(const ConvolutionCall& a) {
+TERN_NOINLINE bool run_primitive(const ConvolutionCall& a) {
   using namespace detail::onednn;
   const Index count = images_at_once(a), work = a.y.numel / a.y.dims[1] * a.weight.numel;
   const detail::ThreadLease lease(work <= serial_convolution ? 1 : get_num_threads());
@@ -128,7 +128,7 @@ TERN_INLINE bool is_for_loops(const ConvolutionCall& a) {
   return a.pass == detail::ConvolutionPass::forward && !avx2 ? pixels <= 1024 && weights >= 1 << 19 : std::min(in, out) >= 128;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_winograd(const ConvolutionCall& a) {
+TERN_NOINLINE void run_winograd(const ConvolutionCall& a) {
   if (a.x.dtype == DType::float32) return run_winograd<float>(a, a.weight.as<float>());
   const AsFloat<bfloat16> weight(a.weight);
   if (a.pass != detail::ConvolutionPass::weight_gradient) weight.read(a.weight);
@@ -136,11 +136,11 @@ TERN_INLINE bool is_for_loops(const ConvolutionCall& a) {
   if (a.pass == detail::ConvolutionPass::weight_gradient) weight.write(a.weight);
 }
 
-[[gnu::noinline]] TERN_INLINE bool run_convolution(const ConvolutionCall& a) {
+TERN_NOINLINE bool run_convolution(const ConvolutionCall& a) {
   if (is_for_loops(a)) return false;
   if (!is_for_winograd(a)) return run_primitive(a);
   run_winograd(a);
   return true;
 }
 
-}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::backend::cpu_kernels

@@ -5,7 +5,7 @@
 #include "../../../core/convolution_pass.hpp"
 #include "../../convolution.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -42,7 +42,7 @@ struct TERN_API ConvolutionCall {
 
 }  // namespace cpu_kernels
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_NO_KERNELS
 #include "convolution_call.ipp"

@@ -5,7 +5,7 @@
 #include "../matmul/matmul.hpp"
 #include "../loops/workspace.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -146,4 +146,4 @@ template <class T>
 
 }  // namespace cpu_kernels
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

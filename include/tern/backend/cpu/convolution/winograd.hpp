@@ -15,7 +15,7 @@
 #include "../matmul/matmul_sums.hpp"
 #include "../loops/workspace.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 namespace winograd {
@@ -346,7 +346,7 @@ template <class T>
 }  // namespace winograd
 }  // namespace cpu_kernels
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_NO_KERNELS
 #include "winograd.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "winograd.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels::winograd {
 
-[[gnu::noinline]] TERN_INLINE void weights_to_points(Index in, Index out, const float* w, float* to) {
+TERN_NOINLINE void weights_to_points(Index in, Index out, const float* w, float* to) {
   using Double = WeightTransform::Double;
   constexpr Index block = 64;
   const Index blocks = (in + block - 1) / block, next = plane(in, out);
@@ -29,7 +29,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
   });
 }
 
-[[gnu::noinline]] TERN_INLINE void turned_weights_to_points(Index in, Index out, const float* w, float* to) {
+TERN_NOINLINE void turned_weights_to_points(Index in, Index out, const float* w, float* to) {
   using Double = WeightTransform::Double;
   const Index next = plane(out, in);
   detail::parallel_for(out, std::max<Index>(1, 4096 / in), [&](Index begin, Index end) {
@@ -47,10 +47,10 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels::winograd {
   });
 }
 
-[[gnu::noinline]] TERN_INLINE Index tiles_at_once(const TiledConvolution& s) {
+TERN_NOINLINE Index tiles_at_once(const TiledConvolution& s) {
   const Index fit = (Index(1) << 19) / (Index(sizeof(float)) * points * (s.in + s.out));
   const Index share = (s.count() + get_num_threads() - 1) / get_num_threads();
   return (std::max<Index>(1, std::min({std::max<Index>(fit, 32), Index(96), share})) + rows - 1) / rows * rows;
 }
 
-}  // namespace tern::backend::cpu_kernels::winograd
+}}}  // namespace tern::backend::cpu_kernels::winograd

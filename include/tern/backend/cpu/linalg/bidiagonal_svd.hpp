@@ -6,7 +6,7 @@
 #include "merge.hpp"
 #include "secular.hpp"
 
-namespace tern::inline TERN_BUILD::backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
 
 /// A bidiagonal matrix [n, n], whose norm is about 1 or 0, and the singular vectors found so far, as rows of u and v [n, n].
 template <class T>
@@ -157,4 +157,4 @@ class BidiagonalSvd {
   T *u_, *v_, tolerance_;
 };
 
-}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::backend::linalg_detail

@@ -4,7 +4,7 @@
 #include "merge.hpp"
 #include "secular.hpp"
 
-namespace tern::inline TERN_BUILD::backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
 
 /// The eigenvalues of the tridiagonal matrix with diagonals d [n] and e [n - 1], into d, by QR
 /// steps with implicit shifts. Each rotation is also done to the rows of x, of `width` elements, if there are any. e [n]
@@ -166,4 +166,4 @@ class DivideAndConquer {
   T *d_, *e_, *x_, tolerance_;
 };
 
-}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::backend::linalg_detail

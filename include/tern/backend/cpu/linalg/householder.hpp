@@ -5,7 +5,7 @@
 
 #include "vectors.hpp"
 
-namespace tern::inline TERN_BUILD::backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
 
 inline constexpr Index reflection_block = 32;
 
@@ -100,4 +100,4 @@ void columns_of_q(Index m, Index p, Index k, const T* v, const T* taus, T* q) {
                  true);
 }
 
-}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::backend::linalg_detail

@@ -7,7 +7,7 @@
 
 #include "substitution.hpp"
 
-namespace tern::inline TERN_BUILD::backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
 
 inline constexpr Index lu_panel = 16;
 
@@ -80,4 +80,4 @@ struct LuFactors {
   T pivot(Index k) const { return lu.get()[k * (n + 1)]; }
 };
 
-}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::backend::linalg_detail

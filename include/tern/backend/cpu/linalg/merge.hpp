@@ -8,7 +8,7 @@
 
 #include "vectors.hpp"
 
-namespace tern::inline TERN_BUILD::backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
 
 /// Where a row has elements that are not zero: in the columns of the first block, of the second, or of both.
 enum Extent : unsigned char { first_block = 1, second_block = 2, both_blocks = 3 };
@@ -70,4 +70,4 @@ void rotate_rows(Index columns, T* x, Index row, Index a, Index b, T c, T s, std
   extents[std::size_t(a)] = extents[std::size_t(b)] = Extent(extents[std::size_t(a)] | extents[std::size_t(b)]);
 }
 
-}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::backend::linalg_detail

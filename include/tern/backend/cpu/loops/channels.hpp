@@ -2,7 +2,7 @@
 #pragma once
 #include "strip.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cpu_kernels {
 
 /// Calls f(first channel, lanes, number of packets) for runs of four packets of channels, then for single packets, last
@@ -32,4 +32,4 @@ struct ChannelRun {
 };
 
 }  // namespace backend::cpu_kernels
-}  // namespace tern
+}}  // namespace tern

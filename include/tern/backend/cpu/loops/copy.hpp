@@ -11,7 +11,7 @@
 #include "../../../expr/packet.hpp"
 #include "../../copy.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -148,7 +148,7 @@ inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<
 TERN_API void kernel(On<Cpu>, Types<>, const Copy& op);
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_NO_KERNELS
 #include "copy.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "copy.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
 TERN_INLINE void stream_run(char* to, const char* from, Index n) {
   using Vector = detail::expr::vector_t<std::int32_t, detail::expr::packet_bytes / 4>;
@@ -24,7 +24,7 @@ TERN_INLINE void copy_splat(char* to, const char* from, const CopyBlock& b) {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE CopyLoops::CopyLoops(const Array& out, const Array& in, int out_bytes, int in_bytes) : detail::LoopNest(2) {
+TERN_NOINLINE CopyLoops::CopyLoops(const Array& out, const Array& in, int out_bytes, int in_bytes) : detail::LoopNest(2) {
   int order[detail::max_dims], used = 0;
   for (int i = 0; i < out.ndim; ++i) {
     if (out.dims[i] == 1) continue;
@@ -40,7 +40,7 @@ TERN_INLINE void copy_splat(char* to, const char* from, const CopyBlock& b) {
   deepen(2);
 }
 
-[[gnu::noinline]] TERN_INLINE void run_blocks(const CopyLoops& loops, char* to, const char* from, CopyLoop loop, Index rows, Index columns,
+TERN_NOINLINE void run_blocks(const CopyLoops& loops, char* to, const char* from, CopyLoop loop, Index rows, Index columns,
                                               int bytes) {
   const int r = loops.depth() - 2, c = loops.depth() - 1;
   const Index height = loops.size(r), width = loops.size(c);
@@ -61,11 +61,11 @@ TERN_INLINE void copy_splat(char* to, const char* from, const CopyBlock& b) {
   });
 }
 
-}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::backend::cpu_kernels
 
-namespace tern::inline TERN_BUILD::backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-[[gnu::noinline]] TERN_INLINE void kernel(On<Cpu>, Types<>, const Copy& op) {
+TERN_NOINLINE void kernel(On<Cpu>, Types<>, const Copy& op) {
   const Array &out = op.out, &in = op.in;
   if (out.numel == 0) return;
   const int bytes = detail::size_of(out.dtype);
@@ -101,4 +101,4 @@ namespace tern::inline TERN_BUILD::backend {
   cpu_kernels::run_blocks(loops, out.data, in.data, loop, across ? 256 : 64, across ? 64 : 1024, bytes);
 }
 
-}  // namespace tern::backend
+}}}  // namespace tern::backend

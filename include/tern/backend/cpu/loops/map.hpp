@@ -11,7 +11,7 @@
 #include "../../../expr/memory.hpp"
 #include "../../map.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cpu_kernels {
 
 inline constexpr int max_inputs = 10;  // the second derivative of a fused op of eight tensors has two gradients besides
@@ -127,7 +127,7 @@ void kernel(On<Cpu>, Types<>, const Fill<T>& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_NO_KERNELS
 #include "map.ipp"

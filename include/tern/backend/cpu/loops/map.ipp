@@ -2,9 +2,9 @@
 #pragma once
 #include "map.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
-[[gnu::noinline]] TERN_INLINE void gather_run(char* to, const char* from, Index stride, int bytes, Index count) {
+TERN_NOINLINE void gather_run(char* to, const char* from, Index stride, int bytes, Index count) {
   switch (bytes) {
     case 1: for (Index i = 0; i < count; ++i) to[i] = from[i * stride]; break;
     case 2: for (Index i = 0; i < count; ++i) std::memcpy(to + 2 * i, from + i * stride, 2); break;
@@ -13,7 +13,7 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void scatter_run(char* to, const char* from, Index stride, int bytes, Index count) {
+TERN_NOINLINE void scatter_run(char* to, const char* from, Index stride, int bytes, Index count) {
   switch (bytes) {
     case 1: for (Index i = 0; i < count; ++i) to[i * stride] = from[i]; break;
     case 2: for (Index i = 0; i < count; ++i) std::memcpy(to + i * stride, from + 2 * i, 2); break;
@@ -82,14 +82,14 @@ TERN_INLINE void StridedMap::run_row(const detail::Odometer& offsets) const {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void run_strided(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in) {
+TERN_NOINLINE void run_strided(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in) {
   if (out.numel == 0) return;
   const StridedMap map(kernel, f, out, in);
   const Index grain = parallel_grain / map.row_length() + 1;
   detail::parallel_for(map.rows(), grain, [&](Index first, Index last) { map.run(first, last); });
 }
 
-[[gnu::noinline]] TERN_INLINE void run_parallel(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step,
+TERN_NOINLINE void run_parallel(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step,
                                                 Index n) {
   // All threads but the last get whole packets, so the result does not depend on the number of threads.
   const Index packets = (n + kernel.packet - 1) / kernel.packet;
@@ -108,7 +108,7 @@ TERN_INLINE bool same_strides(const Array& a, const Array& b) {
   return true;
 }
 
-[[gnu::noinline]] TERN_INLINE void run_map(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in) {
+TERN_NOINLINE void run_map(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in) {
   if (!out.contiguous && !detail::is_dense(out)) return run_strided(kernel, f, out, in);
   const char* p[max_inputs];
   int step[max_inputs];
@@ -131,4 +131,4 @@ TERN_INLINE bool same_strides(const Array& a, const Array& b) {
   else run_parallel(kernel, f, out.data, p, step, out.numel);
 }
 
-}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::backend::cpu_kernels

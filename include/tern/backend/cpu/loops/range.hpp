@@ -5,7 +5,7 @@
 #include "../../../core/parallel.hpp"
 #include "../../../device/device.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 
 template <class T>
@@ -20,4 +20,4 @@ void kernel(On<Cpu>, Types<>, const FillRange<T>& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

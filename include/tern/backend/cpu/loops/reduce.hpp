@@ -5,7 +5,7 @@
 #include "../../reduce.hpp"
 #include "reduce_driver.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -159,4 +159,4 @@ void kernel(On<Cpu>, Types<C, Out, In...>, const Reduce<R, F, G>& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -7,7 +7,7 @@
 #include "map.hpp"
 #include "workspace.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cpu_kernels {
 
 /// A reduction as the driver sees it: a constant for each function and its types. Partial results are arrays of whole
@@ -129,7 +129,7 @@ TERN_API void run_reduce(const ReduceKernel& kernel, const void* f, const void* 
                          const detail::Shape& shape, unsigned mask);
 
 }  // namespace backend::cpu_kernels
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_NO_KERNELS
 #include "reduce_driver.ipp"

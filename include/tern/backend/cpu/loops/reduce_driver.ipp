@@ -2,7 +2,7 @@
 #pragma once
 #include "reduce_driver.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
 TERN_INLINE ReduceLoops::ReduceLoops(const ReduceKernel& kernel, const Array* const* in, const detail::Shape& shape, unsigned mask) : detail::LoopNest(kernel.inputs + 1) {
   Index by[detail::max_dims][max_inputs + 1], out_stride = kernel.out_bytes;
@@ -86,7 +86,7 @@ TERN_INLINE void Reducer::run() const {
   for (Index b = 0; b < blocks_; ++b) finish(acc + b * bytes, b);
 }
 
-[[gnu::noinline]] TERN_INLINE void Reducer::reduce(char* acc, Index b, Index s) const {
+TERN_NOINLINE void Reducer::reduce(char* acc, Index b, Index s) const {
   Block at = block(b);
   if (along_) {
     at.begin = s % chunks_ * chunk_;
@@ -113,7 +113,7 @@ TERN_INLINE void Reducer::run() const {
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void Reducer::call(char* acc, Pointers& p, const Index* row, Index rows, Index n) const {
+TERN_NOINLINE void Reducer::call(char* acc, Pointers& p, const Index* row, Index rows, Index n) const {
   const Index at_once = along_ ? 1 : rows;
   for (; rows > 0; rows -= at_once, p.advance(row, at_once, kernel_.inputs)) {
     if (along_) kernel_.inner(f_, acc, p.in, step_, n);
@@ -138,7 +138,7 @@ TERN_INLINE void Reducer::reduce_direct(char* acc, Pointers& p, const Index* row
   reduce_gathered(along_ ? acc : acc + whole * kernel_.acc_bytes, q, row, rows - safe, n - whole);
 }
 
-[[gnu::noinline]] TERN_INLINE void Reducer::reduce_gathered(char* acc, Pointers& p, const Index* row, Index rows, Index n) const {
+TERN_NOINLINE void Reducer::reduce_gathered(char* acc, Pointers& p, const Index* row, Index rows, Index n) const {
   for (Index r = 0; r < rows; r += gather_rows) {
     const Index height = std::min(rows - r, gather_rows);
     Pointers q = p;
@@ -168,7 +168,7 @@ TERN_INLINE void Reducer::gather(Tile& tile, const Pointers& p, const Index* row
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void Reducer::finish(char* acc, Index b) const {
+TERN_NOINLINE void Reducer::finish(char* acc, Index b) const {
   const Block at = block(b);
   const Index n = along_ ? at.count : at.columns, stride = column_[kernel_.inputs];
   if (along_) kernel_.fold(acc, n);
@@ -195,7 +195,7 @@ TERN_INLINE void Reducer::scatter(Index first, Index count, const char* result) 
   }
 }
 
-[[gnu::noinline]] TERN_INLINE void run_reduce(const ReduceKernel& kernel, const void* f, const void* g, const Array& out,
+TERN_NOINLINE void run_reduce(const ReduceKernel& kernel, const void* f, const void* g, const Array& out,
                                               const Array* const* in, const detail::Shape& shape, unsigned mask) {
   if (out.numel == 0) return;
   if (shape.numel() != 0) return Reducer(kernel, f, g, out, in, shape, mask).run();
@@ -206,4 +206,4 @@ TERN_INLINE void Reducer::scatter(Index first, Index count, const char* result) 
                   out.numel - i < kernel.packet ? out.numel - i : kernel.packet);
 }
 
-}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::backend::cpu_kernels

@@ -3,7 +3,7 @@
 #include "../../../expr/dual.hpp"
 #include "map.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -56,7 +56,7 @@ void kernel(On<Cpu>, Types<T, Rest...>, const MapWithSlopes<F>& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_NO_KERNELS
 #include "slopes.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "slopes.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
-[[gnu::noinline]] TERN_INLINE void run_slopes(const SlopesKernel& kernel, const void* f, const Array& out,
+TERN_NOINLINE void run_slopes(const SlopesKernel& kernel, const void* f, const Array& out,
                                               const Array* const* slopes, const Array* const* in) {
   const Index n = out.numel, packets = (n + kernel.packet - 1) / kernel.packet, bytes = kernel.bytes;
   detail::parallel_for(packets, parallel_grain / kernel.packet, [&](Index first, Index last) {
@@ -33,4 +33,4 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
   });
 }
 
-}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::backend::cpu_kernels

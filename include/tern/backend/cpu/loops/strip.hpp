@@ -5,7 +5,7 @@
 #include "../../../core/rows_along.hpp"
 #include "reduce.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cpu_kernels {
 
 /// Packet i starts i * step elements later. The first `whole` packets are full; those up to `count` have `lanes` lanes.
@@ -157,4 +157,4 @@ void for_each_strip(const detail::RowsAlong& shape, const On& on, T* out, const 
 }
 
 }  // namespace backend::cpu_kernels
-}  // namespace tern
+}}  // namespace tern

@@ -3,7 +3,7 @@
 #include "../../update.hpp"
 #include "map.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace cpu_kernels {
 
@@ -70,7 +70,7 @@ void kernel(On<Cpu> device, Types<T...> types, const UpdateUnless<F>& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_NO_KERNELS
 #include "update.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "update.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
-[[gnu::noinline]] TERN_INLINE void run_update_range(const UpdateKernel& kernel, char* const* arrays, Index first, Index last) {
+TERN_NOINLINE void run_update_range(const UpdateKernel& kernel, char* const* arrays, Index first, Index last) {
   char* p[max_inputs];
   for (int k = 0; k < kernel.arrays; ++k) p[k] = arrays[k] + first * kernel.bytes[k];
   const Index whole = (last - first) - (last - first) % kernel.packet, rest = last - first - whole;
@@ -21,8 +21,8 @@ namespace tern::inline TERN_BUILD::backend::cpu_kernels {
     std::memcpy(p[k] + whole * kernel.bytes[k], buffer[k], std::size_t(rest * kernel.bytes[k]));
 }
 
-[[gnu::noinline]] TERN_INLINE void run_update(const UpdateKernel& kernel, char* const* arrays, Index n) {
+TERN_NOINLINE void run_update(const UpdateKernel& kernel, char* const* arrays, Index n) {
   detail::parallel_for(n, 2 * parallel_grain, [&](Index first, Index last) { run_update_range(kernel, arrays, first, last); });
 }
 
-}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::backend::cpu_kernels

@@ -3,7 +3,7 @@
 #include "../../../core/config.hpp"
 #include "../../../device/memory.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 
 /// Memory for n elements from the caching allocator, aligned to 64 bytes and not initialised.
@@ -24,4 +24,4 @@ class Workspace {
 };
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

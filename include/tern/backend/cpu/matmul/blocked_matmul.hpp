@@ -9,7 +9,7 @@
 #include "../loops/workspace.hpp"
 #include "matmul_sums.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
@@ -161,4 +161,4 @@ void blocked_matmul(const MatrixProduct<T>& p) {
 
 }  // namespace matmul_detail
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

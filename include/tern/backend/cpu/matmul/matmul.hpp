@@ -11,7 +11,7 @@
 #include "tile_matmul.hpp"
 #include "vector_matmul.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
@@ -178,7 +178,7 @@ void kernel(On<Cpu>, Types<T>, const MatMul& op) {
 }
 
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_NO_KERNELS
 #include "matmul.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "matmul.hpp"
 
-namespace tern::inline TERN_BUILD::backend::matmul_detail {
+namespace tern { inline namespace TERN_BUILD { namespace backend::matmul_detail {
 
 TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
   if (is_small(p)) return small_matmul(p);
@@ -33,7 +33,7 @@ TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
   if (p.bias) add_bias(p.c, p.m(), p.n(), p.c_row, p.bias);
 }
 
-[[gnu::noinline]] TERN_INLINE void deep_matmul(const MatrixProduct<float>& p) {
+TERN_NOINLINE void deep_matmul(const MatrixProduct<float>& p) {
   const Index size = p.m() * p.n(), blocks = strips_of(p.k(), block_depth), parts = size <= few_sums ? std::min<Index>(blocks, 16) : 1;
   const Workspace<double> totals(parts * size);
   detail::parallel_for(parts, 1, [&](Index first, Index last) {
@@ -60,11 +60,11 @@ TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
   finish(p, p.m(), p.n(), static_cast<const float*>(sums.get()), p.n());
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a, const StridedMatrix<float>& b) {
+TERN_COLD void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a, const StridedMatrix<float>& b) {
   const bool copy_a = !a.dense();
   const DenseCopy copy(copy_a ? a : b);
   (copy_a ? p.a : p.b) = copy.matrix;
   one_matmul(p);
 }
 
-}  // namespace tern::backend::matmul_detail
+}}}  // namespace tern::backend::matmul_detail

@@ -7,7 +7,7 @@
 #include "../../../core/parallel.hpp"
 #include "../../../expr/memory.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
@@ -167,4 +167,4 @@ void store(const MatrixProduct<T>& p, Index i, Index j, Index columns, const S* 
 
 }  // namespace matmul_detail
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

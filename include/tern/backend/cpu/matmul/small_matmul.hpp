@@ -4,7 +4,7 @@
 
 #include "matmul_sums.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
@@ -92,4 +92,4 @@ void small_matmul(const MatrixProduct<T>& p) {
 
 }  // namespace matmul_detail
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -5,7 +5,7 @@
 #include "../loops/workspace.hpp"
 #include "small_matmul.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend {
 namespace matmul_detail {
 
@@ -165,4 +165,4 @@ void vector_matmul(const MatrixProduct<T>& p) {
 
 }  // namespace matmul_detail
 }  // namespace backend
-}  // namespace tern
+}}  // namespace tern

@@ -11,7 +11,7 @@
 #include "../../../core/shape.hpp"
 #include "../../../device/memory.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail::onednn {
 
 [[noreturn]] TERN_API void refuse(const char* call, dnnl_status_t status);
@@ -189,7 +189,7 @@ TERN_API dnnl_primitive_desc_t matmul_desc(const MemoryDesc& a, const MemoryDesc
                                            const Attributes& attributes);
 
 }  // namespace detail::onednn
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "onednn.ipp"

@@ -5,9 +5,9 @@
 
 #include "onednn.hpp"
 
-namespace tern::inline TERN_BUILD::detail::onednn {
+namespace tern { inline namespace TERN_BUILD { namespace detail::onednn {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE void refuse(const char* call, dnnl_status_t status) {
+TERN_COLD void refuse(const char* call, dnnl_status_t status) {
   const char* why = status == dnnl_out_of_memory       ? "out of memory"
                     : status == dnnl_invalid_arguments ? "invalid arguments"
                     : status == dnnl_unimplemented     ? "not implemented for these types, sizes or strides"
@@ -39,7 +39,7 @@ TERN_INLINE dnnl_engine_t engine() {
   return handle;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE MemoryDesc::MemoryDesc(DType type, const Shape& dims) {
+TERN_COLD MemoryDesc::MemoryDesc(DType type, const Shape& dims) {
   dnnl_dims_t d;
   std::copy_n(dims.d, dims.n, d);
 #if DNNL_VERSION_MAJOR >= 3
@@ -51,7 +51,7 @@ TERN_INLINE dnnl_engine_t engine() {
 #endif
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE MemoryDesc::MemoryDesc(DType type, const Shape& dims, const Shape& strides) {
+TERN_COLD MemoryDesc::MemoryDesc(DType type, const Shape& dims, const Shape& strides) {
   const int ndims = dims.n;
   dnnl_dims_t d, s;
   std::copy_n(dims.d, ndims, d);
@@ -64,7 +64,7 @@ TERN_INLINE dnnl_engine_t engine() {
 #endif
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE PostOps::PostOps() { check("dnnl_post_ops_create", dnnl_post_ops_create(&ops_)); }
+TERN_COLD PostOps::PostOps() { check("dnnl_post_ops_create", dnnl_post_ops_create(&ops_)); }
 
 TERN_INLINE void PostOps::sum() {
 #if DNNL_VERSION_MAJOR >= 3
@@ -74,14 +74,14 @@ TERN_INLINE void PostOps::sum() {
 #endif
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Attributes::Attributes(const PostOps& ops) {
+TERN_COLD Attributes::Attributes(const PostOps& ops) {
   check("dnnl_primitive_attr_create", dnnl_primitive_attr_create(&attributes_));
   check("dnnl_primitive_attr_set_scratchpad_mode",
         dnnl_primitive_attr_set_scratchpad_mode(attributes_, dnnl_scratchpad_mode_user));
   check("dnnl_primitive_attr_set_post_ops", dnnl_primitive_attr_set_post_ops(attributes_, ops.get()));
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Primitive::Primitive(const Key& key, dnnl_primitive_desc_t desc,
+TERN_COLD Primitive::Primitive(const Key& key, dnnl_primitive_desc_t desc,
                                                             std::initializer_list<Argument> arguments)
     : key_(key) {
   if (!desc) return;
@@ -102,7 +102,7 @@ TERN_INLINE void PostOps::sum() {
   check("dnnl_primitive_create", status);
 }
 
-[[gnu::noinline]] TERN_INLINE Desc Primitive::desc(int number) const {
+TERN_NOINLINE Desc Primitive::desc(int number) const {
   Desc found = nullptr;
   for (int i = 0; i < count_; ++i)
     if (args_[i].arg == number) check("dnnl_memory_get_memory_desc", dnnl_memory_get_memory_desc(args_[i].memory, &found));
@@ -137,4 +137,4 @@ TERN_INLINE dnnl_primitive_desc_t matmul_desc(const MemoryDesc& a, const MemoryD
   return desc;
 }
 
-}  // namespace tern::detail::onednn
+}}}  // namespace tern::detail::onednn

@@ -7,7 +7,7 @@
 #include "../convolution/convolution_call.hpp"
 #include "onednn.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace detail::onednn {
 
 using backend::ConvParams;
@@ -41,7 +41,7 @@ inline bool same(Desc a, Desc b) { return dnnl_memory_desc_equal(a, b); }
 TERN_API Primitive* make_reorder(const Key& key, Desc from, Desc to);
 
 }  // namespace detail::onednn
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "onednn_convolution.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "onednn_convolution.hpp"
 
-namespace tern::inline TERN_BUILD::detail::onednn {
+namespace tern { inline namespace TERN_BUILD { namespace detail::onednn {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE dnnl_primitive_desc_t convolution_desc(ConvolutionPass pass, const ConvParams& params, Desc x, Desc weight,
+TERN_COLD dnnl_primitive_desc_t convolution_desc(ConvolutionPass pass, const ConvParams& params, Desc x, Desc weight,
                                                                                 Desc bias, Desc y, const Attributes& attributes,
                                                                                 dnnl_primitive_desc_t hint, bool jit) {
   dnnl_dims_t stride, padding, dilation;
@@ -59,7 +59,7 @@ namespace tern::inline TERN_BUILD::detail::onednn {
   return desc;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE Primitive* make_reorder(const Key& key, Desc from, Desc to) {
+TERN_COLD Primitive* make_reorder(const Key& key, Desc from, Desc to) {
   dnnl_primitive_desc_t desc = nullptr;
   const Attributes attributes{PostOps()};
   check("dnnl_reorder_primitive_desc_create",
@@ -70,4 +70,4 @@ namespace tern::inline TERN_BUILD::detail::onednn {
   refuse("dnnl_reorder_primitive_desc_create", dnnl_unimplemented);
 }
 
-}  // namespace tern::detail::onednn
+}}}  // namespace tern::detail::onednn

@@ -4,7 +4,7 @@
 #include "packs.hpp"
 #include "team.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 /// How rows of columns are shared out to blocks.
@@ -64,7 +64,7 @@ struct TERN_API ColumnBlocks {
 };
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "columns.ipp"

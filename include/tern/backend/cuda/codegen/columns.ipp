@@ -2,7 +2,7 @@
 #pragma once
 #include "columns.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_INLINE ColumnBlocks::ColumnBlocks(Index rows, Index columns, DType elements)
     : type(elements), in_packs(columns % pack_size(elements) == 0) {
@@ -18,4 +18,4 @@ TERN_INLINE ColumnLayout ColumnBlocks::over_parts() const {
   return {.rows = parts, .columns = layout.columns, .part = parts, .tiles = (layout.columns + across - 1) / across, .across = across};
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

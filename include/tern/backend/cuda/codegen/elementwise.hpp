@@ -4,7 +4,7 @@
 #include "parameter_list.hpp"
 #include "source.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 /// How such a kernel walks its operands, and its source. Where the operands' innermost dimension allows it, a thread reads and writes a
@@ -36,7 +36,7 @@ class TERN_API Elementwise {
 };
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "elementwise.ipp"

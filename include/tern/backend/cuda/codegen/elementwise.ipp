@@ -2,9 +2,9 @@
 #pragma once
 #include "elementwise.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE Elementwise::Elementwise(const Array& out, const Array* const* in, int inputs)
+TERN_NOINLINE Elementwise::Elementwise(const Array& out, const Array* const* in, int inputs)
     : count_(inputs + 1), loops_(inputs + 1) {
   operands_[0] = &out;
   for (int k = 1; k < count_; ++k) operands_[k] = in[k - 1];
@@ -41,13 +41,13 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   groups_ = grouped ? loops_.count() / group_ : 0;
 }
 
-[[gnu::noinline]] TERN_INLINE std::uint64_t Elementwise::key() const {
+TERN_NOINLINE std::uint64_t Elementwise::key() const {
   std::uint64_t key = std::uint64_t(2 * loops_.depth() + is_long_);
   for (int k = 0; k < count_; ++k) key = mix(key, std::uint64_t(operands_[k]->dtype));
   return key;
 }
 
-[[gnu::noinline]] TERN_INLINE ParameterList Elementwise::parameters() const {
+TERN_NOINLINE ParameterList Elementwise::parameters() const {
   ParameterList parameters;
   parameters.add("Index count", loops_.count());
   parameters.add("Index groups", groups_);
@@ -85,7 +85,7 @@ template <class T> inline __device__ Pack<T, group> read_group(const T* x, bool 
 }
 )CUDA";
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string Elementwise::source(const std::string& name, const ParameterList& parameters,
+TERN_COLD std::string Elementwise::source(const std::string& name, const ParameterList& parameters,
                                                                          const std::string& functions, const std::string& value) const {
   const char* const to = type_name(operands_[0]->dtype);
   const int inner = (loops_.depth() - 1) * count_;
@@ -114,4 +114,4 @@ template <class T> inline __device__ Pack<T, group> read_group(const T* x, bool 
          "    out[offsets.at[0]] = element(p" + of_one + ");\n  }\n}\n}\n";
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

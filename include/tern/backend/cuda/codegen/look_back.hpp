@@ -5,7 +5,7 @@
 #include "../../../device/cuda/copy.hpp"
 #include "../../../device/cuda/memory.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 // A posted word has a value's 32 bits in its lower half and a mark above 0 in its upper half, so both arrive together and no fence is
@@ -68,4 +68,4 @@ class PostedWords {
 };
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern

@@ -3,7 +3,7 @@
 #include "../../../core/loop_nest.hpp"
 #include "parameters.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 using detail::max_dims;  // by the name that it has in kernels
@@ -69,7 +69,7 @@ TERN_API ArrayLoops array_loops(const detail::LoopNest& nest);
 TERN_API CopyLoops copy_loops(const detail::LoopNest& nest);
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "loops.ipp"

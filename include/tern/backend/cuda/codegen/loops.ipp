@@ -2,16 +2,16 @@
 #pragma once
 #include "loops.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE ArrayLoops array_loops(const detail::LoopNest& nest) {
+TERN_NOINLINE ArrayLoops array_loops(const detail::LoopNest& nest) {
   ArrayLoops loops{.depth = nest.depth(), .count = nest.count(), .size = {}, .reciprocal = {}, .stride = {}};
   for (int d = 0; d < nest.depth(); ++d)
     loops.size[d] = nest.size(d), loops.reciprocal[d] = reciprocal(nest.size(d)), loops.stride[d] = nest.stride(d, 0);
   return loops;
 }
 
-[[gnu::noinline]] TERN_INLINE CopyLoops copy_loops(const detail::LoopNest& nest) {
+TERN_NOINLINE CopyLoops copy_loops(const detail::LoopNest& nest) {
   CopyLoops loops{.depth = nest.depth(), .count = nest.count(), .size = {}, .reciprocal = {}, .to = {}, .from = {}};
   for (int d = 0; d < nest.depth(); ++d) {
     loops.size[d] = nest.size(d), loops.reciprocal[d] = reciprocal(nest.size(d));
@@ -20,4 +20,4 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return loops;
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

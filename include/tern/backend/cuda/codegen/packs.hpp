@@ -4,7 +4,7 @@
 
 #include "parameters.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 // How many elements a pack has. Results do not depend on addresses, so packs that are not aligned are read and written by elements.
@@ -51,7 +51,7 @@ void launch_packed(int ordinal, const PackedKernel<P>& kernel, DType type, bool 
 }
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "packs.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "packs.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_INLINE bool are_aligned(Index elements, std::initializer_list<const Array*> arrays) {
   for (const Array* const a : arrays)
@@ -10,4 +10,4 @@ TERN_INLINE bool are_aligned(Index elements, std::initializer_list<const Array*>
   return true;
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

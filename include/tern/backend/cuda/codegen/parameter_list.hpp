@@ -5,7 +5,7 @@
 #include "../../../core/array.hpp"
 #include "../../../expr/symbol.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 /// Fields of eight-byte elements, listed once: the kernel's source gets their declaration, a launch their values. A struct that is the
@@ -49,7 +49,7 @@ class TERN_API ParameterList {
 };
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "parameter_list.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "parameter_list.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_INLINE void ParameterList::add_numbers(std::initializer_list<const detail::expr::Program*> programs) {
   begin_array("uint64 numbers");
@@ -10,7 +10,7 @@ TERN_INLINE void ParameterList::add_numbers(std::initializer_list<const detail::
     for (int i = 0; i < program->number_count(); ++i) add_word(program->numbers()[i]);
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string ParameterList::declaration() const {
+TERN_COLD std::string ParameterList::declaration() const {
   std::string out = "struct Parameters {\n";
   for (int i = 0; i < field_count_; ++i) {
     const int count = (i + 1 < field_count_ ? fields_[i + 1].first : size_) - fields_[i].first;
@@ -20,4 +20,4 @@ TERN_INLINE void ParameterList::add_numbers(std::initializer_list<const detail::
   return out + "};\n";
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

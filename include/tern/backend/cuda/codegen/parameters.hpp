@@ -2,7 +2,7 @@
 #pragma once
 #include "typed.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 /// A struct of the host, whose `source` declares the same one in a kernel. Its fields are of type Index, uint64, double, Pointer,
@@ -72,7 +72,7 @@ void launch_typed(int ordinal, const KernelOf<P>& kernel, std::initializer_list<
 }
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "parameters.ipp"

@@ -2,11 +2,11 @@
 #pragma once
 #include "parameters.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE void launch_with(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, cuda::Grid grid,
+TERN_NOINLINE void launch_with(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, cuda::Grid grid,
                                                const std::uint64_t* parameters) {
   cuda::launch(ordinal, typed_key(kernel, types), kernel.name, grid, parameters, [&] { return typed_source(kernel, types); });
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

@@ -3,7 +3,7 @@
 #pragma once
 #include "../../../core/config.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 inline constexpr const char* prelude = R"CUDA(
@@ -292,4 +292,4 @@ inline __device__ Index all_threads() { return gridDim.x * Index(blockDim.x); }
 )CUDA";
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern

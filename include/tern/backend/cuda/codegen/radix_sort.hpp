@@ -6,7 +6,7 @@
 #include "look_back.hpp"
 #include "parameters.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 TERN_KERNEL_STRUCT(RadixParameters,
@@ -164,7 +164,7 @@ extern "C" __global__ __launch_bounds__(256, 3) void radix_sweep(const RadixPara
 TERN_API char* radix_sort(int ordinal, char* keys, char* other, Index stretches, Index n, int first, int bits);
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "radix_sort.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "radix_sort.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline]] TERN_INLINE char* radix_sort(int ordinal, char* keys, char* other, Index stretches, Index n, int first, int bits) {
+TERN_NOINLINE char* radix_sort(int ordinal, char* keys, char* other, Index stretches, Index n, int first, int bits) {
   const Index tiles = (n + 4095) / 4096, parts = (tiles + 7) / 8, passes = (bits + 7) / 8, totals = stretches * passes * 256;
   const PostedWords posted(ordinal, passes, totals + stretches * tiles * 256);
   RadixParameters parameters{.n = n,
@@ -29,4 +29,4 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return keys;
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

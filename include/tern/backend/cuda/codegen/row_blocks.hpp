@@ -5,7 +5,7 @@
 #include "parameters.hpp"
 #include "team.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 /// How rows are shared out to threads.
@@ -50,7 +50,7 @@ struct TERN_API RowBlocks {
 };
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "row_blocks.ipp"

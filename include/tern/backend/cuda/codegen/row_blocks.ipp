@@ -2,7 +2,7 @@
 #pragma once
 #include "row_blocks.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_INLINE RowBlocks::RowBlocks(Index rows, Index n, bool adjacent)
     : layout{.count = rows, .along = power_of_two_below(n), .adjacent = adjacent} {
@@ -10,4 +10,4 @@ TERN_INLINE RowBlocks::RowBlocks(Index rows, Index n, bool adjacent)
   if (adjacent && layout.along > 256 / across) layout.along = 256 / across;
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

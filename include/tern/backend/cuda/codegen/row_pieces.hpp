@@ -4,7 +4,7 @@
 #include "packs.hpp"
 #include "row_blocks.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 /// Rows of n elements, `inner` apart. Rows of adjacent elements begin `pitch` apart. pieces is their number in each row.
@@ -104,7 +104,7 @@ struct TERN_API RowPieces {
 };
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "row_pieces.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "row_pieces.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_INLINE RowPieces::RowPieces(Index rows, Index n, Index inner, DType elements)
     : layout{.rows = RowBlocks(rows, n, inner > 1).layout, .n = n, .inner = inner, .pitch = n, .pieces = 0},
@@ -17,4 +17,4 @@ TERN_INLINE RowPieces::RowPieces(Index rows, Index n, Index inner, DType element
   layout.pieces = (n + along * held - 1) / (along * held);
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

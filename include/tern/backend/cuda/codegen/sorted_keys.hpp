@@ -4,7 +4,7 @@
 #pragma once
 #include "radix_sort.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 // What goes nowhere has the largest key.
@@ -113,7 +113,7 @@ class TERN_API SortedKeys {
 };
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "sorted_keys.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "sorted_keys.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_INLINE KeyStretches::KeyStretches(int ordinal, Index stretches, Index length)
     : ordinal_(ordinal),
@@ -12,7 +12,7 @@ TERN_INLINE KeyStretches::KeyStretches(int ordinal, Index stretches, Index lengt
       memory_(ordinal, std::size_t(8 * count_) * (in_blocks() ? 1 : 2)),
       keys_(memory_.data()) {}
 
-[[gnu::noinline]] TERN_INLINE void KeyStretches::sort(int first, int bits) {
+TERN_NOINLINE void KeyStretches::sort(int first, int bits) {
   // The keys after the last stretch are sorted too, but never read.
   if (in_blocks()) return launch_typed(ordinal_, sort_chunks_kernel, {}, {count_ / of_a_block}, {.keys = keys_, .stretch = stride_});
   char* const both = memory_.data();
@@ -35,4 +35,4 @@ TERN_INLINE SortedKeys::SortedKeys(int ordinal, Index sources, const char* to, c
   if (to) keys_.sort(int(shift_), int(bits(rows)));
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

@@ -8,7 +8,7 @@
 #include "../../../expr/symbol.hpp"
 #include "prelude.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 /// The element type's name in a kernel.
@@ -90,7 +90,7 @@ inline cuda::Grid grid_for(Index n) {
 }
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "source.ipp"

@@ -2,9 +2,9 @@
 #pragma once
 #include "source.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string steps_text(const detail::expr::Program& program, const char* type, int first_number,
+TERN_COLD std::string steps_text(const detail::expr::Program& program, const char* type, int first_number,
                                                                 std::vector<int>& same) {
   std::string out;
   const auto argument = [&](const detail::expr::Program::Step& step, int k) {
@@ -34,7 +34,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return out;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string kernel_name(const char* kind, std::initializer_list<const detail::expr::Program*> programs) {
+TERN_COLD std::string kernel_name(const char* kind, std::initializer_list<const detail::expr::Program*> programs) {
   std::string name = kind;
   int left = 5;
   for (const detail::expr::Program* const program : programs)
@@ -43,7 +43,7 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return name;
 }
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string function_text(const Traced& f, const char* name, int first_number) {
+TERN_COLD std::string function_text(const Traced& f, const char* name, int first_number) {
   const char* const type = type_name(f.type);
   std::string out = detail::text({"inline __device__ ", f.is_mask ? "bool" : type, " ", name, "(const Parameters& p"});
   for (int k = 0; k < f.inputs; ++k) out += detail::text({", ", type, " v", k});
@@ -59,4 +59,4 @@ TERN_INLINE int common_ordinal(const Array& out, const Array* const* in, int n) 
   return out.ordinal;
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels

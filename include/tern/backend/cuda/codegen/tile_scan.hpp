@@ -9,7 +9,7 @@
 #include "look_back.hpp"
 #include "parameters.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 /// Where the tiles of rows post. Without memory if a row has one tile.
@@ -134,4 +134,4 @@ class TERN_API TilePosts {
 };
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern

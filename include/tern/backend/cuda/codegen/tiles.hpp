@@ -4,7 +4,7 @@
 #pragma once
 #include "../../../core/config.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 inline constexpr const char* tiles_text = R"CUDA(
@@ -185,4 +185,4 @@ inline __device__ float power_of_two(float x) { return exp2f(x); }
 )CUDA";
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern

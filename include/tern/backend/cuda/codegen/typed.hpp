@@ -2,7 +2,7 @@
 #pragma once
 #include "source.hpp"
 
-namespace tern::inline TERN_BUILD {
+namespace tern { inline namespace TERN_BUILD {
 namespace backend::cuda_kernels {
 
 /// A kernel's source, in which T0, T1 … stand for element types, C0, C1 … for what is calculated with, and its function is `name`.
@@ -27,7 +27,7 @@ inline std::uint64_t typed_key(const Kernel& kernel, std::initializer_list<DType
 }
 
 }  // namespace backend::cuda_kernels
-}  // namespace tern
+}}  // namespace tern
 
 #ifndef TERN_COMPILED
 #include "typed.ipp"

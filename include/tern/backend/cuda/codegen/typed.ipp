@@ -2,9 +2,9 @@
 #pragma once
 #include "typed.hpp"
 
-namespace tern::inline TERN_BUILD::backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-[[gnu::noinline, gnu::cold]] TERN_INLINE std::string typed_source(const Kernel& kernel, std::initializer_list<DType> types) {
+TERN_COLD std::string typed_source(const Kernel& kernel, std::initializer_list<DType> types) {
   std::string out = detail::text({prelude, "namespace tern {\n"});
   int k = 0;
   for (const DType type : types) {
@@ -16,4 +16,4 @@ namespace tern::inline TERN_BUILD::backend::cuda_kernels {
   return out + kernel.text + "}\n";
 }
 
-}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend::cuda_kernels
