@@ -1,6 +1,6 @@
-// Batches of pictures as networks are trained with: 2,000 JPEGs of 500 x 375, which the system has in its cache, decoded, cropped at random,
-// resized to 224 x 224, mirrored, normalised and put into batches of 32 by two workers. benchmarks/run makes the pictures and names their folder in
-// TERN_PICTURES.
+// Batches of pictures as networks are trained with: 2,000 JPEGs of 500 x 375, which the system has in its cache,
+// decoded, cropped at random, resized to 224 x 224, mirrored, normalised and put into batches of 32 by two workers.
+// benchmarks/run makes the pictures and names their folder in TERN_PICTURES.
 #include <benchmark/benchmark.h>
 #include <tern/data/image_folder.hpp>
 #include <tern/data/transforms.hpp>

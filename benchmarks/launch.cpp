@@ -1,6 +1,6 @@
 // What the library does around each call of CUDA's driver and of cuBLASLt, and at a kernel's first use. Both libraries'
-// functions are replaced by ones that return at once: what is timed is the host's part, on any machine. cuBLASLt must be
-// installed all the same, and NVRTC, which is not replaced.
+// functions are replaced by ones that return at once: what is timed is the host's part, on any machine. cuBLASLt must
+// be installed all the same, and NVRTC, which is not replaced.
 #include <benchmark/benchmark.h>
 #include <tern/tern.hpp>
 
@@ -32,7 +32,9 @@ void replace_driver() {
     return *value = attribute == cuda::compute_capability_major ? 9 : 0, 0;
   };
   functions.cuMemHostAlloc = [](void** memory, std::size_t bytes, unsigned) { return *memory = std::malloc(bytes), 0; };
-  functions.cuMemAllocAsync = [](cuda::DevicePointer* memory, std::size_t, cuda::StreamHandle) { return *memory = 4096, 0; };
+  functions.cuMemAllocAsync = [](cuda::DevicePointer* memory, std::size_t, cuda::StreamHandle) {
+    return *memory = 4096, 0;
+  };
   functions.cuModuleGetFunction = [](cuda::Function* function, cuda::Module, const char*) {
     return *function = reinterpret_cast<cuda::Function>(1), 0;
   };
@@ -136,8 +138,7 @@ namespace kernels = backend::cuda_kernels;
 std::string source_of_add() {
   const backend::Array x{};
   const backend::Array* const in[] = {&x, &x};
-  const kernels::Traced add(
-      dtype<float>, [](auto a, auto b) { return a + b; }, std::make_index_sequence<2>{});
+  const kernels::Traced add(dtype<float>, [](auto a, auto b) { return a + b; }, std::make_index_sequence<2>{});
   const kernels::Elementwise loops(x, in, 2);
   return loops.source("add", loops.parameters(), kernels::function_text(add, "f", 0), "f(p, x0, x1)");
 }

@@ -10,8 +10,8 @@ void matmul_square(benchmark::State& state, Index n) {
   const NoGradGuard guard;
   const auto a = randn<Cpu>({n, n}), b = randn<Cpu>({n, n});
   for (auto _ : state) benchmark::DoNotOptimize(matmul(a, b).impl());
-  state.counters["FLOP/s"] = benchmark::Counter(2. * static_cast<double>(n * n * n),
-                                                benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["FLOP/s"] =
+      benchmark::Counter(2. * static_cast<double>(n * n * n), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void matmul128(benchmark::State& state) { matmul_square(state, 128); }

@@ -15,8 +15,7 @@ Tensor<Cpu> images(Index batch, Index channels, Index side) {
 
 /// The floating-point operations of one iteration.
 void count_flop(benchmark::State& state, double before) {
-  state.counters["FLOP"] =
-      benchmark::Counter(detail::device_events.flops - before, benchmark::Counter::kAvgIterations);
+  state.counters["FLOP"] = benchmark::Counter(detail::device_events.flops - before, benchmark::Counter::kAvgIterations);
 }
 
 /// Steps with the cross-entropy of random labels.

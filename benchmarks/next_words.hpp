@@ -8,5 +8,7 @@ struct NextWords : tern::nn::Module<D> {
   Recurrent recurrent{200, 200, {.num_layers = 2}};
   tern::nn::Linear<D> out{200, 10000};
   TERN_FIELDS(NextWords, words, recurrent, out)
-  tern::Tensor<D> forward(const tern::Tensor<D, tern::Index>& texts) { return out(std::get<0>(recurrent(words(texts))).flatten(0, 1)); }
+  tern::Tensor<D> forward(const tern::Tensor<D, tern::Index>& texts) {
+    return out(std::get<0>(recurrent(words(texts))).flatten(0, 1));
+  }
 };

@@ -1,5 +1,6 @@
-// Packed pictures read without being decoded, and packed: 2,000 JPEGs in one file of each format, about 90 MB, which the system has in its
-// cache. One thread. benchmarks/run makes the pictures and names their folder in TERN_PICTURES; the files of records are made beside it.
+// Packed pictures read without being decoded, and packed: 2,000 JPEGs in one file of each format, about 90 MB, which
+// the system has in its cache. One thread. benchmarks/run makes the pictures and names their folder in TERN_PICTURES;
+// the files of records are made beside it.
 #include <benchmark/benchmark.h>
 #include <tern/data/folder.hpp>
 #include <tern/data/records/lmdb_writer.hpp>
@@ -65,12 +66,11 @@ template <class F>
 void or_skip(benchmark::State& state, const F& f) {
   try {
     f();
-  } catch (const std::exception& error) {
-    state.SkipWithError(error.what());
-  }
+  } catch (const std::exception& error) { state.SkipWithError(error.what()); }
 }
 
-/// Opens a file and reads its records from the first to the last. TFRecordFile compares checksums, for which it reads all bytes.
+/// Opens a file and reads its records from the first to the last. TFRecordFile compares checksums, for which it reads
+/// all bytes.
 template <class File, class Writer>
 void read_records(benchmark::State& state, const char* ending, bool touch) {
   or_skip(state, [&] {
@@ -85,12 +85,17 @@ void read_records(benchmark::State& state, const char* ending, bool touch) {
   });
 }
 
-void read_tfrecord(benchmark::State& state) { read_records<data::TFRecordFile, data::TFRecordWriter>(state, "tfrecord", false); }
-void read_recordio(benchmark::State& state) { read_records<data::RecordIOFile, data::RecordIOWriter>(state, "rec", true); }
+void read_tfrecord(benchmark::State& state) {
+  read_records<data::TFRecordFile, data::TFRecordWriter>(state, "tfrecord", false);
+}
+void read_recordio(benchmark::State& state) {
+  read_records<data::RecordIOFile, data::RecordIOWriter>(state, "rec", true);
+}
 void read_tar(benchmark::State& state) { read_records<data::TarFile, data::TarWriter>(state, "tar", true); }
 void read_lmdb(benchmark::State& state) { read_records<data::LmdbFile, data::LmdbWriter>(state, "lmdb", true); }
 
-/// The yardstick of the rows above: the TFRecord file by read(2), in blocks of 1 MB into one buffer, whose bytes are touched too.
+/// The yardstick of the rows above: the TFRecord file by read(2), in blocks of 1 MB into one buffer, whose bytes are
+/// touched too.
 void read_plain(benchmark::State& state) {
   or_skip(state, [&] {
     const std::string path = packed<data::TFRecordWriter>("tfrecord");
@@ -98,13 +103,15 @@ void read_plain(benchmark::State& state) {
     for (auto _ : state) {
       io::File file(path);
       std::uint64_t sum = 0;
-      while (const Index n = file.read(block.data(), Index(block.size()))) sum += touched({block.data(), std::size_t(n)});
+      while (const Index n = file.read(block.data(), Index(block.size())))
+        sum += touched({block.data(), std::size_t(n)});
       benchmark::DoNotOptimize(sum);
     }
   });
 }
 
-/// The pictures' files to a tar shard of jpg, cls and filename.txt. The shard is complete on the disk when close() returns.
+/// The pictures' files to a tar shard of jpg, cls and filename.txt. The shard is complete on the disk when close()
+/// returns.
 void pack_tar_to(benchmark::State& state, const std::string& path) {
   or_skip(state, [&] {
     for (auto _ : state) {

@@ -17,8 +17,8 @@ void mlp_small(benchmark::State& state) {
 BENCHMARK(mlp_small)->UseRealTime();
 
 void mnist_mlp(benchmark::State& state) {
-  nn::Sequential net(nn::Linear<Cpu>(784, 512), nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2),
-                     nn::Linear<Cpu>(512, 512), nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2), nn::Linear<Cpu>(512, 10));
+  nn::Sequential net(nn::Linear<Cpu>(784, 512), nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2), nn::Linear<Cpu>(512, 512),
+                     nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2), nn::Linear<Cpu>(512, 10));
   optim::RMSprop rmsprop(net.parameters(), {.lr = 1e-3});
   const auto x = randn<Cpu>({128, 784});
   const auto labels = randint<Cpu>(0, 10, {128});

@@ -20,9 +20,7 @@ int main() {
   std::printf("%s\n", to_string(x + row).c_str());
   try {
     matmul(x, x);
-  } catch (const Error& error) {
-    std::printf("%s\n", error.what());
-  }
+  } catch (const Error& error) { std::printf("%s\n", error.what()); }
 
   // A leaf that requires a gradient puts what is computed from it on the tape; backward() runs the tape.
   auto w = tensor<Cpu>({0.5, -1, 2});

@@ -57,9 +57,7 @@ int main() {
   // The ledger lists every copy and every wait by the source line that asked for it.
   ledger::start();
   const bool copied = with_device("auto", [](auto device) { return lesson(device); });
-  if (copied)
-    std::printf("%s", ledger::report().c_str());
-  else
-    std::printf("Everything was in host memory: nothing was copied, nothing waited.\n");
+  if (copied) std::printf("%s", ledger::report().c_str());
+  else std::printf("Everything was in host memory: nothing was copied, nothing waited.\n");
   ledger::stop();
 }

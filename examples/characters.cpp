@@ -73,7 +73,8 @@ void print_samples(Net& net, const data::Vocabulary& vocabulary, const Tensor<D,
     auto text = start;
     const Index length = start.size(1);
     for (Index i = 0; i < 200; ++i)
-      text = cat<D, Index>({text, models::sample(next_scores<D>(net, text.narrow(1, i, length)), {.temperature = temperature})}, 1);
+      text = cat<D, Index>(
+          {text, models::sample(next_scores<D>(net, text.narrow(1, i, length)), {.temperature = temperature})}, 1);
     std::string written;
     const auto numbers = text.cpu();
     for (Index i = 0; i < numbers.numel(); ++i) written += vocabulary.lookup_token(numbers.data()[i]);
@@ -85,28 +86,33 @@ template <Device D>
 int run(const train::Options& options, const distributed::Communicator& world) {
   manual_seed(std::uint64_t(options.seed));
   const bool gpt = options.model == "gpt";
-  const data::WindowOptions each_character{.length = 64, .stride = 32, .all_targets = true}, last_character{.length = 40, .stride = 3};
+  const data::WindowOptions each_character{.length = 64, .stride = 32, .all_targets = true},
+      last_character{.length = 40, .stride = 3};
   const Text text = load(options, gpt ? each_character : last_character);
   const Index characters = text.vocabulary.size();
-  std::printf("%s: %s, %d threads, %s; %lld different characters; %lld windows to train with, %lld held out\n", options.model.c_str(),
-              DeviceTraits<D>::name, get_num_threads(), build_info().instruction_set, (long long)characters, (long long)text.training.size(),
-              (long long)text.test.size());
+  std::printf("%s: %s, %d threads, %s; %lld different characters; %lld windows to train with, %lld held out\n",
+              options.model.c_str(), DeviceTraits<D>::name, get_num_threads(), build_info().instruction_set,
+              (long long)characters, (long long)text.training.size(), (long long)text.test.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
   const auto train_with = [&](auto own, optim::Optimizer& rule) {
     distributed::DistributedDataParallel net(std::move(own), world);
-    auto batches = data::loader<D>(text.training,
-                                   {.batch_size = options.batch_size, .workers = int(options.workers), .seed = std::uint64_t(options.seed)},
-                                   training_part(text.training.size(), net.replicas()));
+    auto batches = data::loader<D>(
+        text.training,
+        {.batch_size = options.batch_size, .workers = int(options.workers), .seed = std::uint64_t(options.seed)},
+        training_part(text.training.size(), net.replicas()));
     const auto loss_of = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) {
       return cross_entropy(net(x).to(f32).flatten(0, -2), y.flatten());
     };
-    const auto step = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) -> train::Step<D> { return {loss_of(x, y), y.numel()}; };
+    const auto step = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) -> train::Step<D> {
+      return {loss_of(x, y), y.numel()};
+    };
     const auto held_out = [&] {
       const InferenceMode inference;
       net.eval();
       auto sum = zeros<D>({});
       Index targets = 0;
-      for (auto& [x, y] : data::loader<D>(text.test, {.batch_size = 500}, test_part(text.test.size(), net.replicas()))) {
+      for (auto& [x, y] :
+           data::loader<D>(text.test, {.batch_size = 500}, test_part(text.test.size(), net.replicas()))) {
         if (targets == 0) print_samples<D>(net, text.vocabulary, x.narrow(0, 0, 1));
         sum += loss_of(x, y) * double(y.numel());
         targets += y.numel();
@@ -116,11 +122,22 @@ int run(const train::Options& options, const distributed::Communicator& world) {
       return sums[0] / sums[1];
     };
     return train::fit(net, rule, batches, step, options,
-                       {.data = "text", .evaluate = held_out, .metric = train::mean_loss, .unit = "characters", .capture = true}).exit_status();
+                      {.data = "text",
+                       .evaluate = held_out,
+                       .metric = train::mean_loss,
+                       .unit = "characters",
+                       .capture = true})
+        .exit_status();
   };
   const auto rate = [&](double usual) { return options.lr > 0 ? options.lr : usual; };
-  const models::GPT2Options sizes{.vocab_size = characters, .n_positions = 64, .n_embd = 128, .n_layer = 4, .n_head = 4,
-                                  .embd_pdrop = 0, .attn_pdrop = 0, .resid_pdrop = 0};
+  const models::GPT2Options sizes{.vocab_size = characters,
+                                  .n_positions = 64,
+                                  .n_embd = 128,
+                                  .n_layer = 4,
+                                  .n_head = 4,
+                                  .embd_pdrop = 0,
+                                  .attn_pdrop = 0,
+                                  .resid_pdrop = 0};
   if (gpt)
     return train::with_precision<Index>(options.precision, models::GPT2LMHeadModel<D>(sizes), [&](auto net) {
       optim::AdamW rule(net.parameters(), {.lr = rate(1e-3)});

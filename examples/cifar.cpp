@@ -54,12 +54,15 @@ struct Vgg : nn::Module<D, T> {
 
 /// Trains a network, and returns the program's exit status.
 template <Device D, class T>
-int train_network(train::AnyNetwork<D, T> own, const train::Options& options, const distributed::Communicator& world, optim::SGD& optimizer, double max_lr) {
+int train_network(train::AnyNetwork<D, T> own, const train::Options& options, const distributed::Communicator& world,
+                  optim::SGD& optimizer, double max_lr) {
   distributed::DistributedDataParallel net(std::move(own), world);
   const std::string folder = data::cifar10_source({.folder = options.data});
   const std::array<float, 3> mean = {0.4914f, 0.4822f, 0.4465f}, std = {0.2470f, 0.2435f, 0.2616f};
-  const auto images = data::Cifar10::load(folder, {.train = true, .mean = mean, .std = std, .skip_bad = options.skip_bad});
-  const auto test = data::Cifar10::load(folder, {.train = false, .mean = mean, .std = std, .skip_bad = options.skip_bad});
+  const auto images =
+      data::Cifar10::load(folder, {.train = true, .mean = mean, .std = std, .skip_bad = options.skip_bad});
+  const auto test =
+      data::Cifar10::load(folder, {.train = false, .mean = mean, .std = std, .skip_bad = options.skip_bad});
   if (options.skip_bad) std::printf("%lld damaged records left out\n", (long long)(images.skipped() + test.skipped()));
   // One training image in 20 is held out: they say which epoch's weights are the best.
   const auto parts = data::random_split(images, {0.95, 0.05}, 1);
@@ -68,15 +71,19 @@ int train_network(train::AnyNetwork<D, T> own, const train::Options& options, co
               DeviceTraits<D>::name, get_num_threads(), build_info().instruction_set, (long long)training.size(),
               (long long)validation.size(), (long long)test.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  auto batches = data::loader<D>(
-      data::transformed(training, data::transforms::RandomCrop({32, 32}, {.padding = 4}),
-                        data::transforms::RandomHorizontalFlip()),
-      {.batch_size = options.batch_size, .drop_last = true, .workers = int(options.workers), .seed = std::uint64_t(options.seed)},
-      training_part(training.size(), net.replicas()));
+  auto batches = data::loader<D>(data::transformed(training, data::transforms::RandomCrop({32, 32}, {.padding = 4}),
+                                                   data::transforms::RandomHorizontalFlip()),
+                                 {.batch_size = options.batch_size,
+                                  .drop_last = true,
+                                  .workers = int(options.workers),
+                                  .seed = std::uint64_t(options.seed)},
+                                 training_part(training.size(), net.replicas()));
   const Index steps = options.epochs * train::groups_of(batches, options.accumulate).size();
   if (steps == 0) throw std::runtime_error("cifar: --batch-size is more than there are images to train with");
   optim::OneCycleLR schedule(optimizer, {.max_lr = max_lr, .total_steps = steps});
-  const auto accuracy = [&](const auto& set) { return train::accuracy_of(net, data::loader<D>(set, {.batch_size = 250}, test_part(set.size(), net.replicas()))); };
+  const auto accuracy = [&](const auto& set) {
+    return train::accuracy_of(net, data::loader<D>(set, {.batch_size = 250}, test_part(set.size(), net.replicas())));
+  };
   const auto report = train::fit(net, optimizer, batches, options,
                                  {.data = "cifar10",
                                   .evaluate = [&] { return accuracy(test); },
@@ -95,16 +102,18 @@ int run(const train::Options& options, const distributed::Communicator& world) {
     optim::SGD optimizer(net.parameters(), {.lr = lr, .momentum = 0.9, .weight_decay = 5e-4, .nesterov = true});
     return train_network(std::move(net), options, world, optimizer, lr);
   };
-  return vgg ? train::with_precision(options.precision, Vgg<D>(), train_it) : train::with_precision(options.precision, models::resnet20<D>(), train_it);
+  return vgg ? train::with_precision(options.precision, Vgg<D>(), train_it)
+             : train::with_precision(options.precision, models::resnet20<D>(), train_it);
 }
 
 int main(int argc, char** argv) try {
   const Ranks ranks(argc, argv);
   auto options = train::parse_options(argc, argv, {.model = "resnet20", .epochs = 30, .batch_size = 32});
   if (options.help) {
-    std::printf("usage: cifar [options], models: resnet20, vgg (13 convolutions)\n%s"
-                "  --skip-bad               leave out damaged records, and say how many\n",
-                train::options_help);
+    std::printf(
+        "usage: cifar [options], models: resnet20, vgg (13 convolutions)\n%s"
+        "  --skip-bad               leave out damaged records, and say how many\n",
+        train::options_help);
     return 0;
   }
   train::check_choice("--model", options.model, {"resnet20", "vgg"});

@@ -42,10 +42,8 @@ std::vector<std::string> read_labels(const Options& options) {
   }
   names.emplace_back();
   for (const char c : io::read_file(options.labels, 1 << 20))
-    if (c == '\n')
-      names.emplace_back();
-    else if (c != '\r')
-      names.back() += c;
+    if (c == '\n') names.emplace_back();
+    else if (c != '\r') names.back() += c;
   if (names.back().empty()) names.pop_back();
   if (Index(names.size()) != options.classes)
     throw std::runtime_error("classify: '" + options.labels + "' names " + std::to_string(names.size()) +
@@ -70,7 +68,8 @@ void classify_with(Net net, const Options& options) {
       continue;
     }
     if (options.pictures.size() > 1) std::printf("%s\n", path.c_str());
-    const auto [share, which] = topk(softmax(net(picture.to(D{})), 1).select(0, 0), std::min<Index>(5, options.classes));
+    const auto [share, which] =
+        topk(softmax(net(picture.to(D{})), 1).select(0, 0), std::min<Index>(5, options.classes));
     const auto shares = share.cpu();
     const auto classes = which.cpu();
     for (Index i = 0; i < shares.numel(); ++i)
@@ -85,9 +84,11 @@ void classify(const Options& o) {
   if (o.model == "vgg16") return classify_with<D>(models::vgg16<D>({.num_classes = o.classes}), o);
   if (o.model == "resnet18") return classify_with<D>(models::resnet18<D>({.num_classes = o.classes}), o);
   if (o.model == "resnet50") return classify_with<D>(models::resnet50<D>({.num_classes = o.classes}), o);
-  if (o.model == "googlenet") return classify_with<D>(models::googlenet<D>({.num_classes = o.classes, .transform_input = true}), o);
+  if (o.model == "googlenet")
+    return classify_with<D>(models::googlenet<D>({.num_classes = o.classes, .transform_input = true}), o);
   if (o.model == "mobilenet_v2") return classify_with<D>(models::mobilenet_v2<D>({.num_classes = o.classes}), o);
-  if (o.model == "inception_v3") return classify_with<D>(models::inception_v3<D>({.num_classes = o.classes, .transform_input = true}), o);
+  if (o.model == "inception_v3")
+    return classify_with<D>(models::inception_v3<D>({.num_classes = o.classes, .transform_input = true}), o);
   if (o.model == "xception") return classify_with<D>(models::xception<D>({.num_classes = o.classes}), o);
   throw std::runtime_error("classify: there is no model '" + o.model + "'; see --help");
 }
@@ -116,18 +117,12 @@ int main(int argc, char** argv) try {
       continue;
     }
     if (++i == argc) throw std::runtime_error("classify: " + name + " needs a value; see --help");
-    if (name == "--weights")
-      o.weights = argv[i];
-    else if (name == "--model")
-      o.model = argv[i];
-    else if (name == "--labels")
-      o.labels = argv[i];
-    else if (name == "--device")
-      o.device = argv[i];
-    else if (name == "--classes" && std::atoi(argv[i]) > 0)
-      o.classes = std::atoi(argv[i]);
-    else
-      throw std::runtime_error("classify: cannot use " + name + " " + argv[i] + "; see --help");
+    if (name == "--weights") o.weights = argv[i];
+    else if (name == "--model") o.model = argv[i];
+    else if (name == "--labels") o.labels = argv[i];
+    else if (name == "--device") o.device = argv[i];
+    else if (name == "--classes" && std::atoi(argv[i]) > 0) o.classes = std::atoi(argv[i]);
+    else throw std::runtime_error("classify: cannot use " + name + " " + argv[i] + "; see --help");
   }
   if (o.pictures.empty() || o.weights.empty()) return std::fputs(help, stderr), 2;
   with_device(o.device, [&]<Device D>(D) { classify<D>(o); });

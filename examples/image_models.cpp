@@ -136,8 +136,7 @@ std::vector<Row> measure_all(const Options& options) {
               measure_model<D>(row, options.seconds, [](const auto& net) { return nn::mixed<bfloat16>(net); });
             else if (precision == "bf16-weights")
               measure_model<D>(row, options.seconds, [](const auto& net) { return net.to(bf16); });
-            else
-              measure_model<D>(row, options.seconds, [](auto net) { return net; });
+            else measure_model<D>(row, options.seconds, [](auto net) { return net; });
             row.peak_share = row.flops / row.seconds[0] / peak;
             std::printf("%-13s %-6s %-12s %6lld %8d %10.1f %10.1f %8.0f%% %9.0f", model.c_str(), mode.c_str(),
                         precision.c_str(), (long long)batch, row.threads, row.images_per_second(),
@@ -174,8 +173,10 @@ std::string as_json(const std::vector<Row>& rows, double price) {
     json.member("model", r.model), json.member("work", r.mode), json.member("type", r.precision);
     json.member("device", r.device), json.member("batch", r.batch), json.member("threads", r.threads);
     json.member("images_per_second", r.images_per_second()), json.member("gflops", r.flops / r.seconds[0] / 1e9);
-    json.member("peak_share", r.peak_share), json.member("peak_bytes", r.memory), json.member("steps", Index(r.seconds.size()));
-    json.member("p50_seconds", r.percentile(50)), json.member("p90_seconds", r.percentile(90)), json.member("p99_seconds", r.percentile(99));
+    json.member("peak_share", r.peak_share), json.member("peak_bytes", r.memory),
+        json.member("steps", Index(r.seconds.size()));
+    json.member("p50_seconds", r.percentile(50)), json.member("p90_seconds", r.percentile(90)),
+        json.member("p99_seconds", r.percentile(99));
     if (price > 0) json.member("images_per_dollar", r.images_per_dollar(price));
     json.end();
   }
@@ -213,10 +214,8 @@ std::vector<std::string> list(const char* option, const std::string& value, cons
   if (value == "all") return offered;
   std::vector<std::string> parts = {""};
   for (const char c : value)
-    if (c == ',')
-      parts.emplace_back();
-    else
-      parts.back() += c;
+    if (c == ',') parts.emplace_back();
+    else parts.back() += c;
   for (const std::string& part : parts)
     if (std::find(offered.begin(), offered.end(), part) == offered.end())
       throw std::runtime_error(std::string("image_models: ") + option + " has no '" + part + "'; see --help");
@@ -263,30 +262,18 @@ int main(int argc, char** argv) try {
     if (i + 1 == argc) throw std::runtime_error(std::string("image_models: ") + name + " needs a value; see --help");
     const char* const value = argv[i + 1];
     const auto is = [&](const char* option) { return !std::strcmp(name, option); };
-    if (is("--model"))
-      o.models = list(name, value, all_models);
-    else if (is("--work"))
-      o.modes = list(name, value, {"train", "infer"});
-    else if (is("--precision"))
-      o.precisions = list(name, value, {"f32", "bf16", "bf16-weights"});
-    else if (is("--batch-size"))
-      o.batches = numbers(name, value);
-    else if (is("--threads"))
-      o.threads = numbers(name, value);
-    else if (is("--device"))
-      o.device = value;
-    else if (is("--seconds"))
-      o.seconds = number(name, value);
-    else if (is("--price"))
-      o.price = number(name, value);
-    else if (is("--csv"))
-      o.csv = value;
-    else if (is("--json"))
-      o.json = value;
-    else if (is("--svg"))
-      o.svg = value;
-    else
-      throw std::runtime_error(std::string("image_models: unknown option ") + name + "; see --help");
+    if (is("--model")) o.models = list(name, value, all_models);
+    else if (is("--work")) o.modes = list(name, value, {"train", "infer"});
+    else if (is("--precision")) o.precisions = list(name, value, {"f32", "bf16", "bf16-weights"});
+    else if (is("--batch-size")) o.batches = numbers(name, value);
+    else if (is("--threads")) o.threads = numbers(name, value);
+    else if (is("--device")) o.device = value;
+    else if (is("--seconds")) o.seconds = number(name, value);
+    else if (is("--price")) o.price = number(name, value);
+    else if (is("--csv")) o.csv = value;
+    else if (is("--json")) o.json = value;
+    else if (is("--svg")) o.svg = value;
+    else throw std::runtime_error(std::string("image_models: unknown option ") + name + "; see --help");
   }
   std::printf("%s, synthetic images; GFLOP/s without padding, of the peak in float that is measured here\n",
               build_info().instruction_set);

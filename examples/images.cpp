@@ -22,16 +22,21 @@ std::unique_ptr<Network<D>> make_network(const Setup& setup) {
 }
 
 /// Prints what is trained or tested, and on what.
-void introduce(const ImageOptions& options, const PictureData& pictures, const std::vector<std::string>& new_layers, const char* device) {
+void introduce(const ImageOptions& options, const PictureData& pictures, const std::vector<std::string>& new_layers,
+               const char* device) {
   const PicturePlan plan = plan_of(options);
   const auto& [training, validation] = pictures;
   if (options.skip_bad)
-    std::printf("%lld damaged pictures left out\n", (long long)(training.skipped() + (validation ? validation->skipped() : 0)));
-  std::printf("%s: %s, %d threads, %s; %zu classes, pictures of %lld x %lld, %lld to train with, %lld to test\n", options.model.c_str(), device,
-              get_num_threads(), build_info().instruction_set, training.classes().size(), (long long)plan.size, (long long)plan.size,
-              (long long)training.size(), (long long)pictures.test().size());
-  if (!validation) std::printf("NO TEST DATA: without val/ the test figures are of the training pictures, cut as for a test.\n");
-  for (const std::string& layer : new_layers) std::printf("%s starts anew: '%s' has none that fits\n", layer.c_str(), options.weights.c_str());
+    std::printf("%lld damaged pictures left out\n",
+                (long long)(training.skipped() + (validation ? validation->skipped() : 0)));
+  std::printf("%s: %s, %d threads, %s; %zu classes, pictures of %lld x %lld, %lld to train with, %lld to test\n",
+              options.model.c_str(), device, get_num_threads(), build_info().instruction_set, training.classes().size(),
+              (long long)plan.size, (long long)plan.size, (long long)training.size(),
+              (long long)pictures.test().size());
+  if (!validation)
+    std::printf("NO TEST DATA: without val/ the test figures are of the training pictures, cut as for a test.\n");
+  for (const std::string& layer : new_layers)
+    std::printf("%s starts anew: '%s' has none that fits\n", layer.c_str(), options.weights.c_str());
   std::fputs(train::precision_note(options.precision, device).c_str(), stdout);
 }
 
@@ -52,17 +57,27 @@ int train_network(Network<D>& net, const PictureData& pictures, const ImageOptio
   const auto part = training_part(pictures.training.size(), net.replicas());
   const bool is_full = part.size() >= options.batch_size;  // else the only batch would be left out
   auto batches = data::loader<D>(for_training(pictures.training, plan),
-                                 {.batch_size = options.batch_size, .drop_last = is_full, .workers = int(options.workers),
-                                  .seed = std::uint64_t(options.seed)}, part);
-  const double batch = double(options.batch_size * options.accumulate * net.replicas().size()), lr = options.lr > 0 ? options.lr : plan.rate * batch / 256;
+                                 {.batch_size = options.batch_size,
+                                  .drop_last = is_full,
+                                  .workers = int(options.workers),
+                                  .seed = std::uint64_t(options.seed)},
+                                 part);
+  const double batch = double(options.batch_size * options.accumulate * net.replicas().size()),
+               lr = options.lr > 0 ? options.lr : plan.rate * batch / 256;
   optim::SGD optimizer = net.optimizer({.lr = lr, .momentum = 0.9, .weight_decay = 1e-4});
   Schedule schedule(optimizer, options, train::groups_of(batches, options.accumulate).size());
   std::optional<Accuracy> last;
   const auto evaluate = [&] { return (last = measure(net, pictures.test(), options)).value().top1; };
-  const auto report = train::fit<D>(
-      net.module(), net.scaled, optimizer, batches,
-      [&](const Tensor<D>& images, const Tensor<D, Index>& labels) { return step(net, images, labels, options.label_smoothing); }, options,
-      {.data = options.data, .evaluate = evaluate, .schedule = schedule.get(), .schedule_by_step = true, .replicas = &net.replicas()});
+  const auto report = train::fit<D>(net.module(), net.scaled, optimizer, batches,
+                                    [&](const Tensor<D>& images, const Tensor<D, Index>& labels) {
+                                      return step(net, images, labels, options.label_smoothing);
+                                    },
+                                    options,
+                                    {.data = options.data,
+                                     .evaluate = evaluate,
+                                     .schedule = schedule.get(),
+                                     .schedule_by_step = true,
+                                     .replicas = &net.replicas()});
   if (last) std::printf("test: %s\n", accuracy_text(*last).c_str());
   return report.exit_status();
 }

@@ -76,16 +76,18 @@ int run(const train::Options& options, const distributed::Communicator& world) {
   for (const auto& words : training.words) counts.add(words);
   data::Vocabulary vocabulary(counts, {.max_tokens = vocabulary_size, .specials = {"<pad>", "<unk>"}});
   vocabulary.set_default_index(1);
-  std::printf("%s: %s, %d threads, %s; %zu reviews to train with, %zu to test, %lld words\n", options.model.c_str(), DeviceTraits<D>::name,
-              get_num_threads(), build_info().instruction_set, training.labels.size(), test.labels.size(), (long long)vocabulary.size());
+  std::printf("%s: %s, %d threads, %s; %zu reviews to train with, %zu to test, %lld words\n", options.model.c_str(),
+              DeviceTraits<D>::name, get_num_threads(), build_info().instruction_set, training.labels.size(),
+              test.labels.size(), (long long)vocabulary.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
   const Index length = options.model == "fasttext" ? 400 : 100;
   const auto train_it = [&]<class T>(train::AnyNetwork<D, T, Index> own) {
     distributed::DistributedDataParallel net(std::move(own), world);
     const auto tests = test.numbered(vocabulary, length);
-    auto batches = data::loader<D>(training.numbered(vocabulary, length),
-                                   {.batch_size = options.batch_size, .workers = int(options.workers), .seed = std::uint64_t(options.seed)},
-                                   training_part(Index(training.labels.size()), net.replicas()));
+    auto batches = data::loader<D>(
+        training.numbered(vocabulary, length),
+        {.batch_size = options.batch_size, .workers = int(options.workers), .seed = std::uint64_t(options.seed)},
+        training_part(Index(training.labels.size()), net.replicas()));
     optim::Adam adam(net.parameters(), {.lr = options.lr > 0 ? options.lr : 1e-3});
     const auto step = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) -> train::Step<D> {
       const Tensor<D> scores = net(x).to(f32);
@@ -95,12 +97,15 @@ int run(const train::Options& options, const distributed::Communicator& world) {
       const InferenceMode inference;
       net.eval();
       auto right = zeros<D>({});
-      for (auto& [x, y] : data::loader<D>(tests, {.batch_size = 250}, test_part(tests.size(), net.replicas()))) right += count_right(net(x).to(f32), y);
+      for (auto& [x, y] : data::loader<D>(tests, {.batch_size = 250}, test_part(tests.size(), net.replicas())))
+        right += count_right(net(x).to(f32), y);
       double sum = right.item();
       net.replicas().sum(&sum, 1);
       return sum / double(tests.size());
     };
-    return train::fit(net, adam, batches, step, options, {.data = "imdb", .evaluate = accuracy, .unit = "reviews", .capture = true}).exit_status();
+    return train::fit(net, adam, batches, step, options,
+                      {.data = "imdb", .evaluate = accuracy, .unit = "reviews", .capture = true})
+        .exit_status();
   };
   if (options.model == "fasttext") return train::with_precision<Index>(options.precision, FastText<D>(), train_it);
   return train::with_precision<Index>(options.precision, BiLstm<D>(), train_it);

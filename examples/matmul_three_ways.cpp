@@ -77,14 +77,10 @@ Row measure(Index n, const Row& before) {
     if (!too_long) row.seconds[i] = ways[i].measure(n);
   }
   for (const double s : row.seconds) {
-    if (std::isnan(s))
-      std::printf("%19s", "-");
-    else if (s < 1e-3)
-      std::printf("%16.1f us", 1e6 * s);
-    else if (s < 1)
-      std::printf("%16.2f ms", 1e3 * s);
-    else
-      std::printf("%16.2f s ", s);
+    if (std::isnan(s)) std::printf("%19s", "-");
+    else if (s < 1e-3) std::printf("%16.1f us", 1e6 * s);
+    else if (s < 1) std::printf("%16.2f ms", 1e3 * s);
+    else std::printf("%16.2f s ", s);
   }
   std::printf("\n");
   std::fflush(stdout);
@@ -96,15 +92,11 @@ void print_crossing(const std::vector<Row>& rows, std::size_t way) {
   Index from = 0;
   for (const Row& row : rows) {
     if (std::isnan(row.seconds[0]) || std::isnan(row.seconds[way])) continue;
-    if (row.seconds[way] >= row.seconds[0])
-      from = 0;
-    else if (!from)
-      from = row.n;
+    if (row.seconds[way] >= row.seconds[0]) from = 0;
+    else if (!from) from = row.n;
   }
-  if (from)
-    std::printf("%s: faster than the CPU from n = %lld on.\n", ways[way].name, (long long)from);
-  else
-    std::printf("%s: faster than the CPU at no size that both were measured at.\n", ways[way].name);
+  if (from) std::printf("%s: faster than the CPU from n = %lld on.\n", ways[way].name, (long long)from);
+  else std::printf("%s: faster than the CPU at no size that both were measured at.\n", ways[way].name);
 }
 
 /// Draws the times over n, both on logarithmic scales.
@@ -151,7 +143,8 @@ std::string as_json(const std::vector<Row>& rows) {
   json.array();
   for (const Row& row : rows) {
     json.object();
-    json.member("n", row.n), json.member("cpu", row.seconds[0]), json.member("cuda", row.seconds[1]), json.member("copied", row.seconds[2]);
+    json.member("n", row.n), json.member("cpu", row.seconds[0]), json.member("cuda", row.seconds[1]),
+        json.member("copied", row.seconds[2]);
     json.end();
   }
   json.end();
@@ -163,19 +156,14 @@ int main(int argc, char** argv) try {
   Index largest = 8192;
   for (int i = 1; i < argc; i += 2) {
     const char* const value = i + 1 < argc ? argv[i + 1] : "";
-    if (!std::strcmp(argv[i], "--svg") && *value)
-      svg = value;
-    else if (!std::strcmp(argv[i], "--json") && *value)
-      json = value;
-    else if (!std::strcmp(argv[i], "--largest") && std::atoi(value) >= 32)
-      largest = std::atoi(value);
-    else if (!std::strcmp(argv[i], "--threads") && std::atoi(value) > 0)
-      set_num_threads(std::atoi(value));
-    else
-      throw std::runtime_error("usage: matmul_three_ways [--threads N] [--largest N] [--svg FILE] [--json FILE]");
+    if (!std::strcmp(argv[i], "--svg") && *value) svg = value;
+    else if (!std::strcmp(argv[i], "--json") && *value) json = value;
+    else if (!std::strcmp(argv[i], "--largest") && std::atoi(value) >= 32) largest = std::atoi(value);
+    else if (!std::strcmp(argv[i], "--threads") && std::atoi(value) > 0) set_num_threads(std::atoi(value));
+    else throw std::runtime_error("usage: matmul_three_ways [--threads N] [--largest N] [--svg FILE] [--json FILE]");
   }
-  std::printf("n x n matrices of floats; CPU: %s, threads: %d; GPU: %s\n", build_info().instruction_set, get_num_threads(),
-              cuda::is_available() ? cuda::device_info().name.c_str() : "none");
+  std::printf("n x n matrices of floats; CPU: %s, threads: %d; GPU: %s\n", build_info().instruction_set,
+              get_num_threads(), cuda::is_available() ? cuda::device_info().name.c_str() : "none");
   std::printf("%6s%19s%19s%19s\n", "n", ways[0].name, ways[1].name, ways[2].name);
   const Row start{32, {0, 0, 0}};
   const Row small = measure(200, start);
@@ -183,8 +171,7 @@ int main(int argc, char** argv) try {
   std::vector<Row> rows;
   for (Index n = 32; n <= largest; n *= 2) rows.push_back(measure(n, rows.empty() ? start : rows.back()));
   std::printf("\n");
-  if (!cuda::is_available())
-    std::printf("The GPU's columns are empty: %s.\n", cuda::why_not().c_str());
+  if (!cuda::is_available()) std::printf("The GPU's columns are empty: %s.\n", cuda::why_not().c_str());
   else
     for (const std::size_t way : {1u, 2u}) print_crossing(rows, way);
   if (svg) draw(svg, rows);

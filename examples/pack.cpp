@@ -1,4 +1,5 @@
-// Packs a folder of pictures, CIFAR-10 or MNIST into a few large files, and unpacks them. ./examples/run pack --help lists the options.
+// Packs a folder of pictures, CIFAR-10 or MNIST into a few large files, and unpacks them. ./examples/run pack --help
+// lists the options.
 #include <tern/data/encode_jpeg.hpp>
 #include <tern/data/image_folder.hpp>
 #include <tern/data/records/lmdb_writer.hpp>
@@ -33,8 +34,9 @@ class Bar {
     constexpr int width = 30;
     const int filled = total_ ? int(width * done / total_) : width;
     const double rate = double(done - skipped) / std::max(seconds, 1e-9);
-    std::printf("%s[%.*s%.*s] %lld of %lld, %.0f images/s", terminal ? "\r\033[K" : "", filled, "##############################",
-                width - filled, "..............................", (long long)done, (long long)total_, rate);
+    std::printf("%s[%.*s%.*s] %lld of %lld, %.0f images/s", terminal ? "\r\033[K" : "", filled,
+                "##############################", width - filled, "..............................", (long long)done,
+                (long long)total_, rate);
     if (skipped) std::printf(", %lld were packed before", (long long)skipped);
     if (done < total_ && rate > 0) std::printf(", %.0f s left", double(total_ - done) / rate);
     if (done == total_) std::putchar('\n');
@@ -49,7 +51,8 @@ class Bar {
 /// The picture's bytes, [C, H, W].
 Tensor<Cpu, std::uint8_t> bytes_of(const data::Image& image) {
   const auto bytes = empty<Cpu, std::uint8_t>({image.channels(), image.height(), image.width()});
-  for (Index i = 0; i < image.numel(); ++i) bytes.data()[i] = std::uint8_t(std::clamp(image.data()[i] * 255 + 0.5f, 0.f, 255.f));
+  for (Index i = 0; i < image.numel(); ++i)
+    bytes.data()[i] = std::uint8_t(std::clamp(image.data()[i] * 255 + 0.5f, 0.f, 255.f));
   return bytes;
 }
 
@@ -66,16 +69,23 @@ std::string read_picture(const std::string& path, Index size) {
 }
 
 /// Packs n samples of a kind into a folder; sample(i) makes one.
-void pack(const Options& o, const std::string& folder, const std::string& kind, Index n, const std::vector<std::string>& classes,
-          const std::function<data::PackSample(Index)>& sample) {
+void pack(const Options& o, const std::string& folder, const std::string& kind, Index n,
+          const std::vector<std::string>& classes, const std::function<data::PackSample(Index)>& sample) {
   std::vector<Index> order = data::detail::in_sequence(n);
   data::Random random(std::uint64_t(o.shuffle), 0);
   if (o.shuffle) data::detail::shuffle(order, random);
-  const data::PackList list{.kind = kind, .format = o.format, .shards = o.shards, .samples = n, .shuffle = o.shuffle, .size = o.size, .classes = classes};
+  const data::PackList list{.kind = kind,
+                            .format = o.format,
+                            .shards = o.shards,
+                            .samples = n,
+                            .shuffle = o.shuffle,
+                            .size = o.size,
+                            .classes = classes};
   std::printf("%lld pictures, %lld shards in %s\n", (long long)n, (long long)o.shards, folder.c_str());
   Bar bar(n);
-  data::pack_images(folder, list, [&](Index i) { return sample(order[std::size_t(i)]); },
-                    {.workers = int(o.threads), .progress = [&](Index done, Index skipped) { bar.draw(done, skipped); }});
+  data::pack_images(
+      folder, list, [&](Index i) { return sample(order[std::size_t(i)]); },
+      {.workers = int(o.threads), .progress = [&](Index done, Index skipped) { bar.draw(done, skipped); }});
 }
 
 void pack_folder(const Options& o, const std::string& from, const std::string& to) {
@@ -105,7 +115,8 @@ void pack(const Options& o) {
     for (const char* const part : {"/train", "/val"}) pack_folder(o, from + part, to + part);
     return;
   }
-  if (o.size) throw std::runtime_error("pack: --size is for picture files; the images of " + kind + " are packed as they are");
+  if (o.size)
+    throw std::runtime_error("pack: --size is for picture files; the images of " + kind + " are packed as they are");
   for (const bool train : {true, false}) {
     const std::string part = to + (train ? "/train" : "/val");
     if (kind == "cifar10") {
@@ -124,17 +135,21 @@ void unpack_folder(const data::PackedImages& set, const std::string& to) {
   for (Index i = 0; i < set.size(); ++i) {
     data::Record record;
     const data::ImageRecord image = set.record(i, record);
-    if (image.encoded.empty()) throw std::runtime_error("pack: sample " + std::to_string(i) + " is no picture file but bytes");
+    if (image.encoded.empty())
+      throw std::runtime_error("pack: sample " + std::to_string(i) + " is no picture file but bytes");
     std::string name(image.name);
     if (name.empty()) {
       char made[64];
-      std::snprintf(made, sizeof made, "class_%05lld/%08lld.%s", (long long)image.label, (long long)i, image.encoded.starts_with("\x89PNG") ? "png" : "jpg");
+      std::snprintf(made, sizeof made, "class_%05lld/%08lld.%s", (long long)image.label, (long long)i,
+                    image.encoded.starts_with("\x89PNG") ? "png" : "jpg");
       name = made;
     }
     if (name.starts_with("/") || ("/" + name + "/").find("/../") != std::string::npos)
-      throw std::runtime_error("pack: sample " + std::to_string(i) + " would be written outside the folder, to '" + name + "'");
+      throw std::runtime_error("pack: sample " + std::to_string(i) + " would be written outside the folder, to '" +
+                               name + "'");
     io::make_folders(io::folder_of(to + "/" + name));
-    io::File file(to + "/" + name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);  // without a sync of the disk for each picture
+    io::File file(to + "/" + name,
+                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);  // without a sync of the disk for each picture
     file.write(image.encoded.data(), Index(image.encoded.size()));
     bar.draw(i + 1);
   }
@@ -158,7 +173,8 @@ void unpack_cifar(const data::PackedImages& set, const std::string& to, bool tra
       file += char(set.label(i)) + pixels_of(set, i, 3);
       bar.draw(i + 1);
     }
-    io::write_file_atomically(to + (train ? "/data_batch_" + std::to_string(first / records_a_file + 1) + ".bin" : "/test_batch.bin"), file);
+    io::write_file_atomically(
+        to + (train ? "/data_batch_" + std::to_string(first / records_a_file + 1) + ".bin" : "/test_batch.bin"), file);
   }
   std::string names;
   for (const std::string& name : set.classes()) names += name + "\n";
@@ -191,7 +207,8 @@ void unpack(const Options& o) {
   for (const std::string& part : parts ? std::vector<std::string>{"/train", "/val"} : std::vector<std::string>{""}) {
     const auto set = data::PackedImages::load(from + part, {.skip_bad = o.skip_bad});
     if (o.skip_bad) std::printf("%lld damaged pictures left out\n", (long long)set.skipped());
-    const std::string list = from + part + "/pack.json", kind = io::exists(list) ? data::PackList::read(list).kind : "imagefolder";
+    const std::string list = from + part + "/pack.json",
+                      kind = io::exists(list) ? data::PackList::read(list).kind : "imagefolder";
     io::make_folders(to);
     if (kind == "cifar10") unpack_cifar(set, to, part == "/train");
     else if (kind == "mnist") unpack_mnist(set, to, part == "/train");
@@ -200,7 +217,8 @@ void unpack(const Options& o) {
 }
 
 constexpr const char* help =
-    "usage: pack imagefolder FOLDER OUT [options]   pictures in a folder for each class; or in train/ and val/ with such folders\n"
+    "usage: pack imagefolder FOLDER OUT [options]   pictures in a folder for each class; or in train/ and val/ with "
+    "such folders\n"
     "       pack cifar10|mnist FOLDER OUT [options] the original files, to OUT/train and OUT/val\n"
     "       pack unpack OUT FOLDER                  the same files again\n"
     "  --format NAME  tfrecord, recordio, lmdb or tar (tfrecord)\n"
@@ -225,7 +243,8 @@ int main(int argc, char** argv) try {
       continue;
     }
     if (++i == argc) throw std::runtime_error("pack: " + name + " needs a value; see --help");
-    if (name == "--format") train::check_choice("--format", o.format = argv[i], {"tfrecord", "recordio", "lmdb", "tar"});
+    if (name == "--format")
+      train::check_choice("--format", o.format = argv[i], {"tfrecord", "recordio", "lmdb", "tar"});
     else if (name == "--shards") o.shards = train::parse_index("--shards", argv[i], 1, 99999);
     else if (name == "--size") o.size = train::parse_index("--size", argv[i], 1, 65535);
     else if (name == "--shuffle") o.shuffle = train::parse_index("--shuffle", argv[i], 1);

@@ -29,10 +29,8 @@ struct LanguageModel : nn::Module<D, T> {
   nn::Linear<D, T> out;
 
   LanguageModel(Index vocabulary, const Recipe& recipe)
-      : words(vocabulary, recipe.width),
-        lstm(recipe.width, recipe.width, {.num_layers = 2, .dropout = recipe.dropout}),
-        dropout(recipe.dropout),
-        out(recipe.width, vocabulary) {
+      : words(vocabulary, recipe.width), lstm(recipe.width, recipe.width, {.num_layers = 2, .dropout = recipe.dropout}),
+        dropout(recipe.dropout), out(recipe.width, vocabulary) {
     for (const auto& [name, p] : this->named_parameters()) nn::init::uniform_(p, -recipe.weights, recipe.weights);
   }
   TERN_FIELDS(LanguageModel, words, lstm, dropout, out)
@@ -89,33 +87,38 @@ data::Tokens part_of(const data::Tokens& text, Index columns, const distributed:
 template <Device D>
 int run(const train::Options& options, const Recipe& recipe, const distributed::Communicator& world) {
   manual_seed(std::uint64_t(options.seed));
-  const data::Ptb text = data::Ptb::load(
-      train::data_folder(options, "ptb", {"ptb.train.txt"},
-                         "Have ptb.train.txt, ptb.valid.txt and ptb.test.txt, plain or .gz, in --data DIR or in $TERN_DATA/ptb: the\n"
-                         "folder simple-examples/data of https://www.fit.vut.cz/person/imikolov/public/rnnlm/simple-examples.tgz"));
-  std::printf("%s: %s, %d threads, %s; %zu words to train with, %zu held out, %zu to test\n", options.model.c_str(), DeviceTraits<D>::name,
-              get_num_threads(), build_info().instruction_set, text.train.size(), text.valid.size(), text.test.size());
+  const data::Ptb text = data::Ptb::load(train::data_folder(
+      options, "ptb", {"ptb.train.txt"},
+      "Have ptb.train.txt, ptb.valid.txt and ptb.test.txt, plain or .gz, in --data DIR or in $TERN_DATA/ptb: the\n"
+      "folder simple-examples/data of https://www.fit.vut.cz/person/imikolov/public/rnnlm/simple-examples.tgz"));
+  std::printf("%s: %s, %d threads, %s; %zu words to train with, %zu held out, %zu to test\n", options.model.c_str(),
+              DeviceTraits<D>::name, get_num_threads(), build_info().instruction_set, text.train.size(),
+              text.valid.size(), text.test.size());
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
   return train::in_precision(options.precision, LanguageModel<D>(text.vocabulary.size(), recipe), [&](auto own) {
     distributed::DistributedDataParallel net(std::move(own), world);
     auto batches = data::loader<D>(data::batchify(part_of(text.train, options.batch_size, world), options.batch_size),
                                    {.batch_size = recipe.steps, .drop_last = true, .workers = int(options.workers)});
-    // The paper's loss is the sum over the steps, ours the mean: so the rate is multiplied, and the norm divided, by their number.
+    // The paper's loss is the sum over the steps, ours the mean: so the rate is multiplied, and the norm divided, by
+    // their number.
     const double steps = double(recipe.steps), lr = options.lr > 0 ? options.lr : 1;
     optim::SGD sgd(net.parameters(), {.lr = lr * steps});
-    optim::LambdaLR schedule(sgd, [&](Index epoch) { return std::pow(recipe.decay, double(std::max<Index>(0, epoch + 1 - recipe.full_epochs))); });
+    optim::LambdaLR schedule(sgd, [&](Index epoch) {
+      return std::pow(recipe.decay, double(std::max<Index>(0, epoch + 1 - recipe.full_epochs)));
+    });
     Reader<D, decltype(net)> read(net);
     const auto step = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) -> train::Step<D> {
       return {read(x, y, batches.state().batch == 1), y.numel()};
     };
     return train::fit(net, sgd, batches, step, options,
-                       {.data = "ptb",
-                        .evaluate = [&] { return perplexity_of<D>(net, text.test, recipe.steps); },
-                        .validate = [&] { return perplexity_of<D>(net, text.valid, recipe.steps); },
-                        .schedule = &schedule,
-                        .clip = [&] { optim::clip_grad_norm_(net.parameters(), 5 / steps); },
-                        .metric = train::perplexity,
-                        .unit = "words"}).exit_status();
+                      {.data = "ptb",
+                       .evaluate = [&] { return perplexity_of<D>(net, text.test, recipe.steps); },
+                       .validate = [&] { return perplexity_of<D>(net, text.valid, recipe.steps); },
+                       .schedule = &schedule,
+                       .clip = [&] { optim::clip_grad_norm_(net.parameters(), 5 / steps); },
+                       .metric = train::perplexity,
+                       .unit = "words"})
+        .exit_status();
   });
 }
 
@@ -123,7 +126,8 @@ int main(int argc, char** argv) try {
   const Ranks ranks(argc, argv);
   auto options = train::parse_options(argc, argv, {.model = "small", .epochs = 0, .batch_size = 20});
   if (options.help) {
-    std::printf("usage: ptb [options], models: small (2 x 200, 13 epochs), medium (2 x 650, 39 epochs)\n%s", train::options_help);
+    std::printf("usage: ptb [options], models: small (2 x 200, 13 epochs), medium (2 x 650, 39 epochs)\n%s",
+                train::options_help);
     return 0;
   }
   train::check_choice("--model", options.model, {"small", "medium"});

@@ -1,4 +1,5 @@
-// The ranks that a trainer is one of: those that mpirun has started, or itself alone. Each trains on its part of the samples.
+// The ranks that a trainer is one of: those that mpirun has started, or itself alone. Each trains on its part of the
+// samples.
 #pragma once
 #include <tern/data/samplers.hpp>
 #include <tern/distributed/data_parallel.hpp>
@@ -23,7 +24,8 @@ class Ranks {
  public:
   /// std::runtime_error if mpirun has started a program that was built without MPI.
   Ranks(int& argc, char**& argv) : world_(start(argc, argv)) {
-    if (world_.rank() > 0 && !std::freopen("/dev/null", "w", stdout)) throw std::runtime_error("/dev/null cannot be written");  // the first rank prints
+    if (world_.rank() > 0 && !std::freopen("/dev/null", "w", stdout))
+      throw std::runtime_error("/dev/null cannot be written");  // the first rank prints
   }
 
   const tern::distributed::Communicator& world() const { return world_; }
@@ -36,8 +38,10 @@ class Ranks {
     // mpirun binds ranks to cores, where it is not told otherwise.
     const int cores = int(sysconf(_SC_NPROCESSORS_ONLN));
     const bool is_bound = int(std::thread::hardware_concurrency()) < cores;
-    if (!options.threads && !std::getenv("OMP_NUM_THREADS") && !is_bound) set_num_threads(std::max(1, cores / world_.local_size()));
-    if (options.device == "cuda" || (options.device == "auto" && cuda::is_available())) options.device = "cuda:" + std::to_string(world_.local_rank());
+    if (!options.threads && !std::getenv("OMP_NUM_THREADS") && !is_bound)
+      set_num_threads(std::max(1, cores / world_.local_size()));
+    if (options.device == "cuda" || (options.device == "auto" && cuda::is_available()))
+      options.device = "cuda:" + std::to_string(world_.local_rank());
   }
 
  private:
@@ -56,10 +60,12 @@ class Ranks {
   tern::distributed::Communicator world_;  // ends before MPI does
 };
 
-/// What a rank's loader draws from a set of so many samples: for training its part, shuffled; for tests its part, each sample once.
+/// What a rank's loader draws from a set of so many samples: for training its part, shuffled; for tests its part, each
+/// sample once.
 inline tern::data::DistributedSampler training_part(tern::Index samples, const tern::nn::Replicas& ranks) {
   return tern::data::DistributedSampler(samples, {.rank = ranks.rank(), .ranks = ranks.size()});
 }
 inline tern::data::DistributedSampler test_part(tern::Index samples, const tern::nn::Replicas& ranks) {
-  return tern::data::DistributedSampler(samples, {.rank = ranks.rank(), .ranks = ranks.size(), .shuffle = false, .pad = false});
+  return tern::data::DistributedSampler(samples,
+                                        {.rank = ranks.rank(), .ranks = ranks.size(), .shuffle = false, .pad = false});
 }

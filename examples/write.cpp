@@ -22,9 +22,11 @@ struct Options {
 
 constexpr const char* help =
     "usage: write --weights FOLDER --prompt TEXT [options]\n"
-    "  --weights FOLDER      of GPT-2, Llama, Qwen or Mistral, as Hugging Face has them: config.json; model.safetensors or\n"
+    "  --weights FOLDER      of GPT-2, Llama, Qwen or Mistral, as Hugging Face has them: config.json; "
+    "model.safetensors or\n"
     "                        model.safetensors.index.json; tokenizer.json or vocab.json and merges.txt\n"
-    "  --prompt TEXT         what is continued; it may name tokens, such as <|im_start|>. Those that begin each text of\n"
+    "  --prompt TEXT         what is continued; it may name tokens, such as <|im_start|>. Those that begin each text "
+    "of\n"
     "                        the model, as Llama 3's <|begin_of_text|>, are put in front\n"
     "  --max-new-tokens N    the longest continuation (100)\n"
     "  --temperature T       0: always the likeliest token (1)\n"
@@ -102,7 +104,8 @@ int main(int argc, char** argv) try {
     else throw std::runtime_error("write: there is no option " + name + "; see --help");
   }
   if (o.prompt.empty() || o.weights.empty()) return std::fputs(help, stderr), 2;
-  if (!(o.generate.top_p > 0 && o.generate.top_p <= 1)) throw std::runtime_error("write: --top-p must be above 0 and at most 1");
+  if (!(o.generate.top_p > 0 && o.generate.top_p <= 1))
+    throw std::runtime_error("write: --top-p must be above 0 and at most 1");
   train::check_choice("--precision", o.precision, {"f32", "bf16", "f16"});
   if (o.threads) set_num_threads(int(o.threads));
   with_device(o.device, [&]<Device D>(D) {

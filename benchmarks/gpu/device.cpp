@@ -1,5 +1,5 @@
-// A GPU's limits and the library's overhead: products beside cuBLASLt called directly, a fused chain beside a copy, an op so small that only its
-// launch counts. Without a GPU each says why it cannot run.
+// A GPU's limits and the library's overhead: products beside cuBLASLt called directly, a fused chain beside a copy, an
+// op so small that only its launch counts. Without a GPU each says why it cannot run.
 #include "on_gpu.hpp"
 
 namespace {

@@ -24,10 +24,8 @@ void train(benchmark::State& state, Net& net, Optimiser& optimiser, Index batch_
 /// Runs f where there is the device; else skips.
 template <Device D, class F>
 void on_device(benchmark::State& state, const F& f) {
-  if (std::is_same_v<D, Cuda> && !cuda::is_available())
-    state.SkipWithError(cuda::why_not().c_str());
-  else
-    f();
+  if (std::is_same_v<D, Cuda> && !cuda::is_available()) state.SkipWithError(cuda::why_not().c_str());
+  else f();
 }
 
 template <Device D>

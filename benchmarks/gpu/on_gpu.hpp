@@ -25,8 +25,8 @@ inline void bring_up_clock() {
   }();
 }
 
-/// Runs f in the benchmark's loop without waiting in between, and waits in the end; twice before the loop as well. The counter
-/// "memory" is the peak of the loop's device memory, in bytes.
+/// Runs f in the benchmark's loop without waiting in between, and waits in the end; twice before the loop as well. The
+/// counter "memory" is the peak of the loop's device memory, in bytes.
 template <class F>
 void run_ahead(benchmark::State& state, const F& f) {
   bring_up_clock();
@@ -64,7 +64,8 @@ auto training_step(Net& net, Optimiser& optimiser, const X& x, const Loss& loss)
 
 /// Training steps, plain or captured.
 template <class Net, class Optimiser, class X, class Loss>
-void run_training(benchmark::State& state, bool captured, Net& net, Optimiser& optimiser, const X& x, const Loss& loss) {
+void run_training(benchmark::State& state, bool captured, Net& net, Optimiser& optimiser, const X& x,
+                  const Loss& loss) {
   const auto step = training_step(net, optimiser, x, loss);
   captured ? run_captured(state, step) : run_ahead(state, step);
 }
@@ -72,10 +73,13 @@ void run_training(benchmark::State& state, bool captured, Net& net, Optimiser& o
 /// A row that run(state) times: products rounded to TF32, candidates of kernels timed once.
 template <class Run>
 void add_row(const std::string& name, int iterations, const Run& run) {
-  benchmark::RegisterBenchmark(name.c_str(), [run](benchmark::State& state) {
-    if (!found_gpu(state)) return;
-    tern::cuda::allow_tf32_matmul(true);
-    tern::cuda::benchmark(true);
-    run(state);
-  })->Iterations(iterations)->UseRealTime();
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [run](benchmark::State& state) {
+                                 if (!found_gpu(state)) return;
+                                 tern::cuda::allow_tf32_matmul(true);
+                                 tern::cuda::benchmark(true);
+                                 run(state);
+                               })
+      ->Iterations(iterations)
+      ->UseRealTime();
 }

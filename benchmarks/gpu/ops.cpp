@@ -51,12 +51,15 @@ Tensor<Cuda> many() { return randn<Cuda>({Index(1) << 24}); }
     return scaled_dot_product_attention(q, k, v, {}, {.is_causal = true});
   };
   add("attention_bf16", [=] { return plain(attention, heads<bfloat16>(), heads<bfloat16>(), heads<bfloat16>()); });
-  add("attention_bf16_grad", [=] { return with_gradient(attention, heads<bfloat16>(), heads<bfloat16>(), heads<bfloat16>()); });
+  add("attention_bf16_grad",
+      [=] { return with_gradient(attention, heads<bfloat16>(), heads<bfloat16>(), heads<bfloat16>()); });
   add("attention_f32", [=] { return plain(attention, heads<float>(), heads<float>(), heads<float>()); });
 
   add("cumsum_16M", [] { return plain([](const auto& x) { return cumsum(x, 0); }, many()); });
-  add("topk_4096x4096", [] { return plain([](const auto& x) { return topk(x, 10).values; }, randn<Cuda>({4096, 4096})); });
-  add("mask_16M", [] { return plain([](const auto& x, const auto& mask) { return masked_select(x, mask); }, many(), many() > 0); });
+  add("topk_4096x4096",
+      [] { return plain([](const auto& x) { return topk(x, 10).values; }, randn<Cuda>({4096, 4096})); });
+  add("mask_16M",
+      [] { return plain([](const auto& x, const auto& mask) { return masked_select(x, mask); }, many(), many() > 0); });
   add("sort_16M", [] { return plain([](const auto& x) { return sort(x).values; }, many()); });
   add("randn_16M", [] { return plain([] { return many(); }); });
 

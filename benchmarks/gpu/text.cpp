@@ -1,4 +1,5 @@
-// A network for text on a GPU: training steps on random words that are there already, plain and captured. Products are rounded to TF32.
+// A network for text on a GPU: training steps on random words that are there already, plain and captured. Products are
+// rounded to TF32.
 #include "../next_words.hpp"
 #include "on_gpu.hpp"
 

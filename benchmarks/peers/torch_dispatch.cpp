@@ -28,7 +28,8 @@ double nanoseconds(const std::function<void(long)>& steps) {
         best = std::min(best, seconds / static_cast<double>(count));
         break;
       }
-      count = std::max(count + 1, static_cast<long>(count * std::min(10., 1.2 * min_seconds / std::max(seconds, 1e-9))));
+      count =
+          std::max(count + 1, static_cast<long>(count * std::min(10., 1.2 * min_seconds / std::max(seconds, 1e-9))));
     }
   }
   return best * 1e9;

@@ -62,8 +62,7 @@ int main(int argc, char** argv) {
   torch::manual_seed(1);
   auto training = mnist(folder, torch::data::datasets::MNIST::Mode::kTrain);
   auto testing = mnist(folder, torch::data::datasets::MNIST::Mode::kTest);
-  auto train_loader =
-      torch::data::make_data_loader<torch::data::samplers::RandomSampler>(std::move(training), 128);
+  auto train_loader = torch::data::make_data_loader<torch::data::samplers::RandomSampler>(std::move(training), 128);
   auto test_loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(std::move(testing), 1000);
   Net net;
   torch::optim::RMSprop optimiser(net.parameters(), torch::optim::RMSpropOptions(1e-3));

@@ -1,6 +1,6 @@
-// The rows that show what a program's own options cost (benchmarks/builds): for each public op of float its name and microseconds, and
-// for its gradient `name backward`; then some steps of training. Minima of repeats, one line each. An argument selects rows whose name
-// contains it. Over 400 lines, because the ops are one list.
+// The rows that show what a program's own options cost (benchmarks/builds): for each public op of float its name and
+// microseconds, and for its gradient `name backward`; then some steps of training. Minima of repeats, one line each. An
+// argument selects rows whose name contains it. Over 400 lines, because the ops are one list.
 #include <tern/linalg/linalg.hpp>
 #include <tern/models/models.hpp>
 #include <tern/tern.hpp>
@@ -21,7 +21,8 @@ using List = std::vector<X>;
 
 const char* wanted = "";
 
-/// The least time of f, which is called at least three times and for a fiftieth of a second. prepare() runs before each call.
+/// The least time of f, which is called at least three times and for a fiftieth of a second. prepare() runs before each
+/// call.
 template <class Prepare, class F>
 void row(const char* name, const char* suffix, const Prepare& prepare, const F& f) {
   double best = 1e9;
@@ -63,24 +64,28 @@ template <class Net, class Optimiser>
 void train(const char* name, Net& net, Optimiser& optimiser, const X& x) {
   const auto labels = randint<Cpu>(0, 10, {x.size(0)});
   if (!selected(name)) return;
-  row(name, "", [] {}, [&] {
-    optimiser.zero_grad();
-    cross_entropy(net(x), labels).backward();
-    optimiser.step();
-  });
+  row(
+      name, "", [] {},
+      [&] {
+        optimiser.zero_grad();
+        cross_entropy(net(x), labels).backward();
+        optimiser.step();
+      });
 }
 
 // x, y in (0.1, 0.9) of [256, 1024] and z of [1024], which need gradients; masks and positions for them.
 X leaf(const detail::Shape& shape) { return uniform<Cpu>(shape, 0.1, 0.9).requires_grad_(); }
 const X x = leaf({256, 1024}), y = leaf({256, 1024}), z = leaf({1024});
 const Tensor<Cpu, bool> mask = rand<Cpu>({256, 1024}) < 0.5, other = rand<Cpu>({256, 1024}) < 0.5;
-const Ints columns = randint<Cpu>(1024, {256}), places = randint<Cpu>(256, {256, 1024}), rows = randint<Cpu>(256, {1000});
+const Ints columns = randint<Cpu>(1024, {256}), places = randint<Cpu>(256, {256, 1024}),
+           rows = randint<Cpu>(256, {1000});
 
 #define OP(name, ...) op(#name, [&] { return __VA_ARGS__; });
 #define FLAT(name, ...) flat(#name, [&] { __VA_ARGS__; });
 #define IN_PLACE(name, x, ...) in_place(#name "_", x, [&](const X& w) { name##_(w __VA_OPT__(, ) __VA_ARGS__); });
 #define UNARY(name, x) OP(name, name(x)) IN_PLACE(name, x)
 
+// clang-format off: lists, several rows to a line
 void arithmetic() {
   OP(add, add(x, y)) IN_PLACE(add, x, y) OP(sub, sub(x, y)) IN_PLACE(sub, x, y) OP(mul, mul(x, y)) IN_PLACE(mul, x, y)
   OP(div, div(x, y)) IN_PLACE(div, x, y) OP(rsub, rsub(x, 2)) OP(rdiv, rdiv(x, 2)) UNARY(neg, x)
@@ -239,6 +244,7 @@ void positions() {
   FLAT(normal, normal(x, y)) FLAT(multinomial, multinomial(x, 2)) OP(gumbel_softmax, gumbel_softmax(x)) IN_PLACE(uniform, x) IN_PLACE(normal, x) IN_PLACE(bernoulli, x)
   FLAT(bernoulli, bernoulli(x)) FLAT(rand_like, rand_like(x)) FLAT(randn_like, randn_like(x))
 }
+// clang-format on
 
 void trainings() {
   nn::Linear<Cpu> layer(1024, 1024);

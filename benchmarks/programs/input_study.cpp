@@ -1,14 +1,15 @@
-// The measurements of ./benchmarks/run input (harness/input_study.py), one in each process, so that the largest resident set is its own:
+// The measurements of ./benchmarks/run input (harness/input_study.py), one in each process, so that the largest
+// resident set is its own:
 //
 //   input_study pack FORMAT PICTURES OUT                packs a folder of pictures into four shards
-//   input_study repeat PICTURES OUT BYTES               packs it again and again, into eight TFRecord shards of so many bytes in all
-//   input_study network SECONDS                         trains the network on one batch, for so long
+//   input_study repeat PICTURES OUT BYTES               packs it again and again, into eight TFRecord shards of so many
+//   bytes in all input_study network SECONDS                         trains the network on one batch, for so long
 //   input_study read SET CACHE WORKERS SECONDS IMAGES   batches alone: an epoch, at most so long and so many images
 //   input_study train SET CACHE WORKERS SECONDS IMAGES  with the network trained on them
 //   input_study all SET CACHE WORKERS SECONDS IMAGES    the same, after every record was read
 //
-// SET is a folder of pictures or of shards. CACHE says what the system has of it in memory: `warm` everything, `dropped` nothing. The result is a
-// line of JSON.
+// SET is a folder of pictures or of shards. CACHE says what the system has of it in memory: `warm` everything,
+// `dropped` nothing. The result is a line of JSON.
 #include <tern/data/image_folder.hpp>
 #include <tern/data/records/lmdb_writer.hpp>
 #include <tern/data/records/packed_images.hpp>
@@ -56,7 +57,8 @@ Index peak_resident() {
 void Result::print() const {
   io::Json json;
   json.object();
-  json.member("images", images), json.member("seconds", seconds), json.member("waited", waited), json.member("peak_bytes", peak_resident());
+  json.member("images", images), json.member("seconds", seconds), json.member("waited", waited),
+      json.member("peak_bytes", peak_resident());
   json.end();
   std::printf("%s\n", json.text().c_str());
 }
@@ -66,7 +68,8 @@ void prepare(const std::string& path, bool dropped) {
   io::File file(path);
   if (dropped) {
     file.sync();  // what is not on the disk cannot be dropped
-    if (::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_DONTNEED) != 0) fail("input_study", {"'", path, "': cannot be dropped from memory"});
+    if (::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_DONTNEED) != 0)
+      fail("input_study", {"'", path, "': cannot be dropped from memory"});
     return;
   }
   std::string block(1 << 20, '\0');
@@ -118,7 +121,8 @@ Result epoch(const Options& o, const Open& open, const F& step) {
     result.waited += batches.seconds_waited();
     return result;
   };
-  if constexpr (requires { set.sizes(); }) return run(data::loader<Cpu>(crops, options, data::ShardSampler(set.sizes())));
+  if constexpr (requires { set.sizes(); })
+    return run(data::loader<Cpu>(crops, options, data::ShardSampler(set.sizes())));
   else return run(data::loader<Cpu>(crops, options, data::RandomSampler(set.size())));
 }
 
@@ -130,11 +134,14 @@ Result measure(const Options& o, const F& step) {
   return epoch(o, [&] { return data::ImageFolder::load(o.set); }, step);
 }
 
-void read_batches(const Options& o) { measure(o, [](const Tensor<Cpu>&, const Tensor<Cpu, Index>&) {}).print(); }
+void read_batches(const Options& o) {
+  measure(o, [](const Tensor<Cpu>&, const Tensor<Cpu, Index>&) {}).print();
+}
 
 void train_network(const Options& o) {
   Trainer trainer;
-  trainer.step(randn<Cpu>({batch_size, 3, side, side}), randint<Cpu>(10, {batch_size}));  // what is made once is made now
+  trainer.step(randn<Cpu>({batch_size, 3, side, side}),
+               randint<Cpu>(10, {batch_size}));  // what is made once is made now
   measure(o, [&](const Tensor<Cpu>& x, const Tensor<Cpu, Index>& y) { trainer.step(x, y); }).print();
 }
 
@@ -165,7 +172,8 @@ data::PackSample picture(const data::ImageFolder& pictures, Index i) {
   const Index k = i % pictures.size();
   const std::string& path = pictures.path(k);
   const std::size_t folder = path.rfind('/', path.rfind('/') - 1);
-  return {.encoded = io::read_file(path, most_picture_bytes), .label = pictures.label(k), .name = path.substr(folder + 1)};
+  return {
+      .encoded = io::read_file(path, most_picture_bytes), .label = pictures.label(k), .name = path.substr(folder + 1)};
 }
 
 void pack(const std::string& format, Index shards, const std::string& folder, const std::string& out, Index bytes) {
@@ -176,8 +184,10 @@ void pack(const std::string& format, Index shards, const std::string& folder, co
     for (Index i = 0; i < pictures.size(); ++i) once += io::File(pictures.path(i)).size();
     samples = Index(double(bytes) / double(once) * double(samples));
   }
-  data::pack_images(out, {.kind = "imagefolder", .format = format, .shards = shards, .samples = samples, .classes = pictures.classes()},
-                    [&](Index i) { return picture(pictures, i); });
+  data::pack_images(
+      out,
+      {.kind = "imagefolder", .format = format, .shards = shards, .samples = samples, .classes = pictures.classes()},
+      [&](Index i) { return picture(pictures, i); });
 }
 
 }  // namespace
@@ -185,7 +195,8 @@ void pack(const std::string& format, Index shards, const std::string& folder, co
 int main(int argc, char** argv) try {
   const std::string work = argc > 1 ? argv[1] : "";
   if (work == "pack" && argc == 5) return pack(argv[2], 4, argv[3], argv[4], 0), 0;
-  if (work == "repeat" && argc == 5) return pack("tfrecord", 8, argv[2], argv[3], train::parse_index("BYTES", argv[4], 1)), 0;
+  if (work == "repeat" && argc == 5)
+    return pack("tfrecord", 8, argv[2], argv[3], train::parse_index("BYTES", argv[4], 1)), 0;
   if (work == "network" && argc == 3) return network(train::parse_number("SECONDS", argv[2])), 0;
   if ((work == "read" || work == "train" || work == "all") && argc == 7) {
     train::check_choice("CACHE", argv[3], {"warm", "dropped"});

@@ -1,6 +1,7 @@
 // What the studies of ./benchmarks/run study ask of the machine, as a line of JSON:
 //   machine parts           its processor, threads, memory and GPU
-//   machine limits DEVICE   the most that the device computes in a second, in float and bfloat16, and moves from and to its memory
+//   machine limits DEVICE   the most that the device computes in a second, in float and bfloat16, and moves from and to
+//   its memory
 #include <tern/io/json.hpp>
 #include <tern/profile/flops.hpp>
 #include <tern/profile/machine.hpp>
@@ -24,7 +25,8 @@ void print_parts() {
   json.member("processor", profile::measuring::cpu_name()), json.member("threads", get_num_threads());
   json.member("instruction_set", build_info().instruction_set), json.member("compiler", __VERSION__);
   json.member("memory_bytes", Index(sysconf(_SC_PHYS_PAGES)) * Index(sysconf(_SC_PAGESIZE)));
-  json.member("gpu", has_gpu ? cuda::device_info().name : std::string()), json.member("why_no_gpu", has_gpu ? std::string() : cuda::why_not());
+  json.member("gpu", has_gpu ? cuda::device_info().name : std::string()),
+      json.member("why_no_gpu", has_gpu ? std::string() : cuda::why_not());
   json.member("gpu_memory_bytes", has_gpu ? Index(cuda::device_info().memory_bytes) : Index(0));
   json.end();
   std::printf("%s\n", json.text().c_str());
@@ -36,7 +38,8 @@ double product_rate(std::initializer_list<Index> sizes) {
   double best = 0;
   for (const Index n : sizes) {
     const auto a = randn<D>({n, n}).to(dtype<T>);
-    best = std::max(best, 2.0 * double(n) * double(n) * double(n) / profile::measuring::least_seconds(!HostDevice<D>, [&] { matmul(a, a); }));
+    best = std::max(best, 2.0 * double(n) * double(n) * double(n) /
+                              profile::measuring::least_seconds(!HostDevice<D>, [&] { matmul(a, a); }));
   }
   return best;
 }
@@ -53,7 +56,8 @@ void print_limits(std::initializer_list<Index> products, Index elements) {
   const double reading = bytes / least([&] { x.sum(); }), copying = 2 * bytes / least([&] { y.copy_(x); });
   io::Json json;
   json.object();
-  json.member("float32", in_float), json.member("bfloat16", product_rate<D, bfloat16>(products)), json.member("memory", std::max(reading, copying));
+  json.member("float32", in_float), json.member("bfloat16", product_rate<D, bfloat16>(products)),
+      json.member("memory", std::max(reading, copying));
   json.end();
   std::printf("%s\n", json.text().c_str());
 }
@@ -67,7 +71,9 @@ int main(int argc, char** argv) try {
   if (question == "limits" && device == "cuda") {
     // What an emulated card computes, the host does.
     const bool emulated = cuda::device_info().name == "Emulated GPU";
-    return (emulated ? print_limits<Cuda>({256}, Index(1) << 20) : print_limits<Cuda>({2048, 4096, 8192}, Index(1) << 28)), 0;
+    return (emulated ? print_limits<Cuda>({256}, Index(1) << 20)
+                     : print_limits<Cuda>({2048, 4096, 8192}, Index(1) << 28)),
+           0;
   }
   std::fprintf(stderr, "machine: parts, or limits cpu or cuda\n");
   return 2;

@@ -1,5 +1,6 @@
-// ./benchmarks/run placement [products] [sums] [crossings] [steps] [--largest N] [--json FILE]: what profile::placement() predicts on this machine, beside
-// what the same work takes, on the CPU and on the GPU. Without names all four. The measured sizes lie between those of the curves.
+// ./benchmarks/run placement [products] [sums] [crossings] [steps] [--largest N] [--json FILE]: what
+// profile::placement() predicts on this machine, beside what the same work takes, on the CPU and on the GPU. Without
+// names all four. The measured sizes lie between those of the curves.
 #include <tern/io/file.hpp>
 #include <tern/io/json.hpp>
 #include <tern/models/resnet.hpp>
@@ -19,8 +20,8 @@ namespace {
 
 using namespace tern;
 
-/// Seconds that one of many runs takes, of the device by its events, else of the host: the least over rounds for 0.1 s, two at least. One before the
-/// first opens libraries and compiles kernels.
+/// Seconds that one of many runs takes, of the device by its events, else of the host: the least over rounds for 0.1 s,
+/// two at least. One before the first opens libraries and compiles kernels.
 template <class Run>
 double seconds_each(bool on_device, const Run& run) {
   const auto measure = [&](int times) {
@@ -82,12 +83,15 @@ struct NextWords : nn::Module<D, T> {
   nn::LSTM<D, T> recurrent{200, 200, {.num_layers = 2}};
   nn::Linear<D, T> out{200, 10000};
   TERN_FIELDS(NextWords, words, recurrent, out)
-  Tensor<D, T> forward(const Tensor<D, Index>& texts) { return out(std::get<0>(recurrent(words(texts))).flatten(0, 1)); }
+  Tensor<D, T> forward(const Tensor<D, Index>& texts) {
+    return out(std::get<0>(recurrent(words(texts))).flatten(0, 1));
+  }
 };
 
 /// A training step of a network, with its batch and labels sent each time.
 template <class D, class Net, class Optimiser, class X>
-auto training_of(D device, const std::shared_ptr<Net>& net, const std::shared_ptr<Optimiser>& optimiser, const X& x, const Tensor<Cpu, Index>& labels) {
+auto training_of(D device, const std::shared_ptr<Net>& net, const std::shared_ptr<Optimiser>& optimiser, const X& x,
+                 const Tensor<Cpu, Index>& labels) {
   return [=] {
     optimiser->zero_grad();
     cross_entropy((*net)(x.to(device)), labels.to(device)).backward();
@@ -98,7 +102,8 @@ auto training_of(D device, const std::shared_ptr<Net>& net, const std::shared_pt
 std::string shown(double value, bool seconds) {
   char text[32] = "-";
   if (std::isnan(value) || (value == 0 && seconds)) return text;
-  if (!seconds) std::isinf(value) ? std::snprintf(text, sizeof text, "none") : std::snprintf(text, sizeof text, "%.0f", value);
+  if (!seconds)
+    std::isinf(value) ? std::snprintf(text, sizeof text, "none") : std::snprintf(text, sizeof text, "%.0f", value);
   else if (value < 1e-3) std::snprintf(text, sizeof text, "%.2f us", 1e6 * value);
   else std::snprintf(text, sizeof text, "%.3f ms", 1e3 * value);
   return text;
@@ -126,7 +131,8 @@ class Report {
       std::printf("  %11s %11s ", shown(predicted, seconds_).c_str(), shown(measured, seconds_).c_str());
       known ? std::printf("%+7.0f%%  ", 100 * error) : std::printf("%8s  ", "-");
       json_.object(sides_[i]);
-      json_.member("predicted", predicted), json_.member("measured", measured), json_.member("error", known ? error : NAN);
+      json_.member("predicted", predicted), json_.member("measured", measured),
+          json_.member("error", known ? error : NAN);
       json_.end();
       if (!known) continue;
       ++count_;
@@ -155,9 +161,9 @@ std::vector<std::pair<double, double>> pairs_of(const profile::Times& predicted,
   return {{predicted.cpu, measured.cpu}, {predicted.cuda, measured.cuda}, {predicted.copied, measured.copied}};
 }
 
-/// The size from which on the side's time is less than the CPU's: the middle of a factor of 1.03 between sizes that were measured, from the largest down.
-/// Infinite where that is not faster.
-double measured_crossing(double least, double most, profile::Times (*measure)(Index), double profile::Times::*side) {
+/// The size from which on the side's time is less than the CPU's: the middle of a factor of 1.03 between sizes that
+/// were measured, from the largest down. Infinite where that is not faster.
+double measured_crossing(double least, double most, profile::Times (*measure)(Index), double profile::Times::* side) {
   const auto is_faster = [&](double size) {
     const profile::Times times = measure(Index(std::round(size)));
     return times.*side < times.cpu;
@@ -198,42 +204,56 @@ int main(int argc, char** argv) try {
   if (wanted("sums")) {
     report.part("a + b, elements", sides, true);
     for (const Index n : {10'000, 30'000, 100'000, 300'000, 1'000'000, 3'000'000, 10'000'000})
-      if (n <= largest * largest) report.add(std::to_string(n), pairs_of(place.elementwise(n).predicted, measure_sum(n)));
+      if (n <= largest * largest)
+        report.add(std::to_string(n), pairs_of(place.elementwise(n).predicted, measure_sum(n)));
   }
   if (wanted("crossings") && cuda::is_available()) {
     report.part("the GPU is faster from", {"data there", "with copies"}, false);
     const profile::Prediction product = place.matmul(100, 100, 100), sum = place.elementwise(1000);
     const double n = double(largest);
-    report.add("n x n", {{100 * product.there.grow, measured_crossing(32, n, measure_product, &profile::Times::cuda)},
-                         {100 * product.copying.grow, measured_crossing(32, n, measure_product, &profile::Times::copied)}});
-    report.add("elements", {{1000 * sum.there.grow, measured_crossing(1024, std::min(n * n, 3e7), measure_sum, &profile::Times::cuda)},
-                            {1000 * sum.copying.grow, measured_crossing(1024, std::min(n * n, 3e7), measure_sum, &profile::Times::copied)}});
+    report.add("n x n",
+               {{100 * product.there.grow, measured_crossing(32, n, measure_product, &profile::Times::cuda)},
+                {100 * product.copying.grow, measured_crossing(32, n, measure_product, &profile::Times::copied)}});
+    report.add("elements", {{1000 * sum.there.grow,
+                             measured_crossing(1024, std::min(n * n, 3e7), measure_sum, &profile::Times::cuda)},
+                            {1000 * sum.copying.grow,
+                             measured_crossing(1024, std::min(n * n, 3e7), measure_sum, &profile::Times::copied)}});
   }
   if (wanted("steps")) {
     report.part("training step", {"CPU", "GPU with the batch"}, true);
     const auto add = [&](const char* name, const auto& make) {
       const profile::Times predicted = place.training_step(make).predicted;
       auto on_host = make(Cpu{});
-      const double cpu = seconds_each(false, on_host), cuda = cuda::is_available() ? seconds_each(true, make(Cuda{})) : 0;
+      const double cpu = seconds_each(false, on_host),
+                   cuda = cuda::is_available() ? seconds_each(true, make(Cuda{})) : 0;
       report.add(name, {{predicted.cpu, cpu}, {predicted.copied, cuda}});
     };
     const auto digits = randint<Cpu>(0, 10, {128});
     add("mnist_mlp", [&, x = randn<Cpu>({128, 784})]<Device D>(D device) {
       const auto net = std::make_shared<Mlp<D>>();
-      return training_of(device, net, std::make_shared<optim::RMSprop>(net->parameters(), optim::RMSpropOptions{.lr = 1e-3}), x, digits);
+      return training_of(device, net,
+                         std::make_shared<optim::RMSprop>(net->parameters(), optim::RMSpropOptions{.lr = 1e-3}), x,
+                         digits);
     });
     add("mnist_cnn", [&, x = randn<Cpu>({128, 1, 28, 28}).contiguous(channels_last)]<Device D>(D device) {
       const auto net = std::make_shared<Cnn<D>>();
-      return training_of(device, net, std::make_shared<optim::Adadelta>(net->parameters(), optim::AdadeltaOptions{.lr = 1}), x, digits);
+      return training_of(device, net,
+                         std::make_shared<optim::Adadelta>(net->parameters(), optim::AdadeltaOptions{.lr = 1}), x,
+                         digits);
     });
     add("resnet20", [&, x = randn<Cpu>({128, 3, 32, 32}).contiguous(channels_last)]<Device D>(D device) {
       const auto net = std::make_shared<models::ResNet<D>>(models::resnet20<D>());
-      return training_of(device, net, std::make_shared<optim::SGD>(net->parameters(), optim::SGDOptions{.lr = 0.1, .momentum = 0.9, .weight_decay = 1e-4}), x, digits);
+      return training_of(device, net,
+                         std::make_shared<optim::SGD>(
+                             net->parameters(), optim::SGDOptions{.lr = 0.1, .momentum = 0.9, .weight_decay = 1e-4}),
+                         x, digits);
     });
     const auto words = randint<Cpu>(0, 10000, {35, 32}), next = randint<Cpu>(0, 10000, {35 * 32});
     add("ptb_lstm200", [&]<Device D>(D device) {
       const auto net = std::make_shared<NextWords<D>>();
-      return training_of(device, net, std::make_shared<optim::SGD>(net->parameters(), optim::SGDOptions{.lr = 0.1, .momentum = 0.9}), words, next);
+      return training_of(device, net,
+                         std::make_shared<optim::SGD>(net->parameters(), optim::SGDOptions{.lr = 0.1, .momentum = 0.9}),
+                         words, next);
     });
   }
   const std::string text = report.finish();

@@ -1,6 +1,7 @@
 // What ./benchmarks/run scaling starts on each rank:
 //   scaling step MODEL BATCH SECONDS    training steps on random data, and what they exchange
-//   scaling wire SECONDS BYTES…         all_reduce of tensors of these sizes, the mean of a DistributedDataParallel's gradients of these sizes,
+//   scaling wire SECONDS BYTES…         all_reduce of tensors of these sizes, the mean of a DistributedDataParallel's
+//   gradients of these sizes,
 //                                       and memcpy of as much on all ranks at once
 // The first rank prints JSON.
 #include <tern/distributed/distributed.hpp>
@@ -68,8 +69,9 @@ void measure_steps(Net own, const detail::Shape& images, double seconds, const C
   const ledger::Communication all = ledger::communication();
   ledger::stop();
   if (world.rank() == 0)
-    std::printf("{\"seconds\": %.6g, \"collectives\": %.3g, \"bytes\": %.0f, \"exchange_seconds\": %.6g, \"hidden\": %.3g}\n", best,
-                double(all.count) / listed, double(all.bytes) / listed, all.seconds / listed, all.hidden());
+    std::printf(
+        "{\"seconds\": %.6g, \"collectives\": %.3g, \"bytes\": %.0f, \"exchange_seconds\": %.6g, \"hidden\": %.3g}\n",
+        best, double(all.count) / listed, double(all.bytes) / listed, all.seconds / listed, all.hidden());
 }
 
 void measure_wire(double seconds, const std::vector<Index>& sizes, const Communicator& world) {
@@ -94,13 +96,16 @@ void run(const std::vector<std::string>& words, const Communicator& world) {
     for (std::size_t i = 2; i < words.size(); ++i) sizes.push_back(std::stoll(words[i]));
     return measure_wire(std::stod(words[1]), sizes, world);
   }
-  if (words.size() != 4 || words[0] != "step") throw std::runtime_error("scaling: step MODEL BATCH SECONDS, or wire SECONDS BYTES…");
+  if (words.size() != 4 || words[0] != "step")
+    throw std::runtime_error("scaling: step MODEL BATCH SECONDS, or wire SECONDS BYTES…");
   const std::string& model = words[1];
   const Index batch = std::stoll(words[2]);
   const double seconds = std::stod(words[3]);
   if (model == "mnist_mlp")
-    return measure_steps(nn::Sequential(nn::Linear<Cpu>(784, 512), nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2), nn::Linear<Cpu>(512, 512), nn::ReLU<Cpu>(),
-                                        nn::Dropout<Cpu>(0.2), nn::Linear<Cpu>(512, 10)), {batch, 784}, seconds, world);
+    return measure_steps(
+        nn::Sequential(nn::Linear<Cpu>(784, 512), nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2), nn::Linear<Cpu>(512, 512),
+                       nn::ReLU<Cpu>(), nn::Dropout<Cpu>(0.2), nn::Linear<Cpu>(512, 10)),
+        {batch, 784}, seconds, world);
   if (model == "mnist_cnn") return measure_steps(MnistCnn<Cpu>(), {batch, 1, 28, 28}, seconds, world);
   if (model == "resnet20") return measure_steps(models::resnet20<Cpu>(), {batch, 3, 32, 32}, seconds, world);
   if (model == "resnet50") return measure_steps(models::resnet50<Cpu>(), {batch, 3, 224, 224}, seconds, world);

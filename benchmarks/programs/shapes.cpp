@@ -1,9 +1,11 @@
-// What ./benchmarks/run study shapes starts: `shapes DEVICE` reads generated networks from its input, one a line, and answers each with a line of
-// JSON: seconds of a training step, its floating-point operations, and for float32 what `placement` predicts for both devices.
+// What ./benchmarks/run study shapes starts: `shapes DEVICE` reads generated networks from its input, one a line, and
+// answers each with a line of JSON: seconds of a training step, its floating-point operations, and for float32 what
+// `placement` predicts for both devices.
 //   TYPE SECONDS fully_connected LAYERS WIDTH BATCH
 //   TYPE SECONDS residual BLOCKS FILTERS BATCH
 //   TYPE SECONDS rnn|gru|lstm LAYERS WIDTH LENGTH BATCH
-// TYPE is float32, or bfloat16 with parameters in float; SECONDS is how long it measures at least. studies/generated.py says what the networks are.
+// TYPE is float32, or bfloat16 with parameters in float; SECONDS is how long it measures at least. studies/generated.py
+// says what the networks are.
 #include <tern/io/json.hpp>
 #include <tern/models/resnet.hpp>
 #include <tern/nn/mixed.hpp>
@@ -110,7 +112,9 @@ Answer measure(const Request& r) {
     return measure<D>(r, [&] { return FullyConnected<Cpu>(n[0], n[1]); }, randn<Cpu>({n[2], n[1]}), n[1]);
   if (r.family == "residual" && n.size() == 3) {
     const int blocks = int(n[0]);
-    const auto make = [&] { return models::ResNet<Cpu>({.blocks = {blocks, blocks, blocks}, .width = n[1], .small_images = true}, 10); };
+    const auto make = [&] {
+      return models::ResNet<Cpu>({.blocks = {blocks, blocks, blocks}, .width = n[1], .small_images = true}, 10);
+    };
     return measure<D>(r, make, randn<Cpu>({n[2], 3, 32, 32}).contiguous(channels_last), 10);
   }
   if (n.size() == 4) {
@@ -127,7 +131,8 @@ Request read_request(const std::string& line) {
   std::istringstream words(line);
   words >> request.type >> request.seconds >> request.family;
   for (Index size; words >> size;) request.sizes.push_back(size);
-  if (!words.eof() || (request.type != "float32" && request.type != "bfloat16")) fail("shapes", {"'", line, "' is no network"});
+  if (!words.eof() || (request.type != "float32" && request.type != "bfloat16"))
+    fail("shapes", {"'", line, "' is no network"});
   return request;
 }
 
@@ -138,7 +143,8 @@ void serve() {
     io::Json json;
     json.object();
     json.member("seconds", answer.seconds), json.member("flops", answer.flops);
-    if (answer.predicted) json.member("predicted_cpu", answer.predicted->cpu), json.member("predicted_cuda", answer.predicted->cuda);
+    if (answer.predicted)
+      json.member("predicted_cpu", answer.predicted->cpu), json.member("predicted_cuda", answer.predicted->cuda);
     json.end();
     std::printf("%s\n", json.text().c_str());
     std::fflush(stdout);

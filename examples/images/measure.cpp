@@ -46,7 +46,8 @@ template <Device D>
 Accuracy measure(Network<D>& net, const Pictures& set, const ImageOptions& options) {
   const InferenceMode inference;
   nn::set_training(net.module(), false);
-  auto batches = data::loader<D>(for_test(set, plan_of(options)), {.batch_size = options.batch_size, .workers = int(options.workers)},
+  auto batches = data::loader<D>(for_test(set, plan_of(options)),
+                                 {.batch_size = options.batch_size, .workers = int(options.workers)},
                                  test_part(set.size(), net.replicas()));
   const double begin = now();
   auto first = zeros<D>({}), among_five = zeros<D>({});
@@ -74,7 +75,8 @@ std::string speed_text(Network<D>& net, const Pictures& set, const ImageOptions&
                 "test: %s\n%.1f images/s in batches of %lld, %.0f%% of the time waiting for pictures to be read\n"
                 "latency of one picture: 50%% within %.2f ms, 90%% within %.2f ms, 99%% within %.2f ms\n",
                 accuracy_text(accuracy).c_str(), double(set.size()) / accuracy.seconds, (long long)options.batch_size,
-                100 * accuracy.waited / accuracy.seconds, percentile(seconds, 0.5), percentile(seconds, 0.9), percentile(seconds, 0.99));
+                100 * accuracy.waited / accuracy.seconds, percentile(seconds, 0.5), percentile(seconds, 0.9),
+                percentile(seconds, 0.99));
   return lines;
 }
 

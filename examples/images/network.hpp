@@ -1,5 +1,5 @@
-// A network for pictures whose class is not known: what training and tests need of it. So they are compiled once for a device, not for
-// each network in each precision.
+// A network for pictures whose class is not known: what training and tests need of it. So they are compiled once for a
+// device, not for each network in each precision.
 #pragma once
 #include <tern/distributed/communicator.hpp>
 #include <tern/nn/module.hpp>
@@ -12,9 +12,10 @@
 
 template <Device D>
 struct Network {
-  double aux_weight = 0;               // of the loss of auxiliary heads
-  std::vector<std::string> new_layers = {};  // which keep their random start, as the file of --weights has none that fit
-  bool scaled = false;                 // computes in half
+  double aux_weight = 0;  // of the loss of auxiliary heads
+  std::vector<std::string> new_layers =
+      {};               // which keep their random start, as the file of --weights has none that fit
+  bool scaled = false;  // computes in half
 
   virtual ~Network() = default;
   virtual nn::AnyModule module() const = 0;
@@ -33,8 +34,8 @@ struct Setup {
   const distributed::Communicator& world;
 };
 
-// The model that the options name, in each precision: compiled in a file of its own, which has all models, because they share most of
-// what they are compiled to.
+// The model that the options name, in each precision: compiled in a file of its own, which has all models, because they
+// share most of what they are compiled to.
 template <Device D>
 std::unique_ptr<Network<D>> make_f32(const Setup& setup);
 template <Device D>

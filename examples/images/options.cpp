@@ -2,14 +2,18 @@
 
 const char* const image_help =
     "usage: images --data FOLDER [options]\n"
-    "FOLDER has a folder of pictures for each class, or packed shards and their pack.json; or train/ and val/ with them.\n"
+    "FOLDER has a folder of pictures for each class, or packed shards and their pack.json; or train/ and val/ with "
+    "them.\n"
     "models: alexnet vgg16 resnet18 resnet50 googlenet mobilenet_v2 inception_v3 xception vit_b_16 (resnet18)\n"
-    "  --weights FILE           start from these weights, of torchvision (xception: timm) or of --save; for other classes the last\n"
+    "  --weights FILE           start from these weights, of torchvision (xception: timm) or of --save; for other "
+    "classes the last\n"
     "                           layer is new\n"
     "  --freeze                 train the last layer alone\n"
-    "  --size N                 pictures are N x N (224; inception_v3 and xception 299); smaller ones leave inception_v3 without its auxiliary head\n"
+    "  --size N                 pictures are N x N (224; inception_v3 and xception 299); smaller ones leave "
+    "inception_v3 without its auxiliary head\n"
     "  --micro-batch N          compute N pictures of a batch at once, and add their gradients\n"
-    "  --schedule NAME          of the learning rate, by steps: cosine; step, a tenth after each third; constant (cosine)\n"
+    "  --schedule NAME          of the learning rate, by steps: cosine; step, a tenth after each third; constant "
+    "(cosine)\n"
     "  --warmup EPOCHS          in which the learning rate rises to its start (0)\n"
     "  --label-smoothing X      the part of each target that is spread over all classes (0)\n"
     "  --target-accuracy X      the same as --target\n"
@@ -25,17 +29,21 @@ void check(const ImageOptions& o) {
   if (o.data.empty()) refuse("--data must name a folder with class folders, or with packed shards and their pack.json");
   train::check_choice("--schedule", o.schedule, {"cosine", "step", "constant"});
   if (o.label_smoothing > 1) refuse("--label-smoothing must be at most 1, not " + std::to_string(o.label_smoothing));
-  if (o.micro_batch && o.batch_size % o.micro_batch != 0) refuse("--micro-batch " + micro + " does not divide --batch-size " + batch);
+  if (o.micro_batch && o.batch_size % o.micro_batch != 0)
+    refuse("--micro-batch " + micro + " does not divide --batch-size " + batch);
   if (o.micro_batch && o.accumulate != 1) refuse("--micro-batch and --accumulate exclude each other");
   if (o.warmup && o.warmup >= o.epochs)
     refuse("--warmup " + std::to_string(o.warmup) + " must be less than --epochs " + std::to_string(o.epochs));
-  if (o.freeze && o.weights.empty() && o.resume.empty()) refuse("--freeze needs --weights FILE, as the frozen layers learn nothing");
+  if (o.freeze && o.weights.empty() && o.resume.empty())
+    refuse("--freeze needs --weights FILE, as the frozen layers learn nothing");
   if (o.evaluate && o.weights.empty()) refuse("--evaluate needs --weights FILE");
   if (o.evaluate && o.freeze) refuse("--evaluate and --freeze exclude each other");
   const PicturePlan plan = plan_of(o);
   if (plan.size < plan.least)
-    refuse("--size " + std::to_string(o.size) + " is too small for " + o.model + ", which takes " + std::to_string(plan.least) + " and more");
-  if (o.model == "vit_b_16" && plan.size % 16 != 0) refuse("--size " + std::to_string(o.size) + " is no multiple of vit_b_16's patches of 16");
+    refuse("--size " + std::to_string(o.size) + " is too small for " + o.model + ", which takes " +
+           std::to_string(plan.least) + " and more");
+  if (o.model == "vit_b_16" && plan.size % 16 != 0)
+    refuse("--size " + std::to_string(o.size) + " is no multiple of vit_b_16's patches of 16");
 }
 
 }  // namespace

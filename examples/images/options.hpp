@@ -5,14 +5,14 @@
 using namespace tern;
 
 struct ImageOptions : train::Options {
-  std::string weights = "";          // to start from
-  std::string schedule = "cosine";   // of the learning rate, by steps
-  Index size = 0;                    // of the pictures that the network sees; 0: the model's own
-  Index micro_batch = 0;             // 0: a batch is computed at once
-  Index warmup = 0;                  // epochs
+  std::string weights = "";         // to start from
+  std::string schedule = "cosine";  // of the learning rate, by steps
+  Index size = 0;                   // of the pictures that the network sees; 0: the model's own
+  Index micro_batch = 0;            // 0: a batch is computed at once
+  Index warmup = 0;                 // epochs
   double label_smoothing = 0;
-  bool freeze = false;               // all but the last layer
-  bool evaluate = false;             // instead of training
+  bool freeze = false;    // all but the last layer
+  bool evaluate = false;  // instead of training
 };
 
 /// How pictures are made for a model.

@@ -25,7 +25,8 @@ PictureData load_pictures(const ImageOptions& options) {
   PictureData all{Pictures(train, options.skip_bad), {}};
   if (std::filesystem::is_directory(val)) all.validation.emplace(val, options.skip_bad);
   if (all.test().classes() != all.training.classes())
-    throw std::runtime_error("images: the classes in '" + val + "' (" + std::to_string(all.test().classes().size()) + ") are not those in '" +
-                             train + "' (" + std::to_string(all.training.classes().size()) + ")");
+    throw std::runtime_error("images: the classes in '" + val + "' (" + std::to_string(all.test().classes().size()) +
+                             ") are not those in '" + train + "' (" + std::to_string(all.training.classes().size()) +
+                             ")");
   return all;
 }

@@ -58,9 +58,11 @@ inline data::transforms::Normalize normalize_for(const PicturePlan& plan) {
 }
 inline auto for_training(const Pictures& set, const PicturePlan& plan) {
   namespace transforms = data::transforms;
-  return data::transformed(set, transforms::RandomResizedCrop({plan.size, plan.size}), transforms::RandomHorizontalFlip(), normalize_for(plan));
+  return data::transformed(set, transforms::RandomResizedCrop({plan.size, plan.size}),
+                           transforms::RandomHorizontalFlip(), normalize_for(plan));
 }
 inline auto for_test(const Pictures& set, const PicturePlan& plan) {
   namespace transforms = data::transforms;
-  return data::transformed(set, transforms::Resize(plan.shorter), transforms::CenterCrop({plan.size, plan.size}), normalize_for(plan));
+  return data::transformed(set, transforms::Resize(plan.shorter), transforms::CenterCrop({plan.size, plan.size}),
+                           normalize_for(plan));
 }

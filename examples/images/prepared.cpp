@@ -5,8 +5,8 @@ namespace {
 /// Weights of another model: the start of the list of what is missing and unexpected says enough.
 [[noreturn]] void refuse_weights(const ImageOptions& options, const std::string& why) {
   constexpr std::size_t longest = 300;
-  throw std::runtime_error("images: --weights '" + options.weights + "' for " + options.model + ": " + why.substr(0, longest) +
-                           (why.size() > longest ? " …" : ""));
+  throw std::runtime_error("images: --weights '" + options.weights + "' for " + options.model + ": " +
+                           why.substr(0, longest) + (why.size() > longest ? " …" : ""));
 }
 
 }  // namespace
@@ -22,9 +22,7 @@ std::vector<std::string> start(const nn::AnyModule& net, const std::vector<nn::N
     }
     try {
       new_layers = models::load_weights(net, options.weights, load);
-    } catch (const Error& error) {
-      refuse_weights(options, error.what());
-    }
+    } catch (const Error& error) { refuse_weights(options, error.what()); }
   }
   if (options.freeze) {
     nn::requires_grad_(net, false);

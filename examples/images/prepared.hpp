@@ -8,7 +8,7 @@
 
 /// What of a network depends on the classes.
 struct Heads {
-  const char* last;                        // the layer with the scores
+  const char* last;                         // the layer with the scores
   std::vector<std::string> auxiliary = {};  // auxiliary heads' layers, and the heads, which files may lack
   double aux_weight = 0;
 };
@@ -75,15 +75,18 @@ std::unique_ptr<Network<D>> make_model(const Setup& setup, const Convert& conver
   if (model == "resnet50") return make(models::resnet50<D>({.num_classes = classes}), {.last = "fc"});
   if (model == "googlenet") {
     Heads heads{.last = "fc"};
-    if (aux) heads.auxiliary = {"aux1.fc2", "aux2.fc2", "aux1", "aux2"}, heads.aux_weight = models::GoogLeNet<D>::aux_weight;
+    if (aux)
+      heads.auxiliary = {"aux1.fc2", "aux2.fc2", "aux1", "aux2"}, heads.aux_weight = models::GoogLeNet<D>::aux_weight;
     return make(models::googlenet<D>({.num_classes = classes, .aux_logits = aux, .transform_input = true}), heads);
   }
   if (model == "mobilenet_v2") return make(models::mobilenet_v2<D>({.num_classes = classes}), {.last = "classifier.1"});
   if (model == "inception_v3") {
     Heads heads{.last = "fc"};
     const bool large = size >= 299;  // else the head's convolution of 5 x 5 does not fit
-    if (aux && large) heads.auxiliary = {"AuxLogits.fc", "AuxLogits"}, heads.aux_weight = models::InceptionV3<D>::aux_weight;
-    return make(models::inception_v3<D>({.num_classes = classes, .aux_logits = aux && large, .transform_input = true}), heads);
+    if (aux && large)
+      heads.auxiliary = {"AuxLogits.fc", "AuxLogits"}, heads.aux_weight = models::InceptionV3<D>::aux_weight;
+    return make(models::inception_v3<D>({.num_classes = classes, .aux_logits = aux && large, .transform_input = true}),
+                heads);
   }
   if (model == "xception") return make(models::xception<D>({.num_classes = classes}), {.last = "fc"});
   return make(models::vit_b_16<D>({.num_classes = classes, .image_size = size}), {.last = "heads.head"});

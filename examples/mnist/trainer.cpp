@@ -1,5 +1,5 @@
-// The training of a network for the digits of MNIST, compiled once for a device and an element type; the networks with convolutions; those in
-// 16 bits.
+// The training of a network for the digits of MNIST, compiled once for a device and an element type; the networks with
+// convolutions; those in 16 bits.
 #include <tern/data/loader.hpp>
 #include <tern/data/mnist_source.hpp>
 #include <tern/nn/convolution.hpp>
@@ -32,7 +32,8 @@ void show_mistakes(Net& net, const data::Mnist& set, Index count) {
 }
 
 template <Device D, class T>
-int train_network(train::AnyNetwork<D, T> own, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world) {
+int train_network(train::AnyNetwork<D, T> own, optim::Optimizer& optimizer, const train::Options& options,
+                  const distributed::Communicator& world) {
   train::check_precision(options.precision, DeviceTraits<D>::name);
   distributed::DistributedDataParallel net(std::move(own), world);
   const auto mnist = data::mnist_source({.folder = options.data});
@@ -44,21 +45,31 @@ int train_network(train::AnyNetwork<D, T> own, optim::Optimizer& optimizer, cons
   std::printf("%s: %s, %d threads, %s\n", options.model.c_str(), DeviceTraits<D>::name, get_num_threads(),
               build_info().instruction_set);
   std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  auto batches = data::loader<D>(mnist.train, {.batch_size = options.batch_size, .workers = int(options.workers),
-                                               .seed = std::uint64_t(options.seed)}, training_part(mnist.train.size(), net.replicas()));
+  auto batches = data::loader<D>(
+      mnist.train,
+      {.batch_size = options.batch_size, .workers = int(options.workers), .seed = std::uint64_t(options.seed)},
+      training_part(mnist.train.size(), net.replicas()));
   optim::CosineAnnealingLR schedule(optimizer, {.T_max = options.epochs});
-  const auto evaluate = [&] { return train::accuracy_of(net, data::loader<D>(mnist.test, {.batch_size = 1000}, test_part(mnist.test.size(), net.replicas()))); };
-  const auto report = train::fit(net, optimizer, batches, options, {.data = mnist.source, .evaluate = evaluate, .schedule = &schedule});
+  const auto evaluate = [&] {
+    return train::accuracy_of(
+        net, data::loader<D>(mnist.test, {.batch_size = 1000}, test_part(mnist.test.size(), net.replicas())));
+  };
+  const auto report =
+      train::fit(net, optimizer, batches, options, {.data = mnist.source, .evaluate = evaluate, .schedule = &schedule});
   if (options.show > 0) show_mistakes<D>(net, mnist.test, options.show);
   warn_of_generated();
   return report.exit_status();
 }
 
-template int train_network(train::AnyNetwork<Cpu, float>, optim::Optimizer&, const train::Options&, const distributed::Communicator&);
-template int train_network(train::AnyNetwork<Cpu, bfloat16>, optim::Optimizer&, const train::Options&, const distributed::Communicator&);
+template int train_network(train::AnyNetwork<Cpu, float>, optim::Optimizer&, const train::Options&,
+                           const distributed::Communicator&);
+template int train_network(train::AnyNetwork<Cpu, bfloat16>, optim::Optimizer&, const train::Options&,
+                           const distributed::Communicator&);
 #ifndef TERN_CPU_ONLY
-template int train_network(train::AnyNetwork<Cuda, float>, optim::Optimizer&, const train::Options&, const distributed::Communicator&);
-template int train_network(train::AnyNetwork<Cuda, bfloat16>, optim::Optimizer&, const train::Options&, const distributed::Communicator&);
+template int train_network(train::AnyNetwork<Cuda, float>, optim::Optimizer&, const train::Options&,
+                           const distributed::Communicator&);
+template int train_network(train::AnyNetwork<Cuda, bfloat16>, optim::Optimizer&, const train::Options&,
+                           const distributed::Communicator&);
 #endif
 
 /// Two convolutions, one pooling, two dense layers.
@@ -108,6 +119,8 @@ int train_convolutional(const train::Options& options, const distributed::Commun
 int train_other(const train::Options& options, const distributed::Communicator& world) {
   return with_device(options.device, [&]<Device D>(D) {
     if (options.model == "cnn" || options.model == "lenet") return train_convolutional<D>(options, world);
-    return train_mlp<D>(options, world, [&](auto net, const auto& f) { return train::with_precision(options.precision, std::move(net), f); });
+    return train_mlp<D>(options, world, [&](auto net, const auto& f) {
+      return train::with_precision(options.precision, std::move(net), f);
+    });
   });
 }

@@ -1,5 +1,5 @@
-// The dense networks for the digits of MNIST, and what trainer.cpp has: the training, the other networks, and those in 16 bits. Each file
-// includes what it uses: <tern/tern.hpp>, which has all layers, compiles longer.
+// The dense networks for the digits of MNIST, and what trainer.cpp has: the training, the other networks, and those in
+// 16 bits. Each file includes what it uses: <tern/tern.hpp>, which has all layers, compiles longer.
 #pragma once
 #include <tern/nn/dropout.hpp>
 #include <tern/nn/linear.hpp>
@@ -16,7 +16,8 @@ using namespace tern;
 
 /// Trains a network, and returns the program's exit status.
 template <Device D, class T>
-int train_network(train::AnyNetwork<D, T> own, optim::Optimizer& optimizer, const train::Options& options, const distributed::Communicator& world);
+int train_network(train::AnyNetwork<D, T> own, optim::Optimizer& optimizer, const train::Options& options,
+                  const distributed::Communicator& world);
 
 /// Trains what is not a dense network of floats, and returns the program's exit status.
 int train_other(const train::Options& options, const distributed::Communicator& world);

@@ -2,12 +2,16 @@
 // use. A program whose files are compiled with -DTERN_COMPILED uses these, and compiles in a third of the time. All
 // files must be compiled with the same options.
 //     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -c include/tern/tern.cpp
-//     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -DTERN_COMPILED -DTERN_SAME_OPTIONS program.cpp tern.o -ldnnl -lz
+//     g++ -std=c++20 -O2 -march=native -fopenmp -Iinclude -DTERN_COMPILED -DTERN_SAME_OPTIONS program.cpp tern.o -ldnnl
+//     -lz
 //
-// With TERN_PART_KERNELS, _INSTANCES, _CUDA (instances for Cuda, and what uses them), _FOUNDATION, _TRAINING, _EXTRAS or _LINALG it compiles that part alone: side
-// by side they take less time, and not every program needs all (cmake/in_tree). With TERN_KERNEL_SET it compiles the CPU's kernels for a newer processor instead (cmake/compiled.cmake).
-#if defined(TERN_PART_KERNELS) || defined(TERN_PART_INSTANCES) || defined(TERN_PART_CUDA) || defined(TERN_PART_FOUNDATION) || \
-    defined(TERN_PART_TRAINING) || defined(TERN_PART_EXTRAS) || defined(TERN_PART_LINALG)
+// With TERN_PART_KERNELS, _INSTANCES, _CUDA (instances for Cuda, and what uses them), _FOUNDATION, _TRAINING, _EXTRAS
+// or _LINALG it compiles that part alone: side by side they take less time, and not every program needs all
+// (cmake/in_tree). With TERN_KERNEL_SET it compiles the CPU's kernels for a newer processor instead
+// (cmake/compiled.cmake).
+#if defined(TERN_PART_KERNELS) || defined(TERN_PART_INSTANCES) || defined(TERN_PART_CUDA) ||     \
+    defined(TERN_PART_FOUNDATION) || defined(TERN_PART_TRAINING) || defined(TERN_PART_EXTRAS) || \
+    defined(TERN_PART_LINALG)
 #define TERN_PART
 #endif
 #if !defined(TERN_KERNEL_SET)
@@ -22,7 +26,8 @@
 #if !defined(TERN_KERNEL_SET) && (!defined(TERN_PART) || defined(TERN_PART_CUDA))
 #define TERN_COMPILING_CUDA_INSTANCES
 #endif
-// Where TERN_COMPILED is not defined, a header includes its functions. No layer includes a higher one, so the parts meet nowhere.
+// Where TERN_COMPILED is not defined, a header includes its functions. No layer includes a higher one, so the parts
+// meet nowhere.
 #undef TERN_COMPILED
 #if defined(TERN_KERNEL_SET) || (defined(TERN_PART) && !defined(TERN_PART_FOUNDATION))
 #define TERN_COMPILED
@@ -38,7 +43,8 @@
 #include "tensor/print.hpp"
 #include "tensor/with_device.hpp"
 
-#if !defined(TERN_PART_FOUNDATION) && !defined(TERN_PART_KERNELS)  // training: layers, optimisers, loaders, what a trainer does with them
+#if !defined(TERN_PART_FOUNDATION) && \
+    !defined(TERN_PART_KERNELS)  // training: layers, optimisers, loaders, what a trainer does with them
 #ifdef TERN_PART_TRAINING
 #undef TERN_COMPILED
 #endif
@@ -51,14 +57,19 @@
 #undef TERN_COMPILED
 #undef TERN_NO_KERNELS
 #undef TERN_LIBRARY_KERNEL
-#define TERN_LIBRARY_KERNEL(Op, T)                           \
-  template <> inline constexpr bool in_library<Op, T> = true; \
-  template <> TERN_API void LibraryKernel<Op, T>::run(const Op& op) { kernel(On<Cpu>{}, Types<T>{}, op); }
+#define TERN_LIBRARY_KERNEL(Op, T)                        \
+  template <>                                             \
+  inline constexpr bool in_library<Op, T> = true;         \
+  template <>                                             \
+  TERN_API void LibraryKernel<Op, T>::run(const Op& op) { \
+    kernel(On<Cpu>{}, Types<T>{}, op);                    \
+  }
 #endif
 #include "linalg/linalg.hpp"
 #endif
 
-#if !defined(TERN_KERNEL_SET) && (!defined(TERN_PART) || defined(TERN_PART_EXTRAS))  // extras: models, more data and files
+#if !defined(TERN_KERNEL_SET) && \
+    (!defined(TERN_PART) || defined(TERN_PART_EXTRAS))  // extras: models, more data and files
 #ifdef TERN_PART_EXTRAS
 #undef TERN_COMPILED
 #endif
@@ -80,7 +91,8 @@
 #include "models/models.hpp"
 #endif
 
-#if !defined(TERN_KERNEL_SET) && (!defined(TERN_PART) || defined(TERN_PART_CUDA))  // what computes on both kinds of device
+#if !defined(TERN_KERNEL_SET) && \
+    (!defined(TERN_PART) || defined(TERN_PART_CUDA))  // what computes on both kinds of device
 #undef TERN_COMPILED
 #include "profile/placement.hpp"
 #endif

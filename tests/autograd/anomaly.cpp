@@ -8,7 +8,8 @@ using namespace tern_test;
 TEMPLATE_TEST_CASE("anomaly mode names the op and the line of its forward call", "[autograd]", TERN_TEST_DEVICES) {
   const auto x = tensor_of<TestType>({-1, 0}).requires_grad_();
   const auto y = x * x;
-  const auto z = sqrt(y * 0); const int line = __LINE__;
+  const auto z = sqrt(y * 0);
+  const int line = __LINE__;
   const auto loss = sum(z * 0);
   {
     const AnomalyMode anomaly;

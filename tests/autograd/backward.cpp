@@ -156,9 +156,11 @@ TEMPLATE_TEST_CASE("what is made in inference mode stays off every tape", "[auto
     CHECK_FALSE(made.requires_grad());
   }
   const std::string line = " (backward.cpp:" + std::to_string(__LINE__ + 1) + ")";
-  CHECK(whole_error_of([&] { x * made; }) == "mul: a tensor made in inference mode cannot be saved for a backward pass; clone() it outside" + line);
+  CHECK(whole_error_of([&] { x* made; }) ==
+        "mul: a tensor made in inference mode cannot be saved for a backward pass; clone() it outside" + line);
   const std::string next = " (backward.cpp:" + std::to_string(__LINE__ + 1) + ")";
-  CHECK(whole_error_of([&] { made.requires_grad_(); }) == "requires_grad_: the tensor was made in inference mode; clone() it outside" + next);
+  CHECK(whole_error_of([&] { made.requires_grad_(); }) ==
+        "requires_grad_: the tensor was made in inference mode; clone() it outside" + next);
   sum(x * made.clone()).backward();
   check_close(values_of(x.grad()), {2, 4});
 }

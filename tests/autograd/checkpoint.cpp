@@ -26,7 +26,8 @@ std::vector<double> together(std::vector<double> a, const std::vector<double>& b
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a checkpoint's gradients are bit for bit those without one, with dropout in it", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a checkpoint's gradients are bit for bit those without one, with dropout in it", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto run = [](bool saves, bool nested) {
     manual_seed(4);
@@ -40,7 +41,8 @@ TEMPLATE_TEST_CASE("a checkpoint's gradients are bit for bit those without one, 
     y.square().sum().backward();
     std::vector<double> values = together(values_of(y), values_of(x.grad()));
     for (const auto* block : {&first, &second})
-      for (const NamedTensor& p : block->parameters()) values = together(values, values_of(p.tensor.template as<D, double>().grad()));
+      for (const NamedTensor& p : block->parameters())
+        values = together(values, values_of(p.tensor.template as<D, double>().grad()));
     return together(together(values, values_of(after)), values_of(randn<D, double>({3})));
   };
   const auto plain = run(false, false);
@@ -48,7 +50,8 @@ TEMPLATE_TEST_CASE("a checkpoint's gradients are bit for bit those without one, 
   CHECK(run(true, true) == plain);
 }
 
-TEMPLATE_TEST_CASE("a checkpoint can be differentiated by grad(), twice, and kept for a second pass", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a checkpoint can be differentiated by grad(), twice, and kept for a second pass", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto w = spread_tensor<D>({4, 4}).requires_grad_(), x = spread_tensor<D>({3, 4}, -1, 1).requires_grad_();
   const auto f = [&](const Tensor<D, double>& v) { return tanh(matmul(tanh(matmul(v, w)), w)).square(); };
@@ -56,7 +59,8 @@ TEMPLATE_TEST_CASE("a checkpoint can be differentiated by grad(), twice, and kep
   const auto values = [&](const Tensor<D, double>& y) {
     const auto first = grad<D, double>({y.sum()}, {x, w}, {}, {.create_graph = true});
     const auto second = grad<D, double>({(first[0] * first[0]).sum() + first[1].square().sum()}, {x, w});
-    return together(together(values_of(first[0]), values_of(first[1])), together(values_of(second[0]), values_of(second[1])));
+    return together(together(values_of(first[0]), values_of(first[1])),
+                    together(values_of(second[0]), values_of(second[1])));
   };
   CHECK(values(checkpoint(f, x)) == values(f(x)));
   CHECK(values(checkpoint(nested, x)) == values(exp(f(sin(x)))));
@@ -68,10 +72,12 @@ TEMPLATE_TEST_CASE("a checkpoint can be differentiated by grad(), twice, and kep
   w.set_grad({});
   y.backward();
   CHECK(values_of(w.grad()) == once);
-  gradgradcheck([&](const auto& v) { return checkpoint([](const auto& u) { return sigmoid(u * u); }, v); }, std::tuple{x});
+  gradgradcheck([&](const auto& v) { return checkpoint([](const auto& u) { return sigmoid(u * u); }, v); },
+                std::tuple{x});
 }
 
-TEMPLATE_TEST_CASE("a checkpoint may have several inputs and outputs, and inputs without a gradient", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a checkpoint may have several inputs and outputs, and inputs without a gradient", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto a = spread_tensor<D>({4}).requires_grad_(), b = spread_tensor<D>({4}, 1, 2);
   const auto f = [](const Tensor<D, double>& x, const Tensor<D, double>& y, double n) {
@@ -89,7 +95,7 @@ TEMPLATE_TEST_CASE("a checkpoint may have several inputs and outputs, and inputs
     ++calls;
     return x.tanh();
   };
-  checkpoint(counted, b);  // nothing to differentiate
+  checkpoint(counted, b);      // nothing to differentiate
   { checkpoint(counted, a); }  // dropped
   const NoGradGuard off;
   CHECK_FALSE(checkpoint(counted, a).requires_grad());
@@ -123,7 +129,8 @@ TEMPLATE_TEST_CASE("checkpointed layers hold less memory at their worst", "", TE
   const auto [most_plain, gradient_plain] = peak(false);
   CHECK(gradient == gradient_plain);
   CHECK(most_plain >= layers * bytes);
-  CHECK(most <= 11 * bytes);  // an input for each of four segments, one segment's layers, and what the pass itself needs
+  CHECK(most <=
+        11 * bytes);  // an input for each of four segments, one segment's layers, and what the pass itself needs
 }
 
 TEMPLATE_TEST_CASE("a checkpoint refuses a function that does something else the second time", "", TERN_TEST_DEVICES) {
@@ -132,8 +139,9 @@ TEMPLATE_TEST_CASE("a checkpoint refuses a function that does something else the
   int calls = 0;
   const auto odd = [&](const Tensor<D, double>& v) { return calls++ ? v.tanh() : v.tanh().exp(); };
   const auto y = checkpoint(odd, x).sum();
-  CHECK_THAT(error_of([&] { y.backward(); }),
-             ContainsSubstring("checkpoint: the function did something else when it was called again: 1 ops, at first 2"));
+  CHECK_THAT(
+      error_of([&] { y.backward(); }),
+      ContainsSubstring("checkpoint: the function did something else when it was called again: 1 ops, at first 2"));
   const auto z = spread_tensor<D>({3});
   const auto w = checkpoint([&](const auto& u, const auto& v) { return (u * v).tanh(); }, x, z).sum();
   z.fill_(1);

@@ -225,7 +225,8 @@ TEMPLATE_TEST_CASE("a listener refuses", "[autograd]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = leaf<D>({1, 2}), y = leaf<D>({1, 2});
   CHECK(error_of([&] { Notes<D>({x, y * 2}); }) == "GradListener: tensor 1 is not a leaf that requires a gradient");
-  CHECK(error_of([&] { Notes<D>({x, tensor_of<D>({1})}); }) == "GradListener: tensor 1 is not a leaf that requires a gradient");
+  CHECK(error_of([&] { Notes<D>({x, tensor_of<D>({1})}); }) ==
+        "GradListener: tensor 1 is not a leaf that requires a gradient");
   CHECK(error_of([&] { Notes<D>({x, y, x}); }) == "GradListener: leaf 2 has a listener already");
   Notes<D> notes({x});
   CHECK(error_of([&] { Notes<D>({y, x}); }) == "GradListener: leaf 1 has a listener already");

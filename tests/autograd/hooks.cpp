@@ -62,7 +62,8 @@ TEMPLATE_TEST_CASE("a leaf's hooks run as soon as its gradient is complete", "[a
   CHECK(order == "w inner x ");
 }
 
-TEMPLATE_TEST_CASE("a leaf's hook may run a pass of its own, through the same graph too", "[autograd]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a leaf's hook may run a pass of its own, through the same graph too", "[autograd]",
+                   TERN_TEST_DEVICES) {
   using X = Tensor<TestType, double>;
   const auto x = tensor_of<TestType>({2}).requires_grad_(), w = tensor_of<TestType>({3}).requires_grad_();
   const X inner = exp(x), y = inner * w;

@@ -22,7 +22,8 @@ template <class D>
 Tensor<D, double> product(const Tensor<D, double>& a, const Tensor<D, double>& b, std::string* calls) {
   using X = Tensor<D, double>;
   const auto c = a.detach() * b.detach();
-  record({"product", {}}, c, wrt(inputs(a, b), saved(a, b), [calls](const X& g, const X& x, const X& y, detail::NeedsInputGrad needs) {
+  record({"product", {}}, c,
+         wrt(inputs(a, b), saved(a, b), [calls](const X& g, const X& x, const X& y, detail::NeedsInputGrad needs) {
            if (calls) *calls += std::string(needs[0] ? "a" : "") + (needs[1] ? "b" : "") + ";";
            return std::tuple{needs[0] ? g * y : X(), needs[1] ? g * x : X()};
          }));
@@ -60,11 +61,13 @@ TEMPLATE_TEST_CASE("user-defined ops", "[autograd]", TERN_TEST_DEVICES) {
 TEMPLATE_TEST_CASE("a gradient function may take the sizes of its input", "[autograd]", TERN_TEST_DEVICES) {
   using D = TestType;
   using X = Tensor<D, double>;
-  const auto a = spread_tensor<D>({2, 1, 3}).requires_grad_(), b = spread_tensor<D>({4, 1}).requires_grad_(), none = X();
+  const auto a = spread_tensor<D>({2, 1, 3}).requires_grad_(), b = spread_tensor<D>({4, 1}).requires_grad_(),
+             none = X();
   std::vector<detail::Shape> seen;
   const auto c = a.detach() * b.detach();
   record({"product", {}}, c,
-         wrt(a, saved(b), [&](detail::ShapeRef shape, const X& g, const X& y) { return seen.push_back({shape.d, shape.n}), g * y; }),
+         wrt(a, saved(b),
+             [&](detail::ShapeRef shape, const X& g, const X& y) { return seen.push_back({shape.d, shape.n}), g * y; }),
          wrt(inputs(none, b), saved(a), [&](detail::ShapeRef shape, const X& g, const X& x, detail::NeedsInputGrad) {
            seen.push_back({shape.d, shape.n});
            return std::tuple{X(), g * x};
@@ -105,7 +108,8 @@ TEMPLATE_TEST_CASE("a tensor saved and then modified is an error, naming op and 
                    TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor_of<D>({1, 2}).requires_grad_(), w = tensor_of<D>({3, 4});
-  const auto y = x * w; const int line = __LINE__;
+  const auto y = x * w;
+  const int line = __LINE__;
   w.fill_(0);
   CHECK(whole_error_of([&] { sum(y).backward(); }) ==
         "mul: a tensor saved for backward was modified in place (record.cpp:" + std::to_string(line) + ")");

@@ -78,7 +78,8 @@ TEMPLATE_TEST_CASE("graphs made in one thread are used and freed in another", "[
   for (std::size_t i = 0; i < total.size(); ++i) CHECK(total[i] == Approx(threads * values_of(x.grad())[i]));
 }
 
-TEMPLATE_TEST_CASE("passes of several threads through one graph are right or refused", "[autograd][threads]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("passes of several threads through one graph are right or refused", "[autograd][threads]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   for (const bool kept : {true, false}) {
     for (int i = 0; i < rounds; ++i) {
@@ -88,7 +89,8 @@ TEMPLATE_TEST_CASE("passes of several threads through one graph are right or ref
       for (int t = 0; t < threads; ++t) losses.push_back(sum(shared * (t + 1)));
       double expected = 0;
       std::vector<std::string> said(threads);
-      in_threads<D>([&](int t) { said[std::size_t(t)] = error_of([&] { losses[std::size_t(t)].backward({}, kept); }); });
+      in_threads<D>(
+          [&](int t) { said[std::size_t(t)] = error_of([&] { losses[std::size_t(t)].backward({}, kept); }); });
       int passed = 0;
       for (int t = 0; t < threads; ++t) {
         const std::string& error = said[std::size_t(t)];

@@ -22,18 +22,21 @@ Values numbers(Index n, int seed) {
   return values;
 }
 
-/// Result, logarithms of sums, and the gradients of queries, keys and values, which are the same if each is asked for alone.
+/// Result, logarithms of sums, and the gradients of queries, keys and values, which are the same if each is asked for
+/// alone.
 template <class D, class T>
-std::vector<Values> run(const Sizes& s, const Values& queries, const Values& keys, const Values& values, bool apart = true) {
-  const auto q = tensor_of<D, T>(queries, {s.batch, s.queries, s.size}), k = tensor_of<D, T>(keys, {s.batch, s.keys, s.size}),
+std::vector<Values> run(const Sizes& s, const Values& queries, const Values& keys, const Values& values,
+                        bool apart = true) {
+  const auto q = tensor_of<D, T>(queries, {s.batch, s.queries, s.size}),
+             k = tensor_of<D, T>(keys, {s.batch, s.keys, s.size}),
              v = tensor_of<D, T>(values, {s.batch, s.keys, s.width});
   const auto g = tensor_of<D, T>(numbers(s.batch * s.queries * s.width, 4), {s.batch, s.queries, s.width});
   const auto y = empty<D, T>(g.shape()), sums = empty<D, compute_t<T>>({s.batch, s.queries});
   const auto dq = empty<D, T>(q.shape()), dk = empty<D, T>(k.shape()), dv = empty<D, T>(v.shape());
   backend::run<D, T>(backend::Attention{*y.impl(), *sums.impl(), *q.impl(), *k.impl(), *v.impl(), s.scale, s.causal});
   const auto gradient = [&](const backend::Array* to_q, const backend::Array* to_k, const backend::Array* to_v) {
-    backend::run<D, T>(backend::AttentionGradient{to_q, to_k, to_v, *g.impl(), *y.impl(), *sums.impl(), *q.impl(), *k.impl(),
-                                                  *v.impl(), s.scale, s.causal});
+    backend::run<D, T>(backend::AttentionGradient{to_q, to_k, to_v, *g.impl(), *y.impl(), *sums.impl(), *q.impl(),
+                                                  *k.impl(), *v.impl(), s.scale, s.causal});
   };
   gradient(dq.impl(), dk.impl(), dv.impl());
   const std::vector<Values> together{values_of(dq), values_of(dk), values_of(dv)};
@@ -55,7 +58,8 @@ std::vector<Values> run(const Sizes& s) {
 
 }  // namespace
 
-TEST_CASE("attention is a kernel of the CPU for what it calculates with, and of Cuda for all types but double", "[backend]") {
+TEST_CASE("attention is a kernel of the CPU for what it calculates with, and of Cuda for all types but double",
+          "[backend]") {
   CHECK(backend::HasKernel<Cpu, backend::Attention, float>);
   CHECK(backend::HasKernel<Cpu, backend::AttentionGradient, double>);
   CHECK(backend::HasKernel<Cpu, backend::TokenAttention, bfloat16>);
@@ -72,10 +76,20 @@ TEMPLATE_TEST_CASE("attention by blocks of any sizes", "[backend]", TERN_TEST_DE
   const auto check = [](auto type, double tolerance) {
     using T = decltype(type);
     if constexpr (backend::HasKernel<D, backend::Attention, T>)
-      for (const auto& [batch, queries, keys, size, width] : std::vector<std::array<Index, 5>>{
-               {1, 1, 1, 1, 1},       {2, 12, 32, 16, 32},  {3, 13, 33, 17, 31},  {1, 95, 31, 8, 33},  {2, 96, 96, 3, 5},
-               {1, 97, 383, 33, 2},   {1, 200, 384, 4, 64}, {2, 193, 385, 5, 1},  {1, 5, 800, 64, 7},  {1, 500, 6, 2, 3},
-               {1, 1000, 40, 4, 4},   {1, 500, 500, 6, 6},  {2, 64, 64, 128, 32}, {1, 65, 63, 97, 128}}) {
+      for (const auto& [batch, queries, keys, size, width] : std::vector<std::array<Index, 5>>{{1, 1, 1, 1, 1},
+                                                                                               {2, 12, 32, 16, 32},
+                                                                                               {3, 13, 33, 17, 31},
+                                                                                               {1, 95, 31, 8, 33},
+                                                                                               {2, 96, 96, 3, 5},
+                                                                                               {1, 97, 383, 33, 2},
+                                                                                               {1, 200, 384, 4, 64},
+                                                                                               {2, 193, 385, 5, 1},
+                                                                                               {1, 5, 800, 64, 7},
+                                                                                               {1, 500, 6, 2, 3},
+                                                                                               {1, 1000, 40, 4, 4},
+                                                                                               {1, 500, 500, 6, 6},
+                                                                                               {2, 64, 64, 128, 32},
+                                                                                               {1, 65, 63, 97, 128}}) {
         for (const bool causal : {false, true}) {
           const Sizes s{batch, queries, keys, size, width, 1.5 / std::sqrt(double(size)), causal};
           INFO(batch << " " << queries << " " << keys << " " << size << " " << width << (causal ? " causal" : ""));
@@ -92,12 +106,16 @@ TEMPLATE_TEST_CASE("attention by blocks of any sizes", "[backend]", TERN_TEST_DE
 }
 
 /// Softmax and its gradient written out in double.
-std::vector<Values> written_out(const Sizes& s, const Values& queries, const Values& keys, const Values& values, const Values& gradient) {
-  const auto tensor = [&](const Values& x, Index rows) { return tensor_of<Cpu, double>(x, {s.batch, rows, Index(x.size()) / (s.batch * rows)}); };
+std::vector<Values> written_out(const Sizes& s, const Values& queries, const Values& keys, const Values& values,
+                                const Values& gradient) {
+  const auto tensor = [&](const Values& x, Index rows) {
+    return tensor_of<Cpu, double>(x, {s.batch, rows, Index(x.size()) / (s.batch * rows)});
+  };
   auto q = tensor(queries, s.queries), k = tensor(keys, s.keys), v = tensor(values, s.keys);
   for (auto* x : {&q, &k, &v}) x->requires_grad_();
   auto scores = mul(matmul(q, k.mT()), s.scale);
-  if (s.causal) scores = add(scores, triu(full<Cpu, double>({s.queries, s.keys}, -std::numeric_limits<double>::infinity()), 1));
+  if (s.causal)
+    scores = add(scores, triu(full<Cpu, double>({s.queries, s.keys}, -std::numeric_limits<double>::infinity()), 1));
   const auto y = matmul(softmax(scores, -1), v);
   y.backward(tensor(gradient, s.queries));
   return {values_of(y), values_of(q.grad()), values_of(k.grad()), values_of(v.grad())};
@@ -124,7 +142,8 @@ TEMPLATE_TEST_CASE("attention on tensor cores, in float, TF32 and 16 bits", "[ba
           if (std::is_same_v<T, float> && size > 128) continue;
           const Sizes s{1, queries, keys, size, size, 1 / std::sqrt(double(size)), causal};
           const auto rounded = [](Index n, int seed) { return values_of(tensor_of<Cpu, T>(numbers(n, seed), {n})); };
-          const Values q = rounded(queries * size, 1), k = rounded(keys * size, 2), v = rounded(keys * size, 3), g = rounded(queries * size, 4);
+          const Values q = rounded(queries * size, 1), k = rounded(keys * size, 2), v = rounded(keys * size, 3),
+                       g = rounded(queries * size, 4);
           const auto actual = run<D, T>(s, q, k, v, false);
           const auto expected = written_out(s, q, k, v, g);
           INFO(queries << " queries, " << keys << " keys of " << size << (causal ? ", causal" : ""));
@@ -136,8 +155,9 @@ TEMPLATE_TEST_CASE("attention on tensor cores, in float, TF32 and 16 bits", "[ba
           }
         }
   };
-  // A rounding of weights and one of results, each by half a unit of 8, 11 or TF32's 11 bits; in TF32 each operand is rounded as well.
-  // Tensor cores cut sums off instead of rounding them: an H100 is up to 1e-5 off where a gradient has 333 terms in three parts each.
+  // A rounding of weights and one of results, each by half a unit of 8, 11 or TF32's 11 bits; in TF32 each operand is
+  // rounded as well. Tensor cores cut sums off instead of rounding them: an H100 is up to 1e-5 off where a gradient has
+  // 333 terms in three parts each.
   check(float(), 2e-5);
   check(bfloat16(), 0x1p-7);
   check(half(), 0x1p-10);
@@ -150,7 +170,9 @@ TEMPLATE_TEST_CASE("attention on tensor cores, in float, TF32 and 16 bits", "[ba
 
 TEMPLATE_TEST_CASE("attention of large, infinite and undefined scores", "[backend]", TERN_TEST_DEVICES) {
   if constexpr (backend::HasKernel<TestType, backend::Attention, float>) {
-    const auto attend = [](const Sizes& s, const Values& q, const Values& k, const Values& v) { return run<TestType, float>(s, q, k, v); };
+    const auto attend = [](const Sizes& s, const Values& q, const Values& k, const Values& v) {
+      return run<TestType, float>(s, q, k, v);
+    };
     const Sizes s{1, 2, 500, 1, 1, 1, false};
     const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
     const Values ones(500, 1);

@@ -79,11 +79,13 @@ TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and
       if (type == DType::bfloat16 && !has_bfloat16) continue;
       const Index out = (l.size + 2 * l.padding - l.kernel) / l.stride + 1;
       const backend::Array x = sizes(type, {2, l.in, l.size, l.size}), y = sizes(type, {2, l.out, out, out}),
-                  w = sizes(type, {l.out, l.in / l.groups, l.kernel, l.kernel});
+                           w = sizes(type, {l.out, l.in / l.groups, l.kernel, l.kernel});
       const ConvParams c{.stride = {l.stride, l.stride}, .padding = {l.padding, l.padding}, .groups = l.groups};
-      for (const detail::ConvolutionPass pass : {detail::ConvolutionPass::forward, detail::ConvolutionPass::data_gradient, detail::ConvolutionPass::weight_gradient}) {
-        INFO(l.network << " " << l.in << " x " << l.size << " -> " << l.out << ", " << detail::name_of(type) << ", pass "
-                       << int(pass));
+      for (const detail::ConvolutionPass pass :
+           {detail::ConvolutionPass::forward, detail::ConvolutionPass::data_gradient,
+            detail::ConvolutionPass::weight_gradient}) {
+        INFO(l.network << " " << l.in << " x " << l.size << " -> " << l.out << ", " << detail::name_of(type)
+                       << ", pass " << int(pass));
         const ConvolutionCall call{pass, c, x, w, y};
         const std::unique_ptr<detail::onednn::Primitive> made(
             backend::cpu_kernels::make_convolution(backend::cpu_kernels::convolution_key(call, 1), call));
@@ -97,7 +99,7 @@ TEST_CASE("Winograd's way is taken where it was measured to be the faster one", 
                               DType type = DType::float32) {
     const Index to = (size - 1) / stride + 1;
     const backend::Array x = sizes(type, {n, in, size, size}), y = sizes(type, {n, out, to, to}),
-                w = sizes(type, {out, in / groups, 3, 3});
+                         w = sizes(type, {out, in / groups, 3, 3});
     const ConvParams c{.stride = {stride, stride}, .padding = {1, 1}, .groups = groups};
     return backend::cpu_kernels::is_for_winograd({detail::ConvolutionPass::forward, c, x, w, y});
   };
@@ -121,10 +123,11 @@ TEST_CASE("Winograd's way is taken where it was measured to be the faster one", 
 }
 
 TEST_CASE("oneDNN's older kernels are taken where they were measured to be faster", "[backend]") {
-  const auto is_jit = [](detail::ConvolutionPass pass, Index n, Index in, Index size, Index out, Index kernel, Index stride = 1) {
+  const auto is_jit = [](detail::ConvolutionPass pass, Index n, Index in, Index size, Index out, Index kernel,
+                         Index stride = 1) {
     const Index to = (size + 2 * (kernel / 2) - kernel) / stride + 1;
     const backend::Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
-                w = sizes(DType::float32, {out, in, kernel, kernel});
+                         w = sizes(DType::float32, {out, in, kernel, kernel});
     const ConvParams c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
     const ConvolutionCall call{pass, c, x, w, y};
     const bool jit = backend::cpu_kernels::is_for_jit(call);
@@ -142,10 +145,11 @@ TEST_CASE("oneDNN's older kernels are taken where they were measured to be faste
 }
 
 TEST_CASE("convolutions are matrix products where that was measured to be faster", "[backend]") {
-  const auto is_product = [](detail::ConvolutionPass pass, Index n, Index in, Index size, Index out, Index stride = 1, Index kernel = 1) {
+  const auto is_product = [](detail::ConvolutionPass pass, Index n, Index in, Index size, Index out, Index stride = 1,
+                             Index kernel = 1) {
     const Index to = (size - 1) / stride + 1;
     const backend::Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
-                w = sizes(DType::float32, {out, in, kernel, kernel});
+                         w = sizes(DType::float32, {out, in, kernel, kernel});
     const ConvParams c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
     return backend::cpu_kernels::is_for_loops({pass, c, x, w, y});
   };

@@ -59,8 +59,8 @@ void check(const Side& out, const Side& in) {
       std::memcpy(&expected[std::size_t(to * bytes)], &source[std::size_t(from * bytes)], std::size_t(bytes));
     }
     backend::run<D>(backend::Copy{array_over(target, out, dtype), array_over(source, in, dtype)});
-    INFO(detail::text({"to ", out.dims, " with strides ", out.strides, " from ", in.dims, " with strides ", in.strides, ", ",
-               bytes, " bytes"}));
+    INFO(detail::text({"to ", out.dims, " with strides ", out.strides, " from ", in.dims, " with strides ", in.strides,
+                       ", ", bytes, " bytes"}));
     REQUIRE((target == expected));
   }
 }

@@ -49,7 +49,8 @@ void check_sizes() {
 template <class T>
 void check_layouts() {
   for (const detail::Shape& shape :
-       {detail::Shape{5, 7}, detail::Shape{3, 4, 17}, detail::Shape{2, 300}, detail::Shape{300, 2}, detail::Shape{2, 1, 3, 5}, detail::Shape{0, 3}, detail::Shape{1, 1}}) {
+       {detail::Shape{5, 7}, detail::Shape{3, 4, 17}, detail::Shape{2, 300}, detail::Shape{300, 2},
+        detail::Shape{2, 1, 3, 5}, detail::Shape{0, 3}, detail::Shape{1, 1}}) {
     const auto x = small_numbers<Cpu, T>(shape), y = small_numbers<Cpu, T>({shape.back()}, 3);
     detail::Shape column = shape;
     column[column.n - 1] = 1;

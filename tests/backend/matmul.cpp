@@ -1,4 +1,5 @@
-// Every product is held against a naive loop in double (integers: in wrapping arithmetic). Over 400 lines, because all cases share it.
+// Every product is held against a naive loop in double (integers: in wrapping arithmetic). Over 400 lines, because all
+// cases share it.
 #include <tern/backend/cpu/matmul/matmul.hpp>
 #include <tern/core/random.hpp>
 
@@ -44,7 +45,8 @@ T number(std::size_t i) {
 
 /// A batch of matrices with these strides.
 template <class T>
-backend::Array matrices(const T* data, Index batch, Index rows, Index columns, Index batch_step, Index row, Index column) {
+backend::Array matrices(const T* data, Index batch, Index rows, Index columns, Index batch_step, Index row,
+                        Index column) {
   backend::Array a{};
   a.data = reinterpret_cast<char*>(const_cast<T*>(data));
   a.dtype = dtype_of<T>;
@@ -111,7 +113,8 @@ struct Operand {
     const Index step = rows * row + columns * column + 1;
     data.resize(std::size_t(step * std::max<Index>(count, 1) + 1));
     for (std::size_t i = 0; i < data.size(); ++i) data[i] = number<T>(seed + i);
-    array = count ? matrices(data.data(), count, rows, columns, step, row, column) : matrix(data.data(), rows, columns, row, column);
+    array = count ? matrices(data.data(), count, rows, columns, step, row, column)
+                  : matrix(data.data(), rows, columns, row, column);
   }
 };
 
@@ -122,15 +125,20 @@ void check(const MatMul& p, const std::vector<T>& before) {
   backend::Array old = p.c;
   old.data = reinterpret_cast<char*>(const_cast<T*>(before.data()));
   for (Index batch = 0; batch < p.c.dims[0]; ++batch) {
-    const auto rows = rows_of(&element<T>(p.a, batch, 0, 0), p.a.dims[p.a.ndim - 2], k, p.a.strides[p.a.ndim - 2], p.a.strides[p.a.ndim - 1]);
-    const auto columns = rows_of(&element<T>(p.b, batch, 0, 0), p.b.dims[p.b.ndim - 1], k, p.b.strides[p.b.ndim - 1], p.b.strides[p.b.ndim - 2]);
+    const auto rows = rows_of(&element<T>(p.a, batch, 0, 0), p.a.dims[p.a.ndim - 2], k, p.a.strides[p.a.ndim - 2],
+                              p.a.strides[p.a.ndim - 1]);
+    const auto columns = rows_of(&element<T>(p.b, batch, 0, 0), p.b.dims[p.b.ndim - 1], k, p.b.strides[p.b.ndim - 1],
+                                 p.b.strides[p.b.ndim - 2]);
     for (Index i = 0; i < p.c.dims[1]; ++i)
       for (Index j = 0; j < p.c.dims[2]; ++j) {
-        const T got = element<T>(p.c, batch, i, j), held = element<T>(old, batch, i, j), shift = p.bias ? p.bias->as<T>()[j] : T(0);
+        const T got = element<T>(p.c, batch, i, j), held = element<T>(old, batch, i, j),
+                shift = p.bias ? p.bias->as<T>()[j] : T(0);
         const Wide<T>*const a = rows.data() + i * k, *const b = columns.data() + j * k;
         if constexpr (std::is_integral_v<T>) {
-          const std::uint64_t sum = (p.accumulate ? std::uint64_t(held) : 0) + std::uint64_t(shift) + tern_test::dot(a, b, k);
-          if (got != T(sum)) FAIL_CHECK("[" << batch << ", " << i << ", " << j << "] is " << +got << ", not " << +T(sum));
+          const std::uint64_t sum =
+              (p.accumulate ? std::uint64_t(held) : 0) + std::uint64_t(shift) + tern_test::dot(a, b, k);
+          if (got != T(sum))
+            FAIL_CHECK("[" << batch << ", " << i << ", " << j << "] is " << +got << ", not " << +T(sum));
         } else {
           const double start = p.accumulate ? double(held) : 0, bias = double(shift);
           const tern_test::Dot terms = tern_test::dot(a, b, k);
@@ -180,7 +188,9 @@ struct Case {
 
 /// Bit `bit` of a case's number, scrambled: options vary over the sizes without every combination at every size.
 bool coin(Index number, int bit) { return detail::philox(11, 0, std::uint64_t(number)).word[0] >> bit & 1; }
-Layout any_layout(Index number, int which) { return layouts[detail::philox(12, 0, std::uint64_t(number)).word[which] % 7]; }
+Layout any_layout(Index number, int which) {
+  return layouts[detail::philox(12, 0, std::uint64_t(number)).word[which] % 7];
+}
 
 template <class T>
 std::vector<T> product(Index m, Index n, Index k, bool transposed_b, Index offset = 0) {
@@ -206,8 +216,16 @@ TEMPLATE_TEST_CASE("matmul of all sizes, layouts and options mixed", "", ALL_TYP
   for (Index m : sizes)
     for (Index n : sizes)
       for (Index k : sizes) {
-        Case<TestType>{.batch = 1, .m = m, .n = n, .k = k, .a = any_layout(i, 0), .b = any_layout(i, 1),
-                       .bias = coin(i, 0), .accumulate = coin(i, 1), .gap = coin(i, 2)}.run();
+        Case<TestType>{.batch = 1,
+                       .m = m,
+                       .n = n,
+                       .k = k,
+                       .a = any_layout(i, 0),
+                       .b = any_layout(i, 1),
+                       .bias = coin(i, 0),
+                       .accumulate = coin(i, 1),
+                       .gap = coin(i, 2)}
+            .run();
         ++i;
       }
 }
@@ -236,20 +254,38 @@ TEMPLATE_TEST_CASE("matmul of few rows", "", ALL_TYPES) {
   Index i = 0;
   for (Layout b : {Layout::rows, Layout::columns, Layout::padded_rows, Layout::padded_columns})
     for (Index m : {1, 2, 3, 4, 5})
-      for (const auto& [n, k] : {std::pair<Index, Index>{1, 5003}, {3, 2001}, {17, 301}, {63, 130}, {130, 63}, {517, 513}, {2305, 300}, {8263, 3}, {3, 90001}}) {
-        Case<TestType>{.batch = 1, .m = m, .n = n, .k = k, .a = any_layout(i, 0), .b = b, .bias = coin(i, 0), .accumulate = coin(i, 1),
-                       .gap = coin(i, 2)}.run();
+      for (const auto& [n, k] : {std::pair<Index, Index>{1, 5003},
+                                 {3, 2001},
+                                 {17, 301},
+                                 {63, 130},
+                                 {130, 63},
+                                 {517, 513},
+                                 {2305, 300},
+                                 {8263, 3},
+                                 {3, 90001}}) {
+        Case<TestType>{.batch = 1,
+                       .m = m,
+                       .n = n,
+                       .k = k,
+                       .a = any_layout(i, 0),
+                       .b = b,
+                       .bias = coin(i, 0),
+                       .accumulate = coin(i, 1),
+                       .gap = coin(i, 2)}
+            .run();
         ++i;
       }
 }
 
-TEMPLATE_TEST_CASE("matmul of few rows passes on NaN and infinity, to their columns alone", "", float, double, bfloat16, half) {
+TEMPLATE_TEST_CASE("matmul of few rows passes on NaN and infinity, to their columns alone", "", float, double, bfloat16,
+                   half) {
   constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   for (bool transposed : {false, true})
     for (Index m : {1, 3, 4})
       for (Index l : {0, 15, 512}) {
         constexpr Index n = 521, k = 513;
-        std::vector<TestType> a(std::size_t(m * k), TestType(1)), b(std::size_t(k * n), TestType(0.25F)), c(std::size_t(m * n));
+        std::vector<TestType> a(std::size_t(m * k), TestType(1)), b(std::size_t(k * n), TestType(0.25F)),
+            c(std::size_t(m * n));
         const auto set = [&](Index j, float x) { b[std::size_t(transposed ? j * k + l : l * n + j)] = TestType(x); };
         set(0, nan), set(1, infinity), set(520, -infinity);
         backend::run<Cpu, TestType>(MatMul{matrix(c.data(), m, n, n, 1), matrix(a.data(), m, k, k, 1),
@@ -269,8 +305,8 @@ TEMPLATE_TEST_CASE("matmul of a batch, a factor shared or not", "", ALL_TYPES) {
     for (bool same_b : {false, true})
       for (bool gap : {false, true})
         for (Layout b : {Layout::rows, Layout::columns, Layout::gaps}) {
-          Case<TestType> c{.batch = 3, .m = 5, .n = 6, .k = 7, .b = b, .same_a = same_a, .same_b = same_b,
-                           .bias = true, .gap = gap};
+          Case<TestType> c{
+              .batch = 3, .m = 5, .n = 6, .k = 7, .b = b, .same_a = same_a, .same_b = same_b, .bias = true, .gap = gap};
           c.run();
           c.batch = 100;
           c.run();
@@ -294,8 +330,9 @@ TEMPLATE_TEST_CASE("matmul of many products for each sum", "", float, bfloat16) 
     Case<TestType>{.batch = 1, .m = 33, .n = 270, .k = 8230, .a = a, .b = b, .bias = true, .accumulate = true}.run();
 }
 
-// One accumulator for all of k loses up to 4% here. The bounds are OpenBLAS's own errors (0.3.31, SkylakeX kernels, float) on the same
-// products: a dot product, few rows and columns, and a sum as a product with ones that are one element (stride 0).
+// One accumulator for all of k loses up to 4% here. The bounds are OpenBLAS's own errors (0.3.31, SkylakeX kernels,
+// float) on the same products: a dot product, few rows and columns, and a sum as a product with ones that are one
+// element (stride 0).
 TEMPLATE_TEST_CASE("sums of 2^22 equal products keep their digits", "", float, bfloat16, half) {
   struct Long {
     Index m, n;
@@ -303,10 +340,11 @@ TEMPLATE_TEST_CASE("sums of 2^22 equal products keep their digits", "", float, b
     double bound;
   };
   const Index k = Index(1) << 22;
-  for (const Long& p : {Long{1, 1, Layout::rows, Layout::rows, 5.0e-4}, Long{4, 3, Layout::rows, Layout::rows, 7e-5},
-                        Long{4, 3, Layout::rows, Layout::columns, 7e-5}, Long{4, 3, Layout::columns, Layout::rows, 7e-5},
-                        Long{5, 3, Layout::columns, Layout::rows, 7e-5}, Long{1, 3, Layout::rows, Layout::columns, 7e-5},
-                        Long{1, 1, Layout::columns, Layout::same_row, 6.2e-4}}) {
+  for (const Long& p :
+       {Long{1, 1, Layout::rows, Layout::rows, 5.0e-4}, Long{4, 3, Layout::rows, Layout::rows, 7e-5},
+        Long{4, 3, Layout::rows, Layout::columns, 7e-5}, Long{4, 3, Layout::columns, Layout::rows, 7e-5},
+        Long{5, 3, Layout::columns, Layout::rows, 7e-5}, Long{1, 3, Layout::rows, Layout::columns, 7e-5},
+        Long{1, 1, Layout::columns, Layout::same_row, 6.2e-4}}) {
     INFO(p.m << " x " << p.n << ", layouts " << int(p.a) << ' ' << int(p.b));
     Operand<TestType> a(p.a, 0, p.m, k, 0), b(p.b, 0, k, p.n, 0);
     std::fill(a.data.begin(), a.data.end(), TestType(0.1F));
@@ -330,7 +368,8 @@ TEST_CASE("a sum of many blocks of products does not depend on the number of thr
   const auto three = product<float>(5, 7, k, false);
   set_num_threads(before);
   CHECK(same_bits(one, three));
-  Case<float>{.batch = 2, .m = 5, .n = 7, .k = k, .a = Layout::gaps, .bias = true, .accumulate = true, .gap = true}.run();
+  Case<float>{.batch = 2, .m = 5, .n = 7, .k = k, .a = Layout::gaps, .bias = true, .accumulate = true, .gap = true}
+      .run();
 }
 
 TEMPLATE_TEST_CASE("matmul gives the same bits again, and wherever its operands lie", "", float, double, bfloat16,
@@ -344,8 +383,10 @@ TEMPLATE_TEST_CASE("matmul gives the same bits again, and wherever its operands 
     }
 }
 
-TEMPLATE_TEST_CASE("the library's own loops do not depend on the number of threads", "", double, bfloat16, std::int32_t) {
-  if (std::is_same_v<TestType, bfloat16> && !backend::matmul_detail::has_tiles()) SKIP_TEST("this processor has no AMX");
+TEMPLATE_TEST_CASE("the library's own loops do not depend on the number of threads", "", double, bfloat16,
+                   std::int32_t) {
+  if (std::is_same_v<TestType, bfloat16> && !backend::matmul_detail::has_tiles())
+    SKIP_TEST("this processor has no AMX");
   const int before = get_num_threads();
   set_num_threads(1);
   const auto one = product<TestType>(300, 310, 620, false);
@@ -355,7 +396,8 @@ TEMPLATE_TEST_CASE("the library's own loops do not depend on the number of threa
   CHECK(same_bits(one, four));
 }
 
-TEMPLATE_TEST_CASE("a product of few rows does not depend on the number of threads", "", float, double, bfloat16, half, std::int32_t) {
+TEMPLATE_TEST_CASE("a product of few rows does not depend on the number of threads", "", float, double, bfloat16, half,
+                   std::int32_t) {
   const int before = get_num_threads();
   for (bool transposed : {false, true})
     for (Index m : {1, 2, 4})
@@ -423,8 +465,8 @@ TEST_CASE("the primitive cache gives back what was put, to any thread, and stays
 }
 
 TEST_CASE("oneDNN keeps to the instructions that the user allows, and never uses AMX where that crashes") {
-  for (const char* const limit : {"env -u DNNL_MAX_CPU_ISA ONEDNN_MAX_CPU_ISA=SSE41", "env -u ONEDNN_MAX_CPU_ISA DNNL_MAX_CPU_ISA=SSE41",
-                                  "ONEDNN_MAX_CPU_ISA=ALL"}) {
+  for (const char* const limit : {"env -u DNNL_MAX_CPU_ISA ONEDNN_MAX_CPU_ISA=SSE41",
+                                  "env -u ONEDNN_MAX_CPU_ISA DNNL_MAX_CPU_ISA=SSE41", "ONEDNN_MAX_CPU_ISA=ALL"}) {
     INFO(limit);
     const tern_test::Ended ended = tern_test::run_test_case("in a new process: what oneDNN may use", limit);
     INFO(ended.output);

@@ -16,14 +16,16 @@ const std::vector<detail::Shape> shapes = {
     {33000},   {0, 3},    {3, 0},    {1, 17},   {17, 1},    {3, 31},    {31, 3},     {64, 10},     {33, 33},
     {300, 19}, {2, 5000}, {5000, 2}, {129, 65}, {2, 3, 17}, {17, 3, 2}, {5, 40, 33}, {2, 2, 2, 2}, {3, 17, 1, 5}};
 
-template <class T> Tensor<Cpu, T> numbers(const detail::Shape& shape) {
+template <class T>
+Tensor<Cpu, T> numbers(const detail::Shape& shape) {
   const Tensor<Cpu, T> x = empty<Cpu, T>(shape);
   for (Index i = 0; i < x.numel(); ++i)
     x.data()[i] = T(float((i * 37 + 11) % 23) / 8 - (std::is_signed_v<T> || detail::is_floating_v<T> ? 1 : 0));
   return x;
 }
 
-template <class T> Tensor<Naive, T> on_naive(const Tensor<Cpu, T>& x) {
+template <class T>
+Tensor<Naive, T> on_naive(const Tensor<Cpu, T>& x) {
   const Tensor<Naive, T> y = empty<Naive, T>(x.shape());
   const auto dense = contiguous(x);
   for (Index i = 0; i < x.numel(); ++i) y.data()[i] = dense.data()[i];
@@ -31,7 +33,8 @@ template <class T> Tensor<Naive, T> on_naive(const Tensor<Cpu, T>& x) {
 }
 
 /// op over every set of dimensions of every shape and layout gives what the naive device does.
-template <class T, class Op> void check_all(const Op& op, double rtol) {
+template <class T, class Op>
+void check_all(const Op& op, double rtol) {
   for (const detail::Shape& shape : shapes) {
     const Tensor<Cpu, T> base = numbers<T>(shape);
     const Tensor<Naive, T> reference = on_naive(base);
@@ -40,8 +43,8 @@ template <class T, class Op> void check_all(const Op& op, double rtol) {
       std::vector<double> expected;
       const std::string refusal = error_of([&] { expected = values_of(op(reference, dims)); });
       for (const Tensor<Cpu, T>& x : layouts(base)) {
-        INFO("shape " << detail::text({shape}) << " strides " << detail::text({x.strides()}) << " dims " << detail::text({dims}) << " of "
-                      << detail::name_of(dtype_of<T>));
+        INFO("shape " << detail::text({shape}) << " strides " << detail::text({x.strides()}) << " dims "
+                      << detail::text({dims}) << " of " << detail::name_of(dtype_of<T>));
         std::vector<double> actual;
         REQUIRE(error_of([&] { actual = values_of(op(x, dims)); }) == refusal);
         check_close(actual, expected, rtol, rtol);
@@ -91,15 +94,16 @@ TEST_CASE("several inputs, one of them broadcast, are mapped and reduced in one 
   const Own product{[](auto a, auto b) { return a * b + 1; }};
   const Own doubled{[](auto v) { return 2 * v; }};
   for (const auto& [a_shape, b_shape] : std::vector<std::pair<detail::Shape, detail::Shape>>{{{5, 40, 33}, {33}},
-                                                                             {{5, 40, 33}, {40, 1}},
-                                                                             {{5, 1, 33}, {40, 33}},
-                                                                             {{1, 40}, {300, 1}},
-                                                                             {{64, 10}, {}},
-                                                                             {{3, 31}, {3, 31}}}) {
+                                                                                             {{5, 40, 33}, {40, 1}},
+                                                                                             {{5, 1, 33}, {40, 33}},
+                                                                                             {{1, 40}, {300, 1}},
+                                                                                             {{64, 10}, {}},
+                                                                                             {{3, 31}, {3, 31}}}) {
     const auto a = numbers<float>(a_shape), b = numbers<float>(b_shape);
     const auto c = on_naive(a), d = on_naive(b);
     for (unsigned mask = 1; mask < (1u << a_shape.n); ++mask) {
-      INFO(detail::text({a_shape}) << " with " << detail::text({b_shape}) << ", dimensions " << detail::text({detail::masked_dims(mask)}));
+      INFO(detail::text({a_shape}) << " with " << detail::text({b_shape}) << ", dimensions "
+                                   << detail::text({detail::masked_dims(mask)}));
       const detail::Dims dims = detail::masked_dims(mask);
       const auto expected = detail::reduce<backend::Sum, float, double>("sum", product, doubled, dims, true, c, d);
       for (const auto& x : layouts(a)) {

@@ -33,8 +33,7 @@ struct Operands {
         w(spread_tensor<D, float>({s.out, s.in, 3, 3}, -1.25, 1).contiguous(channels_last)),
         g(spread_tensor<D, float>({s.images, s.out, s.height + 2 * s.top - 2, s.width + 2 * s.left - 2}, -1, 1)
               .contiguous(channels_last)),
-        b(spread_tensor<D, float>({s.out})),
-        r(spread_tensor<D, float>(g.shape(), -3, 2).contiguous(channels_last)),
+        b(spread_tensor<D, float>({s.out})), r(spread_tensor<D, float>(g.shape(), -3, 2).contiguous(channels_last)),
         c{.dims = 2, .padding = {s.top, s.left}} {}
 };
 
@@ -46,12 +45,14 @@ std::vector<std::vector<double>> results(const Sizes& s) {
   if constexpr (std::is_same_v<D, Cpu>) {
     using backend::cpu_kernels::run_winograd;
     run_winograd({detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *y.impl()});
-    run_winograd({detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *full.impl(), o.b.impl(), o.r.impl(), true});
+    run_winograd(
+        {detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *full.impl(), o.b.impl(), o.r.impl(), true});
     run_winograd({detail::ConvolutionPass::data_gradient, o.c, *dx.impl(), *o.w.impl(), *o.g.impl()});
     run_winograd({detail::ConvolutionPass::weight_gradient, o.c, *o.x.impl(), *dw.impl(), *o.g.impl()});
   } else {
     backend::run<D, float>(backend::Convolution{o.c, *y.impl(), *o.x.impl(), *o.w.impl()});
-    backend::run<D, float>(backend::Convolution{o.c, *full.impl(), *o.x.impl(), *o.w.impl(), o.b.impl(), o.r.impl(), true});
+    backend::run<D, float>(
+        backend::Convolution{o.c, *full.impl(), *o.x.impl(), *o.w.impl(), o.b.impl(), o.r.impl(), true});
     backend::run<D, float>(backend::ConvolutionDataGradient{o.c, *dx.impl(), *o.g.impl(), *o.w.impl()});
     backend::run<D, float>(backend::ConvolutionWeightGradient{o.c, *dw.impl(), nullptr, *o.x.impl(), *o.g.impl()});
   }
@@ -90,7 +91,8 @@ TEST_CASE("a NaN reaches the results under its window in Winograd's convolutions
   Operands<Cpu> o({1, 16, 12, 12, 16, 1, 1});
   o.x(0, 3, 5, 5) = std::nanf("");
   const auto y = empty_like(o.g);
-  backend::cpu_kernels::run_winograd({detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *y.impl(), nullptr, nullptr, true});
+  backend::cpu_kernels::run_winograd(
+      {detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *y.impl(), nullptr, nullptr, true});
   for (Index i = 4; i <= 6; ++i)
     for (Index j = 4; j <= 6; ++j) CHECK(std::isnan(y(0, 7, i, j)));
   CHECK_FALSE(std::isnan(y(0, 7, 0, 0)));
@@ -105,10 +107,12 @@ TEST_CASE("Winograd's convolutions of bfloat16 are those of the same numbers as 
       const auto as = [&](const auto& t) { return t.to(type).contiguous(channels_last); };
       const auto x_ = as(x), w_ = as(w), g_ = as(g), r_ = as(r);
       const auto b_ = b.to(type), y = empty_like(g_), dx = empty_like(x_), dw = empty_like(w_);
-      backend::cpu_kernels::run_winograd({detail::ConvolutionPass::forward, o.c, *x_.impl(), *w_.impl(), *y.impl(), b_.impl(), r_.impl(),
-                                          true});
-      backend::cpu_kernels::run_winograd({detail::ConvolutionPass::data_gradient, o.c, *dx.impl(), *w_.impl(), *g_.impl()});
-      backend::cpu_kernels::run_winograd({detail::ConvolutionPass::weight_gradient, o.c, *x_.impl(), *dw.impl(), *g_.impl()});
+      backend::cpu_kernels::run_winograd(
+          {detail::ConvolutionPass::forward, o.c, *x_.impl(), *w_.impl(), *y.impl(), b_.impl(), r_.impl(), true});
+      backend::cpu_kernels::run_winograd(
+          {detail::ConvolutionPass::data_gradient, o.c, *dx.impl(), *w_.impl(), *g_.impl()});
+      backend::cpu_kernels::run_winograd(
+          {detail::ConvolutionPass::weight_gradient, o.c, *x_.impl(), *dw.impl(), *g_.impl()});
       return std::vector{values_of(y.to(f32)), values_of(dx.to(f32)), values_of(dw.to(f32))};
     };
     const auto actual = run(bf16), expected = run(f32);

@@ -1,5 +1,6 @@
 // A container that is not known would leave its layers untrained.
-// expect: a member that holds layers or parameters must be a std::vector, array, optional, pair, tuple, map, unique_ptr or shared_ptr of them
+// expect: a member that holds layers or parameters must be a std::vector, array, optional, pair, tuple, map, unique_ptr
+// or shared_ptr of them
 #include <tern/tern.hpp>
 #include <variant>
 using namespace tern;

@@ -1,5 +1,5 @@
-// A program and two shared objects: all three have one random state, one tape, one pool of memory, one number of threads,
-// one table of the driver's functions and one type of Error.
+// A program and two shared objects: all three have one random state, one tape, one pool of memory, one number of
+// threads, one table of the driver's functions and one type of Error.
 #include <tern/tern.hpp>
 #include <cstdio>
 
@@ -57,8 +57,7 @@ int main() {
   try {
     second_fails();
     check(false, "an Error leaves an object");
-  } catch (const Error&) {
-  }
+  } catch (const Error&) {}
   std::printf("%d wrong\n", failures);
   return failures;
 }

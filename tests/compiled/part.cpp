@@ -23,9 +23,7 @@ Index EXPORTED(driver)() { return reinterpret_cast<Index>(&cuda::driver()); }
 bool EXPORTED(throws)() {
   try {
     matmul(rand<Cpu>({2, 3}), rand<Cpu>({2, 3}));
-  } catch (const Error&) {
-    return true;
-  }
+  } catch (const Error&) { return true; }
   return false;
 }
 void EXPORTED(fails)() { matmul(rand<Cpu>({2, 3}), rand<Cpu>({2, 3})); }

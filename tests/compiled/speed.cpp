@@ -1,6 +1,6 @@
-// What the library's kernels give, whichever instructions they use: the instruction set, then for each function the mean square of its
-// result in full. AVX2 and AVX-512 have FMA, which rounds once where two instructions round twice, so the last digits tell which
-// instructions have run; but for the last result, a product that oneDNN calculates.
+// What the library's kernels give, whichever instructions they use: the instruction set, then for each function the
+// mean square of its result in full. AVX2 and AVX-512 have FMA, which rounds once where two instructions round twice,
+// so the last digits tell which instructions have run; but for the last result, a product that oneDNN calculates.
 #include <tern/tern.hpp>
 #include <cstdio>
 

@@ -6,8 +6,8 @@
 namespace core_dtype {
 using namespace tern;
 
-TEMPLATE_TEST_CASE("an element type's row is its C++ type's", "[core]", float, double, bfloat16, half, std::int64_t, std::int32_t,
-                   std::uint8_t, bool) {
+TEMPLATE_TEST_CASE("an element type's row is its C++ type's", "[core]", float, double, bfloat16, half, std::int64_t,
+                   std::int32_t, std::uint8_t, bool) {
   constexpr DType type = dtype_of<TestType>;
   CHECK(detail::size_of(type) == int(sizeof(TestType)));
   CHECK(detail::is_floating(type) == detail::is_floating_v<TestType>);

@@ -43,7 +43,8 @@ TEST_CASE("the outermost name stands in an Error, in its thread and as long as i
   CHECK(refused() == "inner: no");  // the Error has ended the name's life
 }
 
-TEST_CASE("an Error ends with the file and line of the outermost Site, else of the outermost ErrorName, else of the op") {
+TEST_CASE(
+    "an Error ends with the file and line of the outermost Site, else of the outermost ErrorName, else of the op") {
   const Here here("/home/me/train.cpp", 31), there("model.cpp", 7), elsewhere("/a/b.cpp", 1);
   const auto refused = [&](Here of_op) { return whole_error_of([&] { fail({"op", of_op}, {"no"}); }); };
   CHECK(refused(here) == "op: no (train.cpp:31)");

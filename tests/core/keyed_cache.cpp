@@ -129,8 +129,9 @@ TEST_CASE("all fields count in a hash") {
   const Fields fields{true, false, 3, 4, 5};
   const std::uint64_t hash = tern::detail::hash_fields(fields);
   CHECK(tern::detail::hash_fields(Fields{true, false, 3, 4, 5}) == hash);
-  for (const Fields& other : {Fields{false, false, 3, 4, 5}, Fields{true, true, 3, 4, 5}, Fields{true, false, 4, 4, 5},
-                              Fields{true, false, 3, 5, 5}, Fields{true, false, 3, 4, 6}, Fields{true, false, 3, 4, -5}})
+  for (const Fields& other :
+       {Fields{false, false, 3, 4, 5}, Fields{true, true, 3, 4, 5}, Fields{true, false, 4, 4, 5},
+        Fields{true, false, 3, 5, 5}, Fields{true, false, 3, 4, 6}, Fields{true, false, 3, 4, -5}})
     CHECK(tern::detail::hash_fields(other) != hash);
 }
 

@@ -65,7 +65,7 @@ void check_arithmetic(Index number) {
   check_refused("sub", printed, [&] { x - number; });
   check_refused("sub", printed, [&] { x.sub(x, number); });
   check_refused("rsub", printed, [&] { number - x; });
-  check_refused("mul", printed, [&] { x * number; });
+  check_refused("mul", printed, [&] { x* number; });
   check_refused("remainder", printed, [&] { x % number; });
   check_refused("fmod", printed, [&] { fmod(x, number); });
   check_refused("floor_divide", printed, [&] { floor_divide(x, number); });
@@ -148,7 +148,8 @@ TEMPLATE_TEST_CASE("an op takes every number that its tensor holds", "[core]", T
 // A user's file with this warning divides by x.size(0) as any other does.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wconversion"
-TEMPLATE_TEST_CASE("what converts to a double is a number in arithmetic with floats, a count without a warning", "[core]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("what converts to a double is a number in arithmetic with floats, a count without a warning",
+                   "[core]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = full<D, double>({2}, 12);
   Index count = 4;

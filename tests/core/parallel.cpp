@@ -136,7 +136,11 @@ TEST_CASE("an exception reaches the caller, from whichever thread") {
   for (int threads : {1, 3}) {
     const Threads set(threads);
     for (Index bad : {0, 57, 99})
-      CHECK_THROWS_WITH(detail::parallel_for(100, 1, [&](Index i, Index) { if (i == bad) throw Error("chunk"); }), "chunk");
+      CHECK_THROWS_WITH(detail::parallel_for(100, 1,
+                                             [&](Index i, Index) {
+                                               if (i == bad) throw Error("chunk");
+                                             }),
+                        "chunk");
     CHECK_THROWS_AS(detail::parallel_for(1, 10, [](Index, Index) { throw Error("small"); }), Error);
     CHECK(detail::threads_in_use == 0);
   }

@@ -32,15 +32,19 @@ TEST_CASE("entries of a shape count from either end") {
   shape[-1] = 5;
   CHECK(shape == detail::Shape{2, 3, 5});
   CHECK(error_of([&] { shape[3] = 1; }) == "shape: dimension 3 is out of range [-3, 2]");
-  CHECK(error_of([&] { static_cast<void>(std::as_const(shape)[-4]); }) == "shape: dimension -4 is out of range [-3, 2]");
-  CHECK(error_of([&] { static_cast<void>(shape[Index(1) << 32]); }) == "shape: dimension 4294967296 is out of range [-3, 2]");
-  CHECK(error_of([] { static_cast<void>(detail::Shape().back()); }) == "shape: there is no dimension -1 in a 0-d tensor");
+  CHECK(error_of([&] { static_cast<void>(std::as_const(shape)[-4]); }) ==
+        "shape: dimension -4 is out of range [-3, 2]");
+  CHECK(error_of([&] { static_cast<void>(shape[Index(1) << 32]); }) ==
+        "shape: dimension 4294967296 is out of range [-3, 2]");
+  CHECK(error_of([] { static_cast<void>(detail::Shape().back()); }) ==
+        "shape: there is no dimension -1 in a 0-d tensor");
 }
 
 TEST_CASE("sums, products and numbers of elements stay in range") {
   CHECK(detail::checked_sum("op", {5, -7, 1}) == -1);
   CHECK(detail::checked_sum("op", {detail::max_elements, 1 - detail::max_elements}) == 1);
-  CHECK(error_of([] { detail::checked_sum("op", {detail::max_elements, 1}); }) == "op: the sum of [72057594037927936, 1] is out of range");
+  CHECK(error_of([] { detail::checked_sum("op", {detail::max_elements, 1}); }) ==
+        "op: the sum of [72057594037927936, 1] is out of range");
   CHECK(error_of([] { detail::checked_sum("op", {INT64_MIN, INT64_MAX}); }) ==
         "op: the sum of [-9223372036854775808, 9223372036854775807] is out of range");
   CHECK(detail::checked_product("op", {3, -4}) == -12);
@@ -53,7 +57,8 @@ TEST_CASE("sums, products and numbers of elements stay in range") {
   CHECK(detail::checked_numel("op", detail::Shape{2, 0, 3}) == 0);
   CHECK(detail::checked_numel("op", detail::Shape{detail::max_elements, 0}) == 0);
   CHECK(error_of([] { detail::checked_numel("op", detail::Shape{-1, -2}); }) == "op: negative size in [-1, -2]");
-  const std::string many = "op: a tensor of shape [0, 4294967296, 4294967296] would have more than 72057594037927936 elements";
+  const std::string many =
+      "op: a tensor of shape [0, 4294967296, 4294967296] would have more than 72057594037927936 elements";
   CHECK(error_of([] { detail::checked_numel("op", detail::Shape{0, Index(1) << 32, Index(1) << 32}); }) == many);
   CHECK(error_of([] { static_cast<void>(detail::Shape{Index(1) << 62, 2}.numel()); }) ==
         "shape: a tensor of shape [4611686018427387904, 2] would have more than 72057594037927936 elements");
@@ -81,7 +86,9 @@ TEST_CASE("a set of dimensions: all where none is named") {
 }
 
 TEST_CASE("shapes broadcast from the last dimension on") {
-  const auto broadcast = [](const detail::Shape& a, const detail::Shape& b) { return detail::broadcast_shapes("op", a, b); };
+  const auto broadcast = [](const detail::Shape& a, const detail::Shape& b) {
+    return detail::broadcast_shapes("op", a, b);
+  };
   CHECK(broadcast({2, 3}, {3}) == detail::Shape{2, 3});
   CHECK(broadcast({2, 1, 4}, {3, 1}) == detail::Shape{2, 3, 4});
   CHECK(broadcast({}, {2, 3}) == detail::Shape{2, 3});

@@ -75,7 +75,8 @@ void note_activity(Stream& stream, const Work& work, std::uint64_t start, std::u
   const bool old = settings().cupti < 130000;  // sizes of CUDA 12's and of CUDA 13's
   std::vector<unsigned char> bytes;
   if (is_kernel) {
-    auto record = common<CUpti_ActivityKernel>(stream, enabled(a.kind) ? a.kind : CUPTI_ACTIVITY_KIND_KERNEL, start, end);
+    auto record =
+        common<CUpti_ActivityKernel>(stream, enabled(a.kind) ? a.kind : CUPTI_ACTIVITY_KIND_KERNEL, start, end);
     record.name = a.name;
     bytes = bytes_of(record, old ? 200 : 224);
   } else if (a.kind == CUPTI_ACTIVITY_KIND_MEMSET) {

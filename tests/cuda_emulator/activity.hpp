@@ -19,13 +19,14 @@ inline constexpr int activity_of_nodes = -1;
 Activity kernel_activity(const char* name);
 
 /// Notes an operation for CUPTI, if its kind is enabled: the stream's `count`th, or a node of that one.
-void note_activity(abi::CUstream_st& stream, const Work& work, std::uint64_t start, std::uint64_t end, std::uint64_t count);
+void note_activity(abi::CUstream_st& stream, const Work& work, std::uint64_t start, std::uint64_t end,
+                   std::uint64_t count);
 
 /// As it was before anyone used CUPTI.
 void forget_activity();
 
-/// A call, for its subscriber: from before the machine is locked until it is unlocked again. A library's call counts as one of the
-/// runtime's launches.
+/// A call, for its subscriber: from before the machine is locked until it is unlocked again. A library's call counts as
+/// one of the runtime's launches.
 class TracedCall {
  public:
   explicit TracedCall(const char* function);

@@ -16,8 +16,8 @@ using namespace abi;
 
 namespace {
 
-// What an emulated algorithm keeps in cublasLtMatmulAlgo_t: a mark, the workspace it needs, alignments it counts on, and which of the
-// algorithms it is. The heuristic does not know their times, and puts the second fastest first.
+// What an emulated algorithm keeps in cublasLtMatmulAlgo_t: a mark, the workspace it needs, alignments it counts on,
+// and which of the algorithms it is. The heuristic does not know their times, and puts the second fastest first.
 constexpr std::uint64_t algo_mark = 0x7465726e616c676f;
 constexpr std::size_t wanted_workspace = 64 << 10;
 
@@ -64,7 +64,8 @@ double rate_of(const MatmulDesc& desc, std::uint32_t type) {
   }
 }
 
-// "Tensor Core usage": matrices of 16 bits are multiplied fastest where their lines begin and end at multiples of 16 bytes.
+// "Tensor Core usage": matrices of 16 bits are multiplied fastest where their lines begin and end at multiples of 16
+// bytes.
 constexpr double unaligned_slowdown = 4;
 double slowdown(const Product& p) {
   if (element_bytes(p.a.type) != 2) return 1;
@@ -161,7 +162,11 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
   if (const int status = check_product(product)) return status;
   const std::size_t workspace = std::min<std::size_t>(preference->workspace, wanted_workspace);
   for (; *returned < std::min<int>(requested, std::size(algo_time)); ++*returned)
-    results[*returned] = {make_algo(static_cast<std::uint64_t>(*returned), workspace, preference->alignment), workspace, CUBLAS_STATUS_SUCCESS, 1.0f, {}};
+    results[*returned] = {make_algo(static_cast<std::uint64_t>(*returned), workspace, preference->alignment),
+                          workspace,
+                          CUBLAS_STATUS_SUCCESS,
+                          1.0f,
+                          {}};
   return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -99,14 +99,10 @@ void compute(const Convolution& conv, Pass pass, bool tf32, Blend blend, char* p
   const std::ptrdiff_t groups = conv.groups, per_group = w.c, outputs = w.n / groups;
   const bool flipped = conv.mode == CUDNN_CONVOLUTION, outputs_first = pass == Pass::data;
   std::vector<A> vx, vw(static_cast<std::size_t>(w.n * w.c * w.positions())), vy;
-  if (pass == Pass::data)
-    vx.resize(static_cast<std::size_t>(x.n * x.positions() * x.c));
-  else
-    vx = gather<A>(x, px, tf32);
-  if (pass == Pass::forward)
-    vy.resize(static_cast<std::size_t>(y.n * y.positions() * y.c));
-  else
-    vy = gather<A>(y, py, tf32);
+  if (pass == Pass::data) vx.resize(static_cast<std::size_t>(x.n * x.positions() * x.c));
+  else vx = gather<A>(x, px, tf32);
+  if (pass == Pass::forward) vy.resize(static_cast<std::size_t>(y.n * y.positions() * y.c));
+  else vy = gather<A>(y, py, tf32);
   if (pass != Pass::filter)
     each_weight(w, flipped, outputs_first, [&](std::ptrdiff_t theirs, std::ptrdiff_t ours) {
       const double value = read(w.type, pw, theirs);
@@ -149,10 +145,8 @@ void compute(const Convolution& conv, Pass pass, bool tf32, Blend blend, char* p
 }  // namespace
 
 void compute_convolution(const Convolution& c, Pass pass, bool tf32, Blend blend, char* x, char* w, char* y) {
-  if (c.x.type == CUDNN_DATA_DOUBLE)
-    compute<double>(c, pass, tf32, blend, x, w, y);
-  else
-    compute<float>(c, pass, tf32, blend, x, w, y);
+  if (c.x.type == CUDNN_DATA_DOUBLE) compute<double>(c, pass, tf32, blend, x, w, y);
+  else compute<float>(c, pass, tf32, blend, x, w, y);
 }
 
 }  // namespace emulator::dnn

@@ -164,12 +164,10 @@ const Attribute* find_attribute(int kind, int name) {
 int kind_since(int kind) {
   switch (kind) {
     case norm_op:
-    case norm_back_op:
-      return 80500;
+    case norm_back_op: return 80500;
     case rng:
     case rng_op:
-    case reshape_op:
-      return 80700;
+    case reshape_op: return 80700;
     default:
       for (const Attribute& a : attributes())
         if (a.kind == kind) return 80000;

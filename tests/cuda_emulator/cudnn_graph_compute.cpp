@@ -49,22 +49,14 @@ class Interpreter {
 
   void run(const Operation& op) {
     switch (op.kind()) {
-      case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:
-        return pointwise(op);
-      case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:
-        return matmul(op);
-      case CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR:
-        return reduce(op);
-      case CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR:
-        return generate(op);
-      case CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR:
-        return reshape(op);
-      case CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR:
-        return norm(op);
-      case CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR:
-        return norm_backward(op);
-      default:
-        return convolution(op);
+      case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR: return pointwise(op);
+      case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR: return matmul(op);
+      case CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR: return reduce(op);
+      case CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR: return generate(op);
+      case CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR: return reshape(op);
+      case CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR: return norm(op);
+      case CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR: return norm_backward(op);
+      default: return convolution(op);
     }
   }
 
@@ -114,14 +106,11 @@ class Interpreter {
     for (std::int64_t i = 0; i < t.dims[nd - 2]; ++i)
       for (std::int64_t j = 0; j < t.dims[nd - 1]; ++j) {
         const double value = get(t, first + i * t.strides[nd - 2] + j * t.strides[nd - 1]);
-        if (!rounds)
-          out.push_back(static_cast<A>(value));
-        else if (other == CUDNN_DATA_HALF)
-          out.push_back(half_to_float(float_to_half(static_cast<float>(value))));
+        if (!rounds) out.push_back(static_cast<A>(value));
+        else if (other == CUDNN_DATA_HALF) out.push_back(half_to_float(float_to_half(static_cast<float>(value))));
         else if (other == CUDNN_DATA_BFLOAT16)
           out.push_back(bfloat16_to_float(float_to_bfloat16(static_cast<float>(value))));
-        else
-          out.push_back(round_to_tf32(static_cast<float>(value)));
+        else out.push_back(round_to_tf32(static_cast<float>(value)));
       }
     return out;
   }
@@ -129,8 +118,7 @@ class Interpreter {
   void matmul(const Operation& op) const {
     if (op.part->part(CUDNN_ATTR_OPERATION_MATMUL_DESC)->integer(CUDNN_ATTR_MATMUL_COMP_TYPE) == CUDNN_DATA_DOUBLE)
       multiply<double>(op);
-    else
-      multiply<float>(op);
+    else multiply<float>(op);
   }
 
   template <class A>
@@ -189,12 +177,9 @@ class Interpreter {
         double v = get(x, at[1] + inner[0]);
         if (magnitude) v = std::fabs(v);
         if (mode == CUDNN_REDUCE_TENSOR_NORM2) v *= v;
-        if (maximum || mode == CUDNN_REDUCE_TENSOR_AMAX)
-          sum = v > sum || std::isnan(v) ? v : sum;
-        else if (minimum)
-          sum = v < sum || std::isnan(v) ? v : sum;
-        else
-          sum = rounded(rule, CUDNN_ATTR_REDUCTION_COMP_TYPE, product ? sum * v : sum + v);
+        if (maximum || mode == CUDNN_REDUCE_TENSOR_AMAX) sum = v > sum || std::isnan(v) ? v : sum;
+        else if (minimum) sum = v < sum || std::isnan(v) ? v : sum;
+        else sum = rounded(rule, CUDNN_ATTR_REDUCTION_COMP_TYPE, product ? sum * v : sum + v);
       });
       if (mode == CUDNN_REDUCE_TENSOR_AVG) sum /= static_cast<double>(size);
       if (mode == CUDNN_REDUCE_TENSOR_NORM2) sum = std::sqrt(sum);

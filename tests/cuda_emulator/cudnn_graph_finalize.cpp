@@ -16,14 +16,10 @@ std::string describe(const Sizes& sizes) {
 
 std::size_t element_bytes(int type) {
   switch (type) {
-    case CUDNN_DATA_INT32:
-      return 4;
-    case CUDNN_DATA_INT64:
-      return 8;
-    case CUDNN_DATA_BOOLEAN:
-      return 1;
-    default:
-      return type_bytes(type);
+    case CUDNN_DATA_INT32: return 4;
+    case CUDNN_DATA_INT64: return 8;
+    case CUDNN_DATA_BOOLEAN: return 1;
+    default: return type_bytes(type);
   }
 }
 
@@ -231,22 +227,14 @@ Refusal finalize_tensor(const Part& part) {
 
 Refusal finalize_operation(const Part& part) {
   switch (part.kind) {
-    case CUDNN_BACKEND_POINTWISE_DESCRIPTOR:
-      return finalize_pointwise(part);
-    case CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR:
-      return finalize_convolution(part);
-    case CUDNN_BACKEND_RNG_DESCRIPTOR:
-      return finalize_rng(part);
-    case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:
-      return check_pointwise(part);
-    case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:
-      return check_matmul(part);
-    case CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR:
-      return check_reduction(part);
-    case CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR:
-      return check_rng(part);
-    case CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR:
-      return check_reshape(part);
+    case CUDNN_BACKEND_POINTWISE_DESCRIPTOR: return finalize_pointwise(part);
+    case CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR: return finalize_convolution(part);
+    case CUDNN_BACKEND_RNG_DESCRIPTOR: return finalize_rng(part);
+    case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR: return check_pointwise(part);
+    case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR: return check_matmul(part);
+    case CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR: return check_reduction(part);
+    case CUDNN_BACKEND_OPERATION_RNG_DESCRIPTOR: return check_rng(part);
+    case CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR: return check_reshape(part);
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
       return check_convolution(part, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
                                CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
@@ -259,12 +247,10 @@ Refusal finalize_operation(const Part& part) {
       return check_convolution(
           part, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
           CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW, CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY);
-    case CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR:
-      return check_norm_forward(part);
+    case CUDNN_BACKEND_OPERATION_NORM_FORWARD_DESCRIPTOR: return check_norm_forward(part);
     case CUDNN_BACKEND_OPERATION_NORM_BACKWARD_DESCRIPTOR:
       return check_norm(part, CUDNN_ATTR_OPERATION_NORM_BWD_MODE, CUDNN_ATTR_OPERATION_NORM_BWD_XDESC);
-    default:
-      return {};
+    default: return {};
   }
 }
 

@@ -58,16 +58,13 @@ bool is_descriptor(cudnnBackendDescriptor_t desc) {
 std::size_t bytes_of(int type) {
   switch (type) {
     case CUDNN_TYPE_BOOLEAN:
-    case CUDNN_TYPE_CHAR:
-      return 1;
+    case CUDNN_TYPE_CHAR: return 1;
     case CUDNN_TYPE_HANDLE:
     case CUDNN_TYPE_INT64:
     case CUDNN_TYPE_DOUBLE:
     case CUDNN_TYPE_VOID_PTR:
-    case CUDNN_TYPE_BACKEND_DESCRIPTOR:
-      return 8;
-    default:
-      return 4;
+    case CUDNN_TYPE_BACKEND_DESCRIPTOR: return 8;
+    default: return 4;
   }
 }
 

@@ -191,23 +191,16 @@ Refusal finalize_pack(const Part& part) {
 
 Refusal finalize(Part& part) {
   switch (part.kind) {
-    case CUDNN_BACKEND_TENSOR_DESCRIPTOR:
-      return finalize_tensor(part);
+    case CUDNN_BACKEND_TENSOR_DESCRIPTOR: return finalize_tensor(part);
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
       set_integers(part, CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, CUDNN_TYPE_INT64, {engine_count});
       return build_graph(part, part.graph);
-    case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR:
-      return finalize_heuristics(part);
-    case CUDNN_BACKEND_ENGINE_DESCRIPTOR:
-      return finalize_engine(part);
-    case CUDNN_BACKEND_ENGINECFG_DESCRIPTOR:
-      return finalize_config(part);
-    case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR:
-      return finalize_plan(part);
-    case CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR:
-      return finalize_pack(part);
-    default:
-      return finalize_operation(part);
+    case CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR: return finalize_heuristics(part);
+    case CUDNN_BACKEND_ENGINE_DESCRIPTOR: return finalize_engine(part);
+    case CUDNN_BACKEND_ENGINECFG_DESCRIPTOR: return finalize_config(part);
+    case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR: return finalize_plan(part);
+    case CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR: return finalize_pack(part);
+    default: return finalize_operation(part);
   }
 }
 

@@ -151,38 +151,26 @@ std::vector<GraphEngine> list(const OperationGraph& graph, Pattern pattern) {
       return {{40, true, false, false, false, true, transposed + 64 * kilobyte},
               {20, false, true, false, false, true, 0, true},
               {0, false, false, true, false, false}};
-    case Pattern::attention:
-      return {{4, true, false, false, true, true, 256}};
+    case Pattern::attention: return {{4, true, false, false, true, true, 256}};
     case Pattern::attention_backward:
       return {{6, true, true, false, true, true, 64 * kilobyte}, {5, true, false, false, true, false, 128 * kilobyte}};
     case Pattern::norm:
-    case Pattern::norm_backward:
-      return {{0, false, false, false, true, true, transposed + 4 * kilobyte}};
-    default:
-      return {{7, true, false, false, true, true, 0}};
+    case Pattern::norm_backward: return {{0, false, false, false, true, true, transposed + 4 * kilobyte}};
+    default: return {{7, true, false, false, true, true, 0}};
   }
 }
 
 const char* name_of(Pattern pattern) {
   switch (pattern) {
-    case Pattern::attention:
-      return "attention";
-    case Pattern::attention_backward:
-      return "attention_backward";
-    case Pattern::forward:
-      return "forward";
-    case Pattern::fused:
-      return "fused";
-    case Pattern::data:
-      return "data";
-    case Pattern::filter:
-      return "filter";
-    case Pattern::norm:
-      return "norm";
-    case Pattern::norm_backward:
-      return "norm_backward";
-    default:
-      return "graph";
+    case Pattern::attention: return "attention";
+    case Pattern::attention_backward: return "attention_backward";
+    case Pattern::forward: return "forward";
+    case Pattern::fused: return "fused";
+    case Pattern::data: return "data";
+    case Pattern::filter: return "filter";
+    case Pattern::norm: return "norm";
+    case Pattern::norm_backward: return "norm_backward";
+    default: return "graph";
   }
 }
 
@@ -194,12 +182,10 @@ std::vector<GraphEngine> engines_of(const OperationGraph& graph, Refusal& why) {
     why = {CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN, "no engine computes these operations together"};
   else if (pattern == Pattern::attention || pattern == Pattern::attention_backward)
     why = check_attention(graph, pattern);
-  else if (pattern == Pattern::fused)
-    why = check_fusion(graph);
+  else if (pattern == Pattern::fused) why = check_fusion(graph);
   else if ((pattern == Pattern::data || pattern == Pattern::filter) && graph.operations.size() > 1)
     why = {CUDNN_STATUS_NOT_SUPPORTED_GRAPH_PATTERN, "a convolution's gradients are not fused with others here"};
-  else if (pattern == Pattern::norm || pattern == Pattern::norm_backward)
-    why = check_norm(graph);
+  else if (pattern == Pattern::norm || pattern == Pattern::norm_backward) why = check_norm(graph);
   if (why.status) return {};
   std::vector<GraphEngine> engines = list(graph, pattern);
   // Doubles have no tensor cores here, and without TF32 float has none.

@@ -18,15 +18,11 @@ namespace emulator::dnn {
 
 std::size_t type_bytes(int type) {
   switch (type) {
-    case CUDNN_DATA_DOUBLE:
-      return 8;
-    case CUDNN_DATA_FLOAT:
-      return 4;
+    case CUDNN_DATA_DOUBLE: return 8;
+    case CUDNN_DATA_FLOAT: return 4;
     case CUDNN_DATA_HALF:
-    case CUDNN_DATA_BFLOAT16:
-      return 2;
-    default:
-      return 0;
+    case CUDNN_DATA_BFLOAT16: return 2;
+    default: return 0;
   }
 }
 
@@ -57,10 +53,10 @@ int check_memory(const Memory& m, const char* page) {
   if (!m.pointer) return m.optional ? 0 : refuse(CUDNN_STATUS_BAD_PARAM, m.name + " is null", page);
   const Allocation* a = device_heap().find(address, m.bytes);
   if (a && !a->doomed) return CUDNN_STATUS_SUCCESS;
-  return refuse(CUDNN_STATUS_BAD_PARAM,
-                m.name + ": " + std::to_string(m.bytes) + " bytes at " + hex(address) +
-                    " are not inside one device allocation",
-                page);
+  return refuse(
+      CUDNN_STATUS_BAD_PARAM,
+      m.name + ": " + std::to_string(m.bytes) + " bytes at " + hex(address) + " are not inside one device allocation",
+      page);
 }
 
 }  // namespace

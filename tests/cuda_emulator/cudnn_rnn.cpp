@@ -131,7 +131,8 @@ cudnnStatus_t cudnnGetRNNTempSpaceSizes(cudnnHandle_t handle, cudnnRNNDescriptor
   if (is_refused(*desc, "rnn"))
     return refuse(CUDNN_STATUS_NOT_SUPPORTED, "the layer is refused, as the setting says", page::rnn_spaces);
   // cuDNN 9.19 on an H100 takes 128 units of float, and not 200 or 650.
-  if (desc->small && (desc->hidden != 128 || desc->state != 128 || desc->type != CUDNN_DATA_FLOAT)) return CUDNN_STATUS_NOT_SUPPORTED;
+  if (desc->small && (desc->hidden != 128 || desc->state != 128 || desc->type != CUDNN_DATA_FLOAT))
+    return CUDNN_STATUS_NOT_SUPPORTED;
   *workspace = workspace_needed;
   if (reserve) *reserve = mode == CUDNN_FWD_MODE_TRAINING ? reserve_bytes(*desc, *x) : 0;
   return CUDNN_STATUS_SUCCESS;

@@ -65,14 +65,8 @@ template <class A>
 class Direction {
  public:
   Direction(const Rnn& rnn, int direction, const std::vector<int>& lengths, const RnnMemory& m)
-      : rnn_(rnn),
-        lengths_(lengths),
-        m_(m),
-        direction_(direction),
-        gates_(gates_of(rnn)),
-        hidden_(rnn.hidden),
-        state_(rnn.state),
-        wide_(rnn.directions * rnn.state) {
+      : rnn_(rnn), lengths_(lengths), m_(m), direction_(direction), gates_(gates_of(rnn)), hidden_(rnn.hidden),
+        state_(rnn.state), wide_(rnn.directions * rnn.state) {
     for (int t = 0, row = 0; t < lengths.front(); ++t) {
       first_.push_back(row);
       row += rows(t);
@@ -223,7 +217,8 @@ class Direction {
   }
 
   void step(int row, A* h, A* c) {
-    std::vector<A> in(at(gates_, hidden_)), own(in.size()), x(static_cast<std::size_t>(rnn_.inputs)), before(h, h + state_);
+    std::vector<A> in(at(gates_, hidden_)), own(in.size()), x(static_cast<std::size_t>(rnn_.inputs)),
+        before(h, h + state_);
     for (int i = 0; i < rnn_.inputs; ++i) x[static_cast<std::size_t>(i)] = rounded(input(row, i));
     for (A& value : before) value = rounded(value);
     for (int g = 0; g < gates_; ++g) {
@@ -273,8 +268,7 @@ class Direction {
       A& d = state_slopes(row)[i];
       d = dh[i] + load(m_.dy, at(row, wide_) + static_cast<std::size_t>(direction_ * state_ + i));
       dh[i] = 0;
-      if (!reduce.rows)
-        units_slopes[static_cast<std::size_t>(i)] = d;
+      if (!reduce.rows) units_slopes[static_cast<std::size_t>(i)] = d;
       else
         for (int u = 0; u < hidden_; ++u)
           units_slopes[static_cast<std::size_t>(u)] += weights_of(reduce, i)[u] * rounded(d);
@@ -334,10 +328,8 @@ void compute(const Rnn& rnn, const std::vector<int>& lengths, RnnPass pass, cons
 }  // namespace
 
 void compute_rnn(const Rnn& rnn, const std::vector<int>& lengths, RnnPass pass, const RnnMemory& memory) {
-  if (rnn.type == CUDNN_DATA_DOUBLE)
-    compute<double>(rnn, lengths, pass, memory);
-  else
-    compute<float>(rnn, lengths, pass, memory);
+  if (rnn.type == CUDNN_DATA_DOUBLE) compute<double>(rnn, lengths, pass, memory);
+  else compute<float>(rnn, lengths, pass, memory);
 }
 
 }  // namespace emulator::dnn

@@ -62,10 +62,11 @@ cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t desc, int algo, int 
   EMULATED_CALL(CUDNN_STATUS_INTERNAL_ERROR);
   if (!is_live(desc) || !is_live(dropout) || !dropout->set)
     return refuse(CUDNN_STATUS_BAD_PARAM, "no such descriptor, or its dropout was not set", page::rnn);
-  if ((algo != CUDNN_RNN_ALGO_STANDARD && algo != CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H) || input_mode != CUDNN_LINEAR_INPUT || layers != 1 ||
-      flags != CUDNN_RNN_PADDED_IO_DISABLED)
+  if ((algo != CUDNN_RNN_ALGO_STANDARD && algo != CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H) ||
+      input_mode != CUDNN_LINEAR_INPUT || layers != 1 || flags != CUDNN_RNN_PADDED_IO_DISABLED)
     return refuse(CUDNN_STATUS_NOT_SUPPORTED,
-                  "only one layer with weights for its inputs, by the standard algorithm or that for small layers, without padding, is emulated",
+                  "only one layer with weights for its inputs, by the standard algorithm or that for small layers, "
+                  "without padding, is emulated",
                   page::rnn);
   if ((cell != CUDNN_RNN_TANH && cell != CUDNN_LSTM && cell != CUDNN_GRU) ||
       (bias != CUDNN_RNN_NO_BIAS && bias != CUDNN_RNN_DOUBLE_BIAS) ||
@@ -87,8 +88,9 @@ cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t desc, int algo, int 
                   std::to_string(inputs) + " inputs, " + std::to_string(hidden) + " units, projected to " +
                       std::to_string(projected) + "; only an LSTM's are, and to no more than there are",
                   page::rnn);
-  *desc = {cell,   bias,   direction == CUDNN_BIDIRECTIONAL ? 2 : 1, type,  math,
-           inputs, hidden, projected ? projected : hidden,           layers, algo == CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H};
+  *desc = {
+      cell,   bias,   direction == CUDNN_BIDIRECTIONAL ? 2 : 1, type,   math,
+      inputs, hidden, projected ? projected : hidden,           layers, algo == CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H};
   return CUDNN_STATUS_SUCCESS;
 }
 

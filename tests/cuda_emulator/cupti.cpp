@@ -27,8 +27,8 @@ std::size_t size_of(const CUpti_Activity& record) {
   }
 }
 
-// Hands the records over in buffers of the client's, the last ones first: the documentation promises no order. The client is called
-// without the lock.
+// Hands the records over in buffers of the client's, the last ones first: the documentation promises no order. The
+// client is called without the lock.
 CUptiResult hand_over(std::vector<PendingRecord> records) {
   const auto request = cupti().request;
   const auto complete = cupti().complete;
@@ -41,14 +41,17 @@ CUptiResult hand_over(std::vector<PendingRecord> records) {
     request(&buffer, &bytes, &most);
     lock.lock();
     if (!buffer || reinterpret_cast<std::uintptr_t>(buffer) % 8)
-      return refuse(CUPTI_ERROR_UNKNOWN, "a buffer must be aligned to 8 bytes; the records are dropped", page::cupti_activity);
+      return refuse(CUPTI_ERROR_UNKNOWN, "a buffer must be aligned to 8 bytes; the records are dropped",
+                    page::cupti_activity);
     while (!records.empty() && used + records.back().bytes.size() <= bytes && (!most || count < most)) {
       std::memcpy(buffer + used, records.back().bytes.data(), records.back().bytes.size());
       used += records.back().bytes.size();
       ++count;
       records.pop_back();
     }
-    if (!count) status = refuse(CUPTI_ERROR_UNKNOWN, "no record fits into the buffer; the records are dropped", page::cupti_activity);
+    if (!count)
+      status =
+          refuse(CUPTI_ERROR_UNKNOWN, "no record fits into the buffer; the records are dropped", page::cupti_activity);
     lock.unlock();
     complete(nullptr, 0, buffer, bytes, used);
     lock.lock();
@@ -59,8 +62,11 @@ CUptiResult hand_over(std::vector<PendingRecord> records) {
 CUptiResult set_kind(int kind, bool on) {
   auto& kinds = cupti().kinds;
   if (std::find(std::begin(known_kinds), std::end(known_kinds), kind) == std::end(known_kinds))
-    return refuse(CUPTI_ERROR_INVALID_KIND, "activity of kind " + std::to_string(kind) + " is unknown or not emulated", page::cupti_activity);
-  const int other = kind == CUPTI_ACTIVITY_KIND_KERNEL ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL : kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ? CUPTI_ACTIVITY_KIND_KERNEL : 0;
+    return refuse(CUPTI_ERROR_INVALID_KIND, "activity of kind " + std::to_string(kind) + " is unknown or not emulated",
+                  page::cupti_activity);
+  const int other = kind == CUPTI_ACTIVITY_KIND_KERNEL              ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
+                    : kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ? CUPTI_ACTIVITY_KIND_KERNEL
+                                                                    : 0;
   if (on && std::find(kinds.begin(), kinds.end(), other) != kinds.end())
     return refuse(CUPTI_ERROR_NOT_COMPATIBLE, "KERNEL and CONCURRENT_KERNEL exclude each other", page::cupti_activity);
   std::erase(kinds, kind);
@@ -106,7 +112,8 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFun
   if (!subscriber) return refuse(CUPTI_ERROR_INVALID_PARAMETER, "no place for the handle", page::cupti_callback);
   Cupti& c = cupti();
   if (c.subscriber)
-    return refuse(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "there is a subscriber already", page::cupti_callback);
+    return refuse(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "there is a subscriber already",
+                  page::cupti_callback);
   c.subscriber = *subscriber = new CUpti_Subscriber_st;
   c.callback = callback;
   c.user = user;
@@ -127,19 +134,23 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
   return call.finish(CUPTI_SUCCESS);
 }
 
-CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle subscriber, int domain, std::uint32_t cbid) {
+CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle subscriber, int domain,
+                                std::uint32_t cbid) {
   EMULATED_CALL(CUPTI_ERROR_UNKNOWN);
   Cupti& c = cupti();
   if (!subscriber || subscriber != c.subscriber) return no_such_subscriber();
   if (domain < CUPTI_CB_DOMAIN_DRIVER_API || domain > CUPTI_CB_DOMAIN_RUNTIME_API || !cbid || cbid >= Cupti::most_cbids)
-    return refuse(CUPTI_ERROR_INVALID_PARAMETER, "a domain or a callback's number that is unknown or not emulated", page::cupti_callback);
+    return refuse(CUPTI_ERROR_INVALID_PARAMETER, "a domain or a callback's number that is unknown or not emulated",
+                  page::cupti_callback);
   c.told[domain - 1][cbid] = enable != 0;
   return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete) {
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                                           CUpti_BuffersCallbackCompleteFunc complete) {
   EMULATED_CALL(CUPTI_ERROR_UNKNOWN);
-  if (!request || !complete) return refuse(CUPTI_ERROR_INVALID_PARAMETER, "both callbacks are needed", page::cupti_activity);
+  if (!request || !complete)
+    return refuse(CUPTI_ERROR_INVALID_PARAMETER, "both callbacks are needed", page::cupti_activity);
   cupti().request = request;
   cupti().complete = complete;
   return CUPTI_SUCCESS;
@@ -161,7 +172,8 @@ CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
   if (flag > 1) return refuse(CUPTI_ERROR_INVALID_PARAMETER, "unknown flags", page::cupti_activity);
   Cupti& c = cupti();
   if (!c.complete)
-    return refuse(CUPTI_ERROR_INVALID_OPERATION, "cuptiActivityRegisterCallbacks has not been called", page::cupti_activity);
+    return refuse(CUPTI_ERROR_INVALID_OPERATION, "cuptiActivityRegisterCallbacks has not been called",
+                  page::cupti_activity);
   std::vector<PendingRecord> ended;
   std::deque<PendingRecord> pending;
   for (PendingRecord& record : c.pending) {

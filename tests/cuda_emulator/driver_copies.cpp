@@ -52,7 +52,7 @@ Work copy_work(const Side& target, const Side& source, std::size_t bytes, Engine
   work.engine = engine;
   work.ns = ns;
   const auto memory_kind = [&](const Side& side) {
-    return static_cast<std::uint8_t>(!side.allocation ? CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE
+    return static_cast<std::uint8_t>(!side.allocation                       ? CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE
                                      : device_heap().contains(side.address) ? CUPTI_ACTIVITY_MEMORY_KIND_DEVICE
                                                                             : CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
   };
@@ -122,9 +122,11 @@ CUresult within_device(Stream& stream, CUdeviceptr target, CUdeviceptr source, s
   if (const int status = device_side(source, bytes, from)) return status;
   const Settings& s = settings();
   const Context &target_context = *to.allocation->context, &source_context = *from.allocation->context;
-  const bool direct = source_context.reachable_from.count(target_context.ordinal) || target_context.reachable_from.count(source_context.ordinal);
-  const std::uint64_t through_host = transfer_ns(bytes, s.d2h_pinned, s.copy_ns) + transfer_ns(bytes, s.h2d_pinned, s.copy_ns);
-  const std::uint64_t ns = !peers  ? transfer_ns(2 * bytes, s.memory_rate, s.kernel_ns)
+  const bool direct = source_context.reachable_from.count(target_context.ordinal) ||
+                      target_context.reachable_from.count(source_context.ordinal);
+  const std::uint64_t through_host =
+      transfer_ns(bytes, s.d2h_pinned, s.copy_ns) + transfer_ns(bytes, s.h2d_pinned, s.copy_ns);
+  const std::uint64_t ns = !peers   ? transfer_ns(2 * bytes, s.memory_rate, s.kernel_ns)
                            : direct ? transfer_ns(bytes, s.peer, s.copy_ns)
                                     : through_host;
   Work work = copy_work(to, from, bytes, peers ? Engine::to_host : Engine::compute, ns);

@@ -54,7 +54,7 @@ struct ErrorText {
 constexpr ErrorText error_texts[] = {ABI_DRIVER_ERRORS(ERROR_TEXT)};
 #undef ERROR_TEXT
 
-CUresult error_text(CUresult error, const char** text, const char* ErrorText::*field) {
+CUresult error_text(CUresult error, const char** text, const char* ErrorText::* field) {
   *text = nullptr;
   for (const ErrorText& e : error_texts)
     if (e.code == error) *text = e.*field;

@@ -29,9 +29,7 @@ std::ptrdiff_t shared_bytes(const KernelModule& module) {
   return module.shared_end - module.shared_begin - (module.gaps_end - module.gaps_begin) * std::ptrdiff_t{shared_gap};
 }
 
-int static_shared(const Function& function) {
-  return static_cast<int>(shared_bytes(*function.module->module));
-}
+int static_shared(const Function& function) { return static_cast<int>(shared_bytes(*function.module->module)); }
 
 int no_such_function() {
   return refuse(CUDA_ERROR_INVALID_HANDLE, "no such function, or its module was unloaded", page::module);
@@ -115,7 +113,8 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   const unsigned have = static_cast<unsigned>(settings().capability), want = header.architecture;
   if (header.cuda > static_cast<int>(settings().driver) / 1000)
     return refuse(CUDA_ERROR_INVALID_IMAGE,
-                  "compiled by CUDA " + std::to_string(header.cuda) + ", a later one than the driver's", page::compatibility);
+                  "compiled by CUDA " + std::to_string(header.cuda) + ", a later one than the driver's",
+                  page::compatibility);
   if (header.is_ptx ? want > have : want / 10 != have / 10 || want > have)
     return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU,
                   "compiled for " + std::to_string(want) + ", the device is " + std::to_string(have),

@@ -1,5 +1,5 @@
-// libcuda: a device's default memory pool, which stream-ordered allocations come from. Freed memory is never kept, but what a request
-// took that did not get all of it is (seen on an H200, driver 580.159).
+// libcuda: a device's default memory pool, which stream-ordered allocations come from. Freed memory is never kept, but
+// what a request took that did not get all of it is (seen on an H200, driver 580.159).
 #include "call.hpp"
 #include "exports.hpp"
 #include "settings.hpp"
@@ -67,9 +67,11 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, std::
   if (!c) return status;
   for (std::size_t i = 0; i < count; ++i) {
     const CUmemLocation& to = map[i].location;
-    const bool known = to.type == CU_MEM_LOCATION_TYPE_DEVICE && to.id >= 0 && to.id < static_cast<int>(state().contexts.size());
+    const bool known =
+        to.type == CU_MEM_LOCATION_TYPE_DEVICE && to.id >= 0 && to.id < static_cast<int>(state().contexts.size());
     if (!known || to.id == c->ordinal || !settings().peers || map[i].flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
-      return refuse(CUDA_ERROR_INVALID_DEVICE, "no device that can reach the pool's, or access other than to read and write", page::pool);
+      return refuse(CUDA_ERROR_INVALID_DEVICE,
+                    "no device that can reach the pool's, or access other than to read and write", page::pool);
     c->reachable_from.insert(to.id);
   }
   return CUDA_SUCCESS;

@@ -93,7 +93,8 @@ std::string Heap::place_of(std::uintptr_t address) const {
             std::to_string(below.bytes) + " bytes";
   }
   if (above != allocations_.end())
-    text += ", " + std::to_string(above->first - address) + " bytes before one of " + std::to_string(above->second.bytes) + " bytes";
+    text += ", " + std::to_string(above->first - address) + " bytes before one of " +
+            std::to_string(above->second.bytes) + " bytes";
   return text;
 }
 

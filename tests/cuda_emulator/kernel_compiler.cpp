@@ -57,14 +57,8 @@ bool run(const std::vector<std::string>& command, const fs::path& log) {
 }
 
 std::vector<std::string> common_command(const std::vector<std::string>& flags) {
-  std::vector<std::string> command{settings().compiler,
-                                   "-std=c++17",
-                                   "-w",
-                                   "-fPIC",
-                                   "-fvisibility=hidden",
-                                   "-fno-exceptions",
-                                   "-fno-rtti",
-                                   "-fno-threadsafe-statics",
+  std::vector<std::string> command{settings().compiler,   "-std=c++17",      "-w",        "-fPIC",
+                                   "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
                                    "-fno-strict-aliasing"};
   const auto add = [&command](std::initializer_list<const char*> words) {
     command.insert(command.end(), words.begin(), words.end());
@@ -122,8 +116,9 @@ std::string compile_kernels(const std::string& source, const std::vector<std::st
 
   const std::string base = (folder / ("kernel." + std::to_string(getpid()))).string();
   std::ofstream(base + ".cpp") << source;
-  for (const std::string& word : {std::string("-shared"), std::string("-include"), (folder / "shim.hpp").string(),
-                                  base + ".cpp", std::string("-o"), base + ".so", std::string("-lm"), std::string("-lc")})
+  for (const std::string& word :
+       {std::string("-shared"), std::string("-include"), (folder / "shim.hpp").string(), base + ".cpp",
+        std::string("-o"), base + ".so", std::string("-lm"), std::string("-lc")})
     command.push_back(word);
   const bool compiled = run(command, base + ".log");
   log = read(base + ".log");

@@ -55,9 +55,8 @@ std::string host_source(const std::string& source, const std::string& name,
                         const std::vector<std::string>& expressions) {
   static const std::regex dynamic_shared(
       R"(extern\s+__shared__\s+((?:__align__\s*\([^)]*\)\s*)?)([\w:<> ]+?)\s+(\w+)\s*\[\s*\]\s*;)");
-  static const std::regex c_kernel(
-      R"(extern\s+"C"\s+__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?)"
-      R"(void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\()");
+  static const std::regex c_kernel(R"(extern\s+"C"\s+__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?)"
+                                   R"(void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\()");
   static const std::regex c_linkage(R"(extern\s+"C"\s+__global__)");
   // "__shared__ T a[2], b[3];": each variable is declared by itself.
   static const std::regex shared_list(R"((__shared__\s+[\w: ]+?\s)(\w+\s*(?:\[[^\]]*\]\s*)*),)");

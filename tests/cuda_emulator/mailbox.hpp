@@ -37,7 +37,7 @@ struct Mailbox {
   unsigned module, kernel;
   unsigned protection_count;  // to be done first
   Protection protections[64];
-  char text[768];  // a path on the way in, an explanation on the way out
+  char text[768];                // a path on the way in, an explanation on the way out
   std::uintptr_t fault_address;  // of an access to memory that is not allocated; 0 otherwise
   Shape shape;
   alignas(16) unsigned char parameters[max_parameter_bytes];

@@ -34,7 +34,8 @@ struct Request {
 /// From which rank to which a transfer goes; -1 of a collective.
 using Way = std::pair<int, int>;
 
-/// One rank's part of an exchange, which is a collective of all or a transfer of two. The nth call of a way is every rank's nth.
+/// One rank's part of an exchange, which is a collective of all or a transfer of two. The nth call of a way is every
+/// rank's nth.
 struct Part {
   Request request;
   Way way;
@@ -47,14 +48,16 @@ struct Part {
 
   std::size_t expected() const { return request.is_transfer() ? 2 : static_cast<std::size_t>(request.ranks); }
   /// Which of these this one is.
-  std::size_t index() const { return static_cast<std::size_t>(request.is_transfer() ? request.kind == Kind::receive : request.rank); }
+  std::size_t index() const {
+    return static_cast<std::size_t>(request.is_transfer() ? request.kind == Kind::receive : request.rank);
+  }
 };
 
 struct Header;
 struct Exchange;
 
-/// The ranks of one unique id, as this process sees them. What they know of each other is in a file without a name, which ends with the last
-/// process that has it open, however that ends.
+/// The ranks of one unique id, as this process sees them. What they know of each other is in a file without a name,
+/// which ends with the last process that has it open, however that ends.
 class Clique : public std::enable_shared_from_this<Clique> {
  public:
   /// New ones.
@@ -83,7 +86,8 @@ class Clique : public std::enable_shared_from_this<Clique> {
   /// Those of this process with which a request's device is brought together.
   std::vector<int> devices_beside(const Request& request) const;
 
-  /// The part is in its stream's queue. What ends when the last rank does has its time now, if this process has them all.
+  /// The part is in its stream's queue. What ends when the last rank does has its time now, if this process has them
+  /// all.
   void queued(const Part& part);
   /// The part's stream has got there: with an error, where its device is lost. The last rank does the work of all.
   void arrive(Part& part, int error);
@@ -106,7 +110,7 @@ class Clique : public std::enable_shared_from_this<Clique> {
   abi::ncclUniqueId id_{};
   int file_;
   Header* header_;
-  char* exchanges_ = nullptr;  // mapped when the number of ranks is known
+  char* exchanges_ = nullptr;             // mapped when the number of ranks is known
   std::vector<abi::ncclComm_t> members_;  // of this process, by rank
   std::map<int, char*> memories_;         // by process: of the devices of the others
 };
@@ -147,8 +151,9 @@ struct ncclComm {
   std::shared_ptr<emulator::nccl::Clique> clique;
   int rank = 0;
   emulator::Context* context = nullptr;
-  std::map<std::pair<emulator::nccl::Way, bool>, std::uint64_t> calls;  // by way; of transfers those that send, and the others
-  std::vector<std::shared_ptr<emulator::nccl::Part>> parts;            // that are queued and not over
+  std::map<std::pair<emulator::nccl::Way, bool>, std::uint64_t>
+      calls;                                                 // by way; of transfers those that send, and the others
+  std::vector<std::shared_ptr<emulator::nccl::Part>> parts;  // that are queued and not over
 };
 
 }  // namespace abi

@@ -15,7 +15,8 @@ using namespace abi;
 
 namespace {
 
-constexpr const char* names[] = {"ncclAllReduce", "ncclBroadcast", "ncclAllGather", "ncclReduceScatter", "ncclSend", "ncclRecv"};
+constexpr const char* names[] = {"ncclAllReduce",     "ncclBroadcast", "ncclAllGather",
+                                 "ncclReduceScatter", "ncclSend",      "ncclRecv"};
 
 const char* page_of(const Request& r) { return r.is_transfer() ? page::nccl_transfer : page::nccl_collective; }
 
@@ -33,21 +34,29 @@ int check_buffer(const Request& r, const void* buffer, std::size_t bytes) {
 int check_place(const Request& r) {
   const auto send = reinterpret_cast<std::uintptr_t>(r.send), receive = reinterpret_cast<std::uintptr_t>(r.receive);
   const std::size_t part = static_cast<std::size_t>(r.rank) * r.count * element_bytes(r.type);
-  const bool in_place = r.kind == Kind::all_gather ? send == receive + part : r.kind == Kind::reduce_scatter ? receive == send + part : send == receive;
-  const bool apart = !r.send_bytes() || !r.receive_bytes() || send + r.send_bytes() <= receive || receive + r.receive_bytes() <= send;
+  const bool in_place = r.kind == Kind::all_gather       ? send == receive + part
+                        : r.kind == Kind::reduce_scatter ? receive == send + part
+                                                         : send == receive;
+  const bool apart =
+      !r.send_bytes() || !r.receive_bytes() || send + r.send_bytes() <= receive || receive + r.receive_bytes() <= send;
   if (in_place || apart) return ncclSuccess;
-  return refuse(ncclInvalidArgument, "the result overlaps with what is sent, and not as a result in place does", page::nccl_in_place);
+  return refuse(ncclInvalidArgument, "the result overlaps with what is sent, and not as a result in place does",
+                page::nccl_in_place);
 }
 
 int check(Request& r, CUstream stream) {
-  if (!is_live(r.comm)) return refuse(ncclInvalidArgument, "no such communicator, or it has been destroyed", page_of(r));
-  if (r.comm->clique->misses_one(r.comm->rank)) return refuse(ncclRemoteError, "a rank has left the communicator", page::nccl_communicator);
+  if (!is_live(r.comm))
+    return refuse(ncclInvalidArgument, "no such communicator, or it has been destroyed", page_of(r));
+  if (r.comm->clique->misses_one(r.comm->rank))
+    return refuse(ncclRemoteError, "a rank has left the communicator", page::nccl_communicator);
   r.rank = r.comm->rank;
   r.ranks = r.comm->clique->ranks();
-  if (!element_bytes(r.type)) return refuse(ncclInvalidArgument, "an element type that does not exist, or is not emulated", page::nccl_types);
+  if (!element_bytes(r.type))
+    return refuse(ncclInvalidArgument, "an element type that does not exist, or is not emulated", page::nccl_types);
   if (r.op < ncclSum || r.op > ncclAvg) return refuse(ncclInvalidArgument, "no such reduction", page::nccl_types);
   if (r.peer < 0 || r.peer >= r.ranks)
-    return refuse(ncclInvalidArgument, "rank " + std::to_string(r.peer) + " is none of " + std::to_string(r.ranks), page_of(r));
+    return refuse(ncclInvalidArgument, "rank " + std::to_string(r.peer) + " is none of " + std::to_string(r.ranks),
+                  page_of(r));
   const bool is_legacy = reinterpret_cast<std::uintptr_t>(stream) <= 1;
   if (!is_legacy && (!is_live(stream) || stream->context != r.comm->context))
     return refuse(ncclInvalidArgument, "no stream of the communicator's device", page_of(r));
@@ -59,21 +68,25 @@ int check(Request& r, CUstream stream) {
   return check_place(r);
 }
 
-// Ranks of one process use each other's memory directly. That of the driver's pool must have been opened to their devices.
+// Ranks of one process use each other's memory directly. That of the driver's pool must have been opened to their
+// devices.
 bool is_open_to_others(const Request& r, const void* buffer) {
   const Allocation* a = device_heap().find(reinterpret_cast<std::uintptr_t>(buffer));
   if (!a || !a->stream_ordered || !settings().peers) return true;
   const std::vector<int> others = r.comm->clique->devices_beside(r);
-  return std::all_of(others.begin(), others.end(), [&](int device) { return a->context->reachable_from.count(device) != 0; });
+  return std::all_of(others.begin(), others.end(),
+                     [&](int device) { return a->context->reachable_from.count(device) != 0; });
 }
 
 // Whether the rank's memory can be used now. Returns a CUresult, with a text.
 int check_memory(const Request& r, std::string& text) {
   text.clear();
-  for (const auto& [buffer, bytes] : {std::pair(r.send, r.send_bytes()), std::pair<const void*, std::size_t>(r.receive, r.receive_bytes())}) {
+  for (const auto& [buffer, bytes] :
+       {std::pair(r.send, r.send_bytes()), std::pair<const void*, std::size_t>(r.receive, r.receive_bytes())}) {
     if (!bytes) continue;
     if (!reach(reinterpret_cast<std::uintptr_t>(buffer), bytes, "what nccl sends or receives")) text = last_message();
-    else if (!is_open_to_others(r, buffer)) text = "the pool of nccl's rank " + std::to_string(r.rank) + " is not open to the device of another";
+    else if (!is_open_to_others(r, buffer))
+      text = "the pool of nccl's rank " + std::to_string(r.rank) + " is not open to the device of another";
   }
   return text.empty() ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS;
 }
@@ -100,7 +113,8 @@ class Attendance final : public Meeting {
       if (!part->over) part->request.comm->clique->hasten(*part);
   }
   bool is_over() override {
-    return std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->over || part->request.comm->clique->is_over(*part); });
+    return std::all_of(parts_.begin(), parts_.end(),
+                       [](const auto& part) { return part->over || part->request.comm->clique->is_over(*part); });
   }
 
   // Returns a CUresult.
@@ -148,7 +162,8 @@ int queue(Stream& stream, const std::vector<Request>& requests) {
     parts.push_back(part_of(r));
     if (r.kind != Kind::receive) sent += bytes_on_the_way(r);
     if (r.kind != Kind::send) received += bytes_on_the_way(r);
-    for (const auto& [buffer, bytes] : {std::pair(r.send, r.send_bytes()), std::pair<const void*, std::size_t>(r.receive, r.receive_bytes())})
+    for (const auto& [buffer, bytes] :
+         {std::pair(r.send, r.send_bytes()), std::pair<const void*, std::size_t>(r.receive, r.receive_bytes())})
       if (bytes) work.uses.push_back(device_heap().find(reinterpret_cast<std::uintptr_t>(buffer))->address);
   }
   const auto attendance = std::make_shared<Attendance>(std::move(parts));
@@ -175,12 +190,14 @@ namespace emulator::nccl {
 
 std::string difference(const std::vector<Operand>& operands) {
   const auto described = [](const Request& r) {
-    return "rank " + std::to_string(r.rank) + ": " + names[static_cast<int>(r.kind)] + " of " + std::to_string(r.count) + " elements of type " +
-           std::to_string(r.type) + ", reduction " + std::to_string(r.op) + ", rank " + std::to_string(r.peer);
+    return "rank " + std::to_string(r.rank) + ": " + names[static_cast<int>(r.kind)] + " of " +
+           std::to_string(r.count) + " elements of type " + std::to_string(r.type) + ", reduction " +
+           std::to_string(r.op) + ", rank " + std::to_string(r.peer);
   };
   const Request& a = operands[0].request;
   for (const auto& [b, send, receive] : operands)
-    if (a.count != b.count || a.type != b.type || (!a.is_transfer() && (a.kind != b.kind || a.op != b.op || a.peer != b.peer)))
+    if (a.count != b.count || a.type != b.type ||
+        (!a.is_transfer() && (a.kind != b.kind || a.op != b.op || a.peer != b.peer)))
       return "nccl's ranks do not call the same: " + described(a) + "; " + described(b);
   return "";
 }
@@ -203,22 +220,26 @@ int submit(const std::vector<Request>& requests) {
 
 extern "C" {
 
-ncclResult_t ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int op, ncclComm_t comm, CUstream stream) {
+ncclResult_t ncclAllReduce(const void* send, void* receive, std::size_t count, int type, int op, ncclComm_t comm,
+                           CUstream stream) {
   EMULATED_CALL(ncclInternalError);
   return request({Kind::all_reduce, send, receive, count, type, op, 0, comm}, stream);
 }
 
-ncclResult_t ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root, ncclComm_t comm, CUstream stream) {
+ncclResult_t ncclBroadcast(const void* send, void* receive, std::size_t count, int type, int root, ncclComm_t comm,
+                           CUstream stream) {
   EMULATED_CALL(ncclInternalError);
   return request({Kind::broadcast, send, receive, count, type, ncclSum, root, comm}, stream);
 }
 
-ncclResult_t ncclAllGather(const void* send, void* receive, std::size_t count, int type, ncclComm_t comm, CUstream stream) {
+ncclResult_t ncclAllGather(const void* send, void* receive, std::size_t count, int type, ncclComm_t comm,
+                           CUstream stream) {
   EMULATED_CALL(ncclInternalError);
   return request({Kind::all_gather, send, receive, count, type, ncclSum, 0, comm}, stream);
 }
 
-ncclResult_t ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int op, ncclComm_t comm, CUstream stream) {
+ncclResult_t ncclReduceScatter(const void* send, void* receive, std::size_t count, int type, int op, ncclComm_t comm,
+                               CUstream stream) {
   EMULATED_CALL(ncclInternalError);
   return request({Kind::reduce_scatter, send, receive, count, type, op, 0, comm}, stream);
 }
@@ -245,7 +266,8 @@ ncclResult_t ncclGroupEnd() {
   if (--group().depth) return call.finish(ncclSuccess);
   const Group ended = std::move(group());
   group() = {};
-  if (ended.failure) return refuse(ended.failure, "a call of the group has failed, so none of it is done", page::nccl_group);
+  if (ended.failure)
+    return refuse(ended.failure, "a call of the group has failed, so none of it is done", page::nccl_group);
   for (const auto& clique : ended.initialisations)
     if (const int status = clique->await()) return status;
   return call.finish(submit(ended.requests));

@@ -89,11 +89,15 @@ ncclResult_t ncclCommInitRank(ncclComm_t* comm, int ranks, ncclUniqueId id, int 
     if (clique) clique->fail_all(ncclRemoteError);  // the others lose a connection
     return status;
   }
-  if (!comm || !clique) return refuse(ncclInvalidArgument, "no place for the communicator, or no id of ncclGetUniqueId", page::nccl_communicator);
+  if (!comm || !clique)
+    return refuse(ncclInvalidArgument, "no place for the communicator, or no id of ncclGetUniqueId",
+                  page::nccl_communicator);
   if (ranks < 1 || rank < 0 || rank >= ranks)
-    return refuse(ncclInvalidArgument, "rank " + std::to_string(rank) + " is none of " + std::to_string(ranks), page::nccl_communicator);
+    return refuse(ncclInvalidArgument, "rank " + std::to_string(rank) + " is none of " + std::to_string(ranks),
+                  page::nccl_communicator);
   Context* current = current_context();
-  if (!current || !current->retained || current->sticky) return refuse(ncclUnhandledCudaError, "no device is current", page::nccl_communicator);
+  if (!current || !current->retained || current->sticky)
+    return refuse(ncclUnhandledCudaError, "no device is current", page::nccl_communicator);
   auto* made = new ncclComm;
   made->clique = clique;
   made->rank = rank;

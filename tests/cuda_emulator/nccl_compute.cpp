@@ -37,17 +37,19 @@ T narrow(Wide<T> x) {
 // Sums of integers wrap.
 template <class W>
 W sum(W a, W b) {
-  if constexpr (std::is_integral_v<W>) return static_cast<W>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  if constexpr (std::is_integral_v<W>)
+    return static_cast<W>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   else return a + b;
 }
 template <class W>
 W product(W a, W b) {
-  if constexpr (std::is_integral_v<W>) return static_cast<W>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  if constexpr (std::is_integral_v<W>)
+    return static_cast<W>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
   else return a * b;
 }
 
-// into = into op x. An average of integers is divided at the end; floating elements are multiplied by 1/ranks before they
-// are added.
+// into = into op x. An average of integers is divided at the end; floating elements are multiplied by 1/ranks before
+// they are added.
 template <class T>
 void reduce(char* into, const char* from, std::size_t count, int op, Wide<T> scale) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -147,7 +149,8 @@ void carry_out(const std::vector<Operand>& operands) {
   Bytes all;
   if (reduces) all = joined(sent, first.type, first.op);
   else
-    for (const Bytes& bytes : sent) all.insert(all.end(), bytes.begin(), bytes.end());  // of one rank, but for all_gather
+    for (const Bytes& bytes : sent)
+      all.insert(all.end(), bytes.begin(), bytes.end());  // of one rank, but for all_gather
   for (const auto& [request, send, receive] : operands) {
     const std::size_t bytes = request.receive_bytes();
     const std::size_t begin = request.kind == Kind::reduce_scatter ? static_cast<std::size_t>(request.rank) * bytes : 0;

@@ -1,5 +1,5 @@
-// libnccl: how ranks find each other and meet, in one process or in several. They share memory, and read and write each other's devices: the last
-// rank that gets to an exchange does the work of all.
+// libnccl: how ranks find each other and meet, in one process or in several. They share memory, and read and write each
+// other's devices: the last rank that gets to an exchange does the work of all.
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -53,10 +53,13 @@ struct Seat {
 
 bool has_ended(int process) { return kill(process, 0) != 0 && errno == ESRCH; }
 
-bool is_lost(const Seat& seat) { return seat.presence == Presence::aborted || (seat.presence == Presence::here && has_ended(seat.process)); }
+bool is_lost(const Seat& seat) {
+  return seat.presence == Presence::aborted || (seat.presence == Presence::here && has_ended(seat.process));
+}
 
 char* mapped(int file, std::size_t begin, std::size_t bytes) {
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, static_cast<off_t>(begin));
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, static_cast<off_t>(begin));
   return memory == MAP_FAILED ? nullptr : static_cast<char*>(memory);
 }
 
@@ -82,7 +85,8 @@ struct Header {
   Seat seats[most_ranks];
 
   int present() const {
-    return static_cast<int>(std::count_if(seats, seats + size, [](const Seat& seat) { return seat.presence != Presence::awaited; }));
+    return static_cast<int>(
+        std::count_if(seats, seats + size, [](const Seat& seat) { return seat.presence != Presence::awaited; }));
   }
 };
 static_assert(sizeof(Header) <= header_bytes);
@@ -119,7 +123,9 @@ class Lock {
   pthread_mutex_t& mutex_;
 };
 
-std::size_t exchange_bytes(int ranks) { return sizeof(Exchange) + sizeof(Request) * static_cast<std::size_t>(std::max(ranks, 2)); }
+std::size_t exchange_bytes(int ranks) {
+  return sizeof(Exchange) + sizeof(Request) * static_cast<std::size_t>(std::max(ranks, 2));
+}
 
 // Collectives, and transfers of each rank to each.
 std::size_t bytes_of_exchanges(int ranks) {
@@ -132,10 +138,11 @@ Clique::Clique(int file) : file_(file), header_(reinterpret_cast<Header*>(mapped
   if (!header_) give_up("no memory that ranks can share");
 }
 
-Clique::Clique() : Clique([] {
-  const int file = memfd_create("tern-emulator-nccl", MFD_CLOEXEC);
-  return ftruncate(file, header_bytes) ? -1 : file;
-}()) {
+Clique::Clique()
+    : Clique([] {
+        const int file = memfd_create("tern-emulator-nccl", MFD_CLOEXEC);
+        return ftruncate(file, header_bytes) ? -1 : file;
+      }()) {
   static std::uint64_t made = 0;
   header_->creator = getpid();
   header_->number = (static_cast<std::uint64_t>(getpid()) << 32) + ++made;
@@ -158,7 +165,8 @@ std::shared_ptr<Clique> Clique::of(const ncclUniqueId& id) {
   if (std::memcmp(theirs.mark, id_mark, sizeof id_mark)) return nullptr;
   const int file = opened(theirs.process, theirs.file);
   // Where the ranks are no more, the file may be any other.
-  if (struct stat found; file < 0 || fstat(file, &found) || !S_ISREG(found.st_mode) || found.st_size < static_cast<off_t>(header_bytes)) {
+  if (struct stat found;
+      file < 0 || fstat(file, &found) || !S_ISREG(found.st_mode) || found.st_size < static_cast<off_t>(header_bytes)) {
     if (file >= 0) close(file);
     return nullptr;
   }
@@ -191,7 +199,8 @@ int Clique::fail_all(int code) {
 
 int Clique::join(ncclComm_t comm, int ranks) {
   if (static_cast<std::size_t>(ranks) > most_ranks)
-    return fail_all(refuse(ncclInvalidUsage, "more than " + std::to_string(most_ranks) + " ranks are not emulated", page::nccl_communicator));
+    return fail_all(refuse(ncclInvalidUsage, "more than " + std::to_string(most_ranks) + " ranks are not emulated",
+                           page::nccl_communicator));
   const std::size_t rank = static_cast<std::size_t>(comm->rank);
   bool differ, shared;
   {
@@ -206,8 +215,12 @@ int Clique::join(ncclComm_t comm, int ranks) {
       seats[rank] = {Presence::here, getpid(), comm->context->ordinal, device_heap().file()};
     }
   }
-  if (differ) return fail_all(refuse(ncclInvalidUsage, "the ranks differ in their number, or two have one rank", page::nccl_communicator));
-  if (shared) return fail_all(refuse(ncclInvalidUsage, "two ranks on device " + std::to_string(comm->context->ordinal), page::nccl_communicator));
+  if (differ)
+    return fail_all(
+        refuse(ncclInvalidUsage, "the ranks differ in their number, or two have one rank", page::nccl_communicator));
+  if (shared)
+    return fail_all(refuse(ncclInvalidUsage, "two ranks on device " + std::to_string(comm->context->ordinal),
+                           page::nccl_communicator));
   members_.resize(static_cast<std::size_t>(ranks));
   members_[rank] = comm;
   announce();
@@ -239,7 +252,8 @@ int Clique::await() {
       const Lock lock(*header_);
       if (header_->failure) return header_->failure;
       if (header_->present() == header_->size) return connect() ? ncclSuccess : ncclRemoteError;
-      const bool alone = has_ended(header_->creator) || std::any_of(header_->seats, header_->seats + header_->size, is_lost);
+      const bool alone =
+          has_ended(header_->creator) || std::any_of(header_->seats, header_->seats + header_->size, is_lost);
       if (alone) return header_->failure = ncclRemoteError;
     }
     state().changed.wait_for(*current_lock(), std::chrono::milliseconds(1));  // other processes do not tell
@@ -256,7 +270,8 @@ void Clique::leave(ncclComm_t comm, bool aborted) {
 }
 
 bool Clique::is_deserted() const {
-  return header_->present() == header_->size && std::all_of(members_.begin(), members_.end(), [](const ncclComm* member) { return !member; });
+  return header_->present() == header_->size &&
+         std::all_of(members_.begin(), members_.end(), [](const ncclComm* member) { return !member; });
 }
 
 bool Clique::misses_one(int rank) const {
@@ -269,7 +284,8 @@ bool Clique::misses_one(int rank) const {
 std::vector<int> Clique::devices_beside(const Request& request) const {
   std::vector<int> devices;
   for (int rank = 0; rank < header_->size; ++rank)
-    if (rank != request.rank && header_->seats[rank].process == getpid() && (!request.is_transfer() || rank == request.peer))
+    if (rank != request.rank && header_->seats[rank].process == getpid() &&
+        (!request.is_transfer() || rank == request.peer))
       devices.push_back(header_->seats[rank].device);
   return devices;
 }
@@ -277,13 +293,16 @@ std::vector<int> Clique::devices_beside(const Request& request) const {
 char* Clique::view(const Request& request, const void* pointer) const {
   const auto known = memories_.find(header_->seats[request.rank].process);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  return !pointer ? nullptr : known == memories_.end() ? device_heap().view(address) : known->second + (address - device_base);
+  return !pointer                   ? nullptr
+         : known == memories_.end() ? device_heap().view(address)
+                                    : known->second + (address - device_base);
 }
 
 Exchange& Clique::exchange_of(const Part& part) const {
   const auto [from, to] = part.way;
   const std::size_t way = from < 0 ? 0 : 1 + static_cast<std::size_t>(from * header_->size + to);
-  return *reinterpret_cast<Exchange*>(exchanges_ + (way * under_way + part.number % under_way) * exchange_bytes(header_->size));
+  return *reinterpret_cast<Exchange*>(exchanges_ +
+                                      (way * under_way + part.number % under_way) * exchange_bytes(header_->size));
 }
 
 // What is queued here and not over.
@@ -298,7 +317,8 @@ void Clique::queued(const Part& part) {
   std::vector<Stream*> streams;
   std::uint64_t time = 0;
   for (const std::shared_ptr<Part>& other : parts())
-    if (other->way == part.way && other->number == part.number) streams.push_back(other->request.stream), time = std::max(time, other->time);
+    if (other->way == part.way && other->number == part.number)
+      streams.push_back(other->request.stream), time = std::max(time, other->time);
   if (streams.size() == part.expected())
     for (Stream* stream : streams) stream->time = std::max(stream->time, time);
   announce();
@@ -337,13 +357,15 @@ bool Clique::is_over(Part& part) const {
   const Lock lock(*header_);
   const Exchange& exchange = exchange_of(part);
   part.over = exchange.number > part.number || exchange.over;
-  if (part.over && exchange.number == part.number) part.status = exchange.status, part.text = exchange.text, part.time = exchange.time;
+  if (part.over && exchange.number == part.number)
+    part.status = exchange.status, part.text = exchange.text, part.time = exchange.time;
   return part.over;
 }
 
 void Clique::hasten(const Part& part) const {
   for (const std::shared_ptr<Part>& other : parts())
-    if (other->way == part.way && other->number == part.number && !other->arrived) pursue(*other->request.stream, other->place + 1);
+    if (other->way == part.way && other->number == part.number && !other->arrived)
+      pursue(*other->request.stream, other->place + 1);
 }
 
 bool Clique::is_awaited(const Part& part) const {
@@ -357,7 +379,8 @@ bool Clique::get_on() {
   for (const std::shared_ptr<Part>& part : parts())
     if (is_awaited(*part)) pursue(*part->request.stream, part->place + 1);
   state().changed.notify_all();  // who waits looks again
-  return std::any_of(members_.begin(), members_.end(), [](const ncclComm* member) { return member && is_live(member); });
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const ncclComm* member) { return member && is_live(member); });
 }
 
 // A thread that does what a device does while its host is busy.

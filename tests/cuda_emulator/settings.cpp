@@ -10,7 +10,7 @@ namespace {
 
 struct Number {
   const char* name;
-  double Settings::*field;
+  double Settings::* field;
 };
 
 constexpr Number numbers[] = {

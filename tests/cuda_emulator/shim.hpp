@@ -27,14 +27,10 @@ struct uint3 {
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
 };
-#define EMULATED_VECTORS(T, name)                              \
-  struct alignas(2 * sizeof(T)) name##2 {                      \
-    T x, y;                                                    \
-  };                                                           \
-  struct alignas(sizeof(T) < 8 ? 4 * sizeof(T) : 16) name##4 { \
-    T x, y, z, w;                                              \
-  };                                                           \
-  inline name##2 make_##name##2(T x, T y) { return {x, y}; }   \
+#define EMULATED_VECTORS(T, name)                                               \
+  struct alignas(2 * sizeof(T)) name##2 { T x, y; };                            \
+  struct alignas(sizeof(T) < 8 ? 4 * sizeof(T) : 16) name##4 { T x, y, z, w; }; \
+  inline name##2 make_##name##2(T x, T y) { return {x, y}; }                    \
   inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 EMULATED_VECTORS(float, float)
 EMULATED_VECTORS(double, double)

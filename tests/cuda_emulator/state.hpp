@@ -33,8 +33,8 @@ using Known = std::map<const Stream*, std::uint64_t>;
 /// What occupies the device while an operation runs; each does one thing at a time.
 enum class Engine { none, compute, to_device, to_host };
 
-/// What an operation does together with those of other streams, of this process or of others. It happens when each of these
-/// streams has got to its own.
+/// What an operation does together with those of other streams, of this process or of others. It happens when each of
+/// these streams has got to its own.
 class Meeting {
  public:
   virtual ~Meeting() {}
@@ -131,8 +131,9 @@ void remove_live(const void* handle);
 /// Forgets the handles that go with a context.
 void remove_live_of(const Context& context);
 
-/// With cold=1, what NVIDIA's libraries take at their first use, of the host's clock in the time model and of real time: a third of a second where
-/// a library has not been used yet, and for the compilation of a source between 20 and 300 ms, which its text decides.
+/// With cold=1, what NVIDIA's libraries take at their first use, of the host's clock in the time model and of real
+/// time: a third of a second where a library has not been used yet, and for the compilation of a source between 20 and
+/// 300 ms, which its text decides.
 void open_library(const char* name);
 void spend_compiling(const std::string& source);
 

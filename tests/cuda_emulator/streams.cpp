@@ -80,7 +80,8 @@ void run_until(Stream& stream, std::uint64_t count) {
   }
 }
 
-// Brings about that the stream's front operation can run without waiting. False where that is for other threads or processes to do.
+// Brings about that the stream's front operation can run without waiting. False where that is for other threads or
+// processes to do.
 bool approach(Stream& stream) {
   const std::shared_ptr<Meeting> meeting = stream.queue.front().work.meeting;
   const std::vector<Point> after = stream.queue.front().after;
@@ -143,7 +144,8 @@ Point end_of(Stream& stream) { return {&stream, stream.enqueued, stream.time, st
 int enqueue(Stream& stream, Work work, std::vector<Point> after) {
   state().now += static_cast<std::uint64_t>(settings().call_ns);
   // What a library queues is a kernel of the library's name.
-  if (!work.activity.kind && (work.engine == Engine::compute || work.meeting)) work.activity = kernel_activity(Call::current_function());
+  if (!work.activity.kind && (work.engine == Engine::compute || work.meeting))
+    work.activity = kernel_activity(Call::current_function());
   if (stream.capture) return add_node(stream, std::move(work));
   if (const int status = refuse_implicit_dependency(stream)) return status;
   for (Point& point : legacy_dependencies(stream)) after.push_back(std::move(point));

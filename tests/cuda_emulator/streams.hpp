@@ -18,8 +18,8 @@ Point end_of(Stream& stream);
 void wait_for(const Point& point);
 void wait_for_all(Context& context);
 
-/// Gets the stream towards its first `count` operations, as far as nothing has to be waited for that other threads or processes have
-/// yet to do.
+/// Gets the stream towards its first `count` operations, as far as nothing has to be waited for that other threads or
+/// processes have yet to do.
 void pursue(Stream& stream, std::uint64_t count);
 
 /// What a query does: one operation is run. True if the point had been reached before.

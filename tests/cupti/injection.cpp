@@ -1,6 +1,7 @@
-// A profiler of its own, which the driver loads where CUDA_INJECTION64_PATH names it: takes CUPTI's only subscription, and at the program's
-// end writes the durations in ns of each kernel, by name, and each copy, by direction and bytes, to the file INJECTED_OUT. It has
-// nothing of tern, so that tern's ledger can be compared with it. INJECTED_CUPTI is libcupti's path.
+// A profiler of its own, which the driver loads where CUDA_INJECTION64_PATH names it: takes CUPTI's only subscription,
+// and at the program's end writes the durations in ns of each kernel, by name, and each copy, by direction and bytes,
+// to the file INJECTED_OUT. It has nothing of tern, so that tern's ledger can be compared with it. INJECTED_CUPTI is
+// libcupti's path.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -22,7 +23,8 @@ struct Functions {
 } cupti;
 
 // Never destroyed: the program's end writes them.
-std::map<std::string, std::vector<unsigned long long>>& durations = *new std::map<std::string, std::vector<unsigned long long>>;
+std::map<std::string, std::vector<unsigned long long>>& durations =
+    *new std::map<std::string, std::vector<unsigned long long>>;
 std::mutex& mutex = *new std::mutex;
 
 void request(std::uint8_t** buffer, std::size_t* bytes, std::size_t* records) {
@@ -37,7 +39,8 @@ void complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::
   while (valid && cupti.cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
     if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
       const auto& copy = *reinterpret_cast<const CUpti_ActivityMemcpy*>(record);
-      const bool in = copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD, out = copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
+      const bool in = copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD,
+                 out = copy.copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
       const std::string key = in ? "to device " : out ? "to host " : "on device ";
       durations[key + std::to_string(copy.bytes)].push_back(copy.end - copy.start);
     } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
@@ -79,7 +82,8 @@ extern "C" int InitializeInjection() {
   static CUpti_SubscriberHandle subscriber = nullptr;
   if (cupti.cuptiSubscribe(&subscriber, ignore, nullptr)) return 0;
   cupti.cuptiActivityRegisterCallbacks(request, complete);
-  for (const int kind : {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL}) cupti.cuptiActivityEnable(kind);
+  for (const int kind : {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL})
+    cupti.cuptiActivityEnable(kind);
   std::atexit(write);
   return 1;
 }

@@ -1,6 +1,7 @@
 // What tests/cupti/run runs on a device, with CUPTI for the ledger and with CUPTI for another profiler.
-//   program work OUT N  copies and kernels of sizes between 4 bytes and 64 MB, N of each, and what the ledger has of them, as JSON
-//   program epochs N FILE  epochs, of N batches, of a small network with a trace in a file and without, in turn
+//   program work OUT N  copies and kernels of sizes between 4 bytes and 64 MB, N of each, and what the ledger has of
+//   them, as JSON program epochs N FILE  epochs, of N batches, of a small network with a trace in a file and without,
+//   in turn
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -21,7 +22,8 @@ std::string key_of(const cuda::detail::TimelineEntry& entry) {
   return detail::text({entry.work == detail::Work::to_device ? "to device " : "to host ", Index(entry.bytes)});
 }
 
-/// Copies of each size both ways; to pageable memory, of 4 bytes less. Kernels that have one size each, so that their names tell them apart.
+/// Copies of each size both ways; to pageable memory, of 4 bytes less. Kernels that have one size each, so that their
+/// names tell them apart.
 void work(int repeats) {
   for (const Index bytes : {4, 4096, 401408, 1 << 20, 1 << 24, 1 << 26}) {
     const auto pageable = zeros<Cpu>({bytes / 4}), pinned = pageable.pin_memory();
@@ -32,12 +34,13 @@ void work(int repeats) {
       if (bytes > 4 && bytes <= 401408) there.narrow(0, 0, bytes / 4 - 1).cpu();
     }
   }
-  const auto mega = full<Cuda>({1 << 18}, 0.5), large = full<Cuda>({1 << 24}, 0.5), matrix = full<Cuda>({1024, 1024}, 0.5);
+  const auto mega = full<Cuda>({1 << 18}, 0.5), large = full<Cuda>({1 << 24}, 0.5),
+             matrix = full<Cuda>({1024, 1024}, 0.5);
   for (int i = 0; i < repeats; ++i) {
-    exp(mega);              // 1 MB read, 1 MB written
-    large * large;          // 64 MB read, 64 MB written
+    exp(mega);     // 1 MB read, 1 MB written
+    large* large;  // 64 MB read, 64 MB written
     sum(large.view({4096, 4096}), 1);
-    softmax(matrix, 1);     // 4 MB
+    softmax(matrix, 1);  // 4 MB
     matmul(matrix, matrix);
   }
   cuda::synchronize();
@@ -71,10 +74,12 @@ int write_work(const char* path, int repeats) {
                io::json_quoted(cuda::detail::CuptiLibrary().library.path).c_str());
   std::fprintf(out, "\"kernels\": %lld, \"listed_kernels\": %lld, \"records_of_kernels\": %lld,\n", (long long)kernels,
                (long long)summed.kernels, (long long)records_of_kernels);
-  std::fprintf(out, "\"copies\": %lld, \"records_of_copies\": %lld, \"whole_copies\": %lld, \"listed_copies\": %lld,\n", (long long)copies,
-               (long long)records_of_copies, (long long)whole_copies, (long long)line_count);
-  std::fprintf(out, "\"seconds\": %.12g, \"record_seconds\": %.12g, \"copy_seconds\": %.12g, \"line_seconds\": %.12g,\n\"durations\": {", seconds,
-               record_seconds, copy_seconds, line_seconds);
+  std::fprintf(out, "\"copies\": %lld, \"records_of_copies\": %lld, \"whole_copies\": %lld, \"listed_copies\": %lld,\n",
+               (long long)copies, (long long)records_of_copies, (long long)whole_copies, (long long)line_count);
+  std::fprintf(out,
+               "\"seconds\": %.12g, \"record_seconds\": %.12g, \"copy_seconds\": %.12g, \"line_seconds\": "
+               "%.12g,\n\"durations\": {",
+               seconds, record_seconds, copy_seconds, line_seconds);
   const char* separator = "\n";
   for (const auto& [key, all] : durations) {
     std::fprintf(out, "%s%s: [", separator, io::json_quoted(key).c_str());
@@ -129,11 +134,14 @@ int epochs(Index count, const char* trace) {
     if (i >= 2 && epoch.seconds < least[i % 2]) least[i % 2] = epoch.seconds;
     if (i % 2) traced = epoch;
   }
-  const double parts = traced.forward_s + traced.backward_s + traced.optimizer_s + traced.captured_s + traced.other_s + traced.transfer_s + traced.idle_s;
-  std::printf("{\"plain\": %.6g, \"traced\": %.6g, \"of_device\": %d, \"seconds\": %.6g, \"parts\": %.6g, \"forward\": %.6g, \"backward\": %.6g, "
-              "\"optimizer\": %.6g, \"transfers\": %.6g, \"idle\": %.6g}\n",
-              least[0], least[1], int(traced.of_device), traced.seconds, parts, traced.forward_s, traced.backward_s, traced.optimizer_s,
-              traced.transfer_s, traced.idle_s);
+  const double parts = traced.forward_s + traced.backward_s + traced.optimizer_s + traced.captured_s + traced.other_s +
+                       traced.transfer_s + traced.idle_s;
+  std::printf(
+      "{\"plain\": %.6g, \"traced\": %.6g, \"of_device\": %d, \"seconds\": %.6g, \"parts\": %.6g, \"forward\": %.6g, "
+      "\"backward\": %.6g, "
+      "\"optimizer\": %.6g, \"transfers\": %.6g, \"idle\": %.6g}\n",
+      least[0], least[1], int(traced.of_device), traced.seconds, parts, traced.forward_s, traced.backward_s,
+      traced.optimizer_s, traced.transfer_s, traced.idle_s);
   return 0;
 }
 

@@ -123,16 +123,23 @@ TEST_CASE("missing values are NaN or what the options say, and no integers", "[d
   CHECK_THAT(error_of([&] { Csv::load(folder.put("y.csv", "a\nN.A.\n")).column<float>("a"); }),
              Catch::Matchers::ContainsSubstring("'N.A.' is not a number"));
   // The words of pandas.read_csv (na_values).
-  const Csv words = Csv::load(folder.put("y.csv", "a\n#N/A\n#N/A N/A\n#NA\n-1.#IND\n-1.#QNAN\n-NaN\n-nan\n1.#IND\n1.#QNAN\n<NA>\nN/A\nNA\nNULL\nNaN\nNone\nn/a\n"
-                                                  "nan\nnull\n"), {.missing = -1});
+  const Csv words = Csv::load(
+      folder.put("y.csv",
+                 "a\n#N/A\n#N/A "
+                 "N/A\n#NA\n-1.#IND\n-1.#QNAN\n-NaN\n-nan\n1.#IND\n1.#QNAN\n<NA>\nN/A\nNA\nNULL\nNaN\nNone\nn/a\n"
+                 "nan\nnull\n"),
+      {.missing = -1});
   REQUIRE(words.size() == 18);
   for (Index row = 0; row < 18; ++row) CHECK(words.column<float>("a")(row) == -1);
 }
 
 TEST_CASE("what Excel saves is read", "[data]") {
   const TemporaryFolder folder;
-  // A German Excel's "CSV UTF-8": a byte-order mark, semicolons, decimal commas, CR LF, and line breaks as LF in quoted cells.
-  const Csv table = Csv::load(folder.put("x.csv", "\xef\xbb\xbfL\xc3\xa4nge;Zahl;Notiz;wahr\r\n5,1;7;\"zwei\nZeilen; \"\"so\"\"\";WAHR\r\n-0,25;8;;FALSCH\r\n1e-3;;x;\r\n"),
+  // A German Excel's "CSV UTF-8": a byte-order mark, semicolons, decimal commas, CR LF, and line breaks as LF in quoted
+  // cells.
+  const Csv table = Csv::load(folder.put("x.csv",
+                                         "\xef\xbb\xbfL\xc3\xa4nge;Zahl;Notiz;wahr\r\n5,1;7;\"zwei\nZeilen; "
+                                         "\"\"so\"\"\";WAHR\r\n-0,25;8;;FALSCH\r\n1e-3;;x;\r\n"),
                               {.delimiter = ';', .decimal = ','});
   CHECK(table.columns() == std::vector<std::string>{"L\xc3\xa4nge", "Zahl", "Notiz", "wahr"});
   REQUIRE(table.size() == 3);
@@ -141,8 +148,9 @@ TEST_CASE("what Excel saves is read", "[data]") {
   CHECK(x(1) == -0.25);
   CHECK(x(2) == 1e-3);
   CHECK(table.text("Notiz")[0] == "zwei\nZeilen; \"so\"");
-  CHECK(error_of([&] { Csv::load(folder.put("y.csv", "a;b\n1.5;1,2,3\n"), {.delimiter = ';', .decimal = ','}).column<float>("a"); }) ==
-        "csv: '" + (folder / "y.csv") + "': line 2, column 1 ('a'): '1.5' is not a number");
+  CHECK(error_of([&] {
+          Csv::load(folder.put("y.csv", "a;b\n1.5;1,2,3\n"), {.delimiter = ';', .decimal = ','}).column<float>("a");
+        }) == "csv: '" + (folder / "y.csv") + "': line 2, column 1 ('a'): '1.5' is not a number");
   CHECK_THAT(error_of([&] { Csv::load(folder / "y.csv", {.delimiter = ';', .decimal = ','}).column<float>("b"); }),
              Catch::Matchers::ContainsSubstring("'1,2,3' is not a number"));
   // With the wrong delimiter the message shows the columns that there are.
@@ -158,8 +166,10 @@ TEST_CASE("columns of bool have words too, as pandas and Excel write them", "[da
   const Csv table = Csv::load(folder.put("x.csv", "a\nTrue\nFalse\nTRUE\nfalse\n1\n0\n"));
   const auto x = table.column<bool>("a");
   for (Index row = 0; row < 6; ++row) CHECK(x(row) == (row % 2 == 0));
-  CHECK_THAT(error_of([&] { table.column<Index>("a"); }), Catch::Matchers::ContainsSubstring("'True' is not a whole number"));
-  CHECK_THAT(error_of([&] { Csv::load(folder.put("y.csv", "a\ntru\n")).column<bool>("a"); }), Catch::Matchers::ContainsSubstring("'tru' is not a whole number"));
+  CHECK_THAT(error_of([&] { table.column<Index>("a"); }),
+             Catch::Matchers::ContainsSubstring("'True' is not a whole number"));
+  CHECK_THAT(error_of([&] { Csv::load(folder.put("y.csv", "a\ntru\n")).column<bool>("a"); }),
+             Catch::Matchers::ContainsSubstring("'tru' is not a whole number"));
 }
 
 TEST_CASE("columns have types", "[data]") {
@@ -220,7 +230,8 @@ TEST_CASE("lines are counted over empty lines and quoted line breaks", "[data]")
   const Csv table = Csv::load(folder.put("x.csv", "a\n\n1\n2\n\n\n\"3\n\"\nx\n4\n"));
   REQUIRE(table.size() == 5);
   CHECK(table.field(2, 0) == "3\n");
-  CHECK_THAT(error_of([&] { table.column<float>("a"); }), Catch::Matchers::ContainsSubstring("line 7, column 1 ('a'): '3\n' is not"));
+  CHECK_THAT(error_of([&] { table.column<float>("a"); }),
+             Catch::Matchers::ContainsSubstring("line 7, column 1 ('a'): '3\n' is not"));
   const Csv last = Csv::load(folder.put("x.csv", "a\n\n1\n2\n\n\n3\n4\n\nx\n"));
   CHECK_THAT(error_of([&] { last.column<float>("a"); }), Catch::Matchers::ContainsSubstring("line 10, column 1"));
 }
@@ -229,7 +240,8 @@ TEST_CASE("a field that is not there is an Error", "[data]") {
   const TemporaryFolder folder;
   const Csv table = Csv::load(folder.put("x.csv", "a,b\n1,2\n"));
   for (const auto& [row, column] : {std::pair<Index, Index>{1, 0}, {0, 2}, {-1, 0}, {0, -1}, {INT64_MAX, 0}})
-    CHECK_THAT(error_of([&, r = row, c = column] { table.field(r, c); }), Catch::Matchers::ContainsSubstring("there is no field in row"));
+    CHECK_THAT(error_of([&, r = row, c = column] { table.field(r, c); }),
+               Catch::Matchers::ContainsSubstring("there is no field in row"));
 }
 
 TEST_CASE("text is not read beyond the limit", "[data]") {

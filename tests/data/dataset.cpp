@@ -53,9 +53,8 @@ TEST_CASE("a TensorDataset of samples without elements", "[data]") {
 }
 
 TEST_CASE("tensors that do not fit together are refused", "[data]") {
-  CHECK(error_of([] {
-          data::TensorDataset(empty<Cpu>({3, 2}), empty<Cpu, Index>({4}));
-        }) == "TensorDataset: first sizes differ: [3, 2] and [4]");
+  CHECK(error_of([] { data::TensorDataset(empty<Cpu>({3, 2}), empty<Cpu, Index>({4})); }) ==
+        "TensorDataset: first sizes differ: [3, 2] and [4]");
   CHECK(error_of([] { data::TensorDataset(empty<Cpu>({})); }) ==
         "TensorDataset: a tensor has no dimension that counts samples");
   CHECK(error_of([] { data::TensorDataset(Tensor<Cpu>()); }) == "TensorDataset: a tensor is undefined");

@@ -59,7 +59,8 @@ TEST_CASE("sizes that a file cannot have are refused before memory is asked for"
   const tern_test::TemporaryFolder folder;
   const std::string path = folder.put("x", idx_bytes({1'000'000, 1'000'000, 1'000'000, 1'000'000}, "abc"));
   CHECK(error_of([&] { data::read_idx(path, {-1, -1, -1, -1}); }) ==
-        "idx: '" + path + "': of sizes [1000000, 1000000, 1000000, 1000000] is larger than allowed: more than 1000000000 bytes");
+        "idx: '" + path +
+            "': of sizes [1000000, 1000000, 1000000, 1000000] is larger than allowed: more than 1000000000 bytes");
 }
 
 }  // namespace data_idx

@@ -1,4 +1,5 @@
-// Pictures of all kinds as Pillow reads them, and pictures that are not what they say. Over 400 lines, because all cases share the bytes that they are written from.
+// Pictures of all kinds as Pillow reads them, and pictures that are not what they say. Over 400 lines, because all
+// cases share the bytes that they are written from.
 #include "../io/recorded_bytes.hpp"
 #include "../io/temporary_folder.hpp"
 
@@ -38,8 +39,8 @@ std::string refusal_of(const TemporaryFolder& folder, const std::string& bytes) 
   return error.starts_with(start) ? error.substr(start.size()) : error;
 }
 
-/// Files of many kinds: those that Pillow wrote, which are small; JPEG files of odd sizes, several blocks wide and high, for each way to store
-/// colours; and photographs where there are any.
+/// Files of many kinds: those that Pillow wrote, which are small; JPEG files of odd sizes, several blocks wide and
+/// high, for each way to store colours; and photographs where there are any.
 std::vector<std::string> files() {
   std::vector<std::string> found;
   for (const Json& recorded : recorded_cases("pictures")) found.push_back(bytes_of(recorded["file"]));
@@ -51,7 +52,8 @@ std::vector<std::string> files() {
     }
   for (const bool progressive : {false, true}) {
     for (const auto& [across, down] : {std::pair{1, 1}, {2, 1}, {1, 2}, {4, 1}, {2, 2}})
-      found.push_back(jpeg_bytes({.width = 301, .height = 187, .progressive = progressive, .across = across, .down = down}));
+      found.push_back(
+          jpeg_bytes({.width = 301, .height = 187, .progressive = progressive, .across = across, .down = down}));
     for (const J_COLOR_SPACE colours : {JCS_CMYK, JCS_GRAYSCALE})
       found.push_back(jpeg_bytes({.width = 203, .height = 141, .progressive = progressive, .colours = colours}));
   }
@@ -82,7 +84,8 @@ TEST_CASE("a window has the pixels that the whole picture has there", "[data]") 
       for (Index c = 0; c < 3; ++c)
         for (Index y = 0; y < height; ++y)
           for (Index x = 0; x < width; ++x)
-            different += window.data()[(c * height + y) * width + x] != whole.data()[(c * whole.height() + top + y) * whole.width() + left + x];
+            different += window.data()[(c * height + y) * width + x] !=
+                         whole.data()[(c * whole.height() + top + y) * whole.width() + left + x];
       CAPTURE(top, left, height, width, whole.height(), whole.width());
       CHECK(different == 0);
     }
@@ -96,8 +99,9 @@ TEST_CASE("a file that is cut off is refused where the window reaches the cut, a
   int read = 0, refused = 0;
   for (Index top = 0; top < 400; top += 20)
     for (const Index left : {0, 190, 380}) {
-      const std::string error =
-          error_of([&] { data::decode_image("'x'", cut, window, [&](Index, Index) { return data::ImageWindow{top, left, 20, 20, 20}; }); });
+      const std::string error = error_of([&] {
+        data::decode_image("'x'", cut, window, [&](Index, Index) { return data::ImageWindow{top, left, 20, 20, 20}; });
+      });
       CAPTURE(top, left, error);
       if (!error.empty()) {
         CHECK(error.starts_with("image: 'x': Premature end of JPEG file"));
@@ -150,10 +154,12 @@ TEST_CASE("a window is resized as a crop is", "[data]") {
       data::Image whole, window;
       data::decode_image("whole", file, whole);
       crop(whole, random);
-      data::decode_image("window", file, window, [&](Index height, Index width) { return crop.window(height, width, same); });
+      data::decode_image("window", file, window,
+                         [&](Index height, Index width) { return crop.window(height, width, same); });
       REQUIRE(window.numel() == whole.numel());
       float largest = 0;
-      for (Index k = 0; k < whole.numel(); ++k) largest = std::max(largest, std::abs(whole.data()[k] - window.data()[k]));
+      for (Index k = 0; k < whole.numel(); ++k)
+        largest = std::max(largest, std::abs(whole.data()[k] - window.data()[k]));
       CHECK(largest < 2e-6f);
     }
   }
@@ -165,13 +171,16 @@ TEST_CASE("a large window is decoded at reduced size, with nearly the same pixel
   for (Index c = 0; c < 3; ++c)
     for (Index y = 0; y < 1203; ++y)
       for (Index x = 0; x < 1601; ++x)
-        picture.data()[(c * 1203 + y) * 1601 + x] = std::uint8_t(128 + 60 * std::sin(0.04 * double(x + y)) + 60 * std::cos(0.06 * double(y) - 0.02 * double(x) + double(c)));
+        picture.data()[(c * 1203 + y) * 1601 + x] = std::uint8_t(
+            128 + 60 * std::sin(0.04 * double(x + y)) + 60 * std::cos(0.06 * double(y) - 0.02 * double(x) + double(c)));
   const std::string file = data::encode_jpeg(picture, {.quality = 95});
   data::Image whole;
   data::decode_image("whole", file, whole);
   const std::vector<float> all(whole.data(), whole.data() + whole.numel());
-  for (const auto& [window, factor] : {std::pair<data::ImageWindow, Index>{{0, 0, 1203, 1601, 300}, 2}, {{3, 5, 1190, 1590, {140, 190}}, 4},
-                                       {{101, 207, 803, 1009, {49, 61}}, 8}, {{9, 9, 1100, 1500, 299}, 1}}) {
+  for (const auto& [window, factor] : {std::pair<data::ImageWindow, Index>{{0, 0, 1203, 1601, 300}, 2},
+                                       {{3, 5, 1190, 1590, {140, 190}}, 4},
+                                       {{101, 207, 803, 1009, {49, 61}}, 8},
+                                       {{9, 9, 1100, 1500, 299}, 1}}) {
     CHECK(data::detail::reduction(window) == factor);
     data::Image reduced;
     data::decode_image("reduced", file, reduced, [&, &w = window](Index, Index) { return w; });
@@ -193,7 +202,12 @@ TEST_CASE("a window outside the picture is refused", "[data]") {
     return error_of([&] { data::decode_image("'x'", file, image, [&](Index, Index) { return window; }); });
   };
   CHECK(refusal({0, 0, 21, 30, 4}) == "image: 'x': has 20 x 30 pixels and no window of 21 x 30 at (0, 0)");
-  for (const data::ImageWindow window : {data::ImageWindow{-1, 0, 5, 5, 4}, {0, -1, 5, 5, 4}, {16, 0, 5, 5, 4}, {0, 26, 5, 5, 4}, {0, 0, 0, 5, 4}, {0, 0, 5, 0, 4}})
+  for (const data::ImageWindow window : {data::ImageWindow{-1, 0, 5, 5, 4},
+                                         {0, -1, 5, 5, 4},
+                                         {16, 0, 5, 5, 4},
+                                         {0, 26, 5, 5, 4},
+                                         {0, 0, 0, 5, 4},
+                                         {0, 0, 5, 0, 4}})
     CHECK(refusal(window).starts_with("image: 'x': has 20 x 30 pixels and no window"));
 }
 
@@ -216,7 +230,8 @@ TEST_CASE("pictures of every kind are read as by Pillow, whatever their names", 
   CHECK(seen == 39);
 }
 
-TEST_CASE("pictures are turned and mirrored as EXIF data say, if that is asked for, and so are their windows", "[data]") {
+TEST_CASE("pictures are turned and mirrored as EXIF data say, if that is asked for, and so are their windows",
+          "[data]") {
   int seen = 0;
   for (const Json& recorded : recorded_cases("pictures")) {
     if (!recorded.contains("turned")) continue;
@@ -234,15 +249,20 @@ TEST_CASE("pictures are turned and mirrored as EXIF data say, if that is asked f
     const auto samples = data::decode_pixels("x", file, options);
     REQUIRE(samples.shape() == detail::Shape{3, height, width});
     for (Index i = 0; i < samples.numel(); ++i) CHECK(samples.data()[i] == std::lround(255 * image.data()[i]));
-    for (const data::ImageWindow& part : {data::ImageWindow{1, 0, 2, 3, {2, 3}}, {0, 2, 3, 1, {3, 1}}, {1, 1, 1, 2, {1, 2}}}) {
-      data::decode_image("x", file, window, [&](Index rows, Index columns) {
-        CHECK(rows == height);
-        CHECK(columns == width);
-        return part;
-      }, options);
+    for (const data::ImageWindow& part :
+         {data::ImageWindow{1, 0, 2, 3, {2, 3}}, {0, 2, 3, 1, {3, 1}}, {1, 1, 1, 2, {1, 2}}}) {
+      data::decode_image(
+          "x", file, window,
+          [&](Index rows, Index columns) {
+            CHECK(rows == height);
+            CHECK(columns == width);
+            return part;
+          },
+          options);
       REQUIRE(window.height() == part.height);
       for (Index y = 0; y < part.height; ++y)
-        for (Index x = 0; x < part.width; ++x) CHECK(window.data()[y * part.width + x] == image.data()[(part.top + y) * width + part.left + x]);
+        for (Index x = 0; x < part.width; ++x)
+          CHECK(window.data()[y * part.width + x] == image.data()[(part.top + y) * width + part.left + x]);
     }
   }
   CHECK(seen == 20);
@@ -253,11 +273,13 @@ TEST_CASE("a window of a turned picture is resized as a crop of it, at reduced s
   for (const int orientation : {1, 2, 3, 4, 5, 6, 7, 8}) {
     CAPTURE(orientation);
     // An EXIF segment of one entry behind the file's first two bytes.
-    const std::string exif = std::string("Exif\0\0MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0", 25) + char(orientation) + std::string(6, '\0');
+    const std::string exif =
+        std::string("Exif\0\0MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0", 25) + char(orientation) + std::string(6, '\0');
     const std::string file = plain.substr(0, 2) + "\xff\xe1" + big_endian(exif.size() + 2, 2) + exif + plain.substr(2);
     const data::ImageOptions options{.apply_exif_orientation = true};
     data::Image whole, window;
-    for (const auto& [part, most] : {std::pair<data::ImageWindow, float>{{11, 23, 90, 140, {31, 45}}, 2e-6f}, {{0, 20, 187, 160, {23, 31}}, 0.02f}}) {
+    for (const auto& [part, most] : {std::pair<data::ImageWindow, float>{{11, 23, 90, 140, {31, 45}}, 2e-6f},
+                                     {{0, 20, 187, 160, {23, 31}}, 0.02f}}) {
       data::decode_image("whole", file, whole, options);
       CHECK(whole.height() == (orientation < 5 ? 187 : 301));
       data::transforms::detail::crop(whole, part.top, part.left, {part.height, part.width}, 0);
@@ -288,9 +310,11 @@ TEST_CASE("the numbers of a file's pixels are read as they are stored, 16 bits a
   }
   CHECK(seen == 35);
   // Of 2 x 2 interlaced pixels of 16 bits, pass 1 has the first, pass 6 the second, pass 7 the lower row.
-  const auto x = data::decode_pixels("x", png_bytes({2, 2, 16, 0, 1}, {std::string("\1\2", 2), std::string("\3\4", 2), std::string("\5\6\7\10", 4)}));
+  const auto x = data::decode_pixels(
+      "x", png_bytes({2, 2, 16, 0, 1}, {std::string("\1\2", 2), std::string("\3\4", 2), std::string("\5\6\7\10", 4)}));
   CHECK(values_of(x) == std::vector<double>{0x102, 0x304, 0x506, 0x708});
-  CHECK(error_of([&] { data::decode_pixels("'x'", "GIF89a"); }) == "image: 'x': is neither a JPEG nor a PNG file, but a GIF picture");
+  CHECK(error_of([&] { data::decode_pixels("'x'", "GIF89a"); }) ==
+        "image: 'x': is neither a JPEG nor a PNG file, but a GIF picture");
 }
 
 TEST_CASE("a JPEG with stray bytes or markers is read, and the warnings are counted", "[data]") {
@@ -309,11 +333,13 @@ TEST_CASE("a JPEG with stray bytes or markers is read, and the warnings are coun
         data::decode_image("x", strange, image, [](Index, Index) { return data::ImageWindow{20, 30, 10, 9, {10, 9}}; });
         CHECK(image.data()[0] == plain.data()[20 * 61 + 30]);
       };
-      const auto with = [&](std::size_t at, const std::string& stray) { return file.substr(0, at) + stray + file.substr(at); };
+      const auto with = [&](std::size_t at, const std::string& stray) {
+        return file.substr(0, at) + stray + file.substr(at);
+      };
       const std::size_t tables = jpeg_segment(file, "\xdb");
       check(with(tables, std::string("\0\1\2", 3)), 1);
-      check(with(tables, "\xff\xff\xff"), 0);  // bytes that fill up
-      check(with(tables, "\xff\xd0\xff\x01"), 0);  // a restart marker, and a reserved one
+      check(with(tables, "\xff\xff\xff"), 0);                 // bytes that fill up
+      check(with(tables, "\xff\xd0\xff\x01"), 0);             // a restart marker, and a reserved one
       check(with(file.size() - 2, std::string(30, 'x')), 1);  // more than the decoder has read ahead
       check(with(file.size(), "more"), 0);
     }
@@ -354,7 +380,8 @@ TEST_CASE("a damaged picture is an Error, or what can be read of it if that is a
   for (int i = 0; i < 3 * 60 * 80; ++i) pixels += char(i * i / 7 ^ i >> 3);
   const auto picture = empty<Cpu, std::uint8_t>({3, 60, 80});
   for (Index i = 0; i < picture.numel(); ++i) picture.data()[i] = static_cast<unsigned char>(pixels[std::size_t(i)]);
-  for (const std::string& file : {data::encode_jpeg(picture), data::encode_png(picture), jpeg_bytes({.width = 80, .height = 60, .colours = JCS_CMYK})}) {
+  for (const std::string& file : {data::encode_jpeg(picture), data::encode_png(picture),
+                                  jpeg_bytes({.width = 80, .height = 60, .colours = JCS_CMYK})}) {
     data::decode_image("whole", file, whole);
     const std::string cut = file.substr(0, file.size() * 2 / 3);
     CHECK(error_of([&] { data::decode_image("'x'", cut, part); }).starts_with("image: 'x': "));
@@ -363,7 +390,8 @@ TEST_CASE("a damaged picture is an Error, or what can be read of it if that is a
     CHECK(part.height() == 60);
     CHECK(same_rows() > 20);
     CHECK(same_rows() < 50);
-    data::decode_image("'x'", cut, window, [](Index, Index) { return data::ImageWindow{10, 20, 50, 30, {50, 30}}; }, allowed);
+    data::decode_image(
+        "'x'", cut, window, [](Index, Index) { return data::ImageWindow{10, 20, 50, 30, {50, 30}}; }, allowed);
     CHECK(window.warnings() > 0);
     for (Index y = 0; y < 50; ++y) CHECK(window.data()[30 * y] == part.data()[80 * (10 + y) + 20]);
     const auto samples = data::decode_pixels("'x'", cut, allowed);
@@ -371,7 +399,8 @@ TEST_CASE("a damaged picture is an Error, or what can be read of it if that is a
     CHECK(samples(0, 0, 79) == std::lround(255 * whole.data()[79]));
     CHECK(error_of([&] { data::decode_pixels("'x'", cut); }).starts_with("image: 'x': "));
     // Every header that is damaged is an Error all the same.
-    for (std::size_t n = 0; n < 30; ++n) CHECK(error_of([&] { data::decode_image("'x'", file.substr(0, n), part, allowed); }) != "");
+    for (std::size_t n = 0; n < 30; ++n)
+      CHECK(error_of([&] { data::decode_image("'x'", file.substr(0, n), part, allowed); }) != "");
   }
   // A wrong checksum is damage.
   std::string file = data::encode_png(picture);
@@ -386,7 +415,8 @@ TEST_CASE("a damaged picture is an Error, or what can be read of it if that is a
 TEST_CASE("the upper byte of 16-bit grey is read, and interlaced rows come in order", "[data]") {
   const TemporaryFolder folder;
   data::Image image;
-  data::read_image(folder.put("grey.png", png_bytes({3, 1, 16, 0}, {std::string("\x00\xff\x80\x00\xff\xfe", 6)})), image);
+  data::read_image(folder.put("grey.png", png_bytes({3, 1, 16, 0}, {std::string("\x00\xff\x80\x00\xff\xfe", 6)})),
+                   image);
   CHECK(pixels_of(image) == std::string("\x00\x00\x00\x80\x80\x80\xff\xff\xff", 9));
   // Of 2 x 2 interlaced pixels, pass 1 has the first, pass 6 the second, pass 7 the lower row.
   data::read_image(folder.put("x.png", png_bytes({2, 2, 8, 0, 1}, {"a", "b", "cd"})), image);
@@ -403,8 +433,10 @@ TEST_CASE("a picture with too many pixels is refused before it is decoded", "[da
     set_jpeg_size(jpeg, 10000, 10000);
     CHECK(refusal_of(folder, jpeg) == "is of 10000 x 10000 pixels, more than its bytes can hold");
   }
-  CHECK(refusal_of(folder, png_bytes({65500, 65500, 8, 2}, {""})) == "is of 65500 x 65500 pixels; at most 178956970 are read");
-  CHECK(refusal_of(folder, png_bytes({10000, 10000, 8, 2}, {""})) == "is of 10000 x 10000 pixels, more than its bytes can hold");
+  CHECK(refusal_of(folder, png_bytes({65500, 65500, 8, 2}, {""})) ==
+        "is of 65500 x 65500 pixels; at most 178956970 are read");
+  CHECK(refusal_of(folder, png_bytes({10000, 10000, 8, 2}, {""})) ==
+        "is of 10000 x 10000 pixels, more than its bytes can hold");
   CHECK(std::clock() - start < CLOCKS_PER_SEC);
 }
 
@@ -412,7 +444,8 @@ TEST_CASE("a JPEG with too many scans is refused, and one that stops early at it
   const TemporaryFolder folder;
   const std::string jpeg = jpeg_bytes({64, 64, true});
   CHECK(refusal_of(folder, jpeg) == "");
-  CHECK(refusal_of(folder, jpeg_bytes({.width = 64, .height = 64, .colours = JCS_GRAYSCALE, .many_scans = true})) == "");
+  CHECK(refusal_of(folder, jpeg_bytes({.width = 64, .height = 64, .colours = JCS_GRAYSCALE, .many_scans = true})) ==
+        "");
   CHECK(refusal_of(folder, jpeg_bytes({.width = 64, .height = 64, .many_scans = true})) == "has more than 100 scans");
   CHECK_THAT(refusal_of(folder, jpeg.substr(0, jpeg.size() / 2)), ContainsSubstring("Premature end of JPEG file"));
 }
@@ -422,7 +455,8 @@ TEST_CASE("texts in a PNG file take no memory", "[data]") {
   uLongf size = 100'000;
   std::string packed(size, '\0');
   const std::string text(7'000'000, 'x');
-  REQUIRE(compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(text.data()), text.size()) == Z_OK);
+  REQUIRE(compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(text.data()),
+                   text.size()) == Z_OK);
   packed.resize(size);
   std::string chunks;
   for (int i = 0; i < 100; ++i) chunks += png_chunk("zTXt", std::string("x\0\0", 3) + packed);
@@ -437,7 +471,8 @@ TEST_CASE("what is no picture, or none of a size, is refused", "[data]") {
   CHECK(refusal_of(folder, "text") == rule);
   CHECK(refusal_of(folder, "") == "is empty");
   CHECK(refusal_of(folder, "GIF89a") == rule + ", but a GIF picture");
-  CHECK(refusal_of(folder, "version https://git-lfs.github.com/spec/v1\n") == rule + ", but a pointer of Git LFS; git lfs pull fetches the file");
+  CHECK(refusal_of(folder, "version https://git-lfs.github.com/spec/v1\n") ==
+        rule + ", but a pointer of Git LFS; git lfs pull fetches the file");
   data::Image image;
   CHECK(error_of([&] { data::read_image(folder / "none.jpg", image); }) ==
         "file: '" + (folder / "none.jpg") + "': cannot be opened: No such file or directory");

@@ -98,8 +98,10 @@ TEST_CASE("crops of a folder's pictures are those of the pictures read as a whol
   const float most = 2e-6f / 0.2f;
   const Normalize normalize({0.5f, 0.4f, 0.3f}, {0.2f, 0.3f, 0.4f});
   CHECK(largest_difference(set, RandomResizedCrop(96), RandomHorizontalFlip(), normalize) <= most);
-  CHECK(largest_difference(set, RandomResizedCrop(96), RandomHorizontalFlip(), RandomCrop(80), RandomResizedCrop(96)) <= most);
-  CHECK(largest_difference(set, RandomHorizontalFlip(), RandomResizedCrop(96), normalize) == 0);  // begins with no window
+  CHECK(largest_difference(set, RandomResizedCrop(96), RandomHorizontalFlip(), RandomCrop(80), RandomResizedCrop(96)) <=
+        most);
+  CHECK(largest_difference(set, RandomHorizontalFlip(), RandomResizedCrop(96), normalize) ==
+        0);  // begins with no window
   CHECK(largest_difference(set, Resize(100), CenterCrop(90), normalize) <= most);
 }
 
@@ -189,8 +191,10 @@ TEST_CASE("folders that are no image folders are refused by name", "[data]") {
 
 TEST_CASE("pictures of other formats are not passed in silence, and folders may have any names", "[data]") {
   const TemporaryFolder folder;
-  for (const char* name : {"K\xc3\xa4tzchen 1", "\xe7\x8a\xac", ".ipynb_checkpoints"}) std::filesystem::create_directories(folder / name + "/deep/er");
-  for (const char* name : {"0.jpg", "1.JPG", "2.Jpeg", "3.jfif", "4.PNG", "deep/er/5.jpe", "._0.jpg", "Thumbs.db"}) folder.put("K\xc3\xa4tzchen 1/" + std::string(name), png_bytes());
+  for (const char* name : {"K\xc3\xa4tzchen 1", "\xe7\x8a\xac", ".ipynb_checkpoints"})
+    std::filesystem::create_directories(folder / name + "/deep/er");
+  for (const char* name : {"0.jpg", "1.JPG", "2.Jpeg", "3.jfif", "4.PNG", "deep/er/5.jpe", "._0.jpg", "Thumbs.db"})
+    folder.put("K\xc3\xa4tzchen 1/" + std::string(name), png_bytes());
   folder.put("\xe7\x8a\xac/0.webp", "RIFF----WEBP");
   folder.put("\xe7\x8a\xac/1.tif", std::string("II*\0", 4));
   folder.put("\xe7\x8a\xac/2.jpg", "GIF89a");
@@ -258,10 +262,8 @@ TEST_CASE("damaged images are refused by name, or skipped and counted", "[data]"
       folder.put("b/0.png", damaged);
       const std::string message = error_of([&] { data::read_image(path_p, image); });
       INFO(i);
-      if (message.empty())
-        CHECK(bytes_of(image) == bytes_of(whole));
-      else
-        CHECK(message.starts_with("image: '" + path_p + "': "));
+      if (message.empty()) CHECK(bytes_of(image) == bytes_of(whole));
+      else CHECK(message.starts_with("image: '" + path_p + "': "));
       refused += !message.empty();
     }
     CHECK(refused > int(png.size()) - 20);
@@ -288,8 +290,13 @@ TEST_CASE("damaged images are read as far as they go, and turned as EXIF data sa
   const std::string jpeg = tern_test::jpeg_bytes({90, 61});
   folder.put("a/0.jpg", jpeg.substr(0, jpeg.size() / 2));
   // EXIF data of one entry: the first row is at the right, the first column at the top.
-  folder.put("a/1.jpg", jpeg.substr(0, 2) + std::string("\xff\xe1\0\x22" "Exif\0\0II*\0\10\0\0\0\1\0\22\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0", 36) + jpeg.substr(2));
-  const auto plain = ImageFolder::load(folder.path()), lenient = ImageFolder::load(folder.path(), {.allow_damaged = true, .apply_exif_orientation = true});
+  folder.put("a/1.jpg", jpeg.substr(0, 2) +
+                            std::string("\xff\xe1\0\x22"
+                                        "Exif\0\0II*\0\10\0\0\0\1\0\22\1\3\0\1\0\0\0\6\0\0\0\0\0\0\0",
+                                        36) +
+                            jpeg.substr(2));
+  const auto plain = ImageFolder::load(folder.path()),
+             lenient = ImageFolder::load(folder.path(), {.allow_damaged = true, .apply_exif_orientation = true});
   const std::vector<Index> first = {0}, second = {1};
   CHECK(error_of([&] { plain.batch(first); }) != "");
   CHECK(std::get<0>(lenient.batch(first)).shape() == tern::detail::Shape{1, 3, 61, 90});

@@ -1,5 +1,5 @@
-// Batches of a loader: order, workers, prefetching, resuming, errors. Over 400 lines, because most cases hold for each number of workers
-// and share the sets that watch them.
+// Batches of a loader: order, workers, prefetching, resuming, errors. Over 400 lines, because most cases hold for each
+// number of workers and share the sets that watch them.
 #include "support/catch.hpp"
 
 #include <algorithm>
@@ -220,9 +220,7 @@ TEST_CASE("random numbers of batches are new in each loader, whoever makes them"
 }
 
 TEST_CASE("a temporary loader has batches only for a loop, which keeps it", "[data]") {
-  const auto has_begin = [](auto&& batches) {
-    return requires { std::forward<decltype(batches)>(batches).begin(); };
-  };
+  const auto has_begin = [](auto&& batches) { return requires { std::forward<decltype(batches)>(batches).begin(); }; };
   auto batches = loader<Cpu>(numbers(1));
   CHECK(has_begin(batches));
   CHECK(!has_begin(loader<Cpu>(numbers(1))));
@@ -270,7 +268,8 @@ TEST_CASE("a loop that ends early is over, and a state must fit the epoch", "[da
   for (auto& [x] : batches) FAIL("there is no batch left of " << x.numel());
   CHECK(batches.epoch() == 2);
   using Catch::Matchers::ContainsSubstring;
-  CHECK_THAT(error_of([&] { batches.set_state({0, 5, 0}); }), ContainsSubstring("loader: a loop had been given 5 batches, but an epoch has 4"));
+  CHECK_THAT(error_of([&] { batches.set_state({0, 5, 0}); }),
+             ContainsSubstring("loader: a loop had been given 5 batches, but an epoch has 4"));
   CHECK_THAT(error_of([&] { batches.set_state({-1, 0, 0}); }), ContainsSubstring("must not be negative: -1 and 0"));
   CHECK(batches.epoch() == 2);
 }
@@ -321,9 +320,7 @@ template <class F>
 std::string exception_of(const F& f) {
   try {
     f();
-  } catch (const std::exception& exception) {
-    return exception.what();
-  }
+  } catch (const std::exception& exception) { return exception.what(); }
   return "";
 }
 

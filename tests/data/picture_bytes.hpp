@@ -26,31 +26,33 @@ inline std::string png_chunk(const std::string& kind, const std::string& data) {
 
 struct PngKind {
   unsigned width, height;
-  int depth = 8;      // bits
-  int colours = 0;    // 0 grey, 2 colour, 3 a palette, 4 and 6 the first two with transparency
+  int depth = 8;    // bits
+  int colours = 0;  // 0 grey, 2 colour, 3 a palette, 4 and 6 the first two with transparency
   int interlaced = 0;
 };
 
 /// A PNG file of these rows of bytes. `chunks` stand before the pixels.
-inline std::string png_bytes(const PngKind& kind, std::initializer_list<std::string> rows, const std::string& chunks = "") {
+inline std::string png_bytes(const PngKind& kind, std::initializer_list<std::string> rows,
+                             const std::string& chunks = "") {
   std::string raw;
   for (const std::string& row : rows) raw += '\0' + row;
   uLongf size = compressBound(raw.size());
   std::string packed(size, '\0');
-  if (compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(raw.data()), raw.size()) != Z_OK)
+  if (compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(raw.data()),
+               raw.size()) != Z_OK)
     throw std::runtime_error("compress");
   packed.resize(size);
-  const std::string header = big_endian(kind.width, 4) + big_endian(kind.height, 4) + char(kind.depth) + char(kind.colours) +
-                             std::string(2, '\0') + char(kind.interlaced);
+  const std::string header = big_endian(kind.width, 4) + big_endian(kind.height, 4) + char(kind.depth) +
+                             char(kind.colours) + std::string(2, '\0') + char(kind.interlaced);
   return "\x89PNG\r\n\x1a\n" + png_chunk("IHDR", header) + chunks + png_chunk("IDAT", packed) + png_chunk("IEND", "");
 }
 
 struct JpegKind {
   unsigned width, height;
   bool progressive = false;
-  J_COLOR_SPACE colours = JCS_RGB;  // or JCS_GRAYSCALE, JCS_CMYK
-  bool many_scans = false;          // progressive, with a scan for each coefficient of each colour
-  int across = 2, down = 2;         // in JCS_RGB, the columns and rows that share a value of their colour
+  J_COLOR_SPACE colours = JCS_RGB;     // or JCS_GRAYSCALE, JCS_CMYK
+  bool many_scans = false;             // progressive, with a scan for each coefficient of each colour
+  int across = 2, down = 2;            // in JCS_RGB, the columns and rows that share a value of their colour
   J_COLOR_SPACE stored = JCS_UNKNOWN;  // as what the colours are stored; else libjpeg's choice
 };
 
@@ -68,7 +70,8 @@ inline std::string jpeg_bytes(const JpegKind& kind) {
   jpeg.in_color_space = kind.colours;
   jpeg_set_defaults(&jpeg);
   if (kind.stored != JCS_UNKNOWN) jpeg_set_colorspace(&jpeg, kind.stored);
-  if (kind.colours == JCS_RGB) jpeg.comp_info[0].h_samp_factor = kind.across, jpeg.comp_info[0].v_samp_factor = kind.down;
+  if (kind.colours == JCS_RGB)
+    jpeg.comp_info[0].h_samp_factor = kind.across, jpeg.comp_info[0].v_samp_factor = kind.down;
   if (kind.progressive) jpeg_simple_progression(&jpeg);
   std::vector<jpeg_scan_info> scans;
   if (kind.many_scans) {

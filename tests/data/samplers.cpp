@@ -132,17 +132,14 @@ TEST_CASE("a loader follows its sampler", "[data][threads]") {
 }
 
 TEST_CASE("samplers that cannot be are refused", "[data]") {
-  CHECK(error_of([] {
-          WeightedRandomSampler({1, -1}, 1);
-        }) == "WeightedRandomSampler: weight 1 is -1; weights must not be negative");
+  CHECK(error_of([] { WeightedRandomSampler({1, -1}, 1); }) ==
+        "WeightedRandomSampler: weight 1 is -1; weights must not be negative");
   CHECK(error_of([] { WeightedRandomSampler({1}, 0); }) ==
         "WeightedRandomSampler: num_samples must be at least 1, not 0");
-  CHECK(error_of([] {
-          WeightedRandomSampler({0, 0}, 1);
-        }) == "WeightedRandomSampler: 0 samples have a positive weight, too few to draw 1");
-  CHECK(error_of([] {
-          WeightedRandomSampler({0, 1}, 2, false);
-        }) == "WeightedRandomSampler: 1 samples have a positive weight, too few to draw 2 without replacement");
+  CHECK(error_of([] { WeightedRandomSampler({0, 0}, 1); }) ==
+        "WeightedRandomSampler: 0 samples have a positive weight, too few to draw 1");
+  CHECK(error_of([] { WeightedRandomSampler({0, 1}, 2, false); }) ==
+        "WeightedRandomSampler: 1 samples have a positive weight, too few to draw 2 without replacement");
   CHECK(error_of([] { LengthSampler({1}, 0); }) == "LengthSampler: batch_size must be at least 1, not 0");
   CHECK(error_of([] { LengthSampler({1}, 1, 0); }) == "LengthSampler: pool must be at least 1, not 0");
 }
@@ -155,7 +152,8 @@ TEST_CASE("ranks share the samples of an order", "[data]") {
           CAPTURE(size, ranks, drop_last, shuffle);
           std::vector<Index> all(std::size_t(size), 0);
           for (Index rank = 0; rank < ranks; ++rank) {
-            const DistributedSampler sampler(size, {.rank = rank, .ranks = ranks, .shuffle = shuffle, .drop_last = drop_last});
+            const DistributedSampler sampler(
+                size, {.rank = rank, .ranks = ranks, .shuffle = shuffle, .drop_last = drop_last});
             const std::vector<Index> order = sampler.order(3, 2);
             CHECK(Index(order.size()) == sampler.size());
             CHECK(sampler.size() == (drop_last ? size / ranks : (size + ranks - 1) / ranks));
@@ -188,10 +186,12 @@ TEST_CASE("ranks share the samples of an order", "[data]") {
     std::sort(samples.begin(), samples.end());
     return samples;
   };
-  for (auto& [x] : data::loader<Cpu>(data::TensorDataset(numbers), {.batch_size = 4, .shuffle = true, .seed = 9})) whole.push_back(sorted(x));
+  for (auto& [x] : data::loader<Cpu>(data::TensorDataset(numbers), {.batch_size = 4, .shuffle = true, .seed = 9}))
+    whole.push_back(sorted(x));
   const auto part = [&](Index rank) {
     std::vector<Tensor<Cpu, Index>> batches;
-    for (auto& [x] : data::loader<Cpu>(data::TensorDataset(numbers), {.batch_size = 2, .seed = 9}, DistributedSampler(12, {.rank = rank, .ranks = 2})))
+    for (auto& [x] : data::loader<Cpu>(data::TensorDataset(numbers), {.batch_size = 2, .seed = 9},
+                                       DistributedSampler(12, {.rank = rank, .ranks = 2})))
       batches.push_back(x);
     return batches;
   };
@@ -208,8 +208,10 @@ TEST_CASE("ranks share the samples of an order", "[data]") {
   CHECK(without_seed({}) == "");
   // As torch.utils.data.DistributedSampler(range(5), num_replicas=2, rank=1, shuffle=False).
   CHECK(DistributedSampler(5, {.rank = 1, .ranks = 2, .shuffle = false}).order(1, 0) == std::vector<Index>{1, 3, 0});
-  CHECK(error_of([] { DistributedSampler(5, {.rank = 2, .ranks = 2}); }) == "DistributedSampler: rank must be one of at least 1 ranks, not 2 of 2");
-  CHECK(error_of([] { DistributedSampler(-1); }) == "DistributedSampler: the number of samples must not be negative: -1");
+  CHECK(error_of([] { DistributedSampler(5, {.rank = 2, .ranks = 2}); }) ==
+        "DistributedSampler: rank must be one of at least 1 ranks, not 2 of 2");
+  CHECK(error_of([] { DistributedSampler(-1); }) ==
+        "DistributedSampler: the number of samples must not be negative: -1");
 }
 
 }  // namespace data_samplers

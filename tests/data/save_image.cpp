@@ -85,7 +85,8 @@ TEMPLATE_TEST_CASE("save_image takes views and other types, and refuses what is 
   data::save_image(image, path);
   CHECK(of_doubles.pixels == read_png(path, 3).pixels);
 
-  const auto refuses = [&](const Tensor<D>& x, const std::string& to, const char* why, const data::GridOptions& options = {}) {
+  const auto refuses = [&](const Tensor<D>& x, const std::string& to, const char* why,
+                           const data::GridOptions& options = {}) {
     CHECK_THAT(error_of([&] { data::save_image(x, to, options); }), ContainsSubstring(why));
   };
   refuses({}, path, "save_image: a tensor is undefined");
@@ -107,10 +108,12 @@ TEST_CASE("bytes are encoded as a PNG without loss, grey ones too") {
     data::Image read;
     data::read_image(folder.put("a.png", file), read);
     REQUIRE(read.numel() == 3 * 7 * 11);
-    for (Index i = 0; i < read.numel(); ++i) CHECK(read.data()[i] == float(image.data()[i % image.numel()]) * (1 / 255.f));
+    for (Index i = 0; i < read.numel(); ++i)
+      CHECK(read.data()[i] == float(image.data()[i % image.numel()]) * (1 / 255.f));
     CHECK(data::encode_png(image.transpose(1, 2)) == data::encode_png(image.transpose(1, 2).clone()));
   }
-  CHECK(error_of([] { data::encode_png(zeros<Cpu, std::uint8_t>({2, 3, 3})); }) == "encode_png: images have 1, 3 or 4 channels, not 2");
+  CHECK(error_of([] { data::encode_png(zeros<Cpu, std::uint8_t>({2, 3, 3})); }) ==
+        "encode_png: images have 1, 3 or 4 channels, not 2");
   CHECK(error_of([] { data::encode_png(zeros<Cpu, std::uint8_t>({3, 3})); }) ==
         "encode_png: an image is [C, H, W] and not empty, but the shape is [3, 3]");
 }

@@ -167,9 +167,8 @@ TEST_CASE("random_split deals out all samples once", "[data]") {
   Index seen = 0;
   for (auto& [x, y] : loader<Cpu>(parts[0], {.batch_size = 3, .shuffle = true})) seen += y.numel();
   CHECK(seen == 8);
-  CHECK(error_of([&] {
-          random_split(set, {8, 4});
-        }) == "random_split: the lengths sum to 12, not to the 11 samples, nor to 1 as fractions");
+  CHECK(error_of([&] { random_split(set, {8, 4}); }) ==
+        "random_split: the lengths sum to 12, not to the 11 samples, nor to 1 as fractions");
   CHECK(error_of([&] { random_split(set, {12, -1}); }) == "random_split: a length must not be negative: -1");
 }
 

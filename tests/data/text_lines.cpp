@@ -26,9 +26,18 @@ TEST_CASE("a file's lines", "[data]") {
   CHECK(read("a") == Lines{"a"});
   CHECK(read("a\r\n\n b \n") == Lines{"a", "", " b "});
   CHECK(read("a\r\nb\r") == Lines{"a", "b"});
-  CHECK(read("\xef\xbb\xbf" "a\n\xef\xbb\xbf" "b") == Lines{"a", "\xef\xbb\xbf" "b"});  // as Notepad saves it
+  CHECK(read("\xef\xbb\xbf"
+             "a\n\xef\xbb\xbf"
+             "b") == Lines{"a",
+                           "\xef\xbb\xbf"
+                           "b"});  // as Notepad saves it
   CHECK(read("\xef\xbb\xbf") == Lines{});
-  CHECK(error_of([&] { read(std::string("\xff\xfe" "a\0\n\0", 6)); }) == "TextLines: '" + (folder / "x.txt") + "': is in UTF-16; save it as UTF-8");
+  CHECK(error_of([&] {
+          read(
+              std::string("\xff\xfe"
+                          "a\0\n\0",
+                          6));
+        }) == "TextLines: '" + (folder / "x.txt") + "': is in UTF-16; save it as UTF-8");
   CHECK(TextLines::load(folder.put("x.gz", tern_test::gzipped("a\nb\n")))[1] == "b");
   const std::string none = folder / "none";
   CHECK(error_of([&] { TextLines::load(none); }) ==

@@ -19,7 +19,8 @@ using namespace tern;
 using tern_test::error_of;
 
 TEST_CASE("every size has the smallest class that holds it, at most a quarter larger") {
-  for (int c = 1; c < detail::memory::class_count; ++c) REQUIRE(detail::memory::class_bytes(c) > detail::memory::class_bytes(c - 1));
+  for (int c = 1; c < detail::memory::class_count; ++c)
+    REQUIRE(detail::memory::class_bytes(c) > detail::memory::class_bytes(c - 1));
   const auto check = [](std::size_t bytes) {
     const int c = detail::memory::class_of(bytes);
     REQUIRE(detail::memory::class_bytes(c) >= bytes);
@@ -62,8 +63,9 @@ TEST_CASE("more memory than the machine has is an Error, and counts nowhere") {
   const detail::MemoryStats before = detail::memory::stats();
   const int c = detail::memory::class_of(detail::memory::machine_bytes() + 1);
   const std::string error = error_of([c] { detail::memory::allocate(c); });
-  CHECK(error == detail::text({"cpu memory: out of memory: ", Index(detail::memory::class_bytes(c)), " bytes were asked for, ", before.current,
-                       " are in use and ", before.cached, " were cached"}));
+  CHECK(error ==
+        detail::text({"cpu memory: out of memory: ", Index(detail::memory::class_bytes(c)), " bytes were asked for, ",
+                      before.current, " are in use and ", before.cached, " were cached"}));
   CHECK(detail::memory::stats().current == before.current);
   CHECK(detail::memory::stats().peak == before.peak);
 }
@@ -107,7 +109,8 @@ TEST_CASE("the peak counts small blocks") {
   detail::memory::reset_peak();
   const Index before = detail::memory::stats().peak;
   const int c = detail::memory::class_of(64);
-  std::vector<void*> blocks((std::size_t(detail::memory::stats().current) + detail::memory::slab_bytes) / 64 + 1);  // more than is kept
+  std::vector<void*> blocks((std::size_t(detail::memory::stats().current) + detail::memory::slab_bytes) / 64 +
+                            1);  // more than is kept
   for (void*& block : blocks) block = detail::memory::allocate(c);
   CHECK(detail::memory::stats().peak > before);
   CHECK(detail::memory::stats().peak >= detail::memory::stats().current);

@@ -21,7 +21,8 @@ void check_all(const Communicator& c) {
     auto sum = distributed::all_reduce_async(x, c), least = distributed::all_reduce_async(x, c, ReduceOp::min);
     auto root = distributed::broadcast_async(x, c, c.size() - 1);
     auto all = distributed::all_gather_async(x, c);
-    auto part = distributed::reduce_scatter_async(wide, c, ReduceOp::avg), exchanged = distributed::all_to_all_async(wide, c);
+    auto part = distributed::reduce_scatter_async(wide, c, ReduceOp::avg),
+         exchanged = distributed::all_to_all_async(wide, c);
     // It runs behind those that were started before.
     const auto now = distributed::all_reduce(x, c);
     expect(exchanged.ready(), "ready");
@@ -46,14 +47,16 @@ void check_errors(const Communicator& c, const std::string& rule) {
 
 }  // namespace
 
-TEST_CASE("collectives in the background give what the others give, in the order in which they start", "[distributed][threads]") {
+TEST_CASE("collectives in the background give what the others give, in the order in which they start",
+          "[distributed][threads]") {
   const int ranks = GENERATE(1, 2, 3);
   CAPTURE(ranks);
   run_ranks(ranks, check_all<Cpu>);
 }
 
 TEST_CASE("collectives in the background by NCCL give what the others give", "[distributed][cuda]") {
-  for (const char* order : {"order=late", "order=eager", "order=random:1"}) check_in_new_process("background by NCCL", order);
+  for (const char* order : {"order=late", "order=eager", "order=random:1"})
+    check_in_new_process("background by NCCL", order);
 }
 TEST_CASE("in a new process: background by NCCL", "[.]") {
   for (const int ranks : {1, 2, 3}) on_devices(ranks, check_all<Cuda>);
@@ -61,18 +64,25 @@ TEST_CASE("in a new process: background by NCCL", "[.]") {
 
 TEST_CASE("what a collective in the background finds is thrown by wait", "[distributed][threads]") {
   run_ranks(2, [](const Communicator& c) {
-    check_errors<Cpu>(c, "rank 0 all_reduce of float32 [1], sum, after 0 others; rank 1 all_reduce of float32 [2], sum, after 0 others");
+    check_errors<Cpu>(
+        c,
+        "rank 0 all_reduce of float32 [1], sum, after 0 others; rank 1 all_reduce of float32 [2], sum, after 0 others");
   });
 }
 
-TEST_CASE("what a collective in the background by NCCL finds is thrown by wait", "[distributed][cuda]") { check_in_new_process("background errors"); }
+TEST_CASE("what a collective in the background by NCCL finds is thrown by wait", "[distributed][cuda]") {
+  check_in_new_process("background errors");
+}
 TEST_CASE("in a new process: background errors", "[.]") {
   on_devices(2, [](const Communicator& c) {
-    check_errors<Cuda>(c, "rank 0 cuda all_reduce of float32 [1], sum, after 1 others; rank 1 cuda all_reduce of float32 [2], sum, after 1 others");
+    check_errors<Cuda>(c,
+                       "rank 0 cuda all_reduce of float32 [1], sum, after 1 others; rank 1 cuda all_reduce of float32 "
+                       "[2], sum, after 1 others");
   });
 }
 
-TEST_CASE("a collective in the background runs beside the stream's work, and the host waits for no device", "[distributed][cuda]") {
+TEST_CASE("a collective in the background runs beside the stream's work, and the host waits for no device",
+          "[distributed][cuda]") {
   check_in_new_process("beside the stream");
 }
 TEST_CASE("in a new process: beside the stream", "[.]") {
@@ -103,13 +113,16 @@ TEST_CASE("in a new process: beside the stream", "[.]") {
   });
 }
 
-TEST_CASE("collectives in the background are on their inputs' device", "[distributed][cuda]") { check_in_new_process("background devices"); }
+TEST_CASE("collectives in the background are on their inputs' device", "[distributed][cuda]") {
+  check_in_new_process("background devices");
+}
 TEST_CASE("in a new process: background devices", "[.]") {
   run_ranks(2, [](const Communicator& c) {  // each thread makes new tensors on the first device
     const Cuda own{c.rank() + 1};
     const auto x = full<Cuda>({2}, 1., own);
     auto sum = distributed::all_reduce_async(x, c), all = distributed::all_gather_async(x, c);
-    expect(sum.wait().device().ordinal == own.ordinal && all.wait().device().ordinal == own.ordinal, "the device of a result");
+    expect(sum.wait().device().ordinal == own.ordinal && all.wait().device().ordinal == own.ordinal,
+           "the device of a result");
   });
 }
 

@@ -24,8 +24,8 @@ T element(int rank, Index i) {
   else return static_cast<T>(float((i * 31 + rank * 17 + 5) % 7 - (std::is_same_v<T, std::uint8_t> ? 0 : 3)));
 }
 
-/// f(i) for the elements of a shape, where f repeats itself as element<T> does. Ranks make such tensors of millions of elements by loops
-/// that no optimiser has seen.
+/// f(i) for the elements of a shape, where f repeats itself as element<T> does. Ranks make such tensors of millions of
+/// elements by loops that no optimiser has seen.
 template <class T, class F>
 Tensor<Cpu, T> repeated(const detail::Shape& shape, const F& f) {
   constexpr Index period = 35;
@@ -33,7 +33,8 @@ Tensor<Cpu, T> repeated(const detail::Shape& shape, const F& f) {
   T* const to = y.data();
   const Index n = y.numel();
   for (Index i = 0; i < std::min(n, period); ++i) to[i] = f(i);
-  for (Index done = period; done < n; done *= 2) std::memcpy(to + done, to, std::size_t(std::min(done, n - done)) * sizeof(T));
+  for (Index done = period; done < n; done *= 2)
+    std::memcpy(to + done, to, std::size_t(std::min(done, n - done)) * sizeof(T));
   return y;
 }
 
@@ -52,7 +53,8 @@ Tensor<D, T> on(const Tensor<Cpu, T>& x) {
 template <Device D, class T>
 bool is_same(const Tensor<D, T>& x, const Tensor<Cpu, T>& b) {
   const Tensor<Cpu, T> a = x.cpu();
-  return a.shape() == b.shape() && (a.numel() == 0 || std::memcmp(a.data(), b.data(), std::size_t(a.numel()) * sizeof(T)) == 0);
+  return a.shape() == b.shape() &&
+         (a.numel() == 0 || std::memcmp(a.data(), b.data(), std::size_t(a.numel()) * sizeof(T)) == 0);
 }
 
 /// All ranks' tensors joined in a naive loop.
@@ -69,7 +71,8 @@ Tensor<Cpu, T> joined(int ranks, const detail::Shape& shape, ReduceOp op) {
       else sum += x;
     }
     if constexpr (std::is_same_v<T, bool>) return sum != 0;
-    else if constexpr (detail::is_floating_v<T>) return static_cast<T>(op == ReduceOp::avg ? static_cast<C>(sum) / static_cast<C>(ranks) : static_cast<C>(sum));
+    else if constexpr (detail::is_floating_v<T>)
+      return static_cast<T>(op == ReduceOp::avg ? static_cast<C>(sum) / static_cast<C>(ranks) : static_cast<C>(sum));
     else return static_cast<T>(std::int64_t(sum));
   });
 }
@@ -79,7 +82,9 @@ template <Device D, class T>
 bool near(const Tensor<D, T>& a, const Tensor<Cpu, T>& b) {
   if constexpr (HostDevice<D>) return is_same(a, b);
   const auto difference = (a.cpu().to(f64) - b.to(f64)).abs();
-  constexpr double unit = sizeof(T) == 2 ? (std::is_same_v<T, half> ? 0x1p-10 : 0x1p-7) : sizeof(T) == 4 ? 0x1p-22 : 0x1p-51;
+  constexpr double unit = sizeof(T) == 2   ? (std::is_same_v<T, half> ? 0x1p-10 : 0x1p-7)
+                          : sizeof(T) == 4 ? 0x1p-22
+                                           : 0x1p-51;
   return a.shape() == b.shape() && (a.numel() == 0 || difference.max().item() <= 8 * unit);
 }
 
@@ -93,7 +98,8 @@ void check_type(const Communicator& c) {
       if (op == ReduceOp::avg && !detail::is_floating_v<T>) continue;
       if (n > 1000 && op != ReduceOp::sum && op != ReduceOp::avg) continue;
       const auto y = distributed::all_reduce(x, c, op);
-      expect(op == ReduceOp::avg ? near(y, joined<T>(ranks, {n}, op)) : is_same(y, joined<T>(ranks, {n}, op)), "all_reduce");
+      expect(op == ReduceOp::avg ? near(y, joined<T>(ranks, {n}, op)) : is_same(y, joined<T>(ranks, {n}, op)),
+             "all_reduce");
     }
     const int root = ranks / 2;
     expect(is_same(distributed::broadcast(x, c, root), of_rank<T>(root, {n})), "broadcast");
@@ -101,8 +107,11 @@ void check_type(const Communicator& c) {
     for (int rank = 0; rank < ranks; ++rank) all.push_back(of_rank<T>(rank, {n}));
     expect(is_same(distributed::all_gather(x, c), cat(all)), "all_gather");
     const Tensor<D, T> wide = on<D>(of_rank<T>(me, {n * ranks}));
-    expect(is_same(distributed::reduce_scatter(wide, c), joined<T>(ranks, {n * ranks}, ReduceOp::sum).slice(0, {me * n, (me + 1) * n}).contiguous()), "reduce_scatter");
-    for (int rank = 0; rank < ranks; ++rank) parts.push_back(of_rank<T>(rank, {n * ranks}).slice(0, {me * n, (me + 1) * n}));
+    expect(is_same(distributed::reduce_scatter(wide, c),
+                   joined<T>(ranks, {n * ranks}, ReduceOp::sum).slice(0, {me * n, (me + 1) * n}).contiguous()),
+           "reduce_scatter");
+    for (int rank = 0; rank < ranks; ++rank)
+      parts.push_back(of_rank<T>(rank, {n * ranks}).slice(0, {me * n, (me + 1) * n}));
     expect(is_same(distributed::all_to_all(wide, c), cat(parts)), "all_to_all");
     if (ranks > 1) {
       if (me == 0) distributed::send(x, c, ranks - 1);
@@ -147,8 +156,11 @@ void check_collectives(const Communicator& c) {
 
   // Strides, and a tensor without dimensions.
   const auto whole = on<D>(of_rank<float>(c.rank(), {6, 4}));
-  expect(is_same(distributed::all_reduce(whole.t(), c), joined<float>(c.size(), {6, 4}, ReduceOp::sum).t().contiguous()), "all_reduce of a transposed tensor");
-  expect(distributed::all_gather(scalar_tensor<D, Index>(c.rank()), c).shape() == detail::Shape({c.size()}), "all_gather of numbers");
+  expect(
+      is_same(distributed::all_reduce(whole.t(), c), joined<float>(c.size(), {6, 4}, ReduceOp::sum).t().contiguous()),
+      "all_reduce of a transposed tensor");
+  expect(distributed::all_gather(scalar_tensor<D, Index>(c.rank()), c).shape() == detail::Shape({c.size()}),
+         "all_gather of numbers");
 
   // Parts, in reverse order.
   const Communicator part = c.split(c.rank() % 2, -c.rank());
@@ -157,7 +169,8 @@ void check_collectives(const Communicator& c) {
   for (Index i = 1; i < ranks.numel(); ++i) expect(ranks.data()[i] == ranks.data()[i - 1] - 2, "the order of a part");
 }
 
-/// Elements in memory that ranks share are joined where they lie. No rank has such memory where one of them cannot have it.
+/// Elements in memory that ranks share are joined where they lie. No rank has such memory where one of them cannot have
+/// it.
 inline void check_shared(const Communicator& c) {
   constexpr Index petabyte = Index(1) << 50;
   expect(!c.ranks().share(petabyte), "a petabyte of shared memory");

@@ -46,7 +46,8 @@ TEST_CASE("elements in memory that threads share are joined where they lie", "[d
 
 namespace {
 
-/// Each rank's gradient of Σ over ranks r of (w_r · f(x_r)), by finite differences over every rank's elements in turn, against backward().
+/// Each rank's gradient of Σ over ranks r of (w_r · f(x_r)), by finite differences over every rank's elements in turn,
+/// against backward().
 template <class F>
 void check_gradient(int ranks, Index n, const F& f) {
   run_ranks(ranks, [&](const Communicator& c) {
@@ -66,7 +67,8 @@ void check_gradient(int ranks, Index n, const F& f) {
           sides[side] = distributed::all_reduce(loss(moved).detach(), c).item();
         }
         const double slope = (sides[1] - sides[0]) / 2e-5;
-        if (rank == c.rank() && !(std::abs(x.grad().data()[i] - slope) < 1e-6)) throw std::runtime_error(detail::text({"gradient ", x.grad().data()[i], ", slope ", slope}));
+        if (rank == c.rank() && !(std::abs(x.grad().data()[i] - slope) < 1e-6))
+          throw std::runtime_error(detail::text({"gradient ", x.grad().data()[i], ", slope ", slope}));
       }
   });
 }
@@ -77,12 +79,15 @@ TEST_CASE("gradients of collectives are finite differences over all ranks", "[di
   const int ranks = GENERATE(1, 2, 3);
   CAPTURE(ranks);
   check_gradient(ranks, 4, [](const auto& x, const Communicator& c) { return distributed::all_reduce(x, c); });
-  check_gradient(ranks, 4, [](const auto& x, const Communicator& c) { return distributed::all_reduce(x, c, ReduceOp::avg); });
-  check_gradient(ranks, 4, [](const auto& x, const Communicator& c) { return distributed::broadcast(x, c, c.size() - 1); });
+  check_gradient(ranks, 4,
+                 [](const auto& x, const Communicator& c) { return distributed::all_reduce(x, c, ReduceOp::avg); });
+  check_gradient(ranks, 4,
+                 [](const auto& x, const Communicator& c) { return distributed::broadcast(x, c, c.size() - 1); });
   check_gradient(ranks, 4, [](const auto& x, const Communicator& c) { return distributed::all_gather(x, c); });
   check_gradient(ranks, 1, [](const auto& x, const Communicator& c) { return distributed::all_gather(x.sum(), c); });
   check_gradient(ranks, 6, [](const auto& x, const Communicator& c) { return distributed::reduce_scatter(x, c); });
-  check_gradient(ranks, 6, [](const auto& x, const Communicator& c) { return distributed::reduce_scatter(x, c, ReduceOp::avg); });
+  check_gradient(ranks, 6,
+                 [](const auto& x, const Communicator& c) { return distributed::reduce_scatter(x, c, ReduceOp::avg); });
   check_gradient(ranks, 6, [](const auto& x, const Communicator& c) { return distributed::all_to_all(x, c); });
 }
 
@@ -90,16 +95,21 @@ TEST_CASE("collectives refuse what they cannot do", "[distributed]") {
   const auto refusal = [](int ranks, const auto& f) { return error_of([&] { run_ranks(ranks, f); }); };
   CHECK(refusal(1, [](const Communicator& c) { distributed::all_reduce(ones<Cpu, Index>({2}), c, ReduceOp::avg); }) ==
         "all_reduce: the average of int64 is no int64; sum and divide");
-  CHECK(refusal(1, [](const Communicator& c) { distributed::all_reduce(ones<Cpu>({2}).requires_grad_(), c, ReduceOp::max); }) ==
-        "all_reduce: min, max and product have no gradient; detach() the input");
+  CHECK(refusal(1, [](const Communicator& c) {
+          distributed::all_reduce(ones<Cpu>({2}).requires_grad_(), c, ReduceOp::max);
+        }) == "all_reduce: min, max and product have no gradient; detach() the input");
   CHECK(refusal(2, [](const Communicator& c) { distributed::reduce_scatter(ones<Cpu>({3, 2}), c); }) ==
         "reduce_scatter: dimension 0 of [3, 2] has no equal parts for 2 ranks");
   CHECK(refusal(2, [](const Communicator& c) { distributed::all_to_all(scalar_tensor<Cpu>(1), c); }) ==
         "all_to_all: dimension 0 of [] has no equal parts for 2 ranks");
-  CHECK(refusal(2, [](const Communicator& c) { distributed::broadcast(ones<Cpu>({1}), c, 2); }) == "broadcast: root must be one of 2 ranks, not 2");
-  CHECK(refusal(1, [](const Communicator& c) { distributed::send(ones<Cpu>({1}), c, 0); }) == "send: rank 0 cannot send to itself");
-  CHECK(refusal(1, [](const Communicator& c) { distributed::recv<Cpu>({1}, c, 1); }) == "recv: the sender must be one of 1 ranks, not 1");
-  CHECK(refusal(1, [](const Communicator& c) { distributed::all_reduce(Tensor<Cpu>(), c); }) == "all_reduce: a tensor is undefined");
+  CHECK(refusal(2, [](const Communicator& c) { distributed::broadcast(ones<Cpu>({1}), c, 2); }) ==
+        "broadcast: root must be one of 2 ranks, not 2");
+  CHECK(refusal(1, [](const Communicator& c) { distributed::send(ones<Cpu>({1}), c, 0); }) ==
+        "send: rank 0 cannot send to itself");
+  CHECK(refusal(1, [](const Communicator& c) { distributed::recv<Cpu>({1}, c, 1); }) ==
+        "recv: the sender must be one of 1 ranks, not 1");
+  CHECK(refusal(1, [](const Communicator& c) { distributed::all_reduce(Tensor<Cpu>(), c); }) ==
+        "all_reduce: a tensor is undefined");
   CHECK(refusal(1, [](const Communicator& c) { c.split(-1); }) == "split: a colour must not be negative: -1");
   CHECK(refusal(1, [](const Communicator& c) { c.set_timeout(0); }) == "set_timeout: seconds must be positive, not 0");
   CHECK(refusal(0, [](const Communicator&) {}) == "run_ranks: at least one rank is needed, not 0");
@@ -115,13 +125,18 @@ TEST_CASE("ranks that call different collectives all say so", "[distributed][thr
     return said[0];
   };
   CHECK(messages([](const Communicator& c) { distributed::all_reduce(ones<Cpu>({2 + c.rank(), 3}), c); }) ==
-        "all_reduce: the ranks do not call the same: rank 0 all_reduce of float32 [2, 3], sum, after 0 others; rank 1 all_reduce of float32 [3, 3], sum, after 0 others");
-  CHECK(messages([](const Communicator& c) { c.rank() ? c.barrier() : (void)distributed::all_gather(ones<Cpu>({1}), c); }) ==
-        "all_gather: the ranks do not call the same: rank 0 all_gather of float32 [1], sum, after 0 others; rank 1 barrier, after 0 others");
+        "all_reduce: the ranks do not call the same: rank 0 all_reduce of float32 [2, 3], sum, after 0 others; rank 1 "
+        "all_reduce of float32 [3, 3], sum, after 0 others");
+  CHECK(messages(
+            [](const Communicator& c) { c.rank() ? c.barrier() : (void)distributed::all_gather(ones<Cpu>({1}), c); }) ==
+        "all_gather: the ranks do not call the same: rank 0 all_gather of float32 [1], sum, after 0 others; rank 1 "
+        "barrier, after 0 others");
   CHECK(messages([](const Communicator& c) {
           if (c.rank() == 0) distributed::send(ones<Cpu>({2}), c, 1);
           else distributed::recv<Cpu, double>({2}, c, 0);
-        }) == "send: the ranks do not call the same: rank 0 send of float32 [2], sum, after 0 others; rank 1 send of float64 [2], sum, after 0 others");
+        }) ==
+        "send: the ranks do not call the same: rank 0 send of float32 [2], sum, after 0 others; rank 1 send of float64 "
+        "[2], sum, after 0 others");
   // The ranks are together again after it.
   run_ranks(2, [](const Communicator& c) {
     error_of([&] { distributed::all_reduce(ones<Cpu>({2 + c.rank()}), c); });
@@ -140,8 +155,10 @@ TEST_CASE("a rank that fails, leaves or is late ends the others' collectives", "
     return said;
   };
   CHECK(run([](const Communicator&) {}) == "all_reduce: rank 0 waits for rank 1, which has left");
-  CHECK(run([](const Communicator&) { usleep(500'000); }) == "all_reduce: rank 0 waits for rank 1, which has not come within 0.2 s");
-  CHECK(error_of([&] { run([](const Communicator&) { fail("rank 1", {"its own trouble"}); }); }) == "rank 1: its own trouble");
+  CHECK(run([](const Communicator&) { usleep(500'000); }) ==
+        "all_reduce: rank 0 waits for rank 1, which has not come within 0.2 s");
+  CHECK(error_of([&] { run([](const Communicator&) { fail("rank 1", {"its own trouble"}); }); }) ==
+        "rank 1: its own trouble");
   CHECK(error_of([] {
           run_ranks(2, [](const Communicator& c) {
             c.set_timeout(0.2);

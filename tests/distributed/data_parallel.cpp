@@ -22,11 +22,14 @@ double difference(int ranks, const Make& make, const detail::Shape& sample, doub
   const auto network = make();  // rank 0's; the others' numbers must not matter
   const auto start = network.state_dict();
   run_ranks(ranks, [&](const Communicator& c) {
-    const auto losses = tern_test::losses_of<T>(c, [&] {
-      auto net = make();
-      if (c.rank() == 0) net.load_state_dict(start);
-      return net;
-    }, sample, lr);
+    const auto losses = tern_test::losses_of<T>(
+        c,
+        [&] {
+          auto net = make();
+          if (c.rank() == 0) net.load_state_dict(start);
+          return net;
+        },
+        sample, lr);
     if (c.rank() == ranks - 1) many = losses;
   });
   double worst = 0;
@@ -46,8 +49,11 @@ TEMPLATE_TEST_CASE("several ranks train as one with all their samples", "[distri
     CHECK(difference<T>(ranks, [] { return tern_test::SmallMlp<Cpu, T>(); }, {12}) < tolerance);
     CHECK(difference<T>(ranks, [] { return tern_test::SmallLstm<Cpu, T>(); }, {5, 6}) < tolerance);
   }
-  // A float that is rounded otherwise turns a relu, after which larger steps lead elsewhere; doubles with any of these rates stay together.
-  CHECK(difference<T>(2, [] { return models::resnet20<Cpu, T>(); }, {3, 8, 8}, std::is_same_v<T, double> ? 0.01 : 1e-5) < tolerance);
+  // A float that is rounded otherwise turns a relu, after which larger steps lead elsewhere; doubles with any of these
+  // rates stay together.
+  CHECK(difference<T>(
+            2, [] { return models::resnet20<Cpu, T>(); }, {3, 8, 8}, std::is_same_v<T, double> ? 0.01 : 1e-5) <
+        tolerance);
 }
 
 namespace {
@@ -63,7 +69,8 @@ struct Either : nn::Module<D, T> {
 
 }  // namespace
 
-TEST_CASE("a parameter that a rank does not use has gradient 0 there, and one that none uses has none", "[distributed]") {
+TEST_CASE("a parameter that a rank does not use has gradient 0 there, and one that none uses has none",
+          "[distributed]") {
   run_ranks(2, [](const Communicator& c) {
     distributed::DistributedDataParallel net(Either<Cpu, double>(), c);
     for (int pass = 0; pass < 3; ++pass) {
@@ -80,13 +87,16 @@ TEST_CASE("a parameter that a rank does not use has gradient 0 there, and one th
 TEST_CASE("no_sync adds up, and the next pass averages what has come together", "[distributed]") {
   run_ranks(2, [](const Communicator& c) {
     distributed::DistributedDataParallel net(tern_test::SmallMlp<Cpu, double>(), c);
-    const auto pass = [&](Index step) { net(tern_test::samples<double>(step * 2 + c.rank(), {4, 12})).square().mean().backward(); };
+    const auto pass = [&](Index step) {
+      net(tern_test::samples<double>(step * 2 + c.rank(), {4, 12})).square().mean().backward();
+    };
     {
       const auto alone = net.no_sync();
       pass(0);
     }
     const auto own = net.module.hidden.weight.grad().clone();
-    tern_test::expect(!distributed::all_reduce(own, c, distributed::ReduceOp::avg).allclose(own), "a gradient of one rank");
+    tern_test::expect(!distributed::all_reduce(own, c, distributed::ReduceOp::avg).allclose(own),
+                      "a gradient of one rank");
     pass(1);
     const auto together = net.module.hidden.weight.grad().clone();
     net.zero_grad();
@@ -94,7 +104,8 @@ TEST_CASE("no_sync adds up, and the next pass averages what has come together", 
     const auto first = net.module.hidden.weight.grad().clone();
     net.zero_grad();
     pass(1);
-    tern_test::expect(together.allclose(first + net.module.hidden.weight.grad(), 1e-12, 1e-14), "the average of two passes");
+    tern_test::expect(together.allclose(first + net.module.hidden.weight.grad(), 1e-12, 1e-14),
+                      "the average of two passes");
     // Gradients that are not dropped between two passes add up as well.
     pass(0);
     tern_test::expect(together.allclose(net.module.hidden.weight.grad(), 1e-12, 1e-14), "the sum of two averages");
@@ -110,7 +121,8 @@ TEST_CASE("all ranks start from rank 0's tensors and keep its buffers", "[distri
     }
     distributed::DistributedDataParallel net(std::move(norm), c);
     tern_test::expect(net.module.weight.data()[3] == 1, "rank 0's weight");
-    for (Index step = 0; step < 3; ++step) net(tern_test::samples<float>(step * 3 + c.rank(), {8, 4})).square().sum().backward();
+    for (Index step = 0; step < 3; ++step)
+      net(tern_test::samples<float>(step * 3 + c.rank(), {8, 4})).square().sum().backward();
     // The buffers of the last pass are each rank's own until the next one begins.
     net(tern_test::samples<float>(9, {8, 4}));
     const auto mean = net.module.running_mean;
@@ -120,13 +132,18 @@ TEST_CASE("all ranks start from rank 0's tensors and keep its buffers", "[distri
   });
 }
 
-TEST_CASE("DistributedDataParallel refuses networks that differ, and a rank that stops ends the others' backward", "[distributed][threads]") {
+TEST_CASE("DistributedDataParallel refuses networks that differ, and a rank that stops ends the others' backward",
+          "[distributed][threads]") {
   const auto refusal = [](const auto& f) { return error_of([&] { run_ranks(2, f); }); };
-  CHECK(refusal([](const Communicator& c) { distributed::DistributedDataParallel net(nn::Linear<Cpu>(3, 2 + c.rank()), c); }) ==
-        "DistributedDataParallel: the ranks do not call the same: rank 0 broadcast of float32 [2, 3], sum, root 0, after 0 others; rank 1 "
+  CHECK(refusal([](const Communicator& c) {
+          distributed::DistributedDataParallel net(nn::Linear<Cpu>(3, 2 + c.rank()), c);
+        }) ==
+        "DistributedDataParallel: the ranks do not call the same: rank 0 broadcast of float32 [2, 3], sum, root 0, "
+        "after 0 others; rank 1 "
         "broadcast of float32 [3, 3], sum, root 0, after 0 others");
-  CHECK(refusal([](const Communicator& c) { distributed::DistributedDataParallel net(nn::Linear<Cpu>(3, 2), c, {.bucket_cap_mb = 0}); }) ==
-        "DistributedDataParallel: bucket_cap_mb must be positive, not 0");
+  CHECK(refusal([](const Communicator& c) {
+          distributed::DistributedDataParallel net(nn::Linear<Cpu>(3, 2), c, {.bucket_cap_mb = 0});
+        }) == "DistributedDataParallel: bucket_cap_mb must be positive, not 0");
   std::string said;
   run_ranks(2, [&](const Communicator& c) {
     distributed::DistributedDataParallel net(nn::Linear<Cpu>(3, 2), c);

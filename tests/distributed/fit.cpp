@@ -42,7 +42,7 @@ void on_ranks(int ranks, const F& f) {
 struct Trained {
   train::Report report;
   StateDict weights;
-  std::vector<Index> steps;  // of each rank
+  std::vector<Index> steps;                                // of each rank
   std::vector<int> seen = std::vector<int>(sample_count);  // how often each sample came in the last epoch, to any rank
 };
 
@@ -78,7 +78,7 @@ std::pair<Trained, std::string> trained(const Plan& plan) {
       optim::CosineAnnealingLR schedule(*adam, {.T_max = 3});
       const auto set = samples(sample_count, 1), tests = samples(test_count, 2);
       auto batches = data::loader<D>(set, {.batch_size = plan.batch, .seed = 3},
-                                       data::DistributedSampler(set.size(), {.rank = c.rank(), .ranks = c.size()}));
+                                     data::DistributedSampler(set.size(), {.rank = c.rank(), .ranks = c.size()}));
       Index batch = 0;
       std::vector<int> seen(sample_count);
       const auto step = [&](const Tensor<D>& x, const Tensor<D, Index>& y) -> train::Step<D> {
@@ -92,16 +92,21 @@ std::pair<Trained, std::string> trained(const Plan& plan) {
       Index evaluations = 0;
       const auto evaluate = [&] {
         if (plan.options.resume.empty() && ++evaluations < plan.options.epochs) seen.assign(sample_count, 0);
-        return train::accuracy_of(net, data::loader<D>(tests, {.batch_size = 2}, data::DistributedSampler(tests.size(),
-                                            {.rank = c.rank(), .ranks = c.size(), .shuffle = false, .pad = false})));
+        return train::accuracy_of(
+            net,
+            data::loader<D>(tests, {.batch_size = 2},
+                            data::DistributedSampler(
+                                tests.size(), {.rank = c.rank(), .ranks = c.size(), .shuffle = false, .pad = false})));
       };
-      const auto report = train::fit(net, *adam, batches, step, plan.options, {.evaluate = evaluate, .schedule = &schedule});
+      const auto report =
+          train::fit(net, *adam, batches, step, plan.options, {.evaluate = evaluate, .schedule = &schedule});
       const std::lock_guard lock(mutex);
       all.steps[std::size_t(c.rank())] = batch;
       for (std::size_t i = 0; i < seen.size(); ++i) all.seen[i] += seen[i];
       if (c.rank() > 0) return;
       all.report = report;
-      for (const NamedTensor& entry : net.state_dict()) tern::detail::append(all.weights, {entry.name}, entry.tensor.cpu());
+      for (const NamedTensor& entry : net.state_dict())
+        tern::detail::append(all.weights, {entry.name}, entry.tensor.cpu());
     });
   });
   return {std::move(all), text};
@@ -130,9 +135,10 @@ void check_training() {
       if (12 % (ranks * accumulate) != 0) continue;
       CAPTURE(ranks, accumulate);
       const tern_test::TemporaryFolder folder;
-      const auto [many, text] = trained<D>({.ranks = ranks,
-                                            .batch = 12 / ranks / accumulate,
-                                            .options = {.epochs = 3, .accumulate = accumulate, .save = folder / "net", .json = folder / "report"}});
+      const auto [many, text] = trained<D>(
+          {.ranks = ranks,
+           .batch = 12 / ranks / accumulate,
+           .options = {.epochs = 3, .accumulate = accumulate, .save = folder / "net", .json = folder / "report"}});
       CHECK(difference(many.weights, one.weights) < 1e-6);
       REQUIRE(many.report.epochs.size() == 3);
       for (std::size_t epoch = 0; epoch < 3; ++epoch) {
@@ -157,7 +163,8 @@ void check_interruption() {
   const std::string file = folder / "net";
   const auto [whole, text_of_whole] = trained<D>({.ranks = 2, .batch = 2, .options = {.epochs = 2}, .sharded = true});
   // Batch 8 is the third of the second epoch's six. So 12 samples of that epoch are done.
-  const auto [stopped, text] = trained<D>({.ranks = 2, .batch = 2, .options = {.epochs = 2, .save = file}, .rank_stopped = 1, .stop = 8, .sharded = true});
+  const auto [stopped, text] = trained<D>(
+      {.ranks = 2, .batch = 2, .options = {.epochs = 2, .save = file}, .rank_stopped = 1, .stop = 8, .sharded = true});
   CHECK(stopped.report.interrupted);
   CHECK(stopped.report.cut.samples == 12);
   CHECK(stopped.report.part == 0.5);
@@ -165,7 +172,8 @@ void check_interruption() {
   CHECK(count(text, "interrupted; to go on: --resume " + file) == 1);
   for (const int ranks : {1, 2, 3}) {
     CAPTURE(ranks);
-    const auto [resumed, more] = trained<D>({.ranks = ranks, .batch = 2, .options = {.epochs = 2, .resume = file}, .sharded = true});
+    const auto [resumed, more] =
+        trained<D>({.ranks = ranks, .batch = 2, .options = {.epochs = 2, .resume = file}, .sharded = true});
     CHECK(resumed.steps == std::vector<Index>(std::size_t(ranks), 6 / ranks));
     for (std::size_t i = 0; i < sample_count; ++i) CHECK(resumed.seen[i] + stopped.seen[i] == 1);
     CHECK(resumed.report.epochs.size() == 1);
@@ -177,12 +185,21 @@ void check_interruption() {
 
 }  // namespace
 
-TEST_CASE("fit() trains several ranks as one with all their samples, and reports once what all have done", "[distributed]") { check_training<Cpu>(); }
-TEST_CASE("fit() trains several ranks on Cuda as one on the CPU", "[distributed][cuda]") { check_in_new_process("fit by NCCL"); }
+TEST_CASE("fit() trains several ranks as one with all their samples, and reports once what all have done",
+          "[distributed]") {
+  check_training<Cpu>();
+}
+TEST_CASE("fit() trains several ranks on Cuda as one on the CPU", "[distributed][cuda]") {
+  check_in_new_process("fit by NCCL");
+}
 TEST_CASE("in a new process: fit by NCCL", "[.]") { check_training<Cuda>(); }
 
-TEST_CASE("SIGTERM on one rank stops all after one step, and any number of ranks goes on from there", "[distributed]") { check_interruption<Cpu>(); }
-TEST_CASE("SIGTERM stops ranks on Cuda after one step", "[distributed][cuda]") { check_in_new_process("SIGTERM in fit by NCCL"); }
+TEST_CASE("SIGTERM on one rank stops all after one step, and any number of ranks goes on from there", "[distributed]") {
+  check_interruption<Cpu>();
+}
+TEST_CASE("SIGTERM stops ranks on Cuda after one step", "[distributed][cuda]") {
+  check_in_new_process("SIGTERM in fit by NCCL");
+}
 TEST_CASE("in a new process: SIGTERM in fit by NCCL", "[.]") { check_interruption<Cuda>(); }
 
 TEST_CASE("all ranks refuse different numbers of batches", "[distributed]") {
@@ -193,23 +210,27 @@ TEST_CASE("all ranks refuse different numbers of batches", "[distributed]") {
             std::vector<std::tuple<Tensor<Cpu>>> batches(c.rank() == 1 ? 3 : 2, {ones<Cpu>({4, 2})});
             const auto step = [&](const Tensor<Cpu>& x) -> train::Step<Cpu> { return {net(x).square().mean(), 4}; };
             const std::string problem = error_of([&] { train::fit(net, sgd, batches, step, {.epochs = 1}); });
-            expect(problem == "fit: each rank must have as many batches in an epoch as the first, which has 2; rank " + std::to_string(c.rank()) +
-                                  " has " + (c.rank() == 1 ? "3" : "2"), "the refusal");
+            expect(problem == "fit: each rank must have as many batches in an epoch as the first, which has 2; rank " +
+                                  std::to_string(c.rank()) + " has " + (c.rank() == 1 ? "3" : "2"),
+                   "the refusal");
           });
         }) == "");
 }
 
 TEST_CASE("what ranks evaluate differently is what the first one finds", "[distributed]") {
-  tern_test::printed([] { run_ranks(3, [](const Communicator& c) {
-    distributed::DistributedDataParallel net(nn::Linear<Cpu>(2, 1), c);
-    optim::SGD sgd(net.parameters(), {.lr = 0.1});
-    std::vector<std::tuple<Tensor<Cpu>>> batches(2, {ones<Cpu>({4, 2})});
-    const auto step = [&](const Tensor<Cpu>& x) -> train::Step<Cpu> { return {net(x).square().mean(), 4}; };
-    // Rank 1 alone would end after the first epoch.
-    const auto report = train::fit(net, sgd, batches, step, {.epochs = 3, .target = 0.9},
-                                   {.evaluate = [&] { return c.rank() == 1 ? 1.0 : 0.5; }, .metric = train::accuracy});
-    expect(report.epochs.size() == 3 && report.test_figure == 0.5, "three epochs");
-  }); });
+  tern_test::printed([] {
+    run_ranks(3, [](const Communicator& c) {
+      distributed::DistributedDataParallel net(nn::Linear<Cpu>(2, 1), c);
+      optim::SGD sgd(net.parameters(), {.lr = 0.1});
+      std::vector<std::tuple<Tensor<Cpu>>> batches(2, {ones<Cpu>({4, 2})});
+      const auto step = [&](const Tensor<Cpu>& x) -> train::Step<Cpu> { return {net(x).square().mean(), 4}; };
+      // Rank 1 alone would end after the first epoch.
+      const auto report =
+          train::fit(net, sgd, batches, step, {.epochs = 3, .target = 0.9},
+                     {.evaluate = [&] { return c.rank() == 1 ? 1.0 : 0.5; }, .metric = train::accuracy});
+      expect(report.epochs.size() == 3 && report.test_figure == 0.5, "three epochs");
+    });
+  });
 }
 
 }  // namespace distributed_fit

@@ -87,7 +87,8 @@ void check_each() {
   on_ranks<D>(2, call_each<D>);
   int line = first_collective;
   check_entry("all_reduce", line++, 2 * 3, 2 * 3 * 4000);
-  for (const char* name : {"broadcast", "all_gather", "reduce_scatter", "all_to_all"}) check_entry(name, line++, 2, 2 * 4000);
+  for (const char* name : {"broadcast", "all_gather", "reduce_scatter", "all_to_all"})
+    check_entry(name, line++, 2, 2 * 4000);
   check_entry("send", line++, 1, 4000);
   check_entry("recv", line++, 1, 4000);
   check_entry("wait", line++, 2, 0);
@@ -97,8 +98,10 @@ void check_each() {
   CHECK(all.waited <= all.seconds * (1 + 1e-6));
   CHECK(all.hidden() == Approx(0).margin(1e-6));  // nothing was computed meanwhile
   const std::string report = ledger::report();
-  CHECK_THAT(report, ContainsSubstring("\ncollective    count        bytes         ms  share     GB/s  waited ms  hidden  line\n"));
-  CHECK_THAT(report, ContainsSubstring("\nall_reduce        6        24000 ") && ContainsSubstring("\n16 collectives; 64000 bytes in "));
+  CHECK_THAT(report, ContainsSubstring(
+                         "\ncollective    count        bytes         ms  share     GB/s  waited ms  hidden  line\n"));
+  CHECK_THAT(report, ContainsSubstring("\nall_reduce        6        24000 ") &&
+                         ContainsSubstring("\n16 collectives; 64000 bytes in "));
   const auto json = tern_test::parse_json(ledger::json());
   CHECK(json["totals"]["collective"]["count"] == 16);
   CHECK(json["totals"]["collective"]["bytes"] == 64000);
@@ -120,8 +123,12 @@ void check_each() {
 
 }  // namespace
 
-TEST_CASE("collectives are lines of the ledger: name, line, number and bytes", "[distributed][threads]") { check_each<Cpu>(); }
-TEST_CASE("collectives of Cuda are lines of the ledger", "[distributed][cuda]") { check_in_new_process("each collective on the ledger"); }
+TEST_CASE("collectives are lines of the ledger: name, line, number and bytes", "[distributed][threads]") {
+  check_each<Cpu>();
+}
+TEST_CASE("collectives of Cuda are lines of the ledger", "[distributed][cuda]") {
+  check_in_new_process("each collective on the ledger");
+}
 TEST_CASE("in a new process: each collective on the ledger", "[.]") { check_each<Cuda>(); }
 
 TEST_CASE("nothing is listed unless the ledger has started", "[distributed][threads]") {
@@ -144,7 +151,8 @@ TEST_CASE("a collective in the background is hidden while its caller computes", 
   CHECK(ledger::communication().hidden() == Approx(1));
 }
 
-TEST_CASE("a wait for a collective in the background, or for one before another, hides nothing", "[distributed][threads]") {
+TEST_CASE("a wait for a collective in the background, or for one before another, hides nothing",
+          "[distributed][threads]") {
   const Page open;
   constexpr int waited = __LINE__ + 4, before = waited + 2;
   on_ranks<Cpu>(2, [](const Communicator& c) {
@@ -173,7 +181,9 @@ TEST_CASE("a wait for a collective in the background, or for one before another,
   CHECK(entry_at("wait", waited).count == 1);
 }
 
-TEST_CASE("a collective of Cuda is hidden while its device computes", "[distributed][cuda]") { check_in_new_process("hidden by NCCL"); }
+TEST_CASE("a collective of Cuda is hidden while its device computes", "[distributed][cuda]") {
+  check_in_new_process("hidden by NCCL");
+}
 TEST_CASE("in a new process: hidden by NCCL", "[.]") {
   const Emulating rates("call_ns=0,peer=1,memory_rate=1", "call_ns=1000,peer=50,memory_rate=2000");
   on_ranks<Cuda>(2, [](const Communicator& c) { distributed::all_reduce(zeros<Cuda>({1}), c); });
@@ -226,21 +236,29 @@ void check_training() {
   Normed<D> net;
   for (const auto& [name, x] : net.state_dict()) all += x.numel() * detail::size_of(x.dtype());
   for (const auto& x : net.parameters()) parameters += x.tensor.numel() * 4;
-  const Index buffers = all - parameters, gaps = (128 - 80) * 3 + (448 - 400) + (64 - 20);  // gradients begin at multiples of 64 bytes
+  const Index buffers = all - parameters,
+              gaps = (128 - 80) * 3 + (448 - 400) + (64 - 20);  // gradients begin at multiples of 64 bytes
   Index count = 0;
   for (const ledger::Line& line : ledger::lines()) count += line.count * (line.work == detail::Work::collective);
-  const ledger::Line made = entry_at("broadcast", first_of_training), before = entry_at("broadcast", first_of_training + 2);
+  const ledger::Line made = entry_at("broadcast", first_of_training),
+                     before = entry_at("broadcast", first_of_training + 2);
   CHECK(made.bytes == 2 * all);
   CHECK(before.bytes == 2 * 3 * buffers);
   check_entry("all_reduce", first_of_training + 3, 2 * 3, 2 * 3 * (parameters + gaps));
   CHECK(count == made.count + before.count + 2 * 3);
 }
 
-TEST_CASE("gradients are on the line that calls backward, buffers on the line that calls the network", "[distributed][threads]") { check_training<Cpu>(); }
-TEST_CASE("gradients and buffers on Cuda are on the lines of Cpu's", "[distributed][cuda]") { check_in_new_process("training on the ledger"); }
+TEST_CASE("gradients are on the line that calls backward, buffers on the line that calls the network",
+          "[distributed][threads]") {
+  check_training<Cpu>();
+}
+TEST_CASE("gradients and buffers on Cuda are on the lines of Cpu's", "[distributed][cuda]") {
+  check_in_new_process("training on the ledger");
+}
 TEST_CASE("in a new process: training on the ledger", "[.]") { check_training<Cuda>(); }
 
-TEST_CASE("a page can be read and filled while a rank has yet to call what another rank's device waits for", "[distributed][cuda]") {
+TEST_CASE("a page can be read and filled while a rank has yet to call what another rank's device waits for",
+          "[distributed][cuda]") {
   check_in_new_process("a page during a pass");
 }
 TEST_CASE("in a new process: a page during a pass", "[.]") {

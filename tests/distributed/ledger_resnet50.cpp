@@ -11,13 +11,14 @@ using namespace tern;
 using namespace tern_test;
 using distributed::Communicator;
 
-// Cards of 50 TFLOP/s and 50 GB/s have 32 pictures of 224 x 224 each. One of 64 x 64 needs as much less work as these cards are slower; the
-// gradients have their full size.
+// Cards of 50 TFLOP/s and 50 GB/s have 32 pictures of 224 x 224 each. One of 64 x 64 needs as much less work as these
+// cards are slower; the gradients have their full size.
 TEST_CASE("four cards average resnet50's gradients behind its backward pass", "[distributed][cuda][long]") {
   NEED_EMULATOR();
   const double rate = 50000 / (32 * (224. / 64) * (224. / 64));
   const Ended ended = run_test_case("in a new process: resnet50 on four cards",
-                                    "TERN_EMULATOR=devices=4,quiet=1,order=late,call_ns=0,peer=50," + tern::detail::text({"float32=", rate, ",tf32=", rate}));
+                                    "TERN_EMULATOR=devices=4,quiet=1,order=late,call_ns=0,peer=50," +
+                                        tern::detail::text({"float32=", rate, ",tf32=", rate}));
   INFO(ended.output);
   CHECK(ended.well);
 }

@@ -27,11 +27,14 @@ double difference(int ranks, const MakeOnCpu& on_cpu, const MakeOnCuda& on_cuda,
   manual_seed(5);
   const auto start = on_cpu().state_dict();
   on_devices(ranks, [&](const Communicator& c) {
-    const auto losses = losses_of<double, Cuda>(c, [&] {
-      auto net = on_cuda();
-      if (c.rank() == 0) net.load_state_dict(start);
-      return net;
-    }, sample, 0.05);
+    const auto losses = losses_of<double, Cuda>(
+        c,
+        [&] {
+          auto net = on_cuda();
+          if (c.rank() == 0) net.load_state_dict(start);
+          return net;
+        },
+        sample, 0.05);
     if (c.rank() == ranks - 1) many = losses;
   });
   double worst = 0;
@@ -48,8 +51,11 @@ TEST_CASE("several ranks on Cuda train as one on the CPU with all their samples"
 TEST_CASE("in a new process: training by NCCL", "[.]") {
   for (const int ranks : {1, 2, 3}) {
     CAPTURE(ranks);
-    CHECK(difference(ranks, [] { return SmallMlp<Cpu, double>(); }, [] { return SmallMlp<Cuda, double>(); }, {12}) < 1e-10);
-    CHECK(difference(ranks, [] { return SmallLstm<Cpu, double>(); }, [] { return SmallLstm<Cuda, double>(); }, {5, 6}) < 1e-10);
+    CHECK(difference(
+              ranks, [] { return SmallMlp<Cpu, double>(); }, [] { return SmallMlp<Cuda, double>(); }, {12}) < 1e-10);
+    CHECK(difference(
+              ranks, [] { return SmallLstm<Cpu, double>(); }, [] { return SmallLstm<Cuda, double>(); }, {5, 6}) <
+          1e-10);
     CHECK(difference(ranks, [] { return Normed<Cpu>(); }, [] { return Normed<Cuda>(); }, {12}) < 1e-10);
   }
 }
@@ -85,7 +91,8 @@ TEST_CASE("averaging takes less of a pass than its own time, in the model's cloc
 TEST_CASE("in a new process: time by NCCL", "[.]") {
   on_devices(2, [](const Communicator& c) {
     using Layer = nn::Linear<Cuda>;
-    distributed::DistributedDataParallel net(nn::Sequential(Layer(64, 64), Layer(64, 64), Layer(64, 64), Layer(64, 64)), c, {.bucket_cap_mb = 0.017});
+    distributed::DistributedDataParallel net(nn::Sequential(Layer(64, 64), Layer(64, 64), Layer(64, 64), Layer(64, 64)),
+                                             c, {.bucket_cap_mb = 0.017});
     const auto x = on<Cuda>(samples<float>(c.rank(), {16, 64}));
     const auto time_of_pass = [&] {
       net.zero_grad();
@@ -115,7 +122,8 @@ TEST_CASE("in a new process: buffers by NCCL", "[.]") {
     c.barrier();
     if (c.rank() == 0) fail_call("", 0, 0);  // counts from here
     c.barrier();
-    for (Index step = 0; step < 3; ++step) net(on<Cuda>(samples<float>(step * 2 + c.rank(), {8, 4}))).square().sum().backward();
+    for (Index step = 0; step < 3; ++step)
+      net(on<Cuda>(samples<float>(step * 2 + c.rank(), {8, 4}))).square().sum().backward();
     c.barrier();
     expect(calls_of("ncclGroupStart") == 2 * 3, "the number of groups");
     // The buffers of the last pass are each rank's own until the next one begins.

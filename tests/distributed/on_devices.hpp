@@ -19,15 +19,17 @@ void on_devices(int ranks, const F& f) {
 }
 
 /// The hidden test case in a process whose machine has four devices.
-inline void check_in_new_process(const std::string& name, const std::string& settings = "order=late", const std::string& environment = "") {
+inline void check_in_new_process(const std::string& name, const std::string& settings = "order=late",
+                                 const std::string& environment = "") {
   NEED_EMULATOR();
-  const Ended ended = run_test_case("in a new process: " + name, "TERN_EMULATOR=devices=4,quiet=1," + settings + environment);
+  const Ended ended =
+      run_test_case("in a new process: " + name, "TERN_EMULATOR=devices=4,quiet=1," + settings + environment);
   INFO(ended.output);
   CHECK(ended.well);
 }
 
-/// The time model's clock when all ranks' devices have done what they have. The ranks' threads share it, so none waits for its device before
-/// all have queued their work.
+/// The time model's clock when all ranks' devices have done what they have. The ranks' threads share it, so none waits
+/// for its device before all have queued their work.
 inline double time_when_done(const tern::distributed::Communicator& c) {
   c.barrier();
   tern::cuda::synchronize();

@@ -19,8 +19,8 @@ namespace {
 
 template <Device D, class T>
 struct Weights : nn::Module<D, T> {
-  nn::Parameter<D, T> a = zeros<D, T>({7, 3}), b = zeros<D, T>({40, 25}), c = zeros<D, T>({1, 5}), d = zeros<D, T>({30, 20}), e = zeros<D, T>({64, 9}),
-                      never = zeros<D, T>({4, 4});
+  nn::Parameter<D, T> a = zeros<D, T>({7, 3}), b = zeros<D, T>({40, 25}), c = zeros<D, T>({1, 5}),
+                      d = zeros<D, T>({30, 20}), e = zeros<D, T>({64, 9}), never = zeros<D, T>({4, 4});
   TERN_FIELDS(Weights, a, b, c, d, e, never)
 };
 
@@ -63,7 +63,8 @@ auto whole(const Options& options) {
 }
 template <class Rule, class Options>
 auto sharded(const Communicator& c, const Options& options) {
-  return [&c, options](const auto& parameters) { return std::make_unique<optim::Sharded<Rule>>(parameters, c, options); };
+  return
+      [&c, options](const auto& parameters) { return std::make_unique<optim::Sharded<Rule>>(parameters, c, options); };
 }
 
 void expect_same(const StateDict& a, const StateDict& b, const char* what) {
@@ -89,7 +90,8 @@ Index bytes_of_state(const optim::Optimizer& optimizer) {
   return bytes;
 }
 
-/// Twelve steps on this many ranks and alone. Of the 2202 elements that are stepped, 1000 are one parameter's, so no rank's part can be less.
+/// Twelve steps on this many ranks and alone. Of the 2202 elements that are stepped, 1000 are one parameter's, so no
+/// rank's part can be less.
 template <class D, class T, class Rule, class Options>
 void check_rule(const Communicator& c, const Options& options) {
   auto alone = training<D, T>(whole<Rule>(options));
@@ -105,7 +107,8 @@ void check_rule(const Communicator& c, const Options& options) {
   const auto sum = distributed::all_reduce(scalar_tensor<Cpu, Index>(own), c).item();
   const auto most = distributed::all_reduce(scalar_tensor<Cpu, Index>(own), c, ReduceOp::max).item();
   expect(sum == all, "the number of bytes of all ranks' states");
-  expect(double(most) <= std::max(double(all) / c.size() * 1.15, double(all) * 1000 / 2202), "the number of bytes of a rank's state");
+  expect(double(most) <= std::max(double(all) / c.size() * 1.15, double(all) * 1000 / 2202),
+         "the number of bytes of a rank's state");
 }
 
 /// f(communicator) on so many ranks, each with a device of its own.
@@ -174,7 +177,8 @@ StateDict trained(const Communicator& c, const MakeOptimizer& make) {
   distributed::DistributedDataParallel net(SmallMlp<D, float>(), c);
   {
     const NoGradGuard off;
-    for (const auto& [name, p] : net.parameters()) p.template as<D>().copy_(on<D>(samples<float>(Index(name.size()), p.shape())));
+    for (const auto& [name, p] : net.parameters())
+      p.template as<D>().copy_(on<D>(samples<float>(Index(name.size()), p.shape())));
   }
   const auto adam = make(net.parameters());
   optim::StepLR schedule(*adam, {.step_size = 4});
@@ -202,14 +206,16 @@ void check_training() {
   const optim::AdamOptions options{.lr = 0.01};
   for (const int ranks : {2, 3}) {
     on_ranks<D>(ranks, [&](const Communicator& c) {
-      expect_same(trained<D>(c, whole<optim::Adam>(options)), trained<D>(c, sharded<optim::Adam>(c, options)), "a number of a training");
+      expect_same(trained<D>(c, whole<optim::Adam>(options)), trained<D>(c, sharded<optim::Adam>(c, options)),
+                  "a number of a training");
     });
   }
 }
 
 }  // namespace
 
-TEST_CASE("a sharded optimiser makes the steps of the whole one, and each rank has its part of the state", "[distributed]") {
+TEST_CASE("a sharded optimiser makes the steps of the whole one, and each rank has its part of the state",
+          "[distributed]") {
   check_rules_of_all_devices<Cpu>();
   for (const int ranks : {2, 3}) {
     run_ranks(ranks, [](const Communicator& c) {
@@ -222,9 +228,13 @@ TEST_CASE("a sharded optimiser makes the steps of the whole one, and each rank h
   }
 }
 
-TEST_CASE("a sharded optimiser's state is the whole one's, for any number of ranks", "[distributed]") { check_state_fits_other_numbers_of_ranks<Cpu>(); }
+TEST_CASE("a sharded optimiser's state is the whole one's, for any number of ranks", "[distributed]") {
+  check_state_fits_other_numbers_of_ranks<Cpu>();
+}
 
-TEST_CASE("a sharded optimiser has schedules, scaled losses and clipped gradients", "[distributed]") { check_training<Cpu>(); }
+TEST_CASE("a sharded optimiser has schedules, scaled losses and clipped gradients", "[distributed]") {
+  check_training<Cpu>();
+}
 
 TEST_CASE("parameters of one size are divided equally, the largest first", "[distributed]") {
   run_ranks(4, [](const Communicator& c) {
@@ -250,9 +260,12 @@ TEST_CASE("groups are added to a sharded optimiser, and it follows a network to 
     };
     const auto first = [](const NamedTensor& p) { return p.name < "d"; };
     const auto rest = [](const NamedTensor& p) { return p.name >= "d"; };
-    auto alone = training<Cpu, float>([&](const auto& p) { return std::make_unique<optim::SGD>(p.where(first), optim::SGDOptions{.lr = 0.1, .momentum = 0.9}); });
+    auto alone = training<Cpu, float>([&](const auto& p) {
+      return std::make_unique<optim::SGD>(p.where(first), optim::SGDOptions{.lr = 0.1, .momentum = 0.9});
+    });
     auto together = training<Cpu, float>([&](const auto& p) {
-      return std::make_unique<optim::Sharded<optim::SGD>>(p.where(first), c, optim::SGDOptions{.lr = 0.1, .momentum = 0.9});
+      return std::make_unique<optim::Sharded<optim::SGD>>(p.where(first), c,
+                                                          optim::SGDOptions{.lr = 0.1, .momentum = 0.9});
     });
     const auto both = [&](const auto& f) {
       f(alone);
@@ -283,14 +296,16 @@ TEST_CASE("groups are added to a sharded optimiser, and it follows a network to 
   });
 }
 
-TEST_CASE("a sharded optimiser gives all ranks its values, and a new version of what others have stepped", "[distributed]") {
+TEST_CASE("a sharded optimiser gives all ranks its values, and a new version of what others have stepped",
+          "[distributed]") {
   run_ranks(3, [](const Communicator& c) {
     auto together = training<Cpu, float>(sharded<optim::SGD>(c, optim::SGDOptions{.lr = 0.1}));
     together.backward(0);
     const auto saved = together.net.e.square();
     const auto untouched = together.net.b.square();  // has no gradient in this step
     together.optimizer->step();
-    expect(error_of([&] { saved.sum().backward(); }).find("modified") != std::string::npos, "the Error of a backward pass through a stepped weight");
+    expect(error_of([&] { saved.sum().backward(); }).find("modified") != std::string::npos,
+           "the Error of a backward pass through a stepped weight");
     untouched.sum().backward();
   });
 }
@@ -298,13 +313,17 @@ TEST_CASE("a sharded optimiser gives all ranks its values, and a new version of 
 TEST_CASE("sharded optimisers refuse ranks that differ", "[distributed][threads]") {
   const auto refusal = [](const auto& f) { return error_of([&] { run_ranks(2, f); }); };
   using Layer = nn::Linear<Cpu>;
-  const auto made = [](const Communicator& c, const auto& net) { optim::Sharded<optim::Adam> adam(net.parameters(), c); };
+  const auto made = [](const Communicator& c, const auto& net) {
+    optim::Sharded<optim::Adam> adam(net.parameters(), c);
+  };
   CHECK(refusal([&](const Communicator& c) { made(c, Layer(3, 2 + c.rank())); }) ==
-        "Sharded: the ranks have different parameters: rank 0 has weight of float32 [2, 3]; rank 1 has weight of float32 [3, 3]");
+        "Sharded: the ranks have different parameters: rank 0 has weight of float32 [2, 3]; rank 1 has weight of "
+        "float32 [3, 3]");
   CHECK(refusal([&](const Communicator& c) { made(c, nn::Sequential(Layer(3, 2, {.bias = c.rank() == 1}))); }) ==
         "Sharded: the ranks have different parameters: rank 0 has no more; rank 1 has 0.bias of float32 [2]");
-  CHECK(refusal([&](const Communicator& c) { optim::Sharded<optim::Adam> adam(Layer(3, 2).parameters(), c, {.lr = -1}); }) ==
-        "Adam: lr must not be negative: -1");
+  CHECK(refusal([&](const Communicator& c) {
+          optim::Sharded<optim::Adam> adam(Layer(3, 2).parameters(), c, {.lr = -1});
+        }) == "Adam: lr must not be negative: -1");
   CHECK(refusal([](const Communicator& c) {
           Layer net(3, 2);
           optim::Sharded<optim::Adam> adam(net.parameters(), c);
@@ -344,10 +363,14 @@ TEST_CASE("a sharded optimiser on Cuda makes the steps of the whole one", "[dist
 }
 TEST_CASE("in a new process: sharded steps by NCCL", "[.]") { check_rules_of_all_devices<Cuda>(); }
 
-TEST_CASE("a sharded optimiser's state on Cuda is the whole one's", "[distributed][cuda]") { check_in_new_process("sharded state by NCCL"); }
+TEST_CASE("a sharded optimiser's state on Cuda is the whole one's", "[distributed][cuda]") {
+  check_in_new_process("sharded state by NCCL");
+}
 TEST_CASE("in a new process: sharded state by NCCL", "[.]") { check_state_fits_other_numbers_of_ranks<Cuda>(); }
 
-TEST_CASE("a sharded optimiser on Cuda trains", "[distributed][cuda]") { check_in_new_process("sharded training by NCCL"); }
+TEST_CASE("a sharded optimiser on Cuda trains", "[distributed][cuda]") {
+  check_in_new_process("sharded training by NCCL");
+}
 TEST_CASE("in a new process: sharded training by NCCL", "[.]") { check_training<Cuda>(); }
 
 TEST_CASE("a sharded step on Cuda is few collectives, and the host waits for no device", "[distributed][cuda]") {
@@ -368,10 +391,12 @@ TEST_CASE("in a new process: sharded collectives by NCCL", "[.]") {
     expect(calls_of("ncclGroupStart") == 2, "the number of groups");
     c.barrier();
     cuda::Graph graph;
-    expect(error_of([&] { graph.capture([&] { together.optimizer->step(); }); }) == "step: cannot be captured in a graph: ranks do not replay a graph together",
+    expect(error_of([&] { graph.capture([&] { together.optimizer->step(); }); }) ==
+               "step: cannot be captured in a graph: ranks do not replay a graph together",
            "the Error of a capture");
     const Weights<Cpu, float> on_host;
-    expect(error_of([&] { together.optimizer->add_param_group({on_host.parameters()}); }) == "Sharded: parameter group1/a is on cpu, the first one on cuda",
+    expect(error_of([&] { together.optimizer->add_param_group({on_host.parameters()}); }) ==
+               "Sharded: parameter group1/a is on cpu, the first one on cuda",
            "the Error of a parameter in host memory");
   });
 }

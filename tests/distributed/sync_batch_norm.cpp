@@ -8,7 +8,8 @@ using namespace tern;
 using distributed::Communicator;
 using distributed::run_ranks;
 
-TEST_CASE("synchronised batch norm has the results and running statistics of all samples on one rank", "[distributed]") {
+TEST_CASE("synchronised batch norm has the results and running statistics of all samples on one rank",
+          "[distributed]") {
   const auto all = tern_test::samples<double>(3, {6, 4, 5});
   nn::BatchNorm1d<Cpu, double> alone(4);
   const auto expected = alone(all);

@@ -18,16 +18,21 @@ double lane(V x) { return x.v[0]; }
 double lane(Scalar x) { return x.v[0]; }
 
 /// df/dx_K at x, by duals of packets.
-template <int K, class F, class... X> double partial(F f, X... x) { return lane(Partial<K, F>{f}(V(1), V(x)...)); }
+template <int K, class F, class... X>
+double partial(F f, X... x) {
+  return lane(Partial<K, F>{f}(V(1), V(x)...));
+}
 
 /// d2f/dx_J dx_K at x.
-template <int J, int K, class F, class... X> double second(F f, X... x) {
+template <int J, int K, class F, class... X>
+double second(F f, X... x) {
   using First = Partial<K, F>;
   return lane(Partial<J + 1, First>{First{f}}(V(1), V(1), V(x)...));
 }
 
 /// Central differences with a step that balances truncation and rounding, good to about 1e-9.
-template <class G> double difference(G g, double x) {
+template <class G>
+double difference(G g, double x) {
   const double h = 1e-4 * std::fmax(std::fabs(x), 0.1);
   // Richardson: the h^2 term of the error cancels between h and h/2.
   const double coarse = (g(x + h) - g(x - h)) / (2 * h), fine = (g(x + h / 2) - g(x - h / 2)) / h;
@@ -41,7 +46,8 @@ void check_close(double got, double expected) {
 
 /// First and second derivatives of a function of one argument against differences of its values and of its first
 /// derivatives.
-template <class F> void check_function(const char* name, F f, std::initializer_list<double> points) {
+template <class F>
+void check_function(const char* name, F f, std::initializer_list<double> points) {
   for (double x : points) {
     INFO(name << " at " << x);
     check_close(partial<0>(f, x), difference([&](double p) { return lane(f(V(p))); }, x));
@@ -49,7 +55,8 @@ template <class F> void check_function(const char* name, F f, std::initializer_l
   }
 }
 
-template <class F> void check_function(const char* name, F f, std::initializer_list<std::pair<double, double>> points) {
+template <class F>
+void check_function(const char* name, F f, std::initializer_list<std::pair<double, double>> points) {
   for (auto [a, b] : points) {
     const double x = a, y = b;
     INFO(name << " at " << x << ", " << y);
@@ -65,8 +72,7 @@ template <class F> void check_function(const char* name, F f, std::initializer_l
 }  // namespace
 
 #define CHECK_1(name, ...) \
-  check_function(          \
-      #name, [](auto x) { return name(x); }, std::initializer_list<double>{__VA_ARGS__})
+  check_function(#name, [](auto x) { return name(x); }, std::initializer_list<double>{__VA_ARGS__})
 #define CHECK_2(name, ...) \
   check_function(          \
       #name, [](auto x, auto y) { return name(x, y); }, std::initializer_list<std::pair<double, double>>{__VA_ARGS__})
@@ -200,7 +206,7 @@ TEST_CASE("a partial derivative whose number is known only at run time", "[dual]
     const AnyPartial<decltype(f)> partial{f, k};
     CHECK(lane(partial(V(3), V(5), V(4))) == (k == 0 ? 3 * 2 * 5 * 2 : 3 * 25 / 4.));
   }
-  CHECK(lane(AnyPartial<decltype(f)>{f, 0}(V(3), V(5), V(0))) == 0);   // not 0 times an infinite factor
+  CHECK(lane(AnyPartial<decltype(f)>{f, 0}(V(3), V(5), V(0))) == 0);  // not 0 times an infinite factor
 }
 
 }  // namespace expr_dual

@@ -31,7 +31,8 @@ double float_ulps(float got, double exact) {
 
 /// f of packets against a double-precision reference, on 100,000 floats spread over all bit patterns and on awkward
 /// ones.
-template <class F, class Reference> void check_float(const char* name, double bound, F f, Reference reference) {
+template <class F, class Reference>
+void check_float(const char* name, double bound, F f, Reference reference) {
   constexpr int size = Packet<float>::size;
   float x[size] = {}, y[size], worst_at = 0;
   double worst = 0;
@@ -97,9 +98,10 @@ void check_double(const char* name, double low, double high, F f, Reference refe
   }
 }
 
-/// f of packets of doubles against long double, in units of the last place, on 100,000 doubles spread over all bit patterns, on a grid
-/// and on awkward ones.
-template <class F, class Reference> void check_double_everywhere(const char* name, double bound, F f, Reference reference) {
+/// f of packets of doubles against long double, in units of the last place, on 100,000 doubles spread over all bit
+/// patterns, on a grid and on awkward ones.
+template <class F, class Reference>
+void check_double_everywhere(const char* name, double bound, F f, Reference reference) {
   constexpr int size = Packet<double>::size;
   double worst = 0, worst_at = 0;
   const auto check = [&](double x) {
@@ -120,8 +122,26 @@ template <class F, class Reference> void check_double_everywhere(const char* nam
   for (std::uint64_t i = 0; i < 100000; ++i) check(std::bit_cast<double>(i * 184467440737095ull));
   for (int i = -40000; i <= 40000; ++i) check(i * 0.0193), check(i * 1e-5), check(i * 0.78539816339744831);
   constexpr double infinite = HUGE_VAL;
-  for (double x : {0.0, -0.0, 1.0, -1.0, infinite, -infinite, std::nan(""), 0x1p-1074, -0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp1023, 709.78,
-                   709.79, -708.4, -745.13, -745.14, 1e6, 1.1e6, 1e22, 0x1.921fb54442d18p+0})
+  for (double x : {0.0,
+                   -0.0,
+                   1.0,
+                   -1.0,
+                   infinite,
+                   -infinite,
+                   std::nan(""),
+                   0x1p-1074,
+                   -0x1p-1074,
+                   0x1p-1022,
+                   0x1.fffffffffffffp1023,
+                   709.78,
+                   709.79,
+                   -708.4,
+                   -745.13,
+                   -745.14,
+                   1e6,
+                   1.1e6,
+                   1e22,
+                   0x1.921fb54442d18p+0})
     check(x);
   INFO(name << " is " << worst << " ulps off at " << worst_at);
   CHECK(worst <= bound);
@@ -137,11 +157,9 @@ double of_double(double x, Packet<double> (*f)(Packet<double>)) {
 
 // check_float("exp", 2, exp, std::exp), as far as overloaded functions can be passed.
 #define CHECK_FLOAT(name, bound) \
-  check_float(                   \
-      #name, bound, [](auto x) { return name(x); }, [](double x) { return std::name(x); })
+  check_float(#name, bound, [](auto x) { return name(x); }, [](double x) { return std::name(x); })
 #define CHECK_DOUBLE(name, low, high) \
-  check_double(                       \
-      #name, low, high, [](auto x) { return name(x); }, [](long double x) { return std::name(x); })
+  check_double(#name, low, high, [](auto x) { return name(x); }, [](long double x) { return std::name(x); })
 
 TEST_CASE("functions of float packets are within a few ulps everywhere", "[math]") {
   CHECK_FLOAT(exp, 1.5);
@@ -169,21 +187,15 @@ TEST_CASE("functions of float packets are within a few ulps everywhere", "[math]
   CHECK_FLOAT(floor, 0);
   CHECK_FLOAT(ceil, 0);
   CHECK_FLOAT(trunc, 0);
-  check_float(
-      "round", 0, [](auto x) { return round(x); }, [](double x) { return std::nearbyint(x); });
-  check_float(
-      "abs", 0, [](auto x) { return abs(x); }, [](double x) { return std::fabs(x); });
-  check_float(
-      "sigmoid", 2.5, [](auto x) { return sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); });
-  check_float(
-      "reciprocal", 0.5, [](auto x) { return reciprocal(x); }, [](double x) { return 1 / x; });
-  check_float(
-      "rsqrt", 1.5, [](auto x) { return rsqrt(x); }, [](double x) { return 1 / std::sqrt(x); });
+  check_float("round", 0, [](auto x) { return round(x); }, [](double x) { return std::nearbyint(x); });
+  check_float("abs", 0, [](auto x) { return abs(x); }, [](double x) { return std::fabs(x); });
+  check_float("sigmoid", 2.5, [](auto x) { return sigmoid(x); }, [](double x) { return 1 / (1 + std::exp(-x)); });
+  check_float("reciprocal", 0.5, [](auto x) { return reciprocal(x); }, [](double x) { return 1 / x; });
+  check_float("rsqrt", 1.5, [](auto x) { return rsqrt(x); }, [](double x) { return 1 / std::sqrt(x); });
 }
 
 #define CHECK_EVERYWHERE(name, bound) \
-  check_double_everywhere(            \
-      #name, bound, [](auto x) { return name(x); }, [](long double x) { return std::name(x); })
+  check_double_everywhere(#name, bound, [](auto x) { return name(x); }, [](long double x) { return std::name(x); })
 
 TEST_CASE("functions of double packets are within a few ulps everywhere", "[math]") {
   CHECK_EVERYWHERE(exp, 1.5);
@@ -198,8 +210,10 @@ TEST_CASE("functions of double packets are within a few ulps everywhere", "[math
 
 // The double's power is exact to far more digits than a float has, so an error above half a unit is ours.
 TEST_CASE("powers of floats are C's, rounded once", "[math]") {
-  std::vector<float> numbers{0, 1, inf, 2, 3, 0.5f, 2.5f, 1.0000001f, 0.99999994f, 0x1p-149f, 0x1p-126f, 0x1.fffffep127f, 7, 12.75f, 1e-20f,
-                             16777215, 16777216, 33554434.0f, 1 / 3.0f, 127, 128, 149, 150, 1e10f};
+  std::vector<float> numbers{0,        1,          inf,         2,         3,         0.5f,
+                             2.5f,     1.0000001f, 0.99999994f, 0x1p-149f, 0x1p-126f, 0x1.fffffep127f,
+                             7,        12.75f,     1e-20f,      16777215,  16777216,  33554434.0f,
+                             1 / 3.0f, 127,        128,         149,       150,       1e10f};
   for (std::size_t i = numbers.size(); i-- > 0;) numbers.push_back(-numbers[i]);
   numbers.push_back(std::nanf(""));
   for (std::uint32_t i = 0; i < 500; ++i) numbers.push_back(std::bit_cast<float>(i * 8589933u));
@@ -246,12 +260,10 @@ TEST_CASE("functions of doubles are within 1e-14", "[math]") {
   CHECK_DOUBLE(floor, -4, 4);
   CHECK_DOUBLE(ceil, -4, 4);
   CHECK_DOUBLE(trunc, -4, 4);
-  check_double(
-      "round", -4, 4, [](auto x) { return round(x); }, [](long double x) { return std::nearbyint(x); });
+  check_double("round", -4, 4, [](auto x) { return round(x); }, [](long double x) { return std::nearbyint(x); });
   check_double(
       "sigmoid", -30, 30, [](auto x) { return sigmoid(x); }, [](long double x) { return 1 / (1 + std::exp(-x)); });
-  check_double(
-      "frac", -3, 3, [](auto x) { return frac(x); }, [](long double x) { return x - std::trunc(x); });
+  check_double("frac", -3, 3, [](auto x) { return frac(x); }, [](long double x) { return x - std::trunc(x); });
 }
 
 TEST_CASE("halves are rounded to even", "[math]") {

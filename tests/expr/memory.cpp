@@ -14,14 +14,16 @@ using tern::half;
 
 namespace {
 
-template <class U, class V> void check_load(const U (&stored)[V::size]) {
+template <class U, class V>
+void check_load(const U (&stored)[V::size]) {
   using T = typename V::value_type;
   T lanes[V::size];
   load_as<V>(stored).store(lanes);
   for (int i = 0; i < V::size; ++i) CHECK(lanes[i] == T(tern::compute_t<U>(stored[i])));
 }
 
-template <class U, class V> void check_round_trip() {
+template <class U, class V>
+void check_round_trip() {
   U stored[V::size], back[V::size];
   for (int i = 0; i < V::size; ++i) stored[i] = U(float(i % 9));
   check_load<U, V>(stored);
@@ -29,7 +31,8 @@ template <class U, class V> void check_round_trip() {
   for (int i = 0; i < V::size; ++i) CHECK(back[i] == stored[i]);
 }
 
-template <class V> void check_all_round_trips() {
+template <class V>
+void check_all_round_trips() {
   check_round_trip<float, V>();
   check_round_trip<double, V>();
   check_round_trip<bfloat16, V>();
@@ -40,7 +43,8 @@ template <class V> void check_all_round_trips() {
 }
 
 /// load_as and store_as of 16-bit types against the scalar conversions of core, on a packet of floats.
-template <class U> void check_16_bit_types() {
+template <class U>
+void check_16_bit_types() {
   using P = Packet<float>;
   for (std::uint32_t first = 0; first < 0x10000; first += P::size) {
     U stored[P::size];
@@ -64,16 +68,15 @@ template <class U> void check_16_bit_types() {
     store_as<U>(stored, P::load(values));
     for (int i = 0; i < P::size; ++i) {
       const U expected(values[i]);
-      if (std::isnan(values[i]))
-        wrong += !std::isnan(float(stored[i]));
-      else
-        wrong += stored[i].bits != expected.bits;
+      if (std::isnan(values[i])) wrong += !std::isnan(float(stored[i]));
+      else wrong += stored[i].bits != expected.bits;
     }
   }
   CHECK(wrong == 0);
 }
 
-template <class U> std::uint16_t stored_bits(float value) {
+template <class U>
+std::uint16_t stored_bits(float value) {
   U stored[Packet<float>::size];
   store_as<U>(stored, Packet<float>(value));
   return stored[0].bits;

@@ -11,7 +11,8 @@ using namespace tern::detail::expr;
 namespace {
 
 /// Two packets and what a loop over their lanes must give.
-template <class T> struct Operands {
+template <class T>
+struct Operands {
   static constexpr int size = Packet<T>::size;
   T a[size], b[size];
   Packet<T> pa, pb;
@@ -26,7 +27,8 @@ template <class T> struct Operands {
     pb = Packet<T>::load(b);
   }
 
-  template <class F> void check(Packet<T> got, F expected) const {
+  template <class F>
+  void check(Packet<T> got, F expected) const {
     T lanes[size];
     got.store(lanes);
     for (int i = 0; i < size; ++i) {
@@ -34,7 +36,8 @@ template <class T> struct Operands {
       CHECK(lanes[i] == expected(a[i], b[i]));
     }
   }
-  template <class F> void check(PacketMask<T> got, F expected) const {
+  template <class F>
+  void check(PacketMask<T> got, F expected) const {
     bool lanes[size];
     got.store(lanes);
     for (int i = 0; i < size; ++i) {
@@ -44,7 +47,10 @@ template <class T> struct Operands {
   }
 };
 
-template <class T> T first(Packet<T> x) { return x.v[0]; }
+template <class T>
+T first(Packet<T> x) {
+  return x.v[0];
+}
 
 }  // namespace
 

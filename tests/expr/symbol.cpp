@@ -59,9 +59,7 @@ TEST_CASE("numbers are parameters, in the order of the steps", "[expr]") {
 }
 
 TEST_CASE("another expression is another kernel, also where only the way through the lambda differs", "[expr]") {
-  const auto f = [](bool add) {
-    return [add](auto x, auto y) { return add ? x + y : x - y; };
-  };
+  const auto f = [](bool add) { return [add](auto x, auto y) { return add ? x + y : x - y; }; };
   CHECK(traced(f(true)).hash() != traced(f(false)).hash());
   CHECK(traced([](auto x, auto) { return x; }).hash() != traced([](auto, auto y) { return y; }).hash());
   CHECK(traced([](auto x, auto y) { return x < y; }).hash() != traced([](auto x, auto y) { return y < x; }).hash());

@@ -1,4 +1,5 @@
-// Values that are wrong where the compiler takes arithmetic for that of real numbers. <cmath> stands first, as in users' files.
+// Values that are wrong where the compiler takes arithmetic for that of real numbers. <cmath> stands first, as in
+// users' files.
 #include <cmath>
 #include <tern/autograd/backward.hpp>
 #include <tern/ops/ops.hpp>

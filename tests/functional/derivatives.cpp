@@ -75,14 +75,16 @@ TEMPLATE_TEST_CASE("Jacobians and Hessians are PyTorch's: jacobian, hessian", ""
   CHECK_FALSE(x[0].requires_grad());
 }
 
-TEMPLATE_TEST_CASE("derivatives of one tensor, of what does not depend on it, and of derivatives", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("derivatives of one tensor, of what does not depend on it, and of derivatives", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor_of<D>({1, -2, 3}).requires_grad_(), v = tensor_of<D>({1, 2, 0.5});
   const auto cube = [](const auto& u) { return u * u * u; };
   CHECK(values_of(jacobian(cube, x)) == std::vector<double>{3, 0, 0, 0, 12, 0, 0, 0, 27});
   CHECK(values_of(jvp(cube, x, v).second) == std::vector<double>{3, 24, 13.5});
   CHECK(values_of(vjp(cube, x, v).second) == std::vector<double>{3, 24, 13.5});
-  CHECK(values_of(hessian([&](const auto& u) { return sum(cube(u)); }, x)) == std::vector<double>{6, 0, 0, 0, -12, 0, 0, 0, 18});
+  CHECK(values_of(hessian([&](const auto& u) { return sum(cube(u)); }, x)) ==
+        std::vector<double>{6, 0, 0, 0, -12, 0, 0, 0, 18});
   CHECK(values_of(jacobian([&](const auto&) { return v; }, x)) == std::vector<double>(9, 0));
   CHECK(values_of(hessian([](const auto& u) { return sum(u); }, x)) == std::vector<double>(9, 0));
   CHECK(values_of(jvp([&](const auto& u) { return 2 * u; }, x, v).second) == std::vector<double>{2, 4, 1});
@@ -97,8 +99,10 @@ TEMPLATE_TEST_CASE("derivatives refuse what does not fit", "", TERN_TEST_DEVICES
   const List<D> x = inputs<D>();
   CHECK_THAT(error_of([&] { vjp(f<D>, x, x[1]); }), ContainsSubstring("vjp: the vector has shape [3], the output [2]"));
   CHECK_THAT(error_of([&] { jvp(f<D>, x, List<D>{x[0]}); }), ContainsSubstring("jvp: 1 vectors for 2 inputs"));
-  CHECK_THAT(error_of([&] { vhp(s<D>, x, List<D>{x[1], x[1]}); }), ContainsSubstring("vhp: vector 0 has shape [3], the input [2, 3]"));
-  CHECK_THAT(error_of([&] { hessian(f<D>, x); }), ContainsSubstring("hessian: the function must give one number, not a tensor of shape [2]"));
+  CHECK_THAT(error_of([&] { vhp(s<D>, x, List<D>{x[1], x[1]}); }),
+             ContainsSubstring("vhp: vector 0 has shape [3], the input [2, 3]"));
+  CHECK_THAT(error_of([&] { hessian(f<D>, x); }),
+             ContainsSubstring("hessian: the function must give one number, not a tensor of shape [2]"));
   CHECK_THAT(error_of([&] { jacobian(f<D>, List<D>{}); }), ContainsSubstring("jacobian: there are no inputs"));
 }
 

@@ -2,6 +2,4 @@
 
 #include <tern/models/config.hpp>
 
-void read(const std::string& path) {
-  static_cast<void>(tern::models::load_config(path).eos_token_id.size());
-}
+void read(const std::string& path) { static_cast<void>(tern::models::load_config(path).eos_token_id.size()); }

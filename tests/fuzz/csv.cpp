@@ -8,14 +8,14 @@ template <class F>
 void attempt(const F& f) {
   try {
     f();
-  } catch (const tern::Error&) {
-  }
+  } catch (const tern::Error&) {}
 }
 
 }  // namespace
 
 void read(const std::string& path) {
-  for (const tern::data::CsvOptions& options : {tern::data::CsvOptions{}, {.header = false, .delimiter = '\t', .quote = 0, .decimal = ','}}) {
+  for (const tern::data::CsvOptions& options :
+       {tern::data::CsvOptions{}, {.header = false, .delimiter = '\t', .quote = 0, .decimal = ','}}) {
     attempt([&] {
       const auto table = tern::data::Csv::load(path, options);
       const std::string& name = table.columns()[0];

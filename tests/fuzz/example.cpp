@@ -11,8 +11,7 @@ void read(const std::string& path) {
   const std::string message = tern::io::read_file(path, tern::Index(1) << 20);
   try {
     tern::data::parse_datum(message);
-  } catch (const tern::Error&) {
-  }
+  } catch (const tern::Error&) {}
   const Example example = Example::parse(message);
   const auto names = example.names();
   if (std::set(names.begin(), names.end()).size() != names.size()) std::abort();

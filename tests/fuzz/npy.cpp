@@ -5,7 +5,6 @@
 void read(const std::string& path) {
   try {
     tern::io::load_npy<std::uint8_t>(path);
-  } catch (const tern::Error&) {
-  }
+  } catch (const tern::Error&) {}
   tern::io::load_npy(path);
 }

@@ -10,8 +10,7 @@ void read(const std::string& path) {
       file.dtype(name);
       file.shape(name);
       file.load<tern::half>(name);
-    } catch (const tern::Error&) {
-    }
+    } catch (const tern::Error&) {}
   }
   tern::io::load_npz(path);
 }

@@ -29,7 +29,6 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   const MemoryFile file(data, size);
   try {
     read(file.path());
-  } catch (const tern::Error&) {
-  }
+  } catch (const tern::Error&) {}
   return 0;
 }

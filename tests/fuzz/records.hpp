@@ -15,8 +15,8 @@ inline void look_at(std::string_view bytes, Index size) {
   kept = sum;
 }
 
-/// Reads all records, behind damaged ones too, and what they say of pictures. A file has at most one record for each byte, and one damaged
-/// one at its end.
+/// Reads all records, behind damaged ones too, and what they say of pictures. A file has at most one record for each
+/// byte, and one damaged one at its end.
 inline void read_records(const tern::data::RecordFile& file, Index size) {
   tern::data::Record record;
   for (tern::data::RecordPosition at;;) {
@@ -31,9 +31,9 @@ inline void read_records(const tern::data::RecordFile& file, Index size) {
     look_at(record.key, size);
     try {
       const tern::data::ImageRecord image = file.image(record);
-      for (const std::string_view part : {image.encoded, image.name, image.class_name, image.pixels}) look_at(part, size);
-    } catch (const tern::Error&) {
-    }
+      for (const std::string_view part : {image.encoded, image.name, image.class_name, image.pixels})
+        look_at(part, size);
+    } catch (const tern::Error&) {}
   }
   if (Index(file.index().size()) > size + 1) std::abort();
 }

@@ -10,8 +10,7 @@ void read(const std::string& path) {
       file.dtype(name);
       file.shape(name);
       file.load<bool>(name);
-    } catch (const tern::Error&) {
-    }
+    } catch (const tern::Error&) {}
   }
   for (const tern::NamedTensor& entry : tern::io::load_safetensors(path)) static_cast<void>(entry.tensor.detach());
 }

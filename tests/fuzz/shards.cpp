@@ -2,6 +2,4 @@
 
 #include <tern/io/safetensors_shards.hpp>
 
-void read(const std::string& path) {
-  static_cast<void>(tern::io::load_safetensors_shards(path).size());
-}
+void read(const std::string& path) { static_cast<void>(tern::io::load_safetensors_shards(path).size()); }

@@ -2,7 +2,6 @@
 
 #include <tern/data/records/tar.hpp>
 
-
 namespace {
 
 /// The content with a right checksum in each block that may be a header, which no change meets by chance.
@@ -10,7 +9,8 @@ std::string with_checksums(std::string content) {
   using namespace tern::data::detail;
   for (std::size_t at = 0; at + tar_block <= content.size(); at += tar_block) {
     char* const header = content.data() + at;
-    if (header[0]) std::snprintf(header + tar_checksum.at, std::size_t(tar_checksum.size), "%06llo", (long long)tar_sum(header));
+    if (header[0])
+      std::snprintf(header + tar_checksum.at, std::size_t(tar_checksum.size), "%06llo", (long long)tar_sum(header));
   }
   return content;
 }
@@ -33,7 +33,6 @@ void read(const std::string& path) {
   const MemoryFile file(content.data(), content.size());
   try {
     read_archive(file.path());
-  } catch (const tern::Error&) {
-  }
+  } catch (const tern::Error&) {}
   read_archive(path);
 }

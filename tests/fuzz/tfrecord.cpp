@@ -3,7 +3,6 @@
 #include <tern/data/records/crc32c.hpp>
 #include <tern/data/records/tfrecord.hpp>
 
-
 namespace {
 
 /// The content with right checksums, which no change meets by chance.

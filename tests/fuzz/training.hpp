@@ -12,5 +12,6 @@ struct Training {
   tern::optim::Adam adam{net.parameters()};
   tern::optim::StepLR schedule{adam, {.step_size = 2}};
   tern::optim::ReduceLROnPlateau plateau{adam};
-  tern::data::Loader<tern::Cpu, tern::data::TensorDataset<float>> batches{tern::data::TensorDataset<float>(tern::zeros<tern::Cpu>({8, 2})), {.batch_size = 2, .shuffle = true}};
+  tern::data::Loader<tern::Cpu, tern::data::TensorDataset<float>> batches{
+      tern::data::TensorDataset<float>(tern::zeros<tern::Cpu>({8, 2})), {.batch_size = 2, .shuffle = true}};
 };

@@ -2,6 +2,4 @@
 
 #include <tern/data/text/vocabulary.hpp>
 
-void read(const std::string& path) {
-  static_cast<void>(tern::data::Vocabulary::load(path).size());
-}
+void read(const std::string& path) { static_cast<void>(tern::data::Vocabulary::load(path).size()); }

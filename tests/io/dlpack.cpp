@@ -180,9 +180,8 @@ TEST_CASE("what no tensor can be is refused, and stays its owner's", "[io]") {
           g.dl_tensor.device = {kDLCUDA, 99};
         }).starts_with("from_dlpack: there is no CUDA device 99"));
   CHECK(refusal([](Given& g) { g.dl_tensor.ndim = 9; }) == "from_dlpack: a tensor has up to 8 dimensions, not 9");
-  CHECK(refusal([](Given& g) {
-          g.dl_tensor.dtype = {5, 64, 1};
-        }) == "from_dlpack: elements of code 5, 64 bits and 1 lanes are no element type of a tensor");
+  CHECK(refusal([](Given& g) { g.dl_tensor.dtype = {5, 64, 1}; }) ==
+        "from_dlpack: elements of code 5, 64 bits and 1 lanes are no element type of a tensor");
   CHECK(refusal([](Given& g) { g.dl_tensor.dtype.lanes = 4; }) ==
         "from_dlpack: elements of code 2, 32 bits and 4 lanes are no element type of a tensor");
   CHECK(refusal([](Given& g) { g.dl_tensor.shape[1] = -2; }) == "from_dlpack: negative size in [2, -2]");

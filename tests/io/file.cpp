@@ -84,7 +84,8 @@ TEST_CASE("a link is written through, and permissions stay", "[io]") {
   io::write_file_atomically(folder / "dangling", "made");
   CHECK(content_of(folder / "not yet") == "made");
   std::filesystem::create_symlink("loop", folder / "loop");
-  CHECK(error_of([&] { io::write_file_atomically(folder / "loop", ""); }).ends_with("Too many levels of symbolic links"));
+  CHECK(
+      error_of([&] { io::write_file_atomically(folder / "loop", ""); }).ends_with("Too many levels of symbolic links"));
 }
 
 TEST_CASE("pipes, folders and devices are neither read nor written", "[io]") {
@@ -110,7 +111,8 @@ TEST_CASE("a path is checked before it is written", "[io]") {
   CHECK(folder.file_count() == 1);
   CHECK(error_of([&] { io::check_writable(folder / "new/"); }) == "file: '" + (folder / "new/") + "': names no file");
   CHECK(error_of([&] { io::check_writable(""); }) == "file: '': names no file");
-  CHECK(error_of([&] { io::check_writable(folder / "none/x"); }).find("No such file or directory") != std::string::npos);
+  CHECK(error_of([&] { io::check_writable(folder / "none/x"); }).find("No such file or directory") !=
+        std::string::npos);
 }
 
 TEST_CASE("what does not fit leaves the old file whole", "[io]") {
@@ -134,11 +136,13 @@ TEST_CASE("what does not fit leaves the old file whole", "[io]") {
           "file: '/dev/full': cannot be written: No space left on device");
 }
 
-TEST_CASE("a process killed while it writes leaves the old file whole, and the next save removes what it left", "[io]") {
+TEST_CASE("a process killed while it writes leaves the old file whole, and the next save removes what it left",
+          "[io]") {
   const TemporaryFolder folder;
   const std::string path = folder.put("x", "old");
   // Only temporary files of x itself are removed.
-  for (const char* const other : {"y.0123456789abcdef.tmp", "x.0123456789abcdeg.tmp", "x.0123456789abcdef.tmp.z", "x.tmp"})
+  for (const char* const other :
+       {"y.0123456789abcdef.tmp", "x.0123456789abcdeg.tmp", "x.0123456789abcdef.tmp.z", "x.tmp"})
     folder.put(other, "another's");
   const pid_t child = fork();
   REQUIRE(child >= 0);

@@ -81,7 +81,8 @@ TEST_CASE("content does not grow beyond the limit", "[io]") {
   const std::string path = folder.put("bomb.gz", gzipped(std::string(10'000'000, '\0')));
   CHECK(error_of([&] { io::read_gzip(path, 1'000'000); }) ==
         "gzip: '" + path + "': its content is larger than allowed: more than 1000000 bytes");
-  CHECK(error_of([&] { io::GzipReader(path, 5).expect_end(); }).find("holds more than the 0 bytes") != std::string::npos);
+  CHECK(error_of([&] { io::GzipReader(path, 5).expect_end(); }).find("holds more than the 0 bytes") !=
+        std::string::npos);
 }
 
 TEST_CASE("a file may become 8 times its size or a gigabyte, whichever is more", "[io]") {
@@ -98,10 +99,13 @@ TEST_CASE("a text has no byte-order mark, and UTF-16 is refused", "[io]") {
   const auto text = [&](const std::string& content) { return io::read_text("op", folder.put("x", content)); };
   CHECK(text("") == "");
   CHECK(text("\xef\xbb") == "\xef\xbb");
-  CHECK(text("\xef\xbb\xbf" "a\xef\xbb\xbf") == "a\xef\xbb\xbf");
-  CHECK(text(tern_test::gzipped("\xef\xbb\xbf" "a")) == "a");
+  CHECK(text("\xef\xbb\xbf"
+             "a\xef\xbb\xbf") == "a\xef\xbb\xbf");
+  CHECK(text(tern_test::gzipped("\xef\xbb\xbf"
+                                "a")) == "a");
   for (const char* const mark : {"\xff\xfe", "\xfe\xff"})
-    CHECK(tern_test::error_of([&] { text(std::string(mark) + "a"); }) == "op: '" + (folder / "x") + "': is in UTF-16; save it as UTF-8");
+    CHECK(tern_test::error_of([&] { text(std::string(mark) + "a"); }) ==
+          "op: '" + (folder / "x") + "': is in UTF-16; save it as UTF-8");
 }
 
 }  // namespace io_gzip

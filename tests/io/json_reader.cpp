@@ -8,7 +8,9 @@ using namespace tern_test;
 
 namespace {
 
-io::JsonReader reader(const std::string& text) { return io::JsonReader(text.data(), Index(text.size()), "test", "here"); }
+io::JsonReader reader(const std::string& text) {
+  return io::JsonReader(text.data(), Index(text.size()), "test", "here");
+}
 
 std::string error_in(const std::string& text) {
   return error_of([&] {
@@ -57,7 +59,9 @@ TEST_CASE("JSON's numbers are read as the nearest doubles", "[io]") {
 }
 
 TEST_CASE("any JSON can be skipped, and nothing else", "[io]") {
-  for (const char* good : {"0", "-1.5e+10", "\"\"", "true", "false", "null", "[]", "{}", "[1, [2, {\"a\": [3]}], \"]\"]"}) CHECK(error_in(good) == "");
+  for (const char* good :
+       {"0", "-1.5e+10", "\"\"", "true", "false", "null", "[]", "{}", "[1, [2, {\"a\": [3]}], \"]\"]"})
+    CHECK(error_in(good) == "");
   CHECK(error_in("") == "test: here: a value is missing, at its byte 0");
   CHECK(error_in("[1,]") == "test: here: a value is missing, at its byte 3");
   CHECK(error_in("[1 2]") == "test: here: ']' is missing, at its byte 3");

@@ -33,8 +33,10 @@ TEST_CASE("numpy's arrays are read, and written as numpy writes them") {
     CHECK(host_values(x) == recorded["values"].get<std::vector<double>>());
     const auto sizes = recorded["shape"].get<std::vector<Index>>();
     CHECK(x.shape() == detail::Shape(sizes.data(), int(sizes.size())));
-    if (recorded.contains("read_as")) CHECK(std::string(detail::name_of(x.dtype())) == recorded["read_as"].get<std::string>());
-    if (recorded["name"].get<std::string>().find("by columns") != std::string::npos || recorded.contains("read_as")) continue;
+    if (recorded.contains("read_as"))
+      CHECK(std::string(detail::name_of(x.dtype())) == recorded["read_as"].get<std::string>());
+    if (recorded["name"].get<std::string>().find("by columns") != std::string::npos || recorded.contains("read_as"))
+      continue;
     io::save_npy(folder / "b.npy", x);
     CHECK(content_of(folder / "b.npy") == bytes);
   }
@@ -72,7 +74,8 @@ TEST_CASE("what is no array of these types is refused, and names the file") {
     ++refused;
     const std::string path = folder.put("a.npy", bytes_of(recorded["file"]));
     CHECK_THAT(error_of([&] { io::load_npy(path); }),
-               ContainsSubstring("its element type is not supported: " + recorded["refused"].get<std::string>()) && ContainsSubstring(path));
+               ContainsSubstring("its element type is not supported: " + recorded["refused"].get<std::string>()) &&
+                   ContainsSubstring(path));
   }
   CHECK(refused == 3);
   CHECK_THAT(error_of([&] { io::save_npy(folder / "b.npy", zeros<Cpu, bfloat16>({2})); }),

@@ -46,8 +46,10 @@ TEST_CASE("one array is loaded whatever the others are") {
     CHECK(values_of(file.load<float>("depth")) == std::vector<double>{0, 65535});
     CHECK(values_of(file.load("half").as<Cpu, half>()) == std::vector<double>{1.5});
     CHECK(error_of([&] { file.load("names"); }) == "npy: '" + path + ":names': its element type is not supported: <U1");
-    CHECK(error_of([&] { file.load<float>("names"); }) == "npy: '" + path + ":names': its element type is not supported: <U1");
-    CHECK(error_of([&] { file.load<std::uint8_t>("depth"); }) == "npy: '" + path + ":depth': 65535 at position 1 does not fit into uint8");
+    CHECK(error_of([&] { file.load<float>("names"); }) ==
+          "npy: '" + path + ":names': its element type is not supported: <U1");
+    CHECK(error_of([&] { file.load<std::uint8_t>("depth"); }) ==
+          "npy: '" + path + ":depth': 65535 at position 1 does not fit into uint8");
     CHECK(error_of([&] { file.load("width"); }) == "npz: '" + path + "': has no array 'width'");
     CHECK(error_of([&] { io::load_npz(path); }) == "npy: '" + path + ":names': its element type is not supported: <U1");
   }
@@ -143,7 +145,8 @@ TEST_CASE("names that occur twice, shared bytes and wrong counts are refused") {
         "save_npz: '" + (folder / "a.npz") + "': 'x' occurs twice");
   io::save_npz(folder / "a.npz", {{"x", x}, {"y", x}});
   const std::string whole = content_of(folder / "a.npz");
-  const std::size_t end = whole.size() - 22, directory = number_at(whole, end + 16, 4), length = number_at(whole, end + 12, 4);
+  const std::size_t end = whole.size() - 22, directory = number_at(whole, end + 16, 4),
+                    length = number_at(whole, end + 12, 4);
   const auto refusal = [&](const std::string& archive) {
     const std::string path = folder.put("b.npz", archive), start = "npz: '" + path + "': ";
     const std::string error = error_of([&] { io::load_npz(path); });

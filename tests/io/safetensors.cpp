@@ -26,7 +26,8 @@ const AnyTensor& at(const StateDict& dict, const std::string& name) {
 }
 
 template <class T>
-void check_values(const StateDict& dict, const std::string& name, const detail::Shape& shape, std::initializer_list<T> values) {
+void check_values(const StateDict& dict, const std::string& name, const detail::Shape& shape,
+                  std::initializer_list<T> values) {
   INFO(name);
   const Tensor<Cpu, T> x = at(dict, name).as<Cpu, T>();
   REQUIRE(x.shape() == shape);
@@ -140,8 +141,9 @@ TEST_CASE("every element type comes back", "[io]") {
 
 TEST_CASE("one tensor is loaded whatever the others are", "[io]") {
   const TemporaryFolder folder;
-  const std::string json = R"({"__metadata__":null,"w":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]},)"
-                           R"("d":{"dtype":"U16","shape":[1,1],"data_offsets":[2,4]},"b":{"dtype":"BOOL","shape":[1],"data_offsets":[4,5]}})";
+  const std::string json =
+      R"({"__metadata__":null,"w":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]},)"
+      R"("d":{"dtype":"U16","shape":[1,1],"data_offsets":[2,4]},"b":{"dtype":"BOOL","shape":[1],"data_offsets":[4,5]}})";
   std::string bytes = file(json, 5);
   bytes.back() = '\2';
   const std::string path = folder.put("x", bytes), start = "safetensors: '" + path + "': tensor '";
@@ -241,13 +243,11 @@ TEST_CASE("what cannot be a safetensors file is refused by name", "[io]") {
 TEST_CASE("what cannot be written is refused, and the old file stays", "[io]") {
   const TemporaryFolder folder;
   const std::string path = folder.put("x", "old");
-  CHECK(error_of([&] {
-          io::save_safetensors(path, {{"w", AnyTensor()}});
-        }) == "save_safetensors: tensor 'w' is undefined");
+  CHECK(error_of([&] { io::save_safetensors(path, {{"w", AnyTensor()}}); }) ==
+        "save_safetensors: tensor 'w' is undefined");
   const auto x = make<float>({1}, {1});
-  CHECK(error_of([&] {
-          io::save_safetensors(path, {{"w", x}, {"w", x}});
-        }) == "safetensors: '" + path + "': the header names 'w' twice");
+  CHECK(error_of([&] { io::save_safetensors(path, {{"w", x}, {"w", x}}); }) ==
+        "safetensors: '" + path + "': the header names 'w' twice");
   CHECK(content_of(path) == "old");
   CHECK(folder.file_count() == 1);
 }

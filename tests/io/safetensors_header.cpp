@@ -38,7 +38,8 @@ const io::SafetensorsEntry& find(const SafetensorsHeader& header, const char* na
 /// A header of tensors to be written.
 SafetensorsHeader tensors(std::initializer_list<std::tuple<const char*, DType, detail::Shape>> list) {
   SafetensorsHeader header;
-  for (const auto& [name, dtype, shape] : list) header.tensors.push_back({name, io::StoredType(int(dtype)), shape, nullptr, 0, 0});
+  for (const auto& [name, dtype, shape] : list)
+    header.tensors.push_back({name, io::StoredType(int(dtype)), shape, nullptr, 0, 0});
   return header;
 }
 
@@ -83,8 +84,9 @@ TEST_CASE("a safetensors header is read", "[io]") {
 TEST_CASE("every element type has its name", "[io]") {
   using enum io::StoredType;
   const std::tuple<const char*, io::StoredType, int> names[] = {
-      {"F32", float32, 4}, {"F64", float64, 8}, {"BF16", bfloat16, 2}, {"F16", float16, 2}, {"I64", int64, 8},   {"I32", int32, 4},  {"U8", uint8, 1},
-      {"BOOL", bool_, 1}, {"I8", int8, 1},    {"I16", int16, 2},     {"U16", uint16, 2},  {"U32", uint32, 4}, {"U64", uint64, 8}, {"F8_E5M2", other, 1}};
+      {"F32", float32, 4}, {"F64", float64, 8}, {"BF16", bfloat16, 2}, {"F16", float16, 2},  {"I64", int64, 8},
+      {"I32", int32, 4},   {"U8", uint8, 1},    {"BOOL", bool_, 1},    {"I8", int8, 1},      {"I16", int16, 2},
+      {"U16", uint16, 2},  {"U32", uint32, 4},  {"U64", uint64, 8},    {"F8_E5M2", other, 1}};
   for (const auto& [name, type, size] : names) {
     SafetensorsHeader header;
     parse(file(R"({"x":)" + tensor("3", "0," + std::to_string(3 * size), name) + "}", 3 * size), header);
@@ -176,7 +178,8 @@ TEST_CASE("tensors that cannot be are refused", "[io]") {
   CHECK(one("1", "0,4", 4) == "");
   CHECK(one("3", "0,2", 2, "F4") == "");  // 12 bits; of a type that cannot be read the size is not known
   CHECK(one("1", "4,0", 4, "F4") == "tensor 'x' with data_offsets [4, 0] ends before it begins");
-  CHECK(one("1", "0,8", 4, "F4") == "tensor 'x' with data_offsets [0, 8] reaches beyond the file, which holds 4 bytes of data");
+  CHECK(one("1", "0,8", 4, "F4") ==
+        "tensor 'x' with data_offsets [0, 8] reaches beyond the file, which holds 4 bytes of data");
   CHECK(one("1", "0,4", 4, "I16") == "tensor 'x' with data_offsets [0, 4] does not have the 2 bytes of [1] of I16");
   CHECK(one("1,1,1,1,1,1,1,1,1", "0,4", 4) == "tensor 'x' has more than 8 dimensions");
   CHECK(one("2", "0,4", 4) == "tensor 'x' with data_offsets [0, 4] does not have the 8 bytes of [2] of F32");

@@ -28,7 +28,8 @@ std::vector<Out> read(const std::vector<T>& numbers, StoredType type, bool swapp
     for (std::size_t i = 0; i < sizeof x; ++i) bytes += one[swapped ? sizeof x - 1 - i : i];
   }
   const std::unique_ptr<Out[]> out(new Out[numbers.size()]);
-  io::detail::read_stored("op", "'x'", type, swapped, bytes.data() + 1, Index(numbers.size()), dtype_of<Out>, reinterpret_cast<char*>(out.get()));
+  io::detail::read_stored("op", "'x'", type, swapped, bytes.data() + 1, Index(numbers.size()), dtype_of<Out>,
+                          reinterpret_cast<char*>(out.get()));
   return std::vector<Out>(out.get(), out.get() + numbers.size());
 }
 
@@ -85,18 +86,25 @@ TEST_CASE("more numbers than a block has are read in order") {
   check<std::int32_t>(numbers, StoredType::int16);
   std::vector<std::int16_t> late(700, 3);
   late[600] = 256;
-  CHECK(error_of([&] { read<std::uint8_t>(late, StoredType::int16); }) == "op: 'x': 256 at position 600 does not fit into uint8");
+  CHECK(error_of([&] { read<std::uint8_t>(late, StoredType::int16); }) ==
+        "op: 'x': 256 at position 600 does not fit into uint8");
 }
 
 TEST_CASE("a number that the type does not hold is an Error") {
-  CHECK(refusal<std::uint8_t>(std::int8_t(-1), StoredType::int8) == "op: 'x': -1 at position 1 does not fit into uint8");
-  CHECK(refusal<std::int32_t>(std::uint32_t(1) << 31, StoredType::uint32) == "op: 'x': 2147483648 at position 1 does not fit into int32");
-  CHECK(refusal<std::int64_t>(std::uint64_t(1) << 63, StoredType::uint64) == "op: 'x': 9223372036854775808 at position 1 does not fit into int64");
-  CHECK(refusal<std::int64_t>(0x1p63, StoredType::float64) == "op: 'x': 9.22337e+18 at position 1 does not fit into int64");
+  CHECK(refusal<std::uint8_t>(std::int8_t(-1), StoredType::int8) ==
+        "op: 'x': -1 at position 1 does not fit into uint8");
+  CHECK(refusal<std::int32_t>(std::uint32_t(1) << 31, StoredType::uint32) ==
+        "op: 'x': 2147483648 at position 1 does not fit into int32");
+  CHECK(refusal<std::int64_t>(std::uint64_t(1) << 63, StoredType::uint64) ==
+        "op: 'x': 9223372036854775808 at position 1 does not fit into int64");
+  CHECK(refusal<std::int64_t>(0x1p63, StoredType::float64) ==
+        "op: 'x': 9.22337e+18 at position 1 does not fit into int64");
   CHECK(refusal<std::int32_t>(2.5, StoredType::float64) == "op: 'x': 2.5 at position 1 does not fit into int32");
-  CHECK(refusal<std::int32_t>(std::numeric_limits<float>::quiet_NaN(), StoredType::float32).ends_with("nan at position 1 does not fit into int32"));
+  CHECK(refusal<std::int32_t>(std::numeric_limits<float>::quiet_NaN(), StoredType::float32)
+            .ends_with("nan at position 1 does not fit into int32"));
   CHECK(refusal<bool>(std::int32_t(2), StoredType::int32) == "op: 'x': 2 at position 1 does not fit into bool");
-  CHECK(refusal<half>(std::int32_t(70'000), StoredType::int32) == "op: 'x': 70000 at position 1 does not fit into float16");
+  CHECK(refusal<half>(std::int32_t(70'000), StoredType::int32) ==
+        "op: 'x': 70000 at position 1 does not fit into float16");
   CHECK(refusal<float>(1e300, StoredType::float64) == "op: 'x': 1e+300 at position 1 does not fit into float32");
   CHECK(refusal<float>(std::uint8_t(2), StoredType::bool_) == "op: 'x': a bool is the byte 2 at position 1");
 }

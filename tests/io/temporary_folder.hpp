@@ -23,7 +23,8 @@ class TemporaryFolder {
 
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + '/' + name; }
-  /// Writes a file into it and returns the file's path. The file is a new one: ext4 waits for the disk where a file is cut and written.
+  /// Writes a file into it and returns the file's path. The file is a new one: ext4 waits for the disk where a file is
+  /// cut and written.
   std::string put(const std::string& name, const std::string& content) const {
     std::filesystem::remove(*this / name);
     std::ofstream(*this / name, std::ios::binary) << content;

@@ -60,21 +60,25 @@ TEST_CASE("the messages of protobuf's documentation are read and written") {
 TEST_CASE("numbers are read one by one and packed") {
   const auto integers = [](const std::string& message) {
     std::vector<Index> all;
-    for (io::WireReader fields("test", message); fields.next();) fields.each_varint([&](std::uint64_t x) { all.push_back(Index(x)); });
+    for (io::WireReader fields("test", message); fields.next();)
+      fields.each_varint([&](std::uint64_t x) { all.push_back(Index(x)); });
     return all;
   };
   CHECK(integers(bytes({0x32, 0x06, 0x03, 0x8e, 0x02, 0x9e, 0xa7, 0x05})) == std::vector<Index>{3, 270, 86942});
   CHECK(integers(bytes({0x30, 0x03, 0x30, 0x8e, 0x02, 0x32, 0x01, 0x07})) == std::vector<Index>{3, 270, 7});
   CHECK(integers(bytes({0x32, 0x00})).empty());
-  CHECK(error_of([&] { integers(bytes({0x32, 0x02, 0x03, 0x8e})); }) == "test: the message ends within a number, at byte 2 of 2");
+  CHECK(error_of([&] { integers(bytes({0x32, 0x02, 0x03, 0x8e})); }) ==
+        "test: the message ends within a number, at byte 2 of 2");
 
   const float values[] = {0.5f, -2, std::numeric_limits<float>::infinity()};
   io::WireWriter writer;
   writer.floats(4, values, 3);
   writer.float32(4, 1.5f);
-  CHECK(writer.message() == bytes({0x22, 0x0c, 0, 0, 0, 0x3f, 0, 0, 0, 0xc0, 0, 0, 0x80, 0x7f, 0x25, 0, 0, 0xc0, 0x3f}));
+  CHECK(writer.message() ==
+        bytes({0x22, 0x0c, 0, 0, 0, 0x3f, 0, 0, 0, 0xc0, 0, 0, 0x80, 0x7f, 0x25, 0, 0, 0xc0, 0x3f}));
   std::vector<float> all;
-  for (io::WireReader fields("test", writer.message()); fields.next();) fields.each_float32([&](float x) { all.push_back(x); });
+  for (io::WireReader fields("test", writer.message()); fields.next();)
+    fields.each_float32([&](float x) { all.push_back(x); });
   CHECK(all == std::vector<float>{values[0], values[1], values[2], 1.5f});
   CHECK(error_of([&] {
           const std::string three_bytes = bytes({0x22, 0x03, 0, 0, 0});
@@ -83,8 +87,9 @@ TEST_CASE("numbers are read one by one and packed") {
 }
 
 TEST_CASE("fields of each type keep their values") {
-  const std::string message = bytes({0x09, 1, 2, 3, 4, 5, 6, 7, 8, 0x15, 1, 2, 3, 0x84, 0x18, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01,
-                                      0xfa, 0xff, 0xff, 0xff, 0x0f, 0x01, 'x'});
+  const std::string message =
+      bytes({0x09, 1,    2,    3,    4,    5,    6,    7,    8,    0x15, 1,    2,    3,    0x84, 0x18, 0xff,
+             0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0xfa, 0xff, 0xff, 0xff, 0x0f, 0x01, 'x'});
   io::WireReader fields("test", message);
   REQUIRE(fields.next());
   CHECK(fields.fixed64() == 0x0807060504030201u);
@@ -108,8 +113,10 @@ TEST_CASE("damaged messages are refused") {
   CHECK(refusal({0x0b}) == "test: a field is of a type that is not read, at byte 1 of 1");  // the start of a group
   CHECK(refusal({0x0f}) == "test: a field is of a type that is not read, at byte 1 of 1");
   CHECK(refusal({0x12, 0x02, 'x'}) == "test: a field is longer than what is left of the message, at byte 2 of 3");
-  CHECK(refusal({0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 'x'}).starts_with("test: a field is longer than"));
-  CHECK(refusal({0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01}) == "test: a number has more than ten bytes, at byte 11 of 12");
+  CHECK(refusal({0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 'x'})
+            .starts_with("test: a field is longer than"));
+  CHECK(refusal({0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01}) ==
+        "test: a number has more than ten bytes, at byte 11 of 12");
   CHECK(refusal({0x15, 1, 2, 3}) == "test: a field is longer than what is left of the message, at byte 1 of 4");
 }
 

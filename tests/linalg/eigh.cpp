@@ -8,14 +8,19 @@ using namespace tern_test;
 
 namespace {
 
-template <class T> Results<T> invariants(const Tensor<Cpu, T>& a, char uplo = 'L') {
+template <class T>
+Results<T> invariants(const Tensor<Cpu, T>& a, char uplo = 'L') {
   const auto [values, vectors] = linalg::eigh(a, uplo);
   return {values, matmul(vectors * steps<T>(a.size(-1)), vectors.mT())};
 }
-template <class T> Tensor<Cpu, T> symmetric(const Tensor<Cpu, T>& x) { return x + x.mT(); }
+template <class T>
+Tensor<Cpu, T> symmetric(const Tensor<Cpu, T>& x) {
+  return x + x.mT();
+}
 
 /// Whether eigenvalues and eigenvectors of a are right to a few roundings.
-template <class T> void check_eigh(const Tensor<Cpu, T>& a) {
+template <class T>
+void check_eigh(const Tensor<Cpu, T>& a) {
   const auto [values, vectors] = linalg::eigh(a);
   const auto v = vectors.to(f64);
   const double few = 100 * std::numeric_limits<T>::epsilon(), n = double(a.size(-1));
@@ -58,8 +63,8 @@ TEMPLATE_TEST_CASE("eigh of large, clustered and graded matrices", "[linalg]", f
     check_eigh(eye<Cpu, T>(n));
     const auto i = to_type(arange<Cpu>(n), detail::Type<T>{});
     const auto near_diagonal = abs(unsqueeze(i, 1) - i).eq(1).to(detail::Type<T>{});
-    check_eigh(diag(i * 0 + 2) - near_diagonal);                      // second differences
-    check_eigh(diag(abs(i - T(n / 2))) + near_diagonal);              // Wilkinson: pairs equal to rounding
+    check_eigh(diag(i * 0 + 2) - near_diagonal);                        // second differences
+    check_eigh(diag(abs(i - T(n / 2))) + near_diagonal);                // Wilkinson: pairs equal to rounding
     check_eigh(diag(pow(T(10), i * T(-0.4))) + near_diagonal * 1e-20);  // graded
     check_eigh((x + x.mT()) * (std::numeric_limits<T>::max() * T(0.01)));
     check_eigh((x + x.mT()) * std::numeric_limits<T>::min());
@@ -68,7 +73,8 @@ TEMPLATE_TEST_CASE("eigh of large, clustered and graded matrices", "[linalg]", f
 
 TEST_CASE("eigh refuses NaN, infinity and other shapes", "[linalg][refusal]") {
   CHECK(error_of([] { linalg::eigh(full<Cpu>({2, 2}, NAN)); }) == "eigh: matrix 0 of the batch has NaN or infinity");
-  CHECK(error_of([] { linalg::eigvalsh(full<Cpu>({2, 2}, INFINITY)); }) == "eigvalsh: matrix 0 of the batch has NaN or infinity");
+  CHECK(error_of([] { linalg::eigvalsh(full<Cpu>({2, 2}, INFINITY)); }) ==
+        "eigvalsh: matrix 0 of the batch has NaN or infinity");
   CHECK(error_of([] { linalg::eigh(ones<Cpu>({2, 3})); }) == "eigh: the matrices must be square, not [2, 3]");
   CHECK(error_of([] { linalg::eigh(ones<Cpu>({2, 2}), 'X'); }) == "eigh: UPLO must be 'L' or 'U'");
 }

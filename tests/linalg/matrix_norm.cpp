@@ -46,7 +46,8 @@ TEMPLATE_TEST_CASE("gradients of norms of matrices", "[linalg][gradcheck]", TERN
 TEMPLATE_TEST_CASE("matrix_norm refuses what is no norm of matrices", "[linalg][refusal]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType, double>({2, 3});
   CHECK(error_of([&] { linalg::matrix_norm(x, 3); }) == "matrix_norm: ord must be 1, -1, 2, -2, inf or -inf, not 3");
-  CHECK(error_of([&] { linalg::matrix_norm(x, "max"); }) == "matrix_norm: ord is \"fro\", \"nuc\" or a number, not \"max\"");
+  CHECK(error_of([&] { linalg::matrix_norm(x, "max"); }) ==
+        "matrix_norm: ord is \"fro\", \"nuc\" or a number, not \"max\"");
   CHECK(error_of([&] { linalg::matrix_norm(x, 1, 0); }) == "matrix_norm: two dimensions are needed, not [0] of [2, 3]");
   if constexpr (!std::is_same_v<TestType, Cpu>)
     CHECK(error_of([&] { linalg::matrix_norm(x, 2); }) ==

@@ -13,23 +13,28 @@ inline void check_near(const std::vector<double>& actual, const std::vector<doub
 }
 
 /// The weights of the incoming gradient.
-template <class T> Tensor<Cpu, T> incoming(const tern::detail::Shape& shape) {
+template <class T>
+Tensor<Cpu, T> incoming(const tern::detail::Shape& shape) {
   std::vector<double> values;
-  for (Index i = 0; i < shape.numel(); ++i) values.push_back(std::round(1000 * std::sin(1.7 * double(i * i) + 3.1 * double(i) + 4.5)) / 1000);
+  for (Index i = 0; i < shape.numel(); ++i)
+    values.push_back(std::round(1000 * std::sin(1.7 * double(i * i) + 3.1 * double(i) + 4.5)) / 1000);
   return tensor_of<Cpu, T>(values, shape);
 }
 
-template <class T> using Results = std::vector<Tensor<Cpu, T>>;
+template <class T>
+using Results = std::vector<Tensor<Cpu, T>>;
 
 /// Holds f(inputs) and its gradients against the recorded cases of an op, for inputs in row-major order or in another.
-template <class T, class F> void check_recorded(const std::string& op, const F& f, bool row_major, double tolerance) {
+template <class T, class F>
+void check_recorded(const std::string& op, const F& f, bool row_major, double tolerance) {
   static const Json all = recorded_cases("linalg");
   const std::string name = op.substr(0, op.find(','));
   int count = 0;
   for (const Json& recorded : all) {
     const std::string input_name = recorded["name"];
     if (recorded["op"] != op) continue;
-    if (std::is_same_v<T, float> && (input_name == "badly conditioned" || input_name == "of different scales")) continue;
+    if (std::is_same_v<T, float> && (input_name == "badly conditioned" || input_name == "of different scales"))
+      continue;
     INFO(op << ", " << input_name << (row_major ? "" : ", not row-major"));
     ++count;
     Results<T> inputs;
@@ -66,7 +71,8 @@ template <class T, class F> void check_recorded(const std::string& op, const F& 
 }
 
 /// The same in double and float, in both orders. f is a generic function of a list of inputs.
-template <class F> void check_recorded(const std::string& op, const F& f) {
+template <class F>
+void check_recorded(const std::string& op, const F& f) {
   for (const bool row_major : {true, false}) {
     check_recorded<double>(op, f, row_major, 1e-9);
     check_recorded<float>(op, f, row_major, 2e-4);
@@ -74,13 +80,17 @@ template <class F> void check_recorded(const std::string& op, const F& f) {
 }
 
 /// gradcheck and gradgradcheck of f at a matrix or batch of this shape.
-template <class F> void check_gradients(const F& f, const tern::detail::Shape& shape) {
+template <class F>
+void check_gradients(const F& f, const tern::detail::Shape& shape) {
   const auto x = spread_tensor<Cpu>(shape).requires_grad_();
   CHECK(gradcheck(f, std::tuple{x}));
   CHECK(gradgradcheck(f, std::tuple{x}));
 }
 
 /// 1, 2, …: weights that tell the columns of a factor apart.
-template <class T> Tensor<Cpu, T> steps(Index n) { return to_type(arange<Cpu>(Index(1), n + 1), tern::detail::Type<T>{}); }
+template <class T>
+Tensor<Cpu, T> steps(Index n) {
+  return to_type(arange<Cpu>(Index(1), n + 1), tern::detail::Type<T>{});
+}
 
 }  // namespace tern_test

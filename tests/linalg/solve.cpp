@@ -25,8 +25,10 @@ TEST_CASE("solve refuses what does not fit", "[linalg][refusal]") {
         "solve: matrices of shape [3, 3] do not fit right sides of shape [2, 3]");
   CHECK(error_of([&] { linalg::solve(a, ones<Cpu>(2)); }) ==
         "solve: matrices of shape [3, 3] do not fit right sides of shape [2, 1]");
-  CHECK(error_of([&] { linalg::solve(a, ones<Cpu>(3), false); }) == "solve: x a = b needs matrices b, not vectors of shape [3]");
-  CHECK(error_of([&] { linalg::solve(a * 0, ones<Cpu>(3)); }) == "solve: matrix 0 of the batch is singular: pivot 0 is 0");
+  CHECK(error_of([&] { linalg::solve(a, ones<Cpu>(3), false); }) ==
+        "solve: x a = b needs matrices b, not vectors of shape [3]");
+  CHECK(error_of([&] { linalg::solve(a * 0, ones<Cpu>(3)); }) ==
+        "solve: matrix 0 of the batch is singular: pivot 0 is 0");
 }
 
 TEST_CASE("solve of a large matrix", "[linalg]") {

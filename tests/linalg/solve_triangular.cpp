@@ -8,8 +8,10 @@ using namespace tern_test;
 using linalg::solve_triangular;
 
 TEST_CASE("solve_triangular is PyTorch's", "[linalg]") {
-  check_recorded("solve_triangular, upper", [](const auto& x) { return std::vector{solve_triangular(x[0], x[1], true)}; });
-  check_recorded("solve_triangular, lower", [](const auto& x) { return std::vector{solve_triangular(x[0], x[1], false)}; });
+  check_recorded("solve_triangular, upper",
+                 [](const auto& x) { return std::vector{solve_triangular(x[0], x[1], true)}; });
+  check_recorded("solve_triangular, lower",
+                 [](const auto& x) { return std::vector{solve_triangular(x[0], x[1], false)}; });
   check_recorded("solve_triangular, lower, right, unit",
                  [](const auto& x) { return std::vector{solve_triangular(x[0], x[1], false, false, true)}; });
 }
@@ -19,7 +21,8 @@ TEST_CASE("solve_triangular can be differentiated twice", "[linalg][gradcheck]")
     for (const bool left : {false, true})
       for (const bool unit : {false, true}) {
         const auto f = [=](const auto& a, const auto& b) { return solve_triangular(a, b, upper, left, unit); };
-        const auto inputs = std::tuple{spread_tensor<Cpu>({3, 3}).requires_grad_(), spread_tensor<Cpu>({2, 3, 3}, -1, 3).requires_grad_()};
+        const auto inputs = std::tuple{spread_tensor<Cpu>({3, 3}).requires_grad_(),
+                                       spread_tensor<Cpu>({2, 3, 3}, -1, 3).requires_grad_()};
         CHECK(gradcheck(f, inputs));
         CHECK(gradgradcheck(f, inputs));
       }

@@ -8,7 +8,8 @@ using namespace tern_test;
 
 namespace {
 
-template <class T> Results<T> invariants(const Tensor<Cpu, T>& a, bool full_matrices) {
+template <class T>
+Results<T> invariants(const Tensor<Cpu, T>& a, bool full_matrices) {
   const auto [all_u, s, all_vh] = linalg::svd(a, full_matrices);
   const Index m = a.size(-2), n = a.size(-1), k = s.size(-1);
   REQUIRE(all_u.size(-1) == (full_matrices ? m : k));
@@ -18,13 +19,15 @@ template <class T> Results<T> invariants(const Tensor<Cpu, T>& a, bool full_matr
 }
 
 /// Whether all factors of a are right to a few roundings.
-template <class T> void check_svd(const Tensor<Cpu, T>& a) {
+template <class T>
+void check_svd(const Tensor<Cpu, T>& a) {
   for (const bool full_matrices : {false, true}) {
     const auto [factor_u, values, factor_vh] = linalg::svd(a, full_matrices);
     const auto u = factor_u.to(f64), vh = factor_vh.to(f64), s = values.to(f64);
     const double few = 100 * std::numeric_limits<T>::epsilon();
     const Index k = s.size(-1);
-    check_near(values_of(matmul(u.narrow(-1, 0, k) * s, vh.narrow(-2, 0, k))), values_of(a), few * std::sqrt(double(k)));
+    check_near(values_of(matmul(u.narrow(-1, 0, k) * s, vh.narrow(-2, 0, k))), values_of(a),
+               few * std::sqrt(double(k)));
     check_near(values_of(matmul(u.mT(), u)), values_of(eye<Cpu, double>(u.size(-1))), few);
     check_near(values_of(matmul(vh, vh.mT())), values_of(eye<Cpu, double>(vh.size(-2))), few);
     const auto ordered = values_of(s);
@@ -62,7 +65,8 @@ TEST_CASE("singular vectors of equal singular values have no gradient, singular 
 TEMPLATE_TEST_CASE("svd of large, clustered and graded matrices", "[linalg]", float, double) {
   using T = TestType;
   manual_seed(1);
-  for (const detail::Shape& shape : {detail::Shape{33, 33}, detail::Shape{130, 130}, detail::Shape{150, 40}, detail::Shape{40, 150}}) {
+  for (const detail::Shape& shape :
+       {detail::Shape{33, 33}, detail::Shape{130, 130}, detail::Shape{150, 40}, detail::Shape{40, 150}}) {
     const Index m = shape[0], n = shape[1];
     const auto x = randn<Cpu, T>(shape);
     check_svd(x);
@@ -78,7 +82,8 @@ TEMPLATE_TEST_CASE("svd of large, clustered and graded matrices", "[linalg]", fl
 
 TEST_CASE("svd refuses NaN, infinity and vectors", "[linalg][refusal]") {
   CHECK(error_of([] { linalg::svd(full<Cpu>({2, 2}, NAN)); }) == "svd: matrix 0 of the batch has NaN or infinity");
-  CHECK(error_of([] { linalg::svdvals(full<Cpu>({2, 2}, INFINITY)); }) == "svdvals: matrix 0 of the batch has NaN or infinity");
+  CHECK(error_of([] { linalg::svdvals(full<Cpu>({2, 2}, INFINITY)); }) ==
+        "svdvals: matrix 0 of the batch has NaN or infinity");
   CHECK(error_of([] { linalg::svd(ones<Cpu>(2)); }) == "svd: a matrix or a batch of matrices is needed, not [2]");
 }
 

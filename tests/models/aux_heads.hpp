@@ -1,5 +1,5 @@
-// What networks with auxiliary heads compute in training (tests/recorded/aux_heads.json), where every weight and the input come from the
-// formula of reference.hpp.
+// What networks with auxiliary heads compute in training (tests/recorded/aux_heads.json), where every weight and the
+// input come from the formula of reference.hpp.
 #pragma once
 #include "reference.hpp"
 #include "support/recorded.hpp"
@@ -8,7 +8,8 @@
 
 namespace tern_test {
 
-/// Holds names and shapes of the heads, the loss, and gradients of heads and trunk against torchvision's. Rates of dropout must be 0.
+/// Holds names and shapes of the heads, the loss, and gradients of heads and trunk against torchvision's. Rates of
+/// dropout must be 0.
 template <class T, class Net>
 void check_aux_heads(const std::string& model, Net net) {
   constexpr bool is_double = std::is_same_v<T, double>;
@@ -35,7 +36,8 @@ void check_aux_heads(const std::string& model, Net net) {
         CHECK(heads[entry.name] == std::vector<Index>(shape.begin(), shape.end()));
         heads.erase(entry.name);
       }
-      if (!entry.name.ends_with("num_batches_tracked")) dict.push_back({entry.name, formula_tensor<T>(entry.name, shape)});
+      if (!entry.name.ends_with("num_batches_tracked"))
+        dict.push_back({entry.name, formula_tensor<T>(entry.name, shape)});
     }
     CHECK(heads.empty());
     net.load_state_dict(dict, false);
@@ -60,7 +62,8 @@ void check_aux_heads(const std::string& model, Net net) {
     for (const NamedTensor& p : net.parameters()) {
       if (!recorded["grad_norms"].contains(p.name)) continue;
       INFO("gradient of " << p.name);
-      near(norm(values_of(p.tensor.template as<ModelDevice, T>().grad())), recorded["grad_norms"][p.name], gradient_tolerance);
+      near(norm(values_of(p.tensor.template as<ModelDevice, T>().grad())), recorded["grad_norms"][p.name],
+           gradient_tolerance);
       ++compared;
     }
     CHECK(compared == recorded["grad_norms"].size());

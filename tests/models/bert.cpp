@@ -47,8 +47,12 @@ TEST_CASE("bert in double", "[models][large][double]") {
 
 namespace {
 
-constexpr models::BertOptions small{.vocab_size = 9, .hidden_size = 8, .num_hidden_layers = 2, .num_attention_heads = 2,
-                                    .intermediate_size = 16, .max_position_embeddings = 6};
+constexpr models::BertOptions small{.vocab_size = 9,
+                                    .hidden_size = 8,
+                                    .num_hidden_layers = 2,
+                                    .num_attention_heads = 2,
+                                    .intermediate_size = 16,
+                                    .max_position_embeddings = 6};
 
 }  // namespace
 

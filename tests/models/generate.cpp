@@ -28,8 +28,13 @@ auto gpt2(const models::GPT2Options& changed = {}) {
   return spread(models::GPT2LMHeadModel<D>(o));
 }
 auto llama() {
-  return spread(models::LlamaForCausalLM<D>({.vocab_size = 13, .hidden_size = 16, .intermediate_size = 20, .num_hidden_layers = 2,
-                                             .num_attention_heads = 4, .num_key_value_heads = 2, .max_position_embeddings = 12}));
+  return spread(models::LlamaForCausalLM<D>({.vocab_size = 13,
+                                             .hidden_size = 16,
+                                             .intermediate_size = 20,
+                                             .num_hidden_layers = 2,
+                                             .num_attention_heads = 4,
+                                             .num_key_value_heads = 2,
+                                             .max_position_embeddings = 12}));
 }
 
 /// The logits after each part of a text, which is given part by part, are those of the whole text.
@@ -63,7 +68,8 @@ std::map<Index, double> shares(const std::vector<double>& logits, const Generate
   constexpr Index draws = 4000;
   const auto row = tensor_of<D>(logits, {1, Index(logits.size())});
   std::map<Index, double> share;
-  for (const double token : values_of(models::sample(row.expand({draws, row.size(1)}), options))) share[Index(token)] += 1.0 / draws;
+  for (const double token : values_of(models::sample(row.expand({draws, row.size(1)}), options)))
+    share[Index(token)] += 1.0 / draws;
   return share;
 }
 /// Four standard deviations of a share that 4,000 draws find are at most 0.032.
@@ -108,12 +114,14 @@ TEST_CASE("one text is a row without a batch, and one seed one text", "[models][
   CHECK(values_of(generate(net, start, {.max_new_tokens = 0})) == values_of(start));
 }
 
-TEST_CASE("tokens are drawn by temperature, the k likeliest, and their probability, in this order", "[models][generate]") {
+TEST_CASE("tokens are drawn by temperature, the k likeliest, and their probability, in this order",
+          "[models][generate]") {
   manual_seed(1);
   // p = 0.1, 0.4, 0.2, 0.3
   const std::vector<double> logits{std::log(0.1), std::log(0.4), std::log(0.2), std::log(0.3)};
   check_shares(shares(logits, {}), {{0, 0.1}, {1, 0.4}, {2, 0.2}, {3, 0.3}});
-  check_shares(shares(logits, {.temperature = 0.5}), {{0, 0.01 / 0.3}, {1, 0.16 / 0.3}, {2, 0.04 / 0.3}, {3, 0.09 / 0.3}});
+  check_shares(shares(logits, {.temperature = 0.5}),
+               {{0, 0.01 / 0.3}, {1, 0.16 / 0.3}, {2, 0.04 / 0.3}, {3, 0.09 / 0.3}});
   check_shares(shares(logits, {.top_k = 2}), {{1, 0.4 / 0.7}, {3, 0.3 / 0.7}});
   check_shares(shares(logits, {.top_k = 9}), {{0, 0.1}, {1, 0.4}, {2, 0.2}, {3, 0.3}});
   // The token that crosses the bound is kept.

@@ -45,7 +45,8 @@ TEST_CASE("googlenet in double", "[models][double]") {
 }
 
 TEST_CASE("googlenet's auxiliary heads", "[models]") {
-  check_aux_heads<float>("googlenet", models::googlenet<ModelDevice>({.num_classes = 10, .dropout = 0, .dropout_aux = 0, .aux_logits = true}));
+  check_aux_heads<float>("googlenet", models::googlenet<ModelDevice>(
+                                          {.num_classes = 10, .dropout = 0, .dropout_aux = 0, .aux_logits = true}));
 }
 TEST_CASE("googlenet's auxiliary heads in double", "[models][double]") {
   const models::GoogLeNetOptions options{.num_classes = 10, .dropout = 0, .dropout_aux = 0, .aux_logits = true};
@@ -60,7 +61,8 @@ TEST_CASE("auxiliary heads change no score, and are asked for only where there a
   auto mixed = nn::mixed<bfloat16>(net);  // its heads too
   CHECK(mixed(images, models::with_aux).aux_logits.size() == 2);
   auto without = models::googlenet<ModelDevice>({.num_classes = 4});
-  CHECK_THAT(error_of([&] { without(images, models::with_aux); }), Catch::Matchers::ContainsSubstring("made with .aux_logits = true"));
+  CHECK_THAT(error_of([&] { without(images, models::with_aux); }),
+             Catch::Matchers::ContainsSubstring("made with .aux_logits = true"));
 }
 
 TEST_CASE("images normalised with ImageNet's statistics are normalised with 0.5 where asked for", "[models]") {
@@ -106,7 +108,8 @@ TEST_CASE("a layer that may differ stays as it is where the file's does not fit"
     io::save_safetensors(path, dict);
   };
   save(from);
-  const models::LoadOptions last{.may_differ = {"fc"}}, heads{.may_differ = {"fc", "aux1.fc2", "aux2.fc2", "aux1", "aux2"}};
+  const models::LoadOptions last{.may_differ = {"fc"}},
+      heads{.may_differ = {"fc", "aux1.fc2", "aux2.fc2", "aux1", "aux2"}};
   const auto fits = models::googlenet<ModelDevice>({.num_classes = 4});
   CHECK(models::load_weights(fits, path, last).empty());
   CHECK(values_of(fits.fc.weight) == values_of(from.fc.weight));
@@ -122,5 +125,6 @@ TEST_CASE("a layer that may differ stays as it is where the file's does not fit"
   const auto third = models::googlenet<ModelDevice>({.num_classes = 6, .aux_logits = true});
   CHECK(models::load_weights(third, path, heads) == std::vector<std::string>{"fc", "aux1.fc2", "aux2.fc2"});
   CHECK(values_of(third.aux1->fc1.weight) == values_of(other.aux1->fc1.weight));
-  CHECK_THAT(error_of([&] { models::load_weights(third, path, last); }), Catch::Matchers::ContainsSubstring("aux1.fc2"));
+  CHECK_THAT(error_of([&] { models::load_weights(third, path, last); }),
+             Catch::Matchers::ContainsSubstring("aux1.fc2"));
 }

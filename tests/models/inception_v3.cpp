@@ -42,8 +42,10 @@ TEST_CASE("inception_v3 in double", "[models][double]") {
 }
 
 TEST_CASE("inception_v3's auxiliary head", "[models][large]") {
-  check_aux_heads<float>("inception_v3", models::inception_v3<ModelDevice>({.num_classes = 10, .dropout = 0, .aux_logits = true}));
+  check_aux_heads<float>("inception_v3",
+                         models::inception_v3<ModelDevice>({.num_classes = 10, .dropout = 0, .aux_logits = true}));
 }
 TEST_CASE("inception_v3's auxiliary head in double", "[models][double]") {
-  check_aux_heads<double>("inception_v3", models::inception_v3<ModelDevice, double>({.num_classes = 10, .dropout = 0, .aux_logits = true}));
+  check_aux_heads<double>(
+      "inception_v3", models::inception_v3<ModelDevice, double>({.num_classes = 10, .dropout = 0, .aux_logits = true}));
 }

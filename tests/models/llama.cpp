@@ -59,8 +59,13 @@ TEST_CASE("llama refuses sizes and tokens that do not fit", "[models]") {
     return error_of([&] { models::LlamaForCausalLM<D> net(changed); });
   };
   const auto sizes = [](Index hidden, Index heads, Index key_heads, Index layers) {
-    return models::LlamaOptions{.vocab_size = 5, .hidden_size = hidden, .intermediate_size = 8, .num_hidden_layers = layers,
-                                .num_attention_heads = heads, .num_key_value_heads = key_heads, .max_position_embeddings = 4};
+    return models::LlamaOptions{.vocab_size = 5,
+                                .hidden_size = hidden,
+                                .intermediate_size = 8,
+                                .num_hidden_layers = layers,
+                                .num_attention_heads = heads,
+                                .num_key_value_heads = key_heads,
+                                .max_position_embeddings = 4};
   };
   CHECK(refusal(sizes(6, 2, 1, 1)) == "LlamaModel: a hidden_size of 6 cannot be cut into 2 heads of even size");
   CHECK(refusal(sizes(8, 4, 3, 1)) == "LlamaModel: 3 key heads do not divide 4 query heads");

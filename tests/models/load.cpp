@@ -14,11 +14,20 @@ namespace {
 
 using D = ModelDevice;
 constexpr models::GPT2Options gpt2{.vocab_size = 5, .n_positions = 4, .n_embd = 8, .n_layer = 2, .n_head = 2};
-constexpr models::LlamaOptions llama{.vocab_size = 5, .hidden_size = 8, .intermediate_size = 12, .num_hidden_layers = 1,
-                                     .num_attention_heads = 2, .num_key_value_heads = 1, .max_position_embeddings = 4,
+constexpr models::LlamaOptions llama{.vocab_size = 5,
+                                     .hidden_size = 8,
+                                     .intermediate_size = 12,
+                                     .num_hidden_layers = 1,
+                                     .num_attention_heads = 2,
+                                     .num_key_value_heads = 1,
+                                     .max_position_embeddings = 4,
                                      .tie_word_embeddings = true};
-constexpr models::BertOptions bert{.vocab_size = 5, .hidden_size = 8, .num_hidden_layers = 1, .num_attention_heads = 2,
-                                   .intermediate_size = 12, .max_position_embeddings = 4};
+constexpr models::BertOptions bert{.vocab_size = 5,
+                                   .hidden_size = 8,
+                                   .num_hidden_layers = 1,
+                                   .num_attention_heads = 2,
+                                   .intermediate_size = 12,
+                                   .max_position_embeddings = 4};
 
 std::string without(std::string name, const std::string& prefix) {
   return name.starts_with(prefix) ? name.substr(prefix.size()) : name;

@@ -45,12 +45,9 @@ Tensor<Cpu, T> formula_tensor(const std::string& name, const tern::detail::Shape
   const auto ends = [&](const char* with) { return name.ends_with(with); };
   const Tensor<Cpu, T> x = empty<Cpu, T>(shape);
   double scale = 0.1, offset = 0;
-  if (name == "input")
-    scale = 1;
-  else if (shape.n >= 2)
-    scale = std::sqrt(6 / double(shape.numel() / shape[0])) * (is_embedding(name) ? 0.02 : 1);
-  else if (ends("weight"))
-    offset = 1;
+  if (name == "input") scale = 1;
+  else if (shape.n >= 2) scale = std::sqrt(6 / double(shape.numel() / shape[0])) * (is_embedding(name) ? 0.02 : 1);
+  else if (ends("weight")) offset = 1;
   for (Index k = 0; k < x.numel(); ++k) {
     const double u = formula_number(hash, std::uint32_t(k));
     x.data()[k] = T(ends("running_var") ? 1 + 0.5 * std::fabs(u) : offset + scale * u);
@@ -127,14 +124,15 @@ class Reference {
     check_close(values_of(other(images())), expected, 1e-5, 1e-5 * typical);
   }
 
-  /// A training pass: the loss, and every parameter's gradient. Rates of dropout must be 0. In float32 each rounding in the first
-  /// layers turns other relus, which batch norms amplify: it moves the norms of a deep network's gradients by up to 2%. So the
-  /// middle of three passes counts there; their images differ by a factor that rounds everything anew. In float64 it changes
-  /// these norms by less than 6e-4.
+  /// A training pass: the loss, and every parameter's gradient. Rates of dropout must be 0. In float32 each rounding in
+  /// the first layers turns other relus, which batch norms amplify: it moves the norms of a deep network's gradients by
+  /// up to 2%. So the middle of three passes counts there; their images differ by a factor that rounds everything anew.
+  /// In float64 it changes these norms by less than 6e-4.
   template <class Net>
   void training(Net& net) const {
     const StateDict dict = net.state_dict();
-    const bool normalises = std::any_of(dict.begin(), dict.end(), [](const auto& entry) { return entry.name.ends_with("running_var"); });
+    const bool normalises =
+        std::any_of(dict.begin(), dict.end(), [](const auto& entry) { return entry.name.ends_with("running_var"); });
     double factor = 1;
     training(
         net,
@@ -155,7 +153,8 @@ class Reference {
       const X loss = compute_loss();
       check(values_of(loss)[0], row_["train"]["loss"], value_tolerance);
       loss.backward();
-      for (std::size_t i = 0; i < norms.size(); ++i) norms[i].push_back(norm(parameters[i].tensor.template as<D, T>().grad()));
+      for (std::size_t i = 0; i < norms.size(); ++i)
+        norms[i].push_back(norm(parameters[i].tensor.template as<D, T>().grad()));
     }
     const auto& expected = row_["train"]["grad_norms"];
     CHECK(parameters.size() == expected.size());
@@ -163,10 +162,8 @@ class Reference {
       INFO("gradient of " << parameters[i].name);
       std::sort(norms[i].begin(), norms[i].end());
       const double recorded = expected.at(parameters[i].name), actual = norms[i][passes / 2];
-      if (recorded < 1e-9)
-        CHECK(actual < zero_tolerance);
-      else
-        check(actual, recorded, gradient_tolerance, least_gradient);
+      if (recorded < 1e-9) CHECK(actual < zero_tolerance);
+      else check(actual, recorded, gradient_tolerance, least_gradient);
     }
   }
 

@@ -67,7 +67,8 @@ TEST_CASE("in a new process: a training step of ResNet-18 with three images", "[
 // oneDNN lists what it runs: ...,exec,cpu,KIND,KERNEL,...,SIZES,TIME, the sizes of a reorder as 3x64x16x16.
 TEST_CASE("a training step of ResNet-18 brings weights into another order, and no activations", "[models]") {
   if (!std::is_same_v<ModelDevice, Cpu>) SKIP_TEST("oneDNN computes on the CPU alone");
-  const Ended step = run_test_case("in a new process: a training step of ResNet-18 with three images", "ONEDNN_VERBOSE=1");
+  const Ended step =
+      run_test_case("in a new process: a training step of ResNet-18 with three images", "ONEDNN_VERBOSE=1");
   INFO(step.output);
   REQUIRE(step.well);
   int convolutions = 0, weights = 0, activations = 0, slow = 0;
@@ -82,6 +83,7 @@ TEST_CASE("a training step of ResNet-18 brings weights into another order, and n
   CHECK(weights > 10);
   CHECK(activations == 0);
   CHECK(slow == 0);
-  std::printf("reorders in a training step of ResNet-18: %d of weights, %d of activations, for %d convolutions of oneDNN's\n",
-              weights, activations, convolutions);
+  std::printf(
+      "reorders in a training step of ResNet-18: %d of weights, %d of activations, for %d convolutions of oneDNN's\n",
+      weights, activations, convolutions);
 }

@@ -37,11 +37,13 @@ TEST_CASE("long waves are scaled as in Llama 3.1", "[models]") {
   int kept = 0, between = 0, divided = 0;
   for (int i = 0; i < 64; ++i) {
     double turn = std::pow(500000.0, -2 * i / 128.0);
-    const double wave = 2 * std::numbers::pi / turn, longest = 8192 / scaling.low_freq_factor, shortest = 8192 / scaling.high_freq_factor;
+    const double wave = 2 * std::numbers::pi / turn, longest = 8192 / scaling.low_freq_factor,
+                 shortest = 8192 / scaling.high_freq_factor;
     if (wave > longest) {
       turn /= 8, ++divided;
     } else if (wave >= shortest) {
-      const double smooth = (8192 / wave - scaling.low_freq_factor) / (scaling.high_freq_factor - scaling.low_freq_factor);
+      const double smooth =
+          (8192 / wave - scaling.low_freq_factor) / (scaling.high_freq_factor - scaling.low_freq_factor);
       turn = (1 - smooth) * turn / 8 + smooth * turn, ++between;
     } else {
       ++kept;
@@ -52,7 +54,8 @@ TEST_CASE("long waves are scaled as in Llama 3.1", "[models]") {
 }
 
 TEST_CASE("linear scaling divides all angles, YaRN's makes the attention sharper", "[models]") {
-  const auto plain = angles(16, 10000, {}), linear = angles(16, 10000, {.rope_type = models::RopeType::linear, .factor = 4});
+  const auto plain = angles(16, 10000, {}),
+             linear = angles(16, 10000, {.rope_type = models::RopeType::linear, .factor = 4});
   for (std::size_t i = 0; i < plain.size(); ++i) CHECK(close(linear[i], plain[i] / 4, 1e-12, 0));
   const auto length = [](const models::RopeScaling& scaling) {
     const auto table = models::rotary_table<double>(zeros<D>({1}), 3, 1, 16, 10000, scaling);

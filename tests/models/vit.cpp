@@ -41,8 +41,9 @@ TEST_CASE("vit_b_16 in double", "[models][large][double]") {
 
 TEST_CASE("a vision transformer refuses images of other sizes", "[models]") {
   const auto small = [](Index image_size) {
-    return models::VisionTransformer<D>({.patch_size = 4, .num_layers = 1, .num_heads = 2, .hidden_dim = 8, .mlp_dim = 16},
-                                        {.num_classes = 3, .image_size = image_size});
+    return models::VisionTransformer<D>(
+        {.patch_size = 4, .num_layers = 1, .num_heads = 2, .hidden_dim = 8, .mlp_dim = 16},
+        {.num_classes = 3, .image_size = image_size});
   };
   CHECK(error_of([&] { small(6); }) == "VisionTransformer: an image of 6 pixels cannot be cut into patches of 4");
   auto net = small(8);

@@ -1,5 +1,5 @@
-// One rank of the checks that tests/mpi/run starts: `program CASE DEVICE RANKS_SHARING_MEMORY`. On cuda each process has an emulated machine of
-// its own.
+// One rank of the checks that tests/mpi/run starts: `program CASE DEVICE RANKS_SHARING_MEMORY`. On cuda each process
+// has an emulated machine of its own.
 #include "distributed/parallel_cases.hpp"
 #include "support/emulator.hpp"
 
@@ -34,12 +34,16 @@ void parallel(const Communicator& c) {
   compare<D, T>(c, "mlp", []<Device E>() { return tern_test::SmallMlp<E, T>(); }, {12}, 0.05);
   compare<D, T>(c, "lstm", []<Device E>() { return tern_test::SmallLstm<E, T>(); }, {5, 6}, 0.05);
   if constexpr (HostDevice<D>)
-    compare<D, T>(c, "resnet20", []<Device E>() { return models::resnet20<E, T>(); }, {3, 8, 8}, std::is_same_v<T, double> ? 0.01 : 1e-5);
+    compare<D, T>(
+        c, "resnet20", []<Device E>() { return models::resnet20<E, T>(); }, {3, 8, 8},
+        std::is_same_v<T, double> ? 0.01 : 1e-5);
 }
 
 /// A sum of two ranks' elements, and a result of all_gather, with more bytes than an int counts.
 void large(const Communicator& c) {
-  const auto element = [](Index i, int rank) { return std::uint8_t((std::uint64_t(i) * 0x9E3779B97F4A7C15u >> 57) + std::uint64_t(rank)); };
+  const auto element = [](Index i, int rank) {
+    return std::uint8_t((std::uint64_t(i) * 0x9E3779B97F4A7C15u >> 57) + std::uint64_t(rank));
+  };
   const auto own = [&](Index n) {
     const Tensor<Cpu, std::uint8_t> x = empty<Cpu, std::uint8_t>({n});
     for (Index i = 0; i < n; ++i) x.data()[i] = element(i, c.rank());
@@ -51,7 +55,8 @@ void large(const Communicator& c) {
     for (Index i = 0; i < n; ++i) tern_test::expect(sum.data()[i] == element(i, 0) + element(i, 1), "a large sum");
   }
   const auto all = distributed::all_gather(own(part), c);
-  for (Index i = 0; i < 2 * part; ++i) tern_test::expect(all.data()[i] == element(i % part, int(i / part)), "a large gathering");
+  for (Index i = 0; i < 2 * part; ++i)
+    tern_test::expect(all.data()[i] == element(i % part, int(i / part)), "a large gathering");
 }
 
 /// The first rank prints which part of the communication of resnet50's steps is hidden, of all ranks together.

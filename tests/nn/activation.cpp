@@ -120,8 +120,10 @@ TEMPLATE_TEST_CASE("activation modules take PyTorch's options", "", TERN_TEST_DE
   CHECK(seen == int(all.size()));
 
   CHECK(values_of(nn::Identity<D>()(tensor_of<D, Index>({1, 2}))) == std::vector<double>{1, 2});
-  CHECK_THAT(error_of([] { nn::GELU<D>("sigmoid"); }), ContainsSubstring("GELU: approximate is \"none\" or \"tanh\", not \"sigmoid\""));
-  CHECK_THAT(error_of([] { nn::Hardtanh<D>(1, 1); }), ContainsSubstring("Hardtanh: min_val 1 must be less than max_val 1"));
+  CHECK_THAT(error_of([] { nn::GELU<D>("sigmoid"); }),
+             ContainsSubstring("GELU: approximate is \"none\" or \"tanh\", not \"sigmoid\""));
+  CHECK_THAT(error_of([] { nn::Hardtanh<D>(1, 1); }),
+             ContainsSubstring("Hardtanh: min_val 1 must be less than max_val 1"));
 }
 
 }  // namespace nn_activation

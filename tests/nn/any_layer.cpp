@@ -21,7 +21,8 @@ TEMPLATE_TEST_CASE("an AnyLayer is called as its module, with its hooks", "", TE
   CHECK(std::string(layer.module().type_name()) == "Linear");
 
   int calls = 0;
-  const auto hook = layer.template as<nn::Linear<D, double>>()->register_forward_hook([&](auto&, auto&, const auto&) { ++calls; });
+  const auto hook =
+      layer.template as<nn::Linear<D, double>>()->register_forward_hook([&](auto&, auto&, const auto&) { ++calls; });
   layer(x);
   CHECK(calls == 1);
   CHECK_THAT(error_of([&] { layer(spread_tensor<D>({4, 5})); }), ContainsSubstring("linear"));
@@ -33,7 +34,8 @@ template <Device D, class T = float>
 struct Net : nn::Module<D, T> {
   nn::AnyLayer<D, T> first, activation = nn::ReLU<D, T>();
   explicit Net(bool wide)
-      : first(wide ? nn::AnyLayer<D, T>(nn::Sequential(nn::Linear<D, T>(2, 8), nn::Dropout<D, T>(0.5), nn::Linear<D, T>(8, 2)))
+      : first(wide ? nn::AnyLayer<D, T>(
+                         nn::Sequential(nn::Linear<D, T>(2, 8), nn::Dropout<D, T>(0.5), nn::Linear<D, T>(8, 2)))
                    : nn::AnyLayer<D, T>(nn::Linear<D, T>(2, 2))) {}
   TERN_FIELDS(Net, first, activation)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return activation(first(x)); }

@@ -120,12 +120,10 @@ TEMPLATE_TEST_CASE(
 
 TEMPLATE_TEST_CASE("BatchNorm refuses an input of other dimensions", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  CHECK(error_of([] {
-          nn::BatchNorm2d<D>(3)(zeros<D>({2, 3, 4}));
-        }) == "BatchNorm2d: an input of 4 dimensions is needed, not [2, 3, 4]");
-  CHECK(error_of([] {
-          nn::BatchNorm1d<D>(3)(zeros<D>({2, 3, 4, 4}));
-        }) == "BatchNorm1d: an input of 2 or 3 dimensions is needed, not [2, 3, 4, 4]");
+  CHECK(error_of([] { nn::BatchNorm2d<D>(3)(zeros<D>({2, 3, 4})); }) ==
+        "BatchNorm2d: an input of 4 dimensions is needed, not [2, 3, 4]");
+  CHECK(error_of([] { nn::BatchNorm1d<D>(3)(zeros<D>({2, 3, 4, 4})); }) ==
+        "BatchNorm1d: an input of 2 or 3 dimensions is needed, not [2, 3, 4, 4]");
 }
 
 }  // namespace nn_batch_norm

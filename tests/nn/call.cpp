@@ -16,8 +16,8 @@ template <Device D, class T = float>
 struct Decoder : nn::Module<D, T> {
   nn::Linear<D, T> fc{3, 2};
   TERN_FIELDS(Decoder, fc)
-  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, bool>& mask, std::vector<Tensor<D, T>>& skips, int times, const std::string& kind,
-                       bool twice = false, const Tensor<D, T>& added = {}) {
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, bool>& mask, std::vector<Tensor<D, T>>& skips, int times,
+                       const std::string& kind, bool twice = false, const Tensor<D, T>& added = {}) {
     skips.push_back(x);
     Tensor<D, T> y = fc(x) * times;
     if (mask.defined()) y = y.masked_fill(mask, 0);
@@ -77,7 +77,8 @@ TEMPLATE_TEST_CASE("a module is called with any arguments", "", TERN_TEST_DEVICE
   CHECK(values_of(table()) == std::vector<double>{6, 6});
   Sum<D> sum;
   const auto one = ones<D>({1, 2});
-  check_close(values_of(sum(one, one, one, one, one, one, one, one)), values_of(sum(one) + 7), 1e-6);  // rounded seven times, or once
+  check_close(values_of(sum(one, one, one, one, one, one, one, one)), values_of(sum(one) + 7),
+              1e-6);  // rounded seven times, or once
   check_close(values_of(sum(one, one, one, one, one, one, one, one, one, one)), values_of(sum(one) + 9), 1e-6);
 }
 
@@ -104,9 +105,8 @@ TEMPLATE_TEST_CASE("hooks see the tensors among the arguments", "", TERN_TEST_DE
   net(x, mask, skips, 2, "none", false, zeros<D>({1, 2}));
   CHECK(seen == std::vector<std::size_t>{2, 2, 3, 3});
   Table<D> table;
-  auto hook = table.register_forward_hook([](Table<D>&, const std::vector<AnyTensor>& inputs, const Tensor<D>& doubled) {
-    return doubled + double(inputs.size()) + 1;
-  });
+  auto hook = table.register_forward_hook([](Table<D>&, const std::vector<AnyTensor>& inputs,
+                                             const Tensor<D>& doubled) { return doubled + double(inputs.size()) + 1; });
   CHECK(values_of(table()) == std::vector<double>{7, 7});
 }
 
@@ -134,13 +134,16 @@ TEMPLATE_TEST_CASE("an Error names layer and line whatever the arguments are", "
   const std::string error = whole_error_of([&] { net(wrong, std::make_unique<int>(1)); });
   CHECK(error == "decoder.fc: linear: input [1, 4] does not fit weight [2, 3]" + line);
   const std::string own = " (call.cpp:" + std::to_string(__LINE__ + 1) + ")";
-  CHECK(whole_error_of([&] { net.decoder(wrong, {}, skips, 1, "none"); }) == "fc: linear: input [1, 4] does not fit weight [2, 3]" + own);
+  CHECK(whole_error_of([&] { net.decoder(wrong, {}, skips, 1, "none"); }) ==
+        "fc: linear: input [1, 4] does not fit weight [2, 3]" + own);
   Sum<D> sum;
   const auto one = ones<D>({1, 2});
-  CHECK(error_of([&] { sum(wrong, one, one, one, one, one, one, one, one, one); }) == "fc: linear: input [1, 4] does not fit weight [2, 2]");
+  CHECK(error_of([&] { sum(wrong, one, one, one, one, one, one, one, one, one); }) ==
+        "fc: linear: input [1, 4] does not fit weight [2, 2]");
 }
 
-TEMPLATE_TEST_CASE("MultiheadAttention and the transformers are called with all their arguments", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("MultiheadAttention and the transformers are called with all their arguments", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
   const nn::MultiheadAttention<D> attention(4, 2);
@@ -150,7 +153,8 @@ TEMPLATE_TEST_CASE("MultiheadAttention and the transformers are called with all 
   CHECK(values_of(attention(x, x, x, {}, false, padding)) == values_of(attention.forward(x, x, x, {}, false, padding)));
   nn::TransformerDecoderLayer<D> layer(4, 2, {.dim_feedforward = 8, .dropout = 0});
   const auto causal = ones<D, bool>({3, 3}).triu(1);
-  CHECK(values_of(layer(x, x, causal, {}, {}, padding, false, false)) == values_of(layer.forward(x, x, causal, {}, {}, padding, false, false)));
+  CHECK(values_of(layer(x, x, causal, {}, {}, padding, false, false)) ==
+        values_of(layer.forward(x, x, causal, {}, {}, padding, false, false)));
 }
 
 }  // namespace nn_call

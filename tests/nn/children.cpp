@@ -43,7 +43,8 @@ struct Held : nn::Module<D, T> {
     nested[7].emplace_back(new Linear(2, 2));
     list.emplace_back(2, 2);
   }
-  TERN_FIELDS(Held, array, some, none, pair, tuple, unique, shared, empty, map, nested, list, deque, counts, text, numbers)
+  TERN_FIELDS(Held, array, some, none, pair, tuple, unique, shared, empty, map, nested, list, deque, counts, text,
+              numbers)
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     Tensor<D, T> y = pair.second(pair.first(array[1](array[0](x))));
@@ -58,7 +59,7 @@ struct Held : nn::Module<D, T> {
   }
 };
 
-const std::vector<std::string> layer_names{"array.0", "array.1", "some",       "pair.0",     "tuple.0", "unique",
+const std::vector<std::string> layer_names{"array.0", "array.1",   "some",       "pair.0",     "tuple.0", "unique",
                                            "shared",  "map.first", "map.second", "nested.7.0", "list.0"};
 
 /// Two names for one layer.
@@ -111,15 +112,21 @@ TEST_CASE("containers are known by what they can do") {
   using nn::detail::has_tensors;
   using nn::detail::mentions_layer;
   using Layer = nn::Linear<Cpu>;
-  static_assert(has_tensors<Layer> && has_tensors<Tensor<Cpu>> && has_tensors<std::vector<Layer>> && has_tensors<std::array<Layer, 3>>);
-  static_assert(has_tensors<std::map<int, std::optional<Layer>>> && has_tensors<std::pair<int, std::shared_ptr<Layer>>>);
-  static_assert(!has_tensors<int> && !has_tensors<std::string> && !has_tensors<std::vector<int>> && !has_tensors<std::unique_ptr<int>>);
+  static_assert(has_tensors<Layer> && has_tensors<Tensor<Cpu>> && has_tensors<std::vector<Layer>> &&
+                has_tensors<std::array<Layer, 3>>);
+  static_assert(has_tensors<std::map<int, std::optional<Layer>>> &&
+                has_tensors<std::pair<int, std::shared_ptr<Layer>>>);
+  static_assert(!has_tensors<int> && !has_tensors<std::string> && !has_tensors<std::vector<int>> &&
+                !has_tensors<std::unique_ptr<int>>);
   static_assert(!has_tensors<std::variant<Layer>> && mentions_layer<std::variant<Layer>>);
-  static_assert(mentions_layer<std::set<Layer>> && mentions_layer<Layer*> && mentions_layer<Layer[2]> && mentions_layer<std::unique_ptr<Layer[]>>);
-  static_assert(!mentions_layer<std::string> && !mentions_layer<std::vector<Tensor<Cpu>>> && !mentions_layer<struct Unknown*>);
+  static_assert(mentions_layer<std::set<Layer>> && mentions_layer<Layer*> && mentions_layer<Layer[2]> &&
+                mentions_layer<std::unique_ptr<Layer[]>>);
+  static_assert(!mentions_layer<std::string> && !mentions_layer<std::vector<Tensor<Cpu>>> &&
+                !mentions_layer<struct Unknown*>);
 }
 
-TEMPLATE_TEST_CASE("layers in containers have PyTorch's names, are trained, and are found by their module's methods", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("layers in containers have PyTorch's names, are trained, and are found by their module's methods",
+                   "", TERN_TEST_DEVICES) {
   using D = TestType;
   Held<D, double> net;
   std::vector<std::string> expected;
@@ -186,7 +193,8 @@ TEMPLATE_TEST_CASE("a std::shared_ptr that occurs twice is one module", "", TERN
   using D = TestType;
   const TwoNames<D> net;
   CHECK(names_of(net.parameters()) == std::vector<std::string>{"encoder.weight", "encoder.bias"});
-  CHECK(names_of(net.state_dict()) == std::vector<std::string>{"encoder.weight", "encoder.bias", "decoder.weight", "decoder.bias"});
+  CHECK(names_of(net.state_dict()) ==
+        std::vector<std::string>{"encoder.weight", "encoder.bias", "decoder.weight", "decoder.bias"});
   const auto copy = net.clone();
   CHECK(copy.encoder == copy.decoder);
   CHECK(copy.encoder != net.encoder);
@@ -198,7 +206,8 @@ TEMPLATE_TEST_CASE("a std::shared_ptr that occurs twice is one module", "", TERN
 TEMPLATE_TEST_CASE("a map's key must be one part of a name", "", TERN_TEST_DEVICES) {
   using D = TestType;
   CHECK(names_of(OddKey<D>("a b").parameters()) == std::vector<std::string>{"map.a b.weight", "map.a b.bias"});
-  CHECK_THAT(error_of([] { OddKey<D>("a.b").parameters(); }), ContainsSubstring("no dot") && ContainsSubstring("\"a.b\""));
+  CHECK_THAT(error_of([] { OddKey<D>("a.b").parameters(); }),
+             ContainsSubstring("no dot") && ContainsSubstring("\"a.b\""));
   CHECK_THROWS_AS(OddKey<D>("").parameters(), Error);
 }
 
@@ -210,12 +219,14 @@ TEMPLATE_TEST_CASE("a layer in a listed class that is no module is an Error", ""
              ContainsSubstring("ListsPlains: a std::vector of layers or parameters that is a member (at byte"));
 }
 
-TEMPLATE_TEST_CASE("what lay in the memory of an optional that holds no layer is not taken for a member", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("what lay in the memory of an optional that holds no layer is not taken for a member", "",
+                   TERN_TEST_DEVICES) {
   using Net = HoldsNone<TestType>;
   std::vector<nn::Linear<TestType>> elsewhere;
   elsewhere.emplace_back(2, 2);
   alignas(Net) unsigned char memory[sizeof(Net)];
-  for (std::size_t at = 0; at + sizeof elsewhere <= sizeof memory; at += sizeof elsewhere) std::memcpy(memory + at, &elsewhere, sizeof elsewhere);
+  for (std::size_t at = 0; at + sizeof elsewhere <= sizeof memory; at += sizeof elsewhere)
+    std::memcpy(memory + at, &elsewhere, sizeof elsewhere);
   const std::unique_ptr<Net, void (*)(Net*)> net(new (memory) Net, [](Net* made) { std::destroy_at(made); });
   CHECK(net->parameters().size() == 0);
 }

@@ -95,7 +95,9 @@ TEMPLATE_TEST_CASE("a convolution's border is PyTorch's in each padding_mode", "
     INFO(name);
     for (const Json& recorded : all) {
       if (recorded["name"] != name) continue;
-      const auto wave = [](Index n, double shift) { return (arange<D, double>(0, double(n)) * 1.3 + shift).sin() * 0.4; };
+      const auto wave = [](Index n, double shift) {
+        return (arange<D, double>(0, double(n)) * 1.3 + shift).sin() * 0.4;
+      };
       net.weight.detach().copy_(wave(net.weight.numel(), 0).reshape(net.weight.shape()));
       net.bias.detach().copy_(wave(net.bias.numel(), 1));
       const auto x = tensor_of<D>(numbers_of(recorded["input"]), shape_of(recorded["input"])).requires_grad_();
@@ -110,12 +112,15 @@ TEMPLATE_TEST_CASE("a convolution's border is PyTorch's in each padding_mode", "
     }
     FAIL("no such recorded case");
   };
-  const std::pair<std::string, PadMode> modes[] = {
-      {", zeros", PadMode::constant}, {", reflect", PadMode::reflect}, {", replicate", PadMode::replicate}, {", circular", PadMode::circular}};
+  const std::pair<std::string, PadMode> modes[] = {{", zeros", PadMode::constant},
+                                                   {", reflect", PadMode::reflect},
+                                                   {", replicate", PadMode::replicate},
+                                                   {", circular", PadMode::circular}};
   for (const auto& [name, mode] : modes) {
     using Conv2d = nn::Conv2d<D, double>;
     check("Conv1d, padding 2" + name, nn::Conv1d<D, double>(2, 3, 3, {.padding = 2, .padding_mode = mode}));
-    check("Conv2d, padding (1, 2), stride 2" + name, Conv2d(2, 2, 3, {.stride = 2, .padding = {1, 2}, .padding_mode = mode}));
+    check("Conv2d, padding (1, 2), stride 2" + name,
+          Conv2d(2, 2, 3, {.stride = 2, .padding = {1, 2}, .padding_mode = mode}));
     check("Conv2d, same" + name, Conv2d(2, 2, {2, 3}, {.padding = "same", .dilation = {1, 2}, .padding_mode = mode}));
     check("Conv2d, valid" + name, Conv2d(2, 2, 2, {.padding = "valid", .padding_mode = mode}));
     check("Conv2d, no batch" + name, Conv2d(2, 2, 3, {.padding = 1, .groups = 2, .padding_mode = mode}));
@@ -127,8 +132,11 @@ TEMPLATE_TEST_CASE("a convolution's border is PyTorch's in each padding_mode", "
   check_close(values_of(net.relu(x)), values_of(relu(net.forward(x))));
   check_close(values_of(net.add_relu(x, r)), values_of(relu(net.forward(x) + r)));
   CHECK(values_of(net.clone().forward(x)) == values_of(net.forward(x)));
-  CHECK_THROWS_AS(nn::Conv2d<D>(2, 2, 3, {.padding = 4, .padding_mode = PadMode::reflect}).forward(ones<D>({1, 2, 4, 4})), Error);
-  CHECK_THROWS_AS(nn::Conv2d<D>(2, 2, 3, {.stride = 2, .padding = "same", .padding_mode = PadMode::reflect}).forward(ones<D>({1, 2, 4, 4})), Error);
+  CHECK_THROWS_AS(
+      nn::Conv2d<D>(2, 2, 3, {.padding = 4, .padding_mode = PadMode::reflect}).forward(ones<D>({1, 2, 4, 4})), Error);
+  CHECK_THROWS_AS(nn::Conv2d<D>(2, 2, 3, {.stride = 2, .padding = "same", .padding_mode = PadMode::reflect})
+                      .forward(ones<D>({1, 2, 4, 4})),
+                  Error);
 }
 
 TEMPLATE_TEST_CASE("convolutional layers refuse sizes that do not fit", "", TERN_TEST_DEVICES) {

@@ -40,7 +40,8 @@ TEMPLATE_TEST_CASE("Dropout: the gradient goes where the values went", "", TERN_
 
 TEMPLATE_TEST_CASE("Dropout refuses what is no probability", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  CHECK_THAT(error_of([] { nn::Dropout<D>(1.5); }), ContainsSubstring("Dropout: the probability must be in [0, 1], not 1.5"));
+  CHECK_THAT(error_of([] { nn::Dropout<D>(1.5); }),
+             ContainsSubstring("Dropout: the probability must be in [0, 1], not 1.5"));
   CHECK_THROWS_AS(nn::Dropout<D>(-0.1), Error);
   CHECK_THROWS_AS(nn::Dropout<D>(std::nan("")), Error);
 }

@@ -13,7 +13,8 @@ Tensor<D, Index> numbers(const std::vector<double>& values, const tern::detail::
 }
 }  // namespace
 
-TEMPLATE_TEST_CASE("Embedding and EmbeddingBag have PyTorch's names, shapes and initial values", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("Embedding and EmbeddingBag have PyTorch's names, shapes and initial values", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
   check_recorded_module("Embedding(50, 20)", nn::Embedding<D>(50, 20));
@@ -65,8 +66,10 @@ TEMPLATE_TEST_CASE("Embedding refuses sizes and numbers out of range", "", TERN_
   using D = TestType;
   CHECK_THAT(error_of([] { nn::Embedding<D>(0, 2); }), ContainsSubstring("Embedding: sizes must be positive"));
   CHECK_THAT(error_of([] { nn::EmbeddingBag<D>(2, -1); }), ContainsSubstring("sizes must be positive"));
-  CHECK_THAT(error_of([] { nn::Embedding<D>(4, 2, {.padding_idx = 4}); }), ContainsSubstring("padding_idx 4 is not one of 4 rows"));
-  CHECK_THAT(error_of([] { nn::Embedding<D>(4, 2, {.padding_idx = -5}); }), ContainsSubstring("padding_idx -5 is not one of 4 rows"));
+  CHECK_THAT(error_of([] { nn::Embedding<D>(4, 2, {.padding_idx = 4}); }),
+             ContainsSubstring("padding_idx 4 is not one of 4 rows"));
+  CHECK_THAT(error_of([] { nn::Embedding<D>(4, 2, {.padding_idx = -5}); }),
+             ContainsSubstring("padding_idx -5 is not one of 4 rows"));
   nn::Embedding<D> net(4, 2);
   const std::string end = " is out of range for a dimension of size 4";
   CHECK(error_of([&] { net(numbers<D>({4}, {1})); }) == "embedding: index 4" + end);

@@ -10,8 +10,8 @@ namespace {
 /// A residual block, what does not fit into the pattern of which, and lists of both.
 template <Device D, Element T = float>
 struct FusedNet : nn::Module<D, T> {
-  nn::Conv2d<D, T> conv1{3, 6, 3, {.padding = 1, .bias = false}}, conv2{6, 6, 3, {.padding = 1}}, conv3{6, 6, 1}, conv4{6, 6, 1},
-      conv5{6, 6, 1}, none;
+  nn::Conv2d<D, T> conv1{3, 6, 3, {.padding = 1, .bias = false}}, conv2{6, 6, 3, {.padding = 1}}, conv3{6, 6, 1},
+      conv4{6, 6, 1}, conv5{6, 6, 1}, none;
   nn::BatchNorm2d<D, T> bn1{6}, bn2{6}, bn3{6}, bn4{6}, behind_relu{6},
       no_statistics{6, {.track_running_stats = false}}, no_norm;
   nn::Sequential<nn::Conv2d<D, T>, nn::BatchNorm2d<D, T>, nn::ReLU<D, T>, nn::BatchNorm2d<D, T>> sequence{
@@ -86,9 +86,9 @@ TEMPLATE_TEST_CASE("fuse_for_inference folds a network's pairs and nothing else"
   CHECK(names_of(net) == names);
   CHECK(names_of(fused) ==
         std::vector<std::string>{"conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias", "conv3.weight",
-                                 "conv3.bias", "conv4.weight", "conv4.bias", "conv5.weight", "conv5.bias", "behind_relu.weight", "behind_relu.bias", "no_statistics.weight",
-                                 "no_statistics.bias", "sequence.0.weight", "sequence.0.bias", "sequence.3.weight",
-                                 "sequence.3.bias"});
+                                 "conv3.bias", "conv4.weight", "conv4.bias", "conv5.weight", "conv5.bias",
+                                 "behind_relu.weight", "behind_relu.bias", "no_statistics.weight", "no_statistics.bias",
+                                 "sequence.0.weight", "sequence.0.bias", "sequence.3.weight", "sequence.3.bias"});
   CHECK_FALSE(fused.is_training());
   CHECK_FALSE(fused(x).requires_grad());
   const auto expected = values_of(net(x));

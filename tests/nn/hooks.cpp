@@ -32,20 +32,22 @@ using Inputs = std::vector<AnyTensor>;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("forward hooks see inputs and output in the order they were registered, until removed", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("forward hooks see inputs and output in the order they were registered, until removed", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   Net<D> net;
   const auto x = spread_tensor<D>({5, 3});
   const auto expected = tanh(linear(x, net.hidden.weight, net.hidden.bias));
   std::string calls;
   Tensor<D, double> seen;
-  auto first = net.hidden.register_forward_hook([&](nn::Linear<D, double>& layer, const Inputs& inputs, const Tensor<D, double>& y) {
-    CHECK(&layer == &net.hidden);
-    REQUIRE(inputs.size() == 1);
-    CHECK(inputs[0].impl() == x.impl());
-    seen = y;
-    calls += 'a';
-  });
+  auto first = net.hidden.register_forward_hook(
+      [&](nn::Linear<D, double>& layer, const Inputs& inputs, const Tensor<D, double>& y) {
+        CHECK(&layer == &net.hidden);
+        REQUIRE(inputs.size() == 1);
+        CHECK(inputs[0].impl() == x.impl());
+        seen = y;
+        calls += 'a';
+      });
   net.hidden.register_forward_hook([&](auto&, const Inputs&, const auto&) { calls += 'b'; });
   net.hidden.register_forward_pre_hook([&](auto&, const Inputs&) { calls += 'p'; });
   net(x);
@@ -61,14 +63,16 @@ TEMPLATE_TEST_CASE("forward hooks see inputs and output in the order they were r
   CHECK(calls == "pabpbpb");
 }
 
-TEMPLATE_TEST_CASE("what a forward hook returns replaces input or output, and is differentiated", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("what a forward hook returns replaces input or output, and is differentiated", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   Net<D> net;
   const auto x = spread_tensor<D>({5, 3}).requires_grad_();
   net.hidden.register_forward_pre_hook([](auto&, const Inputs& inputs) { return 2 * inputs[0].as<D, double>(); });
   net.out.register_forward_hook([](auto&, const Inputs&, const Tensor<D, double>& y) { return y.square(); });
   const auto y = net(x);
-  const auto expected = linear(tanh(linear(2 * x, net.hidden.weight, net.hidden.bias)), net.out.weight, net.out.bias).square();
+  const auto expected =
+      linear(tanh(linear(2 * x, net.hidden.weight, net.hidden.bias)), net.out.weight, net.out.bias).square();
   check_close(values_of(y), values_of(expected));
   check_close(values_of(grad(y.sum(), x)), values_of(grad(expected.sum(), x)));
 }
@@ -85,12 +89,13 @@ TEMPLATE_TEST_CASE("a backward hook sees the gradients on both sides of its modu
 
   int calls = 0;
   Tensor<D, double> above, below;
-  auto handle = net.hidden.register_full_backward_hook([&](auto&, const Inputs& inputs, const Tensor<D, double>& output) {
-    ++calls;
-    REQUIRE(inputs.size() == 1);
-    below = inputs[0].as<D, double>();
-    above = output;
-  });
+  auto handle =
+      net.hidden.register_full_backward_hook([&](auto&, const Inputs& inputs, const Tensor<D, double>& output) {
+        ++calls;
+        REQUIRE(inputs.size() == 1);
+        below = inputs[0].as<D, double>();
+        above = output;
+      });
   auto h = linear(x.detach(), net.hidden.weight.detach(), net.hidden.bias.detach()).requires_grad_();
   net.out(tanh(h)).square().sum().backward();
   net.zero_grad();
@@ -102,7 +107,8 @@ TEMPLATE_TEST_CASE("a backward hook sees the gradients on both sides of its modu
   CHECK(values_of(net.hidden.weight.grad()) == weight_gradient);
 
   handle.remove();
-  net.hidden.register_full_backward_hook([](auto&, const Inputs& inputs, const auto&) { return 3 * inputs[0].as<D, double>(); });
+  net.hidden.register_full_backward_hook(
+      [](auto&, const Inputs& inputs, const auto&) { return 3 * inputs[0].as<D, double>(); });
   x.set_grad({});
   net(x).square().sum().backward();
   CHECK(calls == 1);
@@ -113,7 +119,8 @@ TEMPLATE_TEST_CASE("a backward hook sees the gradients on both sides of its modu
   net(x);
 }
 
-TEMPLATE_TEST_CASE("a backward hook runs where no input needs a gradient, and after its module's hooks have changed", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a backward hook runs where no input needs a gradient, and after its module's hooks have changed",
+                   "", TERN_TEST_DEVICES) {
   using D = TestType;
   Net<D> net;
   int calls = 0;
@@ -144,7 +151,8 @@ TEMPLATE_TEST_CASE("hooks refuse what they cannot do", "", TERN_TEST_DEVICES) {
   CHECK_THAT(error_of([&] { net(spread_tensor<D>({5, 3})); }), ContainsSubstring("Linear: a hook gave 0 inputs for 1"));
   nn::Linear<D, double> layer(3, 4);
   layer.register_forward_pre_hook([](auto&, const Inputs&) { return Inputs{zeros<D, float>({5, 3})}; });
-  CHECK_THAT(error_of([&] { layer(spread_tensor<D>({5, 3})); }), ContainsSubstring("replaced input 0 by a tensor of another type"));
+  CHECK_THAT(error_of([&] { layer(spread_tensor<D>({5, 3})); }),
+             ContainsSubstring("replaced input 0 by a tensor of another type"));
 }
 
 }  // namespace nn_hooks

@@ -56,7 +56,8 @@ TEMPLATE_TEST_CASE("truncated normal numbers lie between their bounds, in the no
 
 TEMPLATE_TEST_CASE("orthogonal rows or columns, whichever are fewer", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  for (const tern::detail::Shape& shape : {tern::detail::Shape{5, 8}, tern::detail::Shape{8, 5}, tern::detail::Shape{4, 2, 3}}) {
+  for (const tern::detail::Shape& shape :
+       {tern::detail::Shape{5, 8}, tern::detail::Shape{8, 5}, tern::detail::Shape{4, 2, 3}}) {
     const auto x = nn::init::orthogonal_(empty<D, double>(shape), 3);
     const auto m = x.reshape({shape[0], -1});
     const auto product = m.size(0) <= m.size(1) ? mm(m, m.t()) : mm(m.t(), m);

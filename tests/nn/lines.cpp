@@ -1,4 +1,5 @@
-// The line in Errors of constructors: that of the user's call, in a module's member the line of the module's constructor.
+// The line in Errors of constructors: that of the user's call, in a module's member the line of the module's
+// constructor.
 #include "support/tensors.hpp"
 
 #include <tern/nn/nn.hpp>

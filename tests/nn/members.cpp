@@ -70,10 +70,12 @@ TEMPLATE_TEST_CASE("an Error that passed a layer with a hook names it too", "[nn
   CHECK(whole_error_of([&] { block(zeros<D>({8, 4})); }).find("fc2: hook: thrown (members.cpp:") == 0);
 }
 
-TEMPLATE_TEST_CASE("an Error of a backward pass names the line of the forward call", "[nn][refusal]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("an Error of a backward pass names the line of the forward call", "[nn][refusal]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   Block<D> block;
-  const auto y = block(ones<D>({8, 4})); const int line = __LINE__;
+  const auto y = block(ones<D>({8, 4}));
+  const int line = __LINE__;
   {
     const NoGradGuard off;
     block.fc2.weight.fill_(0);

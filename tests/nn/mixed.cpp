@@ -127,12 +127,14 @@ TEMPLATE_TEST_CASE("a mixed network's type and summary() say what its layers com
   const auto net = nn::mixed<bfloat16>(Net<D>());
   static_assert(std::is_same_v<decltype(net), const nn::Mixed<Net<D, bfloat16>>>);
   static_assert(std::is_same_v<decltype(net.network.conv), nn::Conv2d<D, bfloat16>>);
-  static_assert(std::is_same_v<decltype(net.parameters()), tern::detail::Parameters<tern::detail::TensorType<D, float>>>);
+  static_assert(
+      std::is_same_v<decltype(net.parameters()), tern::detail::Parameters<tern::detail::TensorType<D, float>>>);
   CHECK(nn::summary(net) ==
         "Mixed\n"
         "  Net<bfloat16>  gain [4] float32\n"
         "    (conv): Conv2d<bfloat16>  weight [4, 1, 3, 3] float32  bias [4] float32\n"
-        "    (norm): BatchNorm2d<bfloat16>  weight [4] float32  bias [4] float32  running_mean [4] float32  running_var [4] "
+        "    (norm): BatchNorm2d<bfloat16>  weight [4] float32  bias [4] float32  running_mean [4] float32  "
+        "running_var [4] "
         "float32  num_batches_tracked []\n"
         "    (dropout): Dropout<bfloat16>\n"
         "    (out): Linear<bfloat16>  weight [3, 4] float32  bias [3] float32\n"
@@ -203,7 +205,8 @@ TEMPLATE_TEST_CASE("a weight is converted once for each of its versions", "", TE
 TEMPLATE_TEST_CASE("normalisations take the floats themselves", "", TERN_TEST_DEVICES) {
   using D = TestType;
   nn::LayerNorm<D> layer(4);
-  layer.load_state_dict({{"weight", tensor_of<D, float>({1 + 0x1p-12, 1, 1, 1})}, {"bias", tensor_of<D, float>({0, 0x1p-20, 0, 0})}});
+  layer.load_state_dict(
+      {{"weight", tensor_of<D, float>({1 + 0x1p-12, 1, 1, 1})}, {"bias", tensor_of<D, float>({0, 0x1p-20, 0, 0})}});
   const auto mixed = nn::mixed<half>(layer);
   const auto x = with_precision<half>(spread_tensor<D, float>({3, 4}));
   const auto y = layer_norm(to_type(x, f16), {4}, layer.weight, layer.bias);
@@ -317,7 +320,8 @@ TEMPLATE_TEST_CASE("a mixed network refuses what would be lost", "", TERN_TEST_D
   using D = TestType;
   auto net = nn::mixed<bfloat16>(Net<D>());
   const auto x = spread_tensor<D, float>({2, 1, 4, 4});
-  CHECK_THAT(error_of([&] { net.network.conv.parameters(); }), ContainsSubstring("weight is a float of a mixed network"));
+  CHECK_THAT(error_of([&] { net.network.conv.parameters(); }),
+             ContainsSubstring("weight is a float of a mixed network"));
   CHECK(net.parameters().where([](const NamedTensor& p) { return p.name.starts_with("conv."); }).size() == 2);
   const std::string wrong = error_of([&] { net(spread_tensor<D, float>({2, 3, 4, 4})); });
   CHECK_THAT(wrong, ContainsSubstring("conv"));

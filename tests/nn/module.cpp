@@ -1,5 +1,5 @@
-// Modules: fields, conversions, state dicts, freezing and ties. Over 400 lines, because the walk over fields is one mechanism with many
-// users.
+// Modules: fields, conversions, state dicts, freezing and ties. Over 400 lines, because the walk over fields is one
+// mechanism with many users.
 #include "support/tensors.hpp"
 
 #include <tern/nn/nn.hpp>
@@ -36,7 +36,8 @@ struct Numbered : nn::Module<D, T> {
   }
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
-    for (std::size_t i = 0; i < self.layers.size(); ++i) visit(detail::text({"steps.", Index(2 * i)}).c_str(), self.layers[i]);
+    for (std::size_t i = 0; i < self.layers.size(); ++i)
+      visit(detail::text({"steps.", Index(2 * i)}).c_str(), self.layers[i]);
     visit("dropout", self.dropout);
   }
   TERN_NAMED_FIELDS(Numbered, layers, dropout)
@@ -49,7 +50,10 @@ struct Drawn : nn::Module<Cpu> {
   Drawn() {
     for (auto& [name, p] : named_parameters()) p.dim() > 1 ? nn::init::constant_(p, 0.5) : nn::init::zeros_(p);
   }
-  std::size_t count() { return parameters().size() + modules().size() + children().size() + named_modules().size() + named_children().size(); }
+  std::size_t count() {
+    return parameters().size() + modules().size() + children().size() + named_modules().size() +
+           named_children().size();
+  }
   Drawn copy() const { return clone(); }
   TERN_FIELDS(Drawn, hidden, out)
   Tensor<Cpu> forward(const Tensor<Cpu>& x) { return out(hidden(x)); }
@@ -215,7 +219,8 @@ TEMPLATE_TEST_CASE("parameters() and state_dict() name what a module lists, in i
   CHECK_FALSE(net.state_dict()[0].tensor.template as<D>().requires_grad());
 
   const Stack<D> stack(2, 2, 0.5);
-  CHECK(names_of(stack.parameters()) == Names{"blocks.0.weight", "blocks.0.bias", "blocks.1.weight", "blocks.1.bias", "gain"});
+  CHECK(names_of(stack.parameters()) ==
+        Names{"blocks.0.weight", "blocks.0.bias", "blocks.1.weight", "blocks.1.bias", "gain"});
   CHECK(names_of(stack.state_dict()) ==
         Names{"blocks.0.weight", "blocks.0.bias", "blocks.1.weight", "blocks.1.bias", "gain", "mean", "counts"});
 }
@@ -230,13 +235,16 @@ TEMPLATE_TEST_CASE("state_dict() shares the module's elements", "", TERN_TEST_DE
 TEMPLATE_TEST_CASE("a layer or parameter that is not listed is an Error", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const std::string rule = "is not listed in TERN_FIELDS, so it would not be trained";
-  CHECK_THAT(error_of([] { ForgottenLayer<D>().parameters(); }), ContainsSubstring("ForgottenLayer: ") && ContainsSubstring(rule));
+  CHECK_THAT(error_of([] { ForgottenLayer<D>().parameters(); }),
+             ContainsSubstring("ForgottenLayer: ") && ContainsSubstring(rule));
   CHECK_THAT(error_of([] { ForgottenLayer<D>().state_dict(); }), ContainsSubstring(rule));
   CHECK_THAT(error_of([] { ForgottenLayer<D>().load_state_dict({}); }), ContainsSubstring(rule));
   CHECK_THAT(error_of([] { ForgottenLayer<D>().clone(); }), ContainsSubstring(rule));
   CHECK_THAT(error_of([] { ForgottenParameter<D>().parameters(); }), ContainsSubstring(rule));
-  CHECK_THAT(error_of([] { Outer<D>().parameters(); }), ContainsSubstring("ForgottenLayer: ") && ContainsSubstring(rule));
-  CHECK_THAT(error_of([] { OuterList<D>().parameters(); }), ContainsSubstring("ForgottenParameter: ") && ContainsSubstring(rule));
+  CHECK_THAT(error_of([] { Outer<D>().parameters(); }),
+             ContainsSubstring("ForgottenLayer: ") && ContainsSubstring(rule));
+  CHECK_THAT(error_of([] { OuterList<D>().parameters(); }),
+             ContainsSubstring("ForgottenParameter: ") && ContainsSubstring(rule));
 }
 
 TEMPLATE_TEST_CASE("a listed tensor that requires a gradient and is no parameter is an Error", "", TERN_TEST_DEVICES) {
@@ -248,7 +256,8 @@ TEMPLATE_TEST_CASE("a listed tensor that requires a gradient and is no parameter
   CHECK(net.state_dict().size() == 10);
   const StateDict dict = net.state_dict();
   const auto refused = [&](Tensor<D>& x, const std::string& name) {
-    const std::string message = "TERN_FIELDS: " + name + " requires a gradient, but is no nn::Parameter, so it would not be trained: "
+    const std::string message = "TERN_FIELDS: " + name +
+                                " requires a gradient, but is no nn::Parameter, so it would not be trained: "
                                 "declare it as one, or call requires_grad_(false)";
     x.requires_grad_();
     const auto check = [&](const auto& f) { CHECK(error_of(f) == message); };
@@ -273,8 +282,9 @@ TEMPLATE_TEST_CASE("a std::vector of layers that is not listed is an Error", "",
   using D = TestType;
   for (const int depth : {1, 2, 3, 5}) {
     const std::string error = error_of([&] { ForgottenVector<D>(depth).parameters(); });
-    CHECK_THAT(error, ContainsSubstring("ForgottenVector: a std::vector of layers or parameters that is a member (at byte ") &&
-                          ContainsSubstring("is not listed in TERN_FIELDS, so it would not be trained"));
+    CHECK_THAT(error,
+               ContainsSubstring("ForgottenVector: a std::vector of layers or parameters that is a member (at byte ") &&
+                   ContainsSubstring("is not listed in TERN_FIELDS, so it would not be trained"));
   }
   CHECK(ForgottenVector<D>(0).parameters().size() == 2);
 }
@@ -314,7 +324,8 @@ TEMPLATE_TEST_CASE("a tied weight's gradient is the sum of its uses, and it is s
   using D = TestType;
   Tied<D, double> net;
   const auto x = spread_tensor<D>({2, 3});
-  const auto encoder = net.encoder.weight.detach().clone().requires_grad_(), decoder = net.encoder.weight.detach().clone().requires_grad_();
+  const auto encoder = net.encoder.weight.detach().clone().requires_grad_(),
+             decoder = net.encoder.weight.detach().clone().requires_grad_();
   sum(square(linear(linear(x, encoder, net.encoder.bias.detach()), decoder, net.decoder.bias.detach()))).backward();
   sum(square(net(x))).backward();
   const auto both = encoder.grad() + decoder.grad();
@@ -383,7 +394,8 @@ TEMPLATE_TEST_CASE("what is frozen costs no gradient and is not stepped", "", TE
   CHECK_FALSE(stack.mean.requires_grad());  // a buffer
 }
 
-TEMPLATE_TEST_CASE("to() and clone() keep weights, ties, requires_grad and mode, and share nothing", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("to() and clone() keep weights, ties, requires_grad and mode, and share nothing", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto check_tied = [](Tied<D>& net, auto copy, bool trained) {
     using T = typename decltype(copy)::value_type;
@@ -411,7 +423,8 @@ TEMPLATE_TEST_CASE("to() and clone() keep weights, ties, requires_grad and mode,
   }
 }
 
-TEMPLATE_TEST_CASE("to() rebuilds lists, plain values and buffers; whole numbers keep their type", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("to() rebuilds lists, plain values and buffers; whole numbers keep their type", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const Stack<D> net(2, 3, 0.75);
   auto wide = net.to(f64);
@@ -455,7 +468,8 @@ TEMPLATE_TEST_CASE("train() and eval() reach all modules", "", TERN_TEST_DEVICES
   CHECK_FALSE(stack.blocks[1].is_training());
 }
 
-TEMPLATE_TEST_CASE("load_state_dict() takes another module's weights of any floating-point type", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("load_state_dict() takes another module's weights of any floating-point type", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(3);
   const Net<D> from;
@@ -495,13 +509,15 @@ TEMPLATE_TEST_CASE("load_state_dict() refuses what does not fit, and then change
   dict.push_back({"extra", zeros<D>({1})});
   CHECK_THAT(error_of([&] { net.load_state_dict(dict); }),
              ContainsSubstring("load_state_dict: missing: hidden.bias, out.weight; unexpected: extra"));
-  CHECK_THAT(error_of([&] { net.load_state_dict({}); }), ContainsSubstring("missing: hidden.weight, hidden.bias, out.weight, out.bias"));
+  CHECK_THAT(error_of([&] { net.load_state_dict({}); }),
+             ContainsSubstring("missing: hidden.weight, hidden.bias, out.weight, out.bias"));
   dict = from.state_dict();
   dict[2].tensor = zeros<D>({2, 5});
   CHECK_THAT(error_of([&] { net.load_state_dict(dict); }),
              ContainsSubstring("load_state_dict: out.weight has shape [2, 4], the loaded one [2, 5]"));
   dict[2].tensor = zeros<D, std::int64_t>({2, 4});
-  CHECK_THAT(error_of([&] { net.load_state_dict(dict); }), ContainsSubstring("out.weight is float32, the loaded one int64"));
+  CHECK_THAT(error_of([&] { net.load_state_dict(dict); }),
+             ContainsSubstring("out.weight is float32, the loaded one int64"));
   dict[2].tensor = {};
   CHECK_THROWS_AS(net.load_state_dict(dict), Error);
   CHECK(values_of(net.hidden.weight) == before);
@@ -543,11 +559,12 @@ TEMPLATE_TEST_CASE("a module derived from a module has the fields of both", "", 
   using D = TestType;
   manual_seed(1);
   Widest<D> net;
-  const Names learned{"hidden.weight", "hidden.bias", "out.weight", "out.bias", "head.weight", "head.bias", "norm.weight", "norm.bias"};
+  const Names learned{"hidden.weight", "hidden.bias", "out.weight",  "out.bias",
+                      "head.weight",   "head.bias",   "norm.weight", "norm.bias"};
   CHECK(names_of(net.parameters()) == learned);
-  CHECK(names_of(net.state_dict()) == Names{"hidden.weight", "hidden.bias", "out.weight", "out.bias", "head.weight", "head.bias", "shift",
-                                            "norm.weight", "norm.bias", "norm.running_mean", "norm.running_var",
-                                            "norm.num_batches_tracked"});
+  CHECK(names_of(net.state_dict()) == Names{"hidden.weight", "hidden.bias", "out.weight", "out.bias", "head.weight",
+                                            "head.bias", "shift", "norm.weight", "norm.bias", "norm.running_mean",
+                                            "norm.running_var", "norm.num_batches_tracked"});
   net.eval();
   CHECK_FALSE(net.dropout.is_training());
   CHECK_FALSE(net.norm.is_training());
@@ -583,8 +600,10 @@ TEMPLATE_TEST_CASE("a module derived from a module has the fields of both", "", 
   net(x);
   CHECK(calls == 1);
   CHECK_THAT(error_of([&] { net(ones<D>({1, 4})); }), ContainsSubstring("hidden: linear: input [1, 4]"));
-  CHECK_THAT(error_of([] { ForgottenInDerived<D>().parameters(); }), ContainsSubstring("ForgottenInDerived: ") && ContainsSubstring("is not listed"));
-  CHECK(names_of(Derived().parameters()) == Names{"steps.0.weight", "steps.0.bias", "steps.2.weight", "steps.2.bias", "scale"});
+  CHECK_THAT(error_of([] { ForgottenInDerived<D>().parameters(); }),
+             ContainsSubstring("ForgottenInDerived: ") && ContainsSubstring("is not listed"));
+  CHECK(names_of(Derived().parameters()) ==
+        Names{"steps.0.weight", "steps.0.bias", "steps.2.weight", "steps.2.bias", "scale"});
   CHECK(names_of(Derived().clone().parameters()) == names_of(Derived().parameters()));
 }
 
@@ -641,14 +660,14 @@ TEMPLATE_TEST_CASE("parameters are frozen, counted and trained again one by one"
   CHECK(net.parameters()[2].grad().defined());
   const std::string line = " (module.cpp:" + std::to_string(__LINE__ + 1) + ")";
   CHECK(whole_error_of([&] { net.state_dict()[0].requires_grad_(); }) ==
-        "requires_grad_: the tensor is no parameter: as<D, T>() gives a Tensor, which has requires_grad_(), too" + line);
+        "requires_grad_: the tensor is no parameter: as<D, T>() gives a Tensor, which has requires_grad_(), too" +
+            line);
 }
 
 TEMPLATE_TEST_CASE("a module may give its layers other names", "", TERN_TEST_DEVICES) {
   using D = TestType;
   Numbered<D> net(2), other(2);
-  CHECK(names_of(net.parameters()) ==
-        Names{"steps.0.weight", "steps.0.bias", "steps.2.weight", "steps.2.bias"});
+  CHECK(names_of(net.parameters()) == Names{"steps.0.weight", "steps.0.bias", "steps.2.weight", "steps.2.bias"});
   other.load_state_dict(net.state_dict());
   CHECK(values_of(other.layers[1].weight) == values_of(net.layers[1].weight));
   net.eval();

@@ -28,8 +28,8 @@ TEMPLATE_TEST_CASE("a ModuleDict has its layers in the order of insertion, by na
   Heads<D> net;
   std::vector<std::string> names;
   for (const NamedTensor& p : net.parameters()) names.push_back(p.name);
-  CHECK(names == std::vector<std::string>{"body.weight", "body.bias", "heads.speech.weight", "heads.speech.bias", "heads.music.weight",
-                                          "heads.music.bias"});
+  CHECK(names == std::vector<std::string>{"body.weight", "body.bias", "heads.speech.weight", "heads.speech.bias",
+                                          "heads.music.weight", "heads.music.bias"});
   CHECK(net.heads.keys() == std::vector<std::string>{"speech", "music"});
   const auto x = spread_tensor<D, float>({2, 3});
   CHECK(net(x, "music").shape() == detail::Shape{2, 5});

@@ -106,10 +106,12 @@ TEMPLATE_TEST_CASE("spectral_norm is PyTorch's", "", TERN_TEST_DEVICES) {
   check_recorded("spectral_norm: LayerNorm(4)", nn::spectral_norm(nn::LayerNorm<D, double>(4)));
   const nn::SpectralNormOptions thrice{.n_power_iterations = 3, .dim = 1};
   check_recorded("spectral_norm, 3 iterations, dim 1: Linear(4, 3)", nn::spectral_norm(Linear(4, 3), thrice));
-  check_recorded("spectral_norm, 3 iterations, dim 1: Conv2d(2, 3, (2, 3))", nn::spectral_norm(Conv2d(2, 3, {2, 3}), thrice));
+  check_recorded("spectral_norm, 3 iterations, dim 1: Conv2d(2, 3, (2, 3))",
+                 nn::spectral_norm(Conv2d(2, 3, {2, 3}), thrice));
 }
 
-TEMPLATE_TEST_CASE("a new parametrized layer has the layer's weight, or that divided by its largest singular value", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a new parametrized layer has the layer's weight, or that divided by its largest singular value", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
   nn::Linear<D, double> layer(4, 3);
@@ -127,8 +129,9 @@ TEMPLATE_TEST_CASE("parametrized layers are copied, converted, mixed and trained
   Net<D> net;
   std::vector<std::string> names;
   for (const NamedTensor& p : net.parameters()) names.push_back(p.name);
-  CHECK(names == std::vector<std::string>{"fc.bias", "fc.parametrizations.weight.original0", "fc.parametrizations.weight.original1",
-                                          "out.bias", "out.parametrizations.weight.original"});
+  CHECK(names == std::vector<std::string>{"fc.bias", "fc.parametrizations.weight.original0",
+                                          "fc.parametrizations.weight.original1", "out.bias",
+                                          "out.parametrizations.weight.original"});
   net.eval();
   const auto x = spread_tensor<D, float>({5, 4});
   const std::vector<double> y = values_of(net(x));
@@ -151,10 +154,12 @@ TEMPLATE_TEST_CASE("parametrized layers are copied, converted, mixed and trained
 TEMPLATE_TEST_CASE("weight_norm and spectral_norm refuse what they cannot do", "", TERN_TEST_DEVICES) {
   using D = TestType;
   CHECK_THAT(error_of([] { nn::weight_norm(nn::Linear<D>(4, 3), {.dim = 2}); }), ContainsSubstring("weight_norm: "));
-  CHECK_THAT(error_of([] { nn::spectral_norm(nn::Linear<D>(4, 3), {.dim = 2}); }), ContainsSubstring("spectral_norm: "));
+  CHECK_THAT(error_of([] { nn::spectral_norm(nn::Linear<D>(4, 3), {.dim = 2}); }),
+             ContainsSubstring("spectral_norm: "));
   CHECK(error_of([] { nn::spectral_norm(nn::Linear<D>(4, 3), {.n_power_iterations = 0}); }) ==
         "spectral_norm: n_power_iterations must be positive, not 0");
-  CHECK(error_of([] { nn::weight_norm(nn::LayerNorm<D>(4, {.elementwise_affine = false})); }) == "weight_norm: the layer has no weight");
+  CHECK(error_of([] { nn::weight_norm(nn::LayerNorm<D>(4, {.elementwise_affine = false})); }) ==
+        "weight_norm: the layer has no weight");
   auto net = nn::weight_norm(nn::Linear<D>(4, 3));
   CHECK_THROWS_AS(net(ones<D>({2, 5})), Error);
   CHECK_FALSE(net.layer.weight.defined());  // also after an Error

@@ -9,7 +9,8 @@ namespace tern_test {
 
 /// Fills the module as the recording did and compares the output of forward(inputs) and all gradients.
 template <class Net, class F>
-void check_recorded_attention(const std::string& name, const Net& net, const F& forward, const char* file = "attention") {
+void check_recorded_attention(const std::string& name, const Net& net, const F& forward,
+                              const char* file = "attention") {
   using D = typename Net::device_type;
   INFO(name);
   int k = 0;

@@ -23,10 +23,12 @@ TEMPLATE_TEST_CASE("recurrent layers have the names, shapes and initial weights 
   using D = TestType;
   const nn::LSTM<D> net(5, 16, {.num_layers = 2, .bidirectional = true, .proj_size = 3});
   CHECK(names_of(net) ==
-        std::vector<std::string>{"weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0", "weight_hr_l0", "weight_ih_l0_reverse",
-                                 "weight_hh_l0_reverse", "bias_ih_l0_reverse", "bias_hh_l0_reverse", "weight_hr_l0_reverse", "weight_ih_l1",
-                                 "weight_hh_l1", "bias_ih_l1", "bias_hh_l1", "weight_hr_l1", "weight_ih_l1_reverse", "weight_hh_l1_reverse",
-                                 "bias_ih_l1_reverse", "bias_hh_l1_reverse", "weight_hr_l1_reverse"});
+        std::vector<std::string>{
+            "weight_ih_l0",         "weight_hh_l0",         "bias_ih_l0",           "bias_hh_l0",
+            "weight_hr_l0",         "weight_ih_l0_reverse", "weight_hh_l0_reverse", "bias_ih_l0_reverse",
+            "bias_hh_l0_reverse",   "weight_hr_l0_reverse", "weight_ih_l1",         "weight_hh_l1",
+            "bias_ih_l1",           "bias_hh_l1",           "weight_hr_l1",         "weight_ih_l1_reverse",
+            "weight_hh_l1_reverse", "bias_ih_l1_reverse",   "bias_hh_l1_reverse",   "weight_hr_l1_reverse"});
   CHECK(net.weights[0].shape() == detail::Shape{64, 5});
   CHECK(net.weights[1].shape() == detail::Shape{64, 3});
   CHECK(net.weights[4].shape() == detail::Shape{3, 16});
@@ -60,7 +62,10 @@ TEMPLATE_TEST_CASE("cells in a loop are a layer", "", TERN_TEST_DEVICES) {
   const auto x = spread_tensor<D, float>({4, 2, 3}, -1, 1);
   nn::LSTM<D> net(3, 5);
   nn::LSTMCell<D> cell(3, 5);
-  cell.load_state_dict({{"weight_ih", net.weights[0]}, {"weight_hh", net.weights[1]}, {"bias_ih", net.weights[2]}, {"bias_hh", net.weights[3]}});
+  cell.load_state_dict({{"weight_ih", net.weights[0]},
+                        {"weight_hh", net.weights[1]},
+                        {"bias_ih", net.weights[2]},
+                        {"bias_hh", net.weights[3]}});
   const auto [y, state] = net(x);
   std::tuple<Tensor<D>, Tensor<D>> s;
   for (Index t = 0; t < 4; ++t) s = t ? cell(x[t], s) : cell(x[t]);
@@ -106,10 +111,13 @@ TEMPLATE_TEST_CASE("recurrent layers compute in 16 bits with float weights", "",
 
 TEMPLATE_TEST_CASE("recurrent layers refuse options that do not fit", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  CHECK_THAT(error_of([] { nn::LSTM<D>(3, 4, {.proj_size = 4}); }), ContainsSubstring("LSTM: proj_size must be less than hidden_size 4, not 4"));
+  CHECK_THAT(error_of([] { nn::LSTM<D>(3, 4, {.proj_size = 4}); }),
+             ContainsSubstring("LSTM: proj_size must be less than hidden_size 4, not 4"));
   CHECK_THAT(error_of([] { nn::GRU<D>(0, 4); }), ContainsSubstring("GRU: sizes must be positive, not 0 -> 4"));
-  CHECK_THAT(error_of([] { nn::RNN<D>(3, 4, {.num_layers = 0}); }), ContainsSubstring("RNN: num_layers must be positive, not 0"));
-  CHECK_THAT(error_of([] { nn::RNN<D>(3, 4, {.dropout = -1}); }), ContainsSubstring("RNN: dropout must be between 0 and 1, not -1"));
+  CHECK_THAT(error_of([] { nn::RNN<D>(3, 4, {.num_layers = 0}); }),
+             ContainsSubstring("RNN: num_layers must be positive, not 0"));
+  CHECK_THAT(error_of([] { nn::RNN<D>(3, 4, {.dropout = -1}); }),
+             ContainsSubstring("RNN: dropout must be between 0 and 1, not -1"));
 }
 
 }  // namespace nn_recurrent

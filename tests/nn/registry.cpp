@@ -124,7 +124,8 @@ TEST_CASE("a std::vector of registered objects is found by its pointers") {
     check_members("Holds", {&holder, sizeof holder}, {&holder, sizeof(Registered)}, nothing);
     FAIL("not refused");
   } catch (const tern::Error& error) {
-    CHECK(std::string(error.what()).find("Holds: a std::vector of layers or parameters that is a member (at byte ") == 0);
+    CHECK(std::string(error.what()).find("Holds: a std::vector of layers or parameters that is a member (at byte ") ==
+          0);
   }
   parts.clear();
   CHECK(holder.unlisted_vector() == nullptr);

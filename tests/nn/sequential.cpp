@@ -77,7 +77,8 @@ TEMPLATE_TEST_CASE("Sequential as a member", "", TERN_TEST_DEVICES) {
   auto wide = net.to(f64);
   const auto x = spread_tensor<D>({3, 4});
   check_close(values_of(net(x.to(f32))), values_of(wide(x)), 1e-5, 1e-5);
-  auto deep = nn::Sequential(nn::Sequential(nn::Linear<D>(2, 2), nn::Sequential(nn::Linear<D>(2, 2), nn::Tanh<D>())), nn::Tanh<D>());
+  auto deep = nn::Sequential(nn::Sequential(nn::Linear<D>(2, 2), nn::Sequential(nn::Linear<D>(2, 2), nn::Tanh<D>())),
+                             nn::Tanh<D>());
   CHECK(deep.to(bf16).parameters()[2].name == "0.1.0.weight");
 }
 
@@ -131,9 +132,9 @@ TEMPLATE_TEST_CASE("a Sequential that grows is a member like others", "", TERN_T
   const Grown<D> net(2);
   std::vector<std::string> names;
   for (const NamedTensor& p : net.parameters()) names.push_back(p.name);
-  CHECK(names == std::vector<std::string>{"body.0.weight", "body.0.bias", "body.2.0.weight", "body.2.0.bias", "body.2.1.weight",
-                                          "body.2.1.bias", "body.4.0.weight", "body.4.0.bias", "body.4.1.weight",
-                                          "body.4.1.bias", "head.weight", "head.bias"});
+  CHECK(names == std::vector<std::string>{"body.0.weight", "body.0.bias", "body.2.0.weight", "body.2.0.bias",
+                                          "body.2.1.weight", "body.2.1.bias", "body.4.0.weight", "body.4.0.bias",
+                                          "body.4.1.weight", "body.4.1.bias", "head.weight", "head.bias"});
   auto copy = net.clone();
   copy.eval();
   CHECK_FALSE(copy.body[3].template as<nn::Dropout<D>>()->is_training());

@@ -24,7 +24,8 @@ struct Net : nn::Module<D, T> {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("summary() shows modules, shapes and the number of parameters; tied ones count once", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("summary() shows modules, shapes and the number of parameters; tied ones count once", "",
+                   TERN_TEST_DEVICES) {
   CHECK(nn::summary(Net<TestType>()) ==
         "Net  gain [4]  mean [2, 2]\n"
         "  (hidden): Linear  weight [4, 3]  bias [4]\n"
@@ -36,10 +37,10 @@ TEMPLATE_TEST_CASE("summary() shows modules, shapes and the number of parameters
         "44 parameters\n");
 }
 
-#define CHECK_NAMES(Name)                                         \
-  CHECK(std::string(nn::Name##1d<D>::type_name()) == #Name "1d"); \
-  CHECK(std::string(nn::Name##2d<D>::type_name()) == #Name "2d"); \
-  CHECK(std::string(nn::Name##3d<D>::type_name()) == #Name "3d");
+#define CHECK_NAMES(Name)                                             \
+  CHECK(std::string(nn::Name##1d < D > ::type_name()) == #Name "1d"); \
+  CHECK(std::string(nn::Name##2d < D > ::type_name()) == #Name "2d"); \
+  CHECK(std::string(nn::Name##3d < D > ::type_name()) == #Name "3d");
 
 TEMPLATE_TEST_CASE("layers of 1, 2 and 3 dimensions go by PyTorch's names", "", TERN_TEST_DEVICES) {
   using D = TestType;

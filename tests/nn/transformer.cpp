@@ -72,12 +72,12 @@ TEMPLATE_TEST_CASE("TransformerEncoderLayer has PyTorch's results and gradients"
   check("encoder layer, gelu", {.activation = nn::TransformerActivation::gelu});
   check("encoder layer, no bias", {.bias = false});
   nn::TransformerEncoderLayer<D, double> causal(4, 2, {.dim_feedforward = 6, .dropout = 0});
-  check_recorded_attention("encoder layer, boolean mask", causal, [&](const auto& x) {
-    return causal(x[0], triu(ones<D, bool>({3, 3}), 1));
-  });
+  check_recorded_attention("encoder layer, boolean mask", causal,
+                           [&](const auto& x) { return causal(x[0], triu(ones<D, bool>({3, 3}), 1)); });
 }
 
-TEMPLATE_TEST_CASE("TransformerDecoderLayer has PyTorch's results and gradients, with every mask", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("TransformerDecoderLayer has PyTorch's results and gradients, with every mask", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   using Layer = nn::TransformerDecoderLayer<D, double>;
   const auto check = [](const std::string& name, const Layer& layer, const auto& forward) {
@@ -118,8 +118,9 @@ TEMPLATE_TEST_CASE("TransformerDecoderLayer has PyTorch's results and gradients,
         [&](const auto& x) { return length_first.forward(x[0], x[1], {}, {}, {}, memory_padding.select(0, 0)); });
 
   const auto tgt = ones<D, double>({2, 3, 4}), memory = ones<D, double>({2, 4, 4});
-  CHECK_THAT(error_of([&] { layer.forward(tgt, memory, {}, {}, memory_padding); }),
-             Catch::Matchers::ContainsSubstring("MultiheadAttention: a key_padding_mask of shape [2, 4] for 2 x 3 keys"));
+  CHECK_THAT(
+      error_of([&] { layer.forward(tgt, memory, {}, {}, memory_padding); }),
+      Catch::Matchers::ContainsSubstring("MultiheadAttention: a key_padding_mask of shape [2, 4] for 2 x 3 keys"));
 }
 
 TEMPLATE_TEST_CASE("TransformerEncoder and TransformerDecoder are stacks of copies of a layer", "", TERN_TEST_DEVICES) {
@@ -137,7 +138,8 @@ TEMPLATE_TEST_CASE("TransformerEncoder and TransformerDecoder are stacks of copi
   const auto padding = tensor_of<D, bool>({0, 1, 0, 0, 0, 0, 1, 1}, {2, 4});
   check_recorded_attention(
       "encoder", encoder, [&](const auto& x) { return encoder.forward(x[0], {}, padding); }, "transformer_layers");
-  CHECK(error_of([&] { nn::TransformerEncoder<D, double>(layer, 0); }).find("num_layers must be positive, not 0") != std::string::npos);
+  CHECK(error_of([&] { nn::TransformerEncoder<D, double>(layer, 0); }).find("num_layers must be positive, not 0") !=
+        std::string::npos);
 }
 
 TEMPLATE_TEST_CASE("TransformerEncoderLayer drops in training alone", "", TERN_TEST_DEVICES) {

@@ -39,12 +39,14 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("modules() lists a network's modules once, outer ones first; children() lists its own", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("modules() lists a network's modules once, outer ones first; children() lists its own", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   Net<D> net;
   Names names, types;
   for (const auto& [name, module] : net.named_modules()) names.push_back(name), types.push_back(module.type_name());
-  CHECK(names == Names{"", "blocks.0", "blocks.0.fc", "blocks.0.dropout", "blocks.1", "blocks.1.fc", "blocks.1.dropout", "out"});
+  CHECK(names ==
+        Names{"", "blocks.0", "blocks.0.fc", "blocks.0.dropout", "blocks.1", "blocks.1.fc", "blocks.1.dropout", "out"});
   CHECK(types == Names{"Net", "Block", "Linear", "Dropout", "Block", "Linear", "Dropout", "Linear"});
   CHECK(net.modules().size() == 8);
   names.clear();
@@ -100,7 +102,8 @@ TEMPLATE_TEST_CASE("named_parameters() has tensors with their gradients", "", TE
     names.push_back(name);
     CHECK(p.grad().shape() == p.shape());
   }
-  CHECK(names == Names{"blocks.0.fc.weight", "blocks.0.fc.bias", "blocks.1.fc.weight", "blocks.1.fc.bias", "out.weight", "out.bias"});
+  CHECK(names == Names{"blocks.0.fc.weight", "blocks.0.fc.bias", "blocks.1.fc.weight", "blocks.1.fc.bias", "out.weight",
+                       "out.bias"});
   for (auto& [name, p] : net.parameters()) CHECK(p.grad().impl() == p.template as<D, double>().grad().impl());
 
   Mixed<D> mixed;

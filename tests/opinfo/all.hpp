@@ -21,9 +21,8 @@ std::map<std::string, Results (*)(Call<D, T>&)> operators() {
   };
   for (const auto& family : {views<D, T>, pointwise<D, T>, reductions<D, T>, indexing<D, T>}) add(family());
   if constexpr (tern::detail::is_floating_v<T>)
-    for (const auto& family :
-         {floating_pointwise<D, T>, floating_reductions<D, T>, floating_indexing<D, T>, matrices<D, T>, layers<D, T>,
-          images<D, T>, resampling<D, T>, convolutions<D, T>})
+    for (const auto& family : {floating_pointwise<D, T>, floating_reductions<D, T>, floating_indexing<D, T>,
+                               matrices<D, T>, layers<D, T>, images<D, T>, resampling<D, T>, convolutions<D, T>})
       add(family());
   return all;
 }

@@ -8,9 +8,9 @@
 
 namespace opinfo {
 
-using tern::detail::Dims;
 using tern::Index;
 using tern::Tensor;
+using tern::detail::Dims;
 
 template <class D, class T>
 class Call {
@@ -77,7 +77,8 @@ class Call {
   bool is_tensor(int position, const char* name = "") const { return is_tensor(arg(position, name)); }
   static bool is_tensor(const Json& j) { return j.is_object() && j.contains("tensor"); }
   bool is_floating_tensor(int position, const char* name = "") const {
-    return is_tensor(position, name) && tern::detail::is_floating(bank_.tensors.at(arg(position, name)["tensor"]).dtype);
+    return is_tensor(position, name) &&
+           tern::detail::is_floating(bank_.tensors.at(arg(position, name)["tensor"]).dtype);
   }
   bool is_list(int position, const char* name = "") const { return elements(arg(position, name)).is_array(); }
 
@@ -177,7 +178,8 @@ class Call {
   X in_dtype(F f) {
     const Json& dtype = arg("dtype");
     if (dtype.is_null()) return f(x(0));
-    if (dtype["dtype"] != "float32" && dtype["dtype"] != "float64") throw Skip{"an element type that its signature excludes"};
+    if (dtype["dtype"] != "float32" && dtype["dtype"] != "float64")
+      throw Skip{"an element type that its signature excludes"};
     if (dtype["dtype"] == "float64") return f(x(0).to(tern::f64)).to(tern::detail::Type<T>{});
     return f(x(0).to(tern::f32)).to(tern::detail::Type<T>{});
   }
@@ -229,7 +231,9 @@ class Call {
     if (j.contains("ellipsis")) return tern::Ellipsis;
     if (j.contains("slice")) {
       const Json& s = j["slice"];
-      const auto bound = [&](std::size_t k) { return s[k].is_null() ? tern::Slice::open : std::optional(s[k].get<Index>()); };
+      const auto bound = [&](std::size_t k) {
+        return s[k].is_null() ? tern::Slice::open : std::optional(s[k].get<Index>());
+      };
       return tern::Slice(bound(0), bound(1), bound(2).value_or(1));
     }
     if (!is_tensor(j)) {
@@ -246,7 +250,8 @@ class Call {
     if (!is_tensor(j)) throw Skip{"a bare number where a tensor belongs"};
     const std::string name = j["tensor"];
     const Recorded& r = bank_.tensors.at(name);
-    if (tern::detail::is_floating(r.dtype) != tern::detail::is_floating_v<U> || (!tern::detail::is_floating(r.dtype) && r.dtype != tern::dtype_of<U>))
+    if (tern::detail::is_floating(r.dtype) != tern::detail::is_floating_v<U> ||
+        (!tern::detail::is_floating(r.dtype) && r.dtype != tern::dtype_of<U>))
       throw Skip{"mixed element types"};
     tern::AnyTensor& made = made_[name];
     if (!made.defined()) {
@@ -263,7 +268,8 @@ class Call {
     const auto t = tern::empty<tern::Cpu, U>(tern::detail::Shape(r.shape.data(), int(r.shape.size())));
     for (std::size_t i = 0; i < r.values.size(); ++i) {
       double value = r.values[i];
-      if (tern::detail::is_floating(r.dtype) && round_to_ == tern::DType::bfloat16) value = tern::bfloat16(float(value));
+      if (tern::detail::is_floating(r.dtype) && round_to_ == tern::DType::bfloat16)
+        value = tern::bfloat16(float(value));
       if (tern::detail::is_floating(r.dtype) && round_to_ == tern::DType::float16) value = tern::half(float(value));
       t.data()[i] = static_cast<U>(static_cast<tern::compute_t<U>>(value));
     }

@@ -10,10 +10,8 @@ tern::ConvOptions conv_options(const Call<D, T>& c) {
   tern::ConvOptions options{
       .stride = c.dims(3, "stride", 1), .dilation = c.dims(5, "dilation", 1), .groups = c.integer(6, "groups", 1)};
   if (!c.has(4, "padding")) return options;
-  if (c.arg(4, "padding").is_string())
-    options.padding = c.text(4, "padding", "").c_str();
-  else
-    options.padding = c.dims(4, "padding");
+  if (c.arg(4, "padding").is_string()) options.padding = c.text(4, "padding", "").c_str();
+  else options.padding = c.dims(4, "padding");
   return options;
 }
 
@@ -27,11 +25,9 @@ tern::ConvTransposeOptions conv_transpose_options(const Call<D, T>& c) {
           .groups = c.integer(6, "groups", 1)};
 }
 
-#define TERN_CONV(name, options)                                                                          \
-  {                                                                                                       \
-    "nn.functional." #name,                                                                               \
-        [](C& c) { return Results{name(c.x(0), c.x(1, "weight"), c.optional_x(2, "bias"), options(c))}; } \
-  }
+#define TERN_CONV(name, options) \
+  {"nn.functional." #name,       \
+   [](C& c) { return Results{name(c.x(0), c.x(1, "weight"), c.optional_x(2, "bias"), options(c))}; }}
 
 template <class D, class T>
 Table<D, T> convolutions() {

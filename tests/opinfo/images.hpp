@@ -12,20 +12,16 @@ Results with_places(const Call<D, T>& c, int position, F pool, G with_indices) {
   return {result.values, result.indices};
 }
 
-#define TERN_MAX_POOL(name)                                                                                         \
-  {                                                                                                                 \
-    "nn.functional." #name, [](C& c) {                                                                              \
-      const auto x = c.x(0);                                                                                        \
-      const tern::detail::Dims kernel = c.dims(1, "kernel_size");                                                           \
-      const tern::MaxPoolOptions options = c.max_pool_options();                                                    \
-      return with_places(                                                                                           \
-          c, 6, [&] { return name(x, kernel, options); }, [&] { return name##_with_indices(x, kernel, options); }); \
-    }                                                                                                               \
-  }
-#define TERN_AVG_POOL(name)                                                                                            \
-  {                                                                                                                    \
-    "nn.functional." #name, [](C& c) { return Results{name(c.x(0), c.dims(1, "kernel_size"), c.avg_pool_options())}; } \
-  }
+#define TERN_MAX_POOL(name)                                                                                        \
+  {"nn.functional." #name, [](C& c) {                                                                              \
+     const auto x = c.x(0);                                                                                        \
+     const tern::detail::Dims kernel = c.dims(1, "kernel_size");                                                   \
+     const tern::MaxPoolOptions options = c.max_pool_options();                                                    \
+     return with_places(                                                                                           \
+         c, 6, [&] { return name(x, kernel, options); }, [&] { return name##_with_indices(x, kernel, options); }); \
+   }}
+#define TERN_AVG_POOL(name) \
+  {"nn.functional." #name, [](C& c) { return Results{name(c.x(0), c.dims(1, "kernel_size"), c.avg_pool_options())}; }}
 
 template <class D, class T>
 Table<D, T> images() {

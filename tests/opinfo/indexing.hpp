@@ -57,15 +57,18 @@ Table<D, T> indexing() {
        [](C& c) {
          c.flag("assume_unique", false);  // a hint
          const bool invert = c.flag("invert", false);
-         if (!c.is_tensor(1, "test_elements")) return Results{isin(c.x(0, "elements"), c.scalar(1, "test_elements"), invert)};
-         if (!c.is_tensor(0, "elements")) return Results{isin(c.scalar(0, "elements"), c.x(1, "test_elements"), invert)};
+         if (!c.is_tensor(1, "test_elements"))
+           return Results{isin(c.x(0, "elements"), c.scalar(1, "test_elements"), invert)};
+         if (!c.is_tensor(0, "elements"))
+           return Results{isin(c.scalar(0, "elements"), c.x(1, "test_elements"), invert)};
          return Results{isin(c.x(0, "elements"), c.x(1, "test_elements"), invert)};
        }},
       {"scatter_reduce",
        [](C& c) {
          const std::string reduce = c.text(4, "reduce", "");
          return c.with_positions(2, [&](const auto& at) {
-           return Results{scatter_reduce(c.x(0), c.integer(1), at, c.x(3, "src"), reduce.c_str(), c.flag("include_self", true))};
+           return Results{
+               scatter_reduce(c.x(0), c.integer(1), at, c.x(3, "src"), reduce.c_str(), c.flag("include_self", true))};
          });
        }},
       {"take", [](C& c) { return Results{take(c.x(0), c.ints(1))}; }},
@@ -127,7 +130,8 @@ Table<D, T> indexing() {
     table.push_back({"bincount", [](C& c) {
                        const Index minlength = c.integer(2, "minlength", 0);
                        if (!c.has(1, "weights")) return Results{bincount(c.x(0), minlength)};
-                       if (!c.is_floating_tensor(1, "weights")) return Results{bincount(c.x(0), c.x(1, "weights"), minlength)};
+                       if (!c.is_floating_tensor(1, "weights"))
+                         return Results{bincount(c.x(0), c.x(1, "weights"), minlength)};
                        return Results{bincount(c.x(0), c.doubles(1, "weights"), minlength)};
                      }});
   return table;
@@ -149,8 +153,8 @@ Table<D, T> floating_indexing() {
          const auto mode = modes.find(c.text("mode", "mean"));
          if (mode == modes.end()) throw Skip{"a mode that its type excludes"};
          const tern::EmbeddingBagOptions options{.mode = mode->second,
-                                           .padding_idx = c.optional_integer(9, "padding_idx"),
-                                           .include_last_offset = c.flag("include_last_offset", false)};
+                                                 .padding_idx = c.optional_integer(9, "padding_idx"),
+                                                 .include_last_offset = c.flag("include_last_offset", false)};
          const auto offsets = c.has("offsets") ? c.ints(2, "offsets") : Tensor<D, Index>();
          return Results{embedding_bag(c.ints(1), c.x(0), offsets, options, c.optional_x(9, "per_sample_weights"))};
        }},

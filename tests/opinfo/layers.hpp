@@ -15,9 +15,7 @@ Table<D, T> layers() {
   using C = Call<D, T>;
   return {
       {"nn.functional.binary_cross_entropy",
-       [](C& c) {
-         return Results{binary_cross_entropy(c.x(0), c.x(1), {c.optional_x(2, "weight"), c.reduction()})};
-       }},
+       [](C& c) { return Results{binary_cross_entropy(c.x(0), c.x(1), {c.optional_x(2, "weight"), c.reduction()})}; }},
       {"nn.functional.binary_cross_entropy_with_logits",
        [](C& c) {
          return Results{binary_cross_entropy_with_logits(
@@ -40,17 +38,11 @@ Table<D, T> layers() {
          return Results{ctc_loss(c.x(0), c.ints(1), c.ints(2), c.ints(3), options)};
        }},
       {"nn.functional.hinge_embedding_loss",
-       [](C& c) {
-         return Results{hinge_embedding_loss(c.x(0), c.x(1), {c.number("margin", 1), c.reduction()})};
-       }},
+       [](C& c) { return Results{hinge_embedding_loss(c.x(0), c.x(1), {c.number("margin", 1), c.reduction()})}; }},
       {"nn.functional.huber_loss",
-       [](C& c) {
-         return Results{huber_loss(c.x(0), c.x(1), {c.number("delta", 1), c.reduction()})};
-       }},
+       [](C& c) { return Results{huber_loss(c.x(0), c.x(1), {c.number("delta", 1), c.reduction()})}; }},
       {"nn.functional.kl_div",
-       [](C& c) {
-         return Results{kl_div(c.x(0), c.x(1), {kl_div_reduction(c), c.flag("log_target", false)})};
-       }},
+       [](C& c) { return Results{kl_div(c.x(0), c.x(1), {kl_div_reduction(c), c.flag("log_target", false)})}; }},
       {"nn.functional.l1_loss", [](C& c) { return Results{l1_loss(c.x(0), c.x(1), {c.reduction()})}; }},
       {"nn.functional.bilinear",
        [](C& c) { return Results{bilinear(c.x(0), c.x(1), c.x(2, "weight"), c.optional_x(3, "bias"))}; }},
@@ -72,10 +64,13 @@ Table<D, T> layers() {
          return Results{margin_ranking_loss(c.x(0), c.x(1), c.x(2), {c.number("margin", 0), c.reduction()})};
        }},
       {"nn.functional.cosine_embedding_loss",
-       [](C& c) { return Results{cosine_embedding_loss(c.x(0), c.x(1), c.x(2), {c.number("margin", 0), c.reduction()})}; }},
+       [](C& c) {
+         return Results{cosine_embedding_loss(c.x(0), c.x(1), c.x(2), {c.number("margin", 0), c.reduction()})};
+       }},
       {"nn.functional.gaussian_nll_loss",
        [](C& c) {
-         return Results{gaussian_nll_loss(c.x(0), c.x(1), c.x(2), {c.flag("full", false), c.number("eps", 1e-6), c.reduction()})};
+         return Results{
+             gaussian_nll_loss(c.x(0), c.x(1), c.x(2), {c.flag("full", false), c.number("eps", 1e-6), c.reduction()})};
        }},
       {"nn.functional.multi_margin_loss",
        [](C& c) {
@@ -108,9 +103,7 @@ Table<D, T> layers() {
          return Results{rms_norm(c.x(0), c.dims(1, "normalized_shape"), c.optional_x(2, "weight"), eps)};
        }},
       {"nn.functional.smooth_l1_loss",
-       [](C& c) {
-         return Results{smooth_l1_loss(c.x(0), c.x(1), {c.number("beta", 1), c.reduction()})};
-       }},
+       [](C& c) { return Results{smooth_l1_loss(c.x(0), c.x(1), {c.number("beta", 1), c.reduction()})}; }},
       {"nn.functional.soft_margin_loss",
        [](C& c) { return Results{soft_margin_loss(c.x(0), c.x(1), {c.reduction()})}; }},
       {"nn.functional.triplet_margin_loss",

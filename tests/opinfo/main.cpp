@@ -118,14 +118,10 @@ int main(int argc, char** argv) {
   std::string folder, only;
   bool list_skipped = false;
   for (int i = 1; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "--cases") && i + 1 < argc)
-      folder = argv[++i];
-    else if (!std::strcmp(argv[i], "--only") && i + 1 < argc)
-      only = argv[++i];
-    else if (!std::strcmp(argv[i], "--list-skipped"))
-      list_skipped = true;
-    else
-      folder.clear();
+    if (!std::strcmp(argv[i], "--cases") && i + 1 < argc) folder = argv[++i];
+    else if (!std::strcmp(argv[i], "--only") && i + 1 < argc) only = argv[++i];
+    else if (!std::strcmp(argv[i], "--list-skipped")) list_skipped = true;
+    else folder.clear();
   }
   if (folder.empty()) {
     std::fprintf(stderr, "usage: opinfo --cases DIR [--only OPERATOR] [--list-skipped]\n");

@@ -4,16 +4,11 @@
 
 namespace opinfo {
 
-#define PRODUCT(name)                                          \
-  {                                                            \
-#name, [](C & c) { return Results{name(c.x(0), c.x(1))}; } \
-  }
+#define PRODUCT(name) {#name, [](C& c) { return Results{name(c.x(0), c.x(1))}; }}
 
 /// The sum of a tensor and a product, each with a factor.
-#define ADD_PRODUCT(name)                                                                                         \
-  {                                                                                                               \
-#name, [](C & c) { return Results{name(c.x(0), c.x(1), c.x(2), c.number("beta", 1), c.number("alpha", 1))}; } \
-  }
+#define ADD_PRODUCT(name) \
+  {#name, [](C& c) { return Results{name(c.x(0), c.x(1), c.x(2), c.number("beta", 1), c.number("alpha", 1))}; }}
 
 template <class D, class T>
 Table<D, T> matrices() {

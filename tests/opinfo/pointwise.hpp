@@ -12,18 +12,26 @@ namespace opinfo {
 #define BINARY(name) \
   {#name, [](C& c) { return Results{c.binary([](const auto& a, const auto& b) { return name(a, b); })}; }}
 /// An operator of two tensors, the second multiplied by alpha, or of a tensor and a number.
-#define WITH_ALPHA(name)                                                                            \
-  {#name, [](C& c) {                                                                                \
-     if (c.has("alpha")) return Results{name(c.x(0), c.x(1, "other"), c.scalar("alpha"))};          \
-     return Results{c.binary([](const auto& a, const auto& b) { return name(a, b); })};             \
+#define WITH_ALPHA(name)                                                                   \
+  {#name, [](C& c) {                                                                       \
+     if (c.has("alpha")) return Results{name(c.x(0), c.x(1, "other"), c.scalar("alpha"))}; \
+     return Results{c.binary([](const auto& a, const auto& b) { return name(a, b); })};    \
    }}
 
 template <class D, class T>
 Table<D, T> pointwise() {
   using C = Call<D, T>;
   Table<D, T> table{
-      BINARY(eq), BINARY(ne), BINARY(lt), BINARY(le), BINARY(gt), BINARY(ge),
-      OF_TWO(logical_and), OF_TWO(logical_or), OF_TWO(logical_xor), UNARY("logical_not", logical_not),
+      BINARY(eq),
+      BINARY(ne),
+      BINARY(lt),
+      BINARY(le),
+      BINARY(gt),
+      BINARY(ge),
+      OF_TWO(logical_and),
+      OF_TWO(logical_or),
+      OF_TWO(logical_xor),
+      UNARY("logical_not", logical_not),
       {"nan_to_num",
        [](C& c) {
          const auto bound = [&](int position, const char* name) {
@@ -33,8 +41,8 @@ Table<D, T> pointwise() {
        }},
       {"isclose",
        [](C& c) {
-         return Results{isclose(c.x(0), c.x(1, "other"),
-                                c.number(2, "rtol", 1e-5), c.number(3, "atol", 1e-8), c.flag(4, "equal_nan", false))};
+         return Results{isclose(c.x(0), c.x(1, "other"), c.number(2, "rtol", 1e-5), c.number(3, "atol", 1e-8),
+                                c.flag(4, "equal_nan", false))};
        }},
       {"where",
        [](C& c) {
@@ -45,11 +53,23 @@ Table<D, T> pointwise() {
   };
   if constexpr (!std::is_same_v<T, bool>) {
     const Table<D, T> numbers{
-        UNARY("abs", abs), UNARY("neg", neg), UNARY("sign", sign), UNARY("square", square),
+        UNARY("abs", abs),
+        UNARY("neg", neg),
+        UNARY("sign", sign),
+        UNARY("square", square),
         UNARY("nn.functional.relu", relu),
-        UNARY("isfinite", isfinite), UNARY("isinf", isinf), UNARY("isnan", isnan),
-        WITH_ALPHA(add), WITH_ALPHA(sub), BINARY(mul), BINARY(fmod), BINARY(remainder),
-        OF_TWO(maximum), OF_TWO(minimum), OF_TWO(fmax), OF_TWO(fmin),
+        UNARY("isfinite", isfinite),
+        UNARY("isinf", isinf),
+        UNARY("isnan", isnan),
+        WITH_ALPHA(add),
+        WITH_ALPHA(sub),
+        BINARY(mul),
+        BINARY(fmod),
+        BINARY(remainder),
+        OF_TWO(maximum),
+        OF_TWO(minimum),
+        OF_TWO(fmax),
+        OF_TWO(fmin),
         {"addcmul",
          [](C& c) {
            const auto value = c.has("value") ? c.scalar("value") : typename C::Scalar(1);
@@ -75,22 +95,52 @@ template <class D, class T>
 Table<D, T> floating_pointwise() {
   using C = Call<D, T>;
   return {
-      UNARY("acos", acos), UNARY("acosh", acosh), UNARY("asin", asin), UNARY("asinh", asinh), UNARY("atan", atan),
-      UNARY("atanh", atanh), UNARY("ceil", ceil), UNARY("cos", cos), UNARY("cosh", cosh), UNARY("erf", erf),
-      UNARY("erfc", erfc), UNARY("exp", exp), UNARY("exp2", exp2), UNARY("expm1", expm1), UNARY("floor", floor),
-      UNARY("frac", frac), UNARY("log", log), UNARY("log10", log10), UNARY("log1p", log1p), UNARY("log2", log2),
-      UNARY("reciprocal", reciprocal), UNARY("rsqrt", rsqrt), UNARY("sigmoid", sigmoid), UNARY("sin", sin),
-      UNARY("sinh", sinh), UNARY("sqrt", sqrt), UNARY("tan", tan), UNARY("tanh", tanh), UNARY("trunc", trunc),
-      UNARY("nn.functional.hardsigmoid", hardsigmoid), UNARY("nn.functional.hardswish", hardswish),
-      UNARY("nn.functional.logsigmoid", logsigmoid), UNARY("nn.functional.mish", mish),
-      UNARY("nn.functional.relu6", relu6), UNARY("nn.functional.selu", selu), UNARY("nn.functional.silu", silu),
-      UNARY("nn.functional.softsign", softsign), UNARY("nn.functional.tanhshrink", tanhshrink),
-      OF_TWO(atan2), OF_TWO(hypot), OF_TWO(logaddexp), OF_TWO(xlogy),
+      UNARY("acos", acos),
+      UNARY("acosh", acosh),
+      UNARY("asin", asin),
+      UNARY("asinh", asinh),
+      UNARY("atan", atan),
+      UNARY("atanh", atanh),
+      UNARY("ceil", ceil),
+      UNARY("cos", cos),
+      UNARY("cosh", cosh),
+      UNARY("erf", erf),
+      UNARY("erfc", erfc),
+      UNARY("exp", exp),
+      UNARY("exp2", exp2),
+      UNARY("expm1", expm1),
+      UNARY("floor", floor),
+      UNARY("frac", frac),
+      UNARY("log", log),
+      UNARY("log10", log10),
+      UNARY("log1p", log1p),
+      UNARY("log2", log2),
+      UNARY("reciprocal", reciprocal),
+      UNARY("rsqrt", rsqrt),
+      UNARY("sigmoid", sigmoid),
+      UNARY("sin", sin),
+      UNARY("sinh", sinh),
+      UNARY("sqrt", sqrt),
+      UNARY("tan", tan),
+      UNARY("tanh", tanh),
+      UNARY("trunc", trunc),
+      UNARY("nn.functional.hardsigmoid", hardsigmoid),
+      UNARY("nn.functional.hardswish", hardswish),
+      UNARY("nn.functional.logsigmoid", logsigmoid),
+      UNARY("nn.functional.mish", mish),
+      UNARY("nn.functional.relu6", relu6),
+      UNARY("nn.functional.selu", selu),
+      UNARY("nn.functional.silu", silu),
+      UNARY("nn.functional.softsign", softsign),
+      UNARY("nn.functional.tanhshrink", tanhshrink),
+      OF_TWO(atan2),
+      OF_TWO(hypot),
+      OF_TWO(logaddexp),
+      OF_TWO(xlogy),
       {"addcdiv", [](C& c) { return Results{addcdiv(c.x(0), c.x(1), c.x(2), c.number("value", 1))}; }},
       {"div",
        [](C& c) {
-         if (c.has("rounding_mode"))
-           return Results{div(c.x(0), c.x(1, "other"), c.text("rounding_mode", "").c_str())};
+         if (c.has("rounding_mode")) return Results{div(c.x(0), c.x(1, "other"), c.text("rounding_mode", "").c_str())};
          return Results{c.binary([](const auto& a, const auto& b) { return div(a, b); })};
        }},
       {"float_power",
@@ -104,9 +154,7 @@ Table<D, T> floating_pointwise() {
          return Results{lerp(c.x(0), c.x(1), c.number(2, "weight", 0))};
        }},
       {"round",
-       [](C& c) {
-         return Results{c.has("decimals") ? round(c.x(0), int(c.integer(1, "decimals"))) : round(c.x(0))};
-       }},
+       [](C& c) { return Results{c.has("decimals") ? round(c.x(0), int(c.integer(1, "decimals"))) : round(c.x(0))}; }},
       {"nn.functional.celu", [](C& c) { return Results{celu(c.x(0), c.number(1, "alpha", 1))}; }},
       {"nn.functional.elu", [](C& c) { return Results{elu(c.x(0), c.number(1, "alpha", 1))}; }},
       {"nn.functional.gelu", [](C& c) { return Results{gelu(c.x(0), c.text("approximate", "none").c_str())}; }},

@@ -7,38 +7,30 @@
 namespace opinfo {
 
 /// A reduction over dim with keepdim.
-#define REDUCTION(name)                                                                               \
-  {                                                                                                   \
-#name, [](C & c) { return Results{name(c.x(0), c.dims(1, "dim"), c.flag(2, "keepdim", false))}; } \
-  }
+#define REDUCTION(name) \
+  {#name, [](C& c) { return Results{name(c.x(0), c.dims(1, "dim"), c.flag(2, "keepdim", false))}; }}
 /// The same, in the type that dtype names.
-#define REDUCTION_IN_TYPE(name)                                                          \
-  {                                                                                      \
-#name, [](C& c) {                                                                      \
-     const bool keepdim = c.flag(2, "keepdim", false);                                    \
-     const tern::detail::Dims dim = c.dims(1, "dim");                                                   \
-     return Results{c.in_dtype([&](const auto& x) { return name(x, dim, keepdim); })};    \
-   } \
-  }
-#define POSITION(name)                                                                               \
-  {                                                                                                  \
-#name, [](C& c) {                                                                                  \
-     const bool keepdim = c.flag(2, "keepdim", false);                                                \
-     if (!c.has(1, "dim")) return Results{name(c.x(0))};                                              \
-     return Results{name(c.x(0), c.integer(1, "dim"), keepdim)};                                      \
-   } \
-  }
+#define REDUCTION_IN_TYPE(name)                                                        \
+  {#name, [](C& c) {                                                                   \
+     const bool keepdim = c.flag(2, "keepdim", false);                                 \
+     const tern::detail::Dims dim = c.dims(1, "dim");                                  \
+     return Results{c.in_dtype([&](const auto& x) { return name(x, dim, keepdim); })}; \
+   }}
+#define POSITION(name)                                           \
+  {#name, [](C& c) {                                             \
+     const bool keepdim = c.flag(2, "keepdim", false);           \
+     if (!c.has(1, "dim")) return Results{name(c.x(0))};         \
+     return Results{name(c.x(0), c.integer(1, "dim"), keepdim)}; \
+   }}
 
 /// Of all elements, along a dimension, or of two tensors.
-#define EXTREME(name)                                                                                \
-  {                                                                                                  \
-#name, [](C& c) {                                                                                  \
-     const bool keepdim = c.flag(2, "keepdim", false);                                                \
-     if (c.is_tensor(1, "other")) return Results{name(c.x(0), c.x(1, "other"))};                      \
-     if (!c.has(1, "dim")) return Results{name(c.x(0))};                                              \
-     return ordered(name(c.x(0), c.integer(1, "dim"), keepdim));                                      \
-   } \
-  }
+#define EXTREME(name)                                                            \
+  {#name, [](C& c) {                                                             \
+     const bool keepdim = c.flag(2, "keepdim", false);                           \
+     if (c.is_tensor(1, "other")) return Results{name(c.x(0), c.x(1, "other"))}; \
+     if (!c.has(1, "dim")) return Results{name(c.x(0))};                         \
+     return ordered(name(c.x(0), c.integer(1, "dim"), keepdim));                 \
+   }}
 
 template <class D, class T>
 Table<D, T> reductions() {
@@ -65,16 +57,19 @@ Table<D, T> reductions() {
          const bool equal_nan = c.flag(4, "equal_nan", false);
          return Results{tern::full<D, bool>({}, allclose(c.x(0), c.x(1, "other"), rtol, atol, equal_nan))};
        }},
-      {"nansum", [](C& c) {
+      {"nansum",
+       [](C& c) {
          if constexpr (tern::detail::is_floating_v<T>)
-           return Results{c.in_dtype([&](const auto& x) { return nansum(x, c.dims(1, "dim"), c.flag(2, "keepdim", false)); })};
+           return Results{
+               c.in_dtype([&](const auto& x) { return nansum(x, c.dims(1, "dim"), c.flag(2, "keepdim", false)); })};
          else return Results{nansum(c.x(0), c.dims(1, "dim"), c.flag(2, "keepdim", false))};
        }},
       {"cummax", [](C& c) { return ordered(cummax(c.x(0), c.integer(1, "dim"))); }},
       {"cummin", [](C& c) { return ordered(cummin(c.x(0), c.integer(1, "dim"))); }},
       {"diff",
        [](C& c) {
-         return Results{diff(c.x(0), c.integer(1, "n", 1), c.integer(2, "dim", -1), c.optional_x(3, "prepend"), c.optional_x(4, "append"))};
+         return Results{diff(c.x(0), c.integer(1, "n", 1), c.integer(2, "dim", -1), c.optional_x(3, "prepend"),
+                             c.optional_x(4, "append"))};
        }},
       POSITION(argmax),
       POSITION(argmin),
@@ -131,7 +126,10 @@ Table<D, T> floating_reductions() {
       REDUCTION_IN_TYPE(nanmean),
       {"cov", [](C& c) { return Results{cov(c.x(0), c.number("correction", 1))}; }},
       {"corrcoef", [](C& c) { return Results{corrcoef(c.x(0))}; }},
-      {"histc", [](C& c) { return Results{histc(c.x(0), c.integer(1, "bins", 100), c.number(2, "min", 0), c.number(3, "max", 0))}; }},
+      {"histc",
+       [](C& c) {
+         return Results{histc(c.x(0), c.integer(1, "bins", 100), c.number(2, "min", 0), c.number(3, "max", 0))};
+       }},
       REDUCTION(logsumexp),
       {"logcumsumexp", [](C& c) { return Results{logcumsumexp(c.x(0), c.integer(1, "dim"))}; }},
       {"cdist",
@@ -144,7 +142,8 @@ Table<D, T> floating_reductions() {
          const auto dim = c.has(2, "dim") ? std::optional(c.integer(2, "dim")) : std::nullopt;
          const bool keepdim = c.flag(3, "keepdim", false);
          const std::string interpolation = c.text("interpolation", "linear");
-         if (!c.is_tensor(1, "q")) return Results{quantile(c.x(0), c.number(1, "q", 0), dim, keepdim, interpolation.c_str())};
+         if (!c.is_tensor(1, "q"))
+           return Results{quantile(c.x(0), c.number(1, "q", 0), dim, keepdim, interpolation.c_str())};
          return Results{quantile(c.x(0), c.x(1, "q"), dim, keepdim, interpolation.c_str())};
        }},
       {"linalg.norm", [](C& c) { return Results{any_norm(c, "ord", true)}; }},

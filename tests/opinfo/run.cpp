@@ -30,22 +30,14 @@ Outcome run_case(const Bank& bank, const Case& c, tern::DType type, Layout layou
   if (!c.error && has_many_dims(bank, c.args)) throw Skip{"more than 8 dimensions"};
   try {
     switch (!main || tern::detail::is_floating(*main) ? type : *main) {
-      case tern::DType::float32:
-        return run<Device, float>(bank, c, layout, round_to);
-      case tern::DType::float64:
-        return run<Device, double>(bank, c, layout, round_to);
-      case tern::DType::bfloat16:
-        return run<Device, tern::bfloat16>(bank, c, layout, round_to);
-      case tern::DType::float16:
-        return run<Device, tern::half>(bank, c, layout, round_to);
-      case tern::DType::int64:
-        return run<Device, std::int64_t>(bank, c, layout, round_to);
-      case tern::DType::int32:
-        return run<Device, std::int32_t>(bank, c, layout, round_to);
-      case tern::DType::uint8:
-        return run<Device, std::uint8_t>(bank, c, layout, round_to);
-      case tern::DType::bool_:
-        return run<Device, bool>(bank, c, layout, round_to);
+      case tern::DType::float32: return run<Device, float>(bank, c, layout, round_to);
+      case tern::DType::float64: return run<Device, double>(bank, c, layout, round_to);
+      case tern::DType::bfloat16: return run<Device, tern::bfloat16>(bank, c, layout, round_to);
+      case tern::DType::float16: return run<Device, tern::half>(bank, c, layout, round_to);
+      case tern::DType::int64: return run<Device, std::int64_t>(bank, c, layout, round_to);
+      case tern::DType::int32: return run<Device, std::int32_t>(bank, c, layout, round_to);
+      case tern::DType::uint8: return run<Device, std::uint8_t>(bank, c, layout, round_to);
+      case tern::DType::bool_: return run<Device, bool>(bank, c, layout, round_to);
     }
     throw std::logic_error("an element type without a runner");
   } catch (const Json::exception& error) { throw Skip{std::string("an argument of another kind: ") + error.what()}; }

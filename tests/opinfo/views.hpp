@@ -21,13 +21,13 @@ Table<D, T> views() {
       {"new_full",
        [](C& c) {
          return c.with_dtype([&](auto type) {
-           return Results{c.x(0).new_full(c.dims(1, "size"), tern::detail::scalar_t<typename decltype(type)::type>(c.number(2, "fill_value", 0)), type)};
+           return Results{c.x(0).new_full(
+               c.dims(1, "size"), tern::detail::scalar_t<typename decltype(type)::type>(c.number(2, "fill_value", 0)),
+               type)};
          });
        }},
       {"new_ones",
-       [](C& c) {
-         return c.with_dtype([&](auto type) { return Results{c.x(0).new_ones(c.dims(1, "size"), type)}; });
-       }},
+       [](C& c) { return c.with_dtype([&](auto type) { return Results{c.x(0).new_ones(c.dims(1, "size"), type)}; }); }},
       {"new_zeros",
        [](C& c) {
          return c.with_dtype([&](auto type) { return Results{c.x(0).new_zeros(c.dims(1, "size"), type)}; });
@@ -41,20 +41,19 @@ Table<D, T> views() {
       {"repeat", [](C& c) { return Results{repeat(c.x(0), c.rest(1))}; }},
       {"reshape", [](C& c) { return Results{reshape(c.x(0), c.rest(1))}; }},
       {"roll", [](C& c) { return Results{roll(c.x(0), c.dims(1, "shifts"), c.dims(2, "dims"))}; }},
-      {"rot90",
-       [](C& c) {
-         return Results{rot90(c.x(0), c.integer(1, "k", 1), c.dims(2, "dims", {0, 1}))};
-       }},
+      {"rot90", [](C& c) { return Results{rot90(c.x(0), c.integer(1, "k", 1), c.dims(2, "dims", {0, 1}))}; }},
       {"diag", [](C& c) { return Results{diag(c.x(0), c.integer(1, "diagonal", 0))}; }},
       {"diag_embed",
-       [](C& c) { return Results{diag_embed(c.x(0), c.integer(1, "offset", 0), c.integer(2, "dim1", -2), c.integer(3, "dim2", -1))}; }},
+       [](C& c) {
+         return Results{
+             diag_embed(c.x(0), c.integer(1, "offset", 0), c.integer(2, "dim1", -2), c.integer(3, "dim2", -1))};
+       }},
       {"tril", [](C& c) { return Results{tril(c.x(0), c.integer(1, "diagonal", 0))}; }},
       {"triu", [](C& c) { return Results{triu(c.x(0), c.integer(1, "diagonal", 0))}; }},
       {"meshgrid",
        [](C& c) {
          std::vector<typename C::X> tensors;
-         if (c.is_list(0))
-           tensors = c.list(0);
+         if (c.is_list(0)) tensors = c.list(0);
          else
            for (int i = 0; i < c.count(); ++i) tensors.push_back(c.x(i));
          return results(meshgrid(tensors, c.text("indexing", "ij").c_str()));
@@ -63,8 +62,7 @@ Table<D, T> views() {
       {"select", [](C& c) { return Results{select(c.x(0), c.integer(1), c.integer(2))}; }},
       {"slice",
        [](C& c) {
-         const tern::Slice range(c.integer(2, "start", 0), c.integer(3, "end", INT64_MAX),
-                                 c.integer(4, "step", 1));
+         const tern::Slice range(c.integer(2, "start", 0), c.integer(3, "end", INT64_MAX), c.integer(4, "step", 1));
          return Results{slice(c.x(0), c.integer(1, "dim", 0), range)};
        }},
       {"split",

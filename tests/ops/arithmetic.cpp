@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("arithmetic refuses", "[ops]", TERN_TEST_DEVICES) {
   const auto x = spread_tensor<TestType>({3}), y = spread_tensor<TestType>({2});
   CHECK(error_of([&] { x + y; }) == "add: shapes do not broadcast: [3] and [2]");
   CHECK(error_of([&] { x - y; }) == "sub: shapes do not broadcast: [3] and [2]");
-  CHECK(error_of([&] { x * y; }) == "mul: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { x* y; }) == "mul: shapes do not broadcast: [3] and [2]");
   CHECK(error_of([&] { x / y; }) == "div: shapes do not broadcast: [3] and [2]");
   CHECK(error_of([&] { x += spread_tensor<TestType>({2, 3}); }) ==
         "add_: a result of shape [2, 3] cannot be written into a tensor of shape [3]");
@@ -98,7 +98,8 @@ TEMPLATE_TEST_CASE("arithmetic refuses", "[ops]", TERN_TEST_DEVICES) {
 TEMPLATE_TEST_CASE("gradients of broadcast operands in 16 bits are rounded once", "[ops]", TERN_TEST_DEVICES) {
   const auto a = spread_tensor<TestType>({300, 3}, -2, 2), b = tensor_of<TestType>({0.3, 0.7, 1.9});
   check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return x / y; }, a, b);
-  check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return y / x; }, spread_tensor<TestType>({300, 3}, 0.5, 2), b);
+  check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return y / x; },
+                                spread_tensor<TestType>({300, 3}, 0.5, 2), b);
   check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return x * y; }, a, b);
   check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return x.sub(y, 0.3); }, a, b);
 }

@@ -76,9 +76,11 @@ TEMPLATE_TEST_CASE("attention of many queries has second derivatives", "[ops][gr
 TEMPLATE_TEST_CASE("attention of 16 bits is rounded once, and has second derivatives", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto check = [](auto type, double unit) {
-    auto q = to_type(spread_tensor<D>({2, 17, 24}, -1, 1), type), k = to_type(spread_tensor<D>({2, 40, 24}, -2, 1), type),
-         v = to_type(spread_tensor<D>({2, 40, 9}, 0, 1), type);
-    const auto attend = [](const auto& a, const auto& b, const auto& c) { return scaled_dot_product_attention(a, b, c, {}, {.is_causal = true}); };
+    auto q = to_type(spread_tensor<D>({2, 17, 24}, -1, 1), type),
+         k = to_type(spread_tensor<D>({2, 40, 24}, -2, 1), type), v = to_type(spread_tensor<D>({2, 40, 9}, 0, 1), type);
+    const auto attend = [](const auto& a, const auto& b, const auto& c) {
+      return scaled_dot_product_attention(a, b, c, {}, {.is_causal = true});
+    };
     std::vector<std::vector<double>> results[2];
     const auto differentiate = [&](auto& to, const auto& of_q, const auto& of_k, const auto& of_v) {
       auto a = of_q.detach(), b = of_k.detach(), c = of_v.detach();
@@ -95,7 +97,8 @@ TEMPLATE_TEST_CASE("attention of 16 bits is rounded once, and has second derivat
       double largest = 0;
       for (const double x : results[1][i]) largest = std::max(largest, std::abs(x));
       INFO("array " << i);
-      check_close(results[0][i], results[1][i], 0, (i ? 8 : 2) * unit * largest);  // y, its gradient and theirs are rounded in turn
+      check_close(results[0][i], results[1][i], 0,
+                  (i ? 8 : 2) * unit * largest);  // y, its gradient and theirs are rounded in turn
     }
   };
   check(bf16, 0x1p-8);
@@ -122,10 +125,11 @@ TEMPLATE_TEST_CASE("groups of heads share keys", "[ops]", TERN_TEST_DEVICES) {
         "scaled_dot_product_attention: heads of keys [3, 3, 2] and values [2, 3, 2] do not divide those of [4, 3, 2]");
 }
 
-TEMPLATE_TEST_CASE("a group of heads that shares keys is its heads with copies of the keys", "[ops]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a group of heads that shares keys is its heads with copies of the keys", "[ops]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto q = spread_tensor<D>({2, 6, 3, 4}), k = spread_tensor<D>({2, 2, 5, 4}, -1, 2), v = spread_tensor<D>({2, 2, 5, 3}, 0, 3),
-             g = spread_tensor<D>({2, 6, 3, 3}, -1, 1);
+  const auto q = spread_tensor<D>({2, 6, 3, 4}), k = spread_tensor<D>({2, 2, 5, 4}, -1, 2),
+             v = spread_tensor<D>({2, 2, 5, 3}, 0, 3), g = spread_tensor<D>({2, 6, 3, 3}, -1, 1);
   const auto copied = [](const auto& x) { return repeat_interleave(x, 3, 1); };
   const auto sees = tensor_of<D, bool>({1, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1}, {3, 5});
   for (const bool causal : {false, true})
@@ -148,11 +152,13 @@ TEMPLATE_TEST_CASE("a token's attention reads keys where they lie in a cache", "
   using D = TestType;
   const auto check = [](auto type, double tolerance, Index queries, Index keys, Index size, Index width) {
     using T = typename decltype(type)::type;
-    const auto q = to_type(spread_tensor<D>({2, 3, queries, size}, -2, 1), type), cache = to_type(spread_tensor<D>({2, 3, 2 * keys, size}), type),
+    const auto q = to_type(spread_tensor<D>({2, 3, queries, size}, -2, 1), type),
+               cache = to_type(spread_tensor<D>({2, 3, 2 * keys, size}), type),
                values = to_type(spread_tensor<D>({2, 3, width, keys + 3}, 0, 3), type).mT();
     const auto k = cache.narrow(2, keys / 2, keys), v = values.narrow(2, 1, keys);
     const NoGradGuard no_grad;
-    INFO(detail::name_of(dtype_of<T>) << ", " << queries << " queries, " << keys << " keys of " << size << ", values of " << width);
+    INFO(detail::name_of(dtype_of<T>) << ", " << queries << " queries, " << keys << " keys of " << size
+                                      << ", values of " << width);
     for (const auto& kept : {v, v.contiguous()}) {
       const auto y = scaled_dot_product_attention(q, k, kept, {}, {.scale = 0.3});
       const auto weights = softmax(mul(matmul(to_type(q, f64), to_type(k, f64).mT()), 0.3), -1);
@@ -218,15 +224,16 @@ Tensor<D, bool> some_keys(Index queries, Index keys) {
 template <class D, class T>
 void check_half(const HalfCase& c, double tolerance) {
   const Index b = 2;
-  INFO(detail::name_of(dtype_of<T>) << ": " << c.queries << " queries, " << c.keys << " keys of " << c.size << ", option " << int(c.seen)
-                            << ", " << c.heads << " heads share " << c.shared);
+  INFO(detail::name_of(dtype_of<T>) << ": " << c.queries << " queries, " << c.keys << " keys of " << c.size
+                                    << ", option " << int(c.seen) << ", " << c.heads << " heads share " << c.shared);
   const bool causal = c.seen == Seen::causal, masked = c.seen == Seen::masked, biased = c.seen == Seen::biased;
   const auto part = [&](Index heads, Index length, double from, double to) {
     const auto packed = to_type(spread_tensor<D>({b, length, 3, heads, c.size}, from, to), detail::Type<T>{});
     return packed.select(2, 1).transpose(1, 2).detach().requires_grad_();
   };
   auto q = part(c.heads, c.queries, -2, 2), k = part(c.shared, c.keys, -1, 2), v = part(c.shared, c.keys, -1.5, 1.5);
-  auto bias = to_type(spread_tensor<D>({1, c.heads, c.queries, c.keys}, -1, 1), detail::Type<T>{}).detach().requires_grad_();
+  auto bias =
+      to_type(spread_tensor<D>({1, c.heads, c.queries, c.keys}, -1, 1), detail::Type<T>{}).detach().requires_grad_();
   const auto g = to_type(spread_tensor<D>({b, c.heads, c.queries, c.size}, -1, 1), detail::Type<T>{});
   const auto sees = some_keys<D>(c.queries, c.keys);
   const AttentionOptions options{.is_causal = causal, .enable_gqa = c.heads != c.shared};
@@ -278,7 +285,8 @@ TEMPLATE_TEST_CASE("attention in 16 bits, with each pair of options, is the form
   check({2, 2, 20, 30, 12, Seen::all});  // of a size that cuDNN does not take
 }
 
-TEMPLATE_TEST_CASE("dropout of attention in 16 bits drops the same weights in both passes", "[ops]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("dropout of attention in 16 bits drops the same weights in both passes", "[ops]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto tensor = [](double from, double to) {
     return to_type(spread_tensor<D>({2, 2, 64, 64}, from, to), detail::Type<bfloat16>{}).detach().requires_grad_();

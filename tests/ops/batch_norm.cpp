@@ -45,13 +45,13 @@ TEMPLATE_TEST_CASE("batch_norm and its gradients on any shape and layout", "[ops
                                                              : 4e-2;
   for (const Form form : {Form::plain, Form::relu, Form::add_relu})
     for (const detail::Shape& shape : std::vector<detail::Shape>{{5, 1},
-                                                 {4, 17},
-                                                 {3, 6, 5},
-                                                 {2, 1, 3, 5},
-                                                 {3, 16, 4, 4},
-                                                 {3, 67, 9, 10},
-                                                 {1, 128, 5, 1},
-                                                 {2, 3, 2, 3, 2}}) {
+                                                                 {4, 17},
+                                                                 {3, 6, 5},
+                                                                 {2, 1, 3, 5},
+                                                                 {3, 16, 4, 4},
+                                                                 {3, 67, 9, 10},
+                                                                 {1, 128, 5, 1},
+                                                                 {2, 3, 2, 3, 2}}) {
       INFO(detail::text({shape}) << " form " << int(form));
       const auto all = [&]<class D>(D) {
         return std::pair(spread_tensor<D, TestType>(shape, -3, 5), spread_tensor<D, TestType>(shape, -1, 1));
@@ -72,9 +72,11 @@ TEMPLATE_TEST_CASE("batch_norm and its gradients on any shape and layout", "[ops
 TEMPLATE_TEST_CASE("batch_norm of few and of many channels, at any address", "[ops]", TERN_TEST_DEVICES) {
   const auto check = []<class T>(detail::Type<T>, double tolerance) {
     for (const Form form : {Form::plain, Form::relu, Form::add_relu})
-      for (const detail::Shape& shape : {detail::Shape{4, 17}, detail::Shape{30, 16, 4, 4}, detail::Shape{2, 8, 50, 60}, detail::Shape{3, 320, 5, 7}, detail::Shape{130, 24, 9, 2}}) {
+      for (const detail::Shape& shape : {detail::Shape{4, 17}, detail::Shape{30, 16, 4, 4}, detail::Shape{2, 8, 50, 60},
+                                         detail::Shape{3, 320, 5, 7}, detail::Shape{130, 24, 9, 2}}) {
         INFO(detail::text({shape}) << " form " << int(form) << " of " << detail::name_of(dtype_of<T>));
-        const auto expected = normalised(form, spread_tensor<Naive, T>(shape, -3, 5), spread_tensor<Naive, T>(shape, -1, 1));
+        const auto expected =
+            normalised(form, spread_tensor<Naive, T>(shape, -3, 5), spread_tensor<Naive, T>(shape, -1, 1));
         std::vector<std::vector<double>> first;
         for (const Index offset : {0, 1, 4}) {
           detail::Shape last = shape;  // channels last, as they lie in memory
@@ -85,7 +87,8 @@ TEMPLATE_TEST_CASE("batch_norm of few and of many channels, at any address", "[o
             return x.copy_(spread_tensor<TestType, T>(shape, low, high));
           };
           const auto results = normalised(form, array(-3, 5).detach(), array(-1, 1).detach());
-          for (std::size_t i = 0; i < results.size(); ++i) check_close(results[i], expected[i], tolerance, 4 * tolerance);
+          for (std::size_t i = 0; i < results.size(); ++i)
+            check_close(results[i], expected[i], tolerance, 4 * tolerance);
           if (offset == 0) first = results;
           CHECK(results == first);
         }
@@ -193,12 +196,10 @@ TEMPLATE_TEST_CASE("batch_norm refuses", "[ops]", TERN_TEST_DEVICES) {
         "batch_norm: running_mean and running_var belong together: one is undefined");
   CHECK(error_of([&] { batch_norm(x, {}, {}); }) ==
         "batch_norm: without training it needs running_mean and running_var");
-  CHECK(error_of([&] {
-          batch_norm(zeros<D>({1, 3}), c, c, {}, {}, true);
-        }) == "batch_norm: training needs more than one value for each channel, which [1, 3] does not have");
-  CHECK(error_of([&] {
-          batch_norm_add_relu(x, zeros<D>({2, 3, 4, 1}), c, c);
-        }) == "batch_norm_add_relu: the residual's shape [2, 3, 4, 1] is not the input's [2, 3, 4, 4]");
+  CHECK(error_of([&] { batch_norm(zeros<D>({1, 3}), c, c, {}, {}, true); }) ==
+        "batch_norm: training needs more than one value for each channel, which [1, 3] does not have");
+  CHECK(error_of([&] { batch_norm_add_relu(x, zeros<D>({2, 3, 4, 1}), c, c); }) ==
+        "batch_norm_add_relu: the residual's shape [2, 3, 4, 1] is not the input's [2, 3, 4, 4]");
   CHECK_THAT(error_of([&] { batch_norm_add_relu(x, {}, c, c); }), ContainsSubstring("batch_norm_add_relu: "));
 }
 

@@ -57,18 +57,16 @@ TEMPLATE_TEST_CASE("gradients of binary cross entropy", "[ops][gradcheck]", TERN
 TEMPLATE_TEST_CASE("binary cross entropy refuses", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = zeros<D>({2});
-  CHECK(error_of([&] {
-          binary_cross_entropy(tensor_of<D>({0.5, 1.5}), zeros<D, double>({2}));
-        }) == "binary_cross_entropy: an element of the input is outside [0, 1]");
+  CHECK(error_of([&] { binary_cross_entropy(tensor_of<D>({0.5, 1.5}), zeros<D, double>({2})); }) ==
+        "binary_cross_entropy: an element of the input is outside [0, 1]");
   CHECK(error_of([&] { binary_cross_entropy(x, zeros<D>({3})); }) ==
         "binary_cross_entropy: the target must have the input's shape [2], not [3]");
   CHECK(error_of([&] { binary_cross_entropy_with_logits(x, zeros<D>({1})); }) ==
         "binary_cross_entropy_with_logits: the target must have the input's shape [2], not [1]");
   CHECK(error_of([&] { binary_cross_entropy_with_logits(x, x, {.weight = zeros<D>({3})}); }) ==
         "binary_cross_entropy_with_logits: shapes do not broadcast: [2] and [3]");
-  CHECK(error_of([&] {
-          binary_cross_entropy_with_logits(x, x, {.pos_weight = zeros<D>({3, 2})});
-        }) == "binary_cross_entropy_with_logits: a weight of shape [3, 2] does not broadcast to the input's shape [2]");
+  CHECK(error_of([&] { binary_cross_entropy_with_logits(x, x, {.pos_weight = zeros<D>({3, 2})}); }) ==
+        "binary_cross_entropy_with_logits: a weight of shape [3, 2] does not broadcast to the input's shape [2]");
 }
 
 }  // namespace ops_binary_cross_entropy

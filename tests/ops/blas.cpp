@@ -68,9 +68,8 @@ TEMPLATE_TEST_CASE("scaled products refuse what does not fit", "[ops]", TERN_TES
         "addmm: a tensor of shape [2, 2] does not broadcast to the product's [3, 3]");
   CHECK(error_of([&] { addmv(x, y, v); }) == "addmv: a tensor of shape [2, 2] does not broadcast to the product's [3]");
   CHECK(error_of([&] { addbmm(x, y, y); }) == "addbmm: 3-d and 3-d tensors are needed, not [3, 3] and [3, 3]");
-  CHECK(error_of([&] {
-          baddbmm(zeros<TestType, double>({4, 2, 3, 3}), batch, batch);
-        }) == "baddbmm: a tensor of shape [4, 2, 3, 3] does not broadcast to the product's [2, 3, 3]");
+  CHECK(error_of([&] { baddbmm(zeros<TestType, double>({4, 2, 3, 3}), batch, batch); }) ==
+        "baddbmm: a tensor of shape [4, 2, 3, 3] does not broadcast to the product's [2, 3, 3]");
   CHECK(error_of([&] { outer(x, v); }) == "outer: 1-d and 1-d tensors are needed, not [2, 2] and [3]");
   CHECK(error_of([&] { tensordot(x, y, 1); }) == "tensordot: sizes differ over [1] and [0]: [2, 2], [3, 3]");
   CHECK(error_of([&] { trace(v); }) == "trace: a matrix is needed, not [3]");
@@ -106,7 +105,8 @@ TEMPLATE_TEST_CASE("tensordot broadcasts contracted dimensions of size 1", "[ops
   check("tensordot broadcasts the right", {1}, {2});
   check("tensordot broadcasts the left", {0}, {1});
   check("tensordot broadcasts both", {0, 1, -1}, {1, -1, 0});
-  const auto whole = tensordot(tensor_of<D, std::int32_t>({1, 2, 3}, {1, 3}), tensor_of<D, std::int32_t>({5}, {1, 1}), 1);
+  const auto whole =
+      tensordot(tensor_of<D, std::int32_t>({1, 2, 3}, {1, 3}), tensor_of<D, std::int32_t>({5}, {1, 1}), 1);
   CHECK(values_of(whole) == std::vector<double>{30});
   CHECK(error_of([&] { tensordot(zeros<D>({2, 3}), zeros<D>({2, 3}), {1}, {0}); }) ==
         "tensordot: sizes differ over [1] and [0]: [2, 3], [2, 3]");
@@ -139,7 +139,8 @@ TEMPLATE_TEST_CASE("inner, Kronecker's and vector products are PyTorch's", "[ops
   check([](const auto& u, const auto& v) { return cross(u * u, v.narrow(0, 0, 1)); });
   CHECK(error_of([&] { inner(x, x.t()); }) == "inner: the last dimensions must have the same size: [2, 3] and [3, 2]");
   CHECK(error_of([&] { cross(x, x, 0); }) == "cross: 3 elements along dimension 0 are needed: [2, 3] and [2, 3]");
-  CHECK(error_of([&] { kron(ones<D>({1, 1, 1, 1, 1}), x.to(f32)); }) == "kron: at most 4 dimensions, not those of [1, 1, 1, 1, 1] and [2, 3]");
+  CHECK(error_of([&] { kron(ones<D>({1, 1, 1, 1, 1}), x.to(f32)); }) ==
+        "kron: at most 4 dimensions, not those of [1, 1, 1, 1, 1] and [2, 3]");
 }
 
 }  // namespace ops_blas

@@ -64,7 +64,8 @@ TEMPLATE_TEST_CASE("gradients of broadcast ends in 16 bits are rounded once", "[
   const auto a = spread_tensor<TestType>({300, 3}), b = tensor_of<TestType>({0.3, 0.7, 1.9});
   check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return lerp(x, y, 0.3); }, a, b);
   check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return lerp(y, x, 0.3); }, a, b);
-  check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return addcdiv(zeros_like(x.detach()), x, y); }, a, b);
+  check_rounded_once_in_16_bits([](const auto& x, const auto& y) { return addcdiv(zeros_like(x.detach()), x, y); }, a,
+                                b);
 }
 
 }  // namespace ops_blend

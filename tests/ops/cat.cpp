@@ -48,7 +48,7 @@ void check_type() {
       check_cat<D, T>({1, 2, 3}, dim, {4}, layout);
       check_cat<D, T>({2, 2, 2}, dim, {0, 3, 0, 1}, layout);
     }
-    check_cat<D, T>({300, 70, 9}, 1, {70, 1, 40}, layout);   // more than one thread's share
+    check_cat<D, T>({300, 70, 9}, 1, {70, 1, 40}, layout);  // more than one thread's share
   }
   check_cat<D, T>({0, 3}, 1, {2, 2}, 0);
 }
@@ -114,12 +114,10 @@ TEMPLATE_TEST_CASE("more tensors than a node has edges", "[cat]", TERN_TEST_DEVI
 TEMPLATE_TEST_CASE("tensors that do not fit together are refused", "[cat][refusal]", TERN_TEST_DEVICES) {
   using X = Tensor<TestType, double>;
   const auto a = spread_tensor<TestType>({2, 3}), b = spread_tensor<TestType>({2, 4});
-  CHECK(error_of([&] {
-          cat(std::vector{a, b});
-        }) == "cat: shapes [2, 3] and [2, 4] differ in a dimension other than 0");
-  CHECK(error_of([&] {
-          cat(std::vector{a, a.select(0, 0)});
-        }) == "cat: shapes [2, 3] and [3] differ in a dimension other than 0");
+  CHECK(error_of([&] { cat(std::vector{a, b}); }) ==
+        "cat: shapes [2, 3] and [2, 4] differ in a dimension other than 0");
+  CHECK(error_of([&] { cat(std::vector{a, a.select(0, 0)}); }) ==
+        "cat: shapes [2, 3] and [3] differ in a dimension other than 0");
   CHECK(error_of([&] { cat(std::vector{a, a}, 2); }) != "");
   CHECK(error_of([&] { cat(std::vector<X>()); }) == "cat: at least one tensor is needed");
   CHECK(error_of([&] { cat(std::vector{a, X()}); }) != "");

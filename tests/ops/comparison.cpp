@@ -81,11 +81,30 @@ void check_number(const Tensor<D, T>& x, const std::vector<T>& elements, N numbe
 template <class D, class T>
 void check_numbers(const std::vector<T>& elements) {
   const Tensor<D, T> x = from_vector<D, T>(elements, Index(elements.size()));
-  for (const double number : {7.5, 0.5, -0.5, 1.0, -0.0, -1.0, 254.5, 255.0, 255.5, 300.0, 2147483647.5, -2147483648.5,
-                              0x1p53 + 2, 0x1p63, -0x1p63, 0x1.8p63, -0x1.8p63, 1e300, double(INFINITY),
-                              -double(INFINITY), double(NAN)})
+  for (const double number : {7.5,
+                              0.5,
+                              -0.5,
+                              1.0,
+                              -0.0,
+                              -1.0,
+                              254.5,
+                              255.0,
+                              255.5,
+                              300.0,
+                              2147483647.5,
+                              -2147483648.5,
+                              0x1p53 + 2,
+                              0x1p63,
+                              -0x1p63,
+                              0x1.8p63,
+                              -0x1.8p63,
+                              1e300,
+                              double(INFINITY),
+                              -double(INFINITY),
+                              double(NAN)})
     check_number(x, elements, number);
-  for (const Index number : {Index(0), Index(1), Index(-1), Index(255), Index(256), Index(1) << 31, INT64_MAX, INT64_MIN})
+  for (const Index number :
+       {Index(0), Index(1), Index(-1), Index(255), Index(256), Index(1) << 31, INT64_MAX, INT64_MIN})
     check_number(x, elements, number);
   check_number(x, elements, 0.1f);
   check_number(x, elements, UINT64_MAX);

@@ -97,9 +97,8 @@ TEMPLATE_TEST_CASE("transposed convolutions refuse", "[ops]", TERN_TEST_DEVICES)
     return error_of([&] { conv_transpose2d(x, w, {}, options); });
   };
   CHECK(error({.groups = 3}) == "conv_transpose2d: input [2, 4, 5, 5] does not fit weight [4, 3, 3, 3] in 3 groups");
-  CHECK(error_of([&] {
-          conv_transpose2d(x, zeros<TestType>({3, 4, 3, 3}));
-        }) == "conv_transpose2d: input [2, 4, 5, 5] does not fit weight [3, 4, 3, 3] in 1 groups");
+  CHECK(error_of([&] { conv_transpose2d(x, zeros<TestType>({3, 4, 3, 3})); }) ==
+        "conv_transpose2d: input [2, 4, 5, 5] does not fit weight [3, 4, 3, 3] in 1 groups");
   CHECK(error({.stride = 2, .output_padding = 2}) ==
         "conv_transpose2d: output_padding [2] must be smaller than stride [2] or dilation [1]");
   CHECK(error({.padding = 4}) ==

@@ -42,7 +42,10 @@ void check_binary(const std::string& name, const F& op) {
 TEMPLATE_TEST_CASE("activations and functions at the edges are PyTorch's", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   using X = Tensor<D, double>;
-#define EDGES(name) {#name " at the edges", [](const X& x) { return name(x); }}
+#define EDGES(name)                                           \
+  {                                                           \
+    #name " at the edges", [](const X& x) { return name(x); } \
+  }
   const std::map<std::string, std::function<X(const X&)>> ops{
       EDGES(relu),
       EDGES(leaky_relu),

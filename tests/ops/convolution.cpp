@@ -169,7 +169,8 @@ TEMPLATE_TEST_CASE("relu and a residual are part of a convolution where they are
     const auto w = spread_tensor<D, TestType>({16, 8, 3, 3}, -0.5, 0.5).contiguous(channels_last);
     const auto r = spread_tensor<D, TestType>({2, 16, 6, 5}, -3, 3).contiguous(channels_last);
     const auto b = spread_tensor<D, TestType>({16}), y = empty<D, TestType>({2, 16, 6, 5}, channels_last);
-    backend::run<D, TestType>(backend::Convolution{{.padding = {1, 1}}, *y.impl(), *x.impl(), *w.impl(), b.impl(), r.impl(), true});
+    backend::run<D, TestType>(
+        backend::Convolution{{.padding = {1, 1}}, *y.impl(), *x.impl(), *w.impl(), b.impl(), r.impl(), true});
     return values_of(y);
   };
   const auto expected = run(Naive{});
@@ -230,7 +231,8 @@ TEMPLATE_TEST_CASE("a NaN goes through a convolution with relu", "[ops]", float,
   auto x = zeros<Cpu, TestType>({1, 1, 3, 3}, Cpu{});
   x(0, 0, 1, 1) = TestType(std::nanf(""));
   const auto w = ones<Cpu, TestType>({1, 1, 3, 3}), y = empty<Cpu, TestType>({1, 1, 3, 3}, channels_last);
-  backend::run<Cpu, TestType>(backend::Convolution{{.padding = {1, 1}}, *y.impl(), *x.impl(), *w.impl(), nullptr, nullptr, true});
+  backend::run<Cpu, TestType>(
+      backend::Convolution{{.padding = {1, 1}}, *y.impl(), *x.impl(), *w.impl(), nullptr, nullptr, true});
   for (const double v : values_of(y)) CHECK(std::isnan(v));
 }
 
@@ -242,9 +244,8 @@ TEMPLATE_TEST_CASE("convolutions refuse", "[ops]", TERN_TEST_DEVICES) {
         "4, 3, 3]");
   CHECK(error({.groups = 2}) == "conv2d: input [2, 4, 5, 5] does not fit weight [6, 4, 3, 3] in 2 groups");
   CHECK(error({.groups = 0}) == "conv2d: input [2, 4, 5, 5] does not fit weight [6, 4, 3, 3] in 0 groups");
-  CHECK(error_of([&] {
-          conv2d(x, zeros<TestType>({6, 2, 3, 3}), zeros<TestType>({5}), {.groups = 2});
-        }) == "conv2d: bias [5] does not fit weight [6, 2, 3, 3]");
+  CHECK(error_of([&] { conv2d(x, zeros<TestType>({6, 2, 3, 3}), zeros<TestType>({5}), {.groups = 2}); }) ==
+        "conv2d: bias [5] does not fit weight [6, 2, 3, 3]");
   CHECK(error({.stride = {1, 2, 3}}) == "conv2d: stride [1, 2, 3] does not name 2 dimensions");
   CHECK(error({.stride = 0}) == "conv2d: stride [0] is less than 1");
   CHECK(error({.padding = {0, -1}}) == "conv2d: padding [0, -1] is less than 0");

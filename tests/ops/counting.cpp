@@ -101,7 +101,8 @@ TEMPLATE_TEST_CASE("isin looks every element up", "[ops]", TERN_TEST_DEVICES) {
   };
   check(f64), check(f32), check(bf16), check(f16), check(i64), check(i32), check(u8);
   CHECK(values_of(isin(tensor_of<D, bool>({1, 0}), tensor_of<D, bool>({1, 1}))) == Values{1, 0});
-  CHECK(values_of(isin(tensor_of<D, float>({NAN, 0, -0., 1}), tensor_of<D, float>({NAN, 0, -1}))) == Values{0, 1, 1, 0});
+  CHECK(values_of(isin(tensor_of<D, float>({NAN, 0, -0., 1}), tensor_of<D, float>({NAN, 0, -1}))) ==
+        Values{0, 1, 1, 0});
   CHECK(isin(full<D>({}, 3), full<D>({}, 3)).item());
   CHECK(isin(zeros<D>({0, 2}), ones<D>({2})).shape() == detail::Shape{0, 2});
 }

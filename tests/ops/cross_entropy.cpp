@@ -9,7 +9,8 @@ using namespace tern_test;
 
 namespace {
 
-template <class D> Tensor<D, Index> classes_of(const detail::Shape& shape, Index classes) {
+template <class D>
+Tensor<D, Index> classes_of(const detail::Shape& shape, Index classes) {
   std::vector<Index> targets;
   for (Index i = 0; i < shape.numel(); ++i) targets.push_back(i * 7 % 5 == 3 ? -100 : i * 11 % classes);
   return from_vector<D>(targets, shape);
@@ -70,8 +71,9 @@ TEMPLATE_TEST_CASE("cross entropy on any shape and layout", "[ops]", float, doub
                            : std::is_same_v<TestType, float> ? 2e-6
                            : std::is_same_v<TestType, half>  ? 3e-3
                                                              : 2e-2;
-  for (const detail::Shape& shape : {detail::Shape{1, 1}, detail::Shape{3, 2}, detail::Shape{33, 10}, detail::Shape{16, 47}, detail::Shape{17, 48}, detail::Shape{5, 130},
-                             detail::Shape{2, 3, 17}, detail::Shape{3, 20, 2, 9}, detail::Shape{2, 5, 16}}) {
+  for (const detail::Shape& shape :
+       {detail::Shape{1, 1}, detail::Shape{3, 2}, detail::Shape{33, 10}, detail::Shape{16, 47}, detail::Shape{17, 48},
+        detail::Shape{5, 130}, detail::Shape{2, 3, 17}, detail::Shape{3, 20, 2, 9}, detail::Shape{2, 5, 16}}) {
     detail::Shape rows = shape;
     for (int i = 1; i + 1 < rows.n; ++i) rows[i] = rows[i + 1];
     --rows.n;
@@ -101,14 +103,16 @@ TEMPLATE_TEST_CASE("cross entropy on any shape and layout", "[ops]", float, doub
 TEMPLATE_TEST_CASE("cross entropy of few and of many classes, at any address", "[ops]", TERN_TEST_DEVICES) {
   const auto check = []<class T>(detail::Type<T>, double tolerance) {
     for (const detail::Shape& shape :
-         {detail::Shape{3, 8}, detail::Shape{70, 24}, detail::Shape{5, 129}, detail::Shape{2, 1024}, detail::Shape{2, 9000}, detail::Shape{2, 10001}, detail::Shape{2, 300, 40}})
+         {detail::Shape{3, 8}, detail::Shape{70, 24}, detail::Shape{5, 129}, detail::Shape{2, 1024},
+          detail::Shape{2, 9000}, detail::Shape{2, 10001}, detail::Shape{2, 300, 40}})
       for (const double smoothing : {0., 0.3}) {
         INFO(detail::text({shape}) << " of " << detail::name_of(dtype_of<T>) << ", smoothing " << smoothing);
         const auto run = [&]<class D>(const Tensor<D, T>& x) {
           auto leaf = x.detach().requires_grad_();
           const detail::Shape rows = shape.n == 2 ? detail::Shape{shape[0]} : detail::Shape{shape[0], shape[2]};
           const auto weight = spread_tensor<D, T>({shape[1]}, 0.5, 2);
-          const auto y = cross_entropy(leaf, classes_of<D>(rows, shape[1]), {.weight = weight, .label_smoothing = smoothing});
+          const auto y =
+              cross_entropy(leaf, classes_of<D>(rows, shape[1]), {.weight = weight, .label_smoothing = smoothing});
           y.backward();
           return std::pair{values_of(y), values_of(leaf.grad())};
         };
@@ -167,16 +171,14 @@ TEMPLATE_TEST_CASE("cross entropy refuses", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<D>({2, 3});
   const auto target = tensor_of<D, Index>({0, 3});
   CHECK(error_of([&] { cross_entropy(x, target); }) == "cross_entropy: target 3 at position 1 is out of range [0, 2]");
-  CHECK(error_of([&] {
-          nll_loss(x, tensor_of<D, Index>({-1, 0}));
-        }) == "nll_loss: target -1 at position 0 is out of range [0, 2]");
+  CHECK(error_of([&] { nll_loss(x, tensor_of<D, Index>({-1, 0})); }) ==
+        "nll_loss: target -1 at position 0 is out of range [0, 2]");
   CHECK(error_of([&] { cross_entropy(x, zeros<D, Index>({3})); }) ==
         "cross_entropy: the target of an input of shape [2, 3] must be of shape [2], not [3]");
   CHECK(error_of([&] { cross_entropy(zeros<D>({}), zeros<D, Index>({})); }) ==
         "cross_entropy: the input must have a dimension of classes");
-  CHECK(error_of([&] {
-          cross_entropy(zeros<D>({2, 0}), zeros<D, Index>({2}));
-        }) == "cross_entropy: an input of shape [2, 0] has no classes");
+  CHECK(error_of([&] { cross_entropy(zeros<D>({2, 0}), zeros<D, Index>({2})); }) ==
+        "cross_entropy: an input of shape [2, 0] has no classes");
   CHECK(error_of([&] { cross_entropy(x, zeros<D, Index>({2}), {.weight = zeros<D>({2})}); }) ==
         "cross_entropy: weight must be of shape [3], not [2]");
   CHECK(error_of([&] { cross_entropy(x, zeros<D, Index>({2}), {.label_smoothing = 2}); }) ==

@@ -26,7 +26,8 @@ std::vector<double> running(std::vector<double> x, const detail::Shape& shape, i
 TEMPLATE_TEST_CASE("running sums and products along every dimension, in any layout", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   // Around the strips of 64 neighbours and the blocks of 1024 elements that the kernels work in.
-  for (const detail::Shape& shape : {detail::Shape{3, 4, 5}, detail::Shape{2, 65}, detail::Shape{65, 2}, detail::Shape{1}, detail::Shape{2, 1025}, detail::Shape{2, 0, 3}}) {
+  for (const detail::Shape& shape : {detail::Shape{3, 4, 5}, detail::Shape{2, 65}, detail::Shape{65, 2},
+                                     detail::Shape{1}, detail::Shape{2, 1025}, detail::Shape{2, 0, 3}}) {
     const auto x = spread_tensor<D>(shape, 0.9, 1.1);
     for (int dim = 0; dim < shape.n; ++dim) {
       for (const auto& layout : layouts(x)) {
@@ -86,12 +87,16 @@ TEST_CASE("a running sum in bfloat16 is rounded once an element", "[ops]") {
   CHECK(float(sums[-1].item()) == 125);
 }
 
-TEMPLATE_TEST_CASE("running sums and recurrences of every length, around tiles and windows of tiles", "[ops]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("running sums and recurrences of every length, around tiles and windows of tiles", "[ops]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
-  // On Cuda a tile of a lone row has 4096 elements, one of 3 columns 1024, and one of 33 columns 128; windows have 128, 64 and 8 tiles.
+  // On Cuda a tile of a lone row has 4096 elements, one of 3 columns 1024, and one of 33 columns 128; windows have 128,
+  // 64 and 8 tiles.
   const std::pair<detail::Shape, int> cases[] = {
-      {{1}, 0},       {{31}, 0},       {{4095}, 0},  {{4096}, 0},  {{4097}, 0},    {{3 * 4096 + 5}, 0}, {{257 * 4096 + 3}, 0},
-      {{3, 4100}, 1}, {{700, 10}, 1}, {{127, 33}, 0}, {{128, 33}, 0}, {{1153, 33}, 0}, {{2, 3000, 3}, 1},  {{90, 7, 50}, 1}};
+      {{1}, 0},          {{31}, 0},           {{4095}, 0},           {{4096}, 0},
+      {{4097}, 0},       {{3 * 4096 + 5}, 0}, {{257 * 4096 + 3}, 0}, {{3, 4100}, 1},
+      {{700, 10}, 1},    {{127, 33}, 0},      {{128, 33}, 0},        {{1153, 33}, 0},
+      {{2, 3000, 3}, 1}, {{90, 7, 50}, 1}};
   for (const auto& [shape, dim] : cases) {
     INFO(shape << " along " << dim);
     const Index n = shape[dim], numel = shape.numel();
@@ -115,18 +120,22 @@ TEMPLATE_TEST_CASE("running sums and recurrences of every length, around tiles a
       CHECK((values_of(detail::scanned(backend::Scan::sum, x, {}, dim, reverse)) == sums));
       if (numel > 100000) continue;
       CHECK((values_of(detail::scanned(backend::Scan::sum, to_type(x, i64), {}, dim, reverse)) == sums));
-      check_close(values_of(detail::scanned(backend::Scan::recurrence, x, gate, dim, reverse)), recurrences, 1e-5, 1e-5);
+      check_close(values_of(detail::scanned(backend::Scan::recurrence, x, gate, dim, reverse)), recurrences, 1e-5,
+                  1e-5);
       if (numel < 10000) {
         CHECK((values_of(detail::scanned(backend::Scan::sum, to_type(x, f64), {}, dim, reverse)) == sums));
-        check_close(values_of(detail::scanned(backend::Scan::recurrence, to_type(x, f64), to_type(gate, f64), dim, reverse)), recurrences,
-                    1e-5, 1e-5);
-        check_close(values_of(detail::scanned(backend::Scan::sum, to_type(x, f16), {}, dim, reverse)), sums, 1e-2, 1e-2);
+        check_close(
+            values_of(detail::scanned(backend::Scan::recurrence, to_type(x, f64), to_type(gate, f64), dim, reverse)),
+            recurrences, 1e-5, 1e-5);
+        check_close(values_of(detail::scanned(backend::Scan::sum, to_type(x, f16), {}, dim, reverse)), sums, 1e-2,
+                    1e-2);
       }
     }
   }
 }
 
-TEMPLATE_TEST_CASE("running sums and products give the same bits every time, as a slice and as a copy", "[ops]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("running sums and products give the same bits every time, as a slice and as a copy", "[ops]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D, float>({9, 9001}, 0.998, 1.003);
   const auto rows = narrow(x, 0, 1, 8);
@@ -137,17 +146,20 @@ TEMPLATE_TEST_CASE("running sums and products give the same bits every time, as 
   }
 }
 
-TEMPLATE_TEST_CASE("running extremes and their positions, around tiles, with ties and NaN", "[ops]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("running extremes and their positions, around tiles, with ties and NaN", "[ops]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
-  const std::pair<detail::Shape, int> cases[] = {{{1}, 0},        {{3, 4, 5}, 1},   {{4097}, 0},      {{2, 0, 3}, 1},  {{3 * 4096 + 5}, 0},
-                                         {{700, 10}, 1}, {{1153, 33}, 0}, {{2, 3000, 3}, 1}, {{2, 1025}, -1}};
+  const std::pair<detail::Shape, int> cases[] = {{{1}, 0},        {{3, 4, 5}, 1},      {{4097}, 0},
+                                                 {{2, 0, 3}, 1},  {{3 * 4096 + 5}, 0}, {{700, 10}, 1},
+                                                 {{1153, 33}, 0}, {{2, 3000, 3}, 1},   {{2, 1025}, -1}};
   for (const auto& [shape, along] : cases) {
     INFO(shape << " along " << along);
     const int dim = along < 0 ? along + shape.n : along;
     Index inner = 1;
     for (int i = dim + 1; i < shape.n; ++i) inner *= shape[i];
     std::vector<double> x;
-    for (Index i = 0; i < shape.numel(); ++i) x.push_back(i % 1999 == 1700 ? NAN : double(i * 7919 % 1009 % 7 + i / 300));
+    for (Index i = 0; i < shape.numel(); ++i)
+      x.push_back(i % 1999 == 1700 ? NAN : double(i * 7919 % 1009 % 7 + i / 300));
     for (const bool largest : {true, false}) {
       std::vector<double> values = x, positions(x.size());
       for (std::size_t i = 0; i < x.size(); ++i) {
@@ -155,7 +167,8 @@ TEMPLATE_TEST_CASE("running extremes and their positions, around tiles, with tie
         positions[i] = double(place);
         if (place == 0) continue;
         const std::size_t before = i - std::size_t(inner);
-        const bool takes = std::isnan(x[i]) || (!std::isnan(values[before]) && (largest ? x[i] >= values[before] : x[i] <= values[before]));
+        const bool takes = std::isnan(x[i]) ||
+                           (!std::isnan(values[before]) && (largest ? x[i] >= values[before] : x[i] <= values[before]));
         if (!takes) values[i] = values[before], positions[i] = positions[before];
       }
       for (const auto& layout : layouts(tensor_of<D>(x, shape))) {
@@ -163,7 +176,8 @@ TEMPLATE_TEST_CASE("running extremes and their positions, around tiles, with tie
         CHECK((values_of(at) == positions));
         const auto got = values_of(best);
         bool same = got.size() == values.size();
-        for (std::size_t i = 0; same && i < got.size(); ++i) same = got[i] == values[i] || (std::isnan(got[i]) && std::isnan(values[i]));
+        for (std::size_t i = 0; same && i < got.size(); ++i)
+          same = got[i] == values[i] || (std::isnan(got[i]) && std::isnan(values[i]));
         CHECK(same);
       }
     }
@@ -179,7 +193,9 @@ TEMPLATE_TEST_CASE("running extremes of every element type", "[ops]", TERN_TEST_
   };
   check(f64), check(f32), check(bf16), check(f16), check(i64), check(i32), check(u8);
   CHECK(values_of(cummin(tensor_of<D, bool>({1, 0, 1}), 0).values) == std::vector<double>{1, 0, 0});
-  CHECK(values_of(cummax(from_vector<D, Index>(std::vector<Index>{INT64_MIN, INT64_MAX, INT64_MAX - 1}, {3}), 0).indices) == std::vector<double>{0, 1, 1});
+  CHECK(values_of(
+            cummax(from_vector<D, Index>(std::vector<Index>{INT64_MIN, INT64_MAX, INT64_MAX - 1}, {3}), 0).indices) ==
+        std::vector<double>{0, 1, 1});
   const auto number = cummax(full<D>({}, 4), -1);
   CHECK((number.values.item() == 4 && number.indices.item() == 0));
 }
@@ -189,7 +205,8 @@ TEMPLATE_TEST_CASE("running log-sums do not overflow, and begin at -infinity", "
   const double inf = std::numeric_limits<double>::infinity();
   for (const auto& x : layouts(spread_tensor<D>({3, 4, 5}, -3, 40)))
     check_close(values_of(logcumsumexp(x, 1)), values_of(cumsum(x.exp(), 1).log()));
-  CHECK(values_of(tensor_of<D>({-inf, -inf, 0, 1000, -1000, inf, 1}).logcumsumexp(0)) == std::vector<double>{-inf, -inf, 0, 1000, 1000, inf, inf});
+  CHECK(values_of(tensor_of<D>({-inf, -inf, 0, 1000, -1000, inf, 1}).logcumsumexp(0)) ==
+        std::vector<double>{-inf, -inf, 0, 1000, 1000, inf, inf});
   CHECK(values_of(logcumsumexp(tensor_of<D>({-1000, -1000}), 0))[1] == Approx(-1000 + std::log(2)));
   CHECK(std::isnan(values_of(logcumsumexp(tensor_of<D>({1, NAN, 2}), 0))[2]));
 }
@@ -200,7 +217,8 @@ TEMPLATE_TEST_CASE("differences, repeated, and with what comes before and after"
     CHECK(values_of(x.diff()) == std::vector<double>{3, 5, 0, 6});
     CHECK(values_of(diff(x, 2)) == std::vector<double>{2, 6});
     CHECK(values_of(diff(x, 1, 0)) == std::vector<double>{1, -2, -1});
-    CHECK(values_of(diff(x, 1, 1, zeros<D, double>({2, 1}), x)) == std::vector<double>{1, 3, 5, -8, 3, 5, 2, 0, 6, -6, 0, 6});
+    CHECK(values_of(diff(x, 1, 1, zeros<D, double>({2, 1}), x)) ==
+          std::vector<double>{1, 3, 5, -8, 3, 5, 2, 0, 6, -6, 0, 6});
     CHECK(diff(x, INT64_MAX, 0).shape() == detail::Shape{0, 3});
     CHECK(values_of(diff(x, 0)) == values_of(x));
   }

@@ -38,7 +38,8 @@ TEMPLATE_TEST_CASE("gradients of distances", "[ops][gradcheck]", TERN_TEST_DEVIC
 TEMPLATE_TEST_CASE("distances of all rows, for every p, by differences and by products", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const double inf = std::numeric_limits<double>::infinity();
-  const auto a = spread_tensor<D>({2, 4, 3}, -2, 2), b = spread_tensor<D>({3, 3}, 3, -1).clone(), many = spread_tensor<D>({2, 30, 3}, -2, 2);
+  const auto a = spread_tensor<D>({2, 4, 3}, -2, 2), b = spread_tensor<D>({3, 3}, 3, -1).clone(),
+             many = spread_tensor<D>({2, 30, 3}, -2, 2);
   for (const double p : {0., 0.5, 1., 1.5, 2., 3., inf})
     for (const auto& x : {a, many}) {
       INFO("p = " << p << ", " << x.shape());
@@ -63,7 +64,8 @@ TEMPLATE_TEST_CASE("distances of all rows, for every p, by differences and by pr
 TEMPLATE_TEST_CASE("gradients of all distances, also where a distance is 0", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   using D = TestType;
   const double inf = std::numeric_limits<double>::infinity();
-  const auto a = spread_tensor<D>({2, 2, 3}, -2, 2).requires_grad_(), many = spread_tensor<D>({27, 3}, -2, 2).requires_grad_(),
+  const auto a = spread_tensor<D>({2, 2, 3}, -2, 2).requires_grad_(),
+             many = spread_tensor<D>({27, 3}, -2, 2).requires_grad_(),
              b = spread_tensor<D>({3, 3}, 3, -1).clone().requires_grad_();
   for (const double p : {1., 1.5, 2., 3., inf}) {
     INFO("p = " << p);
@@ -77,11 +79,17 @@ TEMPLATE_TEST_CASE("gradients of all distances, also where a distance is 0", "[o
   // PyTorch's, of the sum of all distances of three rows, two of which are equal.
   const std::pair<double, std::vector<double>> recorded[] = {
       {0, {0, 0, 0, 0, 0, 0}},
-      {0.5, {-4.309401076758503, -3.7320508075688776, -4.309401076758503, -3.7320508075688776, 8.618802153517006, 7.464101615137755}},
+      {0.5,
+       {-4.309401076758503, -3.7320508075688776, -4.309401076758503, -3.7320508075688776, 8.618802153517006,
+        7.464101615137755}},
       {1, {-2, -2, -2, -2, 4, 4}},
-      {1.5, {-1.4659129516579497, -1.6926904744965523, -1.4659129516579497, -1.6926904744965523, 2.9318259033158993, 3.3853809489931046}},
+      {1.5,
+       {-1.4659129516579497, -1.6926904744965523, -1.4659129516579497, -1.6926904744965523, 2.9318259033158993,
+        3.3853809489931046}},
       {2, {-1.2, -1.6, -1.2, -1.6, 2.4, 3.2}},
-      {3, {-0.8897027034610712, -1.5816936950419043, -0.8897027034610712, -1.5816936950419043, 1.7794054069221423, 3.1633873900838085}},
+      {3,
+       {-0.8897027034610712, -1.5816936950419043, -0.8897027034610712, -1.5816936950419043, 1.7794054069221423,
+        3.1633873900838085}},
       {inf, {0, -2, 0, -2, 0, 4}}};
   for (const auto& [p, expected] : recorded) {
     INFO("p = " << p);
@@ -101,8 +109,10 @@ TEMPLATE_TEST_CASE("distances refuse what does not fit", "[ops]", TERN_TEST_DEVI
   const auto x = zeros<TestType, double>({2, 3}), y = zeros<TestType, double>({2, 2});
   CHECK(error_of([&] { linalg::vector_norm(x, 2, 2); }) == "vector_norm: dimension 2 is out of range [-2, 1]");
   CHECK(error_of([&] { pairwise_distance(x, y); }) == "pairwise_distance: shapes do not broadcast: [2, 3] and [2, 2]");
-  CHECK(error_of([&] { cdist(x, y); }) == "cdist: matrices with equally many columns are needed, not [2, 3] and [2, 2]");
-  CHECK(error_of([&] { cdist(x[0], x); }) == "cdist: matrices with equally many columns are needed, not [3] and [2, 3]");
+  CHECK(error_of([&] { cdist(x, y); }) ==
+        "cdist: matrices with equally many columns are needed, not [2, 3] and [2, 2]");
+  CHECK(error_of([&] { cdist(x[0], x); }) ==
+        "cdist: matrices with equally many columns are needed, not [3] and [2, 3]");
   CHECK(error_of([&] { cdist(x, x, -1); }) == "cdist: p must not be negative: -1");
   CHECK(error_of([&] { normalize(x, 2, 2); }) == "normalize: dimension 2 is out of range [-2, 1]");
   CHECK(error_of([&] { cosine_similarity(x, y); }) == "cosine_similarity: shapes do not broadcast: [2, 3] and [2, 2]");

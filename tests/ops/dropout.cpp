@@ -115,8 +115,8 @@ TEMPLATE_TEST_CASE("dropout refuses what is no probability", "[dropout][refusal]
   CHECK(error_of([&] { dropout(Tensor<TestType>(), 0.5); }) != "");
 }
 
-TEMPLATE_TEST_CASE("dropout keeps channels-last order, and drops the same elements of a gradient in any order", "[dropout]",
-                   TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("dropout keeps channels-last order, and drops the same elements of a gradient in any order",
+                   "[dropout]", TERN_TEST_DEVICES) {
   using D = TestType;
   auto x = ones<D>({3, 5, 4, 6}).contiguous(channels_last).requires_grad_();
   const auto y = dropout(x, 0.4);
@@ -168,7 +168,8 @@ TEMPLATE_TEST_CASE("alpha_dropout keeps mean 0 and variance 1", "[dropout]", TER
     }
   }
   // One value for what falls: scale (low p' + shift) of the formula.
-  const double low = -1.7580993408473766, scale = 1 / std::sqrt((low * low * 0.5 + 1) * 0.5), shift = -low * scale * 0.5;
+  const double low = -1.7580993408473766, scale = 1 / std::sqrt((low * low * 0.5 + 1) * 0.5),
+               shift = -low * scale * 0.5;
   for (const double v : values_of(alpha_dropout(ones<D, double>({50}), 0.5, true)))
     CHECK((v == Approx(low * scale + shift) || v == Approx(scale + shift)));
   const auto rows = feature_alpha_dropout(ones<D, double>({3, 4, 5}), 0.5, true).flatten(2);
@@ -188,7 +189,8 @@ TEMPLATE_TEST_CASE("dropout of channels refuses", "[dropout]", TERN_TEST_DEVICES
   using D = TestType;
   CHECK(error_of([] { dropout2d(ones<D>({3})); }) == "dropout2d: an input of at least 2 dimensions is needed, not [3]");
   CHECK(error_of([] { dropout1d(ones<D>({3, 2}), 1.5); }) == "dropout1d: the probability must be in [0, 1], not 1.5");
-  CHECK(error_of([] { alpha_dropout(ones<D>({3}), -1); }) == "alpha_dropout: the probability must be in [0, 1], not -1");
+  CHECK(error_of([] { alpha_dropout(ones<D>({3}), -1); }) ==
+        "alpha_dropout: the probability must be in [0, 1], not -1");
 }
 
 }  // namespace ops_dropout

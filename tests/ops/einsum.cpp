@@ -51,7 +51,8 @@ TEMPLATE_TEST_CASE("einsum takes its tensors in braces, in a vector, or as argum
   check_close(values_of(einsum("ij,jk,k->i", std::vector{a, b, c})), expected);
   check_close(values_of(einsum("ij,jk,k->i", a, b, c)), expected);
   check_close(values_of(einsum("ij->ji", a)), values_of(a.t()));
-  CHECK(whole_error_of([&] { einsum("ij,jk", a); }).find("einsum.cpp:" + std::to_string(__LINE__)) != std::string::npos);
+  CHECK(whole_error_of([&] { einsum("ij,jk", a); }).find("einsum.cpp:" + std::to_string(__LINE__)) !=
+        std::string::npos);
 }
 
 }  // namespace ops_einsum

@@ -12,7 +12,10 @@ namespace {
 using Values = std::vector<double>;
 constexpr Index rows = 5, columns = 3;
 
-template <class D> Tensor<D, Index> numbers(const Values& values) { return tensor_of<D, Index>(values); }
+template <class D>
+Tensor<D, Index> numbers(const Values& values) {
+  return tensor_of<D, Index>(values);
+}
 
 /// Eleven numbers in four bags; the third is empty, the last holds row 1 alone.
 const Values flat{0, 3, 3, 1, 4, 2, 0, 0, 2, 1, 1};
@@ -42,7 +45,10 @@ Values naive_bags(const Values& table, BagMode mode, Padding padding, Values wei
   return y;
 }
 
-template <class D> Tensor<D, double> table() { return spread_tensor<D>({rows, columns}); }
+template <class D>
+Tensor<D, double> table() {
+  return spread_tensor<D>({rows, columns});
+}
 const BagMode all_modes[] = {BagMode::sum, BagMode::mean, BagMode::max};
 
 }  // namespace
@@ -78,7 +84,8 @@ TEMPLATE_TEST_CASE("gradients of embedding; the padding row gets none", "[ops][g
   const auto f = [&](const auto& v) { return embedding(x, v * v); };
   CHECK(gradcheck(f, std::tuple{w}));
   CHECK(gradgradcheck(f, std::tuple{w}));
-  const Values from_first{1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0}, every{1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 2, 2, 2};
+  const Values from_first{1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0},
+      every{1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 2, 2, 2};
   const auto gradient = [&](Padding padding) { return values_of(tern::grad(sum(embedding(x, w, padding)), w)); };
   check_close(gradient(4), from_first);
   check_close(gradient(-1), from_first);  // as in PyTorch, the last row
@@ -198,12 +205,10 @@ TEMPLATE_TEST_CASE("embedding_bag refuses bags that are none", "[ops][refusal]",
         "a matrix of bags, or a vector with a vector of offsets, is needed, not [3]");
   CHECK(refused([&] { embedding_bag(matrix, w, zero); }) == "a matrix of bags takes no offsets");
   CHECK(refused([&] { embedding_bag(x, w, numbers<D>({1, 2})); }) == "the first offset must be 0, not 1");
-  CHECK(refused([&] {
-          embedding_bag(x, w, numbers<D>({0, 2, 1}));
-        }) == "offsets must rise and stay within 3 numbers: 2, 1");
-  CHECK(refused([&] {
-          embedding_bag(x, w, numbers<D>({0, 4}));
-        }) == "offsets must rise and stay within 3 numbers: 0, 4");
+  CHECK(refused([&] { embedding_bag(x, w, numbers<D>({0, 2, 1})); }) ==
+        "offsets must rise and stay within 3 numbers: 2, 1");
+  CHECK(refused([&] { embedding_bag(x, w, numbers<D>({0, 4})); }) ==
+        "offsets must rise and stay within 3 numbers: 0, 4");
   CHECK(refused([&] { embedding_bag(x, w, numbers<D>({}), {.include_last_offset = true}); }) ==
         "include_last_offset needs at least one offset");
   CHECK(refused([&] { embedding_bag(x, w, zero, {}, three); }) == "per_sample_weights need mode sum");

@@ -61,7 +61,8 @@ TEMPLATE_TEST_CASE("gradients of amax and amin", "[ops][gradcheck]", TERN_TEST_D
 
 TEMPLATE_TEST_CASE("max and min of all: ties and NaN share the gradient", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto check = [](const std::vector<double>& values, const auto& f, double expected, const std::vector<double>& g) {
+  const auto check = [](const std::vector<double>& values, const auto& f, double expected,
+                        const std::vector<double>& g) {
     for (const auto& layout : layouts(tensor_of<D>(values, {1, Index(values.size())}))) {
       auto x = layout.detach().requires_grad_();
       const auto y = f(x);

@@ -51,9 +51,8 @@ TEMPLATE_TEST_CASE("unfold and fold refuse what does not fit", "[ops][refusal]",
         "unfold: kernel_size, dilation and stride must be positive, padding not negative: [2], [1], [0], [0]");
   CHECK(error_of([&] { unfold(x.select(0, 0).select(0, 0), 2, {}); }) ==
         "unfold: images [N, C, H, W] are needed, not [3, 4]");
-  CHECK(error_of([&] {
-          fold(spread_tensor<D>({1, 8, 5}), {3, 3}, 2);
-        }) == "fold: columns of shape [1, 8, 5] are not windows of [2] over images of [3, 3], [N, C 4, 4]");
+  CHECK(error_of([&] { fold(spread_tensor<D>({1, 8, 5}), {3, 3}, 2); }) ==
+        "fold: columns of shape [1, 8, 5] are not windows of [2] over images of [3, 3], [N, C 4, 4]");
 }
 
 TEMPLATE_TEST_CASE("sums of windows in 16 bits are rounded once", "[ops]", TERN_TEST_DEVICES) {

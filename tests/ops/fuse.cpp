@@ -73,7 +73,9 @@ TEMPLATE_TEST_CASE("derivatives that are kept are those that are calculated anew
     for (const bool layout : {false, true}) {
       check_close(gradients(gated, n, layout), gradients(by_ops, n, false), 1e-9, 1e-11);
       const auto sum = [](const auto& x, const auto& z, const auto& w) { return gated.sum(x, z, w); };
-      const auto sum_by_ops = [](const auto& x, const auto& z, const auto& w) { return tern::sum(gated_by_ops(x, z, w)); };
+      const auto sum_by_ops = [](const auto& x, const auto& z, const auto& w) {
+        return tern::sum(gated_by_ops(x, z, w));
+      };
       check_close(gradients(sum, n, layout), gradients(sum_by_ops, n, false), 1e-9, 1e-11);
     }
   // Of one input only, and where an infinite factor meets a derivative that is 0.

@@ -12,12 +12,14 @@ namespace {
 
 using Values = std::vector<double>;
 
-template <class D> Tensor<D, Index> numbers(const Values& values, const detail::Shape& shape) {
+template <class D>
+Tensor<D, Index> numbers(const Values& values, const detail::Shape& shape) {
   return tensor_of<D, Index>(values, shape);
 }
 
 /// The position in a tensor of a shape of element i of `index`, whose number stands for its place along dim.
-std::size_t place_of(Index i, const detail::Shape& shape, int dim, const detail::Shape& index_shape, const Values& index) {
+std::size_t place_of(Index i, const detail::Shape& shape, int dim, const detail::Shape& index_shape,
+                     const Values& index) {
   Index at[detail::max_dims], position = 0;
   for (int d = index_shape.n, rest = int(i); d-- > 0; rest /= int(index_shape[d])) at[d] = rest % index_shape[d];
   at[dim] = Index(index[std::size_t(i)]);
@@ -25,14 +27,15 @@ std::size_t place_of(Index i, const detail::Shape& shape, int dim, const detail:
   return std::size_t(position);
 }
 
-Values naive_gather(const Values& x, const detail::Shape& shape, int dim, const Values& index, const detail::Shape& index_shape) {
+Values naive_gather(const Values& x, const detail::Shape& shape, int dim, const Values& index,
+                    const detail::Shape& index_shape) {
   Values y;
   for (Index i = 0; i < index_shape.numel(); ++i) y.push_back(x[place_of(i, shape, dim, index_shape, index)]);
   return y;
 }
 
-Values naive_scatter_add(Values x, const detail::Shape& shape, int dim, const Values& index, const detail::Shape& index_shape,
-                         const Values& source) {
+Values naive_scatter_add(Values x, const detail::Shape& shape, int dim, const Values& index,
+                         const detail::Shape& index_shape, const Values& source) {
   for (Index i = 0; i < index_shape.numel(); ++i)
     x[place_of(i, shape, dim, index_shape, index)] += source[std::size_t(i)];
   return x;
@@ -52,7 +55,8 @@ TEMPLATE_TEST_CASE("gather and scatter_add along every dimension, in any layout"
   const detail::Shape shape{3, 4, 5};
   const auto x = spread_tensor<D>(shape);
   for (int dim = 0; dim < 3; ++dim) {
-    for (const detail::Shape& to : {detail::Shape{3, 4, 5}, detail::Shape{2, 3, 4}, detail::Shape{1, 1, 1}, detail::Shape{3, 0, 5}}) {
+    for (const detail::Shape& to :
+         {detail::Shape{3, 4, 5}, detail::Shape{2, 3, 4}, detail::Shape{1, 1, 1}, detail::Shape{3, 0, 5}}) {
       detail::Shape longer = to;
       longer[dim] *= 3;  // along dim the index may have any size
       const Values index = drawn(longer, shape[dim]);
@@ -160,7 +164,8 @@ TEMPLATE_TEST_CASE("gradients of reading and adding by number", "[ops][gradcheck
   check([&](const auto& a, const auto& b) { return scatter_add(a * a, 1, part, b * b); });  // part of the source only
 }
 
-TEMPLATE_TEST_CASE("adding by number in place writes into the tensor, its base and the tape", "[ops]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("adding by number in place writes into the tensor, its base and the tape", "[ops]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto rows = numbers<D>({2, 0, 2}, {3}), at = numbers<D>({2, 0, 1, 2, 2, 2}, {2, 3});
   const auto check = [&](auto type) {
@@ -203,7 +208,8 @@ TEMPLATE_TEST_CASE("adding by number in place writes into the tensor, its base a
 TEMPLATE_TEST_CASE("gather and scatter_add by lines of any length", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   // Short lines are checked together, rows that are used up are fetched ahead, and threads share what is large.
-  for (const detail::Shape& to : {detail::Shape{700, 3}, detail::Shape{3000, 1}, detail::Shape{5, 1030}, detail::Shape{40, 1024}}) {
+  for (const detail::Shape& to :
+       {detail::Shape{700, 3}, detail::Shape{3000, 1}, detail::Shape{5, 1030}, detail::Shape{40, 1024}}) {
     const detail::Shape shape{to[0], 1025};
     const Values index = drawn(to, 1025);
     const auto x = spread_tensor<D, float>(shape), source = spread_tensor<D, float>(to, -5, 7);
@@ -246,9 +252,8 @@ TEMPLATE_TEST_CASE("reading and adding by number refuse shapes that do not fit",
   CHECK(error_of([&] { gather(x, 0, row); }) == "gather: index of shape [1] does not fit a tensor of shape [3, 4]");
   CHECK(error_of([&] { scatter_add(x, 0, matrix, x); }) ==
         "scatter_add: index of shape [2, 5] does not fit a tensor of shape [3, 4]");
-  CHECK(error_of([&] {
-          scatter_add(x, 0, zeros<D, Index>({2, 2}), ones<D, double>({1, 4}));
-        }) == "scatter_add: index of shape [2, 2] does not fit a tensor of shape [1, 4]");
+  CHECK(error_of([&] { scatter_add(x, 0, zeros<D, Index>({2, 2}), ones<D, double>({1, 4})); }) ==
+        "scatter_add: index of shape [2, 2] does not fit a tensor of shape [1, 4]");
   CHECK(error_of([&] { gather(x, 2, one); }) == "gather: dimension 2 is out of range [-2, 1]");
   CHECK(error_of([&] { index_select(x, 2, row); }) == "index_select: dimension 2 is out of range [-2, 1]");
   const Tensor<D, double> none;

@@ -15,8 +15,12 @@ namespace {
 
 GridSampleOptions options_of(const Json& j) {
   const std::string mode = j["mode"], padding = j["padding_mode"];
-  return {.mode = mode == "bilinear" ? Mode::bilinear : mode == "nearest" ? Mode::nearest : Mode::bicubic,
-          .padding_mode = padding == "zeros" ? Padding::zeros : padding == "border" ? Padding::border : Padding::reflection,
+  return {.mode = mode == "bilinear"  ? Mode::bilinear
+                  : mode == "nearest" ? Mode::nearest
+                                      : Mode::bicubic,
+          .padding_mode = padding == "zeros"    ? Padding::zeros
+                          : padding == "border" ? Padding::border
+                                                : Padding::reflection,
           .align_corners = j["align_corners"]};
 }
 
@@ -44,7 +48,8 @@ TEMPLATE_TEST_CASE("grid_sample of several images takes each one's own positions
   const auto x = spread_tensor<D>({3, 2, 4, 5}), grid = spread_tensor<D>({3, 2, 2, 2}, -1, 1);
   const auto y = grid_sample(x, grid);
   REQUIRE(y.shape() == tern::detail::Shape{3, 2, 2, 2});
-  for (Index i = 0; i < 3; ++i) check_close(values_of(y.narrow(0, i, 1)), values_of(grid_sample(x.narrow(0, i, 1), grid.narrow(0, i, 1))));
+  for (Index i = 0; i < 3; ++i)
+    check_close(values_of(y.narrow(0, i, 1)), values_of(grid_sample(x.narrow(0, i, 1), grid.narrow(0, i, 1))));
   const auto last = grid_sample(x.contiguous(channels_last), grid);
   CHECK(last.is_contiguous(channels_last));
   check_close(values_of(last), values_of(y));
@@ -106,17 +111,21 @@ TEMPLATE_TEST_CASE("affine_grid is PyTorch's", "[ops][gradcheck]", TERN_TEST_DEV
   using D = TestType;
   const auto theta = tensor_of<D>({1, 0.5, 0.2, 0.1, 2, -1}, {1, 2, 3});
   for (const auto& layout : layouts(theta)) {
-    check_close(values_of(affine_grid(layout, {1, 1, 2, 3})), {-43. / 60, -31. / 15, -0.05, -2, 37. / 60, -29. / 15, -13. / 60, -1. / 15, 0.45, 0, 67. / 60, 1. / 15});
+    check_close(values_of(affine_grid(layout, {1, 1, 2, 3})), {-43. / 60, -31. / 15, -0.05, -2, 37. / 60, -29. / 15,
+                                                               -13. / 60, -1. / 15, 0.45, 0, 67. / 60, 1. / 15});
     check_close(values_of(affine_grid(layout, {1, 1, 2, 1}, true)), {-0.3, -3, 0.7, 1});
   }
   const auto identity = expand(tensor_of<D>({1, 0, 0, 0, 1, 0}, {1, 2, 3}), {2, 2, 3});
   for (const bool align_corners : {false, true}) {
     const auto image = spread_tensor<D>({2, 3, 4, 5});
-    check_close(values_of(grid_sample(image, affine_grid(identity, image.shape(), align_corners), {.align_corners = align_corners})), values_of(image));
+    check_close(values_of(grid_sample(image, affine_grid(identity, image.shape(), align_corners),
+                                      {.align_corners = align_corners})),
+                values_of(image));
   }
   const auto x = spread_tensor<D>({2, 2, 3}).requires_grad_();
   CHECK(gradgradcheck([](const auto& a) { return affine_grid(a * a, {2, 1, 2, 3}); }, std::tuple{x}));
-  CHECK(error_of([&] { affine_grid(x, {1, 1, 2, 3}); }) == "affine_grid: matrices of shape [1, 2, 3] are needed, not [2, 2, 3]");
+  CHECK(error_of([&] { affine_grid(x, {1, 1, 2, 3}); }) ==
+        "affine_grid: matrices of shape [1, 2, 3] are needed, not [2, 2, 3]");
   CHECK(error_of([&] { affine_grid(x, {2, 1, 2}); }) == "affine_grid: a size [N, C, H, W] is needed, not [2, 1, 2]");
 }
 

@@ -82,15 +82,13 @@ TEMPLATE_TEST_CASE("group_norm and instance_norm refuse", "[ops]", TERN_TEST_DEV
         "group_norm: num_groups must divide the 6 channels of [2, 6, 4], not be 4");
   CHECK(error_of([&] { group_norm(x, 0); }) ==
         "group_norm: num_groups must divide the 6 channels of [2, 6, 4], not be 0");
-  CHECK(error_of([&] {
-          group_norm(zeros<D>({1, 6, 0}), 2);
-        }) == "group_norm: more than one value is needed for each of 2 groups, which [1, 6, 0] does not have");
+  CHECK(error_of([&] { group_norm(zeros<D>({1, 6, 0}), 2); }) ==
+        "group_norm: more than one value is needed for each of 2 groups, which [1, 6, 0] does not have");
   CHECK(
       error_of([&] { group_norm(x, 2, zeros<D>({3})); }) ==
       "group_norm: weight, bias and running statistics must be of shape [6] for an input of shape [2, 6, 4], not [3]");
-  CHECK(error_of([&] {
-          instance_norm(zeros<D>({2, 6, 1}));
-        }) == "instance_norm: more than one value is needed in each channel, which [2, 6, 1] does not have");
+  CHECK(error_of([&] { instance_norm(zeros<D>({2, 6, 1})); }) ==
+        "instance_norm: more than one value is needed in each channel, which [2, 6, 1] does not have");
   CHECK(error_of([&] { instance_norm(x, {}, {}, {}, {}, false); }) ==
         "instance_norm: without training it needs running_mean and running_var");
   CHECK(group_norm(zeros<D>({0, 6, 4}), 2).shape() == detail::Shape{0, 6, 4});

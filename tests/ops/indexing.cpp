@@ -53,7 +53,7 @@ void check_recorded(bool all_layouts) {
       continue;  // all values must be exact
     const detail::IndexList<D> indices = index_of<D>(c["index"]);
     const Tensor<D, T> original = counting<D, T>(shape), x = original.clone();
-    for (const Tensor<D, T>& y : all_layouts && shape.numel() ? layouts(x) : std::vector{x.clone()}) {
+    for (const Tensor<D, T>& y : all_layouts&& shape.numel() ? layouts(x) : std::vector{x.clone()}) {
       const Tensor<D, T> result = index(y, indices);
       REQUIRE(result.shape() == shape_of(c["result"]));
       REQUIRE(values_of(result) == values_of(tensor_of<D, T>(c["result"])));
@@ -118,7 +118,8 @@ TEMPLATE_TEST_CASE("slices are Python's: bounds open, negative and beyond the en
     for (const auto& start : bounds)
       for (const auto& stop : bounds)
         for (const Index step : {Index(1), Index(2), Index(3), Index(INT64_MAX)}) {
-          INFO(size << ": " << (start ? std::to_string(*start) : "") << ':' << (stop ? std::to_string(*stop) : "") << ':' << step);
+          INFO(size << ": " << (start ? std::to_string(*start) : "") << ':' << (stop ? std::to_string(*stop) : "")
+                    << ':' << step);
           const auto expected = sliced(size, start, stop, step);
           REQUIRE(values_of(x.slice(0, {start, stop, step})) == expected);
           REQUIRE(values_of(x.index({Slice(start, stop, step), 0})) == expected);
@@ -181,7 +182,7 @@ TEMPLATE_TEST_CASE("positions of every kind may count from the end", "[indexing]
 TEMPLATE_TEST_CASE("of several values for one place the last counts, and all of them add", "[indexing]",
                    TERN_TEST_DEVICES) {
   using D = TestType;
-  const Index n = 20000;   // more than one thread's share
+  const Index n = 20000;  // more than one thread's share
   std::vector<double> at, values;
   for (Index i = 0; i < n; ++i) at.push_back(double(i * 7919 % 13)), values.push_back(double(i % 1000));
   const auto positions = tern_test::tensor_of<D, Index>(at);
@@ -199,7 +200,7 @@ TEMPLATE_TEST_CASE("the sums of an index's gradient are made in float for 16-bit
   using D = TestType;
   const auto x = ones<D, bfloat16>({1}).requires_grad_();
   x.index({zeros<D, Index>({1000})}).backward(full<D, bfloat16>({1000}, 1));
-  CHECK(values_of(x.grad()) == std::vector<double>{1000});   // bfloat16 sums would stop at 256
+  CHECK(values_of(x.grad()) == std::vector<double>{1000});  // bfloat16 sums would stop at 256
 }
 
 TEMPLATE_TEST_CASE("gradients of indexing", "[indexing][gradcheck]", TERN_TEST_DEVICES) {
@@ -269,7 +270,8 @@ TEMPLATE_TEST_CASE("masked_fill and masked_select", "[indexing]", TERN_TEST_DEVI
   CHECK(values_of(x.grad()) == std::vector<double>{0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0});
 }
 
-TEMPLATE_TEST_CASE("masks of every length choose what a loop chooses, aligned or not", "[indexing]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("masks of every length choose what a loop chooses, aligned or not", "[indexing]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   // On Cuda a tile has 4096 elements, and a window 256 tiles.
   for (const Index n : {1, 15, 16, 17, 4095, 4096, 4097, 3 * 4096 + 5, 257 * 4096 + 3})
@@ -283,8 +285,9 @@ TEMPLATE_TEST_CASE("masks of every length choose what a loop chooses, aligned or
       }
       const Tensor<D, bool> chosen = narrow(tern_test::tensor_of<D, bool>(mask), 0, start, n);
       CHECK((values_of(arange<D, float>(n).index({chosen})) == expected));
-      if (n < 100000) CHECK((values_of(arange<D, Index>(2 * n).view({n, 2}).index({chosen}).select(1, 0)) ==
-             values_of(to_type(tern_test::tensor_of<D, double>(expected), i64) * Index(2))));
+      if (n < 100000)
+        CHECK((values_of(arange<D, Index>(2 * n).view({n, 2}).index({chosen}).select(1, 0)) ==
+               values_of(to_type(tern_test::tensor_of<D, double>(expected), i64) * Index(2))));
     }
   CHECK(arange<D, float>(5000).index({zeros<D, bool>({5000})}).numel() == 0);
   CHECK((values_of(arange<D, float>(5000).index({ones<D, bool>({5000})})) == values_of(arange<D, float>(5000))));
@@ -301,9 +304,8 @@ TEMPLATE_TEST_CASE("indices that do not fit are refused", "[indexing][refusal]",
   CHECK(error_of([&] { x.index({0, 0, 0}); }) == "index: too many indices, 3, for a tensor of shape [3, 4]");
   CHECK(error_of([&] { x.index({Ellipsis, Ellipsis}); }) == "index: only one Ellipsis can stand in an index");
   CHECK(error_of([&] { x.index({at({0, 1}), at({0, 1, 2})}); }) == "index: shapes do not broadcast: [2] and [3]");
-  CHECK(error_of([&] {
-          x.index({tern_test::tensor_of<D, bool>({1, 0})});
-        }) == "index: a mask of shape [2] does not fit dimension 0 of [3, 4]");
+  CHECK(error_of([&] { x.index({tern_test::tensor_of<D, bool>({1, 0})}); }) ==
+        "index: a mask of shape [2] does not fit dimension 0 of [3, 4]");
   CHECK(error_of([&] { x.index({Tensor<D, Index>()}); }) != "");
   CHECK(error_of([&] { Tensor<D, double>().index({0}); }) != "");
   CHECK(error_of([&] { x.index_put_({at({0})}, counting<D>({3})); }) ==
@@ -314,9 +316,8 @@ TEMPLATE_TEST_CASE("indices that do not fit are refused", "[indexing][refusal]",
   CHECK(error_of([&] { x.expand({2, 3, 4}).index_put_({at({0})}, 1); }) != "");
   const auto leaf = counting<D>({3}).requires_grad_();
   CHECK(error_of([&] { leaf.index_put_({at({0})}, 1); }) != "");
-  CHECK(error_of([&] {
-          masked_fill(x, tern_test::tensor_of<D, bool>({1, 0}), 1);
-        }) == "masked_fill: shapes do not broadcast: [3, 4] and [2]");
+  CHECK(error_of([&] { masked_fill(x, tern_test::tensor_of<D, bool>({1, 0}), 1); }) ==
+        "masked_fill: shapes do not broadcast: [3, 4] and [2]");
   CHECK(error_of([&] { masked_fill(x, x > 0, counting<D>({1})); }) ==
         "masked_fill: the value must be a 0-d tensor, not of shape [1]");
   CHECK(error_of([&] { masked_fill(Tensor<D, double>(), x > 0, 1); }) != "");
@@ -327,11 +328,13 @@ TEMPLATE_TEST_CASE("indices that do not fit are refused", "[indexing][refusal]",
   CHECK_THROWS_AS(z.sum().backward(), Error);
 }
 
-TEMPLATE_TEST_CASE("masked_scatter puts the source's first elements at the places of a mask", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("masked_scatter puts the source's first elements at the places of a mask", "[ops][gradcheck]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto places = tern_test::tensor_of<D, bool>({1, 0, 1});
   for (const auto& x : layouts(tern_test::tensor_of<D>({0, 1, 2, 3, 4, 5}, {2, 3}))) {
-    CHECK(values_of(x.masked_scatter(places, tern_test::tensor_of<D>({9, 8, 7, 6, 5}))) == std::vector<double>{9, 1, 8, 7, 4, 6});
+    CHECK(values_of(x.masked_scatter(places, tern_test::tensor_of<D>({9, 8, 7, 6, 5}))) ==
+          std::vector<double>{9, 1, 8, 7, 4, 6});
     CHECK(&x.masked_scatter_(x > 3, tern_test::tensor_of<D>({-1, -2}, {2, 1})) == &x);
     CHECK(values_of(x) == std::vector<double>{0, 1, 2, 3, -1, -2});
   }
@@ -340,7 +343,8 @@ TEMPLATE_TEST_CASE("masked_scatter puts the source's first elements at the place
   const auto f = [&](const auto& a, const auto& b) { return masked_scatter(a * a, places, b * b); };
   CHECK(gradcheck(f, std::tuple{x, source}));
   CHECK(gradgradcheck(f, std::tuple{x, source}));
-  CHECK(error_of([&] { masked_scatter(x, places, ones<D, double>({3})); }) == "masked_scatter: a source of 3 elements for 4 places");
+  CHECK(error_of([&] { masked_scatter(x, places, ones<D, double>({3})); }) ==
+        "masked_scatter: a source of 3 elements for 4 places");
   CHECK(error_of([&] { masked_scatter_(x, places, source); }).find("leaf") != std::string::npos);
 }
 

@@ -19,13 +19,13 @@ TEMPLATE_TEST_CASE("layer_norm and its gradients on any shape and layout", "[ops
                            : std::is_same_v<TestType, half>  ? 4e-3
                                                              : 4e-2;
   for (const auto& [shape, normalized] : std::vector<std::pair<detail::Shape, detail::Shape>>{{{0, 5}, {5}},
-                                                                              {{5}, {5}},
-                                                                              {{3, 2}, {2}},
-                                                                              {{7, 16}, {16}},
-                                                                              {{40, 17}, {17}},
-                                                                              {{3, 1030}, {1030}},
-                                                                              {{100, 33}, {33}},
-                                                                              {{3, 4, 5}, {4, 5}}}) {
+                                                                                              {{5}, {5}},
+                                                                                              {{3, 2}, {2}},
+                                                                                              {{7, 16}, {16}},
+                                                                                              {{40, 17}, {17}},
+                                                                                              {{3, 1030}, {1030}},
+                                                                                              {{100, 33}, {33}},
+                                                                                              {{3, 4, 5}, {4, 5}}}) {
     INFO(detail::text({shape}) << " over " << detail::text({normalized}));
     const auto run = [shape = shape, normalized = normalized]<class D>(D, Tensor<D, TestType> x) {
       x.requires_grad_();
@@ -48,7 +48,8 @@ TEMPLATE_TEST_CASE("layer_norm and its gradients on any shape and layout", "[ops
 TEMPLATE_TEST_CASE("layer_norm of rows short and long, at any address", "[ops]", TERN_TEST_DEVICES) {
   const auto check = []<class T>(detail::Type<T>, double tolerance) {
     for (const detail::Shape& shape :
-         {detail::Shape{3, 8}, detail::Shape{70, 24}, detail::Shape{3, 129}, detail::Shape{2, 1024}, detail::Shape{1, 2100}, detail::Shape{2, 9000}, detail::Shape{1, 10001}}) {
+         {detail::Shape{3, 8}, detail::Shape{70, 24}, detail::Shape{3, 129}, detail::Shape{2, 1024},
+          detail::Shape{1, 2100}, detail::Shape{2, 9000}, detail::Shape{1, 10001}}) {
       INFO(detail::text({shape}) << " of " << detail::name_of(dtype_of<T>));
       const auto run = [&]<class D>(const Tensor<D, T>& x, const Tensor<D, T>& g) {
         const detail::Shape n{shape[1]};

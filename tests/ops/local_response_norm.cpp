@@ -35,12 +35,10 @@ TEMPLATE_TEST_CASE("gradients of local_response_norm", "[ops][gradcheck]", TERN_
 }
 
 TEMPLATE_TEST_CASE("local_response_norm refuses", "[ops]", TERN_TEST_DEVICES) {
-  CHECK(error_of([] {
-          local_response_norm(zeros<TestType>({2, 3}), 2);
-        }) == "local_response_norm: an input of shape [N, C, ...] of at least 3 dimensions is needed, not [2, 3]");
-  CHECK(error_of([] {
-          local_response_norm(zeros<TestType>({2, 3, 4}), 0);
-        }) == "local_response_norm: size must be positive, not 0");
+  CHECK(error_of([] { local_response_norm(zeros<TestType>({2, 3}), 2); }) ==
+        "local_response_norm: an input of shape [N, C, ...] of at least 3 dimensions is needed, not [2, 3]");
+  CHECK(error_of([] { local_response_norm(zeros<TestType>({2, 3, 4}), 0); }) ==
+        "local_response_norm: size must be positive, not 0");
 }
 
 }  // namespace ops_local_response_norm

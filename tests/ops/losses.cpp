@@ -13,7 +13,8 @@ const std::vector<std::pair<std::string, Reduction>> reductions = {
     {"mean", Reduction::mean}, {"sum", Reduction::sum}, {"none", Reduction::none}};
 
 /// Calls f(name, loss) for each loss, loss(x, target, reduction).
-template <class F> void each_loss(const F& f) {
+template <class F>
+void each_loss(const F& f) {
   f("mse_loss", [](const auto& x, const auto& t, Reduction r) { return mse_loss(x, t, {.reduction = r}); });
   f("l1_loss", [](const auto& x, const auto& t, Reduction r) { return l1_loss(x, t, {.reduction = r}); });
   f("huber_loss", [](const auto& x, const auto& t, Reduction r) { return huber_loss(x, t, {.reduction = r}); });

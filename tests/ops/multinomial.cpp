@@ -78,7 +78,9 @@ TEMPLATE_TEST_CASE("drawn positions follow from the seed, in any layout and for 
   const auto p = spread_tensor<D>({40, 50}, 0, 1);
   const int threads = get_num_threads();
   for (const bool replacement : {false, true}) {
-    const auto make = [&](const auto& weights) { return seeded([&] { return multinomial(weights, 30, replacement); }); };
+    const auto make = [&](const auto& weights) {
+      return seeded([&] { return multinomial(weights, 30, replacement); });
+    };
     const Values expected = make(p);
     for (const auto& layout : layouts(p)) CHECK(make(layout) == expected);
     for (const int n : {1, 3}) {

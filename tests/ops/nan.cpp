@@ -53,7 +53,8 @@ TEMPLATE_TEST_CASE("gradients of sums without NaN", "[ops][gradcheck]", TERN_TES
   (nan_to_num(y).sum() + nanmean(y, 1)[0]).backward();
   CHECK(values_of(y.grad()) == Values{0, 2, 0, 1});
   const auto z = spread_tensor<D>({2, 3}).requires_grad_();
-  for (const auto f : {+[](const Tensor<D, double>& a) { return nansum(a * a, 0); }, +[](const Tensor<D, double>& a) { return nanmean(a * a, 1); },
+  for (const auto f : {+[](const Tensor<D, double>& a) { return nansum(a * a, 0); },
+                       +[](const Tensor<D, double>& a) { return nanmean(a * a, 1); },
                        +[](const Tensor<D, double>& a) { return nan_to_num(a * a); }}) {
     CHECK(gradcheck(f, std::tuple{z}));
     CHECK(gradgradcheck(f, std::tuple{z}));

@@ -30,7 +30,8 @@ TEMPLATE_TEST_CASE("lengths may be a tensor, and a strided one", "[ops]", TERN_T
   CHECK(packed.batch_sizes == std::vector<Index>{3, 2, 1});
   CHECK_THAT(error_of([&] { pack_padded_sequence(x, lengths); }),
              ContainsSubstring("pack_padded_sequence: lengths have one dimension, not shape [3, 2]"));
-  CHECK_THAT(error_of([&] { pack_padded_sequence(x, Tensor<Cpu, Index>()); }), ContainsSubstring("pack_padded_sequence"));
+  CHECK_THAT(error_of([&] { pack_padded_sequence(x, Tensor<Cpu, Index>()); }),
+             ContainsSubstring("pack_padded_sequence"));
 }
 
 TEMPLATE_TEST_CASE("padding a packed sequence fills it to a length with a value", "[ops]", TERN_TEST_DEVICES) {
@@ -40,7 +41,8 @@ TEMPLATE_TEST_CASE("padding a packed sequence fills it to a length with a value"
   CHECK(!packed.sorted_indices.defined());
   const auto [padded, lengths] = pad_packed_sequence(packed, {.padding_value = -7, .total_length = 4});
   const auto v = values_of(x);
-  CHECK(values_of(padded) == std::vector<double>{v[0], v[1], v[2], v[3], v[4], v[5], -7, -7, v[8], v[9], -7, -7, -7, -7, -7, -7});
+  CHECK(values_of(padded) ==
+        std::vector<double>{v[0], v[1], v[2], v[3], v[4], v[5], -7, -7, v[8], v[9], -7, -7, -7, -7, -7, -7});
   CHECK(lengths == std::vector<Index>{3, 1});
   CHECK(values_of(packed.to(f32).data) == values_of(packed.data.to(f32)));
 }
@@ -58,28 +60,37 @@ TEMPLATE_TEST_CASE("sequences are padded and packed as torch's", "[ops]", TERN_T
   CHECK(values_of(padded) == std::vector<double>{1, 2, 3, -1, 4, 5, -1, -1, 6, -1, -1, -1});
   const std::vector unsorted{sequences[2], sequences[0]};
   CHECK(values_of(pack_sequence(unsorted, false).data) == std::vector<double>{1, 6, 2, 3});
-  CHECK_THAT(error_of([&] { pack_sequence(unsorted); }), ContainsSubstring("sequence 1 is longer than the one before it, 3 than 1"));
-  CHECK_THAT(error_of([&] { pad_sequence(sequences, {.total_length = 2}); }), ContainsSubstring("total_length 2 is less than the longest sequence, 3"));
-  CHECK_THAT(error_of([&] { pad_sequence(std::vector<Tensor<D, double>>()); }), ContainsSubstring("pad_sequence: there is no sequence"));
+  CHECK_THAT(error_of([&] { pack_sequence(unsorted); }),
+             ContainsSubstring("sequence 1 is longer than the one before it, 3 than 1"));
+  CHECK_THAT(error_of([&] { pad_sequence(sequences, {.total_length = 2}); }),
+             ContainsSubstring("total_length 2 is less than the longest sequence, 3"));
+  CHECK_THAT(error_of([&] { pad_sequence(std::vector<Tensor<D, double>>()); }),
+             ContainsSubstring("pad_sequence: there is no sequence"));
 }
 
 TEMPLATE_TEST_CASE("packing and padding have gradients", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   using D = TestType;
   auto x = spread_tensor<D>({3, 4, 2});
   const std::vector<Index> lengths{1, 3, 2, 3};
-  CHECK(gradcheck([&](const auto& v) { return pad_packed_sequence(pack_padded_sequence(v, lengths, {.enforce_sorted = false})).first; },
-                  std::tuple{x.requires_grad_()}));
+  CHECK(gradcheck(
+      [&](const auto& v) {
+        return pad_packed_sequence(pack_padded_sequence(v, lengths, {.enforce_sorted = false})).first;
+      },
+      std::tuple{x.requires_grad_()}));
   CHECK(gradcheck([](const auto& v) { return pad_sequence(std::vector{v[0], v[1].narrow(0, 0, 2)}); }, std::tuple{x}));
 }
 
 TEMPLATE_TEST_CASE("packing refuses lengths that do not fit", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = ones<D, double>({3, 2, 2});
-  const auto error = [&](const std::vector<Index>& lengths) { return error_of([&] { pack_padded_sequence(x, lengths); }); };
+  const auto error = [&](const std::vector<Index>& lengths) {
+    return error_of([&] { pack_padded_sequence(x, lengths); });
+  };
   CHECK_THAT(error({3}), ContainsSubstring("pack_padded_sequence: 1 lengths for 2 sequences"));
   CHECK_THAT(error({4, 1}), ContainsSubstring("pack_padded_sequence: length 4 of sequence 0 is not between 1 and 3"));
   CHECK_THAT(error({1, 0}), ContainsSubstring("pack_padded_sequence: length 0 of sequence 1 is not between 1 and 3"));
-  CHECK_THAT(error({1, 2}), ContainsSubstring("pack_padded_sequence: sequence 1 is longer than the one before it, 2 than 1; sort them, or set enforce_sorted = false"));
+  CHECK_THAT(error({1, 2}), ContainsSubstring("pack_padded_sequence: sequence 1 is longer than the one before it, 2 "
+                                              "than 1; sort them, or set enforce_sorted = false"));
   CHECK_THAT(error_of([&] { pack_padded_sequence(ones<D, double>({3}), {3}); }),
              ContainsSubstring("pack_padded_sequence: a padded batch has at least two dimensions, not shape [3]"));
   CHECK_THAT(error_of([&] { pad_packed_sequence(pack_padded_sequence(x, {3, 2}), {.total_length = 2}); }),

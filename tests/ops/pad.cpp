@@ -61,19 +61,15 @@ TEMPLATE_TEST_CASE("pad removes elements before it adds a border", "[ops]", TERN
 TEMPLATE_TEST_CASE("pad refuses borders that cannot be made", "[ops][refusal]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({2, 3});
-  CHECK(error_of([&] {
-          pad(x, {1, 1, 1});
-        }) == "pad: two sizes for each of at most 2 dimensions are needed, not [1, 1, 1]");
+  CHECK(error_of([&] { pad(x, {1, 1, 1}); }) ==
+        "pad: two sizes for each of at most 2 dimensions are needed, not [1, 1, 1]");
   CHECK(error_of([&] { pad(x, {-2, -2}); }) == "pad: padding [-2, -2] leaves nothing of a tensor of shape [2, 3]");
-  CHECK(error_of([&] {
-          pad(x, {3, 0}, PadMode::reflect);
-        }) == "pad: a border of 3 cannot be made of a dimension of size 3");
-  CHECK(error_of([&] {
-          pad(x, {0, 4}, PadMode::circular);
-        }) == "pad: a border of 4 cannot be made of a dimension of size 3");
-  CHECK(error_of([&] {
-          pad(zeros<D>({2, 0}), {0, 1}, PadMode::replicate);
-        }) == "pad: a border of 1 cannot be made of a dimension of size 0");
+  CHECK(error_of([&] { pad(x, {3, 0}, PadMode::reflect); }) ==
+        "pad: a border of 3 cannot be made of a dimension of size 3");
+  CHECK(error_of([&] { pad(x, {0, 4}, PadMode::circular); }) ==
+        "pad: a border of 4 cannot be made of a dimension of size 3");
+  CHECK(error_of([&] { pad(zeros<D>({2, 0}), {0, 1}, PadMode::replicate); }) ==
+        "pad: a border of 1 cannot be made of a dimension of size 0");
 }
 
 }  // namespace ops_pad

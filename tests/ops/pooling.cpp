@@ -46,7 +46,8 @@ TEMPLATE_TEST_CASE("pooling and its gradients on any shape and layout", "[ops]",
       {{3, 2}, {.stride = {1, 2}, .padding = {1, 0}, .dilation = {2, 1}, .ceil_mode = true}},
       {{4, 4}, {.stride = 3, .padding = 2, .ceil_mode = true}},
       {{1, 1}, {.stride = 2}}};
-  for (const detail::Shape& shape : std::vector<detail::Shape>{{2, 1, 7, 8}, {1, 3, 6, 7}, {2, 16, 6, 6}, {1, 83, 5, 6}})
+  for (const detail::Shape& shape :
+       std::vector<detail::Shape>{{2, 1, 7, 8}, {1, 3, 6, 7}, {2, 16, 6, 6}, {1, 83, 5, 6}})
     for (const auto& [kernel, options] : windows) {
       INFO(detail::text({shape}) << " by " << detail::text({kernel}));
       const auto expected = pooled(spread_tensor<Naive, TestType>(shape), kernel, options);
@@ -147,9 +148,8 @@ TEMPLATE_TEST_CASE("pooling of one image, of none, and to nothing", "[ops]", TER
 
 TEMPLATE_TEST_CASE("pooling refuses", "[ops]", TERN_TEST_DEVICES) {
   const auto x = zeros<TestType>({2, 3, 4, 5});
-  CHECK(error_of([&] {
-          max_pool2d(x, {5, 2});
-        }) == "max_pool2d: a window of [5, 2] does not fit into [2, 3, 4, 5] with padding [0]");
+  CHECK(error_of([&] { max_pool2d(x, {5, 2}); }) ==
+        "max_pool2d: a window of [5, 2] does not fit into [2, 3, 4, 5] with padding [0]");
   CHECK(error_of([&] { max_pool2d(x, {2, 2, 2}); }) == "max_pool2d: kernel_size needs 2 numbers or one for all, not 3");
   CHECK(error_of([&] { max_pool2d(x, 0); }) == "max_pool2d: kernel_size must be at least 1, not 0");
   CHECK(error_of([&] { max_pool2d(x, 2, {.stride = {1, 0}}); }) == "max_pool2d: stride must be at least 1, not 0");
@@ -161,12 +161,9 @@ TEMPLATE_TEST_CASE("pooling refuses", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { avg_pool1d(x, 2); }) ==
         "avg_pool1d: an input of 3 dimensions, or 2 without a batch, is needed, none but the batch empty, not [2, 3, "
         "4, 5]");
-  CHECK(error_of([&] {
-          adaptive_avg_pool2d(x, {2, -1});
-        }) == "adaptive_avg_pool2d: output_size must not be negative: [2, -1]");
-  CHECK(error_of([&] {
-          lp_pool2d(zeros<TestType>({2, 0, 4, 4}), 2, 2);
-        }) ==
+  CHECK(error_of([&] { adaptive_avg_pool2d(x, {2, -1}); }) ==
+        "adaptive_avg_pool2d: output_size must not be negative: [2, -1]");
+  CHECK(error_of([&] { lp_pool2d(zeros<TestType>({2, 0, 4, 4}), 2, 2); }) ==
         "lp_pool2d: an input of 4 dimensions, or 3 without a batch, is needed, none but the batch empty, not [2, 0, 4, "
         "4]");
 }

@@ -11,9 +11,9 @@ namespace {
 
 template <class D, class T>
 std::vector<UnaryOp<D, T>> ops() {
-  std::vector<UnaryOp<D, T>> all{
-      TERN_TEST_UNARY(sqrt, std::sqrt(v), 0.1, 4), TERN_TEST_UNARY(rsqrt, 1 / std::sqrt(v), 0.1, 4),
-      TERN_TEST_UNARY(reciprocal, 1 / v, 0.2, 4), TERN_TEST_UNARY(square, v * v)};
+  std::vector<UnaryOp<D, T>> all{TERN_TEST_UNARY(sqrt, std::sqrt(v), 0.1, 4),
+                                 TERN_TEST_UNARY(rsqrt, 1 / std::sqrt(v), 0.1, 4),
+                                 TERN_TEST_UNARY(reciprocal, 1 / v, 0.2, 4), TERN_TEST_UNARY(square, v * v)};
   for (double e : {0., 1., 2., 3., 0.5, -1., 1.7, -2.5}) {
     const double low = e == std::floor(e) && e >= 0 ? -2 : 0.2;
     all.push_back({"pow with " + std::to_string(e), [e](const auto& x) { return pow(x, e); },
@@ -80,7 +80,8 @@ TEMPLATE_TEST_CASE("float_power calculates in double", "[ops][gradcheck]", TERN_
   check_close(values_of(float_power(full<D, float>({1}, 10), full<D, float>({1}, 40))), {1e40});
   auto x = spread_tensor<D>({3}, 0.5, 2).requires_grad_(), y = spread_tensor<D>({3}).requires_grad_();
   CHECK(gradcheck([](const auto& a, const auto& b) { return float_power(a, b); }, std::tuple{x, y}));
-  CHECK(error_of([&] { float_power(x, zeros<D, double>({2})); }) == "float_power: shapes do not broadcast: [3] and [2]");
+  CHECK(error_of([&] { float_power(x, zeros<D, double>({2})); }) ==
+        "float_power: shapes do not broadcast: [3] and [2]");
 }
 
 TEMPLATE_TEST_CASE("powers of zeros and their gradients are PyTorch's", "[ops]", TERN_TEST_DEVICES) {

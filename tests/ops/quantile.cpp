@@ -87,7 +87,8 @@ TEMPLATE_TEST_CASE("gradients of the median", "[ops][gradcheck]", TERN_TEST_DEVI
   }
 }
 
-TEMPLATE_TEST_CASE("quantiles of every interpolation, along every dimension, in any layout", "[ops]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("quantiles of every interpolation, along every dimension, in any layout", "[ops]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({3, 4, 5});
   const Values q{0, 0.1, 0.375, 0.5, 0.99, 1};
@@ -98,7 +99,8 @@ TEMPLATE_TEST_CASE("quantiles of every interpolation, along every dimension, in 
       const auto rows = movedim(x, dim, -1).reshape({-1, x.size(dim)});
       Values expected;
       for (const double at : q)
-        for (Index i = 0; i < rows.size(0); ++i) expected.push_back(naive_quantile(values_of(rows[i]), at, interpolation));
+        for (Index i = 0; i < rows.size(0); ++i)
+          expected.push_back(naive_quantile(values_of(rows[i]), at, interpolation));
       detail::Shape kept{6, 3, 4, 5};
       kept[dim + 1] = 1;
       for (const auto& layout : layouts(x)) {

@@ -35,7 +35,7 @@ constexpr Index many = 100000;
 template <class D, class T>
 void check_uniform() {
   const Values u = seeded([] { return rand<D, T>({many}); });
-  const double coarse = detail::is_half_v<T> ? 0.01 : 0;   // 16-bit numbers round up to 1
+  const double coarse = detail::is_half_v<T> ? 0.01 : 0;  // 16-bit numbers round up to 1
   for (const double v : u) REQUIRE((v >= 0 && (coarse ? v <= 1 : v < 1)));
   CHECK(mean_of(u, [](double v) { return v; }) == Approx(0.5).margin(0.005 + coarse));
   CHECK(mean_of(u, [](double v) { return v * v; }) == Approx(1 / 3.0).margin(0.005 + coarse));
@@ -89,13 +89,15 @@ TEMPLATE_TEST_CASE("normal numbers have the normal distribution's moments", "[ra
   check_normal<TestType, half>();
 }
 
-// Kolmogorov and Smirnov: of n numbers from the distribution, the largest distance is above 1.95 / sqrt(n) once in 1000 draws.
+// Kolmogorov and Smirnov: of n numbers from the distribution, the largest distance is above 1.95 / sqrt(n) once in 1000
+// draws.
 TEMPLATE_TEST_CASE("normal numbers have the normal distribution, its tails too", "[random]", TERN_TEST_DEVICES) {
   const auto check = [](Values z) {
     std::sort(z.begin(), z.end());
     double distance = 0;
     for (std::size_t i = 0; i < z.size(); ++i)
-      distance = std::max(distance, std::fabs(0.5 * std::erfc(-z[i] / std::sqrt(2.0)) - (double(i) + 0.5) / double(z.size())));
+      distance =
+          std::max(distance, std::fabs(0.5 * std::erfc(-z[i] / std::sqrt(2.0)) - (double(i) + 0.5) / double(z.size())));
     CHECK(distance < 1.95 / std::sqrt(double(z.size())));
     CHECK(mean_of(z, [](double v) { return std::fabs(v) > 3 ? 1.0 : 0.0; }) == Approx(0.0027).margin(0.0006));
     CHECK((z.front() < -3.7 && z.back() > 3.7 && z.front() > -6.7 && z.back() < 6.7));
@@ -105,16 +107,22 @@ TEMPLATE_TEST_CASE("normal numbers have the normal distribution, its tails too",
 }
 
 TEMPLATE_TEST_CASE("normal numbers are Box and Muller's of Philox's words", "[random]", TERN_TEST_DEVICES) {
-  const Values z = seeded([] { return randn<TestType>({1001}); }), wide = seeded([] { return randn<TestType, double>({1001}); });
+  const Values z = seeded([] { return randn<TestType>({1001}); }),
+               wide = seeded([] { return randn<TestType, double>({1001}); });
   for (std::size_t i = 0; i < 1001; ++i) {
     const detail::RandomWords four = detail::philox(1, 0, i / 4), two = detail::philox(1, 0, i / 2);
     const auto normal = [&](double u, double angle) {
       return std::sqrt(-2 * std::log(1 - u)) * (i % 2 ? std::sin(angle) : std::cos(angle));
     };
     const std::size_t pair = i % 4 / 2 * 2;
-    CHECK(z[i] == Approx(normal(detail::unit_float(four.word[pair]), 6.28318530718f * detail::unit_float(four.word[pair + 1]))).epsilon(1e-6).margin(1e-6));
+    CHECK(z[i] ==
+          Approx(normal(detail::unit_float(four.word[pair]), 6.28318530718f * detail::unit_float(four.word[pair + 1])))
+              .epsilon(1e-6)
+              .margin(1e-6));
     const double v = detail::unit_double(two.word[2], two.word[3]);
-    CHECK(wide[i] == Approx(normal(detail::unit_double(two.word[0], two.word[1]), 6.283185307179586 * v)).epsilon(1e-14).margin(1e-14));
+    CHECK(wide[i] == Approx(normal(detail::unit_double(two.word[0], two.word[1]), 6.283185307179586 * v))
+                         .epsilon(1e-14)
+                         .margin(1e-14));
   }
 }
 
@@ -122,7 +130,7 @@ TEMPLATE_TEST_CASE("whole numbers are equally likely", "[random]", TERN_TEST_DEV
   const Values k = seeded([] { return randint<TestType>(-2, 5, {many}); });
   std::vector<int> count(7);
   for (const double v : k) ++count.at(std::size_t(v + 2));
-  for (const int c : count) CHECK(c == Approx(many / 7.0).margin(600));   // five standard deviations: 550
+  for (const int c : count) CHECK(c == Approx(many / 7.0).margin(600));  // five standard deviations: 550
   const Index low = Index(1) << 60;
   for (const double v : seeded([&] { return randint<TestType>(-low, low, {100}); })) CHECK(std::fabs(v) <= double(low));
   CHECK(seeded([] { return randint<TestType, std::uint8_t>(255, 256, {3}); }) == Values(3, 255));
@@ -235,7 +243,8 @@ TEMPLATE_TEST_CASE("impossible distributions are refused", "[random][refusal]", 
   CHECK(error_of([&] { normal_(x, 0, -1); }) == "normal_: the standard deviation must not be negative: -1");
   CHECK(error_of([&] { bernoulli_(x, 2); }) == "bernoulli_: the probability must be in [0, 1], not 2");
   for (const double p : {2., -0.1, double(NAN)})
-    CHECK(error_of([&] { bernoulli(tensor_of<D>({0.5, p})); }) == "bernoulli: an element of the input is outside [0, 1]");
+    CHECK(error_of([&] { bernoulli(tensor_of<D>({0.5, p})); }) ==
+          "bernoulli: an element of the input is outside [0, 1]");
   for (const auto& f : {+[](const Tensor<D>& t) { uniform_(t); }, +[](const Tensor<D>& t) { normal_(t); },
                         +[](const Tensor<D>& t) { bernoulli_(t); }, +[](const Tensor<D>& t) { bernoulli(t); },
                         +[](const Tensor<D>& t) { rand_like(t); }, +[](const Tensor<D>& t) { randn_like(t); }})

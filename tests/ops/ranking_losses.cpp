@@ -98,7 +98,8 @@ TEMPLATE_TEST_CASE("losses that compare refuse what does not fit", "[ops]", TERN
   CHECK(error_of([&] { poisson_nll_loss(x, z); }) == "poisson_nll_loss: shapes do not broadcast: [2, 3] and [2, 2]");
 }
 
-TEMPLATE_TEST_CASE("losses of cosines, scores of classes and normal distributions are PyTorch's", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("losses of cosines, scores of classes and normal distributions are PyTorch's", "[ops][gradcheck]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto a = tensor_of<D>({1, 5, 2, 4, 3, 9}, {2, 3}), signs = tensor_of<D>({1, -1});
   const auto at = tensor_of<D, Index>({1, 0});
@@ -111,34 +112,44 @@ TEMPLATE_TEST_CASE("losses of cosines, scores of classes and normal distribution
     check_close(cosines(0.5, Reduction::mean), {(1 - near + far - 0.5) / 2});
     check_close(values_of(multi_margin_loss(x, at, {.p = 2})), {6});  // 36 / 3 of the second row
     check_close(values_of(multi_margin_loss(x, at, {.margin = 2, .reduction = Reduction::none})), {0, 8. / 3});
-    check_close(values_of(gaussian_nll_loss(x, x.flip({1}), full<D, double>({}, 2), {.reduction = Reduction::sum})), {3 * std::log(2.) + 13});
+    check_close(values_of(gaussian_nll_loss(x, x.flip({1}), full<D, double>({}, 2), {.reduction = Reduction::sum})),
+                {3 * std::log(2.) + 13});
   }
   check_close(values_of(cosine_embedding_loss(a[0], a[1], full<D, double>({}, 1))), {1 - 37 / std::sqrt(30. * 106)});
   check_close(values_of(multi_margin_loss(a[0], full<D, Index>({}, 0))), {7. / 3});
   const double full_loss = (std::log(1e-6) + 1 / 1e-6) / 2 + std::log(2 * M_PI) / 2;
-  check_close(values_of(gaussian_nll_loss(ones<D, double>({1}), zeros<D, double>({1}), zeros<D, double>({1}), {.full = true})), {full_loss});
+  check_close(
+      values_of(gaussian_nll_loss(ones<D, double>({1}), zeros<D, double>({1}), zeros<D, double>({1}), {.full = true})),
+      {full_loss});
   auto variance = zeros<D, double>({1}).requires_grad_();  // counts as 1e-6, and has the gradient there
   gaussian_nll_loss(zeros<D, double>({1}), zeros<D, double>({1}), variance).backward();
   check_close(values_of(variance.grad()), {5e5}, 1e-9, 1e-9);
 
-  const auto x = spread_tensor<D>({2, 3}, -1, 2).requires_grad_(), y = spread_tensor<D>({2, 3}, 2, -2).clone().requires_grad_();
+  const auto x = spread_tensor<D>({2, 3}, -1, 2).requires_grad_(),
+             y = spread_tensor<D>({2, 3}, 2, -2).clone().requires_grad_();
   const auto check = [&](const auto& f) {
     CHECK(gradcheck(f, std::tuple{x, y}));
     CHECK(gradgradcheck(f, std::tuple{x, y}));
   };
   for (const Reduction reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
-    check([&](const auto& u, const auto& v) { return cosine_embedding_loss(u, v, signs, {.margin = -1, .reduction = reduction}); });
+    check([&](const auto& u, const auto& v) {
+      return cosine_embedding_loss(u, v, signs, {.margin = -1, .reduction = reduction});
+    });
     check([&](const auto& u, const auto& v) { return multi_margin_loss(u * v, at, {.p = 2, .reduction = reduction}); });
     check([&](const auto& u, const auto& v) { return gaussian_nll_loss(u, v, v * v + 1, {.reduction = reduction}); });
   }
-  check_rounded_once_in_16_bits([](const auto& u, const auto& v) { return gaussian_nll_loss(u, v, v * v + 1, {.reduction = Reduction::none}); },
-                                x.detach(), zeros<D, double>({2, 3}));
-  CHECK(error_of([&] { gaussian_nll_loss(x, y, full<D, double>({}, -1)); }) == "gaussian_nll_loss: a variance is negative");
+  check_rounded_once_in_16_bits(
+      [](const auto& u, const auto& v) { return gaussian_nll_loss(u, v, v * v + 1, {.reduction = Reduction::none}); },
+      x.detach(), zeros<D, double>({2, 3}));
+  CHECK(error_of([&] { gaussian_nll_loss(x, y, full<D, double>({}, -1)); }) ==
+        "gaussian_nll_loss: a variance is negative");
   CHECK(error_of([&] { multi_margin_loss(x, at, {.p = 3}); }) == "multi_margin_loss: p must be 1 or 2, not 3");
-  CHECK(error_of([&] { multi_margin_loss(x, at[0]); }) == "multi_margin_loss: scores [N, C] and targets [N] are needed, not [2, 3] and []");
+  CHECK(error_of([&] { multi_margin_loss(x, at[0]); }) ==
+        "multi_margin_loss: scores [N, C] and targets [N] are needed, not [2, 3] and []");
   CHECK(error_of([&] { values_of(multi_margin_loss(x, tensor_of<D, Index>({0, 3}))); }) ==
         "multi_margin_loss: index 3 is out of range for a dimension of size 3");
-  CHECK(error_of([&] { cosine_embedding_loss(x, y, y); }).find("cosine_embedding_loss: rows [N, C] and targets [N]") == 0);
+  CHECK(error_of([&] { cosine_embedding_loss(x, y, y); }).find("cosine_embedding_loss: rows [N, C] and targets [N]") ==
+        0);
 }
 
 }  // namespace ops_ranking_losses

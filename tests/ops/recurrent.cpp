@@ -17,7 +17,8 @@ using Numbers = std::vector<double>;
 
 double sigma(double v) { return 1 / (1 + std::exp(-v)); }
 
-/// One layer in one direction over sequences of these lengths; all of its sizes, its weights, and the states that it starts with.
+/// One layer in one direction over sequences of these lengths; all of its sizes, its weights, and the states that it
+/// starts with.
 struct Written {
   RecurrentKind kind;
   Index size, hidden, state;
@@ -31,8 +32,12 @@ struct Written {
       return sum;
     };
     const auto bias = [](const Numbers& b, Index row) { return b.empty() ? 0 : b[std::size_t(row)]; };
-    const auto input = [&](Index gate, Index u) { return product(w_ih, x, size, gate * hidden + u) + bias(b_ih, gate * hidden + u); };
-    const auto own = [&](Index gate, Index u) { return product(w_hh, h.data(), state, gate * hidden + u) + bias(b_hh, gate * hidden + u); };
+    const auto input = [&](Index gate, Index u) {
+      return product(w_ih, x, size, gate * hidden + u) + bias(b_ih, gate * hidden + u);
+    };
+    const auto own = [&](Index gate, Index u) {
+      return product(w_hh, h.data(), state, gate * hidden + u) + bias(b_hh, gate * hidden + u);
+    };
     const auto both = [&](Index gate, Index u) { return input(gate, u) + own(gate, u); };
     Numbers next(std::size_t(hidden), 0);
     for (Index u = 0; u < hidden; ++u) {
@@ -55,12 +60,13 @@ struct Written {
   }
 };
 
-constexpr RecurrentKind kinds[] = {RecurrentKind::rnn_tanh, RecurrentKind::rnn_relu, RecurrentKind::gru, RecurrentKind::lstm};
+constexpr RecurrentKind kinds[] = {RecurrentKind::rnn_tanh, RecurrentKind::rnn_relu, RecurrentKind::gru,
+                                   RecurrentKind::lstm};
 
 /// The op of a kind, without c_n.
 template <class D, class T, class X>
-auto run(RecurrentKind kind, const X& x, const Tensor<D, T>& h, const Tensor<D, T>& c, const std::vector<Tensor<D, T>>& w,
-         RecurrentOptions options) {
+auto run(RecurrentKind kind, const X& x, const Tensor<D, T>& h, const Tensor<D, T>& c,
+         const std::vector<Tensor<D, T>>& w, RecurrentOptions options) {
   if (kind == RecurrentKind::lstm) {
     const auto [y, h_n, c_n] = lstm(x, {h, c}, w, options);
     return std::tuple(y, h_n);
@@ -74,7 +80,8 @@ template <class D, class T = double>
 std::vector<Tensor<D, T>> weights_of(RecurrentKind kind, Index size, Index hidden, bool biases, Index proj = 0) {
   const Index wide = backend::gates_of(kind) * hidden, state = proj ? proj : hidden;
   const double bound = 1 / std::sqrt(double(hidden));
-  std::vector<Tensor<D, T>> w{spread_tensor<D, T>({wide, size}, -bound, bound), spread_tensor<D, T>({wide, state}, bound, -bound)};
+  std::vector<Tensor<D, T>> w{spread_tensor<D, T>({wide, size}, -bound, bound),
+                              spread_tensor<D, T>({wide, state}, bound, -bound)};
   if (biases) w.push_back(spread_tensor<D, T>({wide}, -1, 1)), w.push_back(spread_tensor<D, T>({wide}, 1, -1));
   if (proj) w.push_back(spread_tensor<D, T>({proj, hidden}, -bound, bound));
   return w;
@@ -84,20 +91,31 @@ std::vector<Tensor<D, T>> weights_of(RecurrentKind kind, Index size, Index hidde
 
 TEMPLATE_TEST_CASE("recurrent layers of each kind are their formulas", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto check = [](RecurrentKind kind, Index length, Index n, Index size, Index hidden, bool biases, Index proj, bool with_state) {
-    INFO("kind " << int(kind) << ", " << length << " x " << n << " x " << size << ", " << hidden << " units, projected to " << proj);
+  const auto check = [](RecurrentKind kind, Index length, Index n, Index size, Index hidden, bool biases, Index proj,
+                        bool with_state) {
+    INFO("kind " << int(kind) << ", " << length << " x " << n << " x " << size << ", " << hidden
+                 << " units, projected to " << proj);
     const Index state = proj ? proj : hidden;
     const auto x = spread_tensor<D>({length, n, size}, -1, 1);
     const auto h0 = with_state ? spread_tensor<D>({1, n, state}, -1, 1) : Tensor<D, double>();
-    const auto c0 = with_state && kind == RecurrentKind::lstm ? spread_tensor<D>({1, n, hidden}, 1, -1) : Tensor<D, double>();
+    const auto c0 =
+        with_state && kind == RecurrentKind::lstm ? spread_tensor<D>({1, n, hidden}, 1, -1) : Tensor<D, double>();
     const auto w = weights_of<D>(kind, size, hidden, biases, proj);
-    const Written layer{kind, size, hidden, state, values_of(w[0]), values_of(w[1]), biases ? values_of(w[2]) : Numbers(),
-                        biases ? values_of(w[3]) : Numbers(), proj ? values_of(w.back()) : Numbers()};
+    const Written layer{kind,
+                        size,
+                        hidden,
+                        state,
+                        values_of(w[0]),
+                        values_of(w[1]),
+                        biases ? values_of(w[2]) : Numbers(),
+                        biases ? values_of(w[3]) : Numbers(),
+                        proj ? values_of(w.back()) : Numbers()};
     const Numbers inputs = values_of(x), h = with_state ? values_of(h0) : Numbers(std::size_t(n * state), 0),
                   c = c0.defined() ? values_of(c0) : Numbers(std::size_t(n * hidden), 0);
     Numbers expected(std::size_t(length * n * state)), last;
     for (Index i = 0; i < n; ++i) {
-      Numbers hi(h.begin() + i * state, h.begin() + (i + 1) * state), ci(c.begin() + i * hidden, c.begin() + (i + 1) * hidden);
+      Numbers hi(h.begin() + i * state, h.begin() + (i + 1) * state),
+          ci(c.begin() + i * hidden, c.begin() + (i + 1) * hidden);
       for (Index t = 0; t < length; ++t) {
         layer.step(inputs.data() + (t * n + i) * size, hi, ci);
         std::copy(hi.begin(), hi.end(), expected.begin() + (t * n + i) * state);
@@ -137,7 +155,8 @@ TEMPLATE_TEST_CASE("layers and directions of a recurrent network are layers of t
     }
     check_close(values_of(y), values_of(in), 1e-10, 1e-10);
     check_close(values_of(h_n), values_of(cat(h)), 1e-10, 1e-10);
-    const auto [swapped, same] = run(kind, transpose(x, 0, 1), {}, {}, all, {.num_layers = 2, .bidirectional = true, .batch_first = true});
+    const auto [swapped, same] =
+        run(kind, transpose(x, 0, 1), {}, {}, all, {.num_layers = 2, .bidirectional = true, .batch_first = true});
     CHECK(values_of(transpose(swapped, 0, 1)) == values_of(y));
     const auto [alone, h_alone] = run(kind, select(x, 1, 1), {}, {}, all, {.num_layers = 2, .bidirectional = true});
     check_close(values_of(alone), values_of(select(y, 1, 1)), 1e-10, 1e-10);
@@ -153,9 +172,11 @@ TEMPLATE_TEST_CASE("packed sequences are sequences by themselves", "[ops]", TERN
     const auto one = weights_of<D>(kind, 3, 6, true);
     auto w = one;
     w.insert(w.end(), one.begin(), one.end());
-    const auto h0 = spread_tensor<D>({2, 4, 6}, -1, 1), c0 = kind == RecurrentKind::lstm ? h0 * 0.5 : Tensor<D, double>();
+    const auto h0 = spread_tensor<D>({2, 4, 6}, -1, 1),
+               c0 = kind == RecurrentKind::lstm ? h0 * 0.5 : Tensor<D, double>();
     const RecurrentOptions options{.bidirectional = true};
-    const auto [packed, h_n] = run(kind, pack_padded_sequence(x, lengths, {.enforce_sorted = false}), h0, c0, w, options);
+    const auto [packed, h_n] =
+        run(kind, pack_padded_sequence(x, lengths, {.enforce_sorted = false}), h0, c0, w, options);
     const auto [y, back] = pad_packed_sequence(packed);
     CHECK(back == lengths);
     for (Index i = 0; i < 4; ++i) {
@@ -194,8 +215,8 @@ TEMPLATE_TEST_CASE("recurrent networks have first and second derivatives", "[ops
         return cat({flatten(y.data), flatten(h), flatten(c_n)});
       };
       CHECK(gradcheck(f, at));
-      // Second derivatives along two directions of each input, and of two sums of the result: element by element they take many
-      // times as long on a device.
+      // Second derivatives along two directions of each input, and of two sums of the result: element by element they
+      // take many times as long on a device.
       std::vector<X> steps, directions;
       for (const X& each : at) {
         steps.push_back(zeros<D, double>({2}).requires_grad_());
@@ -204,7 +225,8 @@ TEMPLATE_TEST_CASE("recurrent networks have first and second derivatives", "[ops
       const X sums = spread_tensor<D>({2, f(at).numel()}, -1, 1);
       const auto along = [&](const std::vector<X>& t) {
         std::vector<X> v;
-        for (std::size_t i = 0; i < t.size(); ++i) v.push_back(at[i].detach() + reshape(matmul(t[i], directions[i]), at[i].shape()));
+        for (std::size_t i = 0; i < t.size(); ++i)
+          v.push_back(at[i].detach() + reshape(matmul(t[i], directions[i]), at[i].shape()));
         return matmul(sums, f(v));
       };
       CHECK(gradgradcheck(along, steps));
@@ -229,13 +251,15 @@ TEMPLATE_TEST_CASE("16-bit recurrent networks calculate their states in float", 
     const auto g = spread_tensor<D>({6, 3, 33}, -1, 1);
     y.backward(rounded(g)), got.backward(g.to(type));
     check_close(values_of(z.grad()), values_of(x.grad()), 4 * tolerance, 4 * tolerance);
-    for (std::size_t i = 0; i < w.size(); ++i) check_close(values_of(w[i].grad()), values_of(wide[i].grad()), 8 * tolerance, 8 * tolerance);
+    for (std::size_t i = 0; i < w.size(); ++i)
+      check_close(values_of(w[i].grad()), values_of(wide[i].grad()), 8 * tolerance, 8 * tolerance);
   };
   for (const RecurrentKind kind : kinds) check(kind, bf16, 1e-2), check(kind, f16, 1.5e-3);
 }
 
 TEST_CASE("a recurrent network does not depend on the number of threads", "[ops][threads]") {
-  const int before = get_num_threads();  // in double, because oneDNN's products of floats may depend on it with AVX2 alone
+  const int before =
+      get_num_threads();  // in double, because oneDNN's products of floats may depend on it with AVX2 alone
   for (const RecurrentKind kind : kinds) {
     std::vector<std::vector<double>> results[2];
     for (const int threads : {1, 3}) {
@@ -273,10 +297,14 @@ TEMPLATE_TEST_CASE("cells are one step", "[ops]", TERN_TEST_DEVICES) {
     check_close(values_of(cell(x, h, of)), values_of(h_n), 1e-12, 1e-12);
     check_close(values_of(cell(x[1], h[1], of)), values_of(h_n[0][1]), 1e-12, 1e-12);
   };
-  compare([](const auto& a, const auto& s, const auto& v) { return rnn_tanh_cell(a, s, v[0], v[1], v[2], v[3]); }, RecurrentKind::rnn_tanh);
-  compare([](const auto& a, const auto& s, const auto& v) { return rnn_relu_cell(a, s, v[0], v[1], v[2], v[3]); }, RecurrentKind::rnn_relu);
-  compare([](const auto& a, const auto& s, const auto& v) { return gru_cell(a, s, v[0], v[1], v[2], v[3]); }, RecurrentKind::gru);
-  compare([](const auto& a, const auto& s, const auto& v) { return std::get<0>(lstm_cell(a, {s, s * 0.3}, v[0], v[1], v[2], v[3])); },
+  compare([](const auto& a, const auto& s, const auto& v) { return rnn_tanh_cell(a, s, v[0], v[1], v[2], v[3]); },
+          RecurrentKind::rnn_tanh);
+  compare([](const auto& a, const auto& s, const auto& v) { return rnn_relu_cell(a, s, v[0], v[1], v[2], v[3]); },
+          RecurrentKind::rnn_relu);
+  compare([](const auto& a, const auto& s, const auto& v) { return gru_cell(a, s, v[0], v[1], v[2], v[3]); },
+          RecurrentKind::gru);
+  compare([](const auto& a, const auto& s,
+             const auto& v) { return std::get<0>(lstm_cell(a, {s, s * 0.3}, v[0], v[1], v[2], v[3])); },
           RecurrentKind::lstm);
 }
 
@@ -284,20 +312,28 @@ TEMPLATE_TEST_CASE("recurrent networks refuse sizes that do not fit", "[ops]", T
   using D = TestType;
   const auto x = ones<D, double>({3, 2, 4});
   const auto w = weights_of<D>(RecurrentKind::lstm, 4, 5, true);
-  const auto error = [&](const auto& in, const auto& h, const auto& c, const auto& weights, RecurrentOptions options = {}) {
+  const auto error = [&](const auto& in, const auto& h, const auto& c, const auto& weights,
+                         RecurrentOptions options = {}) {
     return error_of([&] { lstm(in, {h, c}, weights, options); });
   };
   const Tensor<D, double> none;
-  CHECK_THAT(error(ones<D, double>({3, 2, 3}), none, none, w), ContainsSubstring("lstm: w_ih of layer 0 has shape [20, 4], not [20, 3]"));
-  CHECK_THAT(error(x, ones<D, double>({1, 2, 4}), none, w), ContainsSubstring("lstm: h0 has shape [1, 2, 4], not [1, 2, 5]"));
+  CHECK_THAT(error(ones<D, double>({3, 2, 3}), none, none, w),
+             ContainsSubstring("lstm: w_ih of layer 0 has shape [20, 4], not [20, 3]"));
+  CHECK_THAT(error(x, ones<D, double>({1, 2, 4}), none, w),
+             ContainsSubstring("lstm: h0 has shape [1, 2, 4], not [1, 2, 5]"));
   CHECK_THAT(error(x, none, ones<D, double>({2, 5}), w), ContainsSubstring("lstm: c0 has shape [2, 5], not [1, 2, 5]"));
   CHECK_THAT(error(x, none, none, w, {.num_layers = 2}), ContainsSubstring("lstm: 4 weights where 8 are needed"));
-  CHECK_THAT(error(x, none, none, w, {.dropout = 2}), ContainsSubstring("lstm: dropout must be between 0 and 1, not 2"));
-  CHECK_THAT(error(zeros<D, double>({0, 2, 4}), none, none, w), ContainsSubstring("lstm: a sequence of shape [0, 2, 4] has no step"));
-  CHECK_THAT(error(zeros<D, double>({4}), none, none, w), ContainsSubstring("lstm: sequences have two or three dimensions, not shape [4]"));
-  CHECK_THAT(error(x[0], ones<D, double>({1, 1, 5}), none, w), ContainsSubstring("lstm: a state of shape [1, 1, 5] for a sequence without a batch, [2, 4]"));
-  CHECK_THAT(error_of([&] { gru_cell(x[0], ones<D, double>({1, 5}), ones<D, double>({15, 4}), ones<D, double>({15, 5})); }),
-             ContainsSubstring("gru_cell: h has shape [1, 5], not [2, 5]"));
+  CHECK_THAT(error(x, none, none, w, {.dropout = 2}),
+             ContainsSubstring("lstm: dropout must be between 0 and 1, not 2"));
+  CHECK_THAT(error(zeros<D, double>({0, 2, 4}), none, none, w),
+             ContainsSubstring("lstm: a sequence of shape [0, 2, 4] has no step"));
+  CHECK_THAT(error(zeros<D, double>({4}), none, none, w),
+             ContainsSubstring("lstm: sequences have two or three dimensions, not shape [4]"));
+  CHECK_THAT(error(x[0], ones<D, double>({1, 1, 5}), none, w),
+             ContainsSubstring("lstm: a state of shape [1, 1, 5] for a sequence without a batch, [2, 4]"));
+  CHECK_THAT(
+      error_of([&] { gru_cell(x[0], ones<D, double>({1, 5}), ones<D, double>({15, 4}), ones<D, double>({15, 5})); }),
+      ContainsSubstring("gru_cell: h has shape [1, 5], not [2, 5]"));
 }
 
 }  // namespace ops_recurrent

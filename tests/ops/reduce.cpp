@@ -57,18 +57,18 @@ std::vector<double> plain_sums(const std::vector<double>& x, const detail::Shape
 TEMPLATE_TEST_CASE("sums of few and of many elements, at any address", "[ops]", TERN_TEST_DEVICES) {
   const auto check = []<class T>(detail::Type<T>, double tolerance) {
     for (const auto& [shape, kept] : std::vector<std::pair<detail::Shape, detail::Shape>>{{{7}, {1}},
-                                                                          {{70001}, {1}},
-                                                                          {{3, 40000}, {3, 1}},
-                                                                          {{300, 10}, {300, 1}},
-                                                                          {{5, 64}, {5, 1}},
-                                                                          {{5, 64}, {1, 64}},
-                                                                          {{3000, 12}, {1, 12}},
-                                                                          {{50, 7}, {1, 7}},
-                                                                          {{600, 260}, {1, 260}},
-                                                                          {{4, 6, 8, 5}, {1, 6, 1, 5}},
-                                                                          {{4, 6, 5, 8}, {1, 6, 1, 8}},
-                                                                          {{4, 6, 5, 8}, {4, 1, 5, 1}},
-                                                                          {{2, 3, 1000}, {1, 3, 1}}}) {
+                                                                                          {{70001}, {1}},
+                                                                                          {{3, 40000}, {3, 1}},
+                                                                                          {{300, 10}, {300, 1}},
+                                                                                          {{5, 64}, {5, 1}},
+                                                                                          {{5, 64}, {1, 64}},
+                                                                                          {{3000, 12}, {1, 12}},
+                                                                                          {{50, 7}, {1, 7}},
+                                                                                          {{600, 260}, {1, 260}},
+                                                                                          {{4, 6, 8, 5}, {1, 6, 1, 5}},
+                                                                                          {{4, 6, 5, 8}, {1, 6, 1, 8}},
+                                                                                          {{4, 6, 5, 8}, {4, 1, 5, 1}},
+                                                                                          {{2, 3, 1000}, {1, 3, 1}}}) {
       std::vector<double> first;
       for (const Index offset : {0, 1, 4}) {
         const auto x = zeros<TestType, T>({shape.numel() + 4}).narrow(0, offset, shape.numel()).view(shape);
@@ -76,7 +76,8 @@ TEMPLATE_TEST_CASE("sums of few and of many elements, at any address", "[ops]", 
         detail::Dims dims;
         for (int d = 0; d < shape.n; ++d)
           if (kept[d] == 1 && shape[d] != 1) dims.push_back(d);
-        INFO(detail::text({shape}) << " to " << detail::text({kept}) << " of " << detail::name_of(dtype_of<T>) << " from element " << offset);
+        INFO(detail::text({shape}) << " to " << detail::text({kept}) << " of " << detail::name_of(dtype_of<T>)
+                                   << " from element " << offset);
         const auto sums = values_of(sum(x, dims));
         check_close(sums, plain_sums(values_of(x), shape, kept), tolerance);
         if (offset == 0) first = sums;
@@ -111,8 +112,7 @@ TEMPLATE_TEST_CASE("gradients of sum and mean", "[ops][gradcheck]", TERN_TEST_DE
 TEMPLATE_TEST_CASE("a mapped sum derives its gradients", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   auto a = spread_tensor<TestType>({2, 3}).requires_grad_(), b = spread_tensor<TestType>({3}, 1, 2).requires_grad_();
   const auto f = [](const auto& x, const auto& y) {
-    return detail::map_sum(
-        {"test", {}}, Own{[](auto u, auto v) { return u * u / v; }}, {1}, false, 3, x, y);
+    return detail::map_sum({"test", {}}, Own{[](auto u, auto v) { return u * u / v; }}, {1}, false, 3, x, y);
   };
   CHECK(gradcheck(f, std::tuple{a, b}));
   CHECK(gradgradcheck(f, std::tuple{a, b}));

@@ -23,9 +23,8 @@ TEMPLATE_TEST_CASE("gradients of rms_norm", "[ops][gradcheck]", TERN_TEST_DEVICE
 }
 
 TEMPLATE_TEST_CASE("rms_norm refuses another shape", "[ops]", TERN_TEST_DEVICES) {
-  CHECK(error_of([] {
-          rms_norm(zeros<TestType, double>({2, 3}), 2);
-        }) == "rms_norm: normalized_shape [2] is not the end of the input's shape [2, 3]");
+  CHECK(error_of([] { rms_norm(zeros<TestType, double>({2, 3}), 2); }) ==
+        "rms_norm: normalized_shape [2] is not the end of the input's shape [2, 3]");
 }
 
 }  // namespace ops_rms_norm

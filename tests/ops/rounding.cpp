@@ -14,8 +14,8 @@ double sign_of(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
 template <class D, class T>
 std::vector<UnaryOp<D, T>> ops() {
   std::vector<UnaryOp<D, T>> all{
-      TERN_TEST_UNARY(abs, std::fabs(v), -3, -0.1), TERN_TEST_UNARY(sign, sign_of(v), -3, -0.1),
-      TERN_TEST_UNARY(floor, std::floor(v), -0.9, -0.1), TERN_TEST_UNARY(ceil, std::ceil(v), -0.9, -0.1),
+      TERN_TEST_UNARY(abs, std::fabs(v), -3, -0.1),         TERN_TEST_UNARY(sign, sign_of(v), -3, -0.1),
+      TERN_TEST_UNARY(floor, std::floor(v), -0.9, -0.1),    TERN_TEST_UNARY(ceil, std::ceil(v), -0.9, -0.1),
       TERN_TEST_UNARY(round, std::nearbyint(v), -0.4, 0.4), TERN_TEST_UNARY(trunc, std::trunc(v), -0.9, -0.1),
       TERN_TEST_UNARY(frac, v - std::trunc(v), -0.9, -0.1)};
   for (double s : {1.5, -1.5}) {
@@ -40,8 +40,8 @@ std::vector<UnaryOp<D, T>> ops() {
 struct Case {
   double a, b, fmod, remainder, floored, truncated;
 };
-constexpr Case cases[] = {{5, 3, 2, 2, 1, 1},    {-5, 3, -2, 1, -2, -1}, {5, -3, 2, -1, -2, -1}, {-5, -3, -2, -2, 1, 1},
-                          {6, 3, 0, 0, 2, 2},    {-6, 3, 0, 0, -2, -2},  {0, 7, 0, 0, 0, 0},     {1, 7, 1, 1, 0, 0}};
+constexpr Case cases[] = {{5, 3, 2, 2, 1, 1}, {-5, 3, -2, 1, -2, -1}, {5, -3, 2, -1, -2, -1}, {-5, -3, -2, -2, 1, 1},
+                          {6, 3, 0, 0, 2, 2}, {-6, 3, 0, 0, -2, -2},  {0, 7, 0, 0, 0, 0},     {1, 7, 1, 1, 0, 0}};
 
 template <class D, class T>
 void check_division() {
@@ -146,7 +146,9 @@ TEMPLATE_TEST_CASE("quotients and remainders at zeros, infinities and NaN are Py
       using T = typename decltype(type)::type;
       INFO(name << " of " << detail::name_of(dtype_of<T>));
       const auto a = tensor_of<D, T>(numbers_of(recorded["a"])), b = tensor_of<D, T>(numbers_of(recorded["b"]));
-      const auto actual = values_of(name == "fmod" ? fmod(a, b) : name == "remainder" ? remainder(a, b) : floor_divide(a, b));
+      const auto actual = values_of(name == "fmod"        ? fmod(a, b)
+                                    : name == "remainder" ? remainder(a, b)
+                                                          : floor_divide(a, b));
       check_close(actual, expected, 0, 0);
       for (std::size_t i = 0; i < actual.size(); ++i)
         if (expected[i] == 0) CHECK(std::signbit(actual[i]) == std::signbit(expected[i]));

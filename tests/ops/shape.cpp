@@ -75,9 +75,8 @@ TEMPLATE_TEST_CASE("shape ops refuse what does not fit", "[ops]", TERN_TEST_DEVI
   const auto x = zeros<TestType, double>({2, 3});
   CHECK(error_of([&] { broadcast_to(x, {3, 3}); }) == "broadcast_to: cannot expand [2, 3] to [3, 3]");
   CHECK(error_of([&] { unflatten(x, 1, {2, 2}); }) == "unflatten: shape [2, 2] does not fit the elements of [3]");
-  CHECK(error_of([&] {
-          movedim(x, {0, 1}, {0});
-        }) == "movedim: as many sources as destinations are needed: [0, 1], [0]");
+  CHECK(error_of([&] { movedim(x, {0, 1}, {0}); }) ==
+        "movedim: as many sources as destinations are needed: [0, 1], [0]");
   CHECK(error_of([&] { movedim(x, {0, -2}, {0, 1}); }) == "movedim: dimension -2 is named twice");
   CHECK(error_of([&] { diagonal(x, 0, 1, -1); }) == "diagonal: two different dimensions are needed, not 1 and -1");
   CHECK(error_of([&] { repeat(x, 2); }) == "repeat: a number for every dimension is needed: [2] for [2, 3]");

@@ -11,11 +11,12 @@ namespace {
 
 /// Rows short and long, around a packet and around the length from which they are not transposed, over each kind of
 /// dimension.
-const std::vector<detail::Shape> shapes = {{0},        {1},        {3},        {17},        {1000},   {0, 3},   {3, 0},
-                                   {1, 5},     {40, 10},   {33, 47},   {33, 48},    {3, 49},  {5, 257}, {47, 33},
-                                   {2, 3, 17}, {3, 17, 2}, {17, 2, 3}, {2, 60, 19}, {1, 1, 1}};
+const std::vector<detail::Shape> shapes = {
+    {0},      {1},     {3},      {17},     {1000},     {0, 3},     {3, 0},     {1, 5},      {40, 10}, {33, 47},
+    {33, 48}, {3, 49}, {5, 257}, {47, 33}, {2, 3, 17}, {3, 17, 2}, {17, 2, 3}, {2, 60, 19}, {1, 1, 1}};
 
-template <class T> void check_values(double tolerance) {
+template <class T>
+void check_values(double tolerance) {
   for (const detail::Shape& shape : shapes)
     for (int dim = 0; dim < shape.n; ++dim)
       for (const bool log : {false, true}) {
@@ -51,8 +52,10 @@ TEST_CASE("softmax and its gradient on any shape and layout", "[ops]") {
 // Rows that a GPU's threads read at once, in packs of 16 bytes or by elements, and longer ones.
 TEMPLATE_TEST_CASE("softmax of rows short and long, at any address", "[ops]", TERN_TEST_DEVICES) {
   const auto check = []<class T>(detail::Type<T>, double tolerance) {
-    for (const detail::Shape& shape : {detail::Shape{3, 8}, detail::Shape{70, 24}, detail::Shape{5, 100}, detail::Shape{3, 129}, detail::Shape{2, 1024}, detail::Shape{1, 2100}, detail::Shape{1, 4096},
-                               detail::Shape{2, 9000}, detail::Shape{1, 10001}, detail::Shape{2, 40, 3}, detail::Shape{1, 300, 40}})
+    for (const detail::Shape& shape :
+         {detail::Shape{3, 8}, detail::Shape{70, 24}, detail::Shape{5, 100}, detail::Shape{3, 129},
+          detail::Shape{2, 1024}, detail::Shape{1, 2100}, detail::Shape{1, 4096}, detail::Shape{2, 9000},
+          detail::Shape{1, 10001}, detail::Shape{2, 40, 3}, detail::Shape{1, 300, 40}})
       for (const bool log : {false, true}) {
         INFO(detail::text({shape}) << (log ? ", log, " : ", ") << detail::name_of(dtype_of<T>));
         const auto run = [&](const auto& x, const auto& g) {
@@ -95,7 +98,8 @@ TEMPLATE_TEST_CASE("a long row with infinities, in float", "[ops]", TERN_TEST_DE
   CHECK(y[0] == 0);
   CHECK(std::isnan(y[100]));
   for (const Index n : {96, 99, 6000, 6001})
-    for (const auto& [value, expected] : {std::pair{INFINITY, NAN}, std::pair{NAN, NAN}, std::pair{-INFINITY, 1.f / float(n - 1)}}) {
+    for (const auto& [value, expected] :
+         {std::pair{INFINITY, NAN}, std::pair{NAN, NAN}, std::pair{-INFINITY, 1.f / float(n - 1)}}) {
       auto row = zeros<TestType, float>({1, n});
       row[0][n - 2].fill_(value);
       const auto z = values_of(softmax(row, 1));

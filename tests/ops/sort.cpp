@@ -83,7 +83,8 @@ TEMPLATE_TEST_CASE("long rows are sorted as short ones are", "[ops]", TERN_TEST_
     }
   };
   for (const Index n : {2049, 4096, 6145}) {
-    // All bits of a number differ, from element to element and row to row; some are infinite, zeros of both signs, or NaN.
+    // All bits of a number differ, from element to element and row to row; some are infinite, zeros of both signs, or
+    // NaN.
     std::vector<double> bits, floats, bytes;
     std::uint32_t state = 1;
     for (Index i = 0; i < rows * n; ++i) {
@@ -117,7 +118,10 @@ TEMPLATE_TEST_CASE("sorting around the tiles of a pass, and values keep their bi
     std::uint32_t state = 7;
     for (Index i = 0; i < n; ++i) {
       state = state * 1664525 + 1013904223;
-      x.push_back(i % 3 == 0 ? double(i / 300) : i % 100 == 1 ? -0. : i % 100 == 2 ? not_a_number : std::int32_t(state) * 1e-5);
+      x.push_back(i % 3 == 0     ? double(i / 300)
+                  : i % 100 == 1 ? -0.
+                  : i % 100 == 2 ? not_a_number
+                                 : std::int32_t(state) * 1e-5);
     }
     for (const bool descending : {false, true}) {
       const auto in = tensor_of<D, float>(x);
@@ -170,7 +174,7 @@ TEMPLATE_TEST_CASE("one element of a long row is the one that sorting gives", "[
   manual_seed(3);
   const auto x = randn<D>({2, 9000});
   check(x);
-  check(round(x * 2));                               // many equal ones
+  check(round(x * 2));  // many equal ones
   check(where(gt(x, 1), not_a_number, x));
   check(zeros<D>({1, 9000}));
   check(to_type(x, f64));
@@ -183,7 +187,10 @@ TEMPLATE_TEST_CASE("topk is the beginning of the order, whatever elements are eq
   for (const Index n : {511, 512, 1000, 3000}) {
     std::vector<double> many, few;
     for (Index i = 0; i < 2 * n; ++i) {
-      many.push_back(i % 97 == 3 ? not_a_number : i % 89 == 5 ? infinity : i % 83 == 7 ? -0. : double(i * 7919 % 100003) / 7 - 5000);
+      many.push_back(i % 97 == 3   ? not_a_number
+                     : i % 89 == 5 ? infinity
+                     : i % 83 == 7 ? -0.
+                                   : double(i * 7919 % 100003) / 7 - 5000);
       few.push_back(double(i * 7919 % 1009 % 4) - 1);
     }
     const auto check = [&](const auto& x) {

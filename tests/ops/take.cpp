@@ -72,7 +72,8 @@ TEMPLATE_TEST_CASE("scatter refuses indices that count from the end, as gather d
   const auto wait = [](const auto& y) { return values_of(y); };
   CHECK(error_of([&] { wait(scatter(x, 1, at, x)); }) == "scatter: index -1 is out of range for a dimension of size 3");
   CHECK(error_of([&] { wait(scatter(x, 1, at, 7)); }) == "scatter: index -1 is out of range for a dimension of size 3");
-  CHECK(error_of([&] { wait(scatter_add(x, 1, at, x)); }) == "scatter_add: index -1 is out of range for a dimension of size 3");
+  CHECK(error_of([&] { wait(scatter_add(x, 1, at, x)); }) ==
+        "scatter_add: index -1 is out of range for a dimension of size 3");
   CHECK(error_of([&] { wait(gather(x, 1, at)); }) == "gather: index -1 is out of range for a dimension of size 3");
   CHECK(error_of([&] { wait(take_along_dim(x, at)); }).find("index -1 is out of range for a dimension of size 6") !=
         std::string::npos);
@@ -123,7 +124,8 @@ TEMPLATE_TEST_CASE("index_copy and index_fill set positions, in place too", "[op
     CHECK(values_of(x) == std::vector<double>{8, 1, 8, 8, 9, 8});
   }
   CHECK(full<D>({}, 1).index_copy_(0, zeros<D, Index>({1}), full<D>({}, 2)).item() == 2);
-  CHECK(values_of(tensor_of<D, Index>({1, 2}).index_copy(0, numbers<D>({1}, {1}), tensor_of<D, Index>({9}))) == std::vector<double>{1, 9});
+  CHECK(values_of(tensor_of<D, Index>({1, 2}).index_copy(0, numbers<D>({1}, {1}), tensor_of<D, Index>({9}))) ==
+        std::vector<double>{1, 9});
   const auto x = spread_tensor<D>({2, 3}).requires_grad_(), s = source.clone().requires_grad_();
   const auto f = [&](const auto& a, const auto& b) {
     const auto y = index_copy(a * a, 1, at, b * b);
@@ -133,10 +135,12 @@ TEMPLATE_TEST_CASE("index_copy and index_fill set positions, in place too", "[op
   CHECK(gradcheck(f, std::tuple{x, s}));
   CHECK(gradgradcheck(f, std::tuple{x, s}));
   CHECK(error_of([&] { index_copy_(x, 1, at, s); }).find("leaf") != std::string::npos);
-  CHECK(error_of([&] { index_copy(x, 1, at, x); }) == "index_copy: a source of shape [2, 3] does not fit 2 positions of dimension 1 of [2, 3]");
+  CHECK(error_of([&] { index_copy(x, 1, at, x); }) ==
+        "index_copy: a source of shape [2, 3] does not fit 2 positions of dimension 1 of [2, 3]");
   CHECK(error_of([&] { values_of(index_copy(x, 1, numbers<D>({-1}, {1}), s.narrow(1, 0, 1))); }) ==
         "index_copy: index -1 is out of range for a dimension of size 3");
-  CHECK(error_of([&] { masked_fill_(x.detach(), x > 0, s); }) == "masked_fill_: the value must be a 0-d tensor, not of shape [2, 2]");
+  CHECK(error_of([&] { masked_fill_(x.detach(), x > 0, s); }) ==
+        "masked_fill_: the value must be a 0-d tensor, not of shape [2, 2]");
 }
 
 TEMPLATE_TEST_CASE("scatter adds or multiplies, several sources to one position too", "[ops]", TERN_TEST_DEVICES) {

@@ -28,7 +28,7 @@ TEST_CASE("one tape spans both devices", "[transfer]") {
   const auto z = (y * y).cpu() * x;
   z.sum().backward();
   std::vector<double> expected;
-  for (const double v : values_of(x)) expected.push_back(12 * v * v);   // z = 4 x³
+  for (const double v : values_of(x)) expected.push_back(12 * v * v);  // z = 4 x³
   check_close(values_of(x.grad()), expected);
 }
 

@@ -8,7 +8,8 @@ using namespace tern_test;
 
 TEMPLATE_TEST_CASE("tril and triu keep their side of a diagonal", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  for (const detail::Shape& shape : {detail::Shape{3, 5}, detail::Shape{5, 3}, detail::Shape{2, 4, 4}, detail::Shape{0, 3}}) {
+  for (const detail::Shape& shape :
+       {detail::Shape{3, 5}, detail::Shape{5, 3}, detail::Shape{2, 4, 4}, detail::Shape{0, 3}}) {
     const auto x = spread_tensor<D>(shape, 1, 2);
     const Index rows = shape[shape.n - 2], columns = shape[shape.n - 1];
     for (Index diagonal = -4; diagonal <= 5; ++diagonal) {
@@ -45,7 +46,8 @@ TEMPLATE_TEST_CASE("positions of triangles", "[ops]", TERN_TEST_DEVICES) {
   CHECK(values_of(tril_indices<D>(3, 3)) == std::vector<double>{0, 1, 1, 2, 2, 2, 0, 0, 1, 0, 1, 2});
   CHECK(values_of(triu_indices<D>(2, 3, 1)) == std::vector<double>{0, 0, 1, 1, 2, 2});
   CHECK(tril_indices<D>(2, 0).shape() == detail::Shape{2, 0});
-  CHECK(values_of(ones<D>({2, 2}).triu().index({triu_indices<D>(2, 2)[0], triu_indices<D>(2, 2)[1]})) == std::vector<double>{1, 1, 1});
+  CHECK(values_of(ones<D>({2, 2}).triu().index({triu_indices<D>(2, 2)[0], triu_indices<D>(2, 2)[1]})) ==
+        std::vector<double>{1, 1, 1});
 }
 
 TEMPLATE_TEST_CASE("diag_embed puts rows on diagonals", "[ops]", TERN_TEST_DEVICES) {
@@ -53,7 +55,8 @@ TEMPLATE_TEST_CASE("diag_embed puts rows on diagonals", "[ops]", TERN_TEST_DEVIC
   for (const auto& x : layouts(tensor_of<D>({1, 2, 3, 4}, {2, 2}))) {
     CHECK(values_of(x.diag_embed()) == std::vector<double>{1, 0, 0, 2, 3, 0, 0, 4});
     CHECK(values_of(diag_embed(x[0], -1)) == std::vector<double>{0, 0, 0, 1, 0, 0, 0, 2, 0});
-    for (const auto& [a, b] : {std::pair{0, 1}, {0, 2}, {-1, 0}, {1, -1}}) CHECK(values_of(diagonal(diag_embed(x, 1, a, b), 1, a, b)) == values_of(x));
+    for (const auto& [a, b] : {std::pair{0, 1}, {0, 2}, {-1, 0}, {1, -1}})
+      CHECK(values_of(diagonal(diag_embed(x, 1, a, b), 1, a, b)) == values_of(x));
   }
   const auto x = spread_tensor<D>({2, 3}).requires_grad_();
   CHECK(gradgradcheck([](const auto& v) { return diag_embed(v * v * v, 1, 0, 2); }, std::tuple{x}));

@@ -12,12 +12,18 @@ namespace {
 
 template <class D, class T>
 std::vector<UnaryOp<D, T>> ops() {
-  return {TERN_TEST_UNARY(sin, std::sin(v), -7, 7),         TERN_TEST_UNARY(cos, std::cos(v), -7, 7),
-          TERN_TEST_UNARY(tan, std::tan(v), -1.4, 1.4),     TERN_TEST_UNARY(asin, std::asin(v), -0.9, 0.9),
-          TERN_TEST_UNARY(acos, std::acos(v), -0.9, 0.9),   TERN_TEST_UNARY(atan, std::atan(v), -3, 3),
-          TERN_TEST_UNARY(sinh, std::sinh(v)),              TERN_TEST_UNARY(cosh, std::cosh(v)),
-          TERN_TEST_UNARY(tanh, std::tanh(v)),              TERN_TEST_UNARY(asinh, std::asinh(v), -3, 3),
-          TERN_TEST_UNARY(acosh, std::acosh(v), 1.2, 3),    TERN_TEST_UNARY(atanh, std::atanh(v), -0.9, 0.9)};
+  return {TERN_TEST_UNARY(sin, std::sin(v), -7, 7),
+          TERN_TEST_UNARY(cos, std::cos(v), -7, 7),
+          TERN_TEST_UNARY(tan, std::tan(v), -1.4, 1.4),
+          TERN_TEST_UNARY(asin, std::asin(v), -0.9, 0.9),
+          TERN_TEST_UNARY(acos, std::acos(v), -0.9, 0.9),
+          TERN_TEST_UNARY(atan, std::atan(v), -3, 3),
+          TERN_TEST_UNARY(sinh, std::sinh(v)),
+          TERN_TEST_UNARY(cosh, std::cosh(v)),
+          TERN_TEST_UNARY(tanh, std::tanh(v)),
+          TERN_TEST_UNARY(asinh, std::asinh(v), -3, 3),
+          TERN_TEST_UNARY(acosh, std::acosh(v), 1.2, 3),
+          TERN_TEST_UNARY(atanh, std::atanh(v), -0.9, 0.9)};
 }
 
 }  // namespace

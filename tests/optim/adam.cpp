@@ -34,7 +34,9 @@ TEMPLATE_TEST_CASE("Adam and AdamW take PyTorch's steps", "", TERN_TEST_DEVICES)
 
 TEMPLATE_TEST_CASE("Adam's state continues bit for bit", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto adam = [](const auto& parameters) { return std::make_unique<optim::Adam>(parameters, optim::AdamOptions{.lr = 0.02}); };
+  const auto adam = [](const auto& parameters) {
+    return std::make_unique<optim::Adam>(parameters, optim::AdamOptions{.lr = 0.02});
+  };
   const auto amsgrad = [](const auto& parameters) {
     return std::make_unique<optim::AdamW>(parameters, optim::AdamWOptions{.lr = 0.02, .amsgrad = true});
   };
@@ -47,7 +49,8 @@ TEMPLATE_TEST_CASE("Adam's state continues bit for bit", "", TERN_TEST_DEVICES) 
   optimiser->step();
   std::vector<std::string> names;
   for (const NamedTensor& entry : optimiser->state_dict()) names.push_back(entry.name);
-  CHECK(names == std::vector<std::string>{"lr", "momentum", "weight.step", "weight.exp_avg", "weight.exp_avg_sq", "weight.max_exp_avg_sq"});
+  CHECK(names == std::vector<std::string>{"lr", "momentum", "weight.step", "weight.exp_avg", "weight.exp_avg_sq",
+                                          "weight.max_exp_avg_sq"});
 }
 
 TEMPLATE_TEST_CASE("Adam refuses what PyTorch refuses", "", TERN_TEST_DEVICES) {
@@ -60,7 +63,8 @@ TEMPLATE_TEST_CASE("Adam refuses what PyTorch refuses", "", TERN_TEST_DEVICES) {
   CHECK_THAT(error({.betas = {0.9, 1.5}}), ContainsSubstring("Adam: betas.second must be less than 1, not 1.5"));
   CHECK_THAT(error({.eps = -1}), ContainsSubstring("Adam: eps must not be negative: -1"));
   CHECK_THAT(error({.weight_decay = -1}), ContainsSubstring("Adam: weight_decay must not be negative: -1"));
-  CHECK_THAT(error_of([&] { optim::AdamW(net.parameters(), {.lr = -1}); }), ContainsSubstring("AdamW: lr must not be negative: -1"));
+  CHECK_THAT(error_of([&] { optim::AdamW(net.parameters(), {.lr = -1}); }),
+             ContainsSubstring("AdamW: lr must not be negative: -1"));
 }
 
 }  // namespace optim_adam

@@ -33,7 +33,8 @@ struct Many : nn::Module<D, T> {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("clip_grad_norm_ takes many gradients at once where a call costs more than what it is told", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("clip_grad_norm_ takes many gradients at once where a call costs more than what it is told", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   Many<D> net;
   for (int i = 0; i < 150; ++i) net.layers.emplace_back(i % 5 + 1, i % 3 + 1);
@@ -50,7 +51,8 @@ TEMPLATE_TEST_CASE("clip_grad_norm_ takes many gradients at once where a call co
   CHECK(optim::clip_grad_norm_(net.parameters(), 2).item() == Approx(std::sqrt(squares)));
   if (std::is_same_v<D, Cuda> && is_emulated()) CHECK(calls_of("cuLaunchKernel") <= 10);
   each([&](const Tensor<D>& p, int value) {
-    check_close(values_of(p.grad()), std::vector<double>(std::size_t(p.numel()), value * 2 / std::sqrt(squares)), 1e-6, 1e-7);
+    check_close(values_of(p.grad()), std::vector<double>(std::size_t(p.numel()), value * 2 / std::sqrt(squares)), 1e-6,
+                1e-7);
   });
 }
 
@@ -63,7 +65,8 @@ TEMPLATE_TEST_CASE("clip_grad_norm_ does what PyTorch's does", "", TERN_TEST_DEV
     const auto values = [&](const char* when, std::size_t i) { return numbers_of(recorded[when][i]); };
     net.a.set_grad(tensor_of<D>(values("before", 0), {2, 2}));
     net.b.set_grad(tensor_of<D>(values("before", 1), {3}));
-    const double norm = optim::clip_grad_norm_(net.parameters(), recorded["max_norm"], number_of(recorded["norm_type"])).item();
+    const double norm =
+        optim::clip_grad_norm_(net.parameters(), recorded["max_norm"], number_of(recorded["norm_type"])).item();
     check_close({norm}, {number_of(recorded["norm"])}, 1e-12, 0);
     check_close(values_of(net.a.grad()), values("after", 0), 1e-12, 0);
     check_close(values_of(net.b.grad()), values("after", 1), 1e-12, 0);
@@ -72,7 +75,8 @@ TEMPLATE_TEST_CASE("clip_grad_norm_ does what PyTorch's does", "", TERN_TEST_DEV
   CHECK(seen == 9);
 }
 
-TEMPLATE_TEST_CASE("clip_grad_norm_ takes parameters of several types, some without a gradient", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("clip_grad_norm_ takes parameters of several types, some without a gradient", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const Mixed<D> net;
   CHECK(optim::clip_grad_norm_(net.parameters(), 1).item() == 0);

@@ -25,7 +25,8 @@ struct Training {
   optim::GradScaler<D> scaler;
 
   explicit Training(const optim::GradScalerOptions& options = {}) : scaler(options) {
-    net.load_state_dict({{"weight", spread_tensor<D, float>({2, 3}, -1, 1)}, {"bias", tensor_of<D, float>({0.5, -0.25})}});
+    net.load_state_dict(
+        {{"weight", spread_tensor<D, float>({2, 3}, -1, 1)}, {"bias", tensor_of<D, float>({0.5, -0.25})}});
   }
   void backward(double factor) {
     net.zero_grad();
@@ -44,7 +45,8 @@ struct Training {
   }
 };
 
-/// Weights after ten steps, one of which meets a gradient that is not finite if `overflow` is not 1; and the state of the optimiser.
+/// Weights after ten steps, one of which meets a gradient that is not finite if `overflow` is not 1; and the state of
+/// the optimiser.
 template <class D, class Rule, class Options>
 std::pair<std::vector<double>, StateDict> trained(const Options& options, double overflow) {
   Training<D> t({.growth_interval = 4});
@@ -70,7 +72,8 @@ void check_skipped(const Options& options, double tolerance) {
     REQUIRE(same_state.size() == state.size());
     for (std::size_t i = 0; i < state.size(); ++i)
       if (state[i].name.ends_with(".step"))
-        CHECK(*same_state[i].tensor.template as<Cpu, Index>().data() == *state[i].tensor.template as<Cpu, Index>().data());
+        CHECK(*same_state[i].tensor.template as<Cpu, Index>().data() ==
+              *state[i].tensor.template as<Cpu, Index>().data());
   }
 }
 
@@ -100,7 +103,8 @@ TEMPLATE_TEST_CASE("a step that overflows is skipped, and the scale halved", "",
   check_skipped<D, optim::Adam>(optim::AdamOptions{.lr = 0.1, .amsgrad = true}, exact);
   check_skipped<D, optim::AdamW>(optim::AdamWOptions{.lr = 0.1}, exact);
   check_skipped<D, optim::RMSprop>(optim::RMSpropOptions{.lr = 0.1, .momentum = 0.5}, exact);
-  check_skipped<D, optim::Adagrad>(optim::AdagradOptions{.lr = 0.1, .lr_decay = 0.2, .initial_accumulator_value = 0.1}, exact);
+  check_skipped<D, optim::Adagrad>(optim::AdagradOptions{.lr = 0.1, .lr_decay = 0.2, .initial_accumulator_value = 0.1},
+                                   exact);
   check_skipped<D, optim::Adadelta>(optim::AdadeltaOptions{}, exact);
   check_skipped<D, optim::NAdam>(optim::NAdamOptions{.lr = 0.1}, exact);
   check_skipped<D, optim::RAdam>(optim::RAdamOptions{.lr = 0.1}, exact);
@@ -239,7 +243,8 @@ TEMPLATE_TEST_CASE("a scaler's state is restored", "", TERN_TEST_DEVICES) {
   CHECK(names == "scale growth_factor backoff_factor growth_interval _growth_tracker ");
   other.scaler.load_state_dict(state);
   CHECK(other.scaler.get_scale() == 4096);
-  CHECK((other.scaler.get_growth_factor() == 4 && other.scaler.get_backoff_factor() == 0.25 && other.scaler.get_growth_interval() == 3));
+  CHECK((other.scaler.get_growth_factor() == 4 && other.scaler.get_backoff_factor() == 0.25 &&
+         other.scaler.get_growth_interval() == 3));
   optim::SGD of_other(other.net.parameters(), {.lr = 0});
   other.step(of_other, 0);
   CHECK(other.scaler.get_scale() == 16384);  // the third step since the scale changed
@@ -271,11 +276,14 @@ TEMPLATE_TEST_CASE("a scaler refuses calls in another order, and numbers that do
   CHECK_THAT(error_of([&] { t.scaler.update(); }), ContainsSubstring("update: no gradients were unscaled"));
   t.backward(1);
   t.scaler.unscale_(sgd);
-  CHECK_THAT(error_of([&] { t.scaler.unscale_(sgd); }), ContainsSubstring("unscale_: the optimiser's gradients were unscaled"));
+  CHECK_THAT(error_of([&] { t.scaler.unscale_(sgd); }),
+             ContainsSubstring("unscale_: the optimiser's gradients were unscaled"));
   t.scaler.step(sgd);
   CHECK_THAT(error_of([&] { t.scaler.step(sgd); }), ContainsSubstring("step: the optimiser was stepped"));
   CHECK_THAT(error_of([&] { t.scaler.unscale_(sgd); }), ContainsSubstring("unscale_: the optimiser was stepped"));
-  const auto refused = [](const optim::GradScalerOptions& options) { return error_of([&] { optim::GradScaler<D> scaler(options); }); };
+  const auto refused = [](const optim::GradScalerOptions& options) {
+    return error_of([&] { optim::GradScaler<D> scaler(options); });
+  };
   CHECK_THAT(refused({.init_scale = 0}), ContainsSubstring("scale must be"));
   CHECK_THAT(refused({.init_scale = 1e39}), ContainsSubstring("scale must be"));
   CHECK_THAT(refused({.growth_factor = 1}), ContainsSubstring("growth_factor"));
@@ -285,7 +293,11 @@ TEMPLATE_TEST_CASE("a scaler refuses calls in another order, and numbers that do
     nn::Linear<Cpu> elsewhere(2, 1);
     optim::SGD of_it(elsewhere.parameters(), {.lr = 0.1});
     elsewhere.weight.sum().backward();
-    CHECK_THAT(error_of([&] { t.scaler.update(1.); t.scaler.step(of_it); }), ContainsSubstring("weight is on cpu"));
+    CHECK_THAT(error_of([&] {
+                 t.scaler.update(1.);
+                 t.scaler.step(of_it);
+               }),
+               ContainsSubstring("weight is on cpu"));
   }
 }
 
@@ -349,7 +361,8 @@ TEST_CASE("scaled steps are captured: one that overflows is skipped when it is r
       seen.push_back(scaler.get_scale());
     }
     for (const double w : values_of(net.named_parameters()[0].tensor)) seen.push_back(w);
-    for (const double w : values_of(net(x))) seen.push_back(w);  // outside of the graph, with the weights that the replays left
+    for (const double w : values_of(net(x)))
+      seen.push_back(w);  // outside of the graph, with the weights that the replays left
     return seen;
   };
   const auto plain = run(false);

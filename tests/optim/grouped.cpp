@@ -41,22 +41,24 @@ std::unique_ptr<optim::LRScheduler> schedule_of(const Json& recorded, optim::Opt
   const std::string name = recorded["schedule"];
   const Json& o = recorded["schedule_options"];
   if (name == "StepLR")
-    return std::make_unique<optim::StepLR>(optimiser, optim::StepLROptions{.step_size = o["step_size"], .gamma = o["gamma"]});
+    return std::make_unique<optim::StepLR>(optimiser,
+                                           optim::StepLROptions{.step_size = o["step_size"], .gamma = o["gamma"]});
   if (name == "CosineAnnealingLR")
-    return std::make_unique<optim::CosineAnnealingLR>(optimiser,
-                                                      optim::CosineAnnealingLROptions{.T_max = o["T_max"], .eta_min = o["eta_min"]});
+    return std::make_unique<optim::CosineAnnealingLR>(
+        optimiser, optim::CosineAnnealingLROptions{.T_max = o["T_max"], .eta_min = o["eta_min"]});
   if (name == "LinearLR")
     return std::make_unique<optim::LinearLR>(optimiser, optim::LinearLROptions{.total_iters = o["total_iters"]});
   REQUIRE(name == "OneCycleLR");
-  return std::make_unique<optim::OneCycleLR>(optimiser,
-                                             optim::OneCycleLROptions{.max_lr = o["max_lr"], .total_steps = o["total_steps"]});
+  return std::make_unique<optim::OneCycleLR>(
+      optimiser, optim::OneCycleLROptions{.max_lr = o["max_lr"], .total_steps = o["total_steps"]});
 }
 
 template <class Rule, Device D, class Options>
 void check_groups(const Json& recorded, const Options& options) {
   INFO(recorded["optimiser"] << ' ' << recorded["groups"].dump() << ' ' << recorded["schedule"]);
   Parts<D> net;
-  Rule optimiser({{net.body.parameters(), options(recorded["groups"][0])}, {net.head.parameters(), options(recorded["groups"][1])}});
+  Rule optimiser({{net.body.parameters(), options(recorded["groups"][0])},
+                  {net.head.parameters(), options(recorded["groups"][1])}});
   const auto schedule = schedule_of(recorded, optimiser);
   for (int step = 1; step <= 50; ++step) {
     if (step == 21 && !schedule) optimiser.add_param_group({net.late.parameters(), {.lr = 0.05}});
@@ -155,12 +157,14 @@ TEMPLATE_TEST_CASE("the state of groups continues bit for bit, and follows a net
 
   std::vector<std::string> names;
   for (const NamedTensor& entry : first->state_dict()) names.push_back(entry.name);
-  CHECK(names == std::vector<std::string>{"lr", "initial_lr", "momentum", "group1/lr", "group1/initial_lr", "group1/momentum",
-                                          "weight.step", "weight.exp_avg", "weight.exp_avg_sq", "group1/weight.step", "group1/weight.exp_avg", "group1/weight.exp_avg_sq"});
+  CHECK(names == std::vector<std::string>{"lr", "initial_lr", "momentum", "group1/lr", "group1/initial_lr",
+                                          "group1/momentum", "weight.step", "weight.exp_avg", "weight.exp_avg_sq",
+                                          "group1/weight.step", "group1/weight.exp_avg", "group1/weight.exp_avg_sq"});
   optim::Adam single(before.body.parameters());
   CHECK_THAT(error_of([&] { single.load_state_dict(first->state_dict()); }),
              ContainsSubstring("nothing in this optimiser is called group1/lr"));
-  CHECK_THAT(error_of([&] { first->load_state_dict(single.state_dict()); }), ContainsSubstring("group1/weight.step is missing"));
+  CHECK_THAT(error_of([&] { first->load_state_dict(single.state_dict()); }),
+             ContainsSubstring("group1/weight.step is missing"));
   CHECK_THAT(error_of([&] { second->to(moved.body); }), ContainsSubstring("to: 1 lists of parameters for 2 groups"));
 }
 
@@ -170,11 +174,14 @@ TEMPLATE_TEST_CASE("groups refuse what PyTorch refuses", "", TERN_TEST_DEVICES) 
   optim::SGD sgd(net.body.parameters());
   CHECK_THAT(error_of([&] { sgd.add_param_group({net.parameters(), {}}); }),
              ContainsSubstring("SGD: parameter body.weight is in another group, as weight"));
-  CHECK_THAT(error_of([&] { sgd.add_param_group({net.head.parameters(), {.lr = -1}}); }), ContainsSubstring("SGD: lr must not be negative"));
+  CHECK_THAT(error_of([&] { sgd.add_param_group({net.head.parameters(), {.lr = -1}}); }),
+             ContainsSubstring("SGD: lr must not be negative"));
   CHECK(sgd.group_count() == 1);
-  CHECK_THAT(error_of([&] { sgd.add_param_group({net.head.parameters().where([](const NamedTensor&) { return false; })}); }),
+  CHECK_THAT(
+      error_of([&] { sgd.add_param_group({net.head.parameters().where([](const NamedTensor&) { return false; })}); }),
+      ContainsSubstring("SGD: there are no parameters"));
+  CHECK_THAT(error_of([] { optim::SGD(std::initializer_list<optim::SGD::Group>{}); }),
              ContainsSubstring("SGD: there are no parameters"));
-  CHECK_THAT(error_of([] { optim::SGD(std::initializer_list<optim::SGD::Group>{}); }), ContainsSubstring("SGD: there are no parameters"));
 }
 
 namespace {
@@ -206,7 +213,8 @@ TEMPLATE_TEST_CASE("optimisers take plain tensors and step as with a network's",
   using D = TestType;
   const auto check = [](const auto& make) {
     const Pair<D> of_network, in_braces, in_vector;
-    auto a = make(of_network.parameters()), b = make(std::initializer_list<Tensor<D, double>>{in_braces.left, in_braces.right}),
+    auto a = make(of_network.parameters()),
+         b = make(std::initializer_list<Tensor<D, double>>{in_braces.left, in_braces.right}),
          c = make(std::vector<Tensor<D, double>>{in_vector.left, in_vector.right});
     take_steps<D>(of_network.left, of_network.right, *a);
     take_steps<D>(in_braces.left, in_braces.right, *b);
@@ -221,7 +229,8 @@ TEMPLATE_TEST_CASE("optimisers take plain tensors and step as with a network's",
     check([](const auto& list) { return std::make_unique<Rule>(list); });
   };
   of(std::type_identity<optim::SGD>()), of(std::type_identity<optim::Adam>()), of(std::type_identity<optim::AdamW>());
-  of(std::type_identity<optim::Adadelta>()), of(std::type_identity<optim::Adagrad>()), of(std::type_identity<optim::RMSprop>());
+  of(std::type_identity<optim::Adadelta>()), of(std::type_identity<optim::Adagrad>()),
+      of(std::type_identity<optim::RMSprop>());
   of(std::type_identity<optim::NAdam>()), of(std::type_identity<optim::RAdam>()), of(std::type_identity<optim::Muon>());
   check([](const auto& list) { return std::make_unique<optim::LBFGS<D, double>>(list); });
 }
@@ -245,17 +254,22 @@ TEMPLATE_TEST_CASE("plain tensors stand in braces, in groups with their own rate
   CHECK(lbfgs.lr() == 0.5);
   optim::Adam of_layer({net.weight, net.bias});
   CHECK(of_layer.state_slots()[0].parameter.impl() == net.weight.impl());
-  CHECK_THAT(error_of([&] { optim::SGD({x * 2}); }), ContainsSubstring("SGD: parameter 0 was computed from others; only leaves can be optimised"));
+  CHECK_THAT(error_of([&] { optim::SGD({x * 2}); }),
+             ContainsSubstring("SGD: parameter 0 was computed from others; only leaves can be optimised"));
   CHECK_THAT(error_of([&] { optim::SGD({x, Tensor<D>()}); }), ContainsSubstring("SGD: parameter 1 is undefined"));
-  CHECK_THAT(error_of([&] { optim::SGD(std::vector<Tensor<D>>()); }), ContainsSubstring("SGD: there are no parameters"));
+  CHECK_THAT(error_of([&] { optim::SGD(std::vector<Tensor<D>>()); }),
+             ContainsSubstring("SGD: there are no parameters"));
 }
 
-TEMPLATE_TEST_CASE("an Error of an optimiser's or schedule's constructor ends with the user's line", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("an Error of an optimiser's or schedule's constructor ends with the user's line", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   Parts<D> net;
   const auto parameters = net.body.parameters();
   optim::SGD sgd(net.head.parameters());
-  const auto check = [](int line, const auto& f) { CHECK(line_of(whole_error_of(f)) == " (grouped.cpp:" + std::to_string(line) + ")"); };
+  const auto check = [](int line, const auto& f) {
+    CHECK(line_of(whole_error_of(f)) == " (grouped.cpp:" + std::to_string(line) + ")");
+  };
   check(__LINE__, [&] { optim::SGD(parameters, {.lr = -0.1}); });
   check(__LINE__, [&] { optim::SGD(parameters, {.nesterov = true}); });
   check(__LINE__, [&] { optim::SGD opt({{parameters, {.lr = -0.1}}}); });

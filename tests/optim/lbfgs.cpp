@@ -30,8 +30,8 @@ Tensor<D, double> bowl(const Tensor<D, double>& x) {
 
 optim::LBFGSOptions options_of(const Json& o) {
   for (const auto& [key, value] : o.items())
-    REQUIRE(std::string(" lr max_iter max_eval history_size tolerance_grad tolerance_change line_search_fn ").find(" " + key + " ") !=
-            std::string::npos);
+    REQUIRE(std::string(" lr max_iter max_eval history_size tolerance_grad tolerance_change line_search_fn ")
+                .find(" " + key + " ") != std::string::npos);
   optim::LBFGSOptions options;
   options.lr = o.value("lr", options.lr);
   options.max_iter = o.value("max_iter", options.max_iter);
@@ -111,14 +111,18 @@ TEMPLATE_TEST_CASE("LBFGS continues bit for bit from its state", "", TERN_TEST_D
   CHECK(continued.iterations() == lbfgs.iterations());
 
   dict.pop_back();
-  CHECK_THAT(error_of([&] { resumed.load_state_dict(dict); }), ContainsSubstring("nothing in this optimiser is called history"));
-  CHECK_THAT(error_of([&] { resumed.load_state_dict({}); }), ContainsSubstring("load_state_dict: the optimiser's lr is missing"));
+  CHECK_THAT(error_of([&] { resumed.load_state_dict(dict); }),
+             ContainsSubstring("nothing in this optimiser is called history"));
+  CHECK_THAT(error_of([&] { resumed.load_state_dict({}); }),
+             ContainsSubstring("load_state_dict: the optimiser's lr is missing"));
   const nn::Linear<D, double> single(1, 1);
   optim::LBFGS small(single.parameters());
-  CHECK_THAT(error_of([&] { small.load_state_dict(lbfgs.state_dict()); }), ContainsSubstring("direction has shape [6], the parameter [2]"));
+  CHECK_THAT(error_of([&] { small.load_state_dict(lbfgs.state_dict()); }),
+             ContainsSubstring("direction has shape [6], the parameter [2]"));
 }
 
-TEMPLATE_TEST_CASE("LBFGS leaves parameters without a gradient alone, and refuses what has no meaning", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("LBFGS leaves parameters without a gradient alone, and refuses what has no meaning", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const Two<D> net;
   const auto before = values_of(net.a);

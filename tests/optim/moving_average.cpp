@@ -89,7 +89,8 @@ TEMPLATE_TEST_CASE("averages continue bit for bit", "", TERN_TEST_DEVICES) {
   }
   CHECK(values_of(second.averages()[0].tensor.template as<D, double>()) ==
         values_of(straight.averages()[0].tensor.template as<D, double>()));
-  CHECK_THAT(error_of([&] { second.load_state_dict(second.averages()); }), ContainsSubstring("the average's n_averaged is missing"));
+  CHECK_THAT(error_of([&] { second.load_state_dict(second.averages()); }),
+             ContainsSubstring("the average's n_averaged is missing"));
   CHECK_THAT(error_of([&] { second.load_state_dict({}); }), ContainsSubstring("the average weight is missing"));
   // An average that does not fit, after one that does, changes neither.
   const auto before = values_of(second.averages()[0].tensor.template as<D, double>());
@@ -100,7 +101,8 @@ TEMPLATE_TEST_CASE("averages continue bit for bit", "", TERN_TEST_DEVICES) {
   CHECK(values_of(second.averages()[0].tensor.template as<D, double>()) == before);
   other = second.state_dict();
   other.back().tensor = full<Cpu, Index>({}, -1);
-  CHECK_THAT(error_of([&] { second.load_state_dict(other); }), ContainsSubstring("the average's n_averaged must not be negative: -1"));
+  CHECK_THAT(error_of([&] { second.load_state_dict(other); }),
+             ContainsSubstring("the average's n_averaged must not be negative: -1"));
 }
 
 TEMPLATE_TEST_CASE("averages refuse what would mix them up with weights", "", TERN_TEST_DEVICES) {

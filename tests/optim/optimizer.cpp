@@ -65,8 +65,8 @@ struct Many : nn::Module<D, T> {
   }
 };
 
-/// The parameters after four steps, which an optimiser takes for all of them together, or one for each of them alone. A step whose
-/// gradients are not finite comes third if they are scaled.
+/// The parameters after four steps, which an optimiser takes for all of them together, or one for each of them alone. A
+/// step whose gradients are not finite comes third if they are scaled.
 template <class D, class T, class Rule, class Options>
 std::vector<double> stepped(const Options& options, int count, bool together, bool scaled) {
   Many<D, T> net(count);
@@ -121,7 +121,8 @@ TEMPLATE_TEST_CASE("a write to a 16-bit parameter between steps counts", "", TER
   CHECK(values_of(net.weight) == std::vector<double>{7.5, 7.5});
 }
 
-TEMPLATE_TEST_CASE("parameters of several types share an optimiser; those without a gradient are left alone", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("parameters of several types share an optimiser; those without a gradient are left alone", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const Mixed<D> net;
   optim::SGD sgd(net.parameters(), {.lr = 0.25, .momentum = 0.5});
@@ -143,8 +144,10 @@ TEMPLATE_TEST_CASE("parameters of several types share an optimiser; those withou
 
 TEMPLATE_TEST_CASE("parameters step together as each would alone", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto check = []<class T, class Rule>(tern::detail::Type<T>, std::type_identity<Rule>, const auto& options, int count, bool scaled) {
-    const auto together = stepped<D, T, Rule>(options, count, true, scaled), alone = stepped<D, T, Rule>(options, count, false, scaled);
+  const auto check = []<class T, class Rule>(tern::detail::Type<T>, std::type_identity<Rule>, const auto& options,
+                                             int count, bool scaled) {
+    const auto together = stepped<D, T, Rule>(options, count, true, scaled),
+               alone = stepped<D, T, Rule>(options, count, false, scaled);
     CHECK(together == alone);
     CHECK(together != Many<D, T>(count).all_values());
   };
@@ -198,7 +201,8 @@ TEMPLATE_TEST_CASE("a step after the forward pass is noticed by the backward pas
   CHECK_THROWS_AS(y.backward(), Error);
 }
 
-TEMPLATE_TEST_CASE("load_state_dict() takes rate and momentum too, and refuses what does not fit", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("load_state_dict() takes rate and momentum too, and refuses what does not fit", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const Weights<D> net(recorded_start()), other({1, 2});
   optim::Adam adam(net.parameters(), {.lr = 0.1, .betas = {0.8, 0.9}}), fresh(net.parameters());
@@ -210,12 +214,16 @@ TEMPLATE_TEST_CASE("load_state_dict() takes rate and momentum too, and refuses w
   CHECK(fresh.lr() == 0.05);
   CHECK(fresh.momentum() == 0.8);
 
-  const auto refusal = [](auto& optimiser, const StateDict& state) { return error_of([&] { optimiser.load_state_dict(state); }); };
+  const auto refusal = [](auto& optimiser, const StateDict& state) {
+    return error_of([&] { optimiser.load_state_dict(state); });
+  };
   CHECK_THAT(refusal(fresh, without(dict, "weight.step")), ContainsSubstring("the optimiser's weight.step is missing"));
   CHECK_THAT(refusal(fresh, without(dict, "lr")), ContainsSubstring("the optimiser's lr is missing"));
-  CHECK_THAT(refusal(fresh, without(dict, "weight.exp_avg")), ContainsSubstring("nothing in this optimiser is called weight.exp_avg_sq"));
+  CHECK_THAT(refusal(fresh, without(dict, "weight.exp_avg")),
+             ContainsSubstring("nothing in this optimiser is called weight.exp_avg_sq"));
   optim::Adam small(other.parameters());
-  CHECK_THAT(refusal(small, dict), ContainsSubstring("the optimiser's weight.exp_avg has shape [5], the parameter [2]"));
+  CHECK_THAT(refusal(small, dict),
+             ContainsSubstring("the optimiser's weight.exp_avg has shape [5], the parameter [2]"));
   CHECK(small.lr() == 1e-3);
   CHECK(small.state_slots()[0].state.empty());
   optim::SGD sgd(net.parameters(), {.lr = 0.1, .momentum = 0.9});
@@ -227,7 +235,8 @@ TEMPLATE_TEST_CASE("load_state_dict() takes rate and momentum too, and refuses w
 }
 
 TEMPLATE_TEST_CASE("an optimiser needs parameters", "", TERN_TEST_DEVICES) {
-  CHECK_THAT(error_of([] { optim::SGD(Nothing<TestType>().parameters()); }), ContainsSubstring("SGD: there are no parameters"));
+  CHECK_THAT(error_of([] { optim::SGD(Nothing<TestType>().parameters()); }),
+             ContainsSubstring("SGD: there are no parameters"));
 }
 
 TEMPLATE_TEST_CASE("to(net) goes on with a converted network", "", TERN_TEST_DEVICES) {

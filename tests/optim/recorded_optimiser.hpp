@@ -60,7 +60,8 @@ inline void check_known(const Json& options, const std::set<std::string>& known)
   }
 }
 
-/// state_dict() and load_state_dict(): 20 steps at once, and 8, a new optimiser of a clone, 12 more, give the same bits.
+/// state_dict() and load_state_dict(): 20 steps at once, and 8, a new optimiser of a clone, 12 more, give the same
+/// bits.
 template <class D, class T, class Make>
 void check_continues(const Make& make) {
   Weights<D, T> straight(recorded_start()), before(recorded_start());

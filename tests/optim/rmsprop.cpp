@@ -9,16 +9,21 @@ using Catch::Matchers::ContainsSubstring;
 TEMPLATE_TEST_CASE("RMSprop takes PyTorch's steps", "", TERN_TEST_DEVICES) {
   check_recorded_optimiser<TestType>("RMSprop", 5, [](const auto& parameters, const Json& o) {
     check_known(o, {"lr", "alpha", "eps", "weight_decay", "momentum", "centered"});
-    return std::make_unique<optim::RMSprop>(
-        parameters, optim::RMSpropOptions{.lr = o.value("lr", 1e-2), .alpha = o.value("alpha", 0.99), .eps = o.value("eps", 1e-8),
-                                          .weight_decay = o.value("weight_decay", 0.), .momentum = o.value("momentum", 0.),
-                                          .centered = o.value("centered", false)});
+    return std::make_unique<optim::RMSprop>(parameters,
+                                            optim::RMSpropOptions{.lr = o.value("lr", 1e-2),
+                                                                  .alpha = o.value("alpha", 0.99),
+                                                                  .eps = o.value("eps", 1e-8),
+                                                                  .weight_decay = o.value("weight_decay", 0.),
+                                                                  .momentum = o.value("momentum", 0.),
+                                                                  .centered = o.value("centered", false)});
   });
 }
 
 TEMPLATE_TEST_CASE("RMSprop's state continues bit for bit", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto plain = [](const auto& parameters) { return std::make_unique<optim::RMSprop>(parameters, optim::RMSpropOptions{}); };
+  const auto plain = [](const auto& parameters) {
+    return std::make_unique<optim::RMSprop>(parameters, optim::RMSpropOptions{});
+  };
   const auto full = [](const auto& parameters) {
     return std::make_unique<optim::RMSprop>(parameters, optim::RMSpropOptions{.momentum = 0.9, .centered = true});
   };

@@ -21,7 +21,8 @@ std::unique_ptr<optim::LRScheduler> make(const Json& recorded, optim::Optimizer&
   const Json& o = recorded["options"];
   if (name == "StepLR") {
     check_known(o, {"step_size", "gamma"});
-    return std::make_unique<optim::StepLR>(optimiser, optim::StepLROptions{.step_size = o["step_size"], .gamma = o.value("gamma", 0.1)});
+    return std::make_unique<optim::StepLR>(
+        optimiser, optim::StepLROptions{.step_size = o["step_size"], .gamma = o.value("gamma", 0.1)});
   }
   if (name == "CosineAnnealingLR") {
     check_known(o, {"T_max", "eta_min"});
@@ -56,8 +57,8 @@ std::unique_ptr<optim::LRScheduler> make(const Json& recorded, optim::Optimizer&
     return std::make_unique<optim::LambdaLR<decltype(power)>>(optimiser, power);
   }
   REQUIRE(name == "OneCycleLR");
-  check_known(o, {"max_lr", "total_steps", "pct_start", "anneal_strategy", "cycle_momentum", "base_momentum", "max_momentum",
-                  "div_factor", "final_div_factor", "three_phase"});
+  check_known(o, {"max_lr", "total_steps", "pct_start", "anneal_strategy", "cycle_momentum", "base_momentum",
+                  "max_momentum", "div_factor", "final_div_factor", "three_phase"});
   optim::OneCycleLROptions options{.max_lr = o["max_lr"], .total_steps = o["total_steps"]};
   options.pct_start = o.value("pct_start", options.pct_start);
   if (o.value("anneal_strategy", "cos") == "linear") options.anneal_strategy = optim::AnnealStrategy::linear;
@@ -121,7 +122,10 @@ TEST_CASE("schedules that resume go on with PyTorch's rates, whatever rate the p
       std::vector<double> rates;
       for (Index i = cut; i < 100; ++i, later->step()) rates.push_back(resumed->lr());
       check_close(rates, {expected.begin() + cut, expected.end()}, 1e-9, 1e-15);
-      CHECK(resumed->momentum() == [&] { schedule->set_epoch(100); return optimiser->momentum(); }());
+      CHECK(resumed->momentum() == [&] {
+        schedule->set_epoch(100);
+        return optimiser->momentum();
+      }());
     }
   }
 }
@@ -213,19 +217,24 @@ TEST_CASE("a schedule's state has PyTorch's names, and another kind's is refused
   };
   CHECK(names(step) == std::vector<std::string>{"last_epoch"});
   CHECK(names(plateau) == std::vector<std::string>{"best", "num_bad_epochs", "cooldown_counter"});
-  CHECK_THAT(error_of([&] { step.load_state_dict(plateau.state_dict()); }), ContainsSubstring("load_state_dict: the schedule's last_epoch is missing"));
-  CHECK_THAT(error_of([&] { plateau.load_state_dict(step.state_dict()); }), ContainsSubstring("load_state_dict: the schedule's best is missing"));
+  CHECK_THAT(error_of([&] { step.load_state_dict(plateau.state_dict()); }),
+             ContainsSubstring("load_state_dict: the schedule's last_epoch is missing"));
+  CHECK_THAT(error_of([&] { plateau.load_state_dict(step.state_dict()); }),
+             ContainsSubstring("load_state_dict: the schedule's best is missing"));
   step.set_epoch(6);
-  CHECK_THAT(error_of([&] { cycle.load_state_dict(step.state_dict()); }), ContainsSubstring("OneCycleLR: stepped 6 times, total_steps is 5"));
+  CHECK_THAT(error_of([&] { cycle.load_state_dict(step.state_dict()); }),
+             ContainsSubstring("OneCycleLR: stepped 6 times, total_steps is 5"));
   CHECK(cycle.epoch() == 0);
   step.set_epoch(16);
-  CHECK_THAT(error_of([&] { sequence.load_state_dict(step.state_dict()); }), ContainsSubstring("OneCycleLR: stepped 6 times, total_steps is 5"));
+  CHECK_THAT(error_of([&] { sequence.load_state_dict(step.state_dict()); }),
+             ContainsSubstring("OneCycleLR: stepped 6 times, total_steps is 5"));
   CHECK(sequence.epoch() == 0);
 }
 
 TEST_CASE("schedules refuse options without a meaning, and steps beyond the end") {
   optim::SGD sgd(net().parameters(), {.lr = 0.2});
-  CHECK_THAT(error_of([&] { optim::StepLR(sgd, {.step_size = 0}); }), ContainsSubstring("StepLR: step_size must be positive, not 0"));
+  CHECK_THAT(error_of([&] { optim::StepLR(sgd, {.step_size = 0}); }),
+             ContainsSubstring("StepLR: step_size must be positive, not 0"));
   CHECK_THAT(error_of([&] { optim::CosineAnnealingLR(sgd, {.T_max = 0}); }),
              ContainsSubstring("CosineAnnealingLR: T_max must be positive, not 0"));
   CHECK_THAT(error_of([&] { optim::OneCycleLR(sgd, {.max_lr = 1, .total_steps = 0}); }),

@@ -9,10 +9,12 @@ using Catch::Matchers::ContainsSubstring;
 TEMPLATE_TEST_CASE("SGD takes PyTorch's steps", "", TERN_TEST_DEVICES) {
   check_recorded_optimiser<TestType>("SGD", 7, [](const auto& parameters, const Json& o) {
     check_known(o, {"lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize"});
-    return std::make_unique<optim::SGD>(
-        parameters, optim::SGDOptions{.lr = o.value("lr", 1e-3), .momentum = o.value("momentum", 0.), .dampening = o.value("dampening", 0.),
-                                      .weight_decay = o.value("weight_decay", 0.), .nesterov = o.value("nesterov", false),
-                                      .maximize = o.value("maximize", false)});
+    return std::make_unique<optim::SGD>(parameters, optim::SGDOptions{.lr = o.value("lr", 1e-3),
+                                                                      .momentum = o.value("momentum", 0.),
+                                                                      .dampening = o.value("dampening", 0.),
+                                                                      .weight_decay = o.value("weight_decay", 0.),
+                                                                      .nesterov = o.value("nesterov", false),
+                                                                      .maximize = o.value("maximize", false)});
   });
 }
 

@@ -22,8 +22,6 @@ EXPORTED double gradient() {
 EXPORTED bool catches() {
   try {
     matmul(ones<Cpu>({2, 3}), ones<Cpu>({2, 3}));
-  } catch (const Error&) {
-    return true;
-  }
+  } catch (const Error&) { return true; }
   return false;
 }

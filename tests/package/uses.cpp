@@ -23,6 +23,4 @@ const bool works = true;
 
 static_assert(__cplusplus >= 202002 && _OPENMP);
 
-int main() {
-  std::printf("%s\n", works && dnnl_version() && zlibVersion() && omp_get_max_threads() ? "6" : "");
-}
+int main() { std::printf("%s\n", works && dnnl_version() && zlibVersion() && omp_get_max_threads() ? "6" : ""); }

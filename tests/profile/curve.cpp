@@ -16,7 +16,9 @@ TEST_CASE("a curve goes through its points, straight in logarithms between them"
   CHECK(curve.at(2000) == Approx(std::sqrt(100. * 800)));
 }
 
-TEST_CASE("a curve below its first point has that one's seconds; behind its last it goes on straight, to twice the size or as far as it says") {
+TEST_CASE(
+    "a curve below its first point has that one's seconds; behind its last it goes on straight, to twice the size or "
+    "as far as it says") {
   Curve curve{{{10, 1}, {100, 10}, {1000, 40}}};
   CHECK(curve.at(3) == 1);
   CHECK(curve.at(2000) == Approx(40 + 1000 * 30. / 900));
@@ -29,7 +31,8 @@ TEST_CASE("a curve below its first point has that one's seconds; behind its last
 TEST_CASE("a curve without points is not measured, and one of fewer than three is an Error") {
   CHECK(std::isnan(Curve{}.at(20)));
   CHECK(error_of([] { Curve{{{10, 1}}}.at(10); }) == "placement: a curve needs at least 3 points, and this one has 1");
-  CHECK(error_of([] { Curve{{{10, 1}, {20, 2}}}.at(15); }) == "placement: a curve needs at least 3 points, and this one has 2");
+  CHECK(error_of([] { Curve{{{10, 1}, {20, 2}}}.at(15); }) ==
+        "placement: a curve needs at least 3 points, and this one has 2");
 }
 
 }  // namespace profile_curve

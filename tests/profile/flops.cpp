@@ -25,7 +25,9 @@ TEMPLATE_TEST_CASE("flops() counts the products of recurrent layers", "", TERN_T
   const auto x = rand<D>({7, 3, 4}).requires_grad_();
   std::vector<Tensor<D>> weights;
   for (int direction = 0; direction < 2; ++direction)
-    for (const detail::Shape& shape : {detail::Shape{20, 4}, detail::Shape{20, 5}, detail::Shape{20}, detail::Shape{20}}) weights.push_back(rand<D>(shape).requires_grad_());
+    for (const detail::Shape& shape :
+         {detail::Shape{20, 4}, detail::Shape{20, 5}, detail::Shape{20}, detail::Shape{20}})
+      weights.push_back(rand<D>(shape).requires_grad_());
   const double inputs = 2. * 2 * 7 * 3 * 20 * 4, states = 2. * 2 * 7 * 3 * 20 * 5;
   const auto h0 = rand<D>({2, 3, 5}).requires_grad_(), c0 = rand<D>({2, 3, 5}).requires_grad_();
   const double before = profile::flops();
@@ -37,14 +39,17 @@ TEMPLATE_TEST_CASE("flops() counts the products of recurrent layers", "", TERN_T
 
 TEMPLATE_TEST_CASE("flops() counts the products of attention", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto counted = [](const detail::Shape& queries, const detail::Shape& keys, const detail::Shape& values, bool is_causal, bool backward) {
-    const auto q = rand<D>(queries).requires_grad_(backward), k = rand<D>(keys).requires_grad_(backward), v = rand<D>(values).requires_grad_(backward);
+  const auto counted = [](const detail::Shape& queries, const detail::Shape& keys, const detail::Shape& values,
+                          bool is_causal, bool backward) {
+    const auto q = rand<D>(queries).requires_grad_(backward), k = rand<D>(keys).requires_grad_(backward),
+               v = rand<D>(values).requires_grad_(backward);
     const double before = profile::flops();
     const auto y = scaled_dot_product_attention(q, k, v, {}, {.is_causal = is_causal}).sum();
     if (backward) y.backward();
     return profile::flops() - before;
   };
-  // Kernels that store no scores multiply for the keys that a query sees, and in the backward pass once more for the scores.
+  // Kernels that store no scores multiply for the keys that a query sees, and in the backward pass once more for the
+  // scores.
   for (const Index keys : {100, 200}) {
     double seen = 0;
     for (Index query = 0; query < 150; ++query) seen += double(std::min(query + 1, keys));

@@ -39,7 +39,8 @@ TEST_CASE("the ledger lists copies and waits by the user's line", "[cuda]") {
   const auto x = host.cuda();
   const int back = __LINE__ + 1;
   CHECK((x + x).sum().item() == 4000);
-  const ledger::Line to_device = entry_at(detail::Work::to_device, copies), to_host = entry_at(detail::Work::to_host, back);
+  const ledger::Line to_device = entry_at(detail::Work::to_device, copies),
+                     to_host = entry_at(detail::Work::to_host, back);
   CHECK(to_device.count == 3);
   CHECK(to_device.bytes == 3 * 4000);
   CHECK(to_host.count == 1);
@@ -70,7 +71,8 @@ void check_times_of_the_model() {
   const int waited = __LINE__ + 1;
   cuda::synchronize();
 
-  const ledger::Line to_device = entry_at(detail::Work::to_device, sent), to_host = entry_at(detail::Work::to_host, fetched);
+  const ledger::Line to_device = entry_at(detail::Work::to_device, sent),
+                     to_host = entry_at(detail::Work::to_host, fetched);
   CHECK(to_device.pinned);
   CHECK(to_device.seconds == exactly(10.6e-6));
   CHECK(to_device.overlapped == exactly(3e-6));
@@ -248,7 +250,8 @@ TEST_CASE("events lengthen what they time; CUPTI's records do not", "[cuda]") {
   CHECK(entry_at(detail::Work::to_device, sent).seconds == exactly(12.1e-6));
   const std::string why = "another profiler of this process has CUPTI";
   CHECK(ledger::page().no_records == why);
-  CHECK_THAT(ledger::report(), Catch::Matchers::ContainsSubstring("\ntimes from events, which lengthen what they time: " + why + "\n"));
+  CHECK_THAT(ledger::report(),
+             Catch::Matchers::ContainsSubstring("\ntimes from events, which lengthen what they time: " + why + "\n"));
   const auto json = tern_test::parse_json(ledger::json());
   CHECK(json["times"] == "events");
   CHECK(json["no_records"] == why);
@@ -264,8 +267,8 @@ TEST_CASE("what other code of the process queues is on the page, without a line"
   const auto& driver = cuda::driver().functions;
   const auto memory = reinterpret_cast<cuda::DevicePointer>(x.impl()->data);
   const Page open;
-  x.zero_();                                                           // 2 us
-  REQUIRE(driver.cuMemsetD8Async(memory, 0, 50000, stream) == 0);      // 1.5 us
+  x.zero_();                                                                       // 2 us
+  REQUIRE(driver.cuMemsetD8Async(memory, 0, 50000, stream) == 0);                  // 1.5 us
   REQUIRE(driver.cuMemcpyHtoDAsync_v2(memory, host.data(), 100000, stream) == 0);  // 20.6 us
   const ledger::Page page = ledger::page();
   CHECK(page.kernels == 2);
@@ -290,7 +293,8 @@ TEST_CASE("records of any size that CUDA 12 and 13 give them are read, and those
     x.cpu(), x.zero_(), matmul(w, w), x.cpu();
     std::vector<std::string> names;
     for (const auto& entry : cuda::detail::timeline().read().entries) names.push_back(entry.name);
-    CHECK(names == std::vector<std::string>{"wait for a copy", "copy to host", "map", "cublasLtMatmul", "wait for a copy", "copy to host"});
+    CHECK(names == std::vector<std::string>{"wait for a copy", "copy to host", "map", "cublasLtMatmul",
+                                            "wait for a copy", "copy to host"});
   }
   const Emulating later("cupti=140000", "cupti=130202");
   CHECK_THAT(cuda::detail::CuptiLibrary().library.problem, Catch::Matchers::ContainsSubstring("has version 140000"));
@@ -308,7 +312,7 @@ TEST_CASE("the parts of what a device did, with its idle time, add up", "[cuda]"
   detail::Phase& phase = tern::detail::device_events.phase;
   const Page open;
   phase = detail::Phase::forward;
-  x + x;  // 3 us
+  x + x;                                   // 3 us
   const auto pending = host.cuda_async();  // 10.6 us from the start
   phase = detail::Phase::backward;
   x.zero_(), x.zero_();  // 4 us

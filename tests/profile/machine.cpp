@@ -16,9 +16,11 @@ TEST_CASE("the device's curves are those of the emulated machine", "[cuda]") {
   NEED_EMULATOR();
   const EmulatedTime time;
   profile::Machine machine;
-  profile::measure(
-      machine,
-      {.matmul = {32, 128}, .elementwise = {1 << 10, 1 << 13}, .copies = {1 << 10, 1 << 13}, .convolution = {2, 4}, .longest = 1e9});
+  profile::measure(machine, {.matmul = {32, 128},
+                             .elementwise = {1 << 10, 1 << 13},
+                             .copies = {1 << 10, 1 << 13},
+                             .convolution = {2, 4},
+                             .longest = 1e9});
   // In ns: 1000 and 12 bytes an element at 100 bytes a ns; 600 and the bytes at 10 (both to the device: `.cuda()`
   // stages), 2, or 8.
   REQUIRE(machine.cuda_elementwise.points.size() == 7);
@@ -45,11 +47,16 @@ TEST_CASE("a curve has three points however long they take, and what opens libra
   for (int i = 0; i < 20 && machine.cuda_matmul.points.size() < 7; ++i) {  // other programs may have the processor
     cuda::empty_cache();
     const Emulating cold("cold=1", "cold=0");
-    profile::measure(machine, {.matmul = {8, 64}, .elementwise = {64, 1024}, .copies = {64, 1024}, .convolution = {2, 4}, .longest = 0.3});
+    profile::measure(
+        machine,
+        {.matmul = {8, 64}, .elementwise = {64, 1024}, .copies = {64, 1024}, .convolution = {2, 4}, .longest = 0.3});
   }
   CHECK(machine.cuda_matmul.points.size() == 7);  // none of them takes 0.3 s, but opening cuBLASLt does
-  profile::measure(machine, {.matmul = {8, 64}, .elementwise = {64, 1024}, .copies = {64, 1024}, .convolution = {2, 4}, .longest = 0});
-  for (const Curve* curve : {&machine.cpu_matmul, &machine.cpu_elementwise, &machine.cuda_matmul, &machine.cuda_elementwise, &machine.copies[1][1]})
+  profile::measure(
+      machine,
+      {.matmul = {8, 64}, .elementwise = {64, 1024}, .copies = {64, 1024}, .convolution = {2, 4}, .longest = 0});
+  for (const Curve* curve : {&machine.cpu_matmul, &machine.cpu_elementwise, &machine.cuda_matmul,
+                             &machine.cuda_elementwise, &machine.copies[1][1]})
     CHECK(curve->points.size() == 3);
 }
 
@@ -57,7 +64,8 @@ TEST_CASE("a machine's curves are measured once and kept by what they belong to"
   const TemporaryFolder folder;
   const std::string before = std::getenv("XDG_CACHE_HOME") ? std::getenv("XDG_CACHE_HOME") : "";
   setenv("XDG_CACHE_HOME", (folder / "cache").c_str(), 1);
-  const profile::MeasureOptions little{.matmul = {8, 16}, .elementwise = {16, 32}, .copies = {16, 32}, .convolution = {2, 4}, .longest = 1e9};
+  const profile::MeasureOptions little{
+      .matmul = {8, 16}, .elementwise = {16, 32}, .copies = {16, 32}, .convolution = {2, 4}, .longest = 1e9};
   const profile::Machine first = profile::machine(false, little);
   CHECK(first.cpu_matmul.points.size() == 3);
   const profile::Machine kept = profile::machine(false, little);

@@ -34,7 +34,8 @@ Placement round_machine() {
   place.cuda_elementwise = proportional(1e11);
   place.cpu_convolution = proportional(5e10);
   place.cuda_convolution = proportional(5e12);
-  place.queueing[int(detail::Effort::product)] = 3e-6, place.queueing[int(detail::Effort::convolution)] = 5e-6, place.queueing[int(detail::Effort::pass)] = 1e-6;
+  place.queueing[int(detail::Effort::product)] = 3e-6, place.queueing[int(detail::Effort::convolution)] = 5e-6,
+  place.queueing[int(detail::Effort::pass)] = 1e-6;
   place.copies[0][0] = proportional(1e10);
   place.copies[1][0] = proportional(5e9);
   place.copies[0][1] = place.copies[1][1] = proportional(2e10);
@@ -78,7 +79,7 @@ TEST_CASE("placement: from what size and from how many uses on") {
   CHECK(prediction.copying.from == "from [81, 81] x [81, 81] on");
   CHECK(place.matmul(20, 20, 20).copying.from == prediction.copying.from);
   CHECK(prediction.there.grow < 0.01);  // always
-  CHECK(prediction.uses() == 1);  // 64 us of copies, 158.4 us won by each use
+  CHECK(prediction.uses() == 1);        // 64 us of copies, 158.4 us won by each use
   prediction = place.matmul(50, 50, 50);
   CHECK(prediction.uses() == 2);  // 4 us; 2.475 us
   // A sum reads 8 bytes an element over a wire that brings 10 in a nanosecond, and the CPU does it in that time.
@@ -111,8 +112,9 @@ TEST_CASE("placement: an answer as text") {
   CHECK(prediction.measured.cpu > 0);
   CHECK(prediction.measured.cuda == 0);
   CHECK(prediction.uses() == 0);
-  CHECK_THAT(prediction.text(), ContainsSubstring("predicted       measured\n  CPU                         0.0025 ms") &&
-                               ContainsSubstring(" ms\n  no GPU: there is none\n") && !ContainsSubstring("copied"));
+  CHECK_THAT(prediction.text(),
+             ContainsSubstring("predicted       measured\n  CPU                         0.0025 ms") &&
+                 ContainsSubstring(" ms\n  no GPU: there is none\n") && !ContainsSubstring("copied"));
 }
 
 TEST_CASE("placement: a step takes what the curves say to each piece of its work") {
@@ -120,13 +122,17 @@ TEST_CASE("placement: a step takes what the curves say to each piece of its work
   place.why_not = "none";
   const auto seconds = [&](auto&& work) { return place.training_step([&](auto) { return work; }).predicted.cpu; };
   const auto a = rand<Cpu>({50, 20}), b = rand<Cpu>({50, 200}), c = rand<Cpu>({200, 300}), row = rand<Cpu>({300});
-  const auto x = rand<Cpu>({2, 3, 10, 10}).contiguous(channels_last), w = rand<Cpu>({4, 3, 3, 3}).contiguous(channels_last);
+  const auto x = rand<Cpu>({2, 3, 10, 10}).contiguous(channels_last),
+             w = rand<Cpu>({4, 3, 3, 3}).contiguous(channels_last);
   CHECK(seconds([&] { matmul(b, c); }) == Approx(2. * 50 * 200 * 300 / 1e11).epsilon(1e-9));
-  const auto touching = [](double numbers) { return Approx(numbers / 3 / 1e9).epsilon(1e-9); };  // 4 bytes each, 12 an element of a sum
+  const auto touching = [](double numbers) {
+    return Approx(numbers / 3 / 1e9).epsilon(1e-9);
+  };  // 4 bytes each, 12 an element of a sum
   CHECK(seconds([&] { a + a; }) == touching(3 * 1000));
   CHECK(seconds([&] { a.exp(); }) == touching(2 * 1000));
   CHECK(seconds([&] { a.clone(); }) == touching(2 * 1000));
-  CHECK(seconds([&] { matmul(b, c) + row; }) == Approx(2. * 50 * 200 * 300 / 1e11 + (2 * 15000 + 300) / 3e9).epsilon(1e-9));
+  CHECK(seconds([&] { matmul(b, c) + row; }) ==
+        Approx(2. * 50 * 200 * 300 / 1e11 + (2 * 15000 + 300) / 3e9).epsilon(1e-9));
   CHECK(seconds([&] { a.sum(1); }) == touching(1000));  // its result is less than what the curves tell apart
   CHECK(seconds([&] { a.add_(1); }) == touching(2 * 1000));
   CHECK(seconds([&] { softmax(a, 1); }) == touching(2 * 1000));
@@ -143,7 +149,7 @@ TEST_CASE("placement: a step on the GPU takes the longer of queueing and computi
   const auto make = []<Device D>(D device) {
     return [x = ones<Cpu>({1000}), y = ones<D>({1000}, device)] {
       y + y;
-      y * y;
+      y* y;
       x.to(y.device());
     };
   };
@@ -152,19 +158,23 @@ TEST_CASE("placement: a step on the GPU takes the longer of queueing and computi
   CHECK(prediction.queueing == Approx(2e-6));
   CHECK(prediction.computing == Approx(2 * 1000 / 1e11));
   CHECK(prediction.predicted.cuda == Approx(2e-6 + 4000 / 1e10));
-  CHECK(place.training_step([]<Device D>(D) {
-                return [x = ones<D>({20, 20})] {
-                  matmul(x, x);
-                  x + x;
-                };
-              }).queueing == Approx(4e-6));
+  CHECK(place
+            .training_step([]<Device D>(D) {
+              return [x = ones<D>({20, 20})] {
+                matmul(x, x);
+                x + x;
+              };
+            })
+            .queueing == Approx(4e-6));
   place.cuda_elementwise = proportional(1e8);
   prediction = place.training_step(make, {.measured = true});
   CHECK(prediction.predicted.cuda == Approx(2e-5 + 4000 / 1e10));
   CHECK(prediction.measured.cuda > 0);
   CHECK(prediction.measured.cpu > 0);
-  CHECK_THAT(prediction.text(), ContainsSubstring("a step: 0.0 MFLOP in 0 products and convolutions, 0.0 MB in 2 passes\n") &&
-                                    ContainsSubstring("  on the GPU the host queues 2 kernels in 0.0020 ms, which the device computes in 0.0200 ms\n"));
+  CHECK_THAT(prediction.text(),
+             ContainsSubstring("a step: 0.0 MFLOP in 0 products and convolutions, 0.0 MB in 2 passes\n") &&
+                 ContainsSubstring(
+                     "  on the GPU the host queues 2 kernels in 0.0020 ms, which the device computes in 0.0200 ms\n"));
 }
 
 TEST_CASE("placement: a model's step, and from which number of steps on the GPU is faster", "[cuda]") {
@@ -190,7 +200,8 @@ TEST_CASE("placement: a model's step, and from which number of steps on the GPU 
   prediction = place.step(net, batch, {.measured = true});
   CHECK(prediction.measured.cpu > 0);
   CHECK(prediction.measured.cuda > 5e-6);  // five products, each 1 us before it starts
-  CHECK(prediction.measured.copied - prediction.measured.cuda == Approx(1e-6).epsilon(1e-4));  // 600 ns and 4,000 bytes at 10
+  CHECK(prediction.measured.copied - prediction.measured.cuda ==
+        Approx(1e-6).epsilon(1e-4));  // 600 ns and 4,000 bytes at 10
   CHECK(random_state().stream == before.stream);
   for (const auto& parameter : net.parameters()) CHECK(!parameter.tensor.template as<Cpu>().grad().defined());
 }
@@ -207,8 +218,9 @@ TEST_CASE("placement: what lies beyond the curves is not measured, and no number
   CHECK(std::isnan(prediction.predicted.cuda));
   CHECK(std::isnan(prediction.predicted.copied));
   CHECK(!prediction.uses());
-  CHECK_THAT(prediction.text(), ContainsSubstring("  GPU, data there          not measured\n  GPU, copied each time    not measured\n") &&
-                                    ContainsSubstring("copied once: not measured\n"));
+  CHECK_THAT(prediction.text(),
+             ContainsSubstring("  GPU, data there          not measured\n  GPU, copied each time    not measured\n") &&
+                 ContainsSubstring("copied once: not measured\n"));
   place.cpu_matmul = place.cuda_matmul;
   prediction = place.matmul(3000, 3000, 3000);
   CHECK(std::isnan(prediction.predicted.cpu));
@@ -222,18 +234,25 @@ TEST_CASE("placement: on cold libraries the curves are the emulated machine's, a
   const std::string before = std::getenv("XDG_CACHE_HOME") ? std::getenv("XDG_CACHE_HOME") : "";
   setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
   const EmulatedTime time;
-  // As opening a library takes more than the time limit, a limit that counted it would leave three points. Again where other programs had the processor.
+  // As opening a library takes more than the time limit, a limit that counted it would leave three points. Again where
+  // other programs had the processor.
   const auto measured = [] {
     cuda::empty_cache();
     const Emulating cold("cold=1", "cold=0");
-    return Placement{profile::machine(
-        true, {.matmul = {20, 80}, .elementwise = {1 << 10, 1 << 15}, .copies = {1 << 10, 1 << 17}, .convolution = {2, 4}, .longest = 0.3})};
+    return Placement{profile::machine(true, {.matmul = {20, 80},
+                                             .elementwise = {1 << 10, 1 << 15},
+                                             .copies = {1 << 10, 1 << 17},
+                                             .convolution = {2, 4},
+                                             .longest = 0.3})};
   };
   Placement place = measured();
-  for (int i = 0; i < 20 && std::isnan(place.matmul(150, 150, 150).predicted.cuda + place.elementwise(40'000).predicted.copied); ++i) place = measured();
+  for (int i = 0;
+       i < 20 && std::isnan(place.matmul(150, 150, 150).predicted.cuda + place.elementwise(40'000).predicted.copied);
+       ++i)
+    place = measured();
   setenv("XDG_CACHE_HOME", before.c_str(), 1);
-  // The model in seconds: 1 us, 12 bytes an element at 100 bytes a ns, or 2 n^3 operations at 1000; copies 0.6 us, and 5 and 2 bytes a ns. To
-  // the device `.cuda()` stages and sends at 10.
+  // The model in seconds: 1 us, 12 bytes an element at 100 bytes a ns, or 2 n^3 operations at 1000; copies 0.6 us, and
+  // 5 and 2 bytes a ns. To the device `.cuda()` stages and sends at 10.
   const auto product = [](double n) { return 1e-6 + std::max(2 * n * n * n / 1e12, 12 * n * n / 1e11); };
   const auto sum = [](double n) { return 1e-6 + 12 * n / 1e11; };
   const auto copied = [](double n) { return 3 * 0.6e-6 + 2 * 4 * n / 1e10 + 4 * n / 2e9; };
@@ -255,14 +274,17 @@ TEST_CASE("placement: on cold libraries the curves are the emulated machine's, a
     return most;
   };
   const auto products = place.matmul(100, 100, 100);
-  CHECK(100 * products.there.grow == Approx(equal([&](double n) { return 2 * n * n * n / 2e11 - product(n); })).epsilon(0.1));
+  CHECK(100 * products.there.grow ==
+        Approx(equal([&](double n) { return 2 * n * n * n / 2e11 - product(n); })).epsilon(0.1));
   place.cpu_matmul = proportional(2e10);
   CHECK(100 * place.matmul(100, 100, 100).copying.grow ==
         Approx(equal([&](double n) { return 2 * n * n * n / 2e10 - product(n) - copied(n * n); })).epsilon(0.1));
   place.cpu_elementwise = proportional(1e9);
-  CHECK(10'000 * place.elementwise(10'000).there.grow == Approx(equal([&](double n) { return n / 1e9 - sum(n); })).epsilon(0.1));
+  CHECK(10'000 * place.elementwise(10'000).there.grow ==
+        Approx(equal([&](double n) { return n / 1e9 - sum(n); })).epsilon(0.1));
   place.cpu_elementwise = proportional(2e8);
-  CHECK(10'000 * place.elementwise(10'000).copying.grow == Approx(equal([&](double n) { return n / 2e8 - sum(n) - copied(n); })).epsilon(0.1));
+  CHECK(10'000 * place.elementwise(10'000).copying.grow ==
+        Approx(equal([&](double n) { return n / 2e8 - sum(n) - copied(n); })).epsilon(0.1));
 }
 
 TEST_CASE("placement: the curves as a table") {
@@ -308,7 +330,8 @@ TEST_CASE("placement: what cannot be answered is an Error") {
   const Placement place = round_machine();
   CHECK(error_of([&] { place.matmul(2, 0, 3); }) == "placement: sizes must be at least 1: 2, 0, 3");
   CHECK(error_of([&] { place.elementwise(-1); }) == "placement: sizes must be at least 1: -1");
-  CHECK(error_of([&] { place.training_step([](auto) { return [] {}; }); }) == "placement: the step does no work that is counted, so nothing predicts it");
+  CHECK(error_of([&] { place.training_step([](auto) { return [] {}; }); }) ==
+        "placement: the step does no work that is counted, so nothing predicts it");
 }
 
 }  // namespace profile_placement

@@ -1,4 +1,5 @@
-// Networks for images as users write them: U-Net, DenseNet, a variational autoencoder, a generative adversarial network.
+// Networks for images as users write them: U-Net, DenseNet, a variational autoencoder, a generative adversarial
+// network.
 #include "programs/program.hpp"
 
 #include <tern/nn/nn.hpp>
@@ -16,7 +17,8 @@ template <Device D, class T = float>
 struct DoubleConv : nn::Module<D, T> {
   nn::Conv2d<D, T> a, b;
   nn::BatchNorm2d<D, T> norm_a, norm_b;
-  DoubleConv(Index in, Index out) : a(in, out, 3, {.padding = 1}), b(out, out, 3, {.padding = 1}), norm_a(out), norm_b(out) {}
+  DoubleConv(Index in, Index out)
+      : a(in, out, 3, {.padding = 1}), b(out, out, 3, {.padding = 1}), norm_a(out), norm_b(out) {}
   TERN_FIELDS(DoubleConv, a, b, norm_a, norm_b)
   Tensor<D, T> forward(const Tensor<D, T>& x) { return relu(norm_b(b(relu(norm_a(a(x)))))); }
 };
@@ -125,13 +127,14 @@ TEMPLATE_TEST_CASE("a variational autoencoder is trained through its random code
   const auto losses = train(adam, 30, [&] {
     const auto [mean, log_variance] = net.encode(x);
     const auto z = mean + (log_variance * 0.5).exp() * randn_like(mean);
-    return binary_cross_entropy_with_logits(net.decode(z), x, {.reduction = Reduction::sum}) + divergence(mean, log_variance);
+    return binary_cross_entropy_with_logits(net.decode(z), x, {.reduction = Reduction::sum}) +
+           divergence(mean, log_variance);
   });
   CHECK(losses.back() < 0.9 * losses.front());
 }
 
-TEMPLATE_TEST_CASE("two optimisers train against each other; detach keeps the generator out of the other's step", "[programs]",
-                   TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("two optimisers train against each other; detach keeps the generator out of the other's step",
+                   "[programs]", TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
   Generator<D> generator;

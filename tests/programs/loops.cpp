@@ -1,5 +1,5 @@
-// Training loops as users write them: Q-learning with a target network, a data set of one's own, a frozen body, gradients
-// of several batches, an input that is optimised.
+// Training loops as users write them: Q-learning with a target network, a data set of one's own, a frozen body,
+// gradients of several batches, an input that is optimised.
 #include "programs/program.hpp"
 
 #include <tern/data/collate.hpp>
@@ -59,7 +59,8 @@ TEMPLATE_TEST_CASE("Q-learning: a target network, the values of the actions take
     Tensor<D> wanted;
     {
       const NoGradGuard no_grad;
-      wanted = rewards.index_select(0, rows) + 0.5 * goes_on.index_select(0, rows) * target(next_state.index_select(0, rows)).amax(1);
+      wanted = rewards.index_select(0, rows) +
+               0.5 * goes_on.index_select(0, rows) * target(next_state.index_select(0, rows)).amax(1);
     }
     const auto values = net(state.index_select(0, rows)).gather(1, taken.index_select(0, rows)).squeeze(1);
     const auto loss = smooth_l1_loss(values, wanted);

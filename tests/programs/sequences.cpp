@@ -23,7 +23,8 @@ struct Block : nn::Module<D, T> {
     const Index batch = x.size(0), length = x.size(1), heads = 2;
     const auto parts = qkv(x).chunk(3, -1);
     const auto of_heads = [&](const auto& part) { return part.view({batch, length, heads, -1}).transpose(1, 2); };
-    const auto y = scaled_dot_product_attention(of_heads(parts[0]), of_heads(parts[1]), of_heads(parts[2]), {}, {.is_causal = true});
+    const auto y = scaled_dot_product_attention(of_heads(parts[0]), of_heads(parts[1]), of_heads(parts[2]), {},
+                                                {.is_causal = true});
     return y.transpose(1, 2).reshape({batch, length, -1});
   }
 };
@@ -48,7 +49,8 @@ struct Gpt : nn::Module<D, T> {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a GPT learns to count, with tied weights, and sees no later token", "[programs]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a GPT learns to count, with tied weights, and sees no later token", "[programs]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   manual_seed(1);
   Gpt<D> net;

@@ -1,4 +1,5 @@
-// The macros of X11 (X.h, Xlib.h, Xutil.h), Qt and glib that are words or names of types. Their headers need not be there.
+// The macros of X11 (X.h, Xlib.h, Xutil.h), Qt and glib that are words or names of types. Their headers need not be
+// there.
 #define None 0L
 #define Status int
 #define Bool int

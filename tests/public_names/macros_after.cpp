@@ -1,4 +1,5 @@
-// Other libraries' macros come after tern's headers: what a program expands and instantiates then uses none of their names.
+// Other libraries' macros come after tern's headers: what a program expands and instantiates then uses none of their
+// names.
 #include <tern/tern.hpp>
 #include <tern/train/train.hpp>
 

@@ -5,24 +5,58 @@
 #include <tern/train/train.hpp>
 using namespace tern;
 
-struct Node { Node* next; };
-struct Edge { Node *from, *to; };
-struct Shape { double width, height; };
-struct Number { double value; };
-struct Site { const char* address; };
-struct Array { double* data; };
-struct Hook { void (*function)(); };
-struct Piece { int kind; };
-struct Saved { const char* file; };
-struct Parameters { double rate; };
-struct Status { int code; };
-struct Phase { double angle; };
+struct Node {
+  Node* next;
+};
+struct Edge {
+  Node *from, *to;
+};
+struct Shape {
+  double width, height;
+};
+struct Number {
+  double value;
+};
+struct Site {
+  const char* address;
+};
+struct Array {
+  double* data;
+};
+struct Hook {
+  void (*function)();
+};
+struct Piece {
+  int kind;
+};
+struct Saved {
+  const char* file;
+};
+struct Parameters {
+  double rate;
+};
+struct Status {
+  int code;
+};
+struct Phase {
+  double angle;
+};
 enum class Type { car, bus };
 enum class Work { idle, busy };
-namespace memory { inline int used; }
-namespace expr { struct Sum { Number a, b; }; }
-struct At { int position; };
-struct Dims { int rows, columns; };
+namespace memory {
+inline int used;
+}
+namespace expr {
+struct Sum {
+  Number a, b;
+};
+}
+struct At {
+  int position;
+};
+struct Dims {
+  int rows, columns;
+};
 
 double now() { return 1; }
 int num_threads() { return 2; }
@@ -49,7 +83,8 @@ double use() {
   const Saved saved_file{text(3)};
   const Status status{num_threads()};
   const Phase phase{now()};
-  const bool is_used = records && philox && type == Type::car && work == Work::idle && edge.to && !array.data && !hook.function;
-  return is_used + shape.width + sum.a.value + parameters.rate + at.position + dims.rows + status.code + phase.angle + *saved_file.file + *site({""}) +
-         Piece{1}.kind + relu(ones<Cpu>({2})).sum().item();
+  const bool is_used =
+      records && philox && type == Type::car && work == Work::idle && edge.to && !array.data && !hook.function;
+  return is_used + shape.width + sum.a.value + parameters.rate + at.position + dims.rows + status.code + phase.angle +
+         *saved_file.file + *site({""}) + Piece{1}.kind + relu(ones<Cpu>({2})).sum().item();
 }

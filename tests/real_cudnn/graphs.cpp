@@ -53,10 +53,8 @@ AttentionForm sizes(Layout layout, std::int64_t b, std::int64_t h, std::int64_t 
                   .width = d};
   const auto set = [&](Strides& to, std::int64_t heads, std::int64_t length, bool part) {
     const std::int64_t row = layout == Layout::packed && part ? (h + 2 * shared) * d : heads * d;
-    if (layout == Layout::heads_first)
-      lay(to, heads * length * d, length * d, d);
-    else
-      lay(to, length * row, d, row);
+    if (layout == Layout::heads_first) lay(to, heads * length * d, length * d, d);
+    else lay(to, length * row, d, row);
   };
   set(f.q, h, m, true), set(f.k, shared, n, true), set(f.v, shared, n, true), set(f.out, h, m, false);
   set(f.dq, h, m, false), set(f.dk, shared, n, false), set(f.dv, shared, n, false);
@@ -127,7 +125,15 @@ constexpr Layer layers[] = {{"3 of 16 to 16 channels of 32 x 32", 128, 16, 32, 1
 
 ConvolutionForm form_of(const Layer& l, ConvolutionPass pass, CudnnType type) {
   const int out = (l.size + 2 * l.padding - l.filter) / l.stride + 1;
-  return {.pass = pass, .type = type, .bias = false, .addend = false, .relu = false, .exact = false, .deterministic = false, .alignment = 16, .dims = 4,
+  return {.pass = pass,
+          .type = type,
+          .bias = false,
+          .addend = false,
+          .relu = false,
+          .exact = false,
+          .deterministic = false,
+          .alignment = 16,
+          .dims = 4,
           .x = {l.images, l.channels, l.size, l.size, 1},
           .w = {l.filters, l.channels / l.groups, l.filter, l.filter, 1},
           .y = {l.images, l.filters, out, out, 1},
@@ -150,12 +156,14 @@ void each_convolution(const F& f) {
       const auto as_it_is = [](ConvolutionForm&) {};
       add("forward", ConvolutionPass::forward, as_it_is);
       add("data gradient", ConvolutionPass::data_gradient, as_it_is);
-      add("deterministic weight gradient", ConvolutionPass::weight_gradient, [](ConvolutionForm& form) { form.deterministic = true; });
+      add("deterministic weight gradient", ConvolutionPass::weight_gradient,
+          [](ConvolutionForm& form) { form.deterministic = true; });
       if (type == cudnn_double) continue;
       add("with bias and relu", ConvolutionPass::forward, [](ConvolutionForm& form) { form.bias = form.relu = true; });
       add("with bias, residual and relu", ConvolutionPass::forward,
           [](ConvolutionForm& form) { form.bias = form.addend = form.relu = true; });
-      if (type == cudnn_float) add("forward, exact", ConvolutionPass::forward, [](ConvolutionForm& form) { form.exact = true; });
+      if (type == cudnn_float)
+        add("forward, exact", ConvolutionPass::forward, [](ConvolutionForm& form) { form.exact = true; });
     }
 }
 

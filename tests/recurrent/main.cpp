@@ -1,4 +1,5 @@
-// Runs recorded cases of recurrent layers (cases.jsonl, tensors.safetensors) in float and in double: outputs and all gradients.
+// Runs recorded cases of recurrent layers (cases.jsonl, tensors.safetensors) in float and in double: outputs and all
+// gradients.
 #include <tern/io/safetensors.hpp>
 #include <tern/tern.hpp>
 
@@ -32,11 +33,12 @@ Tensor<Cpu, double> doubles(const AnyTensor& x) {
 
 void require_close(const std::string& what, const AnyTensor& got, const AnyTensor& want, Tolerance tolerance) {
   const Tensor<Cpu, double> x = doubles(got), y = doubles(want);
-  if (x.shape() != y.shape()) throw std::runtime_error(what + ": shape " + detail::text({x.shape()}) + ", expected " + detail::text({y.shape()}));
+  if (x.shape() != y.shape())
+    throw std::runtime_error(what + ": shape " + detail::text({x.shape()}) + ", expected " + detail::text({y.shape()}));
   for (Index i = 0; i < x.numel(); ++i)
     if (!(std::abs(x.data()[i] - y.data()[i]) <= tolerance.absolute + tolerance.relative * std::abs(y.data()[i])))
-      throw std::runtime_error(what + ": element " + std::to_string(i) + " is " + std::to_string(x.data()[i]) + ", expected " +
-                               std::to_string(y.data()[i]));
+      throw std::runtime_error(what + ": element " + std::to_string(i) + " is " + std::to_string(x.data()[i]) +
+                               ", expected " + std::to_string(y.data()[i]));
 }
 
 /// A case with elements T.
@@ -55,11 +57,22 @@ class Run {
     const auto how = o.value("nonlinearity", "tanh") == "relu" ? nn::Nonlinearity::relu : nn::Nonlinearity::tanh;
     const std::string layer = case_["layer"];
     input_ = input("input", case_["input"]);
-    for (std::size_t i = 0; i < case_.value("state", Json::array()).size(); ++i) state_[i] = input(i ? "c0" : "h0", case_["state"][i]);
-    if (layer == "RNN") sequence(nn::RNN<Device_, T>(size, hidden, {.num_layers = layers, .nonlinearity = how, .bias = bias, .batch_first = first, .bidirectional = both}));
-    else if (layer == "GRU") sequence(nn::GRU<Device_, T>(size, hidden, {.num_layers = layers, .bias = bias, .batch_first = first, .bidirectional = both}));
+    for (std::size_t i = 0; i < case_.value("state", Json::array()).size(); ++i)
+      state_[i] = input(i ? "c0" : "h0", case_["state"][i]);
+    if (layer == "RNN")
+      sequence(nn::RNN<Device_, T>(
+          size, hidden,
+          {.num_layers = layers, .nonlinearity = how, .bias = bias, .batch_first = first, .bidirectional = both}));
+    else if (layer == "GRU")
+      sequence(nn::GRU<Device_, T>(size, hidden,
+                                   {.num_layers = layers, .bias = bias, .batch_first = first, .bidirectional = both}));
     else if (layer == "LSTM")
-      sequence(nn::LSTM<Device_, T>(size, hidden, {.num_layers = layers, .bias = bias, .batch_first = first, .bidirectional = both, .proj_size = o.value("proj_size", 0)}));
+      sequence(nn::LSTM<Device_, T>(size, hidden,
+                                    {.num_layers = layers,
+                                     .bias = bias,
+                                     .batch_first = first,
+                                     .bidirectional = both,
+                                     .proj_size = o.value("proj_size", 0)}));
     else if (layer == "RNNCell") cell(nn::RNNCell<Device_, T>(size, hidden, {.bias = bias, .nonlinearity = how}));
     else if (layer == "GRUCell") cell(nn::GRUCell<Device_, T>(size, hidden, {.bias = bias}));
     else if (layer == "LSTMCell") cell(nn::LSTMCell<Device_, T>(size, hidden, {.bias = bias}));
@@ -67,7 +80,9 @@ class Run {
   }
 
  private:
-  X recorded(const std::string& name) const { return to_device(to_type(tensors_.at(name).template as<Cpu, float>().clone(), detail::Type<T>{}), Device_{}); }
+  X recorded(const std::string& name) const {
+    return to_device(to_type(tensors_.at(name).template as<Cpu, float>().clone(), detail::Type<T>{}), Device_{});
+  }
   X input(const std::string& name, const std::string& tensor) {
     X x = recorded(tensor);
     x.requires_grad_();
@@ -93,7 +108,8 @@ class Run {
     X y;
     if (case_.contains("lengths")) {
       const std::vector<Index> lengths = case_["lengths"];
-      const auto [packed, state] = run(pack_padded_sequence(input_, lengths, {.batch_first = layer.batch_first, .enforce_sorted = case_["enforce_sorted"]}));
+      const auto [packed, state] = run(pack_padded_sequence(
+          input_, lengths, {.batch_first = layer.batch_first, .enforce_sorted = case_["enforce_sorted"]}));
       const auto padded = pad_packed_sequence(packed, {.batch_first = layer.batch_first});
       if (padded.second != lengths) throw std::runtime_error("other lengths came back");
       finish(padded.first, state);
@@ -118,12 +134,14 @@ class Run {
 
   void compare(const std::vector<X>& outputs) {
     constexpr bool wide = std::is_same_v<T, double>;
-    constexpr Tolerance result = wide ? Tolerance{1e-12, 1e-6} : Tolerance{1e-5, 1e-4}, gradient = wide ? result : Tolerance{1e-4, 1e-3};
+    constexpr Tolerance result = wide ? Tolerance{1e-12, 1e-6} : Tolerance{1e-5, 1e-4},
+                        gradient = wide ? result : Tolerance{1e-4, 1e-3};
     const std::string type = wide ? "double" : "float";
     if (case_["outputs"].size() != outputs.size()) throw std::runtime_error("another number of outputs");
     X loss;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      require_close(type + ", output " + std::to_string(i), outputs[i], tensors_.at(std::string(case_["outputs"][i])), result);
+      require_close(type + ", output " + std::to_string(i), outputs[i], tensors_.at(std::string(case_["outputs"][i])),
+                    result);
       const X part = sum(outputs[i] * recorded(case_["cotangents"][i]));
       loss = loss.defined() ? loss + part : part;
     }
@@ -131,7 +149,8 @@ class Run {
     std::size_t compared = 0;
     for (const auto& [name, leaf] : leaves_) {
       if (!leaf.grad().defined()) throw std::runtime_error(type + ": no gradient of " + name);
-      require_close(type + ", gradient of " + name, leaf.grad(), tensors_.at(std::string(case_["grads"].at(name))), gradient);
+      require_close(type + ", gradient of " + name, leaf.grad(), tensors_.at(std::string(case_["grads"].at(name))),
+                    gradient);
       ++compared;
     }
     if (compared != case_["grads"].size()) throw std::runtime_error("another number of gradients");

@@ -1,5 +1,5 @@
-// Catch2, version 2 or 3, and what it lacks: tests that need outside data, and skipping in version 2. CATCH2_MAJOR is the version that
-// CMake found: the system may have another one beside it.
+// Catch2, version 2 or 3, and what it lacks: tests that need outside data, and skipping in version 2. CATCH2_MAJOR is
+// the version that CMake found: the system may have another one beside it.
 #pragma once
 #if CATCH2_MAJOR >= 3
 #include <catch2/catch_all.hpp>
@@ -46,6 +46,6 @@ inline std::string test_data(const std::string& sub) {
   } while (false)
 
 /// Declares `path`, the std::string TERN_TEST_DATA/sub; without TERN_TEST_DATA the test case is skipped.
-#define NEED_TEST_DATA(path, sub)                          \
-  const std::string path = tern_test::test_data(sub);      \
+#define NEED_TEST_DATA(path, sub)                     \
+  const std::string path = tern_test::test_data(sub); \
   if (path.empty()) SKIP_TEST("needs TERN_TEST_DATA/" sub)

@@ -1,6 +1,6 @@
-// The devices that tests run on: TEMPLATE_TEST_CASE("...", "", TERN_TEST_DEVICES) { using D = TestType; ... }. Each device
-// has a suite of its own, so that a test is compiled for no more than it runs on. Include it before any of the library's
-// ops: the kernels of Naive must be seen first.
+// The devices that tests run on: TEMPLATE_TEST_CASE("...", "", TERN_TEST_DEVICES) { using D = TestType; ... }. Each
+// device has a suite of its own, so that a test is compiled for no more than it runs on. Include it before any of the
+// library's ops: the kernels of Naive must be seen first.
 #pragma once
 #include "naive_attention.hpp"
 #include "naive_convolution.hpp"

@@ -12,10 +12,11 @@
 
 namespace tern_test {
 
-/// Tests on Cuda find the emulated libraries unless TERN_CUDA_LIBRARIES names others, or is empty: then they find NVIDIA's, as any
-/// program does. Compiled kernels are kept in the build folder, in a folder of their own where TERN_EMULATOR is set, which may say how
-/// they are compiled. Convolutions are exact, as products are anyway: tolerances are float's. The emulated driver frees each block, so
-/// that it sees an access to freed memory, unless the environment says otherwise.
+/// Tests on Cuda find the emulated libraries unless TERN_CUDA_LIBRARIES names others, or is empty: then they find
+/// NVIDIA's, as any program does. Compiled kernels are kept in the build folder, in a folder of their own where
+/// TERN_EMULATOR is set, which may say how they are compiled. Convolutions are exact, as products are anyway:
+/// tolerances are float's. The emulated driver frees each block, so that it sees an access to freed memory, unless the
+/// environment says otherwise.
 inline void use_emulated_cuda() {
   tern::cuda::allow_tf32_convolution(false);
   setenv("TERN_CUDA_LIBRARIES", emulator_folder, 0);

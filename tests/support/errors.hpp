@@ -13,9 +13,7 @@ std::string whole_error_of(const F& f) {
   try {
     f();
     if (tern::cuda::is_available()) tern::cuda::synchronize();
-  } catch (const tern::Error& error) {
-    return error.what();
-  }
+  } catch (const tern::Error& error) { return error.what(); }
   return "";
 }
 

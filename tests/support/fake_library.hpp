@@ -28,11 +28,13 @@ class Folder {
 };
 
 /// A library of some code. Like those of a CUDA Toolkit it names no folder for what it needs.
-inline std::string make_library(const std::filesystem::path& file, const std::string& code, const std::string& needs = "") {
+inline std::string make_library(const std::filesystem::path& file, const std::string& code,
+                                const std::string& needs = "") {
   std::filesystem::create_directories(file.parent_path());
   const std::string source = file.string() + ".cpp", name = file.filename();
   std::ofstream(source) << code;
-  const std::string command = "c++ -shared -fPIC -Wl,-soname," + name + " -o '" + file.string() + "' '" + source + "' " + needs;
+  const std::string command =
+      "c++ -shared -fPIC -Wl,-soname," + name + " -o '" + file.string() + "' '" + source + "' " + needs;
   REQUIRE(std::system(command.c_str()) == 0);
   return file;
 }

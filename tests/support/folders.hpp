@@ -1,5 +1,5 @@
-// Folders of this clone and of its build. folders.cpp alone is compiled with their names: they differ in each clone, and ccache
-// would find none of the other objects again.
+// Folders of this clone and of its build. folders.cpp alone is compiled with their names: they differ in each clone,
+// and ccache would find none of the other objects again.
 #pragma once
 
 namespace tern_test {

@@ -1,5 +1,5 @@
-// Calls with arguments at which the arithmetic of sizes breaks: numbers near the ends of Index and of 32 bits, negative ones,
-// empty tensors, many dimensions. Each call gives a result that can be read, or an Error.
+// Calls with arguments at which the arithmetic of sizes breaks: numbers near the ends of Index and of 32 bits, negative
+// ones, empty tensors, many dimensions. Each call gives a result that can be read, or an Error.
 #pragma once
 #include "tensors.hpp"
 #include "tern/core/for_each.hpp"
@@ -7,8 +7,8 @@
 
 namespace tern_test {
 
-/// Small numbers, those around the ends of 32 bits and of Index, and those whose double or square overflows. None is the size of
-/// a tensor that takes the test long but fits in memory.
+/// Small numbers, those around the ends of 32 bits and of Index, and those whose double or square overflows. None is
+/// the size of a tensor that takes the test long but fits in memory.
 inline constexpr Index hostile_numbers[] = {0,
                                             1,
                                             2,
@@ -31,8 +31,9 @@ inline constexpr Index hostile_numbers[] = {0,
                                             INT64_MIN + 1,
                                             INT64_MIN};
 /// Further ones, for arguments that are no sizes of results.
-inline constexpr Index hostile_positions[] = {Index(1) << 31,    (Index(1) << 31) - 1, -(Index(1) << 31),  Index(1) << 32,
-                                              -(Index(1) << 32), (Index(1) << 32) + 1, 3689348814741910324};
+inline constexpr Index hostile_positions[] = {Index(1) << 31,     (Index(1) << 31) - 1, -(Index(1) << 31),
+                                              Index(1) << 32,     -(Index(1) << 32),    (Index(1) << 32) + 1,
+                                              3689348814741910324};
 
 /// Reads all of a result, and takes its gradient.
 template <class D, class T>
@@ -73,23 +74,26 @@ struct HostileCalls {
   std::vector<HostileCall<D>> calls;
 };
 #define TERN_TEST_HOSTILE_CALL(...) \
-  {#__VA_ARGS__, []([[maybe_unused]] const Tensor<D, double>& x, [[maybe_unused]] Index v) { check_readable(__VA_ARGS__); }},
-/// A row of calls of a function with positions v; SIZES, with v that are sizes of results. x is each of several tensors.
+  {#__VA_ARGS__,                    \
+   []([[maybe_unused]] const Tensor<D, double>& x, [[maybe_unused]] Index v) { check_readable(__VA_ARGS__); }},
+/// A row of calls of a function with positions v; SIZES, with v that are sizes of results. x is each of several
+/// tensors.
 #define POSITIONS(name, ...)                                             \
   {                                                                      \
-#name, false, { TERN_FOR_EACH(TERN_TEST_HOSTILE_CALL, __VA_ARGS__) } \
+    #name, false, { TERN_FOR_EACH(TERN_TEST_HOSTILE_CALL, __VA_ARGS__) } \
   }
 #define SIZES(name, ...)                                                \
   {                                                                     \
-#name, true, { TERN_FOR_EACH(TERN_TEST_HOSTILE_CALL, __VA_ARGS__) } \
+    #name, true, { TERN_FOR_EACH(TERN_TEST_HOSTILE_CALL, __VA_ARGS__) } \
   }
 
-/// True if the Error is in the name of a function that the text calls, or says what refuses tensors anywhere: too little
-/// memory, more elements than a tensor has, or more dimensions than a Shape has.
+/// True if the Error is in the name of a function that the text calls, or says what refuses tensors anywhere: too
+/// little memory, more elements than a tensor has, or more dimensions than a Shape has.
 inline bool names_function_of(const std::string& text, const std::string& error) {
   const auto says = [&](const char* words) { return error.find(words) != std::string::npos; };
   const std::string name = error.substr(0, error.find(':'));
-  return text.find(name) != std::string::npos || name == "shape" || says(": out of memory") || says(" would have more than ");
+  return text.find(name) != std::string::npos || name == "shape" || says(": out of memory") ||
+         says(" would have more than ");
 }
 
 /// Makes the calls of a row with each tensor and each number.
@@ -97,7 +101,8 @@ template <class D>
 void check_hostile(const HostileCalls<D>& row) {
   std::vector<Index> numbers(std::begin(hostile_numbers), std::end(hostile_numbers));
   if (!row.sizes) numbers.insert(numbers.end(), std::begin(hostile_positions), std::end(hostile_positions));
-  const tern::detail::Shape shapes[] = {{2, 3}, {0, 3}, {}, {5}, {1, 4, 6}, {1, 4, 5, 6}, {0, 4, 3, 3}, {1, 1, 1, 1, 1, 1, 1, 2}};
+  const tern::detail::Shape shapes[] = {{2, 3},    {0, 3},       {},           {5},
+                                        {1, 4, 6}, {1, 4, 5, 6}, {0, 4, 3, 3}, {1, 1, 1, 1, 1, 1, 1, 2}};
   for (const tern::detail::Shape& shape : shapes) {
     const auto x = spread_tensor<D>(shape).requires_grad_();
     for (const HostileCall<D>& call : row.calls)

@@ -122,7 +122,8 @@ void kernel(On<Naive>, Types<C, Out, In...>, const Reduce<R, F, G>& op) {
     }(std::index_sequence_for<In...>{});
     sums[at] = R::combine(sums[at], Total(value.v[0]));
   }
-  for (std::size_t i = 0; i < sums.size(); ++i) detail::expr::store_as<Out>(op.out.template as<Out>() + i, op.finish(V(sums[i].v[0])));
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    detail::expr::store_as<Out>(op.out.template as<Out>() + i, op.finish(V(sums[i].v[0])));
 }
 
 template <class T>
@@ -144,8 +145,8 @@ void kernel(On<Naive>, Types<T>, const ArgExtreme& op) {
 
 template <class T>
 void kernel(On<Naive>, Types<T>, const MatMul& op) {
-  using Wide =
-      std::conditional_t<tern::detail::is_floating_v<T>, double, std::conditional_t<std::is_same_v<T, bool>, bool, std::uint64_t>>;
+  using Wide = std::conditional_t<tern::detail::is_floating_v<T>, double,
+                                  std::conditional_t<std::is_same_v<T, bool>, bool, std::uint64_t>>;
   const Array &a = op.a, &b = op.b, &c = op.c;
   const Index m = c.dims[c.ndim - 2], n = c.dims[c.ndim - 1], depth = a.dims[a.ndim - 1];
   const auto element = [](const Array& of, Index batch, Index i, Index j) -> T& {
@@ -189,7 +190,9 @@ void kernel(On<Naive> device, Types<T...> types, const UpdateUnless<F>& op) {
       skipped += 1;
       continue;
     }
-    const auto f = [&f = op.f, count = skipped]<class V, class... More>(V& first, More&... more) { f(V(count), first, more...); };
+    const auto f = [&f = op.f, count = skipped]<class V, class... More>(V& first, More&... more) {
+      f(V(count), first, more...);
+    };
     kernel(device, types, Update(f, op.arrays + std::size_t(set) * sizeof...(T)));
   }
 }
@@ -209,7 +212,8 @@ template <class T>
 void kernel(On<Naive>, Types<T>, const PowerSum& op) {
   double& total = *op.total.as<double>() = 0;
   for (int k = 0; k < op.count; ++k)
-    for (Index i = 0; i < op.gradients[k]->numel; ++i) total += std::pow(std::abs(double(compute_t<T>(op.gradients[k]->template as<T>()[i]))), op.p);
+    for (Index i = 0; i < op.gradients[k]->numel; ++i)
+      total += std::pow(std::abs(double(compute_t<T>(op.gradients[k]->template as<T>()[i]))), op.p);
 }
 
 template <class T>
@@ -225,7 +229,8 @@ void kernel(On<Naive>, Types<T>, const ScaleGradients& op) {
 template <class T>
 void kernel(On<Naive>, Types<>, const FillRange<T>& op) {
   for (Index i = 0; i < op.out.numel; ++i)
-    if constexpr (std::is_integral_v<T>) op.out.template as<T>()[i] = T(std::uint64_t(op.start) + std::uint64_t(i) * std::uint64_t(op.step));
+    if constexpr (std::is_integral_v<T>)
+      op.out.template as<T>()[i] = T(std::uint64_t(op.start) + std::uint64_t(i) * std::uint64_t(op.step));
     else op.out.template as<T>()[i] = T(compute_t<T>(op.start + double(i) * op.step));
 }
 
@@ -240,7 +245,8 @@ inline std::uint32_t random_word(RandomState state, Index i) {
 /// The i-th number in [0, 1) of a state.
 template <class T>
 compute_t<T> random_unit(RandomState state, Index i) {
-  if constexpr (std::is_same_v<T, double>) return tern::detail::unit_double(random_word(state, 2 * i), random_word(state, 2 * i + 1));
+  if constexpr (std::is_same_v<T, double>)
+    return tern::detail::unit_double(random_word(state, 2 * i), random_word(state, 2 * i + 1));
   else return tern::detail::unit_float(random_word(state, i));
 }
 }  // namespace naive

@@ -3,8 +3,7 @@
 #include "naive.hpp"
 #include "tern/backend/attention.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace naive {
 
 /// Calls f(row of q, row of k, score) for each query and key of each matrix that sees it.
@@ -35,7 +34,8 @@ void kernel(On<Naive>, Types<T>, const Attention& op) {
   naive::each_score<T>(op, [&](Index row, Index other, double score) {
     const double weight = std::exp(score - largest[std::size_t(row)]);
     sums[std::size_t(row)] += weight;
-    for (Index c = 0; c < width; ++c) results[std::size_t(row * width + c)] += weight * double(op.v.as<T>()[other * width + c]);
+    for (Index c = 0; c < width; ++c)
+      results[std::size_t(row * width + c)] += weight * double(op.v.as<T>()[other * width + c]);
   });
   for (std::size_t i = 0; i < sums.size(); ++i) op.log_sums.as<T>()[i] = T(largest[i] + std::log(sums[i]));
   for (std::size_t i = 0; i < results.size(); ++i) op.out.as<T>()[i] = T(results[i] / sums[i / std::size_t(width)]);

@@ -4,8 +4,7 @@
 
 #include "tern/backend/convolution.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace naive {
 
 /// Where the element at a full index lies.

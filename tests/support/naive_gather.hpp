@@ -3,8 +3,7 @@
 #include "naive.hpp"
 #include "tern/backend/gather.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 inline void kernel(On<Naive>, Types<>, const CheckRange& op) {
   for (Index i = 0; i < op.index.numel; ++i) {
@@ -15,7 +14,8 @@ inline void kernel(On<Naive>, Types<>, const CheckRange& op) {
 
 namespace naive {
 /// Calls f(position in a, i) for the i-th element of index, the number read standing for its place along dim.
-template <class F> void each_indexed(const Array& a, int dim, const Array& index, const F& f) {
+template <class F>
+void each_indexed(const Array& a, int dim, const Array& index, const F& f) {
   for (Index i = 0; i < index.numel; ++i) {
     Index rest = i, position = 0, stride = 1, place[tern::detail::max_dims];
     for (int d = index.ndim; d-- > 0; rest /= index.dims[d]) place[d] = rest % index.dims[d];
@@ -85,7 +85,8 @@ void kernel(On<Naive>, Types<T>, const EmbeddingBag& op) {
         }
         ++count;
       }
-      out.as<T>()[i * columns + c] = T(compute_t<T>(bags.mode == BagMode::mean && count ? total / double(count) : total));
+      out.as<T>()[i * columns + c] =
+          T(compute_t<T>(bags.mode == BagMode::mean && count ? total / double(count) : total));
     }
 }
 

@@ -5,8 +5,7 @@
 #include "tern/backend/batch_norm.hpp"
 #include "tern/backend/pooling.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace naive {
 
 /// The elements i of one dimension in window o, and how many elements its divisor counts.
@@ -24,7 +23,8 @@ struct PoolWindow {
     const Index begin = o * p.stride[d] - p.padding[d], step = p.dilation[d], kernel = p.kernel[d];
     for (Index i = 0; i < in; ++i)
       if (i >= begin && (i - begin) % step == 0 && (i - begin) / step < kernel) elements.push_back(i);
-    counted = p.count_include_pad ? std::min(kernel, (in + p.padding[d] - begin - 1) / step + 1) : Index(elements.size());
+    counted =
+        p.count_include_pad ? std::min(kernel, (in + p.padding[d] - begin - 1) / step + 1) : Index(elements.size());
   }
 };
 
@@ -92,7 +92,9 @@ void kernel(On<Naive>, Types<T>, const AveragePool& op) {
   std::vector<double> sums(std::size_t(op.y.numel), 0);
   naive::each_pooled(
       op.params, op.y, op.x, [](Index) {},
-      [&](Index to, Index from, Index, double divisor) { sums[std::size_t(to)] += naive::wide<T>(op.x, from) / divisor; });
+      [&](Index to, Index from, Index, double divisor) {
+        sums[std::size_t(to)] += naive::wide<T>(op.x, from) / divisor;
+      });
   naive::narrow<T>(op.y, sums);
 }
 
@@ -114,7 +116,8 @@ template <class T, class Op>
 double normalised(const Op& op, Index i, double mean, double scale) {
   const Index c = i % op.x.dims[1];
   using C = compute_t<T>;
-  return (wide<T>(op.x, i) - mean) * scale * double(op.weight.template as<C>()[c]) + double(op.bias.template as<C>()[c]);
+  return (wide<T>(op.x, i) - mean) * scale * double(op.weight.template as<C>()[c]) +
+         double(op.bias.template as<C>()[c]);
 }
 
 /// The same with the residual, and what relu leaves of it.

@@ -4,8 +4,7 @@
 
 #include "tern/backend/rows.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace naive {
 
 /// Calls f(offset of an element of a's row, offset of the same of b's), both in elements, for the rows' row-major
@@ -32,7 +31,8 @@ inline void kernel(On<Naive>, Types<>, const RowNumbers& op) {
     for (int k = 0; k < op.count; ++k) {
       const RowIndex& term = op.indices[k];
       const Index at = p.in<Index>(*term.index), size = term.size;
-      if (at < (term.from_end ? -size : 0) || at >= size) tern::detail::refuse_element(op.op, tern::detail::BadElement::index, at, size);
+      if (at < (term.from_end ? -size : 0) || at >= size)
+        tern::detail::refuse_element(op.op, tern::detail::BadElement::index, at, size);
       sum += (at < 0 ? at + size : at) * term.step;
     }
     p.in<Index>(out) = sum;

@@ -7,8 +7,7 @@
 #include "tern/backend/scan.hpp"
 #include "tern/backend/sort.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 template <class T>
 void kernel(On<Naive>, Types<T>, const Scan& op) {

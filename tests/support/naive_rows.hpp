@@ -6,12 +6,12 @@
 #include "tern/backend/layer_norm.hpp"
 #include "tern/backend/softmax.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace naive {
 
 /// One row along a dimension of an array, as doubles.
-template <class T> struct Row {
+template <class T>
+struct Row {
   T* first;
   Index stride, n;
   Row(const Array& a, int dim, const Positions& start)
@@ -27,7 +27,8 @@ inline tern::detail::Shape row_starts(const Array& a, int dim) {
   return a.dims[dim] ? shape : tern::detail::Shape(Index(0));
 }
 
-template <class T> double log_sum_exp(const Row<T>& x) {
+template <class T>
+double log_sum_exp(const Row<T>& x) {
   double largest = x[0], sum = 0;
   for (Index i = 0; i < x.n; ++i) largest = std::max(largest, x[i]);
   for (Index i = 0; i < x.n; ++i) sum += std::exp(x[i] - largest);
@@ -70,7 +71,8 @@ void each_sample(const Op& op, const F& f, const G& ignored) {
       ignored(p, row);
       continue;
     }
-    if (t < 0 || t >= x.dims[1]) tern::detail::refuse_element(op.options.op, tern::detail::BadElement::target, t, x.dims[1], row);
+    if (t < 0 || t >= x.dims[1])
+      tern::detail::refuse_element(op.options.op, tern::detail::BadElement::target, t, x.dims[1], row);
     f(p, row, t, weight_of);
   }
 }
@@ -98,8 +100,7 @@ void kernel(On<Naive>, Types<T>, const CrossEntropy& op) {
       [&](const Positions&, Index row) { op.log_sum.as<C>()[row] = 0; });
   if (options.reduction != Reduction::mean) weights = 1;
   op.total.as<C>()[0] = C(weights);
-  if (options.reduction != Reduction::none)
-    op.y.as<T>()[0] = T(C(sum / weights));
+  if (options.reduction != Reduction::none) op.y.as<T>()[0] = T(C(sum / weights));
   else
     for (std::size_t i = 0; i < losses.size(); ++i) op.y.as<T>()[i] = T(C(losses[i]));
 }
@@ -112,7 +113,8 @@ void kernel(On<Naive>, Types<T>, const CrossEntropyGradient& op) {
       op,
       [&](const Positions& p, Index row, Index t, const auto& weight_of) {
         const naive::Row<T> values(op.x, 1, p), to(op.dx, 1, p);
-        const double h = double(C(op.g.as<T>()[options.reduction == Reduction::none ? row : 0])) / double(op.total.as<C>()[0]);
+        const double h =
+            double(C(op.g.as<T>()[options.reduction == Reduction::none ? row : 0])) / double(op.total.as<C>()[0]);
         const double s = options.smoothing, share = s / double(values.n);
         double all = 0;
         for (Index c = 0; c < values.n; ++c) all += weight_of(c);

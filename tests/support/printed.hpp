@@ -30,7 +30,8 @@ class Redirected {
 };
 
 /// What f prints where its standard output is the file `end`, which is read at `other_end`. Both are closed.
-template <class F> std::string printed_to(int end, int other_end, const F& f) {
+template <class F>
+std::string printed_to(int end, int other_end, const F& f) {
   {
     const Redirected away(end);
     f();
@@ -43,7 +44,8 @@ template <class F> std::string printed_to(int end, int other_end, const F& f) {
 }
 
 /// What f prints where there is no terminal; less than a pipe holds.
-template <class F> std::string printed(const F& f) {
+template <class F>
+std::string printed(const F& f) {
   int ends[2];
   REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
   return printed_to(ends[1], ends[0], f);

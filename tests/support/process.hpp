@@ -1,5 +1,5 @@
-// Tests that need a process in which CUDA has not been used: a hidden test case, run by this executable started anew, and
-// forks of that.
+// Tests that need a process in which CUDA has not been used: a hidden test case, run by this executable started anew,
+// and forks of that.
 #pragma once
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // What every public function of ops/ must have, as a row of ops/public_ops.cpp: a gradient that is checked, an oracle
-// from outside, and a call that is refused with an Error in its name and with the caller's line. tests/public_ops compares
-// the rows with the functions that the headers declare.
+// from outside, and a call that is refused with an Error in its name and with the caller's line. tests/public_ops
+// compares the rows with the functions that the headers declare.
 #pragma once
 #include "support/tensors.hpp"
 #include "tern/functional/gradcheck.hpp"
@@ -39,10 +39,8 @@ struct PublicOp {
   void (*refused)(const X& x, const X& y, const X& z);
 };
 
-#define TERN_TEST_CALL(Result, ...)                                                                                 \
-  []([[maybe_unused]] const X& x, [[maybe_unused]] const X& y, [[maybe_unused]] const X& z) -> Result {             \
-    __VA_ARGS__;                                                                                                    \
-  }
+#define TERN_TEST_CALL(Result, ...) \
+  []([[maybe_unused]] const X& x, [[maybe_unused]] const X& y, [[maybe_unused]] const X& z) -> Result { __VA_ARGS__; }
 /// A row: the function, a call of it with x and y of shape [2, 3] and z of shape [3], its oracle, and a call that
 /// it refuses.
 #define OP(name, call, oracle, refused) \
@@ -51,14 +49,19 @@ struct PublicOp {
 #define FLAT(name, call, oracle, refused) \
   {#name, nullptr, TERN_TEST_CALL(Flat, return call), nullptr, oracle, TERN_TEST_CALL(void, refused)}
 /// name_(at, ...), which must be name(at, ...), and refuses a leaf.
-#define IN_PLACE(name, at, ...)                                                                                   \
-  {#name "_", TERN_TEST_CALL(X, const X v = clone(at); return name##_(v __VA_OPT__(, ) __VA_ARGS__)), nullptr,     \
-   TERN_TEST_CALL(X, return name(at __VA_OPT__(, ) __VA_ARGS__)), opinfo,                                          \
-   TERN_TEST_CALL(void, name##_(x __VA_OPT__(, ) __VA_ARGS__))}
+#define IN_PLACE(name, at, ...)                                                                                 \
+  {                                                                                                             \
+    #name "_", TERN_TEST_CALL(X, const X v = clone(at); return name##_(v __VA_OPT__(, ) __VA_ARGS__)), nullptr, \
+        TERN_TEST_CALL(X, return name(at __VA_OPT__(, ) __VA_ARGS__)), opinfo,                                  \
+        TERN_TEST_CALL(void, name##_(x __VA_OPT__(, ) __VA_ARGS__))                                             \
+  }
 /// The same of x, for one whose result is off the tape.
-#define FLAT_IN_PLACE(name, ...)                                                                                  \
-  {#name "_", nullptr, TERN_TEST_CALL(Flat, return name##_(x * 1 __VA_OPT__(, ) __VA_ARGS__)),                     \
-   TERN_TEST_CALL(X, return name(x __VA_OPT__(, ) __VA_ARGS__).to(f64)), opinfo,                                   \
+#define FLAT_IN_PLACE(name, ...)                                           \
+  {#name "_",                                                              \
+   nullptr,                                                                \
+   TERN_TEST_CALL(Flat, return name##_(x * 1 __VA_OPT__(, ) __VA_ARGS__)), \
+   TERN_TEST_CALL(X, return name(x __VA_OPT__(, ) __VA_ARGS__).to(f64)),   \
+   opinfo,                                                                 \
    TERN_TEST_CALL(void, name##_(x __VA_OPT__(, ) __VA_ARGS__))}
 /// name(at) and name_(at).
 #define UNARY(name, at, oracle) OP(name, name(at), oracle, name(X())), IN_PLACE(name, at)
@@ -71,8 +74,8 @@ inline std::string name_in_errors(const std::string& name) {
 
 /// True for a function without a Here among its parameters: it makes a tensor, or checks a gradient.
 inline bool knows_no_line(const std::string& name) {
-  for (const char* const each : {"uniform", "rand", "randn", "randint", "randperm", "bernoulli", "rand_like", "randn_like",
-                                 "randint_like", "gradcheck", "gradgradcheck"})
+  for (const char* const each : {"uniform", "rand", "randn", "randint", "randperm", "bernoulli", "rand_like",
+                                 "randn_like", "randint_like", "gradcheck", "gradgradcheck"})
     if (name == each) return true;
   return false;
 }

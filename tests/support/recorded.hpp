@@ -25,10 +25,12 @@ inline tern::detail::Shape shape_of(const Json& tensor) {
 /// The cases of tests/recorded/NAME.json.
 inline Json recorded_cases(const std::string& name) { return read_recorded(name + ".json")["cases"]; }
 
-/// One call of conventions.json, or another file of that form. Its first inputs of type double, as many as there are gradients, require one.
+/// One call of conventions.json, or another file of that form. Its first inputs of type double, as many as there are
+/// gradients, require one.
 class RecordedCase {
  public:
-  explicit RecordedCase(const std::string& name, double gradient_tolerance = 1e-8, const std::string& file = "conventions")
+  explicit RecordedCase(const std::string& name, double gradient_tolerance = 1e-8,
+                        const std::string& file = "conventions")
       : name_(name), gradient_tolerance_(gradient_tolerance) {
     static std::map<std::string, Json> files;
     if (!files.count(file)) files[file] = recorded_cases(file);
@@ -40,13 +42,19 @@ class RecordedCase {
 
   const Json& args() const { return json_["args"]; }
   const Json& output() const { return json_["output"]; }
-  bool has(const char* argument) const { return json_.contains("args") && args().is_object() && args().contains(argument); }
-  double number(const char* argument, double otherwise) const { return has(argument) ? number_of(args()[argument]) : otherwise; }
+  bool has(const char* argument) const {
+    return json_.contains("args") && args().is_object() && args().contains(argument);
+  }
+  double number(const char* argument, double otherwise) const {
+    return has(argument) ? number_of(args()[argument]) : otherwise;
+  }
   /// A tensor among the arguments; undefined if it was not given.
-  template <class D, class T = double> Tensor<D, T> optional(const char* argument) const {
+  template <class D, class T = double>
+  Tensor<D, T> optional(const char* argument) const {
     return has(argument) ? tensor<D, T>(args()[argument]) : Tensor<D, T>();
   }
-  template <class D, class T = double> Tensor<D, T> input(std::size_t i) const {
+  template <class D, class T = double>
+  Tensor<D, T> input(std::size_t i) const {
     Tensor<D, T> x = tensor<D, T>(json_["inputs"][i]);
     if constexpr (std::is_same_v<T, double>)
       if (json_.contains("gradients") && i < json_["gradients"].size()) x.requires_grad_();
@@ -54,7 +62,8 @@ class RecordedCase {
   }
 
   /// Compares a result, and after a backward from 1, 2, 3, ... the gradients of these inputs.
-  template <class D, class T, class... X> void check(const Tensor<D, T>& y, const X&... inputs) const {
+  template <class D, class T, class... X>
+  void check(const Tensor<D, T>& y, const X&... inputs) const {
     INFO("recorded case " << name_);
     REQUIRE(tern::detail::name_of(y.dtype()) == json_["output"]["dtype"].get<std::string>());
     REQUIRE(y.shape() == shape_of(json_["output"]));
@@ -71,7 +80,8 @@ class RecordedCase {
   }
 
  private:
-  template <class D, class T> static Tensor<D, T> tensor(const Json& j) {
+  template <class D, class T>
+  static Tensor<D, T> tensor(const Json& j) {
     return tensor_of<D, T>(numbers_of(j), shape_of(j));
   }
 

@@ -1,6 +1,6 @@
-// A device whose memory the host cannot read, in as few lines as that takes; docs/adding-a-device.md is told from it. Its memory is
-// mapped without access, so that host code which reads or writes it ends in a fault; while a kernel or a transfer runs it is
-// open. Its kernels are Naive's.
+// A device whose memory the host cannot read, in as few lines as that takes; docs/adding-a-device.md is told from it.
+// Its memory is mapped without access, so that host code which reads or writes it ends in a fault; while a kernel or a
+// transfer runs it is open. Its kernels are Naive's.
 #pragma once
 #include <sys/mman.h>
 
@@ -42,7 +42,8 @@ class RemoteMemory {
     const std::size_t bytes = tern::detail::memory::class_bytes(size_class);
     in_use_ += bytes;
     if (bytes >= large) used_ = (used_ + page - 1) / page * page;
-    if (bytes > most - used_) tern::fail("remote memory", {"out of memory: ", tern::Index(bytes), " bytes were asked for"});
+    if (bytes > most - used_)
+      tern::fail("remote memory", {"out of memory: ", tern::Index(bytes), " bytes were asked for"});
     if (open_ > 0) protect(PROT_READ | PROT_WRITE, used_ + bytes);
     return first_ + std::exchange(used_, used_ + bytes);
   }
@@ -82,7 +83,7 @@ class RemoteMemory {
   std::mutex mutex_;
   char* first_ = nullptr;
   std::size_t used_ = 0, in_use_ = 0;  // bytes mapped so far; bytes of blocks that are not free
-  int open_ = 0;  // kernels and transfers under way
+  int open_ = 0;                       // kernels and transfers under way
   std::vector<void*> free_[tern::detail::memory::class_count];
 };
 
@@ -120,7 +121,8 @@ struct DeviceTraits<tern_test::Remote> {
   static constexpr bool host_accessible = false;
 
   static void open(int ordinal) {
-    if (ordinal < 0 || ordinal >= tern_test::RemoteMemory::device_count) fail("remote", {"there is no device remote:", ordinal});
+    if (ordinal < 0 || ordinal >= tern_test::RemoteMemory::device_count)
+      fail("remote", {"there is no device remote:", ordinal});
   }
   static int& current_ordinal() {
     static constinit thread_local int ordinal = 0;
@@ -132,14 +134,19 @@ struct DeviceTraits<tern_test::Remote> {
     const tern::detail::Deleter deleter = [](void* block, void* context) {
       tern_test::RemoteMemory::instance().deallocate(block, int(reinterpret_cast<std::intptr_t>(context)));
     };
-    return {tern_test::RemoteMemory::instance().allocate(size_class), deleter, reinterpret_cast<void*>(std::intptr_t(size_class))};
+    return {tern_test::RemoteMemory::instance().allocate(size_class), deleter,
+            reinterpret_cast<void*>(std::intptr_t(size_class))};
   }
-  static void copy_from_host(int, void* to, const void* from, std::size_t bytes) { copy(tern::detail::Work::to_device, to, from, bytes); }
+  static void copy_from_host(int, void* to, const void* from, std::size_t bytes) {
+    copy(tern::detail::Work::to_device, to, from, bytes);
+  }
   static void copy_to_host(int, void* to, const void* from, std::size_t bytes) {
     ++detail::device_events.count[int(tern::detail::Work::wait)];
     copy(tern::detail::Work::to_host, to, from, bytes);
   }
-  static void copy_to_peer(int, void* to, int, const void* from, std::size_t bytes) { copy(tern::detail::Work::to_device, to, from, bytes); }
+  static void copy_to_peer(int, void* to, int, const void* from, std::size_t bytes) {
+    copy(tern::detail::Work::to_device, to, from, bytes);
+  }
 
  private:
   static void copy(tern::detail::Work work, void* to, const void* from, std::size_t bytes) {

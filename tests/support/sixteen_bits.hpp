@@ -12,11 +12,14 @@ namespace tern_test {
 template <class T, class F, class D, class... X>
 void check_rounded_once(const F& f, const Tensor<D, double>& x, const X&... rest) {
   const auto outcome = [&](auto type) {
-    const auto leaf = [&](const Tensor<D, double>& v) { return to_type(to_type(v, tern::detail::Type<T>{}), type).detach().clone().requires_grad_(); };
+    const auto leaf = [&](const Tensor<D, double>& v) {
+      return to_type(to_type(v, tern::detail::Type<T>{}), type).detach().clone().requires_grad_();
+    };
     const std::tuple inputs{leaf(x), leaf(rest)...};
     const auto y = std::apply(f, inputs);
     y.backward(to_type(to_type(spread_tensor<D>(y.shape(), -1, 1), tern::detail::Type<T>{}), type));
-    return std::apply([&](const auto&... leaves) { return std::vector{values_of(y), values_of(leaves.grad())...}; }, inputs);
+    return std::apply([&](const auto&... leaves) { return std::vector{values_of(y), values_of(leaves.grad())...}; },
+                      inputs);
   };
   const double half_a_unit = std::is_same_v<T, half> ? 0x1p-11 : 0x1p-8;
   const auto narrow = outcome(tern::detail::Type<T>{}), wide = outcome(f64);

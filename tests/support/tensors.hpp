@@ -92,7 +92,8 @@ inline void check_close(const std::vector<double>& actual, const std::vector<dou
                         double atol = 1e-12) {
   REQUIRE(actual.size() == expected.size());
   for (std::size_t i = 0; i < actual.size(); ++i)
-    if (!close(actual[i], expected[i], rtol, atol)) FAIL("element " << i << ": " << actual[i] << ", expected " << expected[i]);
+    if (!close(actual[i], expected[i], rtol, atol))
+      FAIL("element " << i << ": " << actual[i] << ", expected " << expected[i]);
 }
 
 /// The same elements in four layouts: contiguous, transposed, a slice of every other, and with a gap after each row.

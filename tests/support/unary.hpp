@@ -64,11 +64,11 @@ void check_gradients(const UnaryOp<D, double>& op, GradcheckOptions options = {}
 }
 
 /// An op and its in-place form from the op's name.
-#define TERN_TEST_UNARY(name, oracle, ...)                                                                        \
-  tern_test::UnaryOp<D, T> {                                                                                      \
-    #name, [](const tern::Tensor<D, T>& x) { return tern::name(x); },                                             \
-        [](const tern::Tensor<D, T>& x) { return tern::name##_(x); },                                             \
-        [](double v) -> double { return oracle; } __VA_OPT__(, ) __VA_ARGS__                                      \
+#define TERN_TEST_UNARY(name, oracle, ...)                                   \
+  tern_test::UnaryOp<D, T> {                                                 \
+    #name, [](const tern::Tensor<D, T>& x) { return tern::name(x); },        \
+        [](const tern::Tensor<D, T>& x) { return tern::name##_(x); },        \
+        [](double v) -> double { return oracle; } __VA_OPT__(, ) __VA_ARGS__ \
   }
 
 }  // namespace tern_test

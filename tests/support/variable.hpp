@@ -20,10 +20,8 @@ class Variable {
 
  private:
   void set(const char* value) {
-    if (value)
-      setenv(name_, value, 1);
-    else
-      unsetenv(name_);
+    if (value) setenv(name_, value, 1);
+    else unsetenv(name_);
   }
   const char* name_;
   std::optional<std::string> old_;

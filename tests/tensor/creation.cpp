@@ -39,9 +39,8 @@ TEMPLATE_TEST_CASE("lists that are no rectangle are refused", "[creation][refusa
   CHECK(error_of([] { tensor<D>({{1, 2}, {3}}); }) == "tensor: rows of different lengths");
   CHECK(error_of([] { tensor<D>({{{1, 2}, {3, 4}}, {{5, 6}}}); }) == "tensor: blocks of different sizes");
   CHECK(error_of([] { tensor<D>({{{1, 2}, {3}}, {{5, 6}, {7, 8}}}); }) == "tensor: rows of different lengths");
-  CHECK(error_of([] {
-          from_vector<D>(std::vector<float>{1, 2, 3}, {2, 2});
-        }) == "from_vector: 3 values do not fill shape [2, 2]");
+  CHECK(error_of([] { from_vector<D>(std::vector<float>{1, 2, 3}, {2, 2}); }) ==
+        "from_vector: 3 values do not fill shape [2, 2]");
 }
 
 TEMPLATE_TEST_CASE("a vector or a number becomes a tensor", "[creation]", TERN_TEST_DEVICES) {
@@ -66,11 +65,14 @@ TEMPLATE_TEST_CASE("a vector or a number becomes a tensor", "[creation]", TERN_T
   CHECK(tensor<D>(3.5).item() == 3.5f);
   CHECK(tensor<D, Index>(Index(1) << 60).item() == Index(1) << 60);
   CHECK(tensor<D>({1}).shape() == detail::Shape{1});
-  CHECK(error_of([] { tensor<D, std::uint8_t>(std::vector<int>{1, 300}); }).find("tensor: the number 300 does not fit a tensor of uint8") == 0);
+  CHECK(error_of([] {
+          tensor<D, std::uint8_t>(std::vector<int>{1, 300});
+        }).find("tensor: the number 300 does not fit a tensor of uint8") == 0);
   CHECK(error_of([] { tensor<D, Index>(0.5); }).find("tensor: the number 0.5 does not fit a tensor of int64") == 0);
 }
 
-TEMPLATE_TEST_CASE("to_vector() has the elements in row-major order, and item<U>() converts", "[creation]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("to_vector() has the elements in row-major order, and item<U>() converts", "[creation]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor<D>({{1, 2, 3}, {4, 5, 6}});
   CHECK(x.t().to_vector() == std::vector<float>{1, 4, 2, 5, 3, 6});
@@ -82,7 +84,9 @@ TEMPLATE_TEST_CASE("to_vector() has the elements in row-major order, and item<U>
   CHECK(number(x > 2) == 4);
   CHECK(tensor<D>(2.75).template item<int>() == 2);
   CHECK(tensor<D, Index>(3).template item<double>() == 3);
-  CHECK(error_of([&] { x.template item<int>(); }).find("item: a tensor of one element is needed, not of shape [2, 3]") == 0);
+  CHECK(error_of([&] {
+          x.template item<int>();
+        }).find("item: a tensor of one element is needed, not of shape [2, 3]") == 0);
 }
 
 TEMPLATE_TEST_CASE("a vector of integers is a shape", "[creation]", TERN_TEST_DEVICES) {
@@ -91,8 +95,9 @@ TEMPLATE_TEST_CASE("a vector of integers is a shape", "[creation]", TERN_TEST_DE
   const std::vector<int> back{1, 0};
   const std::vector<float> numbers(6);
   const auto x = zeros<D>(sizes);
-  for (const auto& y : {x, ones<D>(sizes), full<D>(sizes, 2), empty<D>(sizes), rand<D>(sizes), randn<D>(sizes), x.new_zeros(sizes),
-                        x.t().reshape(sizes), x[0].expand(sizes), zeros<D>({6}).view(sizes), x.t().permute(back), from_vector<D>(numbers, sizes)})
+  for (const auto& y : {x, ones<D>(sizes), full<D>(sizes, 2), empty<D>(sizes), rand<D>(sizes), randn<D>(sizes),
+                        x.new_zeros(sizes), x.t().reshape(sizes), x[0].expand(sizes), zeros<D>({6}).view(sizes),
+                        x.t().permute(back), from_vector<D>(numbers, sizes)})
     CHECK(y.shape() == detail::Shape{2, 3});
   CHECK(randint<D>(0, 10, sizes).shape() == detail::Shape{2, 3});
   CHECK(x.sum(std::vector<Index>{0, 1}).shape() == detail::Shape());
@@ -113,7 +118,8 @@ TEMPLATE_TEST_CASE("sizes and dimensions need no braces", "[creation]", TERN_TES
   CHECK(x[0].expand(5, -1, 4).shape() == detail::Shape{5, 3, 4});
   const Tensor<D, double> doubles = zeros<D, double>(2, 3, 4);
   CHECK(doubles.shape() == x.shape());
-  for (const auto& y : {empty<D>(2, 3), ones<D>(2, 3), rand<D>(2, 3), randn<D>(2, 3)}) CHECK(y.shape() == detail::Shape{2, 3});
+  for (const auto& y : {empty<D>(2, 3), ones<D>(2, 3), rand<D>(2, 3), randn<D>(2, 3)})
+    CHECK(y.shape() == detail::Shape{2, 3});
   CHECK(whole_error_of([&] { x.view(5, -1); }).find("creation.cpp:" + std::to_string(__LINE__)) != std::string::npos);
 }
 
@@ -130,7 +136,8 @@ TEMPLATE_TEST_CASE("full, zeros and ones", "[creation]", TERN_TEST_DEVICES) {
   CHECK(error_of([] { empty<D>({-1}); }) == "empty: negative size in [-1]");
   CHECK(error_of([] { empty<D>({Index(1) << 40, Index(1) << 40}); }) ==
         "empty: a tensor of shape [1099511627776, 1099511627776] would have more than 72057594037927936 elements");
-  CHECK(error_of([] { empty<D>({Index(1) << 50}); }) == "empty: out of memory: [1125899906842624] of float32 does not fit in memory");
+  CHECK(error_of([] { empty<D>({Index(1) << 50}); }) ==
+        "empty: out of memory: [1125899906842624] of float32 does not fit in memory");
   CHECK(error_of([] { full_like(Tensor<D>(), 1); }) != "");
 }
 
@@ -248,7 +255,8 @@ TEMPLATE_TEST_CASE("new tensors beside another", "[creation]", TERN_TEST_DEVICES
   CHECK(error_of([] { Tensor<D>().new_ones({1}); }) == "new_ones: a tensor is undefined");
 }
 
-TEMPLATE_TEST_CASE("a refused new tensor names its function and the user's line", "[tensor][refusal]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a refused new tensor names its function and the user's line", "[tensor][refusal]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const detail::Shape wrong{-1};
   const auto x = ones<D>({2});

@@ -35,7 +35,8 @@ TEMPLATE_TEST_CASE("channels_last of 3 and 5 dimensions, and of sizes 1 and 0", 
         "contiguous: channels_last needs at least 3 dimensions, not [3, 2]");
 }
 
-TEMPLATE_TEST_CASE("elementwise results keep channels_last, beside broadcast operands too", "[tensor]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("elementwise results keep channels_last, beside broadcast operands too", "[tensor]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = randn<D>({2, 3, 4, 5}).contiguous(channels_last), scale = randn<D>({3, 1, 1});
   CHECK((x + 1).is_contiguous(channels_last));

@@ -1,4 +1,5 @@
-// The races of copies that go on while the host does, each provoked: on the emulated driver nothing runs before it must.
+// The races of copies that go on while the host does, each provoked: on the emulated driver nothing runs before it
+// must.
 #include "tern/tensor/pending.hpp"
 
 #include "support/emulator.hpp"

@@ -29,7 +29,8 @@ double number(const Json& value) {
 
 template <class D, class T>
 Tensor<D, T> recorded_tensor(const Json& c) {
-  const Tensor<Cpu, T> x = empty<Cpu, T>(detail::Shape(c["shape"].get<std::vector<Index>>().data(), int(c["shape"].size())));
+  const Tensor<Cpu, T> x =
+      empty<Cpu, T>(detail::Shape(c["shape"].get<std::vector<Index>>().data(), int(c["shape"].size())));
   for (Index i = 0; i < x.numel(); ++i) {
     const Json& data = c["data"];
     x.data()[i] =

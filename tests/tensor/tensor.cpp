@@ -51,7 +51,8 @@ TEMPLATE_TEST_CASE("what an expression returns is written", "[ops]", TERN_TEST_D
 
 TEMPLATE_TEST_CASE("a written expression is on the tape", "[autograd]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto x = spread_tensor<D>({2, 3}, 0.2, 1.5).requires_grad_(), y = spread_tensor<D>({3}, 0.2, 1.5).requires_grad_();
+  const auto x = spread_tensor<D>({2, 3}, 0.2, 1.5).requires_grad_(),
+             y = spread_tensor<D>({3}, 0.2, 1.5).requires_grad_();
   const auto f = [](const auto& a, const auto& b) {
     const auto c = a * a;
     c[0] = b * b;
@@ -134,7 +135,8 @@ TEMPLATE_TEST_CASE("an index with positions or masks is read as a tensor", "[ops
 
 TEMPLATE_TEST_CASE("a write through positions or a mask is on the tape", "[autograd]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto x = spread_tensor<D>({2, 3}, 0.2, 1.5).requires_grad_(), y = spread_tensor<D>({2}, 0.3, 1.2).requires_grad_();
+  const auto x = spread_tensor<D>({2, 3}, 0.2, 1.5).requires_grad_(),
+             y = spread_tensor<D>({2}, 0.3, 1.2).requires_grad_();
   const auto mask = tensor<D, bool>({{true, false, false}, {false, true, false}});
   const auto f = [&](const auto& a, const auto& b) {
     const auto c = a * a;
@@ -148,8 +150,10 @@ TEMPLATE_TEST_CASE("a write through positions or a mask is on the tape", "[autog
   const std::string leaf = "operator=: a leaf that requires a gradient cannot be changed in place; use NoGradGuard";
   CHECK(whole_error_of([&] { x[mask] = 0; }) == leaf + " (tensor.cpp:" + std::to_string(__LINE__) + ")");
   CHECK(error_of([&] { x[mask] += 1; }) == leaf);
-  CHECK(error_of([&] { x[mask] = ones<D, double>({3}); }) == "operator=: values of shape [3] do not broadcast to the indexed shape [2]");
-  CHECK(error_of([&] { x[tensor<D, bool>({true})]; }) == "index: a mask of shape [1] does not fit dimension 0 of [2, 3]");
+  CHECK(error_of([&] { x[mask] = ones<D, double>({3}); }) ==
+        "operator=: values of shape [3] do not broadcast to the indexed shape [2]");
+  CHECK(error_of([&] { x[tensor<D, bool>({true})]; }) ==
+        "index: a mask of shape [1] does not fit dimension 0 of [2, 3]");
   CHECK(error_of([&] { x[mask] = Tensor<D, double>(); }) == "operator=: a tensor is undefined");
   CHECK(error_of([&] { x[{"..", 0}]; }).find("index: an entry of an index is ..., not ..") == 0);
   const NoGradGuard off;
@@ -162,7 +166,9 @@ TEMPLATE_TEST_CASE("a write that nothing could read is refused", "[ops][refusal]
   const auto x = ones<D>({2, 3}), y = zeros<D>({2, 3});
   const std::string lost = "operator=: the expression on the left is a new tensor of shape ";
   CHECK(error_of([&] { x + y = y; }).find(lost + "[2, 3]") == 0);
-  CHECK(error_of([&] { x.index({x > 0}) = 3; }).find(lost + "[6], so what is written to it would be lost; index_put_") == 0);
+  CHECK(error_of([&] {
+          x.index({x > 0}) = 3;
+        }).find(lost + "[6], so what is written to it would be lost; index_put_") == 0);
   CHECK(error_of([&] { Tensor<D>() = y; }) == "operator=: the expression on the left is an undefined tensor");
   CHECK(error_of([&] { x.grad() = y; }) == "operator=: the expression on the left is an undefined tensor");
   CHECK(error_of([&] { x[0] = Tensor<D>(); }) == "copy_: a tensor is undefined");

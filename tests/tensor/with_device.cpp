@@ -21,7 +21,8 @@ namespace {
 std::string place(const std::string& name) {
   return with_device(name, []<Device D>(D device) {
     const auto x = full<D>({3}, 2);
-    return tern::detail::text({DeviceTraits<D>::name, " ", detail::ordinal_of(x.device()), " ", detail::ordinal_of(device)});
+    return tern::detail::text(
+        {DeviceTraits<D>::name, " ", detail::ordinal_of(x.device()), " ", detail::ordinal_of(device)});
   });
 }
 
@@ -29,7 +30,8 @@ std::string place(const std::string& name) {
 template <class D>
 Tensor<D> bags(D device, const Tensor<D>& per_sample_weights) {
   const auto table = from_vector<D, float>({0, 1, 2, 3, 4, 5, 6, 7}, {4, 2}, device);
-  const auto numbers = from_vector<D, Index>({0, 1, 2, 3}, 4, device), offsets = from_vector<D, Index>({0, 2}, 2, device);
+  const auto numbers = from_vector<D, Index>({0, 1, 2, 3}, 4, device),
+             offsets = from_vector<D, Index>({0, 2}, 2, device);
   return embedding_bag(numbers, table, offsets, {.mode = BagMode::sum}, per_sample_weights);
 }
 
@@ -51,9 +53,11 @@ TEST_CASE("a device that there is not is refused", "[with_device][refusal]") {
           "with_device: there is no device '" + name + "'; there are cpu, cuda, cuda:1, … and auto");
 }
 
-TEST_CASE("everything is made on the device that was chosen, and ops compute where their operands are", "[with_device][cuda]") {
+TEST_CASE("everything is made on the device that was chosen, and ops compute where their operands are",
+          "[with_device][cuda]") {
   if (!is_emulated()) SKIP_TEST("needs two devices");
-  for (const char* const test : {"in a new process: all on the second device", "in a new process: operands on another device"}) {
+  for (const char* const test :
+       {"in a new process: all on the second device", "in a new process: operands on another device"}) {
     const Ended ended = run_test_case(test, "TERN_EMULATOR=devices=2");
     INFO(ended.output);
     CHECK(ended.well);

@@ -1,5 +1,5 @@
-// Compares texts' tokens with expected ones: TOKENS, the texts with these (reference.py), and VOCAB MERGES TOKENIZER_CLASS or TOKENIZER. The
-// texts must come back from the tokens, normalised where the tokeniser does that.
+// Compares texts' tokens with expected ones: TOKENS, the texts with these (reference.py), and VOCAB MERGES
+// TOKENIZER_CLASS or TOKENIZER. The texts must come back from the tokens, normalised where the tokeniser does that.
 #include <tern/data/text/byte_pair_encoding.hpp>
 
 #include <algorithm>
@@ -34,7 +34,8 @@ class Reader {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const auto encoding = argc == 5 ? data::BytePairEncoding::load(argv[2], argv[3], argv[4]) : data::BytePairEncoding::load(argv[2]);
+  const auto encoding =
+      argc == 5 ? data::BytePairEncoding::load(argv[2], argv[3], argv[4]) : data::BytePairEncoding::load(argv[2]);
   const std::string content = io::read_file(argv[1], Index(1) << 31);
   Reader reader(content);
   for (int i = 0; !reader.ended(); ++i) {
@@ -44,7 +45,8 @@ int main(int argc, char** argv) try {
     const std::vector<Index> got = encoding.encode(text);
     if (got != want) {
       const auto same = std::mismatch(got.begin(), got.end(), want.begin(), want.end()).first - got.begin();
-      std::printf("text %d has other tokens from its byte %zu on\n", i, encoding.decode({got.data(), std::size_t(same)}).size());
+      std::printf("text %d has other tokens from its byte %zu on\n", i,
+                  encoding.decode({got.data(), std::size_t(same)}).size());
       return 1;
     }
     if (encoding.decode(got) != normal) {

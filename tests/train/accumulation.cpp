@@ -32,7 +32,8 @@ struct Training {
 
   explicit Training(const optim::GradScalerOptions& options) : scaler(options) {
     StateDict weights;
-    for (const NamedTensor& p : net.state_dict()) weights.push_back({p.name, spread_tensor<D>(p.tensor.shape(), -1, 1)});
+    for (const NamedTensor& p : net.state_dict())
+      weights.push_back({p.name, spread_tensor<D>(p.tensor.shape(), -1, 1)});
     net.load_state_dict(weights);
   }
   /// Batches [first, last) of an epoch; the loss of batch `spoilt` is infinite.
@@ -73,7 +74,8 @@ TEST_CASE("groups of batches are those of a list that is cut") {
           const bool begins = i % accumulate == 0;
           if (begins) {
             of_group = 0;
-            for (Index j = i; j < std::min(i + accumulate, Index(batches.size())); ++j) of_group += batches[std::size_t(j)];
+            for (Index j = i; j < std::min(i + accumulate, Index(batches.size())); ++j)
+              of_group += batches[std::size_t(j)];
           }
           const bool ends = i + 1 == Index(batches.size()) || (i + 1) % accumulate == 0;
           steps += ends;
@@ -104,16 +106,18 @@ TEST_CASE("groups that cannot be are refused") {
   CHECK(error_of([&] { groups.share(3); }) == "Accumulation: there is no batch 3 in an epoch of 3");
   CHECK(error_of([&] { groups.share(-1); }) == "Accumulation: there is no batch -1 in an epoch of 3");
   for (const Index batch : {0, 2, 3}) CHECK_NOTHROW(groups.check_resumes(batch));
-  CHECK_THAT(error_of([&] { groups.check_resumes(1); }), ContainsSubstring("Accumulation: batch 1 is within a group of 2 batches"));
+  CHECK_THAT(error_of([&] { groups.check_resumes(1); }),
+             ContainsSubstring("Accumulation: batch 1 is within a group of 2 batches"));
 }
 
-TEMPLATE_TEST_CASE("the batches of a group make the step of the whole, also where group and batch are smaller", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("the batches of a group make the step of the whole, also where group and batch are smaller", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   for (const bool scaled : {false, true}) {
     Training<D> parts({.growth_interval = 2, .enabled = scaled}), whole({.growth_interval = 2, .enabled = scaled});
     const auto start = parts.weights();
     for (int epoch = 0; epoch < 3; ++epoch) {
-      parts.run({3, 5, samples}, 5, 0, 5);     // 5 + 5 + 5, 5 + 2
+      parts.run({3, 5, samples}, 5, 0, 5);    // 5 + 5 + 5, 5 + 2
       whole.run({1, 15, samples}, 15, 0, 2);  // 15, 7
     }
     const double tolerance = HostDevice<D> ? 1e-11 : 1e-6;  // a device computes numbers of Adam's step in float

@@ -61,13 +61,16 @@ Trained train(Net_ net, const train::Options& options, train::FitParts parts = {
     if (steps == Steps::library) {
       report = train::fit(net, optimiser, batches(), options, parts);
     } else {
-      const auto step = [&](const auto& x, const auto& y) -> train::Step<D> { return {cross_entropy(net(x), y), y.numel()}; };
+      const auto step = [&](const auto& x, const auto& y) -> train::Step<D> {
+        return {cross_entropy(net(x), y), y.numel()};
+      };
       report = train::fit(net, optimiser, batches(), step, options, parts);
     }
   });
   for (const NamedTensor& p : nn::state_dict(net)) {
     const AnyTensor x = p.tensor.cpu();
-    for (const double value : x.is<Cpu, Index>() ? values_of(x.as<Cpu, Index>()) : values_of(x.as<Cpu>())) trained.parameters.push_back(value);
+    for (const double value : x.is<Cpu, Index>() ? values_of(x.as<Cpu, Index>()) : values_of(x.as<Cpu>()))
+      trained.parameters.push_back(value);
   }
   for (const train::EpochReport& epoch : report.epochs) {
     trained.losses.push_back(epoch.loss);
@@ -103,7 +106,8 @@ TEMPLATE_TEST_CASE("a training with captured steps is that of plain steps, bit f
     const Trained captured = train<D>(fresh<D>(), options);
     CHECK(captured.replays == replays);
     check_same(captured, train<D>(fresh<D>(), plain));
-    if (replays) CHECK_THAT(captured.text, ContainsSubstring("5 captured steps") && ContainsSubstring("8 captured steps"));
+    if (replays)
+      CHECK_THAT(captured.text, ContainsSubstring("5 captured steps") && ContainsSubstring("8 captured steps"));
   }
   SECTION("of 16 bits, with a scaled loss") {
     const auto mixed = [] { return nn::mixed<half>(fresh<D>()); };
@@ -120,7 +124,8 @@ TEMPLATE_TEST_CASE("a training with captured steps is that of plain steps, bit f
     }
   }
   SECTION("of the program's own steps") {
-    const Trained own = train<D>(fresh<D>(), options, {}, Steps::own), captured = train<D>(fresh<D>(), options, {}, Steps::own_captured);
+    const Trained own = train<D>(fresh<D>(), options, {}, Steps::own),
+                  captured = train<D>(fresh<D>(), options, {}, Steps::own_captured);
     CHECK(captured.replays == replays);
     check_same(captured, own);
     if (replays) CHECK_THAT(own.text, ContainsSubstring("steps are not captured: the step is the program's own"));
@@ -148,14 +153,16 @@ TEMPLATE_TEST_CASE("a step that cannot be captured stays plain, and the report s
     net.norm.options.momentum = {};
     const auto check_plain = [](const Trained& plain, const Trained& asked) {
       CHECK(plain.replays == 0);
-      CHECK_THAT(plain.text, ContainsSubstring("steps are not captured: ") && ContainsSubstring("cannot be captured in a graph: the host waits"));
+      CHECK_THAT(plain.text, ContainsSubstring("steps are not captured: ") &&
+                                 ContainsSubstring("cannot be captured in a graph: the host waits"));
       check_same(plain, asked);
     };
     check_plain(train<D>(net.clone(), {.epochs = 2}), train<D>(net.clone(), {.epochs = 2, .no_capture = true}));
     // The host waits between the two halves of a scaler's step.
     const auto one = ones<D>({});
     const auto scaled = [&](bool no_capture) {
-      return train<D>(nn::mixed<half>(fresh<D>()), {.epochs = 2, .no_capture = no_capture}, {.clip = [&] { one.item(); }}, Steps::own_captured);
+      return train<D>(nn::mixed<half>(fresh<D>()), {.epochs = 2, .no_capture = no_capture},
+                      {.clip = [&] { one.item(); }}, Steps::own_captured);
     };
     check_plain(scaled(false), scaled(true));
   }

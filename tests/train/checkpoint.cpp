@@ -1,4 +1,5 @@
-// What checkpoints hold, and what becomes of those that do not fit. Over 400 lines, because each part of a training has its case.
+// What checkpoints hold, and what becomes of those that do not fit. Over 400 lines, because each part of a training has
+// its case.
 #include "support/tensors.hpp"
 
 #include <sys/resource.h>
@@ -81,7 +82,8 @@ struct Training {
   }
   void step(const Tensor<Cpu>& input, const Tensor<Cpu>& target) {
     const D place = tern::detail::current_device<D>();
-    const auto difference = net(input.to(place).to(tern::detail::Type<T>{})) - target.to(place).to(tern::detail::Type<T>{});
+    const auto difference =
+        net(input.to(place).to(tern::detail::Type<T>{})) - target.to(place).to(tern::detail::Type<T>{});
     adam.zero_grad();
     (difference * difference).mean().backward();
     adam.step();
@@ -118,7 +120,8 @@ void check_same_bits(const Run& a, const Run& b) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       INFO(x[i].name);
       const AnyTensor p = x[i].tensor.cpu(), q = y[i].tensor.cpu();
-      CHECK(std::memcmp(p.impl()->data, q.impl()->data, std::size_t(p.numel() * tern::detail::size_of(p.dtype()))) == 0);
+      CHECK(std::memcmp(p.impl()->data, q.impl()->data, std::size_t(p.numel() * tern::detail::size_of(p.dtype()))) ==
+            0);
     }
   };
   check(a.net.state_dict(), b.net.state_dict());
@@ -229,7 +232,8 @@ TEST_CASE("a checkpoint of one device resumes on another") {
   check_close(values_of(there.net.hidden.weight), values_of(here.net.hidden.weight), 1e-9, 1e-12);
 }
 
-TEMPLATE_TEST_CASE("a checkpoint of another model or optimiser is refused, and the model left as it was", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a checkpoint of another model or optimiser is refused, and the model left as it was", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const TemporaryFolder folder;
   const std::string path = folder / "training.safetensors";
@@ -248,10 +252,12 @@ TEMPLATE_TEST_CASE("a checkpoint of another model or optimiser is refused, and t
   CHECK_THAT(refusal(Renamed<D>()), ContainsSubstring("missing: first.weight, first.bias; unexpected: hidden."));
   const Net<D> net;
   optim::SGD sgd(net.parameters(), {.lr = 0.1, .momentum = 0.9});
-  CHECK_THAT(error_of([&] { train::load_checkpoint(path, net, sgd); }), ContainsSubstring("nothing in this optimiser is called"));
+  CHECK_THAT(error_of([&] { train::load_checkpoint(path, net, sgd); }),
+             ContainsSubstring("nothing in this optimiser is called"));
   io::save_safetensors(folder / "weights", Net<Cpu>().state_dict());
-  CHECK_THAT(error_of([&] { train::load_checkpoint(folder / "weights", net, sgd); }),
-             ContainsSubstring("load_checkpoint: '") && ContainsSubstring("weights' is not a checkpoint of a training"));
+  CHECK_THAT(
+      error_of([&] { train::load_checkpoint(folder / "weights", net, sgd); }),
+      ContainsSubstring("load_checkpoint: '") && ContainsSubstring("weights' is not a checkpoint of a training"));
   CHECK_THAT(error_of([&] { train::load_checkpoint(folder / "nowhere", net, sgd); }), ContainsSubstring("nowhere"));
 }
 
@@ -287,12 +293,17 @@ TEMPLATE_TEST_CASE("a checkpoint that does not fit in one place changes nothing 
              ContainsSubstring("out.weight.exp_avg has shape [3]"));
   CHECK_THAT(refusal("optimizer.out.weight.exp_avg", [](const AnyTensor&) { return zeros<Cpu, Index>({2, 8}); }),
              ContainsSubstring("out.weight.exp_avg is of int64"));
-  CHECK_THAT(refusal("optimizer.hidden.bias.step", number(-1)), ContainsSubstring("hidden.bias.step must not be negative: -1"));
+  CHECK_THAT(refusal("optimizer.hidden.bias.step", number(-1)),
+             ContainsSubstring("hidden.bias.step must not be negative: -1"));
   CHECK_THAT(refusal("optimizer.lr", number(1)), ContainsSubstring("int64"));
-  CHECK_THAT(refusal("optimizer.out.bias.exp_avg_sq", negative), ContainsSubstring("out.bias.exp_avg_sq has a negative element"));
-  CHECK_THAT(refusal("model.out.bias", [](const AnyTensor&) { return zeros<Cpu>({3}); }), ContainsSubstring("out.bias has shape [2]"));
-  CHECK_THAT(refusal("schedule.last_epoch", number(-1)), ContainsSubstring("the schedule's last_epoch must not be negative: -1"));
-  CHECK_THAT(refusal("optimizer.initial_lr", [](const AnyTensor&) { return full<Cpu, double>({2}, 1); }), ContainsSubstring("initial_lr is not a number"));
+  CHECK_THAT(refusal("optimizer.out.bias.exp_avg_sq", negative),
+             ContainsSubstring("out.bias.exp_avg_sq has a negative element"));
+  CHECK_THAT(refusal("model.out.bias", [](const AnyTensor&) { return zeros<Cpu>({3}); }),
+             ContainsSubstring("out.bias has shape [2]"));
+  CHECK_THAT(refusal("schedule.last_epoch", number(-1)),
+             ContainsSubstring("the schedule's last_epoch must not be negative: -1"));
+  CHECK_THAT(refusal("optimizer.initial_lr", [](const AnyTensor&) { return full<Cpu, double>({2}, 1); }),
+             ContainsSubstring("initial_lr is not a number"));
   for (const Index part : {0, 1}) {
     const auto damaged = [part](const AnyTensor& x) {
       const auto y = x.as<Cpu, Index>().clone();
@@ -312,7 +323,9 @@ TEMPLATE_TEST_CASE("a checkpoint that does not fit in one place changes nothing 
   CHECK(training.adam.lr() == rate);
   CHECK(cycle.epoch() == 0);
   saved.load(folder / "whole");
-  CHECK_THAT(error_of([&] { train::save_checkpoint(folder / "x", training.net, training.adam, train::Position{.epoch = -2}); }),
+  CHECK_THAT(error_of([&] {
+               train::save_checkpoint(folder / "x", training.net, training.adam, train::Position{.epoch = -2});
+             }),
              ContainsSubstring("save_checkpoint: ") && ContainsSubstring("must not be negative: -2, 0 and 0"));
   training.load(folder / "whole");
   check_same_bits(training, saved);
@@ -363,7 +376,8 @@ TEST_CASE("a checkpoint that cannot be written is an Error, and the old one stay
   CHECK(folder.file_count() == 1);
 }
 
-TEMPLATE_TEST_CASE("checkpoint: a training in mixed precision goes on with its scaler, bit for bit", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("checkpoint: a training in mixed precision goes on with its scaler, bit for bit", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const TemporaryFolder folder;
   const std::string path = folder / "scaled.safetensors";

@@ -33,11 +33,13 @@ TEST_CASE("a data folder without data is refused, and the error says how to get 
   const TemporaryFolder folder;
   {
     const Variable none("TERN_DATA", nullptr);
-    CHECK(error_of([] { found(""); }) == "words: neither --data nor TERN_DATA names a folder with the data. Write some.");
+    CHECK(error_of([] { found(""); }) ==
+          "words: neither --data nor TERN_DATA names a folder with the data. Write some.");
   }
   const Variable variable("TERN_DATA", folder.path().c_str());
   CHECK(error_of([] { found(""); }) == "words: '" + folder.path() + "/words' has no train.txt or train. Write some.");
-  CHECK(error_of([&] { found(folder.path()); }) == "words: '" + folder.path() + "' has no train.txt or train. Write some.");
+  CHECK(error_of([&] { found(folder.path()); }) ==
+        "words: '" + folder.path() + "' has no train.txt or train. Write some.");
 }
 
 }  // namespace train_data_folder

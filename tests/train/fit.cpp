@@ -1,4 +1,5 @@
-// The training loop: options, reports, interruption, resuming. Over 400 lines, because all of them are options of one function.
+// The training loop: options, reports, interruption, resuming. Over 400 lines, because all of them are options of one
+// function.
 #include "support/json.hpp"
 #include "support/printed.hpp"
 #include "support/tensors.hpp"
@@ -84,7 +85,8 @@ void check_same_bits(const A& a, const A& b) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       INFO(x[i].name);
       const AnyTensor p = x[i].tensor.cpu(), q = y[i].tensor.cpu();
-      CHECK(std::memcmp(p.impl()->data, q.impl()->data, std::size_t(p.numel() * tern::detail::size_of(p.dtype()))) == 0);
+      CHECK(std::memcmp(p.impl()->data, q.impl()->data, std::size_t(p.numel() * tern::detail::size_of(p.dtype()))) ==
+            0);
     }
   };
   check(a.net.state_dict(), b.net.state_dict());
@@ -92,9 +94,11 @@ void check_same_bits(const A& a, const A& b) {
   CHECK(a.schedule.epoch() == b.schedule.epoch());
 }
 
-/// Trains a Slope, with learning rate 1 and gradients up to max_norm, on one-dimensional batches: the weight after each step.
+/// Trains a Slope, with learning rate 1 and gradients up to max_norm, on one-dimensional batches: the weight after each
+/// step.
 template <class D>
-std::vector<double> weights_after(const std::vector<std::vector<double>>& values, const train::Options& options, double max_norm = 100) {
+std::vector<double> weights_after(const std::vector<std::vector<double>>& values, const train::Options& options,
+                                  double max_norm = 100) {
   std::vector<std::tuple<Tensor<D>>> batches;
   for (const auto& batch : values) batches.push_back({tensor_of<D, float>(batch)});
   Slope<D> net;
@@ -118,7 +122,9 @@ TEMPLATE_TEST_CASE("fit: the bits of a loop that is written by hand", "", TERN_T
   using D = TestType;
   auto fitted = Training<D>::fresh(1);
   train::Report report;
-  fitted.text = printed([&] { report = train::fit(fitted.net, fitted.adam, Training<D>::batches(), {.epochs = 3}, {.schedule = &fitted.schedule}); });
+  fitted.text = printed([&] {
+    report = train::fit(fitted.net, fitted.adam, Training<D>::batches(), {.epochs = 3}, {.schedule = &fitted.schedule});
+  });
   auto hand = Training<D>::fresh(1);
   double loss = 0, right = 0;
   auto batches = Training<D>::batches();
@@ -141,7 +147,8 @@ TEMPLATE_TEST_CASE("fit: the bits of a loop that is written by hand", "", TERN_T
   CHECK(close(report.epochs[2].figure, right / 22, 1e-6, 0));
   CHECK_FALSE(report.interrupted);
   CHECK(report.epochs[2].trained_s > report.epochs[2].seconds);
-  CHECK_THAT(fitted.text, ContainsSubstring("epoch 3  loss ") && ContainsSubstring("%  0.") && !ContainsSubstring("test"));
+  CHECK_THAT(fitted.text,
+             ContainsSubstring("epoch 3  loss ") && ContainsSubstring("%  0.") && !ContainsSubstring("test"));
 }
 
 TEMPLATE_TEST_CASE("fit: a training that SIGTERM ends goes on bit for bit", "", TERN_TEST_DEVICES) {
@@ -149,7 +156,8 @@ TEMPLATE_TEST_CASE("fit: a training that SIGTERM ends goes on bit for bit", "", 
   auto straight = Training<D>::fresh(1);
   straight.run({.epochs = 4, .accumulate = 2});
   const RandomState end = random_state();
-  for (const int stop : {1, 4, 5, 7}) {  // before a step, at an epoch's end, at its begin, within it; a step takes 2 batches of 5
+  for (const int stop :
+       {1, 4, 5, 7}) {  // before a step, at an epoch's end, at its begin, within it; a step takes 2 batches of 5
     INFO(stop);
     const TemporaryFolder folder;
     const std::string path = folder / "training";
@@ -167,11 +175,14 @@ TEMPLATE_TEST_CASE("fit: a training that SIGTERM ends goes on bit for bit", "", 
 TEST_CASE("fit: an interrupted training prints the command that goes on, and has the signal's exit status") {
   const TemporaryFolder folder;
   auto training = Training<Cpu>::fresh(1);
-  const auto report = training.run({.epochs = 4, .save = folder / "a b", .command = "examples/run mnist --epochs 4"}, {}, 1);
+  const auto report =
+      training.run({.epochs = 4, .save = folder / "a b", .command = "examples/run mnist --epochs 4"}, {}, 1);
   CHECK(report.interrupted == SIGTERM);
   CHECK(report.exit_status() == 143);
-  CHECK_THAT(training.text, ContainsSubstring("interrupted; to go on: examples/run mnist --epochs 4 --resume '" + (folder / "a b") + "'\n"));
-  const auto on_interrupt = training.run({.epochs = 4, .save = folder / "a"}, {.evaluate = [] { return std::raise(SIGINT), 0.5; }});
+  CHECK_THAT(training.text, ContainsSubstring("interrupted; to go on: examples/run mnist --epochs 4 --resume '" +
+                                              (folder / "a b") + "'\n"));
+  const auto on_interrupt =
+      training.run({.epochs = 4, .save = folder / "a"}, {.evaluate = [] { return std::raise(SIGINT), 0.5; }});
   CHECK(on_interrupt.epochs.size() == 1);
   CHECK(on_interrupt.exit_status() == 130);
   CHECK(training.run({.epochs = 1}).exit_status() == 0);
@@ -213,7 +224,8 @@ TEMPLATE_TEST_CASE("fit: a training goes on with its plateau and its loader's or
 TEST_CASE("fit: the report of an interrupted training tells what was done of the epoch") {
   const TemporaryFolder folder;
   auto training = Training<Cpu>::fresh(1);
-  const auto first = training.run({.epochs = 4, .save = folder / "training", .json = folder / "report"}, {}, 6);  // of 5 batches in an epoch
+  const auto first = training.run({.epochs = 4, .save = folder / "training", .json = folder / "report"}, {},
+                                  6);  // of 5 batches in an epoch
   CHECK(first.epochs.size() == 1);
   CHECK(first.part == 0.4);
   CHECK(first.cut.samples == 10);
@@ -251,11 +263,11 @@ TEST_CASE("fit: stops at the target, and the receipt tells the time and the pric
   const TemporaryFolder folder;
   auto training = Training<Cpu>::fresh(1);
   double reached = 0;
-  const auto report = training.run({.epochs = 9, .target = 0.5, .json = folder / "report", .price = 3.6},
-                                   {.evaluate = [&] {
-                                     CHECK_FALSE(training.net.is_training());
-                                     return reached += 0.25;
-                                   }});
+  const auto report =
+      training.run({.epochs = 9, .target = 0.5, .json = folder / "report", .price = 3.6}, {.evaluate = [&] {
+                     CHECK_FALSE(training.net.is_training());
+                     return reached += 0.25;
+                   }});
   CHECK(report.epochs.size() == 2);
   const double seconds = report.epochs[0].seconds + report.epochs[1].seconds;
   const auto json = tern_test::parse_json(content_of(folder / "report"));
@@ -263,7 +275,8 @@ TEST_CASE("fit: stops at the target, and the receipt tells the time and the pric
   CHECK(json["target"] == 0.5);
   CHECK(close(json["seconds_to_target"].get<double>(), seconds, 1e-6, 0));
   CHECK(close(json["dollars_to_target"].get<double>(), seconds / 1000, 1e-6, 0));
-  CHECK_THAT(training.text, ContainsSubstring("\n         test 50.00%, the target, in ") && ContainsSubstring(" s, $0.0000"));
+  CHECK_THAT(training.text,
+             ContainsSubstring("\n         test 50.00%, the target, in ") && ContainsSubstring(" s, $0.0000"));
   training.run({.epochs = 1, .target = 0.98, .json = folder / "report"}, {.evaluate = [] { return 0.97; }});
   const auto missed = tern_test::parse_json(content_of(folder / "report"));
   CHECK(missed["seconds_to_target"].is_null());
@@ -274,11 +287,13 @@ TEST_CASE("fit: a figure that falls, of words") {
   const TemporaryFolder folder;
   auto training = Training<Cpu>::fresh(1);
   double figure = 300;
-  const auto report = training.run({.epochs = 9, .target = 100, .json = folder / "report"},
-                                   {.evaluate = [&] { return figure -= 100; }, .metric = train::perplexity, .unit = "words"});
+  const auto report =
+      training.run({.epochs = 9, .target = 100, .json = folder / "report"},
+                   {.evaluate = [&] { return figure -= 100; }, .metric = train::perplexity, .unit = "words"});
   REQUIRE(report.epochs.size() == 2);
   CHECK(close(report.epochs[1].figure, std::exp(report.epochs[1].loss), 1e-6, 0));
-  CHECK_THAT(training.text, ContainsSubstring("  test 200.00  ") && ContainsSubstring(" words/s\n") && ContainsSubstring("test 100.00, the target"));
+  CHECK_THAT(training.text, ContainsSubstring("  test 200.00  ") && ContainsSubstring(" words/s\n") &&
+                                ContainsSubstring("test 100.00, the target"));
   const auto json = tern_test::parse_json(content_of(folder / "report"));
   CHECK(json["test_perplexity"] == 100);
   CHECK(json["epochs"][0]["perplexity"] == report.epochs[0].figure);
@@ -302,7 +317,8 @@ TEST_CASE("fit: the best weights on held-out data are kept, also over a resumpti
   };
   training.run({.epochs = 3, .save = path}, {.validate = validate});
   CHECK(kept() == weights[1]);
-  CHECK_THAT(training.text, ContainsSubstring("         held out 75.00%, the best so far\n") && ContainsSubstring("         held out 25.00%\n"));
+  CHECK_THAT(training.text, ContainsSubstring("         held out 75.00%, the best so far\n") &&
+                                ContainsSubstring("         held out 25.00%\n"));
   training.run({.epochs = 4, .save = path, .resume = path}, {.validate = validate});
   CHECK(kept() == weights[1]);
   training.run({.epochs = 5, .save = path, .resume = path}, {.validate = validate});
@@ -321,7 +337,8 @@ TEMPLATE_TEST_CASE("fit: gradients are clipped after they were added up", "", TE
 
 TEMPLATE_TEST_CASE("fit: a group of batches is one batch, also the smaller last one", "", TERN_TEST_DEVICES) {
   using D = TestType;
-  CHECK(weights_after<D>({{1}, {3}, {5}, {7}, {9}}, {.epochs = 1, .accumulate = 2}) == std::vector<double>{0, 0, -2, -2, -8, -17});
+  CHECK(weights_after<D>({{1}, {3}, {5}, {7}, {9}}, {.epochs = 1, .accumulate = 2}) ==
+        std::vector<double>{0, 0, -2, -2, -8, -17});
   // A loader's last batch counts by its samples: (1 + 2 + 3) / 3, and 4 + 5 as one of two.
   const auto x = tensor_of<Cpu, float>({1, 2, 3, 4, 8});
   const auto train_with = [&](Index batch_size, Index accumulate) {
@@ -329,7 +346,9 @@ TEMPLATE_TEST_CASE("fit: a group of batches is one batch, also the smaller last 
     optim::SGD sgd(net.parameters(), {.lr = 1});
     printed([&] {
       train::fit(net, sgd, data::loader<D>(data::TensorDataset(x, x), {.batch_size = batch_size}),
-                 [&](const auto& batch, const auto&) -> train::Step<D> { return {net(batch).square().mean() + net(batch).mean(), batch.numel()}; },
+                 [&](const auto& batch, const auto&) -> train::Step<D> {
+                   return {net(batch).square().mean() + net(batch).mean(), batch.numel()};
+                 },
                  {.epochs = 1, .accumulate = accumulate});
     });
     return values_of(net.w);
@@ -345,8 +364,8 @@ TEST_CASE("fit: a schedule goes by epochs or by steps") {
     optim::StepLR schedule(sgd, {.gamma = 0.5});
     std::vector<std::tuple<Tensor<Cpu>>> batches(5, std::tuple(ones<Cpu>({1})));
     printed([&] {
-      train::fit(net, sgd, batches, [&](const auto& x) -> train::Step<Cpu> { return {net(x).mean(), 1}; }, {.epochs = 2, .accumulate = 2},
-                 {.schedule = &schedule, .schedule_by_step = by_step});
+      train::fit(net, sgd, batches, [&](const auto& x) -> train::Step<Cpu> { return {net(x).mean(), 1}; },
+                 {.epochs = 2, .accumulate = 2}, {.schedule = &schedule, .schedule_by_step = by_step});
     });
     return schedule.epoch();
   };
@@ -354,18 +373,22 @@ TEST_CASE("fit: a schedule goes by epochs or by steps") {
   CHECK(steps(true) == 6);
 }
 
-TEMPLATE_TEST_CASE("fit: the loss of a network in half is scaled, and its accuracy that of its scores", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("fit: the loss of a network in half is scaled, and its accuracy that of its scores", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const TemporaryFolder folder;
   const auto has_scale = [&](auto net) {
     optim::SGD sgd(net.parameters(), {.lr = 0.1});
     train::Report report;
     printed([&] {
-      report = train::fit(net, sgd, Training<D>::batches(), {.epochs = 1, .save = folder / "training"},
-                          {.evaluate = [&] { return train::accuracy_of(net, data::loader<D>(samples(), {.batch_size = 7})); }, .clip = [&] { optim::clip_grad_norm_(net.parameters(), 1); }});
+      report = train::fit(
+          net, sgd, Training<D>::batches(), {.epochs = 1, .save = folder / "training"},
+          {.evaluate = [&] { return train::accuracy_of(net, data::loader<D>(samples(), {.batch_size = 7})); },
+           .clip = [&] { optim::clip_grad_norm_(net.parameters(), 1); }});
     });
     net.eval();
-    const auto [x, y] = samples().batch(std::vector<Index>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21});
+    const auto [x, y] = samples().batch(
+        std::vector<Index>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21});
     const double right = (train::scores_of(net, x.to(D{})).argmax(1).cpu() == y).to(f32).mean().item();
     CHECK(close(report.test_figure, right, 1e-6, 0));
     for (const NamedTensor& entry : io::load_safetensors(folder / "training"))
@@ -382,17 +405,21 @@ TEST_CASE("fit: what cannot be is an Error before the first epoch") {
   const auto refusal = [](const train::Options& options) {
     return error_of([&] { Training<Cpu>::fresh(1).fit(options); });
   };
-  CHECK_THAT(refusal({.target = 0.9}), ContainsSubstring("fit: the target 0.9 is of what evaluate returns, but there is no evaluate"));
+  CHECK_THAT(refusal({.target = 0.9}),
+             ContainsSubstring("fit: the target 0.9 is of what evaluate returns, but there is no evaluate"));
   auto training = Training<Cpu>::fresh(1);
   optim::ReduceLROnPlateau plateau(training.adam);
-  CHECK_THAT(error_of([&] { training.fit({}, {.plateau = &plateau}); }), ContainsSubstring("fit: schedule and plateau exclude each other"));
+  CHECK_THAT(error_of([&] { training.fit({}, {.plateau = &plateau}); }),
+             ContainsSubstring("fit: schedule and plateau exclude each other"));
   CHECK_THAT(refusal({.accumulate = 0}), ContainsSubstring("accumulate must be at least 1, not 0"));
   CHECK_THAT(refusal({.resume = folder / "none"}), ContainsSubstring("none"));
   CHECK_THAT(refusal({.save = folder / "no folder/x"}), ContainsSubstring("No such file or directory"));
   const std::vector<std::tuple<Tensor<Cpu>>> none;
   Slope<Cpu> net;
   optim::SGD sgd(net.parameters(), {.lr = 1});
-  CHECK_THAT(error_of([&] { train::fit(net, sgd, none, [&](const auto& x) -> train::Step<Cpu> { return {net(x).mean(), 1}; }); }),
+  CHECK_THAT(error_of([&] {
+               train::fit(net, sgd, none, [&](const auto& x) -> train::Step<Cpu> { return {net(x).mean(), 1}; });
+             }),
              ContainsSubstring("fit: there are no batches to train with"));
   const std::string path = folder / "training";
   Training<Cpu>::fresh(1).run({.accumulate = 2, .save = path}, {}, 1);

@@ -58,7 +58,8 @@ template <class D>
 auto images_of(Index b, const tern::detail::Shape& shape) {
   std::vector<double> labels;
   for (Index i = 0; i < shape[0]; ++i) labels.push_back(double((7 * i + b) % 10));
-  return std::pair(tensor_of<D, float>(formula_numbers("images" + std::to_string(b), shape.numel()), shape), tensor_of<D, Index>(labels));
+  return std::pair(tensor_of<D, float>(formula_numbers("images" + std::to_string(b), shape.numel()), shape),
+                   tensor_of<D, Index>(labels));
 }
 
 /// The largest element of the gradients, which a loss multiplied by `scale` has.
@@ -74,8 +75,9 @@ double largest_gradient(const Net& net, const Loss& loss, double scale) {
   return largest;
 }
 
-/// Trains a network as it was recorded under that name. Each loss is within 2% of the recorded one. The scale is the recorded one after each
-/// step; where it is not, the largest gradient is so near to half's largest number that rounding decides whether the step overflows.
+/// Trains a network as it was recorded under that name. Each loss is within 2% of the recorded one. The scale is the
+/// recorded one after each step; where it is not, the largest gradient is so near to half's largest number that
+/// rounding decides whether the step overflows.
 template <class T, class Net, class Batch>
 void check_losses(const std::string& name, const Net& start, const Batch& batch, double lr) {
   using D = typename Net::device_type;
@@ -85,7 +87,8 @@ void check_losses(const std::string& name, const Net& start, const Batch& batch,
     if (each["net"] == name && each["dtype"] == type) row = each;
   StateDict weights;
   for (const NamedTensor& entry : start.state_dict())
-    if (tern::detail::is_floating(entry.tensor.dtype())) weights.push_back({entry.name, formula_tensor<float>(entry.name, entry.tensor.shape())});
+    if (tern::detail::is_floating(entry.tensor.dtype()))
+      weights.push_back({entry.name, formula_tensor<float>(entry.name, entry.tensor.shape())});
   auto net = nn::mixed<T>(start);
   net.load_state_dict(weights, false);
   optim::SGD sgd(net.parameters(), {.lr = lr});
@@ -105,7 +108,8 @@ void check_losses(const std::string& name, const Net& start, const Batch& batch,
     if (same_scales && scaler.is_enabled() && scaler.get_scale() != row["scales"][step].get<double>()) {
       same_scales = false;
       constexpr double limit = 65504;
-      const double largest = 8 * largest_gradient(net, [&, &x = x, &y = y] { return cross_entropy(net(x), y); }, scale / 8);
+      const double largest =
+          8 * largest_gradient(net, [&, &x = x, &y = y] { return cross_entropy(net(x), y); }, scale / 8);
       INFO(name << ", step " << step << ": the largest gradient is " << largest);
       CHECK((largest > 0.8 * limit && largest < 1.25 * limit));
       CHECK(step > 50);
@@ -120,7 +124,8 @@ void check_losses(const std::string& name, const Net& start, const Batch& batch,
 TEMPLATE_TEST_CASE("mixed precision has the losses of PyTorch's autocast: dense layers", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto batch = [](Index b) { return images_of<D>(b, {16, 196}); };
-  const nn::Sequential net(nn::Linear<D>(196, 64), nn::ReLU<D>(), nn::Linear<D>(64, 64), nn::ReLU<D>(), nn::Linear<D>(64, 10));
+  const nn::Sequential net(nn::Linear<D>(196, 64), nn::ReLU<D>(), nn::Linear<D>(64, 64), nn::ReLU<D>(),
+                           nn::Linear<D>(64, 10));
   check_losses<bfloat16>("mlp", net, batch, 0.02);
   check_losses<half>("mlp", net, batch, 0.02);
 }
@@ -138,7 +143,8 @@ TEMPLATE_TEST_CASE("mixed precision has the losses of PyTorch's autocast: convol
   check_losses<half>("lenet", LeNet<D>(), batch, 0.002);
 }
 
-TEMPLATE_TEST_CASE("mixed precision has the losses of PyTorch's autocast: a residual network", "[long]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("mixed precision has the losses of PyTorch's autocast: a residual network", "[long]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto batch = [](Index b) { return images_of<D>(b, {8, 3, 16, 16}); };
   check_losses<bfloat16>("resnet20", models::resnet20<D>(), batch, 0.0005);

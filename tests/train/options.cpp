@@ -48,15 +48,47 @@ TEST_CASE("options: what is not given keeps the trainer's default") {
 TEST_CASE("numbers of other options are read alike") {
   CHECK(train::parse_index("--top-k", "40") == 40);
   CHECK(train::parse_number("--top-p", "0.5") == 0.5);
-  CHECK(tern_test::error_of([] { train::parse_index("--top-k", "-1"); }) == "options: --top-k must be at least 0, not -1");
+  CHECK(tern_test::error_of([] { train::parse_index("--top-k", "-1"); }) ==
+        "options: --top-k must be at least 0, not -1");
 }
 
 TEST_CASE("options: each is read") {
-  const Options o = parse({"--device", "auto", "--model",   "big",   "--precision", "bf16",   "--epochs", "3",
-                           "--lr",     "1e-2", "--threads", "4",     "--data",      "a b",    "--save",   "s",
-                           "--resume", "r",    "--json",    "-",     "--price",     "0.40",   "--show",   "5",
-                           "--seed",   "9007199254740993",           "--batch-size", "64",  "--skip-bad", "--trace",  "t",
-                           "--accumulate", "4",     "--workers", "7",     "--no-capture"});
+  const Options o = parse({"--device",
+                           "auto",
+                           "--model",
+                           "big",
+                           "--precision",
+                           "bf16",
+                           "--epochs",
+                           "3",
+                           "--lr",
+                           "1e-2",
+                           "--threads",
+                           "4",
+                           "--data",
+                           "a b",
+                           "--save",
+                           "s",
+                           "--resume",
+                           "r",
+                           "--json",
+                           "-",
+                           "--price",
+                           "0.40",
+                           "--show",
+                           "5",
+                           "--seed",
+                           "9007199254740993",
+                           "--batch-size",
+                           "64",
+                           "--skip-bad",
+                           "--trace",
+                           "t",
+                           "--accumulate",
+                           "4",
+                           "--workers",
+                           "7",
+                           "--no-capture"});
   CHECK(o.device == "auto");
   CHECK(o.model == "big");
   CHECK(o.precision == "bf16");
@@ -83,8 +115,9 @@ TEST_CASE("options: each is read") {
 }
 
 TEST_CASE("options: the help names every one") {
-  for (const char* name : {"--device", "--model", "--precision", "--epochs", "--batch-size", "--lr", "--seed", "--threads", "--data",
-                           "--save", "--resume", "--json", "--trace", "--price", "--show", "--accumulate", "--workers"})
+  for (const char* name :
+       {"--device", "--model", "--precision", "--epochs", "--batch-size", "--lr", "--seed", "--threads", "--data",
+        "--save", "--resume", "--json", "--trace", "--price", "--show", "--accumulate", "--workers"})
     CHECK_THAT(std::string(train::options_help), ContainsSubstring(name));
 }
 
@@ -115,7 +148,8 @@ TEST_CASE("options: what cannot be is an Error that names it") {
 
 TEST_CASE("options: an unknown one is refused with the nearest, if one is near") {
   const auto nearest = [](const std::string& given, const std::string& name) {
-    CHECK(refusal({given, "2"}) == "options: unknown option '" + given + "'; the nearest is " + name + ", and --help lists all");
+    CHECK(refusal({given, "2"}) ==
+          "options: unknown option '" + given + "'; the nearest is " + name + ", and --help lists all");
   };
   nearest("--epoch", "--epochs");
   nearest("--batch_size", "--batch-size");
@@ -126,14 +160,17 @@ TEST_CASE("options: an unknown one is refused with the nearest, if one is near")
   nearest("--sede", "--seed");
   nearest("-epochs", "--epochs");
   nearest("--accumulation", "--accumulate");
-  CHECK(refusal({"--epochs=2"}) == "options: unknown option '--epochs=2'; the nearest is --epochs, whose value is the next word, and --help lists all");
+  CHECK(refusal({"--epochs=2"}) ==
+        "options: unknown option '--epochs=2'; the nearest is --epochs, whose value is the next word, and --help lists "
+        "all");
   for (const std::string far : {"mnist", "--learning-rate", "--gpu", "-x", ""})
     CHECK(refusal({far}) == "options: unknown option '" + far + "'; --help lists those that there are");
 }
 
 TEST_CASE("options: the command that goes on from a checkpoint has every option that was given") {
   CHECK(parse({}).command == "program");
-  const Options o = parse({"--epochs", "3", "--skip-bad", "--resume", "old", "--data", "a 'b' c", "--lr", "1e-2", "--model", ""});
+  const Options o =
+      parse({"--epochs", "3", "--skip-bad", "--resume", "old", "--data", "a 'b' c", "--lr", "1e-2", "--model", ""});
   CHECK(o.command == "program --epochs 3 --skip-bad --data 'a '\\''b'\\'' c' --lr 1e-2 --model ''");
   CHECK(train::resume_command(o, "new file") == o.command + " --resume 'new file'");
   CHECK(train::resume_command({}, "file") == "--resume file");
@@ -165,7 +202,8 @@ TEST_CASE("options: a trainer has options of its own beside the shared ones") {
   CHECK(tern_test::error_of([&] { read({"--size", "0"}); }) == "options: --size must be at least 1, not 0");
   CHECK(tern_test::error_of([&] { read({"--size", "513"}); }) == "options: --size must be at most 512, not 513");
   CHECK(tern_test::error_of([&] { read({"--weights"}); }) == "options: --weights needs a file of weights");
-  CHECK(tern_test::error_of([&] { read({"--thaw"}); }) == "options: unknown option '--thaw'; --help lists those that there are");
+  CHECK(tern_test::error_of([&] { read({"--thaw"}); }) ==
+        "options: unknown option '--thaw'; --help lists those that there are");
   CHECK(tern_test::error_of([&] { read({"--label_smoothing", "0.1"}); }) ==
         "options: unknown option '--label_smoothing'; the nearest is --label-smoothing, and --help lists all");
   read({"--freeze", "--weights", "w x"});

@@ -12,8 +12,10 @@ using namespace tern;
 using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("precision: each trainer has four") {
-  for (const char* const precision : {"f32", "bf16", "bf16-weights"}) CHECK_NOTHROW(train::check_precision(precision, "cpu"));
-  for (const char* const precision : {"f32", "bf16", "f16", "bf16-weights"}) CHECK_NOTHROW(train::check_precision(precision, "cuda"));
+  for (const char* const precision : {"f32", "bf16", "bf16-weights"})
+    CHECK_NOTHROW(train::check_precision(precision, "cpu"));
+  for (const char* const precision : {"f32", "bf16", "f16", "bf16-weights"})
+    CHECK_NOTHROW(train::check_precision(precision, "cuda"));
   CHECK(tern_test::error_of([] { train::check_precision("f64", "cpu"); }) ==
         "options: --precision must be f32 or bf16 or f16 or bf16-weights, not 'f64'");
 }
@@ -29,7 +31,8 @@ TEST_CASE("precision: bfloat16 on a processor without its instructions is slower
   CHECK(train::detail::has_bfloat16() == (info.find("avx512_bf16") != std::string::npos));
   CHECK(train::precision_note("bf16", "cpu", false) ==
         "--precision bf16 is slower than f32 on this processor: oneDNN finds neither AVX512-BF16 nor AMX.\n");
-  CHECK_THAT(train::precision_note("bf16-weights", "cpu", false), ContainsSubstring("--precision bf16-weights is slower"));
+  CHECK_THAT(train::precision_note("bf16-weights", "cpu", false),
+             ContainsSubstring("--precision bf16-weights is slower"));
   for (const char* const precision : {"f32", "bf16", "f16", "bf16-weights"}) {
     CHECK(train::precision_note(precision, "cpu", true) == "");
     CHECK(train::precision_note(precision, "cuda", false) == "");

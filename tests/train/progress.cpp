@@ -84,7 +84,8 @@ TEST_CASE("signals are handled on a stack of their own, because oneDNN's kernels
       CHECK((handler.sa_flags & SA_ONSTACK) != 0);
       CHECK((handler.sa_flags & SA_RESTART) != 0);
     }
-  }).join();
+  })
+      .join();
 }
 
 TEST_CASE("the third Ctrl-C ends the program at once") {

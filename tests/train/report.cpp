@@ -35,7 +35,8 @@ TEST_CASE("an epoch report without a peak, of work on another device, tells the 
   CHECK(text.substr(text.find('|')) == "|  100 GFLOP/s\n");
 }
 
-TEST_CASE("an epoch report of a traced epoch tells what the device did, captured steps as one part, and its idle time") {
+TEST_CASE(
+    "an epoch report of a traced epoch tells what the device did, captured steps as one part, and its idle time") {
   auto epoch = epoch_report();
   epoch.of_device = true;
   epoch.transfer_s = 0.08, epoch.idle_s = 0.42, epoch.wait_s = 0.4;
@@ -60,13 +61,15 @@ TEST_CASE("an epoch report says how many steps were replays of a captured one, o
   CHECK(last_line(train::epoch_text(3, epoch, 0, 0)) == "         466 captured steps 75%\n");
   epoch.replays = 0;
   epoch.refusal = "a step is of several batches";
-  CHECK(last_line(train::epoch_text(3, epoch, 0, 0)) == "         steps are not captured: a step is of several batches\n");
+  CHECK(last_line(train::epoch_text(3, epoch, 0, 0)) ==
+        "         steps are not captured: a step is of several batches\n");
 }
 
 TEST_CASE("an epoch report with a price tells the cost") {
   // $0.90 an hour: 4 s cost $0.001; 60000 images for that are 60 million a dollar.
   const std::string text = train::epoch_text(1, epoch_report(), 200e9, 0.9);
-  CHECK(text.substr(text.rfind('\n', text.size() - 2) + 1) == "         $0.001000 an epoch, 60000000 images a dollar\n");
+  CHECK(text.substr(text.rfind('\n', text.size() - 2) + 1) ==
+        "         $0.001000 an epoch, 60000000 images a dollar\n");
 }
 
 TEST_CASE("an epoch report of nothing divides by nothing") {
@@ -98,7 +101,11 @@ TEST_CASE("a report's total as text: epochs, seconds, cost") {
 }
 
 TEST_CASE("a report as JSON holds what every trainer's does") {
-  const train::Report report{.model = "m\"lp", .data = "mnist", .device = "cpu", .threads = 2, .test_figure = 0.96875,
+  const train::Report report{.model = "m\"lp",
+                             .data = "mnist",
+                             .device = "cpu",
+                             .threads = 2,
+                             .test_figure = 0.96875,
                              .epochs = {epoch_report(), epoch_report()}};
   const auto json = tern_test::parse_json(train::report_json(report));
   CHECK(json["model"] == "m\"lp");

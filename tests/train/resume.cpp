@@ -41,43 +41,61 @@ Schedules one(optim::Optimizer& sgd, const O&... options) {
 }
 constexpr double power(Index epoch) { return 1 / double(1 + epoch); }
 const Kind kinds[] = {
-    {"StepLR", [](optim::Optimizer& sgd) { return one<optim::StepLR>(sgd, optim::StepLROptions{.step_size = 1, .gamma = 0.5}); }},
-    {"MultiStepLR", [](optim::Optimizer& sgd) { return one<optim::MultiStepLR>(sgd, optim::MultiStepLROptions{.milestones = {1, 3}, .gamma = 0.5}); }},
-    {"ExponentialLR", [](optim::Optimizer& sgd) { return one<optim::ExponentialLR>(sgd, optim::ExponentialLROptions{.gamma = 0.7}); }},
-    {"LinearLR", [](optim::Optimizer& sgd) { return one<optim::LinearLR>(sgd, optim::LinearLROptions{.total_iters = 3}); }},
-    {"CosineAnnealingLR", [](optim::Optimizer& sgd) { return one<optim::CosineAnnealingLR>(sgd, optim::CosineAnnealingLROptions{.T_max = 4}); }},
+    {"StepLR",
+     [](optim::Optimizer& sgd) { return one<optim::StepLR>(sgd, optim::StepLROptions{.step_size = 1, .gamma = 0.5}); }},
+    {"MultiStepLR",
+     [](optim::Optimizer& sgd) {
+       return one<optim::MultiStepLR>(sgd, optim::MultiStepLROptions{.milestones = {1, 3}, .gamma = 0.5});
+     }},
+    {"ExponentialLR",
+     [](optim::Optimizer& sgd) { return one<optim::ExponentialLR>(sgd, optim::ExponentialLROptions{.gamma = 0.7}); }},
+    {"LinearLR",
+     [](optim::Optimizer& sgd) { return one<optim::LinearLR>(sgd, optim::LinearLROptions{.total_iters = 3}); }},
+    {"CosineAnnealingLR",
+     [](optim::Optimizer& sgd) {
+       return one<optim::CosineAnnealingLR>(sgd, optim::CosineAnnealingLROptions{.T_max = 4});
+     }},
     {"CosineAnnealingWarmRestarts",
-     [](optim::Optimizer& sgd) { return one<optim::CosineAnnealingWarmRestarts>(sgd, optim::CosineAnnealingWarmRestartsOptions{.T_0 = 2}); }},
+     [](optim::Optimizer& sgd) {
+       return one<optim::CosineAnnealingWarmRestarts>(sgd, optim::CosineAnnealingWarmRestartsOptions{.T_0 = 2});
+     }},
     {"LambdaLR", [](optim::Optimizer& sgd) { return one<optim::LambdaLR<double (*)(Index)>>(sgd, &power); }},
-    {"OneCycleLR", [](optim::Optimizer& sgd) { return one<optim::OneCycleLR>(sgd, optim::OneCycleLROptions{.max_lr = 0.2, .total_steps = 4}); }},
+    {"OneCycleLR",
+     [](optim::Optimizer& sgd) {
+       return one<optim::OneCycleLR>(sgd, optim::OneCycleLROptions{.max_lr = 0.2, .total_steps = 4});
+     }},
     {"SequentialLR",
      [](optim::Optimizer& sgd) {
-       auto warmup = std::make_unique<optim::LinearLR>(sgd, optim::LinearLROptions{.start_factor = 0.25, .total_iters = 2});
+       auto warmup =
+           std::make_unique<optim::LinearLR>(sgd, optim::LinearLROptions{.start_factor = 0.25, .total_iters = 2});
        auto decay = std::make_unique<optim::ExponentialLR>(sgd, optim::ExponentialLROptions{.gamma = 0.5});
-       Schedules list = one<optim::SequentialLR>(sgd, std::vector<optim::LRScheduler*>{warmup.get(), decay.get()}, std::vector<Index>{2});
+       Schedules list = one<optim::SequentialLR>(sgd, std::vector<optim::LRScheduler*>{warmup.get(), decay.get()},
+                                                 std::vector<Index>{2});
        list.push_back(std::move(warmup)), list.push_back(std::move(decay));
        return list;
      }},
     {"ReduceLROnPlateau",
      [](optim::Optimizer& sgd) {
-       return one<optim::ReduceLROnPlateau>(sgd, optim::ReduceLROnPlateauOptions{.factor = 0.5, .patience = 0, .threshold = 0.5, .cooldown = 1});
+       return one<optim::ReduceLROnPlateau>(
+           sgd, optim::ReduceLROnPlateauOptions{.factor = 0.5, .patience = 0, .threshold = 0.5, .cooldown = 1});
      }},
 };
 
 constexpr Index epochs = 4;
 
 /// 23 samples.
-auto samples() { return data::TensorDataset(spread_tensor<Cpu, float>({23, 4}), spread_tensor<Cpu, float>({23, 2}, -1, 1)); }
+auto samples() {
+  return data::TensorDataset(spread_tensor<Cpu, float>({23, 4}), spread_tensor<Cpu, float>({23, 2}, -1, 1));
+}
 using Samples = decltype(samples());
 
 /// A training as README shows it. Its numbers are those of `seed`.
 template <class D>
 struct Training {
   explicit Training(const Kind& kind, std::uint64_t seed)
-      : net((manual_seed(seed), Net<D>())),
-        sgd({{net.hidden.parameters(), {.lr = 0.1 * double(seed), .momentum = 0.9}}, {net.out.parameters(), {.lr = 0.02 * double(seed), .momentum = 0.9}}}),
-        schedules(kind.make(sgd)),
-        scaler({.init_scale = 1024 * double(seed), .growth_interval = 3}),
+      : net((manual_seed(seed), Net<D>())), sgd({{net.hidden.parameters(), {.lr = 0.1 * double(seed), .momentum = 0.9}},
+                                                 {net.out.parameters(), {.lr = 0.02 * double(seed), .momentum = 0.9}}}),
+        schedules(kind.make(sgd)), scaler({.init_scale = 1024 * double(seed), .growth_interval = 3}),
         batches(samples(), {.batch_size = 5, .shuffle = true, .workers = 1, .seed = 100 * seed}) {}
 
   /// Trains until all epochs are done, or until after_batch(epoch, batch) or after_epoch(epoch) is true.
@@ -95,7 +113,8 @@ struct Training {
         seen.push_back(double(x.select(1, 0).sum().item()));
         if (after_batch(epoch, ++batch)) return;
       }
-      if (auto* const plateau = dynamic_cast<optim::ReduceLROnPlateau*>(schedules[0].get())) plateau->step(1 - 0.1 * double(epoch));
+      if (auto* const plateau = dynamic_cast<optim::ReduceLROnPlateau*>(schedules[0].get()))
+        plateau->step(1 - 0.1 * double(epoch));
       else dynamic_cast<optim::LRScheduler&>(*schedules[0]).step();
       rates.push_back(sgd.lr(0)), rates.push_back(sgd.lr(1)), rates.push_back(sgd.momentum());
       if (after_epoch(epoch)) return;
@@ -105,7 +124,9 @@ struct Training {
     run([](Index, Index) { return false; }, [](Index) { return false; });
   }
   void save(const std::string& path) const { train::save_checkpoint(path, net, sgd, *schedules[0], scaler, batches); }
-  train::Position load(const std::string& path) { return train::load_checkpoint(path, net, sgd, *schedules[0], scaler, batches); }
+  train::Position load(const std::string& path) {
+    return train::load_checkpoint(path, net, sgd, *schedules[0], scaler, batches);
+  }
 
   Net<D> net;
   optim::SGD sgd;
@@ -123,7 +144,9 @@ std::string bytes_of(const T& training) {
   return content_of(folder / "state");
 }
 
-std::vector<double> last(const std::vector<double>& all, std::size_t n) { return {all.end() - std::ptrdiff_t(n), all.end()}; }
+std::vector<double> last(const std::vector<double>& all, std::size_t n) {
+  return {all.end() - std::ptrdiff_t(n), all.end()};
+}
 
 /// The file with some entries changed or left out: change(entry) returns its new tensor, or none.
 template <class F>
@@ -136,14 +159,17 @@ void rewrite(const std::string& from, const std::string& to, const F& change) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("resume: one call restores all parts of a training, whose bits are those of one that was not interrupted", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE(
+    "resume: one call restores all parts of a training, whose bits are those of one that was not interrupted", "",
+    TERN_TEST_DEVICES) {
   using D = TestType;
   const TemporaryFolder folder;
   for (const Kind& kind : kinds) {
     INFO(kind.name);
     Training<D> whole(kind, 1), first(kind, 1);
     manual_seed(1);
-    whole.run([&](Index epoch, Index batch) { return epoch == 1 && batch == 3 ? (whole.save(folder / "within"), false) : false; },
+    whole.run([&](Index epoch,
+                  Index batch) { return epoch == 1 && batch == 3 ? (whole.save(folder / "within"), false) : false; },
               [&](Index epoch) { return epoch == 1 ? (whole.save(folder / "between"), false) : false; });
     CHECK(whole.seen.size() == 20);
     CHECK((whole.rates[0] != whole.rates[3] || whole.rates[3] != whole.rates[9]));  // there is something to lose
@@ -175,7 +201,9 @@ TEST_CASE("resume: a schedule that is made after loading starts from the initial
   CHECK(sgd.lr() == 0.00625 / 8);
   train::save_checkpoint(folder / "a", net, sgd, schedule);
   bool has_initial_lr = false;  // PyTorch's name of it in param_groups
-  for (const NamedTensor& entry : sgd.state_dict()) has_initial_lr = has_initial_lr || (entry.name == "initial_lr" && *entry.tensor.as<Cpu, double>().data() == 0.00625);
+  for (const NamedTensor& entry : sgd.state_dict())
+    has_initial_lr =
+        has_initial_lr || (entry.name == "initial_lr" && *entry.tensor.as<Cpu, double>().data() == 0.00625);
   CHECK(has_initial_lr);
 
   optim::SGD other(net.parameters(), {.lr = 0.3});  // the program states another rate now
@@ -199,7 +227,8 @@ TEST_CASE("resume: a schedule that is made after loading starts from the initial
   for (const NamedTensor& entry : without.state_dict()) CHECK(entry.name != "initial_lr");
 }
 
-TEMPLATE_TEST_CASE("resume: several networks, optimisers, schedules and averages are told apart by their order", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("resume: several networks, optimisers, schedules and averages are told apart by their order", "",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const TemporaryFolder folder;
   struct Pair {
@@ -214,14 +243,17 @@ TEMPLATE_TEST_CASE("resume: several networks, optimisers, schedules and averages
       critic(generator(ones<D>({3, 2}))).square().mean().backward();
       adam.step(), sgd.step(), average.update(), decay.step(), plateau.step(measure);
     }
-    void save(const std::string& path) const { train::save_checkpoint(path, generator, critic, adam, sgd, decay, plateau, average); }
+    void save(const std::string& path) const {
+      train::save_checkpoint(path, generator, critic, adam, sgd, decay, plateau, average);
+    }
   };
   manual_seed(1);
   Pair whole, resumed;
   whole.step(1), whole.step(2);
   CHECK(whole.sgd.lr() == Approx(0.02));
   whole.save(folder / "a");
-  train::load_checkpoint(folder / "a", resumed.generator, resumed.critic, resumed.adam, resumed.sgd, resumed.decay, resumed.plateau, resumed.average);
+  train::load_checkpoint(folder / "a", resumed.generator, resumed.critic, resumed.adam, resumed.sgd, resumed.decay,
+                         resumed.plateau, resumed.average);
   CHECK((bytes_of(resumed) == bytes_of(whole)));
   whole.step(3), resumed.step(3);
   CHECK((bytes_of(resumed) == bytes_of(whole)));
@@ -237,9 +269,11 @@ TEMPLATE_TEST_CASE("resume: several networks, optimisers, schedules and averages
   CHECK_THAT(refused(r.generator, r.sgd), ContainsSubstring("exp_avg"));
   CHECK_THAT(refused(r.generator, r.plateau), ContainsSubstring("the schedule's best is missing"));
   CHECK_THAT(refused(r.generator, r.decay, r.decay), ContainsSubstring("the schedule's last_epoch is missing"));
-  CHECK_THAT(refused(r.generator, r.decay, r.plateau, r.plateau), ContainsSubstring("a' has no schedule2, because it was saved without one"));
+  CHECK_THAT(refused(r.generator, r.decay, r.plateau, r.plateau),
+             ContainsSubstring("a' has no schedule2, because it was saved without one"));
   optim::GradScaler<D> scaler;
-  CHECK_THAT(refused(r.generator, r.adam, scaler), ContainsSubstring("a' has no scaler, because it was saved without one"));
+  CHECK_THAT(refused(r.generator, r.adam, scaler),
+             ContainsSubstring("a' has no scaler, because it was saved without one"));
 }
 
 TEMPLATE_TEST_CASE("resume: LBFGS goes on with its history", "", TERN_TEST_DEVICES) {
@@ -254,7 +288,8 @@ TEMPLATE_TEST_CASE("resume: LBFGS goes on with its history", "", TERN_TEST_DEVIC
     });
   };
   nn::Linear<D> net(2, 2), other(2, 2);
-  optim::LBFGS<D, float> lbfgs(net.parameters(), {.lr = 0.1, .max_iter = 2}), again(other.parameters(), {.lr = 0.7, .max_iter = 2});
+  optim::LBFGS<D, float> lbfgs(net.parameters(), {.lr = 0.1, .max_iter = 2}),
+      again(other.parameters(), {.lr = 0.7, .max_iter = 2});
   step(net, lbfgs), step(other, again);
   train::save_checkpoint(folder / "a", net, lbfgs);
   train::load_checkpoint(folder / "a", other, again);
@@ -269,7 +304,8 @@ TEST_CASE("resume: a part that does not fit leaves all others as they are") {
   saved.run([](Index epoch, Index batch) { return epoch == 1 && batch == 4; }, [](Index) { return false; });
   saved.save(folder / "whole");
   const auto number = [&](const std::string& name, Index value) {
-    rewrite(folder / "whole", folder / "changed", [&](const NamedTensor& e) { return e.name == name ? AnyTensor(full<Cpu, Index>({}, value)) : e.tensor; });
+    rewrite(folder / "whole", folder / "changed",
+            [&](const NamedTensor& e) { return e.name == name ? AnyTensor(full<Cpu, Index>({}, value)) : e.tensor; });
     return folder / "changed";
   };
   const std::string before = bytes_of(training);
@@ -278,11 +314,14 @@ TEST_CASE("resume: a part that does not fit leaves all others as they are") {
     CHECK((bytes_of(training) == before));
     return error;
   };
-  CHECK_THAT(refusal(number("loader.batch", 6)), ContainsSubstring("loader: a loop had been given 6 batches, but an epoch has 5"));
+  CHECK_THAT(refusal(number("loader.batch", 6)),
+             ContainsSubstring("loader: a loop had been given 6 batches, but an epoch has 5"));
   CHECK_THAT(refusal(number("loader.epoch", -1)), ContainsSubstring("the loader's epoch must not be negative: -1"));
-  CHECK_THAT(refusal(number("schedule.last_epoch", -1)), ContainsSubstring("the schedule's last_epoch must not be negative: -1"));
+  CHECK_THAT(refusal(number("schedule.last_epoch", -1)),
+             ContainsSubstring("the schedule's last_epoch must not be negative: -1"));
   CHECK_THAT(refusal(number("scaler.growth_interval", 0)), ContainsSubstring("growth_interval must be in"));
-  rewrite(folder / "whole", folder / "changed", [](const NamedTensor& e) { return e.name == "loader.seed" ? AnyTensor() : e.tensor; });
+  rewrite(folder / "whole", folder / "changed",
+          [](const NamedTensor& e) { return e.name == "loader.seed" ? AnyTensor() : e.tensor; });
   CHECK_THAT(refusal(folder / "changed"), ContainsSubstring("the loader's seed is missing"));
   training.load(folder / "whole");
 }
@@ -297,18 +336,21 @@ TEST_CASE("resume: a file of the format before schedules had a state works, or s
       const Tensor<Cpu, Index> five = cat<Cpu, Index>({e.tensor.as<Cpu, Index>(), full<Cpu, Index>({1}, 3)});
       return AnyTensor(five);
     }
-    const bool is_new = e.name.starts_with("schedule.") || e.name.starts_with("loader.") || e.name.find("initial_lr") != e.name.npos;
+    const bool is_new =
+        e.name.starts_with("schedule.") || e.name.starts_with("loader.") || e.name.find("initial_lr") != e.name.npos;
     return is_new ? AnyTensor() : e.tensor;
   });
   const std::string before = bytes_of(training);
-  CHECK_THAT(error_of([&] { training.load(folder / "old"); }), ContainsSubstring("old' has no loader, because an older version of tern has written it"));
+  CHECK_THAT(error_of([&] { training.load(folder / "old"); }),
+             ContainsSubstring("old' has no loader, because an older version of tern has written it"));
   CHECK((bytes_of(training) == before));
   optim::ReduceLROnPlateau plateau(training.sgd);
   CHECK_THAT(error_of([&] { train::load_checkpoint(folder / "old", training.net, training.sgd, plateau); }),
              ContainsSubstring("old' has no schedule, because an older version of tern has written it"));
   CHECK((bytes_of(training) == before));
   auto& schedule = dynamic_cast<optim::LRScheduler&>(*training.schedules[0]);
-  const train::Position at = train::load_checkpoint(folder / "old", training.net, training.sgd, schedule, training.scaler);
+  const train::Position at =
+      train::load_checkpoint(folder / "old", training.net, training.sgd, schedule, training.scaler);
   CHECK(at.epoch == 3);
   CHECK(schedule.epoch() == 3);
   CHECK(training.sgd.lr() == saved.sgd.lr());

@@ -70,12 +70,15 @@ TEST_CASE("a session's trace is that of its last epoch", "[cuda]") {
 
 TEST_CASE("a session says at its start what cannot be written at its end") {
   const TemporaryFolder folder;
-  for (std::string train::Options::*const file : {&train::Options::save, &train::Options::json, &train::Options::svg, &train::Options::trace}) {
+  for (std::string train::Options::* const file :
+       {&train::Options::save, &train::Options::json, &train::Options::svg, &train::Options::trace}) {
     train::Options options;
     options.*file = folder / "none/x";
-    CHECK_THAT(error_of([&] { train::Session(options, "mnist", "cpu"); }), Catch::Matchers::ContainsSubstring("No such file or directory"));
+    CHECK_THAT(error_of([&] { train::Session(options, "mnist", "cpu"); }),
+               Catch::Matchers::ContainsSubstring("No such file or directory"));
     options.*file = folder.path();
-    CHECK_THAT(error_of([&] { train::Session(options, "mnist", "cpu"); }), Catch::Matchers::ContainsSubstring("is not a regular file"));
+    CHECK_THAT(error_of([&] { train::Session(options, "mnist", "cpu"); }),
+               Catch::Matchers::ContainsSubstring("is not a regular file"));
     options.*file = folder / "x";
     CHECK(error_of([&] { train::Session(options, "mnist", "cpu"); }) == "");
   }
@@ -143,7 +146,9 @@ TEST_CASE("an epoch's operations are its own, and the loss is asked for only whe
   CHECK(asked == 0);  // there is no terminal
 }
 
-TEST_CASE("where a ledger lists a device's work, an epoch's phases have the device's times, and add up with its idle time", "[cuda]") {
+TEST_CASE(
+    "where a ledger lists a device's work, an epoch's phases have the device's times, and add up with its idle time",
+    "[cuda]") {
   NEED_EMULATOR();
   const EmulatedTime time;
   const auto x = zeros<Cuda>({25000});

@@ -43,7 +43,8 @@ TEMPLATE_TEST_CASE("with_precision: what is trained is what each precision says"
   CHECK(scores("f32") == values_of(net.clone()(x)));
   CHECK(scores("bf16") == values_of(nn::mixed<bfloat16>(net)(x)));
   CHECK(scores("bf16-weights") == values_of(net.to(bf16)(x.to(bf16)).to(f32)));
-  if constexpr (std::is_same_v<D, Cpu>) CHECK_THAT(error_of([&] { scores("f16"); }), ContainsSubstring("--precision f16 is not for the CPU"));
+  if constexpr (std::is_same_v<D, Cpu>)
+    CHECK_THAT(error_of([&] { scores("f16"); }), ContainsSubstring("--precision f16 is not for the CPU"));
   else CHECK(scores("f16") == values_of(nn::mixed<half>(net)(x)));
   CHECK_THAT(error_of([&] { scores("f64"); }), ContainsSubstring("--precision must be f32 or bf16"));
 }
@@ -54,7 +55,8 @@ TEMPLATE_TEST_CASE("with_precision: networks of whole numbers", "", TERN_TEST_DE
   const Tensor<D, Index> x = arange<D, Index>(5);
   const std::vector<double> rounded = values_of(net.to(bf16)(x).to(f32));
   for (const char* const precision : {"f32", "bf16", "bf16-weights"}) {
-    const auto found = train::with_precision<Index>(precision, net.clone(), [&](auto own) { return values_of(own(x).to(f32)); });
+    const auto found =
+        train::with_precision<Index>(precision, net.clone(), [&](auto own) { return values_of(own(x).to(f32)); });
     CHECK(found == (precision == std::string("f32") ? values_of(net.clone()(x)) : rounded));
   }
 }

@@ -22,7 +22,8 @@ std::vector<double> expected(const std::vector<double>& x, const std::vector<dou
     result[i] = y[i] * x[i];
   }
   for (int i = 0; i < n * n; ++i)
-    for (int k = 0; k < n; ++k) result[i] += x[k * n + i / n] * (1 - y[k * n + i % n] * y[k * n + i % n]) * x[k * n + i % n];
+    for (int k = 0; k < n; ++k)
+      result[i] += x[k * n + i / n] * (1 - y[k * n + i % n] * y[k * n + i % n]) * x[k * n + i % n];
   return result;
 }
 

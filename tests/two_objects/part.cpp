@@ -1,5 +1,5 @@
-// Half of a program. It is compiled twice, for different processors, and linked with itself: each object must use its own
-// kernels, and take and give back the other's tensors.
+// Half of a program. It is compiled twice, for different processors, and linked with itself: each object must use its
+// own kernels, and take and give back the other's tensors.
 #include "all.hpp"
 
 using namespace tern;

@@ -10,7 +10,8 @@ namespace detail {
 /// The gradient that a pass starts from: the given one, or ones.
 TERN_API TensorImpl* seed_gradient(const char* op, TensorImpl* output, TensorImpl* gradient);
 
-TERN_API void backward(TensorImpl* output, TensorImpl* gradient, bool retain_graph, bool create_graph, const Here& here);
+TERN_API void backward(TensorImpl* output, TensorImpl* gradient, bool retain_graph, bool create_graph,
+                       const Here& here);
 
 /// Makes a tensor a leaf that requires a gradient; with on = false, one that does not.
 TERN_API void require_grad(TensorImpl* p, bool on, const GradOps* ops, const Here& here = {nullptr, 0});
@@ -115,7 +116,8 @@ struct GradOptions {
 /// ones.
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const std::vector<Tensor<D, T>>& inputs,
-                               const std::vector<Tensor<D, T>>& gradients = {}, GradOptions options = {}, Here here = {}) {
+                               const std::vector<Tensor<D, T>>& gradients = {}, GradOptions options = {},
+                               Here here = {}) {
   const detail::Site at(here);
   if (!gradients.empty() && gradients.size() != outputs.size())
     fail("grad", {Index(outputs.size()), " outputs but ", Index(gradients.size()), " gradients"});
@@ -127,7 +129,8 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     detail::TensorImpl* const output = outputs[i].checked("grad");
-    detail::TensorImpl* const seed = detail::seed_gradient("grad", output, gradients.empty() ? nullptr : gradients[i].impl());
+    detail::TensorImpl* const seed =
+        detail::seed_gradient("grad", output, gradients.empty() ? nullptr : gradients[i].impl());
     pass.start(output->node, seed);
   }
   pass.run();
@@ -135,27 +138,28 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     results.emplace_back(pass.take_captured(int(i)));
     if (!results.back().defined() && !options.allow_unused)
-      fail("grad", {"input ", Index(i), " was not used in computing the outputs; allow_unused gives it an undefined gradient"});
+      fail("grad",
+           {"input ", Index(i), " was not used in computing the outputs; allow_unused gives it an undefined gradient"});
   }
   return results;
 }
 
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, std::initializer_list<Tensor<D, T>> inputs,
-                               std::initializer_list<std::type_identity_t<Tensor<D, T>>> gradients = {}, GradOptions options = {},
-                               Here here = {}) {
+                               std::initializer_list<std::type_identity_t<Tensor<D, T>>> gradients = {},
+                               GradOptions options = {}, Here here = {}) {
   return grad<D, T>(std::vector(outputs), std::vector(inputs), std::vector(gradients), options, here);
 }
 
 /// The gradients of one output.
 template <class D, class T>
-std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, const std::vector<Tensor<D, T>>& inputs, GradOptions options = {},
-                               Here here = {}) {
+std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, const std::vector<Tensor<D, T>>& inputs,
+                               GradOptions options = {}, Here here = {}) {
   return grad<D, T>(std::vector{output}, inputs, {}, options, here);
 }
 template <class D, class T>
-std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, std::initializer_list<Tensor<D, T>> inputs, GradOptions options = {},
-                               Here here = {}) {
+std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, std::initializer_list<Tensor<D, T>> inputs,
+                               GradOptions options = {}, Here here = {}) {
   return grad<D, T>(std::vector{output}, std::vector(inputs), {}, options, here);
 }
 

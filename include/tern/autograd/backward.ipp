@@ -22,7 +22,8 @@ TERN_COLD TensorImpl* seed_gradient(const char* op, TensorImpl* output, TensorIm
   return ones.take();
 }
 
-TERN_NOINLINE void backward(TensorImpl* output, TensorImpl* gradient, bool retain_graph, bool create_graph, const Here& here) {
+TERN_NOINLINE void backward(TensorImpl* output, TensorImpl* gradient, bool retain_graph, bool create_graph,
+                            const Here& here) {
   const Site at(here);
   TensorImpl* const seed = seed_gradient("backward", output, gradient);
   Backward pass(retain_graph || create_graph, create_graph);
@@ -46,13 +47,13 @@ TERN_COLD void require_grad(TensorImpl* p, bool on, const GradOps* ops, const He
 
 namespace tern { inline namespace TERN_BUILD {
 
-TERN_COLD AnyTensor AnyTensor::grad() const {
-  return with(detail::kept_gradient(&checked("grad")));
-}
+TERN_COLD AnyTensor AnyTensor::grad() const { return with(detail::kept_gradient(&checked("grad"))); }
 
 TERN_COLD void AnyTensor::requires_grad_(bool on, Here here) const {
   checked("requires_grad_");
-  if (on && !grad_ops_ && !impl_->node) fail({"requires_grad_", here}, {"the tensor is no parameter: as<D, T>() gives a Tensor, which has requires_grad_(), too"});
+  if (on && !grad_ops_ && !impl_->node)
+    fail({"requires_grad_", here},
+         {"the tensor is no parameter: as<D, T>() gives a Tensor, which has requires_grad_(), too"});
   detail::require_grad(impl_, on, grad_ops_, here);
 }
 

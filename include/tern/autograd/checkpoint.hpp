@@ -23,7 +23,7 @@ using Impls = std::vector<TensorImpl*>;
 struct Segment : Recompute {
   void (*run)(Segment* segment, Impls& outputs);  // new references
   void (*destroy)(Segment* segment);
-  Impls inputs;                        // borrowed: the arguments of the function hold them
+  Impls inputs;                         // borrowed: the arguments of the function hold them
   std::vector<std::uint32_t> versions;  // of the inputs
   RandomState random;
   std::uint64_t newest = 0;  // the largest sequence number; a member, since the backward pass may run in another thread
@@ -124,8 +124,8 @@ void refill(Segment* segment, const std::vector<Node*>& second) {
       same = first[i]->edges()[k].saved_count == second[i]->edges()[k].saved_count;
   }
   if (!same)
-    fail("checkpoint", {"the function did something else when it was called again: ", Index(second.size()), " ops, at first ",
-                        Index(first.size())});
+    fail("checkpoint", {"the function did something else when it was called again: ", Index(second.size()),
+                        " ops, at first ", Index(first.size())});
   for (std::size_t i = 0; i < second.size(); ++i) second[i]->sequence = i;
   for (std::size_t i = 0; i < first.size(); ++i) {
     if (!first[i]) continue;

@@ -77,7 +77,8 @@ class TERN_API Backward {
 
   /// An edge brings no gradient. This matters only if edges are counted.
   void arrive_without(HeldNode& held) {
-    if (pending_.counted()) [[unlikely]] skip(held);
+    if (pending_.counted()) [[unlikely]]
+      skip(held);
   }
   void skip(HeldNode& held);
 

@@ -15,7 +15,8 @@ TERN_INLINE Backward::~Backward() {
 TERN_NOINLINE void Backward::run() {
   GradMode mode(create_graph_);
   for (;;) {
-    if (pending_.any_complete()) [[unlikely]] pending_.finish(create_graph_);
+    if (pending_.any_complete()) [[unlikely]]
+      pending_.finish(create_graph_);
     if (ready_.empty()) return;
     const Running running{{ready_.pop()}};
     if (running.node->gradient) run_node(running.node);
@@ -25,17 +26,21 @@ TERN_NOINLINE void Backward::run() {
 
 TERN_INLINE bool Backward::own(Node* node) {
   std::uint32_t owner = 0;
-  if (node->owner.compare_exchange_strong(owner, number_, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+  if (node->owner.compare_exchange_strong(owner, number_, std::memory_order_acquire, std::memory_order_relaxed))
+    return true;
   if (owner != number_)
-    fail(node->name, {"two backward passes, in two threads or one in a hook of the other, reached it at once; a graph serves one at "
-                      "a time"});
+    fail(
+        node->name,
+        {"two backward passes, in two threads or one in a hook of the other, reached it at once; a graph serves one at "
+         "a time"});
   return false;
 }
 
 TERN_INLINE void Backward::deliver(HeldNode& held, TensorImpl* g, Edge* rest, Edge* end) {
   Node* const node = held.node;
   if (node->leaf) {
-    if (capturing_ || node->extra) [[unlikely]] return deliver_to_watched(node, g, rest, end);
+    if (capturing_ || node->extra) [[unlikely]]
+      return deliver_to_watched(node, g, rest, end);
     return accumulate_grad(node, g, create_graph_);
   }
   Owned gradient(g);
@@ -117,7 +122,8 @@ TERN_INLINE void Backward::run_node(Node* node) {
   Owned gradient(std::exchange(node->gradient, nullptr));
   if (capturing_ || node->extra) show(node, gradient.impl);
   if (node->freed)
-    fail(node->name, {"backward a second time through a graph that was already freed; pass retain_graph = true to the first"});
+    fail(node->name,
+         {"backward a second time through a graph that was already freed; pass retain_graph = true to the first"});
   if (!keep_) node->freed = true;
   const Here here = node->here();
   const Here* const outer = std::exchange(outermost_site, node->file ? &here : outermost_site);
@@ -131,7 +137,8 @@ TERN_INLINE void Backward::run_node(Node* node) {
     int group = i + 1;  // the edges whose gradients this function computes
     while (group < node->edge_count && !node->edges()[group].fn) ++group;
     for (int k = 0; k < node->joint_count; ++k) results[k] = nullptr;
-    for (int k = i; k < group; ++k) results[node->edges()[k].slot] = gradient.impl;  // any non-null pointer says that the gradient is needed
+    for (int k = i; k < group; ++k)
+      results[node->edges()[k].slot] = gradient.impl;  // any non-null pointer says that the gradient is needed
     call(node, edge, gradient.impl, results);
     struct ReleaseRest {  // if pass_on throws, releases what it did not take
       TensorImpl** results;
@@ -140,7 +147,8 @@ TERN_INLINE void Backward::run_node(Node* node) {
         for (int k = 0; k < count; ++k) release(results[k]);
       }
     } rest{results, node->joint_count};
-    if (group == node->edge_count) release(gradient.take());  // so that a result that is this gradient has one owner and is adopted
+    if (group == node->edge_count)
+      release(gradient.take());  // so that a result that is this gradient has one owner and is adopted
     for (int k = i; k < group; ++k) pass_on(node, node->edges()[k], results);
     i = group;
   }
@@ -158,7 +166,7 @@ TERN_INLINE void Backward::call(Node* node, Edge& edge, TensorImpl* gradient, Te
 }
 
 TERN_COLD void Backward::call_differentiable(Node* node, Edge& edge, Saved* saved, TensorImpl* gradient,
-                                                                          TensorImpl** results) {
+                                             TensorImpl** results) {
   TensorImpl* kept[max_saved];
   const int count = edge.saved_count;
   for (int j = 0; j < count; ++j) {

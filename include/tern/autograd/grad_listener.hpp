@@ -52,7 +52,8 @@ class TERN_API GradListener {
 
     Listened(GradListener* listener, std::uint32_t place, const AnyTensor& leaf) {
       detail::Node* const own = leaf.defined() ? leaf.impl()->node : nullptr;
-      if (!own || !own->leaf) fail("GradListener", {"tensor ", Index(place), " is not a leaf that requires a gradient"});
+      if (!own || !own->leaf)
+        fail("GradListener", {"tensor ", Index(place), " is not a leaf that requires a gradient"});
       if (own->extra && own->extra->listener) fail("GradListener", {"leaf ", Index(place), " has a listener already"});
       detail::NodeExtra& extra = detail::extra_of(own);
       extra.listener = listener;

@@ -23,10 +23,11 @@ TERN_INLINE void GradListener::adopt_memory(std::size_t leaf) {
 
 TERN_INLINE void GradListener::check_memory(const AnyTensor& leaf, const AnyTensor& memory) {
   const detail::TensorImpl &x = *leaf.impl(), &y = *memory.impl();
-  if (leaf.device_name() != memory.device_name() || x.dtype != y.dtype || x.ordinal != y.ordinal || !detail::same_shape(x, y))
-    fail("accumulate_into", {"the memory is ", memory.device_name(), ":", Index(y.ordinal), " ", detail::name_of(y.dtype), " ",
-                             y.shape_ref(), ", the leaf ", leaf.device_name(), ":", Index(x.ordinal), " ", detail::name_of(x.dtype), " ",
-                             x.shape_ref()});
+  if (leaf.device_name() != memory.device_name() || x.dtype != y.dtype || x.ordinal != y.ordinal ||
+      !detail::same_shape(x, y))
+    fail("accumulate_into", {"the memory is ", memory.device_name(), ":", Index(y.ordinal), " ",
+                             detail::name_of(y.dtype), " ", y.shape_ref(), ", the leaf ", leaf.device_name(), ":",
+                             Index(x.ordinal), " ", detail::name_of(x.dtype), " ", x.shape_ref()});
 }
 
 }}  // namespace tern

@@ -15,10 +15,13 @@ class TERN_API GradLock {
  public:
   explicit GradLock(Node* leaf) : state_(leaf->owner) {
     std::uint32_t found = open;
-    if (!state_.compare_exchange_strong(found, locked, std::memory_order_acquire, std::memory_order_relaxed)) [[unlikely]] wait();
+    if (!state_.compare_exchange_strong(found, locked, std::memory_order_acquire, std::memory_order_relaxed))
+        [[unlikely]]
+      wait();
   }
   ~GradLock() {
-    if (state_.exchange(open, std::memory_order_release) == awaited) [[unlikely]] state_.notify_one();
+    if (state_.exchange(open, std::memory_order_release) == awaited) [[unlikely]]
+      state_.notify_one();
   }
   GradLock(const GradLock&) = delete;
   GradLock& operator=(const GradLock&) = delete;

@@ -13,7 +13,7 @@ struct GradOps {
   TensorImpl* (*sum_to)(TensorImpl* g, ShapeRef shape);                      // takes g
   void (*fill)(double value, const Array& out);
   bool (*has_nan)(const TensorImpl* g);
-  void (*record_view)(TensorImpl* view);                                     // writes the node of a view anew, from its base
+  void (*record_view)(TensorImpl* view);  // writes the node of a view anew, from its base
   const DeviceOps* device;
 };
 
@@ -28,12 +28,13 @@ struct Edge {
   std::uint16_t stored;  // offset from the node: saved tensors, then the closure
   std::uint16_t dims;    // offset from the node: the input's sizes
   std::uint8_t ndim;
-  std::uint8_t slot;     // index of this input among fn's results
+  std::uint8_t slot;  // index of this input among fn's results
   std::uint8_t saved_count;
   bool has_destructor;
 };
 
-inline constexpr int max_saved = 9;  // tensors of one gradient function; the derivative of a fused op of eight tensors saves these and its gradient
+inline constexpr int max_saved =
+    9;  // tensors of one gradient function; the derivative of a fused op of eight tensors saves these and its gradient
 }
 
 namespace detail {
@@ -49,22 +50,23 @@ struct NodeExtra;
 struct Node {
   RefCount refs;
   std::uint8_t edge_count = 0;
-  std::uint8_t size_class : 7 = 0;     // constant once other threads can see the node
-  bool leaf : 1 = false;               // constant likewise
-  std::uint8_t joint_count = 0;        // the largest number of results of one edge function
-  bool freed : 1 = false;              // written by the pass that owns the node
-  bool queued : 1 = false;             // likewise: true while an op is in the ready queue
-  std::atomic<std::uint32_t> owner = 0;  // an op: the number of the pass that owns it; a leaf: the state of its GradLock
+  std::uint8_t size_class : 7 = 0;  // constant once other threads can see the node
+  bool leaf : 1 = false;            // constant likewise
+  std::uint8_t joint_count = 0;     // the largest number of results of one edge function
+  bool freed : 1 = false;           // written by the pass that owns the node
+  bool queued : 1 = false;          // likewise: true while an op is in the ready queue
+  std::atomic<std::uint32_t> owner =
+      0;  // an op: the number of the pass that owns it; a leaf: the state of its GradLock
   std::uint32_t line = 0;
-  std::uint64_t sequence = 0;          // larger than the sequence number of every input
+  std::uint64_t sequence = 0;  // larger than the sequence number of every input
   const char* name = nullptr;
   const char* file = nullptr;
-  const GradOps* ops = nullptr;        // for the output's device and type
+  const GradOps* ops = nullptr;  // for the output's device and type
   union {
-    TensorImpl* gradient = nullptr;    // a leaf: the user's grad(); an op: the sum that has arrived in this pass
-    Node* next_dead;                   // used while the node is being destroyed
+    TensorImpl* gradient = nullptr;  // a leaf: the user's grad(); an op: the sum that has arrived in this pass
+    Node* next_dead;                 // used while the node is being destroyed
   };
-  NodeExtra* extra = nullptr;          // hooks, a listener, a retained gradient: rare
+  NodeExtra* extra = nullptr;  // hooks, a listener, a retained gradient: rare
 
   Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
   char* at(std::size_t offset) { return reinterpret_cast<char*>(this) + offset; }
@@ -85,7 +87,7 @@ struct Hook {
 
 /// Recomputes the saved tensors of the ops inside a checkpoint().
 struct Recompute {
-  void (*fill)(Recompute* self);                        // fills them all in, when the first is needed
+  void (*fill)(Recompute* self);                         // fills them all in, when the first is needed
   void (*forget)(Recompute* self, std::uint32_t place);  // the op of that number is gone, or has its saved tensors
 };
 }  // namespace detail
@@ -94,13 +96,13 @@ class GradListener;
 
 namespace detail {
 struct NodeExtra {
-  Recompute* recompute = nullptr;     // of an op inside a checkpoint(), while its saved tensors are released
-  GradListener* listener = nullptr;   // of a leaf
-  std::uint32_t place = 0;            // the node's number in recompute or listener
-  TensorImpl* memory = nullptr;       // of a leaf: the memory in which its gradient is accumulated
-  Hook* before = nullptr;             // run on a complete gradient
-  Hook* after_accumulate = nullptr;   // of a leaf
-  bool retain_gradient = false;       // of an op
+  Recompute* recompute = nullptr;    // of an op inside a checkpoint(), while its saved tensors are released
+  GradListener* listener = nullptr;  // of a leaf
+  std::uint32_t place = 0;           // the node's number in recompute or listener
+  TensorImpl* memory = nullptr;      // of a leaf: the memory in which its gradient is accumulated
+  Hook* before = nullptr;            // run on a complete gradient
+  Hook* after_accumulate = nullptr;  // of a leaf
+  bool retain_gradient = false;      // of an op
   TensorImpl* retained = nullptr;
 };
 

@@ -5,10 +5,12 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE void ReadyQueue::push(Node* node) {
-  if (size_ == room_) [[unlikely]] grow();
+  if (size_ == room_) [[unlikely]]
+    grow();
   node->queued = true;
   std::uint32_t at = size_++;
-  for (; at > 0 && nodes_[(at - 1) / 2]->sequence < node->sequence; at = (at - 1) / 2) nodes_[at] = nodes_[(at - 1) / 2];
+  for (; at > 0 && nodes_[(at - 1) / 2]->sequence < node->sequence; at = (at - 1) / 2)
+    nodes_[at] = nodes_[(at - 1) / 2];
   nodes_[at] = node;
 }
 

@@ -17,7 +17,6 @@ namespace detail {
 template <class D, class T>
 struct GradOpsFor;
 
-
 inline constexpr int max_edges = 255;  // of one node
 
 /// A possible edge. Whether it is needed is not known yet.
@@ -27,7 +26,7 @@ struct EdgePlan {
   void* closure;
   TensorImpl* const* saved;
   std::uint8_t input_count, saved_count;
-  bool plain;                   // a copy of the closure's bytes is a copy of the closure
+  bool plain;  // a copy of the closure's bytes is a copy of the closure
   std::uint16_t closure_bytes;
 };
 
@@ -87,7 +86,6 @@ union Borrowed {
 template <class F>
 inline constexpr bool is_plain_closure = std::is_trivially_copyable_v<F> && std::is_trivially_destructible_v<F>;
 
-
 /// Which inputs of a joint gradient function need their gradient.
 class NeedsInputGrad {
  public:
@@ -97,7 +95,6 @@ class NeedsInputGrad {
  private:
   unsigned bits_;
 };
-
 
 /// f(x...). If f takes a ShapeRef first, f(shape, x...), where shape is that of the input whose gradient it computes.
 template <class F, class... X>
@@ -128,7 +125,8 @@ struct EdgeThunk<Out, std::tuple<In...>, F, std::index_sequence<I...>, S...> {
     } else {
       unsigned wanted = 0;
       for (unsigned k = 0; k < sizeof...(In); ++k) wanted |= unsigned(inputs[k] != nullptr) << k;
-      std::tuple<In...> gradients = call_gradient(*f, shape, g.tensor, Borrowed<S>(saved[I].impl).tensor..., NeedsInputGrad(wanted));
+      std::tuple<In...> gradients =
+          call_gradient(*f, shape, g.tensor, Borrowed<S>(saved[I].impl).tensor..., NeedsInputGrad(wanted));
       [&]<std::size_t... K>(std::index_sequence<K...>) {
         ((inputs[K] = std::move(std::get<K>(gradients)).release()), ...);
       }(std::index_sequence_for<In...>{});
@@ -170,8 +168,10 @@ struct Wrt<F, InputList<In...>, SavedList<S...>> {
     using Pointer = X (*)(const Out&, const S&...);
     using OfShape = X (*)(ShapeRef, const Out&, const S&...);
     if constexpr (sizeof...(In) != 1 || !std::is_empty_v<F>) return (*this);
-    else if constexpr (std::is_convertible_v<F, OfShape>) return Wrt<OfShape, InputList<In...>, SavedList<S...>>{inputs, saved, f};
-    else if constexpr (std::is_convertible_v<F, Pointer>) return Wrt<Pointer, InputList<In...>, SavedList<S...>>{inputs, saved, f};
+    else if constexpr (std::is_convertible_v<F, OfShape>)
+      return Wrt<OfShape, InputList<In...>, SavedList<S...>>{inputs, saved, f};
+    else if constexpr (std::is_convertible_v<F, Pointer>)
+      return Wrt<Pointer, InputList<In...>, SavedList<S...>>{inputs, saved, f};
     else return (*this);
   }
 
@@ -179,7 +179,7 @@ struct Wrt<F, InputList<In...>, SavedList<S...>> {
   EdgePlan plan() {
     using Thunk = EdgeThunk<Out, std::tuple<In...>, F, std::index_sequence_for<S...>, S...>;
     constexpr auto bytes = std::uint16_t(std::is_empty_v<F> ? 1 : sizeof(F));
-    return {inputs.impl, &Thunk::run, &f, saved.impl, std::uint8_t(sizeof...(In)), std::uint8_t(sizeof...(S)),
+    return {inputs.impl,         &Thunk::run, &f, saved.impl, std::uint8_t(sizeof...(In)), std::uint8_t(sizeof...(S)),
             is_plain_closure<F>, bytes};
   }
 };
@@ -192,8 +192,8 @@ template <class D, class T, class... W>
 
 }  // namespace detail
 
-/// The tensors that a gradient function needs; they may be undefined. Modifying one in place before the backward pass makes that pass an
-/// Error.
+/// The tensors that a gradient function needs; they may be undefined. Modifying one in place before the backward pass
+/// makes that pass an Error.
 template <class... S>
 detail::SavedList<S...> saved(const S&... tensors) {
   static_assert(sizeof...(S) <= detail::max_saved);

@@ -14,7 +14,8 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
 
 TERN_NOINLINE Saved save(TensorImpl* tensor, const TensorImpl* output, const OpName& op) {
   if (!tensor) return {nullptr, 0, false};
-  if (tensor->inference) fail(op, {"a tensor made in inference mode cannot be saved for a backward pass; clone() it outside"});
+  if (tensor->inference)
+    fail(op, {"a tensor made in inference mode cannot be saved for a backward pass; clone() it outside"});
   const bool is_output = tensor == output;
   if (is_output) {
     tensor = new_detached(output);
@@ -33,7 +34,8 @@ TERN_NOINLINE Saved save(TensorImpl* tensor, const TensorImpl* output, const OpN
   return {tensor, tensor->owner->version, is_output};
 }
 
-TERN_NOINLINE void record_edges(const OpName& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans, int count) {
+TERN_NOINLINE void record_edges(const OpName& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans,
+                                int count) {
   std::size_t bytes = sizeof(Node);
   int edges = 0;
   for (int i = 0; i < count; ++i) {

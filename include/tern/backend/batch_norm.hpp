@@ -44,7 +44,7 @@ struct BatchNormGradient {
   const Array* dbias;
   const Array* dresidual;
   const Array& g;
-  const Array* y;             // given if relu followed a residual; null: x tells what relu set to 0
+  const Array* y;  // given if relu followed a residual; null: x tells what relu set to 0
   const Array& x;
   const Array& mean;
   const Array& scale;

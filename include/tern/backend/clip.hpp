@@ -1,12 +1,13 @@
-// The contract: what clipping needs of many gradients. The host's memory is busy with one, so Cpu has no kernels for several.
+// The contract: what clipping needs of many gradients. The host's memory is busy with one, so Cpu has no kernels for
+// several.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-/// run<D, T>: total = the sum of |x|^p over all elements x of the gradients, which are dense with elements T; p is finite. total is one
-/// double in the memory of their device.
+/// run<D, T>: total = the sum of |x|^p over all elements x of the gradients, which are dense with elements T; p is
+/// finite. total is one double in the memory of their device.
 struct PowerSum {
   const Array* const* gradients;
   int count;

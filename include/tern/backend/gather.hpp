@@ -48,8 +48,8 @@ struct Gather {
 /// How Scatter combines two elements. A NaN is the largest and the smallest.
 enum class ScatterMode : unsigned char { sum, product, maximum, minimum };
 
-/// run<D, T>: out[.., index[.., i, ..], ..] = itself combined with x[.., i, ..] along dim, in the order of i. Checks the
-/// indices, in the name of op, a string literal. After an Error, out's content is undefined.
+/// run<D, T>: out[.., index[.., i, ..], ..] = itself combined with x[.., i, ..] along dim, in the order of i. Checks
+/// the indices, in the name of op, a string literal. After an Error, out's content is undefined.
 template <ScatterMode how>
 struct Scatter {
   const char* op;

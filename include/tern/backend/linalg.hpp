@@ -1,6 +1,6 @@
-// The contract: factorisations of matrices, and what follows from them. Only the CPU implements it (HasKernel). The last
-// two dimensions of an array are its matrices, the ones before the batch, the same for all arrays of an op; all arrays
-// are dense. T is float or double. k is the smaller of m and n.
+// The contract: factorisations of matrices, and what follows from them. Only the CPU implements it (HasKernel). The
+// last two dimensions of an array are its matrices, the ones before the batch, the same for all arrays of an op; all
+// arrays are dense. T is float or double. k is the smaller of m and n.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"
@@ -36,7 +36,8 @@ struct Determinant {
   const Array& in;
 };
 
-/// run<D, T>: out = L with in = L Lᵀ; only the lower triangle of in is read. Error if a matrix is not positive definite.
+/// run<D, T>: out = L with in = L Lᵀ; only the lower triangle of in is read. Error if a matrix is not positive
+/// definite.
 struct Cholesky {
   const Array& out;
   const Array& in;
@@ -49,8 +50,8 @@ struct Qr {
   const Array& in;
 };
 
-/// run<D, T>: in [.., n, n] = Σ values_i v_i v_iᵀ, in ascending order; only the lower triangle of in is read. vectors is
-/// null, or [.., n, n] with the v_i as rows. Error if it does not converge.
+/// run<D, T>: in [.., n, n] = Σ values_i v_i v_iᵀ, in ascending order; only the lower triangle of in is read. vectors
+/// is null, or [.., n, n] with the v_i as rows. Error if it does not converge.
 struct Eigh {
   const Array& values;
   const Array* vectors;

@@ -1,9 +1,10 @@
-// The contract: one layer of a recurrent network over all steps of a batch of sequences, either from its inputs' products (Recurrence), or
-// from its inputs (RecurrentLayer). A device need not implement either; then the op is a loop of products over the steps.
+// The contract: one layer of a recurrent network over all steps of a batch of sequences, either from its inputs'
+// products (Recurrence), or from its inputs (RecurrentLayer). A device need not implement either; then the op is a loop
+// of products over the steps.
 //
-// Sequences are packed: step t has rows[t] rows, those of the first rows[t] sequences, and rows[t] >= rows[t + 1]. Step t's rows lie
-// behind those of the steps before it. With N = rows[0] sequences, R rows, D directions, H hidden units of G gates, and P numbers in a
-// state (P = H, or fewer if a product reduces them): all arrays are dense.
+// Sequences are packed: step t has rows[t] rows, those of the first rows[t] sequences, and rows[t] >= rows[t + 1]. Step
+// t's rows lie behind those of the steps before it. With N = rows[0] sequences, R rows, D directions, H hidden units of
+// G gates, and P numbers in a state (P = H, or fewer if a product reduces them): all arrays are dense.
 #pragma once
 #include <vector>
 
@@ -49,7 +50,8 @@ struct Steps {
   }
 };
 
-// A device that implements it says by takes_both_directions(On<D>) whether D may be 2; otherwise each direction is a call.
+// A device that implements it says by takes_both_directions(On<D>) whether D may be 2; otherwise each direction is a
+// call.
 
 /// run<D, T>: the states and what the backward pass needs. Absent initial states are zeros.
 struct Recurrence {
@@ -96,7 +98,8 @@ struct RecurrentSizes {
   bool has_biases;
 };
 
-/// A layer's weights in one array, in an order of the device's own: where each of them begins, and the size of that array.
+/// A layer's weights in one array, in an order of the device's own: where each of them begins, and the size of that
+/// array.
 struct RecurrentLayout {
   struct Direction {
     Index w_ih, w_hh, b_ih, b_hh, w_hr;
@@ -107,15 +110,16 @@ struct RecurrentLayout {
   bool may_be_shared;  // weights that one call has packed may serve others: they run one after the other
 };
 
-// A device that implements a layer says by find_layout(On<D>, const RecurrentSizes&, const Steps&, const Array& x, RecurrentLayout&)
-// whether it computes this one, and how its weights lie. Should it find out only while running that it does not, it sets `refused`, and
-// the results have no meaning.
+// A device that implements a layer says by find_layout(On<D>, const RecurrentSizes&, const Steps&, const Array& x,
+// RecurrentLayout&) whether it computes this one, and how its weights lie. Should it find out only while running that
+// it does not, it sets `refused`, and the results have no meaning.
 
 /// run<D, T>: all steps from the inputs x. Absent initial states are zeros. `steps` is not reversed.
 struct RecurrentLayer {
   const RecurrentSizes& sizes;
   const Steps& steps;
-  const Array& out;      // the states [R, directions P], the last ones [directions, N, P], LSTM's last cells [directions, N, H]
+  const Array&
+      out;  // the states [R, directions P], the last ones [directions, N, P], LSTM's last cells [directions, N, H]
   const Array* reserve;  // bytes for the backward pass; null: there will be none
   const Array& x;        // [R, I]
   const Array* h0;       // [directions, N, P]

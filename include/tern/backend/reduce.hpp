@@ -10,19 +10,35 @@ namespace tern { inline namespace TERN_BUILD { namespace backend {
 // How two numbers are combined. V is the device's operand type.
 
 struct Sum {
-  template <class V> static V combine(V a, V b) { return a + b; }
-  template <class T> static constexpr T identity() { return T(0); }
+  template <class V>
+  static V combine(V a, V b) {
+    return a + b;
+  }
+  template <class T>
+  static constexpr T identity() {
+    return T(0);
+  }
 };
 
 struct Product {
-  template <class V> static V combine(V a, V b) { return a * b; }
-  template <class T> static constexpr T identity() { return T(1); }
+  template <class V>
+  static V combine(V a, V b) {
+    return a * b;
+  }
+  template <class T>
+  static constexpr T identity() {
+    return T(1);
+  }
 };
 
 /// NaN if any element is.
 struct Maximum {
-  template <class V> static V combine(V a, V b) { return max(a, b); }
-  template <class T> static constexpr T identity() {
+  template <class V>
+  static V combine(V a, V b) {
+    return max(a, b);
+  }
+  template <class T>
+  static constexpr T identity() {
     using Limits = std::numeric_limits<T>;
     return Limits::has_infinity ? T(-Limits::infinity()) : Limits::lowest();
   }
@@ -30,8 +46,12 @@ struct Maximum {
 
 /// NaN if any element is.
 struct Minimum {
-  template <class V> static V combine(V a, V b) { return min(a, b); }
-  template <class T> static constexpr T identity() {
+  template <class V>
+  static V combine(V a, V b) {
+    return min(a, b);
+  }
+  template <class T>
+  static constexpr T identity() {
     using Limits = std::numeric_limits<T>;
     return Limits::has_infinity ? Limits::infinity() : Limits::max();
   }

@@ -1,6 +1,6 @@
 // The contract: rows of arrays, chosen by index. The first `lead` dimensions of an array number its rows in row-major
-// order; the other dimensions make a row. No sum depends on the number of threads: the row numbers alone decide in which
-// order sources are added. Arrays of row numbers and masks are dense.
+// order; the other dimensions make a row. No sum depends on the number of threads: the row numbers alone decide in
+// which order sources are added. Arrays of row numbers and masks are dense.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"
@@ -35,7 +35,7 @@ struct AddRows {
 
 /// One of several indices that together number a row. It counts positions of a dimension, which are `step` rows apart.
 struct RowIndex {
-  const Array* index;     // int64, broadcast to the result's shape
+  const Array* index;  // int64, broadcast to the result's shape
   Index size, step;
   bool from_end = false;  // negative indices count from the end
 };

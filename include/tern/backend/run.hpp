@@ -19,7 +19,8 @@ struct On {};
 template <class... T>
 struct Types {};
 
-/// True for an elementwise function that only the program has, such as the lambda of a fuse(): the compiled library has no kernel of it.
+/// True for an elementwise function that only the program has, such as the lambda of a fuse(): the compiled library has
+/// no kernel of it.
 template <class F>
 inline constexpr bool of_program = false;
 template <template <class> class Wrapper, class F>

@@ -23,8 +23,8 @@ struct Scan {
   bool reverse;
 };
 
-/// run<D, T>: the largest (or smallest) of in[0] … in[i] along dim, and its position (int64). Of equal elements the last
-/// one counts; a NaN is the largest and the smallest. All arrays are dense.
+/// run<D, T>: the largest (or smallest) of in[0] … in[i] along dim, and its position (int64). Of equal elements the
+/// last one counts; a NaN is the largest and the smallest. All arrays are dense.
 struct RunningExtreme {
   const Array& values;
   const Array& positions;

@@ -5,8 +5,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-/// run<D, T>: k elements of each row of in [rows, n] in sorted order, from the one that has `first` before it, and their positions.
-/// values and positions (int64) are [rows, k].
+/// run<D, T>: k elements of each row of in [rows, n] in sorted order, from the one that has `first` before it, and
+/// their positions. values and positions (int64) are [rows, k].
 struct Sort {
   const Array& values;
   const Array& positions;

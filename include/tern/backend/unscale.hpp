@@ -5,8 +5,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-/// run<D, T>: g = g / scale for each gradient g, in one pass. If an element is infinite or NaN, found = 1; else found stays
-/// as it is. Gradients are dense with elements T; scale and found are one float each, in the memory of their device.
+/// run<D, T>: g = g / scale for each gradient g, in one pass. If an element is infinite or NaN, found = 1; else found
+/// stays as it is. Gradients are dense with elements T; scale and found are one float each, in the memory of their
+/// device.
 struct Unscale {
   const Array* const* gradients;
   int count;

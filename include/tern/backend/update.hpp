@@ -6,8 +6,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 /// run<D, T...>: calls f(x0[i], x1[i], …) with references to the elements of contiguous arrays of one shape. An array
-/// with const T is only read: f gets its elements by value. This is done for each of several sets of arrays, which stand
-/// one after the other; the shapes of two sets may differ.
+/// with const T is only read: f gets its elements by value. This is done for each of several sets of arrays, which
+/// stand one after the other; the shapes of two sets may differ.
 template <class F>
 struct Update {
   const F& f;
@@ -17,9 +17,9 @@ struct Update {
 template <class F>
 Update(const F&, const Array* const*, int = 1) -> Update<F>;
 
-/// run<D, T...>: if found is 0, calls f(count of skips, x0[i], x1[i], …) as Update calls f(x0[i], x1[i], …). Else it adds 1 to the
-/// count, and f is not called. Each set has its own count in skipped. found and a count are one float each, in the memory of the
-/// arrays' device.
+/// run<D, T...>: if found is 0, calls f(count of skips, x0[i], x1[i], …) as Update calls f(x0[i], x1[i], …). Else it
+/// adds 1 to the count, and f is not called. Each set has its own count in skipped. found and a count are one float
+/// each, in the memory of the arrays' device.
 template <class F>
 struct UpdateUnless {
   const F& f;

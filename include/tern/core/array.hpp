@@ -12,8 +12,8 @@ struct Array {
   Index numel;
   std::uint8_t ndim;
   DType dtype;
-  bool contiguous;        // row-major without gaps; dimensions of size 1 are ignored
-  std::uint8_t ordinal;   // which device of its kind
+  bool contiguous;       // row-major without gaps; dimensions of size 1 are ignored
+  std::uint8_t ordinal;  // which device of its kind
   Index dims[max_dims];
   Index strides[max_dims];
 

@@ -9,13 +9,15 @@
 // clang does, which helps where a part of -ffast-math defines no macro. Its pragma holds to the end of the file that
 // includes this one. It also sets -ffp-contract, which the second pragma sets back.
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || __FINITE_MATH_ONLY__
-#error "tern needs IEEE arithmetic, not -ffast-math, -Ofast or a part of them: compile what includes it with -fno-fast-math at the end"
+#error \
+    "tern needs IEEE arithmetic, not -ffast-math, -Ofast or a part of them: compile what includes it with -fno-fast-math at the end"
 #elif defined(__clang__)
 #pragma float_control(precise, on)
 #pragma STDC FP_CONTRACT DEFAULT
 #endif
 
-#if defined(TERN_KERNEL_SET)  // a kernel set of the compiled library is built for a newer processor, but has the library's name
+#if defined(TERN_KERNEL_SET)  // a kernel set of the compiled library is built for a newer processor, but has the
+                              // library's name
 #define TERN_ISA sse2
 #elif defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__AVX512VNNI__)
 #define TERN_ISA avx512_vnni
@@ -39,10 +41,11 @@
 #define TERN_ISA generic
 #endif
 
-// tern::compiled is built for any x86-64 processor, with OpenMP. A file with other options has other names (below) and cannot call it.
-// For such a file TERN_COMPILED does not count: the headers alone give it everything. TERN_SAME_OPTIONS says that the library was
-// compiled with the options of this file.
-#if defined(TERN_COMPILED) && !defined(TERN_KERNEL_SET) && !defined(TERN_SAME_OPTIONS) && (defined(__SSE4_2__) || !defined(_OPENMP))
+// tern::compiled is built for any x86-64 processor, with OpenMP. A file with other options has other names (below) and
+// cannot call it. For such a file TERN_COMPILED does not count: the headers alone give it everything. TERN_SAME_OPTIONS
+// says that the library was compiled with the options of this file.
+#if defined(TERN_COMPILED) && !defined(TERN_KERNEL_SET) && !defined(TERN_SAME_OPTIONS) && \
+    (defined(__SSE4_2__) || !defined(_OPENMP))
 #undef TERN_COMPILED
 #endif
 
@@ -58,9 +61,9 @@
 #define TERN_NOINLINE [[gnu::noinline]] TERN_INLINE
 #define TERN_COLD [[gnu::noinline, gnu::cold]] TERN_INLINE
 
-// Stands before a virtual function that a .ipp defines. In a header-only program the first such function of a class (the
-// ABI's key function) is inline. Otherwise every file that includes the header would compile the class's virtual functions
-// and all that they call.
+// Stands before a virtual function that a .ipp defines. In a header-only program the first such function of a class
+// (the ABI's key function) is inline. Otherwise every file that includes the header would compile the class's virtual
+// functions and all that they call.
 #if defined(TERN_COMPILED) || defined(TERN_COMPILING)
 #define TERN_KEY
 #else
@@ -70,14 +73,14 @@
 // A symbol that a program and its shared objects share, even if they hide their own symbols.
 #define TERN_API __attribute__((visibility("default")))
 
-// tern.cpp holds the CPU's kernels, once for each instruction set (backend/cpu/dispatch.hpp). Programs and the library's other parts
-// have only their declarations.
+// tern.cpp holds the CPU's kernels, once for each instruction set (backend/cpu/dispatch.hpp). Programs and the
+// library's other parts have only their declarations.
 #if (defined(TERN_COMPILED) || defined(TERN_COMPILING)) && !defined(TERN_COMPILING_KERNELS)
 #define TERN_NO_KERNELS
 #endif
 
-// An instance of a function template or class template that tern.cpp holds. Those for the GPU have no kernels of the CPU, so the
-// kernel sets do without them.
+// An instance of a function template or class template that tern.cpp holds. Those for the GPU have no kernels of the
+// CPU, so the kernel sets do without them.
 #if defined(TERN_COMPILING_INSTANCES)
 #define TERN_INSTANCE(...) template TERN_API __VA_ARGS__;
 #define TERN_CLASS_INSTANCE(...) template struct TERN_API __VA_ARGS__;
@@ -120,7 +123,8 @@
 #define TERN_VERSION_MAJOR 0
 #define TERN_VERSION_MINOR 2
 #define TERN_VERSION_PATCH 0
-#define TERN_VERSION TERN_STRINGIFY(TERN_VERSION_MAJOR) "." TERN_STRINGIFY(TERN_VERSION_MINOR) "." TERN_STRINGIFY(TERN_VERSION_PATCH)
+#define TERN_VERSION \
+  TERN_STRINGIFY(TERN_VERSION_MAJOR) "." TERN_STRINGIFY(TERN_VERSION_MINOR) "." TERN_STRINGIFY(TERN_VERSION_PATCH)
 
 namespace tern { inline namespace TERN_BUILD {
 

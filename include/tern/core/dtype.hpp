@@ -14,20 +14,15 @@ namespace detail {
 struct DTypeInfo {
   const char* name;  // PyTorch's
   const char* cpp_name;
-  int bytes;         // of one element
-  bool floating;     // float32, float64, bfloat16 or float16
+  int bytes;      // of one element
+  bool floating;  // float32, float64, bfloat16 or float16
 };
 
 /// Indexed by DType.
 inline constexpr DTypeInfo dtype_infos[] = {
-    {"float32", "float", 4, true},
-    {"float64", "double", 8, true},
-    {"bfloat16", "bfloat16", 2, true},
-    {"float16", "half", 2, true},
-    {"int64", "int64_t", 8, false},
-    {"int32", "int32_t", 4, false},
-    {"uint8", "uint8_t", 1, false},
-    {"bool", "bool", 1, false},
+    {"float32", "float", 4, true},  {"float64", "double", 8, true}, {"bfloat16", "bfloat16", 2, true},
+    {"float16", "half", 2, true},   {"int64", "int64_t", 8, false}, {"int32", "int32_t", 4, false},
+    {"uint8", "uint8_t", 1, false}, {"bool", "bool", 1, false},
 };
 inline constexpr int dtype_count = int(sizeof dtype_infos / sizeof *dtype_infos);
 
@@ -45,14 +40,38 @@ inline constexpr bool is_floating_v = std::is_floating_point_v<T> || is_half_v<T
 
 template <class T>
 struct DTypeOf;
-template <> struct DTypeOf<float> { static constexpr DType value = DType::float32; };
-template <> struct DTypeOf<double> { static constexpr DType value = DType::float64; };
-template <> struct DTypeOf<bfloat16> { static constexpr DType value = DType::bfloat16; };
-template <> struct DTypeOf<half> { static constexpr DType value = DType::float16; };
-template <> struct DTypeOf<std::int64_t> { static constexpr DType value = DType::int64; };
-template <> struct DTypeOf<std::int32_t> { static constexpr DType value = DType::int32; };
-template <> struct DTypeOf<std::uint8_t> { static constexpr DType value = DType::uint8; };
-template <> struct DTypeOf<bool> { static constexpr DType value = DType::bool_; };
+template <>
+struct DTypeOf<float> {
+  static constexpr DType value = DType::float32;
+};
+template <>
+struct DTypeOf<double> {
+  static constexpr DType value = DType::float64;
+};
+template <>
+struct DTypeOf<bfloat16> {
+  static constexpr DType value = DType::bfloat16;
+};
+template <>
+struct DTypeOf<half> {
+  static constexpr DType value = DType::float16;
+};
+template <>
+struct DTypeOf<std::int64_t> {
+  static constexpr DType value = DType::int64;
+};
+template <>
+struct DTypeOf<std::int32_t> {
+  static constexpr DType value = DType::int32;
+};
+template <>
+struct DTypeOf<std::uint8_t> {
+  static constexpr DType value = DType::uint8;
+};
+template <>
+struct DTypeOf<bool> {
+  static constexpr DType value = DType::bool_;
+};
 }  // namespace detail
 
 template <class T>

@@ -5,7 +5,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_COLD void refuse_element(const char* op, BadElement what, Index number, Index size, Index position,
-                                                             const char* found) {
+                              const char* found) {
   switch (what) {
     case BadElement::index:
       if (size == 0) fail(op, {"no index is in range for a dimension of size 0", found});

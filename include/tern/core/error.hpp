@@ -84,8 +84,8 @@ TERN_API std::string text(std::initializer_list<Piece> pieces);
 extern TERN_API constinit thread_local const OpName* outermost_op;
 }
 
-/// While alive, Errors of this thread name the outermost such op and its line. So an op that is made of other ops fails in
-/// the name that the user called.
+/// While alive, Errors of this thread name the outermost such op and its line. So an op that is made of other ops fails
+/// in the name that the user called.
 class ErrorName {
  public:
   explicit ErrorName(OpName op) : op_(op), outer_(detail::outermost_op) {
@@ -108,9 +108,11 @@ inline const char* outermost_name(const char* op) { return outermost_op ? outerm
 [[noreturn]] TERN_API void fail_at(const char* op, Here here, std::initializer_list<Piece> pieces);
 }  // namespace detail
 
-/// Throws Error("op: pieces (file:line)"). The line is that of the outermost Site, else of the outermost ErrorName, else
-/// the op's. If none has one, the message ends with the pieces.
-[[noreturn]] inline void fail(OpName op, std::initializer_list<detail::Piece> pieces) { detail::fail_at(op.name, op.here, pieces); }
+/// Throws Error("op: pieces (file:line)"). The line is that of the outermost Site, else of the outermost ErrorName,
+/// else the op's. If none has one, the message ends with the pieces.
+[[noreturn]] inline void fail(OpName op, std::initializer_list<detail::Piece> pieces) {
+  detail::fail_at(op.name, op.here, pieces);
+}
 
 namespace detail {
 
@@ -121,9 +123,7 @@ template <class F>
 decltype(auto) within_memory(const char* op, const char* of, const F& f) {
   try {
     return f();
-  } catch (const std::bad_alloc&) {
-    fail_memory(op, of);
-  } catch (const std::length_error&) {
+  } catch (const std::bad_alloc&) { fail_memory(op, of); } catch (const std::length_error&) {
     fail_memory(op, of);
   }
 }

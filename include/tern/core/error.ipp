@@ -13,8 +13,7 @@ TERN_INLINE void Piece::print_to(std::FILE* out) const {
     case Kind::real: std::fprintf(out, "%g", real_); break;
     case Kind::shape:
       std::fputs("[", out);
-      for (int i = 0; i < shape_.n; ++i)
-        std::fprintf(out, i ? ", %lld" : "%lld", static_cast<long long>(shape_.d[i]));
+      for (int i = 0; i < shape_.n; ++i) std::fprintf(out, i ? ", %lld" : "%lld", static_cast<long long>(shape_.d[i]));
       std::fputs("]", out);
   }
 }
@@ -45,7 +44,8 @@ TERN_COLD void fail_at(const char* op, Here here, std::initializer_list<Piece> p
   if (outermost_op && outermost_op->here.file) here = outermost_op->here;
   if (outermost_site) here = *outermost_site;
   char* const message = joined(op, pieces);
-  if (here.file && std::strstr(here.file, "include/tern/")) here.file = nullptr;  // an op's call of another, not the user's line
+  if (here.file && std::strstr(here.file, "include/tern/"))
+    here.file = nullptr;  // an op's call of another, not the user's line
   const char* const folder = here.file ? std::strrchr(here.file, '/') : nullptr;
   const char* const name = folder ? folder + 1 : here.file;
   const Error error(name ? text({static_cast<const char*>(message), " (", name, ":", Index(here.line), ")"}) : message);

@@ -1,5 +1,6 @@
-// TERN_FOR_EACH(macro, a, b, …) expands to macro(a) macro(b) …, for up to 256 arguments. The first eight arguments need no repeated
-// scans by the preprocessor: g++ records every token of every scan, which is 2 MB for a class of eight members.
+// TERN_FOR_EACH(macro, a, b, …) expands to macro(a) macro(b) …, for up to 256 arguments. The first eight arguments need
+// no repeated scans by the preprocessor: g++ records every token of every scan, which is 2 MB for a class of eight
+// members.
 #pragma once
 
 #define TERN_FOR_EACH(macro, ...) __VA_OPT__(TERN_FOR_EACH_1(macro, __VA_ARGS__))

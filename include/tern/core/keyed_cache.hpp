@@ -85,7 +85,8 @@ template <class Value, class Key>
 class Lease {
  public:
   /// The object for this key; null if the cache has none.
-  Lease(KeyedCache<Value, Key>& cache, const Key& key) : cache_(cache), hash_(key.hash()), value_(cache.take(key, hash_)) {}
+  Lease(KeyedCache<Value, Key>& cache, const Key& key)
+      : cache_(cache), hash_(key.hash()), value_(cache.take(key, hash_)) {}
   /// The object for this key, from the cache or from make(), which returns a new one.
   template <class Make>
   Lease(KeyedCache<Value, Key>& cache, const Key& key, const Make& make) : Lease(cache, key) {

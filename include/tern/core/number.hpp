@@ -10,8 +10,7 @@ class Number {
  public:
   template <class N>
     requires(std::is_arithmetic_v<N> || is_half_v<N>)
-  constexpr Number(N n)
-      : integral_(is_index(n)), integer_(integral_ ? Index(n) : 0), real_(static_cast<double>(n)) {}
+  constexpr Number(N n) : integral_(is_index(n)), integer_(integral_ ? Index(n) : 0), real_(static_cast<double>(n)) {}
 
   constexpr double value() const { return real_; }
 
@@ -45,12 +44,14 @@ class IntegerNumber : public Number {
     requires is_floating_v<N>
   constexpr IntegerNumber(N n) : Number(n) {
     static_assert(!is_floating_v<N>,
-                  "a floating-point number in arithmetic with a tensor of integers or bool: convert the tensor with .to(f32), or make it "
+                  "a floating-point number in arithmetic with a tensor of integers or bool: convert the tensor with "
+                  ".to(f32), or make it "
                   "of floats, as in arange<Cpu, float>(0, 8)");
   }
 };
 
-/// A number in arithmetic with a tensor of floats: a count, as x.size(0), becomes a double without a warning of -Wconversion.
+/// A number in arithmetic with a tensor of floats: a count, as x.size(0), becomes a double without a warning of
+/// -Wconversion.
 class RealNumber {
  public:
   template <class N>
@@ -81,8 +82,9 @@ scalar_t<T> operand(const OpName& op, const number_t<T>& number) {
 
 /// The largest finite number of a floating-point type.
 template <class T>
-inline constexpr double largest_of = is_half_v<T> ? std::is_same_v<T, half> ? 65504 : 0x1.fep127
-                                                  : sizeof(T) == 4 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+inline constexpr double largest_of = is_half_v<T>     ? std::is_same_v<T, half> ? 65504 : 0x1.fep127
+                                     : sizeof(T) == 4 ? 0x1.fffffep127
+                                                      : 0x1.fffffffffffffp1023;
 
 /// The number as an element of T. Error that names op if T does not hold it: if it is too large, or a fraction or NaN
 /// for integers.

@@ -38,8 +38,8 @@ TERN_NOINLINE Index Number::checked(const OpName& op, DType type) const {
   if (round_to(type, Rounding::none, n)) return n;
   const IntegerRange range = range_of(type);
   const Piece number = integral_ ? Piece(integer_) : Piece(real_);
-  fail(op, {"the number ", number, " does not fit a tensor of ", name_of(type), ", which holds integers from ", range.min,
-            " to ", range.max});
+  fail(op, {"the number ", number, " does not fit a tensor of ", name_of(type), ", which holds integers from ",
+            range.min, " to ", range.max});
 }
 
 }}}  // namespace tern::detail

@@ -26,7 +26,8 @@ inline void set_openmp_threads(int) {}
 /// The limit of the process. OpenMP has a limit for each thread only.
 TERN_API std::atomic<int>& thread_limit();
 extern TERN_API constinit std::atomic<int> threads_in_use;
-extern TERN_API constinit thread_local int leased_threads;  // how many threads this thread's lease holds; 0: it has no lease
+extern TERN_API constinit thread_local int
+    leased_threads;  // how many threads this thread's lease holds; 0: it has no lease
 
 }  // namespace detail
 
@@ -41,8 +42,8 @@ inline void set_num_threads(int n) {
 
 namespace detail {
 /// While alive, this thread and a oneDNN call that it makes may use count() threads. Leases that exist at the same time
-/// share get_num_threads(); one that finds none left has count() 1. Within a parallel region count() is 1. Within another
-/// lease it is at most that lease's count().
+/// share get_num_threads(); one that finds none left has count() 1. Within a parallel region count() is 1. Within
+/// another lease it is at most that lease's count().
 class TERN_API ThreadLease {
  public:
   explicit ThreadLease(int wanted);

@@ -13,8 +13,7 @@ TERN_INLINE constinit std::atomic<int> threads_in_use{0};
 
 TERN_INLINE constinit thread_local int leased_threads = 0;
 
-TERN_NOINLINE ThreadLease::ThreadLease(int wanted)
-    : outer_(leased_threads), openmp_(openmp_threads()) {
+TERN_NOINLINE ThreadLease::ThreadLease(int wanted) : outer_(leased_threads), openmp_(openmp_threads()) {
   if (!may_start_team()) wanted = 1;
   else if (outer_) wanted = std::min(wanted, outer_);
   else if (wanted > 1) wanted = taken_ = take(wanted);

@@ -62,14 +62,17 @@ inline void set_random_state(RandomState state) {
 
 namespace detail {
 /// The seed, and a stream number that no other operation gets.
-inline RandomState next_random() { return {detail::random_seed, detail::random_stream.fetch_add(1) + detail::random_rank}; }
+inline RandomState next_random() {
+  return {detail::random_seed, detail::random_stream.fetch_add(1) + detail::random_rank};
+}
 /// A seed drawn from the program's random numbers, for what draws many of its own. It is the same on all ranks that
 /// have drawn as often.
 inline std::uint64_t next_seed() {
   const RandomWords words = philox(detail::random_seed, detail::random_stream.fetch_add(1), 0);
   return std::uint64_t(words.word[0]) << 32 | words.word[1];
 }
-/// From here on this process draws from streams of its own among processes that have the same seed. random_state() stays the same on all.
+/// From here on this process draws from streams of its own among processes that have the same seed. random_state()
+/// stays the same on all.
 inline void set_random_rank(int rank) { detail::random_rank = std::uint64_t(rank) << 40; }
 }  // namespace detail
 

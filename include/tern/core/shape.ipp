@@ -21,7 +21,8 @@ TERN_COLD Index checked_product(const OpName& op, std::initializer_list<Index> f
 }
 
 TERN_COLD Index checked_index(const OpName& op, double value) {
-  if (!(value <= double(max_elements) && value >= -double(max_elements))) fail(op, {"a size or position of ", value, " is out of range"});
+  if (!(value <= double(max_elements) && value >= -double(max_elements)))
+    fail(op, {"a size or position of ", value, " is out of range"});
   return Index(value);
 }
 

@@ -8,7 +8,8 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 namespace detail {
 
 /// out[i] = in[i] * scale + shift. The inner loop has a constant length, so that g++ -O2 vectorises it.
-TERN_API void normalise_bytes(const std::uint8_t* __restrict in, float* __restrict out, Index n, float scale, float shift);
+TERN_API void normalise_bytes(const std::uint8_t* __restrict in, float* __restrict out, Index n, float scale,
+                              float shift);
 
 }  // namespace detail
 
@@ -16,8 +17,8 @@ TERN_API void normalise_bytes(const std::uint8_t* __restrict in, float* __restri
 class TERN_API ByteImages {
  public:
   /// images: [N, C, H, W]; labels: [N]; mean and std: one for each channel, up to 4.
-  ByteImages(const char* name, const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, std::span<const float> mean,
-             std::span<const float> std);
+  ByteImages(const char* name, const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels,
+             std::span<const float> mean, std::span<const float> std);
 
   Index size() const { return labels_.numel(); }
   const Tensor<Cpu, std::uint8_t>& images() const { return images_; }

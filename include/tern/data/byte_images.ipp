@@ -4,7 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-TERN_INLINE void normalise_bytes(const std::uint8_t* __restrict in, float* __restrict out, Index n, float scale, float shift) {
+TERN_INLINE void normalise_bytes(const std::uint8_t* __restrict in, float* __restrict out, Index n, float scale,
+                                 float shift) {
   constexpr int block = 64;
   Index i = 0;
   for (; i + block <= n; i += block)
@@ -17,8 +18,8 @@ TERN_INLINE void normalise_bytes(const std::uint8_t* __restrict in, float* __res
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
 TERN_COLD ByteImages::ByteImages(const char* name, const Tensor<Cpu, std::uint8_t>& images,
-                                                              const Tensor<Cpu, Index>& labels, std::span<const float> mean,
-                                                              std::span<const float> std)
+                                 const Tensor<Cpu, Index>& labels, std::span<const float> mean,
+                                 std::span<const float> std)
     : images_(images), labels_(labels) {
   const backend::Array &x = *images.checked(name), &y = *labels.checked(name);
   if (x.ndim != 4 || y.ndim != 1 || x.dims[0] != y.numel || x.dims[1] != Index(mean.size()) || !x.contiguous ||

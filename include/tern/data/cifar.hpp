@@ -53,7 +53,8 @@ TERN_API Index read_cifar_file(const std::string& path, const CifarRecord& recor
 /// The lines of a file of class names; none if the file does not exist.
 TERN_API std::vector<std::string> read_cifar_names(const std::string& path, const CifarRecord& record);
 
-TERN_API CifarRecords read_cifar(const std::vector<std::string>& paths, const std::string& names, const CifarRecord& record);
+TERN_API CifarRecords read_cifar(const std::vector<std::string>& paths, const std::string& names,
+                                 const CifarRecord& record);
 
 /// data_batch_1.bin and the following files, up to 5, or test_batch.bin.
 TERN_API std::vector<std::string> cifar10_files(const std::string& folder, bool train);

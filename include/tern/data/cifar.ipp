@@ -4,8 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-TERN_COLD Index read_cifar_file(const std::string& path, const CifarRecord& record,
-                                                               std::vector<std::uint8_t>& pixels, std::vector<std::uint8_t>& labels) {
+TERN_COLD Index read_cifar_file(const std::string& path, const CifarRecord& record, std::vector<std::uint8_t>& pixels,
+                                std::vector<std::uint8_t>& labels) {
   constexpr Index most = 1'000'000;
   const Index bytes = record.label_bytes + cifar_image_bytes;
   io::GzipReader reader(path);
@@ -43,10 +43,8 @@ TERN_COLD std::vector<std::string> read_cifar_names(const std::string& path, con
   if (!io::exists(path)) return names;
   std::string name;
   for (const char c : io::read_file(path, 1 << 16)) {
-    if (c == '\n' && !name.empty())
-      names.push_back(std::move(name)), name.clear();
-    else if (c != '\n' && c != '\r')
-      name += c;
+    if (c == '\n' && !name.empty()) names.push_back(std::move(name)), name.clear();
+    else if (c != '\n' && c != '\r') name += c;
   }
   if (!name.empty()) names.push_back(std::move(name));
   if (Index(names.size()) != record.classes)
@@ -55,7 +53,7 @@ TERN_COLD std::vector<std::string> read_cifar_names(const std::string& path, con
 }
 
 TERN_COLD CifarRecords read_cifar(const std::vector<std::string>& paths, const std::string& names,
-                                                                 const CifarRecord& record) {
+                                  const CifarRecord& record) {
   std::vector<std::uint8_t> pixels, labels;
   Index skipped = 0;
   for (const std::string& path : paths) skipped += read_cifar_file(path, record, pixels, labels);
@@ -73,7 +71,8 @@ TERN_COLD std::vector<std::string> cifar10_files(const std::string& folder, bool
   std::vector<std::string> paths = {plain_or_gzip("Cifar10", folder, "data_batch_1.bin")};
   int last = 5;
   while (last > 1 && find_plain_or_gzip(folder, tern::detail::text({"data_batch_", last, ".bin"})).empty()) --last;
-  for (int i = 2; i <= last; ++i) paths.push_back(plain_or_gzip("Cifar10", folder, tern::detail::text({"data_batch_", i, ".bin"})));
+  for (int i = 2; i <= last; ++i)
+    paths.push_back(plain_or_gzip("Cifar10", folder, tern::detail::text({"data_batch_", i, ".bin"})));
   return paths;
 }
 
@@ -82,9 +81,10 @@ TERN_COLD std::vector<std::string> cifar10_files(const std::string& folder, bool
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
 TERN_COLD Cifar10 Cifar10::load(const std::string& folder, const Cifar10Options& options) {
-  return Cifar10(detail::read_cifar(detail::cifar10_files(folder, options.train), tern::detail::text({folder, "/batches.meta.txt"}),
-                                    {"Cifar10", 1, 0, 10, options.skip_bad}),
-                 options);
+  return Cifar10(
+      detail::read_cifar(detail::cifar10_files(folder, options.train),
+                         tern::detail::text({folder, "/batches.meta.txt"}), {"Cifar10", 1, 0, 10, options.skip_bad}),
+      options);
 }
 
 TERN_COLD Cifar10::Cifar10(detail::CifarRecords&& records, const Cifar10Options& options)
@@ -94,9 +94,10 @@ TERN_COLD Cifar10::Cifar10(detail::CifarRecords&& records, const Cifar10Options&
 TERN_COLD Cifar100 Cifar100::load(const std::string& folder, const Cifar100Options& options) {
   const std::string path = detail::plain_or_gzip("Cifar100", folder, options.train ? "train.bin" : "test.bin");
   const char* const names = options.coarse ? "/coarse_label_names.txt" : "/fine_label_names.txt";
-  return Cifar100(detail::read_cifar({path}, tern::detail::text({folder, names}),
-                                     {"Cifar100", 2, options.coarse ? 0 : 1, options.coarse ? 20 : 100, options.skip_bad}),
-                  options);
+  return Cifar100(
+      detail::read_cifar({path}, tern::detail::text({folder, names}),
+                         {"Cifar100", 2, options.coarse ? 0 : 1, options.coarse ? 20 : 100, options.skip_bad}),
+      options);
 }
 
 TERN_COLD Cifar100::Cifar100(detail::CifarRecords&& records, const Cifar100Options& options)

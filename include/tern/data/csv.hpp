@@ -20,18 +20,20 @@ struct CsvOptions {
   char delimiter = ',';  ///< between fields
   char quote = '"';      ///< encloses fields that contain a delimiter, a quote (doubled) or a line break; 0: no quoting
   char decimal = '.';    ///< between a number's whole and its fraction; a comma in files of many countries
-  /// What a missing number is in a column of floating-point numbers: an empty field, or a word that pandas takes for one (NA, N/A, NaN, null, …).
+  /// What a missing number is in a column of floating-point numbers: an empty field, or a word that pandas takes for
+  /// one (NA, N/A, NaN, null, …).
   double missing = std::numeric_limits<double>::quiet_NaN();
   Index max_bytes = -1;  ///< of the text; if negative, 8 times the file's size, and at least 1 GB
 };
 
-/// A table of text, held in memory with 4 bytes more for each field. Each column is read as the type that the caller asks
-/// for.
+/// A table of text, held in memory with 4 bytes more for each field. Each column is read as the type that the caller
+/// asks for.
 class TERN_API Csv {
  public:
   /// Reads a file, plain or gzip. Lines end with LF, CRLF or CR. Those without a character are skipped. Error that
-  /// names file, line and column if a quote is not closed, or a line has another number of fields than the first. Text is UTF-8
-  /// with or without a byte-order mark, or another encoding that has ASCII's characters; Error if it is UTF-16.
+  /// names file, line and column if a quote is not closed, or a line has another number of fields than the first. Text
+  /// is UTF-8 with or without a byte-order mark, or another encoding that has ASCII's characters; Error if it is
+  /// UTF-16.
   static Csv load(const std::string& path, const CsvOptions& options = {});
 
   /// The number of rows, without the header.
@@ -72,9 +74,10 @@ class TERN_API Csv {
   /// Parses line by line.
   void parse(const CsvOptions& options);
 
-  /// Moves the fields of the line at `at` to `to`, one after the other, and appends their ends there. Returns the position
-  /// of the next line.
-  std::size_t parse_line(std::size_t at, std::size_t to, Index& line, const CsvOptions& options, std::vector<std::size_t>& ends);
+  /// Moves the fields of the line at `at` to `to`, one after the other, and appends their ends there. Returns the
+  /// position of the next line.
+  std::size_t parse_line(std::size_t at, std::size_t to, Index& line, const CsvOptions& options,
+                         std::vector<std::size_t>& ends);
   static bool is_line_break(char c) { return c == '\n' || c == '\r'; }
   /// True if a line ends with the character at `at`: of CRLF, the second one.
   bool ends_line(std::size_t at) const;
@@ -110,8 +113,7 @@ class TERN_API Csv {
   /// `words`: true and false are 1 and 0.
   Index integer(Index row, Index column, bool words) const;
   void check_number(bool good, Index row, Index column, const char* what) const {
-    if (!good)
-      refuse(line_of(row), column, {"'", std::string(field(row, column)), "' is not ", what});
+    if (!good) refuse(line_of(row), column, {"'", std::string(field(row, column)), "' is not ", what});
   }
   /// Removes spaces at both ends, and a plus sign, which from_chars does not accept.
   static std::string_view trimmed(std::string_view field);

@@ -57,8 +57,8 @@ TERN_COLD std::pair<Tensor<Cpu, Index>, std::vector<std::string>> Csv::categorie
 TERN_COLD void Csv::refuse(Index line, Index column, std::initializer_list<tern::detail::Piece> why) const {
   const std::string reason = tern::detail::text(why);
   fail("csv", {"'", path_, "': line ", line, ", column ", column + 1,
-               column < Index(columns_.size()) ? tern::detail::text({" ('", columns_[std::size_t(column)], "')"}) : "", ": ",
-               reason});
+               column < Index(columns_.size()) ? tern::detail::text({" ('", columns_[std::size_t(column)], "')"}) : "",
+               ": ", reason});
 }
 
 TERN_COLD Index Csv::position(const std::string& name) const {
@@ -138,7 +138,8 @@ TERN_INLINE bool Csv::ends_line(std::size_t at) const {
 }
 
 TERN_COLD Index Csv::line_of(Index row) const {
-  const auto after = std::upper_bound(shifts_.begin(), shifts_.end(), row, [](Index r, const Shift& shift) { return r < shift.row; });
+  const auto after =
+      std::upper_bound(shifts_.begin(), shifts_.end(), row, [](Index r, const Shift& shift) { return r < shift.row; });
   return row + std::prev(after)->more;
 }
 
@@ -168,7 +169,8 @@ TERN_NOINLINE double Csv::floating(Index row, Index column, bool wide) const {
 }
 
 TERN_COLD void Csv::refuse_large(Index row, Index column, DType dtype) const {
-  refuse(line_of(row), column, {"'", std::string(field(row, column)), "' is too large for ", tern::detail::name_of(dtype)});
+  refuse(line_of(row), column,
+         {"'", std::string(field(row, column)), "' is too large for ", tern::detail::name_of(dtype)});
 }
 
 TERN_NOINLINE Index Csv::integer(Index row, Index column, bool words) const {
@@ -176,7 +178,8 @@ TERN_NOINLINE Index Csv::integer(Index row, Index column, bool words) const {
   const std::string_view digits = trimmed(field(row, column));
   if (words)
     for (const char* const word : {"false", "true"})
-      if (digits.size() == std::strlen(word) && strncasecmp(digits.data(), word, digits.size()) == 0) return word[0] == 't';
+      if (digits.size() == std::strlen(word) && strncasecmp(digits.data(), word, digits.size()) == 0)
+        return word[0] == 't';
   if (is_missing(digits))
     refuse(line_of(row), column, {"a value is missing, as only columns of floating-point numbers may lack some"});
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -188,8 +191,8 @@ TERN_INLINE bool Csv::is_missing(std::string_view trimmed) {
   if (trimmed.empty()) return true;
   const char first = trimmed[0];
   if ((first >= '0' && first <= '9' && !trimmed.starts_with("1.#")) || trimmed.size() > 8) return false;
-  for (const char* const word : {"#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN",
-                                 "None", "n/a", "nan", "null"})
+  for (const char* const word : {"#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+                                 "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"})
     if (trimmed == word) return true;
   return false;
 }

@@ -33,7 +33,9 @@ TERN_COLD void Handwriting::draw(int digit, std::uint8_t* image) {
 
 TERN_NOINLINE tern::detail::RandomWords Handwriting::next() { return tern::detail::philox(seed_, image_, count_++); }
 
-TERN_NOINLINE float Handwriting::between(float low, float high) { return low + (high - low) * tern::detail::unit_float(next().word[0]); }
+TERN_NOINLINE float Handwriting::between(float low, float high) {
+  return low + (high - low) * tern::detail::unit_float(next().word[0]);
+}
 
 TERN_NOINLINE Point Handwriting::place(Point p) const {
   const float x = p.x - .5f + bend_.x * std::sin(7 * p.y + phase_),

@@ -7,7 +7,7 @@ namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 inline constexpr const char* not_installed = "not installed";
 
 TERN_COLD std::string run_program(const char* const* arguments, int seconds,
-                                                                 std::initializer_list<ExitStatus> meanings) {
+                                  std::initializer_list<ExitStatus> meanings) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   for (const int descriptor : {0, 1, 2}) posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0);
@@ -15,7 +15,8 @@ TERN_COLD std::string run_program(const char* const* arguments, int seconds,
   const int refused =
       posix_spawnp(&child, arguments[0], &actions, nullptr, const_cast<char* const*>(arguments), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (refused) return tern::detail::text({arguments[0], ": ", refused == ENOENT ? not_installed : std::strerror(refused)});
+  if (refused)
+    return tern::detail::text({arguments[0], ": ", refused == ENOENT ? not_installed : std::strerror(refused)});
   constexpr int checks_a_second = 50;
   int status = 0;
   for (int check = 0; waitpid(child, &status, WNOHANG) == 0; ++check) {
@@ -50,8 +51,8 @@ TERN_COLD std::string download(const std::string& url, const std::string& path, 
        {35, "no secure connection to the server"},
        {60, "the server's certificate is not trusted; the system's certificates may be missing (ca-certificates)"}});
   if (!problem.ends_with(not_installed)) return problem;
-  const char* const wget[] = {"wget", "--quiet",    "--tries=1", "--timeout=10",
-                              "-O",   path.c_str(), "--",        url.c_str(), nullptr};
+  const char* const wget[] = {"wget",       "--quiet", "--tries=1", "--timeout=10", "-O",
+                              path.c_str(), "--",      url.c_str(), nullptr};
   const std::string wget_problem = run_program(
       wget, seconds + 5,
       {{3, "the file cannot be written"},

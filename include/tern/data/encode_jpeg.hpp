@@ -1,4 +1,5 @@
-// Images as JPEG files. tern.hpp does not include this header, because it needs libjpeg (-ljpeg, or CMake's tern::images).
+// Images as JPEG files. tern.hpp does not include this header, because it needs libjpeg (-ljpeg, or CMake's
+// tern::images).
 #pragma once
 #include <csetjmp>
 #include <cstdio>
@@ -15,7 +16,8 @@ struct JpegOptions {
   int quality = 75;  ///< 1 to 100
 };
 
-/// An image [C, H, W] of bytes as a JPEG file. C is 1 for grey or 3 for colours, of which libjpeg stores every fourth (4:2:0).
+/// An image [C, H, W] of bytes as a JPEG file. C is 1 for grey or 3 for colours, of which libjpeg stores every fourth
+/// (4:2:0).
 TERN_API std::string encode_jpeg(const Tensor<Cpu, std::uint8_t>& image, const JpegOptions& options = {});
 
 }}}  // namespace tern::data

@@ -4,7 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-/// libjpeg reports an error by a longjmp, so each call of it is in a function of its own that has no objects to destroy.
+/// libjpeg reports an error by a longjmp, so each call of it is in a function of its own that has no objects to
+/// destroy.
 class TERN_API JpegWriter {
  public:
   JpegWriter() = default;
@@ -63,18 +64,22 @@ class TERN_API JpegWriter {
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
 TERN_COLD std::string encode_jpeg(const Tensor<Cpu, std::uint8_t>& image, const JpegOptions& options) {
-  if (image.checked("encode_jpeg")->ndim != 3 || !image.numel()) fail("encode_jpeg", {"an image is [C, H, W] and not empty, but the shape is ", image.shape()});
+  if (image.checked("encode_jpeg")->ndim != 3 || !image.numel())
+    fail("encode_jpeg", {"an image is [C, H, W] and not empty, but the shape is ", image.shape()});
   const Index channels = image.size(0), height = image.size(1), width = image.size(2);
   if (channels != 1 && channels != 3) fail("encode_jpeg", {"images have 1 or 3 channels, not ", channels});
   if (height > JPEG_MAX_DIMENSION || width > JPEG_MAX_DIMENSION)
-    fail("encode_jpeg", {"an image of ", height, " x ", width, " is too large; the most is ", Index(JPEG_MAX_DIMENSION), " a side"});
-  if (options.quality < 1 || options.quality > 100) fail("encode_jpeg", {"quality must be in [1, 100], not ", options.quality});
+    fail("encode_jpeg",
+         {"an image of ", height, " x ", width, " is too large; the most is ", Index(JPEG_MAX_DIMENSION), " a side"});
+  if (options.quality < 1 || options.quality > 100)
+    fail("encode_jpeg", {"quality must be in [1, 100], not ", options.quality});
   const Tensor<Cpu, std::uint8_t> planes = detail::row_major(image);
   std::vector<unsigned char> row(std::size_t(width * channels));
   detail::JpegWriter writer;
   bool good = writer.start(channels, height, width, options.quality);
   for (Index y = 0; good && y < height; ++y) {
-    for (Index i = 0; i < width * channels; ++i) row[std::size_t(i)] = planes.data()[(i % channels * height + y) * width + i / channels];
+    for (Index i = 0; i < width * channels; ++i)
+      row[std::size_t(i)] = planes.data()[(i % channels * height + y) * width + i / channels];
     good = writer.write(row.data());
   }
   if (!good || !writer.finish()) fail("encode_jpeg", {writer.message()});

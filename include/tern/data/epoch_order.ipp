@@ -13,7 +13,8 @@ TERN_NOINLINE std::vector<Index> epoch_order(Index size, bool shuffle, std::uint
   if (!shuffle) return order;
   constexpr std::uint64_t shuffles = std::uint64_t(1) << 63;  // tensor operations do not draw from these streams
   for (Index i = size; i-- > 1;) {
-    const tern::detail::RandomWords random = tern::detail::philox(seed, shuffles | std::uint64_t(epoch), std::uint64_t(i));
+    const tern::detail::RandomWords random =
+        tern::detail::philox(seed, shuffles | std::uint64_t(epoch), std::uint64_t(i));
     // Uses the upper half of word * (i + 1). With 64 random bits, the probabilities of two choices differ by at most i
     // in 2^64.
     __extension__ typedef unsigned __int128 Wide;

@@ -4,7 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const tern::detail::Shape& expected, Index max_size) {
+TERN_COLD Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const tern::detail::Shape& expected,
+                                             Index max_size) {
   io::GzipReader reader(path);
   const auto next = [&reader] {
     unsigned char bytes[4];
@@ -20,12 +21,13 @@ TERN_COLD Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const tern
   bool fits = true;
   for (int i = 0; i < shape.n; ++i) fits &= expected[i] < 0 ? shape[i] <= max_size : shape[i] == expected[i];
   if (!fits)
-    fail("idx", {"'", path, "': has the sizes ", tern::detail::ShapeRef(shape), ", not ", tern::detail::ShapeRef(expected),
-                 ", where -1 is any up to ", max_size});
+    fail("idx", {"'", path, "': has the sizes ", tern::detail::ShapeRef(shape), ", not ",
+                 tern::detail::ShapeRef(expected), ", where -1 is any up to ", max_size});
   Index bytes = 1;
   for (const Index size : shape)
     if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > reader.most())
-      fail("idx", {"'", path, "': of sizes ", tern::detail::ShapeRef(shape), " is larger than allowed: more than ", reader.most(), " bytes"});
+      fail("idx", {"'", path, "': of sizes ", tern::detail::ShapeRef(shape), " is larger than allowed: more than ",
+                   reader.most(), " bytes"});
   Tensor<Cpu, std::uint8_t> out = empty<Cpu, std::uint8_t>(shape);
   reader.read(out.data(), out.numel());
   reader.expect_end();

@@ -27,7 +27,9 @@ class WindowChoice {
  public:
   template <class F>
   WindowChoice(const F& f)
-      : f_(&f), call_([](const void* g, Index height, Index width) -> ImageWindow { return (*static_cast<const F*>(g))(height, width); }) {}
+      : f_(&f), call_([](const void* g, Index height, Index width) -> ImageWindow {
+          return (*static_cast<const F*>(g))(height, width);
+        }) {}
   ImageWindow operator()(Index height, Index width) const { return call_(f_, height, width); }
 
  private:

@@ -13,7 +13,8 @@ TERN_NOINLINE float* Image::replace(Index channels, Index height, Index width) {
   } else {
     std::vector<float>& room = rooms_[in_room_ = !in_room_];
     if (Index(room.size()) < size)
-      tern::detail::within_memory("image", tern::detail::text({tern::detail::Shape{channels, height, width}}).c_str(), [&] { room.resize(std::size_t(size)); });
+      tern::detail::within_memory("image", tern::detail::text({tern::detail::Shape{channels, height, width}}).c_str(),
+                                  [&] { room.resize(std::size_t(size)); });
     pixels_ = room.data();
   }
   channels_ = channels;
@@ -23,7 +24,9 @@ TERN_NOINLINE float* Image::replace(Index channels, Index height, Index width) {
 }
 
 TERN_NOINLINE unsigned char* Image::bytes(Index n) {
-  if (Index(bytes_.size()) < n) tern::detail::within_memory("image", tern::detail::text({n, " bytes"}).c_str(), [&] { bytes_.resize(std::size_t(n)); });
+  if (Index(bytes_.size()) < n)
+    tern::detail::within_memory("image", tern::detail::text({n, " bytes"}).c_str(),
+                                [&] { bytes_.resize(std::size_t(n)); });
   return bytes_.data();
 }
 

@@ -19,7 +19,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct ImageOptions {
-  bool allow_damaged = false;           ///< keep what can be read of a damaged picture; what is missing is grey or black (Pillow's LOAD_TRUNCATED_IMAGES)
+  bool allow_damaged = false;  ///< keep what can be read of a damaged picture; what is missing is grey or black
+                               ///< (Pillow's LOAD_TRUNCATED_IMAGES)
   bool apply_exif_orientation = false;  ///< turn and mirror the picture as its EXIF data say
 };
 
@@ -44,8 +45,8 @@ TERN_API void spread_row(const unsigned char* in, float* out, Index width, Index
 /// convert("RGB").
 TERN_API void ink_to_light(unsigned char* row, Index width);
 
-/// By how much the window can be reduced, as 1, 2, 4 or 8, so that it keeps twice the pixels of its size in each direction.
-/// Resizing what is left is then close to resizing all of it (Pillow's reducing_gap of 2).
+/// By how much the window can be reduced, as 1, 2, 4 or 8, so that it keeps twice the pixels of its size in each
+/// direction. Resizing what is left is then close to resizing all of it (Pillow's reducing_gap of 2).
 TERN_API Index reduction(const ImageWindow& window);
 
 /// Rows of red, green and blue bytes as an image of numbers in [0, 1].
@@ -55,7 +56,8 @@ TERN_API void spread(Image& image, const transforms::detail::PictureBytes& pictu
 /// objects to destroy.
 class TERN_API JpegReader {
  public:
-  JpegReader(std::string_view name, std::string_view bytes, const ImageOptions& options = {}) : name_(name), bytes_(bytes), options_(options) {}
+  JpegReader(std::string_view name, std::string_view bytes, const ImageOptions& options = {})
+      : name_(name), bytes_(bytes), options_(options) {}
   ~JpegReader() {
     if (jpeg_.mem) jpeg_destroy_decompress(&jpeg_);
   }
@@ -102,7 +104,8 @@ class TERN_API JpegReader {
 /// A PNG picture. libpng's errors are longjmps too.
 class TERN_API PngReader {
  public:
-  PngReader(std::string_view name, std::string_view bytes, const ImageOptions& options = {}) : name_(name), bytes_(bytes), options_(options) {}
+  PngReader(std::string_view name, std::string_view bytes, const ImageOptions& options = {})
+      : name_(name), bytes_(bytes), options_(options) {}
   ~PngReader() {
     if (png_) png_destroy_read_struct(&png_, &info_, nullptr);
   }
@@ -119,7 +122,8 @@ class TERN_API PngReader {
   /// Decodes the picture into the image's bytes.
   transforms::detail::PictureBytes read_bytes(Image& image, ImageSize size);
   bool read_header();
-  /// Has the pixels decoded to red, green and blue bytes, or as they are stored, and returns the bytes of one; 0 after an error.
+  /// Has the pixels decoded to red, green and blue bytes, or as they are stored, and returns the bytes of one; 0 after
+  /// an error.
   Index choose_pixels(bool as_stored);
   /// Fills these bytes with the rows. Error if the file is damaged, unless that is allowed.
   void read_rows(unsigned char* pixels, ImageSize size, Index pixel_bytes);
@@ -141,23 +145,29 @@ class TERN_API PngReader {
 
 /// Reads a JPEG or PNG file, whatever its name, as [3, H, W] of numbers in [0, 1]: the values stored, as in Pillow's
 /// convert("RGB"). Colour profiles, gamma and transparency are ignored; of 16 bits the upper 8 are read (Pillow's
-/// conversion of 16-bit grey clips at 255 instead), all by read_pixels. Stray bytes in a file are counted in image.warnings(). Error that
-/// names the file if pixels are missing or damaged, unless the options allow it, or if it has more than 178,956,970 pixels, 1 GiB or 100
-/// progressive scans.
+/// conversion of 16-bit grey clips at 255 instead), all by read_pixels. Stray bytes in a file are counted in
+/// image.warnings(). Error that names the file if pixels are missing or damaged, unless the options allow it, or if it
+/// has more than 178,956,970 pixels, 1 GiB or 100 progressive scans.
 TERN_API void read_image(const std::string& path, Image& image, const ImageOptions& options = {});
-/// Reads the window that the choice names, resized as by transforms::Resize. Of a JPEG file little else is decoded. If the
-/// window has at least 4 times as many rows and columns as its size, it is decoded at a half, a quarter or an eighth of its size.
-TERN_API void read_image(const std::string& path, Image& image, const WindowChoice& choice, const ImageOptions& options = {});
+/// Reads the window that the choice names, resized as by transforms::Resize. Of a JPEG file little else is decoded. If
+/// the window has at least 4 times as many rows and columns as its size, it is decoded at a half, a quarter or an
+/// eighth of its size.
+TERN_API void read_image(const std::string& path, Image& image, const WindowChoice& choice,
+                         const ImageOptions& options = {});
 
 /// The same for a file's bytes. `name` is for messages.
-TERN_API void decode_image(std::string_view name, std::string_view bytes, Image& image, const ImageOptions& options = {});
-TERN_API void decode_image(std::string_view name, std::string_view bytes, Image& image, const WindowChoice& choice, const ImageOptions& options = {});
+TERN_API void decode_image(std::string_view name, std::string_view bytes, Image& image,
+                           const ImageOptions& options = {});
+TERN_API void decode_image(std::string_view name, std::string_view bytes, Image& image, const WindowChoice& choice,
+                           const ImageOptions& options = {});
 
-/// The pixels of a JPEG or PNG file as they are stored, [C, H, W]: 0 … 255, or of a PNG file of 16 bits, such as depths, 0 … 65535. C is 1 for
-/// grey, 2 with opacity, 3 for colours, 4 with opacity. A picture with a palette has the numbers of its colours, [1, H, W], such as the
-/// classes of a segmentation; grey of 1, 2 or 4 bits becomes 0 … 255. Errors are those of read_image.
+/// The pixels of a JPEG or PNG file as they are stored, [C, H, W]: 0 … 255, or of a PNG file of 16 bits, such as
+/// depths, 0 … 65535. C is 1 for grey, 2 with opacity, 3 for colours, 4 with opacity. A picture with a palette has the
+/// numbers of its colours, [1, H, W], such as the classes of a segmentation; grey of 1, 2 or 4 bits becomes 0 … 255.
+/// Errors are those of read_image.
 TERN_API Tensor<Cpu, std::int32_t> read_pixels(const std::string& path, const ImageOptions& options = {});
-TERN_API Tensor<Cpu, std::int32_t> decode_pixels(std::string_view name, std::string_view bytes, const ImageOptions& options = {});
+TERN_API Tensor<Cpu, std::int32_t> decode_pixels(std::string_view name, std::string_view bytes,
+                                                 const ImageOptions& options = {});
 
 }}}  // namespace tern::data
 

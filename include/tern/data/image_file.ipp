@@ -1,5 +1,5 @@
-// The functions of image_file.hpp that are not templates. They are more than 400 lines, because both formats' readers share what turns bytes
-// into images.
+// The functions of image_file.hpp that are not templates. They are more than 400 lines, because both formats' readers
+// share what turns bytes into images.
 #pragma once
 #include <jerror.h>
 
@@ -10,27 +10,28 @@ namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 constexpr std::string_view png_begin = "\x89PNG\r\n\x1a\n", jpeg_begin = "\xff\xd8";
 
-TERN_COLD void refuse_image(std::string_view name, const char* why) {
-  fail("image", {std::string(name), ": ", why});
-}
+TERN_COLD void refuse_image(std::string_view name, const char* why) { fail("image", {std::string(name), ": ", why}); }
 
 TERN_NOINLINE void check_image_size(std::string_view name, Index height, Index width, Index most) {
   if (height < 1 || width < 1 || height > most_image_pixels / width)
-    fail("image", {std::string(name), ": is of ", height, " x ", width, " pixels; at most ", most_image_pixels, " are read"});
+    fail("image",
+         {std::string(name), ": is of ", height, " x ", width, " pixels; at most ", most_image_pixels, " are read"});
   if (height * width > most)
     fail("image", {std::string(name), ": is of ", height, " x ", width, " pixels, more than its bytes can hold"});
 }
 
 TERN_NOINLINE void check_window(std::string_view name, const ImageWindow& window, Index height, Index width) {
-  if (window.top < 0 || window.left < 0 || window.height < 1 || window.width < 1 || window.height > height - window.top ||
-      window.width > width - window.left)
-    fail("image", {std::string(name), ": has ", height, " x ", width, " pixels and no window of ", window.height, " x ", window.width,
-                   " at (", window.top, ", ", window.left, ")"});
+  if (window.top < 0 || window.left < 0 || window.height < 1 || window.width < 1 ||
+      window.height > height - window.top || window.width > width - window.left)
+    fail("image", {std::string(name), ": has ", height, " x ", width, " pixels and no window of ", window.height, " x ",
+                   window.width, " at (", window.top, ", ", window.left, ")"});
 }
 
 TERN_INLINE Index reduction(const ImageWindow& window) {
   Index factor = 8;
-  while (factor > 1 && (window.height < 2 * factor * window.size.height || window.width < 2 * factor * window.size.width)) factor /= 2;
+  while (factor > 1 &&
+         (window.height < 2 * factor * window.size.height || window.width < 2 * factor * window.size.width))
+    factor /= 2;
   return factor;
 }
 
@@ -45,12 +46,14 @@ TERN_INLINE void spread_row(const unsigned char* in, float* out, Index width, In
 TERN_NOINLINE void spread(Image& image, const transforms::detail::PictureBytes& picture) {
   float* const out = image.replace(3, picture.height, picture.width);
   for (Index y = 0; y < picture.height; ++y)
-    spread_row(picture.first + y * picture.stride, out + y * picture.width, picture.width, picture.height * picture.width);
+    spread_row(picture.first + y * picture.stride, out + y * picture.width, picture.width,
+               picture.height * picture.width);
 }
 
 /// Samples of type T [H, W, C] in memory as a tensor [C, H, W], upright.
 template <class T>
-Tensor<Cpu, std::int32_t> upright_tensor(const unsigned char* samples, ImageSize stored, Index channels, const Orientation& orientation) {
+Tensor<Cpu, std::int32_t> upright_tensor(const unsigned char* samples, ImageSize stored, Index channels,
+                                         const Orientation& orientation) {
   const auto [height, width] = orientation.size(stored);
   const auto [first, down, across] = orientation.steps(stored, stored.width * channels, channels);
   const Tensor<Cpu, std::int32_t> x = empty<Cpu, std::int32_t>({channels, height, width});
@@ -59,7 +62,8 @@ Tensor<Cpu, std::int32_t> upright_tensor(const unsigned char* samples, ImageSize
     for (Index row = 0; row < height; ++row)
       for (Index column = 0; column < width; ++column) {
         T sample;
-        std::memcpy(&sample, samples + (first + row * down + column * across + c) * Index(sizeof sample), sizeof sample);
+        std::memcpy(&sample, samples + (first + row * down + column * across + c) * Index(sizeof sample),
+                    sizeof sample);
         *out++ = sample;
       }
   return x;
@@ -77,7 +81,8 @@ TERN_INLINE void ink_to_light(unsigned char* row, Index width) {
 }
 
 TERN_NOINLINE ImageSize JpegReader::begin() {
-  // A Huffman code has at least one bit, and there is one for each block of 64 pixels. Arithmetic coding has no such limit.
+  // A Huffman code has at least one bit, and there is one for each block of 64 pixels. Arithmetic coding has no such
+  // limit.
   constexpr Index most_pixels_a_byte = 8 * 64;
   if (!read_header()) refuse_image(name_, message_);
   check_image_size(name_, jpeg_.image_height, jpeg_.image_width,
@@ -124,7 +129,8 @@ TERN_NOINLINE void JpegReader::read_window(Image& image, const ImageWindow& wind
   const auto scaled = [&](Index x) { return double(x) / double(factor); };
   const Index top = window.top / factor, bottom = std::min(height, (window.top + window.height + factor - 1) / factor);
   const Index left = window.left / factor, right = std::min(width, (window.left + window.width + factor - 1) / factor);
-  // Colours are interpolated between neighbours. With so many pixels around the window, its own are those of the whole picture.
+  // Colours are interpolated between neighbours. With so many pixels around the window, its own are those of the whole
+  // picture.
   constexpr Index margin = 4;  // a colour's neighbour is at most as far away
   const Index from = std::max<Index>(0, left - margin), to = std::min(width, right + margin);
   JDIMENSION first = JDIMENSION(from), columns = JDIMENSION(to - from);
@@ -141,14 +147,15 @@ TERN_NOINLINE void JpegReader::read_window(Image& image, const ImageWindow& wind
     read_row(row);
     if (channels == 4) ink_to_light(row, Index(columns));
   }
-  const transforms::detail::PictureBytes picture{.first = rows + 3 * (left - Index(first)),
-                                                 .height = bottom - top,
-                                                 .width = right - left,
-                                                 .stride = stride,
-                                                 .top = scaled(window.top) - double(top),
-                                                 .left = scaled(window.left) - double(left),
-                                                 .bottom = std::min(scaled(window.top + window.height), double(bottom)) - double(top),
-                                                 .right = std::min(scaled(window.left + window.width), double(right)) - double(left)};
+  const transforms::detail::PictureBytes picture{
+      .first = rows + 3 * (left - Index(first)),
+      .height = bottom - top,
+      .width = right - left,
+      .stride = stride,
+      .top = scaled(window.top) - double(top),
+      .left = scaled(window.left) - double(left),
+      .bottom = std::min(scaled(window.top + window.height), double(bottom)) - double(top),
+      .right = std::min(scaled(window.left + window.width), double(right)) - double(left)};
   image.set_warnings(errors_.num_warnings);
   if (orientation_.is_upright()) return transforms::detail::resize(image, picture, window.size);
   std::vector<unsigned char> memory;
@@ -160,7 +167,8 @@ TERN_COLD Tensor<Cpu, std::int32_t> JpegReader::read_pixels() {
   if (!start(1, jpeg_.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB)) refuse_image(name_, message_);
   const Index channels = jpeg_.num_components == 1 ? 1 : 3;
   return tern::detail::within_memory("image", std::string(name_).c_str(), [&] {
-    std::vector<unsigned char> pixels(std::size_t(size.height * size.width * channels)), row(std::size_t(4 * size.width));
+    std::vector<unsigned char> pixels(std::size_t(size.height * size.width * channels)),
+        row(std::size_t(4 * size.width));
     for (Index y = 0; y < size.height; ++y) {
       read_row(row.data());
       if (jpeg_.out_color_space == JCS_CMYK) ink_to_light(row.data(), size.width);
@@ -208,7 +216,8 @@ TERN_INLINE bool JpegReader::read_header() {
   if (options_.apply_exif_orientation) jpeg_save_markers(&jpeg_, JPEG_APP0 + 1, longest);
   jpeg_read_header(&jpeg_, TRUE);
   for (jpeg_saved_marker_ptr marker = jpeg_.marker_list; marker; marker = marker->next)
-    if (const std::string_view data(reinterpret_cast<const char*>(marker->data), marker->data_length); data.starts_with(exif)) {
+    if (const std::string_view data(reinterpret_cast<const char*>(marker->data), marker->data_length);
+        data.starts_with(exif)) {
       orientation_ = Orientation::of_exif(data.substr(exif.size()));
       break;
     }
@@ -331,7 +340,9 @@ TERN_INLINE bool PngReader::read_header() {
     std::snprintf(self.message_, sizeof self.message_, "%s", message);
     std::longjmp(self.out_, 1);
   };
-  const auto on_warning = [](png_structp png, const char*) { ++static_cast<PngReader*>(png_get_error_ptr(png))->warnings_; };
+  const auto on_warning = [](png_structp png, const char*) {
+    ++static_cast<PngReader*>(png_get_error_ptr(png))->warnings_;
+  };
   if (setjmp(out_)) return false;
   png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
   info_ = png_ ? png_create_info_struct(png_) : nullptr;
@@ -412,33 +423,42 @@ auto with_reader(std::string_view name, std::string_view bytes, const ImageOptio
 /// f of the name of a file, for messages, and of its bytes.
 template <class F>
 auto with_file(const std::string& path, const F& f) {
-  return tern::detail::within_memory("image", path.c_str(), [&] { return f(tern::detail::text({"'", path, "'"}), io::read_file(path, most_image_bytes)); });
+  return tern::detail::within_memory("image", path.c_str(), [&] {
+    return f(tern::detail::text({"'", path, "'"}), io::read_file(path, most_image_bytes));
+  });
 }
 
 }  // namespace detail
 
 TERN_NOINLINE void read_image(const std::string& path, Image& image, const ImageOptions& options) {
-  detail::with_file(path, [&](const std::string& name, const std::string& bytes) { decode_image(name, bytes, image, options); });
+  detail::with_file(
+      path, [&](const std::string& name, const std::string& bytes) { decode_image(name, bytes, image, options); });
 }
 
-TERN_NOINLINE void read_image(const std::string& path, Image& image, const WindowChoice& choice, const ImageOptions& options) {
-  detail::with_file(path, [&](const std::string& name, const std::string& bytes) { decode_image(name, bytes, image, choice, options); });
+TERN_NOINLINE void read_image(const std::string& path, Image& image, const WindowChoice& choice,
+                              const ImageOptions& options) {
+  detail::with_file(path, [&](const std::string& name, const std::string& bytes) {
+    decode_image(name, bytes, image, choice, options);
+  });
 }
 
 TERN_NOINLINE Tensor<Cpu, std::int32_t> read_pixels(const std::string& path, const ImageOptions& options) {
-  return detail::with_file(path, [&](const std::string& name, const std::string& bytes) { return decode_pixels(name, bytes, options); });
+  return detail::with_file(
+      path, [&](const std::string& name, const std::string& bytes) { return decode_pixels(name, bytes, options); });
 }
 
-TERN_NOINLINE void decode_image(std::string_view name, std::string_view bytes, Image& image, const ImageOptions& options) {
+TERN_NOINLINE void decode_image(std::string_view name, std::string_view bytes, Image& image,
+                                const ImageOptions& options) {
   detail::with_reader(name, bytes, options, [&](auto& reader) { reader.read(image); });
 }
 
 TERN_NOINLINE void decode_image(std::string_view name, std::string_view bytes, Image& image, const WindowChoice& choice,
-                                                const ImageOptions& options) {
+                                const ImageOptions& options) {
   detail::with_reader(name, bytes, options, [&](auto& reader) { reader.read(image, choice); });
 }
 
-TERN_NOINLINE Tensor<Cpu, std::int32_t> decode_pixels(std::string_view name, std::string_view bytes, const ImageOptions& options) {
+TERN_NOINLINE Tensor<Cpu, std::int32_t> decode_pixels(std::string_view name, std::string_view bytes,
+                                                      const ImageOptions& options) {
   return detail::with_reader(name, bytes, options, [](auto& reader) { return reader.read_pixels(); });
 }
 

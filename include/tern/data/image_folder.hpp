@@ -20,9 +20,11 @@ inline bool ends_with(const std::string& name, const char* ending) {
   const std::size_t n = std::strlen(ending);
   return name.size() > n && strcasecmp(name.c_str() + name.size() - n, ending) == 0;
 }
-/// True for the endings of pictures. Not all of these formats are read: who has such files learns of it by an Error, not by missing samples.
+/// True for the endings of pictures. Not all of these formats are read: who has such files learns of it by an Error,
+/// not by missing samples.
 inline bool is_image(const std::string& name) {
-  for (const char* const ending : {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff", ".webp", ".gif", ".avif", ".heic"})
+  for (const char* const ending : {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".ppm", ".pgm", ".bmp", ".tif", ".tiff",
+                                   ".webp", ".gif", ".avif", ".heic"})
     if (ends_with(name, ending)) return true;
   return false;
 }
@@ -49,8 +51,8 @@ struct ImageFolderOptions {
 };
 
 /// The images in the subfolders of a folder. Each subfolder is a class; subfolders and images are sorted by name. An
-/// image is read when a batch needs it; then one that is neither JPEG nor PNG, such as x.webp, is an Error. If sizes differ, `transformed(folder, Resize(256), CenterCrop(224))` makes them
-/// equal.
+/// image is read when a batch needs it; then one that is neither JPEG nor PNG, such as x.webp, is an Error. If sizes
+/// differ, `transformed(folder, Resize(256), CenterCrop(224))` makes them equal.
 class TERN_API ImageFolder {
  public:
   static ImageFolder load(const std::string& folder, const ImageFolderOptions& options = {});
@@ -63,7 +65,9 @@ class TERN_API ImageFolder {
   Index skipped() const { return skipped_; }
 
   void read(Index sample, Image& image) const { read_image(path(sample), image, options_); }
-  void read(Index sample, Image& image, const WindowChoice& choice) const { read_image(path(sample), image, choice, options_); }
+  void read(Index sample, Image& image, const WindowChoice& choice) const {
+    read_image(path(sample), image, choice, options_);
+  }
 
   /// [n, 3, H, W] in [0, 1] and [n] labels. Error if the images differ in size.
   std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;

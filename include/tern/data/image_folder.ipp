@@ -12,8 +12,7 @@ TERN_COLD bool find_folder(const std::string& path, Ancestor& folder) {
   return true;
 }
 
-TERN_COLD void find_images(const std::string& path, const Ancestor& folder,
-                                                          std::vector<std::string>& paths) {
+TERN_COLD void find_images(const std::string& path, const Ancestor& folder, std::vector<std::string>& paths) {
   for (const std::string& name : names_in("ImageFolder", path)) {
     const std::string within = tern::detail::text({path, "/", name});
     Ancestor below{0, 0, &folder};

@@ -31,11 +31,14 @@ class TERN_API Orientation {
   /// The window of the file that becomes this window of the upright picture.
   ImageWindow stored_window(const ImageWindow& upright, ImageSize stored) const;
   /// A part of the file, upright, in `memory`.
-  transforms::detail::PictureBytes upright(const transforms::detail::PictureBytes& stored, std::vector<unsigned char>& memory) const;
+  transforms::detail::PictureBytes upright(const transforms::detail::PictureBytes& stored,
+                                           std::vector<unsigned char>& memory) const;
 
  private:
   bool is_transposed() const { return exif_ >= 5; }
-  bool is_from_bottom() const { return exif_ == 3 || exif_ == 4 || exif_ == 6 || exif_ == 7; }  // the first row, before it is transposed
+  bool is_from_bottom() const {
+    return exif_ == 3 || exif_ == 4 || exif_ == 6 || exif_ == 7;
+  }  // the first row, before it is transposed
   bool is_from_right() const { return exif_ == 2 || exif_ == 3 || exif_ == 7 || exif_ == 8; }
 
   int exif_ = 1;

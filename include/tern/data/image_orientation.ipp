@@ -12,7 +12,8 @@ TERN_COLD Orientation Orientation::of_exif(std::string_view tiff) {
   const auto number = [&](Index at, int bytes) -> Index {
     if (at > Index(tiff.size()) - bytes) return 0;
     Index value = 0;
-    for (int i = 0; i < bytes; ++i) value |= Index(static_cast<unsigned char>(tiff[std::size_t(at + i)])) << 8 * (little ? i : bytes - 1 - i);
+    for (int i = 0; i < bytes; ++i)
+      value |= Index(static_cast<unsigned char>(tiff[std::size_t(at + i)])) << 8 * (little ? i : bytes - 1 - i);
     return value;
   };
   if ((!little && !tiff.starts_with("MM")) || number(2, 2) != 42) return {};
@@ -34,25 +35,29 @@ TERN_INLINE Orientation::Steps Orientation::steps(ImageSize stored, Index row, I
 
 TERN_INLINE ImageWindow Orientation::stored_window(const ImageWindow& upright, ImageSize stored) const {
   ImageWindow window = upright;
-  if (is_transposed()) window = {upright.left, upright.top, upright.width, upright.height, {upright.size.width, upright.size.height}};
+  if (is_transposed())
+    window = {upright.left, upright.top, upright.width, upright.height, {upright.size.width, upright.size.height}};
   if (is_from_bottom()) window.top = stored.height - window.top - window.height;
   if (is_from_right()) window.left = stored.width - window.left - window.width;
   return window;
 }
 
 TERN_COLD transforms::detail::PictureBytes Orientation::upright(const transforms::detail::PictureBytes& stored,
-                                                                                               std::vector<unsigned char>& memory) const {
+                                                                std::vector<unsigned char>& memory) const {
   const auto [first, down, across] = steps({stored.height, stored.width}, stored.stride, 3);
   transforms::detail::PictureBytes picture = stored;
-  if (is_from_bottom()) picture.top = double(stored.height) - stored.bottom, picture.bottom = double(stored.height) - stored.top;
-  if (is_from_right()) picture.left = double(stored.width) - stored.right, picture.right = double(stored.width) - stored.left;
+  if (is_from_bottom())
+    picture.top = double(stored.height) - stored.bottom, picture.bottom = double(stored.height) - stored.top;
+  if (is_from_right())
+    picture.left = double(stored.width) - stored.right, picture.right = double(stored.width) - stored.left;
   if (is_transposed()) {
     std::swap(picture.height, picture.width);
     std::swap(picture.top, picture.left);
     std::swap(picture.bottom, picture.right);
   }
   picture.stride = 3 * picture.width;
-  tern::detail::within_memory("image", "turning it", [&] { memory.resize(std::size_t(picture.height * picture.stride)); });
+  tern::detail::within_memory("image", "turning it",
+                              [&] { memory.resize(std::size_t(picture.height * picture.stride)); });
   picture.first = memory.data();
   unsigned char* out = memory.data();
   for (Index y = 0; y < picture.height; ++y) {

@@ -24,8 +24,8 @@ struct LoaderOptions {
   std::optional<std::uint64_t> seed = {};
 };
 
-/// Where a loader is: a loop has been given so many batches of that epoch, whose order depends on the seed. Of a loader without a seed of
-/// its own it is what that epoch drew.
+/// Where a loader is: a loop has been given so many batches of that epoch, whose order depends on the seed. Of a loader
+/// without a seed of its own it is what that epoch drew.
 struct LoaderState {
   Index epoch = 0, batch = 0;
   std::uint64_t seed = 0;
@@ -52,7 +52,8 @@ auto start_moving(std::tuple<Tensor<Cpu, T>...> batch, [[maybe_unused]] D device
   else
     return std::apply(
         [&](const auto&... x) {
-          if constexpr (tern::detail::AsyncDevice<D>) return std::tuple(tern::detail::copy_async("loader", x, device)...);
+          if constexpr (tern::detail::AsyncDevice<D>)
+            return std::tuple(tern::detail::copy_async("loader", x, device)...);
           else return std::tuple(x.to(device)...);
         },
         batch);
@@ -60,7 +61,8 @@ auto start_moving(std::tuple<Tensor<Cpu, T>...> batch, [[maybe_unused]] D device
 /// The batch after its copies. Work that the device does later sees the data.
 template <Device D, class Batch>
 auto finish_moving(Batch&& batch) {
-  if constexpr (tern::detail::AsyncDevice<D>) return std::apply([](auto&... x) { return std::tuple(x.wait()...); }, batch);
+  if constexpr (tern::detail::AsyncDevice<D>)
+    return std::apply([](auto&... x) { return std::tuple(x.wait()...); }, batch);
   else return std::move(batch);
 }
 
@@ -81,7 +83,8 @@ struct ByOptions {};
 template <Device D, class Set, class Samples = ByOptions>
 class Loader {
  public:
-  using Moving = decltype(detail::start_moving(std::declval<const Set&>().batch(std::span<const Index>()), std::declval<D>()));
+  using Moving =
+      decltype(detail::start_moving(std::declval<const Set&>().batch(std::span<const Index>()), std::declval<D>()));
   using Batch = decltype(detail::finish_moving<D>(std::declval<Moving>()));
 
   Loader(Set&& set, const LoaderOptions& options, const Samples& samples = {})
@@ -116,8 +119,8 @@ class Loader {
     const std::uint64_t seed = seed_.value_or(drawn_);
     return given_ ? LoaderState{epoch_ - 1, given_, seed} : LoaderState{epoch_, first_, seed};
   }
-  /// Outside of loops: the next one goes on where the state was asked for, with the rest of that epoch. Error, and nothing changed, if the
-  /// epoch has fewer batches.
+  /// Outside of loops: the next one goes on where the state was asked for, with the rest of that epoch. Error, and
+  /// nothing changed, if the epoch has fewer batches.
   void set_state(const LoaderState& state) {
     check(state);
     epoch_ = state.epoch, first_ = state.batch;
@@ -133,12 +136,8 @@ class Loader {
   class Epoch {
    public:
     explicit Epoch(Loader& loader)
-        : loader_(loader),
-          key_(loader.next_key()),
-          first_(std::exchange(loader.first_, 0)),
-          order_(loader.order(key_)),
-          remaining_(loader.size() - first_),
-          slots_(detail::slot_count(loader.options_)),
+        : loader_(loader), key_(loader.next_key()), first_(std::exchange(loader.first_, 0)), order_(loader.order(key_)),
+          remaining_(loader.size() - first_), slots_(detail::slot_count(loader.options_)),
           prefetcher_(&Epoch::make, this, remaining_, loader.options_.workers, Index(slots_.size())) {
       take();
       loader.given_ += first_;
@@ -184,7 +183,8 @@ class Loader {
     Index remaining_;
     Batch batch_;
     std::vector<std::optional<Moving>> slots_;
-    detail::Prefetcher prefetcher_;  // the last member, because its destructor stops the workers, which write to the others
+    detail::Prefetcher
+        prefetcher_;  // the last member, because its destructor stops the workers, which write to the others
   };
 
   Epoch begin() & { return Epoch(*this); }
@@ -199,7 +199,8 @@ class Loader {
   RandomKey next_key() {
     const Index epoch = epoch_++;
     if (seed_) return {*seed_, epoch};
-    if (first_ == 0) drawn_ = draws() ? tern::detail::next_seed() : 0;  // else the epoch has drawn before its state was asked for
+    if (first_ == 0)
+      drawn_ = draws() ? tern::detail::next_seed() : 0;  // else the epoch has drawn before its state was asked for
     return {drawn_, 0};
   }
   Index sample_count() const {
@@ -227,8 +228,8 @@ class Loader {
   std::uint64_t drawn_ = 0;  // without a seed_: that of the epoch
   [[no_unique_address]] Samples samples_;
   D device_ = tern::detail::current_device<D>();  // the current device of the thread that made the loader
-  Index epoch_ = 0, first_ = 0;  // where the next loop starts
-  Index given_ = 0;              // batches of the epoch that a loop is in; 0 outside
+  Index epoch_ = 0, first_ = 0;                   // where the next loop starts
+  Index given_ = 0;                               // batches of the epoch that a loop is in; 0 outside
   double seconds_waited_ = 0;
 };
 

@@ -10,13 +10,15 @@ TERN_COLD void check(const LoaderOptions& options) {
   if (options.prefetch < 1) fail("loader", {"prefetch must be at least 1, not ", options.prefetch});
   constexpr Index most_ahead = 1'000'000;
   if (Index(options.workers) * options.prefetch > most_ahead)
-    fail("loader", {options.workers, " workers with ", options.prefetch, " batches each are more than ", most_ahead, " batches"});
+    fail("loader",
+         {options.workers, " workers with ", options.prefetch, " batches each are more than ", most_ahead, " batches"});
 }
 
 TERN_COLD void check(const LoaderState& state, Index batches) {
   if (state.epoch < 0 || state.batch < 0)
     fail("loader", {"epochs and batches of a loader must not be negative: ", state.epoch, " and ", state.batch});
-  if (state.batch > batches) fail("loader", {"a loop had been given ", state.batch, " batches, but an epoch has ", batches});
+  if (state.batch > batches)
+    fail("loader", {"a loop had been given ", state.batch, " batches, but an epoch has ", batches});
 }
 
 TERN_NOINLINE void check_order(const std::vector<Index>& order, Index size) {

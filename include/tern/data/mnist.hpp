@@ -8,8 +8,9 @@
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct MnistOptions {
-  bool train = true;        ///< the training images, or the test images
-  std::string emnist = "";  ///< "balanced", "byclass", "bymerge", "digits", "letters" or "mnist" for EMNIST; empty for MNIST
+  bool train = true;  ///< the training images, or the test images
+  std::string emnist =
+      "";  ///< "balanced", "byclass", "bymerge", "digits", "letters" or "mnist" for EMNIST; empty for MNIST
   float mean = 0, std = 1;  ///< of the pixels; MNIST's are 0.1307 and 0.3081
 };
 

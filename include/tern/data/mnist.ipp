@@ -8,7 +8,8 @@ TERN_COLD Mnist::Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu
     : images_(images), labels_(labels), scale_(1 / (255 * std)), shift_(-mean / std) {
   const backend::Array &x = *images.checked("Mnist"), &y = *labels.checked("Mnist");
   if (!(x.shape() == tern::detail::Shape{y.numel, 28, 28}) || y.ndim != 1 || !x.contiguous || !y.contiguous)
-    fail("Mnist", {"images must be [N, 28, 28] and labels [N], both contiguous, not ", x.shape_ref(), " and ", y.shape_ref()});
+    fail("Mnist",
+         {"images must be [N, 28, 28] and labels [N], both contiguous, not ", x.shape_ref(), " and ", y.shape_ref()});
   if (!(std > 0)) fail("Mnist", {"std must be positive, not ", double(std)});
 }
 
@@ -27,8 +28,7 @@ TERN_COLD std::string dotted(std::string name) {
   return name;
 }
 
-TERN_COLD std::string find_mnist_file(const std::string& folder,
-                                                                     const std::string& name) {
+TERN_COLD std::string find_mnist_file(const std::string& folder, const std::string& name) {
   const std::string path = find_plain_or_gzip(folder, name);
   return path.empty() ? find_plain_or_gzip(folder, dotted(name)) : path;
 }
@@ -74,7 +74,8 @@ TERN_COLD Mnist Mnist::load(const std::string& folder, const MnistOptions& optio
   Index* const label = labels.data();
   for (Index i = 0; i < bytes.numel(); ++i) {
     label[i] = byte[i];
-    if (label[i] > largest) fail("Mnist", {"'", labels_path, "': label ", i, " is ", label[i], ", larger than ", largest});
+    if (label[i] > largest)
+      fail("Mnist", {"'", labels_path, "': label ", i, " is ", label[i], ", larger than ", largest});
   }
   const Tensor<Cpu, std::uint8_t> images = read_idx(images_path, {bytes.numel(), 28, 28});
   if (!options.emnist.empty()) detail::transpose_images(images);

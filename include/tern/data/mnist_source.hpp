@@ -15,7 +15,7 @@ struct MnistSourceOptions {
   std::string folder = "";  ///< the folder with the files; empty: TERN_DATA/mnist or, without it, the user's cache
   float mean = 0, std = 1;  ///< of the pixels
   std::vector<std::string> mirrors = mnist_mirrors();
-  int timeout = 120;        ///< for the download of one file, in seconds
+  int timeout = 120;  ///< for the download of one file, in seconds
 };
 
 /// Training and test images, and their origin.

@@ -7,8 +7,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-/// An increasing sequence of positions, of 4 bytes each: a text of short lines or fields has many. What they lack beyond 4
-/// GiB is told by the few places where the sequence passes a multiple of 4 GiB.
+/// An increasing sequence of positions, of 4 bytes each: a text of short lines or fields has many. What they lack
+/// beyond 4 GiB is told by the few places where the sequence passes a multiple of 4 GiB.
 class TERN_API Positions {
  public:
   void push_back(std::size_t position);

@@ -26,7 +26,8 @@ class TERN_API Prefetcher {
   Prefetcher& operator=(const Prefetcher&) = delete;
 
   /// Waits for the next item and returns its slot, which belongs to the caller until release(). Throws what making the
-  /// item threw; then there are no more. If no worker has begun the item, the caller makes it, which is faster than waking a worker.
+  /// item threw; then there are no more. If no worker has begun the item, the caller makes it, which is faster than
+  /// waking a worker.
   Index next(double& seconds_waited);
 
   /// Releases the slot of the last item. A sleeping worker is woken only when half of the slots are free. Then it has

@@ -54,9 +54,7 @@ TERN_INLINE void Prefetcher::work() {
     pthread_mutex_unlock(&mutex_);
     try {
       make_item(item, index);
-    } catch (...) {
-      slot.error = std::current_exception();
-    }
+    } catch (...) { slot.error = std::current_exception(); }
     pthread_mutex_lock(&mutex_);
     slot.ready = true;
     if (item == taken_) pthread_cond_signal(&made_);

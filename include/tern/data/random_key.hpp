@@ -11,7 +11,8 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 struct RandomKey {
   std::uint64_t seed;
   Index epoch;
-  Index place = 0;  ///< position of the batch's first sample in the epoch, so that a sample that occurs twice gets different numbers
+  Index place = 0;  ///< position of the batch's first sample in the epoch, so that a sample that occurs twice gets
+                    ///< different numbers
   int level = 0;    ///< nesting depth of data sets that draw random numbers; the outermost is 0
 
   RandomKey inner() const { return {seed, epoch, place, level + 1}; }

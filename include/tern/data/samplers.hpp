@@ -84,11 +84,13 @@ class TERN_API LengthSampler {
 };
 
 struct DistributedSamplerOptions {
-  Index rank = 0;          ///< of the process,
-  Index ranks = 1;         ///< of so many that share the samples
+  Index rank = 0;   ///< of the process,
+  Index ranks = 1;  ///< of so many that share the samples
   bool shuffle = true;
-  bool drop_last = false;  ///< leave out the samples that give some ranks more than others, instead of taking the first ones twice
-  bool pad = true;         ///< false: neither, so that each sample comes once and some ranks have one more. For tests, not for training
+  bool drop_last =
+      false;  ///< leave out the samples that give some ranks more than others, instead of taking the first ones twice
+  bool pad = true;  ///< false: neither, so that each sample comes once and some ranks have one more. For tests, not for
+                    ///< training
 };
 
 /// Every ranks-th sample of an order that all ranks have, so that all have as many:

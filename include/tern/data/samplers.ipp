@@ -36,7 +36,7 @@ TERN_NOINLINE std::vector<Index> RandomSampler::order(std::uint64_t seed, Index 
 }
 
 TERN_NOINLINE WeightedRandomSampler::WeightedRandomSampler(const std::vector<double>& weights, Index num_samples,
-                                                                         bool replacement)
+                                                           bool replacement)
     : weights_(weights), sums_(weights), count_(num_samples), replacement_(replacement) {
   double sum = 0;
   Index positive = 0;

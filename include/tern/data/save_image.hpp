@@ -10,16 +10,16 @@
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct GridOptions {
-  Index nrow = 8;  // images in a row
-  Index padding = 2;  // pixels between images and around the grid
-  bool normalize = false;  // moves value_range to 0 … 1
+  Index nrow = 8;                                          // images in a row
+  Index padding = 2;                                       // pixels between images and around the grid
+  bool normalize = false;                                  // moves value_range to 0 … 1
   std::optional<std::pair<double, double>> value_range{};  // least and greatest value; by default those of the images
-  bool scale_each = false;  // takes the default range of each image, not of all
+  bool scale_each = false;                                 // takes the default range of each image, not of all
   double pad_value = 0;
 };
 
-/// The images [N, C, H, W] side by side, as one image [C, height, width]. [H, W] and [C, H, W] are one image, which gets
-/// no padding. One channel becomes three equal ones.
+/// The images [N, C, H, W] side by side, as one image [C, height, width]. [H, W] and [C, H, W] are one image, which
+/// gets no padding. One channel becomes three equal ones.
 TERN_API Tensor<Cpu> make_grid(const Tensor<Cpu>& images, const GridOptions& options = {});
 
 /// An image [C, H, W] of bytes as a PNG file of 8 bits. C is 1 for grey, 3 for colours, or 4 for colours with opacity.

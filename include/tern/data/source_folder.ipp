@@ -32,8 +32,7 @@ TERN_COLD const std::string& made(const std::string& folder) {
   return folder;
 }
 
-TERN_COLD DownloadLock::DownloadLock(const std::string& folder)
-    : folder_(made(folder), O_RDONLY | O_DIRECTORY) {
+TERN_COLD DownloadLock::DownloadLock(const std::string& folder) : folder_(made(folder), O_RDONLY | O_DIRECTORY) {
   static_cast<void>(::flock(folder_.descriptor(), LOCK_EX));
 }
 

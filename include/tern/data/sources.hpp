@@ -6,7 +6,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct SourceOptions {
-  std::string folder = "";                ///< the folder with the files; empty: the set's in TERN_DATA, or the user's cache
+  std::string folder = "";  ///< the folder with the files; empty: the set's in TERN_DATA, or the user's cache
   std::vector<std::string> mirrors = {};  ///< addresses of folders to download from; none: where the set is published
   int timeout = 3600;                     ///< for the download, in seconds
 };

@@ -49,7 +49,8 @@ TERN_COLD std::string imdb_lines(std::string_view archive, const char* half) {
     std::string_view content;
   };
   std::vector<File> files;
-  const std::string positive = tern::detail::text({"/", half, "/pos/"}), negative = tern::detail::text({"/", half, "/neg/"});
+  const std::string positive = tern::detail::text({"/", half, "/pos/"}),
+                    negative = tern::detail::text({"/", half, "/neg/"});
   for_each_file(archive, [&](const std::string& path, std::string_view content) {
     const std::size_t name = path.rfind('/') + 1;
     const std::string_view folder = std::string_view(path).substr(0, name);
@@ -76,7 +77,10 @@ TERN_COLD void keep_imdb(io::AtomicFile& archive, const std::string& folder) {
 
 // CIFAR-10's hash is in TensorFlow Datasets' list of checksums, IMDb's in several public projects that fetch it.
 TERN_COLD Published published_cifar10() {
-  return {"cifar10", "https://www.cs.toronto.edu/~kriz/", "cifar-10-binary.tar.gz", 170'052'171,
+  return {"cifar10",
+          "https://www.cs.toronto.edu/~kriz/",
+          "cifar-10-binary.tar.gz",
+          170'052'171,
           "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
           {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin",
            "test_batch.bin"},
@@ -89,7 +93,10 @@ TERN_COLD Published published_cifar10() {
 }
 
 TERN_COLD Published published_imdb() {
-  return {"imdb", "https://ai.stanford.edu/~amaas/data/sentiment/", "aclImdb_v1.tar.gz", 84'125'825,
+  return {"imdb",
+          "https://ai.stanford.edu/~amaas/data/sentiment/",
+          "aclImdb_v1.tar.gz",
+          84'125'825,
           "c40f74a18d3b61f90feba1e17730e0d38e8b97c05fde7008942e91923d1658fe",
           {"train.tsv", "test.tsv"},
           keep_imdb,
@@ -101,7 +108,11 @@ TERN_COLD Published published_imdb() {
 }
 
 TERN_COLD Published published_nietzsche() {
-  return {"nietzsche", "https://s3.amazonaws.com/text-datasets/", "nietzsche.txt", 600'901, "",
+  return {"nietzsche",
+          "https://s3.amazonaws.com/text-datasets/",
+          "nietzsche.txt",
+          600'901,
+          "",
           {"nietzsche.txt"},
           [](io::AtomicFile& text, const std::string&) { text.commit(); },
           "Name any text in UTF-8 (--data FILE), or get this one:\n"
@@ -119,8 +130,7 @@ TERN_COLD std::string mismatch(const Published& set, const std::string& path) {
   return "";
 }
 
-TERN_COLD bool has_all(const std::string& folder,
-                                                      const std::vector<const char*>& files) {
+TERN_COLD bool has_all(const std::string& folder, const std::vector<const char*>& files) {
   return std::all_of(files.begin(), files.end(),
                      [&](const char* file) { return !find_plain_or_gzip(folder, file).empty(); });
 }
@@ -141,7 +151,8 @@ TERN_COLD std::string cached(const Published& set, const SourceOptions& options)
     problem = fetch(downloaded, set.file, mirrors, options.timeout,
                     [&](const std::string& path) { return mismatch(set, path); });
     if (problem.empty()) set.keep(downloaded, folder);
-    if (problem.empty() && !has_all(folder, set.files)) problem = tern::detail::text({set.file, " lacks files that it should hold"});
+    if (problem.empty() && !has_all(folder, set.files))
+      problem = tern::detail::text({set.file, " lacks files that it should hold"});
   } catch (const Error& error) { problem = error.what(); }
   if (!problem.empty()) fail(set.set, {problem, ". ", set.remedy});
   return folder;

@@ -62,7 +62,8 @@ class StreamLoader {
   using Iterator = decltype(std::declval<Set&>().begin());
   using End = decltype(std::declval<Set&>().end());
   using Sample = std::remove_cvref_t<decltype(*std::declval<Iterator&>())>;
-  using Moving = decltype(detail::start_moving(std::declval<const Collate&>()(std::vector<Sample>()), std::declval<D>()));
+  using Moving =
+      decltype(detail::start_moving(std::declval<const Collate&>()(std::vector<Sample>()), std::declval<D>()));
   using Batch = decltype(detail::finish_moving<D>(std::declval<Moving>()));
 
   StreamLoader(Set&& set, const LoaderOptions& options, const Collate& collate)
@@ -78,9 +79,7 @@ class StreamLoader {
   class Epoch {
    public:
     explicit Epoch(StreamLoader& loader)
-        : loader_(loader),
-          at_(std::get<0>(loader.set_).begin()),
-          end_(std::get<0>(loader.set_).end()),
+        : loader_(loader), at_(std::get<0>(loader.set_).begin()), end_(std::get<0>(loader.set_).end()),
           slots_(std::size_t(loader.options_.workers ? loader.options_.prefetch : 1)),
           prefetcher_(&Epoch::make, this, INT64_MAX, loader.options_.workers ? 1 : 0, Index(slots_.size())) {
       take();
@@ -123,7 +122,8 @@ class StreamLoader {
     std::optional<Batch> batch_;
     std::vector<std::optional<Moving>> slots_;
     detail::TicketLock lock_;
-    detail::Prefetcher prefetcher_;  // the last member, because its destructor stops the worker, which writes to the others
+    detail::Prefetcher
+        prefetcher_;  // the last member, because its destructor stops the worker, which writes to the others
   };
 
   Epoch begin() & { return Epoch(*this); }

@@ -8,7 +8,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-/// The lines of a file by number, without line breaks, which are LF or CR LF, and without a byte-order mark. collated(lines, f) makes batches of them.
+/// The lines of a file by number, without line breaks, which are LF or CR LF, and without a byte-order mark.
+/// collated(lines, f) makes batches of them.
 class TERN_API TextLines {
  public:
   /// Reads a file, plain or gzip. Text after the last line break is a line if it is not empty. The text may have

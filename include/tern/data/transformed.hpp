@@ -65,15 +65,11 @@ class Compose<First, T...> {
 
 /// A transform of an image: a function of the image and of the sample's own random numbers.
 template <class T>
-concept ImageTransform = requires(const T& transform, Image& image, Random& random) {
-  transform(image, random);
-};
+concept ImageTransform = requires(const T& transform, Image& image, Random& random) { transform(image, random); };
 
 /// A transform of a batch: a function of the batch and of the batch's own random numbers.
 template <class T, class Batch>
-concept BatchTransform = requires(const T& transform, const Batch& batch, Random& random) {
-  transform(batch, random);
-};
+concept BatchTransform = requires(const T& transform, const Batch& batch, Random& random) { transform(batch, random); };
 
 namespace detail {
 

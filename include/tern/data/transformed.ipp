@@ -11,8 +11,9 @@ TERN_NOINLINE void ImageBatch::put(const Image& image, Index i) {
   }
   const backend::Array& x = *x_.impl();
   if (image.channels() != x.dims[1] || image.height() != x.dims[2] || image.width() != x.dims[3])
-    fail("transformed", {"images of a batch differ in size: ", tern::detail::Shape{x.dims[1], x.dims[2], x.dims[3]}, " and ",
-                         tern::detail::Shape{image.channels(), image.height(), image.width()}, "; end with a crop or a Resize"});
+    fail("transformed",
+         {"images of a batch differ in size: ", tern::detail::Shape{x.dims[1], x.dims[2], x.dims[3]}, " and ",
+          tern::detail::Shape{image.channels(), image.height(), image.width()}, "; end with a crop or a Resize"});
   if (image.data() != place(i)) std::memcpy(place(i), image.data(), std::size_t(elements_) * sizeof(float));
 }
 

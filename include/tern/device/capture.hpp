@@ -15,7 +15,8 @@ class Capture {
   virtual void begin_repeated() = 0;
   /// Says that no more launches belong to the items. Before each replay, again(object, items, count) launches them with
   /// new numbers.
-  virtual void repeat(void* object, void (*again)(void* object, const Index* items, Index count), const Index* items, Index count) = 0;
+  virtual void repeat(void* object, void (*again)(void* object, const Index* items, Index count), const Index* items,
+                      Index count) = 0;
   /// True if launches only deliver their numbers: nothing runs, and nothing is captured.
   virtual bool is_replay() const = 0;
 
@@ -38,14 +39,16 @@ class CapturedGraphs {
 extern TERN_API constinit std::atomic<CapturedGraphs*> captured_graphs;
 
 /// Reasons that the errors of refuse_capture give.
-inline constexpr const char* host_waits = "the host waits for the device; use item(), cpu() and printing after replay()";
+inline constexpr const char* host_waits =
+    "the host waits for the device; use item(), cpu() and printing after replay()";
 inline constexpr const char* host_is_read =
     "every replay would copy from the same host memory; overwrite a tensor of the device with copy_() before";
 
 [[noreturn]] TERN_API void refuse_captured(const char* op, const char* rule);
 /// Throws an Error that names the op if the thread captures.
 inline void refuse_capture(const char* op, const char* rule) {
-  if (capture) [[unlikely]] refuse_captured(op, rule);
+  if (capture) [[unlikely]]
+    refuse_captured(op, rule);
 }
 
 }}}  // namespace tern::detail

@@ -24,9 +24,10 @@ namespace tern { inline namespace TERN_BUILD {
 /// If it can copy while the host goes on, it has a type Async with
 ///
 ///   acquire_pinned(ordinal, bytes)                           PinnedMemory*
-///   copy_from_pinned(ordinal, to, pinned, from, bytes)       as copy_from_host, but `from` lies in the block and is read later
-///   start_from_host(ordinal, to, pinned, from, bytes)        unique_ptr<AsyncCopy>, beside the device's other work
-///   start_to_host(ordinal, pinned, to, from, bytes)          unique_ptr<AsyncCopy>, in order with the device's other work
+///   copy_from_pinned(ordinal, to, pinned, from, bytes)       as copy_from_host, but `from` lies in the block and is
+///   read later start_from_host(ordinal, to, pinned, from, bytes)        unique_ptr<AsyncCopy>, beside the device's
+///   other work start_to_host(ordinal, pinned, to, from, bytes)          unique_ptr<AsyncCopy>, in order with the
+///   device's other work
 ///
 /// If its products of 16 bits are faster where each row begins at a multiple of some elements, it has
 ///

@@ -10,7 +10,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-/// The kinds of work of a device, and the host's waits for it. A collective exchanges tensors with other ranks, and may be in host memory.
+/// The kinds of work of a device, and the host's waits for it. A collective exchanges tensors with other ranks, and may
+/// be in host memory.
 enum class Work : std::uint8_t { kernel, to_device, to_host, wait, collective };
 
 /// The phase of a training step that work belongs to. A captured step is one.
@@ -19,7 +20,8 @@ enum class Phase : std::uint8_t { input, forward, backward, optimizer, captured,
 /// What limits the speed of a piece of work: the arithmetic of a product or of a convolution, or in a pass the memory.
 enum class Effort : std::uint8_t { product, convolution, pass };
 
-/// Pieces of work of one kind that a thread has started: how many, and the floating-point operations of all of them and the bytes that they touch.
+/// Pieces of work of one kind that a thread has started: how many, and the floating-point operations of all of them and
+/// the bytes that they touch.
 struct CountedWork {
   Effort effort;
   std::int64_t count;
@@ -39,10 +41,12 @@ extern TERN_API constinit std::atomic<const RangeListener*> range_listener;
 class Range {
  public:
   explicit Range(const char* name) : listener_(range_listener.load(std::memory_order_relaxed)) {
-    if (listener_) [[unlikely]] listener_->begin(name);
+    if (listener_) [[unlikely]]
+      listener_->begin(name);
   }
   ~Range() {
-    if (listener_) [[unlikely]] listener_->end();
+    if (listener_) [[unlikely]]
+      listener_->end();
   }
   Range(const Range&) = delete;
   Range& operator=(const Range&) = delete;
@@ -53,13 +57,14 @@ class Range {
 
 /// This thread's totals.
 struct DeviceEvents {
-  double flops = 0;              // of matrix products and convolutions
-  std::int64_t products = 0;     // how many these were
-  std::int64_t count[5] = {};    // by kind of work
+  double flops = 0;            // of matrix products and convolutions
+  std::int64_t products = 0;   // how many these were
+  std::int64_t count[5] = {};  // by kind of work
   std::int64_t bytes[5] = {};
-  double host_seconds[5] = {};   // of the thread in the call, by kind; only copies and waits that are not part of another
-  int open = 0;                  // copies and waits that have begun and not ended
-  Phase phase = Phase::other;       // what the thread is at
+  double host_seconds[5] =
+      {};                      // of the thread in the call, by kind; only copies and waits that are not part of another
+  int open = 0;                // copies and waits that have begun and not ended
+  Phase phase = Phase::other;  // what the thread is at
 };
 extern TERN_API constinit thread_local DeviceEvents device_events;
 
@@ -75,7 +80,8 @@ TERN_API void count_product(const Array& c, const Array& a, const Array& b);
 /// A kernel that reads or writes each of these arrays once. Some may be null.
 TERN_API void count_pass(std::initializer_list<const Array*> touched);
 TERN_API void count_pass(const Array& out, const Array* const* in, int inputs);
-/// A kernel that reads and writes `sets` sets of so many arrays, but for the last of each, a gradient, which it only reads.
+/// A kernel that reads and writes `sets` sets of so many arrays, but for the last of each, a gradient, which it only
+/// reads.
 TERN_API void count_update(const Array* const* arrays, int count, int sets);
 
 /// The calling thread's number, in the order in which threads ask for theirs; from 1.

@@ -35,8 +35,8 @@ namespace detail::memory {
 #if defined(TERN_SEPARATE_BLOCKS)
 inline constexpr bool separate_blocks = true;
 #else
-/// True with the macro TERN_SEPARATE_BLOCKS: each block is an allocation of its own, of just the bytes that it is for, and
-/// none is kept. So an address sanitizer sees an access past its end or after its release.
+/// True with the macro TERN_SEPARATE_BLOCKS: each block is an allocation of its own, of just the bytes that it is for,
+/// and none is kept. So an address sanitizer sees an access past its end or after its release.
 inline constexpr bool separate_blocks = false;
 #endif
 

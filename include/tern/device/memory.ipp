@@ -73,7 +73,8 @@ TERN_COLD std::size_t machine_bytes() {
   return bytes;
 }
 
-/// Large blocks lie in pages of this size if the system has them: an address is translated with fewer reads of the page table.
+/// Large blocks lie in pages of this size if the system has them: an address is translated with fewer reads of the page
+/// table.
 inline constexpr std::size_t huge_page = std::size_t(2) << 20;
 
 TERN_COLD void* from_system(std::size_t bytes) {
@@ -207,8 +208,10 @@ TERN_NOINLINE void deallocate(void* memory, int c) {
   auto* block = static_cast<FreeBlock*>(memory);
   block->next = list.head;
   list.head = block;
-  if (!block->next && !local.registered) [[unlikely]] register_thread();  // it frees blocks that other threads allocated
-  if (++list.length > local_limit(c)) [[unlikely]] spill(c);
+  if (!block->next && !local.registered) [[unlikely]]
+    register_thread();  // it frees blocks that other threads allocated
+  if (++list.length > local_limit(c)) [[unlikely]]
+    spill(c);
 }
 
 }}}  // namespace tern::detail::memory

@@ -1,5 +1,5 @@
-// Collectives that run while the program goes on. Their result cannot be read too early: only wait() gives it. Of Tensor<Cuda> they are work of a
-// stream of the communicator's, behind the work of the current stream so far.
+// Collectives that run while the program goes on. Their result cannot be read too early: only wait() gives it. Of
+// Tensor<Cuda> they are work of a stream of the communicator's, behind the work of the current stream so far.
 #pragma once
 #include <utility>
 
@@ -21,14 +21,17 @@ class CollectiveJob : public Job {
 };
 
 /// Construct it on the thread that starts it. `in` and `out` may be the same.
-TERN_API std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<Ranks> run, tern::detail::TensorImpl* in, tern::detail::TensorImpl* out,
-                                                ReduceOp reduction, int root);
-TERN_API std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<CudaRanks> run, tern::detail::TensorImpl* in, tern::detail::TensorImpl* out,
-                                                ReduceOp reduction, int root);
+TERN_API std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op,
+                                                Collective<Ranks> run, tern::detail::TensorImpl* in,
+                                                tern::detail::TensorImpl* out, ReduceOp reduction, int root);
+TERN_API std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op,
+                                                Collective<CudaRanks> run, tern::detail::TensorImpl* in,
+                                                tern::detail::TensorImpl* out, ReduceOp reduction, int root);
 
 }  // namespace detail
 
-/// The result of a collective under way. Move-only. If it is destroyed without wait(), it waits itself, because the tensors are in use.
+/// The result of a collective under way. Move-only. If it is destroyed without wait(), it waits itself, because the
+/// tensors are in use.
 template <class X>
 class PendingCollective {
  public:
@@ -76,63 +79,83 @@ namespace detail {
 
 /// Starts a collective from a dense form of x into a new tensor.
 template <CarriedDevice D, Element T>
-PendingCollective<Tensor<D, T>> started(const OpName& op, const Tensor<D, T>& x, const Communicator& communicator, const tern::detail::Shape& shape,
-                                        Collective<Carrier<D>> run, ReduceOp reduction = ReduceOp::sum) {
+PendingCollective<Tensor<D, T>> started(const OpName& op, const Tensor<D, T>& x, const Communicator& communicator,
+                                        const tern::detail::Shape& shape, Collective<Carrier<D>> run,
+                                        ReduceOp reduction = ReduceOp::sum) {
   const Tensor<D, T> in = dense(op, x), out = empty<D, T>(shape, x.device());
   return {communicator, new_job(communicator, op, run, in.impl(), out.impl(), reduction, -1), out};
 }
 
 }  // namespace detail
 
-/// all_reduce in the background: no op on the tape. x must not be written before wait(). All ranks start and call collectives in one order.
+/// all_reduce in the background: no op on the tape. x must not be written before wait(). All ranks start and call
+/// collectives in one order.
 template <detail::CarriedDevice D, Element T>
-PendingCollective<Tensor<D, T>> all_reduce_async(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum, Here here = {}) {
+PendingCollective<Tensor<D, T>> all_reduce_async(const Tensor<D, T>& x, const Communicator& communicator,
+                                                 ReduceOp reduction = ReduceOp::sum, Here here = {}) {
   const OpName op{"all_reduce", here};
   const ErrorName name(op);
   detail::check_reduction(op, reduction, dtype_of<T>, false);
-  return detail::started(op, x, communicator, tern::detail::Shape(x.checked(op)->dims, x.dim()),
-                         [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp how, int) { ranks.all_reduce(in, out, how); }, reduction);
+  return detail::started(
+      op, x, communicator, tern::detail::Shape(x.checked(op)->dims, x.dim()),
+      [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp how, int) {
+        ranks.all_reduce(in, out, how);
+      },
+      reduction);
 }
 
 /// broadcast in the background, as all_reduce_async.
 template <detail::CarriedDevice D, Element T>
-PendingCollective<Tensor<D, T>> broadcast_async(const Tensor<D, T>& x, const Communicator& communicator, int root = 0, Here here = {}) {
+PendingCollective<Tensor<D, T>> broadcast_async(const Tensor<D, T>& x, const Communicator& communicator, int root = 0,
+                                                Here here = {}) {
   const OpName op{"broadcast", here};
   const ErrorName name(op);
   detail::check_rank(op, "root", root, communicator.size());
   const Tensor<D, T> y = detail::dense(op, x).clone();
-  const detail::Collective<detail::Carrier<D>> run = [](auto& ranks, const backend::Array&, const backend::Array& out, ReduceOp, int from) { ranks.broadcast(out, from); };
+  const detail::Collective<detail::Carrier<D>> run = [](auto& ranks, const backend::Array&, const backend::Array& out,
+                                                        ReduceOp, int from) { ranks.broadcast(out, from); };
   return {communicator, detail::new_job(communicator, op, run, y.impl(), y.impl(), ReduceOp::sum, root), y};
 }
 
 /// all_gather in the background, as all_reduce_async.
 template <detail::CarriedDevice D, Element T>
-PendingCollective<Tensor<D, T>> all_gather_async(const Tensor<D, T>& x, const Communicator& communicator, Here here = {}) {
+PendingCollective<Tensor<D, T>> all_gather_async(const Tensor<D, T>& x, const Communicator& communicator,
+                                                 Here here = {}) {
   const OpName op{"all_gather", here};
   const ErrorName name(op);
   return detail::started(op, x, communicator, detail::resized(x.checked(op)->shape_ref(), communicator.size(), 1),
-                         [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp, int) { ranks.all_gather(in, out); });
+                         [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp, int) {
+                           ranks.all_gather(in, out);
+                         });
 }
 
 /// reduce_scatter in the background, as all_reduce_async.
 template <detail::CarriedDevice D, Element T>
-PendingCollective<Tensor<D, T>> reduce_scatter_async(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum, Here here = {}) {
+PendingCollective<Tensor<D, T>> reduce_scatter_async(const Tensor<D, T>& x, const Communicator& communicator,
+                                                     ReduceOp reduction = ReduceOp::sum, Here here = {}) {
   const OpName op{"reduce_scatter", here};
   const ErrorName name(op);
   detail::check_reduction(op, reduction, dtype_of<T>, false);
   detail::check_divides(op, x.checked(op)->shape_ref(), communicator.size());
-  return detail::started(op, x, communicator, detail::resized(x.impl()->shape_ref(), 1, communicator.size()),
-                         [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp how, int) { ranks.reduce_scatter(in, out, how); }, reduction);
+  return detail::started(
+      op, x, communicator, detail::resized(x.impl()->shape_ref(), 1, communicator.size()),
+      [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp how, int) {
+        ranks.reduce_scatter(in, out, how);
+      },
+      reduction);
 }
 
 /// all_to_all in the background, as all_reduce_async.
 template <detail::CarriedDevice D, Element T>
-PendingCollective<Tensor<D, T>> all_to_all_async(const Tensor<D, T>& x, const Communicator& communicator, Here here = {}) {
+PendingCollective<Tensor<D, T>> all_to_all_async(const Tensor<D, T>& x, const Communicator& communicator,
+                                                 Here here = {}) {
   const OpName op{"all_to_all", here};
   const ErrorName name(op);
   detail::check_divides(op, x.checked(op)->shape_ref(), communicator.size());
   return detail::started(op, x, communicator, tern::detail::Shape(x.impl()->dims, x.dim()),
-                         [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp, int) { ranks.all_to_all(in, out); });
+                         [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp, int) {
+                           ranks.all_to_all(in, out);
+                         });
 }
 
 }}}  // namespace tern::distributed

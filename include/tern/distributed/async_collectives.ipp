@@ -9,9 +9,11 @@ namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 template <class Carrier>
 class JobOf : public CollectiveJob {
  public:
-  JobOf(const Communicator& communicator, const OpName& op, Collective<Carrier> collective, tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root)
-      : ranks_(communicator.ranks_in_background()), in_(in), out_(out), name_(op.name), error_name_(tern::detail::outermost_name(op.name), tern::detail::site(op.here)),
-        collective_(collective), reduction_(reduction), root_(root) {
+  JobOf(const Communicator& communicator, const OpName& op, Collective<Carrier> collective,
+        tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root)
+      : ranks_(communicator.ranks_in_background()), in_(in), out_(out), name_(op.name),
+        error_name_(tern::detail::outermost_name(op.name), tern::detail::site(op.here)), collective_(collective),
+        reduction_(reduction), root_(root) {
     tern::detail::retain(in_);
     tern::detail::retain(out_);
   }
@@ -51,8 +53,10 @@ class HostJob final : public JobOf<Ranks> {
 /// The thread in the background meets the other ranks' hosts, and gives NCCL the call.
 class CudaJob final : public JobOf<CudaRanks> {
  public:
-  CudaJob(const Communicator& communicator, const OpName& op, Collective<CudaRanks> collective, tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root)
-      : JobOf(communicator, op, collective, in, out, reduction, root), beside_(cuda_ranks(*ranks_).stream_beside({in->ordinal})) {
+  CudaJob(const Communicator& communicator, const OpName& op, Collective<CudaRanks> collective,
+          tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root)
+      : JobOf(communicator, op, collective, in, out, reduction, root),
+        beside_(cuda_ranks(*ranks_).stream_beside({in->ordinal})) {
     TERN_CUDA(cuEventRecord, computed_.event, cuda::detail::bind(in->ordinal).compute);
   }
   void run() override {
@@ -63,19 +67,23 @@ class CudaJob final : public JobOf<CudaRanks> {
     run_by(cuda_ranks(*ranks_));
     TERN_CUDA(cuEventRecord, over_.event, cuda::detail::bind(in_->ordinal).compute);
   }
-  void order_later_work() override { TERN_CUDA(cuStreamWaitEvent, cuda::detail::bind(in_->ordinal).compute, over_.event, 0); }
+  void order_later_work() override {
+    TERN_CUDA(cuStreamWaitEvent, cuda::detail::bind(in_->ordinal).compute, over_.event, 0);
+  }
 
  private:
   cuda::Stream beside_;
   cuda::detail::ScopedEvent computed_, over_;
 };
 
-TERN_COLD std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<Ranks> run,
-                                                                                tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root) {
+TERN_COLD std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op,
+                                                 Collective<Ranks> run, tern::detail::TensorImpl* in,
+                                                 tern::detail::TensorImpl* out, ReduceOp reduction, int root) {
   return std::make_shared<HostJob>(communicator, op, run, in, out, reduction, root);
 }
-TERN_COLD std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op, Collective<CudaRanks> run,
-                                                                                tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root) {
+TERN_COLD std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op,
+                                                 Collective<CudaRanks> run, tern::detail::TensorImpl* in,
+                                                 tern::detail::TensorImpl* out, ReduceOp reduction, int root) {
   return std::make_shared<CudaJob>(communicator, op, run, in, out, reduction, root);
 }
 

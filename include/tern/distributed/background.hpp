@@ -1,4 +1,5 @@
-// A thread on which a communicator's collectives run while the program computes. MPI's own make no progress in the background.
+// A thread on which a communicator's collectives run while the program computes. MPI's own make no progress in the
+// background.
 #pragma once
 #include <pthread.h>
 

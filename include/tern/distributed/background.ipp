@@ -29,7 +29,8 @@ TERN_INLINE void* Background::enter(void* self) {
 
 TERN_NOINLINE void Background::give(std::shared_ptr<Job> job) {
   const tern::detail::MutexLock lock(mutex_);
-  if (!started_ && pthread_create(&thread_, nullptr, &Background::enter, this) != 0) fail("Communicator", {"the system gives no more threads"});
+  if (!started_ && pthread_create(&thread_, nullptr, &Background::enter, this) != 0)
+    fail("Communicator", {"the system gives no more threads"});
   started_ = true;
   jobs_.push_back(std::move(job));
   pthread_cond_signal(&given_);
@@ -47,9 +48,7 @@ TERN_NOINLINE void Background::work() {
     std::exception_ptr error;
     try {
       job->run();
-    } catch (...) {
-      error = std::current_exception();
-    }
+    } catch (...) { error = std::current_exception(); }
     pthread_mutex_lock(&mutex_);
     job->error_ = error;
     job->done_ = true;

@@ -13,16 +13,17 @@ using enum ReduceOp;
 
 /// A collective as one rank calls it. Ranks exchange it as bytes.
 struct Call {
-  char name[20];        // with its end
+  char name[20];  // with its end
   ReduceOp op;
   DType dtype;
-  std::int8_t ndim;     // -1: the collective takes no tensor
-  std::int32_t root;    // -1: it has none
-  Index number;         // of the collectives that this rank called before
+  std::int8_t ndim;   // -1: the collective takes no tensor
+  std::int32_t root;  // -1: it has none
+  Index number;       // of the collectives that this rank called before
   Index dims[tern::detail::max_dims];
 
   Call(const char* collective, Index calls_before);
-  Call(const char* collective, Index calls_before, const backend::Array& x, ReduceOp reduction = sum, int root_rank = -1);
+  Call(const char* collective, Index calls_before, const backend::Array& x, ReduceOp reduction = sum,
+       int root_rank = -1);
   Call() {}
 };
 

@@ -13,7 +13,8 @@ TERN_COLD Call::Call(const char* collective, Index calls_before)
   std::memset(dims, 0, sizeof dims);
 }
 
-TERN_COLD Call::Call(const char* collective, Index calls_before, const backend::Array& x, ReduceOp reduction, int root_rank)
+TERN_COLD Call::Call(const char* collective, Index calls_before, const backend::Array& x, ReduceOp reduction,
+                     int root_rank)
     : Call(collective, calls_before) {
   op = reduction;
   dtype = x.dtype;
@@ -25,18 +26,21 @@ TERN_COLD Call::Call(const char* collective, Index calls_before, const backend::
 TERN_COLD std::string described(const Call& call) {
   constexpr const char* ops[] = {"sum", "avg", "min", "max", "product"};
   std::string words = call.name;
-  if (call.ndim >= 0) words += tern::detail::text({" of ", tern::detail::name_of(call.dtype), " ", tern::detail::ShapeRef{call.dims, call.ndim}, ", ", ops[int(call.op)]});
+  if (call.ndim >= 0)
+    words += tern::detail::text({" of ", tern::detail::name_of(call.dtype), " ",
+                                 tern::detail::ShapeRef{call.dims, call.ndim}, ", ", ops[int(call.op)]});
   if (call.root >= 0) words += tern::detail::text({", root ", Index(call.root)});
   return words + tern::detail::text({", after ", call.number, " others"});
 }
 
 TERN_INLINE bool same(const Call& a, const Call& b) {
-  return std::strcmp(a.name, b.name) == 0 && a.op == b.op && a.dtype == b.dtype && a.ndim == b.ndim && a.root == b.root && a.number == b.number &&
-         std::memcmp(a.dims, b.dims, sizeof a.dims) == 0;
+  return std::strcmp(a.name, b.name) == 0 && a.op == b.op && a.dtype == b.dtype && a.ndim == b.ndim &&
+         a.root == b.root && a.number == b.number && std::memcmp(a.dims, b.dims, sizeof a.dims) == 0;
 }
 
 TERN_COLD void refuse_different(const Call& a, int rank_a, const Call& b, int rank_b) {
-  fail(a.name, {"the ranks do not call the same: rank ", rank_a, " ", described(a), "; rank ", rank_b, " ", described(b)});
+  fail(a.name,
+       {"the ranks do not call the same: rank ", rank_a, " ", described(a), "; rank ", rank_b, " ", described(b)});
 }
 
 TERN_NOINLINE void check_same(const Call* calls, int ranks) {

@@ -24,12 +24,16 @@ struct CarrierOf;
 template <HostDevice D>
 struct CarrierOf<D> {
   using type = Ranks;
-  static ListedRanks get(const Communicator& communicator, const OpName& op, const backend::Array& x) { return ListedRanks(communicator, op.name, x); }
+  static ListedRanks get(const Communicator& communicator, const OpName& op, const backend::Array& x) {
+    return ListedRanks(communicator, op.name, x);
+  }
 };
 template <>
 struct CarrierOf<Cuda> {
   using type = CudaRanks;
-  static CudaRanks* get(const Communicator& communicator, const OpName&, const backend::Array&) { return &cuda_ranks(communicator); }
+  static CudaRanks* get(const Communicator& communicator, const OpName&, const backend::Array&) {
+    return &cuda_ranks(communicator);
+  }
 };
 
 template <class D>

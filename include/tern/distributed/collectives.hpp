@@ -1,6 +1,6 @@
-// The collectives: every rank of a communicator calls them, and each gets a result of all ranks' tensors. They have PyTorch's names, and the
-// gradients of torch.distributed.nn. A Tensor<Cpu> goes by MPI or shared memory, a Tensor<Cuda> by NCCL: as work of the device's current stream,
-// for which the host does not wait.
+// The collectives: every rank of a communicator calls them, and each gets a result of all ranks' tensors. They have
+// PyTorch's names, and the gradients of torch.distributed.nn. A Tensor<Cpu> goes by MPI or shared memory, a
+// Tensor<Cuda> by NCCL: as work of the device's current stream, for which the host does not wait.
 #pragma once
 #include "../ops/ops.hpp"
 #include "carrier.hpp"
@@ -35,10 +35,12 @@ bool needs_gradient(const Tensor<D, T>& x) {
 
 }  // namespace detail
 
-/// The elements of all ranks, joined: Σ over ranks of x by default. Of bool, sum is "or" and product is "and". The gradient of a sum or an
-/// average is the same of the ranks' gradients; the other reductions have none. Error unless all ranks give one shape and element type.
+/// The elements of all ranks, joined: Σ over ranks of x by default. Of bool, sum is "or" and product is "and". The
+/// gradient of a sum or an average is the same of the ranks' gradients; the other reductions have none. Error unless
+/// all ranks give one shape and element type.
 template <detail::CarriedDevice D, Element T>
-Tensor<D, T> all_reduce(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum, Here here = {}) {
+Tensor<D, T> all_reduce(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum,
+                        Here here = {}) {
   const OpName op{"all_reduce", here};
   const ErrorName name(op);
   const tern::detail::Site at(here);
@@ -68,15 +70,16 @@ Tensor<D, T> broadcast(const Tensor<D, T>& x, const Communicator& communicator, 
   return y;
 }
 
-/// All ranks' tensors one behind the other along dimension 0, as torch.distributed.all_gather_into_tensor: [size n, ...] of [n, ...]; [size]
-/// of numbers. The gradient is reduce_scatter of the ranks' gradients.
+/// All ranks' tensors one behind the other along dimension 0, as torch.distributed.all_gather_into_tensor: [size n,
+/// ...] of [n, ...]; [size] of numbers. The gradient is reduce_scatter of the ranks' gradients.
 template <detail::CarriedDevice D, Element T>
 Tensor<D, T> all_gather(const Tensor<D, T>& x, const Communicator& communicator, Here here = {});
 
-/// This rank's part of the ranks' tensors joined: part k of dimension 0 goes to rank k, [n / size, ...] of [n, ...]. The gradient is
-/// all_gather of the ranks' gradients. Error unless n is a multiple of the size.
+/// This rank's part of the ranks' tensors joined: part k of dimension 0 goes to rank k, [n / size, ...] of [n, ...].
+/// The gradient is all_gather of the ranks' gradients. Error unless n is a multiple of the size.
 template <detail::CarriedDevice D, Element T>
-Tensor<D, T> reduce_scatter(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum, Here here = {}) {
+Tensor<D, T> reduce_scatter(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum,
+                            Here here = {}) {
   const OpName op{"reduce_scatter", here};
   const ErrorName name(op);
   const tern::detail::Site at(here);
@@ -102,12 +105,14 @@ Tensor<D, T> all_gather(const Tensor<D, T>& x, const Communicator& communicator,
   const Tensor<D, T> y = empty<D, T>(detail::resized(in.impl()->shape_ref(), communicator.size(), 1), x.device());
   detail::CarrierOf<D>::get(communicator, op, *in.impl())->all_gather(*in.impl(), *y.impl());
   if constexpr (tern::detail::is_floating_v<T>)
-    record(op, y, wrt(x, [communicator](tern::detail::ShapeRef shape, const auto& g) { return reduce_scatter(g, communicator).reshape(tern::detail::Shape(shape.d, shape.n)); }));
+    record(op, y, wrt(x, [communicator](tern::detail::ShapeRef shape, const auto& g) {
+             return reduce_scatter(g, communicator).reshape(tern::detail::Shape(shape.d, shape.n));
+           }));
   return y;
 }
 
-/// Part k of dimension 0 goes to rank k, and comes back from rank k: as torch.distributed.all_to_all_single. The gradient goes the same way.
-/// Error unless dimension 0 has a multiple of the size.
+/// Part k of dimension 0 goes to rank k, and comes back from rank k: as torch.distributed.all_to_all_single. The
+/// gradient goes the same way. Error unless dimension 0 has a multiple of the size.
 template <detail::CarriedDevice D, Element T>
 Tensor<D, T> all_to_all(const Tensor<D, T>& x, const Communicator& communicator, Here here = {}) {
   const OpName op{"all_to_all", here};
@@ -117,11 +122,13 @@ Tensor<D, T> all_to_all(const Tensor<D, T>& x, const Communicator& communicator,
   detail::check_divides(op, in.impl()->shape_ref(), communicator.size());
   const Tensor<D, T> y = empty<D, T>(in.shape(), x.device());
   detail::CarrierOf<D>::get(communicator, op, *in.impl())->all_to_all(*in.impl(), *y.impl());
-  if constexpr (tern::detail::is_floating_v<T>) record(op, y, wrt(x, [communicator](const auto& g) { return all_to_all(g, communicator); }));
+  if constexpr (tern::detail::is_floating_v<T>)
+    record(op, y, wrt(x, [communicator](const auto& g) { return all_to_all(g, communicator); }));
   return y;
 }
 
-/// Sends x to another rank, which calls recv, and returns when that one has it. Error on both unless they mean one shape and element type.
+/// Sends x to another rank, which calls recv, and returns when that one has it. Error on both unless they mean one
+/// shape and element type.
 template <detail::CarriedDevice D, Element T>
 void send(const Tensor<D, T>& x, const Communicator& communicator, int to, Here here = {}) {
   const OpName op{"send", here};

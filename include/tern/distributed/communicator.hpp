@@ -5,7 +5,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
-/// A shared handle. All ranks of a communicator call its collectives in the same order, each rank from one thread at a time.
+/// A shared handle. All ranks of a communicator call its collectives in the same order, each rank from one thread at a
+/// time.
 class TERN_API Communicator {
  public:
   explicit Communicator(std::shared_ptr<detail::Ranks> ranks);
@@ -17,10 +18,12 @@ class TERN_API Communicator {
   /// How many ranks this machine has.
   int local_size() const { return ranks_->place.local_size; }
 
-  /// The ranks that give the same colour, in the order of their keys, then of their ranks. All ranks call it. Error if the colour is negative.
+  /// The ranks that give the same colour, in the order of their keys, then of their ranks. All ranks call it. Error if
+  /// the colour is negative.
   Communicator split(int color, int key = 0, Here here = {}) const;
 
-  /// How long a rank waits for another before it gives up with an Error: half an hour if nothing is said. Error unless it is positive.
+  /// How long a rank waits for another before it gives up with an Error: half an hour if nothing is said. Error unless
+  /// it is positive.
   void set_timeout(double seconds, Here here = {}) const;
 
   /// Waits until all ranks call it.

@@ -12,9 +12,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
-/// The collectives of Ranks for dense tensors of one Cuda device a rank. They are work of its current stream: the host waits for the other
-/// ranks' hosts, which tell what they call, and not for the devices. NCCL's communicators are made at first use: one of all ranks for each
-/// device, and one for each two ranks that send.
+/// The collectives of Ranks for dense tensors of one Cuda device a rank. They are work of its current stream: the host
+/// waits for the other ranks' hosts, which tell what they call, and not for the devices. NCCL's communicators are made
+/// at first use: one of all ranks for each device, and one for each two ranks that send.
 ///
 /// A host that waits for its device sees there whether another rank has failed after all have begun.
 class TERN_API CudaRanks {
@@ -52,7 +52,7 @@ class TERN_API CudaRanks {
 
   Ranks& ranks_;
   std::vector<Connection> connections_;
-  std::mutex mutex_;  // of the ends: one thread calls collectives, another may wait for the device
+  std::mutex mutex_;                  // of the ends: one thread calls collectives, another may wait for the device
   std::deque<cuda::Stream> streams_;  // one of each device
   cuda::detail::Watch watch_{[this](int ordinal) { check(ordinal); }};  // ends before the connections do
 };

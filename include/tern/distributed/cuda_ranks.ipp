@@ -57,7 +57,8 @@ struct Greeting {
   Index process, devices, ordinal;
 
   Greeting() {}
-  explicit Greeting(int own) : id{}, process(getpid()), devices(reinterpret_cast<Index>(&cuda::detail::system())), ordinal(own) {}
+  explicit Greeting(int own)
+      : id{}, process(getpid()), devices(reinterpret_cast<Index>(&cuda::detail::system())), ordinal(own) {}
   bool is_of_process(const Greeting& other) const { return process == other.process && devices == other.devices; }
 };
 
@@ -65,8 +66,8 @@ inline backend::Array as_numbers(const Greeting* greetings, std::size_t n) {
   return numbers(reinterpret_cast<const Index*>(greetings), Index(n * sizeof(Greeting) / sizeof(Index)));
 }
 
-/// This rank's end of the communicator for the tensor's device. Where ranks use one for the first time and others do not, they find that their
-/// calls differ.
+/// This rank's end of the communicator for the tensor's device. Where ranks use one for the first time and others do
+/// not, they find that their calls differ.
 TERN_NOINLINE cuda::detail::NcclEnd& CudaRanks::connected(const backend::Array& x, int peer) {
   refuse_graph();
   for (const Connection& known : connections_)
@@ -89,7 +90,8 @@ TERN_NOINLINE cuda::detail::NcclEnd& CudaRanks::connected(const backend::Array& 
   }
   // Devices of one process reach each other's tensors directly. NCCL lets them, but not into the driver's pool.
   for (const Greeting& other : all)
-    if (mine.is_of_process(other) && other.ordinal != mine.ordinal) cuda::detail::let_reach(int(other.ordinal), x.ordinal);
+    if (mine.is_of_process(other) && other.ordinal != mine.ordinal)
+      cuda::detail::let_reach(int(other.ordinal), x.ordinal);
   auto end = std::make_unique<cuda::detail::NcclEnd>(all[0].id, int(all.size()), rank);
   const std::lock_guard lock(mutex_);
   connections_.push_back({x.ordinal, peer, std::move(end)});
@@ -139,7 +141,8 @@ void CudaRanks::begin(const char* function, cuda::detail::NcclEnd& end, const St
     end.check(function, start());
   } catch (...) {
     const std::string before = ranks_.lost_devices();
-    ranks_.fail_devices();  // the others have met this rank, and their devices wait for its; they hear it before NCCL tells of a lost connection
+    ranks_.fail_devices();  // the others have met this rank, and their devices wait for its; they hear it before NCCL
+                            // tells of a lost connection
     end.abort();
     if (!before.empty()) fail("cuda", {before});  // and NCCL has refused the call because of it
     throw;
@@ -151,7 +154,8 @@ template <class Start>
 void CudaRanks::run(const char* function, const backend::Array& x, cuda::detail::NcclEnd& end, const Start& start) {
   if (x.numel == 0) return;
   const cuda::StreamHandle stream = cuda::detail::bind(x.ordinal).compute;
-  begin(function, end, [&] { return start(NcclCall{cuda::nccl().functions, nccl_type(x.dtype), end.handle(), stream}); });
+  begin(function, end,
+        [&] { return start(NcclCall{cuda::nccl().functions, nccl_type(x.dtype), end.handle(), stream}); });
 }
 
 TERN_NOINLINE void CudaRanks::all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op) {
@@ -167,9 +171,11 @@ TERN_NOINLINE void CudaRanks::average_agreed(const backend::Array& x) {
   run_all_reduce(x, x, avg, end);
 }
 
-TERN_INLINE void CudaRanks::run_all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op, cuda::detail::NcclEnd& end) {
+TERN_INLINE void CudaRanks::run_all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op,
+                                           cuda::detail::NcclEnd& end) {
   run("ncclAllReduce", in, end, [&](const NcclCall& by) {
-    return by.nccl.ncclAllReduce(in.data, out.data, std::size_t(in.numel), by.type, nccl_op(op, in.dtype), by.comm, by.stream);
+    return by.nccl.ncclAllReduce(in.data, out.data, std::size_t(in.numel), by.type, nccl_op(op, in.dtype), by.comm,
+                                 by.stream);
   });
 }
 
@@ -210,7 +216,8 @@ TERN_NOINLINE void CudaRanks::reduce_scatter(const backend::Array& in, const bac
   ranks_.agree("cuda reduce_scatter", in, op);
   const auto span = listed("reduce_scatter", in);
   run("ncclReduceScatter", in, end, [&](const NcclCall& by) {
-    return by.nccl.ncclReduceScatter(in.data, out.data, std::size_t(out.numel), by.type, nccl_op(op, in.dtype), by.comm, by.stream);
+    return by.nccl.ncclReduceScatter(in.data, out.data, std::size_t(out.numel), by.type, nccl_op(op, in.dtype), by.comm,
+                                     by.stream);
   });
 }
 
@@ -224,8 +231,10 @@ TERN_NOINLINE void CudaRanks::all_to_all(const backend::Array& in, const backend
     cuda::detail::NcclGroup group;
     for (int rank = 0; rank < ranks; ++rank) {
       const Index offset = rank * Index(count) * tern::detail::size_of(in.dtype);
-      if (const int status = by.nccl.ncclSend(in.data + offset, count, by.type, rank, by.comm, by.stream)) return status;
-      if (const int status = by.nccl.ncclRecv(out.data + offset, count, by.type, rank, by.comm, by.stream)) return status;
+      if (const int status = by.nccl.ncclSend(in.data + offset, count, by.type, rank, by.comm, by.stream))
+        return status;
+      if (const int status = by.nccl.ncclRecv(out.data + offset, count, by.type, rank, by.comm, by.stream))
+        return status;
     }
     return group.end();
   });

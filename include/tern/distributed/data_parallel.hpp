@@ -20,7 +20,8 @@ class GradientReducer;
 class TERN_API ParallelTensors final : public nn::Replicas {
  public:
   /// Gives all ranks rank 0's parameters and buffers. Error if the ranks' networks differ.
-  ParallelTensors(const nn::AnyModule& network, const Communicator& communicator, std::unique_ptr<ParallelDevice> device, const DataParallelOptions& options);
+  ParallelTensors(const nn::AnyModule& network, const Communicator& communicator,
+                  std::unique_ptr<ParallelDevice> device, const DataParallelOptions& options);
   ~ParallelTensors() override;
 
   int rank() const override { return communicator_.rank(); }
@@ -41,25 +42,28 @@ class TERN_API ParallelTensors final : public nn::Replicas {
 
 }  // namespace detail
 
-/// A network that trains on all ranks of a communicator, each on its own batches. backward() leaves in every rank the mean of the ranks'
-/// gradients, averaged while it still computes. So a loss that is a mean over a batch gives what one rank gives with all ranks' batches
-/// together, if these are equally large.
+/// A network that trains on all ranks of a communicator, each on its own batches. backward() leaves in every rank the
+/// mean of the ranks' gradients, averaged while it still computes. So a loss that is a mean over a batch gives what one
+/// rank gives with all ranks' batches together, if these are equally large.
 ///
 ///   distributed::DistributedDataParallel net(models::resnet20<Cpu>(), mpi.world());
 ///   optim::SGD sgd(net.parameters(), {.lr = 0.1});
 ///   cross_entropy(net(x), y).backward();
 ///   sgd.step();
 ///
-/// All ranks construct it, and call the same passes. Parameters and buffers start as rank 0's. A parameter that a rank's pass does not reach
-/// has gradient 0 there; one that no rank reaches keeps its gradient. Its tensors are named as the network's own. Ranks that are processes
-/// draw different random numbers from then on, for dropout. With one rank it is the network and nothing else.
+/// All ranks construct it, and call the same passes. Parameters and buffers start as rank 0's. A parameter that a
+/// rank's pass does not reach has gradient 0 there; one that no rank reaches keeps its gradient. Its tensors are named
+/// as the network's own. Ranks that are processes draw different random numbers from then on, for dropout. With one
+/// rank it is the network and nothing else.
 template <nn::IsModule Net>
 struct DistributedDataParallel : nn::Module<typename Net::device_type, typename Net::value_type> {
-  static_assert(detail::CarriedDevice<typename Net::device_type>, "gradients of networks on this device have no way to other ranks");
+  static_assert(detail::CarriedDevice<typename Net::device_type>,
+                "gradients of networks on this device have no way to other ranks");
 
   Net module;
 
-  DistributedDataParallel(Net network, const Communicator& communicator, const DataParallelOptions& options = {}, Here here = {})
+  DistributedDataParallel(Net network, const Communicator& communicator, const DataParallelOptions& options = {},
+                          Here here = {})
       : module(std::move(network)), tensors_(made(module, communicator, options, here)) {}
   DistributedDataParallel(DistributedDataParallel&&) = default;
 
@@ -77,10 +81,13 @@ struct DistributedDataParallel : nn::Module<typename Net::device_type, typename 
     return module(x...);
   }
 
-  /// While alive, backward() adds up this rank's gradients only. The next pass after it averages what has come together.
+  /// While alive, backward() adds up this rank's gradients only. The next pass after it averages what has come
+  /// together.
   class NoSync {
    public:
-    explicit NoSync(detail::ParallelTensors& tensors) : tensors_(tensors), before_(tensors.is_synchronized()) { tensors_.set_synchronized(false); }
+    explicit NoSync(detail::ParallelTensors& tensors) : tensors_(tensors), before_(tensors.is_synchronized()) {
+      tensors_.set_synchronized(false);
+    }
     ~NoSync() { tensors_.set_synchronized(before_); }
     NoSync(const NoSync&) = delete;
     NoSync& operator=(const NoSync&) = delete;
@@ -95,7 +102,8 @@ struct DistributedDataParallel : nn::Module<typename Net::device_type, typename 
   nn::Replicas& replicas() const { return *tensors_; }
 
  private:
-  static auto made(const Net& network, const Communicator& communicator, const DataParallelOptions& options, Here here) {
+  static auto made(const Net& network, const Communicator& communicator, const DataParallelOptions& options,
+                   Here here) {
     const ErrorName name({"DistributedDataParallel", here});
     const tern::detail::Site at(here);
     auto device = communicator.size() > 1 ? detail::parallel_device<typename Net::device_type>(communicator) : nullptr;

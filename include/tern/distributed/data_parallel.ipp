@@ -6,9 +6,10 @@
 namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 TERN_COLD ParallelTensors::ParallelTensors(const nn::AnyModule& network, const Communicator& communicator,
-                                                                          std::unique_ptr<ParallelDevice> device, const DataParallelOptions& options)
+                                           std::unique_ptr<ParallelDevice> device, const DataParallelOptions& options)
     : communicator_(communicator), device_(std::move(device)) {
-  if (!(options.bucket_cap_mb > 0)) fail("DistributedDataParallel", {"bucket_cap_mb must be positive, not ", options.bucket_cap_mb});
+  if (!(options.bucket_cap_mb > 0))
+    fail("DistributedDataParallel", {"bucket_cap_mb must be positive, not ", options.bucket_cap_mb});
   if (size() == 1) return;
   if (communicator.ranks().are_processes()) tern::detail::set_random_rank(rank());
   StateDict parameters;
@@ -31,7 +32,8 @@ TERN_COLD ParallelTensors::ParallelTensors(const nn::AnyModule& network, const C
   }
   constexpr double mebibyte = 1 << 20;
   const Index cap = Index(options.bucket_cap_mb * mebibyte);
-  gradients_ = std::make_unique<GradientReducer>(std::move(leaves), communicator, *device_, cap, std::min(cap, Index(mebibyte)));
+  gradients_ =
+      std::make_unique<GradientReducer>(std::move(leaves), communicator, *device_, cap, std::min(cap, Index(mebibyte)));
 }
 
 TERN_INLINE ParallelTensors::~ParallelTensors() {}

@@ -7,17 +7,19 @@ namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 inline Index bytes_of(const backend::Array& x) { return x.numel * tern::detail::size_of(x.dtype); }
 
-/// A collective of tensors, or a wait for other ranks or for a collective that another thread runs, from construction to the end of the scope.
-/// It is accounted to the user's line. It does nothing unless the ledger lists.
+/// A collective of tensors, or a wait for other ranks or for a collective that another thread runs, from construction
+/// to the end of the scope. It is accounted to the user's line. It does nothing unless the ledger lists.
 class TERN_API Exchange {
  public:
   /// Of so many bytes. `caller` is the thread whose program goes on, or stands still, meanwhile.
   Exchange(tern::detail::Work work, const char* name, Index bytes = 0, int caller = tern::detail::thread_number())
       : listener_(cuda::detail::listener.load(std::memory_order_relaxed)) {
-    if (listener_) [[unlikely]] tell(work, name, bytes, caller);
+    if (listener_) [[unlikely]]
+      tell(work, name, bytes, caller);
   }
   ~Exchange() {
-    if (listener_) [[unlikely]] listener_->end(position_);
+    if (listener_) [[unlikely]]
+      listener_->end(position_);
   }
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;

@@ -8,13 +8,14 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
-/// Gives the leaves' gradients memory in buckets. A bucket is averaged beside the pass once the gradients in it are complete, after the
-/// buckets before it. When the pass has completed the last gradient, it waits for all buckets. A leaf that this rank's pass does not reach
-/// counts as 0, and one that no rank's pass reaches keeps its gradient (Li et al.: "PyTorch Distributed: Experiences on Accelerating Data
-/// Parallel Training", 2020).
+/// Gives the leaves' gradients memory in buckets. A bucket is averaged beside the pass once the gradients in it are
+/// complete, after the buckets before it. When the pass has completed the last gradient, it waits for all buckets. A
+/// leaf that this rank's pass does not reach counts as 0, and one that no rank's pass reaches keeps its gradient (Li et
+/// al.: "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", 2020).
 class TERN_API GradientReducer final : public GradListener {
  public:
-  GradientReducer(std::vector<AnyTensor> leaves, const Communicator& communicator, ParallelDevice& device, Index bucket_bytes, Index first_bucket_bytes);
+  GradientReducer(std::vector<AnyTensor> leaves, const Communicator& communicator, ParallelDevice& device,
+                  Index bucket_bytes, Index first_bucket_bytes);
 
   TERN_KEY void on_start(const std::vector<std::size_t>& unused) override;
   void on_ready(std::size_t leaf) override;

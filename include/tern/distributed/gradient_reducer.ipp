@@ -8,17 +8,18 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
-TERN_COLD GradientReducer::GradientReducer(std::vector<AnyTensor> leaves, const Communicator& communicator, ParallelDevice& device,
-                                                                          Index bucket_bytes, Index first_bucket_bytes)
-    : GradListener(std::move(leaves)), communicator_(communicator), device_(device), bucket_bytes_(bucket_bytes), first_bucket_bytes_(first_bucket_bytes),
-      bucket_of_(this->leaves().size()), memory_(this->leaves().size()),
+TERN_COLD GradientReducer::GradientReducer(std::vector<AnyTensor> leaves, const Communicator& communicator,
+                                           ParallelDevice& device, Index bucket_bytes, Index first_bucket_bytes)
+    : GradListener(std::move(leaves)), communicator_(communicator), device_(device), bucket_bytes_(bucket_bytes),
+      first_bucket_bytes_(first_bucket_bytes), bucket_of_(this->leaves().size()), memory_(this->leaves().size()),
       reached_(zeros<Cpu, std::uint8_t>({Index(this->leaves().size())})) {
   std::vector<Index> order(bucket_of_.size());
   std::iota(order.rbegin(), order.rend(), 0);  // the last layer's gradients are complete first
   assign(order);
 }
 
-/// Puts the leaves into buckets in this order, each bucket of one element type and device. Gradients that are there move.
+/// Puts the leaves into buckets in this order, each bucket of one element type and device. Gradients that are there
+/// move.
 TERN_COLD void GradientReducer::assign(const std::vector<Index>& order) {
   buckets_.clear();
   constexpr Index line = 64;
@@ -28,7 +29,9 @@ TERN_COLD void GradientReducer::assign(const std::vector<Index>& order) {
     const backend::Array& x = *leaves()[std::size_t(leaf)].impl();
     const Index bytes = (x.numel * tern::detail::size_of(x.dtype) + line - 1) / line * line;
     std::size_t i = buckets_.size();
-    const auto suits = [&](const backend::Array& first) { return first.dtype == x.dtype && first.ordinal == x.ordinal; };
+    const auto suits = [&](const backend::Array& first) {
+      return first.dtype == x.dtype && first.ordinal == x.ordinal;
+    };
     while (i > 0 && !suits(*leaves()[buckets_[i - 1].leaves[0]].impl())) --i;
     const Index most = i == 1 ? first_bucket_bytes_ : bucket_bytes_;
     if (i == 0 || sizes[i - 1] + bytes > most) {
@@ -44,7 +47,8 @@ TERN_COLD void GradientReducer::assign(const std::vector<Index>& order) {
     Bucket& bucket = buckets_[i];
     const backend::Array& first = *leaves()[bucket.leaves[0]].impl();
     const DType dtype = first.dtype;
-    bucket.memory = device_.zeros(dtype, sizes[i] / tern::detail::size_of(dtype), first.ordinal);  // the gaps between leaves are averaged too
+    bucket.memory = device_.zeros(dtype, sizes[i] / tern::detail::size_of(dtype),
+                                  first.ordinal);  // the gaps between leaves are averaged too
     for (const std::size_t leaf : bucket.leaves) {
       const AnyTensor before = leaves()[leaf].grad();
       memory_[leaf] = device_.part(bucket.memory, begins[leaf] / tern::detail::size_of(dtype), *leaves()[leaf].impl());
@@ -89,7 +93,8 @@ TERN_NOINLINE void GradientReducer::complete(std::size_t leaf) {
   if (!gradient.defined()) device_.clear(memory);
   else if (gradient.impl()->data != memory.data) device_.copy(memory, *gradient.impl());
   --buckets_[bucket_of_[leaf]].missing;
-  for (; launched_ < buckets_.size() && buckets_[launched_].missing == 0; ++launched_) device_.average(buckets_[launched_].memory);
+  for (; launched_ < buckets_.size() && buckets_[launched_].missing == 0; ++launched_)
+    device_.average(buckets_[launched_].memory);
   if (--missing_ > 0) return;
   device_.end(reached_);
   for (std::size_t i = 0; i < leaves().size(); ++i)

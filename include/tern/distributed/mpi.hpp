@@ -5,7 +5,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
 struct MpiOptions {
-  /// How many ranks of a machine share memory at most; 0: all. Between these groups tensors go by MPI, as they do between machines.
+  /// How many ranks of a machine share memory at most; 0: all. Between these groups tensors go by MPI, as they do
+  /// between machines.
   int ranks_sharing_memory = 0;
 };
 
@@ -15,8 +16,8 @@ struct MpiOptions {
 ///     const distributed::Mpi mpi(argc, argv);
 ///     const distributed::Communicator world = mpi.world();
 ///
-/// Ranks of one machine exchange tensors through memory that they share; between machines they go by MPI. What a rank sums is the same on
-/// all of them. Where a rank leaves by an exception, the others' collectives end with an Error.
+/// Ranks of one machine exchange tensors through memory that they share; between machines they go by MPI. What a rank
+/// sums is the same on all of them. Where a rank leaves by an exception, the others' collectives end with an Error.
 class TERN_API Mpi {
  public:
   /// Error if MPI was started already, has no support for threads, or is not the one that mpirun belongs to.

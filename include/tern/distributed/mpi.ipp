@@ -82,7 +82,8 @@ class MpiNetwork final : public Network {
 
   void meet(const Call& mine, Call* calls, double timeout) override {
     MPI_Request request;
-    check_mpi(mine.name, MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, calls, sizeof mine, MPI_BYTE, all_.comm, &request));
+    check_mpi(mine.name,
+              MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, calls, sizeof mine, MPI_BYTE, all_.comm, &request));
     finish(mine.name, request, all_.rank, timeout);
   }
   void reduce(void* x, Index n, DType dtype, ReduceOp op) override {
@@ -97,19 +98,22 @@ class MpiNetwork final : public Network {
   }
   void broadcast(void* x, Index bytes, int root) override {
     for (Index begin = 0; begin < bytes; begin += most)
-      check_mpi("broadcast", MPI_Bcast(static_cast<char*>(x) + begin, int(std::min(most, bytes - begin)), MPI_BYTE, root, all_.comm));
+      check_mpi("broadcast", MPI_Bcast(static_cast<char*>(x) + begin, int(std::min(most, bytes - begin)), MPI_BYTE,
+                                       root, all_.comm));
   }
   void send(const Call& call, int to, const void* data, Index bytes, double timeout) override {
     const Call theirs = exchange(call, to, timeout);
     if (!same(call, theirs)) refuse_different(call, all_.rank, theirs, to);
     for (Index begin = 0; begin < bytes; begin += most)
-      check_mpi("send", MPI_Send(static_cast<const char*>(data) + begin, int(std::min(most, bytes - begin)), MPI_BYTE, to, tag, all_.comm));
+      check_mpi("send", MPI_Send(static_cast<const char*>(data) + begin, int(std::min(most, bytes - begin)), MPI_BYTE,
+                                 to, tag, all_.comm));
   }
   void receive(const Call& call, int from, void* data, Index bytes, double timeout) override {
     const Call theirs = exchange(call, from, timeout);
     if (!same(call, theirs)) refuse_different(theirs, from, call, all_.rank);
     for (Index begin = 0; begin < bytes; begin += most)
-      check_mpi("recv", MPI_Recv(static_cast<char*>(data) + begin, int(std::min(most, bytes - begin)), MPI_BYTE, from, tag, all_.comm, MPI_STATUS_IGNORE));
+      check_mpi("recv", MPI_Recv(static_cast<char*>(data) + begin, int(std::min(most, bytes - begin)), MPI_BYTE, from,
+                                 tag, all_.comm, MPI_STATUS_IGNORE));
   }
 
  private:
@@ -132,7 +136,8 @@ class MpiNetwork final : public Network {
 
 class MpiRanks final : public Ranks {
  public:
-  MpiRanks(const MpiRanksOf& all, const Place& at, std::unique_ptr<Segment> segment, std::unique_ptr<Network> network, const MpiOptions& options)
+  MpiRanks(const MpiRanksOf& all, const Place& at, std::unique_ptr<Segment> segment, std::unique_ptr<Network> network,
+           const MpiOptions& options)
       : Ranks(at, std::move(segment), std::move(network)), all_(all), options_(options) {}
 
   std::shared_ptr<Ranks> split(int color, int key) override { return make(all_.part(color, key), options_); }
@@ -143,7 +148,8 @@ class MpiRanks final : public Ranks {
     check_mpi("Communicator", MPI_Comm_split_type(all.comm, MPI_COMM_TYPE_SHARED, all.rank, MPI_INFO_NULL, &made));
     MpiRanksOf machine(made);
     if (options.ranks_sharing_memory > 0) machine = machine.part(machine.rank / options.ranks_sharing_memory, 0);
-    // Each place on a machine sums with the same place on the others. So all machines need as many ranks; else each rank is one of its own.
+    // Each place on a machine sums with the same place on the others. So all machines need as many ranks; else each
+    // rank is one of its own.
     int sizes[] = {machine.size, -machine.size};
     check_mpi("Communicator", MPI_Allreduce(MPI_IN_PLACE, sizes, 2, MPI_INT, MPI_MAX, all.comm));
     if (sizes[0] != -sizes[1]) machine = machine.part(machine.rank, 0);
@@ -152,7 +158,8 @@ class MpiRanks final : public Ranks {
     std::unique_ptr<Network> network;
     if (machine.size != all.size) network = std::make_unique<MpiNetwork>(all, all.part(machine.rank, 0));
     return std::make_shared<MpiRanks>(all, Place{all.rank, all.size, machine.rank, machine.size},
-                                      std::make_unique<Segment>(memory_of(machine), machine.rank, ranks), std::move(network), options);
+                                      std::make_unique<Segment>(memory_of(machine), machine.rank, ranks),
+                                      std::move(network), options);
   }
 
  private:
@@ -167,9 +174,7 @@ class MpiRanks final : public Ranks {
       if ((machine.rank == 0) != first) return;
       try {
         memory = std::make_shared<SharedMemory>(name, Segment::bytes_for(machine.size), first);
-      } catch (const Error& error) {
-        problem = error.what();
-      }
+      } catch (const Error& error) { problem = error.what(); }
     };
     take(true);
     check_mpi("Communicator", MPI_Barrier(machine.comm));
@@ -190,8 +195,10 @@ class MpiRanks final : public Ranks {
 
 namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
-inline Mpi::Mpi(int& argc, char**& argv, const MpiOptions& options) : options_(options), exceptions_(std::uncaught_exceptions()) {
-  if (options.ranks_sharing_memory < 0) fail("Mpi", {"ranks_sharing_memory must not be negative: ", options.ranks_sharing_memory});
+inline Mpi::Mpi(int& argc, char**& argv, const MpiOptions& options)
+    : options_(options), exceptions_(std::uncaught_exceptions()) {
+  if (options.ranks_sharing_memory < 0)
+    fail("Mpi", {"ranks_sharing_memory must not be negative: ", options.ranks_sharing_memory});
   int started, support;
   MPI_Initialized(&started);
   if (started) fail("Mpi", {"MPI is started already"});
@@ -200,11 +207,13 @@ inline Mpi::Mpi(int& argc, char**& argv, const MpiOptions& options) : options_(o
   int ranks;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks == 1 && launched_ranks() > 1)
-    fail("Mpi", {"mpirun has started ", launched_ranks(), " ranks, and each sees only itself: the program is built with another MPI than that mpirun's"});
+    fail("Mpi", {"mpirun has started ", launched_ranks(),
+                 " ranks, and each sees only itself: the program is built with another MPI than that mpirun's"});
 }
 
-/// A rank that failed gives the others a moment to say so too. Without the last step of MPI, mpirun ends the ranks that do not come. With it, it
-/// ends those that are slower to print their error than the first is to exit; so each that failed waits before it exits.
+/// A rank that failed gives the others a moment to say so too. Without the last step of MPI, mpirun ends the ranks that
+/// do not come. With it, it ends those that are slower to print their error than the first is to exit; so each that
+/// failed waits before it exits.
 inline Mpi::~Mpi() {
   const bool failed = std::uncaught_exceptions() > exceptions_;
   if (failed) std::atexit([] { usleep(300'000); });
@@ -217,6 +226,8 @@ inline Mpi::~Mpi() {
   MPI_Finalize();
 }
 
-inline Communicator Mpi::world() const { return Communicator(detail::MpiRanks::make(detail::MpiRanksOf(MPI_COMM_WORLD), options_)); }
+inline Communicator Mpi::world() const {
+  return Communicator(detail::MpiRanks::make(detail::MpiRanksOf(MPI_COMM_WORLD), options_));
+}
 
 }}}  // namespace tern::distributed

@@ -15,7 +15,8 @@ class ParallelDevice {
 
   /// Rank 0's elements, on every rank. Error unless all ranks have one shape and type.
   virtual void broadcast(const backend::Array& x) = 0;
-  /// Several tensors from their roots, on every rank. All ranks have the same shapes, types and orders of elements, which is known.
+  /// Several tensors from their roots, on every rank. All ranks have the same shapes, types and orders of elements,
+  /// which is known.
   virtual void broadcast_together(const std::vector<Rooted>& tensors) = 0;
 
   /// A tensor of n elements, all 0, on the device of that number.
@@ -29,7 +30,8 @@ class ParallelDevice {
   virtual void begin(const backend::Array& flags) = 0;
   /// Begins to average the elements over the ranks, once what is started so far has computed them.
   virtual void average(const AnyTensor& x) = 0;
-  /// Ends the pass: each flag becomes the greatest of all ranks, and work that is started later sees the averages. Errors have the caller's line.
+  /// Ends the pass: each flag becomes the greatest of all ranks, and work that is started later sees the averages.
+  /// Errors have the caller's line.
   virtual void end(const AnyTensor& flags) = 0;
   /// Waits for averages that a pass which failed has left.
   virtual void settle() = 0;

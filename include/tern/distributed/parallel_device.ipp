@@ -31,8 +31,7 @@ class HostParallel final : public ParallelDevice {
     for (const std::shared_ptr<Job>& job : jobs_) {
       try {
         communicator_.background().wait(*job);
-      } catch (...) {
-      }
+      } catch (...) {}
     }
   }
 
@@ -46,20 +45,28 @@ class HostParallel final : public ParallelDevice {
   /// In memory that the other ranks reach, if there is some.
   AnyTensor zeros(DType dtype, Index n, int) override {
     if (const std::shared_ptr<char> memory = communicator_.ranks().share(n * tern::detail::size_of(dtype)))
-      return Tensor<Cpu>(tern::detail::new_external(dtype, {&n, 1}, memory.get(), unshare, new std::shared_ptr<char>(memory)));
+      return Tensor<Cpu>(
+          tern::detail::new_external(dtype, {&n, 1}, memory.get(), unshare, new std::shared_ptr<char>(memory)));
     const AnyTensor x = Tensor<Cpu>(tern::detail::new_impl(dtype, {&n, 1}));
     clear(*x.impl());
     return x;
   }
-  AnyTensor part(const AnyTensor& x, Index begin, const backend::Array& shape) override { return Tensor<Cpu>(new_part(x, begin, shape)); }
-  void copy(const backend::Array& to, const backend::Array& from) override { backend::run<Cpu>(backend::Copy{to, from}); }
+  AnyTensor part(const AnyTensor& x, Index begin, const backend::Array& shape) override {
+    return Tensor<Cpu>(new_part(x, begin, shape));
+  }
+  void copy(const backend::Array& to, const backend::Array& from) override {
+    backend::run<Cpu>(backend::Copy{to, from});
+  }
   void clear(const backend::Array& x) override { std::memset(x.data, 0, std::size_t(bytes_of(x))); }
 
   void begin(const backend::Array&) override {}
   void average(const AnyTensor& x) override {
-    const Collective<Ranks> in_place = [](Ranks& ranks, const backend::Array& in, const backend::Array& out, ReduceOp how, int) { ranks.all_reduce(in, out, how); };
-    const Collective<Ranks> shared = [](Ranks& ranks, const backend::Array& in, const backend::Array&, ReduceOp how, int) { ranks.all_reduce_shared(in, how); };
-    jobs_.push_back(new_job(communicator_, "all_reduce", x.impl()->deleter == unshare ? shared : in_place, x.impl(), x.impl(), ReduceOp::avg, -1));
+    const Collective<Ranks> in_place = [](Ranks& ranks, const backend::Array& in, const backend::Array& out,
+                                          ReduceOp how, int) { ranks.all_reduce(in, out, how); };
+    const Collective<Ranks> shared = [](Ranks& ranks, const backend::Array& in, const backend::Array&, ReduceOp how,
+                                        int) { ranks.all_reduce_shared(in, how); };
+    jobs_.push_back(new_job(communicator_, "all_reduce", x.impl()->deleter == unshare ? shared : in_place, x.impl(),
+                            x.impl(), ReduceOp::avg, -1));
     communicator_.background().give(jobs_.back());
   }
   void end(const AnyTensor& flags) override {
@@ -86,15 +93,21 @@ class CudaParallel final : public ParallelDevice {
   explicit CudaParallel(const Communicator& communicator) : communicator_(communicator) {}
 
   void broadcast(const backend::Array& x) override { cuda_ranks(communicator_).broadcast(x, 0); }
-  void broadcast_together(const std::vector<Rooted>& tensors) override { cuda_ranks(communicator_).broadcast_together(tensors); }
+  void broadcast_together(const std::vector<Rooted>& tensors) override {
+    cuda_ranks(communicator_).broadcast_together(tensors);
+  }
 
   AnyTensor zeros(DType dtype, Index n, int ordinal) override {
     const AnyTensor x = Tensor<Cuda>(tern::detail::allocate<Cuda>(dtype, {&n, 1}, ordinal));
     clear(*x.impl());
     return x;
   }
-  AnyTensor part(const AnyTensor& x, Index begin, const backend::Array& shape) override { return Tensor<Cuda>(new_part(x, begin, shape)); }
-  void copy(const backend::Array& to, const backend::Array& from) override { backend::run<Cuda>(backend::Copy{to, from}); }
+  AnyTensor part(const AnyTensor& x, Index begin, const backend::Array& shape) override {
+    return Tensor<Cuda>(new_part(x, begin, shape));
+  }
+  void copy(const backend::Array& to, const backend::Array& from) override {
+    backend::run<Cuda>(backend::Copy{to, from});
+  }
   void clear(const backend::Array& x) override {
     if (x.numel) cuda::detail::start_filling(x.ordinal, x.data, 0, std::size_t(bytes_of(x)));
   }

@@ -1,5 +1,5 @@
-// The ranks that compute together, as one of them sees them. Tensors in host memory go from rank to rank here: through shared memory within
-// a machine, over the network between machines.
+// The ranks that compute together, as one of them sees them. Tensors in host memory go from rank to rank here: through
+// shared memory within a machine, over the network between machines.
 #pragma once
 #include <memory>
 #include <vector>
@@ -68,8 +68,8 @@ class TERN_API Ranks {
   void send(const backend::Array& x, int to);
   void receive(const backend::Array& x, int from);
 
-  /// Memory of so many bytes, zeroed, of which the others of this machine have as much each. Null on all ranks where one of them cannot have
-  /// it, or where a network is between them.
+  /// Memory of so many bytes, zeroed, of which the others of this machine have as much each. Null on all ranks where
+  /// one of them cannot have it, or where a network is between them.
   std::shared_ptr<char> share(Index bytes);
   /// all_reduce of elements that fill memory from share(), in place.
   void all_reduce_shared(const backend::Array& x, ReduceOp op);

@@ -76,14 +76,16 @@ TERN_NOINLINE void Ranks::reduce_part(ReduceOp op, DType dtype, const void* cons
   reduce_elements(op, dtype, out, wide, &sums, 1, n, divisor);
 }
 
-// In each of these, a rank fills its buffer with a part, meets the others, and takes from their buffers what is for it. The first meeting
-// says what is called. The next part goes into the next buffer, because a slow rank may still read this one.
+// In each of these, a rank fills its buffer with a part, meets the others, and takes from their buffers what is for it.
+// The first meeting says what is called. The next part goes into the next buffer, because a slow rank may still read
+// this one.
 
 /// Bytes that stay in a core's first cache.
 inline constexpr Index bytes_at_once = 4 << 10;
 
-/// A rank offers the others its elements of their parts. It leaves the sums of its own part where the others' elements lay, in lines of memory that
-/// its core already has. One meeting shows the sums of a part and the elements of the next. A large result goes past the caches.
+/// A rank offers the others its elements of their parts. It leaves the sums of its own part where the others' elements
+/// lay, in lines of memory that its core already has. One meeting shows the sums of a part and the elements of the
+/// next. A large result goes past the caches.
 TERN_NOINLINE void Ranks::all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op) {
   const Call call("all_reduce", called_, in, op);
   const Index bytes = tern::detail::size_of(in.dtype), most = Segment::buffer_bytes / bytes;
@@ -93,7 +95,9 @@ TERN_NOINLINE void Ranks::all_reduce(const backend::Array& in, const backend::Ar
   const auto offer = [&](Index begin, std::uint64_t turn) {
     for (int seat = 0; seat < seats; ++seat) {
       const Part part(std::min(most, in.numel - begin), seat, seats);
-      if (seat != me) copy_bytes(segment_->buffer(me, turn) + part.begin * bytes, in.data + (begin + part.begin) * bytes, part.size() * bytes);
+      if (seat != me)
+        copy_bytes(segment_->buffer(me, turn) + part.begin * bytes, in.data + (begin + part.begin) * bytes,
+                   part.size() * bytes);
     }
   };
   const auto deliver = [&](Index begin, const char* from, Index n) {
@@ -110,7 +114,8 @@ TERN_NOINLINE void Ranks::all_reduce(const backend::Array& in, const backend::Ar
     for (Index i = mine.begin; i < mine.end; i += step) {
       const Index m = std::min(step, mine.end - i);
       const auto theirs = [&](int seat) { return segment_->buffer(seat, turn_) + i * bytes; };
-      for (int seat = 0; seat < seats; ++seat) inputs[std::size_t(seat)] = seat == me ? in.data + (begin + i) * bytes : theirs(seat);
+      for (int seat = 0; seat < seats; ++seat)
+        inputs[std::size_t(seat)] = seat == me ? in.data + (begin + i) * bytes : theirs(seat);
       char* const sums = streamed ? theirs(me == 0) : out.data + (begin + i) * bytes;
       reduce_part(op, in.dtype, inputs.data(), sums, m);
       for (int seat = 0; seat < seats; ++seat)
@@ -135,8 +140,8 @@ inline Index shared_stride(Index bytes) { return (bytes + 4095) / 4096 * 4096; }
 /// The first rank of the machine creates the memory, and the others open it; then each says whether it has it.
 TERN_COLD std::shared_ptr<char> Ranks::share(Index bytes) {
   struct Offer {
-    char name[64];                                 // for processes
-    const std::shared_ptr<SharedMemory>* memory;   // for threads
+    char name[64];                                // for processes
+    const std::shared_ptr<SharedMemory>* memory;  // for threads
     bool has_it;
   };
   if (network_ || place.size == 1 || bytes == 0) return nullptr;
@@ -153,8 +158,7 @@ TERN_COLD std::shared_ptr<char> Ranks::share(Index bytes) {
       if (!are_processes()) memory = first ? std::make_shared<SharedMemory>(all) : *offer_of(0)->memory;
       else memory = std::make_shared<SharedMemory>(first ? name : offer_of(0)->name, all, first);
       mine.has_it = memory != nullptr;
-    } catch (const Error&) {
-    }
+    } catch (const Error&) {}
   };
   take(true);
   name.copy(mine.name, sizeof mine.name - 1);
@@ -207,7 +211,8 @@ TERN_NOINLINE void Ranks::broadcast(const backend::Array& x, int root) {
   } while (begin < bytes);
 }
 
-/// Copies n bytes of a root's tensors, as they lie behind each other, from byte `begin` on: into the block on the root, out of it elsewhere.
+/// Copies n bytes of a root's tensors, as they lie behind each other, from byte `begin` on: into the block on the root,
+/// out of it elsewhere.
 TERN_NOINLINE void Ranks::carry(const std::vector<Rooted>& tensors, int root, Index begin, Index n, char* block) {
   Index start = 0;
   for (const Rooted& tensor : tensors) {
@@ -270,13 +275,15 @@ TERN_NOINLINE void Ranks::all_gather(const backend::Array& in, const backend::Ar
       else segment_->meet(call.name, timeout);
     }
     for (int rank = 0; rank < place.size; ++rank)
-      copy_bytes(out.data + rank * bytes + begin, network_ ? scratch_.data() + rank * n : segment_->buffer(rank, turn_), n);
+      copy_bytes(out.data + rank * bytes + begin, network_ ? scratch_.data() + rank * n : segment_->buffer(rank, turn_),
+                 n);
     ++turn_;
     begin += n;
   } while (begin < bytes);
 }
 
-/// Block k of `in` goes to rank k. take(begin, n, blocks) gets n bytes of those for this rank, from the block's byte `begin` on.
+/// Block k of `in` goes to rank k. take(begin, n, blocks) gets n bytes of those for this rank, from the block's byte
+/// `begin` on.
 template <class Take>
 [[gnu::noinline]] void Ranks::exchange(const Call& call, const backend::Array& in, const Take& take) {
   const Index bytes = in.numel * tern::detail::size_of(in.dtype) / place.size;
@@ -292,7 +299,8 @@ template <class Take>
     else if (!network_) segment_->meet(call.name, timeout);
     if (network_) network_->all_to_all(mine, mine + place.size * n, n);
     for (int rank = 0; rank < place.size; ++rank)
-      blocks[std::size_t(rank)] = network_ ? mine + (place.size + rank) * n : segment_->buffer(rank, turn_) + place.rank * n;
+      blocks[std::size_t(rank)] =
+          network_ ? mine + (place.size + rank) * n : segment_->buffer(rank, turn_) + place.rank * n;
     take(begin, n, blocks.data());
     ++turn_;
     begin += n;
@@ -301,7 +309,8 @@ template <class Take>
 
 TERN_NOINLINE void Ranks::reduce_scatter(const backend::Array& in, const backend::Array& out, ReduceOp op) {
   exchange(Call("reduce_scatter", called_, in, op), in, [&](Index begin, Index n, const void* const* blocks) {
-    reduce_elements(op, in.dtype, out.data + begin, in.dtype, blocks, place.size, n / tern::detail::size_of(in.dtype), op == avg ? place.size : 1);
+    reduce_elements(op, in.dtype, out.data + begin, in.dtype, blocks, place.size, n / tern::detail::size_of(in.dtype),
+                    op == avg ? place.size : 1);
   });
 }
 
@@ -327,7 +336,9 @@ TERN_NOINLINE void Ranks::receive(const backend::Array& x, int from) {
   else segment_->receive(call, from, x.data, bytes, timeout);
 }
 
-TERN_NOINLINE void Ranks::agree(const char* name, const backend::Array& x, ReduceOp op, int root) { meet(Call(name, called_, x, op, root)); }
+TERN_NOINLINE void Ranks::agree(const char* name, const backend::Array& x, ReduceOp op, int root) {
+  meet(Call(name, called_, x, op, root));
+}
 
 TERN_NOINLINE void Ranks::agree_to_send(const backend::Array& x, int to) {
   const Call call("cuda send", 0, x);

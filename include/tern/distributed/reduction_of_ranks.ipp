@@ -21,7 +21,8 @@ struct SumIn<std::int32_t> {
 };
 
 template <class Out, class In, class C, class F>
-[[gnu::always_inline]] inline void reduce_tiles(Out* out, const void* const* in, int inputs, Index n, int divisor, F f) {
+[[gnu::always_inline]] inline void reduce_tiles(Out* out, const void* const* in, int inputs, Index n, int divisor,
+                                                F f) {
   constexpr Index tile = 1024;  // few enough for a cache, and a number that loops are unrolled for
   alignas(64) C sums[tile];
   const auto reduce = [&](Index begin, Index m) __attribute__((always_inline)) {
@@ -58,8 +59,11 @@ template <class Out, class In>
   Out* const y = static_cast<Out*>(out);
   switch (op) {
     case sum:
-    case avg: return reduce_tiles<Out, In, Sum>(y, in, inputs, n, divisor, [](Sum a, Sum b) { return static_cast<Sum>(a + b); });
-    case product: return reduce_tiles<Out, In, Sum>(y, in, inputs, n, 1, [](Sum a, Sum b) { return static_cast<Sum>(a * b); });
+    case avg:
+      return reduce_tiles<Out, In, Sum>(y, in, inputs, n, divisor,
+                                        [](Sum a, Sum b) { return static_cast<Sum>(a + b); });
+    case product:
+      return reduce_tiles<Out, In, Sum>(y, in, inputs, n, 1, [](Sum a, Sum b) { return static_cast<Sum>(a * b); });
     // As in the ops, a NaN of any rank is the result.
     case min: return reduce_tiles<Out, In, C>(y, in, inputs, n, 1, [](C a, C b) { return b < a || b != b ? b : a; });
     case max: return reduce_tiles<Out, In, C>(y, in, inputs, n, 1, [](C a, C b) { return b > a || b != b ? b : a; });
@@ -68,13 +72,15 @@ template <class Out, class In>
 
 /// From 16 bits to 16 bits, from them to float, and back.
 template <class T>
-void reduce_16_bits(ReduceOp op, DType out_type, void* out, DType in_type, const void* const* in, int inputs, Index n, int divisor) {
+void reduce_16_bits(ReduceOp op, DType out_type, void* out, DType in_type, const void* const* in, int inputs, Index n,
+                    int divisor) {
   if (in_type == DType::float32) reduce_typed<T, float>(op, out, in, inputs, n, divisor);
   else if (out_type == DType::float32) reduce_typed<float, T>(op, out, in, inputs, n, divisor);
   else reduce_typed<T, T>(op, out, in, inputs, n, divisor);
 }
 
-TERN_NOINLINE void reduce_elements(ReduceOp op, DType out_type, void* out, DType in_type, const void* const* in, int inputs, Index n, int divisor) {
+TERN_NOINLINE void reduce_elements(ReduceOp op, DType out_type, void* out, DType in_type, const void* const* in,
+                                   int inputs, Index n, int divisor) {
   switch (tern::detail::size_of(out_type) == 2 ? out_type : in_type) {
     case DType::float32: return reduce_typed<float, float>(op, out, in, inputs, n, divisor);
     case DType::float64: return reduce_typed<double, double>(op, out, in, inputs, n, divisor);
@@ -83,7 +89,11 @@ TERN_NOINLINE void reduce_elements(ReduceOp op, DType out_type, void* out, DType
     case DType::int64: return reduce_typed<std::int64_t, std::int64_t>(op, out, in, inputs, n, 1);
     case DType::int32: return reduce_typed<std::int32_t, std::int32_t>(op, out, in, inputs, n, 1);
     case DType::uint8: return reduce_typed<std::uint8_t, std::uint8_t>(op, out, in, inputs, n, 1);
-    case DType::bool_: return reduce_typed<std::uint8_t, std::uint8_t>(op == sum ? max : op == product ? min : op, out, in, inputs, n, 1);
+    case DType::bool_:
+      return reduce_typed<std::uint8_t, std::uint8_t>(op == sum       ? max
+                                                      : op == product ? min
+                                                                      : op,
+                                                      out, in, inputs, n, 1);
   }
 }
 

@@ -1,4 +1,5 @@
-// The memory that the ranks of one machine share: where they meet, and through which their tensors go. Ranks are processes or threads.
+// The memory that the ranks of one machine share: where they meet, and through which their tensors go. Ranks are
+// processes or threads.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -26,7 +27,8 @@ class TERN_API Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  /// Waits until all ranks are here, within so many seconds. Error in the name of the collective if one has left, has died or does not come.
+  /// Waits until all ranks are here, within so many seconds. Error in the name of the collective if one has left, has
+  /// died or does not come.
   void meet(const char* name, double timeout);
 
   /// The same, and gives the calls of all, in the order of their seats.
@@ -37,10 +39,12 @@ class TERN_API Segment {
   /// Which other rank has told so, or has died; empty if none.
   std::string lost_devices() const;
 
-  /// A rank's buffer. There are three, which collectives take in turn: one that a slow rank still reads is not written, also while the next is filled.
+  /// A rank's buffer. There are three, which collectives take in turn: one that a slow rank still reads is not written,
+  /// also while the next is filled.
   char* buffer(int seat, std::uint64_t turn) const;
 
-  /// Sends bytes to another rank of this memory, and returns when it has them, or receives them. Error on both if they do not make the same call.
+  /// Sends bytes to another rank of this memory, and returns when it has them, or receives them. Error on both if they
+  /// do not make the same call.
   void send(const Call& call, int to, const void* data, Index bytes, double timeout);
   void receive(const Call& call, int from, void* data, Index bytes, double timeout);
 
@@ -51,7 +55,8 @@ class TERN_API Segment {
 
   Seat& seat_of(int seat) const;
   Mailbox& mailbox(int from, int to) const;
-  void await(std::atomic<std::uint32_t>& word, std::uint32_t least, std::atomic<std::uint32_t>& waiting, int other, const char* name, double timeout) const;
+  void await(std::atomic<std::uint32_t>& word, std::uint32_t least, std::atomic<std::uint32_t>& waiting, int other,
+             const char* name, double timeout) const;
   static void announce(std::atomic<std::uint32_t>& word, std::uint32_t value, std::atomic<std::uint32_t>& waiting);
 
   std::shared_ptr<SharedMemory> memory_;

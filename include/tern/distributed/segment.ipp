@@ -75,8 +75,8 @@ TERN_NOINLINE std::string Segment::lost_devices() const {
   for (int other = 0; other < seats_; ++other) {
     const Seat& seat = seat_of(other);
     if (other == seat_ || (!seat.failed.load() && !seat.has_died())) continue;
-    return tern::detail::text({"rank ", ranks_[std::size_t(seat_)], "'s device waits for rank ", ranks_[std::size_t(other)],
-                 ", which has ", seat.failed.load() ? "failed" : "died"});
+    return tern::detail::text({"rank ", ranks_[std::size_t(seat_)], "'s device waits for rank ",
+                               ranks_[std::size_t(other)], ", which has ", seat.failed.load() ? "failed" : "died"});
   }
   return "";
 }
@@ -85,13 +85,16 @@ TERN_INLINE char* Segment::buffer(int seat, std::uint64_t turn) const {
   return memory_->data() + Layout(seats_).buffers + (3 * std::size_t(seat) + turn % 3) * std::size_t(buffer_bytes);
 }
 
-TERN_INLINE void Segment::announce(std::atomic<std::uint32_t>& word, std::uint32_t value, std::atomic<std::uint32_t>& waiting) {
+TERN_INLINE void Segment::announce(std::atomic<std::uint32_t>& word, std::uint32_t value,
+                                   std::atomic<std::uint32_t>& waiting) {
   word.store(value);
   if (waiting.load()) syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 /// Waits until the word is at least `least`; it counts modulo 2^32.
-TERN_NOINLINE void Segment::await(std::atomic<std::uint32_t>& word, std::uint32_t least, std::atomic<std::uint32_t>& waiting, int other, const char* name, double timeout) const {
+TERN_NOINLINE void Segment::await(std::atomic<std::uint32_t>& word, std::uint32_t least,
+                                  std::atomic<std::uint32_t>& waiting, int other, const char* name,
+                                  double timeout) const {
   const auto come = [&] { return std::int32_t(word.load(std::memory_order_acquire) - least) >= 0; };
   for (int spin = 0; spin < 2000; ++spin) {
     if (come()) return;

@@ -32,20 +32,26 @@ TERN_COLD std::string line_at(const std::string& lines, std::size_t position) {
 
 class RankShards final : public Shards {
  public:
-  RankShards(const distributed::Communicator& communicator, std::unique_ptr<distributed::detail::ParallelDevice> device, const char* device_name)
-      : Shards(communicator.rank()), communicator_(communicator), device_(std::move(device)), device_name_(device_name) {}
+  RankShards(const distributed::Communicator& communicator, std::unique_ptr<distributed::detail::ParallelDevice> device,
+             const char* device_name)
+      : Shards(communicator.rank()), communicator_(communicator), device_(std::move(device)),
+        device_name_(device_name) {}
 
   void assign(std::vector<Slot>& state_slots, std::size_t first) override {
     std::string own;
     for (std::size_t i = first; i < state_slots.size(); ++i) {
       const Slot& slot = state_slots[i];
       if (std::strcmp(slot.parameter.device_name(), device_name_) != 0)
-        fail("Sharded", {"parameter ", slot.name, " is on ", slot.parameter.device_name(), ", the first one on ", device_name_});
-      if (!tern::detail::is_dense(*slot.parameter.impl())) fail("Sharded", {"parameter ", slot.name, " has gaps in memory"});
+        fail("Sharded",
+             {"parameter ", slot.name, " is on ", slot.parameter.device_name(), ", the first one on ", device_name_});
+      if (!tern::detail::is_dense(*slot.parameter.impl()))
+        fail("Sharded", {"parameter ", slot.name, " has gaps in memory"});
       own += described(slot) + "\n";
     }
     check_same(own);
-    const auto bytes = [&](std::size_t i) { return state_slots[i].parameter.numel() * tern::detail::size_of(state_slots[i].parameter.dtype()); };
+    const auto bytes = [&](std::size_t i) {
+      return state_slots[i].parameter.numel() * tern::detail::size_of(state_slots[i].parameter.dtype());
+    };
     std::vector<Index> loads(std::size_t(communicator_.size()));
     for (std::size_t i = 0; i < first; ++i) loads[std::size_t(state_slots[i].owner)] += bytes(i);
     std::vector<std::size_t> order(state_slots.size() - first);
@@ -66,7 +72,8 @@ class RankShards final : public Shards {
     for (Index i = 0; i < n; ++i) some.data()[has_gradient(state_slots[std::size_t(i)]) ? i : n + i] = 1;
     communicator_.ranks().all_reduce(*some.impl(), *some.impl(), distributed::ReduceOp::max);
     for (Index i = 0; i < n; ++i)
-      if (some.data()[i] && some.data()[n + i]) fail("step", {"some ranks have a gradient of ", state_slots[std::size_t(i)].name, ", others have none"});
+      if (some.data()[i] && some.data()[n + i])
+        fail("step", {"some ranks have a gradient of ", state_slots[std::size_t(i)].name, ", others have none"});
   }
 
   void after_step(const std::vector<Slot>& state_slots) override {
@@ -87,7 +94,9 @@ class RankShards final : public Shards {
     };
     std::vector<Known> known(state_slots.size());
     for (std::size_t i = 0; i < state_slots.size(); ++i)
-      if (state_slots[i].owner == rank) known[i] = {state_slots[i].steps - skipped_steps(state_slots[i]), state_slots[i].master.defined(), Index(state_slots[i].state.size())};
+      if (state_slots[i].owner == rank)
+        known[i] = {state_slots[i].steps - skipped_steps(state_slots[i]), state_slots[i].master.defined(),
+                    Index(state_slots[i].state.size())};
     const backend::Array counts = distributed::detail::numbers(&known[0].steps, Index(3 * known.size()));
     communicator_.ranks().all_reduce(counts, counts, distributed::ReduceOp::sum);
     std::vector<Slot> all = state_slots;
@@ -112,17 +121,23 @@ class RankShards final : public Shards {
   void check_same(const std::string& own) const {
     distributed::detail::Ranks& ranks = communicator_.ranks();
     Index words = Index(own.size() / sizeof(Index) + 1);  // with the text's end
-    ranks.all_reduce(distributed::detail::numbers(&words, 1), distributed::detail::numbers(&words, 1), distributed::ReduceOp::max);
+    ranks.all_reduce(distributed::detail::numbers(&words, 1), distributed::detail::numbers(&words, 1),
+                     distributed::ReduceOp::max);
     std::vector<Index> mine(std::size_t(words), 0), all(std::size_t(words * communicator_.size()), 0);
     std::memcpy(mine.data(), own.data(), own.size());
-    ranks.all_gather(distributed::detail::numbers(mine.data(), words), distributed::detail::numbers(all.data(), Index(all.size())));
-    const auto lines_of = [&](int of) { return std::string(reinterpret_cast<const char*>(&all[std::size_t(of * words)])); };
+    ranks.all_gather(distributed::detail::numbers(mine.data(), words),
+                     distributed::detail::numbers(all.data(), Index(all.size())));
+    const auto lines_of = [&](int of) {
+      return std::string(reinterpret_cast<const char*>(&all[std::size_t(of * words)]));
+    };
     const std::string first = lines_of(0);
     for (int other = 1; other < communicator_.size(); ++other) {
       const std::string lines = lines_of(other);
       if (lines == first) continue;
-      const auto at = std::size_t(std::mismatch(first.begin(), first.end(), lines.begin(), lines.end()).first - first.begin());
-      fail("Sharded", {"the ranks have different parameters: rank 0 has ", line_at(first, at), "; rank ", other, " has ", line_at(lines, at)});
+      const auto at =
+          std::size_t(std::mismatch(first.begin(), first.end(), lines.begin(), lines.end()).first - first.begin());
+      fail("Sharded", {"the ranks have different parameters: rank 0 has ", line_at(first, at), "; rank ", other,
+                       " has ", line_at(lines, at)});
     }
   }
 
@@ -132,8 +147,8 @@ class RankShards final : public Shards {
 };
 
 TERN_COLD std::unique_ptr<Shards> shards_of(const distributed::Communicator& communicator,
-                                                                           std::unique_ptr<distributed::detail::ParallelDevice> device,
-                                                                           const char* device_name) {
+                                            std::unique_ptr<distributed::detail::ParallelDevice> device,
+                                            const char* device_name) {
   return std::make_unique<RankShards>(communicator, std::move(device), device_name);
 }
 

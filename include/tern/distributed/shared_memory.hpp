@@ -13,7 +13,8 @@ class TERN_API SharedMemory {
   explicit SharedMemory(std::size_t bytes);
   /// A name that is not in use.
   static std::string new_name();
-  /// For other processes too, which give its name until this one calls unlink(). Whoever creates it gives a name that is not in use.
+  /// For other processes too, which give its name until this one calls unlink(). Whoever creates it gives a name that
+  /// is not in use.
   SharedMemory(const std::string& name, std::size_t bytes, bool create);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;

@@ -6,9 +6,10 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
-/// batch_norm in training, where mean and variance are those of all ranks' samples together: mean = Σ x / n and var = Σ (x - mean)² / n, each
-/// sum over the samples and positions of all ranks. The ranks may have different numbers of samples. Running statistics are updated alike on
-/// all ranks, with the unbiased variance. weight, bias and the running statistics may be undefined.
+/// batch_norm in training, where mean and variance are those of all ranks' samples together: mean = Σ x / n and var = Σ
+/// (x - mean)² / n, each sum over the samples and positions of all ranks. The ranks may have different numbers of
+/// samples. Running statistics are updated alike on all ranks, with the unbiased variance. weight, bias and the running
+/// statistics may be undefined.
 template <detail::CarriedDevice D, Floating T>
 Tensor<D, T> sync_batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                              const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
@@ -33,7 +34,9 @@ Tensor<D, T> sync_batch_norm(const Tensor<D, T>& x, const std::type_identity_t<T
   const Tensor<D, C> var = all_reduce((centred * centred).sum(others), communicator, ReduceOp::sum, here) / count;
   if (running_mean.defined()) {
     const NoGradGuard off;
-    const auto follow = [&](const Tensor<D, C>& running, const Tensor<D, C>& now) { running.copy_(running * (1 - momentum) + now * momentum); };
+    const auto follow = [&](const Tensor<D, C>& running, const Tensor<D, C>& now) {
+      running.copy_(running * (1 - momentum) + now * momentum);
+    };
     follow(running_mean, mean);
     follow(running_var, var * (count / (count - 1).clamp_min(1)));  // a single value varies by 0
   }
@@ -50,8 +53,9 @@ struct RanksStatistics final : nn::detail::WiderStatistics<D, T> {
   Communicator communicator;
 
   explicit RanksStatistics(const Communicator& c) : communicator(c) {}
-  Tensor<D, T> normalise(const Tensor<D, T>& x, const nn::detail::BatchNormCall<D, T>& call, const Tensor<D, compute_t<T>>& weight,
-                         const Tensor<D, compute_t<T>>& bias, double eps) const override {
+  Tensor<D, T> normalise(const Tensor<D, T>& x, const nn::detail::BatchNormCall<D, T>& call,
+                         const Tensor<D, compute_t<T>>& weight, const Tensor<D, compute_t<T>>& bias,
+                         double eps) const override {
     return sync_batch_norm(x, call.mean, call.var, weight, bias, call.momentum, eps, communicator);
   }
 };
@@ -65,8 +69,8 @@ bool synchronise(const nn::ModuleRef& module, const std::shared_ptr<RanksStatist
 
 }  // namespace detail
 
-/// Makes the network's BatchNorm layers normalise by the statistics of all ranks' samples in training, as torch.nn.SyncBatchNorm does. All
-/// ranks must call the network alike. Returns how many layers it has changed.
+/// Makes the network's BatchNorm layers normalise by the statistics of all ranks' samples in training, as
+/// torch.nn.SyncBatchNorm does. All ranks must call the network alike. Returns how many layers it has changed.
 template <nn::IsModule Net>
 Index convert_sync_batchnorm(Net& network, const Communicator& communicator) {
   using D = typename Net::device_type;
@@ -74,7 +78,8 @@ Index convert_sync_batchnorm(Net& network, const Communicator& communicator) {
   const auto statistics = std::make_shared<detail::RanksStatistics<D, T>>(communicator);
   Index changed = 0;
   for (const nn::ModuleRef module : nn::modules(network))
-    changed += detail::synchronise<1>(module, statistics) || detail::synchronise<2>(module, statistics) || detail::synchronise<3>(module, statistics);
+    changed += detail::synchronise<1>(module, statistics) || detail::synchronise<2>(module, statistics) ||
+               detail::synchronise<3>(module, statistics);
   return changed;
 }
 

@@ -24,8 +24,9 @@ class TERN_API ThreadRanks final : public Ranks {
   bool are_processes() const override { return false; }
 };
 
-/// Ranks tell each other their colours and keys; then the first of a part gives the others its memory. It stays in scope until all have it.
-TERN_COLD std::shared_ptr<Ranks> ThreadRanks::split(int color, int key) {
+/// Ranks tell each other their colours and keys; then the first of a part gives the others its memory. It stays in
+/// scope until all have it.
+TERN_INLINE std::shared_ptr<Ranks> ThreadRanks::split(int color, int key) {
   struct Choice {
     Index color, key, rank;
   };
@@ -72,9 +73,7 @@ TERN_COLD void* RankThread::enter(void* context) {
       int none = -1;
       self.first->compare_exchange_strong(none, self.rank);
     }
-  } catch (...) {
-    self.error = std::current_exception();
-  }
+  } catch (...) { self.error = std::current_exception(); }
   return nullptr;
 }
 
@@ -83,7 +82,8 @@ TERN_COLD void* RankThread::enter(void* context) {
 namespace tern { inline namespace TERN_BUILD { namespace distributed {
 
 TERN_COLD Communicator single_rank() {
-  return Communicator(std::make_shared<detail::ThreadRanks>(std::make_shared<detail::SharedMemory>(detail::Segment::bytes_for(1)), 1, 0));
+  return Communicator(std::make_shared<detail::ThreadRanks>(
+      std::make_shared<detail::SharedMemory>(detail::Segment::bytes_for(1)), 1, 0));
 }
 
 TERN_COLD void run_ranks(int size, const std::function<void(const Communicator&)>& f, Here here) {
@@ -94,10 +94,14 @@ TERN_COLD void run_ranks(int size, const std::function<void(const Communicator&)
   std::vector<detail::RankThread> threads;
   for (int rank = 0; rank < size; ++rank) threads.push_back({rank, size, memory, &f, &first, {}, nullptr});
   int started = 0;
-  while (started < size && pthread_create(&threads[std::size_t(started)].thread, nullptr, &detail::RankThread::enter, &threads[std::size_t(started)]) == 0) ++started;
-  for (int absent = started; absent < size; ++absent) const detail::Segment left(memory, absent, detail::ranks_below(size));
+  while (started < size && pthread_create(&threads[std::size_t(started)].thread, nullptr, &detail::RankThread::enter,
+                                          &threads[std::size_t(started)]) == 0)
+    ++started;
+  for (int absent = started; absent < size; ++absent)
+    const detail::Segment left(memory, absent, detail::ranks_below(size));
   for (int rank = 0; rank < started; ++rank) pthread_join(threads[std::size_t(rank)].thread, nullptr);
-  if (started < size) fail("run_ranks", {"the system gives no more threads: rank ", started, " of ", size, " cannot start"});
+  if (started < size)
+    fail("run_ranks", {"the system gives no more threads: rank ", started, " of ", size, " cannot start"});
   if (first >= 0) std::rethrow_exception(threads[std::size_t(first.load())].error);
   for (const detail::RankThread& thread : threads)
     if (thread.error) std::rethrow_exception(thread.error);

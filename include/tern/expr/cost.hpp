@@ -6,8 +6,7 @@
 
 #include "operand.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace detail::expr {
+namespace tern { inline namespace TERN_BUILD { namespace detail::expr {
 
 struct Cost;
 

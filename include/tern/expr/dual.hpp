@@ -6,8 +6,7 @@
 
 #include "math.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace detail::expr {
+namespace tern { inline namespace TERN_BUILD { namespace detail::expr {
 
 // A rule is inlined wherever it is used, and takes references. Otherwise an expression's duals would go through memory,
 // and derivatives that are zero would be calculated.
@@ -15,7 +14,8 @@ namespace detail::expr {
 
 /// A derivative. A flag says that it is zero because nothing depends on the input, so that 0 times an infinite factor
 /// is 0, as in reverse mode. After inlining the compiler knows the flag too and drops the terms.
-template <class V> struct Tangent {
+template <class V>
+struct Tangent {
   V d;
   bool zero;
 
@@ -27,14 +27,16 @@ template <class V> struct Tangent {
   TERN_RULE Tangent operator-(Tangent a) { return a.zero ? a : Tangent(-a.d); }
   TERN_RULE Tangent operator*(Tangent a, V factor) { return a.zero ? a : Tangent(a.d * factor); }
   TERN_RULE Tangent operator/(Tangent a, V divisor) { return a.zero ? a : Tangent(a.d / divisor); }
-  template <class Mask> TERN_RULE Tangent where(Mask m, Tangent a, Tangent b) {
+  template <class Mask>
+  TERN_RULE Tangent where(Mask m, Tangent a, Tangent b) {
     return a.zero && b.zero ? a : Tangent(where(m, a.d, b.d));
   }
 };
 
 /// The derivatives by n inputs, for packets V. Instead of a flag, a derivative of -0 says that nothing depends on the
 /// input. The compiler drops it from a sum.
-template <class V, int n, int tag = 0> struct Tangents {
+template <class V, int n, int tag = 0>
+struct Tangents {
   V first;
   Tangents<V, n - 1, tag> rest;
 
@@ -55,7 +57,8 @@ template <class V, int n, int tag = 0> struct Tangents {
     return {a.unless_zero(a.first / divisor), a.rest / divisor};
   }
   /// Adding 0 says that the chosen derivative may depend on the input if the other one does.
-  template <class Mask> TERN_RULE Tangents where(Mask m, const Tangents& a, const Tangents& b) {
+  template <class Mask>
+  TERN_RULE Tangents where(Mask m, const Tangents& a, const Tangents& b) {
     return {where(a.is_zero() & b.is_zero(), V(-0.0), where(m, a.first, b.first) + 0), where(m, a.rest, b.rest)};
   }
 
@@ -64,18 +67,23 @@ template <class V, int n, int tag = 0> struct Tangents {
   [[gnu::always_inline]] typename V::Mask is_zero() const { return {first.bits() == V(-0.0).bits()}; }
   [[gnu::always_inline]] V unless_zero(V value) const { return where(is_zero(), V(-0.0), value); }
 };
-template <class V, int tag> struct Tangents<V, 0, tag> {
+template <class V, int tag>
+struct Tangents<V, 0, tag> {
   [[gnu::always_inline]] static Tangents of_input(int) { return {}; }
 
   TERN_RULE Tangents operator+(const Tangents& a, const Tangents&) { return a; }
   TERN_RULE Tangents operator-(const Tangents& a) { return a; }
   TERN_RULE Tangents operator*(const Tangents& a, V) { return a; }
   TERN_RULE Tangents operator/(const Tangents& a, V) { return a; }
-  template <class Mask> TERN_RULE Tangents where(Mask, const Tangents& a, const Tangents&) { return a; }
+  template <class Mask>
+  TERN_RULE Tangents where(Mask, const Tangents& a, const Tangents&) {
+    return a;
+  }
 };
 
 /// V is a packet, lanes, a dual, or another type that has their functions. D is one derivative, or several.
-template <class V, class D = Tangent<V>> struct Dual : Assignable<Dual<V, D>> {
+template <class V, class D = Tangent<V>>
+struct Dual : Assignable<Dual<V, D>> {
   using Mask = typename V::Mask;
   V v;
   D d;
@@ -83,7 +91,8 @@ template <class V, class D = Tangent<V>> struct Dual : Assignable<Dual<V, D>> {
   Dual() = default;
   Dual(V value, D derivative) : v(value), d(derivative) {}
   /// A constant.
-  template <std::convertible_to<V> S> Dual(S constant) : v(constant) {}
+  template <std::convertible_to<V> S>
+  Dual(S constant) : v(constant) {}
 
   TERN_RULE Dual operator+(const Dual& a, const Dual& b) { return {a.v + b.v, a.d + b.d}; }
   TERN_RULE Dual operator-(const Dual& a, const Dual& b) { return {a.v - b.v, a.d - b.d}; }
@@ -230,10 +239,12 @@ template <class V, class D = Tangent<V>> struct Dual : Assignable<Dual<V, D>> {
 
 /// The K-th partial derivative of f, times g. The backward pass calls it with the incoming gradient and f's arguments.
 /// Partial<J, Partial<K, F>> is the derivative of Partial<K, F> by its J-th argument, where g is the 0th.
-template <int K, class F> struct Partial {
+template <int K, class F>
+struct Partial {
   F f;
 
-  template <class V, std::same_as<V>... Xs> [[gnu::always_inline]] V operator()(V g, Xs... x) const {
+  template <class V, std::same_as<V>... Xs>
+  [[gnu::always_inline]] V operator()(V g, Xs... x) const {
     return call(g, std::index_sequence_for<Xs...>(), x...);
   }
 
@@ -261,16 +272,19 @@ template <class F, class V, std::same_as<V>... Xs, std::size_t... I>
 
 /// The k-th partial derivative of f, times g. k is no part of the type: that is slower, but one kernel serves all
 /// arguments.
-template <class F> struct AnyPartial {
+template <class F>
+struct AnyPartial {
   F f;
   int k;
 
-  template <class V, std::same_as<V>... Xs> V operator()(V g, Xs... x) const {
+  template <class V, std::same_as<V>... Xs>
+  V operator()(V g, Xs... x) const {
     return call(g, std::index_sequence_for<Xs...>(), x...);
   }
 
  private:
-  template <class V, std::size_t... I, class... Xs> V call(V g, std::index_sequence<I...>, Xs... x) const {
+  template <class V, std::size_t... I, class... Xs>
+  V call(V g, std::index_sequence<I...>, Xs... x) const {
     const Dual<V> y = f(Dual<V>(x, int(I) == k ? Tangent<V>(V(1)) : Tangent<V>())...);
     return (y.d * g).d;
   }

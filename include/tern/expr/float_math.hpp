@@ -6,38 +6,45 @@
 
 #include "packet.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace detail::expr {
+namespace tern { inline namespace TERN_BUILD { namespace detail::expr {
 
 /// |x|.
-template <class T> Packet<T> abs(Packet<T> x) { return copysign(x, 1); }
+template <class T>
+Packet<T> abs(Packet<T> x) {
+  return copysign(x, 1);
+}
 
 /// Rounds to the nearest integer, halves to even. Above 2^23 (2^52 for double) every number is an integer, so adding
 /// that constant rounds.
-template <class T> Packet<T> round(Packet<T> x) {
+template <class T>
+Packet<T> round(Packet<T> x) {
   const Packet<T> a = abs(x), integers = T(1) / std::numeric_limits<T>::epsilon();
   return copysign(where(a < integers, (a + integers) - integers, a), x);
 }
-template <class T> Packet<T> floor(Packet<T> x) {
+template <class T>
+Packet<T> floor(Packet<T> x) {
   const Packet<T> r = round(x);
   return where(r > x, r - 1, r);
 }
-template <class T> Packet<T> ceil(Packet<T> x) { return -floor(-x); }
-template <class T> Packet<T> trunc(Packet<T> x) { return copysign(floor(abs(x)), x); }
+template <class T>
+Packet<T> ceil(Packet<T> x) {
+  return -floor(-x);
+}
+template <class T>
+Packet<T> trunc(Packet<T> x) {
+  return copysign(floor(abs(x)), x);
+}
 
 /// Inline assembler. The compiler would keep a loop over std::sqrt scalar because std::sqrt sets errno, and the
 /// intrinsic needs a header that takes longer to compile than this whole layer.
-template <class T> Packet<T> sqrt(Packet<T> x) {
+template <class T>
+Packet<T> sqrt(Packet<T> x) {
 #if defined(__AVX__)
-  if constexpr (sizeof(T) == 4)
-    asm("vsqrtps %1, %0" : "=v"(x.v) : "v"(x.v));
-  else
-    asm("vsqrtpd %1, %0" : "=v"(x.v) : "v"(x.v));
+  if constexpr (sizeof(T) == 4) asm("vsqrtps %1, %0" : "=v"(x.v) : "v"(x.v));
+  else asm("vsqrtpd %1, %0" : "=v"(x.v) : "v"(x.v));
 #elif defined(__SSE2__)
-  if constexpr (sizeof(T) == 4)
-    asm("sqrtps %1, %0" : "=x"(x.v) : "x"(x.v));
-  else
-    asm("sqrtpd %1, %0" : "=x"(x.v) : "x"(x.v));
+  if constexpr (sizeof(T) == 4) asm("sqrtps %1, %0" : "=x"(x.v) : "x"(x.v));
+  else asm("sqrtpd %1, %0" : "=x"(x.v) : "x"(x.v));
 #else
   for (int i = 0; i < x.size; ++i) x.v[i] = std::sqrt(x.v[i]);
 #endif
@@ -57,11 +64,10 @@ inline constexpr float ln2_high = 0.693359375f, ln2_low = -2.12194440e-4f;  // n
 inline constexpr float round_shift = 0x1.8p23f;
 
 /// c + c1 x + c2 x^2 + ...
-template <class... Rest> [[gnu::always_inline]] inline Floats polynomial(Floats x, float c, Rest... rest) {
-  if constexpr (sizeof...(rest) == 0)
-    return c;
-  else
-    return multiply_add(x, polynomial(x, rest...), c);
+template <class... Rest>
+[[gnu::always_inline]] inline Floats polynomial(Floats x, float c, Rest... rest) {
+  if constexpr (sizeof...(rest) == 0) return c;
+  else return multiply_add(x, polynomial(x, rest...), c);
 }
 
 /// 2^n for n in [-126, 127].
@@ -81,7 +87,8 @@ inline Floats scale(Floats x, Floats n) {
   asm("vscalefps %2, %1, %0" : "=v"(x.v) : "v"(x.v), "v"(n.v));
   return x;
 #else
-  const auto k = __builtin_convertvector(n.v, FloatBits), half = k >> 1;  // two factors, because 2^k itself may be subnormal or infinite
+  const auto k = __builtin_convertvector(n.v, FloatBits),
+             half = k >> 1;  // two factors, because 2^k itself may be subnormal or infinite
   return x * power_of_two(half) * power_of_two(k - half);
 #endif
 }

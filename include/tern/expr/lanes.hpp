@@ -7,8 +7,7 @@
 #include "../core/dtype.hpp"
 #include "packet.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace detail::expr {
+namespace tern { inline namespace TERN_BUILD { namespace detail::expr {
 
 template <class T, int N>
 struct Lanes;
@@ -28,10 +27,18 @@ struct LanesMask {
       if (b) return true;
     return false;
   }
-  friend LanesMask operator&(LanesMask a, LanesMask b) { return each(a, b, [](bool x, bool y) { return x && y; }); }
-  friend LanesMask operator|(LanesMask a, LanesMask b) { return each(a, b, [](bool x, bool y) { return x || y; }); }
-  friend LanesMask operator^(LanesMask a, LanesMask b) { return each(a, b, [](bool x, bool y) { return x != y; }); }
-  friend LanesMask operator!(LanesMask a) { return each(a, a, [](bool x, bool) { return !x; }); }
+  friend LanesMask operator&(LanesMask a, LanesMask b) {
+    return each(a, b, [](bool x, bool y) { return x && y; });
+  }
+  friend LanesMask operator|(LanesMask a, LanesMask b) {
+    return each(a, b, [](bool x, bool y) { return x || y; });
+  }
+  friend LanesMask operator^(LanesMask a, LanesMask b) {
+    return each(a, b, [](bool x, bool y) { return x != y; });
+  }
+  friend LanesMask operator!(LanesMask a) {
+    return each(a, a, [](bool x, bool) { return !x; });
+  }
   /// a where m is true, b elsewhere.
   friend Lanes<T, N> where(LanesMask m, Lanes<T, N> a, Lanes<T, N> b) {
     for (int i = 0; i < N; ++i) a.v[i] = m.v[i] ? a.v[i] : b.v[i];
@@ -72,12 +79,18 @@ struct Lanes : Assignable<Lanes<T, N>>, TwoArgumentFunctions<Lanes<T, N>> {
     for (int i = 0; i < N; ++i) p[i] = v[i];
   }
 
-  friend Lanes operator+(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return T(Wrapping(x) + Wrapping(y)); }); }
-  friend Lanes operator-(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return T(Wrapping(x) - Wrapping(y)); }); }
-  friend Lanes operator*(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return T(Wrapping(x) * Wrapping(y)); }); }
+  friend Lanes operator+(Lanes a, Lanes b) {
+    return each(a, b, [](T x, T y) { return T(Wrapping(x) + Wrapping(y)); });
+  }
+  friend Lanes operator-(Lanes a, Lanes b) {
+    return each(a, b, [](T x, T y) { return T(Wrapping(x) - Wrapping(y)); });
+  }
+  friend Lanes operator*(Lanes a, Lanes b) {
+    return each(a, b, [](T x, T y) { return T(Wrapping(x) * Wrapping(y)); });
+  }
   friend Lanes operator-(Lanes a) {
     if constexpr (is_integer) return Lanes(0) - a;
-    else return each(a, a, [](T x, T) { return -x; });   // 0 - x would lose the sign of 0
+    else return each(a, a, [](T x, T) { return -x; });  // 0 - x would lose the sign of 0
   }
   friend Lanes operator+(Lanes a) { return a; }
   /// Integers round towards zero; x / 0 is 0.
@@ -85,7 +98,7 @@ struct Lanes : Assignable<Lanes<T, N>>, TwoArgumentFunctions<Lanes<T, N>> {
     return each(a, b, [](T x, T y) {
       if constexpr (!is_integer) return x / y;
       else if (y == 0) return T(0);
-      else if (is_minus_one(y)) return T(Wrapping(0) - Wrapping(x));   // the smallest integer divided by -1 would trap
+      else if (is_minus_one(y)) return T(Wrapping(0) - Wrapping(x));  // the smallest integer divided by -1 would trap
       else return T(x / y);
     });
   }
@@ -130,18 +143,34 @@ struct Lanes : Assignable<Lanes<T, N>>, TwoArgumentFunctions<Lanes<T, N>> {
     return each(a, b, [](T x, T y) { return T(x >> (in_word(y) ? int(y) : int(8 * sizeof(T)) - 1)); });
   }
 
-  friend Mask operator<(Lanes a, Lanes b) { return compare(a, b, [](T x, T y) { return x < y; }); }
-  friend Mask operator>(Lanes a, Lanes b) { return compare(a, b, [](T x, T y) { return x > y; }); }
-  friend Mask operator<=(Lanes a, Lanes b) { return compare(a, b, [](T x, T y) { return x <= y; }); }
-  friend Mask operator>=(Lanes a, Lanes b) { return compare(a, b, [](T x, T y) { return x >= y; }); }
-  friend Mask operator==(Lanes a, Lanes b) { return compare(a, b, [](T x, T y) { return x == y; }); }
-  friend Mask operator!=(Lanes a, Lanes b) { return compare(a, b, [](T x, T y) { return x != y; }); }
+  friend Mask operator<(Lanes a, Lanes b) {
+    return compare(a, b, [](T x, T y) { return x < y; });
+  }
+  friend Mask operator>(Lanes a, Lanes b) {
+    return compare(a, b, [](T x, T y) { return x > y; });
+  }
+  friend Mask operator<=(Lanes a, Lanes b) {
+    return compare(a, b, [](T x, T y) { return x <= y; });
+  }
+  friend Mask operator>=(Lanes a, Lanes b) {
+    return compare(a, b, [](T x, T y) { return x >= y; });
+  }
+  friend Mask operator==(Lanes a, Lanes b) {
+    return compare(a, b, [](T x, T y) { return x == y; });
+  }
+  friend Mask operator!=(Lanes a, Lanes b) {
+    return compare(a, b, [](T x, T y) { return x != y; });
+  }
 
   /// a b + c.
   friend Lanes multiply_add(Lanes a, Lanes b, Lanes c) { return a * b + c; }
   /// The smaller, and the larger. NaN if either is NaN.
-  friend Lanes min(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return x < y || x != x ? x : y; }); }
-  friend Lanes max(Lanes a, Lanes b) { return each(a, b, [](T x, T y) { return x > y || x != x ? x : y; }); }
+  friend Lanes min(Lanes a, Lanes b) {
+    return each(a, b, [](T x, T y) { return x < y || x != x ? x : y; });
+  }
+  friend Lanes max(Lanes a, Lanes b) {
+    return each(a, b, [](T x, T y) { return x > y || x != x ? x : y; });
+  }
   /// x limited to [low, high]. NaN stays NaN.
   friend Lanes clamp(Lanes x, Lanes low, Lanes high) { return min(max(x, low), high); }
   /// The magnitude of a with the sign of b.

@@ -2,15 +2,16 @@
 #pragma once
 #include "lanes.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace detail::expr {
+namespace tern { inline namespace TERN_BUILD { namespace detail::expr {
 
 namespace detail {
 
-template <int N> using UInts = vector_t<std::uint32_t, N>;
+template <int N>
+using UInts = vector_t<std::uint32_t, N>;
 
 /// 16-bit numbers in 32 bits. g++ 12 would make four instructions of AVX-512's one.
-template <int N> UInts<N> widen_bits(vector_t<std::uint16_t, N> bits) {
+template <int N>
+UInts<N> widen_bits(vector_t<std::uint16_t, N> bits) {
 #if defined(__AVX512F__)
   if constexpr (N == 16) {
     UInts<N> wide;
@@ -22,20 +23,23 @@ template <int N> UInts<N> widen_bits(vector_t<std::uint16_t, N> bits) {
 }
 
 /// N bfloat16 numbers, given as bits, as floats.
-template <int N> vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, bfloat16) {
+template <int N>
+vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, bfloat16) {
   return reinterpret_cast<vector_t<float, N>>(widen_bits<N>(bits) << 16);
 }
 
 /// The bits of N floats as bfloat16, rounded to nearest even. A NaN stays a NaN.
-template <int N> vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, bfloat16) {
+template <int N>
+vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, bfloat16) {
   const auto u = reinterpret_cast<UInts<N>>(value);
   const UInts<N> rounded = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
   return __builtin_convertvector(value == value ? rounded : (u >> 16 | 0x40u), vector_t<std::uint16_t, N>);
 }
 
-/// The same for half. Without an instruction, a multiplication moves the exponent, which also normalises subnormal numbers. The
-/// instruction makes a signalling NaN quiet, as arithmetic would.
-template <int N> vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, half) {
+/// The same for half. Without an instruction, a multiplication moves the exponent, which also normalises subnormal
+/// numbers. The instruction makes a signalling NaN quiet, as arithmetic would.
+template <int N>
+vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, half) {
 #if defined(__F16C__)
   if constexpr (N * 4 == packet_bytes) {
     vector_t<float, N> wide;
@@ -50,7 +54,8 @@ template <int N> vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, half)
   return reinterpret_cast<vector_t<float, N>>((magnitude >= 0x7c00u ? infinite : finite) | (h & 0x8000u) << 16);
 }
 
-template <int N> vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, half) {
+template <int N>
+vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, half) {
   const auto u = reinterpret_cast<UInts<N>>(value);
   const UInts<N> magnitude = u & 0x7fffffffu;
   const UInts<N> normal = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
@@ -64,25 +69,24 @@ template <int N> vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, hal
 }
 
 /// The type that stands for U in the compiler's vectors, which have no bool.
-template <class U> using stored_t = std::conditional_t<std::is_same_v<U, bool>, std::uint8_t, U>;
+template <class U>
+using stored_t = std::conditional_t<std::is_same_v<U, bool>, std::uint8_t, U>;
 
 /// A number as U. A floating-point number becomes a uint8 through a wider integer, so -1.0 is 255 and not undefined.
-template <class U, class T> U to_element(T x) {
-  if constexpr (std::is_floating_point_v<T> && std::is_same_v<U, std::uint8_t>)
-    return U(std::int32_t(x));
-  else
-    return U(compute_t<U>(x));
+template <class U, class T>
+U to_element(T x) {
+  if constexpr (std::is_floating_point_v<T> && std::is_same_v<U, std::uint8_t>) return U(std::int32_t(x));
+  else return U(compute_t<U>(x));
 }
 
 template <class V>
-concept MaskType = !requires {
-  typename V::value_type;
-};
+concept MaskType = !requires { typename V::value_type; };
 
 }  // namespace detail
 
 /// V::size elements from p, converted to V's numbers.
-template <class V, class U> V load_as(const U* p) {
+template <class V, class U>
+V load_as(const U* p) {
   using T = typename V::value_type;
   if constexpr (std::is_same_v<U, T>) {
     return V::load(p);
@@ -103,7 +107,8 @@ template <class V, class U> V load_as(const U* p) {
 
 /// Stores the lanes of v at p, converted to U: rounded to nearest even for 16-bit types, towards zero for integers, and
 /// v != 0 for bool. A mask is stored as 0 and 1.
-template <class U, class V> void store_as(U* p, const V& v) {
+template <class U, class V>
+void store_as(U* p, const V& v) {
   if constexpr (detail::MaskType<V>) {
     if constexpr (std::is_same_v<U, bool>) {
       v.store(p);

@@ -6,8 +6,7 @@
 
 #include "operand.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace detail::expr {
+namespace tern { inline namespace TERN_BUILD { namespace detail::expr {
 
 #if defined(__AVX512F__)
 inline constexpr int packet_bytes = 64;
@@ -18,13 +17,19 @@ inline constexpr int packet_bytes = 16;
 #endif
 
 /// N values of type T as the compiler's vector type, in a register if they fit.
-template <class T, int N> struct Vector { typedef T type __attribute__((vector_size(N * sizeof(T)))); };
-template <class T, int N> using vector_t = typename Vector<T, N>::type;
+template <class T, int N>
+struct Vector {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+template <class T, int N>
+using vector_t = typename Vector<T, N>::type;
 
-template <class T> struct Packet;
+template <class T>
+struct Packet;
 
 /// The result of comparing packets: true or false for each lane.
-template <class T> struct PacketMask {
+template <class T>
+struct PacketMask {
   static constexpr int size = packet_bytes / int(sizeof(T));
   using Bits = vector_t<std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>, size>;
   Bits bits;  // all ones for true
@@ -49,7 +54,8 @@ template <class T> struct PacketMask {
 };
 
 /// T is float or double.
-template <class T> struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<Packet<T>> {
+template <class T>
+struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<Packet<T>> {
   using value_type = T;
   using Mask = PacketMask<T>;
   using Bits = typename Mask::Bits;
@@ -61,8 +67,8 @@ template <class T> struct Packet : Assignable<Packet<T>>, TwoArgumentFunctions<P
   Packet(Native native) : v(native) {}
   /// The same number in every lane.
   template <class Number>
-  requires std::is_arithmetic_v<Number> Packet(Number number)
-      : v(T(number) - Native{}) {}  // subtracting zero, unlike adding it, keeps the sign of -0
+    requires std::is_arithmetic_v<Number>
+  Packet(Number number) : v(T(number) - Native{}) {}  // subtracting zero, unlike adding it, keeps the sign of -0
 
   static Packet load(const T* p) {
     Native n;

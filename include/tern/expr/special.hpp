@@ -5,9 +5,7 @@
 
 #include "../core/config.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace detail::expr {
-namespace special {
+namespace tern { inline namespace TERN_BUILD { namespace detail::expr { namespace special {
 
 inline constexpr double pi = 3.14159265358979323846;
 inline constexpr double infinity = std::numeric_limits<double>::infinity();

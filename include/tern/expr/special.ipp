@@ -59,7 +59,8 @@ TERN_NOINLINE double erfinv(double x) {
   double y = std::sqrt(std::sqrt(half * half - log / 0.147) - half);
   for (int i = 0; i < 3; ++i) {
     const double error = a < 0.5 ? std::erf(y) - a : (1 - a) - std::erfc(y);
-    const double step = error * std::exp(y * y) * 0.88622692545275801365;  // divided by the derivative, 2/sqrt(pi) exp(-y^2)
+    const double step =
+        error * std::exp(y * y) * 0.88622692545275801365;  // divided by the derivative, 2/sqrt(pi) exp(-y^2)
     y -= step / (1 + y * step);
   }
   return std::copysign(y, x);

@@ -8,8 +8,7 @@
 #include "../core/error.hpp"
 #include "operand.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace detail::expr {
+namespace tern { inline namespace TERN_BUILD { namespace detail::expr {
 
 /// The calculation of a lambda, step by step. An argument of a step is the number of an earlier step.
 class TERN_API Program {
@@ -19,14 +18,16 @@ class TERN_API Program {
   static constexpr std::int16_t none = -1, is_number = -2;
 
   struct Step {
-    const char* function;  // a function of the kernels' prelude; null: an input, or a number if the first argument says so
+    const char*
+        function;  // a function of the kernels' prelude; null: an input, or a number if the first argument says so
     bool is_mask;
     std::int16_t arguments[3];
   };
 
   int input() { return add({nullptr, false, {none, none, none}}); }
   /// A number of type T. It takes eight bytes among the parameters.
-  template <class T> int number(T value) {
+  template <class T>
+  int number(T value) {
     if (number_count_ == max_numbers) fail("fuse", {"an expression of more than ", max_numbers, " numbers"});
     numbers_[number_count_] = 0;
     std::memcpy(&numbers_[number_count_++], &value, sizeof value);
@@ -55,10 +56,12 @@ class TERN_API Program {
   std::uint64_t numbers_[max_numbers];
 };
 
-template <class T> struct Symbol;
+template <class T>
+struct Symbol;
 
 /// The result of comparing symbols.
-template <class T> struct SymbolMask {
+template <class T>
+struct SymbolMask {
   int id;
 
   friend SymbolMask operator&(SymbolMask a, SymbolMask b) { return call("both", a.id, b.id); }
@@ -84,7 +87,8 @@ template <class T> struct SymbolMask {
   friend Mask name(Symbol a, Symbol b) { return {Program::current->call(f, true, a.id, b.id)}; }
 
 /// A value of type T that becomes known when the kernel runs.
-template <class T> struct Symbol : Assignable<Symbol<T>> {
+template <class T>
+struct Symbol : Assignable<Symbol<T>> {
   using value_type = T;
   using Mask = SymbolMask<T>;
   static constexpr bool is_integer = std::is_integral_v<T>;

@@ -30,7 +30,8 @@ Tensors<D, T> watched_inputs(const char* op, const Tensors<D, T>& inputs, bool l
   Tensors<D, T> leaves;
   for (const Tensor<D, T>& x : inputs) {
     x.checked(op);
-    if (linked && x.requires_grad()) leaves.push_back(view(x, x.shape()));  // a view each, so that an input given twice counts as two
+    if (linked && x.requires_grad())
+      leaves.push_back(view(x, x.shape()));  // a view each, so that an input given twice counts as two
     else leaves.push_back(x.detach().requires_grad_());
   }
   return leaves;
@@ -38,10 +39,12 @@ Tensors<D, T> watched_inputs(const char* op, const Tensors<D, T>& inputs, bool l
 
 /// grad() for outputs that may not depend on every input. The missing gradients are zeros.
 template <class D, class T>
-Tensors<D, T> grad_or_zeros(const Tensor<D, T>& y, const Tensors<D, T>& inputs, const Tensor<D, T>& v, bool create_graph) {
+Tensors<D, T> grad_or_zeros(const Tensor<D, T>& y, const Tensors<D, T>& inputs, const Tensor<D, T>& v,
+                            bool create_graph) {
   Tensors<D, T> gradients(inputs.size());
   if (y.requires_grad())
-    gradients = grad<D, T>({y}, inputs, {v}, {.retain_graph = true, .create_graph = create_graph, .allow_unused = true});
+    gradients =
+        grad<D, T>({y}, inputs, {v}, {.retain_graph = true, .create_graph = create_graph, .allow_unused = true});
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (!gradients[i].defined()) gradients[i] = zeros<D, T>(inputs[i].shape(), inputs[i].device());
   return gradients;
@@ -99,8 +102,8 @@ Tensor<D, T> dots(const Tensors<D, T>& a, const Tensors<D, T>& v) {
 }
 
 template <class D, class T, class F>
-std::pair<Tensor<D, T>, Tensors<D, T>> hessian_product(const char* op, const F& f, const Tensors<D, T>& inputs, const Tensors<D, T>& v,
-                                                       DerivativeOptions options, Here here) {
+std::pair<Tensor<D, T>, Tensors<D, T>> hessian_product(const char* op, const F& f, const Tensors<D, T>& inputs,
+                                                       const Tensors<D, T>& v, DerivativeOptions options, Here here) {
   const Site at(here);
   const GradMode on(true);
   check_vectors(op, inputs, v);
@@ -122,13 +125,15 @@ auto of_first(const F& f) {
 
 /// {f(x), vᵀ J}: the gradient of f at x in the direction v of its output.
 template <Device D, Element T, class F>
-std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> vjp(const F& f, const std::vector<Tensor<D, T>>& inputs, const Tensor<D, T>& v,
-                                                       DerivativeOptions options = {}, Here here = {}) {
+std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> vjp(const F& f, const std::vector<Tensor<D, T>>& inputs,
+                                                       const Tensor<D, T>& v, DerivativeOptions options = {},
+                                                       Here here = {}) {
   const detail::Site at(here);
   const GradMode on(true);
   const auto x = detail::watched_inputs("vjp", inputs, options.create_graph);
   const Tensor<D, T> y = f(x);
-  if (!(v.checked("vjp")->shape() == y.shape())) fail("vjp", {"the vector has shape ", v.shape(), ", the output ", y.shape()});
+  if (!(v.checked("vjp")->shape() == y.shape()))
+    fail("vjp", {"the vector has shape ", v.shape(), ", the output ", y.shape()});
   const auto products = detail::grad_or_zeros(y, x, v, options.create_graph);
   return {detail::finished(y, options.create_graph), detail::finished(products, options.create_graph)};
 }
@@ -136,8 +141,9 @@ std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> vjp(const F& f, const std::ve
 /// {f(x), J v}: the derivative of f at x in the direction v. Calculated as a gradient of a gradient, because vᵀ J is
 /// linear in v.
 template <Device D, Element T, class F>
-std::pair<Tensor<D, T>, Tensor<D, T>> jvp(const F& f, const std::vector<Tensor<D, T>>& inputs, const std::vector<Tensor<D, T>>& v,
-                                          DerivativeOptions options = {}, Here here = {}) {
+std::pair<Tensor<D, T>, Tensor<D, T>> jvp(const F& f, const std::vector<Tensor<D, T>>& inputs,
+                                          const std::vector<Tensor<D, T>>& v, DerivativeOptions options = {},
+                                          Here here = {}) {
   const detail::Site at(here);
   const GradMode on(true);
   detail::check_vectors("jvp", inputs, v);
@@ -145,27 +151,31 @@ std::pair<Tensor<D, T>, Tensor<D, T>> jvp(const F& f, const std::vector<Tensor<D
   const Tensor<D, T> y = f(x);
   const auto u = zeros<D, T>(y.shape(), y.device()).requires_grad_();
   const auto products = detail::grad_or_zeros(y, x, u, true);
-  const auto derivative = detail::grad_or_zeros(detail::dots(products, v), {u}, ones<D, T>({}, y.device()), options.create_graph)[0];
+  const auto derivative =
+      detail::grad_or_zeros(detail::dots(products, v), {u}, ones<D, T>({}, y.device()), options.create_graph)[0];
   return {detail::finished(y, options.create_graph), detail::finished(derivative, options.create_graph)};
 }
 
 /// {f(x), H v}, where f has one number as its result.
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> hvp(const F& f, const std::vector<Tensor<D, T>>& inputs,
-                                                       const std::vector<Tensor<D, T>>& v, DerivativeOptions options = {}, Here here = {}) {
+                                                       const std::vector<Tensor<D, T>>& v,
+                                                       DerivativeOptions options = {}, Here here = {}) {
   return detail::hessian_product("hvp", f, inputs, v, options, here);
 }
 
 /// {f(x), vᵀ H}, which equals {f(x), H v}, because a Hessian is symmetric.
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> vhp(const F& f, const std::vector<Tensor<D, T>>& inputs,
-                                                       const std::vector<Tensor<D, T>>& v, DerivativeOptions options = {}, Here here = {}) {
+                                                       const std::vector<Tensor<D, T>>& v,
+                                                       DerivativeOptions options = {}, Here here = {}) {
   return detail::hessian_product("vhp", f, inputs, v, options, here);
 }
 
 /// ∂f/∂x for each input x, of shape [f's shape..., x's shape...].
 template <Device D, Element T, class F>
-std::vector<Tensor<D, T>> jacobian(const F& f, const std::vector<Tensor<D, T>>& inputs, DerivativeOptions options = {}, Here here = {}) {
+std::vector<Tensor<D, T>> jacobian(const F& f, const std::vector<Tensor<D, T>>& inputs, DerivativeOptions options = {},
+                                   Here here = {}) {
   const detail::Site at(here);
   const GradMode on(true);
   const auto x = detail::watched_inputs("jacobian", inputs, options.create_graph);
@@ -174,8 +184,8 @@ std::vector<Tensor<D, T>> jacobian(const F& f, const std::vector<Tensor<D, T>>& 
 
 /// ∂²f/∂x∂z for each pair of inputs, of shape [x's shape..., z's shape...]. f has one number as its result.
 template <Device D, Element T, class F>
-std::vector<std::vector<Tensor<D, T>>> hessian(const F& f, const std::vector<Tensor<D, T>>& inputs, DerivativeOptions options = {},
-                                               Here here = {}) {
+std::vector<std::vector<Tensor<D, T>>> hessian(const F& f, const std::vector<Tensor<D, T>>& inputs,
+                                               DerivativeOptions options = {}, Here here = {}) {
   const detail::Site at(here);
   const GradMode on(true);
   const auto x = detail::watched_inputs("hessian", inputs, options.create_graph);
@@ -190,25 +200,25 @@ std::vector<std::vector<Tensor<D, T>>> hessian(const F& f, const std::vector<Ten
 // The same for f of one tensor.
 
 template <Device D, Element T, class F>
-std::pair<Tensor<D, T>, Tensor<D, T>> vjp(const F& f, const Tensor<D, T>& x, const Tensor<D, T>& v, DerivativeOptions options = {},
-                                          Here here = {}) {
+std::pair<Tensor<D, T>, Tensor<D, T>> vjp(const F& f, const Tensor<D, T>& x, const Tensor<D, T>& v,
+                                          DerivativeOptions options = {}, Here here = {}) {
   auto [y, products] = vjp(detail::of_first(f), std::vector{x}, v, options, here);
   return {y, products[0]};
 }
 template <Device D, Element T, class F>
-std::pair<Tensor<D, T>, Tensor<D, T>> jvp(const F& f, const Tensor<D, T>& x, const Tensor<D, T>& v, DerivativeOptions options = {},
-                                          Here here = {}) {
+std::pair<Tensor<D, T>, Tensor<D, T>> jvp(const F& f, const Tensor<D, T>& x, const Tensor<D, T>& v,
+                                          DerivativeOptions options = {}, Here here = {}) {
   return jvp(detail::of_first(f), std::vector{x}, std::vector{v}, options, here);
 }
 template <Device D, Element T, class F>
-std::pair<Tensor<D, T>, Tensor<D, T>> hvp(const F& f, const Tensor<D, T>& x, const Tensor<D, T>& v, DerivativeOptions options = {},
-                                          Here here = {}) {
+std::pair<Tensor<D, T>, Tensor<D, T>> hvp(const F& f, const Tensor<D, T>& x, const Tensor<D, T>& v,
+                                          DerivativeOptions options = {}, Here here = {}) {
   auto [y, products] = hvp(detail::of_first(f), std::vector{x}, std::vector{v}, options, here);
   return {y, products[0]};
 }
 template <Device D, Element T, class F>
-std::pair<Tensor<D, T>, Tensor<D, T>> vhp(const F& f, const Tensor<D, T>& x, const Tensor<D, T>& v, DerivativeOptions options = {},
-                                          Here here = {}) {
+std::pair<Tensor<D, T>, Tensor<D, T>> vhp(const F& f, const Tensor<D, T>& x, const Tensor<D, T>& v,
+                                          DerivativeOptions options = {}, Here here = {}) {
   auto [y, products] = vhp(detail::of_first(f), std::vector{x}, std::vector{v}, options, here);
   return {y, products[0]};
 }

@@ -59,8 +59,9 @@ static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, shape) == 24 && sizeo
 namespace detail {
 
 /// DLPack's code of each DType. Its bits are those of an element.
-inline constexpr std::uint8_t dlpack_codes[tern::detail::dtype_count] = {dlpack::kDLFloat, dlpack::kDLFloat, dlpack::kDLBfloat, dlpack::kDLFloat,
-                                                           dlpack::kDLInt,   dlpack::kDLInt,   dlpack::kDLUInt,   dlpack::kDLBool};
+inline constexpr std::uint8_t dlpack_codes[tern::detail::dtype_count] = {
+    dlpack::kDLFloat, dlpack::kDLFloat, dlpack::kDLBfloat, dlpack::kDLFloat,
+    dlpack::kDLInt,   dlpack::kDLInt,   dlpack::kDLUInt,   dlpack::kDLBool};
 
 /// Owns an exported tensor until its receiver releases it.
 template <class Managed>

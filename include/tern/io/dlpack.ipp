@@ -15,7 +15,8 @@ TERN_COLD void check_export(const AnyTensor& x) {
 
 TERN_COLD DType dlpack_dtype(const dlpack::DLDataType& type) {
   for (int i = 0; i < tern::detail::dtype_count; ++i)
-    if (dlpack_codes[i] == type.code && 8 * tern::detail::size_of(DType(i)) == type.bits && type.lanes == 1) return DType(i);
+    if (dlpack_codes[i] == type.code && 8 * tern::detail::size_of(DType(i)) == type.bits && type.lanes == 1)
+      return DType(i);
   fail("from_dlpack", {"elements of code ", int(type.code), ", ", int(type.bits), " bits and ", int(type.lanes),
                        " lanes are no element type of a tensor"});
 }
@@ -35,10 +36,12 @@ TERN_COLD AnyTensor import_dlpack(const dlpack::DLTensor& t, tern::detail::Delet
   char* const data = static_cast<char*>(t.data) + t.byte_offset;
   if (!t.data && shape.numel() != 0) fail("from_dlpack", {"a null pointer does not hold shape ", shape});
   if (reinterpret_cast<std::uintptr_t>(data) % std::uintptr_t(tern::detail::size_of(dtype)) != 0)
-    fail("from_dlpack", {"the elements are not aligned to the ", tern::detail::size_of(dtype), " bytes of ", tern::detail::name_of(dtype)});
+    fail("from_dlpack", {"the elements are not aligned to the ", tern::detail::size_of(dtype), " bytes of ",
+                         tern::detail::name_of(dtype)});
   for (int i = 0; t.strides && i < t.ndim; ++i)
     if (t.strides[i] < 0 && shape[i] > 1)
-      fail("from_dlpack", {"negative stride in ", tern::detail::Shape(t.strides, t.ndim), "; a tensor's strides are not negative, copy it first"});
+      fail("from_dlpack", {"negative stride in ", tern::detail::Shape(t.strides, t.ndim),
+                           "; a tensor's strides are not negative, copy it first"});
 
   tern::detail::TensorImpl* const impl = tern::detail::new_external(dtype, shape, data, release, managed);
   impl->ordinal = std::uint8_t(on_cuda ? t.device.device_id : 0);
@@ -73,8 +76,6 @@ TERN_COLD AnyTensor from_dlpack(dlpack::DLManagedTensorVersioned* given) {
   return detail::take_dlpack(given);
 }
 
-TERN_COLD AnyTensor from_dlpack(dlpack::DLManagedTensor* given) {
-  return detail::take_dlpack(given);
-}
+TERN_COLD AnyTensor from_dlpack(dlpack::DLManagedTensor* given) { return detail::take_dlpack(given); }
 
 }}}  // namespace tern::io

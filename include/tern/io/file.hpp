@@ -91,8 +91,9 @@ class TERN_API MappedFile {
 /// the process, path stays unchanged. A link is followed; an old file's permissions stay. Error if path is a folder, a
 /// pipe or a device.
 ///
-/// Until commit() the content is in a temporary file beside path, `path.<16 hexadecimal digits>.tmp`. It is locked while it is
-/// written. So the next save of path knows the temporary files of processes that were killed, and removes them.
+/// Until commit() the content is in a temporary file beside path, `path.<16 hexadecimal digits>.tmp`. It is locked
+/// while it is written. So the next save of path knows the temporary files of processes that were killed, and removes
+/// them.
 class TERN_API AtomicFile {
  public:
   [[gnu::cold]] explicit AtomicFile(const std::string& path);

@@ -23,9 +23,7 @@ TERN_COLD std::string followed(std::string path) {
 }
 
 /// The part of a temporary file's name before its digits.
-TERN_COLD std::string temporary_stem(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1) + '.';
-}
+TERN_COLD std::string temporary_stem(const std::string& path) { return path.substr(path.find_last_of('/') + 1) + '.'; }
 constexpr std::size_t temporary_digits = 16;
 
 /// True for the name of a temporary file of the target with that stem.
@@ -59,13 +57,14 @@ TERN_COLD File temporary_beside(const std::string& path) {
   remove_abandoned(path);
   for (;;) {
     unsigned char random[temporary_digits / 2];
-    if (::getrandom(random, sizeof random, 0) != ssize_t(sizeof random)) fail_errno("file", path, "gets no random name");
+    if (::getrandom(random, sizeof random, 0) != ssize_t(sizeof random))
+      fail_errno("file", path, "gets no random name");
     std::string name = tern::detail::text({folder_of(path), "/", temporary_stem(path)});
     for (const unsigned char byte : random) (name += "0123456789abcdef"[byte >> 4]) += "0123456789abcdef"[byte & 15];
     File file(name + ".tmp", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
     if (exists) static_cast<void>(::fchmod(file.descriptor(), mode));  // the process's umask may have taken bits away
-    // Another save may take the file for abandoned before it is locked here. Then it is gone, and another one is made. On
-    // a file system without locks none is removed.
+    // Another save may take the file for abandoned before it is locked here. Then it is gone, and another one is made.
+    // On a file system without locks none is removed.
     struct stat made;
     const bool locked = ::flock(file.descriptor(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     if (locked && ::fstat(file.descriptor(), &made) == 0 && made.st_nlink > 0) return file;

@@ -25,7 +25,8 @@ TERN_COLD std::string but_of_kind(std::string_view bytes) {
                             {"BM", "a BMP picture"},
                             {{"II*\0", 4}, "a TIFF picture"},
                             {{"MM\0*", 4}, "a TIFF picture"}};
-  constexpr Kind in_containers[] = {{"WEBP", "a WebP picture"}, {"avif", "an AVIF picture"}, {"heic", "a HEIF picture"}};
+  constexpr Kind in_containers[] = {
+      {"WEBP", "a WebP picture"}, {"avif", "an AVIF picture"}, {"heic", "a HEIF picture"}};
   for (const Kind& kind : kinds)
     if (bytes.starts_with(kind.begin)) return std::string(", but ") + kind.name;
   if (bytes.size() < 12 || !(bytes.starts_with("RIFF") || bytes.substr(4, 4) == "ftyp")) return "";

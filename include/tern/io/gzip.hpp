@@ -8,8 +8,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace io {
 
-/// Reads a file from front to back, and decompresses it if it is gzip. A file whose name ends in .gz must be gzip. Error
-/// when its content becomes larger than most_content() allows.
+/// Reads a file from front to back, and decompresses it if it is gzip. A file whose name ends in .gz must be gzip.
+/// Error when its content becomes larger than most_content() allows.
 class TERN_API GzipReader {
  public:
   explicit GzipReader(const std::string& path, Index max_bytes = -1);

@@ -8,8 +8,7 @@ TERN_COLD GzipReader::GzipReader(const std::string& path, Index max_bytes)
     : file_(path), most_(most_content(file_.size(), max_bytes)) {
   refill();
   compressed_ = stream_.avail_in >= 2 && buffer_[0] == 0x1f && buffer_[1] == 0x8b;
-  if (!compressed_ && path.ends_with(".gz"))
-    fail("gzip", {"'", path, "': is not gzip: it does not begin with 1f 8b"});
+  if (!compressed_ && path.ends_with(".gz")) fail("gzip", {"'", path, "': is not gzip: it does not begin with 1f 8b"});
   if (compressed_ && inflateInit2(&stream_, gzip_window_bits) != Z_OK)
     fail("gzip", {"'", path, "': zlib cannot start: ", stream_.msg ? stream_.msg : "no memory"});
 }
@@ -30,8 +29,8 @@ TERN_COLD Index GzipReader::read_some(void* out, Index n) {
 TERN_COLD void GzipReader::read(void* out, Index n) {
   const Index got = read_some(out, n);
   if (got < n)
-    fail("gzip", {"'", path(), "': is truncated: its content ends after ", content_, " bytes, ", n - got,
-                  " are missing"});
+    fail("gzip",
+         {"'", path(), "': is truncated: its content ends after ", content_, " bytes, ", n - got, " are missing"});
 }
 
 TERN_COLD void GzipReader::expect_end() {
@@ -88,7 +87,8 @@ TERN_COLD std::string read_gzip(const std::string& path, Index max_bytes) {
 }
 
 TERN_COLD void refuse_utf16(const char* op, const std::string& path, std::string_view text) {
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) fail(op, {"'", path, "': is in UTF-16; save it as UTF-8"});
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+    fail(op, {"'", path, "': is in UTF-16; save it as UTF-8"});
 }
 
 TERN_COLD std::string read_text(const char* op, const std::string& path, Index max_bytes) {

@@ -6,8 +6,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace io {
 
-/// A text that is read value by value: for (bool first = true; json.next_member(first, name);) … Each function reads what it is named
-/// after. Error, in the name of the op that reads, with the rule and the byte, if something else follows.
+/// A text that is read value by value: for (bool first = true; json.next_member(first, name);) … Each function reads
+/// what it is named after. Error, in the name of the op that reads, with the rule and the byte, if something else
+/// follows.
 class TERN_API JsonReader {
  public:
   /// Messages begin with `subject`: "'model.safetensors': the header is not valid".

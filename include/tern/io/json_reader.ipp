@@ -65,7 +65,9 @@ TERN_COLD unsigned JsonReader::hex4() {
 TERN_COLD void JsonReader::append_escape(std::string& out) {
   if (at_ == end_) refuse("a string has no end");
   switch (const char c = *at_++) {
-    case '"': case '\\': case '/': out += c; return;
+    case '"':
+    case '\\':
+    case '/': out += c; return;
     case 'b': out += '\b'; return;
     case 'f': out += '\f'; return;
     case 'n': out += '\n'; return;
@@ -196,9 +198,11 @@ TERN_COLD void JsonReader::skip() {
   std::string name;
   switch (peek()) {
     case '"': name = string(); return;
-    case 't': case 'f': truth(); return;
+    case 't':
+    case 'f': truth(); return;
     case 'n': accept_null(); return;
-    case '{': case '[': break;
+    case '{':
+    case '[': break;
     default: skip_number(); return;
   }
   if (++depth_ > deepest) refuse("values lie too deep in each other");

@@ -51,8 +51,8 @@ class TERN_API NpyHeader {
   const char *at_, *end_;
 };
 
-/// The array in these bytes, copied, as elements of type `to`, or if that is null of the type that info_of() names. Errors
-/// call it `name`.
+/// The array in these bytes, copied, as elements of type `to`, or if that is null of the type that info_of() names.
+/// Errors call it `name`.
 TERN_API AnyTensor npy_tensor(const char* bytes, Index size, const std::string& name, const DType* to = nullptr);
 
 /// The array of a file.
@@ -68,7 +68,8 @@ TERN_API void save_npy(const std::string& path, const AnyTensor& tensor);
 /// uint64 beyond int64.
 inline AnyTensor load_npy(const std::string& path) { return detail::npy_of_file(path, nullptr); }
 
-/// The same as elements of type T, rounded to nearest if it is a floating-point type. Error if T does not hold a number.
+/// The same as elements of type T, rounded to nearest if it is a floating-point type. Error if T does not hold a
+/// number.
 template <Element T>
 Tensor<Cpu, T> load_npy(const std::string& path) {
   constexpr DType to = dtype_of<T>;

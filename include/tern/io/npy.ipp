@@ -15,12 +15,11 @@ TERN_COLD AnyTensor dense_on_host(const char* op, const AnyTensor& x) {
 TERN_COLD std::string npy_head(const char* op, DType dtype, const tern::detail::Shape& shape) {
   const StoredTypeInfo& type = stored_types[int(dtype)];
   if (!type.npy) fail(op, {"numpy has no type for ", tern::detail::name_of(dtype), "; convert it"});
-  std::string head = tern::detail::text({"{'descr': '", type.bytes == 1 ? "|" : "<", type.npy, "', 'fortran_order': False, 'shape': ("});
+  std::string head = tern::detail::text(
+      {"{'descr': '", type.bytes == 1 ? "|" : "<", type.npy, "', 'fortran_order': False, 'shape': ("});
   for (const Index size : shape) head += tern::detail::text({size, ", "});
-  if (shape.n > 1)
-    head.resize(head.size() - 2);
-  else if (shape.n == 1)
-    head.pop_back();
+  if (shape.n > 1) head.resize(head.size() - 2);
+  else if (shape.n == 1) head.pop_back();
   head += "), }";
   const std::size_t whole = (10 + head.size() + 1 + 63) / 64 * 64;  // aligns the elements to 64 bytes
   head.resize(whole - 11, ' ');
@@ -32,7 +31,8 @@ TERN_COLD std::string npy_head(const char* op, DType dtype, const tern::detail::
 TERN_COLD NpyHeader::NpyHeader(const char* bytes, Index given, Index size, const std::string& name)
     : name_(name), version_(given > 6 ? bytes[6] : 0) {
   constexpr Index longest_header = 10'000;  // numpy's limit
-  if (given < 10 || std::memcmp(bytes, "\x93NUMPY", 6) != 0) refuse(("it is not a .npy file" + but_of_kind({bytes, std::size_t(given)})).c_str());
+  if (given < 10 || std::memcmp(bytes, "\x93NUMPY", 6) != 0)
+    refuse(("it is not a .npy file" + but_of_kind({bytes, std::size_t(given)})).c_str());
   const auto byte = [&](Index i) { return Index(static_cast<unsigned char>(bytes[i])); };
   const bool is_long = byte(6) > 1;
   if (byte(6) < 1 || byte(6) > 3 || byte(7) != 0 || (is_long && given < 12)) refuse("its version is unknown");
@@ -46,7 +46,8 @@ TERN_COLD NpyHeader::NpyHeader(const char* bytes, Index given, Index size, const
   end_ = bytes + data_at;
   parse();
   const bool is_known = type != StoredType::other;
-  Index elements = 1, spanned = is_known ? info_of(type).bytes : 1;  // without sizes of 0, so that the strides of an empty array fit too
+  Index elements = 1, spanned = is_known ? info_of(type).bytes
+                                         : 1;  // without sizes of 0, so that the strides of an empty array fit too
   for (const Index n : shape) {
     elements *= n != 0;
     if (__builtin_mul_overflow(spanned, n ? n : 1, &spanned)) refuse("its shape has too many elements");
@@ -91,7 +92,10 @@ TERN_COLD void NpyHeader::parse() {
   expect('{');
   while (!accept('}')) {
     const std::string key = quoted();
-    bool* const seen = key == "descr" ? &has_dtype : key == "fortran_order" ? &has_order : key == "shape" ? &has_shape : nullptr;
+    bool* const seen = key == "descr"           ? &has_dtype
+                       : key == "fortran_order" ? &has_order
+                       : key == "shape"         ? &has_shape
+                                                : nullptr;
     if (!seen) refuse("its header has a key other than descr, fortran_order and shape");
     if (std::exchange(*seen, true)) refuse("its header names a key twice");
     expect(':');
@@ -161,7 +165,8 @@ TERN_COLD void NpyHeader::parse_shape() {
         refuse("its shape has too many elements");
     const char* const last = at_;
     if (version_ < 3 && last != first) accept('L');  // Python 2's long
-    if (last == first || (*first == '0' && last - first > 1) || shape.n == tern::detail::max_dims) refuse("its shape is not up to 8 sizes");
+    if (last == first || (*first == '0' && last - first > 1) || shape.n == tern::detail::max_dims)
+      refuse("its shape is not up to 8 sizes");
     shape.push_back(size);
     is_tuple = accept(',');
   }
@@ -171,7 +176,8 @@ TERN_COLD void NpyHeader::parse_shape() {
 TERN_COLD AnyTensor npy_tensor(const char* bytes, Index size, const std::string& name, const DType* to) {
   const NpyHeader header(bytes, size, size, name);
   const std::string subject = tern::detail::text({"'", name, "'"});
-  if (header.type == StoredType::other) fail("npy", {subject, ": its element type is not supported: ", header.type_name});
+  if (header.type == StoredType::other)
+    fail("npy", {subject, ": its element type is not supported: ", header.type_name});
   const DType dtype = to ? *to : info_of(header.type).becomes;
   tern::detail::Shape in_memory = header.shape;
   if (header.fortran_order)

@@ -46,7 +46,8 @@ class TERN_API ZipReader {
   /// Checks an entry's own header and returns the position of its data.
   std::uint64_t data_of(const ZipEntry& entry) const;
   void check_entries(std::uint64_t directory) const;
-  /// Fills `content` with an entry's first bytes. Error if the entry ends before, or, if content has its size, does not end there.
+  /// Fills `content` with an entry's first bytes. Error if the entry ends before, or, if content has its size, does not
+  /// end there.
   void inflate_into(std::string& content, const char* from, const ZipEntry& entry) const;
 
   const char* bytes_;
@@ -79,7 +80,8 @@ class TERN_API Npz {
 
   /// An array, row-major, compressed or not. What tern has no type for becomes another as in load_npy.
   AnyTensor load(const std::string& name) const { return load(entry(name), nullptr); }
-  /// The same as elements of type T, rounded to nearest if it is a floating-point type. Error if T does not hold a number.
+  /// The same as elements of type T, rounded to nearest if it is a floating-point type. Error if T does not hold a
+  /// number.
   template <Element T>
   Tensor<Cpu, T> load(const std::string& name) const {
     constexpr DType to = dtype_of<T>;
@@ -90,7 +92,9 @@ class TERN_API Npz {
   friend StateDict load_npz(const std::string& path, Index max_bytes);
 
   /// Not of what a Mac's archiver adds.
-  static bool is_array(const detail::ZipEntry& entry) { return entry.name.ends_with(".npy") && !entry.name.starts_with("__MACOSX/"); }
+  static bool is_array(const detail::ZipEntry& entry) {
+    return entry.name.ends_with(".npy") && !entry.name.starts_with("__MACOSX/");
+  }
   static std::string array_name(const detail::ZipEntry& entry) { return entry.name.substr(0, entry.name.size() - 4); }
   std::string subject(const std::string& name) const { return tern::detail::text({path_, ":", name}); }
   const detail::ZipEntry& entry(const std::string& name) const;

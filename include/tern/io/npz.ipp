@@ -18,7 +18,8 @@ TERN_COLD const std::string* second_of(std::vector<const std::string*> names) {
 TERN_COLD ZipReader::ZipReader(const char* bytes, Index size, const std::string& path)
     : bytes_(bytes), size_(std::uint64_t(size)), path_(path) {
   std::uint64_t end = find_end();
-  std::uint64_t on_disk = number(end + 8, 2), count = number(end + 10, 2), length = number(end + 12, 4), at = number(end + 16, 4);
+  std::uint64_t on_disk = number(end + 8, 2), count = number(end + 10, 2), length = number(end + 12, 4),
+                at = number(end + 16, 4);
   if (at == 0xffffffff || count == 0xffff) {  // a larger archive has another end record before this one
     end = end >= 20 && number(end - 20, 4) == 0x07064b50 ? number(end - 20 + 8, 8) : size_;
     if (number(end, 4) != 0x06064b50) refuse("its end is corrupt");
@@ -60,7 +61,8 @@ TERN_COLD void ZipReader::check_entries(std::uint64_t directory) const {
   if (const std::string* const name = second_of(names)) fail("npz", {"'", path_, "': names '", *name, "' twice"});
   if (order.empty()) return;
   std::qsort(order.data(), order.size(), sizeof order[0], [](const void* a, const void* b) {
-    const std::uint64_t x = (*static_cast<const ZipEntry* const*>(a))->at, y = (*static_cast<const ZipEntry* const*>(b))->at;
+    const std::uint64_t x = (*static_cast<const ZipEntry* const*>(a))->at,
+                        y = (*static_cast<const ZipEntry* const*>(b))->at;
     return (x > y) - (x < y);
   });
   std::uint64_t filled = 0;
@@ -80,10 +82,8 @@ TERN_COLD std::string ZipReader::head(const ZipEntry& entry, std::uint64_t n) co
   if (entry.size > 1100 * entry.packed + 64)
     refuse("an entry claims more than it can hold");  // deflate's limit is 1032
   std::string content(entry.size < n ? entry.size : n, '\0');
-  if (entry.method == 0)
-    std::memcpy(content.data(), bytes_ + data, content.size());
-  else
-    inflate_into(content, bytes_ + data, entry);
+  if (entry.method == 0) std::memcpy(content.data(), bytes_ + data, content.size());
+  else inflate_into(content, bytes_ + data, entry);
   return content;
 }
 
@@ -171,7 +171,8 @@ namespace tern { inline namespace TERN_BUILD { namespace io {
 TERN_COLD void save_npz(const std::string& path, const StateDict& tensors) {
   std::vector<const std::string*> names;
   for (const NamedTensor& named : tensors) names.push_back(&named.name);
-  if (const std::string* const name = detail::second_of(names)) fail("save_npz", {"'", path, "': '", *name, "' occurs twice"});
+  if (const std::string* const name = detail::second_of(names))
+    fail("save_npz", {"'", path, "': '", *name, "' occurs twice"});
   AtomicFile file(path);
   std::string directory;
   std::uint64_t at = 0;
@@ -213,7 +214,8 @@ TERN_COLD void save_npz(const std::string& path, const StateDict& tensors) {
 }
 
 TERN_COLD Npz::Npz(const std::string& path, Index max_bytes)
-    : path_(path), file_(path), archive_(file_.data(), file_.size(), path), most_(most_content(file_.size(), max_bytes)) {}
+    : path_(path), file_(path), archive_(file_.data(), file_.size(), path),
+      most_(most_content(file_.size(), max_bytes)) {}
 
 TERN_COLD std::vector<std::string> Npz::names() const {
   std::vector<std::string> names;
@@ -237,7 +239,8 @@ TERN_COLD detail::NpyHeader Npz::header(const std::string& name) const {
 
 TERN_COLD AnyTensor Npz::load(const detail::ZipEntry& entry, const DType* to) const {
   const std::string name = subject(array_name(entry));
-  if (entry.size > std::uint64_t(most_)) fail("npz", {"'", name, "': is larger than allowed: more than ", most_, " bytes"});
+  if (entry.size > std::uint64_t(most_))
+    fail("npz", {"'", name, "': is larger than allowed: more than ", most_, " bytes"});
   return tern::detail::within_memory("npz", name.c_str(), [&] {
     const std::string content = archive_.read(entry);
     return detail::npy_tensor(content.data(), Index(content.size()), name, to);
@@ -250,7 +253,8 @@ TERN_COLD StateDict load_npz(const std::string& path, Index max_bytes) {
   StateDict tensors;
   for (const detail::ZipEntry& entry : file.archive_.entries()) {
     if (!Npz::is_array(entry)) continue;
-    if (entry.size > left) fail("npz", {"'", path, "': its arrays are larger than allowed: more than ", file.most_, " bytes"});
+    if (entry.size > left)
+      fail("npz", {"'", path, "': its arrays are larger than allowed: more than ", file.most_, " bytes"});
     left -= entry.size;
     tensors.push_back({Npz::array_name(entry), file.load(entry, nullptr)});
   }

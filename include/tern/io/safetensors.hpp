@@ -28,7 +28,8 @@ class SharedMapping {
 
 /// Writes the tensors, which must be in host memory, and the metadata. The file appears complete or not at all. Error
 /// if a name occurs twice or the file cannot be written.
-TERN_API void save_safetensors(const std::string& path, const StateDict& tensors, const SafetensorsMetadata& metadata = {});
+TERN_API void save_safetensors(const std::string& path, const StateDict& tensors,
+                               const SafetensorsMetadata& metadata = {});
 
 /// An open file, from which tensors are loaded one by one, whatever the others are:
 ///
@@ -36,7 +37,8 @@ TERN_API void save_safetensors(const std::string& path, const StateDict& tensors
 ///   for (const std::string& name : file.names()) std::cout << name << ' ' << file.dtype(name) << '\n';
 ///   const auto weight = file.load<float>("weight");
 ///
-/// Errors name the file, the tensor and the fault; the constructor's if it is not a complete and valid safetensors file.
+/// Errors name the file, the tensor and the fault; the constructor's if it is not a complete and valid safetensors
+/// file.
 class TERN_API Safetensors {
  public:
   explicit Safetensors(const std::string& path);
@@ -46,17 +48,19 @@ class TERN_API Safetensors {
 
   /// The tensors' names, in the header's order.
   std::vector<std::string> names() const;
-  /// The element type in the file: PyTorch's name, such as uint16; of one that cannot be read the format's, such as F8_E4M3.
+  /// The element type in the file: PyTorch's name, such as uint16; of one that cannot be read the format's, such as
+  /// F8_E4M3.
   std::string dtype(const std::string& name) const;
   const tern::detail::Shape& shape(const std::string& name) const { return entry(name).shape; }
   /// What describes the file besides its tensors.
   const SafetensorsMetadata& metadata() const { return header_.metadata; }
 
-  /// A tensor. It shares a private mapping of the file: elements are read from the disk at first use, and writing to them
-  /// does not change the file. Types that tern lacks are copied: I8, I16 and U16 become int32, U32 and U64 become int64.
+  /// A tensor. It shares a private mapping of the file: elements are read from the disk at first use, and writing to
+  /// them does not change the file. Types that tern lacks are copied: I8, I16 and U16 become int32, U32 and U64 become
+  /// int64.
   AnyTensor load(const std::string& name) const { return load(entry(name)); }
-  /// The same as elements of type T, copied if the file has others, and rounded to nearest if T is a floating-point type.
-  /// Error if T does not hold a number.
+  /// The same as elements of type T, copied if the file has others, and rounded to nearest if T is a floating-point
+  /// type. Error if T does not hold a number.
   template <Element T>
   Tensor<Cpu, T> load(const std::string& name) const {
     return load(entry(name), dtype_of<T>).template as<Cpu, T>();

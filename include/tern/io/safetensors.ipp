@@ -5,14 +5,15 @@
 namespace tern { inline namespace TERN_BUILD { namespace io {
 
 TERN_COLD void save_safetensors(const std::string& path, const StateDict& tensors,
-                                                               const SafetensorsMetadata& metadata) {
+                                const SafetensorsMetadata& metadata) {
   std::vector<SafetensorsEntry> entries;
   StateDict copies;
   for (const NamedTensor& named : tensors) {
     const tern::detail::TensorImpl* impl = named.tensor.impl();
     if (!impl) fail("save_safetensors", {"tensor '", named.name, "' is undefined"});
     if (std::strcmp(named.tensor.device_name(), DeviceTraits<Cpu>::name) != 0)
-      fail("save_safetensors", {"tensor '", named.name, "' is on ", named.tensor.device_name(), ", not in host memory"});
+      fail("save_safetensors",
+           {"tensor '", named.name, "' is on ", named.tensor.device_name(), ", not in host memory"});
     if (!impl->contiguous) {
       tern::detail::TensorImpl* const copy = tern::detail::new_impl(impl->dtype, impl->shape_ref());
       tern::detail::append(copies, {}, Tensor<Cpu>(copy));
@@ -29,8 +30,7 @@ TERN_COLD void save_safetensors(const std::string& path, const StateDict& tensor
   file.commit();
 }
 
-TERN_COLD Safetensors::Safetensors(const std::string& path)
-    : path_(path), mapping_(new detail::SharedMapping(path)) {
+TERN_COLD Safetensors::Safetensors(const std::string& path) : path_(path), mapping_(new detail::SharedMapping(path)) {
   const MappedFile& file = mapping_->file();
   try {
     data_at_ = parse_safetensors(file.data(), file.size(), path, header_);
@@ -59,22 +59,28 @@ TERN_COLD const SafetensorsEntry& Safetensors::entry(const std::string& name) co
 
 TERN_COLD AnyTensor Safetensors::load(const SafetensorsEntry& entry) const {
   if (entry.type == StoredType::other)
-    fail("safetensors", {"'", path_, "': tensor '", entry.name, "' has a type that is not supported: ", entry.type_name});
+    fail("safetensors",
+         {"'", path_, "': tensor '", entry.name, "' has a type that is not supported: ", entry.type_name});
   return load(entry, detail::info_of(entry.type).becomes);
 }
 
 TERN_COLD AnyTensor Safetensors::load(const SafetensorsEntry& entry, DType to) const {
   if (entry.type == StoredType::other) return load(entry);
   char* const bytes = mapping_->file().data() + data_at_ + entry.begin;
-  const bool in_place = int(entry.type) == int(to) && to != DType::bool_ && reinterpret_cast<std::uintptr_t>(bytes) % std::uintptr_t(tern::detail::size_of(to)) == 0;
+  const bool in_place = int(entry.type) == int(to) && to != DType::bool_ &&
+                        reinterpret_cast<std::uintptr_t>(bytes) % std::uintptr_t(tern::detail::size_of(to)) == 0;
   if (in_place) {
     mapping_->retain();
-    const tern::detail::Deleter release = [](void*, void* context) { static_cast<detail::SharedMapping*>(context)->release(); };
-    return Tensor<Cpu>(tern::detail::new_external(to, entry.shape, bytes, release, mapping_));  // AnyTensor takes the type from the impl
+    const tern::detail::Deleter release = [](void*, void* context) {
+      static_cast<detail::SharedMapping*>(context)->release();
+    };
+    return Tensor<Cpu>(tern::detail::new_external(to, entry.shape, bytes, release,
+                                                  mapping_));  // AnyTensor takes the type from the impl
   }
   tern::detail::TensorImpl* const impl = tern::detail::new_impl(to, entry.shape);
   const Tensor<Cpu> owner(impl);
-  detail::read_stored("safetensors", tern::detail::text({"'", path_, "': tensor '", entry.name, "'"}), entry.type, false, bytes, impl->numel, to, impl->data);
+  detail::read_stored("safetensors", tern::detail::text({"'", path_, "': tensor '", entry.name, "'"}), entry.type,
+                      false, bytes, impl->numel, to, impl->data);
   return owner;
 }
 

@@ -43,7 +43,8 @@ namespace detail {
 class TERN_API SafetensorsParser : JsonReader {
  public:
   SafetensorsParser(const char* text, Index length, const std::string& path)
-      : JsonReader(text, length, "safetensors", tern::detail::text({"'", path, "': the header is not valid"})), path_(path) {}
+      : JsonReader(text, length, "safetensors", tern::detail::text({"'", path, "': the header is not valid"})),
+        path_(path) {}
 
   void parse(SafetensorsHeader& header);
 
@@ -58,7 +59,8 @@ class TERN_API SafetensorsParser : JsonReader {
 };
 
 /// The entries' addresses, sorted so that compare(&a, &b) < 0 if a comes before b.
-TERN_API std::vector<const SafetensorsEntry*> sorted(const std::vector<SafetensorsEntry>& entries, int (*compare)(const void*, const void*));
+TERN_API std::vector<const SafetensorsEntry*> sorted(const std::vector<SafetensorsEntry>& entries,
+                                                     int (*compare)(const void*, const void*));
 inline const SafetensorsEntry& entry_at(const void* pointer) {
   return **static_cast<const SafetensorsEntry* const*>(pointer);
 }
@@ -87,8 +89,8 @@ struct SafetensorsLayout {
 
 /// Lays out a file as Python's writer does: larger element types first, so that each tensor is aligned. Error if a name
 /// occurs twice or is not UTF-8.
-TERN_API SafetensorsLayout layout_safetensors(const std::vector<SafetensorsEntry>& tensors, const SafetensorsMetadata& metadata,
-                                              const std::string& path);
+TERN_API SafetensorsLayout layout_safetensors(const std::vector<SafetensorsEntry>& tensors,
+                                              const SafetensorsMetadata& metadata, const std::string& path);
 
 }}}  // namespace tern::io
 

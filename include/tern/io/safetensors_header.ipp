@@ -48,7 +48,8 @@ TERN_COLD tern::detail::Shape SafetensorsParser::parse_shape(const std::string& 
   for (bool first = true; next_element(first);) {
     const Index size = integer();
     if (shape.n == tern::detail::max_dims)
-      fail("safetensors", {"'", path_, "': tensor '", tensor, "' has more than ", tern::detail::max_dims, " dimensions"});
+      fail("safetensors",
+           {"'", path_, "': tensor '", tensor, "' has more than ", tern::detail::max_dims, " dimensions"});
     shape.push_back(size);
   }
   return shape;
@@ -84,7 +85,7 @@ TERN_COLD SafetensorsEntry SafetensorsParser::parse_tensor(const std::string& na
 }
 
 TERN_COLD std::vector<const SafetensorsEntry*> sorted(const std::vector<SafetensorsEntry>& entries,
-                                                                                     int (*compare)(const void*, const void*)) {
+                                                      int (*compare)(const void*, const void*)) {
   std::vector<const SafetensorsEntry*> order(entries.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = &entries[i];
   if (!order.empty()) std::qsort(order.data(), order.size(), sizeof order[0], compare);
@@ -101,11 +102,14 @@ TERN_INLINE bool count_bytes(const SafetensorsEntry& entry, Index& bytes) {
 TERN_COLD std::string misplaced(const SafetensorsEntry& entry, Index filled, Index data_bytes) {
   const bool is_known = entry.type != StoredType::other;
   Index bytes = 0;
-  if (is_known && !count_bytes(entry, bytes)) return tern::detail::text({"has too many elements: ", tern::detail::ShapeRef(entry.shape)});
+  if (is_known && !count_bytes(entry, bytes))
+    return tern::detail::text({"has too many elements: ", tern::detail::ShapeRef(entry.shape)});
   if (entry.end < entry.begin) return "ends before it begins";
-  if (entry.end > data_bytes) return tern::detail::text({"reaches beyond the file, which holds ", data_bytes, " bytes of data"});
+  if (entry.end > data_bytes)
+    return tern::detail::text({"reaches beyond the file, which holds ", data_bytes, " bytes of data"});
   if (is_known && entry.end - entry.begin != bytes)
-    return tern::detail::text({"does not have the ", bytes, " bytes of ", tern::detail::ShapeRef(entry.shape), " of ", entry.type_name});
+    return tern::detail::text(
+        {"does not have the ", bytes, " bytes of ", tern::detail::ShapeRef(entry.shape), " of ", entry.type_name});
   if (entry.begin < filled) return tern::detail::text({"overlaps the tensor before it, which ends at ", filled});
   if (entry.begin > filled) return tern::detail::text({"leaves a gap after byte ", filled});
   return "";
@@ -120,8 +124,8 @@ TERN_COLD void check_layout(const SafetensorsHeader& header, Index data_bytes, c
   for (const SafetensorsEntry* entry : sorted(header.tensors, by_offsets)) {
     const std::string problem = misplaced(*entry, filled, data_bytes);
     if (!problem.empty())
-      fail("safetensors", {"'", path, "': tensor '", entry->name, "' with data_offsets [", entry->begin, ", ", entry->end,
-                           "] ", problem});
+      fail("safetensors", {"'", path, "': tensor '", entry->name, "' with data_offsets [", entry->begin, ", ",
+                           entry->end, "] ", problem});
     filled = entry->end;
   }
   if (filled != data_bytes)
@@ -132,26 +136,26 @@ TERN_COLD void check_layout(const SafetensorsHeader& header, Index data_bytes, c
 
 namespace tern { inline namespace TERN_BUILD { namespace io {
 
-TERN_COLD Index parse_safetensors(const char* bytes, Index size, const std::string& path,
-                                                                 SafetensorsHeader& header) {
+TERN_COLD Index parse_safetensors(const char* bytes, Index size, const std::string& path, SafetensorsHeader& header) {
   if (size < 8) fail("safetensors", {"'", path, "': is truncated: ", size, " bytes cannot hold the header's length"});
   std::uint64_t length = 0;
   for (int i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
   if (length > std::uint64_t(max_safetensors_header)) {
-    if (const std::string other = but_of_kind({bytes, std::size_t(size)}); !other.empty()) fail("safetensors", {"'", path, "': is no safetensors file", other});
+    if (const std::string other = but_of_kind({bytes, std::size_t(size)}); !other.empty())
+      fail("safetensors", {"'", path, "': is no safetensors file", other});
     fail("safetensors", {"'", path, "': the header's length is larger than allowed: ", std::to_string(length), " > ",
-                           max_safetensors_header});
+                         max_safetensors_header});
   }
   if (Index(length) > size - 8)
-    fail("safetensors", {"'", path, "': is truncated: a header of ", Index(length), " bytes is announced, ", size - 8,
-                         " follow"});
+    fail("safetensors",
+         {"'", path, "': is truncated: a header of ", Index(length), " bytes is announced, ", size - 8, " follow"});
   detail::SafetensorsParser(bytes + 8, Index(length), path).parse(header);
   detail::check_layout(header, size - 8 - Index(length), path);
   return 8 + Index(length);
 }
 
 TERN_COLD SafetensorsLayout layout_safetensors(const std::vector<SafetensorsEntry>& tensors,
-                                                                              const SafetensorsMetadata& metadata, const std::string& path) {
+                                               const SafetensorsMetadata& metadata, const std::string& path) {
   const auto as_python = [](const void* a, const void* b) {
     constexpr int rank[] = {5, 6, 3, 2, 7, 4, 1, 0};
     const SafetensorsEntry &x = detail::entry_at(a), &y = detail::entry_at(b);

@@ -8,7 +8,8 @@ namespace tern { inline namespace TERN_BUILD { namespace io {
 TERN_COLD StateDict load_safetensors_shards(const std::string& index) {
   constexpr Index longest = 1 << 28;
   const std::string content = read_file(index, longest);
-  JsonReader json(content.data(), Index(content.size()), "safetensors", tern::detail::text({"'", index, "' is not a valid index"}));
+  JsonReader json(content.data(), Index(content.size()), "safetensors",
+                  tern::detail::text({"'", index, "' is not a valid index"}));
   std::vector<std::pair<std::string, std::string>> map;  // tensors and their files
   std::string name, tensor;
   for (bool first = true; json.next_member(first, name);) {
@@ -22,7 +23,8 @@ TERN_COLD StateDict load_safetensors_shards(const std::string& index) {
   const auto open = [&](const std::string& file) -> const StateDict& {
     for (const auto& each : files)
       if (each.first == file) return each.second;
-    if (file.empty() || file.find('/') != std::string::npos) fail("safetensors", {"'", index, "': '", file, "' is no file's name"});
+    if (file.empty() || file.find('/') != std::string::npos)
+      fail("safetensors", {"'", index, "': '", file, "' is no file's name"});
     files.emplace_back(file, load_safetensors(folder_of(index) + '/' + file));
     return files.back().second;
   };

@@ -7,7 +7,19 @@ namespace tern { inline namespace TERN_BUILD { namespace io {
 
 /// An element type in a file. The first ones are those of DType, in its order.
 enum class StoredType : std::uint8_t {
-  float32, float64, bfloat16, float16, int64, int32, uint8, bool_, int8, int16, uint16, uint32, uint64,
+  float32,
+  float64,
+  bfloat16,
+  float16,
+  int64,
+  int32,
+  uint8,
+  bool_,
+  int8,
+  int16,
+  uint16,
+  uint32,
+  uint64,
   other  ///< one that cannot be read
 };
 
@@ -17,7 +29,7 @@ namespace detail {
 struct StoredTypeInfo {
   const char *name, *npy, *safetensors;  // PyTorch's name; numpy's without the byte order; that of safetensors
   int bytes;                             // of one element
-  DType becomes;                         // the first type of tern that holds all its numbers; of uint64 all but the upper half
+  DType becomes;  // the first type of tern that holds all its numbers; of uint64 all but the upper half
 };
 
 /// Indexed by StoredType.
@@ -39,10 +51,10 @@ inline constexpr StoredTypeInfo stored_types[] = {
 constexpr const StoredTypeInfo& info_of(StoredType type) { return stored_types[int(type)]; }
 
 /// Converts n elements, highest byte first if `swapped`, to type `to`. Rounds to nearest where `to` is a floating-point
-/// type. Error that names op, subject and position if a number is beyond the range of `to`, or is a fraction or NaN where
-/// `to` has integers only, or if a bool is any byte but 0 or 1.
-TERN_API void read_stored(const char* op, const std::string& subject, StoredType type, bool swapped, const char* from, Index n,
-                          DType to, char* out);
+/// type. Error that names op, subject and position if a number is beyond the range of `to`, or is a fraction or NaN
+/// where `to` has integers only, or if a bool is any byte but 0 or 1.
+TERN_API void read_stored(const char* op, const std::string& subject, StoredType type, bool swapped, const char* from,
+                          Index n, DType to, char* out);
 
 }  // namespace detail
 

@@ -46,7 +46,8 @@ bool narrow(Wide x, Out& out) {
   } else {
     constexpr auto least = std::numeric_limits<Out>::lowest(), most = std::numeric_limits<Out>::max();
     if constexpr (std::is_same_v<Wide, double>) {
-      constexpr double beyond = 2 * double(most / 2 + 1);  // a power of two, where double(most) of int64 would be rounded up
+      constexpr double beyond =
+          2 * double(most / 2 + 1);  // a power of two, where double(most) of int64 would be rounded up
       if (!(x >= double(least) && x < beyond && x == std::trunc(x))) return false;
     } else if (x < Index(least) || x > Index(most)) {
       return false;
@@ -105,19 +106,21 @@ struct StoredConversion {
       case StoredType::uint16: return widen<std::uint16_t>(from, n, out);
       case StoredType::int32: return widen<std::int32_t>(from, n, out);
       case StoredType::uint32: return widen<std::uint32_t>(from, n, out);
-      case StoredType::uint8: case StoredType::bool_: return widen<std::uint8_t>(from, n, out);
+      case StoredType::uint8:
+      case StoredType::bool_: return widen<std::uint8_t>(from, n, out);
       default: return widen<Index>(from, n, out);
     }
   }
 };
 
 TERN_COLD void read_stored(const char* op, const std::string& subject, StoredType type, bool swapped, const char* from,
-                                                          Index n, DType to, char* out) {
+                           Index n, DType to, char* out) {
   const StoredConversion conversion{op, subject, type, to};
   const int size = info_of(type).bytes;
   if (type == StoredType::bool_)
     for (Index i = 0; i < n; ++i)
-      if (from[i] & ~1) fail(op, {subject, ": a bool is the byte ", int(static_cast<unsigned char>(from[i])), " at position ", i});
+      if (from[i] & ~1)
+        fail(op, {subject, ": a bool is the byte ", int(static_cast<unsigned char>(from[i])), " at position ", i});
   if (int(type) == int(to)) {
     if (n) std::memcpy(out, from, std::size_t(n * size));
     if (swapped) swap_bytes(out, n, size);

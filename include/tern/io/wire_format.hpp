@@ -1,4 +1,5 @@
-// The wire format of Protocol Buffers (https://protobuf.dev/programming-guides/encoding): a message is a sequence of numbered fields.
+// The wire format of Protocol Buffers (https://protobuf.dev/programming-guides/encoding): a message is a sequence of
+// numbered fields.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,8 +9,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace io {
 
-/// Walks through a message: while (fields.next()) if (fields.number() == 1) use(fields.bytes()); Nothing is copied, and nothing outside
-/// the message is read. Error, in the name of the op that reads, if the message is damaged or a field is of another type.
+/// Walks through a message: while (fields.next()) if (fields.number() == 1) use(fields.bytes()); Nothing is copied, and
+/// nothing outside the message is read. Error, in the name of the op that reads, if the message is damaged or a field
+/// is of another type.
 class TERN_API WireReader {
  public:
   WireReader(const char* op, std::string_view message) : op_(op), rest_(message), size_(message.size()) {}

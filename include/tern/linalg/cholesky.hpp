@@ -5,8 +5,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace linalg {
 
-/// The lower triangular L with a = L Lᵀ, for a [.., n, n]; of a only the lower triangle is read. With upper it is Lᵀ, of
-/// the upper triangle. Error if a matrix is not positive definite.
+/// The lower triangular L with a = L Lᵀ, for a [.., n, n]; of a only the lower triangle is read. With upper it is Lᵀ,
+/// of the upper triangle. Error if a matrix is not positive definite.
 template <Device D, Floating T>
 Tensor<D, T> cholesky(const Tensor<D, T>& a, bool upper = false, Here here = {}) {
   detail::check_computable<D, T, backend::Cholesky>();

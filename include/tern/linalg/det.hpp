@@ -32,7 +32,8 @@ Tensor<D, T> det(const Tensor<D, T>& a, Here here) {
   detail::check_computable<D, T, backend::Determinant>();
   const ErrorName name({"det", here});
   detail::check_square("det", *a.checked("det"));
-  const Tensor<D, T> in = detail::dense(a), y = empty<D, T>(tern::detail::Shape(a.impl()->dims, a.dim() - 2), a.device());
+  const Tensor<D, T> in = detail::dense(a),
+                     y = empty<D, T>(tern::detail::Shape(a.impl()->dims, a.dim() - 2), a.device());
   backend::run<D, T>(backend::Determinant{y.impl(), nullptr, nullptr, *in.impl()});
   // dA = g det(A) A⁻ᵀ. Where A is singular, it is the matrix of cofactors.
   record({"det", here}, y, wrt(a, saved(a, y), [](const auto& g, const auto& kept, const auto& value) {

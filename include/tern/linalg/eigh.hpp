@@ -41,9 +41,9 @@ struct EigenPairs {
   Tensor<D, T> eigenvalues, eigenvectors;
 };
 
-/// The eigenvalues and eigenvectors of symmetric matrices a [.., n, n]. Only one triangle of a is read: the lower one, or
-/// the upper one with UPLO 'U'. Eigenvectors have no gradient where eigenvalues are equal: it is infinite or NaN. Error
-/// if a has NaN or infinity.
+/// The eigenvalues and eigenvectors of symmetric matrices a [.., n, n]. Only one triangle of a is read: the lower one,
+/// or the upper one with UPLO 'U'. Eigenvectors have no gradient where eigenvalues are equal: it is infinite or NaN.
+/// Error if a has NaN or infinity.
 template <Device D, Floating T>
 EigenPairs<D, T> eigh(const Tensor<D, T>& a, char UPLO = 'L', Here here = {}) {
   using namespace detail;

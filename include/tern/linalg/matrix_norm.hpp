@@ -42,7 +42,8 @@ namespace linalg {
 /// A norm of the matrices in the two dimensions dim. For ord = 1 and -1 it is the largest and the smallest sum of |x|
 /// over a column, for inf and -inf over a row, for 2 and -2 the largest and the smallest singular value (on the CPU).
 template <Device D, Floating T>
-Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, tern::detail::Dims dim = {-2, -1}, bool keepdim = false, Here here = {}) {
+Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, tern::detail::Dims dim = {-2, -1}, bool keepdim = false,
+                         Here here = {}) {
   const ErrorName name({"matrix_norm", here});
   const detail::MatrixDims at(*x.checked("matrix_norm"), dim);
   const bool of_rows = std::isinf(ord), of_values = std::abs(ord) == 2;
@@ -52,7 +53,8 @@ Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, tern::detail::Dims d
     return ord > 0 ? amax(v, along, keep, here) : amin(v, along, keep, here);
   };
   const auto norm = [&](const auto& v) {
-    if (of_values) return detail::norm_of_singular_values([&](const auto& s) { return extreme(s, -1, false); }, v, at, here);
+    if (of_values)
+      return detail::norm_of_singular_values([&](const auto& s) { return extreme(s, -1, false); }, v, at, here);
     return extreme(tern::norm(v, 1, of_rows ? at.columns : at.rows, true, here), of_rows ? at.rows : at.columns, true);
   };
   return detail::norm_of_matrices(norm, x, at, keepdim, here);
@@ -60,8 +62,8 @@ Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, tern::detail::Dims d
 
 /// "fro": the root of the sum of squares. "nuc": the sum of the singular values (on the CPU).
 template <Device D, Floating T>
-Tensor<D, T> matrix_norm(const Tensor<D, T>& x, const char* ord = "fro", tern::detail::Dims dim = {-2, -1}, bool keepdim = false,
-                         Here here = {}) {
+Tensor<D, T> matrix_norm(const Tensor<D, T>& x, const char* ord = "fro", tern::detail::Dims dim = {-2, -1},
+                         bool keepdim = false, Here here = {}) {
   const ErrorName name({"matrix_norm", here});
   const detail::MatrixDims at(*x.checked("matrix_norm"), dim);
   if (!std::strcmp(ord, "fro")) return tern::norm(x, 2, dim, keepdim, here);

@@ -18,8 +18,8 @@ struct QrParts {
   QrParts(const Tensor<D, T>& a, const Tensor<D, T>& b) : q(a), r(b) {}
 };
 
-/// The gradient of a QR factorisation with at least as many rows as columns. With M the upper triangle of gR Rᵀ - Qᵀ gQ and S
-/// the symmetric matrix that has it, it is (gQ + Q S) R⁻ᵀ.
+/// The gradient of a QR factorisation with at least as many rows as columns. With M the upper triangle of gR Rᵀ - Qᵀ gQ
+/// and S the symmetric matrix that has it, it is (gQ + Q S) R⁻ᵀ.
 template <class D, class T>
 Tensor<D, T> qr_gradient(const QrParts<D, T>& g, const QrParts<D, T>& of) {
   const auto& [q, r] = of;
@@ -29,7 +29,8 @@ Tensor<D, T> qr_gradient(const QrParts<D, T>& g, const QrParts<D, T>& of) {
     QrParts<D, T> first(g.q, {});
     Tensor<D, T> rest = zeros<D, T>(matrices_of(*r.impl(), q.size(-2), beyond), r.device());
     if (g.r.defined()) {
-      const Tensor<D, T> g2 = narrow(g.r, -1, k, beyond), through_q = matmul(q, matmul(narrow(r, -1, k, beyond), g2.mT()));
+      const Tensor<D, T> g2 = narrow(g.r, -1, k, beyond),
+                         through_q = matmul(q, matmul(narrow(r, -1, k, beyond), g2.mT()));
       first = {g.q.defined() ? add(g.q, through_q) : through_q, narrow(g.r, -1, 0, k)};
       rest = matmul(q, g2);
     }
@@ -57,8 +58,8 @@ struct QrFactors {
 };
 
 /// The QR factorisation of a [.., m, n]. With mode "reduced", Q is [.., m, k] and R [.., k, n], k = min(m, n); with
-/// "complete" Q is [.., m, m] and R [.., m, n]; with "r", R is that of "reduced", and Q is undefined. "r", and "complete" with
-/// m > n, have no gradient: their backward pass is an Error.
+/// "complete" Q is [.., m, m] and R [.., m, n]; with "r", R is that of "reduced", and Q is undefined. "r", and
+/// "complete" with m > n, have no gradient: their backward pass is an Error.
 template <Device D, Floating T>
 QrFactors<D, T> qr(const Tensor<D, T>& a, const char* mode = "reduced", Here here = {}) {
   using namespace detail;

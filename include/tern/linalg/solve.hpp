@@ -31,15 +31,16 @@ Equations<D, T> equations(const char* op, const Tensor<D, T>& a, const Tensor<D,
 
 namespace linalg {
 
-/// The solution of a x = b, or of x a = b without left, for a [.., n, n], and b [.., n, k] or [.., k, n]. With left, b may also be
-/// a vector, or a batch of vectors [.., n] of a's batch. Batches broadcast. Error if a matrix is singular.
+/// The solution of a x = b, or of x a = b without left, for a [.., n, n], and b [.., n, k] or [.., k, n]. With left, b
+/// may also be a vector, or a batch of vectors [.., n] of a's batch. Batches broadcast. Error if a matrix is singular.
 template <Device D, Floating T>
 Tensor<D, T> solve(const Tensor<D, T>& a, const Tensor<D, T>& b, bool left = true, Here here = {}) {
   detail::check_computable<D, T, backend::Solve>();
   const ErrorName name({"solve", here});
   const auto turned = [here](const Tensor<D, T>& x) { return transpose(x, -2, -1, here); };
   detail::check_square("solve", *a.checked("solve"));
-  if (b.checked("solve")->ndim == 1 || (b.dim() == a.dim() - 1 && b.shape() == detail::vectors_of(*a.impl(), a.size(-1)))) {
+  if (b.checked("solve")->ndim == 1 ||
+      (b.dim() == a.dim() - 1 && b.shape() == detail::vectors_of(*a.impl(), a.size(-1)))) {
     if (!left) fail("solve", {"x a = b needs matrices b, not vectors of shape ", b.shape()});
     return squeeze(solve(a, unsqueeze(b, -1, here), true, here), -1, here);
   }
@@ -50,10 +51,11 @@ Tensor<D, T> solve(const Tensor<D, T>& a, const Tensor<D, T>& b, bool left = tru
   backend::run<D, T>(backend::Solve{*x.impl(), *lefts.impl(), *rights.impl()});
   // dB = A⁻ᵀ G and dA = -dB Xᵀ.
   record({"solve", here}, x,
-         wrt(inputs(a, b), saved(a, x), [](const auto& g, const auto& kept, const auto& y, tern::detail::NeedsInputGrad needs) {
-           const Tensor<D, T> db = solve(kept.mT(), g);
-           return std::tuple{needs[0] ? neg(matmul(db, y.mT())) : Tensor<D, T>(), needs[1] ? db : Tensor<D, T>()};
-         }));
+         wrt(inputs(a, b), saved(a, x),
+             [](const auto& g, const auto& kept, const auto& y, tern::detail::NeedsInputGrad needs) {
+               const Tensor<D, T> db = solve(kept.mT(), g);
+               return std::tuple{needs[0] ? neg(matmul(db, y.mT())) : Tensor<D, T>(), needs[1] ? db : Tensor<D, T>()};
+             }));
   return x;
 }
 

@@ -5,8 +5,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace linalg {
 
-/// The solution of a x = b, or of x a = b without left, for triangular a [.., n, n], and b [.., n, k] or [.., k, n]. The
-/// other triangle of a is not read; with unitriangular its diagonal is not either and counts as 1. Batches broadcast.
+/// The solution of a x = b, or of x a = b without left, for triangular a [.., n, n], and b [.., n, k] or [.., k, n].
+/// The other triangle of a is not read; with unitriangular its diagonal is not either and counts as 1. Batches
+/// broadcast.
 template <Device D, Floating T>
 Tensor<D, T> solve_triangular(const Tensor<D, T>& a, const Tensor<D, T>& b, bool upper, bool left = true,
                               bool unitriangular = false, Here here = {}) {
@@ -20,14 +21,16 @@ Tensor<D, T> solve_triangular(const Tensor<D, T>& a, const Tensor<D, T>& b, bool
   const Tensor<D, T> x = empty<D, T>(to, b.device());
   backend::run<D, T>(backend::SolveTriangular{*x.impl(), *lefts.impl(), *rights.impl(), upper, unitriangular});
   // dB = A⁻ᵀ G, and dA is a's triangle of -dB Xᵀ.
-  record({"solve_triangular", here}, x,
-         wrt(inputs(a, b), saved(a, x), [upper, unitriangular](const auto& g, const auto& kept, const auto& y, tern::detail::NeedsInputGrad needs) {
-           const Tensor<D, T> db = solve_triangular(kept.mT(), g, !upper, true, unitriangular);
-           if (!needs[0]) return std::tuple{Tensor<D, T>(), db};
-           const Tensor<D, T> da = neg(matmul(db, y.mT()));
-           const Index diagonal = unitriangular ? 1 : 0;
-           return std::tuple{upper ? triu(da, diagonal) : tril(da, -diagonal), needs[1] ? db : Tensor<D, T>()};
-         }));
+  record(
+      {"solve_triangular", here}, x,
+      wrt(inputs(a, b), saved(a, x),
+          [upper, unitriangular](const auto& g, const auto& kept, const auto& y, tern::detail::NeedsInputGrad needs) {
+            const Tensor<D, T> db = solve_triangular(kept.mT(), g, !upper, true, unitriangular);
+            if (!needs[0]) return std::tuple{Tensor<D, T>(), db};
+            const Tensor<D, T> da = neg(matmul(db, y.mT()));
+            const Index diagonal = unitriangular ? 1 : 0;
+            return std::tuple{upper ? triu(da, diagonal) : tril(da, -diagonal), needs[1] ? db : Tensor<D, T>()};
+          }));
   return x;
 }
 

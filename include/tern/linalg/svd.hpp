@@ -7,8 +7,8 @@ namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
-/// Where the results of svd lie in one tensor: the singular values, U's columns as rows, and Vᵀ. Of U and Vᵀ the gradients
-/// take k columns and rows, k = min(m, n).
+/// Where the results of svd lie in one tensor: the singular values, U's columns as rows, and Vᵀ. Of U and Vᵀ the
+/// gradients take k columns and rows, k = min(m, n).
 struct SvdShapes {
   Shape s, u, vt;
   Index size() const { return s.numel() + u.numel() + vt.numel(); }
@@ -26,8 +26,8 @@ struct SvdParts {
 };
 
 /// The gradient of a svd. With the skew-symmetric X = Uᵀ gU - gUᵀ U and Y likewise of V, it is
-/// U ((X_ij s_j + s_i Y_ij) / (s_j² - s_i²) + diag(gs)) Vᵀ, and where U is not square (1 - U Uᵀ) gU S⁻¹ Vᵀ besides, likewise
-/// for V. It does not exist for U and V where singular values are equal: the result is infinite or NaN.
+/// U ((X_ij s_j + s_i Y_ij) / (s_j² - s_i²) + diag(gs)) Vᵀ, and where U is not square (1 - U Uᵀ) gU S⁻¹ Vᵀ besides,
+/// likewise for V. It does not exist for U and V where singular values are equal: the result is infinite or NaN.
 template <class D, class T>
 Tensor<D, T> svd_gradient(const SvdParts<D, T>& g, const SvdParts<D, T>& of) {
   const auto& [u, s, vt] = of;
@@ -68,16 +68,16 @@ Tensor<D, T> singular_vector_gradient(const Tensor<D, T>& gu, const Tensor<D, T>
 
 namespace linalg {
 
-/// The results of svd: a = U diag(s) Vᵀ with the singular values s in descending order, and orthonormal columns of U and
-/// rows of Vᵀ.
+/// The results of svd: a = U diag(s) Vᵀ with the singular values s in descending order, and orthonormal columns of U
+/// and rows of Vᵀ.
 template <class D, class T>
 struct SingularValues {
   Tensor<D, T> u, s, vh;
 };
 
-/// The singular value decomposition of a [.., m, n]. U is [.., m, m] and Vᵀ [.., n, n]; without full_matrices they have only
-/// min(m, n) columns and rows. Those beyond have no gradient. U and Vᵀ have none where singular values are equal: it is
-/// infinite or NaN. Error if a has NaN or infinity.
+/// The singular value decomposition of a [.., m, n]. U is [.., m, m] and Vᵀ [.., n, n]; without full_matrices they have
+/// only min(m, n) columns and rows. Those beyond have no gradient. U and Vᵀ have none where singular values are equal:
+/// it is infinite or NaN. Error if a has NaN or infinity.
 template <Device D, Floating T>
 SingularValues<D, T> svd(const Tensor<D, T>& a, bool full_matrices = true, Here here = {}) {
   using namespace detail;

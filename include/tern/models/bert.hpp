@@ -11,7 +11,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace models {
 
 struct BertOptions {
-  Index vocab_size = 30522, hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12, intermediate_size = 3072;
+  Index vocab_size = 30522, hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12,
+        intermediate_size = 3072;
   Index max_position_embeddings = 512, type_vocab_size = 2, num_labels = 2;
   double hidden_dropout_prob = 0.1, attention_probs_dropout_prob = 0.1, layer_norm_eps = 1e-12;
 };
@@ -33,10 +34,8 @@ struct BertLayer : nn::Module<D, T> {
   nn::LayerNorm<D, T> attention_norm, output_norm;
 
   explicit BertLayer(const BertOptions& o)
-      : options(o),
-        query(bert_linear<D, T>(o.hidden_size, o.hidden_size)),
-        key(bert_linear<D, T>(o.hidden_size, o.hidden_size)),
-        value(bert_linear<D, T>(o.hidden_size, o.hidden_size)),
+      : options(o), query(bert_linear<D, T>(o.hidden_size, o.hidden_size)),
+        key(bert_linear<D, T>(o.hidden_size, o.hidden_size)), value(bert_linear<D, T>(o.hidden_size, o.hidden_size)),
         attention_output(bert_linear<D, T>(o.hidden_size, o.hidden_size)),
         intermediate(bert_linear<D, T>(o.hidden_size, o.intermediate_size)),
         output(bert_linear<D, T>(o.intermediate_size, o.hidden_size)),
@@ -44,12 +43,14 @@ struct BertLayer : nn::Module<D, T> {
         output_norm(o.hidden_size, {.eps = o.layer_norm_eps}) {}
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
-    visit("attention.self.query", self.query), visit("attention.self.key", self.key), visit("attention.self.value", self.value);
+    visit("attention.self.query", self.query), visit("attention.self.key", self.key),
+        visit("attention.self.value", self.value);
     visit("attention.output.dense", self.attention_output), visit("attention.output.LayerNorm", self.attention_norm);
     visit("intermediate.dense", self.intermediate);
     visit("output.dense", self.output), visit("output.LayerNorm", self.output_norm);
   }
-  TERN_NAMED_FIELDS(BertLayer, options, query, key, value, attention_output, intermediate, output, attention_norm, output_norm)
+  TERN_NAMED_FIELDS(BertLayer, options, query, key, value, attention_output, intermediate, output, attention_norm,
+                    output_norm)
 
   /// sees [batch, 1, 1, n] is true for the tokens that are not padding. Undefined: all.
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, bool>& sees = {}) const {
@@ -63,7 +64,9 @@ struct BertLayer : nn::Module<D, T> {
   }
 
  private:
-  Tensor<D, T> dropped(const Tensor<D, T>& x) const { return dropout(x, options.hidden_dropout_prob, this->is_training()); }
+  Tensor<D, T> dropped(const Tensor<D, T>& x) const {
+    return dropout(x, options.hidden_dropout_prob, this->is_training());
+  }
 };
 
 /// The sum of three embeddings, normalised, and the layers.
@@ -78,10 +81,8 @@ struct BertModel : nn::Module<D, T> {
   explicit BertModel(const BertOptions& o)
       : word_embeddings(o.vocab_size, o.hidden_size, {.padding_idx = 0}),
         position_embeddings(o.max_position_embeddings, o.hidden_size),
-        token_type_embeddings(o.type_vocab_size, o.hidden_size),
-        norm(o.hidden_size, {.eps = o.layer_norm_eps}),
-        dropout(o.hidden_dropout_prob),
-        pooler(bert_linear<D, T>(o.hidden_size, o.hidden_size)) {
+        token_type_embeddings(o.type_vocab_size, o.hidden_size), norm(o.hidden_size, {.eps = o.layer_norm_eps}),
+        dropout(o.hidden_dropout_prob), pooler(bert_linear<D, T>(o.hidden_size, o.hidden_size)) {
     if (o.num_attention_heads < 1 || o.hidden_size % o.num_attention_heads != 0)
       fail("BertModel", {"a hidden_size of ", o.hidden_size, " cannot be cut into ", o.num_attention_heads, " heads"});
     for (auto* const table : {&word_embeddings, &position_embeddings, &token_type_embeddings})
@@ -97,18 +98,21 @@ struct BertModel : nn::Module<D, T> {
     visit("embeddings.LayerNorm", self.norm), visit("embeddings.dropout", self.dropout);
     visit("encoder.layer", self.layers), visit("pooler.dense", self.pooler);
   }
-  TERN_NAMED_FIELDS(BertModel, word_embeddings, position_embeddings, token_type_embeddings, norm, dropout, layers, pooler)
+  TERN_NAMED_FIELDS(BertModel, word_embeddings, position_embeddings, token_type_embeddings, norm, dropout, layers,
+                    pooler)
 
   /// Tokens [batch, n] to [batch, n, hidden_size]. attention_mask [batch, n] is false for padding, which no token sees;
   /// undefined: there is none. token_type_ids [batch, n] says which sentence a token is of; undefined: the first.
   Tensor<D, T> forward(const Tensor<D, Index>& tokens, const Tensor<D, bool>& attention_mask = {},
                        const Tensor<D, Index>& token_type_ids = {}) const {
-    if (tokens.checked("BertModel")->ndim != 2) fail("BertModel", {"tokens must be [batch, length], not ", tokens.shape()});
+    if (tokens.checked("BertModel")->ndim != 2)
+      fail("BertModel", {"tokens must be [batch, length], not ", tokens.shape()});
     const Index n = tokens.size(1), positions = position_embeddings.num_embeddings;
     if (n > positions) fail("BertModel", {n, " tokens for ", positions, " positions"});
     for (const tern::detail::Shape& given : {attention_mask.defined() ? attention_mask.shape() : tokens.shape(),
-                               token_type_ids.defined() ? token_type_ids.shape() : tokens.shape()})
-      if (!(given == tokens.shape())) fail("BertModel", {"a mask or types of shape ", given, " for tokens of ", tokens.shape()});
+                                             token_type_ids.defined() ? token_type_ids.shape() : tokens.shape()})
+      if (!(given == tokens.shape()))
+        fail("BertModel", {"a mask or types of shape ", given, " for tokens of ", tokens.shape()});
     const auto sees = attention_mask.defined() ? attention_mask.unsqueeze(1).unsqueeze(1) : attention_mask;
     const auto types = token_type_ids.defined() ? token_type_ids : zeros_like(tokens);
     const auto at = tern::detail::range_beside(tokens, 0, 1, n).unsqueeze(0);

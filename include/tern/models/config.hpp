@@ -12,9 +12,10 @@ struct LanguageModelConfig {
   std::vector<Index> eos_token_id;  // a text ends with one of these tokens
 };
 
-/// Reads config.json of GPT-2, and of Llama, Mistral, Qwen 2 and Qwen 3, which all are LlamaForCausalLM. What it does not say is as in
-/// Hugging Face's classes. Error that names the member which asks for what these two do not compute: another model_type or activation,
-/// rotary positions scaled in another way than linear, llama3 or yarn, quantised weights.
+/// Reads config.json of GPT-2, and of Llama, Mistral, Qwen 2 and Qwen 3, which all are LlamaForCausalLM. What it does
+/// not say is as in Hugging Face's classes. Error that names the member which asks for what these two do not compute:
+/// another model_type or activation, rotary positions scaled in another way than linear, llama3 or yarn, quantised
+/// weights.
 TERN_API LanguageModelConfig load_config(const std::string& path);
 
 }}}  // namespace tern::models

@@ -17,7 +17,8 @@ class ConfigFile {
   [[noreturn]] void refuse(const X&... why) const {
     fail("load_config", {"'", path_, "': ", why...});
   }
-  /// Calls f(name, json) for each member, which reads its value, but for those that are null: they are as if they were missing.
+  /// Calls f(name, json) for each member, which reads its value, but for those that are null: they are as if they were
+  /// missing.
   template <class F>
   void each_member(const F& f) const {
     io::JsonReader json = reader();
@@ -54,7 +55,8 @@ class ConfigFile {
 
  private:
   io::JsonReader reader() const {
-    return {content_.data(), Index(content_.size()), "load_config", tern::detail::text({"'", path_, "' is not valid JSON"})};
+    return {content_.data(), Index(content_.size()), "load_config",
+            tern::detail::text({"'", path_, "' is not valid JSON"})};
   }
 
   std::string path_, content_;
@@ -76,10 +78,12 @@ TERN_COLD GPT2Options gpt2_options(const ConfigFile& file) {
     else if (name == "layer_norm_epsilon") o.layer_norm_epsilon = json.number();
     else if (name == "activation_function") file.require(name, json.string(), {"gelu_new", "gelu_pytorch_tanh"});
     else if (name == "scale_attn_weights" || name == "tie_word_embeddings") file.require(name, json.truth(), true);
-    else if (name == "scale_attn_by_inverse_layer_idx" || name == "add_cross_attention") file.require(name, json.truth(), false);
+    else if (name == "scale_attn_by_inverse_layer_idx" || name == "add_cross_attention")
+      file.require(name, json.truth(), false);
     else json.skip();
   });
-  if (n_inner && (n_inner % 4 || n_inner / 4 != o.n_embd)) file.refuse("n_inner must be 4 n_embd, not ", n_inner, " with n_embd ", o.n_embd);
+  if (n_inner && (n_inner % 4 || n_inner / 4 != o.n_embd))
+    file.refuse("n_inner must be 4 n_embd, not ", n_inner, " with n_embd ", o.n_embd);
   return o;
 }
 
@@ -100,7 +104,8 @@ TERN_COLD void read_rotary(const ConfigFile& file, io::JsonReader& json, LlamaOp
     else if (name == "type") members.type = json.string();  // of older files
     else if (name == "rope_theta") members.rope_theta = json.number();
     else if (name == "factor") s.factor = json.number(), members.has_factor = true;
-    else if (name == "original_max_position_embeddings") s.original_max_position_embeddings = json.integer(), members.has_length = true;
+    else if (name == "original_max_position_embeddings")
+      s.original_max_position_embeddings = json.integer(), members.has_length = true;
     else if (name == "low_freq_factor") s.low_freq_factor = json.number(), members.has_low = true;
     else if (name == "high_freq_factor") s.high_freq_factor = json.number(), members.has_high = true;
     else if (name == "beta_fast") s.beta_fast = json.number();
@@ -130,17 +135,20 @@ TERN_COLD void finish_rotary(const ConfigFile& file, LlamaOptions& o, const Rota
   need(members.has_factor, "factor");
   if (!(s.factor >= 1)) file.refuse("rope_scaling: factor must be at least 1, not ", s.factor);
   if (!members.has_length) s.original_max_position_embeddings = o.max_position_embeddings;
-  if (s.original_max_position_embeddings < 1) file.refuse("rope_scaling: original_max_position_embeddings must be positive");
+  if (s.original_max_position_embeddings < 1)
+    file.refuse("rope_scaling: original_max_position_embeddings must be positive");
   if (type == "llama3") {
     need(members.has_low, "low_freq_factor"), need(members.has_high, "high_freq_factor");
     if (!(s.high_freq_factor > s.low_freq_factor))
-      file.refuse("rope_scaling: high_freq_factor must be above low_freq_factor, not ", s.high_freq_factor, " with ", s.low_freq_factor);
+      file.refuse("rope_scaling: high_freq_factor must be above low_freq_factor, not ", s.high_freq_factor, " with ",
+                  s.low_freq_factor);
     s.rope_type = RopeType::llama3;
     return;
   }
   s.rope_type = type == "linear" ? RopeType::linear : RopeType::yarn;
   // The file may have the length of the training, before it was scaled.
-  o.max_position_embeddings = std::max(o.max_position_embeddings, Index(s.factor * double(s.original_max_position_embeddings)));
+  o.max_position_embeddings =
+      std::max(o.max_position_embeddings, Index(s.factor * double(s.original_max_position_embeddings)));
 }
 
 /// How many layers come before those with a sliding window.
@@ -149,17 +157,20 @@ TERN_COLD Index full_layers(const ConfigFile& file, io::JsonReader& json) {
   for (bool first = true; json.next_element(first); ++all) {
     const std::string type = json.string();
     file.require("layer_types", type, {"full_attention", "sliding_attention"});
-    if (type == "full_attention" && full++ != all) file.refuse("layer_types with full_attention after sliding_attention is not supported");
+    if (type == "full_attention" && full++ != all)
+      file.refuse("layer_types with full_attention after sliding_attention is not supported");
   }
   return full;
 }
 
 TERN_COLD LlamaOptions llama_options(const ConfigFile& file, const std::string& model_type) {
   LlamaOptions o;
-  const bool is_mistral = model_type == "mistral", is_qwen3 = model_type == "qwen3", is_qwen = is_qwen3 || model_type == "qwen2";
+  const bool is_mistral = model_type == "mistral", is_qwen3 = model_type == "qwen3",
+             is_qwen = is_qwen3 || model_type == "qwen2";
   Index key_value_heads = is_mistral ? 8 : is_qwen ? 32 : 0;
   if (is_mistral) o.intermediate_size = 14336, o.max_position_embeddings = 131072;
-  if (is_qwen) o.vocab_size = 151936, o.intermediate_size = 22016, o.max_position_embeddings = 32768, o.max_window_layers = 28;
+  if (is_qwen)
+    o.vocab_size = 151936, o.intermediate_size = 22016, o.max_position_embeddings = 32768, o.max_window_layers = 28;
   if (is_qwen3) o.head_dim = 128;
   if (file.says_null("num_key_value_heads")) key_value_heads = 0;
   if ((is_mistral || is_qwen) && !file.says_null("sliding_window")) o.sliding_window = 4096;

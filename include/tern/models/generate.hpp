@@ -8,18 +8,19 @@ namespace tern { inline namespace TERN_BUILD { namespace models {
 
 struct GenerateOptions {
   Index max_new_tokens = 20;
-  double temperature = 1;     // the logits' divisor; 0: always the likeliest token
-  Index top_k = 0;            // only the k likeliest tokens; 0: all
-  double top_p = 1;           // only the likeliest tokens that together have this probability (Holtzman and others, 2019)
+  double temperature = 1;  // the logits' divisor; 0: always the likeliest token
+  Index top_k = 0;         // only the k likeliest tokens; 0: all
+  double top_p = 1;        // only the likeliest tokens that together have this probability (Holtzman and others, 2019)
   std::vector<Index> stop{};  // a sequence ends with one of these tokens
 };
 
-/// A token [batch, 1] for each row of logits [batch, vocab_size], drawn on the device by the options' temperature, top_k
-/// and top_p, in this order.
+/// A token [batch, 1] for each row of logits [batch, vocab_size], drawn on the device by the options' temperature,
+/// top_k and top_p, in this order.
 template <Device D, Element T>
 Tensor<D, Index> sample(const Tensor<D, T>& logits, const GenerateOptions& options) {
   if (options.temperature == 0) return argmax(logits, -1, true);
-  // The first to arrive, after an exponential time of rate p, is each with probability p. No host waits, as for multinomial().
+  // The first to arrive, after an exponential time of rate p, is each with probability p. No host waits, as for
+  // multinomial().
   const auto draw = [](const Tensor<D, double>& p) {
     return argmax(p / -log(rand<D, double>(p.shape(), p.device())), -1, true);
   };
@@ -34,11 +35,12 @@ Tensor<D, Index> sample(const Tensor<D, T>& logits, const GenerateOptions& optio
 }
 
 /// The tokens [batch, n], or [n], and up to max_new_tokens after them, each drawn by what `net` (GPT2LMHeadModel,
-/// LlamaForCausalLM) makes of those before it. A sequence that has ended repeats its last token until all have ended. Keys and
-/// values are kept in a cache, which is allocated once. Only with stop tokens does the host wait for each token. Error in
-/// training mode, and if the model has too few positions.
+/// LlamaForCausalLM) makes of those before it. A sequence that has ended repeats its last token until all have ended.
+/// Keys and values are kept in a cache, which is allocated once. Only with stop tokens does the host wait for each
+/// token. Error in training mode, and if the model has too few positions.
 template <class Net, class D = typename Net::device_type>
-Tensor<D, Index> generate(const Net& net, const Tensor<D, Index>& tokens, const GenerateOptions& options = {}, Here here = {}) {
+Tensor<D, Index> generate(const Net& net, const Tensor<D, Index>& tokens, const GenerateOptions& options = {},
+                          Here here = {}) {
   const OpName op{"generate", here};
   const ErrorName name(op);
   const NoGradGuard off;
@@ -48,7 +50,8 @@ Tensor<D, Index> generate(const Net& net, const Tensor<D, Index>& tokens, const 
   if (!(options.temperature >= 0 && std::isfinite(options.temperature)))
     fail(op, {"temperature must be 0 or positive, not ", options.temperature});
   if (options.top_k < 0) fail(op, {"top_k must not be negative, is ", options.top_k});
-  if (!(options.top_p > 0 && options.top_p <= 1)) fail(op, {"top_p must be above 0 and at most 1, not ", options.top_p});
+  if (!(options.top_p > 0 && options.top_p <= 1))
+    fail(op, {"top_p must be above 0 and at most 1, not ", options.top_p});
   if (net.is_training()) fail(op, {"the network is in training mode: call its eval() first"});
   if (options.max_new_tokens == 0) return tokens;
   if (tokens.dim() == 1) return generate(net, tokens.unsqueeze(0), options, here).squeeze(0);

@@ -11,7 +11,8 @@ namespace tern { inline namespace TERN_BUILD { namespace models {
 
 struct GPT2Options {
   Index vocab_size = 50257, n_positions = 1024, n_embd = 768, n_layer = 12, n_head = 12;
-  double embd_pdrop = 0.1, attn_pdrop = 0.1, resid_pdrop = 0.1;  // dropout of the embeddings, the attention, each part of a block
+  double embd_pdrop = 0.1, attn_pdrop = 0.1,
+         resid_pdrop = 0.1;  // dropout of the embeddings, the attention, each part of a block
   double layer_norm_epsilon = 1e-5;
 };
 
@@ -35,13 +36,9 @@ struct GPT2Block : nn::Module<D, T> {
   Conv1D<D, T> c_attn, attn_proj, c_fc, mlp_proj;
 
   explicit GPT2Block(const GPT2Options& o)
-      : options(o),
-        ln_1(o.n_embd, {.eps = o.layer_norm_epsilon}),
-        ln_2(o.n_embd, {.eps = o.layer_norm_epsilon}),
-        c_attn(o.n_embd, 3 * o.n_embd, 0.02),
-        attn_proj(o.n_embd, o.n_embd, 0.02 / std::sqrt(2 * double(o.n_layer))),
-        c_fc(o.n_embd, 4 * o.n_embd, 0.02),
-        mlp_proj(4 * o.n_embd, o.n_embd, 0.02 / std::sqrt(2 * double(o.n_layer))) {}
+      : options(o), ln_1(o.n_embd, {.eps = o.layer_norm_epsilon}), ln_2(o.n_embd, {.eps = o.layer_norm_epsilon}),
+        c_attn(o.n_embd, 3 * o.n_embd, 0.02), attn_proj(o.n_embd, o.n_embd, 0.02 / std::sqrt(2 * double(o.n_layer))),
+        c_fc(o.n_embd, 4 * o.n_embd, 0.02), mlp_proj(4 * o.n_embd, o.n_embd, 0.02 / std::sqrt(2 * double(o.n_layer))) {}
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
     visit("ln_1", self.ln_1);
@@ -76,7 +73,8 @@ struct GPT2Model : nn::Module<D, T> {
   nn::LayerNorm<D, T> ln_f;
 
   explicit GPT2Model(const GPT2Options& o)
-      : wte(o.vocab_size, o.n_embd), wpe(o.n_positions, o.n_embd), drop(o.embd_pdrop), ln_f(o.n_embd, {.eps = o.layer_norm_epsilon}) {
+      : wte(o.vocab_size, o.n_embd), wpe(o.n_positions, o.n_embd), drop(o.embd_pdrop),
+        ln_f(o.n_embd, {.eps = o.layer_norm_epsilon}) {
     if (o.n_head < 1 || o.n_embd % o.n_head != 0)
       fail("GPT2Model", {"an embedding of ", o.n_embd, " cannot be cut into ", o.n_head, " heads"});
     if (o.n_layer < 1) fail("GPT2Model", {"n_layer must be positive, not ", o.n_layer});
@@ -105,7 +103,9 @@ struct GPT2LMHeadModel : nn::Module<D, T> {
   TERN_FIELDS(GPT2LMHeadModel, transformer)
 
   /// Tokens [batch, n] to logits [batch, n, vocab_size].
-  Tensor<D, T> forward(const Tensor<D, Index>& tokens) const { return linear(transformer(tokens), transformer.wte.weight); }
+  Tensor<D, T> forward(const Tensor<D, Index>& tokens) const {
+    return linear(transformer(tokens), transformer.wte.weight);
+  }
 
   /// The logits [batch, vocab_size] of the token after these, which follow those in the cache and are added to it.
   Tensor<D, T> next_logits(const Tensor<D, Index>& tokens, KeyValueCache<D, T>& cache) const {
@@ -114,8 +114,8 @@ struct GPT2LMHeadModel : nn::Module<D, T> {
   /// An empty cache for up to `capacity` tokens of each of `batch` sequences.
   KeyValueCache<D, T> new_cache(Index batch, Index capacity) const {
     const GPT2Options& o = transformer.h[0].options;
-    return models::new_cache<D, T>("GPT2LMHeadModel", o.n_positions, o.n_layer, batch, o.n_head, capacity, o.n_embd / o.n_head,
-                                   transformer.wte.weight.device());
+    return models::new_cache<D, T>("GPT2LMHeadModel", o.n_positions, o.n_layer, batch, o.n_head, capacity,
+                                   o.n_embd / o.n_head, transformer.wte.weight.device());
   }
 };
 

@@ -20,8 +20,8 @@ Tensor<D, T> renormalised(const Tensor<D, T>& images) {
 struct WithAux {};
 inline constexpr WithAux with_aux;
 
-/// What a network with auxiliary heads computes in training: [N, classes] each. The loss is that of `logits`, and aux_weight of the network
-/// times those of aux_logits.
+/// What a network with auxiliary heads computes in training: [N, classes] each. The loss is that of `logits`, and
+/// aux_weight of the network times those of aux_logits.
 template <Device D, Element T = float>
 struct AuxScores {
   Tensor<D, T> logits;
@@ -38,7 +38,7 @@ struct Step {
   From from;
   Index channels;
   tern::detail::Shape kernel = 1;  // {height, width}
-  Index stride = 1;  // 1: the image keeps its size; 2: without padding
+  Index stride = 1;                // 1: the image keeps its size; 2: without padding
 };
 
 template <Device D, Element T = float>

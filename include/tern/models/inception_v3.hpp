@@ -83,7 +83,8 @@ struct InceptionV3 : nn::Module<D, T> {
     Tensor<D, T> x = transform_input ? renormalised(images) : images;
     x = max_pool2d(Conv2d_2b_3x3(Conv2d_2a_3x3(Conv2d_1a_3x3(x))), 3, {.stride = 2});
     x = max_pool2d(Conv2d_4a_3x3(Conv2d_3b_1x1(x)), 3, {.stride = 2});
-    for (Block* block : {&Mixed_5b, &Mixed_5c, &Mixed_5d, &Mixed_6a, &Mixed_6b, &Mixed_6c, &Mixed_6d, &Mixed_6e}) x = (*block)(x);
+    for (Block* block : {&Mixed_5b, &Mixed_5c, &Mixed_5d, &Mixed_6a, &Mixed_6b, &Mixed_6c, &Mixed_6d, &Mixed_6e})
+      x = (*block)(x);
     if (aux) aux->push_back((*AuxLogits)(x));
     for (Block* block : {&Mixed_7a, &Mixed_7b, &Mixed_7c}) x = (*block)(x);
     return fc(dropout(adaptive_avg_pool2d(x, 1)).flatten(1));

@@ -1,5 +1,5 @@
-// Llama (Touvron and others: "LLaMA: open and efficient foundation language models", 2023; with grouped queries, "Llama 2:
-// open foundation and fine-tuned chat models", 2023), and what is Llama but for options: Mistral, Qwen 2 and Qwen 3.
+// Llama (Touvron and others: "LLaMA: open and efficient foundation language models", 2023; with grouped queries, "Llama
+// 2: open foundation and fine-tuned chat models", 2023), and what is Llama but for options: Mistral, Qwen 2 and Qwen 3.
 #pragma once
 #include "../nn/embedding.hpp"
 #include "../nn/init.hpp"
@@ -14,14 +14,14 @@ namespace tern { inline namespace TERN_BUILD { namespace models {
 struct LlamaOptions {
   Index vocab_size = 32000, hidden_size = 4096, intermediate_size = 11008, num_hidden_layers = 32;
   Index num_attention_heads = 32, num_key_value_heads = 32, max_position_embeddings = 2048;
-  Index head_dim = 0;                // 0: hidden_size / num_attention_heads
+  Index head_dim = 0;  // 0: hidden_size / num_attention_heads
   double rms_norm_eps = 1e-6, rope_theta = 10000;
   RopeScaling rope_scaling{};
   bool tie_word_embeddings = false;  // the logits are computed with the embeddings' weight
   bool qkv_bias = false, o_bias = false, mlp_bias = false;
-  bool qk_norm = false;              // queries and keys of each head are normalised
-  Index sliding_window = 0;          // a token sees itself and the sliding_window - 1 tokens before it; 0: all
-  Index max_window_layers = 0;       // the first layers, in which it sees all of them
+  bool qk_norm = false;         // queries and keys of each head are normalised
+  Index sliding_window = 0;     // a token sees itself and the sliding_window - 1 tokens before it; 0: all
+  Index max_window_layers = 0;  // the first layers, in which it sees all of them
   double attention_dropout = 0;
 };
 
@@ -37,8 +37,7 @@ struct LlamaDecoderLayer : nn::Module<D, T> {
   nn::RMSNorm<D, T> input_layernorm, post_attention_layernorm;
 
   explicit LlamaDecoderLayer(const LlamaOptions& o)
-      : options(o),
-        q_proj(o.hidden_size, o.num_attention_heads * head_size(), {.bias = o.qkv_bias}),
+      : options(o), q_proj(o.hidden_size, o.num_attention_heads * head_size(), {.bias = o.qkv_bias}),
         k_proj(o.hidden_size, o.num_key_value_heads * head_size(), {.bias = o.qkv_bias}),
         v_proj(o.hidden_size, o.num_key_value_heads * head_size(), {.bias = o.qkv_bias}),
         o_proj(o.num_attention_heads * head_size(), o.hidden_size, {.bias = o.o_bias}),
@@ -62,10 +61,12 @@ struct LlamaDecoderLayer : nn::Module<D, T> {
     visit("mlp.gate_proj", self.gate_proj), visit("mlp.up_proj", self.up_proj), visit("mlp.down_proj", self.down_proj);
     visit("input_layernorm", self.input_layernorm), visit("post_attention_layernorm", self.post_attention_layernorm);
   }
-  TERN_NAMED_FIELDS(LlamaDecoderLayer, options, q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, q_norm, k_norm,
-                    input_layernorm, post_attention_layernorm)
+  TERN_NAMED_FIELDS(LlamaDecoderLayer, options, q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, q_norm,
+                    k_norm, input_layernorm, post_attention_layernorm)
 
-  Index head_size() const { return options.head_dim ? options.head_dim : options.hidden_size / options.num_attention_heads; }
+  Index head_size() const {
+    return options.head_dim ? options.head_dim : options.hidden_size / options.num_attention_heads;
+  }
 
   /// rotary: rotary_table() of x's positions. past: the layer's part of a KeyValueCache.
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& rotary, const Tensor<D, T>& past = {}) const {
@@ -77,7 +78,8 @@ struct LlamaDecoderLayer : nn::Module<D, T> {
     if (options.qk_norm) query = q_norm(query), key = k_norm(key);
     query = rotary_embedding(query, rotary), key = rotary_embedding(key, rotary);
     const double dropout_p = this->is_training() ? options.attention_dropout : 0;
-    const Tensor<D, T> y = x + o_proj(causal_attention(query, key, heads(v_proj), past, dropout_p, options.sliding_window));
+    const Tensor<D, T> y =
+        x + o_proj(causal_attention(query, key, heads(v_proj), past, dropout_p, options.sliding_window));
     const Tensor<D, T> z = post_attention_layernorm(y);
     return y + down_proj(silu(gate_proj(z)) * up_proj(z));
   }
@@ -96,7 +98,8 @@ struct LlamaModel : nn::Module<D, T> {
     if (o.head_dim < 0 || o.head_dim % 2 != 0) fail("LlamaModel", {"head_dim must be even, not ", o.head_dim});
     if (heads < 1 || (o.head_dim == 0 && o.hidden_size % (2 * heads) != 0))
       fail("LlamaModel", {"a hidden_size of ", o.hidden_size, " cannot be cut into ", heads, " heads of even size"});
-    if (shared < 1 || heads % shared != 0) fail("LlamaModel", {shared, " key heads do not divide ", heads, " query heads"});
+    if (shared < 1 || heads % shared != 0)
+      fail("LlamaModel", {shared, " key heads do not divide ", heads, " query heads"});
     if (o.num_hidden_layers < 1) fail("LlamaModel", {"num_hidden_layers must be positive, not ", o.num_hidden_layers});
     nn::init::normal_(embed_tokens.weight, 0, 0.02);
     LlamaOptions all_seeing = o;
@@ -143,7 +146,8 @@ struct LlamaForCausalLM : nn::Module<D, T> {
     const LlamaDecoderLayer<D, T>& layer = model.layers[0];
     const LlamaOptions& o = layer.options;
     return models::new_cache<D, T>("LlamaForCausalLM", o.max_position_embeddings, o.num_hidden_layers, batch,
-                                   o.num_key_value_heads, capacity, layer.head_size(), model.embed_tokens.weight.device());
+                                   o.num_key_value_heads, capacity, layer.head_size(),
+                                   model.embed_tokens.weight.device());
   }
 
  private:

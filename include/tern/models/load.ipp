@@ -43,7 +43,8 @@ TERN_COLD std::string own_name(std::string name, const StateDict& own) {
 TERN_COLD bool is_spare(std::string_view name) {
   for (const std::string_view head : {"aux1.", "aux2.", "AuxLogits.", "cls."})
     if (name.starts_with(head)) return true;
-  for (const std::string_view buffer : {".attn.bias", ".attn.masked_bias", "rotary_emb.inv_freq", "position_ids", "lm_head.weight"})
+  for (const std::string_view buffer :
+       {".attn.bias", ".attn.masked_bias", "rotary_emb.inv_freq", "position_ids", "lm_head.weight"})
     if (name.ends_with(buffer)) return true;
   return false;
 }
@@ -69,7 +70,7 @@ TERN_COLD bool keep_unless_fits(StateDict& dict, const StateDict& own, const std
 }  // namespace detail
 
 TERN_COLD std::vector<std::string> load_weights(const nn::AnyModule& model, const std::string& path,
-                                                                               const LoadOptions& options) {
+                                                const LoadOptions& options) {
   const StateDict own = nn::state_dict(model);
   StateDict dict;
   for (NamedTensor& entry : detail::load_any(path)) {

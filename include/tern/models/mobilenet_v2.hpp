@@ -34,7 +34,10 @@ struct MobileBlock : nn::Module<D, T> {
       const std::string group = tern::detail::text({"conv.", place, "."});
       const bool plain = last == 0, ends = !plain && i == last;
       visit(plain ? "0" : ends ? tern::detail::text({"conv.", place}).c_str() : (group + "0").c_str(), self.convs[i]);
-      visit(plain ? "1" : ends ? tern::detail::text({"conv.", place + 1}).c_str() : (group + "1").c_str(), self.norms[i]);
+      visit(plain  ? "1"
+            : ends ? tern::detail::text({"conv.", place + 1}).c_str()
+                   : (group + "1").c_str(),
+            self.norms[i]);
     }
   }
   TERN_NAMED_FIELDS(MobileBlock, convs, norms, residual)

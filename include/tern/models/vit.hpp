@@ -19,12 +19,9 @@ struct VitLayer : nn::Module<D, T> {
   double p = 0;  // of the dropout
 
   VitLayer(Index size, Index heads, Index hidden, double dropout, double attention_dropout)
-      : ln_1(size, {.eps = 1e-6}),
-        ln_2(size, {.eps = 1e-6}),
-        self_attention(size, heads, {.dropout = attention_dropout, .batch_first = true}),
-        fc1(size, hidden),
-        fc2(hidden, size),
-        p(dropout) {
+      : ln_1(size, {.eps = 1e-6}), ln_2(size, {.eps = 1e-6}),
+        self_attention(size, heads, {.dropout = attention_dropout, .batch_first = true}), fc1(size, hidden),
+        fc2(hidden, size), p(dropout) {
     for (auto* const layer : {&fc1, &fc2}) {
       nn::init::xavier_uniform_(layer->weight);
       nn::init::normal_(layer->bias, 0, 1e-6);
@@ -50,8 +47,8 @@ struct VitOptions {
   double dropout = 0, attention_dropout = 0;
 };
 
-/// An image is cut into patches, which are embedded. A token for the class comes before them, and the layers' output for it
-/// gives the scores.
+/// An image is cut into patches, which are embedded. A token for the class comes before them, and the layers' output
+/// for it gives the scores.
 template <Device D, Element T = float>
 struct VisionTransformer : nn::Module<D, T> {
   Index image_size = 0;
@@ -66,14 +63,12 @@ struct VisionTransformer : nn::Module<D, T> {
     Index patch_size, num_layers, num_heads, hidden_dim, mlp_dim;
   };
   VisionTransformer(const Plan& plan, const VitOptions& o)
-      : image_size(o.image_size),
-        class_token(zeros<D, T>({1, 1, plan.hidden_dim})),
-        conv_proj(3, plan.hidden_dim, plan.patch_size, {.stride = plan.patch_size}),
-        dropout(o.dropout),
-        ln(plan.hidden_dim, {.eps = 1e-6}),
-        head(plan.hidden_dim, o.num_classes) {
+      : image_size(o.image_size), class_token(zeros<D, T>({1, 1, plan.hidden_dim})),
+        conv_proj(3, plan.hidden_dim, plan.patch_size, {.stride = plan.patch_size}), dropout(o.dropout),
+        ln(plan.hidden_dim, {.eps = 1e-6}), head(plan.hidden_dim, o.num_classes) {
     if (image_size < 1 || image_size % plan.patch_size != 0)
-      fail("VisionTransformer", {"an image of ", image_size, " pixels cannot be cut into patches of ", plan.patch_size});
+      fail("VisionTransformer",
+           {"an image of ", image_size, " pixels cannot be cut into patches of ", plan.patch_size});
     const Index patches = image_size / plan.patch_size;
     pos_embedding = normal<D, T>(0, 0.02, {1, patches * patches + 1, plan.hidden_dim});
     for (Index i = 0; i < plan.num_layers; ++i)
@@ -106,8 +101,8 @@ struct VisionTransformer : nn::Module<D, T> {
 /// 12 layers for patches of 16 x 16 pixels. Parameters have torchvision's names.
 template <Device D, Element T = float>
 VisionTransformer<D, T> vit_b_16(VitOptions options = {}) {
-  return VisionTransformer<D, T>({.patch_size = 16, .num_layers = 12, .num_heads = 12, .hidden_dim = 768, .mlp_dim = 3072},
-                                 options);
+  return VisionTransformer<D, T>(
+      {.patch_size = 16, .num_layers = 12, .num_heads = 12, .hidden_dim = 768, .mlp_dim = 3072}, options);
 }
 
 }}}  // namespace tern::models

@@ -91,7 +91,8 @@ struct Xception : nn::Module<D, T> {
   static void name_fields(Self& self, V& visit) {
     visit("conv1", self.conv1), visit("bn1", self.bn1);
     visit("conv2", self.conv2), visit("bn2", self.bn2);
-    for (std::size_t i = 0; i < self.blocks.size(); ++i) visit(tern::detail::text({"block", Index(i + 1)}).c_str(), self.blocks[i]);
+    for (std::size_t i = 0; i < self.blocks.size(); ++i)
+      visit(tern::detail::text({"block", Index(i + 1)}).c_str(), self.blocks[i]);
     visit("conv3", self.conv3), visit("bn3", self.bn3);
     visit("conv4", self.conv4), visit("bn4", self.bn4);
     visit("fc", self.fc);

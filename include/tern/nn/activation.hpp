@@ -16,10 +16,10 @@ inline const char* checked_approximation(const char* formula, const Here& here) 
 }  // namespace detail
 
 /// A module of one pointwise function without options, with PyTorch's name.
-#define TERN_ACTIVATION_MODULE(Name, function)                               \
-  template <Device D, Element T = float>                                     \
-  struct Name : Module<D, T> {                                               \
-    TERN_FIELDS(Name)                                                        \
+#define TERN_ACTIVATION_MODULE(Name, function)                                \
+  template <Device D, Element T = float>                                      \
+  struct Name : Module<D, T> {                                                \
+    TERN_FIELDS(Name)                                                         \
     Tensor<D, T> forward(const Tensor<D, T>& x) const { return function(x); } \
   };
 
@@ -100,7 +100,8 @@ struct PReLU : Module<D, T> {
     Index num_parameters = 1;
     double init = 0.25;
   };
-  explicit PReLU(Options options, Here here = {}) : weight(full<D, T>({options.num_parameters}, options.init, {}, here)) {}
+  explicit PReLU(Options options, Here here = {})
+      : weight(full<D, T>({options.num_parameters}, options.init, {}, here)) {}
   TERN_FIELDS(PReLU, weight)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return prelu(x, weight); }
 };

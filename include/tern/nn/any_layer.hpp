@@ -17,11 +17,13 @@ class AnyLayer {
   /// Takes over the module.
   template <IsModule M>
   AnyLayer(M module) : held_(new Holds<M>(std::move(module))) {
-    static_assert(requires(M& m, const Tensor<D, T>& x) { Tensor<D, T>(m.forward(x)); },
-                  "an AnyLayer<D, T> holds a module that takes a Tensor<D, T> and returns one");
+    static_assert(
+        requires(M& m, const Tensor<D, T>& x) { Tensor<D, T>(m.forward(x)); },
+        "an AnyLayer<D, T> holds a module that takes a Tensor<D, T> and returns one");
     using Types = typename detail::TensorTypesOf<M>::type;
-    static_assert(std::is_same_v<Types, detail::Set<>> || std::is_same_v<Types, detail::Set<tern::detail::TensorType<D, T>>>,
-                  "the parameters of a module in an AnyLayer<D, T> have elements T on device D");
+    static_assert(
+        std::is_same_v<Types, detail::Set<>> || std::is_same_v<Types, detail::Set<tern::detail::TensorType<D, T>>>,
+        "the parameters of a module in an AnyLayer<D, T> have elements T on device D");
   }
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return held_->call(x, {}); }

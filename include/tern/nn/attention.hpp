@@ -27,10 +27,7 @@ struct MultiheadAttention : Module<D, T> {
   Linear<D, T> out_proj;
 
   MultiheadAttention(Index size, Index heads, MultiheadAttentionOptions options = {}, Here here = {})
-      : embed_dim(size),
-        num_heads(heads),
-        dropout(options.dropout),
-        batch_first(options.batch_first),
+      : embed_dim(size), num_heads(heads), dropout(options.dropout), batch_first(options.batch_first),
         out_proj(size, size, {.bias = options.bias}, here) {
     const tern::detail::Site at(here);
     if (heads <= 0 || size % heads != 0)
@@ -80,8 +77,9 @@ struct MultiheadAttention : Module<D, T> {
   /// The mask as [batch, 1, 1, keys].
   static Tensor<D, bool> of_heads(const Tensor<D, bool>& key_padding_mask, const Tensor<D, T>& keys) {
     const Index batch = keys.size(0), length = keys.size(-2);
-    const bool fits = key_padding_mask.dim() == 2 ? key_padding_mask.shape() == tern::detail::Shape{batch, length}
-                                                  : batch == 1 && key_padding_mask.shape() == tern::detail::Shape{length};
+    const bool fits = key_padding_mask.dim() == 2
+                          ? key_padding_mask.shape() == tern::detail::Shape{batch, length}
+                          : batch == 1 && key_padding_mask.shape() == tern::detail::Shape{length};
     if (!fits)
       fail("MultiheadAttention",
            {"a key_padding_mask of shape ", key_padding_mask.shape(), " for ", batch, " x ", length, " keys"});

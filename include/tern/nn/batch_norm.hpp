@@ -39,8 +39,9 @@ template <class D, class T>
 struct WiderStatistics {
   virtual ~WiderStatistics() {}
   /// batch_norm of x in training, with the layer's tensors.
-  virtual Tensor<D, T> normalise(const Tensor<D, T>& x, const BatchNormCall<D, T>& call, const Tensor<D, compute_t<T>>& weight,
-                                 const Tensor<D, compute_t<T>>& bias, double eps) const = 0;
+  virtual Tensor<D, T> normalise(const Tensor<D, T>& x, const BatchNormCall<D, T>& call,
+                                 const Tensor<D, compute_t<T>>& weight, const Tensor<D, compute_t<T>>& bias,
+                                 double eps) const = 0;
 };
 
 /// Error unless x has `least` to `most` dimensions.
@@ -62,7 +63,8 @@ struct BatchNormNd : Module<D, T> {
   Buffer<D, T> running_mean, running_var;
   Tensor<D, Index> num_batches_tracked;
   bool folded = false;
-  /// What training takes instead of the batch's own statistics; distributed::convert_sync_batchnorm sets it. Copies of the layer have none.
+  /// What training takes instead of the batch's own statistics; distributed::convert_sync_batchnorm sets it. Copies of
+  /// the layer have none.
   std::shared_ptr<const detail::WiderStatistics<D, T>> wider;
 
   explicit BatchNormNd(Index num_features, const BatchNormOptions& chosen = {}, Here here = {}) : options(chosen) {
@@ -98,7 +100,8 @@ struct BatchNormNd : Module<D, T> {
     if (folded) return tern::relu(add(x, residual, 1, here), here);
     const detail::BatchNormCall<D, T> c(*this);
     if (wider && this->is_training()) return tern::relu(add(widened(x, c), residual, 1, here), here);
-    return batch_norm_add_relu(x, residual, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum, options.eps);
+    return batch_norm_add_relu(x, residual, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum,
+                               options.eps);
   }
 
  private:

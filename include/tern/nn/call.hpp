@@ -3,18 +3,20 @@
 #include "../device/events.hpp"
 #include "hooks.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace nn {
+namespace tern { inline namespace TERN_BUILD { namespace nn { namespace detail {
 
-namespace detail {
-
-/// An argument as a call hands it on: tensors as const references, so that the code of a call depends on their types alone.
+/// An argument as a call hands it on: tensors as const references, so that the code of a call depends on their types
+/// alone.
 template <class X>
 using Passed = std::conditional_t<is_tensor<std::remove_cvref_t<X>>, const std::remove_cvref_t<X>&, X&&>;
 
 template <class M, class X, class... More>
 concept RefusesInput =
-    is_tensor<std::remove_cvref_t<X>> && !std::is_same_v<std::remove_cvref_t<X>, Tensor<typename M::device_type, typename M::value_type>> &&
-    !requires(M& module, X&& x, More&&... more) { module.forward(static_cast<X&&>(x), static_cast<More&&>(more)...); };
+    is_tensor<std::remove_cvref_t<X>> &&
+    !std::is_same_v<std::remove_cvref_t<X>, Tensor<typename M::device_type, typename M::value_type>> &&
+    !requires(M& module, X&& x, More&&... more) {
+      module.forward(static_cast<X &&>(x), static_cast<More &&>(more)...);
+    };
 
 /// True if M takes no input X because of its device or element type.
 template <class M, class... X>
@@ -23,8 +25,9 @@ template <class M, class X, class... More>
 inline constexpr bool refuses<M, X, More...> = RefusesInput<M, X, More...>;
 
 template <class M, class X>
-using RefusedInput = tern::detail::Refusal<Tensor<typename std::remove_cvref_t<X>::device_type, typename std::remove_cvref_t<X>::value_type>,
-                             Tensor<typename M::device_type, typename M::value_type>>;
+using RefusedInput = tern::detail::Refusal<
+    Tensor<typename std::remove_cvref_t<X>::device_type, typename std::remove_cvref_t<X>::value_type>,
+    Tensor<typename M::device_type, typename M::value_type>>;
 
 /// Refuses an input of another device or element type, with the message that ops have.
 template <class M, class X, class... More>
@@ -39,7 +42,8 @@ template <class M, class... X>
     const tern::detail::Site at(here);
     const tern::detail::Range range(M::type_name());
     try {
-      if (hooks) [[unlikely]] return call_hooked(*hooks, module, static_cast<X&&>(x)...);
+      if (hooks) [[unlikely]]
+        return call_hooked(*hooks, module, static_cast<X&&>(x)...);
       return module.forward(static_cast<X&&>(x)...);
     } catch (Error& error) {
       name_layer(error, &module, module);
@@ -72,8 +76,8 @@ inline constexpr bool is_given = !std::is_same_v<std::remove_cvref_t<X>, Absent>
 
 /// A call with the arguments up to the last one that is given.
 template <class M, class A, class B, class C, class E, class F, class G, class H, class I>
-[[gnu::always_inline]] inline auto call_given(Hooks* hooks, M& module, const Here& here, A&& a, B&& b, C&& c, E&& e, F&& f, G&& g, H&& h,
-                                              I&& i) {
+[[gnu::always_inline]] inline auto call_given(Hooks* hooks, M& module, const Here& here, A&& a, B&& b, C&& c, E&& e,
+                                              F&& f, G&& g, H&& h, I&& i) {
 #define TERN_PASSED(X, x) passed<M>(static_cast<X&&>(x))
 #define TERN_PASSED_4 TERN_PASSED(A, a), TERN_PASSED(B, b), TERN_PASSED(C, c), TERN_PASSED(E, e)
 #define TERN_PASSED_6 TERN_PASSED_4, TERN_PASSED(F, f), TERN_PASSED(G, g)
@@ -82,7 +86,8 @@ template <class M, class A, class B, class C, class E, class F, class G, class H
   else if constexpr (is_given<G>) return call(hooks, module, here, TERN_PASSED_6);
   else if constexpr (is_given<F>) return call(hooks, module, here, TERN_PASSED_4, TERN_PASSED(F, f));
   else if constexpr (is_given<E>) return call(hooks, module, here, TERN_PASSED_4);
-  else if constexpr (is_given<C>) return call(hooks, module, here, TERN_PASSED(A, a), TERN_PASSED(B, b), TERN_PASSED(C, c));
+  else if constexpr (is_given<C>)
+    return call(hooks, module, here, TERN_PASSED(A, a), TERN_PASSED(B, b), TERN_PASSED(C, c));
   else return call(hooks, module, here, TERN_PASSED(A, a), TERN_PASSED(B, b));
 #undef TERN_PASSED_6
 #undef TERN_PASSED_4
@@ -92,32 +97,34 @@ template <class M, class A, class B, class C, class E, class F, class G, class H
 }  // namespace detail
 }}}  // namespace tern::nn
 
-/// Calls of a module with any number of arguments. Up to eight, an Error names the line of the call. With more, it names that of a call
-/// outside.
-#define TERN_CALLS_(Self, qualifier)                                                                                                    \
-  template <class M_ = Self>                                                                                                            \
-  auto operator()(::tern::Here here_ = {}) qualifier {                                                                                  \
-    return ::tern::nn::detail::call(this->hooks_, static_cast<qualifier M_&>(*this), here_);                                            \
-  }                                                                                                                                     \
-  template <class A_>                                                                                                                   \
-  auto operator()(A_&& a_, ::tern::Here here_ = {}) qualifier {                                                                         \
-    return ::tern::nn::detail::call(this->hooks_, *this, here_, static_cast<::tern::nn::detail::Passed<A_>>(a_));                       \
-  }                                                                                                                                     \
-  template <class A_>                                                                                                                   \
-    requires(::tern::nn::detail::RefusesInput<Self, A_>)                                                                                \
-  ::tern::nn::detail::RefusedInput<Self, A_> operator()(A_&&, ::tern::Here = {}) qualifier                                              \
-      TERN_REFUSED(typename std::remove_cvref_t<A_>::device_type, typename Self::device_type);                                          \
-  template <class A_, class B_ = ::tern::nn::detail::Absent, class C_ = ::tern::nn::detail::Absent,                                     \
-            class E_ = ::tern::nn::detail::Absent, class F_ = ::tern::nn::detail::Absent, class G_ = ::tern::nn::detail::Absent,        \
-            class H_ = ::tern::nn::detail::Absent, class I_ = ::tern::nn::detail::Absent>                                               \
-  auto operator()(A_&& a_, B_&& b_, C_&& c_ = {}, E_&& e_ = {}, F_&& f_ = {}, G_&& g_ = {}, H_&& h_ = {}, I_&& i_ = {},                 \
-                  ::tern::Here here_ = {}) qualifier {                                                                                  \
-    return ::tern::nn::detail::call_given(this->hooks_, *this, here_, static_cast<A_&&>(a_), static_cast<B_&&>(b_),                     \
-                                          static_cast<C_&&>(c_), static_cast<E_&&>(e_), static_cast<F_&&>(f_), static_cast<G_&&>(g_),   \
-                                          static_cast<H_&&>(h_), static_cast<I_&&>(i_));                                                \
-  }                                                                                                                                     \
-  template <class... X_>                                                                                                                \
-    requires(sizeof...(X_) > 8)                                                                                                         \
-  auto operator()(X_&&... x_) qualifier {                                                                                               \
-    return ::tern::nn::detail::call(this->hooks_, *this, ::tern::Here(nullptr, 0), static_cast<::tern::nn::detail::Passed<X_>>(x_)...); \
+/// Calls of a module with any number of arguments. Up to eight, an Error names the line of the call. With more, it
+/// names that of a call outside.
+#define TERN_CALLS_(Self, qualifier)                                                                                \
+  template <class M_ = Self>                                                                                        \
+  auto operator()(::tern::Here here_ = {}) qualifier {                                                              \
+    return ::tern::nn::detail::call(this->hooks_, static_cast<qualifier M_&>(*this), here_);                        \
+  }                                                                                                                 \
+  template <class A_>                                                                                               \
+  auto operator()(A_&& a_, ::tern::Here here_ = {}) qualifier {                                                     \
+    return ::tern::nn::detail::call(this->hooks_, *this, here_, static_cast<::tern::nn::detail::Passed<A_>>(a_));   \
+  }                                                                                                                 \
+  template <class A_>                                                                                               \
+    requires(::tern::nn::detail::RefusesInput<Self, A_>)::tern::nn::detail::RefusedInput<Self, A_>                  \
+  operator()(A_&&, ::tern::Here = {})                                                                               \
+      qualifier TERN_REFUSED(typename std::remove_cvref_t<A_>::device_type, typename Self::device_type);            \
+  template <class A_, class B_ = ::tern::nn::detail::Absent, class C_ = ::tern::nn::detail::Absent,                 \
+            class E_ = ::tern::nn::detail::Absent, class F_ = ::tern::nn::detail::Absent,                           \
+            class G_ = ::tern::nn::detail::Absent, class H_ = ::tern::nn::detail::Absent,                           \
+            class I_ = ::tern::nn::detail::Absent>                                                                  \
+  auto operator()(A_&& a_, B_&& b_, C_&& c_ = {}, E_&& e_ = {}, F_&& f_ = {}, G_&& g_ = {}, H_&& h_ = {},           \
+                  I_&& i_ = {}, ::tern::Here here_ = {}) qualifier {                                                \
+    return ::tern::nn::detail::call_given(this->hooks_, *this, here_, static_cast<A_&&>(a_), static_cast<B_&&>(b_), \
+                                          static_cast<C_&&>(c_), static_cast<E_&&>(e_), static_cast<F_&&>(f_),      \
+                                          static_cast<G_&&>(g_), static_cast<H_&&>(h_), static_cast<I_&&>(i_));     \
+  }                                                                                                                 \
+  template <class... X_>                                                                                            \
+    requires(sizeof...(X_) > 8)                                                                                     \
+  auto operator()(X_&&... x_) qualifier {                                                                           \
+    return ::tern::nn::detail::call(this->hooks_, *this, ::tern::Here(nullptr, 0),                                  \
+                                    static_cast<::tern::nn::detail::Passed<X_>>(x_)...);                            \
   }

@@ -27,8 +27,8 @@ class AnyLayer;
 
 namespace detail {
 
-/// The class that a module's class is derived from: Module<D, T>, or a module with fields of its own. Of the overloads that take a base
-/// of M, the nearest one is chosen. That of M itself takes no M.
+/// The class that a module's class is derived from: Module<D, T>, or a module with fields of its own. Of the overloads
+/// that take a base of M, the nearest one is chosen. That of M itself takes no M.
 template <class M>
 using base_t = typename decltype(module_base_(static_cast<const M*>(nullptr), std::type_identity<M>()))::type;
 

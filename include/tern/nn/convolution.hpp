@@ -33,13 +33,18 @@ inline constexpr const char* conv_transpose_names[] = {"ConvTranspose1d", "ConvT
 
 /// The sizes of a layer's weight, [first, second / groups, kernel…]. `second` is the number of input channels; in a
 /// transposed layer `first` is. Error unless all are positive and the groups divide the channels.
-TERN_API tern::detail::Shape filter_shape(const OpName& layer, int dims, Index first, Index second, tern::detail::Dims kernel, Index groups);
+TERN_API tern::detail::Shape filter_shape(const OpName& layer, int dims, Index first, Index second,
+                                          tern::detail::Dims kernel, Index groups);
 
-/// The border that the options ask for, in the form that pad() takes. "same" with an odd number has the larger half at the end.
-TERN_API tern::detail::Shape conv_border(const char* layer, int dims, const tern::detail::Shape& weight, const ConvOptions& options);
+/// The border that the options ask for, in the form that pad() takes. "same" with an odd number has the larger half at
+/// the end.
+TERN_API tern::detail::Shape conv_border(const char* layer, int dims, const tern::detail::Shape& weight,
+                                         const ConvOptions& options);
 
 /// The bound from which PyTorch's convolutions draw weight and bias: 1 / √(number of terms of an output).
-inline double filter_bound(const tern::detail::Shape& weight) { return 1 / std::sqrt(double(weight.numel() / weight[0])); }
+inline double filter_bound(const tern::detail::Shape& weight) {
+  return 1 / std::sqrt(double(weight.numel() / weight[0]));
+}
 
 /// A weight uniform in ± the bound, in the memory order of convolutions.
 template <Device D, Element T>
@@ -64,11 +69,9 @@ struct ConvNd : Module<D, T> {
   Parameter<D, T> weight, bias;
 
   ConvNd(Index in, Index out, tern::detail::Dims kernel_size, ConvLayerOptions chosen = {}, Here here = {})
-      : in_channels(in),
-        out_channels(out),
-        options(detail::conv_options(chosen)),
-        padding_mode(chosen.padding_mode),
-        weight(detail::new_filter<D, T>(detail::filter_shape({ConvNd::type_name(), here}, dims, out, in, kernel_size, chosen.groups))) {
+      : in_channels(in), out_channels(out), options(detail::conv_options(chosen)), padding_mode(chosen.padding_mode),
+        weight(detail::new_filter<D, T>(
+            detail::filter_shape({ConvNd::type_name(), here}, dims, out, in, kernel_size, chosen.groups))) {
     const double bound = detail::filter_bound(weight.shape());
     if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
   }
@@ -93,7 +96,8 @@ struct ConvNd : Module<D, T> {
  private:
   /// x with a border of its own elements. One of zeros is the op's.
   Tensor<D, T> bordered(const Tensor<D, T>& x) const {
-    if (padding_mode == PadMode::constant) [[likely]] return x;
+    if (padding_mode == PadMode::constant) [[likely]]
+      return x;
     return pad(x, detail::conv_border(ConvNd::type_name(), dims, weight.shape(), options), padding_mode);
   }
   ConvOptions op_options() const {
@@ -125,16 +129,16 @@ struct ConvTransposeNd : Module<D, T> {
   ConvTransposeOptions options;
   Parameter<D, T> weight, bias;
 
-  ConvTransposeNd(Index in, Index out, tern::detail::Dims kernel_size, ConvTransposeLayerOptions chosen = {}, Here here = {})
-      : in_channels(in),
-        out_channels(out),
-        options(detail::conv_options(chosen)),
+  ConvTransposeNd(Index in, Index out, tern::detail::Dims kernel_size, ConvTransposeLayerOptions chosen = {},
+                  Here here = {})
+      : in_channels(in), out_channels(out), options(detail::conv_options(chosen)),
         weight(detail::new_filter<D, T>(
             detail::filter_shape({ConvTransposeNd::type_name(), here}, dims, in, out, kernel_size, chosen.groups))) {
     const double bound = detail::filter_bound(weight.shape());
     if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
   }
-  TERN_FIELDS_AS(ConvTransposeNd, detail::conv_transpose_names[dims - 1], in_channels, out_channels, options, weight, bias)
+  TERN_FIELDS_AS(ConvTransposeNd, detail::conv_transpose_names[dims - 1], in_channels, out_channels, options, weight,
+                 bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     if constexpr (dims == 1) return conv_transpose1d(x, weight, bias, options);

@@ -4,8 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-TERN_COLD tern::detail::Shape filter_shape(const OpName& layer, int dims, Index first, Index second, tern::detail::Dims kernel,
-                                                            Index groups) {
+TERN_COLD tern::detail::Shape filter_shape(const OpName& layer, int dims, Index first, Index second,
+                                           tern::detail::Dims kernel, Index groups) {
   if (first < 1 || second < 1 || groups < 1 || first % groups != 0 || second % groups != 0)
     fail(layer, {"channels ", second, " and ", first, " do not divide into ", groups, " groups"});
   if (kernel.n == 1)
@@ -18,7 +18,8 @@ TERN_COLD tern::detail::Shape filter_shape(const OpName& layer, int dims, Index 
   return shape;
 }
 
-TERN_COLD tern::detail::Shape conv_border(const char* layer, int dims, const tern::detail::Shape& weight, const ConvOptions& options) {
+TERN_COLD tern::detail::Shape conv_border(const char* layer, int dims, const tern::detail::Shape& weight,
+                                          const ConvOptions& options) {
   Index sizes[3], dilation[3], stride[3];
   tern::detail::each_dim(layer, "padding", options.padding.sizes, 0, dims, sizes);
   tern::detail::each_dim(layer, "dilation", options.dilation, 1, dims, dilation);
@@ -26,7 +27,8 @@ TERN_COLD tern::detail::Shape conv_border(const char* layer, int dims, const ter
   tern::detail::Shape border;
   for (int i = dims - 1; i >= 0; --i) {
     const Index reach = dilation[i] * (weight[2 + i] - 1);
-    if (options.padding.same && stride[i] != 1) fail(layer, {"padding \"same\" needs a stride of 1, not ", options.stride});
+    if (options.padding.same && stride[i] != 1)
+      fail(layer, {"padding \"same\" needs a stride of 1, not ", options.stride});
     border.push_back(options.padding.same ? reach / 2 : sizes[i]);
     border.push_back(options.padding.same ? reach - reach / 2 : sizes[i]);
   }

@@ -15,7 +15,9 @@ inline constexpr const char* dropout_names[] = {"Dropout1d", "Dropout2d", "Dropo
 template <Device D, Element T = float>
 struct Dropout : Module<D, T> {
   double p = 0.5;
-  explicit Dropout(double probability, Here here = {}) : p(probability) { tern::detail::check_probability({"Dropout", here}, p); }
+  explicit Dropout(double probability, Here here = {}) : p(probability) {
+    tern::detail::check_probability({"Dropout", here}, p);
+  }
   TERN_FIELDS(Dropout, p)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return dropout(x, p, this->is_training()); }
 };
@@ -24,7 +26,9 @@ struct Dropout : Module<D, T> {
 template <int dims, Device D, Element T = float>
 struct DropoutNd : Module<D, T> {
   double p = 0.5;
-  explicit DropoutNd(double probability, Here here = {}) : p(probability) { tern::detail::check_probability({DropoutNd::type_name(), here}, p); }
+  explicit DropoutNd(double probability, Here here = {}) : p(probability) {
+    tern::detail::check_probability({DropoutNd::type_name(), here}, p);
+  }
   TERN_FIELDS_AS(DropoutNd, detail::dropout_names[dims - 1], p)
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     if constexpr (dims == 1) return dropout1d(x, p, this->is_training());
@@ -49,7 +53,9 @@ using Dropout3d = DropoutNd<3, D, T>;
 template <Device D, Element T = float>
 struct AlphaDropout : Module<D, T> {
   double p = 0.5;
-  explicit AlphaDropout(double probability, Here here = {}) : p(probability) { tern::detail::check_probability({"AlphaDropout", here}, p); }
+  explicit AlphaDropout(double probability, Here here = {}) : p(probability) {
+    tern::detail::check_probability({"AlphaDropout", here}, p);
+  }
   TERN_FIELDS(AlphaDropout, p)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return alpha_dropout(x, p, this->is_training()); }
 };

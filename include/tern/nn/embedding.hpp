@@ -17,7 +17,8 @@ struct Embedding : Module<D, T> {
   std::optional<Index> padding_idx;  // counts from the first row
   Parameter<D, T> weight;
 
-  Embedding(Index rows, Index columns, EmbeddingOptions options = {}, Here here = {}) : num_embeddings(rows), embedding_dim(columns) {
+  Embedding(Index rows, Index columns, EmbeddingOptions options = {}, Here here = {})
+      : num_embeddings(rows), embedding_dim(columns) {
     const tern::detail::Site at(here);
     if (rows <= 0 || columns <= 0) fail("Embedding", {"sizes must be positive, not ", rows, " x ", columns});
     if (options.padding_idx) padding_idx = tern::detail::padding_row("Embedding", options.padding_idx, rows);

@@ -10,7 +10,8 @@ template <Device D, Element T = float>
 struct Unfold : Module<D, T> {
   tern::detail::Shape kernel_size = 1;
   UnfoldOptions options;
-  explicit Unfold(const tern::detail::Shape& kernel, const UnfoldOptions& chosen = {}) : kernel_size(kernel), options(chosen) {}
+  explicit Unfold(const tern::detail::Shape& kernel, const UnfoldOptions& chosen = {})
+      : kernel_size(kernel), options(chosen) {}
   TERN_FIELDS(Unfold, kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return unfold(x, kernel_size, options); }
 };

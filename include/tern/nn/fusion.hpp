@@ -56,8 +56,9 @@ void fold_pairs(M& module) {
   if constexpr (requires { module.conv_bn_pairs(fuse); }) {
     module.conv_bn_pairs(fuse);
   } else {
-    static_assert(!requires { &M::conv_bn_pairs; } && !requires { &M::template conv_bn_pairs<FuseConvBn>; },
-                  "conv_bn_pairs must be: template <class V> void conv_bn_pairs(V&& visit)");
+    static_assert(
+        !requires { &M::conv_bn_pairs; } && !requires { &M::template conv_bn_pairs<FuseConvBn>; },
+        "conv_bn_pairs must be: template <class V> void conv_bn_pairs(V&& visit)");
   }
 }
 template <IsModule... L>

@@ -18,7 +18,8 @@ struct GroupNorm : Module<D, T> {
   double eps = 1e-5;
   Parameter<D, T> weight, bias;
 
-  GroupNorm(Index groups, Index num_channels, GroupNormOptions options = {}, Here here = {}) : num_groups(groups), eps(options.eps) {
+  GroupNorm(Index groups, Index num_channels, GroupNormOptions options = {}, Here here = {})
+      : num_groups(groups), eps(options.eps) {
     const ErrorName name({"GroupNorm", here});
     if (groups < 1 || num_channels % groups)
       fail("GroupNorm", {"num_groups must divide the ", num_channels, " channels, not be ", groups});
@@ -55,7 +56,8 @@ struct InstanceNormNd : Module<D, T> {
   Buffer<D, T> running_mean, running_var;
   Tensor<D, Index> num_batches_tracked;
 
-  explicit InstanceNormNd(Index num_features, const InstanceNormOptions& chosen = {}, Here here = {}) : options(chosen) {
+  explicit InstanceNormNd(Index num_features, const InstanceNormOptions& chosen = {}, Here here = {})
+      : options(chosen) {
     const ErrorName name({InstanceNormNd::type_name(), here});
     if (chosen.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);
     if (!chosen.track_running_stats) return;
@@ -63,14 +65,14 @@ struct InstanceNormNd : Module<D, T> {
     running_var = ones<D, compute_t<T>>(num_features);
     num_batches_tracked = zeros<D, Index>({});
   }
-  TERN_FIELDS_AS(InstanceNormNd, detail::instance_norm_names[dims - 1], options, weight, bias, running_mean, running_var,
-                 num_batches_tracked)
+  TERN_FIELDS_AS(InstanceNormNd, detail::instance_norm_names[dims - 1], options, weight, bias, running_mean,
+                 running_var, num_batches_tracked)
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     detail::check_batch_norm_input(InstanceNormNd::type_name(), x.impl(), dims + 1, dims + 2);
     const bool own = this->is_training() || !running_mean.defined(), single = x.dim() == dims + 1;
-    const Tensor<D, T> y = instance_norm(single ? unsqueeze(x, 0) : x, running_mean, running_var, weight.wide(), bias.wide(), own,
-                                         options.momentum, options.eps);
+    const Tensor<D, T> y = instance_norm(single ? unsqueeze(x, 0) : x, running_mean, running_var, weight.wide(),
+                                         bias.wide(), own, options.momentum, options.eps);
     return single ? squeeze(y, 0) : y;
   }
 };

@@ -51,7 +51,8 @@ struct HookedForward {
 /// The hooks of a module.
 struct Hooks {
   HookEntry* first = nullptr;
-  tern::detail::TensorImpl* (*call)(Hooks& hooks, ModuleBase* module, const HookedInput* inputs, int count, const HookedForward& forward);
+  tern::detail::TensorImpl* (*call)(Hooks& hooks, ModuleBase* module, const HookedInput* inputs, int count,
+                                    const HookedForward& forward);
   void (*destroy)(Hooks* hooks);
 };
 
@@ -98,9 +99,10 @@ template <class M, class... X>
       }(std::index_sequence_for<X...>{});
     };
     auto* const object = const_cast<std::remove_const_t<M>*>(&module);  // hooks were registered where it is not const
-    return Y(hooks.call(hooks, object, inputs, int(end - inputs), {&forward, [](const void* f, tern::detail::TensorImpl* const* in) -> tern::detail::TensorImpl* {
-                                                                     return (*static_cast<decltype(&forward)>(f))(in);
-                                                                   }}));
+    return Y(hooks.call(hooks, object, inputs, int(end - inputs),
+                        {&forward, [](const void* f, tern::detail::TensorImpl* const* in) -> tern::detail::TensorImpl* {
+                           return (*static_cast<decltype(&forward)>(f))(in);
+                         }}));
   } else {
     fail(M::type_name(), {"hooks need a module that returns one tensor"});
     return module.forward(static_cast<X&&>(x)...);
@@ -114,7 +116,7 @@ struct BackwardCall {
   ModuleBase* module;
   AnyTensor (*output_handle)(tern::detail::TensorImpl* impl);
   AnyTensor (*input_handle)(tern::detail::TensorImpl* impl) = nullptr;  // for the input that needs a gradient
-  AnyTensor output{};                                     // the output's gradient
+  AnyTensor output{};                                                   // the output's gradient
 };
 
 template <class = void>
@@ -134,10 +136,14 @@ void run_hooks(HookEntry* first, HookKind kind, ModuleBase* module, std::vector<
 
 /// x with a new node on the tape. `call` sees the gradient that passes the node.
 template <class = void>
-tern::detail::TensorImpl* watched(tern::detail::TensorImpl* x, BackwardCall* call, tern::detail::TensorImpl* (*on_gradient)(void* call, tern::detail::TensorImpl* gradient)) {
-  tern::detail::TensorImpl* const y = tern::detail::recorded({"hook", {}}, tern::detail::new_detached(x), x, tern::detail::Unchanged{});
+tern::detail::TensorImpl* watched(tern::detail::TensorImpl* x, BackwardCall* call,
+                                  tern::detail::TensorImpl* (*on_gradient)(void* call,
+                                                                           tern::detail::TensorImpl* gradient)) {
+  tern::detail::TensorImpl* const y =
+      tern::detail::recorded({"hook", {}}, tern::detail::new_detached(x), x, tern::detail::Unchanged{});
   call->refs.increase();
-  tern::detail::append_hook(tern::detail::extra_of(y->node).before, new tern::detail::Hook{on_gradient, &release_call<>, call, nullptr});
+  tern::detail::append_hook(tern::detail::extra_of(y->node).before,
+                            new tern::detail::Hook{on_gradient, &release_call<>, call, nullptr});
   return y;
 }
 
@@ -150,7 +156,8 @@ tern::detail::TensorImpl* see_input_gradient(void* closure, tern::detail::Tensor
   call.output = {};
   if (!gradient || inputs[0].impl() == gradient) return nullptr;
   if (!inputs[0].defined() || inputs[0].dtype() != gradient->dtype || !(inputs[0].shape() == gradient->shape()))
-    fail("register_full_backward_hook", {"the replacement must have the gradient's type and shape, ", gradient->shape()});
+    fail("register_full_backward_hook",
+         {"the replacement must have the gradient's type and shape, ", gradient->shape()});
   tern::detail::retain(inputs[0].impl());
   return inputs[0].impl();
 }
@@ -164,7 +171,8 @@ tern::detail::TensorImpl* see_output_gradient(void* closure, tern::detail::Tenso
 
 /// A call, with hooks, of a module of type M.
 template <class M>
-tern::detail::TensorImpl* run_hooked(Hooks& hooks, ModuleBase* module, const HookedInput* given, int count, const HookedForward& forward) {
+tern::detail::TensorImpl* run_hooked(Hooks& hooks, ModuleBase* module, const HookedInput* given, int count,
+                                     const HookedForward& forward) {
   std::vector<AnyTensor> inputs;
   for (int i = 0; i < count; ++i) inputs.push_back(given[i].typed(given[i].impl));
   AnyTensor none;
@@ -205,7 +213,8 @@ tern::detail::TensorImpl* run_hooked(Hooks& hooks, ModuleBase* module, const Hoo
   tern::detail::Owned result(forward.call(forward.f, plain.data()));
   AnyTensor output = shared_handle<typename M::device_type>(result.impl);
   run_hooks(hooks.first, HookKind::forward, module, inputs, output);
-  if (output.dtype() != result.impl->dtype) fail(M::type_name(), {"a hook replaced the output by a tensor of another type"});
+  if (output.dtype() != result.impl->dtype)
+    fail(M::type_name(), {"a hook replaced the output by a tensor of another type"});
   if (call && tern::detail::recording(output.impl())) return watched(output.impl(), call, &see_output_gradient<>);
   tern::detail::retain(output.impl());
   return output.impl();
@@ -269,7 +278,8 @@ HookHandle add_hook(Hooks*& hooks, const M*, F f) {
     hooks = new Hooks{nullptr, &run_hooked<M>, destroy};
   }
   const auto destroy_closure = [](void* closure) { delete static_cast<F*>(closure); };
-  auto* const entry = new HookEntry{{}, kind, false, nullptr, &run_hook<kind, M, F>, destroy_closure, new F(std::move(f))};
+  auto* const entry =
+      new HookEntry{{}, kind, false, nullptr, &run_hook<kind, M, F>, destroy_closure, new F(std::move(f))};
   HookEntry** end = &hooks->first;
   while (*end) end = &(*end)->next;
   *end = entry;

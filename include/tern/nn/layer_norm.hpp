@@ -19,7 +19,8 @@ struct LayerNorm : Module<D, T> {
   double eps = 1e-5;
   Parameter<D, T> weight, bias;
 
-  LayerNorm(tern::detail::Shape shape, LayerNormOptions options = {}, Here here = {}) : normalized_shape(shape), eps(options.eps) {
+  LayerNorm(tern::detail::Shape shape, LayerNormOptions options = {}, Here here = {})
+      : normalized_shape(shape), eps(options.eps) {
     const ErrorName name({"LayerNorm", here});
     if (!options.elementwise_affine) return;
     weight = ones<D, T>(shape);
@@ -27,7 +28,9 @@ struct LayerNorm : Module<D, T> {
   }
   TERN_FIELDS(LayerNorm, normalized_shape, eps, weight, bias)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return layer_norm(x, normalized_shape, weight.wide(), bias.wide(), eps); }
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    return layer_norm(x, normalized_shape, weight.wide(), bias.wide(), eps);
+  }
 };
 
 }}}  // namespace tern::nn

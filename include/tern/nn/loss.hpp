@@ -46,9 +46,7 @@ struct CrossEntropyLoss : Module<D, T> {
   double label_smoothing = 0;
 
   explicit CrossEntropyLoss(const CrossEntropyOptions<D, T>& options)
-      : weight(options.weight),
-        ignore_index(options.ignore_index),
-        reduction(options.reduction),
+      : weight(options.weight), ignore_index(options.ignore_index), reduction(options.reduction),
         label_smoothing(options.label_smoothing) {}
   TERN_FIELDS(CrossEntropyLoss, weight, ignore_index, reduction, label_smoothing)
 

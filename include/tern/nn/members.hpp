@@ -27,8 +27,8 @@ struct ModuleType {
   void (*walk)(const void* module, Walk& walk);
 };
 
-/// True if the address is in a layer or tensor that x is or holds in itself, in a container that holds them elsewhere, or
-/// in the unwritten memory of a std::optional that holds none.
+/// True if the address is in a layer or tensor that x is or holds in itself, in a container that holds them elsewhere,
+/// or in the unwritten memory of a std::optional that holds none.
 template <class X>
 bool covers(const X& x, const void* address) {
   if constexpr (is_leaf<X> || Sequence<X> || Dictionary<X> || requires { typename X::element_type; }) {
@@ -64,7 +64,9 @@ template <class M>
 void walk_module(const void* module, Walk& walk);
 
 template <IsModule M>
-inline constexpr ModuleType module_type{M::type_name(), dtype_of<typename M::value_type>, sizeof(M), sizeof(typename M::ModuleBase), &listed_at<M>, &walk_module<M>};
+inline constexpr ModuleType module_type{M::type_name(), dtype_of<typename M::value_type>,
+                                        sizeof(M),      sizeof(typename M::ModuleBase),
+                                        &listed_at<M>,  &walk_module<M>};
 
 /// A module or a tensor that a walk visits.
 struct Member {
@@ -107,7 +109,8 @@ class TERN_API Walk {
       using T = typename X::value_type;
       if constexpr (requires { x.original(); }) {
         if (x.original())
-          return tensor(x.original()->learned(), &tern::detail::GradOpsFor<D, float>::table, &tern::detail::overwrite<D, float>, &x.original());
+          return tensor(x.original()->learned(), &tern::detail::GradOpsFor<D, float>::table,
+                        &tern::detail::overwrite<D, float>, &x.original());
       }
       if (x.defined()) tensor(x, grad_ops<X>(), &tern::detail::overwrite<D, T>);
     } else if constexpr (is_any_layer<X>) {
@@ -134,19 +137,22 @@ class TERN_API Walk {
   void shorten(std::size_t length);
 
   void module(const ModuleType& type, const void* object, const ModuleBase* base);
-  void tensor(const AnyTensor& x, const tern::detail::GradOps* grad_ops, void (*overwrite)(const AnyTensor& to, const AnyTensor& from),
+  void tensor(const AnyTensor& x, const tern::detail::GradOps* grad_ops,
+              void (*overwrite)(const AnyTensor& to, const AnyTensor& from),
               const std::shared_ptr<Original>* original = nullptr);
   /// A module that is known by a pointer must be of the pointer's class.
   template <class X>
   static void check_pointer() {
     if constexpr (IsModule<X>) {
-      static_assert(std::is_final_v<X> || (!std::is_polymorphic_v<X> && requires { X::type_name(); }),
-                    "a pointer to a base class does not know its module's layers: hold the class itself, or an nn::AnyLayer");
+      static_assert(
+          std::is_final_v<X> || (!std::is_polymorphic_v<X> && requires { X::type_name(); }),
+          "a pointer to a base class does not know its module's layers: hold the class itself, or an nn::AnyLayer");
     }
   }
   template <class X>
   static const tern::detail::GradOps* grad_ops() {
-    if constexpr (std::is_base_of_v<Registered, X>) return &tern::detail::GradOpsFor<typename X::device_type, typename X::value_type>::table;
+    if constexpr (std::is_base_of_v<Registered, X>)
+      return &tern::detail::GradOpsFor<typename X::device_type, typename X::value_type>::table;
     else return nullptr;
   }
 
@@ -187,8 +193,8 @@ class TERN_API AnyModule {
 
 namespace detail {
 
-/// Names the layer whose call threw an Error that now passes the call of `module`. The innermost module that it passes is
-/// the layer; each one outside puts the layer's path before the message.
+/// Names the layer whose call threw an Error that now passes the call of `module`. The innermost module that it passes
+/// is the layer; each one outside puts the layer's path before the message.
 TERN_API void name_layer(Error& error, const void* module, const AnyModule& tree);
 
 }  // namespace detail

@@ -29,9 +29,14 @@ TERN_COLD void Walk::module(const ModuleType& type, const void* object, const Mo
 }
 
 TERN_COLD void Walk::tensor(const AnyTensor& x, const tern::detail::GradOps* grad_ops,
-                                                         void (*overwrite)(const AnyTensor& to, const AnyTensor& from),
-                                                         const std::shared_ptr<Original>* original) {
-  visit_(context_, {.path = path_, .depth = depth_, .tensor = x, .grad_ops = grad_ops, .overwrite = overwrite, .original = original});
+                            void (*overwrite)(const AnyTensor& to, const AnyTensor& from),
+                            const std::shared_ptr<Original>* original) {
+  visit_(context_, {.path = path_,
+                    .depth = depth_,
+                    .tensor = x,
+                    .grad_ops = grad_ops,
+                    .overwrite = overwrite,
+                    .original = original});
 }
 
 }}}  // namespace tern::nn::detail

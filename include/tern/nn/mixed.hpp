@@ -10,7 +10,8 @@ namespace detail {
 template <class S>
 struct LearnedTypes;
 template <class... D, class... T>
-struct LearnedTypes<Set<tern::detail::TensorType<D, T>...>> : UnionOf<Set<tern::detail::TensorType<D, compute_t<T>>>...> {};
+struct LearnedTypes<Set<tern::detail::TensorType<D, T>...>>
+    : UnionOf<Set<tern::detail::TensorType<D, compute_t<T>>>...> {};
 
 /// A PackedSequence.
 template <class X>
@@ -55,19 +56,20 @@ TERN_API std::vector<std::shared_ptr<Original>> originals(const AnyModule& netwo
 
 }  // namespace detail
 
-/// A network Net<D, T> with T = bfloat16 or half whose parameters are floats. Its floating-point inputs are converted to T,
-/// and its 16-bit results to float, so it is trained like the float network: parameters(), gradients, state_dict() and the
-/// losses of its results are float. nn::mixed makes one.
+/// A network Net<D, T> with T = bfloat16 or half whose parameters are floats. Its floating-point inputs are converted
+/// to T, and its 16-bit results to float, so it is trained like the float network: parameters(), gradients,
+/// state_dict() and the losses of its results are float. nn::mixed makes one.
 ///
-/// Layers and operations between them compute in T with weights that are converted once for each of their versions, by the
-/// first forward pass that sees it. Normalisations take their weights and statistics as floats, Parameter::wide(). Their
-/// arithmetic, and that of softmax, is in float.
+/// Layers and operations between them compute in T with weights that are converted once for each of their versions, by
+/// the first forward pass that sees it. Normalisations take their weights and statistics as floats, Parameter::wide().
+/// Their arithmetic, and that of softmax, is in float.
 ///
 /// Forward passes that record gradients must not run on several threads at once.
 template <IsModule Net>
 struct Mixed : Module<typename Net::device_type> {
   using T = typename Net::value_type;
-  static_assert(tern::detail::is_half_v<T>, "a mixed network's class has an element type: template <Device D, class T = float> struct Net");
+  static_assert(tern::detail::is_half_v<T>,
+                "a mixed network's class has an element type: template <Device D, class T = float> struct Net");
 
   Net network;
 
@@ -77,7 +79,8 @@ struct Mixed : Module<typename Net::device_type> {
   /// The mixed network of a copy of `net`.
   template <class From>
   Mixed(const From& net, detail::Converted& done)
-      : network(Rebuild<From, typename Net::device_type, T>(net, nullptr, done)), originals_(detail::originals(network)) {}
+      : network(Rebuild<From, typename Net::device_type, T>(net, nullptr, done)),
+        originals_(detail::originals(network)) {}
   Mixed(Mixed&&) = default;
   Mixed& operator=(Mixed&&) = default;
 
@@ -112,7 +115,8 @@ namespace detail {
 
 template <class M, class D, class T>
 struct Rebind<Mixed<M>, D, T> {
-  static_assert(std::is_same_v<T, float>, "a mixed network has no other element type: load its state_dict() into another network");
+  static_assert(std::is_same_v<T, float>,
+                "a mixed network has no other element type: load its state_dict() into another network");
   using type = Mixed<rebind_t<M, D, typename M::value_type>>;
 };
 

@@ -29,7 +29,8 @@ struct Union<Set<A...>, Set<>> {
 };
 template <class... A, class B, class... Rest>
 struct Union<Set<A...>, Set<B, Rest...>> {
-  using type = typename Union<std::conditional_t<(std::is_same_v<A, B> || ...), Set<A...>, Set<A..., B>>, Set<Rest...>>::type;
+  using type =
+      typename Union<std::conditional_t<(std::is_same_v<A, B> || ...), Set<A...>, Set<A..., B>>, Set<Rest...>>::type;
 };
 
 template <class... S>
@@ -112,8 +113,8 @@ struct Module : ModuleBase {
   }
 };
 
-/// The learned tensors with their names. A tied one is listed once. Error for a part of a mixed network, whose type does
-/// not say that they are floats: where() makes a group of the whole network's.
+/// The learned tensors with their names. A tied one is listed once. Error for a part of a mixed network, whose type
+/// does not say that they are floats: where() makes a group of the whole network's.
 template <IsModule M>
 auto parameters(const M& module) {
   typename detail::TensorTypesOf<M>::type::Parameters list;
@@ -141,8 +142,8 @@ auto typed(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& list)
   for (const NamedTensor& p : list) named.push_back({p.name, p.tensor.template as<D, T>()});
   return named;
 }
-// What parameters() and named_parameters() return. The methods of a module name their result, because a function whose result is
-// deduced cannot be called in a class before it, as in a constructor above TERN_FIELDS.
+// What parameters() and named_parameters() return. The methods of a module name their result, because a function whose
+// result is deduced cannot be called in a class before it, as in a constructor above TERN_FIELDS.
 template <class M>
 struct ParametersFor {  // where a field is misspelt, which is an error already
   using type = tern::detail::Parameters<>;
@@ -159,8 +160,8 @@ using Named = decltype(typed(std::declval<const List&>()));
 
 }  // namespace detail
 
-/// The learned tensors with their names: for (auto& [name, p] : net.named_parameters()) p.grad() …. A tied one is listed
-/// once. If the network has parameters of several types, they are of type AnyTensor.
+/// The learned tensors with their names: for (auto& [name, p] : net.named_parameters()) p.grad() …. A tied one is
+/// listed once. If the network has parameters of several types, they are of type AnyTensor.
 template <IsModule M>
 auto named_parameters(const M& module) {
   return detail::typed(nn::parameters(module));
@@ -177,92 +178,94 @@ auto converted(const M& module, const D2* device = nullptr) {
 
 }  // namespace nn
 
-/// The methods of every module, given the set of its own parameters' tensor types. Hooks are functions of the module itself: f(module,
-/// inputs) before a call; f(module, inputs, output) after it; f(module, gradients of inputs, gradient of output) in the
-/// backward pass. The inputs are a std::vector<AnyTensor>, and the output is a Tensor<D, T>. A hook's return value
-/// replaces the inputs, the output, or the gradients of the inputs. The module must not move until the backward pass.
-/// to() and clone() do not copy hooks.
-#define TERN_MODULE_METHODS(Self, ...)                                                                                       \
-  using OwnTensorTypes = __VA_ARGS__;                                                                                  \
-  Self(const Self&, ::tern::nn::error_a_module_is_not_copied_write_clone = {}) = delete;                               \
-  ::tern::nn::error_a_module_is_not_copied_write_clone operator=(const Self&) = delete;                                \
-  template <class M_>                                                                                                  \
-    requires(!std::is_same_v<M_, Self>)                                                                                \
-  friend std::type_identity<Self> module_base_(const Self*, std::type_identity<M_>) {                                  \
-    return {};                                                                                                         \
-  }                                                                                                                    \
-  template <class M_ = Self>                                                                                           \
-  ::tern::nn::detail::ParametersOf<M_> parameters() const {                                                            \
-    return ::tern::nn::parameters(*this);                                                                              \
-  }                                                                                                                    \
-  ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(*this); }                                       \
-  void load_state_dict(const ::tern::StateDict& dict, bool strict = true) const {                                      \
-    ::tern::nn::load_state_dict(*this, dict, strict);                                                                  \
-  }                                                                                                                    \
-  void train(bool on = true) { ::tern::nn::set_training(*this, on); }                                                  \
-  void eval() { train(false); }                                                                                        \
-  void zero_grad() const { ::tern::nn::zero_grad(*this); }                                                             \
-  const Self& requires_grad_(bool on = true) const {                                                                   \
-    ::tern::nn::requires_grad_(*this, on);                                                                             \
-    return *this;                                                                                                      \
-  }                                                                                                                    \
-  Self clone() const { return ::tern::nn::converted<typename Self::value_type, typename Self::device_type>(*this); }   \
-  template <::tern::Device D_>                                                                                         \
-  auto to(D_ device) const {                                                                                           \
-    return ::tern::nn::converted<typename Self::value_type>(*this, &device);                                           \
-  }                                                                                                                    \
-  template <::tern::Element U_>                                                                                        \
-  auto to(::tern::detail::Type<U_>) const {                                                                                    \
-    return ::tern::nn::converted<U_, typename Self::device_type>(*this);                                               \
-  }                                                                                                                    \
-  TERN_CALLS_(Self, )                                                                                                  \
-  TERN_CALLS_(Self, const)                                                                                             \
-  template <class F_>                                                                                                  \
-  void apply(const F_& f) {                                                                                            \
-    ::tern::nn::apply(*this, f);                                                                                       \
-  }                                                                                                                    \
-  std::vector<::tern::nn::ModuleRef> modules() { return ::tern::nn::modules(*this); }                                  \
-  std::vector<::tern::nn::NamedModule> named_modules() { return ::tern::nn::named_modules(*this); }                    \
-  std::vector<::tern::nn::ModuleRef> children() { return ::tern::nn::children(*this); }                                \
-  std::vector<::tern::nn::NamedModule> named_children() { return ::tern::nn::named_children(*this); }                  \
-  template <class M_ = Self>                                                                                           \
-  ::tern::nn::detail::Named<::tern::nn::detail::ParametersOf<M_>> named_parameters() const {                           \
-    return ::tern::nn::named_parameters(*this);                                                                        \
-  }                                                                                                                    \
-  template <class F_>                                                                                                  \
-  auto register_forward_pre_hook(F_ f) {                                                                               \
-    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::forward_pre>(this->hooks_, this, std::move(f));  \
-  }                                                                                                                    \
-  template <class F_>                                                                                                  \
-  auto register_forward_hook(F_ f) {                                                                                   \
-    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::forward>(this->hooks_, this, std::move(f));      \
-  }                                                                                                                    \
-  template <class F_>                                                                                                  \
-  auto register_full_backward_hook(F_ f) {                                                                             \
-    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::full_backward>(this->hooks_, this, std::move(f)); \
+/// The methods of every module, given the set of its own parameters' tensor types. Hooks are functions of the module
+/// itself: f(module, inputs) before a call; f(module, inputs, output) after it; f(module, gradients of inputs, gradient
+/// of output) in the backward pass. The inputs are a std::vector<AnyTensor>, and the output is a Tensor<D, T>. A hook's
+/// return value replaces the inputs, the output, or the gradients of the inputs. The module must not move until the
+/// backward pass. to() and clone() do not copy hooks.
+#define TERN_MODULE_METHODS(Self, ...)                                                                                \
+  using OwnTensorTypes = __VA_ARGS__;                                                                                 \
+  Self(const Self&, ::tern::nn::error_a_module_is_not_copied_write_clone = {}) = delete;                              \
+  ::tern::nn::error_a_module_is_not_copied_write_clone operator=(const Self&) = delete;                               \
+  template <class M_>                                                                                                 \
+    requires(!std::is_same_v<M_, Self>)                                                                               \
+  friend std::type_identity<Self> module_base_(const Self*, std::type_identity<M_>) {                                 \
+    return {};                                                                                                        \
+  }                                                                                                                   \
+  template <class M_ = Self>                                                                                          \
+  ::tern::nn::detail::ParametersOf<M_> parameters() const {                                                           \
+    return ::tern::nn::parameters(*this);                                                                             \
+  }                                                                                                                   \
+  ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(*this); }                                      \
+  void load_state_dict(const ::tern::StateDict& dict, bool strict = true) const {                                     \
+    ::tern::nn::load_state_dict(*this, dict, strict);                                                                 \
+  }                                                                                                                   \
+  void train(bool on = true) { ::tern::nn::set_training(*this, on); }                                                 \
+  void eval() { train(false); }                                                                                       \
+  void zero_grad() const { ::tern::nn::zero_grad(*this); }                                                            \
+  const Self& requires_grad_(bool on = true) const {                                                                  \
+    ::tern::nn::requires_grad_(*this, on);                                                                            \
+    return *this;                                                                                                     \
+  }                                                                                                                   \
+  Self clone() const { return ::tern::nn::converted<typename Self::value_type, typename Self::device_type>(*this); }  \
+  template <::tern::Device D_>                                                                                        \
+  auto to(D_ device) const {                                                                                          \
+    return ::tern::nn::converted<typename Self::value_type>(*this, &device);                                          \
+  }                                                                                                                   \
+  template <::tern::Element U_>                                                                                       \
+  auto to(::tern::detail::Type<U_>) const {                                                                           \
+    return ::tern::nn::converted<U_, typename Self::device_type>(*this);                                              \
+  }                                                                                                                   \
+  TERN_CALLS_(Self, )                                                                                                 \
+  TERN_CALLS_(Self, const)                                                                                            \
+  template <class F_>                                                                                                 \
+  void apply(const F_& f) {                                                                                           \
+    ::tern::nn::apply(*this, f);                                                                                      \
+  }                                                                                                                   \
+  std::vector<::tern::nn::ModuleRef> modules() { return ::tern::nn::modules(*this); }                                 \
+  std::vector<::tern::nn::NamedModule> named_modules() { return ::tern::nn::named_modules(*this); }                   \
+  std::vector<::tern::nn::ModuleRef> children() { return ::tern::nn::children(*this); }                               \
+  std::vector<::tern::nn::NamedModule> named_children() { return ::tern::nn::named_children(*this); }                 \
+  template <class M_ = Self>                                                                                          \
+  ::tern::nn::detail::Named<::tern::nn::detail::ParametersOf<M_>> named_parameters() const {                          \
+    return ::tern::nn::named_parameters(*this);                                                                       \
+  }                                                                                                                   \
+  template <class F_>                                                                                                 \
+  auto register_forward_pre_hook(F_ f) {                                                                              \
+    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::forward_pre>(this->hooks_, this, std::move(f)); \
+  }                                                                                                                   \
+  template <class F_>                                                                                                 \
+  auto register_forward_hook(F_ f) {                                                                                  \
+    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::forward>(this->hooks_, this, std::move(f));     \
+  }                                                                                                                   \
+  template <class F_>                                                                                                 \
+  auto register_full_backward_hook(F_ f) {                                                                            \
+    return ::tern::nn::detail::add_hook<::tern::nn::detail::HookKind::full_backward>(this->hooks_, this,              \
+                                                                                     std::move(f));                   \
   }
 
 #define TERN_FIELD_VISIT_(name) visit(#name, self.name);
 #define TERN_FIELD_REBUILD_(name) , name(from(from.source.name))
 
 /// Put it at the end of a module's class. It takes the class's name, then all members in the order of their
-/// declaration: layers, parameters and plain values. Layers and parameters may be in a std::vector, array, pair or tuple
-/// (their names are 0, 1, …), a map (its keys) or an optional, unique_ptr or shared_ptr (the member's own name), and in
-/// these again; other types that contain them do not compile. If a layer, a parameter or a std::vector of them is not
-/// listed, parameters() throws an Error, so it is never silently left untrained. The exception is what an unlisted
-/// pointer, map or list leads to: it may belong to another module. Listed tensors are buffers, unless they are nn::Parameters. A class that is derived from a
-/// module with fields lists its own; the base's come first. The class gets a default constructor. It is a template,
-/// so a default constructor of the class's own (to tie weights, for example) replaces it.
+/// declaration: layers, parameters and plain values. Layers and parameters may be in a std::vector, array, pair or
+/// tuple (their names are 0, 1, …), a map (its keys) or an optional, unique_ptr or shared_ptr (the member's own name),
+/// and in these again; other types that contain them do not compile. If a layer, a parameter or a std::vector of them
+/// is not listed, parameters() throws an Error, so it is never silently left untrained. The exception is what an
+/// unlisted pointer, map or list leads to: it may belong to another module. Listed tensors are buffers, unless they are
+/// nn::Parameters. A class that is derived from a module with fields lists its own; the base's come first. The class
+/// gets a default constructor. It is a template, so a default constructor of the class's own (to tie weights, for
+/// example) replaces it.
 #define TERN_FIELDS(Self, ...) TERN_FIELDS_AS(Self, #Self, __VA_ARGS__)
 
 /// The same for a class template whose name depends on its arguments.
-#define TERN_FIELDS_AS(Self, name, ...)                                                                                \
- public:                                                                                                               \
-  template <class M_, class V_>                                                                                        \
-  static void name_fields([[maybe_unused]] M_& self, [[maybe_unused]] V_& visit) {                                     \
-    ::tern::nn::detail::name_base_fields<Self>(self, visit);                                                           \
-    TERN_FOR_EACH(TERN_FIELD_VISIT_, __VA_ARGS__)                                                                      \
-  }                                                                                                                    \
+#define TERN_FIELDS_AS(Self, name, ...)                                            \
+ public:                                                                           \
+  template <class M_, class V_>                                                    \
+  static void name_fields([[maybe_unused]] M_& self, [[maybe_unused]] V_& visit) { \
+    ::tern::nn::detail::name_base_fields<Self>(self, visit);                       \
+    TERN_FOR_EACH(TERN_FIELD_VISIT_, __VA_ARGS__)                                  \
+  }                                                                                \
   TERN_REBUILT_MODULE_(Self, name, __VA_ARGS__)
 
 /// The same for a class whose layers have other names than its members, such as positions in a list of PyTorch's. It
@@ -270,16 +273,16 @@ auto converted(const M& module, const D2* device = nullptr) {
 #define TERN_NAMED_FIELDS(Self, ...) TERN_REBUILT_MODULE_(Self, #Self, __VA_ARGS__)
 
 /// The methods that these define besides name_fields().
-#define TERN_REBUILT_MODULE_(Self, name, ...)                                                                          \
- public:                                                                                                               \
-  template <int = 0>                                                                                                   \
-  Self() {}                                                                                                            \
-  Self(Self&&) = default;                                                                                              \
-  Self& operator=(Self&&) = default;                                                                                   \
-  template <class From_, class D_, class T_>                                                                           \
-  explicit Self(const ::tern::nn::Rebuild<From_, D_, T_>& from)                                                        \
-      : ::tern::nn::detail::base_t<Self>(from.base()) TERN_FOR_EACH(TERN_FIELD_REBUILD_, __VA_ARGS__) {}                \
-  static constexpr const char* type_name() { return name; }                                                            \
+#define TERN_REBUILT_MODULE_(Self, name, ...)                                                            \
+ public:                                                                                                 \
+  template <int = 0>                                                                                     \
+  Self() {}                                                                                              \
+  Self(Self&&) = default;                                                                                \
+  Self& operator=(Self&&) = default;                                                                     \
+  template <class From_, class D_, class T_>                                                             \
+  explicit Self(const ::tern::nn::Rebuild<From_, D_, T_>& from)                                          \
+      : ::tern::nn::detail::base_t<Self>(from.base()) TERN_FOR_EACH(TERN_FIELD_REBUILD_, __VA_ARGS__) {} \
+  static constexpr const char* type_name() { return name; }                                              \
   TERN_MODULE_METHODS(Self, typename decltype(::tern::nn::detail::tensor_types(__VA_ARGS__))::type)
 
 }}  // namespace tern

@@ -6,8 +6,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
-/// Layers of one class, or of any classes: ModuleDict<AnyLayer<D, T>>, in the order of their insertion. A key is a part of the names of
-/// its layer's parameters. It has no forward().
+/// Layers of one class, or of any classes: ModuleDict<AnyLayer<D, T>>, in the order of their insertion. A key is a part
+/// of the names of its layer's parameters. It has no forward().
 ///
 ///   for (auto& [key, layer] : dict) y = layer(y);
 template <class L>
@@ -27,7 +27,9 @@ struct ModuleDict : Module<typename L::device_type, typename L::value_type> {
   }
   /// Error if there is no such key.
   L& at(const std::string& key, Here here = {}) { return existing(key, here).second; }
-  const L& at(const std::string& key, Here here = {}) const { return const_cast<ModuleDict*>(this)->existing(key, here).second; }
+  const L& at(const std::string& key, Here here = {}) const {
+    return const_cast<ModuleDict*>(this)->existing(key, here).second;
+  }
   L& operator[](const std::string& key) { return at(key, Here(nullptr, 0)); }
   const L& operator[](const std::string& key) const { return at(key, Here(nullptr, 0)); }
   /// Removes the layer and returns it. Error if there is no such key.

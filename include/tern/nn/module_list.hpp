@@ -24,7 +24,8 @@ class Layers {
   /// Names the layers 0, 1, …
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
-    for (std::size_t i = 0; i < self.layers_.size(); ++i) visit(tern::detail::text({Index(i)}).c_str(), self.layers_[i]);
+    for (std::size_t i = 0; i < self.layers_.size(); ++i)
+      visit(tern::detail::text({Index(i)}).c_str(), self.layers_[i]);
   }
 
  protected:

@@ -47,7 +47,8 @@ using ConstantPad3d = ConstantPadNd<3, D, T>;
 template <int dims, PadMode mode, Device D, Element T = float>
 struct PadNd : Module<D, T> {
   tern::detail::Shape padding = detail::padding_of(PadNd::type_name(), dims, 0);
-  explicit PadNd(const tern::detail::Shape& sizes, Here here = {}) : padding(detail::padding_of({PadNd::type_name(), here}, dims, sizes)) {}
+  explicit PadNd(const tern::detail::Shape& sizes, Here here = {})
+      : padding(detail::padding_of({PadNd::type_name(), here}, dims, sizes)) {}
   TERN_FIELDS_AS(PadNd, detail::pad_names[int(mode)][dims - 1], padding)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, mode); }
 };

@@ -1,5 +1,5 @@
-// Parameter and Buffer: a module's tensors. In a mixed network (mixed.hpp) a 16-bit parameter has a float original, which
-// is what is learned.
+// Parameter and Buffer: a module's tensors. In a mixed network (mixed.hpp) a 16-bit parameter has a float original,
+// which is what is learned.
 #pragma once
 #include <limits>
 #include <memory>
@@ -35,12 +35,13 @@ class TERN_API Original {
   const AnyTensor& learned() const { return learned_; }
   const AnyTensor& rounded() const { return rounded_; }
 
-  /// Says that a layer computes with rounded. Otherwise it is never converted: the elements stay NaN, so that whoever reads them all the
-  /// same, instead of wide(), notices.
+  /// Says that a layer computes with rounded. Otherwise it is never converted: the elements stay NaN, so that whoever
+  /// reads them all the same, instead of wide(), notices.
   void use_rounded();
 
-  /// Before a forward pass, for all originals of a network: converts learned if it was written since the last conversion, and records
-  /// that its gradient is rounded's. A captured graph always converts, because replays write learned unseen. Error if rounded was written.
+  /// Before a forward pass, for all originals of a network: converts learned if it was written since the last
+  /// conversion, and records that its gradient is rounded's. A captured graph always converts, because replays write
+  /// learned unseen. Error if rounded was written.
   static void refresh(const std::vector<std::shared_ptr<Original>>& all);
 
  private:
@@ -74,7 +75,8 @@ struct OriginalOps {
     }
     if constexpr (!HostDevice<D>)
       if (!together.empty())
-        backend::run<D, T, const float>(backend::Update([](auto& to, auto from) { to = from; }, together.data(), int(together.size() / 2)));
+        backend::run<D, T, const float>(
+            backend::Update([](auto& to, auto from) { to = from; }, together.data(), int(together.size() / 2)));
   }
   static void record(const Original& o) {
     tern::record({"to", {}}, o.rounded().as<D, T>(),
@@ -94,9 +96,10 @@ std::shared_ptr<Original> new_original(const Tensor<D, float>& learned) {
 
 }  // namespace detail
 
-/// A learned tensor: a module's member, and a leaf that requires a gradient. parameters() lists it, and the module's requires_grad_() freezes
-/// it. It is made of any tensor, `nn::Parameter<D, T> scale{ones<D, T>({3})}`, and is used as one. A member that is a plain Tensor is a
-/// buffer: in state_dict(), to() and clone(), but never trained, so one that requires a gradient is an Error.
+/// A learned tensor: a module's member, and a leaf that requires a gradient. parameters() lists it, and the module's
+/// requires_grad_() freezes it. It is made of any tensor, `nn::Parameter<D, T> scale{ones<D, T>({3})}`, and is used as
+/// one. A member that is a plain Tensor is a buffer: in state_dict(), to() and clone(), but never trained, so one that
+/// requires a gradient is an Error.
 template <class D, class T>
 class Parameter : public Tensor<D, T>, public tern::detail::Registered {
  public:
@@ -133,9 +136,9 @@ class Parameter<D, T> : public Tensor<D, T>, public tern::detail::Registered {
   std::shared_ptr<detail::Original> original_;
 };
 
-/// A module's tensor that is not learned, such as running statistics: PyTorch's register_buffer(). It is in state_dict(), to() and clone(), but
-/// not in parameters(). Its elements are of type compute_t<T>, so those of a 16-bit network are floats; those of a plain Tensor<D, T>
-/// are of type T.
+/// A module's tensor that is not learned, such as running statistics: PyTorch's register_buffer(). It is in
+/// state_dict(), to() and clone(), but not in parameters(). Its elements are of type compute_t<T>, so those of a 16-bit
+/// network are floats; those of a plain Tensor<D, T> are of type T.
 template <class D, class T>
 class Buffer : public Tensor<D, compute_t<T>> {
  public:

@@ -27,7 +27,8 @@ TERN_INLINE void Original::convert(const std::vector<Original*>& originals) {
 TERN_INLINE bool Original::is_stale() const {
   const tern::detail::TensorImpl* const to = rounded_.impl();
   if (to->owner->version != rounded_version_)
-    fail("Mixed", {"the 16-bit copy of a weight ", to->shape(), " was written; write the float that parameters() lists"});
+    fail("Mixed",
+         {"the 16-bit copy of a weight ", to->shape(), " was written; write the float that parameters() lists"});
   return !is_current_ || tern::detail::capture || learned_.impl()->owner->version != learned_version_;
 }
 
@@ -45,7 +46,8 @@ TERN_NOINLINE void Original::refresh(const std::vector<std::shared_ptr<Original>
   while (!stale.empty()) {
     std::vector<Original*> alike, others;
     for (Original* const o : stale) {
-      const bool same = &o->ops_ == &stale[0]->ops_ && o->learned_.impl()->ordinal == stale[0]->learned_.impl()->ordinal;
+      const bool same =
+          &o->ops_ == &stale[0]->ops_ && o->learned_.impl()->ordinal == stale[0]->learned_.impl()->ordinal;
       (same ? alike : others).push_back(o);
     }
     convert(alike);

@@ -48,8 +48,7 @@ auto call_with_weight(L& layer, const W& weight, X&&... x) {
 /// The weight of a layer that is to calculate it, taken from the layer.
 template <class L>
 auto take_weight(const char* op, L& layer, const Here& here) {
-  static_assert(requires { layer.weight.wide(); },
-                "the layer has no nn::Parameter named weight");
+  static_assert(requires { layer.weight.wide(); }, "the layer has no nn::Parameter named weight");
   if (!layer.weight.defined()) fail({op, here}, {"the layer has no weight"});
   const auto weight = layer.weight.detach();
   layer.weight = {};
@@ -58,8 +57,8 @@ auto take_weight(const char* op, L& layer, const Here& here) {
 
 }  // namespace detail
 
-/// The layer with the weight g v / ‖v‖ (Salimans, Kingma: "Weight normalization", 2016). g, the norms, is original0, and v is original1.
-/// No two threads may call it at the same time.
+/// The layer with the weight g v / ‖v‖ (Salimans, Kingma: "Weight normalization", 2016). g, the norms, is original0,
+/// and v is original1. No two threads may call it at the same time.
 template <class L>
 struct WeightNorm : Module<typename L::device_type, typename L::value_type> {
   static constexpr bool takes_weights_as_floats = true;  // in a mixed network
@@ -70,7 +69,8 @@ struct WeightNorm : Module<typename L::device_type, typename L::value_type> {
   Parameter<D, T> original0, original1;
   Index dim = 0;
 
-  explicit WeightNorm(L given, WeightNormOptions options = {}, Here here = {}) : layer(std::move(given)), dim(options.dim) {
+  explicit WeightNorm(L given, WeightNormOptions options = {}, Here here = {})
+      : layer(std::move(given)), dim(options.dim) {
     const tern::detail::Site at(here);
     const Tensor<D, T> v = detail::take_weight("weight_norm", layer, here);
     if (dim != -1) detail::dim_first({"weight_norm", here}, dim, v.dim());
@@ -105,9 +105,10 @@ struct WeightNorm : Module<typename L::device_type, typename L::value_type> {
   }
 };
 
-/// The layer with the weight W / σ, where σ = uᵀ W v is the largest singular value of the weight W as a matrix, by power iteration
-/// (Miyato et al.: "Spectral normalization for generative adversarial networks", 2018). Each call in training improves u and v. A
-/// weight of one dimension is divided by its norm. No two threads may call it at the same time.
+/// The layer with the weight W / σ, where σ = uᵀ W v is the largest singular value of the weight W as a matrix, by
+/// power iteration (Miyato et al.: "Spectral normalization for generative adversarial networks", 2018). Each call in
+/// training improves u and v. A weight of one dimension is divided by its norm. No two threads may call it at the same
+/// time.
 template <class L>
 struct SpectralNorm : Module<typename L::device_type, typename L::value_type> {
   static constexpr bool takes_weights_as_floats = true;  // in a mixed network
@@ -120,7 +121,8 @@ struct SpectralNorm : Module<typename L::device_type, typename L::value_type> {
   Buffer<D, T> u, v;  // none for a weight of one dimension
   SpectralNormOptions options;
 
-  explicit SpectralNorm(L given, SpectralNormOptions chosen = {}, Here here = {}) : layer(std::move(given)), options(chosen) {
+  explicit SpectralNorm(L given, SpectralNormOptions chosen = {}, Here here = {})
+      : layer(std::move(given)), options(chosen) {
     const tern::detail::Site at(here);
     original = detail::take_weight("spectral_norm", layer, here);
     if (!options.dim) options.dim = detail::row_dim<L>;

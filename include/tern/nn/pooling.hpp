@@ -9,8 +9,10 @@ namespace detail {
 
 inline constexpr const char* max_pool_names[] = {"MaxPool1d", "MaxPool2d", "MaxPool3d"};
 inline constexpr const char* avg_pool_names[] = {"AvgPool1d", "AvgPool2d", "AvgPool3d"};
-inline constexpr const char* adaptive_max_pool_names[] = {"AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d"};
-inline constexpr const char* adaptive_avg_pool_names[] = {"AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d"};
+inline constexpr const char* adaptive_max_pool_names[] = {"AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
+                                                          "AdaptiveMaxPool3d"};
+inline constexpr const char* adaptive_avg_pool_names[] = {"AdaptiveAvgPool1d", "AdaptiveAvgPool2d",
+                                                          "AdaptiveAvgPool3d"};
 inline constexpr const char* lp_pool_names[] = {"LPPool1d", "LPPool2d", "LPPool3d"};
 
 }  // namespace detail
@@ -67,8 +69,8 @@ using AvgPool2d = AvgPoolNd<2, D, T>;
 template <Device D, Element T = float>
 using AvgPool3d = AvgPoolNd<3, D, T>;
 
-/// The largest element of each window, with windows that follow from the output's size: AdaptiveMaxPool1d, AdaptiveMaxPool2d
-/// or AdaptiveMaxPool3d.
+/// The largest element of each window, with windows that follow from the output's size: AdaptiveMaxPool1d,
+/// AdaptiveMaxPool2d or AdaptiveMaxPool3d.
 template <int dims, Device D, Element T = float>
 struct AdaptiveMaxPoolNd : Module<D, T> {
   tern::detail::Dims output_size;
@@ -125,7 +127,8 @@ struct LPPoolNd : Module<D, T> {
   double norm_type = 2;
   tern::detail::Dims kernel_size;
   LpPoolOptions options;
-  LPPoolNd(double p, const tern::detail::Dims& size, const LpPoolOptions& chosen = {}) : norm_type(p), kernel_size(size), options(chosen) {}
+  LPPoolNd(double p, const tern::detail::Dims& size, const LpPoolOptions& chosen = {})
+      : norm_type(p), kernel_size(size), options(chosen) {}
   TERN_FIELDS_AS(LPPoolNd, detail::lp_pool_names[dims - 1], norm_type, kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     if constexpr (dims == 1) return lp_pool1d(x, norm_type, kernel_size, options);

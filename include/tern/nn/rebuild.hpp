@@ -18,8 +18,8 @@ struct Rebind;
 template <class X, class D, class T>
 using rebind_t = typename Rebind<X, D, T>::type;
 
-// How a type is rebound by the form of its template. Overloads of functions, because g++ 12 loses constraints of partial
-// specialisations when it collects garbage.
+// How a type is rebound by the form of its template. Overloads of functions, because g++ 12 loses constraints of
+// partial specialisations when it collects garbage.
 template <class X>
 using Tag = std::type_identity<X>;
 template <class X, class D, class T>
@@ -37,12 +37,13 @@ template <template <class, std::size_t> class X, class A, std::size_t n, class D
 Tag<X<rebind_t<A, D, T>, n>> rebound(Tag<X<A, n>>, Tag<D>, Tag<T>);
 
 template <class X, class D, class T>
-struct Rebind : decltype(rebound(Tag<X>(), Tag<D>(), Tag<T>())) {};
+struct Rebind : decltype(rebound(Tag<X>(), Tag<D>(), Tag<T>())){};
 template <class D0, class T0, class D, class T>
 struct Rebind<AnyLayer<D0, T0>, D, T> {
-  static_assert(std::is_same_v<AnyLayer<D0, T0>, AnyLayer<D, T>>,
-                "layers of different classes in one list cannot change device or element type: build the network anew and "
-                "load_state_dict()");
+  static_assert(
+      std::is_same_v<AnyLayer<D0, T0>, AnyLayer<D, T>>,
+      "layers of different classes in one list cannot change device or element type: build the network anew and "
+      "load_state_dict()");
   using type = AnyLayer<D0, T0>;
 };
 
@@ -64,7 +65,8 @@ class TERN_API Converted {
   template <class Pointer>
   const Pointer* find_shared(const void* from) const {
     for (const Shared* s = shared_; s; s = s->next)
-      if (const auto* const found = s->from == from ? dynamic_cast<const SharedAs<Pointer>*>(s) : nullptr) return &found->to;
+      if (const auto* const found = s->from == from ? dynamic_cast<const SharedAs<Pointer>*>(s) : nullptr)
+        return &found->to;
     return nullptr;
   }
   template <class Pointer>
@@ -202,10 +204,14 @@ class Rebuild {
     using Out = detail::rebind_t<X, D, T>;
     if (!x.defined()) return Out();
     if constexpr (requires { x.original(); })
-      if (x.original()) return converter().template learned<Out>(x.original()->learned().template as<typename X::device_type, float>());
-    return converter().template learned<Out>(static_cast<const Tensor<typename X::device_type, typename X::value_type>&>(x));
+      if (x.original())
+        return converter().template learned<Out>(x.original()->learned().template as<typename X::device_type, float>());
+    return converter().template learned<Out>(
+        static_cast<const Tensor<typename X::device_type, typename X::value_type>&>(x));
   }
-  auto converter() const { return detail::Converter<D, requires { Source::takes_weights_as_floats; }>{device_, done_}; }
+  auto converter() const {
+    return detail::Converter<D, requires { Source::takes_weights_as_floats; }>{device_, done_};
+  }
 
   const D* device_;
   detail::Converted& done_;

@@ -39,7 +39,8 @@ namespace detail {
 
 /// New weights of all layers, in the order of the state dict, uniform in ±1/√hidden_size.
 template <class D, class T, class Options>
-std::vector<Parameter<D, T>> recurrent_weights(const OpName& layer, Index groups, Index size, Index hidden, Index proj, const Options& o) {
+std::vector<Parameter<D, T>> recurrent_weights(const OpName& layer, Index groups, Index size, Index hidden, Index proj,
+                                               const Options& o) {
   const tern::detail::Site at(layer.here);
   if (size < 1 || hidden < 1) fail(layer, {"sizes must be positive, not ", size, " -> ", hidden});
   if (o.num_layers < 1) fail(layer, {"num_layers must be positive, not ", o.num_layers});
@@ -61,8 +62,8 @@ std::vector<Parameter<D, T>> recurrent_weights(const OpName& layer, Index groups
 /// New weights of a cell.
 template <class Cell>
 void fill_cell(Cell& cell, const OpName& layer, Index groups, bool bias) {
-  const auto weights = recurrent_weights<typename Cell::device_type, typename Cell::value_type>(layer, groups, cell.input_size, cell.hidden_size,
-                                                                                               0, GRUOptions{.bias = bias});
+  const auto weights = recurrent_weights<typename Cell::device_type, typename Cell::value_type>(
+      layer, groups, cell.input_size, cell.hidden_size, 0, GRUOptions{.bias = bias});
   cell.weight_ih = weights[0], cell.weight_hh = weights[1];
   if (bias) cell.bias_ih = weights[2], cell.bias_hh = weights[3];
 }
@@ -81,18 +82,20 @@ using tern::detail::PackedWeights;
 
 /// A layer's op on sequences, padded or packed.
 template <class L, class X, class D, class T>
-auto run_recurrent(const L& layer, tern::detail::RecurrentKind kind, const X& x, const Tensor<D, T>& h0, const Tensor<D, T>& c0,
-                   PackedWeights<D, T>* packed) {
-  const RecurrentOptions options{layer.bias, layer.num_layers, layer.dropout, layer.is_training(), layer.bidirectional, layer.batch_first};
-  return tern::detail::recurrent_network(kind, x, h0, c0, std::vector<Tensor<D, T>>(layer.weights.begin(), layer.weights.end()), options, packed,
-                                         Here{});
+auto run_recurrent(const L& layer, tern::detail::RecurrentKind kind, const X& x, const Tensor<D, T>& h0,
+                   const Tensor<D, T>& c0, PackedWeights<D, T>* packed) {
+  const RecurrentOptions options{layer.bias,          layer.num_layers,    layer.dropout,
+                                 layer.is_training(), layer.bidirectional, layer.batch_first};
+  return tern::detail::recurrent_network(
+      kind, x, h0, c0, std::vector<Tensor<D, T>>(layer.weights.begin(), layer.weights.end()), options, packed, Here{});
 }
 
 }  // namespace detail
 
-/// A network of layers h ← tanh(W x + b + U h + d), or max(.., 0). Takes [length, batch, input_size] (or as options say, or without a
-/// batch, or packed) and an initial state [num_layers directions, batch, hidden_size], by default zeros. Returns the last layer's states
-/// [length, batch, directions hidden_size] and all layers' last ones. Weights start uniform in ±1/√hidden_size.
+/// A network of layers h ← tanh(W x + b + U h + d), or max(.., 0). Takes [length, batch, input_size] (or as options
+/// say, or without a batch, or packed) and an initial state [num_layers directions, batch, hidden_size], by default
+/// zeros. Returns the last layer's states [length, batch, directions hidden_size] and all layers' last ones. Weights
+/// start uniform in ±1/√hidden_size.
 template <Device D, Element T = float>
 struct RNN : Module<D, T> {
   Index input_size = 0, hidden_size = 0, num_layers = 1;
@@ -110,17 +113,22 @@ struct RNN : Module<D, T> {
   static void name_fields(Self& self, V& visit) {
     detail::name_recurrent_weights(self, false, visit);
   }
-  TERN_NAMED_FIELDS(RNN, input_size, hidden_size, num_layers, nonlinearity, bias, batch_first, dropout, bidirectional, weights)
+  TERN_NAMED_FIELDS(RNN, input_size, hidden_size, num_layers, nonlinearity, bias, batch_first, dropout, bidirectional,
+                    weights)
 
-  std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const { return run(x, state); }
-  std::tuple<PackedSequence<D, T>, Tensor<D, T>> forward(const PackedSequence<D, T>& x, const Tensor<D, T>& state = {}) const {
+  std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const {
+    return run(x, state);
+  }
+  std::tuple<PackedSequence<D, T>, Tensor<D, T>> forward(const PackedSequence<D, T>& x,
+                                                         const Tensor<D, T>& state = {}) const {
     return run(x, state);
   }
 
  private:
   template <class X>
   std::tuple<X, Tensor<D, T>> run(const X& x, const Tensor<D, T>& state) const {
-    const auto kind = nonlinearity == Nonlinearity::tanh ? tern::detail::RecurrentKind::rnn_tanh : tern::detail::RecurrentKind::rnn_relu;
+    const auto kind = nonlinearity == Nonlinearity::tanh ? tern::detail::RecurrentKind::rnn_tanh
+                                                         : tern::detail::RecurrentKind::rnn_relu;
     const auto y = detail::run_recurrent(*this, kind, x, state, Tensor<D, T>(), packed_.get());
     return {y.states, y.h_n};
   }
@@ -138,31 +146,36 @@ struct GRU : Module<D, T> {
   std::vector<Parameter<D, T>> weights;
 
   GRU(Index size, Index hidden, GRUOptions o = {}, Here here = {})
-      : input_size(size), hidden_size(hidden), num_layers(o.num_layers), bias(o.bias), batch_first(o.batch_first), dropout(o.dropout),
-        bidirectional(o.bidirectional), weights(detail::recurrent_weights<D, T>({"GRU", here}, 3, size, hidden, 0, o)) {}
+      : input_size(size), hidden_size(hidden), num_layers(o.num_layers), bias(o.bias), batch_first(o.batch_first),
+        dropout(o.dropout), bidirectional(o.bidirectional),
+        weights(detail::recurrent_weights<D, T>({"GRU", here}, 3, size, hidden, 0, o)) {}
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
     detail::name_recurrent_weights(self, false, visit);
   }
   TERN_NAMED_FIELDS(GRU, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, weights)
 
-  std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const { return run(x, state); }
-  std::tuple<PackedSequence<D, T>, Tensor<D, T>> forward(const PackedSequence<D, T>& x, const Tensor<D, T>& state = {}) const {
+  std::tuple<Tensor<D, T>, Tensor<D, T>> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const {
+    return run(x, state);
+  }
+  std::tuple<PackedSequence<D, T>, Tensor<D, T>> forward(const PackedSequence<D, T>& x,
+                                                         const Tensor<D, T>& state = {}) const {
     return run(x, state);
   }
 
  private:
   template <class X>
   std::tuple<X, Tensor<D, T>> run(const X& x, const Tensor<D, T>& state) const {
-    const auto y = detail::run_recurrent(*this, tern::detail::RecurrentKind::gru, x, state, Tensor<D, T>(), packed_.get());
+    const auto y =
+        detail::run_recurrent(*this, tern::detail::RecurrentKind::gru, x, state, Tensor<D, T>(), packed_.get());
     return {y.states, y.h_n};
   }
 
   std::shared_ptr<detail::PackedWeights<D, T>> packed_ = std::make_shared<detail::PackedWeights<D, T>>();
 };
 
-/// A network of long short-term memory (ops/recurrent.hpp has the formula), with the inputs and results of RNN; but a state is a pair of h
-/// [num_layers directions, batch, hidden_size or proj_size] and c [.., hidden_size].
+/// A network of long short-term memory (ops/recurrent.hpp has the formula), with the inputs and results of RNN; but a
+/// state is a pair of h [num_layers directions, batch, hidden_size or proj_size] and c [.., hidden_size].
 template <Device D, Element T = float>
 struct LSTM : Module<D, T> {
   using State = std::tuple<Tensor<D, T>, Tensor<D, T>>;
@@ -175,27 +188,33 @@ struct LSTM : Module<D, T> {
   std::vector<Parameter<D, T>> weights;
 
   LSTM(Index size, Index hidden, LSTMOptions o = {}, Here here = {})
-      : input_size(size), hidden_size(hidden), num_layers(o.num_layers), bias(o.bias), batch_first(o.batch_first), dropout(o.dropout),
-        bidirectional(o.bidirectional), proj_size(o.proj_size),
+      : input_size(size), hidden_size(hidden), num_layers(o.num_layers), bias(o.bias), batch_first(o.batch_first),
+        dropout(o.dropout), bidirectional(o.bidirectional), proj_size(o.proj_size),
         weights(detail::recurrent_weights<D, T>({"LSTM", here}, 4, size, hidden, o.proj_size, o)) {}
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
     detail::name_recurrent_weights(self, self.proj_size > 0, visit);
   }
-  TERN_NAMED_FIELDS(LSTM, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size, weights)
+  TERN_NAMED_FIELDS(LSTM, input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size,
+                    weights)
   /// lstm(x, {h, c}).
   template <class X>
   std::tuple<X, State> operator()(const X& x, const State& state, Here here = {}) const {
     return detail::call(this->hooks_, *this, here, x, state);
   }
 
-  std::tuple<Tensor<D, T>, State> forward(const Tensor<D, T>& x, const State& state = {}) const { return run(x, state); }
-  std::tuple<PackedSequence<D, T>, State> forward(const PackedSequence<D, T>& x, const State& state = {}) const { return run(x, state); }
+  std::tuple<Tensor<D, T>, State> forward(const Tensor<D, T>& x, const State& state = {}) const {
+    return run(x, state);
+  }
+  std::tuple<PackedSequence<D, T>, State> forward(const PackedSequence<D, T>& x, const State& state = {}) const {
+    return run(x, state);
+  }
 
  private:
   template <class X>
   std::tuple<X, State> run(const X& x, const State& state) const {
-    const auto y = detail::run_recurrent(*this, tern::detail::RecurrentKind::lstm, x, std::get<0>(state), std::get<1>(state), packed_.get());
+    const auto y = detail::run_recurrent(*this, tern::detail::RecurrentKind::lstm, x, std::get<0>(state),
+                                         std::get<1>(state), packed_.get());
     return {y.states, {y.h_n, y.c_n}};
   }
 
@@ -211,15 +230,16 @@ struct GRUCellOptions {
 };
 using LSTMCellOptions = GRUCellOptions;
 
-/// A step of RNN: takes x [batch, input_size] or [input_size] and the state [batch, hidden_size] or [hidden_size], by default zeros, and
-/// returns the next one.
+/// A step of RNN: takes x [batch, input_size] or [input_size] and the state [batch, hidden_size] or [hidden_size], by
+/// default zeros, and returns the next one.
 template <Device D, Element T = float>
 struct RNNCell : Module<D, T> {
   Index input_size = 0, hidden_size = 0;
   Nonlinearity nonlinearity = Nonlinearity::tanh;
   Parameter<D, T> weight_ih, weight_hh, bias_ih, bias_hh;
 
-  RNNCell(Index size, Index hidden, RNNCellOptions o = {}, Here here = {}) : input_size(size), hidden_size(hidden), nonlinearity(o.nonlinearity) {
+  RNNCell(Index size, Index hidden, RNNCellOptions o = {}, Here here = {})
+      : input_size(size), hidden_size(hidden), nonlinearity(o.nonlinearity) {
     detail::fill_cell(*this, {"RNNCell", here}, 1, o.bias);
   }
   TERN_FIELDS(RNNCell, input_size, hidden_size, nonlinearity, weight_ih, weight_hh, bias_ih, bias_hh)

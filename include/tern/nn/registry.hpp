@@ -32,9 +32,9 @@ class TERN_API Registered {
   /// An instance inside `module`, but outside its base, that is not listed. Null if there is none.
   static const Registered* find_unlisted(const Extent& module, const Extent& base, Lists* lists);
 
-  /// The place, inside `module`, of a std::vector whose elements are or have instances that are not listed. Null if there
-  /// is none. A vector is known by its three pointers: first element, end, and end of its memory. Memory of a listed plain
-  /// value is not looked at: parts of it may never have been written, and still hold a vector's old bytes.
+  /// The place, inside `module`, of a std::vector whose elements are or have instances that are not listed. Null if
+  /// there is none. A vector is known by its three pointers: first element, end, and end of its memory. Memory of a
+  /// listed plain value is not looked at: parts of it may never have been written, and still hold a vector's old bytes.
   static const void* find_unlisted_vector(const Extent& module, const Extent& base, Lists* lists);
 
  private:

@@ -10,8 +10,7 @@ TERN_COLD Registered::~Registered() {
   if (next_) next_->previous_ = previous_;
 }
 
-TERN_COLD const Registered* Registered::find_unlisted(const Extent& module, const Extent& base,
-                                                                                     Lists* lists) {
+TERN_COLD const Registered* Registered::find_unlisted(const Extent& module, const Extent& base, Lists* lists) {
   const std::lock_guard lock(mutex());
   for (const Registered* r = first(); r; r = r->next_)
     if (module.contains(r) && !base.contains(r) && lists(module.begin, r) != Listed::layer) return r;
@@ -19,10 +18,10 @@ TERN_COLD const Registered* Registered::find_unlisted(const Extent& module, cons
 }
 
 /// True if what lies at these addresses may be the elements of a std::vector: equal parts of [begin, end), with an
-/// object at the same place in each. The vector's memory, up to limit, has room for a whole number of parts. A part of more than
-/// 1 MiB is no element: there `begin` is some number, before a pointer.
-TERN_COLD bool are_equal_parts(const std::vector<std::uintptr_t>& addresses, std::uintptr_t begin,
-                                                              std::uintptr_t end, std::uintptr_t limit) {
+/// object at the same place in each. The vector's memory, up to limit, has room for a whole number of parts. A part of
+/// more than 1 MiB is no element: there `begin` is some number, before a pointer.
+TERN_COLD bool are_equal_parts(const std::vector<std::uintptr_t>& addresses, std::uintptr_t begin, std::uintptr_t end,
+                               std::uintptr_t limit) {
   for (std::size_t parts = addresses.size(); parts > 0; --parts) {
     const std::uintptr_t part = (end - begin) / parts;
     if ((end - begin) % parts || (limit - begin) % part || part > 1 << 20) continue;
@@ -46,7 +45,8 @@ TERN_COLD bool are_equal_parts(const std::vector<std::uintptr_t>& addresses, std
   const std::lock_guard lock(mutex());
   for (std::size_t i = 0; i + 3 <= module.bytes / sizeof(Word); ++i) {
     const std::uintptr_t begin = words[i], end = words[i + 1], limit = words[i + 2];
-    if (!begin || begin >= end || end > limit || known(words + i) || known(words + i + 1) || known(words + i + 2)) continue;
+    if (!begin || begin >= end || end > limit || known(words + i) || known(words + i + 1) || known(words + i + 2))
+      continue;
     std::vector<std::uintptr_t> found;
     bool is_block = true;  // of elements: nothing that is listed, and nothing in the spare room
     for (const Registered* r = first(); r && is_block; r = r->next_) {
@@ -67,8 +67,7 @@ TERN_COLD void Registered::enter() noexcept {
   first() = this;
 }
 
-TERN_COLD void check_members(const char* type, const Extent& module, const Extent& base,
-                                                            Lists* lists) {
+TERN_COLD void check_members(const char* type, const Extent& module, const Extent& base, Lists* lists) {
   const auto refuse = [&](const char* what, const void* member) {
     fail(type, {what, " that is a member (at byte ",
                 Index(static_cast<const char*>(member) - static_cast<const char*>(module.begin)),

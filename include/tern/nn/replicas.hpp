@@ -1,4 +1,5 @@
-// The copies of a network on several ranks, as a training loop sees them. distributed::DistributedDataParallel has them.
+// The copies of a network on several ranks, as a training loop sees them. distributed::DistributedDataParallel has
+// them.
 #pragma once
 #include "../core/error.hpp"
 

@@ -19,7 +19,8 @@ struct RMSNorm : Module<D, T> {
   std::optional<double> eps;
   Parameter<D, T> weight;
 
-  RMSNorm(tern::detail::Shape shape, RMSNormOptions options = {}, Here here = {}) : normalized_shape(shape), eps(options.eps) {
+  RMSNorm(tern::detail::Shape shape, RMSNormOptions options = {}, Here here = {})
+      : normalized_shape(shape), eps(options.eps) {
     const ErrorName name({"RMSNorm", here});
     if (options.elementwise_affine) weight = ones<D, T>(shape);
   }

@@ -17,8 +17,7 @@ struct Sequential : Module<typename std::tuple_element_t<0, std::tuple<L...>>::d
   Sequential(Sequential&&) = default;
   Sequential& operator=(Sequential&&) = default;
   template <class From, class D, class T>
-  explicit Sequential(const Rebuild<From, D, T>& from)
-      : Module<D, T>(from), layers(from(from.source.layers)) {}
+  explicit Sequential(const Rebuild<From, D, T>& from) : Module<D, T>(from), layers(from(from.source.layers)) {}
 
   static constexpr const char* type_name() { return "Sequential"; }
   template <class Self, class V>

@@ -9,8 +9,8 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 
-/// Error if a layer or parameter is a member of the module, or of a module below it, and not listed; or if a listed tensor is a leaf that
-/// requires a gradient and no parameter.
+/// Error if a layer or parameter is a member of the module, or of a module below it, and not listed; or if a listed
+/// tensor is a leaf that requires a gradient and no parameter.
 TERN_API void check_listed(const AnyModule& module);
 
 TERN_API void list_parameters(const AnyModule& module, std::vector<NamedTensor>& list);

@@ -17,8 +17,10 @@ TERN_COLD void check_listed(const AnyModule& module) {
   });
   for (const NamedTensor& other : others)
     if (std::find(parameters.begin(), parameters.end(), other.tensor.impl()) == parameters.end())
-      fail("TERN_FIELDS", {other.name, " requires a gradient, but is no nn::Parameter, so it would not be trained: declare it as one, or call "
-                                       "requires_grad_(false)"});
+      fail("TERN_FIELDS",
+           {other.name,
+            " requires a gradient, but is no nn::Parameter, so it would not be trained: declare it as one, or call "
+            "requires_grad_(false)"});
 }
 
 TERN_COLD void list_parameters(const AnyModule& module, std::vector<NamedTensor>& list) {
@@ -43,8 +45,10 @@ TERN_COLD const AnyTensor* find_fitting(const Member& m, const StateDict& dict, 
     const AnyTensor &from = dict[i].tensor, &to = m.tensor;
     if (!(from.shape() == to.shape()))
       fail("load_state_dict", {m.path, " has shape ", to.shape(), ", the loaded one ", from.shape()});
-    if (from.dtype() != to.dtype() && !(tern::detail::is_floating(from.dtype()) && tern::detail::is_floating(to.dtype())))
-      fail("load_state_dict", {m.path, " is ", tern::detail::name_of(to.dtype()), ", the loaded one ", tern::detail::name_of(from.dtype())});
+    if (from.dtype() != to.dtype() &&
+        !(tern::detail::is_floating(from.dtype()) && tern::detail::is_floating(to.dtype())))
+      fail("load_state_dict", {m.path, " is ", tern::detail::name_of(to.dtype()), ", the loaded one ",
+                               tern::detail::name_of(from.dtype())});
     found = &from;
     used[i] = true;
   }

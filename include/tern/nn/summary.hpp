@@ -4,8 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
-/// One line for each module: its name, its type, its tensors and their shapes. Element types other than float are named, and
-/// those of tensors that differ from their module's. The last line has the number of parameters.
+/// One line for each module: its name, its type, its tensors and their shapes. Element types other than float are
+/// named, and those of tensors that differ from their module's. The last line has the number of parameters.
 TERN_API std::string summary(const AnyModule& module);
 
 }}}  // namespace tern::nn

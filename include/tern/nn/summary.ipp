@@ -24,7 +24,8 @@ TERN_COLD std::string summary(const AnyModule& module) {
     } else {
       // A tensor is written on its module's line, even if other modules were listed in between.
       std::string tensor = tern::detail::text({"  ", name, " ", m.tensor.shape()});
-      if (const DType type = m.tensor.dtype(); tern::detail::is_floating(type) && type != lines[depth - 1].type) tensor += tern::detail::text({" ", tern::detail::name_of(type)});
+      if (const DType type = m.tensor.dtype(); tern::detail::is_floating(type) && type != lines[depth - 1].type)
+        tensor += tern::detail::text({" ", tern::detail::name_of(type)});
       out.insert(lines[depth - 1].end, tensor);
       lines[depth - 1].end += tensor.size();
     }

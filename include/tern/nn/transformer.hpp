@@ -25,7 +25,8 @@ namespace detail {
 
 template <class D, class T>
 MultiheadAttention<D, T> attention_of(Index d_model, Index nhead, const TransformerLayerOptions& o, const Here& here) {
-  return MultiheadAttention<D, T>(d_model, nhead, {.dropout = o.dropout, .bias = o.bias, .batch_first = o.batch_first}, here);
+  return MultiheadAttention<D, T>(d_model, nhead, {.dropout = o.dropout, .bias = o.bias, .batch_first = o.batch_first},
+                                  here);
 }
 template <class D, class T>
 LayerNorm<D, T> norm_of(Index d_model, const TransformerLayerOptions& o, const Here& here) {
@@ -71,11 +72,8 @@ struct TransformerEncoderLayer : Module<D, T> {
   TransformerEncoderLayer(Index d_model, Index nhead, const TransformerEncoderLayerOptions& o = {}, Here here = {})
       : self_attn(detail::attention_of<D, T>(d_model, nhead, o, here)),
         linear1(d_model, o.dim_feedforward, {.bias = o.bias}, here),
-        linear2(o.dim_feedforward, d_model, {.bias = o.bias}, here),
-        norm1(detail::norm_of<D, T>(d_model, o, here)),
-        norm2(detail::norm_of<D, T>(d_model, o, here)),
-        dropout(o.dropout),
-        activation(o.activation),
+        linear2(o.dim_feedforward, d_model, {.bias = o.bias}, here), norm1(detail::norm_of<D, T>(d_model, o, here)),
+        norm2(detail::norm_of<D, T>(d_model, o, here)), dropout(o.dropout), activation(o.activation),
         norm_first(o.norm_first) {}
   TERN_FIELDS(TransformerEncoderLayer, self_attn, linear1, linear2, norm1, norm2, dropout, activation, norm_first)
 
@@ -111,13 +109,9 @@ struct TransformerDecoderLayer : Module<D, T> {
       : self_attn(detail::attention_of<D, T>(d_model, nhead, o, here)),
         multihead_attn(detail::attention_of<D, T>(d_model, nhead, o, here)),
         linear1(d_model, o.dim_feedforward, {.bias = o.bias}, here),
-        linear2(o.dim_feedforward, d_model, {.bias = o.bias}, here),
-        norm1(detail::norm_of<D, T>(d_model, o, here)),
-        norm2(detail::norm_of<D, T>(d_model, o, here)),
-        norm3(detail::norm_of<D, T>(d_model, o, here)),
-        dropout(o.dropout),
-        activation(o.activation),
-        norm_first(o.norm_first) {}
+        linear2(o.dim_feedforward, d_model, {.bias = o.bias}, here), norm1(detail::norm_of<D, T>(d_model, o, here)),
+        norm2(detail::norm_of<D, T>(d_model, o, here)), norm3(detail::norm_of<D, T>(d_model, o, here)),
+        dropout(o.dropout), activation(o.activation), norm_first(o.norm_first) {}
   TERN_FIELDS(TransformerDecoderLayer, self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3, dropout,
               activation, norm_first)
 
@@ -131,8 +125,8 @@ struct TransformerDecoderLayer : Module<D, T> {
       return detail::dropped(*this, self_attn.forward(v, v, v, tgt_mask, tgt_is_causal, tgt_key_padding_mask));
     };
     const auto looked_up = [&](const Tensor<D, T>& v) {
-      return detail::dropped(*this, multihead_attn.forward(v, memory, memory, memory_mask, memory_is_causal,
-                                                           memory_key_padding_mask));
+      return detail::dropped(
+          *this, multihead_attn.forward(v, memory, memory, memory_mask, memory_is_causal, memory_key_padding_mask));
     };
     if (norm_first) {
       const Tensor<D, T> y = tgt + attended(norm1.forward(tgt));
@@ -151,7 +145,8 @@ struct TransformerEncoder : Module<D, T> {
   std::vector<TransformerEncoderLayer<D, T>> layers;
   std::optional<LayerNorm<D, T>> norm;
 
-  TransformerEncoder(const TransformerEncoderLayer<D, T>& layer, Index num_layers, std::optional<LayerNorm<D, T>> last = {}, Here here = {})
+  TransformerEncoder(const TransformerEncoderLayer<D, T>& layer, Index num_layers,
+                     std::optional<LayerNorm<D, T>> last = {}, Here here = {})
       : layers(detail::clones(layer, num_layers, here)), norm(std::move(last)) {}
   TERN_FIELDS(TransformerEncoder, layers, norm)
 
@@ -171,7 +166,8 @@ struct TransformerDecoder : Module<D, T> {
   std::vector<TransformerDecoderLayer<D, T>> layers;
   std::optional<LayerNorm<D, T>> norm;
 
-  TransformerDecoder(const TransformerDecoderLayer<D, T>& layer, Index num_layers, std::optional<LayerNorm<D, T>> last = {}, Here here = {})
+  TransformerDecoder(const TransformerDecoderLayer<D, T>& layer, Index num_layers,
+                     std::optional<LayerNorm<D, T>> last = {}, Here here = {})
       : layers(detail::clones(layer, num_layers, here)), norm(std::move(last)) {}
   TERN_FIELDS(TransformerDecoder, layers, norm)
 

@@ -33,21 +33,21 @@ Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) {
 TERN_UNARY_IN_PLACE(relu, Element)
 
 /// x sigmoid(x).
-TERN_UNARY_BY_HAND(silu, x * sigmoid(x), x, g * sigmoid(x) * (1 + x * (1 - sigmoid(x))))
+TERN_UNARY_BY_HAND(silu, x* sigmoid(x), x, g* sigmoid(x) * (1 + x * (1 - sigmoid(x))))
 /// x tanh(softplus(x)).
-TERN_UNARY(mish, x * detail::tanh_softplus(x))
+TERN_UNARY(mish, x* detail::tanh_softplus(x))
 /// x / (1 + |x|).
 TERN_UNARY(softsign, x / (1 + abs(x)))
 /// x - tanh(x).
-TERN_UNARY_BY_HAND(tanhshrink, x - tanh(x), x, g * square(tanh(x)))
+TERN_UNARY_BY_HAND(tanhshrink, x - tanh(x), x, g* square(tanh(x)))
 /// log(sigmoid(x)).
-TERN_UNARY_BY_HAND(logsigmoid, min(x, 0) - log1p(exp(-abs(x))), x, g * sigmoid(-x))
+TERN_UNARY_BY_HAND(logsigmoid, min(x, 0) - log1p(exp(-abs(x))), x, g* sigmoid(-x))
 /// min(max(x, 0), 6).
 TERN_UNARY_BY_HAND(relu6, where(x < 0, 0, where(x > 6, 6, x)), x, where(x <= 0, 0, where(x >= 6, 0, g)))
 /// relu6(x + 3) / 6.
 TERN_UNARY_BY_HAND(hardsigmoid, clamp(x + 3, 0, 6) / 6, x, where(x > -3, where(x < 3, g / 6, 0), 0))
 /// x relu6(x + 3) / 6.
-TERN_UNARY_BY_HAND(hardswish, x * clamp(x + 3, 0, 6) / 6, x, where(x <= -3, 0, where(x < 3, g * (x / 3 + 0.5), g)))
+TERN_UNARY_BY_HAND(hardswish, x* clamp(x + 3, 0, 6) / 6, x, where(x <= -3, 0, where(x < 3, g*(x / 3 + 0.5), g)))
 /// elu with the constants that keep a mean of 0 and a variance of 1 (Klambauer, Unterthiner, Mayr, Hochreiter:
 /// "Self-normalizing neural networks", 2017).
 TERN_UNARY_BY_HAND(selu, where(x > 0, 1.0507009873554804934 * x, 1.7580993408473768599 * expm1(x)), x,
@@ -83,8 +83,9 @@ Tensor<D, T> leaky_relu(const Tensor<D, T>& x, double negative_slope = 0.01, Her
 }
 template <Device D, Floating T>
 const Tensor<D, T>& leaky_relu_(const Tensor<D, T>& x, double negative_slope = 0.01, Here here = {}) {
-  return detail::pointwise_({"leaky_relu_", here}, detail::leaky_relu_of(negative_slope),
-                            [&] { return leaky_relu(x, negative_slope, here); }, x);
+  return detail::pointwise_(
+      {"leaky_relu_", here}, detail::leaky_relu_of(negative_slope), [&] { return leaky_relu(x, negative_slope, here); },
+      x);
 }
 
 /// x if x > 0, else alpha (e^x - 1).
@@ -120,8 +121,9 @@ Tensor<D, T> hardtanh(const Tensor<D, T>& x, double min_val = -1, double max_val
 }
 template <Device D, Floating T>
 const Tensor<D, T>& hardtanh_(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, Here here = {}) {
-  return detail::pointwise_({"hardtanh_", here}, detail::hardtanh_of({"hardtanh_", here}, min_val, max_val),
-                            [&] { return hardtanh(x, min_val, max_val, here); }, x);
+  return detail::pointwise_(
+      {"hardtanh_", here}, detail::hardtanh_of({"hardtanh_", here}, min_val, max_val),
+      [&] { return hardtanh(x, min_val, max_val, here); }, x);
 }
 
 /// x if x is above the threshold, else value.
@@ -132,8 +134,9 @@ Tensor<D, T> threshold(const Tensor<D, T>& x, double threshold, double value, He
 }
 template <Device D, Floating T>
 const Tensor<D, T>& threshold_(const Tensor<D, T>& x, double threshold, double value, Here here = {}) {
-  return detail::pointwise_({"threshold_", here}, detail::threshold_of(threshold, value),
-                            [&] { return tern::threshold(x, threshold, value, here); }, x);
+  return detail::pointwise_(
+      {"threshold_", here}, detail::threshold_of(threshold, value),
+      [&] { return tern::threshold(x, threshold, value, here); }, x);
 }
 
 /// log(1 + e^(beta x)) / beta; x itself if beta x is above the threshold.
@@ -167,10 +170,12 @@ namespace detail {
 /// x Phi(x), where Phi is the cumulative distribution function of the normal distribution.
 template <class D, class T>
 Tensor<D, T> gelu_erf(const OpName& op, const Tensor<D, T>& x) {
-  return unary(op, x, [](auto v) { return 0.5 * v * (1 + erf(0.70710678118654752440 * v)); }, [](auto g, auto v) {
-    const auto cumulative = 0.5 * (1 + erf(0.70710678118654752440 * v));
-    return g * (cumulative + v * (0.39894228040143267794 * exp(-0.5 * v * v)));
-  });
+  return unary(
+      op, x, [](auto v) { return 0.5 * v * (1 + erf(0.70710678118654752440 * v)); },
+      [](auto g, auto v) {
+        const auto cumulative = 0.5 * (1 + erf(0.70710678118654752440 * v));
+        return g * (cumulative + v * (0.39894228040143267794 * exp(-0.5 * v * v)));
+      });
 }
 
 /// x / (1 + e^-u) with u = 2 sqrt(2/pi) (x + 0.044715 x^3). It equals the usual form, because tanh(u / 2) = 2
@@ -199,7 +204,8 @@ Tensor<D, T> gelu(const Tensor<D, T>& x, const char* approximate = "none", Here 
 /// x if x > 0, else weight x. The weight has one element, or one for each channel (dimension 1).
 template <Device D, Floating T>
 Tensor<D, T> prelu(const Tensor<D, T>& x, const Tensor<D, T>& weight, Here here = {}) {
-  const Index channels = x.checked({"prelu", here})->ndim > 1 ? x.size(1) : 1, count = weight.checked({"prelu", here})->numel;
+  const Index channels = x.checked({"prelu", here})->ndim > 1 ? x.size(1) : 1,
+              count = weight.checked({"prelu", here})->numel;
   if (weight.dim() > 1 || (count != 1 && count != channels))
     fail({"prelu", here}, {"a weight of shape ", weight.impl()->shape_ref(), " for ", channels, " channels"});
   detail::Shape to;

@@ -66,11 +66,9 @@ Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 
 /// a + alpha b.
 template <Device D, Element T>
-Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha,
-                 Here here = {}) {
+Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha, Here here = {}) {
   const auto c = detail::map<T>({"add", here}, detail::add_scaled(detail::operand<T>({"add", here}, alpha)), a, b);
-  record({"add", here}, c, wrt(a, detail::unchanged),
-         wrt(b, detail::Gradient{[alpha](auto g) { return alpha * g; }}));
+  record({"add", here}, c, wrt(a, detail::unchanged), wrt(b, detail::Gradient{[alpha](auto g) { return alpha * g; }}));
   return c;
 }
 
@@ -92,8 +90,7 @@ Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 
 /// a - alpha b.
 template <Device D, Element T>
-Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha,
-                 Here here = {}) {
+Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha, Here here = {}) {
   const ErrorName name({"sub", here});
   return add(a, b, detail::negative<T>(detail::operand<T>({"sub", here}, alpha)), here);
 }
@@ -108,7 +105,8 @@ Tensor<D, T> sub(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) 
 /// s - x.
 template <Device D, Element T>
 Tensor<D, T> rsub(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
-  const auto y = detail::map<T>({"rsub", here}, [s = detail::operand<T>({"rsub", here}, s)](auto v) { return decltype(v)(s) - v; }, x);
+  const auto y = detail::map<T>(
+      {"rsub", here}, [s = detail::operand<T>({"rsub", here}, s)](auto v) { return decltype(v)(s) - v; }, x);
   record({"rsub", here}, y, wrt(x, [](const auto& g) { return neg(g); }));
   return y;
 }
@@ -137,8 +135,8 @@ Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const auto c = detail::map<T>({"div", here}, detail::div_expression, a, b);
   record({"div", here}, c, wrt(a, saved(b), detail::Gradient{detail::div_expression}),
          wrt(b, saved(a, b), detail::Gradient{[](auto g, auto dividend, auto divisor) {
-           return -g * (dividend / divisor / divisor);  // calculated anew, because a 16-bit quotient was rounded
-         }}));
+               return -g * (dividend / divisor / divisor);  // calculated anew, because a 16-bit quotient was rounded
+             }}));
   return c;
 }
 
@@ -155,7 +153,8 @@ Tensor<D, T> div(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) 
 template <Device D, Element T>
 Tensor<D, T> rdiv(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   detail::check_quotient<T>();
-  const auto y = detail::map<T>({"rdiv", here}, [s = detail::operand<T>({"rdiv", here}, s)](auto v) { return decltype(v)(s) / v; }, x);
+  const auto y = detail::map<T>(
+      {"rdiv", here}, [s = detail::operand<T>({"rdiv", here}, s)](auto v) { return decltype(v)(s) / v; }, x);
   record({"rdiv", here}, y, wrt(x, saved(x, y), [](const auto& g, const auto& divisor, const auto& quotient) {
            return neg(div(mul(g, quotient), divisor));
          }));
@@ -168,21 +167,22 @@ const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here
   return detail::pointwise_({"add_", here}, detail::add_expression, [&] { return add(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha,
-                         Here here = {}) {
-  return detail::pointwise_({"add_", here}, detail::add_scaled(detail::operand<T>({"add_", here}, alpha)), [&] { return add(a, b, alpha, here); }, a, b);
+const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha, Here here = {}) {
+  return detail::pointwise_(
+      {"add_", here}, detail::add_scaled(detail::operand<T>({"add_", here}, alpha)),
+      [&] { return add(a, b, alpha, here); }, a, b);
 }
 template <Device D, Element T>
 const Tensor<D, T>& add_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
-  return detail::pointwise_({"add_", here}, detail::add_number(detail::operand<T>({"add_", here}, s)), [&] { return add(x, s, here); }, x);
+  return detail::pointwise_(
+      {"add_", here}, detail::add_number(detail::operand<T>({"add_", here}, s)), [&] { return add(x, s, here); }, x);
 }
 template <Device D, Element T>
 const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   return detail::pointwise_({"sub_", here}, detail::sub_expression, [&] { return sub(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha,
-                         Here here = {}) {
+const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha, Here here = {}) {
   const ErrorName name({"sub_", here});
   return add_(a, b, detail::negative<T>(detail::operand<T>({"sub_", here}, alpha)), here);
 }
@@ -197,7 +197,8 @@ const Tensor<D, T>& mul_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here
 }
 template <Device D, Element T>
 const Tensor<D, T>& mul_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
-  return detail::pointwise_({"mul_", here}, detail::mul_number(detail::operand<T>({"mul_", here}, s)), [&] { return mul(x, s, here); }, x);
+  return detail::pointwise_(
+      {"mul_", here}, detail::mul_number(detail::operand<T>({"mul_", here}, s)), [&] { return mul(x, s, here); }, x);
 }
 template <Device D, Element T>
 const Tensor<D, T>& div_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
@@ -207,7 +208,8 @@ const Tensor<D, T>& div_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here
 template <Device D, Element T>
 const Tensor<D, T>& div_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
   detail::check_quotient<T>();
-  return detail::pointwise_({"div_", here}, detail::div_number(detail::operand<T>({"div_", here}, s)), [&] { return div(x, s, here); }, x);
+  return detail::pointwise_(
+      {"div_", here}, detail::div_number(detail::operand<T>({"div_", here}, s)), [&] { return div(x, s, here); }, x);
 }
 
 TERN_SAME_PLACE(add)

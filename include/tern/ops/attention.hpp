@@ -13,7 +13,8 @@ struct AttentionOptions {
   double dropout_p = 0;
   bool is_causal = false;         // query i sees keys 0 … i
   std::optional<double> scale{};  // by default 1 / √(size of a query)
-  bool enable_gqa = false;        // allows fewer key heads than query heads; each key head serves a group of consecutive query heads
+  bool enable_gqa =
+      false;  // allows fewer key heads than query heads; each key head serves a group of consecutive query heads
 };
 
 namespace detail {
@@ -33,7 +34,8 @@ template <class D, class T>
 bool fits_attention_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                            bool is_causal) {
   return equal_batches(query, key, value) &&
-         attention_pays(backend::On<D>{}, backend::AttentionSizes(*query.impl(), *key.impl(), *value.impl()), is_causal);
+         attention_pays(backend::On<D>{}, backend::AttentionSizes(*query.impl(), *key.impl(), *value.impl()),
+                        is_causal);
 }
 
 /// The tensors that fused attention saves.
@@ -50,7 +52,8 @@ struct AttentionState {
                                                   *log_sums.impl(), *dense(query).impl(), *dense(key).impl(),
                                                   *dense(value).impl(), scale, is_causal});
     // The scores again, the slope of the weights, and each gradient.
-    count_attention(*query.impl(), *key.impl(), *value.impl(), is_causal, 1 + needs[0] + needs[1], (needs[0] || needs[1]) + needs[2]);
+    count_attention(*query.impl(), *key.impl(), *value.impl(), is_causal, 1 + needs[0] + needs[1],
+                    (needs[0] || needs[1]) + needs[2]);
     return {dq, dk, dv};
   }
   /// The same as differentiable tensor operations.
@@ -60,7 +63,9 @@ struct AttentionState {
     const Y q = wide(query), k = wide(key), weights = attention_weights(q, k, Y(), scale, is_causal, {});
     const Y slope = matmul(wide(g), wide(value).mT());
     const Y ds = weights * (slope - sum(weights * slope, -1, true)) * scale;
-    const auto product = [](bool needed, const Y& a, const Y& b) { return needed ? to_type(matmul(a, b), Type<T>{}) : X(); };
+    const auto product = [](bool needed, const Y& a, const Y& b) {
+      return needed ? to_type(matmul(a, b), Type<T>{}) : X();
+    };
     return {product(needs[0], ds, k), product(needs[1], ds.mT(), q), product(needs[2], weights.mT(), wide(g))};
   }
 };
@@ -79,8 +84,8 @@ Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
   count_attention(*query.impl(), *key.impl(), *value.impl(), is_causal, 1, 1);
   record({"scaled_dot_product_attention", here}, y,
          wrt(inputs(query, key, value), saved(query, key, value, y, log_sums),
-             [scale, is_causal](const auto& g, const auto& q, const auto& k, const auto& v, const auto& output, const auto& sums,
-                                NeedsInputGrad needs) {
+             [scale, is_causal](const auto& g, const auto& q, const auto& k, const auto& v, const auto& output,
+                                const auto& sums, NeedsInputGrad needs) {
                const AttentionState<D, T> state{q, k, v, output, sums};
                return GradMode::is_enabled() ? state.differentiable_gradient(g, needs, scale, is_causal)
                                              : state.gradient(g, needs, scale, is_causal);
@@ -91,7 +96,8 @@ Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
 /// True if the device has a kernel for few queries and their matrices lie as it wants them.
 template <class D, class T>
 bool fits_token_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value) {
-  if (!equal_batches(query, key, value) || query.size(-2) > backend::few_queries<T> || records(query, key, value)) return false;
+  if (!equal_batches(query, key, value) || query.size(-2) > backend::few_queries<T> || records(query, key, value))
+    return false;
   const auto rows_are_dense = [](const Array& x) {
     Index stride;
     return (x.strides[x.ndim - 1] == 1 || x.dims[x.ndim - 1] == 1) && backend::one_batch_stride(x, stride);
@@ -100,7 +106,8 @@ bool fits_token_kernel(const Tensor<D, T>& query, const Tensor<D, T>& key, const
 }
 
 template <class D, class T>
-Tensor<D, T> token_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value, double scale) {
+Tensor<D, T> token_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
+                             double scale) {
   Shape result = query.shape();
   result[result.n - 1] = value.size(-1);
   const Tensor<D, T> y = empty<D, T>(result, query.device());
@@ -155,9 +162,11 @@ Tensor<D, T> whole_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
                              const Tensor<D, Mask>& mask, const AttentionOptions& options, bool grouped, Here here) {
   const bool has_mask = mask.defined();
   if (options.dropout_p >= 1 || !equal_outer_batches(query, key, value, grouped)) return {};
-  if (has_mask && (mask.dim() > query.dim() || (query.dim() > 4 && mask.dim() > 3) || mask.size(-1) != key.size(-2))) return {};
+  if (has_mask && (mask.dim() > query.dim() || (query.dim() > 4 && mask.dim() > 3) || mask.size(-1) != key.size(-2)))
+    return {};
   const Tensor<D, T> q = with_heads(query), k = with_heads(key), v = with_heads(value);
-  const double scale = options.scale.value_or(1 / std::sqrt(double(query.size(-1)))), dropout_p = std::max(options.dropout_p, 0.0);
+  const double scale = options.scale.value_or(1 / std::sqrt(double(query.size(-1)))),
+               dropout_p = std::max(options.dropout_p, 0.0);
   Tensor<D, bool> blind;
   Tensor<D, T> bias;
   if (has_mask) {
@@ -206,11 +215,13 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
            {"heads of keys ", key.shape(), " and values ", value.shape(), " do not divide those of ", query.shape()});
     group = heads(query) / heads(k);
   }
-  if constexpr (backend::HasKernel<D, backend::LibraryAttention, T> && (std::is_same_v<Mask, bool> || std::is_same_v<Mask, T>)) {
-    // Tokens that a text goes on with see more keys each time, and each number of keys would be another plan of the library's. Its gradient
-    // is calculated from the rounded output, which of few queries is too inexact.
+  if constexpr (backend::HasKernel<D, backend::LibraryAttention, T> &&
+                (std::is_same_v<Mask, bool> || std::is_same_v<Mask, T>)) {
+    // Tokens that a text goes on with see more keys each time, and each number of keys would be another plan of the
+    // library's. Its gradient is calculated from the rounded output, which of few queries is too inexact.
     if (query.size(-2) >= 16 && has_library_attention(backend::On<D>{}, *query.impl(), *value.impl()))
-      if (const Tensor<D, T> y = detail::whole_attention(query, k, v, mask, options, group > 1, here); y.defined()) return y;
+      if (const Tensor<D, T> y = detail::whole_attention(query, k, v, mask, options, group > 1, here); y.defined())
+        return y;
   }
   if (group > 1) {
     const auto heads = [](const Tensor<D, T>& x) { return x.size(-3); };
@@ -229,7 +240,8 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
       return detail::token_attention(query, k, v, options.scale.value_or(1 / std::sqrt(double(query.size(-1)))));
   if constexpr (detail::is_half_v<T> && backend::HasKernel<D, backend::Attention, T>)  // nor do they for blocks
     if (!mask.defined() && options.dropout_p <= 0 && detail::fits_attention_kernel(query, k, v, options.is_causal))
-      return detail::fused_attention(query, k, v, options.scale.value_or(1 / std::sqrt(double(query.size(-1)))), options.is_causal, here);
+      return detail::fused_attention(query, k, v, options.scale.value_or(1 / std::sqrt(double(query.size(-1)))),
+                                     options.is_causal, here);
   const auto attend = [&](const auto& q, const auto& keys, const auto& values, const auto& m) {
     return detail::attention(q, keys, values, m, options, here);
   };
@@ -246,8 +258,7 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
     return detail::rounded_once(
         [&](const auto& q, const auto& keys, const auto& values) { return attend(q, keys, values, mask); }, query, k,
         v);
-  else
-    return detail::rounded_once(attend_seeing, query, k, v, mask);
+  else return detail::rounded_once(attend_seeing, query, k, v, mask);
 }
 
 }}  // namespace tern

@@ -14,8 +14,8 @@ namespace detail {
 TERN_API void check_channels(const OpName& op, const Array& x, std::initializer_list<const Array*> each);
 
 /// Error unless the statistics that the call needs are given.
-TERN_API void check_statistics(const OpName& op, const Array& x, const Array* residual, const Array* running_mean, const Array* running_var,
-                               bool training);
+TERN_API void check_statistics(const OpName& op, const Array& x, const Array* residual, const Array* running_mean,
+                               const Array* running_var, bool training);
 
 /// The shape in which an array of C elements broadcasts with [N, C, ...].
 TERN_API Shape beside_channels(int ndim, Index channels);
@@ -54,15 +54,17 @@ struct BatchNormState {
     const bool alone = sole_owner(given.impl());  // checked before there is another handle
     const X g = channel_rows(given);
     const bool own = alone || g.impl() != given.impl();
-    const auto room = [&](int i, const S& like) { return needs[i] ? empty<D, compute_t<T>>(like.shape(), x.device()) : S(); };
+    const auto room = [&](int i, const S& like) {
+      return needs[i] ? empty<D, compute_t<T>>(like.shape(), x.device()) : S();
+    };
     const X dx = !needs[0] ? X() : own ? g : empty<D, T>(x.shape(), channels_last, x.device());
     const S dweight = room(1, weight), dbias = room(2, bias);
     const X dresidual = needs[3] ? empty<D, T>(x.shape(), channels_last, x.device()) : X();
     count_pass({g.impl(), x.impl()});  // the sums, then the gradient
     count_pass({dx.impl(), dresidual.impl(), g.impl(), x.impl(), relu && added ? y.impl() : nullptr});
-    backend::run<D, T>(backend::BatchNormGradient{dx.impl(), dweight.impl(), dbias.impl(), dresidual.impl(), *g.impl(),
-                                                  relu && added ? y.impl() : nullptr, *channel_rows(x).impl(), *mean.impl(),
-                                                  *scale.impl(), *dense(weight).impl(), *dense(bias).impl(), relu});
+    backend::run<D, T>(backend::BatchNormGradient{
+        dx.impl(), dweight.impl(), dbias.impl(), dresidual.impl(), *g.impl(), relu && added ? y.impl() : nullptr,
+        *channel_rows(x).impl(), *mean.impl(), *scale.impl(), *dense(weight).impl(), *dense(bias).impl(), relu});
     return {dx, dweight, dbias, dresidual};
   }
 
@@ -79,10 +81,10 @@ struct BatchNormState {
     if (needs[0] && training)
       dx = mul(factor,
                sub(sub(slope, tern::mean(slope, dims, true)), mul(normal, tern::mean(mul(slope, normal), dims, true))));
-    else if (needs[0])
-      dx = mul(factor, slope);
+    else if (needs[0]) dx = mul(factor, slope);
     const auto as_s = [](const X& v) { return to_type(v, Type<compute_t<T>>{}); };
-    return {dx, needs[1] ? as_s(sum(mul(g, normal), dims)) : S(), needs[2] ? as_s(sum(g, dims)) : S(), needs[3] ? g : X()};
+    return {dx, needs[1] ? as_s(sum(mul(g, normal), dims)) : S(), needs[2] ? as_s(sum(g, dims)) : S(),
+            needs[3] ? g : X()};
   }
 };
 
@@ -113,8 +115,8 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
             v = running_var.defined() ? dense(running_var) : S();
     count_pass({rows.impl()});  // the statistics, then the result
     count_pass({y.impl(), rows.impl(), added.impl()});
-    backend::run<D, T>(backend::BatchNorm{*y.impl(), *mean.impl(), *scale.impl(), m.impl(), v.impl(), *rows.impl(), *dense(w).impl(),
-                                          *dense(c).impl(), added.impl(), eps, momentum, relu});
+    backend::run<D, T>(backend::BatchNorm{*y.impl(), *mean.impl(), *scale.impl(), m.impl(), v.impl(), *rows.impl(),
+                                          *dense(w).impl(), *dense(c).impl(), added.impl(), eps, momentum, relu});
     const auto keep = [](const S& running, const S& made) {
       if (!running.defined()) return;
       if (made.impl() != running.impl()) backend::run<D>(backend::Copy{*running.impl(), *made.impl()});
@@ -124,8 +126,9 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
     keep(running_var, v);
   } else {
     count_pass({y.impl(), rows.impl(), added.impl()});
-    backend::run<D, T>(backend::BatchNormInference{*y.impl(), *rows.impl(), *dense(running_mean).impl(), *dense(running_var).impl(),
-                                                   *dense(w).impl(), *dense(c).impl(), added.impl(), eps, relu});
+    backend::run<D, T>(backend::BatchNormInference{*y.impl(), *rows.impl(), *dense(running_mean).impl(),
+                                                   *dense(running_var).impl(), *dense(w).impl(), *dense(c).impl(),
+                                                   added.impl(), eps, relu});
     if (records(x, w)) {
       // Copies, because training may change the statistics before the backward pass.
       mean = clone(running_mean.detach());
@@ -135,8 +138,8 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
   record(op, y,
          wrt(inputs(x, w, c, residual), saved(x, w, c, relu ? y : x, mean, scale),
              [eps, relu, added = residual.defined(), training](
-                 const auto& g, const auto& input, const auto& factor, const auto& offset, const auto& output, const auto& centre,
-                 const auto& spread, NeedsInputGrad needs) {
+                 const auto& g, const auto& input, const auto& factor, const auto& offset, const auto& output,
+                 const auto& centre, const auto& spread, NeedsInputGrad needs) {
                const BatchNormState<D, T> state{input, output, factor, offset, centre, spread, relu, added};
                if (training && !GradMode::is_enabled()) return state.gradient(g, needs);
                return state.differentiable_gradient(g, needs, eps, training);
@@ -148,25 +151,26 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
 
 /// (x - mean) / sqrt(variance + eps) weight + bias for each channel of x, [N, C, ...]. In training, mean and variance
 /// are those of x, and running = (1 - momentum) running + momentum (mean, unbiased variance). Otherwise they are
-/// running_mean and running_var. All four tensors have C elements. Those of a 16-bit x are floats; weight and bias may also
-/// be of x's type. An undefined weight is ones, an undefined bias zeros; undefined running statistics are not updated.
+/// running_mean and running_var. All four tensors have C elements. Those of a 16-bit x are floats; weight and bias may
+/// also be of x's type. An undefined weight is ones, an undefined bias zeros; undefined running statistics are not
+/// updated.
 template <Device D, Floating T>
 Tensor<D, T> batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                         const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
-                        const detail::Wide<D, T>& weight = {},
-                        const detail::Wide<D, T>& bias = {}, bool training = false,
-                        double momentum = 0.1, double eps = 1e-5, Here here = {}) {
-  return detail::batch_norm({"batch_norm", here}, x, {}, running_mean, running_var, weight, bias, training, momentum, eps, false);
+                        const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
+                        bool training = false, double momentum = 0.1, double eps = 1e-5, Here here = {}) {
+  return detail::batch_norm({"batch_norm", here}, x, {}, running_mean, running_var, weight, bias, training, momentum,
+                            eps, false);
 }
 
 /// relu(batch_norm(x, ...)) in as many passes over memory as batch_norm alone.
 template <Device D, Floating T>
 Tensor<D, T> batch_norm_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                              const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
-                             const detail::Wide<D, T>& weight = {},
-                             const detail::Wide<D, T>& bias = {}, bool training = false,
-                             double momentum = 0.1, double eps = 1e-5, Here here = {}) {
-  return detail::batch_norm({"batch_norm_relu", here}, x, {}, running_mean, running_var, weight, bias, training, momentum, eps, true);
+                             const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
+                             bool training = false, double momentum = 0.1, double eps = 1e-5, Here here = {}) {
+  return detail::batch_norm({"batch_norm_relu", here}, x, {}, running_mean, running_var, weight, bias, training,
+                            momentum, eps, true);
 }
 
 /// relu(batch_norm(x, ...) + residual), the end of a residual block, in as many passes over memory as batch_norm alone.
@@ -175,12 +179,11 @@ template <Device D, Floating T>
 Tensor<D, T> batch_norm_add_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, T>>& residual,
                                  const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                                  const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
-                                 const detail::Wide<D, T>& weight = {},
-                                 const detail::Wide<D, T>& bias = {}, bool training = false,
-                                 double momentum = 0.1, double eps = 1e-5, Here here = {}) {
+                                 const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
+                                 bool training = false, double momentum = 0.1, double eps = 1e-5, Here here = {}) {
   residual.checked({"batch_norm_add_relu", here});
-  return detail::batch_norm({"batch_norm_add_relu", here}, x, residual, running_mean, running_var, weight, bias, training, momentum, eps,
-                            true);
+  return detail::batch_norm({"batch_norm_add_relu", here}, x, residual, running_mean, running_var, weight, bias,
+                            training, momentum, eps, true);
 }
 
 }}  // namespace tern

@@ -12,8 +12,8 @@ TERN_COLD void check_channels(const OpName& op, const Array& x, std::initializer
                 x.shape_ref(), ", not ", a->shape_ref()});
 }
 
-TERN_COLD void check_statistics(const OpName& op, const Array& x, const Array* residual,
-                                                               const Array* running_mean, const Array* running_var, bool training) {
+TERN_COLD void check_statistics(const OpName& op, const Array& x, const Array* residual, const Array* running_mean,
+                                const Array* running_var, bool training) {
   if (residual && !same_shape(x, *residual))
     fail(op, {"the residual's shape ", residual->shape_ref(), " is not the input's ", x.shape_ref()});
   if (!running_mean != !running_var) fail(op, {"running_mean and running_var belong together: one is undefined"});

@@ -87,7 +87,8 @@ Tensor<D, T> summed_over(const Tensor<D, T>& x, const Dims& dims, Here here) {
 /// The sum of products over the dimensions a_dims of a and b_dims of b, in pairs, whose sizes are equal or one of them
 /// 1, which is broadcast. The result has the other dimensions of a, then those of b.
 template <Device D, Element T>
-Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::Dims a_dims, detail::Dims b_dims, Here here = {}) {
+Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::Dims a_dims, detail::Dims b_dims,
+                       Here here = {}) {
   const ErrorName name({"tensordot", here});
   const int m = a.checked({"tensordot", here})->ndim, n = b.checked({"tensordot", here})->ndim;
   if (a_dims.n != b_dims.n) fail({"tensordot", here}, {"pairs of dimensions are needed: ", a_dims, " and ", b_dims});
@@ -141,16 +142,19 @@ template <Device D, Element T>
 Tensor<D, T> inner(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const ErrorName name({"inner", here});
   if (a.checked("inner")->ndim == 0 || b.checked("inner")->ndim == 0) return mul(a, b, here);
-  if (a.size(-1) != b.size(-1)) fail("inner", {"the last dimensions must have the same size: ", a.shape(), " and ", b.shape()});
+  if (a.size(-1) != b.size(-1))
+    fail("inner", {"the last dimensions must have the same size: ", a.shape(), " and ", b.shape()});
   return tensordot(a, b, detail::Dims(-1), detail::Dims(-1), here);
 }
 
-/// Kronecker's product: b times each element of a, in a's place. Dimensions of size 1 are added in front of the shorter shape.
+/// Kronecker's product: b times each element of a, in a's place. Dimensions of size 1 are added in front of the shorter
+/// shape.
 template <Device D, Element T>
 Tensor<D, T> kron(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const ErrorName name({"kron", here});
   const int n = std::max(a.checked("kron")->ndim, b.checked("kron")->ndim);
-  if (2 * n > detail::max_dims) fail("kron", {"at most ", detail::max_dims / 2, " dimensions, not those of ", a.shape(), " and ", b.shape()});
+  if (2 * n > detail::max_dims)
+    fail("kron", {"at most ", detail::max_dims / 2, " dimensions, not those of ", a.shape(), " and ", b.shape()});
   const auto size = [n](const Tensor<D, T>& x, int i) { return i < n - x.dim() ? 1 : x.size(i - n + x.dim()); };
   detail::Shape to, of_a, of_b;
   for (int i = 0; i < n; ++i) {

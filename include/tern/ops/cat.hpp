@@ -48,7 +48,8 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here h
   empty_part[d] = 0;
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors) parts.push_back(is_nothing(x) ? view(x, empty_part, here) : x);
-  if (parts.size() > detail::max_edges && detail::any_recorded(parts)) {  // more than one node has edges for: join them in groups
+  if (parts.size() > detail::max_edges &&
+      detail::any_recorded(parts)) {  // more than one node has edges for: join them in groups
     std::vector<Tensor<D, T>> groups;
     for (auto first = parts.begin(); first != parts.end();) {
       const auto last = parts.end() - first > detail::max_edges ? first + detail::max_edges : parts.end();
@@ -59,7 +60,8 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here h
   }
   const detail::Shape shape = detail::cat_shape({"cat", here}, parts, d);
   const bool last = !parts[0].impl()->contiguous && detail::is_channels_last(*parts[0].impl());
-  const Tensor<D, T> y = last ? empty<D, T>(shape, channels_last, parts[0].device()) : empty<D, T>(shape, parts[0].device());
+  const Tensor<D, T> y =
+      last ? empty<D, T>(shape, channels_last, parts[0].device()) : empty<D, T>(shape, parts[0].device());
   Index start = 0;
   const auto gradient = [d](Index first, Index size) {
     return [d, first, size](const Tensor<D, T>& g) { return narrow(g, d, first, size); };

@@ -28,31 +28,31 @@ Tensor<D, bool> compared(const OpName& op, const Tensor<D, T>& x, const number_t
 }  // namespace detail
 
 /// Defines name_(a, b): writes the result of name into a as ones and zeros. It has no gradient.
-#define TERN_TRUTH_IN_PLACE(name)                                                                                \
-  template <Device D, Element T>                                                                                 \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                    \
-    const ErrorName op({#name "_", here});                                                                       \
-    return detail::assign_truth(a, name(a, b), here);                                                            \
+#define TERN_TRUTH_IN_PLACE(name)                                                             \
+  template <Device D, Element T>                                                              \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) { \
+    const ErrorName op({#name "_", here});                                                    \
+    return detail::assign_truth(a, name(a, b), here);                                         \
   }
 
 /// Defines name(a, b), name(x, number) and their in-place forms. A comparison with NaN is false, except ne, which is
 /// true. Integers and bool are compared with the number itself, also if it is a fraction or too large for their type.
-#define TERN_COMPARISON(name, symbol, rounding)                                                                  \
-  template <Device D, Element T>                                                                                 \
-  Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                           \
-    return detail::map<bool>({#name, here}, [](auto x, auto y) { return x symbol y; }, a, b);                    \
-  }                                                                                                              \
-  template <Device D, Element T>                                                                                 \
-  Tensor<D, bool> name(const Tensor<D, T>& x, detail::number_t<T> s, Here here = {}) {                                   \
-    return detail::compared({#name, here}, x, s, detail::Number::Rounding::rounding,                                     \
-                            [](auto a, auto b) { return a symbol b; });                                          \
-  }                                                                                                              \
-  template <Device D, Element T>                                                                                 \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& x, detail::number_t<T> s, Here here = {}) {                            \
-    const ErrorName op({#name "_", here});                                                                       \
-    return detail::assign_truth(x, name(x, s), here);                                                            \
-  }                                                                                                              \
-  TERN_SAME_PLACE(name)                                                                                          \
+#define TERN_COMPARISON(name, symbol, rounding)                                               \
+  template <Device D, Element T>                                                              \
+  Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {        \
+    return detail::map<bool>({#name, here}, [](auto x, auto y) { return x symbol y; }, a, b); \
+  }                                                                                           \
+  template <Device D, Element T>                                                              \
+  Tensor<D, bool> name(const Tensor<D, T>& x, detail::number_t<T> s, Here here = {}) {        \
+    return detail::compared({#name, here}, x, s, detail::Number::Rounding::rounding,          \
+                            [](auto a, auto b) { return a symbol b; });                       \
+  }                                                                                           \
+  template <Device D, Element T>                                                              \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, detail::number_t<T> s, Here here = {}) { \
+    const ErrorName op({#name "_", here});                                                    \
+    return detail::assign_truth(x, name(x, s), here);                                         \
+  }                                                                                           \
+  TERN_SAME_PLACE(name)                                                                       \
   TERN_TRUTH_IN_PLACE(name)
 
 TERN_COMPARISON(eq, ==, none)
@@ -64,10 +64,10 @@ TERN_COMPARISON(ge, >=, up)
 #undef TERN_COMPARISON
 
 /// Defines name(x), which is true where the expression in x is true. Integers are finite.
-#define TERN_PREDICATE(name, expression)                                                                         \
-  template <Device D, Element T>                                                                                 \
-  Tensor<D, bool> name(const Tensor<D, T>& x, Here here = {}) {                                                  \
-    return detail::map<bool>({#name, here}, [](auto v) { return expression; }, x);                               \
+#define TERN_PREDICATE(name, expression)                                           \
+  template <Device D, Element T>                                                   \
+  Tensor<D, bool> name(const Tensor<D, T>& x, Here here = {}) {                    \
+    return detail::map<bool>({#name, here}, [](auto v) { return expression; }, x); \
   }
 TERN_PREDICATE(isnan, v != v)
 TERN_PREDICATE(isinf, (v == v) & (v - v != v - v))
@@ -83,12 +83,12 @@ const Tensor<D, T>& logical_not_(const Tensor<D, T>& x, Here here = {}) {
 }
 
 /// Defines name(a, b) and name_(a, b) on truth values. Everything but 0 is true, NaN included.
-#define TERN_LOGICAL(name, symbol)                                                                               \
-  template <Device D, Element T>                                                                                 \
-  Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                           \
-    return detail::map<bool>({#name, here}, [](auto x, auto y) { return (x != 0) symbol (y != 0); }, a, b);      \
-  }                                                                                                              \
-  TERN_SAME_PLACE(name)                                                                                          \
+#define TERN_LOGICAL(name, symbol)                                                                         \
+  template <Device D, Element T>                                                                           \
+  Tensor<D, bool> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                     \
+    return detail::map<bool>({#name, here}, [](auto x, auto y) { return (x != 0) symbol(y != 0); }, a, b); \
+  }                                                                                                        \
+  TERN_SAME_PLACE(name)                                                                                    \
   TERN_TRUTH_IN_PLACE(name)
 TERN_LOGICAL(logical_and, &)
 TERN_LOGICAL(logical_or, |)
@@ -97,18 +97,18 @@ TERN_LOGICAL(logical_xor, ^)
 #undef TERN_TRUTH_IN_PLACE
 
 /// Defines name(a, b) and name(x, number) on the bits of integers, or on bool.
-#define TERN_BITWISE(name, symbol)                                                                               \
-  template <Device D, Element T>                                                                                 \
-    requires std::is_integral_v<T>                                                                               \
-  Tensor<D, T> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                              \
-    return detail::map<T>({#name, here}, [](auto x, auto y) { return x symbol y; }, a, b);                       \
-  }                                                                                                              \
-  template <Device D, Element T>                                                                                 \
-    requires std::is_integral_v<T>                                                                               \
-  Tensor<D, T> name(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {                                     \
-    const T n = detail::operand<T>({#name, here}, s);                                                            \
-    return detail::map<T>({#name, here}, [n](auto v) { return v symbol decltype(v)(n); }, x);                    \
-  }                                                                                                              \
+#define TERN_BITWISE(name, symbol)                                                            \
+  template <Device D, Element T>                                                              \
+    requires std::is_integral_v<T>                                                            \
+  Tensor<D, T> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {           \
+    return detail::map<T>({#name, here}, [](auto x, auto y) { return x symbol y; }, a, b);    \
+  }                                                                                           \
+  template <Device D, Element T>                                                              \
+    requires std::is_integral_v<T>                                                            \
+  Tensor<D, T> name(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {          \
+    const T n = detail::operand<T>({#name, here}, s);                                         \
+    return detail::map<T>({#name, here}, [n](auto v) { return v symbol decltype(v)(n); }, x); \
+  }                                                                                           \
   TERN_SAME_PLACE(name)
 TERN_BITWISE(bitwise_and, &)
 TERN_BITWISE(bitwise_or, |)

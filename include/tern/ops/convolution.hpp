@@ -96,9 +96,12 @@ Tensor<D, T> convolution(const OpName& op, const Tensor<D, T>& x, const Tensor<D
   if (y.numel() > 0) {
     count_convolution(c, *x.impl(), *w.impl(), *y.impl());
     const Tensor<D, T> bias = b.defined() ? dense(b) : b;
-    backend::run<D, T>(backend::Convolution{c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(w).impl(), bias.impl()});
+    backend::run<D, T>(
+        backend::Convolution{c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(w).impl(), bias.impl()});
   }
-  record(op, y, wrt(x, saved(w), [c](ShapeRef shape, const auto& g, const auto& kept) { return data_gradient(shape, g, kept, c); }),
+  record(op, y,
+         wrt(x, saved(w),
+             [c](ShapeRef shape, const auto& g, const auto& kept) { return data_gradient(shape, g, kept, c); }),
          wrt(inputs(w, b), saved(x), [c](ShapeRef shape, const auto& g, const auto& kept, NeedsInputGrad needs) {
            using X = Tensor<D, T>;
            const Dims others = all_but_channels(g.dim());
@@ -118,8 +121,8 @@ Tensor<D, T> convolution_data_gradient(const OpName& op, const Tensor<D, T>& g, 
   if (dx.numel() > 0) {
     count_convolution(c, *dx.impl(), *w.impl(), *g.impl());
     const Tensor<D, T> bias = b.defined() ? dense(b) : b;
-    backend::run<D, T>(backend::ConvolutionDataGradient{c, *dx.impl(), *channels_innermost(g).impl(), *channels_innermost(w).impl(),
-                                                        bias.impl()});
+    backend::run<D, T>(backend::ConvolutionDataGradient{c, *dx.impl(), *channels_innermost(g).impl(),
+                                                        *channels_innermost(w).impl(), bias.impl()});
   }
   record(op, dx,
          wrt(g, saved(w),
@@ -140,7 +143,8 @@ Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, 
                                          const Shape& w) {
   const Tensor<D, T> dw = std::get<0>(convolution_gradients(x, g, c, w, false));
   record({"convolution_weight_gradient", {}}, dw,
-         wrt(x, saved(g), [c](ShapeRef shape, const auto& h, const auto& kept) { return data_gradient(shape, kept, h, c); }),
+         wrt(x, saved(g),
+             [c](ShapeRef shape, const auto& h, const auto& kept) { return data_gradient(shape, kept, h, c); }),
          wrt(g, saved(x), [c](ShapeRef shape, const auto& h, const auto& kept) {
            return convolution({"convolution", {}}, kept, h, Tensor<D, T>(), c, {shape.d, shape.n});
          }));
@@ -184,8 +188,8 @@ Tensor<D, T> conv_relu(const OpName& op, int dims, const Tensor<D, T>& x, const 
   const Tensor<D, T> b = bias.defined() ? dense(bias) : bias;
   const Tensor<D, T> r = residual.defined() ? channels_innermost(residual) : residual;
   count_convolution(c, *x.impl(), *weight.impl(), *y.impl());
-  backend::run<D, T>(backend::Convolution{c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(weight).impl(), b.impl(),
-                                          r.impl(), true});
+  backend::run<D, T>(backend::Convolution{c, *y.impl(), *channels_innermost(x).impl(),
+                                          *channels_innermost(weight).impl(), b.impl(), r.impl(), true});
   return y;
 }
 

@@ -28,8 +28,8 @@ TERN_COLD void check_operands(const OpName& op, int dims, const Array& x, const 
               Index(dims + 2), " are needed, not ", x.shape_ref(), " and ", weight.shape_ref()});
 }
 
-TERN_COLD Shape plan_convolution(const OpName& op, int dims, const Array& x, const Array& weight,
-                                                                const Array* bias, const ConvOptions& options, backend::ConvParams& c) {
+TERN_COLD Shape plan_convolution(const OpName& op, int dims, const Array& x, const Array& weight, const Array* bias,
+                                 const ConvOptions& options, backend::ConvParams& c) {
   c.dims = dims, c.groups = options.groups;
   check_operands(op, dims, x, weight);
   each_dim(op, "stride", options.stride, 1, dims, c.stride);
@@ -57,7 +57,8 @@ TERN_COLD Shape plan_convolution(const OpName& op, int dims, const Array& x, con
   return y;
 }
 
-TERN_NOINLINE void count_convolution(const backend::ConvParams& c, const Array& x, const Array& weight, const Array& y) {
+TERN_NOINLINE void count_convolution(const backend::ConvParams& c, const Array& x, const Array& weight,
+                                     const Array& y) {
   double products = double(x.dims[0]) * double(weight.dims[0]) * double(weight.dims[1]);
   for (int i = 0; i < c.dims; ++i) {
     Index inside = 0;  // pairs of an output position and a tap inside the input

@@ -16,7 +16,8 @@ TERN_API TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const D
 TERN_API TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device);
 
 /// target = source, broadcast. ops is null for types without gradients.
-TERN_API void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device, const GradOps* ops);
+TERN_API void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device,
+                        const GradOps* ops);
 
 /// A copy in row-major order, not recorded.
 template <class D, class T>
@@ -48,15 +49,18 @@ Tensor<D, T> contiguous(const Tensor<D, T>& x, MemoryFormat format, Here here = 
 
 namespace detail {
 /// x as a dense tensor that is not on the tape.
-template <class D, class T> Tensor<D, T> dense(const Tensor<D, T>& x) {
+template <class D, class T>
+Tensor<D, T> dense(const Tensor<D, T>& x) {
   return x.impl()->contiguous ? x : contiguous(x.detach());
 }
 /// x in channels-last order without gaps, not on the tape.
-template <class D, class T> Tensor<D, T> channels_innermost(const Tensor<D, T>& x) {
+template <class D, class T>
+Tensor<D, T> channels_innermost(const Tensor<D, T>& x) {
   return is_channels_last(*x.impl()) ? x : contiguous(x.detach(), channels_last);
 }
 /// y in x's order: channels-last if x is channels-last and not also row-major, else row-major.
-template <class D, class T> Tensor<D, T> in_order_of(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here) {
+template <class D, class T>
+Tensor<D, T> in_order_of(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here) {
   const bool last = !x.impl()->contiguous && is_channels_last(*x.impl());
   return contiguous(y, last ? channels_last : contiguous_format, here);
 }
@@ -65,8 +69,8 @@ template <class D, class T> Tensor<D, T> in_order_of(const Tensor<D, T>& x, cons
 /// target = source, broadcast to target's shape.
 template <Device D, Element T>
 const Tensor<D, T>& copy_(const Tensor<D, T>& target, const Tensor<D, T>& source, Here here = {}) {
-  detail::copy_into({"copy_", here}, target.checked({"copy_", here}), source.checked({"copy_", here}), detail::device_ops<D>,
-                    detail::grad_ops_for<D, T>());
+  detail::copy_into({"copy_", here}, target.checked({"copy_", here}), source.checked({"copy_", here}),
+                    detail::device_ops<D>, detail::grad_ops_for<D, T>());
   return target;
 }
 TERN_SAME_PLACE(copy_)

@@ -25,7 +25,7 @@ TERN_NOINLINE TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps
 }
 
 TERN_NOINLINE void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device,
-                                             const GradOps* ops) {
+                             const GradOps* ops) {
   check_writable(op, target);
   const Shape to = target->shape();
   if (!(broadcast_shapes(op, to, source->shape_ref()) == to))

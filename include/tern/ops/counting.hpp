@@ -45,7 +45,8 @@ UniqueElements<D, T> unique(const Tensor<D, T>& x, const UniqueOptions& options,
   const int dim = by_position ? detail::wrap_dim("unique", *options.dim, a.ndim) : 0;
   const Tensor<D, T> in = by_position ? transpose(x.detach(), 0, dim, here) : reshape(x.detach(), -1, here);
   const Index n = in.size(0);
-  if (n > 0 && in.numel() == 0) fail("unique", {"positions of dimension ", dim, " of ", a.shape(), " have no elements"});
+  if (n > 0 && in.numel() == 0)
+    fail("unique", {"positions of dimension ", dim, " of ", a.shape(), " have no elements"});
   const Tensor<D, T> rows = reshape(in, {n, n ? in.numel() / n : 1}, here);
   const auto [sorted, order] = detail::sorted_rows(rows, here);
   Tensor<D, bool> is_first = full<D, bool>(n, true, x.device());
@@ -60,7 +61,8 @@ UniqueElements<D, T> unique(const Tensor<D, T>& x, const UniqueOptions& options,
   const Tensor<D, T> output = reshape(index_select(sorted, 0, starts, here), to, here);
   found.output = by_position ? contiguous(transpose(output, 0, dim, here), here) : output;
   if (options.return_inverse) {
-    const Tensor<D, Index> numbers = scatter(zeros<D, Index>(n, x.device()), 0, order, sub(cumsum(is_first, 0), 1), here);
+    const Tensor<D, Index> numbers =
+        scatter(zeros<D, Index>(n, x.device()), 0, order, sub(cumsum(is_first, 0), 1), here);
     found.inverse_indices = by_position ? numbers : reshape(numbers, x.shape(), here);
   }
   if (options.return_counts) {
@@ -100,7 +102,8 @@ Tensor<D, Index> bincount(const Tensor<D, I>& x, Index minlength = 0, Here here 
   x.checked("bincount");
   return detail::sums_by_number(to_type(x, i64), full<D, Index>({}, 1, x.device()), minlength, here);
 }
-/// The same with the sums of weights, one weight for each element of x. Weights that are not float are summed as double.
+/// The same with the sums of weights, one weight for each element of x. Weights that are not float are summed as
+/// double.
 template <Device D, std::integral I, Element W>
   requires(Element<I> && !std::is_same_v<I, bool>)
 auto bincount(const Tensor<D, I>& x, const Tensor<D, W>& weights, Index minlength = 0, Here here = {}) {
@@ -111,8 +114,8 @@ auto bincount(const Tensor<D, I>& x, const Tensor<D, W>& weights, Index minlengt
   return detail::sums_by_number(to_type(x, i64), to_type(weights.detach(), detail::Type<Sum>{}), minlength, here);
 }
 
-/// How many elements lie in each of `bins` intervals of equal length between min and max; by default between the smallest and
-/// the largest element, for which the host waits. Others, and NaN, do not count.
+/// How many elements lie in each of `bins` intervals of equal length between min and max; by default between the
+/// smallest and the largest element, for which the host waits. Others, and NaN, do not count.
 template <Device D, Floating T>
 Tensor<D, T> histc(const Tensor<D, T>& x, Index bins = 100, double min = 0, double max = 0, Here here = {}) {
   const ErrorName name({"histc", here});
@@ -122,16 +125,21 @@ Tensor<D, T> histc(const Tensor<D, T>& x, Index bins = 100, double min = 0, doub
   const Tensor<D, T> in = reshape(x.detach(), -1, here);
   if (min == max && in.numel() > 0) min = double(amin(in).item(here)), max = double(amax(in).item(here));
   if (min == max) min -= 1, max += 1;
-  if (!(min < max && max - min < std::numeric_limits<double>::infinity())) fail("histc", {"no intervals between ", min, " and ", max});
+  if (!(min < max && max - min < std::numeric_limits<double>::infinity()))
+    fail("histc", {"no intervals between ", min, " and ", max});
   const auto is_inside = [min, max](auto v) { return (v >= decltype(v)(min)) & (v <= decltype(v)(max)); };
-  const auto number = [is_inside, min, max, bins](auto v) { return where(is_inside(v), (v - min) / (max - min) * double(bins), 0); };
+  const auto number = [is_inside, min, max, bins](auto v) {
+    return where(is_inside(v), (v - min) / (max - min) * double(bins), 0);
+  };
   const Tensor<D, Index> at = clamp_max(to_type(detail::map<T>("histc", number, in), i64), bins - 1);
-  return scatter_add(zeros<D, T>(bins, x.device()), 0, at, to_type(detail::map<bool>("histc", is_inside, in), detail::Type<T>{}), here);
+  return scatter_add(zeros<D, T>(bins, x.device()), 0, at,
+                     to_type(detail::map<bool>("histc", is_inside, in), detail::Type<T>{}), here);
 }
 
 /// True for each element that is among the test elements; with invert, that is not. NaN is among none.
 template <Device D, Element T>
-Tensor<D, bool> isin(const Tensor<D, T>& elements, const Tensor<D, T>& test_elements, bool invert = false, Here here = {}) {
+Tensor<D, bool> isin(const Tensor<D, T>& elements, const Tensor<D, T>& test_elements, bool invert = false,
+                     Here here = {}) {
   const ErrorName name({"isin", here});
   elements.checked("isin");
   const Index count = test_elements.checked("isin")->numel;
@@ -142,12 +150,14 @@ Tensor<D, bool> isin(const Tensor<D, T>& elements, const Tensor<D, T>& test_elem
   return invert ? ne(nearest, in) : eq(nearest, in);
 }
 template <Device D, Element T>
-Tensor<D, bool> isin(const Tensor<D, T>& elements, detail::number_t<T> test_element, bool invert = false, Here here = {}) {
+Tensor<D, bool> isin(const Tensor<D, T>& elements, detail::number_t<T> test_element, bool invert = false,
+                     Here here = {}) {
   const ErrorName name({"isin", here});
   return invert ? ne(elements, test_element, here) : eq(elements, test_element, here);
 }
 template <Device D, Element T>
-Tensor<D, bool> isin(detail::number_t<T> element, const Tensor<D, T>& test_elements, bool invert = false, Here here = {}) {
+Tensor<D, bool> isin(detail::number_t<T> element, const Tensor<D, T>& test_elements, bool invert = false,
+                     Here here = {}) {
   const ErrorName name({"isin", here});
   const Tensor<D, bool> found = any(eq(test_elements, element, here), {}, false, here);
   return invert ? logical_not(found) : found;

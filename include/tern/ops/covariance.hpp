@@ -6,15 +6,16 @@
 
 namespace tern { inline namespace TERN_BUILD {
 
-/// The covariances of the rows of x, each of which is a variable with n observations: the sums of products of deviations
-/// from the means, divided by n - correction. Of a vector the variance.
+/// The covariances of the rows of x, each of which is a variable with n observations: the sums of products of
+/// deviations from the means, divided by n - correction. Of a vector the variance.
 template <Device D, Floating T>
 Tensor<D, T> cov(const Tensor<D, T>& x, double correction = 1, Here here = {}) {
   const ErrorName name({"cov", here});
   const int n = x.checked("cov")->ndim;
   if (n < 1 || n > 2) fail("cov", {"a matrix or a vector is needed, not ", x.shape()});
   if (n == 1) return reshape(cov(unsqueeze(x, 0, here), correction, here), {}, here);
-  if constexpr (detail::is_half_v<T>) return detail::rounded_once([&](const auto& v) { return cov(v, correction, here); }, x);
+  if constexpr (detail::is_half_v<T>)
+    return detail::rounded_once([&](const auto& v) { return cov(v, correction, here); }, x);
   const Tensor<D, T> deviations = sub(x, mean(x, 1, true, here), here);
   const double degrees = std::max(0.0, double(x.size(1)) - correction);
   return div(matmul(deviations, transpose(deviations, 0, 1, here), here), degrees, here);

@@ -56,10 +56,11 @@ struct CrossEntropyState {
   Tensor<D, T> gradient(const backend::CrossEntropy::Options& as, const Tensor<D, T>& g) const {
     const Tensor<D, T> rows = rows_of_product(x);
     const Array& in = *rows.impl();
-    const Tensor<D, T> dx(in.contiguous ? allocate<D>(in.dtype, in.shape_ref(), in.ordinal) : allocate_rows<D, T>(in.shape_ref(), in.ordinal));
+    const Tensor<D, T> dx(in.contiguous ? allocate<D>(in.dtype, in.shape_ref(), in.ordinal)
+                                        : allocate_rows<D, T>(in.shape_ref(), in.ordinal));
     count_pass({dx.impl(), x.impl(), target.impl()});
-    backend::run<D, T>(backend::CrossEntropyGradient{*dx.impl(), *dense(g).impl(), *log_sum.impl(), *total.impl(), in, *target.impl(),
-                                                     weights(), as});
+    backend::run<D, T>(backend::CrossEntropyGradient{*dx.impl(), *dense(g).impl(), *log_sum.impl(), *total.impl(), in,
+                                                     *target.impl(), weights(), as});
     return dx;
   }
   /// The gradient as tensor operations: the loss is linear in the log-probabilities, which are log_softmax(x).
@@ -91,8 +92,8 @@ Tensor<D, T> class_cross_entropy(const OpName& op, backend::CrossEntropy::Option
   {
     const ErrorName name(op);  // of a target out of range
     count_pass({y.impl(), x.impl(), labels.impl()});
-    backend::run<D, T>(backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *rows_of_product(x).impl(), *labels.impl(),
-                                             weight_array ? weight.impl() : nullptr, options});
+    backend::run<D, T>(backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *rows_of_product(x).impl(),
+                                             *labels.impl(), weight_array ? weight.impl() : nullptr, options});
   }
   record(op, y,
          wrt(x, saved(x, labels, weight, log_sum, total),
@@ -106,7 +107,7 @@ Tensor<D, T> class_cross_entropy(const OpName& op, backend::CrossEntropy::Option
 TERN_INSTANCE(Tensor<Cpu> class_cross_entropy(const OpName&, backend::CrossEntropy::Options, const Tensor<Cpu>&,
                                               const Tensor<Cpu, Index>&, const Tensor<Cpu>&))
 TERN_CUDA_INSTANCE(Tensor<Cuda> class_cross_entropy(const OpName&, backend::CrossEntropy::Options, const Tensor<Cuda>&,
-                                               const Tensor<Cuda, Index>&, const Tensor<Cuda>&))
+                                                    const Tensor<Cuda, Index>&, const Tensor<Cuda>&))
 
 }  // namespace detail
 
@@ -114,8 +115,8 @@ TERN_CUDA_INSTANCE(Tensor<Cuda> class_cross_entropy(const OpName&, backend::Cros
 template <Device D, Floating T>
 Tensor<D, T> nll_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target,
                       const NllLossOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
-  return detail::class_cross_entropy({"nll_loss", here}, {"nll_loss", options.ignore_index, 0, options.reduction, true}, x, target,
-                                     options.weight);
+  return detail::class_cross_entropy({"nll_loss", here}, {"nll_loss", options.ignore_index, 0, options.reduction, true},
+                                     x, target, options.weight);
 }
 
 /// -weight[t] log(softmax(x)[t]) for each sample, where t is its class in `target`. Error if a class is out of range.
@@ -124,7 +125,8 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, Index>& target
                            const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
   detail::check_smoothing(options.label_smoothing);
   return detail::class_cross_entropy(
-      {"cross_entropy", here}, {"cross_entropy", options.ignore_index, options.label_smoothing, options.reduction, false}, x, target,
+      {"cross_entropy", here},
+      {"cross_entropy", options.ignore_index, options.label_smoothing, options.reduction, false}, x, target,
       options.weight);
 }
 

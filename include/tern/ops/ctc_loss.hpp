@@ -20,10 +20,12 @@ struct CtcLossOptions {
 
 namespace detail {
 
-/// The sizes of a batch, and where its labels lie. A sample goes through states: a blank before, between and after its labels.
+/// The sizes of a batch, and where its labels lie. A sample goes through states: a blank before, between and after its
+/// labels.
 struct CtcBatch {
   Index steps, samples, states;
-  Tensor<Cpu, Index> places;      // [states, samples]: the place of a state's label among the targets, plus 1; 0 for a blank
+  Tensor<Cpu, Index>
+      places;  // [states, samples]: the place of a state's label among the targets, plus 1; 0 for a blank
   Tensor<Cpu, Index> last_step;   // [samples]
   Tensor<Cpu, Index> last_state;  // [samples]
 };
@@ -31,9 +33,9 @@ struct CtcBatch {
 TERN_API CtcBatch ctc_batch(const Array& log_probs, const Array& targets, const Tensor<Cpu, Index>& input_lengths,
                             const Tensor<Cpu, Index>& target_lengths, Index blank);
 
-/// a[t][s] = l[t][s] + log(e^entry[t][s] + e^a[t-1][s] + e^a[t-1][s-1] + e^(a[t-1][s-2] + skip[s-2])), the logarithm of the
-/// probability of all paths to a state. With backward, of all paths from a state to an end: t + 1, s + 1 and s + 2 take the
-/// place of t - 1, s - 1 and s - 2.
+/// a[t][s] = l[t][s] + log(e^entry[t][s] + e^a[t-1][s] + e^a[t-1][s-1] + e^(a[t-1][s-2] + skip[s-2])), the logarithm of
+/// the probability of all paths to a state. With backward, of all paths from a state to an end: t + 1, s + 1 and s + 2
+/// take the place of t - 1, s - 1 and s - 2.
 template <class D, class T>
 Tensor<D, T> path_sums(const Tensor<D, T>& l, const Tensor<D, T>& entry, const Tensor<D, T>& skip, bool backward) {
   const auto step = [](auto at, auto first, auto stay, auto next, auto second, auto allowed) {
@@ -45,7 +47,9 @@ Tensor<D, T> path_sums(const Tensor<D, T>& l, const Tensor<D, T>& entry, const T
   };
   const Index steps = l.size(0), states = l.size(1), samples = l.size(2);
   const Tensor<D, T> edge = full<D, T>({2, samples}, -INFINITY, l.device());
-  const auto beyond = [&](const Tensor<D, T>& x) { return cat(backward ? std::vector{x, edge} : std::vector{edge, x}, 0); };
+  const auto beyond = [&](const Tensor<D, T>& x) {
+    return cat(backward ? std::vector{x, edge} : std::vector{edge, x}, 0);
+  };
   const Tensor<D, T> allowed = beyond(skip);
   std::vector<Tensor<D, T>> sums{std::size_t(steps)};
   Tensor<D, T> before = full<D, T>({states, samples}, -INFINITY, l.device());
@@ -53,15 +57,16 @@ Tensor<D, T> path_sums(const Tensor<D, T>& l, const Tensor<D, T>& entry, const T
     const Index t = backward ? steps - 1 - k : k;
     const Tensor<D, T> reach = beyond(before);
     const auto from = [&](Index distance) { return narrow(reach, 0, backward ? distance : 2 - distance, states); };
-    before = pointwise({"ctc_loss", {}}, step, select(l, 0, t), select(entry, 0, t), from(0), from(1), from(2), allowed);
+    before =
+        pointwise({"ctc_loss", {}}, step, select(l, 0, t), select(entry, 0, t), from(0), from(1), from(2), allowed);
     sums[std::size_t(t)] = before;
   }
   return stack(sums, 0);
 }
 
-/// The gradient by log_probs, as PyTorch has it: the probability of a class less the probability that a path is in one of
-/// its states. That is the gradient only where log_probs are a log_softmax. start and end are 0 at the states where a path may
-/// start and end, else -inf; heard is true at the steps of a sample.
+/// The gradient by log_probs, as PyTorch has it: the probability of a class less the probability that a path is in one
+/// of its states. That is the gradient only where log_probs are a log_softmax. start and end are 0 at the states where
+/// a path may start and end, else -inf; heard is true at the steps of a sample.
 template <class D, class T>
 Tensor<D, T> ctc_gradient(const Tensor<D, T>& g, const Tensor<D, T>& log_probs, const Tensor<D, Index>& labels,
                           const Tensor<D, T>& skip, const Tensor<D, T>& start, const Tensor<D, T>& end,
@@ -78,12 +83,13 @@ Tensor<D, T> ctc_gradient(const Tensor<D, T>& g, const Tensor<D, T>& log_probs, 
 
 /// The loss of each sample. Those of infinity are 0 with zero_infinity.
 template <class D, class T>
-Tensor<D, T> ctc_losses(const OpName& op, const Tensor<D, T>& log_probs, const Tensor<D, Index>& targets, const CtcBatch& batch,
-                        const CtcLossOptions& options) {
+Tensor<D, T> ctc_losses(const OpName& op, const Tensor<D, T>& log_probs, const Tensor<D, Index>& targets,
+                        const CtcBatch& batch, const CtcLossOptions& options) {
   const D device = log_probs.device();
   const Index steps = batch.steps, states = batch.states;
   const auto said = cat(std::vector{full<D, Index>({1}, options.blank, device), reshape(targets, {-1})}, 0);
-  const auto label = reshape(index_select(said, 0, reshape(to_device(batch.places, device), {-1})), {states, batch.samples});
+  const auto label =
+      reshape(index_select(said, 0, reshape(to_device(batch.places, device), {-1})), {states, batch.samples});
   backend::run<D>(backend::CheckRange{"ctc_loss", *label.impl(), log_probs.size(2)});
   const auto labels = contiguous(expand(label, {steps, states, batch.samples}));
   const auto later = narrow(label, 0, 2, states - 2);
@@ -92,8 +98,11 @@ Tensor<D, T> ctc_losses(const OpName& op, const Tensor<D, T>& log_probs, const T
   const auto state = reshape(range_beside(log_probs, 0, 1, states), {states, 1});
   const auto last_step = to_device(batch.last_step, device), last_state = to_device(batch.last_state, device);
   const auto is_start = logical_and(eq(step, 0), lt(state, 2));
-  const auto is_end = logical_and(eq(step, last_step), logical_and(le(state, last_state), ge(state, sub(last_state, 1))));
-  const auto log_of = [](const Tensor<D, bool>& allowed) { return where(allowed, zeros<D, T>({}, allowed.device()), -INFINITY); };
+  const auto is_end =
+      logical_and(eq(step, last_step), logical_and(le(state, last_state), ge(state, sub(last_state, 1))));
+  const auto log_of = [](const Tensor<D, bool>& allowed) {
+    return where(allowed, zeros<D, T>({}, allowed.device()), -INFINITY);
+  };
   const auto skip = log_of(may_skip), start = log_of(is_start), end = log_of(is_end);
   Tensor<D, T> losses;
   {
@@ -116,18 +125,19 @@ Tensor<D, T> ctc_losses(const OpName& op, const Tensor<D, T>& log_probs, const T
 
 }  // namespace detail
 
-/// -log of the probability that steps with these log-probabilities, [steps, N, classes] or [steps, classes], say the targets.
-/// Each step says one class; of equal neighbours all but one are dropped, then the blanks. targets is [N, labels], or the
-/// labels of all samples in a row; a sample's labels after its target_length are not read. If the lengths are on a device,
-/// the host waits for them. Graves et al., "Connectionist temporal classification", 2006. The gradient assumes that log_probs
-/// are a log_softmax, as PyTorch's does.
+/// -log of the probability that steps with these log-probabilities, [steps, N, classes] or [steps, classes], say the
+/// targets. Each step says one class; of equal neighbours all but one are dropped, then the blanks. targets is [N,
+/// labels], or the labels of all samples in a row; a sample's labels after its target_length are not read. If the
+/// lengths are on a device, the host waits for them. Graves et al., "Connectionist temporal classification", 2006. The
+/// gradient assumes that log_probs are a log_softmax, as PyTorch's does.
 template <Device D, Floating T, Device L>
-Tensor<D, T> ctc_loss(const Tensor<D, T>& log_probs, const Tensor<D, Index>& targets, const Tensor<L, Index>& input_lengths,
-                      const Tensor<L, Index>& target_lengths, CtcLossOptions options = {}, Here here = {}) {
+Tensor<D, T> ctc_loss(const Tensor<D, T>& log_probs, const Tensor<D, Index>& targets,
+                      const Tensor<L, Index>& input_lengths, const Tensor<L, Index>& target_lengths,
+                      CtcLossOptions options = {}, Here here = {}) {
   const ErrorName name({"ctc_loss", here});
   if (log_probs.checked("ctc_loss")->ndim == 2 && targets.checked("ctc_loss")->ndim == 1) {
-    const Tensor<D, T> loss = ctc_loss(unsqueeze(log_probs, 1, here), unsqueeze(targets, 0), reshape(input_lengths, {1}),
-                                       reshape(target_lengths, {1}), options, here);
+    const Tensor<D, T> loss = ctc_loss(unsqueeze(log_probs, 1, here), unsqueeze(targets, 0),
+                                       reshape(input_lengths, {1}), reshape(target_lengths, {1}), options, here);
     return reshape(loss, {}, here);
   }
   const Tensor<Cpu, Index> counts = to_device(target_lengths, Cpu{});

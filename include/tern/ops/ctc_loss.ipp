@@ -4,9 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_NOINLINE CtcBatch ctc_batch(const Array& log_probs, const Array& targets,
-                                                 const Tensor<Cpu, Index>& input_lengths,
-                                                 const Tensor<Cpu, Index>& target_lengths, Index blank) {
+TERN_NOINLINE CtcBatch ctc_batch(const Array& log_probs, const Array& targets, const Tensor<Cpu, Index>& input_lengths,
+                                 const Tensor<Cpu, Index>& target_lengths, Index blank) {
   const char* const op = "ctc_loss";
   if (log_probs.ndim != 3) fail(op, {"log_probs must be [steps, samples, classes], not ", log_probs.shape_ref()});
   const Index steps = log_probs.dims[0], samples = log_probs.dims[1], classes = log_probs.dims[2];
@@ -25,11 +24,13 @@ TERN_NOINLINE CtcBatch ctc_batch(const Array& log_probs, const Array& targets,
     const Index n = said.data()[i], limit = rows ? targets.dims[1] : targets.numel - all;
     if (heard.data()[i] < 0 || heard.data()[i] > steps)
       fail(op, {"input_length ", heard.data()[i], " of sample ", i, " does not fit ", steps, " steps"});
-    if (n < 0 || n > limit) fail(op, {"target_length ", n, " of sample ", i, " does not fit targets of shape ", targets.shape_ref()});
+    if (n < 0 || n > limit)
+      fail(op, {"target_length ", n, " of sample ", i, " does not fit targets of shape ", targets.shape_ref()});
     all += n;
     if (n > most) most = n;
   }
-  if (!rows && all != targets.numel) fail(op, {"target_lengths name ", all, " labels, the targets have ", targets.numel});
+  if (!rows && all != targets.numel)
+    fail(op, {"target_lengths name ", all, " labels, the targets have ", targets.numel});
 
   const Index states = 2 * most + 1;
   // By plain loops: the compiled library has these ops' kernels for floats only.

@@ -23,7 +23,8 @@ Tensor<D, T> shifted(const Tensor<D, T>& x, int dim, bool reverse, double fill) 
 }
 
 template <class D, class T>
-Tensor<D, T> scanned(backend::Scan::Kind kind, const Tensor<D, T>& x, const Tensor<D, T>& gates, int dim, bool reverse) {
+Tensor<D, T> scanned(backend::Scan::Kind kind, const Tensor<D, T>& x, const Tensor<D, T>& gates, int dim,
+                     bool reverse) {
   const Tensor<D, T> in = dense(x), y = empty<D, T>(x.shape(), x.device());
   const Tensor<D, T> gate = gates.defined() ? dense(gates) : gates;
   backend::run<D, T>(backend::Scan{*y.impl(), *in.impl(), gate.impl(), dim, kind, reverse});
@@ -103,15 +104,15 @@ inline constexpr auto ratio_of_exponentials = [](auto a, auto b) { return where(
 
 }  // namespace detail
 
-/// The largest of x_0 … x_i along dim, and its position. Of equal elements the last one counts and gets the gradient. A NaN
-/// counts as the largest.
+/// The largest of x_0 … x_i along dim, and its position. Of equal elements the last one counts and gets the gradient. A
+/// NaN counts as the largest.
 template <Device D, Element T>
 ValuesAndIndices<D, T> cummax(const Tensor<D, T>& x, Index dim, Here here = {}) {
   return detail::running_extreme({"cummax", here}, true, x, dim);
 }
 
-/// The smallest of x_0 … x_i along dim, and its position. Of equal elements the last one counts and gets the gradient. A
-/// NaN counts as the smallest.
+/// The smallest of x_0 … x_i along dim, and its position. Of equal elements the last one counts and gets the gradient.
+/// A NaN counts as the smallest.
 template <Device D, Element T>
 ValuesAndIndices<D, T> cummin(const Tensor<D, T>& x, Index dim, Here here = {}) {
   return detail::running_extreme({"cummin", here}, false, x, dim);
@@ -124,7 +125,8 @@ Tensor<D, T> logcumsumexp(const Tensor<D, T>& x, Index dim, Here here = {}) {
   const ErrorName name(op);
   const int d = detail::wrap_dim(op, dim, x.checked(op)->ndim);
   if (x.dim() == 0) return reshape(logcumsumexp(view(x, 1, here), 0, here), {}, here);
-  if constexpr (detail::is_half_v<T>) return detail::rounded_once([&](const auto& v) { return logcumsumexp(v, dim, here); }, x);
+  if constexpr (detail::is_half_v<T>)
+    return detail::rounded_once([&](const auto& v) { return logcumsumexp(v, dim, here); }, x);
   constexpr double infinity = std::numeric_limits<double>::infinity();
   // With the largest so far, m_i, s_i = e^(m_{i-1} - m_i) s_{i-1} + e^(x_i - m_i), and y_i = log(s_i) + m_i.
   const Tensor<D, T> top = cummax(x.detach(), d).values;
@@ -141,10 +143,11 @@ Tensor<D, T> logcumsumexp(const Tensor<D, T>& x, Index dim, Here here = {}) {
   return y;
 }
 
-/// x_{i+1} - x_i along dim, n times over; of booleans whether they differ. `prepend` and `append` come before and after x.
+/// x_{i+1} - x_i along dim, n times over; of booleans whether they differ. `prepend` and `append` come before and after
+/// x.
 template <Device D, Element T>
-Tensor<D, T> diff(const Tensor<D, T>& x, Index n = 1, Index dim = -1, const Tensor<D, T>& prepend = {}, const Tensor<D, T>& append = {},
-                  Here here = {}) {
+Tensor<D, T> diff(const Tensor<D, T>& x, Index n = 1, Index dim = -1, const Tensor<D, T>& prepend = {},
+                  const Tensor<D, T>& append = {}, Here here = {}) {
   const OpName op{"diff", here};
   const ErrorName name(op);
   if (x.checked(op)->ndim == 0) fail(op, {"a 0-d tensor has no neighbours"});

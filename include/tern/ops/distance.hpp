@@ -12,7 +12,8 @@ namespace linalg {
 
 /// (sum over dim of |x|^ord)^(1/ord), as tern::norm.
 template <Device D, Floating T>
-Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, tern::detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, tern::detail::Dims dim = {}, bool keepdim = false,
+                         Here here = {}) {
   const ErrorName name({"vector_norm", here});
   return tern::norm(x, ord, dim, keepdim, here);
 }
@@ -56,7 +57,8 @@ namespace detail {
 
 /// The gradient of the distances y by the rows of a, summed over the rows of b in one pass.
 template <class D, class T>
-Tensor<D, T> cdist_gradient(const Tensor<D, T>& g, const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& y, double p) {
+Tensor<D, T> cdist_gradient(const Tensor<D, T>& g, const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& y,
+                            double p) {
   const Tensor<D, T> h = unsqueeze(g, -1), u = unsqueeze(a, -2), v = unsqueeze(b, -3), n = unsqueeze(y, -1);
   const auto summed = [&](const auto& rule) {
     if (GradMode::is_enabled()) return sum(rule(h, u, v, n), -2);
@@ -64,16 +66,20 @@ Tensor<D, T> cdist_gradient(const Tensor<D, T>& g, const Tensor<D, T>& a, const 
   };
   if (p == 0) return zeros_like(a);
   if (p == 1) return summed([](auto w, auto s, auto t, auto) { return w * sign(s - t); });
-  if (p == 2) return summed([](auto w, auto s, auto t, auto d) { return where(d == 0, 0, (s - t) * (w / where(d == 0, 1, d))); });
-  if (std::isinf(p)) return summed([](auto w, auto s, auto t, auto d) { return where(abs(s - t) == d, w * sign(s - t), 0); });
+  if (p == 2)
+    return summed([](auto w, auto s, auto t, auto d) { return where(d == 0, 0, (s - t) * (w / where(d == 0, 1, d))); });
+  if (std::isinf(p))
+    return summed([](auto w, auto s, auto t, auto d) { return where(abs(s - t) == d, w * sign(s - t), 0); });
   return summed([p](auto w, auto s, auto t, auto d) {
-    return where((s == t) | (d == 0), 0, w * sign(s - t) * pow(where(s == t, 1, abs(s - t)) / where(d == 0, 1, d), p - 1));
+    return where((s == t) | (d == 0), 0,
+                 w * sign(s - t) * pow(where(s == t, 1, abs(s - t)) / where(d == 0, 1, d), p - 1));
   });
 }
 
 /// The same for p = 2 by products, without differences.
 template <class D, class T>
-Tensor<D, T> euclidean_gradient(const Tensor<D, T>& g, const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& y) {
+Tensor<D, T> euclidean_gradient(const Tensor<D, T>& g, const Tensor<D, T>& a, const Tensor<D, T>& b,
+                                const Tensor<D, T>& y) {
   const Tensor<D, T> ratio = where(eq(y, 0), 0, div(g, where(eq(y, 0), 1, y)));
   return sub(mul(a, sum(ratio, -1, true)), matmul(ratio, b));
 }
@@ -88,26 +94,30 @@ Tensor<D, T> distances(const OpName& op, const Tensor<D, T>& x1, const Tensor<D,
   const auto apart = [](auto s, auto t) { return abs(s - t); };
   if (p == 0) return reduced(backend::Sum(), [](auto s, auto t) { return where(s != t, decltype(s)(1), 0); }, identity);
   if (p == 1 || x1.size(-1) == 0) return reduced(backend::Sum(), apart, identity);
-  if (p == 2) return reduced(backend::Sum(), [](auto s, auto t) { return (s - t) * (s - t); }, [](auto v) { return sqrt(v); });
+  if (p == 2)
+    return reduced(backend::Sum(), [](auto s, auto t) { return (s - t) * (s - t); }, [](auto v) { return sqrt(v); });
   if (std::isinf(p)) return reduced(backend::Maximum(), apart, identity);
   return reduced(
-      backend::Sum(), [p](auto s, auto t) { return pow(abs(s - t), decltype(s)(p)); }, [p](auto v) { return pow(v, decltype(v)(1 / p)); });
+      backend::Sum(), [p](auto s, auto t) { return pow(abs(s - t), decltype(s)(p)); },
+      [p](auto v) { return pow(v, decltype(v)(1 / p)); });
 }
 
 /// |a - b|, as the root of a² + b² - 2 a b.
 template <class D, class T>
 Tensor<D, T> euclidean_distances(const OpName& op, const Tensor<D, T>& x1, const Tensor<D, T>& x2) {
   const NoGradGuard off;
-  const auto squares = [&](const auto& x) { return reduce<backend::Sum, T, T>(op, [](auto v) { return v * v; }, identity, -1, true, x); };
+  const auto squares = [&](const auto& x) {
+    return reduce<backend::Sum, T, T>(op, [](auto v) { return v * v; }, identity, -1, true, x);
+  };
   const auto root = [](auto product, auto a, auto b) { return sqrt(max(a + b - 2 * product, decltype(a)(0))); };
   return map<T>(op, root, matmul(x1, transpose(x2, -2, -1)), squares(x1), transpose(squares(x2), -2, -1));
 }
 
 }  // namespace detail
 
-/// The distances (sum over k of |x1[.., i, k] - x2[.., j, k]|^p)^(1/p) of all rows i of x1 and j of x2, p from 0 to infinity.
-/// For p = 2 and more than 25 rows they are computed by a product, which is faster and has larger rounding errors. Where a
-/// distance is 0, the gradient is 0.
+/// The distances (sum over k of |x1[.., i, k] - x2[.., j, k]|^p)^(1/p) of all rows i of x1 and j of x2, p from 0 to
+/// infinity. For p = 2 and more than 25 rows they are computed by a product, which is faster and has larger rounding
+/// errors. Where a distance is 0, the gradient is 0.
 template <Device D, Floating T>
 Tensor<D, T> cdist(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2, Here here = {}) {
   const OpName op{"cdist", here};
@@ -115,18 +125,25 @@ Tensor<D, T> cdist(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2,
   if (x1.checked(op)->ndim < 2 || x2.checked(op)->ndim < 2 || x1.size(-1) != x2.size(-1))
     fail(op, {"matrices with equally many columns are needed, not ", x1.shape(), " and ", x2.shape()});
   if (!(p >= 0)) fail(op, {"p must not be negative: ", p});
-  if constexpr (detail::is_half_v<T>) return detail::rounded_once([&](const auto& a, const auto& b) { return cdist(a, b, p, here); }, x1, x2);
+  if constexpr (detail::is_half_v<T>)
+    return detail::rounded_once([&](const auto& a, const auto& b) { return cdist(a, b, p, here); }, x1, x2);
   if (p == 2 && (x1.size(-2) > 25 || x2.size(-2) > 25)) {
     const Tensor<D, T> y = detail::euclidean_distances(op, x1, x2);
-    const auto rule = [](const auto& g, const auto& a, const auto& b, const auto& d) { return detail::euclidean_gradient(g, a, b, d); };
-    record(op, y, wrt(x1, saved(x1, x2, y), rule), wrt(x2, saved(x1, x2, y), [rule](const auto& g, const auto& a, const auto& b, const auto& d) {
+    const auto rule = [](const auto& g, const auto& a, const auto& b, const auto& d) {
+      return detail::euclidean_gradient(g, a, b, d);
+    };
+    record(op, y, wrt(x1, saved(x1, x2, y), rule),
+           wrt(x2, saved(x1, x2, y), [rule](const auto& g, const auto& a, const auto& b, const auto& d) {
              return rule(transpose(g, -2, -1), b, a, transpose(d, -2, -1));
            }));
     return y;
   }
   const Tensor<D, T> y = detail::distances(op, x1, x2, p);
-  const auto rule = [p](const auto& g, const auto& a, const auto& b, const auto& d) { return detail::cdist_gradient(g, a, b, d, p); };
-  record(op, y, wrt(x1, saved(x1, x2, y), rule), wrt(x2, saved(x1, x2, y), [rule](const auto& g, const auto& a, const auto& b, const auto& d) {
+  const auto rule = [p](const auto& g, const auto& a, const auto& b, const auto& d) {
+    return detail::cdist_gradient(g, a, b, d, p);
+  };
+  record(op, y, wrt(x1, saved(x1, x2, y), rule),
+         wrt(x2, saved(x1, x2, y), [rule](const auto& g, const auto& a, const auto& b, const auto& d) {
            return rule(transpose(g, -2, -1), b, a, transpose(d, -2, -1));
          }));
   return y;

@@ -19,9 +19,8 @@ Tensor<D, T> dropout_by(const OpName& op, const Tensor<D, T>& x, double p, Rando
       order == channels_last ? empty<D, T>(x.shape(), order, x.device()) : empty<D, T>(x.shape(), x.device());
   count_pass({y.impl(), from.impl()});
   backend::run<D, T>(backend::Dropout{*y.impl(), *from.impl(), state, p});
-  record(op, y, wrt(x, [p, state, order](const Tensor<D, T>& g) {
-           return dropout_by({"dropout", {}}, g, p, state, order);
-         }));
+  record(op, y,
+         wrt(x, [p, state, order](const Tensor<D, T>& g) { return dropout_by({"dropout", {}}, g, p, state, order); }));
   return y;
 }
 

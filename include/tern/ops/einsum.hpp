@@ -34,7 +34,8 @@ struct TERN_API EinsumEquation {
 TERN_API std::string spread_ellipsis(const std::string& subscript, int dims);
 
 /// The labels of the output, given those of all inputs. Error if one occurs twice, or in no input.
-TERN_API std::string output_labels(const EinsumEquation& subscripts, const std::string& all, const std::string& equation);
+TERN_API std::string output_labels(const EinsumEquation& subscripts, const std::string& all,
+                                   const std::string& equation);
 
 /// Takes the diagonal of dimensions that share a label.
 template <class D, class T>
@@ -43,7 +44,8 @@ Labelled<D, T> with_distinct_labels(Labelled<D, T> x, Here here) {
     for (std::size_t j = x.labels.find(x.labels[i], i + 1); j != std::string::npos;
          j = x.labels.find(x.labels[i], i + 1)) {
       if (x.tensor.size(int(i)) != x.tensor.size(int(j)))
-        fail({"einsum", here}, {"a repeated subscript names sizes ", x.tensor.size(int(i)), " and ", x.tensor.size(int(j))});
+        fail({"einsum", here},
+             {"a repeated subscript names sizes ", x.tensor.size(int(i)), " and ", x.tensor.size(int(j))});
       x.tensor = movedim(diagonal(x.tensor, 0, Index(i), Index(j), here), -1, Index(i), here);
       x.labels.erase(j, 1);
     }
@@ -56,10 +58,8 @@ Labelled<D, T> summed_to(Labelled<D, T> x, const std::string& kept, Here here) {
   Dims dims;
   std::string labels;
   for (std::size_t i = 0; i < x.labels.size(); ++i) {
-    if (has_label(kept, x.labels[i]))
-      labels += x.labels[i];
-    else
-      dims.push_back(Index(i));
+    if (has_label(kept, x.labels[i])) labels += x.labels[i];
+    else dims.push_back(Index(i));
   }
   if (dims.empty()) return x;
   return {sum(x.tensor, dims, false, here), labels};

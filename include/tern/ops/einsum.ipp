@@ -33,15 +33,15 @@ TERN_COLD std::string spread_ellipsis(const std::string& subscript, int dims) {
   if (left < 0 || (left > 0 && !has_label(subscript, '.')))
     fail("einsum", {"subscript ", subscript.c_str(), " does not fit ", dims, " dimensions"});
   for (const char c : subscript) {
-    if (c != '.')
-      out += c;
+    if (c != '.') out += c;
     else
       for (int k = left; k > 0; --k) out += char(k);
   }
   return out;
 }
 
-TERN_INLINE std::string output_labels(const EinsumEquation& subscripts, const std::string& all, const std::string& equation) {
+TERN_INLINE std::string output_labels(const EinsumEquation& subscripts, const std::string& all,
+                                      const std::string& equation) {
   std::string ellipsis, output;
   for (char c = char(max_dims); c > 0; --c)
     if (has_label(all, c)) ellipsis += c;
@@ -52,10 +52,8 @@ TERN_INLINE std::string output_labels(const EinsumEquation& subscripts, const st
     return output;
   }
   for (const char c : subscripts.output)
-    if (c == '.')
-      output += ellipsis;
-    else
-      output += c;
+    if (c == '.') output += ellipsis;
+    else output += c;
   for (const char c : output)
     if (!has_label(all, c) || output.find(c) != output.rfind(c))
       fail("einsum", {"the output's subscripts must be distinct and occur in the inputs: ", equation.c_str()});

@@ -21,7 +21,8 @@ TERN_API Index padding_row(const OpName& op, std::optional<Index> padding_idx, I
 template <Device D, Element T>
 Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, std::optional<Index> padding_idx = {},
                        Here here = {}) {
-  if (weight.checked({"embedding", here})->ndim != 2) fail({"embedding", here}, {"the table must be a matrix, not ", weight.shape()});
+  if (weight.checked({"embedding", here})->ndim != 2)
+    fail({"embedding", here}, {"the table must be a matrix, not ", weight.shape()});
   const Index rows = weight.size(0), padding = detail::padding_row({"embedding", here}, padding_idx, rows);
   detail::Shape to = x.checked({"embedding", here})->shape();
   to.push_back(weight.size(1));
@@ -37,7 +38,7 @@ Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, st
 struct EmbeddingBagOptions {
   BagMode mode = BagMode::mean;
   std::optional<Index> padding_idx = {};  // this row, which may count from the end, is skipped
-  bool include_last_offset = false;  // the last offset is the end of the last bag
+  bool include_last_offset = false;       // the last offset is the end of the last bag
 };
 
 namespace detail {
@@ -58,7 +59,8 @@ Tensor<D, T> bags_gradient(backend::Bags bags, Index rows, const Tensor<D, T>& g
   } else {
     const Tensor<D, T> dense = contiguous(g.detach());
     const Tensor<D, T> y = zeros<D, T>({rows, g.size(1)}, g.device());
-    backend::run<D, T>(backend::EmbeddingBagGradient{bags, *y.impl(), *dense.impl(), *numbers.impl(), *starts.impl(), scale.impl()});
+    backend::run<D, T>(
+        backend::EmbeddingBagGradient{bags, *y.impl(), *dense.impl(), *numbers.impl(), *starts.impl(), scale.impl()});
     const OpName op{"embedding_bag", {}};
     if (scale.defined())
       record(op, y,
@@ -82,7 +84,8 @@ Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, 
   const Tensor<D, T> y = empty<D, T>({count, columns}, weight.device());
   const bool max = bags.mode == BagMode::max;
   const Tensor<D, Index> chosen = max ? full<D, Index>({count, columns}, rows, weight.device()) : Tensor<D, Index>();
-  backend::run<D, T>(backend::EmbeddingBag{bags, *y.impl(), *table.impl(), *numbers.impl(), *starts.impl(), scale.impl(), chosen.impl()});
+  backend::run<D, T>(backend::EmbeddingBag{bags, *y.impl(), *table.impl(), *numbers.impl(), *starts.impl(),
+                                           scale.impl(), chosen.impl()});
   if (max) {
     record(op, y, wrt(weight, saved(chosen), [rows, columns](const Tensor<D, T>& g, const auto& at) {
              // An empty bag has no maximum. Its gradient goes to an extra row at the end, which is cut off.
@@ -123,7 +126,8 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   const Index padding = detail::padding_row("embedding_bag", options.padding_idx, rows);
   // The host checks offsets. If they are on a device, it waits for them.
   const Tensor<Cpu, Index> given = offsets.defined() ? to_device(offsets, Cpu{}) : Tensor<Cpu, Index>();
-  const Tensor<D, Index> starts = to_device(detail::bag_starts(x.shape(), given, options.include_last_offset), x.device());
+  const Tensor<D, Index> starts =
+      to_device(detail::bag_starts(x.shape(), given, options.include_last_offset), x.device());
   const Tensor<D, Index> numbers = reshape(x, {-1}, here).contiguous(here);
   backend::run<D>(backend::CheckRange{"embedding_bag", *numbers.impl(), rows});
   const backend::Bags bags{options.mode, padding};
@@ -141,10 +145,10 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   const auto taken = to_type(detail::take_rows({"embedding_bag", here}, weight, numbers), wide, here);
   const auto scaled = mul(taken, to_type(reshape(per_sample_weights, {-1, 1}, here), wide, here), here);
   auto kept = scaled;
-  if (padding != backend::no_row) kept = where(eq(numbers, padding).reshape({-1, 1}), zeros_like(scaled.detach()), scaled);
-  const auto y =
-      detail::reduced_bags({"embedding_bag", here}, {BagMode::sum}, kept,
-                           detail::range_beside(numbers, 0, 1, numbers.numel()), starts, {});
+  if (padding != backend::no_row)
+    kept = where(eq(numbers, padding).reshape({-1, 1}), zeros_like(scaled.detach()), scaled);
+  const auto y = detail::reduced_bags({"embedding_bag", here}, {BagMode::sum}, kept,
+                                      detail::range_beside(numbers, 0, 1, numbers.numel()), starts, {});
   return to_type(y, detail::Type<T>{}, here);
 }
 template <Device D, Element T>

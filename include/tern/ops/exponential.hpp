@@ -6,11 +6,11 @@
 namespace tern { inline namespace TERN_BUILD {
 
 /// e^x.
-TERN_UNARY_BY_HAND(exp, exp(x), y, g * y)
+TERN_UNARY_BY_HAND(exp, exp(x), y, g* y)
 /// 2^x.
 TERN_UNARY_BY_HAND(exp2, exp2(x), y, 0.69314718055994530942 * g * y)
 /// e^x - 1, accurate for small x.
-TERN_UNARY_BY_HAND(expm1, expm1(x), y, g * (y + 1))
+TERN_UNARY_BY_HAND(expm1, expm1(x), y, g*(y + 1))
 /// The natural logarithm.
 TERN_UNARY_BY_HAND(log, log(x), x, g / x)
 /// The logarithm to base 2.
@@ -29,9 +29,8 @@ TERN_UNARY_BY_HAND(logit, log(x / (1 - x)), x, g / (x * (1 - x)))
 template <Device D, Floating T>
 Tensor<D, T> logit(const Tensor<D, T>& x, double eps, Here here = {}) {
   const auto f = [eps](auto v) { return detail::logit_expression(clamp(v, decltype(v)(eps), decltype(v)(1 - eps))); };
-  return detail::unary({"logit", here}, x, f, [eps](auto g, auto v) {
-    return where((v < eps) | (v > 1 - eps), 0, g / (v * (1 - v)));
-  });
+  return detail::unary({"logit", here}, x, f,
+                       [eps](auto g, auto v) { return where((v < eps) | (v > 1 - eps), 0, g / (v * (1 - v))); });
 }
 
 /// log(e^a + e^b), calculated without overflow.
@@ -50,9 +49,7 @@ Tensor<D, T> logaddexp(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here =
 TERN_SAME_PLACE(logaddexp)
 
 namespace detail {
-inline constexpr auto xlogy_expression = [](auto a, auto b) {
-  return where(a == 0, where(b == b, 0, b), a * log(b));
-};
+inline constexpr auto xlogy_expression = [](auto a, auto b) { return where(a == 0, where(b == b, 0, b), a * log(b)); };
 }
 
 /// x log(y); 0 where x is 0 and y is not NaN.
@@ -60,8 +57,8 @@ template <Device D, Floating T>
 Tensor<D, T> xlogy(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
   const auto z = detail::map<T>({"xlogy", here}, detail::xlogy_expression, x, y);
   record({"xlogy", here}, z, wrt(x, saved(x, y), detail::Gradient{[](auto g, auto a, auto b) {
-           return where(a == 0, where(b <= 0, 0, g * log(b)), g * log(b));
-         }}),
+                                   return where(a == 0, where(b <= 0, 0, g * log(b)), g * log(b));
+                                 }}),
          wrt(y, saved(x, y), detail::Gradient{[](auto g, auto a, auto b) { return g * a / b; }}));
   return z;
 }

@@ -36,10 +36,12 @@ Tensor<D, Index> window_positions(const Tensor<D, T>& x, const Window& w) {
 /// The windows of images [N, C, H, W] as columns [N, C kh kw, L]. The L windows go from left to right and top to
 /// bottom. N may be missing.
 template <Device D, Element T>
-Tensor<D, T> unfold(const Tensor<D, T>& x, const detail::Shape& kernel_size, const UnfoldOptions& options, Here here = {}) {
+Tensor<D, T> unfold(const Tensor<D, T>& x, const detail::Shape& kernel_size, const UnfoldOptions& options,
+                    Here here = {}) {
   const ErrorName name({"unfold", here});
   if constexpr (detail::is_half_v<T>)  // the gradient sums over each dimension; in float it is rounded once
-    if (detail::records(x)) return to_type(unfold(to_type(x, f32, here), kernel_size, options, here), detail::Type<T>{}, here);
+    if (detail::records(x))
+      return to_type(unfold(to_type(x, f32, here), kernel_size, options, here), detail::Type<T>{}, here);
   if (x.checked("unfold")->ndim == 3)
     return squeeze(unfold(unsqueeze(x, 0, here), kernel_size, options, here), 0, here);
   if (x.dim() != 4) fail("unfold", {"images [N, C, H, W] are needed, not ", x.shape()});

@@ -4,8 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_COLD Windows windows_over(const OpName& op, const Index* image, const Shape& kernel,
-                                                              const UnfoldOptions& o) {
+TERN_COLD Windows windows_over(const OpName& op, const Index* image, const Shape& kernel, const UnfoldOptions& o) {
   Windows w;
   for (const Shape* s : {&kernel, &o.dilation, &o.padding, &o.stride})
     if (s->n != 1 && s->n != 2) fail(op, {"one number or two are needed, not ", *s});
@@ -15,7 +14,8 @@ TERN_COLD Windows windows_over(const OpName& op, const Index* image, const Shape
     if (v.kernel <= 0 || v.dilation <= 0 || v.padding < 0 || v.stride <= 0)
       fail(op, {"kernel_size, dilation and stride must be positive, padding not negative: ", kernel, ", ", o.dilation,
                 ", ", o.stride, ", ", o.padding});
-    const Index room = checked_sum(op, {image[i], checked_product(op, {2, v.padding}), -checked_product(op, {v.dilation, v.kernel - 1}), -1});
+    const Index room = checked_sum(
+        op, {image[i], checked_product(op, {2, v.padding}), -checked_product(op, {v.dilation, v.kernel - 1}), -1});
     if (room < 0) fail(op, {"a window of ", kernel, " does not fit an image of ", ShapeRef{image, 2}});
     v.count = room / v.stride + 1;
   }

@@ -163,7 +163,8 @@ class Fused {
     static_assert((... + int(is_tensor_v<A>)) <= 8, "fuse: at most 8 arguments can be tensors");
     const auto all = std::tuple_cat(tensor(arguments)...);
     using First = std::remove_cvref_t<std::tuple_element_t<0, decltype(all)>>;
-    static_assert(is_floating_v<typename First::value_type>, "fuse: a tensor of integers or bool, to which the "
+    static_assert(is_floating_v<typename First::value_type>,
+                  "fuse: a tensor of integers or bool, to which the "
                   "expression's numbers would be cut: convert it with .to(f32)");
     return all;
   }

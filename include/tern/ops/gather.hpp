@@ -29,7 +29,6 @@ struct IndexOperand {
   IndexOperand(const Tensor<D, I>& index) : tensor(to_type(index, i64)) {}
 };
 
-
 template <class D, class T>
 Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Index rows, Here here);
 
@@ -64,9 +63,8 @@ Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Inde
     const Tensor<D, T> y = zeros<D, T>(shape, x.device());
     count_pass({values.impl(), values.impl(), values.impl(), index.impl()});  // a sum is read and written
     backend::run<D, T>(backend::IndexAdd{*y.impl(), *index.impl(), *values.impl()});
-    record({"index_add", here}, y, wrt(x, saved(index), [](const auto& g, const auto& n) {
-             return take_rows({"index_select", {}}, g, n);
-           }));
+    record({"index_add", here}, y,
+           wrt(x, saved(index), [](const auto& g, const auto& n) { return take_rows({"index_select", {}}, g, n); }));
     return y;
   }
 }
@@ -87,14 +85,16 @@ Tensor<D, T> covered_by(const Tensor<D, Index>& index, const Tensor<D, T>& sourc
   return part;
 }
 
-/// What a scatter into x is called with, checked: the dimension, dense indices, and the part of the source that they cover.
+/// What a scatter into x is called with, checked: the dimension, dense indices, and the part of the source that they
+/// cover.
 template <class D, class T>
 struct ScatterOperands {
   int dim;
   Tensor<D, Index> at;
   Tensor<D, T> part;
 
-  ScatterOperands(const OpName& op, const Tensor<D, T>& x, Index dimension, const Tensor<D, Index>& index, const Tensor<D, T>& source)
+  ScatterOperands(const OpName& op, const Tensor<D, T>& x, Index dimension, const Tensor<D, Index>& index,
+                  const Tensor<D, T>& source)
       : dim(wrap_dim(op, dimension, x.checked(op)->ndim)) {
     check_gather(op, *x.impl(), dim, *index.checked(op), false);
     check_gather(op, *source.checked(op), dim, *index.impl(), true);
@@ -109,8 +109,8 @@ struct ScatterOperands {
   }
 };
 
-/// Whether x, which may be written, can be added to by index where it lies: nothing is recorded, sums need no wider type,
-/// and the source is elsewhere.
+/// Whether x, which may be written, can be added to by index where it lies: nothing is recorded, sums need no wider
+/// type, and the source is elsewhere.
 template <class D, class T>
 bool added_where_it_lies(const Tensor<D, T>& x, const Tensor<D, T>& source) {
   return !is_half_v<T> && x.dim() > 0 && !records(x, source) && x.impl()->owner != source.impl()->owner;
@@ -118,13 +118,15 @@ bool added_where_it_lies(const Tensor<D, T>& x, const Tensor<D, T>& source) {
 
 /// Error unless the index is a vector of positions of dim, and the source has one part for each.
 template <class D, class T>
-int check_index_add(const OpName& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source) {
+int check_index_add(const OpName& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
+                    const Tensor<D, T>& source) {
   check_index_vector(op, *index.checked(op));
   const int d = wrap_dim(op, dim, x.checked(op)->ndim);
   Shape expected = x.shape();
   if (x.dim()) expected[d] = index.numel();
   if (!(source.checked(op)->shape() == expected) && x.dim())
-    fail(op, {"a source of shape ", source.shape(), " does not fit ", index.numel(), " positions of dimension ", d, " of ", x.shape()});
+    fail(op, {"a source of shape ", source.shape(), " does not fit ", index.numel(), " positions of dimension ", d,
+              " of ", x.shape()});
   return d;
 }
 
@@ -149,8 +151,9 @@ Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>&
                        detail::operand_t<T> alpha = 1, Here here = {}) {
   const ErrorName name({"index_add", here});
   if constexpr (detail::is_half_v<T>) {  // sums in float
-    return to_type(index_add(to_type(x, detail::Type<float>{}), dim, index, to_type(source, detail::Type<float>{}), alpha, here),
-                   detail::Type<T>{});
+    return to_type(
+        index_add(to_type(x, detail::Type<float>{}), dim, index, to_type(source, detail::Type<float>{}), alpha, here),
+        detail::Type<T>{});
   }
   const int d = detail::check_index_add("index_add", x, dim, index, source);
   if (x.dim() == 0)
@@ -161,16 +164,18 @@ Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>&
   return add(x, transpose(sum, 0, d, here), alpha, here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& index_add_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
-                               detail::operand_t<T> alpha = 1, Here here = {}) {
+const Tensor<D, T>& index_add_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
+                               const Tensor<D, T>& source, detail::operand_t<T> alpha = 1, Here here = {}) {
   const OpName op{"index_add_", here};
   const ErrorName name(op);
   detail::check_writable(op, x.checked(op));
   const int d = detail::check_index_add(op, x, dim, index, source);
-  if (!detail::added_where_it_lies(x, source)) return detail::assign(op, x, index_add(x, dim, index, source, alpha, here));
+  if (!detail::added_where_it_lies(x, source))
+    return detail::assign(op, x, index_add(x, dim, index, source, alpha, here));
   const Tensor<D, Index> numbers = contiguous(index);
   backend::run<D>(backend::CheckRange{"index_add_", *numbers.impl(), x.size(d)});
-  const Tensor<D, T> terms = detail::operand<T>(op, alpha) == detail::scalar_t<T>(1) ? source.detach() : mul(source.detach(), alpha);
+  const Tensor<D, T> terms =
+      detail::operand<T>(op, alpha) == detail::scalar_t<T>(1) ? source.detach() : mul(source.detach(), alpha);
   backend::run<D, T>(backend::AddRows{{*transpose(x.detach(), 0, d).impl(), 1},
                                       {*transpose(terms, 0, d).impl(), 1},
                                       {.count = numbers.numel(), .to = numbers.impl()}});
@@ -185,7 +190,8 @@ Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_ident
 /// out[.., i, ..] = x[.., index[.., i, ..], ..], with i along dim. index has as many dimensions as x; its other sizes
 /// are at most x's.
 template <Device D, Element T>
-Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index, Here here = {}) {
+Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
+                    Here here = {}) {
   const ErrorName name({"gather", here});
   const int d = detail::wrap_dim("gather", dim, x.checked("gather")->ndim);
   detail::check_gather("gather", *x.impl(), d, *index.tensor.checked("gather"), false);
@@ -206,7 +212,9 @@ Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_ident
                          const Tensor<D, T>& source, Here here) {
   const ErrorName name({"scatter_add", here});
   if constexpr (detail::is_half_v<T>) {  // sums in float
-    return to_type(scatter_add(to_type(x, detail::Type<float>{}), dim, index, to_type(source, detail::Type<float>{}), here), detail::Type<T>{});
+    return to_type(
+        scatter_add(to_type(x, detail::Type<float>{}), dim, index, to_type(source, detail::Type<float>{}), here),
+        detail::Type<T>{});
   }
   const detail::ScatterOperands<D, T> to({"scatter_add", here}, x, dim, index.tensor, source);
   const Tensor<D, T> y = detail::dense_copy(x);
@@ -216,8 +224,9 @@ Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_ident
   return y;
 }
 template <Device D, Element T>
-const Tensor<D, T>& scatter_add_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
-                                 const Tensor<D, T>& source, Here here = {}) {
+const Tensor<D, T>& scatter_add_(const Tensor<D, T>& x, Index dim,
+                                 const std::type_identity_t<detail::IndexOperand<D>>& index, const Tensor<D, T>& source,
+                                 Here here = {}) {
   const OpName op{"scatter_add_", here};
   const ErrorName name(op);
   detail::check_writable(op, x.checked(op));

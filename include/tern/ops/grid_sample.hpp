@@ -1,5 +1,5 @@
-// grid_sample: an image's values at positions that a tensor gives. A position's neighbours are rows of a table, one row for
-// each pixel, so the result is a weighted sum of rows that are taken from it.
+// grid_sample: an image's values at positions that a tensor gives. A position's neighbours are rows of a table, one row
+// for each pixel, so the result is a weighted sum of rows that are taken from it.
 #pragma once
 #include "cat.hpp"
 #include "gather.hpp"
@@ -32,15 +32,15 @@ struct GridAxis {
 
   Index size;
   const GridSampleOptions& options;
-  Tensor<D, Index> at{};      // [positions, neighbours]
-  Tensor<D, bool> inside{};   // whether a neighbour is one of the image's pixels
-  X weight{};                 // 0 outside
+  Tensor<D, Index> at{};     // [positions, neighbours]
+  Tensor<D, bool> inside{};  // whether a neighbour is one of the image's pixels
+  X weight{};                // 0 outside
 
   /// given has positions between -1 and 1.
   GridAxis(const X& given, Index pixels, const GridSampleOptions& o) : size(pixels), options(o) {
     const X g = where(isnan(given), -1, given);
-    const X source = o.align_corners ? mul(div(add(g, 1), 2), double(size - 1))
-                                     : div(sub(mul(add(g, 1), double(size)), 1), 2);
+    const X source =
+        o.align_corners ? mul(div(add(g, 1), 2), double(size - 1)) : div(sub(mul(add(g, 1), double(size)), 1), 2);
     switch (o.mode) {
       case GridSampleMode::nearest: {
         const X pixel = unsqueeze(round(padded(source.detach())), 1);
@@ -54,7 +54,9 @@ struct GridAxis {
       }
       case GridSampleMode::bicubic: {
         const X first = floor(source.detach()), t = sub(source, first);
-        const auto near = [](const X& d) { return pointwise("grid_sample", [](auto v) { return (1.25 * v - 2.25) * v * v + 1; }, d); };
+        const auto near = [](const X& d) {
+          return pointwise("grid_sample", [](auto v) { return (1.25 * v - 2.25) * v * v + 1; }, d);
+        };
         const auto far = [](const X& d) {
           return pointwise("grid_sample", [](auto v) { return ((-0.75 * v + 3.75) * v - 6) * v + 3; }, d);
         };
@@ -81,23 +83,29 @@ struct GridAxis {
     X moved = position;
     const double low = options.align_corners ? 0 : -0.5, span = options.align_corners ? last : double(size);
     if (options.padding_mode == GridSamplePadding::reflection && span > 0)
-      moved = pointwise("grid_sample", [low, span](auto v) {
-        const auto distance = where(v < low, low - v, v - low), flips = floor(distance / span);
-        const auto rest = distance - flips * span;
-        return where(flips - 2 * floor(flips / 2) > 0, span - rest, rest) + low;
-      }, moved);
+      moved = pointwise(
+          "grid_sample",
+          [low, span](auto v) {
+            const auto distance = where(v < low, low - v, v - low), flips = floor(distance / span);
+            const auto rest = distance - flips * span;
+            return where(flips - 2 * floor(flips / 2) > 0, span - rest, rest) + low;
+          },
+          moved);
     return pointwise("grid_sample", [last](auto v) { return where(v <= 0, 0, where(v >= last, last, v)); }, moved);
   }
 };
 
 /// grid_sample in a type that is not of 16 bits.
 template <class D, class T>
-Tensor<D, T> grid_sampled(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& grid, const GridSampleOptions& o) {
+Tensor<D, T> grid_sampled(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& grid,
+                          const GridSampleOptions& o) {
   const Index images = x.size(0), channels = x.size(1), height = x.size(2), width = x.size(3);
   const Index count = grid.size(1) * grid.size(2);
   const GridAxis<D, T> across(flatten(select(grid, -1, 0)), width, o), down(flatten(select(grid, -1, 1)), height, o);
-  const Tensor<D, Index> first = mul(flatten(expand(unsqueeze(range_beside(x, 0, 1, images), 1), {images, count})), height * width);
-  const Tensor<D, Index> rows = add(add(mul(unsqueeze(down.at, 2), width), unsqueeze(across.at, 1)), view(first, {images * count, 1, 1}));
+  const Tensor<D, Index> first =
+      mul(flatten(expand(unsqueeze(range_beside(x, 0, 1, images), 1), {images, count})), height * width);
+  const Tensor<D, Index> rows =
+      add(add(mul(unsqueeze(down.at, 2), width), unsqueeze(across.at, 1)), view(first, {images * count, 1, 1}));
   const Index taps = rows.size(1) * rows.size(2);
   const Shape each_tap{images * count, taps, 1};
   const auto inside = reshape(logical_and(unsqueeze(down.inside, 2), unsqueeze(across.inside, 1)), each_tap);
@@ -111,8 +119,8 @@ Tensor<D, T> grid_sampled(const OpName& op, const Tensor<D, T>& x, const Tensor<
 }  // namespace detail
 
 /// Images x [N, C, H, W] at the positions of grid [N, h, w, 2], as [N, C, h, w]. A position is (across, down); (-1, -1)
-/// is the upper left corner and (1, 1) the lower right one; NaN counts as -1. The gradient of a nearest pixel's position
-/// is 0, and so is that of NaN. Error if sizes do not fit, or if images have no pixels.
+/// is the upper left corner and (1, 1) the lower right one; NaN counts as -1. The gradient of a nearest pixel's
+/// position is 0, and so is that of NaN. Error if sizes do not fit, or if images have no pixels.
 template <Device D, Floating T>
 Tensor<D, T> grid_sample(const Tensor<D, T>& x, const Tensor<D, T>& grid, const GridSampleOptions& options = {},
                          Here here = {}) {
@@ -120,32 +128,38 @@ Tensor<D, T> grid_sample(const Tensor<D, T>& x, const Tensor<D, T>& grid, const 
   const detail::Site at(here);
   detail::check_grid_sample("grid_sample", *x.checked("grid_sample"), *grid.checked("grid_sample"));
   const Tensor<D, T> y = detail::rounded_once(
-      [&](const auto& image, const auto& positions) { return detail::grid_sampled({"grid_sample", here}, image, positions, options); },
+      [&](const auto& image, const auto& positions) {
+        return detail::grid_sampled({"grid_sample", here}, image, positions, options);
+      },
       x, grid);
   const Tensor<D, T> result = detail::in_order_of(x, y, here);
   if (options.mode != GridSampleMode::nearest) return result;
   const Tensor<D, T> with_grid = result.detach();
-  record({"grid_sample", here}, with_grid, wrt(result, detail::unchanged), wrt(grid, [](detail::ShapeRef shape, const auto& g) {
-           return zeros<D, T>({shape.d, shape.n}, g.device());
-         }));
+  record({"grid_sample", here}, with_grid, wrt(result, detail::unchanged),
+         wrt(grid, [](detail::ShapeRef shape, const auto& g) { return zeros<D, T>({shape.d, shape.n}, g.device()); }));
   return with_grid;
 }
 TERN_SAME_PLACE(grid_sample)
 
-/// The positions [N, H, W, 2] for grid_sample that the matrices theta [N, 2, 3] make of those of an image [N, C, H, W]: theta (x, y, 1).
+/// The positions [N, H, W, 2] for grid_sample that the matrices theta [N, 2, 3] make of those of an image [N, C, H, W]:
+/// theta (x, y, 1).
 template <Device D, Floating T>
-Tensor<D, T> affine_grid(const Tensor<D, T>& theta, const detail::Shape& size, bool align_corners = false, Here here = {}) {
+Tensor<D, T> affine_grid(const Tensor<D, T>& theta, const detail::Shape& size, bool align_corners = false,
+                         Here here = {}) {
   const ErrorName name({"affine_grid", here});
   const detail::Array& a = *theta.checked("affine_grid");
   if (size.n != 4 || size[2] < 1 || size[3] < 1) fail("affine_grid", {"a size [N, C, H, W] is needed, not ", size});
-  if (a.shape() != detail::Shape{size[0], 2, 3}) fail("affine_grid", {"matrices of shape ", detail::Shape{size[0], 2, 3}, " are needed, not ", a.shape()});
-  if constexpr (detail::is_half_v<T>) return detail::rounded_once([&](const auto& m) { return affine_grid(m, size, align_corners, here); }, theta);
+  if (a.shape() != detail::Shape{size[0], 2, 3})
+    fail("affine_grid", {"matrices of shape ", detail::Shape{size[0], 2, 3}, " are needed, not ", a.shape()});
+  if constexpr (detail::is_half_v<T>)
+    return detail::rounded_once([&](const auto& m) { return affine_grid(m, size, align_corners, here); }, theta);
   const Index height = size[2], width = size[3];
   detail::checked_numel("affine_grid", detail::Shape{size[0], height, width, 3});
   const auto axis = [&](Index n, const detail::Shape& along) {  // pixels' middles; or from corner to corner
     const double last = n > 1 ? double(n - 1) : 1, start = n > 1 ? -1 : 0;
     const Tensor<D, T> number = to_type(detail::range_beside(theta, 0, 1, n), detail::Type<T>{});
-    const Tensor<D, T> place = align_corners ? add(mul(number, 2 / last), start) : sub(div(add(mul(number, 2), 1), double(n)), 1);
+    const Tensor<D, T> place =
+        align_corners ? add(mul(number, 2 / last), start) : sub(div(add(mul(number, 2), 1), double(n)), 1);
     return expand(view(place, along), {height, width, 1});
   };
   const Tensor<D, T> across = axis(width, {1, width, 1}), down = axis(height, {height, 1, 1});

@@ -67,8 +67,8 @@ Tensor<D, T> group_norm(const OpName& op, const Tensor<D, T>& x, Index groups, c
 }  // namespace detail
 
 /// (x - mean) / sqrt(variance + eps) weight + bias. mean and variance are those of each of num_groups equal groups of
-/// channels, in each sample of x, [N, C, ...]. weight and bias have C elements; undefined they are ones and zeros. Those of
-/// a 16-bit x may be of x's type or floats.
+/// channels, in each sample of x, [N, C, ...]. weight and bias have C elements; undefined they are ones and zeros.
+/// Those of a 16-bit x may be of x's type or floats.
 template <Device D, Floating T>
 Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const detail::Wide<D, T>& weight = {},
                         const detail::Wide<D, T>& bias = {}, double eps = 1e-5, Here here = {}) {
@@ -91,9 +91,8 @@ template <Device D, Floating T>
 Tensor<D, T> instance_norm(const Tensor<D, T>& x,
                            const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean = {},
                            const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var = {},
-                           const detail::Wide<D, T>& weight = {},
-                           const detail::Wide<D, T>& bias = {}, bool use_input_stats = true,
-                           double momentum = 0.1, double eps = 1e-5, Here here = {}) {
+                           const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
+                           bool use_input_stats = true, double momentum = 0.1, double eps = 1e-5, Here here = {}) {
   const OpName op{"instance_norm", here};
   if (!use_input_stats)
     return detail::batch_norm(op, x, {}, running_mean, running_var, weight, bias, false, 0, eps, false);

@@ -53,7 +53,6 @@ struct TensorIndex {
 template <class D>
 using IndexList = std::vector<TensorIndex<D>>;
 
-
 template <class D, class T>
 Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at, const Shape& shape);
 
@@ -64,7 +63,8 @@ Tensor<D, T> take_at(const OpName& op, const Tensor<D, T>& x, int lead, const Te
   Shape to = at.shape();
   for (int i = lead; i < from.n; ++i) to.push_back(from[i]);
   const Tensor<D, T> y = empty<D, T>(to, x.device());
-  backend::run<D>(backend::CopyRows{{*y.impl(), at.dim()}, {*x.impl(), lead}, {.count = at.numel(), .from = at.impl()}});
+  backend::run<D>(
+      backend::CopyRows{{*y.impl(), at.dim()}, {*x.impl(), lead}, {.count = at.numel(), .from = at.impl()}});
   record(op, y,
          wrt(x, saved(at), [lead, from](const Tensor<D, T>& g, const auto& p) { return add_at(g, lead, p, from); }));
   return y;
@@ -74,7 +74,8 @@ Tensor<D, T> take_at(const OpName& op, const Tensor<D, T>& x, int lead, const Te
 template <class D, class T>
 Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at, const Shape& shape) {
   const Tensor<D, compute_t<T>> sums = zeros<D, compute_t<T>>(shape, x.device());
-  backend::run<D, T>(backend::AddRows{{*sums.impl(), lead}, {*x.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()}});
+  backend::run<D, T>(
+      backend::AddRows{{*sums.impl(), lead}, {*x.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()}});
   const Tensor<D, T> y = to_type(sums, Type<T>{});
   record({"add_at", {}}, y, wrt(x, saved(at), [lead](const Tensor<D, T>& g, const auto& p) {
            return take_at({"take_at", {}}, g, lead, p);
@@ -87,16 +88,16 @@ template <class D, class T>
 Tensor<D, T> put_at(const OpName& op, const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at,
                     const Tensor<D, T>& values) {
   const Tensor<D, T> y = dense_copy(x);
-  backend::run<D>(backend::CopyRows{{*y.impl(), lead}, {*values.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()}});
+  backend::run<D>(
+      backend::CopyRows{{*y.impl(), lead}, {*values.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()}});
   const Shape shape = values.shape();
   record(op, y,
          wrt(x, saved(at),
              [lead, shape](const Tensor<D, T>& g, const auto& p) {
                return put_at({"put_at", {}}, g, lead, p, expand(zeros<D, T>({}, g.device()), shape));
              }),
-         wrt(values, saved(at), [lead](const Tensor<D, T>& g, const auto& p) {
-           return take_at({"take_at", {}}, g, lead, p);
-         }));
+         wrt(values, saved(at),
+             [lead](const Tensor<D, T>& g, const auto& p) { return take_at({"take_at", {}}, g, lead, p); }));
   return y;
 }
 
@@ -176,8 +177,7 @@ class Indexed {
     bool fits = fitting.dim() <= shape.n;
     for (int i = 1; fits && i <= fitting.dim(); ++i)
       fits = fitting.size(-i) == 1 || fitting.size(-i) == shape[shape.n - i];
-    if (!fits)
-      fail(op, {"values of shape ", values.shape(), " do not broadcast to the indexed shape ", shape});
+    if (!fits) fail(op, {"values of shape ", values.shape(), " do not broadcast to the indexed shape ", shape});
     fitting = expand(fitting, shape, here);
     if (before_ == 0) return fitting;
     Dims dims;
@@ -187,10 +187,10 @@ class Indexed {
 
  private:
   struct Chosen {
-    int dim, dims;            // the dimensions that it covers
+    int dim, dims;  // the dimensions that it covers
     Tensor<D, Index> index;
-    bool shaped;              // it adds dimensions to the result; a 0-d tensor acts like a number
-    bool of_mask;             // its positions are known to be in range
+    bool shaped;   // it adds dimensions to the result; a 0-d tensor acts like a number
+    bool of_mask;  // its positions are known to be in range
   };
 
   void choose(int dim, int dims, const Tensor<D, Index>& index, bool shaped, bool of_mask = false) {
@@ -352,8 +352,8 @@ struct TensorIndexAt {
   TensorIndexAt(const E& e, Here h = {}) : entry(e), here(h) {}
 };
 
-/// x[index]: the tensor that index() returns. What is assigned to the expression is written to x, as by index_put_: x[y > 0] = 0,
-/// x[positions] += 1. If a position is named twice, the last value counts. It holds x while it lives.
+/// x[index]: the tensor that index() returns. What is assigned to the expression is written to x, as by index_put_: x[y
+/// > 0] = 0, x[positions] += 1. If a position is named twice, the last value counts. It holds x while it lives.
 template <class D, class T>
 class Selected : public Tensor<D, T> {
   using X = Tensor<D, T>;
@@ -384,12 +384,12 @@ class Selected : public Tensor<D, T> {
     requires(!std::is_same_v<Tensor<D2, T2>, X>)
   detail::Refusal<X, Tensor<D2, T2>> operator=(const Tensor<D2, T2>&) TERN_REFUSED(D, D2);
 
-#define TERN_SELECTED_OPERATOR(symbol, name)                    \
-  template <class B>                                            \
+#define TERN_SELECTED_OPERATOR(symbol, name)                     \
+  template <class B>                                             \
     requires requires(const X& x, const B& b) { name##_(x, b); } \
-  void operator symbol(const B& b) && {                         \
-    if (indexed_) write(name(tensor(), b, here_));              \
-    else name##_(tensor(), b, here_);                           \
+  void operator symbol(const B& b) && {                          \
+    if (indexed_) write(name(tensor(), b, here_));               \
+    else name##_(tensor(), b, here_);                            \
   }
   TERN_SELECTED_OPERATOR(+=, add)
   TERN_SELECTED_OPERATOR(-=, sub)
@@ -441,7 +441,8 @@ inline void check_filling(const OpName& op, const Array& value) {
 template <Device D, Element T>
 Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, detail::number_t<T> value,
                          Here here = {}) {
-  const Tensor<D, T> y = detail::map<T>({"masked_fill", here}, detail::fill_where(detail::element<T>({"masked_fill", here}, value)), x, mask);
+  const Tensor<D, T> y = detail::map<T>({"masked_fill", here},
+                                        detail::fill_where(detail::element<T>({"masked_fill", here}, value)), x, mask);
   record({"masked_fill", here}, y,
          wrt(x, saved(mask), [](const auto& g, const auto& m) { return masked_fill(g, m, 0); }));
   return y;
@@ -458,24 +459,26 @@ Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, con
   return y;
 }
 template <Device D, Element T>
-const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& mask,
-                                 detail::number_t<T> value, Here here = {}) {
+const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& mask, detail::number_t<T> value,
+                                 Here here = {}) {
   return detail::pointwise_(
       {"masked_fill_", here}, detail::fill_where(detail::element<T>({"masked_fill_", here}, value)),
       [&] { return masked_fill(x, mask, value, here); }, x, mask);
 }
 template <Device D, Element T>
-const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& value, Here here = {}) {
+const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& value,
+                                 Here here = {}) {
   const ErrorName name({"masked_fill_", here});
   detail::check_filling("masked_fill_", *value.checked("masked_fill_"));
-  return detail::pointwise_({"masked_fill_", here}, detail::filling_where,
-                            [&] { return masked_fill(x, mask, value, here); }, x, mask, value);
+  return detail::pointwise_(
+      {"masked_fill_", here}, detail::filling_where, [&] { return masked_fill(x, mask, value, here); }, x, mask, value);
 }
 
-/// x with the elements where the mask is true replaced by the first ones of source, in order. x and the mask are broadcast; in
-/// place the mask alone. The host waits for their number. Error if the source has fewer.
+/// x with the elements where the mask is true replaced by the first ones of source, in order. x and the mask are
+/// broadcast; in place the mask alone. The host waits for their number. Error if the source has fewer.
 template <Device D, Element T>
-const Tensor<D, T>& masked_scatter_(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& source, Here here = {}) {
+const Tensor<D, T>& masked_scatter_(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& source,
+                                    Here here = {}) {
   const ErrorName name({"masked_scatter_", here});
   const Tensor<D, bool> places = contiguous(expand(mask, x.checked("masked_scatter_")->shape(), here), here);
   Index count;
@@ -485,9 +488,11 @@ const Tensor<D, T>& masked_scatter_(const Tensor<D, T>& x, const Tensor<D, bool>
   return index_put_(x, {places}, narrow(reshape(source, -1, here), 0, 0, count, here), false, here);
 }
 template <Device D, Element T>
-Tensor<D, T> masked_scatter(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& source, Here here = {}) {
+Tensor<D, T> masked_scatter(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& source,
+                            Here here = {}) {
   const ErrorName name({"masked_scatter", here});
-  const detail::Shape shape = detail::broadcast_shapes("masked_scatter", x.checked("masked_scatter")->shape_ref(), mask.checked("masked_scatter")->shape_ref());
+  const detail::Shape shape = detail::broadcast_shapes("masked_scatter", x.checked("masked_scatter")->shape_ref(),
+                                                       mask.checked("masked_scatter")->shape_ref());
   const Tensor<D, T> y = clone(expand(x, shape, here), here);
   return masked_scatter_(y, mask, source, here);
 }
@@ -495,8 +500,9 @@ Tensor<D, T> masked_scatter(const Tensor<D, T>& x, const Tensor<D, bool>& mask, 
 /// The elements where the mask is true, as a vector. x and the mask are broadcast. The host waits for their number.
 template <Device D, Element T>
 Tensor<D, T> masked_select(const Tensor<D, T>& x, const Tensor<D, bool>& mask, Here here = {}) {
-  const detail::Shape shape = detail::broadcast_shapes({"masked_select", here}, x.checked({"masked_select", here})->shape_ref(),
-                                       mask.checked({"masked_select", here})->shape_ref());
+  const detail::Shape shape =
+      detail::broadcast_shapes({"masked_select", here}, x.checked({"masked_select", here})->shape_ref(),
+                               mask.checked({"masked_select", here})->shape_ref());
   return index(expand(x, shape, here), {expand(mask, shape, here)}, here);
 }
 

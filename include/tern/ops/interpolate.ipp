@@ -12,8 +12,7 @@ TERN_COLD void check_interpolate(const Array& x, const InterpolateOptions& o, Re
                      : o.mode == bilinear || o.mode == bicubic ? 2
                      : o.mode == trilinear                     ? 3
                                                                : dims;
-  if (dims != wanted)
-    fail("interpolate", {"this mode needs ", Index(wanted), " dimensions after [N, C]: ", x.shape()});
+  if (dims != wanted) fail("interpolate", {"this mode needs ", Index(wanted), " dimensions after [N, C]: ", x.shape()});
   if (o.align_corners && (o.mode == nearest || o.mode == nearest_exact || o.mode == area))
     fail("interpolate", {"align_corners has no meaning for nearest and area"});
   const int given = o.size.n + o.scale_factor.n;
@@ -22,7 +21,8 @@ TERN_COLD void check_interpolate(const Array& x, const InterpolateOptions& o, Re
   if (o.recompute_scale_factor && o.size.n) fail("interpolate", {"recompute_scale_factor needs a scale_factor"});
   for (int i = 0; i < dims; ++i) {
     const Index in = x.dims[i + 2];
-    each[i] = {in, o.size.n ? o.size[o.size.n == 1 ? 0 : i] : checked_index("interpolate", double(in) * o.scale_factor[i]), 0};
+    each[i] = {
+        in, o.size.n ? o.size[o.size.n == 1 ? 0 : i] : checked_index("interpolate", double(in) * o.scale_factor[i]), 0};
     if (o.scale_factor.n && !o.recompute_scale_factor) each[i].factor = o.scale_factor[i];
     if (in <= 0 || each[i].out <= 0) fail("interpolate", {"sizes must be positive: ", in, " to ", each[i].out});
     checked_product("interpolate", {in, each[i].out});  // of which positions are quotients

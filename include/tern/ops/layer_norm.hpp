@@ -10,7 +10,8 @@ namespace tern { inline namespace TERN_BUILD {
 namespace detail {
 
 /// Error unless x's shape ends in the given shape and a has that shape.
-TERN_API void check_normalized(const OpName& op, const Array& x, const Shape& normalized, std::initializer_list<const Array*> given);
+TERN_API void check_normalized(const OpName& op, const Array& x, const Shape& normalized,
+                               std::initializer_list<const Array*> given);
 
 /// The tensors that layer_norm saves.
 template <class D, class T>
@@ -25,8 +26,9 @@ struct LayerNormState {
     const X dx = needs[0] ? empty<D, T>(x.shape(), x.device()) : X();
     const S dweight = room(1), dbias = room(2);
     count_pass({dx.impl(), g.impl(), x.impl()});
-    backend::run<D, T>(backend::LayerNormGradient{dx.impl(), dweight.impl(), dbias.impl(), *dense(g).impl(), *mean.impl(),
-                                                  *scale.impl(), *dense(x).impl(), *dense(weight).impl()});
+    backend::run<D, T>(backend::LayerNormGradient{dx.impl(), dweight.impl(), dbias.impl(), *dense(g).impl(),
+                                                  *mean.impl(), *scale.impl(), *dense(x).impl(),
+                                                  *dense(weight).impl()});
     return {dx, dweight, dbias};
   }
   /// The same as differentiable tensor operations.
@@ -45,11 +47,12 @@ struct LayerNormState {
 }  // namespace detail
 
 /// (x - mean) / sqrt(variance + eps) · weight + bias, over the last dimensions of x, whose shape is normalized_shape.
-/// weight and bias have that shape; undefined they are ones and zeros. Those of a 16-bit x may be of x's type or floats.
+/// weight and bias have that shape; undefined they are ones and zeros. Those of a 16-bit x may be of x's type or
+/// floats.
 template <Device D, Floating T>
 Tensor<D, T> layer_norm(const Tensor<D, T>& x, const detail::Shape& normalized_shape,
-                        const detail::Wide<D, T>& weight = {},
-                        const detail::Wide<D, T>& bias = {}, double eps = 1e-5, Here here = {}) {
+                        const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {}, double eps = 1e-5,
+                        Here here = {}) {
   using S = Tensor<D, compute_t<T>>;
   const S &given_weight = weight, &given_bias = bias;
   detail::check_normalized({"layer_norm", here}, *x.checked({"layer_norm", here}), normalized_shape,

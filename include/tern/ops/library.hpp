@@ -1,11 +1,13 @@
-// The ops that programs leave to the compiled library. For float on the CPU these are all that have elementwise kernels or reductions of their
-// own, so that they run with the instructions that the processor has (backend/cpu/dispatch.hpp). On the GPU, and where the library has the
-// program's options, they are those that profiles of trainers chose. tests/compiled/run finds an op that is missing here.
+// The ops that programs leave to the compiled library. For float on the CPU these are all that have elementwise kernels
+// or reductions of their own, so that they run with the instructions that the processor has (backend/cpu/dispatch.hpp).
+// On the GPU, and where the library has the program's options, they are those that profiles of trainers chose.
+// tests/compiled/run finds an op that is missing here.
 #pragma once
 #include "ops.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
+// clang-format off: lists
 #define TERN_TRAINERS_OPS(D, instance)                                                            \
   TERN_TRAINERS_UNARY(D, instance, exp) TERN_TRAINERS_UNARY(D, instance, log)                     \
   TERN_TRAINERS_UNARY(D, instance, sqrt) TERN_TRAINERS_UNARY(D, instance, tanh)                   \
@@ -25,6 +27,7 @@ namespace tern { inline namespace TERN_BUILD {
   instance(Tensor<D> linear(const Tensor<D>&, const Tensor<D>&, const Tensor<D>&, Here))
 #define TERN_TRAINERS_UNARY(D, instance, name) instance(Tensor<D> name(const Tensor<D>&, Here))
 #define TERN_TRAINERS_BINARY(D, instance, name) instance(Tensor<D> name(const Tensor<D>&, const Tensor<D>&, Here))
+// clang-format on
 TERN_TRAINERS_OPS(Cuda, TERN_CUDA_INSTANCE)
 #if defined(TERN_SAME_OPTIONS)
 TERN_TRAINERS_OPS(Cpu, TERN_INSTANCE)
@@ -35,7 +38,7 @@ TERN_TRAINERS_OPS(Cpu, TERN_INSTANCE)
 
 #if !defined(TERN_SAME_OPTIONS)
 
-#define TERN_UNARY_OP(name)                             \
+#define TERN_UNARY_OP(name)                                 \
   TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, Here)) \
   TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, Here))
 TERN_UNARY_METHODS(TERN_UNARY_OP)
@@ -50,9 +53,9 @@ TERN_UNARY_OP(hardswish)
 TERN_UNARY_OP(selu)
 #undef TERN_UNARY_OP
 
-#define TERN_BINARY_OP(name)                                                         \
-  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))          \
-  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, double, Here))                      \
+#define TERN_BINARY_OP(name)                                                              \
+  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))           \
+  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, double, Here))                       \
   TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, Here)) \
   TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, double, Here))
 TERN_BINARY_METHODS(TERN_BINARY_OP)
@@ -61,9 +64,9 @@ TERN_BINARY_OP(sub)
 #undef TERN_BINARY_OP
 
 #define TERN_COMPARISON_OP(name)                                                          \
-  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))      \
-  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, double, Here))                  \
-  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))   \
+  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))     \
+  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, double, Here))                 \
+  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, Here)) \
   TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, double, Here))
 TERN_COMPARISON_METHODS(TERN_COMPARISON_OP)
 #undef TERN_COMPARISON_OP
@@ -72,16 +75,16 @@ TERN_COMPARISON_METHODS(TERN_COMPARISON_OP)
 TERN_PREDICATE_METHODS(TERN_PREDICATE_OP)
 #undef TERN_PREDICATE_OP
 
-#define TERN_LOGICAL_OP(name)                                                          \
-  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))   \
+#define TERN_LOGICAL_OP(name)                                                         \
+  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, const Tensor<Cpu>&, Here)) \
   TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
 TERN_LOGICAL_OP(logical_and)
 TERN_LOGICAL_OP(logical_or)
 TERN_LOGICAL_OP(logical_xor)
 #undef TERN_LOGICAL_OP
 
-#define TERN_PAIR_OP(name)                                                       \
-  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))      \
+#define TERN_PAIR_OP(name)                                                      \
+  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, const Tensor<Cpu>&, Here)) \
   TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
 TERN_PAIR_OP(atan2)
 TERN_PAIR_OP(hypot)
@@ -143,7 +146,8 @@ TERN_INSTANCE(const Tensor<Cpu>& clamp_max_(const Tensor<Cpu>&, double, Here))
 TERN_INSTANCE(Tensor<Cpu> masked_fill(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, double, Here))
 TERN_INSTANCE(const Tensor<Cpu>& masked_fill_(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, double, Here))
 TERN_INSTANCE(Tensor<Cpu> nan_to_num(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>, Here))
-TERN_INSTANCE(const Tensor<Cpu>& nan_to_num_(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>, Here))
+TERN_INSTANCE(const Tensor<Cpu>& nan_to_num_(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>,
+                                             Here))
 TERN_INSTANCE(Tensor<Cpu> lerp(const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
 TERN_INSTANCE(const Tensor<Cpu>& lerp_(const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
 TERN_INSTANCE(Tensor<Cpu> lerp(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
@@ -154,7 +158,7 @@ TERN_INSTANCE(Tensor<Cpu> addcdiv(const Tensor<Cpu>&, const Tensor<Cpu>&, const 
 TERN_INSTANCE(const Tensor<Cpu>& addcdiv_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
 
 // Conversions.
-#define TERN_CONVERSION(type)                                         \
+#define TERN_CONVERSION(type)                                                            \
   TERN_INSTANCE(Tensor<Cpu, type> to_type(const Tensor<Cpu>&, detail::Type<type>, Here)) \
   TERN_INSTANCE(Tensor<Cpu> to_type(const Tensor<Cpu, type>&, detail::Type<float>, Here))
 TERN_CONVERSION(double)
@@ -208,13 +212,15 @@ TERN_INSTANCE(bool allclose(const Tensor<Cpu>&, const Tensor<Cpu>&, double, doub
 // Softmax, normalisation, distance.
 TERN_INSTANCE(Tensor<Cpu> softmax(const Tensor<Cpu>&, Index, Here))
 TERN_INSTANCE(Tensor<Cpu> log_softmax(const Tensor<Cpu>&, Index, Here))
-TERN_INSTANCE(Tensor<Cpu> layer_norm(const Tensor<Cpu>&, const detail::Shape&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> rms_norm(const Tensor<Cpu>&, const detail::Shape&, const Tensor<Cpu>&, std::optional<double>, Here))
+TERN_INSTANCE(Tensor<Cpu> layer_norm(const Tensor<Cpu>&, const detail::Shape&, const Tensor<Cpu>&, const Tensor<Cpu>&,
+                                     double, Here))
+TERN_INSTANCE(Tensor<Cpu> rms_norm(const Tensor<Cpu>&, const detail::Shape&, const Tensor<Cpu>&, std::optional<double>,
+                                   Here))
 TERN_INSTANCE(Tensor<Cpu> group_norm(const Tensor<Cpu>&, Index, const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> instance_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, bool,
-                                        double, double, Here))
-TERN_INSTANCE(Tensor<Cpu> batch_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, bool,
-                                     double, double, Here))
+TERN_INSTANCE(Tensor<Cpu> instance_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
+                                        const Tensor<Cpu>&, bool, double, double, Here))
+TERN_INSTANCE(Tensor<Cpu> batch_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
+                                     const Tensor<Cpu>&, bool, double, double, Here))
 TERN_INSTANCE(Tensor<Cpu> cdist(const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
 TERN_INSTANCE(Tensor<Cpu> pairwise_distance(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, Here))
 TERN_INSTANCE(Tensor<Cpu> normalize(const Tensor<Cpu>&, double, detail::Dims, double, Here))
@@ -228,22 +234,31 @@ TERN_INSTANCE(Tensor<Cpu> mse_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, LossO
 TERN_INSTANCE(Tensor<Cpu> l1_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, LossOptions, Here))
 TERN_INSTANCE(Tensor<Cpu> huber_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, HuberLossOptions, Here))
 TERN_INSTANCE(Tensor<Cpu> smooth_l1_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, SmoothL1LossOptions, Here))
-TERN_INSTANCE(Tensor<Cpu> margin_ranking_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, MarginLossOptions, Here))
+TERN_INSTANCE(Tensor<Cpu> margin_ranking_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
+                                              MarginLossOptions, Here))
 TERN_INSTANCE(Tensor<Cpu> hinge_embedding_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, HingeEmbeddingLossOptions, Here))
 TERN_INSTANCE(Tensor<Cpu> soft_margin_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, LossOptions, Here))
-TERN_INSTANCE(Tensor<Cpu> triplet_margin_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, TripletMarginLossOptions, Here))
-TERN_INSTANCE(Tensor<Cpu> cosine_embedding_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, MarginLossOptions, Here))
-TERN_INSTANCE(Tensor<Cpu> multi_margin_loss(const Tensor<Cpu>&, const Tensor<Cpu, Index>&, MultiMarginLossOptions, Here))
-TERN_INSTANCE(Tensor<Cpu> gaussian_nll_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, GaussianNllLossOptions, Here))
+TERN_INSTANCE(Tensor<Cpu> triplet_margin_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
+                                              TripletMarginLossOptions, Here))
+TERN_INSTANCE(Tensor<Cpu> cosine_embedding_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
+                                                MarginLossOptions, Here))
+TERN_INSTANCE(Tensor<Cpu> multi_margin_loss(const Tensor<Cpu>&, const Tensor<Cpu, Index>&, MultiMarginLossOptions,
+                                            Here))
+TERN_INSTANCE(Tensor<Cpu> gaussian_nll_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
+                                            GaussianNllLossOptions, Here))
 TERN_INSTANCE(Tensor<Cpu> kl_div(const Tensor<Cpu>&, const Tensor<Cpu>&, KlDivOptions, Here))
 TERN_INSTANCE(Tensor<Cpu> poisson_nll_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, PoissonNllLossOptions, Here))
-TERN_INSTANCE(Tensor<Cpu> binary_cross_entropy(const Tensor<Cpu>&, const Tensor<Cpu>&, const BinaryCrossEntropyOptions<Cpu, float>&, Here))
+TERN_INSTANCE(Tensor<Cpu> binary_cross_entropy(const Tensor<Cpu>&, const Tensor<Cpu>&,
+                                               const BinaryCrossEntropyOptions<Cpu, float>&, Here))
 TERN_INSTANCE(Tensor<Cpu> binary_cross_entropy_with_logits(const Tensor<Cpu>&, const Tensor<Cpu>&,
-                                                           const BinaryCrossEntropyWithLogitsOptions<Cpu, float>&, Here))
-TERN_INSTANCE(Tensor<Cpu> nll_loss(const Tensor<Cpu>&, const Tensor<Cpu, Index>&, const NllLossOptions<Cpu, float>&, Here))
-TERN_INSTANCE(Tensor<Cpu> cross_entropy(const Tensor<Cpu>&, const Tensor<Cpu>&, const CrossEntropyOptions<Cpu, float>&, Here))
-TERN_INSTANCE(Tensor<Cpu> ctc_loss(const Tensor<Cpu>&, const Tensor<Cpu, Index>&, const Tensor<Cpu, Index>&, const Tensor<Cpu, Index>&,
-                                   CtcLossOptions, Here))
+                                                           const BinaryCrossEntropyWithLogitsOptions<Cpu, float>&,
+                                                           Here))
+TERN_INSTANCE(Tensor<Cpu> nll_loss(const Tensor<Cpu>&, const Tensor<Cpu, Index>&, const NllLossOptions<Cpu, float>&,
+                                   Here))
+TERN_INSTANCE(Tensor<Cpu> cross_entropy(const Tensor<Cpu>&, const Tensor<Cpu>&, const CrossEntropyOptions<Cpu, float>&,
+                                        Here))
+TERN_INSTANCE(Tensor<Cpu> ctc_loss(const Tensor<Cpu>&, const Tensor<Cpu, Index>&, const Tensor<Cpu, Index>&,
+                                   const Tensor<Cpu, Index>&, CtcLossOptions, Here))
 
 // Products.
 TERN_INSTANCE(Tensor<Cpu> matmul(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))

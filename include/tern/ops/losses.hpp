@@ -40,8 +40,7 @@ Tensor<D, T> loss_of_difference(const OpName& op, Reduction reduction, const F& 
                                 const Tensor<D, T>& x, const Tensor<D, T>& target) {
   const Index count = loss_count(op, reduction, *x.checked(op), *target.checked(op));
   const double share = 1 / double(count);
-  const Tensor<D, T> y = reduced_loss(
-      op, reduction, [f](auto a, auto b) { return f(a - b); }, count, x, target);
+  const Tensor<D, T> y = reduced_loss(op, reduction, [f](auto a, auto b) { return f(a - b); }, count, x, target);
   record(op, y,
          wrt(x, saved(x, target), Gradient{[slope, share](auto g, auto a, auto b) { return slope(g * share, a - b); }}),
          wrt(target, saved(x, target),

@@ -33,10 +33,13 @@ Tensor<D, T> product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>
   Shape shape = batch;
   shape.push_back(left->dims[left->ndim - 2]);
   shape.push_back(right->dims[right->ndim - 1]);
-  // The rows of a batch of matrices are seldom long, and what reads them, such as a softmax, copies rows that have gaps.
-  Tensor<D, T> c = shape.n == 2 ? Tensor<D, T>(allocate_rows<D, T>(shape, left->ordinal)) : empty<D, T>(shape, a.device());
+  // The rows of a batch of matrices are seldom long, and what reads them, such as a softmax, copies rows that have
+  // gaps.
+  Tensor<D, T> c =
+      shape.n == 2 ? Tensor<D, T>(allocate_rows<D, T>(shape, left->ordinal)) : empty<D, T>(shape, a.device());
   count_product(*c.impl(), *left, *right);
-  backend::run<D, T>(backend::MatMul{*c.impl(), lefts.impl ? *lefts.impl : *left, rights.impl ? *rights.impl : *right, bias});
+  backend::run<D, T>(
+      backend::MatMul{*c.impl(), lefts.impl ? *lefts.impl : *left, rights.impl ? *rights.impl : *right, bias});
   return c;
 }
 
@@ -62,8 +65,11 @@ template <class D, class T>
 Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   const Tensor<D, T> c = product(op, a, b);
   // dA = dC Bᵀ and dB = Aᵀ dC.
-  record(op, c, wrt(a, saved(b), [](ShapeRef shape, const auto& dc, const auto& kept) { return gradient_product(shape, dc, kept.mT()); }),
-         wrt(b, saved(a), [](ShapeRef shape, const auto& dc, const auto& kept) { return gradient_product(shape, kept.mT(), dc); }));
+  record(op, c,
+         wrt(a, saved(b),
+             [](ShapeRef shape, const auto& dc, const auto& kept) { return gradient_product(shape, dc, kept.mT()); }),
+         wrt(b, saved(a),
+             [](ShapeRef shape, const auto& dc, const auto& kept) { return gradient_product(shape, kept.mT(), dc); }));
   return c;
 }
 
@@ -146,8 +152,8 @@ Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Ten
   detail::check_linear({"linear", here}, *x.checked({"linear", here}), *weight.checked({"linear", here}), bias.impl());
   if (weight.dim() == 1 || x.dim() != 2) return detail::linear_of_rows(x, weight, bias, here);
   const Tensor<D, T> row = bias.defined() && !bias.is_contiguous() ? detail::dense_copy(bias) : bias;
-  const Tensor<D, T> y = detail::product({"linear", here}, x, Tensor<D, T>(detail::transposed(weight.impl())),
-                                         row.impl());
+  const Tensor<D, T> y =
+      detail::product({"linear", here}, x, Tensor<D, T>(detail::transposed(weight.impl())), row.impl());
   // dx = g W and dW = gᵀ x.
   const auto dx = wrt(x, saved(weight), [](const auto& g, const auto& w) { return mm(g, w); });
   const auto dw = wrt(weight, saved(x), [](const auto& g, const auto& input) { return mm(g.t(), input); });

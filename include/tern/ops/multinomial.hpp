@@ -27,29 +27,34 @@ Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool repl
   if (fewest != fewest) fail("multinomial", {"a weight is negative, infinite or NaN"});
   if (fewest < 1) fail("multinomial", {"the weights of a row are all 0"});
   if (!replacement && fewest < double(num_samples))
-    fail("multinomial", {num_samples, " samples without replacement from a row of ", Index(fewest), " positive weights"});
+    fail("multinomial",
+         {num_samples, " samples without replacement from a row of ", Index(fewest), " positive weights"});
   if (replacement) {
-    const auto sums = cumsum(div(weights, amax(weights, -1, true)), -1, here);  // weights up to 1, so that no sum overflows
+    const auto sums =
+        cumsum(div(weights, amax(weights, -1, true)), -1, here);  // weights up to 1, so that no sum overflows
     const auto total = narrow(sums, -1, sums.size(-1) - 1, 1, here);
     return searchsorted(sums, mul(uniform<D, double>(to, 0, 1, p.device()), total), true);
   }
   // The first to arrive, where position i arrives after an exponential time of rate w_i. Weights of 0 come last.
   const auto speed = [](auto w, auto u) { return where(w > 0, w / abs(log1p(-u)), -1); };
-  const auto speeds = detail::map<double>("multinomial", speed, weights, uniform<D, double>(p.shape(), 0, 1, p.device()));
+  const auto speeds =
+      detail::map<double>("multinomial", speed, weights, uniform<D, double>(p.shape(), 0, 1, p.device()));
   return topk(speeds, num_samples, -1, true, here).indices;
 }
 
-/// softmax((logits + noise) / tau) along dim, whose largest element is drawn with the probability softmax(logits). If hard, 1 at the
-/// largest element and 0 elsewhere, with the gradient of the softmax. Error unless tau > 0.
+/// softmax((logits + noise) / tau) along dim, whose largest element is drawn with the probability softmax(logits). If
+/// hard, 1 at the largest element and 0 elsewhere, with the gradient of the softmax. Error unless tau > 0.
 template <Device D, Floating T>
-Tensor<D, T> gumbel_softmax(const Tensor<D, T>& logits, double tau = 1, bool hard = false, Index dim = -1, Here here = {}) {
+Tensor<D, T> gumbel_softmax(const Tensor<D, T>& logits, double tau = 1, bool hard = false, Index dim = -1,
+                            Here here = {}) {
   const ErrorName name({"gumbel_softmax", here});
   const int d = detail::wrap_dim("gumbel_softmax", dim, logits.checked("gumbel_softmax")->ndim);
   if (!(tau > 0)) fail("gumbel_softmax", {"tau must be positive, not ", tau});
   const auto noise = uniform<D, compute_t<T>>(logits.shape(), 0, 1, logits.device());
   const auto disturbed = [tau](auto v, auto u) { return (v - log(-log1p(-u))) / tau; };
   const Tensor<D, T> soft = detail::rounded_once(
-      [&](const auto& v) { return softmax(detail::pointwise({"gumbel_softmax", here}, disturbed, v, noise), d, here); }, logits);
+      [&](const auto& v) { return softmax(detail::pointwise({"gumbel_softmax", here}, disturbed, v, noise), d, here); },
+      logits);
   if (!hard || soft.numel() == 0) return soft;
   const Tensor<D, Index> largest = argmax(soft.detach(), d, true, here);
   const Tensor<D, T> chosen = scatter(zeros_like(soft.detach()), d, largest, 1, here);

@@ -21,7 +21,8 @@ template <Device D, Floating T>
 Tensor<D, T> nanmean(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
   const ErrorName name({"nanmean", here});
   const auto present = [](auto v) { return where(v == v, decltype(v)(1), 0); };
-  const auto count = detail::reduce<backend::Sum, compute_t<T>, compute_t<T>>({"nanmean", here}, present, detail::identity, dim, keepdim, x);
+  const auto count = detail::reduce<backend::Sum, compute_t<T>, compute_t<T>>({"nanmean", here}, present,
+                                                                              detail::identity, dim, keepdim, x);
   return detail::rounded_once([&](const auto& v) { return div(nansum(v, dim, keepdim, here), count, here); }, x);
 }
 
@@ -30,7 +31,8 @@ namespace detail {
 /// x, with other numbers for NaN and the infinities.
 template <class T>
 auto numbers_for_nan(const OpName& op, double nan, std::optional<double> posinf, std::optional<double> neginf) {
-  const double fill = element<T>(op, nan), high = posinf ? element<T>(op, *posinf) : largest_of<T>, low = neginf ? element<T>(op, *neginf) : -largest_of<T>;
+  const double fill = element<T>(op, nan), high = posinf ? element<T>(op, *posinf) : largest_of<T>,
+               low = neginf ? element<T>(op, *neginf) : -largest_of<T>;
   return [fill, high, low](auto v) {
     using V = decltype(v);
     return where(v - v == 0, v, where(v != v, V(fill), where(v > 0, V(high), V(low))));
@@ -42,20 +44,22 @@ auto numbers_for_nan(const OpName& op, double nan, std::optional<double> posinf,
 /// x with nan in place of NaN, and posinf and neginf in place of the infinities; by default 0, and the largest and the
 /// lowest number of the type. The gradient there is 0.
 template <Device D, Element T>
-Tensor<D, T> nan_to_num(const Tensor<D, T>& x, double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
-                        Here here = {}) {
+Tensor<D, T> nan_to_num(const Tensor<D, T>& x, double nan = 0, std::optional<double> posinf = {},
+                        std::optional<double> neginf = {}, Here here = {}) {
   const OpName op{"nan_to_num", here};
   if constexpr (detail::is_floating_v<T>)
-    return detail::unary(op, x, detail::numbers_for_nan<T>(op, nan, posinf, neginf), [](auto g, auto v) { return where(v - v == 0, g, 0); });
+    return detail::unary(op, x, detail::numbers_for_nan<T>(op, nan, posinf, neginf),
+                         [](auto g, auto v) { return where(v - v == 0, g, 0); });
   else return clone(x, here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& nan_to_num_(const Tensor<D, T>& x, double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
-                                Here here = {}) {
+const Tensor<D, T>& nan_to_num_(const Tensor<D, T>& x, double nan = 0, std::optional<double> posinf = {},
+                                std::optional<double> neginf = {}, Here here = {}) {
   const OpName op{"nan_to_num_", here};
   if constexpr (detail::is_floating_v<T>)
-    return detail::pointwise_(op, detail::numbers_for_nan<T>(op, nan, posinf, neginf),
-                              [&] { return nan_to_num(x, nan, posinf, neginf, here); }, x);
+    return detail::pointwise_(
+        op, detail::numbers_for_nan<T>(op, nan, posinf, neginf),
+        [&] { return nan_to_num(x, nan, posinf, neginf, here); }, x);
   else return detail::check_writable(op, x.checked(op)), x;
 }
 

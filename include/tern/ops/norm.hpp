@@ -34,8 +34,8 @@ Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, detail::Dims dim = {}, bo
   if (p == 1) return map_sum(op, absolute, dim, keepdim, 1, x);
   if (p == 2) {
     const auto square_root = [](auto v) { return sqrt(v); };
-    const Tensor<D, T> y = reduce<backend::Sum, T, T>(
-        "norm", [](auto v) { return v * v; }, square_root, dim, keepdim, x);
+    const Tensor<D, T> y =
+        reduce<backend::Sum, T, T>("norm", [](auto v) { return v * v; }, square_root, dim, keepdim, x);
     record(op, y, wrt(x, saved(x, y), [shape, mask](const auto& g, const auto& input, const auto& output) {
              return Gradient{norm2_rule}(with_dims(g, shape, mask), input, with_dims(output, shape, mask));
            }));

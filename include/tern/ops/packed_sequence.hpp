@@ -11,8 +11,8 @@
 
 namespace tern { inline namespace TERN_BUILD {
 
-/// Sequences, the longest first, step by step: step t is the batch_sizes[t] rows of data behind those of the steps before it, and
-/// batch_sizes never grow.
+/// Sequences, the longest first, step by step: step t is the batch_sizes[t] rows of data behind those of the steps
+/// before it, and batch_sizes never grow.
 template <Device D, Floating T = float>
 struct PackedSequence {
   Tensor<D, T> data;  // [sum of lengths, ...]
@@ -43,13 +43,16 @@ namespace detail {
 TERN_API std::vector<Index> longest_first(const std::vector<Index>& lengths);
 /// How many of the lengths, which never grow, are longer than t, for each t.
 TERN_API std::vector<Index> sizes_of_steps(const std::vector<Index>& lengths);
-/// Error unless there is one positive length at most `longest` for each of `count` sequences, in order if that is enforced.
-TERN_API void check_lengths(const OpName& op, const std::vector<Index>& lengths, Index longest, Index count, bool enforce_sorted);
+/// Error unless there is one positive length at most `longest` for each of `count` sequences, in order if that is
+/// enforced.
+TERN_API void check_lengths(const OpName& op, const std::vector<Index>& lengths, Index longest, Index count,
+                            bool enforce_sorted);
 /// For each row of the packed data its row in padded data of [length, sequences].
 TERN_API std::vector<Index> padded_rows(const std::vector<Index>& batch_sizes, Index sequences);
-/// For each row of padded data of [length, sequences] its row in the packed data, or the row behind these. Sequence i is the
-/// places[i]-th of the packed ones.
-TERN_API std::vector<Index> packed_rows(const std::vector<Index>& batch_sizes, Index length, const std::vector<Index>& places);
+/// For each row of padded data of [length, sequences] its row in the packed data, or the row behind these. Sequence i
+/// is the places[i]-th of the packed ones.
+TERN_API std::vector<Index> packed_rows(const std::vector<Index>& batch_sizes, Index length,
+                                        const std::vector<Index>& places);
 /// Where each of `places` is.
 TERN_API std::vector<Index> inverse(const std::vector<Index>& places);
 
@@ -57,8 +60,8 @@ template <class D>
 Tensor<D, Index> index_vector(const std::vector<Index>& positions, D device) {
   return from_vector<D>(positions, {Index(positions.size())}, device);
 }
-/// The row of each sequence's last step. Sequences that end in one step are neighbours. The device fills in their rows, because a graph holds
-/// no copy from the host.
+/// The row of each sequence's last step. Sequences that end in one step are neighbours. The device fills in their rows,
+/// because a graph holds no copy from the host.
 template <class D>
 Tensor<D, Index> last_rows(const std::vector<Index>& batch_sizes, D device) {
   const auto rows = empty<D, Index>({batch_sizes.front()}, device);
@@ -82,8 +85,8 @@ std::vector<Index> host_vector(const Tensor<D, Index>& positions) {
 /// Packs padded sequences [length, batch, ...], or with batch_first [batch, length, ...], of the given lengths. Unless
 /// enforce_sorted is false, they come longest first.
 template <Device D, Floating T>
-PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const std::vector<Index>& lengths, PackOptions options = {},
-                                          Here here = {}) {
+PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const std::vector<Index>& lengths,
+                                          PackOptions options = {}, Here here = {}) {
   const OpName op{"pack_padded_sequence", here};
   if (x.checked(op)->ndim < 2) fail(op, {"a padded batch has at least two dimensions, not shape ", x.shape()});
   Tensor<D, T> padded = options.batch_first ? transpose(x, 0, 1, here) : x;
@@ -106,16 +109,18 @@ PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const std::vect
 
 /// The same with the lengths in a tensor, [batch], as (tokens != 0).sum(1) makes them.
 template <Device D, Floating T>
-PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const Tensor<Cpu, Index>& lengths, PackOptions options = {}, Here here = {}) {
+PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const Tensor<Cpu, Index>& lengths,
+                                          PackOptions options = {}, Here here = {}) {
   const OpName op{"pack_padded_sequence", here};
   if (lengths.checked(op)->ndim != 1) fail(op, {"lengths have one dimension, not shape ", lengths.shape()});
   return pack_padded_sequence(x, detail::host_vector(contiguous(lengths, here)), options, here);
 }
 
-/// The sequences, padded to [length, batch, ...], or with batch_first [batch, length, ...], in the user's order, and their lengths.
+/// The sequences, padded to [length, batch, ...], or with batch_first [batch, length, ...], in the user's order, and
+/// their lengths.
 template <Device D, Floating T>
-std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequence<D, T>& packed, PadOptions options = {},
-                                                                Here here = {}) {
+std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequence<D, T>& packed,
+                                                                PadOptions options = {}, Here here = {}) {
   const OpName op{"pad_packed_sequence", here};
   const Tensor<D, T>& data = packed.data;
   if (data.checked(op)->ndim < 1 || packed.batch_sizes.empty()) fail(op, {"there is no step"});
@@ -129,14 +134,15 @@ std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequ
     for (const Index rows : packed.batch_sizes) lengths[std::size_t(i)] += places[std::size_t(i)] < rows;
   detail::Shape row = data.shape();
   row[0] = 1;
-  const Tensor<D, T> with_padding = cat(std::vector<Tensor<D, T>>{data, full<D, T>(row, options.padding_value, data.device())}, 0, here);
+  const Tensor<D, T> with_padding =
+      cat(std::vector<Tensor<D, T>>{data, full<D, T>(row, options.padding_value, data.device())}, 0, here);
   const auto rows = detail::index_vector(detail::packed_rows(packed.batch_sizes, length, places), data.device());
   const Tensor<D, T> padded = unflatten(index_select(with_padding, 0, rows, here), 0, {length, count}, here);
   return {options.batch_first ? transpose(padded, 0, 1, here) : padded, lengths};
 }
 
-/// Sequences [length, ...] of different lengths beside each other, padded to [longest, count, ...], or with batch_first [count,
-/// longest, ...].
+/// Sequences [length, ...] of different lengths beside each other, padded to [longest, count, ...], or with batch_first
+/// [count, longest, ...].
 template <Device D, Element T>
 Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, PadOptions options = {}, Here here = {}) {
   const OpName op{"pad_sequence", here};
@@ -153,7 +159,9 @@ Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, PadOptions
   for (const Tensor<D, T>& x : sequences) {
     detail::Shape rest = x.shape();
     rest[0] = length - x.size(0);
-    padded.push_back(rest[0] == 0 ? x : cat(std::vector<Tensor<D, T>>{x, full<D, T>(rest, options.padding_value, x.device())}, 0, here));
+    padded.push_back(
+        rest[0] == 0 ? x
+                     : cat(std::vector<Tensor<D, T>>{x, full<D, T>(rest, options.padding_value, x.device())}, 0, here));
   }
   return stack(padded, options.batch_first ? 0 : 1, here);
 }
@@ -165,14 +173,16 @@ Tensor<D, T> pad_sequence(std::initializer_list<Tensor<D, T>> sequences, PadOpti
 
 /// Packs sequences [length, ...] of different lengths. Unless enforce_sorted is false, they come longest first.
 template <Device D, Floating T>
-PackedSequence<D, T> pack_sequence(const std::vector<Tensor<D, T>>& sequences, bool enforce_sorted = true, Here here = {}) {
+PackedSequence<D, T> pack_sequence(const std::vector<Tensor<D, T>>& sequences, bool enforce_sorted = true,
+                                   Here here = {}) {
   const ErrorName name(OpName{"pack_sequence", here});
   std::vector<Index> lengths;
   for (const Tensor<D, T>& x : sequences) lengths.push_back(x.checked("pack_sequence")->ndim ? x.size(0) : 0);
   return pack_padded_sequence(pad_sequence(sequences, {}, here), lengths, {.enforce_sorted = enforce_sorted}, here);
 }
 template <Device D, Floating T>
-PackedSequence<D, T> pack_sequence(std::initializer_list<Tensor<D, T>> sequences, bool enforce_sorted = true, Here here = {}) {
+PackedSequence<D, T> pack_sequence(std::initializer_list<Tensor<D, T>> sequences, bool enforce_sorted = true,
+                                   Here here = {}) {
   return pack_sequence(std::vector<Tensor<D, T>>(sequences), enforce_sorted, here);
 }
 

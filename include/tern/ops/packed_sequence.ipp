@@ -10,7 +10,8 @@ namespace tern { inline namespace TERN_BUILD { namespace detail {
 TERN_INLINE std::vector<Index> longest_first(const std::vector<Index>& lengths) {
   std::vector<Index> order(lengths.size());
   std::iota(order.begin(), order.end(), Index(0));
-  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return lengths[std::size_t(a)] > lengths[std::size_t(b)]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index a, Index b) { return lengths[std::size_t(a)] > lengths[std::size_t(b)]; });
   return order;
 }
 
@@ -24,7 +25,8 @@ TERN_INLINE std::vector<Index> sizes_of_steps(const std::vector<Index>& lengths)
   }
 }
 
-TERN_INLINE void check_lengths(const OpName& op, const std::vector<Index>& lengths, Index longest, Index count, bool enforce_sorted) {
+TERN_INLINE void check_lengths(const OpName& op, const std::vector<Index>& lengths, Index longest, Index count,
+                               bool enforce_sorted) {
   if (Index(lengths.size()) != count) fail(op, {Index(lengths.size()), " lengths for ", count, " sequences"});
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     if (lengths[i] < 1 || lengths[i] > longest)
@@ -42,7 +44,8 @@ TERN_INLINE std::vector<Index> padded_rows(const std::vector<Index>& batch_sizes
   return rows;
 }
 
-TERN_INLINE std::vector<Index> packed_rows(const std::vector<Index>& batch_sizes, Index length, const std::vector<Index>& places) {
+TERN_INLINE std::vector<Index> packed_rows(const std::vector<Index>& batch_sizes, Index length,
+                                           const std::vector<Index>& places) {
   const Index padding = std::accumulate(batch_sizes.begin(), batch_sizes.end(), Index(0));
   std::vector<Index> rows;
   Index first = 0;

@@ -69,8 +69,10 @@ Tensor<D, T> pad(const Tensor<D, T>& x, const detail::Shape& padding, PadMode mo
                  detail::number_t<T> value = 0, Here here = {}) {
   const ErrorName name({"pad", here});
   detail::padded_shape(*x.checked("pad"), padding, mode);
-  if (mode == PadMode::constant) return detail::pad_with({"pad", here}, x, padding, detail::element<T>({"pad", here}, value));
-  if (mode == PadMode::circular && !(detail::clipped(padding, true) == padding))  // removed elements do not appear in the border
+  if (mode == PadMode::constant)
+    return detail::pad_with({"pad", here}, x, padding, detail::element<T>({"pad", here}, value));
+  if (mode == PadMode::circular &&
+      !(detail::clipped(padding, true) == padding))  // removed elements do not appear in the border
     return pad(pad(x, detail::clipped(padding, false), PadMode::constant, 0, here), detail::clipped(padding, true),
                mode, 0, here);
   Tensor<D, T> y = x;

@@ -13,7 +13,8 @@ TERN_COLD Shape padded_shape(const Array& x, const Shape& padding, PadMode mode)
     Index kept = size;
     for (const Index side : {padding[i], padding[i + 1]})
       if (side < 0) kept = checked_sum("pad", {kept, side});
-    if (kept < 0 && mode != PadMode::replicate) fail("pad", {"padding ", padding, " leaves nothing of a tensor of shape ", x.shape()});
+    if (kept < 0 && mode != PadMode::replicate)
+      fail("pad", {"padding ", padding, " leaves nothing of a tensor of shape ", x.shape()});
     size = checked_sum("pad", {size, padding[i], padding[i + 1]});
     if (size < 0) fail("pad", {"padding ", padding, " leaves nothing of a tensor of shape ", x.shape()});
   }

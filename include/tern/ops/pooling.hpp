@@ -83,7 +83,8 @@ Tensor<D, T> max_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& p
   Tensor<D, std::int32_t> places;
   if (at || records(x)) places = empty<D, std::int32_t>(plan.out, channels_last, x.device());
   count_pass({y.impl(), places.impl(), x.impl()});
-  if (y.numel()) backend::run<D, T>(backend::MaxPool{plan.params, *y.impl(), places.impl(), *channels_innermost(x).impl()});
+  if (y.numel())
+    backend::run<D, T>(backend::MaxPool{plan.params, *y.impl(), places.impl(), *channels_innermost(x).impl()});
   record(op, y, wrt(x, saved(places), [plan](const Tensor<D, T>& g, const auto& chosen) {
            return max_pool_gradient(g, chosen, plan);
          }));
@@ -100,9 +101,8 @@ Tensor<D, T> average_pool_gradient(const Tensor<D, T>& g, const PoolPlan& plan) 
   const Tensor<D, T> dx = empty<D, T>(plan.in, channels_last, g.device());
   count_pass({dx.impl(), g.impl()});
   backend::run<D, T>(backend::AveragePoolGradient{plan.params, *dx.impl(), *channels_innermost(g).impl()});
-  record({"average_pool_gradient", {}}, dx, wrt(g, [plan](const Tensor<D, T>& h) {
-           return average_pool({"average_pool", {}}, h, plan);
-         }));
+  record({"average_pool_gradient", {}}, dx,
+         wrt(g, [plan](const Tensor<D, T>& h) { return average_pool({"average_pool", {}}, h, plan); }));
   return dx;
 }
 
@@ -142,8 +142,10 @@ Tensor<D, T> average_pool(const OpName& op, const PoolPlan& plan, const Tensor<D
   return as_batch(x, plan, op.here, [&](const Tensor<D, T>& batch) { return average_pool(op, batch, plan); });
 }
 
-TERN_API PoolPlan plan_max_pool(const OpName& op, int dims, const Array& x, const Dims& kernel, const MaxPoolOptions& o);
-TERN_API PoolPlan plan_avg_pool(const OpName& op, int dims, const Array& x, const Dims& kernel, const AvgPoolOptions& o);
+TERN_API PoolPlan plan_max_pool(const OpName& op, int dims, const Array& x, const Dims& kernel,
+                                const MaxPoolOptions& o);
+TERN_API PoolPlan plan_avg_pool(const OpName& op, int dims, const Array& x, const Dims& kernel,
+                                const AvgPoolOptions& o);
 
 /// (sum over a window of x^p)^(1/p). Where it is 0, the gradient is 0.
 template <class D, class T>
@@ -154,8 +156,9 @@ Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p
   const double elements = double(plan.params.kernel[0] * plan.params.kernel[1] * plan.params.kernel[2]);
   const auto norm = [&](const auto& v) {
     const auto sums = mul(average_pool(op, plan, pow(v, p, op.here)), elements, op.here);
-    return unary(op, sums, [p](auto s) { return power(s, 1 / p); },
-                 [p](auto g, auto s) { return where(s == 0, 0, g * power(s, 1 / p - 1) / p); });
+    return unary(
+        op, sums, [p](auto s) { return power(s, 1 / p); },
+        [p](auto g, auto s) { return where(s == 0, 0, g * power(s, 1 / p - 1) / p); });
   };
   return rounded_once(norm, x);
 }
@@ -174,47 +177,47 @@ Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p
 //       The same for windows floor(o in / out) ... ceil((o + 1) in / out) - 1. An output size may be same_size.
 //   max_poolnd_with_indices, adaptive_max_poolnd_with_indices
 //       {values, indices}: also the positions, in row-major order over an image.
-#define TERN_POOLING(n)                                                                                             \
-  template <Device D, Floating T>                                                                                   \
-  Tensor<D, T> max_pool##n##d(const Tensor<D, T>& x, const detail::Dims& kernel_size, const MaxPoolOptions& options = {},   \
-                              Here here = {}) {                                                                     \
-    const OpName op{"max_pool" #n "d", here};                                                                       \
-    return detail::max_pool(op, detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options), x);             \
-  }                                                                                                                 \
-  template <Device D, Floating T>                                                                                   \
-  ValuesAndIndices<D, T> max_pool##n##d_with_indices(const Tensor<D, T>& x, const detail::Dims& kernel_size,                \
-                                                     const MaxPoolOptions& options = {}, Here here = {}) {          \
-    const OpName op{"max_pool" #n "d_with_indices", here};                                                          \
-    const detail::PoolPlan plan = detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options);               \
-    return detail::max_pool_with_indices(op, plan, x);                                                              \
-  }                                                                                                                 \
-  template <Device D, Floating T>                                                                                   \
-  Tensor<D, T> adaptive_max_pool##n##d(const Tensor<D, T>& x, const detail::Dims& output_size, Here here = {}) {            \
-    const OpName op{"adaptive_max_pool" #n "d", here};                                                              \
-    return detail::max_pool(op, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);              \
-  }                                                                                                                 \
-  template <Device D, Floating T>                                                                                   \
-  ValuesAndIndices<D, T> adaptive_max_pool##n##d_with_indices(const Tensor<D, T>& x, const detail::Dims& output_size,       \
-                                                              Here here = {}) {                                     \
-    const OpName op{"adaptive_max_pool" #n "d_with_indices", here};                                                 \
-    const detail::PoolPlan plan = detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size);                \
-    return detail::max_pool_with_indices(op, plan, x);                                                              \
-  }                                                                                                                 \
-  template <Device D, Floating T>                                                                                   \
-  Tensor<D, T> avg_pool##n##d(const Tensor<D, T>& x, const detail::Dims& kernel_size, const AvgPoolOptions& options = {},   \
-                              Here here = {}) {                                                                     \
-    const OpName op{"avg_pool" #n "d", here};                                                                       \
-    return detail::average_pool(op, detail::plan_avg_pool(op, n, *x.checked(op), kernel_size, options), x);         \
-  }                                                                                                                 \
-  template <Device D, Floating T>                                                                                   \
-  Tensor<D, T> adaptive_avg_pool##n##d(const Tensor<D, T>& x, const detail::Dims& output_size, Here here = {}) {            \
-    const OpName op{"adaptive_avg_pool" #n "d", here};                                                              \
-    return detail::average_pool(op, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);          \
-  }                                                                                                                 \
-  template <Device D, Floating T>                                                                                   \
-  Tensor<D, T> lp_pool##n##d(const Tensor<D, T>& x, double norm_type, const detail::Dims& kernel_size,                      \
-                             const LpPoolOptions& options = {}, Here here = {}) {                                   \
-    return detail::lp_pool({"lp_pool" #n "d", here}, n, x, norm_type, kernel_size, options);                        \
+#define TERN_POOLING(n)                                                                                               \
+  template <Device D, Floating T>                                                                                     \
+  Tensor<D, T> max_pool##n##d(const Tensor<D, T>& x, const detail::Dims& kernel_size,                                 \
+                              const MaxPoolOptions& options = {}, Here here = {}) {                                   \
+    const OpName op{"max_pool" #n "d", here};                                                                         \
+    return detail::max_pool(op, detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options), x);               \
+  }                                                                                                                   \
+  template <Device D, Floating T>                                                                                     \
+  ValuesAndIndices<D, T> max_pool##n##d_with_indices(const Tensor<D, T>& x, const detail::Dims& kernel_size,          \
+                                                     const MaxPoolOptions& options = {}, Here here = {}) {            \
+    const OpName op{"max_pool" #n "d_with_indices", here};                                                            \
+    const detail::PoolPlan plan = detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options);                 \
+    return detail::max_pool_with_indices(op, plan, x);                                                                \
+  }                                                                                                                   \
+  template <Device D, Floating T>                                                                                     \
+  Tensor<D, T> adaptive_max_pool##n##d(const Tensor<D, T>& x, const detail::Dims& output_size, Here here = {}) {      \
+    const OpName op{"adaptive_max_pool" #n "d", here};                                                                \
+    return detail::max_pool(op, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);                \
+  }                                                                                                                   \
+  template <Device D, Floating T>                                                                                     \
+  ValuesAndIndices<D, T> adaptive_max_pool##n##d_with_indices(const Tensor<D, T>& x, const detail::Dims& output_size, \
+                                                              Here here = {}) {                                       \
+    const OpName op{"adaptive_max_pool" #n "d_with_indices", here};                                                   \
+    const detail::PoolPlan plan = detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size);                  \
+    return detail::max_pool_with_indices(op, plan, x);                                                                \
+  }                                                                                                                   \
+  template <Device D, Floating T>                                                                                     \
+  Tensor<D, T> avg_pool##n##d(const Tensor<D, T>& x, const detail::Dims& kernel_size,                                 \
+                              const AvgPoolOptions& options = {}, Here here = {}) {                                   \
+    const OpName op{"avg_pool" #n "d", here};                                                                         \
+    return detail::average_pool(op, detail::plan_avg_pool(op, n, *x.checked(op), kernel_size, options), x);           \
+  }                                                                                                                   \
+  template <Device D, Floating T>                                                                                     \
+  Tensor<D, T> adaptive_avg_pool##n##d(const Tensor<D, T>& x, const detail::Dims& output_size, Here here = {}) {      \
+    const OpName op{"adaptive_avg_pool" #n "d", here};                                                                \
+    return detail::average_pool(op, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);            \
+  }                                                                                                                   \
+  template <Device D, Floating T>                                                                                     \
+  Tensor<D, T> lp_pool##n##d(const Tensor<D, T>& x, double norm_type, const detail::Dims& kernel_size,                \
+                             const LpPoolOptions& options = {}, Here here = {}) {                                     \
+    return detail::lp_pool({"lp_pool" #n "d", here}, n, x, norm_type, kernel_size, options);                          \
   }
 
 TERN_POOLING(1)

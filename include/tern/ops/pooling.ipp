@@ -4,8 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_COLD void set_pool_sizes(const OpName& op, const char* what, const Dims& given, int dims, Index least,
-                                                             Index* to) {
+TERN_COLD void set_pool_sizes(const OpName& op, const char* what, const Dims& given, int dims, Index least, Index* to) {
   if (given.n != 1 && given.n != dims)
     fail(op, {what, " needs ", dims, " numbers or one for all, not ", Index(given.n)});
   for (int i = 0; i < dims; ++i) {
@@ -42,13 +41,15 @@ TERN_COLD PoolPlan plan_pooling(const OpName& op, int dims, const Array& x, cons
   for (int i = 0; i < dims; ++i) {
     const int d = 3 - dims + i;
     const Index in = plan.in[2 + i], padding = p.padding[d], stride = p.stride[d];
-    const Index reach = checked_product(op, {p.kernel[d] - 1, p.dilation[d]});  // from a window's first element to its last
+    const Index reach =
+        checked_product(op, {p.kernel[d] - 1, p.dilation[d]});  // from a window's first element to its last
     if (padding > (reach + 1) / 2) fail(op, {"padding ", padding, " is more than half of a window of ", reach + 1});
     const Index room = in + 2 * padding - reach - 1;
     if (room < 0 && !(sizes.ceil_mode && room > -stride))
       fail(op, {"a window of ", sizes.kernel, " does not fit into ", x.shape_ref(), " with padding ", sizes.padding});
     Index out = room < 0 ? 1 : room / stride + (sizes.ceil_mode && room % stride ? 1 : 0) + 1;
-    if (sizes.ceil_mode && (out - 1) * stride >= in + padding) --out;  // a window must begin in the image or in the padding before it
+    if (sizes.ceil_mode && (out - 1) * stride >= in + padding)
+      --out;  // a window must begin in the image or in the padding before it
     plan.out[2 + i] = out;
   }
   return plan;
@@ -69,12 +70,12 @@ TERN_COLD PoolPlan plan_adaptive_pooling(const OpName& op, int dims, const Array
 }
 
 TERN_COLD PoolPlan plan_max_pool(const OpName& op, int dims, const Array& x, const Dims& kernel,
-                                                                const MaxPoolOptions& o) {
+                                 const MaxPoolOptions& o) {
   return plan_pooling(op, dims, x, {kernel, o.stride, o.padding, o.dilation, o.ceil_mode});
 }
 
 TERN_COLD PoolPlan plan_avg_pool(const OpName& op, int dims, const Array& x, const Dims& kernel,
-                                                                const AvgPoolOptions& o) {
+                                 const AvgPoolOptions& o) {
   if (o.divisor_override == Index(0)) fail(op, {"divisor_override must not be 0"});
   PoolPlan plan = plan_pooling(op, dims, x, {kernel, o.stride, o.padding, 1, o.ceil_mode});
   plan.params.count_include_pad = o.count_include_pad;

@@ -10,7 +10,7 @@ TERN_UNARY_BY_HAND(sqrt, sqrt(x), y, g / (2 * y))
 /// 1 / sqrt(x).
 TERN_UNARY_BY_HAND(rsqrt, rsqrt(x), y, -0.5 * g * y * y * y)
 /// 1 / x.
-TERN_UNARY_BY_HAND(reciprocal, reciprocal(x), y, -g * y * y)
+TERN_UNARY_BY_HAND(reciprocal, reciprocal(x), y, -g* y* y)
 
 namespace detail {
 inline constexpr auto square_expression = [](auto x) { return square(x); };
@@ -60,12 +60,12 @@ template <Device D, Element T>
 Tensor<D, T> pow(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
   const auto z = detail::map<T>({"pow", here}, detail::pow_expression, x, y);
   record({"pow", here}, z, wrt(x, saved(x, y), detail::Gradient{[](auto g, auto base, auto exponent) {
-           return where(exponent == 0, 0, g * exponent * pow(base, exponent - 1));
-         }}),
+                                 return where(exponent == 0, 0, g * exponent * pow(base, exponent - 1));
+                               }}),
          wrt(y, saved(x, y), detail::Gradient{[](auto g, auto base, auto exponent) {
-           const auto power = pow(base, exponent);  // calculated anew, because a 16-bit result was rounded
-           return where(base == 0, where(exponent >= 0, 0, g * power * log(base)), g * power * log(base));
-         }}));
+               const auto power = pow(base, exponent);  // calculated anew, because a 16-bit result was rounded
+               return where(base == 0, where(exponent >= 0, 0, g * power * log(base)), g * power * log(base));
+             }}));
   return z;
 }
 
@@ -76,8 +76,8 @@ Tensor<D, T> pow(double base, const Tensor<D, T>& x, Here here = {}) {
   const double log_base = std::log(base);
   if (base == 0)  // for x >= 0, the derivative is 0
     record({"pow", here}, y, wrt(x, saved(x, y), detail::Gradient{[log_base](auto g, auto exponent, auto power) {
-             return where(exponent >= 0, 0, log_base * g * power);
-           }}));
+                                   return where(exponent >= 0, 0, log_base * g * power);
+                                 }}));
   else
     record({"pow", here}, y,
            wrt(x, saved(y), detail::Gradient{[log_base](auto g, auto power) { return log_base * g * power; }}));

@@ -24,8 +24,8 @@ ValuesAndIndices<D, T> median(const Tensor<D, T>& x, Index dim, bool keepdim = f
   return detail::picked(x, d, at, keepdim, here);
 }
 
-/// The median of all elements: of two in the middle the smaller, NaN if there is one. Equal elements share the gradient.
-/// Without elements it is NaN, and an Error for integers.
+/// The median of all elements: of two in the middle the smaller, NaN if there is one. Equal elements share the
+/// gradient. Without elements it is NaN, and an Error for integers.
 template <Device D, Element T>
 Tensor<D, T> median(const Tensor<D, T>& x, Here here = {}) {
   const ErrorName name({"median", here});
@@ -77,9 +77,9 @@ Tensor<D, T> quantiles(const Tensor<D, T>& x, const Tensor<D, T>& q, std::option
 }  // namespace detail
 
 /// The q-quantiles over dim, or of all elements: those of rank q (n - 1) among n sorted ones. Between two ranks the
-/// result is interpolated linearly, or it is the "lower" or the "higher" element, their "midpoint", or the "nearest". NaN
-/// if there is one. q is a number or a vector in [0, 1]; the results for a vector form a new first dimension. The host
-/// waits for the check of q.
+/// result is interpolated linearly, or it is the "lower" or the "higher" element, their "midpoint", or the "nearest".
+/// NaN if there is one. q is a number or a vector in [0, 1]; the results for a vector form a new first dimension. The
+/// host waits for the check of q.
 template <Device D, Floating T>
 Tensor<D, T> quantile(const Tensor<D, T>& x, const Tensor<D, T>& q, std::optional<Index> dim = {}, bool keepdim = false,
                       const char* interpolation = "linear", Here here = {}) {

@@ -63,7 +63,8 @@ Tensor<D, T> normal(double mean, double std, const detail::Shape& shape, D devic
 template <Device D, Floating T>
 Tensor<D, T> normal(const Tensor<D, T>& mean, const Tensor<D, T>& std, Here here = {}) {
   const ErrorName name({"normal", here});
-  const detail::Shape shape = detail::broadcast_shapes("normal", mean.checked("normal")->shape_ref(), std.checked("normal")->shape_ref());
+  const detail::Shape shape =
+      detail::broadcast_shapes("normal", mean.checked("normal")->shape_ref(), std.checked("normal")->shape_ref());
   if (!all(ge(std, 0)).item(here)) fail("normal", {"a standard deviation is negative or NaN"});
   const auto scaled = [](auto z, auto m, auto s) { return m + s * z; };
   return detail::map<T>("normal", scaled, randn<D, T>(shape, mean.device()), mean, std);
@@ -135,14 +136,15 @@ const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std =
   return copy_(x, values, here);
 }
 
-/// 1 with the probability that p gives for each element, else 0. Error if p is outside [0, 1]; on Cuda it is thrown when
-/// the host next waits for the device.
+/// 1 with the probability that p gives for each element, else 0. Error if p is outside [0, 1]; on Cuda it is thrown
+/// when the host next waits for the device.
 template <Device D, Element T>
 Tensor<D, T> bernoulli(const Tensor<D, T>& p, Here here = {}) {
   const ErrorName name({"bernoulli", here});
   detail::refuse_improbable("bernoulli", p);
-  return detail::map<T>("bernoulli", [](auto u, auto q) { return where(u < q, decltype(u)(1), decltype(u)(0)); },
-                        uniform<D, T>(p.shape(), 0, 1, p.device()), p);
+  return detail::map<T>(
+      "bernoulli", [](auto u, auto q) { return where(u < q, decltype(u)(1), decltype(u)(0)); },
+      uniform<D, T>(p.shape(), 0, 1, p.device()), p);
 }
 
 /// Sets each element of x to 1 with probability p, else to 0.

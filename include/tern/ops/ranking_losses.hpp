@@ -121,30 +121,35 @@ Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>&
   return detail::rounded_once(loss, anchor, positive, negative);
 }
 
-/// 1 - c where target is 1, max(c - margin, 0) where it is -1, with the cosine c of the rows of x1 and x2. target is a vector, or a
-/// number for two vectors.
+/// 1 - c where target is 1, max(c - margin, 0) where it is -1, with the cosine c of the rows of x1 and x2. target is a
+/// vector, or a number for two vectors.
 template <Device D, Floating T>
-Tensor<D, T> cosine_embedding_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& target, MarginLossOptions options = {},
-                                   Here here = {}) {
+Tensor<D, T> cosine_embedding_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& target,
+                                   MarginLossOptions options = {}, Here here = {}) {
   const OpName op{"cosine_embedding_loss", here};
   const ErrorName name(op);
-  if (!detail::same_shape(*x1.checked(op), *x2.checked(op)) || x1.dim() < 1 || x1.dim() > 2 || target.checked(op)->ndim != x1.dim() - 1)
+  if (!detail::same_shape(*x1.checked(op), *x2.checked(op)) || x1.dim() < 1 || x1.dim() > 2 ||
+      target.checked(op)->ndim != x1.dim() - 1)
     fail(op, {"rows [N, C] and targets [N] are needed, not ", x1.shape(), ", ", x2.shape(), " and ", target.shape()});
   const auto loss = [&](const auto& a, const auto& b, const auto& t) {
-    const auto sums = [&](const auto& f, const auto& u, const auto& v) { return detail::map_sum(op, f, -1, false, 1, u, v); };
+    const auto sums = [&](const auto& f, const auto& u, const auto& v) {
+      return detail::map_sum(op, f, -1, false, 1, u, v);
+    };
     const auto product = [](auto u, auto v) { return u * v; };
     const auto f = [margin = options.margin](auto dot, auto aa, auto bb, auto wanted) {
       const auto cosine = dot / sqrt((aa + 1e-12) * (bb + 1e-12));
       return where(wanted == 1, 1 - cosine, where(wanted == -1, detail::positive_part(cosine - margin), 0));
     };
-    return detail::derived_loss(op, options.reduction, f, sums(product, a, b), sums(product, a, a), sums(product, b, b), t.detach());
+    return detail::derived_loss(op, options.reduction, f, sums(product, a, b), sums(product, a, a), sums(product, b, b),
+                                t.detach());
   };
   return detail::rounded_once(loss, x1, x2, target);
 }
 
 /// The sum over the wrong classes j of max(margin - x[target] + x[j], 0)^p / C, for scores x [N, C] or [C].
 template <Device D, Floating T>
-Tensor<D, T> multi_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target, MultiMarginLossOptions options = {}, Here here = {}) {
+Tensor<D, T> multi_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target,
+                               MultiMarginLossOptions options = {}, Here here = {}) {
   const OpName op{"multi_margin_loss", here};
   const ErrorName name(op);
   if (options.p != 1 && options.p != 2) fail(op, {"p must be 1 or 2, not ", options.p});
@@ -165,8 +170,8 @@ Tensor<D, T> multi_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& ta
   return detail::rounded_once(loss, x);
 }
 
-/// (log(variance) + (x - target)^2 / variance) / 2, the negative log-likelihood of the normal distribution up to a constant. Error for
-/// a negative variance, for which the host waits.
+/// (log(variance) + (x - target)^2 / variance) / 2, the negative log-likelihood of the normal distribution up to a
+/// constant. Error for a negative variance, for which the host waits.
 template <Device D, Floating T>
 Tensor<D, T> gaussian_nll_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, const Tensor<D, T>& variance,
                                GaussianNllLossOptions options = {}, Here here = {}) {
@@ -176,7 +181,8 @@ Tensor<D, T> gaussian_nll_loss(const Tensor<D, T>& x, const Tensor<D, T>& target
   if (!(options.eps > 0)) fail(op, {"eps must be positive, not ", options.eps});
   // A variance below eps gets the gradient at eps.
   const auto loss = [&](const auto& v, const auto& t, const auto& s) {
-    const auto f = [full = options.full ? 0.91893853320467274178 : 0, eps = options.eps](auto a, auto b, auto own, auto kept) {
+    const auto f = [full = options.full ? 0.91893853320467274178 : 0, eps = options.eps](auto a, auto b, auto own,
+                                                                                         auto kept) {
       const auto width = own + where(kept < eps, eps - kept, 0);
       return 0.5 * (log(width) + (a - b) * (a - b) / width) + full;
     };
@@ -199,8 +205,7 @@ Tensor<D, T> kl_div(const Tensor<D, T>& x, const Tensor<D, T>& target, KlDivOpti
   }
   const Reduction reduction = Reduction(options.reduction.value);
   if (options.log_target)
-    return detail::derived_loss(
-        op, reduction, [](auto v, auto t) { return exp(t) * (t - v); }, x, target);
+    return detail::derived_loss(op, reduction, [](auto v, auto t) { return exp(t) * (t - v); }, x, target);
   return detail::derived_loss(
       op, reduction, [](auto v, auto t) { return where(t == 0, 0, t * log(t)) - t * v; }, x, target);
 }

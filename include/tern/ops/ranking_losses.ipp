@@ -5,7 +5,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_NOINLINE void check_same_dims(const OpName& op, const Array& a, const Array& b) {
-  if (a.ndim != b.ndim) fail(op, {"tensors with the same number of dimensions are needed: ", a.shape(), " and ", b.shape()});
+  if (a.ndim != b.ndim)
+    fail(op, {"tensors with the same number of dimensions are needed: ", a.shape(), " and ", b.shape()});
 }
 
 }}}  // namespace tern::detail

@@ -1,6 +1,7 @@
-// Recurrent networks over whole sequences, and their single steps: tanh and relu networks (Elman: "Finding structure in time", 1990),
-// LSTM (Hochreiter, Schmidhuber: "Long short-term memory", 1997) with projections (Sak, Senior, Beaufays, 2014), GRU (Cho et al.:
-// "Learning phrase representations using RNN encoder-decoder", 2014). Weights, gates and their order are torch's.
+// Recurrent networks over whole sequences, and their single steps: tanh and relu networks (Elman: "Finding structure in
+// time", 1990), LSTM (Hochreiter, Schmidhuber: "Long short-term memory", 1997) with projections (Sak, Senior, Beaufays,
+// 2014), GRU (Cho et al.: "Learning phrase representations using RNN encoder-decoder", 2014). Weights, gates and their
+// order are torch's.
 #pragma once
 #include <tuple>
 #include <vector>
@@ -24,21 +25,24 @@ namespace detail {
 
 /// Error unless h0 and c0 (where there is one) have these shapes. Dimensions are described in the message.
 TERN_API void check_state(const OpName& op, const char* name, ShapeRef got, ShapeRef want);
-TERN_API void check_recurrent_options(const OpName& op, const RecurrentOptions& options, Index weights, Index weights_of_layer);
+TERN_API void check_recurrent_options(const OpName& op, const RecurrentOptions& options, Index weights,
+                                      Index weights_of_layer);
 /// Error unless the weights of a layer with inputs of `size` numbers fit each other.
-TERN_API void check_recurrent_weights(const OpName& op, RecurrentKind kind, Index layer, Index size, const Array& w_ih, const Array& w_hh,
-                                      const Array* b_ih, const Array* b_hh, const Array* w_hr);
+TERN_API void check_recurrent_weights(const OpName& op, RecurrentKind kind, Index layer, Index size, const Array& w_ih,
+                                      const Array& w_hh, const Array* b_ih, const Array* b_hh, const Array* w_hr);
 
 /// All layers over the rows [R, I] of all steps.
 template <class D, class T>
-RecurrentResult<D, T> recurrent_layers(RecurrentKind kind, const std::vector<Index>& step_rows, Tensor<D, T> rows, const Tensor<D, T>& h0,
-                                       const Tensor<D, T>& c0, const std::vector<Tensor<D, T>>& weights, const RecurrentOptions& options,
+RecurrentResult<D, T> recurrent_layers(RecurrentKind kind, const std::vector<Index>& step_rows, Tensor<D, T> rows,
+                                       const Tensor<D, T>& h0, const Tensor<D, T>& c0,
+                                       const std::vector<Tensor<D, T>>& weights, const RecurrentOptions& options,
                                        PackedWeights<D, T>* packed, Here here) {
   const OpName op{op_name(kind), here};
   const Steps steps{step_rows};
   const Index directions = options.bidirectional ? 2 : 1, n = steps.sequences();
   // An LSTM with projections has one weight more in each layer.
-  const bool reduces = kind == RecurrentKind::lstm && Index(weights.size()) == options.num_layers * directions * (options.has_biases ? 5 : 3);
+  const bool reduces = kind == RecurrentKind::lstm &&
+                       Index(weights.size()) == options.num_layers * directions * (options.has_biases ? 5 : 3);
   const Index each = 2 + 2 * options.has_biases + reduces;
   check_recurrent_options(op, options, Index(weights.size()), each);
   const Index p = weights[1].checked(op)->dims[1], hidden = weights[1].checked(op)->dims[0] / backend::gates_of(kind);
@@ -57,10 +61,11 @@ RecurrentResult<D, T> recurrent_layers(RecurrentKind kind, const std::vector<Ind
       of.push_back({w[0], w[1], options.has_biases ? w[2] : Tensor<D, T>(), options.has_biases ? w[3] : Tensor<D, T>(),
                     reduces ? w[each - 1] : Tensor<D, T>()});
       const RecurrentWeights<D, T>& last = of.back();
-      check_recurrent_weights(op, kind, layer, rows.size(1), *last.w_ih.checked(op), *last.w_hh.checked(op), last.b_ih.impl(),
-                              last.b_hh.impl(), last.w_hr.impl());
+      check_recurrent_weights(op, kind, layer, rows.size(1), *last.w_ih.checked(op), *last.w_hh.checked(op),
+                              last.b_ih.impl(), last.b_hh.impl(), last.w_hr.impl());
     }
-    const auto y = recurrent_layer(kind, steps, rows, of_layer(h0, layer), of_layer(c0, layer), of, packed, layer, here);
+    const auto y =
+        recurrent_layer(kind, steps, rows, of_layer(h0, layer), of_layer(c0, layer), of, packed, layer, here);
     rows = y.states;
     h_n.push_back(y.h_n);
     if (y.c_n.defined()) c_n.push_back(y.c_n);
@@ -70,23 +75,25 @@ RecurrentResult<D, T> recurrent_layers(RecurrentKind kind, const std::vector<Ind
 
 /// All layers over padded sequences [length, batch, size] or [length, size]. The packed weights may be null.
 template <class D, class T>
-RecurrentResult<D, T> recurrent_network(RecurrentKind kind, const Tensor<D, T>& x, const Tensor<D, T>& h0, const Tensor<D, T>& c0,
-                                        const std::vector<Tensor<D, T>>& weights, const RecurrentOptions& options,
-                                        PackedWeights<D, T>* packed, Here here) {
+RecurrentResult<D, T> recurrent_network(RecurrentKind kind, const Tensor<D, T>& x, const Tensor<D, T>& h0,
+                                        const Tensor<D, T>& c0, const std::vector<Tensor<D, T>>& weights,
+                                        const RecurrentOptions& options, PackedWeights<D, T>* packed, Here here) {
   const OpName op{op_name(kind), here};
   const int ndim = x.checked(op)->ndim;
   if (ndim != 2 && ndim != 3) fail(op, {"sequences have two or three dimensions, not shape ", x.shape()});
   const bool batched = ndim == 3;
   const auto batch = [&](const Tensor<D, T>& state) {
     if (batched || !state.defined()) return state;
-    if (state.dim() != 2) fail(op, {"a state of shape ", state.shape(), " for a sequence without a batch, ", x.shape()});
+    if (state.dim() != 2)
+      fail(op, {"a state of shape ", state.shape(), " for a sequence without a batch, ", x.shape()});
     return unsqueeze(state, 1, here);
   };
   Tensor<D, T> by_step = !batched ? unsqueeze(x, 1, here) : options.batch_first ? transpose(x, 0, 1, here) : x;
   const Index length = by_step.size(0), n = by_step.size(1);
   if (length == 0) fail(op, {"a sequence of shape ", x.shape(), " has no step"});
-  auto y = recurrent_layers(kind, std::vector<Index>(std::size_t(length), n), reshape(by_step, {length * n, by_step.size(2)}, here), batch(h0),
-                            batch(c0), weights, options, packed, here);
+  auto y = recurrent_layers(kind, std::vector<Index>(std::size_t(length), n),
+                            reshape(by_step, {length * n, by_step.size(2)}, here), batch(h0), batch(c0), weights,
+                            options, packed, here);
   y.states = reshape(y.states, {length, n, y.states.size(1)}, here);
   if (!batched) {
     y.states = squeeze(y.states, 1, here), y.h_n = squeeze(y.h_n, 1, here);
@@ -115,46 +122,51 @@ PackedRecurrentResult<D, T> recurrent_network(RecurrentKind kind, const PackedSe
   const auto ordered = [&](const Tensor<D, T>& state, const Tensor<D, Index>& order) {
     return state.defined() && order.defined() ? index_select(state, 1, order, here) : state;
   };
-  const auto y = recurrent_layers(kind, x.batch_sizes, x.data, ordered(h0, x.sorted_indices), ordered(c0, x.sorted_indices), weights,
-                                  options, packed, here);
-  return {{y.states, x.batch_sizes, x.sorted_indices, x.unsorted_indices}, ordered(y.h_n, x.unsorted_indices),
+  const auto y = recurrent_layers(kind, x.batch_sizes, x.data, ordered(h0, x.sorted_indices),
+                                  ordered(c0, x.sorted_indices), weights, options, packed, here);
+  return {{y.states, x.batch_sizes, x.sorted_indices, x.unsorted_indices},
+          ordered(y.h_n, x.unsorted_indices),
           ordered(y.c_n, x.unsorted_indices)};
 }
 
 /// One step from x [N, I] or [I].
 template <class D, class T>
-RecurrentStates<D, T> recurrent_cell(RecurrentKind kind, const char* name, const Tensor<D, T>& x, const Tensor<D, T>& h, const Tensor<D, T>& c,
-                                     const Tensor<D, T>& w_ih, const Tensor<D, T>& w_hh, const Tensor<D, T>& b_ih, const Tensor<D, T>& b_hh,
-                                     Here here) {
+RecurrentStates<D, T> recurrent_cell(RecurrentKind kind, const char* name, const Tensor<D, T>& x, const Tensor<D, T>& h,
+                                     const Tensor<D, T>& c, const Tensor<D, T>& w_ih, const Tensor<D, T>& w_hh,
+                                     const Tensor<D, T>& b_ih, const Tensor<D, T>& b_hh, Here here) {
   const OpName op{name, here};
   const int ndim = x.checked(op)->ndim;
   if (ndim != 1 && ndim != 2) fail(op, {"an input has one or two dimensions, not shape ", x.shape()});
   const Tensor<D, T> rows = ndim == 1 ? unsqueeze(x, 0, here) : x;
-  check_recurrent_weights(op, kind, 0, rows.size(1), *w_ih.checked(op), *w_hh.checked(op), b_ih.impl(), b_hh.impl(), nullptr);
+  check_recurrent_weights(op, kind, 0, rows.size(1), *w_ih.checked(op), *w_hh.checked(op), b_ih.impl(), b_hh.impl(),
+                          nullptr);
   const auto state = [&](const char* of, const Tensor<D, T>& s) {
     if (!s.defined()) return s;
     const Shape want = ndim == 1 ? Shape{w_hh.size(1)} : Shape{rows.size(0), w_hh.size(1)};
     check_state(op, of, s.impl()->shape_ref(), want);
     return ndim == 1 ? unsqueeze(s, 0, here) : s;
   };
-  auto y = recurrence(kind, Steps{{rows.size(0)}}, rows, state("h", h), state("c", c), {w_ih, w_hh, b_ih, b_hh, {}}, here);
+  auto y =
+      recurrence(kind, Steps{{rows.size(0)}}, rows, state("h", h), state("c", c), {w_ih, w_hh, b_ih, b_hh, {}}, here);
   if (ndim == 2) return y;
   return {squeeze(y.states, 0, here), y.last_cells.defined() ? squeeze(y.last_cells, 0, here) : y.last_cells};
 }
 
 }  // namespace detail
 
-// x is [length, batch, size], [batch, length, size] with batch_first, or [length, size]. Weights are, for each layer and direction,
-// w_ih [G H, size], w_hh [G H, H], and with has_biases b_ih and b_hh [G H]. States are [layers directions, batch, H], or without a batch
-// [layers directions, H]. An undefined state is zeros.
+// x is [length, batch, size], [batch, length, size] with batch_first, or [length, size]. Weights are, for each layer
+// and direction, w_ih [G H, size], w_hh [G H, H], and with has_biases b_ih and b_hh [G H]. States are [layers
+// directions, batch, H], or without a batch [layers directions, H]. An undefined state is zeros.
 
-/// LSTM: i, f, o = σ(W x + U h), g = tanh(W x + U h); c ← f c + i g; h ← o tanh(c). A fifth weight w_hr [P, H] for each layer reduces h
-/// to P numbers. Returns the last layer's h at each step, and the last h and c of all layers.
+/// LSTM: i, f, o = σ(W x + U h), g = tanh(W x + U h); c ← f c + i g; h ← o tanh(c). A fifth weight w_hr [P, H] for each
+/// layer reduces h to P numbers. Returns the last layer's h at each step, and the last h and c of all layers.
 template <Device D, Floating T>
-std::tuple<Tensor<D, T>, Tensor<D, T>, Tensor<D, T>> lstm(const Tensor<D, T>& x, const std::tuple<Tensor<D, T>, Tensor<D, T>>& state,
-                                                          const std::vector<Tensor<D, T>>& weights, RecurrentOptions options = {},
-                                                          Here here = {}) {
-  const auto y = detail::recurrent_network(detail::RecurrentKind::lstm, x, std::get<0>(state), std::get<1>(state), weights, options, {}, here);
+std::tuple<Tensor<D, T>, Tensor<D, T>, Tensor<D, T>> lstm(const Tensor<D, T>& x,
+                                                          const std::tuple<Tensor<D, T>, Tensor<D, T>>& state,
+                                                          const std::vector<Tensor<D, T>>& weights,
+                                                          RecurrentOptions options = {}, Here here = {}) {
+  const auto y = detail::recurrent_network(detail::RecurrentKind::lstm, x, std::get<0>(state), std::get<1>(state),
+                                           weights, options, {}, here);
   return {y.states, y.h_n, y.c_n};
 }
 template <Device D, Floating T>
@@ -162,25 +174,27 @@ std::tuple<PackedSequence<D, T>, Tensor<D, T>, Tensor<D, T>> lstm(const PackedSe
                                                                   const std::tuple<Tensor<D, T>, Tensor<D, T>>& state,
                                                                   const std::vector<Tensor<D, T>>& weights,
                                                                   RecurrentOptions options = {}, Here here = {}) {
-  const auto y = detail::recurrent_network(detail::RecurrentKind::lstm, x, std::get<0>(state), std::get<1>(state), weights, options, {}, here);
+  const auto y = detail::recurrent_network(detail::RecurrentKind::lstm, x, std::get<0>(state), std::get<1>(state),
+                                           weights, options, {}, here);
   return {y.states, y.h_n, y.c_n};
 }
 
-/// Defines the function of a kind that has one state, for padded and for packed sequences. It returns the last layer's h at each step, and
-/// the last h of all layers.
-#define TERN_RECURRENT(name)                                                                                                          \
-  template <Device D, Floating T>                                                                                                     \
-  std::tuple<Tensor<D, T>, Tensor<D, T>> name(const Tensor<D, T>& x, const Tensor<D, T>& state, const std::vector<Tensor<D, T>>& weights, \
-                                              RecurrentOptions options = {}, Here here = {}) {                                        \
-    const auto y = detail::recurrent_network(detail::RecurrentKind::name, x, state, {}, weights, options, {}, here);                  \
-    return {y.states, y.h_n};                                                                                                         \
-  }                                                                                                                                   \
-  template <Device D, Floating T>                                                                                                     \
-  std::tuple<PackedSequence<D, T>, Tensor<D, T>> name(const PackedSequence<D, T>& x, const Tensor<D, T>& state,                       \
-                                                      const std::vector<Tensor<D, T>>& weights, RecurrentOptions options = {},        \
-                                                      Here here = {}) {                                                               \
-    const auto y = detail::recurrent_network(detail::RecurrentKind::name, x, state, {}, weights, options, {}, here);                  \
-    return {y.states, y.h_n};                                                                                                         \
+/// Defines the function of a kind that has one state, for padded and for packed sequences. It returns the last layer's
+/// h at each step, and the last h of all layers.
+#define TERN_RECURRENT(name)                                                                                           \
+  template <Device D, Floating T>                                                                                      \
+  std::tuple<Tensor<D, T>, Tensor<D, T>> name(const Tensor<D, T>& x, const Tensor<D, T>& state,                        \
+                                              const std::vector<Tensor<D, T>>& weights, RecurrentOptions options = {}, \
+                                              Here here = {}) {                                                        \
+    const auto y = detail::recurrent_network(detail::RecurrentKind::name, x, state, {}, weights, options, {}, here);   \
+    return {y.states, y.h_n};                                                                                          \
+  }                                                                                                                    \
+  template <Device D, Floating T>                                                                                      \
+  std::tuple<PackedSequence<D, T>, Tensor<D, T>> name(const PackedSequence<D, T>& x, const Tensor<D, T>& state,        \
+                                                      const std::vector<Tensor<D, T>>& weights,                        \
+                                                      RecurrentOptions options = {}, Here here = {}) {                 \
+    const auto y = detail::recurrent_network(detail::RecurrentKind::name, x, state, {}, weights, options, {}, here);   \
+    return {y.states, y.h_n};                                                                                          \
   }
 
 /// h ← tanh(W x + U h).
@@ -195,18 +209,24 @@ TERN_RECURRENT(gru)
 
 /// A step of lstm. Returns h and c.
 template <Device D, Floating T>
-std::tuple<Tensor<D, T>, Tensor<D, T>> lstm_cell(const Tensor<D, T>& x, const std::tuple<Tensor<D, T>, Tensor<D, T>>& state,
-                                                 const Tensor<D, T>& w_ih, const Tensor<D, T>& w_hh, const Tensor<D, T>& b_ih = {},
-                                                 const Tensor<D, T>& b_hh = {}, Here here = {}) {
-  const auto y = detail::recurrent_cell(detail::RecurrentKind::lstm, "lstm_cell", x, std::get<0>(state), std::get<1>(state), w_ih, w_hh, b_ih, b_hh, here);
+std::tuple<Tensor<D, T>, Tensor<D, T>> lstm_cell(const Tensor<D, T>& x,
+                                                 const std::tuple<Tensor<D, T>, Tensor<D, T>>& state,
+                                                 const Tensor<D, T>& w_ih, const Tensor<D, T>& w_hh,
+                                                 const Tensor<D, T>& b_ih = {}, const Tensor<D, T>& b_hh = {},
+                                                 Here here = {}) {
+  const auto y = detail::recurrent_cell(detail::RecurrentKind::lstm, "lstm_cell", x, std::get<0>(state),
+                                        std::get<1>(state), w_ih, w_hh, b_ih, b_hh, here);
   return {y.states, y.last_cells};
 }
 
-#define TERN_RECURRENT_CELL(kind)                                                                                                    \
-  template <Device D, Floating T>                                                                                                    \
-  Tensor<D, T> kind##_cell(const Tensor<D, T>& x, const Tensor<D, T>& state, const Tensor<D, T>& w_ih, const Tensor<D, T>& w_hh,     \
-                           const Tensor<D, T>& b_ih = {}, const Tensor<D, T>& b_hh = {}, Here here = {}) {                           \
-    return detail::recurrent_cell(detail::RecurrentKind::kind, #kind "_cell", x, state, {}, w_ih, w_hh, b_ih, b_hh, here).states;    \
+#define TERN_RECURRENT_CELL(kind)                                                                                   \
+  template <Device D, Floating T>                                                                                   \
+  Tensor<D, T> kind##_cell(const Tensor<D, T>& x, const Tensor<D, T>& state, const Tensor<D, T>& w_ih,              \
+                           const Tensor<D, T>& w_hh, const Tensor<D, T>& b_ih = {}, const Tensor<D, T>& b_hh = {},  \
+                           Here here = {}) {                                                                        \
+    return detail::recurrent_cell(detail::RecurrentKind::kind, #kind "_cell", x, state, {}, w_ih, w_hh, b_ih, b_hh, \
+                                  here)                                                                             \
+        .states;                                                                                                    \
   }
 
 /// A step of rnn_tanh.

@@ -108,13 +108,15 @@ Tensor<D, detail::sum_t<T>> sum(const Tensor<D, T>& x, detail::Dims dim = {}, bo
 /// True where any element over dim is not zero.
 template <Device D, Element T>
 Tensor<D, bool> any(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
-  return detail::reduce<backend::Maximum, T, bool>({"any", here}, detail::is_nonzero, detail::is_positive, dim, keepdim, x);
+  return detail::reduce<backend::Maximum, T, bool>({"any", here}, detail::is_nonzero, detail::is_positive, dim, keepdim,
+                                                   x);
 }
 
 /// True where all elements over dim are not zero.
 template <Device D, Element T>
 Tensor<D, bool> all(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
-  return detail::reduce<backend::Minimum, T, bool>({"all", here}, detail::is_nonzero, detail::is_positive, dim, keepdim, x);
+  return detail::reduce<backend::Minimum, T, bool>({"all", here}, detail::is_nonzero, detail::is_positive, dim, keepdim,
+                                                   x);
 }
 
 /// The mean over dim; NaN if there is no element.

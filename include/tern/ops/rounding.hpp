@@ -128,8 +128,8 @@ scalar_t<T> divisor(const OpName& op, const operand_t<T>& number) {
 
 }  // namespace detail
 
-/// The remainder of a / b with the sign of a. Error for an integer b with a zero; on Cuda it is thrown when the host next
-/// waits for the device.
+/// The remainder of a / b with the sign of a. Error for an integer b with a zero; on Cuda it is thrown when the host
+/// next waits for the device.
 template <Device D, Element T>
 Tensor<D, T> fmod(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const OpName op{"fmod", here};
@@ -196,18 +196,19 @@ Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, const char* round
 }
 
 /// The in-place forms fmod_, remainder_ and floor_divide_, with a tensor or a number.
-#define TERN_DIVISION_IN_PLACE(name)                                                                                  \
-  template <Device D, Element T>                                                                                      \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                         \
-    return detail::pointwise_({#name "_", here}, detail::name##_expression, [&] { return name(a, b, here); }, a,      \
-                              detail::divisor({#name "_", here}, b));                                                 \
-  }                                                                                                                   \
-  template <Device D, Element T>                                                                                      \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {                                \
-    const auto f = detail::with_number(detail::name##_expression, detail::divisor<T>({#name "_", here}, s));          \
-    return detail::pointwise_({#name "_", here}, f, [&] { return name(x, s, here); }, x);                             \
-  }                                                                                                                   \
-  TERN_SAME_PLACE(name)                                                                                               \
+#define TERN_DIVISION_IN_PLACE(name)                                                                         \
+  template <Device D, Element T>                                                                             \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                \
+    return detail::pointwise_(                                                                               \
+        {#name "_", here}, detail::name##_expression, [&] { return name(a, b, here); }, a,                   \
+        detail::divisor({#name "_", here}, b));                                                              \
+  }                                                                                                          \
+  template <Device D, Element T>                                                                             \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {               \
+    const auto f = detail::with_number(detail::name##_expression, detail::divisor<T>({#name "_", here}, s)); \
+    return detail::pointwise_({#name "_", here}, f, [&] { return name(x, s, here); }, x);                    \
+  }                                                                                                          \
+  TERN_SAME_PLACE(name)                                                                                      \
   TERN_SAME_PLACE(name##_)
 TERN_DIVISION_IN_PLACE(fmod)
 TERN_DIVISION_IN_PLACE(remainder)

@@ -19,7 +19,8 @@ template <Device D, Element T>
 Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, detail::Shape sizes, Here here = {}) {
   const ErrorName name({"unflatten", here});
   const int d = detail::wrap_dim({"unflatten", here}, dim, x.checked({"unflatten", here})->ndim);
-  if (sizes.empty() || x.dim() == 0) fail({"unflatten", here}, {"cannot make ", sizes, " of a dimension of ", x.shape()});
+  if (sizes.empty() || x.dim() == 0)
+    fail({"unflatten", here}, {"cannot make ", sizes, " of a dimension of ", x.shape()});
   detail::Array one = *x.impl();
   one.numel = x.size(d);
   one.ndim = 1;
@@ -63,7 +64,8 @@ TERN_API TensorImpl* diagonal_view(const OpName& op, TensorImpl* a, Index offset
 /// The elements [.., i, i + offset] of dimensions dim1 and dim2, as the last dimension of a view.
 template <Device D, Element T>
 Tensor<D, T> diagonal(const Tensor<D, T>& x, Index offset = 0, Index dim1 = 0, Index dim2 = 1, Here here = {}) {
-  const int n = x.checked({"diagonal", here})->ndim, a = detail::wrap_dim({"diagonal", here}, dim1, n), b = detail::wrap_dim({"diagonal", here}, dim2, n);
+  const int n = x.checked({"diagonal", here})->ndim, a = detail::wrap_dim({"diagonal", here}, dim1, n),
+            b = detail::wrap_dim({"diagonal", here}, dim2, n);
   if (a == b) fail({"diagonal", here}, {"two different dimensions are needed, not ", dim1, " and ", dim2});
   return Tensor<D, T>(detail::diagonal_view({"diagonal", here}, x.impl(), offset, a, b));
 }
@@ -202,7 +204,8 @@ std::vector<Tensor<D, T>> meshgrid(const std::vector<Tensor<D, T>>& tensors, con
   return grids;
 }
 template <Device D, Element T>
-std::vector<Tensor<D, T>> meshgrid(std::initializer_list<Tensor<D, T>> tensors, const char* indexing = "ij", Here here = {}) {
+std::vector<Tensor<D, T>> meshgrid(std::initializer_list<Tensor<D, T>> tensors, const char* indexing = "ij",
+                                   Here here = {}) {
   return meshgrid(std::vector<Tensor<D, T>>(tensors), indexing, here);
 }
 

@@ -12,10 +12,8 @@ template <class D, class T>
 Tensor<D, T> softmax_forward(bool log, const Tensor<D, T>& x, int dim) {
   const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
   count_pass({y.impl(), x.impl()});
-  if (x.dim() == 0)
-    backend::run<D>(backend::Fill<T>{*y.impl(), log ? 0.0 : 1.0});
-  else
-    backend::run<D, T>(backend::Softmax{*y.impl(), *dense(x).impl(), dim, log});
+  if (x.dim() == 0) backend::run<D>(backend::Fill<T>{*y.impl(), log ? 0.0 : 1.0});
+  else backend::run<D, T>(backend::Softmax{*y.impl(), *dense(x).impl(), dim, log});
   return y;
 }
 
@@ -27,10 +25,8 @@ Tensor<D, T> softmax_backward(bool log, const Tensor<D, T>& g, const Tensor<D, T
   }
   const Tensor<D, T> dx = empty<D, T>(y.shape(), y.device());
   count_pass({dx.impl(), y.impl(), g.impl()});
-  if (y.dim() == 0)
-    backend::run<D>(backend::Fill<T>{*dx.impl(), 0});
-  else
-    backend::run<D, T>(backend::SoftmaxGradient{*dx.impl(), *y.impl(), *dense(g).impl(), dim, log});
+  if (y.dim() == 0) backend::run<D>(backend::Fill<T>{*dx.impl(), 0});
+  else backend::run<D, T>(backend::SoftmaxGradient{*dx.impl(), *y.impl(), *dense(g).impl(), dim, log});
   return dx;
 }
 

@@ -10,7 +10,8 @@ namespace detail {
 
 /// k elements along dim in sorted order, from the one that has `first` before it.
 template <class D, class T>
-ValuesAndIndices<D, T> some_sorted(const OpName& op, const Tensor<D, T>& x, int dim, Index first, Index k, bool descending) {
+ValuesAndIndices<D, T> some_sorted(const OpName& op, const Tensor<D, T>& x, int dim, Index first, Index k,
+                                   bool descending) {
   if (x.dim() == 0) {
     const auto one = some_sorted(op, view(x, 1, op.here), 0, first, k, descending);
     return {reshape(one.values, {}, op.here), reshape(one.indices, {}, op.here)};

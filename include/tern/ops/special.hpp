@@ -21,8 +21,8 @@ Tensor<D, T> polygamma(Index order, const Tensor<D, T>& x, Here here = {}) {
   return detail::unary({"polygamma", here}, x, f, [n](auto g, auto v) { return g * polygamma(n + 1, v); });
 }
 /// The logarithmic derivative of the gamma function.
-TERN_UNARY_BY_HAND(digamma, digamma(x), x, g * polygamma(1, x))
+TERN_UNARY_BY_HAND(digamma, digamma(x), x, g* polygamma(1, x))
 /// log |gamma(x)|.
-TERN_UNARY_BY_HAND(lgamma, lgamma(x), x, g * digamma(x))
+TERN_UNARY_BY_HAND(lgamma, lgamma(x), x, g* digamma(x))
 
 }}  // namespace tern

@@ -34,7 +34,8 @@ Tensor<D, T> centred(const Tensor<D, T>& g, const Tensor<D, T>& x, unsigned mask
 
 /// sum over dim of (x - mean)^2 / (n - correction), where n is the number of elements.
 template <Device D, Floating T>
-Tensor<D, T> var(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) {
+Tensor<D, T> var(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1, bool keepdim = false,
+                 Here here = {}) {
   const Tensor<D, T> y = detail::variance({"var", here}, x, dim, correction, keepdim, detail::identity);
   const detail::Shape shape = x.shape();
   const unsigned mask = detail::dim_mask({"var", here}, dim, shape.n);
@@ -72,8 +73,8 @@ Tensor<D, T> logsumexp(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdi
   const auto finite = [](auto v) { return where(isfinite(v) | (v != v), v, 0); };
   const auto top = detail::reduce<backend::Maximum, T, T>({"logsumexp", here}, detail::identity, finite, dim, true, x);
   const auto shifted = [](auto v, auto m) { return exp(v - m); };
-  const auto total = detail::reduce<backend::Sum, T, T>(
-      "logsumexp", shifted, [](auto v) { return log(v); }, dim, keepdim, x, top);
+  const auto total =
+      detail::reduce<backend::Sum, T, T>("logsumexp", shifted, [](auto v) { return log(v); }, dim, keepdim, x, top);
   const auto y = detail::map<T>({"logsumexp", here}, detail::add_expression, total, top.detach().view(total.shape()));
   record(
       {"logsumexp", here}, y, wrt(x, saved(x, y), [shape, mask](const auto& g, const auto& input, const auto& output) {

@@ -1,5 +1,5 @@
-// Reading and writing by index, made of gather, index and index_put: take, take_along_dim, index_fill, index_copy, scatter,
-// repeat_interleave, nonzero, one_hot.
+// Reading and writing by index, made of gather, index and index_put: take, take_along_dim, index_fill, index_copy,
+// scatter, repeat_interleave, nonzero, one_hot.
 #pragma once
 #include "cumulative.hpp"
 #include "extrema.hpp"
@@ -65,27 +65,28 @@ Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>
   return masked_fill(x, detail::mask_of_positions("index_fill", x, dim, index), value, here);
 }
 template <Device D, Element T>
-Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
-                        detail::number_t<T> value, Here here = {}) {
+Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, detail::number_t<T> value,
+                        Here here = {}) {
   const ErrorName name({"index_fill", here});
   return masked_fill(x, detail::mask_of_positions("index_fill", x, dim, index), value, here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& index_fill_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& value,
-                                Here here = {}) {
+const Tensor<D, T>& index_fill_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
+                                const Tensor<D, T>& value, Here here = {}) {
   const ErrorName name({"index_fill_", here});
   return masked_fill_(x, detail::mask_of_positions("index_fill_", x, dim, index), value, here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& index_fill_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, detail::number_t<T> value, Here here = {}) {
+const Tensor<D, T>& index_fill_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
+                                detail::number_t<T> value, Here here = {}) {
   const ErrorName name({"index_fill_", here});
   return masked_fill_(x, detail::mask_of_positions("index_fill_", x, dim, index), value, here);
 }
 
 /// x with source's position i of dimension dim at position index[i]. If several go to one position, the last one stays.
 template <Device D, Element T>
-const Tensor<D, T>& index_copy_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
-                                Here here = {}) {
+const Tensor<D, T>& index_copy_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
+                                const Tensor<D, T>& source, Here here = {}) {
   const OpName op{"index_copy_", here};
   const ErrorName name(op);
   if (x.checked(op)->ndim == 0) {
@@ -99,7 +100,8 @@ const Tensor<D, T>& index_copy_(const Tensor<D, T>& x, Index dim, const Tensor<D
   return index_put_(x, at, source, false, here);
 }
 template <Device D, Element T>
-Tensor<D, T> index_copy(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source, Here here = {}) {
+Tensor<D, T> index_copy(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
+                        Here here = {}) {
   const ErrorName name({"index_copy", here});
   const Tensor<D, T> y = clone(x, here);
   return index_copy_(y, dim, index, source, here);
@@ -155,7 +157,8 @@ Tensor<D, T> scatter_multiply(const OpName& op, const Tensor<D, T>& x, Index dim
 /// index's shape, filled with a number.
 template <class D, class T>
 Tensor<D, T> number_at(const OpName& op, const Tensor<D, T>& x, const Tensor<D, Index>& index, number_t<T> value) {
-  return expand(full<D, T>({}, element<T>(op, value), device_at<D>(x.checked(op)->ordinal)), index.checked(op)->shape());
+  return expand(full<D, T>({}, element<T>(op, value), device_at<D>(x.checked(op)->ordinal)),
+                index.checked(op)->shape());
 }
 
 }  // namespace detail
@@ -168,8 +171,9 @@ Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_
   return detail::scattered<false>({"scatter", here}, x, dim, index.tensor, source);
 }
 template <Device D, Element T>
-const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
-                             const Tensor<D, T>& source, Here here = {}) {
+const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim,
+                             const std::type_identity_t<detail::IndexOperand<D>>& index, const Tensor<D, T>& source,
+                             Here here = {}) {
   detail::scattered<true>({"scatter_", here}, x, dim, index.tensor, source);
   return x;
 }
@@ -181,12 +185,14 @@ Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_
                      const Tensor<D, T>& source, const char* reduce, Here here = {}) {
   const ErrorName name({"scatter", here});
   if (!std::strcmp(reduce, "add")) return scatter_add(x, dim, index, source, here);
-  if (!std::strcmp(reduce, "multiply")) return detail::scatter_multiply({"scatter", here}, x, dim, index.tensor, source);
+  if (!std::strcmp(reduce, "multiply"))
+    return detail::scatter_multiply({"scatter", here}, x, dim, index.tensor, source);
   fail("scatter", {"reduce is add or multiply, not ", reduce});
 }
 template <Device D, Element T>
-const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
-                             const Tensor<D, T>& source, const char* reduce, Here here = {}) {
+const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim,
+                             const std::type_identity_t<detail::IndexOperand<D>>& index, const Tensor<D, T>& source,
+                             const char* reduce, Here here = {}) {
   const ErrorName name({"scatter_", here});
   detail::check_writable("scatter_", x.checked("scatter_"));
   return detail::assign({"scatter_", here}, x, scatter(x, dim, index, source, reduce, here));
@@ -199,8 +205,9 @@ Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_
   return scatter(x, dim, index, detail::number_at({"scatter", here}, x, index.tensor, value), here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
-                             detail::number_t<T> value, Here here = {}) {
+const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim,
+                             const std::type_identity_t<detail::IndexOperand<D>>& index, detail::number_t<T> value,
+                             Here here = {}) {
   return scatter_(x, dim, index, detail::number_at({"scatter_", here}, x, index.tensor, value), here);
 }
 template <Device D, Element T>
@@ -209,8 +216,9 @@ Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_
   return scatter(x, dim, index, detail::number_at({"scatter", here}, x, index.tensor, value), reduce, here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
-                             detail::number_t<T> value, const char* reduce, Here here = {}) {
+const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim,
+                             const std::type_identity_t<detail::IndexOperand<D>>& index, detail::number_t<T> value,
+                             const char* reduce, Here here = {}) {
   return scatter_(x, dim, index, detail::number_at({"scatter_", here}, x, index.tensor, value), reduce, here);
 }
 

@@ -52,10 +52,13 @@ Tensor<D, Index> triu_indices(Index rows, Index columns, Index diagonal = 0, Her
 template <Device D, Element T>
 Tensor<D, T> diag_embed(const Tensor<D, T>& x, Index diagonal = 0, Index dim1 = -2, Index dim2 = -1, Here here = {}) {
   const ErrorName name({"diag_embed", here});
-  const int n = x.checked("diag_embed")->ndim + 1, a = detail::wrap_dim("diag_embed", dim1, n), b = detail::wrap_dim("diag_embed", dim2, n);
-  if (n < 2 || n > detail::max_dims) fail("diag_embed", {"from 1 to ", detail::max_dims - 1, " dimensions are needed, not ", x.shape()});
+  const int n = x.checked("diag_embed")->ndim + 1, a = detail::wrap_dim("diag_embed", dim1, n),
+            b = detail::wrap_dim("diag_embed", dim2, n);
+  if (n < 2 || n > detail::max_dims)
+    fail("diag_embed", {"from 1 to ", detail::max_dims - 1, " dimensions are needed, not ", x.shape()});
   if (a == b) fail("diag_embed", {"two different dimensions are needed, not ", dim1, " and ", dim2});
-  const Index size = detail::checked_sum("diag_embed", {x.size(-1), detail::checked_product("diag_embed", {diagonal, diagonal < 0 ? -1 : 1})});
+  const Index size = detail::checked_sum(
+      "diag_embed", {x.size(-1), detail::checked_product("diag_embed", {diagonal, diagonal < 0 ? -1 : 1})});
   detail::Shape to;
   for (int i = 0, k = 0; i < n; ++i) to.push_back(i == a || i == b ? size : x.size(k++));
   const Tensor<D, T> y = zeros<D, T>(to, x.device());

@@ -6,17 +6,17 @@
 
 namespace tern { inline namespace TERN_BUILD {
 
-TERN_UNARY_BY_HAND(sin, sin(x), x, g * cos(x))
-TERN_UNARY_BY_HAND(cos, cos(x), x, -g * sin(x))
+TERN_UNARY_BY_HAND(sin, sin(x), x, g* cos(x))
+TERN_UNARY_BY_HAND(cos, cos(x), x, -g* sin(x))
 TERN_UNARY_BY_HAND(tan, tan(x), y, g * (1 + y * y))
-TERN_UNARY_BY_HAND(asin, asin(x), x, g * rsqrt(1 - x * x))
-TERN_UNARY_BY_HAND(acos, acos(x), x, -g * rsqrt(1 - x * x))
+TERN_UNARY_BY_HAND(asin, asin(x), x, g* rsqrt(1 - x * x))
+TERN_UNARY_BY_HAND(acos, acos(x), x, -g* rsqrt(1 - x * x))
 TERN_UNARY_BY_HAND(atan, atan(x), x, g / (1 + x * x))
-TERN_UNARY_BY_HAND(sinh, sinh(x), x, g * cosh(x))
-TERN_UNARY_BY_HAND(cosh, cosh(x), x, g * sinh(x))
+TERN_UNARY_BY_HAND(sinh, sinh(x), x, g* cosh(x))
+TERN_UNARY_BY_HAND(cosh, cosh(x), x, g* sinh(x))
 TERN_UNARY_BY_HAND(tanh, tanh(x), y, g * (1 - y * y))
-TERN_UNARY_BY_HAND(asinh, asinh(x), x, g * rsqrt(x * x + 1))
-TERN_UNARY_BY_HAND(acosh, acosh(x), x, g * rsqrt(x * x - 1))
+TERN_UNARY_BY_HAND(asinh, asinh(x), x, g* rsqrt(x* x + 1))
+TERN_UNARY_BY_HAND(acosh, acosh(x), x, g* rsqrt(x* x - 1))
 TERN_UNARY_BY_HAND(atanh, atanh(x), x, g / (1 - x * x))
 
 namespace detail {
@@ -28,15 +28,14 @@ inline constexpr auto hypot_expression = [](auto x, auto y) { return hypot(x, y)
 template <Device D, Floating T>
 Tensor<D, T> atan2(const Tensor<D, T>& y, const Tensor<D, T>& x, Here here = {}) {
   const auto angle = detail::map<T>({"atan2", here}, detail::atan2_expression, y, x);
-  record({"atan2", here}, angle,
-         wrt(y, saved(y, x), detail::Gradient{[](auto g, auto b, auto a) {
-           const auto square = a * a + b * b;
-           return g * where(square == 0, 0, a / square);
-         }}),
+  record({"atan2", here}, angle, wrt(y, saved(y, x), detail::Gradient{[](auto g, auto b, auto a) {
+                                       const auto square = a * a + b * b;
+                                       return g * where(square == 0, 0, a / square);
+                                     }}),
          wrt(x, saved(y, x), detail::Gradient{[](auto g, auto b, auto a) {
-           const auto square = a * a + b * b;
-           return -g * where(square == 0, 0, b / square);
-         }}));
+               const auto square = a * a + b * b;
+               return -g * where(square == 0, 0, b / square);
+             }}));
   return angle;
 }
 template <Device D, Floating T>

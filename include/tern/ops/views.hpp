@@ -90,7 +90,8 @@ Tensor<D, T> transpose(const Tensor<D, T>& x, Index dim0, Index dim1, Here here 
 /// The transposed matrix; a vector stays as it is.
 template <Device D, Element T>
 Tensor<D, T> t(const Tensor<D, T>& x, Here here = {}) {
-  if (x.checked({"t", here})->ndim > 2) fail({"t", here}, {"a matrix or a vector is needed, not ", x.impl()->shape_ref()});
+  if (x.checked({"t", here})->ndim > 2)
+    fail({"t", here}, {"a matrix or a vector is needed, not ", x.impl()->shape_ref()});
   return x.dim() < 2 ? x : transpose(x, 0, 1, here);
 }
 
@@ -143,7 +144,8 @@ Tensor<D, T> reshape(const Tensor<D, T>& x, detail::Shape to, Here here = {}) {
 /// Merges dimensions start … end into one.
 template <Device D, Element T>
 Tensor<D, T> flatten(const Tensor<D, T>& x, Index start = 0, Index end = -1, Here here = {}) {
-  const detail::Shape to = detail::flattened_shape({"flatten", here}, x.checked({"flatten", here})->shape_ref(), start, end);
+  const detail::Shape to =
+      detail::flattened_shape({"flatten", here}, x.checked({"flatten", here})->shape_ref(), start, end);
   return to == x.shape() ? x : reshape(x, to, here);
 }
 
@@ -169,7 +171,8 @@ std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, const std::vector<Index>&
   const ErrorName name({"split", here});
   Index total = 0;
   for (Index size : sizes) total = detail::checked_sum({"split", here}, {total, size});
-  if (total != x.size(dim)) fail({"split", here}, {"sizes add up to ", total, ", not to the dimension's ", x.size(dim)});
+  if (total != x.size(dim))
+    fail({"split", here}, {"sizes add up to ", total, ", not to the dimension's ", x.size(dim)});
   std::vector<Tensor<D, T>> pieces;
   Index start = 0;
   for (Index size : sizes) {

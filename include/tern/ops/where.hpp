@@ -22,29 +22,32 @@ Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, cons
 
 /// The same, with a number in place of a or b. Error if integers of type T do not hold it.
 template <Device D, Element T>
-Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, detail::number_t<T> b,
-                   Here here = {}) {
-  const auto f = [b = detail::operand<T>({"where", here}, b)](auto c, auto x) { return where(c != 0, x, decltype(x)(b)); };
+Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, detail::number_t<T> b, Here here = {}) {
+  const auto f = [b = detail::operand<T>({"where", here}, b)](auto c, auto x) {
+    return where(c != 0, x, decltype(x)(b));
+  };
   const auto y = detail::map<T>({"where", here}, f, condition, a);
   record({"where", here}, y, wrt(a, saved(condition), [](const auto& g, const auto& c) { return where(c, g, 0); }));
   return y;
 }
 template <Device D, Element T>
-Tensor<D, T> where(const Tensor<D, bool>& condition, detail::number_t<T> a, const Tensor<D, T>& b,
-                   Here here = {}) {
-  const auto f = [a = detail::operand<T>({"where", here}, a)](auto c, auto x) { return where(c != 0, decltype(x)(a), x); };
+Tensor<D, T> where(const Tensor<D, bool>& condition, detail::number_t<T> a, const Tensor<D, T>& b, Here here = {}) {
+  const auto f = [a = detail::operand<T>({"where", here}, a)](auto c, auto x) {
+    return where(c != 0, decltype(x)(a), x);
+  };
   const auto y = detail::map<T>({"where", here}, f, condition, b);
   record({"where", here}, y, wrt(b, saved(condition), [](const auto& g, const auto& c) { return where(c, 0, g); }));
   return y;
 }
 
 namespace detail {
-/// PyTorch's type of numbers beside no tensor: float if one is a floating-point number, int64, or bool if all are. A 16-bit type keeps itself.
+/// PyTorch's type of numbers beside no tensor: float if one is a floating-point number, int64, or bool if all are. A
+/// 16-bit type keeps itself.
 template <class A, class B>
-using default_element =
-    std::conditional_t<is_half_v<A> && std::is_same_v<A, B>, A,
-                       std::conditional_t<is_floating_v<A> || is_floating_v<B>, float,
-                                          std::conditional_t<std::is_same_v<A, bool> && std::is_same_v<B, bool>, bool, Index>>>;
+using default_element = std::conditional_t<
+    is_half_v<A> && std::is_same_v<A, B>, A,
+    std::conditional_t<is_floating_v<A> || is_floating_v<B>, float,
+                       std::conditional_t<std::is_same_v<A, bool> && std::is_same_v<B, bool>, bool, Index>>>;
 template <class N>
 concept PlainNumber = std::is_arithmetic_v<N> || is_half_v<N>;
 }  // namespace detail
@@ -59,12 +62,12 @@ auto where(const Tensor<D, bool>& condition, A a, B b, Here here = {}) {
 
 template <Device D0, Device D1, Element T1, Device D2, Element T2>
   requires(!std::is_same_v<Tensor<D1, T1>, Tensor<D2, T2>>)
-detail::Refusal<Tensor<D1, T1>, Tensor<D2, T2>> where(const Tensor<D0, bool>&, const Tensor<D1, T1>&, const Tensor<D2, T2>&)
-    TERN_REFUSED(D1, D2);
+detail::Refusal<Tensor<D1, T1>, Tensor<D2, T2>> where(const Tensor<D0, bool>&, const Tensor<D1, T1>&,
+                                                      const Tensor<D2, T2>&) TERN_REFUSED(D1, D2);
 template <Device D0, Device D1, Element T>
   requires(!std::is_same_v<D0, D1>)
-detail::Refusal<Tensor<D0, bool>, Tensor<D1, T>> where(const Tensor<D0, bool>&, const Tensor<D1, T>&, const Tensor<D1, T>&)
-    TERN_REFUSED(D0, D1);
+detail::Refusal<Tensor<D0, bool>, Tensor<D1, T>> where(const Tensor<D0, bool>&, const Tensor<D1, T>&,
+                                                       const Tensor<D1, T>&) TERN_REFUSED(D0, D1);
 
 namespace detail {
 
@@ -206,18 +209,18 @@ Tensor<D, T> clamp(const Tensor<D, T>& x, const Tensor<D, T>& min, const Tensor<
   if (!min.defined() && !max.defined()) fail({"clamp", here}, {"at least one of min and max must be given"});
   if (!max.defined()) return detail::larger({"clamp", here}, x, min);
   if (!min.defined()) return detail::smaller({"clamp", here}, x, max);
-  const auto y = detail::map<T>({"clamp", here}, [](auto v, auto low, auto high) { return clamp(v, low, high); }, x, min, max);
+  const auto y =
+      detail::map<T>({"clamp", here}, [](auto v, auto low, auto high) { return clamp(v, low, high); }, x, min, max);
   // Where both bounds equal x, x gets the gradient.
-  record({"clamp", here}, y,
-         wrt(x, saved(x, min, max), detail::Gradient{[](auto g, auto v, auto low, auto high) {
-           return where((v < low) | (v > high), 0, where((v == low) ^ (v == high), 0.5 * g, g));
-         }}),
+  record({"clamp", here}, y, wrt(x, saved(x, min, max), detail::Gradient{[](auto g, auto v, auto low, auto high) {
+                                   return where((v < low) | (v > high), 0, where((v == low) ^ (v == high), 0.5 * g, g));
+                                 }}),
          wrt(min, saved(x, min, max), detail::Gradient{[](auto g, auto v, auto low, auto high) {
-           return where((v < low) & (low <= high), g, where((v == low) & (low < high), 0.5 * g, 0));
-         }}),
+               return where((v < low) & (low <= high), g, where((v == low) & (low < high), 0.5 * g, 0));
+             }}),
          wrt(max, saved(x, min, max), detail::Gradient{[](auto g, auto v, auto low, auto high) {
-           return where((v > high) | (low > high), g, where((v == high) & (low < high), 0.5 * g, 0));
-         }}));
+               return where((v > high) | (low > high), g, where((v == high) & (low < high), 0.5 * g, 0));
+             }}));
   return y;
 }
 TERN_SAME_PLACE(clamp)

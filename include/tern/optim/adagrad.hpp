@@ -32,7 +32,8 @@ class TERN_API Adagrad : public Grouped<Adagrad, AdagradOptions> {
     const auto numbers = [lr = o.lr, lr_decay = o.lr_decay, start = o.initial_accumulator_value]<class N>(N t) {
       using std::min;
       const N before = t - 1;
-      return std::array{N(lr) / (1 + before * N(lr_decay)), N(start) * (1 - min(before, N(1)))};  // start in the first step
+      return std::array{N(lr) / (1 + before * N(lr_decay)),
+                        N(start) * (1 - min(before, N(1)))};  // start in the first step
     };
     update_each<D, T, 1>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& sum) {
       g = g + V(decay) * p;

@@ -1,5 +1,5 @@
-// Adam (Kingma, Ba: "Adam: a method for stochastic optimization", 2015) and AdamW (Loshchilov, Hutter: "Decoupled weight decay
-// regularization", 2019).
+// Adam (Kingma, Ba: "Adam: a method for stochastic optimization", 2015) and AdamW (Loshchilov, Hutter: "Decoupled
+// weight decay regularization", 2019).
 #pragma once
 #include <cmath>
 #include <utility>
@@ -33,7 +33,8 @@ TERN_API void check_adam(const char* name, const AdamOptions& o);
 /// One step of Adam, or with decoupled of AdamW.
 template <class D, class T>
 void adam_step(const Step& step, const AdamOptions& o, bool decoupled) {
-  const double lr = o.lr, beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;
+  const double lr = o.lr, beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2,
+               eps = o.eps;
   const auto numbers = [beta1, beta2, lr]<class N>(N t) {
     using std::sqrt;
     return std::array{N(lr) / one_minus_power(beta1, t), 1 / sqrt(one_minus_power(beta2, t))};

@@ -50,7 +50,8 @@ struct GradientGroup {
   std::vector<const tern::detail::Array*> arrays;
 };
 
-/// Calls f(group) for groups that have all gradients. The host's memory is busy with one, and one with gaps is a group of its own.
+/// Calls f(group) for groups that have all gradients. The host's memory is busy with one, and one with gaps is a group
+/// of its own.
 template <class... D, class... T, class F>
 void each_gradient_group(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters, const F& f) {
   const auto of_type = [&]<class K, class E>(tern::detail::TensorType<K, E>) {
@@ -108,8 +109,9 @@ void scale(const GradientGroup<D, T>& group, const Tensor<D, double>& factor) {
 /// before, as a 0-d tensor on the first parameters' device, so nothing waits for it. If the norm is infinite or NaN,
 /// the gradients become NaN or infinite too.
 template <class First, class... Rest, class... TensorTypes>
-Tensor<First, double> clip_grad_norm_(const tern::detail::Parameters<tern::detail::TensorType<First, Rest...>, TensorTypes...>& parameters, double max_norm,
-                                      double norm_type = 2, Here here = {}) {
+Tensor<First, double> clip_grad_norm_(
+    const tern::detail::Parameters<tern::detail::TensorType<First, Rest...>, TensorTypes...>& parameters,
+    double max_norm, double norm_type = 2, Here here = {}) {
   if (!(norm_type > 0)) fail({"clip_grad_norm_", here}, {"norm_type must be positive, not ", norm_type});
   const tern::detail::Site at(here);
   const NoGradGuard off;
@@ -122,12 +124,14 @@ Tensor<First, double> clip_grad_norm_(const tern::detail::Parameters<tern::detai
   if (!total.defined()) return zeros<First, double>({}, device);
   const Tensor<First, double> norm = std::isinf(norm_type) ? total : pow(total, 1 / norm_type);
   const Tensor<First, double> factor = clamp_max(max_norm / (norm + 1e-6), 1);
-  detail::each_gradient_group(parameters, [&](const auto& group) { detail::scale(group, to_device(factor, group.tensors[0].device())); });
+  detail::each_gradient_group(
+      parameters, [&](const auto& group) { detail::scale(group, to_device(factor, group.tensors[0].device())); });
   return norm;
 }
 
 template <Device D, Element T>
-Tensor<D, double> clip_grad_norm_(const std::vector<Tensor<D, T>>& tensors, double max_norm, double norm_type = 2, Here here = {}) {
+Tensor<D, double> clip_grad_norm_(const std::vector<Tensor<D, T>>& tensors, double max_norm, double norm_type = 2,
+                                  Here here = {}) {
   return clip_grad_norm_(tern::detail::parameters_of(tensors), max_norm, norm_type, here);
 }
 template <Device D, Element T>
@@ -138,7 +142,8 @@ Tensor<D, double> clip_grad_norm_(std::initializer_list<Tensor<D, T>> tensors, d
 
 /// Clamps every element of all gradients to [-clip_value, clip_value].
 template <class... D, class... T>
-void clip_grad_value_(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters, double clip_value, Here here = {}) {
+void clip_grad_value_(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters, double clip_value,
+                      Here here = {}) {
   if (!(clip_value >= 0)) fail({"clip_grad_value_", here}, {"clip_value must not be negative: ", clip_value});
   const tern::detail::Site at(here);
   const NoGradGuard off;

@@ -15,7 +15,8 @@ struct GradScalerOptions {
   bool enabled = true;
 };
 
-/// The part of GradScaler that does not depend on the device: which optimisers were unscaled and stepped, and the state.
+/// The part of GradScaler that does not depend on the device: which optimisers were unscaled and stepped, and the
+/// state.
 class TERN_API GradScalerBase {
  public:
   virtual ~GradScalerBase() {}
@@ -27,8 +28,8 @@ class TERN_API GradScalerBase {
   double get_backoff_factor() const { return options_.backoff_factor; }
   Index get_growth_interval() const { return options_.growth_interval; }
 
-  /// The scale, the options, and the number of steps since the scale changed, with PyTorch's names; empty if not enabled. The host waits
-  /// for the device.
+  /// The scale, the options, and the number of steps since the scale changed, with PyTorch's names; empty if not
+  /// enabled. The host waits for the device.
   StateDict state_dict() const;
   /// Restores what state_dict() returned. Error, and nothing changed, if it is not the state of a scaler.
   void load_state_dict(const StateDict& dict);
@@ -67,9 +68,9 @@ class TERN_API GradScalerBase {
   std::vector<State> states_;
 };
 
-/// Multiplies a loss by a scale, and divides its gradients by it before the optimiser's step. A step whose gradients are not all finite
-/// is skipped, and the scale multiplied by backoff_factor; after growth_interval steps that were not it is multiplied by
-/// growth_factor (Micikevicius et al.: "Mixed precision training", 2018):
+/// Multiplies a loss by a scale, and divides its gradients by it before the optimiser's step. A step whose gradients
+/// are not all finite is skipped, and the scale multiplied by backoff_factor; after growth_interval steps that were not
+/// it is multiplied by growth_factor (Micikevicius et al.: "Mixed precision training", 2018):
 ///
 ///   optim::GradScaler<Cuda> scaler;
 ///   scaler.scale(cross_entropy(net(x), y)).backward();
@@ -78,15 +79,16 @@ class TERN_API GradScalerBase {
 ///   scaler.step(sgd);
 ///   scaler.update();
 ///
-/// Gradients of several batches are added under one scale: unscale_(), step() and update() come once, after the last of them.
+/// Gradients of several batches are added under one scale: unscale_(), step() and update() come once, after the last of
+/// them.
 ///
-/// All parameters are on one device of kind D. If the host cannot read its memory, nothing waits for it, and the calls may be
-/// captured in a graph: the scale and the decision are the device's (see Optimizer::step_unless).
+/// All parameters are on one device of kind D. If the host cannot read its memory, nothing waits for it, and the calls
+/// may be captured in a graph: the scale and the decision are the device's (see Optimizer::step_unless).
 template <Device D>
 struct GradScaler final : GradScalerBase {
-  explicit GradScaler(const GradScalerOptions& options = {}, D device = tern::detail::current_device<D>(), Here here = {})
-      : GradScalerBase(options, here),
-        scale_(full<D>({}, options.init_scale, device)),
+  explicit GradScaler(const GradScalerOptions& options = {}, D device = tern::detail::current_device<D>(),
+                      Here here = {})
+      : GradScalerBase(options, here), scale_(full<D>({}, options.init_scale, device)),
         growth_tracker_(zeros<D>({}, device)) {}
 
   /// loss times the scale, as floats if the loss is in 16 bits. loss may have any shape.
@@ -97,8 +99,8 @@ struct GradScaler final : GradScalerBase {
     return options_.enabled ? mul(wide, to_type(scale_, tern::detail::Type<compute_t<T>>{})) : wide;
   }
 
-  /// Divides the optimiser's gradients by the scale, and looks for what is not finite, in one pass. Error if this was done since the
-  /// last update().
+  /// Divides the optimiser's gradients by the scale, and looks for what is not finite, in one pass. Error if this was
+  /// done since the last update().
   void unscale_(Optimizer& optimizer, Here here = {}) {
     if (!options_.enabled) return;
     const tern::detail::Site at(here);
@@ -112,8 +114,10 @@ struct GradScaler final : GradScalerBase {
       if (!has_gradient(slot)) continue;
       any = true;
       const AnyTensor& p = slot.parameter;
-      if (!(p.template is<D, float>() || p.template is<D, double>() || p.template is<D, bfloat16>() || p.template is<D, half>()))
-        fail("unscale_", {"parameter ", slot.name, " is on ", p.device_name(), ", the scale on ", DeviceTraits<D>::name});
+      if (!(p.template is<D, float>() || p.template is<D, double>() || p.template is<D, bfloat16>() ||
+            p.template is<D, half>()))
+        fail("unscale_",
+             {"parameter ", slot.name, " is on ", p.device_name(), ", the scale on ", DeviceTraits<D>::name});
     }
     if (!any) fail("unscale_", {"no parameter of the optimiser has a gradient"});
     unscale<float>(optimizer, state);
@@ -123,8 +127,8 @@ struct GradScaler final : GradScalerBase {
     state.stage = Stage::unscaled;
   }
 
-  /// The optimiser's step, if all gradients are finite. They are unscaled first unless that was done. Error if this was done since
-  /// the last update().
+  /// The optimiser's step, if all gradients are finite. They are unscaled first unless that was done. Error if this was
+  /// done since the last update().
   void step(Optimizer& optimizer, Here here = {}) {
     if (!options_.enabled) return optimizer.step(here);
     State& state = state_of(optimizer);
@@ -183,7 +187,8 @@ struct GradScaler final : GradScalerBase {
       gradients.push_back(node->gradient);
     }
     if (!gradients.empty())
-      backend::run<D, T>(backend::Unscale{gradients.data(), int(gradients.size()), *scale_.impl(), *state.found.impl()});
+      backend::run<D, T>(
+          backend::Unscale{gradients.data(), int(gradients.size()), *scale_.impl(), *state.found.impl()});
   }
 
   Numbers numbers() const override { return {double(scale_.item()), Index(growth_tracker_.item())}; }

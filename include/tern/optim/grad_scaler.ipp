@@ -11,9 +11,11 @@ struct ScalerState {
 };
 
 TERN_COLD void check_scaler(const OpName& op, const GradScalerOptions& o) {
-  if (!(o.init_scale > 0) || !std::isfinite(float(o.init_scale))) fail(op, {"the scale must be a positive float, not ", o.init_scale});
+  if (!(o.init_scale > 0) || !std::isfinite(float(o.init_scale)))
+    fail(op, {"the scale must be a positive float, not ", o.init_scale});
   if (!(o.growth_factor > 1)) fail(op, {"growth_factor must be greater than 1, not ", o.growth_factor});
-  if (!(o.backoff_factor > 0 && o.backoff_factor < 1)) fail(op, {"backoff_factor must be between 0 and 1, not ", o.backoff_factor});
+  if (!(o.backoff_factor > 0 && o.backoff_factor < 1))
+    fail(op, {"backoff_factor must be between 0 and 1, not ", o.backoff_factor});
   if (o.growth_interval < 1 || o.growth_interval > Index(1) << 24)
     fail(op, {"growth_interval must be in [1, 2^24], not ", o.growth_interval});
 }
@@ -48,7 +50,9 @@ TERN_COLD StateDict GradScalerBase::state_dict() const {
   StateDict dict;
   if (!options_.enabled) return dict;
   const Numbers own = numbers();
-  const auto add = [&]<class N>(const char* name, N value) { tern::detail::append(dict, {name}, full<Cpu, N>({}, value)); };
+  const auto add = [&]<class N>(const char* name, N value) {
+    tern::detail::append(dict, {name}, full<Cpu, N>({}, value));
+  };
   add("scale", own.scale);
   add("growth_factor", options_.growth_factor);
   add("backoff_factor", options_.backoff_factor);
@@ -78,7 +82,8 @@ TERN_INLINE GradScalerBase::State& GradScalerBase::state_of(Optimizer& optimizer
 }
 
 TERN_INLINE void GradScalerBase::begin_unscale(const State& state) const {
-  if (state.stage == Stage::unscaled) fail("unscale_", {"the optimiser's gradients were unscaled since the last update()"});
+  if (state.stage == Stage::unscaled)
+    fail("unscale_", {"the optimiser's gradients were unscaled since the last update()"});
   if (state.stage == Stage::stepped) fail("unscale_", {"the optimiser was stepped since the last update()"});
 }
 

@@ -36,7 +36,8 @@ class Grouped : public Optimizer {
   };
 
   template <class... P>
-  Grouped(const tern::detail::Parameters<P...>& parameters, Options options = {}, Here here = {}) : Optimizer(Rule::name, Rule::states) {
+  Grouped(const tern::detail::Parameters<P...>& parameters, Options options = {}, Here here = {})
+      : Optimizer(Rule::name, Rule::states) {
     const tern::detail::Site at(here);
     add(all_of(parameters), options);
   }
@@ -46,7 +47,8 @@ class Grouped : public Optimizer {
   template <Device D, Element T>
   Grouped(std::initializer_list<Tensor<D, T>> tensors, Options options = {}, Here here = {})
       : Grouped(std::vector<Tensor<D, T>>(tensors), options, here) {}
-  [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups, Here here = {}) : Optimizer(Rule::name, Rule::states) {
+  [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups, Here here = {})
+      : Optimizer(Rule::name, Rule::states) {
     const tern::detail::Site at(here);
     if (groups.size() == 0) fail(Rule::name, {"there are no parameters"});
     for (const Group& group : groups) add_param_group(group);
@@ -111,5 +113,5 @@ class Grouped : public Optimizer {
 
 /// The steps of a rule that most programs use.
 #define TERN_RULE(Rule)                                                 \
-  TERN_INSTANCE(void Rule::update<Cpu, float>(Optimizer&, const Step&))       \
+  TERN_INSTANCE(void Rule::update<Cpu, float>(Optimizer&, const Step&)) \
   TERN_CUDA_INSTANCE(void Rule::update<Cuda, float>(Optimizer&, const Step&))

@@ -44,7 +44,9 @@ class LBFGS {
   using Vector = Tensor<D, T>;
 
  public:
-  LBFGS(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& parameters, LBFGSOptions options = {}, Here here = {}) : options_(options) {
+  LBFGS(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& parameters, LBFGSOptions options = {},
+        Here here = {})
+      : options_(options) {
     const tern::detail::Site at(here);
     if (parameters.empty()) fail(name, {"there are no parameters"});
     if (!(options.lr >= 0)) fail(name, {"lr must not be negative: ", options.lr});
@@ -69,7 +71,9 @@ class LBFGS {
   /// The learning rate, the last step and the history, which are enough to continue bit for bit.
   StateDict state_dict() const {
     StateDict dict;
-    const auto add = [&](std::initializer_list<tern::detail::Piece> entry, const AnyTensor& x) { tern::detail::append(dict, entry, x); };
+    const auto add = [&](std::initializer_list<tern::detail::Piece> entry, const AnyTensor& x) {
+      tern::detail::append(dict, entry, x);
+    };
     add({"lr"}, full<Cpu, double>({}, options_.lr));
     add({"step"}, full<Cpu, double>({}, step_));
     add({"scale"}, full<Cpu, double>({}, scale_));
@@ -97,7 +101,8 @@ class LBFGS {
   /// Resets all gradients to undefined.
   void zero_grad() {
     for (const Vector& p : parameters_)
-      if (tern::detail::Node* const node = p.impl()->node) tern::detail::release(std::exchange(node->gradient, nullptr));
+      if (tern::detail::Node* const node = p.impl()->node)
+        tern::detail::release(std::exchange(node->gradient, nullptr));
   }
 
   /// closure() resets the gradients, computes them again and returns the loss, a tensor or a number. step() returns its
@@ -127,8 +132,8 @@ class LBFGS {
           const Vector g = gathered();
           return detail::LinePoint<Vector>{t, f, double(dot(g, direction_).item()), g};
         };
-        const auto best = detail::strong_wolfe<Vector>({0, loss, slope, gradient}, step_, largest(direction_), allowed - evaluations_,
-                                                       1e-9, point);
+        const auto best = detail::strong_wolfe<Vector>({0, loss, slope, gradient}, step_, largest(direction_),
+                                                       allowed - evaluations_, 1e-9, point);
         move(from, best.t);
         step_ = best.t;
         loss = best.f;
@@ -169,7 +174,8 @@ class LBFGS {
       const AnyTensor* const x = reader.find(entry, all);
       return x ? to_device(x->cpu().as<Cpu, T>(), all.device()).clone() : Vector();
     };
-    const double lr = reader.number<double>({"lr"}), step = reader.number<double>({"step"}), scale = reader.number<double>({"scale"});
+    const double lr = reader.number<double>({"lr"}), step = reader.number<double>({"step"}),
+                 scale = reader.number<double>({"scale"});
     const Index evaluations = reader.count({"evaluations"}), iterations = reader.count({"iterations"});
     const Vector direction = vector({"direction"}), before = vector({"gradient"});
     std::vector<Change> history;

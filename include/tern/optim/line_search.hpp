@@ -16,14 +16,16 @@ struct LinePoint {
 };
 
 /// The minimum, within [least, most], of the cubic through two points with given slopes.
-TERN_API double cubic_minimum(double t1, double f1, double slope1, double t2, double f2, double slope2, double least, double most);
+TERN_API double cubic_minimum(double t1, double f1, double slope1, double t2, double f2, double slope2, double least,
+                              double most);
 
 /// Searches from `start`, at t = 0. The result is a point where f has fallen by at least 1e-4 of what the first slope
 /// promises for the distance, and where the slope is at most 0.9 of the first one. If there is none after `evaluations`
 /// evaluations, or the bracket is shorter than `tolerance` in units of the direction's largest element, it is the best
 /// point so far. evaluate(t) gives a point.
 template <class G, class F>
-LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, Index evaluations, double tolerance, const F& evaluate) {
+LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, Index evaluations, double tolerance,
+                          const F& evaluate) {
   using Point = LinePoint<G>;
   const auto too_high = [&](const Point& p) { return p.f > start.f + 1e-4 * p.t * start.slope; };
   const auto flat = [&](const Point& p) { return std::fabs(p.slope) <= -0.9 * start.slope; };
@@ -49,7 +51,8 @@ LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, I
   if (high.f < low.f) std::swap(low, high);
   bool was_near_end = false;
   while (taken < evaluations && std::fabs(high.t - low.t) * largest >= tolerance) {
-    const double least = low.t < high.t ? low.t : high.t, most = low.t < high.t ? high.t : low.t, margin = 0.1 * (most - least);
+    const double least = low.t < high.t ? low.t : high.t, most = low.t < high.t ? high.t : low.t,
+                 margin = 0.1 * (most - least);
     double next = between(low, high, least, most);
     const bool near_end = std::fmin(most - next, next - least) < margin;
     const bool pushed = near_end && (was_near_end || next >= most || next <= least);

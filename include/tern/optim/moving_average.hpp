@@ -25,7 +25,8 @@ struct ExponentialMovingAverageOptions {
 class TERN_API ExponentialMovingAverage {
  public:
   template <class... P>
-  ExponentialMovingAverage(const tern::detail::Parameters<P...>& parameters, ExponentialMovingAverageOptions options = {}, Here here = {})
+  ExponentialMovingAverage(const tern::detail::Parameters<P...>& parameters,
+                           ExponentialMovingAverageOptions options = {}, Here here = {})
       : decay_(options.decay) {
     const tern::detail::Site at(here);
     if (!(options.decay >= 0 && options.decay <= 1)) fail(name, {"decay must be in [0, 1], not ", options.decay});

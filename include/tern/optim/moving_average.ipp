@@ -7,7 +7,8 @@ namespace tern { inline namespace TERN_BUILD { namespace optim {
 TERN_NOINLINE void ExponentialMovingAverage::update(Here here) {
   const tern::detail::Site at(here);
   if (entries_[0].kept.defined()) fail(name, {"update() between apply() and restore(): the weights are the averages"});
-  if (updates_ == 0 && tern::detail::capture) fail(name, {"the first update copies the weights: run one before the capture"});
+  if (updates_ == 0 && tern::detail::capture)
+    fail(name, {"the first update copies the weights: run one before the capture"});
   for (const Entry& e : entries_) e.ops->blend(e.average, e.parameter, updates_ == 0 ? 1 : 1 - decay_);
   ++updates_;
 }

@@ -11,8 +11,9 @@ namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 /// The factor of the learning rate for a matrix of A rows and B columns.
 enum class AdjustLR {
-  original,            // √max(1, A / B)
-  match_rms_adamw,     // 0.2 √max(A, B): AdamW's learning rates fit (Liu and others: "Muon is scalable for LLM training", 2025)
+  original,         // √max(1, A / B)
+  match_rms_adamw,  // 0.2 √max(A, B): AdamW's learning rates fit (Liu and others: "Muon is scalable for LLM training",
+                    // 2025)
   spectral_unclamped,  // √(A / B)
 };
 
@@ -68,7 +69,8 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
   }
   static void check_parameters(const std::vector<NamedTensor>& parameters) {
     for (const NamedTensor& p : parameters)
-      if (p.tensor.shape().n != 2) fail(name, {"only matrices can be stepped; parameter ", p.name, " has shape ", p.tensor.shape()});
+      if (p.tensor.shape().n != 2)
+        fail(name, {"only matrices can be stepped; parameter ", p.name, " has shape ", p.tensor.shape()});
   }
 
   static double ratio(AdjustLR adjust, const tern::detail::Shape& shape);
@@ -78,8 +80,9 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
     const MuonOptions& o = options_of(optimizer, step);
     Slot& slot = *step.state_slots[0];
     const double keep = 1 - o.lr * o.weight_decay, rate = o.lr * ratio(o.adjust_lr_fn, slot.parameter.shape());
-    update_by<D, T>(step, 1, [&](const Tensor<D, T>& g) { return direction<D, T>(slot, g, o); },
-                    [=]<class V>(V& p, V x) { p = V(keep) * p - V(rate) * x; });
+    update_by<D, T>(
+        step, 1, [&](const Tensor<D, T>& g) { return direction<D, T>(slot, g, o); },
+        [=]<class V>(V& p, V x) { p = V(keep) * p - V(rate) * x; });
   }
 
   template <class D, class T>

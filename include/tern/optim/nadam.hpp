@@ -30,7 +30,8 @@ class TERN_API NAdam : public Grouped<NAdam, NAdamOptions> {
   static double mu(const NAdamOptions& o, Index t) {
     return o.betas.first * (1 - 0.5 * std::pow(0.96, double(t) * o.momentum_decay));
   }
-  /// μ_1 ⋯ μ_t of a group. The last result is cached, because parameters that do not step together ask for the same one.
+  /// μ_1 ⋯ μ_t of a group. The last result is cached, because parameters that do not step together ask for the same
+  /// one.
   double mu_product(const NAdamOptions& o, const Step& step);
 
   template <class D, class T>

@@ -9,7 +9,8 @@
 #include "slot.hpp"
 #include "state_reader.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace optim {
+namespace tern { inline namespace TERN_BUILD {
+namespace optim {
 
 namespace detail {
 
@@ -22,7 +23,8 @@ struct ParameterList {
   const SlotOps* (*ops_for)(const AnyTensor& parameter);
 };
 
-/// The ranks that share an optimiser's state, as one of them sees them (distributed/sharded.hpp). All ranks call each function.
+/// The ranks that share an optimiser's state, as one of them sees them (distributed/sharded.hpp). All ranks call each
+/// function.
 class Shards {
  public:
   explicit Shards(int own_rank) : rank(own_rank) {}
@@ -72,35 +74,37 @@ class TERN_API Optimizer {
     return momentum ? *momentum : 0;
   }
   void set_momentum(double momentum);
-  /// The learning rate of a group that schedules start from: its value when the first schedule was made, or what load_state_dict() found.
+  /// The learning rate of a group that schedules start from: its value when the first schedule was made, or what
+  /// load_state_dict() found.
   double initial_lr(std::size_t group = 0);
 
   /// Resets all gradients to undefined.
   void zero_grad() {
     for (Slot& slot : slots_) {
-      if (tern::detail::Node* const node = slot.parameter.impl()->node) tern::detail::release(std::exchange(node->gradient, nullptr));
+      if (tern::detail::Node* const node = slot.parameter.impl()->node)
+        tern::detail::release(std::exchange(node->gradient, nullptr));
     }
   }
 
   /// One step for every parameter that has a gradient.
   void step(Here here = {});
 
-  /// The same unless `found`, one float on the parameters' device, is not 0; the step is then as if it had not been asked for. If the
-  /// host cannot read the device's memory, it does not learn which it was. Only NAdam, RAdam and Muon make it wait, because
-  /// they count steps on the host.
+  /// The same unless `found`, one float on the parameters' device, is not 0; the step is then as if it had not been
+  /// asked for. If the host cannot read the device's memory, it does not learn which it was. Only NAdam, RAdam and Muon
+  /// make it wait, because they count steps on the host.
   void step_unless(const AnyTensor& found, Here here = {});
 
   const std::vector<Slot>& state_slots() const { return slots_; }
 
-  /// All state of the optimiser, by parameter and with PyTorch's names, its learning rates, and those that schedules start from: enough to
-  /// continue bit for bit. Names of group i > 0 begin with groupi/.
+  /// All state of the optimiser, by parameter and with PyTorch's names, its learning rates, and those that schedules
+  /// start from: enough to continue bit for bit. Names of group i > 0 begin with groupi/.
   StateDict state_dict() const;
 
   /// Restores what state_dict() returned. Error, and nothing changed, if it belongs to other parameters or another
   /// optimiser.
   void load_state_dict(const StateDict& dict) { take(read(dict)); }
-  /// The two halves of load_state_dict(), for a checkpoint of several things: read() checks all and changes nothing, and
-  /// take() cannot fail. The parameters must have their values before take().
+  /// The two halves of load_state_dict(), for a checkpoint of several things: read() checks all and changes nothing,
+  /// and take() cannot fail. The parameters must have their values before take().
   RestoredState read(const StateDict& dict);
   void take(RestoredState&& state);
 
@@ -155,44 +159,46 @@ class TERN_API Optimizer {
   }
 
   template <class Rule, class D, class T>
-  static constexpr SlotOps slot_ops{&Rule::template update<D, T>, HostDevice<D> || requires { Rule::counts_on_host; },
-                                   HostDevice<D> || requires { Rule::one_by_one; }, &state_zeros<D, T>, &tern::detail::overwrite<D, compute_t<T>>};
-
-  Rates checked_rates(std::size_t group) {
-    if (group >= group_count()) [[unlikely]] refuse_group(group);
-    return rates(group);
-  }
-  [[noreturn]] void refuse_group(std::size_t group) const;
-  void refuse_momentum(double momentum) const {
-    if (momentum != 0) fail(name_, {"there is no momentum to set to ", momentum});
-  }
-
-  /// The prefix of a group's entries in a state dict. No parameter's name contains a slash.
-  static std::string prefix(std::size_t group);
-
-  /// Sets up a slot for a parameter without state.
-  static void set(Slot& slot, const std::string& name, std::size_t group, const AnyTensor& parameter, const SlotOps* ops);
-
-  /// Sets up a group's slots from here on. Returns the start of the next group.
-  static Slot* fill(Slot* slot, std::size_t group, const detail::ParameterList& list);
-
-  template <class N>
-  static AnyTensor number(N value) {
-    const Tensor<Cpu, N> x = empty<Cpu, N>({});
-    *x.data() = value;
-    return x;
-  }
-
-  RestoredState restored(const char* op, std::vector<Slot> state_slots, const StateDict& dict);
-
-  const char* name_;
-  std::initializer_list<const char*> state_names_;
-  std::vector<Slot> slots_;
-  std::vector<double> initial_lr_;          // for each group; negative until a schedule asks
-  std::unique_ptr<detail::Shards> shards_;  // null: the state of all slots is here
+  static constexpr SlotOps slot_ops{&Rule::template update<D, T>, HostDevice<D> || requires {Rule::counts_on_host;
+}, HostDevice<D> || requires { Rule::one_by_one; }, &state_zeros<D, T>, &tern::detail::overwrite<D, compute_t<T>>
 };
 
-}}}  // namespace tern::optim
+Rates checked_rates(std::size_t group) {
+  if (group >= group_count()) [[unlikely]]
+    refuse_group(group);
+  return rates(group);
+}
+[[noreturn]] void refuse_group(std::size_t group) const;
+void refuse_momentum(double momentum) const {
+  if (momentum != 0) fail(name_, {"there is no momentum to set to ", momentum});
+}
+
+/// The prefix of a group's entries in a state dict. No parameter's name contains a slash.
+static std::string prefix(std::size_t group);
+
+/// Sets up a slot for a parameter without state.
+static void set(Slot& slot, const std::string& name, std::size_t group, const AnyTensor& parameter, const SlotOps* ops);
+
+/// Sets up a group's slots from here on. Returns the start of the next group.
+static Slot* fill(Slot* slot, std::size_t group, const detail::ParameterList& list);
+
+template <class N>
+static AnyTensor number(N value) {
+  const Tensor<Cpu, N> x = empty<Cpu, N>({});
+  *x.data() = value;
+  return x;
+}
+
+RestoredState restored(const char* op, std::vector<Slot> state_slots, const StateDict& dict);
+
+const char* name_;
+std::initializer_list<const char*> state_names_;
+std::vector<Slot> slots_;
+std::vector<double> initial_lr_;          // for each group; negative until a schedule asks
+std::unique_ptr<detail::Shards> shards_;  // null: the state of all slots is here
+}; }
+}
+}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "optimizer.ipp"

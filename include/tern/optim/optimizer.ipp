@@ -28,7 +28,8 @@ TERN_COLD void settle(Slot& slot) {
 }
 
 /// Error if an element is negative. `state` has any device and floating-point type.
-TERN_COLD void check_not_negative(const char* op, std::initializer_list<tern::detail::Piece> name, const AnyTensor& state) {
+TERN_COLD void check_not_negative(const char* op, std::initializer_list<tern::detail::Piece> name,
+                                  const AnyTensor& state) {
   AnyTensor x = state.cpu();
   if (!x.impl()->contiguous) x = Tensor<Cpu>(tern::detail::copy_on_host(x.impl()));
   for (Index i = 0; i < x.numel(); ++i)
@@ -74,14 +75,16 @@ TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   const NoGradGuard off;
   if (shards_) shards_->before_step(slots_);
   const auto step = [this](const Step& one) {
-    if (tern::detail::capture) [[unlikely]] capture_step(one);
+    if (tern::detail::capture) [[unlikely]]
+      capture_step(one);
     else take_step(one);
   };
   std::vector<Slot*> waiting;  // for others to take the step with
   for (Slot& slot : slots_) {
     const tern::detail::Node* const node = slot.parameter.impl()->node;
     if (!node || !node->gradient || !is_here(slot)) continue;
-    if (!found.defined() && slot.skipped.defined()) [[unlikely]] detail::settle(slot);
+    if (!found.defined() && slot.skipped.defined()) [[unlikely]]
+      detail::settle(slot);
     slot.found = found;
     if (slot.ops->one_by_one) {
       Slot* const one = &slot;
@@ -142,7 +145,8 @@ TERN_COLD void Optimizer::add(const detail::ParameterList& list) {
   for (const NamedTensor& p : list.parameters) {
     if (!p.tensor.defined()) fail(name_, {"parameter ", p.name, " is undefined"});
     const tern::detail::TensorImpl& x = *p.tensor.impl();
-    if (x.node && !x.node->leaf) fail(name_, {"parameter ", p.name, " was computed from others; only leaves can be optimised"});
+    if (x.node && !x.node->leaf)
+      fail(name_, {"parameter ", p.name, " was computed from others; only leaves can be optimised"});
     if (x.read_only) fail(name_, {"parameter ", p.name, " is read only: from_blob() was given a pointer to const"});
   }
   for (const Slot& other : slots_)
@@ -167,7 +171,8 @@ TERN_COLD void Optimizer::share(std::unique_ptr<detail::Shards> shards) {
 }
 
 TERN_COLD void Optimizer::follow(const detail::ParameterList* lists, std::size_t groups) {
-  if (groups != group_count()) fail("to", {Index(groups), " lists of parameters for ", Index(group_count()), " groups"});
+  if (groups != group_count())
+    fail("to", {Index(groups), " lists of parameters for ", Index(group_count()), " groups"});
   std::size_t count = 0;
   for (std::size_t group = 0; group < groups; ++group) count += lists[group].parameters.size();
   std::vector<Slot> state_slots(count);
@@ -224,17 +229,20 @@ TERN_COLD std::string Optimizer::prefix(std::size_t group) {
   return group ? tern::detail::text({"group", Index(group), "/"}) : std::string();
 }
 
-TERN_COLD void Optimizer::set(Slot& slot, const std::string& name, std::size_t group,
-                                                           const AnyTensor& parameter, const SlotOps* ops) {
+TERN_COLD void Optimizer::set(Slot& slot, const std::string& name, std::size_t group, const AnyTensor& parameter,
+                              const SlotOps* ops) {
   slot.name = name;
   slot.group = group;
-  if (!ops) fail("parameters", {name, " is of ", tern::detail::name_of(parameter.dtype()), ", which the type of the list does not name"});
+  if (!ops)
+    fail("parameters",
+         {name, " is of ", tern::detail::name_of(parameter.dtype()), ", which the type of the list does not name"});
   slot.parameter = parameter;
   slot.ops = ops;
 }
 
 TERN_COLD Slot* Optimizer::fill(Slot* slot, std::size_t group, const detail::ParameterList& list) {
-  for (const NamedTensor& p : list.parameters) set(*slot++, prefix(group) + p.name, group, p.tensor, list.ops_for(p.tensor));
+  for (const NamedTensor& p : list.parameters)
+    set(*slot++, prefix(group) + p.name, group, p.tensor, list.ops_for(p.tensor));
   return slot;
 }
 
@@ -259,7 +267,8 @@ TERN_COLD RestoredState Optimizer::restored(const char* op, std::vector<Slot> st
   std::vector<RestoredState::Group> groups;
   for (std::size_t group = 0; group < group_count(); ++group) {
     const std::string name = prefix(group);
-    groups.push_back({reader.number<double>({name, "lr"}), reader.number_or({name, "initial_lr"}, -1), reader.number<double>({name, "momentum"})});
+    groups.push_back({reader.number<double>({name, "lr"}), reader.number_or({name, "initial_lr"}, -1),
+                      reader.number<double>({name, "momentum"})});
     if (!rates(group).momentum) refuse_momentum(groups.back().momentum);
   }
   reader.expect_end();

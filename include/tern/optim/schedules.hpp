@@ -23,11 +23,11 @@ class TERN_API Schedule {
   /// The learning rate of each parameter group.
   std::vector<double> get_last_lr() const { return detail::rates(optimizer_); }
 
-  /// What the steps have changed, with PyTorch's names. The rates, and those that the schedule starts from, are in the optimiser's state; the
-  /// options are the program's.
+  /// What the steps have changed, with PyTorch's names. The rates, and those that the schedule starts from, are in the
+  /// optimiser's state; the options are the program's.
   virtual StateDict state_dict() const = 0;
-  /// Restores what state_dict() returned, and leaves the optimiser as it is. Error, and nothing changed, if it is the state of another kind
-  /// of schedule, or of one with more steps than this one has.
+  /// Restores what state_dict() returned, and leaves the optimiser as it is. Error, and nothing changed, if it is the
+  /// state of another kind of schedule, or of one with more steps than this one has.
   virtual void load_state_dict(const StateDict& dict) = 0;
   /// Error unless load_state_dict() takes the dict.
   virtual void check(const StateDict& dict) const = 0;
@@ -110,7 +110,8 @@ struct CosineAnnealingLROptions {
 /// lr = eta_min + (base - eta_min) (1 + cos(π epoch / T_max)) / 2 (Loshchilov, Hutter: "SGDR", 2017, without restarts).
 class CosineAnnealingLR : public LRScheduler {
  public:
-  CosineAnnealingLR(Optimizer& optimizer, CosineAnnealingLROptions options, Here here = {}) : LRScheduler(optimizer), options_(options) {
+  CosineAnnealingLR(Optimizer& optimizer, CosineAnnealingLROptions options, Here here = {})
+      : LRScheduler(optimizer), options_(options) {
     const tern::detail::Site at(here);
     if (options.T_max < 1) fail("CosineAnnealingLR", {"T_max must be positive, not ", options.T_max});
   }
@@ -219,7 +220,8 @@ class TERN_API CosineAnnealingWarmRestarts : public LRScheduler {
 /// All schedules belong to the same optimiser and must outlive this one.
 class TERN_API SequentialLR : public LRScheduler {
  public:
-  SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones, Here here = {});
+  SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones,
+               Here here = {});
 
  private:
   void check_epoch(Index epoch) const override {
@@ -231,7 +233,9 @@ class TERN_API SequentialLR : public LRScheduler {
     schedules_[i]->set_epoch(epoch_ - start(i));
   }
   /// The number of the schedule that runs in that epoch, and the epoch in which it starts.
-  std::size_t current(Index epoch) const { return std::size_t(std::upper_bound(milestones_.begin(), milestones_.end(), epoch) - milestones_.begin()); }
+  std::size_t current(Index epoch) const {
+    return std::size_t(std::upper_bound(milestones_.begin(), milestones_.end(), epoch) - milestones_.begin());
+  }
   Index start(std::size_t schedule) const { return schedule ? milestones_[schedule - 1] : 0; }
 
   std::vector<LRScheduler*> schedules_;
@@ -256,7 +260,8 @@ struct ReduceLROnPlateauOptions {
 class TERN_API ReduceLROnPlateau : public Schedule {
  public:
   ReduceLROnPlateau(Optimizer& optimizer, ReduceLROnPlateauOptions options = {}, Here here = {})
-      : Schedule(optimizer), options_(options), state_{.best = options.mode == PlateauMode::min ? HUGE_VAL : -HUGE_VAL} {
+      : Schedule(optimizer), options_(options),
+        state_{.best = options.mode == PlateauMode::min ? HUGE_VAL : -HUGE_VAL} {
     if (!(options.factor < 1)) fail({"ReduceLROnPlateau", here}, {"factor must be less than 1, not ", options.factor});
   }
 

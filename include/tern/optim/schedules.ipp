@@ -33,7 +33,8 @@ TERN_INLINE void MultiStepLR::apply() {
   set_rates([=](double base) { return base * factor; });
 }
 
-TERN_INLINE LinearLR::LinearLR(Optimizer& optimizer, LinearLROptions options, Here here) : LRScheduler(optimizer), options_(options) {
+TERN_INLINE LinearLR::LinearLR(Optimizer& optimizer, LinearLROptions options, Here here)
+    : LRScheduler(optimizer), options_(options) {
   const tern::detail::Site at(here);
   if (!(options.start_factor > 0 && options.start_factor <= 1))
     fail("LinearLR", {"start_factor must be in (0, 1], not ", options.start_factor});
@@ -51,7 +52,8 @@ TERN_INLINE void CosineAnnealingWarmRestarts::apply() {
   set_rates([&](double base) { return options_.eta_min + (base - options_.eta_min) * (1 + std::cos(phase)) / 2; });
 }
 
-TERN_INLINE SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones, Here here)
+TERN_INLINE SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules,
+                                       std::vector<Index> milestones, Here here)
     : LRScheduler(optimizer), schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
   const tern::detail::Site at(here);
   if (schedules_.empty() || milestones_.size() + 1 != schedules_.size())
@@ -84,7 +86,9 @@ TERN_INLINE bool ReduceLROnPlateau::is_better(double measure) const {
 
 TERN_INLINE StateDict ReduceLROnPlateau::state_dict() const {
   StateDict dict;
-  const auto add = [&]<class N>(const char* name, N value) { tern::detail::append(dict, {name}, full<Cpu, N>({}, value)); };
+  const auto add = [&]<class N>(const char* name, N value) {
+    tern::detail::append(dict, {name}, full<Cpu, N>({}, value));
+  };
   add("best", state_.best);
   add("num_bad_epochs", state_.bad_steps);
   add("cooldown_counter", state_.cooling);
@@ -93,12 +97,14 @@ TERN_INLINE StateDict ReduceLROnPlateau::state_dict() const {
 
 TERN_COLD ReduceLROnPlateau::State ReduceLROnPlateau::read(const StateDict& dict) const {
   detail::StateReader reader("load_state_dict", dict, "schedule");
-  const State state{reader.number<double>({"best"}), reader.count({"num_bad_epochs"}), reader.count({"cooldown_counter"})};
+  const State state{reader.number<double>({"best"}), reader.count({"num_bad_epochs"}),
+                    reader.count({"cooldown_counter"})};
   reader.expect_end();
   return state;
 }
 
-TERN_INLINE OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options, Here here) : LRScheduler(optimizer), options_(options) {
+TERN_INLINE OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options, Here here)
+    : LRScheduler(optimizer), options_(options) {
   const tern::detail::Site at(here);
   if (options.total_steps < 1) fail("OneCycleLR", {"total_steps must be positive, not ", options.total_steps});
   if (!(options.pct_start >= 0 && options.pct_start <= 1))
@@ -107,12 +113,14 @@ TERN_INLINE OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions optio
 }
 
 TERN_INLINE void OneCycleLR::check_epoch(Index epoch) const {
-  if (epoch > options_.total_steps) fail("OneCycleLR", {"stepped ", epoch, " times, total_steps is ", options_.total_steps});
+  if (epoch > options_.total_steps)
+    fail("OneCycleLR", {"stepped ", epoch, " times, total_steps is ", options_.total_steps});
 }
 
 TERN_INLINE void OneCycleLR::apply() {
   const OneCycleLROptions& o = options_;
-  const double start = o.max_lr / o.div_factor, least = start / o.final_div_factor, m = o.base_momentum, M = o.max_momentum;
+  const double start = o.max_lr / o.div_factor, least = start / o.final_div_factor, m = o.base_momentum,
+               M = o.max_momentum;
   const double up = o.pct_start * double(o.total_steps) - 1, last = double(o.total_steps) - 1;
   const Phase three[] = {{up, start, o.max_lr, M, m}, {2 * up, o.max_lr, start, m, M}, {last, start, least, M, M}};
   const Phase two[] = {three[0], {last, o.max_lr, least, m, M}};

@@ -18,10 +18,11 @@ struct Step;
 /// An optimiser's operations for parameters of one device and element type.
 struct SlotOps {
   void (*update)(Optimizer& optimizer, const Step& step);
-  bool counts_on_host;                                            // update() needs the number of steps that were not skipped
-  bool one_by_one;                                                // a step has one slot
-  AnyTensor (*zeros)(const AnyTensor& parameter);                 // a new state
-  void (*overwrite)(const AnyTensor& to, const AnyTensor& from);  // overwrites a state with a tensor of any device and floating-point type
+  bool counts_on_host;                             // update() needs the number of steps that were not skipped
+  bool one_by_one;                                 // a step has one slot
+  AnyTensor (*zeros)(const AnyTensor& parameter);  // a new state
+  void (*overwrite)(const AnyTensor& to,
+                    const AnyTensor& from);  // overwrites a state with a tensor of any device and floating-point type
 };
 
 /// A parameter and its state. A 16-bit parameter has a float copy, in which the steps accumulate.
@@ -33,7 +34,8 @@ struct Slot {
   int owner = 0;  // the rank that keeps the state and takes the steps, where ranks share an optimiser's state
   Index steps = 0;
   AnyTensor master;
-  std::uint32_t version = 0;  // the parameter's version when it last equalled master; later versions were written by others
+  std::uint32_t version =
+      0;  // the parameter's version when it last equalled master; later versions were written by others
   std::vector<AnyTensor> state;
   AnyTensor found{};    // of a step that may be skipped unseen by the host: one float, not 0 if it is
   AnyTensor skipped{};  // how many of `steps` were skipped so
@@ -102,8 +104,8 @@ using Repeat = S;
 template <class D>
 inline constexpr std::size_t most_together = HostDevice<D> ? 1 : 96;
 
-/// Runs f(t, x…) on the elements of the slots' arrays, where t is the number of the step: a double, or a value of the device's if the
-/// host does not know it.
+/// Runs f(t, x…) on the elements of the slots' arrays, where t is the number of the step: a double, or a value of the
+/// device's if the host does not know it.
 template <class D, class... T, class F>
 void update_arrays(const Step& step, const backend::Array* const* arrays, const F& f) {
   const double steps = double(step.number());
@@ -113,7 +115,8 @@ void update_arrays(const Step& step, const backend::Array* const* arrays, const 
       const backend::Array* skipped[most_together<D>];
       for (std::size_t i = 0; i < step.count; ++i) skipped[i] = step.state_slots[i]->skipped.impl();
       const auto on_device = [f, steps]<class V>(const V& skips, auto&... x) { f(V(steps) - skips, x...); };
-      return backend::run<D, T...>(backend::UpdateUnless(on_device, arrays, *step.state_slots[0]->found.impl(), skipped, int(step.count)));
+      return backend::run<D, T...>(
+          backend::UpdateUnless(on_device, arrays, *step.state_slots[0]->found.impl(), skipped, int(step.count)));
     }
   }
   const auto on_host = [f, steps](auto&... x) { f(steps, x...); };
@@ -147,7 +150,8 @@ void update_with(const Step& step, const Tensor<D, G>* gradients, const F& f, st
 
 /// Says that the launches from here on are the step's.
 inline void begin_launches() {
-  if (tern::detail::capture) [[unlikely]] tern::detail::capture->begin_repeated();
+  if (tern::detail::capture) [[unlikely]]
+    tern::detail::capture->begin_repeated();
 }
 
 /// Runs f(t, p, g, states…), t as for update_arrays.
@@ -164,16 +168,16 @@ void update_all(const Step& step, const F& f) {
 
 }  // namespace detail
 
-/// Calls f(p, g, states…) with references to the elements of the parameters (or their float copies) and their states, in
-/// one pass.
+/// Calls f(p, g, states…) with references to the elements of the parameters (or their float copies) and their states,
+/// in one pass.
 template <class D, class T, int states, class F>
 void update_each(const Step& step, const F& f) {
   const auto for_any_step = [f](const auto&, auto&... x) { f(x...); };
   detail::update_all<D, T, states>(step, for_any_step);
 }
 
-/// The same with f(numbers(t), p, g, states…), where t counts the steps that were not skipped, from 1. numbers(t) returns an array. It
-/// is called with a double if the host knows t, else with a value of the device's.
+/// The same with f(numbers(t), p, g, states…), where t counts the steps that were not skipped, from 1. numbers(t)
+/// returns an array. It is called with a double if the host knows t, else with a value of the device's.
 template <class D, class T, int states, class Numbers, class F>
 void update_each(const Step& step, const Numbers& numbers, const F& f) {
   const auto of_step = [f, numbers, known = numbers(double(step.number()))]<class Count>(const Count& t, auto&... x) {
@@ -192,7 +196,8 @@ void update_by(const Step& step, std::size_t states, const Direction& direction,
   const Tensor<D, T> gradient = detail::prepare<D, T>(slot, states);
   const bool is_replay = tern::detail::capture && tern::detail::capture->is_replay();
   const AnyTensor& same_type = slot.master.defined() ? slot.master : slot.parameter;
-  const auto d = is_replay ? same_type.as<D, compute_t<T>>() : detail::in_order_of(*slot.parameter.impl(), direction(gradient));
+  const auto d =
+      is_replay ? same_type.as<D, compute_t<T>>() : detail::in_order_of(*slot.parameter.impl(), direction(gradient));
   const auto for_any_step = [f](const auto&, auto&... x) { f(x...); };
   detail::begin_launches();
   detail::update_with<D, T>(step, &d, for_any_step, std::index_sequence<>{});

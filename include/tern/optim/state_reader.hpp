@@ -12,7 +12,8 @@ class TERN_API StateReader {
   /// Errors begin with `op` and call an entry the owner's.
   StateReader(const char* op, const StateDict& dict, const char* owner = "optimiser");
 
-  /// The entry whose name the pieces form: of the parameter's shape and of a floating-point type. Null if there is none.
+  /// The entry whose name the pieces form: of the parameter's shape and of a floating-point type. Null if there is
+  /// none.
   const AnyTensor* find(std::initializer_list<tern::detail::Piece> pieces, const AnyTensor& parameter);
 
   /// The number of that name.

@@ -7,12 +7,14 @@ namespace tern { inline namespace TERN_BUILD { namespace optim::detail {
 TERN_COLD StateReader::StateReader(const char* op, const StateDict& dict, const char* owner)
     : op_(op), dict_(dict), owner_(owner), used_(dict.size()) {}
 
-TERN_COLD const AnyTensor* StateReader::find(std::initializer_list<tern::detail::Piece> pieces, const AnyTensor& parameter) {
+TERN_COLD const AnyTensor* StateReader::find(std::initializer_list<tern::detail::Piece> pieces,
+                                             const AnyTensor& parameter) {
   const std::string name = tern::detail::text(pieces);
   const AnyTensor* const x = find(name);
   if (x && !(x->shape() == parameter.shape()))
     fail(op_, {"the ", owner_, "'s ", name, " has shape ", x->shape(), ", the parameter ", parameter.shape()});
-  if (x && !tern::detail::is_floating(x->dtype())) fail(op_, {"the ", owner_, "'s ", name, " is of ", tern::detail::name_of(x->dtype())});
+  if (x && !tern::detail::is_floating(x->dtype()))
+    fail(op_, {"the ", owner_, "'s ", name, " is of ", tern::detail::name_of(x->dtype())});
   return x;
 }
 

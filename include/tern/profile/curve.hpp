@@ -21,9 +21,10 @@ struct TERN_API Curve {
 
   static constexpr std::size_t fewest = 3;  // points
 
-  /// Between two points it is straight in the logarithms of both. Below the first point it has that one's seconds, of which most pass before the
-  /// work itself begins, so it says too much there. Beyond the last point it goes on straight in size and seconds, as its last two points lie, up to
-  /// `beyond` times the last size; from there on, and everywhere without points, it is not_measured. Error for one or two points.
+  /// Between two points it is straight in the logarithms of both. Below the first point it has that one's seconds, of
+  /// which most pass before the work itself begins, so it says too much there. Beyond the last point it goes on
+  /// straight in size and seconds, as its last two points lie, up to `beyond` times the last size; from there on, and
+  /// everywhere without points, it is not_measured. Error for one or two points.
   double at(double size) const;
 };
 

@@ -1,4 +1,5 @@
-// The ledger lists every copy between host and device, every wait of the host and every collective of several ranks, by the user's source line.
+// The ledger lists every copy between host and device, every wait of the host and every collective of several ranks, by
+// the user's source line.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -24,7 +25,8 @@ struct Line {
   const char* name = "";  // of a collective: "all_reduce"; else of the kind of work
   Index count = 0, bytes = 0;
   double seconds = 0;
-  double overlapped = 0;  // the part of these seconds during which the device computed; of collectives in host memory: their callers went on
+  double overlapped = 0;  // the part of these seconds during which the device computed; of collectives in host memory:
+                          // their callers went on
   double share = 0;       // seconds as a fraction of the page's
 
   /// 10^9 bytes a second; 0 for a wait.
@@ -93,10 +95,12 @@ TERN_API Page page();
 /// The copies, waits and collectives so far; those with the most seconds come first. Waits for the devices.
 inline std::vector<Line> lines() { return page().lines; }
 
-/// What a device did since the page was begun. An instant at which several kernels run counts for the one that began first.
+/// What a device did since the page was begun. An instant at which several kernels run counts for the one that began
+/// first.
 struct DeviceParts {
-  double seconds[int(tern::detail::Phase::other) + 1] = {};  // in kernels and collectives, by the part of a step that queued them
-  double transfers = 0;                       // in copies from and to the host while nothing was computed
+  double seconds[int(tern::detail::Phase::other) + 1] =
+      {};                // in kernels and collectives, by the part of a step that queued them
+  double transfers = 0;  // in copies from and to the host while nothing was computed
 
   double busy() const {
     double sum = transfers;
@@ -126,7 +130,8 @@ struct Transfers {
 /// The copies and waits of this thread so far.
 inline Transfers transfers() {
   const auto& count = tern::detail::device_events.count;
-  return {count[int(tern::detail::Work::to_device)], count[int(tern::detail::Work::to_host)], count[int(tern::detail::Work::wait)]};
+  return {count[int(tern::detail::Work::to_device)], count[int(tern::detail::Work::to_host)],
+          count[int(tern::detail::Work::wait)]};
 }
 
 /// Runs f. Error if its copies or waits differ from the expected ones.

@@ -41,10 +41,8 @@ TERN_COLD double Spans::until(double time) const {
   std::size_t low = 0, high = spans_.size();  // the first span that begins later
   while (low < high) {
     const std::size_t middle = (low + high) / 2;
-    if (spans_[middle].begin <= time)
-      low = middle + 1;
-    else
-      high = middle;
+    if (spans_[middle].begin <= time) low = middle + 1;
+    else high = middle;
   }
   if (low == 0) return 0;
   const Span& last = spans_[low - 1];
@@ -60,7 +58,8 @@ TERN_COLD Page page() {
   Page page;
   page.seconds = listed.seconds;
   page.no_records = listed.no_records;
-  std::vector<detail::Spans> computing, standing;  // of each device; of each thread of the host, for collectives in host memory
+  std::vector<detail::Spans> computing,
+      standing;  // of each device; of each thread of the host, for collectives in host memory
   computing.resize(std::size_t(cuda::device_count()));
   for (const auto& entry : listed.entries) {
     if (entry.work == tern::detail::Work::kernel) {
@@ -68,7 +67,8 @@ TERN_COLD Page page() {
       ++page.kernels;
     } else if (entry.ordinal == cuda::detail::on_host) {
       const std::size_t thread = std::size_t(entry.thread), caller = std::size_t(entry.caller);
-      if (standing.size() <= thread || standing.size() <= caller) standing.resize(1 + (thread > caller ? thread : caller));
+      if (standing.size() <= thread || standing.size() <= caller)
+        standing.resize(1 + (thread > caller ? thread : caller));
       standing[thread].add(entry.start, entry.seconds);
     }
   }
@@ -84,7 +84,9 @@ TERN_COLD Page page() {
     std::size_t i = 0;
     for (; i < page.lines.size(); ++i) {
       const Line& line = page.lines[i];
-      if (line.work == entry.work && line.pinned == entry.pinned && line.site == site && std::strcmp(line.name, name) == 0) break;
+      if (line.work == entry.work && line.pinned == entry.pinned && line.site == site &&
+          std::strcmp(line.name, name) == 0)
+        break;
     }
     if (i == page.lines.size()) page.lines.push_back({entry.work, site, entry.pinned, name});
     Line& line = page.lines[i];
@@ -92,7 +94,8 @@ TERN_COLD Page page() {
     line.bytes += Index(entry.bytes);
     line.seconds += entry.seconds;
     if (entry.ordinal != cuda::detail::on_host) line.overlapped += computing[std::size_t(entry.ordinal)].within(entry);
-    else if (entry.work == tern::detail::Work::collective) line.overlapped += entry.seconds - standing[std::size_t(entry.caller)].within(entry);
+    else if (entry.work == tern::detail::Work::collective)
+      line.overlapped += entry.seconds - standing[std::size_t(entry.caller)].within(entry);
   }
   for (const Line& line : page.lines) {
     if (line.work != tern::detail::Work::collective) continue;
@@ -156,21 +159,22 @@ TERN_COLD std::string report() {
   std::snprintf(row, sizeof row, "%lld kernels; computing %.3f of %.3f ms, %.1f%%\n", (long long)page.kernels,
                 1e3 * page.computing, 1e3 * page.seconds, page.seconds > 0 ? 100 * page.computing / page.seconds : 0);
   out += row;
-  out += page.no_records.empty() ? "times from CUPTI's records\n" : "times from events, which lengthen what they time: " + page.no_records + "\n";
+  out += page.no_records.empty() ? "times from CUPTI's records\n"
+                                 : "times from events, which lengthen what they time: " + page.no_records + "\n";
   const Communication& all = page.communication;
   if (all.count == 0) return out;
-  std::snprintf(row, sizeof row, "\n%-14s%5s %12s %10s %6s %8s %10s %7s  %s\n", "collective", "count", "bytes", "ms", "share",
-                "GB/s", "waited ms", "hidden", "line");
+  std::snprintf(row, sizeof row, "\n%-14s%5s %12s %10s %6s %8s %10s %7s  %s\n", "collective", "count", "bytes", "ms",
+                "share", "GB/s", "waited ms", "hidden", "line");
   out += row;
   for (const Line& line : page.lines) {
     if (line.work != tern::detail::Work::collective) continue;
-    std::snprintf(row, sizeof row, "%-14s%5lld %12lld %10.3f %5.1f%% %8.2f %10.3f %6.0f%%  ", line.name, (long long)line.count,
-                  (long long)line.bytes, 1e3 * line.seconds, 100 * line.share, line.gigabytes_per_second(),
-                  1e3 * (line.seconds - line.overlapped), percent(line));
+    std::snprintf(row, sizeof row, "%-14s%5lld %12lld %10.3f %5.1f%% %8.2f %10.3f %6.0f%%  ", line.name,
+                  (long long)line.count, (long long)line.bytes, 1e3 * line.seconds, 100 * line.share,
+                  line.gigabytes_per_second(), 1e3 * (line.seconds - line.overlapped), percent(line));
     ((out += row) += line.site) += "\n";
   }
-  std::snprintf(row, sizeof row, "%lld collectives; %lld bytes in %.3f ms, waited %.3f ms, %.1f%% hidden\n", (long long)all.count,
-                (long long)all.bytes, 1e3 * all.seconds, 1e3 * all.waited, 100 * all.hidden());
+  std::snprintf(row, sizeof row, "%lld collectives; %lld bytes in %.3f ms, waited %.3f ms, %.1f%% hidden\n",
+                (long long)all.count, (long long)all.bytes, 1e3 * all.seconds, 1e3 * all.waited, 100 * all.hidden());
   return out += row;
 }
 
@@ -182,12 +186,13 @@ TERN_COLD std::string json() {
   Index count[4] = {}, bytes[4] = {};
   const char* separator = "\n";
   for (const Line& line : page.lines) {
-    std::snprintf(row, sizeof row,
-                  ", \"work\": \"%s\", \"name\": \"%s\", \"pinned\": %s, \"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g, "
-                  "\"gigabytes_per_second\": %.6g, "
-                  "\"overlapped\": %.9g, \"share\": %.6g}",
-                  detail::name_of(line.work), line.name, line.pinned ? "true" : "false", (long long)line.count,
-                  (long long)line.bytes, line.seconds, line.gigabytes_per_second(), line.overlapped, line.share);
+    std::snprintf(
+        row, sizeof row,
+        ", \"work\": \"%s\", \"name\": \"%s\", \"pinned\": %s, \"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g, "
+        "\"gigabytes_per_second\": %.6g, "
+        "\"overlapped\": %.9g, \"share\": %.6g}",
+        detail::name_of(line.work), line.name, line.pinned ? "true" : "false", (long long)line.count,
+        (long long)line.bytes, line.seconds, line.gigabytes_per_second(), line.overlapped, line.share);
     (((out += separator) += "{\"line\": ") += io::json_quoted(line.site)) += row;
     separator = ",\n";
     if (line.work == tern::detail::Work::collective) continue;
@@ -196,16 +201,19 @@ TERN_COLD std::string json() {
     seconds[int(line.work)] += line.seconds;
   }
   out += "],\n\"totals\": {";
-  for (const tern::detail::Work work : {tern::detail::Work::to_device, tern::detail::Work::to_host, tern::detail::Work::wait}) {
+  for (const tern::detail::Work work :
+       {tern::detail::Work::to_device, tern::detail::Work::to_host, tern::detail::Work::wait}) {
     std::snprintf(row, sizeof row, "\"%s\": {\"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g}, ",
                   detail::name_of(work), (long long)count[int(work)], (long long)bytes[int(work)], seconds[int(work)]);
     out += row;
   }
   const Communication& all = page.communication;
-  std::snprintf(row, sizeof row, "\"collective\": {\"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g, \"waited\": %.9g}, ",
+  std::snprintf(row, sizeof row,
+                "\"collective\": {\"count\": %lld, \"bytes\": %lld, \"seconds\": %.9g, \"waited\": %.9g}, ",
                 (long long)all.count, (long long)all.bytes, all.seconds, all.waited);
   out += row;
-  std::snprintf(row, sizeof row, "\"kernel\": {\"count\": %lld, \"seconds\": %.9g}, \"seconds\": %.9g}, \"times\": \"%s\"",
+  std::snprintf(row, sizeof row,
+                "\"kernel\": {\"count\": %lld, \"seconds\": %.9g}, \"seconds\": %.9g}, \"times\": \"%s\"",
                 (long long)page.kernels, page.computing, page.seconds, page.no_records.empty() ? "cupti" : "events");
   out += row;
   if (!page.no_records.empty()) (out += ", \"no_records\": ") += io::json_quoted(page.no_records);

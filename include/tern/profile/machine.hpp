@@ -21,13 +21,16 @@ namespace tern { inline namespace TERN_BUILD { namespace profile {
 
 /// The CPU with all threads and the current CUDA device, with float elements.
 struct Machine {
-  std::string cpu, cuda;                        // names
-  std::string why_not;                          // why there is no GPU; empty if there is one
-  Curve cpu_matmul{{}, 8}, cuda_matmul{{}, 8};  // seconds of a square product, by its operations: to twice the largest n
-  Curve cpu_elementwise, cuda_elementwise;      // seconds of a + b, by its elements
-  Curve cpu_convolution, cuda_convolution;      // seconds of a convolution or one of its gradients, by operations: the mean over 3 x 3 filters of 16, 32 and 64 channels
-  double queueing[3] = {not_measured, not_measured, not_measured};  // seconds of the host for a kernel of a training step, by Effort
-  Curve copies[2][2];                           // seconds, [to the host][pinned], by bytes
+  std::string cpu, cuda;  // names
+  std::string why_not;    // why there is no GPU; empty if there is one
+  Curve cpu_matmul{{}, 8},
+      cuda_matmul{{}, 8};                   // seconds of a square product, by its operations: to twice the largest n
+  Curve cpu_elementwise, cuda_elementwise;  // seconds of a + b, by its elements
+  Curve cpu_convolution, cuda_convolution;  // seconds of a convolution or one of its gradients, by operations: the mean
+                                            // over 3 x 3 filters of 16, 32 and 64 channels
+  double queueing[3] = {not_measured, not_measured,
+                        not_measured};  // seconds of the host for a kernel of a training step, by Effort
+  Curve copies[2][2];                   // seconds, [to the host][pinned], by bytes
 };
 
 /// The seconds of a piece of work; not_measured beyond what the curves reach.
@@ -46,7 +49,8 @@ struct MeasureOptions {
   Sizes matmul{40, 3840};  // no powers of two, for which products are faster than for other sizes
   Sizes elementwise{1 << 10, 1 << 25}, copies{1 << 10, 1 << 28};
   Sizes convolution{2, 512};  // images
-  double longest = 0.5;  // seconds for all repetitions of one size, once it is warm; after a longer measurement, only the fewest points of a curve are completed
+  double longest = 0.5;  // seconds for all repetitions of one size, once it is warm; after a longer measurement, only
+                         // the fewest points of a curve are completed
 };
 
 namespace measuring {
@@ -69,7 +73,8 @@ struct Measurement {
   double seconds, spent;
 };
 
-/// Of one run, the minimum of several tries: at least four, two of what takes 50 ms, and as many as fit into 50 ms of the host's clock. Before them it is run once, to its end: that opens libraries and compiles kernels, and counts
+/// Of one run, the minimum of several tries: at least four, two of what takes 50 ms, and as many as fit into 50 ms of
+/// the host's clock. Before them it is run once, to its end: that opens libraries and compiles kernels, and counts
 /// neither as work nor as spent.
 TERN_API Measurement measure_warm(bool on_device, void (*run)(const void* f, int times), const void* f);
 template <class F>
@@ -95,8 +100,8 @@ TERN_API Times time_matmul(Index m, Index n, Index k, int parts);
 
 TERN_API Times time_sum(Index n, int parts);
 
-/// Measures, at each size, what make(size) returns. x(size) is the curve's argument. A size that took longer than a larger one was
-/// disturbed, and gets the larger one's time.
+/// Measures, at each size, what make(size) returns. x(size) is the curve's argument. A size that took longer than a
+/// larger one was disturbed, and gets the larger one's time.
 template <class X, class Make>
 void measure_curve(Curve& curve, const Sizes& sizes, double longest, bool on_device, const X& x, const Make& make) {
   curve.points.clear();

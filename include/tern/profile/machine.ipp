@@ -40,9 +40,11 @@ TERN_COLD Measurement measure_warm(bool on_device, void (*run)(const void* f, in
 TERN_COLD void time_queueing(double (&seconds)[3]) {
   using tern::detail::device_events;
   const int device = cuda::current_device();
-  // 16 ops in a chain and their gradients: 48 products or convolutions, or kernels all of one kind. What is no product takes a pass's seconds.
+  // 16 ops in a chain and their gradients: 48 products or convolutions, or kernels all of one kind. What is no product
+  // takes a pass's seconds.
   const auto time = [&](const Tensor<Cpu>& first, const Tensor<Cpu>& second, double pass, const auto& op) {
-    const auto x = first.cuda(device).requires_grad_(), w = second.cuda(device).requires_grad_(), g = first.cuda(device);
+    const auto x = first.cuda(device).requires_grad_(), w = second.cuda(device).requires_grad_(),
+               g = first.cuda(device);
     const auto run = [&] {
       x.set_grad({}), w.set_grad({});
       Tensor<Cuda> y = x;
@@ -53,7 +55,8 @@ TERN_COLD void time_queueing(double (&seconds)[3]) {
     double least = HUGE_VAL;
     for (int tries = 0; tries < 20; ++tries) {
       cuda::synchronize(Cuda{device});
-      const std::int64_t kernels = device_events.count[int(tern::detail::Work::kernel)], products = device_events.products;
+      const std::int64_t kernels = device_events.count[int(tern::detail::Work::kernel)],
+                         products = device_events.products;
       const double start = tern::detail::now();
       run();
       const double passed = tern::detail::now() - start, made = double(device_events.products - products),
@@ -64,10 +67,13 @@ TERN_COLD void time_queueing(double (&seconds)[3]) {
   };
   const double pass = time(ones<Cpu>({1024}), ones<Cpu>({1024}), 0, [](const auto& y, const auto& w) { return y * w; });
   seconds[int(tern::detail::Effort::pass)] = pass;
-  seconds[int(tern::detail::Effort::product)] = std::max(pass, time(ones<Cpu>({32, 32}), ones<Cpu>({32, 32}), pass, [](const auto& y, const auto& w) { return tern::matmul(y, w); }));
+  seconds[int(tern::detail::Effort::product)] =
+      std::max(pass, time(ones<Cpu>({32, 32}), ones<Cpu>({32, 32}), pass,
+                          [](const auto& y, const auto& w) { return tern::matmul(y, w); }));
   const auto image = ones<Cpu>({2, 4, 8, 8}).contiguous(channels_last);
   seconds[int(tern::detail::Effort::convolution)] =
-      std::max(pass, time(image, ones<Cpu>({4, 4, 3, 3}), pass, [](const auto& y, const auto& w) { return conv2d(y, w, {}, {.padding = 1}); }));
+      std::max(pass, time(image, ones<Cpu>({4, 4, 3, 3}), pass,
+                          [](const auto& y, const auto& w) { return conv2d(y, w, {}, {.padding = 1}); }));
   cuda::synchronize(Cuda{device});
 }
 
@@ -110,26 +116,32 @@ TERN_COLD void measure(Machine& machine, const MeasureOptions& options) {
     measuring::measure_curve(products, options.matmul, options.longest, on_device, operations, [=](Index n) {
       return [a = ones<Cpu>({n, n}).to(device), b = ones<Cpu>({n, n}).to(device)] { tern::matmul(a, b); };
     });
-    // The three kinds of a small residual network: 16 channels of 32 x 32 pixels, 32 of 16 x 16, 64 of 8 x 8. Along a side 3 s - 2 pairs of a pixel and a
-    // weight lie within the image.
-    const auto mean_operations = [](double n) { return 2 * n * (16 * 16 * 94 * 94 + 32 * 32 * 46 * 46 + 64 * 64 * 22 * 22) / 3; };
-    measuring::measure_curve(convolutions, options.convolution, options.longest, on_device, mean_operations, [=](Index n) {
-      struct Layer {
-        Tensor<D> x, w, g;
-      };
-      std::vector<Layer> layers;
-      for (const Index channels : {16, 32, 64}) {
-        const Index side = 512 / channels;
-        const auto images = [=] { return ones<Cpu>({n, channels, side, side}).contiguous(channels_last).to(device); };
-        layers.push_back({images().requires_grad_(), ones<Cpu>({channels, channels, 3, 3}).to(device).requires_grad_(), images()});
-      }
-      return [layers] {
-        for (const Layer& layer : layers) {
-          layer.x.set_grad({}), layer.w.set_grad({});
-          conv2d(layer.x, layer.w, {}, {.padding = 1}).backward(layer.g);
-        }
-      };
-    });
+    // The three kinds of a small residual network: 16 channels of 32 x 32 pixels, 32 of 16 x 16, 64 of 8 x 8. Along a
+    // side 3 s - 2 pairs of a pixel and a weight lie within the image.
+    const auto mean_operations = [](double n) {
+      return 2 * n * (16 * 16 * 94 * 94 + 32 * 32 * 46 * 46 + 64 * 64 * 22 * 22) / 3;
+    };
+    measuring::measure_curve(
+        convolutions, options.convolution, options.longest, on_device, mean_operations, [=](Index n) {
+          struct Layer {
+            Tensor<D> x, w, g;
+          };
+          std::vector<Layer> layers;
+          for (const Index channels : {16, 32, 64}) {
+            const Index side = 512 / channels;
+            const auto images = [=] {
+              return ones<Cpu>({n, channels, side, side}).contiguous(channels_last).to(device);
+            };
+            layers.push_back({images().requires_grad_(),
+                              ones<Cpu>({channels, channels, 3, 3}).to(device).requires_grad_(), images()});
+          }
+          return [layers] {
+            for (const Layer& layer : layers) {
+              layer.x.set_grad({}), layer.w.set_grad({});
+              conv2d(layer.x, layer.w, {}, {.padding = 1}).backward(layer.g);
+            }
+          };
+        });
     for (Curve::Point& point : convolutions.points) point.seconds /= 9;
     measuring::measure_curve(sums, options.elementwise, options.longest, on_device, itself, [=](Index n) {
       return [a = ones<Cpu>({n}).to(device), b = ones<Cpu>({n}).to(device)] { a + b; };
@@ -145,12 +157,14 @@ TERN_COLD void measure(Machine& machine, const MeasureOptions& options) {
       const Tensor<Cpu, std::uint8_t> pageable = zeros<Cpu, std::uint8_t>({bytes});
       return pinned ? pageable.pin_memory() : pageable;
     };
-    measuring::measure_curve(machine.copies[0][pinned], options.copies, options.longest, true, itself, [=](Index bytes) {
-      return [=, from = host(bytes)] { pinned ? from.cuda_async(ordinal).wait() : from.cuda(ordinal); };
-    });
-    measuring::measure_curve(machine.copies[1][pinned], options.copies, options.longest, true, itself, [=](Index bytes) {
-      return [=, from = host(bytes).cuda(ordinal)] { pinned ? from.cpu_async().wait() : from.cpu(); };
-    });
+    measuring::measure_curve(
+        machine.copies[0][pinned], options.copies, options.longest, true, itself, [=](Index bytes) {
+          return [=, from = host(bytes)] { pinned ? from.cuda_async(ordinal).wait() : from.cuda(ordinal); };
+        });
+    measuring::measure_curve(
+        machine.copies[1][pinned], options.copies, options.longest, true, itself, [=](Index bytes) {
+          return [=, from = host(bytes).cuda(ordinal)] { pinned ? from.cpu_async().wait() : from.cpu(); };
+        });
   }
 }
 
@@ -232,8 +246,9 @@ namespace tern { inline namespace TERN_BUILD { namespace profile {
 TERN_COLD Machine machine(bool remeasure, const MeasureOptions& options, Here here) {
   const tern::detail::Site user(here);
   Machine machine;
-  machine.cpu = tern::detail::text({measuring::cpu_name(), ", ", get_num_threads(), get_num_threads() == 1 ? " thread, " : " threads, ",
-                            tern::build_info().instruction_set});
+  machine.cpu =
+      tern::detail::text({measuring::cpu_name(), ", ", get_num_threads(),
+                          get_num_threads() == 1 ? " thread, " : " threads, ", tern::build_info().instruction_set});
   machine.why_not = cuda::why_not();
   std::string key = tern::detail::text({"tern placement 2\n", machine.cpu, "\n"});
   if (machine.why_not.empty()) {
@@ -242,10 +257,8 @@ TERN_COLD Machine machine(bool remeasure, const MeasureOptions& options, Here he
     key += tern::detail::text({device.name, ", driver for CUDA ", device.driver_version, "\n"});
   }
   std::string folder;
-  if (const char* const cache = std::getenv("XDG_CACHE_HOME"))
-    folder = cache;
-  else if (const char* const home = std::getenv("HOME"))
-    folder = std::string(home) + "/.cache";
+  if (const char* const cache = std::getenv("XDG_CACHE_HOME")) folder = cache;
+  else if (const char* const home = std::getenv("HOME")) folder = std::string(home) + "/.cache";
   char name[40];
   std::snprintf(name, sizeof name, "/tern/placement-%016llx",
                 static_cast<unsigned long long>(cuda::detail::hash_text(key)));

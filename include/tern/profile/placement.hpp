@@ -28,11 +28,12 @@ struct TERN_API Prediction {
   std::string what, why_not;  // why_not: the reason why there is no GPU; empty if there is one
   Times predicted, measured;
   bool is_measured = false, is_step = false;
-  double to_device = 0, to_host = 0;  // predicted seconds of the copies in `copied`
-  Index kernels = 0;          // of a step on the GPU
-  double queueing = 0, computing = 0;  // its predicted seconds of the host, which queues them, and of the device: the longer of the two is the step's
-  double once = 0, each = 0;  // seconds of copies that all uses share, and of those that each use repeats
-  Crossing there, copying;    // from where on the GPU is faster with data there, and with copies each time; not of a step
+  double to_device = 0, to_host = 0;   // predicted seconds of the copies in `copied`
+  Index kernels = 0;                   // of a step on the GPU
+  double queueing = 0, computing = 0;  // its predicted seconds of the host, which queues them, and of the device: the
+                                       // longer of the two is the step's
+  double once = 0, each = 0;           // seconds of copies that all uses share, and of those that each use repeats
+  Crossing there, copying;  // from where on the GPU is faster with data there, and with copies each time; not of a step
 
   /// The number of uses from which on the GPU is faster, if data are copied once. It goes by measured times if there
   /// are any. 0: never. None if one of the times or copies is not_measured.
@@ -79,8 +80,8 @@ struct RandomGuard {
 
 /// A machine's curves, and predictions from them.
 struct TERN_API Placement : Machine {
-  /// The seconds of a copy, Work::to_device or Work::to_host, from or to pinned or pageable memory. not_measured without a
-  /// GPU.
+  /// The seconds of a copy, Work::to_device or Work::to_host, from or to pinned or pageable memory. not_measured
+  /// without a GPU.
   double copy(double bytes, Work way, bool pinned = false) const {
     return copies[way == Work::to_host][pinned].at(bytes);
   }
@@ -92,9 +93,10 @@ struct TERN_API Placement : Machine {
   /// a + b with n elements each.
   Prediction elementwise(Index n, PredictOptions options = {}, Here here = {}) const;
 
-  /// A step that make(device) returns for Cpu and for the current Cuda: a function without arguments that does one. It is run twice on both to list its
-  /// work: products, convolutions, passes over memory, copies. Each piece takes what the curves say. On the GPU the host queues kernels while the
-  /// device computes, so a step takes the longer of both, and its copies. Error if a step does nothing that is counted.
+  /// A step that make(device) returns for Cpu and for the current Cuda: a function without arguments that does one. It
+  /// is run twice on both to list its work: products, convolutions, passes over memory, copies. Each piece takes what
+  /// the curves say. On the GPU the host queues kernels while the device computes, so a step takes the longer of both,
+  /// and its copies. Error if a step does nothing that is counted.
   template <class Make>
   Prediction training_step(const Make& make, PredictOptions options = {}, Here here = {}) const {
     const tern::detail::Site user(here);
@@ -109,15 +111,17 @@ struct TERN_API Placement : Machine {
       auto there = make(Cuda{cuda::current_device()});
       const auto on_device = [&] { there(); };
       prediction = step_of(host, measuring::work_of(on_device), 0, 0);
-      if (options.measured) prediction.measured.cuda = prediction.measured.copied = measuring::least_seconds(true, on_device);
+      if (options.measured)
+        prediction.measured.cuda = prediction.measured.copied = measuring::least_seconds(true, on_device);
     }
-    if (options.measured) prediction.is_measured = true, prediction.measured.cpu = measuring::least_seconds(false, on_host);
+    if (options.measured)
+      prediction.is_measured = true, prediction.measured.cpu = measuring::least_seconds(false, on_host);
     return prediction;
   }
 
-  /// The same for model(batch).sum() and its backward pass, for a model and a batch on the CPU. A use is one step: each step
-  /// copies the batch to the device; all steps share the copies of the parameters to the device and back. It runs on
-  /// copies of the model and restores the random state.
+  /// The same for model(batch).sum() and its backward pass, for a model and a batch on the CPU. A use is one step: each
+  /// step copies the batch to the device; all steps share the copies of the parameters to the device and back. It runs
+  /// on copies of the model and restores the random state.
   template <class Model, class Batch>
   Prediction step(const Model& model, const Batch& batch, PredictOptions options = {}, Here here = {}) const {
     const tern::detail::Site user(here);
@@ -145,7 +149,8 @@ struct TERN_API Placement : Machine {
         prediction.measured.copied = measuring::least_seconds(true, [&] { run(net_there, batch.cuda(device)); });
       }
     }
-    if (options.measured) prediction.is_measured = true, prediction.measured.cpu = measuring::least_seconds(false, on_host);
+    if (options.measured)
+      prediction.is_measured = true, prediction.measured.cpu = measuring::least_seconds(false, on_host);
     return prediction;
   }
 
@@ -153,7 +158,9 @@ struct TERN_API Placement : Machine {
   std::string text() const;
 
  private:
-  static double bytes_of(const tern::detail::TensorImpl& x) { return double(x.numel) * double(tern::detail::size_of(x.dtype)); }
+  static double bytes_of(const tern::detail::TensorImpl& x) {
+    return double(x.numel) * double(tern::detail::size_of(x.dtype));
+  }
   int parts() const { return measuring::on_cpu | (why_not.empty() ? measuring::on_cuda | measuring::with_copies : 0); }
 
   /// A product, with three sizes, or a sum, with one.
@@ -162,12 +169,14 @@ struct TERN_API Placement : Machine {
   Prediction answer(const std::string& what, const double* sizes, int count) const;
 
   /// From where on side is less than the CPU's time.
-  Crossing crossing(const double* sizes, int count, double Times::*side) const;
+  Crossing crossing(const double* sizes, int count, double Times::* side) const;
 
   /// The sum of what the curves say to each piece of work.
-  double seconds_of(const std::vector<tern::detail::CountedWork>& work, const Curve& matmul, const Curve& convolution, const Curve& elementwise) const;
+  double seconds_of(const std::vector<tern::detail::CountedWork>& work, const Curve& matmul, const Curve& convolution,
+                    const Curve& elementwise) const;
 
-  Prediction step_of(const measuring::StepWork& host, const measuring::StepWork& device, double parameter_bytes, double batch_bytes) const;
+  Prediction step_of(const measuring::StepWork& host, const measuring::StepWork& device, double parameter_bytes,
+                     double batch_bytes) const;
 
   /// Seconds and rates at the sizes of both curves: operations for products of n x n, bytes for sums of n.
   static void add_rows(std::string& out, bool product, const Curve& on_cpu, const Curve& on_cuda);

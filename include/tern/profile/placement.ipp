@@ -21,7 +21,8 @@ inline double longer(double a, double b) { return a > b || std::isnan(a) ? a : b
 
 TERN_COLD std::string milliseconds(double seconds) {
   char out[32];
-  std::isnan(seconds) ? std::snprintf(out, sizeof out, "%14s", "not measured") : std::snprintf(out, sizeof out, "%11.4f ms", 1e3 * seconds);
+  std::isnan(seconds) ? std::snprintf(out, sizeof out, "%14s", "not measured")
+                      : std::snprintf(out, sizeof out, "%11.4f ms", 1e3 * seconds);
   return out;
 }
 
@@ -33,7 +34,7 @@ TERN_COLD std::string Prediction::text() const {
   std::string out = what + "\n" + row;
   const struct {
     const char* name;
-    double Times::*seconds;
+    double Times::* seconds;
   } sides[] = {{"CPU", &Times::cpu},
                {"GPU, data there", &Times::cuda},
                {is_step ? "GPU, batch copied" : "GPU, copied each time", &Times::copied}};
@@ -51,7 +52,8 @@ TERN_COLD std::string Prediction::text() const {
   const auto from_on = [&](const char* use, const std::string& never) {
     const std::optional<Index> many = uses();
     if (!many) return std::string("not measured\n");
-    return *many ? tern::detail::text({"the GPU is faster from ", *many, " ", use, *many == 1 ? " on\n" : "s on\n"}) : never;
+    return *many ? tern::detail::text({"the GPU is faster from ", *many, " ", use, *many == 1 ? " on\n" : "s on\n"})
+                 : never;
   };
   if (is_step) {
     std::snprintf(row, sizeof row, "  on the GPU the host queues %lld kernels in ", (long long)kernels);
@@ -60,7 +62,8 @@ TERN_COLD std::string Prediction::text() const {
     return out += "  " + from_on("step", "the CPU is faster, however many steps\n");
   }
   out += "  copies: " + trimmed(to_device) + " to the device, " + trimmed(to_host) + " to the host\n";
-  out += "  data there: the GPU is faster " + there.from + "\n  copied each time: the GPU is faster " + copying.from + "\n";
+  out += "  data there: the GPU is faster " + there.from + "\n  copied each time: the GPU is faster " + copying.from +
+         "\n";
   return out += "  copied once: " + from_on("use", "the CPU is faster, however often the data are used\n");
 }
 
@@ -92,9 +95,12 @@ TERN_COLD std::string Placement::text() const {
   out += "copy, bytes       to device     pinned    to host     pinned  GB/s\n";
   for (const Curve::Point& point : copies[0][0].points) {
     char row[128];
-    const auto rate = [&](tern::detail::Work way, bool pinned) { return 1e-9 * point.size / copy(point.size, way, pinned); };
-    std::snprintf(row, sizeof row, "%-16.0f %10.2f %10.2f %10.2f %10.2f\n", point.size, rate(tern::detail::Work::to_device, false),
-                  rate(tern::detail::Work::to_device, true), rate(tern::detail::Work::to_host, false), rate(tern::detail::Work::to_host, true));
+    const auto rate = [&](tern::detail::Work way, bool pinned) {
+      return 1e-9 * point.size / copy(point.size, way, pinned);
+    };
+    std::snprintf(row, sizeof row, "%-16.0f %10.2f %10.2f %10.2f %10.2f\n", point.size,
+                  rate(tern::detail::Work::to_device, false), rate(tern::detail::Work::to_device, true),
+                  rate(tern::detail::Work::to_host, false), rate(tern::detail::Work::to_host, true));
     out += row;
   }
   return out;
@@ -133,14 +139,15 @@ TERN_COLD Prediction Placement::answer(const std::string& what, const double* si
   return prediction;
 }
 
-TERN_COLD Crossing Placement::crossing(const double* sizes, int count, double Times::*side) const {
+TERN_COLD Crossing Placement::crossing(const double* sizes, int count, double Times::* side) const {
   const auto gain = [&](double factor) {
     const Times times = predict(sizes, count, factor).times;
     return times.cpu - times.*side;
   };
   // It goes down from the largest size that all curves reach as long as the GPU is faster, then bisects.
-  const double beyond = 4 * (count == 1 ? cuda_elementwise.points.back().size / sizes[0]
-                                        : std::cbrt(cuda_matmul.points.back().size / (2 * sizes[0] * sizes[1] * sizes[2])));
+  const double beyond =
+      4 * (count == 1 ? cuda_elementwise.points.back().size / sizes[0]
+                      : std::cbrt(cuda_matmul.points.back().size / (2 * sizes[0] * sizes[1] * sizes[2])));
   double most = beyond;
   while (most > 1e-9 * beyond && std::isnan(gain(most))) most /= 1.02;
   double least = most;
@@ -152,7 +159,8 @@ TERN_COLD Crossing Placement::crossing(const double* sizes, int count, double Ti
   }
   const auto scaled = [&](int i) { return Index(std::ceil(sizes[i] * most * (1 - 1e-9))); };
   if (count == 1) return {most, tern::detail::text({"from ", scaled(0), " elements on"})};
-  return {most, tern::detail::text({"from [", scaled(0), ", ", scaled(2), "] x [", scaled(2), ", ", scaled(1), "] on"})};
+  return {most,
+          tern::detail::text({"from [", scaled(0), ", ", scaled(2), "] x [", scaled(2), ", ", scaled(1), "] on"})};
 }
 
 namespace measuring {
@@ -178,7 +186,8 @@ TERN_COLD StepWork work_of(void (*run)(const void* f), const void* f) {
   step.kernels = after.count[int(tern::detail::Work::kernel)] - before.count[int(tern::detail::Work::kernel)];
   for (const bool to_host : {false, true}) {
     const int way = int(to_host ? tern::detail::Work::to_host : tern::detail::Work::to_device);
-    step.copies[to_host] = after.count[way] - before.count[way], step.bytes[to_host] = after.bytes[way] - before.bytes[way];
+    step.copies[to_host] = after.count[way] - before.count[way],
+    step.bytes[to_host] = after.bytes[way] - before.bytes[way];
   }
   return step;
 }
@@ -186,30 +195,37 @@ TERN_COLD StepWork work_of(void (*run)(const void* f), const void* f) {
 }  // namespace measuring
 
 TERN_COLD double Placement::seconds_of(const std::vector<tern::detail::CountedWork>& work, const Curve& matmul,
-                                                                      const Curve& convolution, const Curve& elementwise) const {
+                                       const Curve& convolution, const Curve& elementwise) const {
   double sum = 0;
   for (const tern::detail::CountedWork& piece : work) {
     if (piece.count == 0) continue;
     const double flops = piece.flops / double(piece.count), bytes = piece.bytes / double(piece.count);
     const double passing = bytes > 0 || piece.effort == tern::detail::Effort::pass ? elementwise.at(bytes / 12) : 0;
-    const double each = piece.effort == tern::detail::Effort::pass ? passing : measuring::longer((piece.effort == tern::detail::Effort::product ? matmul : convolution).at(flops), passing);
+    const double each =
+        piece.effort == tern::detail::Effort::pass
+            ? passing
+            : measuring::longer((piece.effort == tern::detail::Effort::product ? matmul : convolution).at(flops),
+                                passing);
     sum += double(piece.count) * each;
   }
   return sum;
 }
 
 TERN_COLD Prediction Placement::step_of(const measuring::StepWork& host, const measuring::StepWork& device,
-                                                                       double parameter_bytes, double batch_bytes) const {
+                                        double parameter_bytes, double batch_bytes) const {
   double flops = 0, products = 0, bytes = 0, passes = 0;
   for (const tern::detail::CountedWork& piece : host.work)
-    piece.effort == tern::detail::Effort::pass ? (passes += double(piece.count), bytes += piece.bytes) : (products += double(piece.count), flops += piece.flops);
+    piece.effort == tern::detail::Effort::pass ? (passes += double(piece.count), bytes += piece.bytes)
+                                               : (products += double(piece.count), flops += piece.flops);
   if (products + passes == 0) fail("placement", {"the step does no work that is counted, so nothing predicts it"});
   Prediction prediction;
   char line[192];
-  std::snprintf(line, sizeof line, "a step: %.1f MFLOP in %.0f products and convolutions, %.1f MB in %.0f passes", 1e-6 * flops, products, 1e-6 * bytes, passes);
+  std::snprintf(line, sizeof line, "a step: %.1f MFLOP in %.0f products and convolutions, %.1f MB in %.0f passes",
+                1e-6 * flops, products, 1e-6 * bytes, passes);
   prediction.what = line;
   if (batch_bytes > 0) {
-    std::snprintf(line, sizeof line, ", parameters of %.1f kB, a batch of %.1f kB", 1e-3 * parameter_bytes, 1e-3 * batch_bytes);
+    std::snprintf(line, sizeof line, ", parameters of %.1f kB, a batch of %.1f kB", 1e-3 * parameter_bytes,
+                  1e-3 * batch_bytes);
     prediction.what += line;
   }
   prediction.is_step = true;
@@ -227,11 +243,13 @@ TERN_COLD Prediction Placement::step_of(const measuring::StepWork& host, const m
   prediction.computing = seconds_of(device.work, cuda_matmul, cuda_convolution, cuda_elementwise);
   double copying = 0;
   for (const bool to_host : {false, true})
-    if (const double count = double(device.copies[to_host]); count > 0) copying += count * copies[to_host][0].at(double(device.bytes[to_host]) / count);
+    if (const double count = double(device.copies[to_host]); count > 0)
+      copying += count * copies[to_host][0].at(double(device.bytes[to_host]) / count);
   prediction.predicted.cuda = measuring::longer(prediction.queueing, prediction.computing) + copying;
   if (batch_bytes > 0) {
     prediction.to_device = prediction.each = copy(batch_bytes, tern::detail::Work::to_device);
-    prediction.once = copy(parameter_bytes, tern::detail::Work::to_device) + copy(parameter_bytes, tern::detail::Work::to_host);
+    prediction.once =
+        copy(parameter_bytes, tern::detail::Work::to_device) + copy(parameter_bytes, tern::detail::Work::to_host);
   }
   prediction.predicted.copied = prediction.predicted.cuda + prediction.each;
   return prediction;
@@ -240,8 +258,8 @@ TERN_COLD Prediction Placement::step_of(const measuring::StepWork& host, const m
 TERN_COLD void Placement::add_rows(std::string& out, bool product, const Curve& on_cpu, const Curve& on_cuda) {
   char row[128];
   const char* const unit = product ? "GFLOP/s" : "GB/s";
-  std::snprintf(row, sizeof row, "%-16s %10s %10s %10s %10s\n", product ? "matmul, n x n" : "a + b, elements",
-                "CPU ms", unit, "GPU ms", unit);
+  std::snprintf(row, sizeof row, "%-16s %10s %10s %10s %10s\n", product ? "matmul, n x n" : "a + b, elements", "CPU ms",
+                unit, "GPU ms", unit);
   out += row;
   for (std::size_t i = 0; i < on_cpu.points.size() || i < on_cuda.points.size(); ++i) {
     const double size = (i < on_cpu.points.size() ? on_cpu : on_cuda).points[i].size;
@@ -252,8 +270,7 @@ TERN_COLD void Placement::add_rows(std::string& out, bool product, const Curve& 
         std::snprintf(row, sizeof row, " %10s %10s", "-", "-");
       } else {
         const double seconds = curve->points[i].seconds;
-        std::snprintf(row, sizeof row, " %10.4f %10.1f", 1e3 * seconds,
-                      1e-9 * (product ? size : 12 * size) / seconds);
+        std::snprintf(row, sizeof row, " %10.4f %10.1f", 1e3 * seconds, 1e-9 * (product ? size : 12 * size) / seconds);
       }
       out += row;
     }
@@ -261,8 +278,6 @@ TERN_COLD void Placement::add_rows(std::string& out, bool product, const Curve& 
   }
 }
 
-TERN_COLD Placement placement(PlacementOptions options, Here here) {
-  return {machine(options.remeasure, {}, here)};
-}
+TERN_COLD Placement placement(PlacementOptions options, Here here) { return {machine(options.remeasure, {}, here)}; }
 
 }}}  // namespace tern::profile

@@ -1,5 +1,5 @@
-// Writes the ledger's page to a file for chrome://tracing and ui.perfetto.dev: kernels, copies, waits and collectives on
-// one time line.
+// Writes the ledger's page to a file for chrome://tracing and ui.perfetto.dev: kernels, copies, waits and collectives
+// on one time line.
 #pragma once
 #include "../io/file.hpp"
 #include "ledger.hpp"

@@ -29,7 +29,8 @@ TERN_COLD std::string trace() {
     }
     const bool of_host = entry.work == tern::detail::Work::wait || entry.ordinal == cuda::detail::on_host;
     int lane = entry.thread;
-    if (!of_host) lane = entry.work == tern::detail::Work::collective ? 2 : entry.stream == cuda::detail::bind(entry.ordinal).copy;
+    if (!of_host)
+      lane = entry.work == tern::detail::Work::collective ? 2 : entry.stream == cuda::detail::bind(entry.ordinal).copy;
     // Work that follows at once on a stream may seem to begin some ns early, because the driver's times are floats.
     // Viewers would take that for nesting.
     double start = entry.start, end = entry.start + entry.seconds;
@@ -43,8 +44,7 @@ TERN_COLD std::string trace() {
     std::snprintf(
         row, sizeof row,
         ", \"cat\": \"%s\", \"ph\": \"X\", \"ts\": %.3f, \"dur\": %.3f, \"pid\": %d, \"tid\": %d, \"args\": {",
-        detail::name_of(entry.work), 1e6 * start, 1e6 * (end - start), of_host ? 0 : entry.ordinal + 1,
-        lane);
+        detail::name_of(entry.work), 1e6 * start, 1e6 * (end - start), of_host ? 0 : entry.ordinal + 1, lane);
     out += row;
     if (entry.bytes) {
       std::snprintf(row, sizeof row, "\"bytes\": %llu, \"GB/s\": %.3f, \"pinned\": %s, ",
@@ -59,8 +59,6 @@ TERN_COLD std::string trace() {
   return out += "}}\n";
 }
 
-TERN_COLD void write_trace(const std::string& path) {
-  io::write_file_atomically(path, trace());
-}
+TERN_COLD void write_trace(const std::string& path) { io::write_file_atomically(path, trace()); }
 
 }}}  // namespace tern::ledger

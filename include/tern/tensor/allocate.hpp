@@ -22,8 +22,8 @@ template <Device D>
   return p;
 }
 
-/// The distance between rows of so many elements in the result of a product, or in a gradient that products read. On a device whose
-/// products want it (DeviceTraits<D>::product_row), rows of 1,024 16-bit elements or more are padded.
+/// The distance between rows of so many elements in the result of a product, or in a gradient that products read. On a
+/// device whose products want it (DeviceTraits<D>::product_row), rows of 1,024 16-bit elements or more are padded.
 template <Device D, class T>
 constexpr Index row_pitch(Index columns) {
   if constexpr (is_half_v<T> && requires { DeviceTraits<D>::product_row; }) {

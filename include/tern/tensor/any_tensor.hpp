@@ -98,7 +98,8 @@ class TERN_API AnyTensor {
   /// The accumulated gradient; undefined if there is none.
   AnyTensor grad() const;
   bool requires_grad() const { return impl_ && impl_->node; }
-  /// Freezes a parameter, or, with on, makes one of a module's parameters() learn again. Of other tensors a Tensor's requires_grad_() does that.
+  /// Freezes a parameter, or, with on, makes one of a module's parameters() learn again. Of other tensors a Tensor's
+  /// requires_grad_() does that.
   void requires_grad_(bool on = true, Here here = {}) const;
   /// The same tensor, which knows how its gradients are calculated.
   AnyTensor with_grad_ops(const detail::GradOps* grad_ops) const {

@@ -12,8 +12,8 @@ namespace tern { inline namespace TERN_BUILD {
 
 /// A tensor of a shape with these values, in row-major order.
 template <Device D, Element T>
-Tensor<D, T> from_vector(const std::vector<T>& values, const detail::Shape& shape, D device = detail::current_device<D>(),
-                         Here here = {}) {
+Tensor<D, T> from_vector(const std::vector<T>& values, const detail::Shape& shape,
+                         D device = detail::current_device<D>(), Here here = {}) {
   const ErrorName name({"from_vector", here});
   if (detail::checked_numel("from_vector", shape) != Index(values.size()))
     fail("from_vector", {Index(values.size()), " values do not fill shape ", shape});
@@ -35,18 +35,21 @@ Tensor<D, T> tensor(std::initializer_list<detail::NestedList> list, Here here = 
   const detail::Shape shape = nested.shape();
   std::vector<T> values;
   values.reserve(std::size_t(shape.numel()));
-  nested.each([](void* out, const detail::Number& number) {
-    auto& elements = *static_cast<std::vector<T>*>(out);
-    if constexpr (detail::is_floating_v<T>) elements.push_back(static_cast<compute_t<T>>(number.value()));
-    else elements.push_back(detail::element<T>("tensor", number));
-  }, &values);
+  nested.each(
+      [](void* out, const detail::Number& number) {
+        auto& elements = *static_cast<std::vector<T>*>(out);
+        if constexpr (detail::is_floating_v<T>) elements.push_back(static_cast<compute_t<T>>(number.value()));
+        else elements.push_back(detail::element<T>("tensor", number));
+      },
+      &values);
   return from_vector<D, T>(values, shape);
 }
 /// A vector of these values. Its element type is theirs, unless T is given. Error if T does not hold one.
 template <Device D, class T = void, class V>
 auto tensor(const std::vector<V>& values, Here here = {}) {
   using Out = std::conditional_t<std::is_void_v<T>, V, T>;
-  static_assert(Element<Out>, "no tensor holds elements of the vector's type: give another, as in tensor<Cpu, float>(values)");
+  static_assert(Element<Out>,
+                "no tensor holds elements of the vector's type: give another, as in tensor<Cpu, float>(values)");
   const ErrorName name({"tensor", here});
   const detail::Shape shape(Index(values.size()));
   if constexpr (std::is_same_v<Out, V>) {
@@ -54,7 +57,8 @@ auto tensor(const std::vector<V>& values, Here here = {}) {
   } else {
     std::vector<Out> converted;
     converted.reserve(values.size());
-    for (const V value : values) converted.push_back(static_cast<Out>(detail::element<Out>("tensor", detail::number_t<Out>(value))));
+    for (const V value : values)
+      converted.push_back(static_cast<Out>(detail::element<Out>("tensor", detail::number_t<Out>(value))));
     return from_vector<D, Out>(converted, shape);
   }
 }
@@ -77,14 +81,16 @@ template <HostDevice D, Element T>
 Tensor<D, T> from_blob(T* data, const detail::Shape& shape, detail::Deleter deleter = nullptr, void* context = nullptr,
                        Here here = {}) {
   const ErrorName name({"from_blob", here});
-  if (!data && detail::checked_numel("from_blob", shape) != 0) fail("from_blob", {"a null pointer does not hold shape ", shape});
+  if (!data && detail::checked_numel("from_blob", shape) != 0)
+    fail("from_blob", {"a null pointer does not hold shape ", shape});
   const detail::Deleter none = [](void*, void*) {};
   return Tensor<D, T>(detail::new_external(dtype_of<T>, shape, data, deleter ? deleter : none, context));
 }
-/// The same over memory that must not be written: an operation that would is an Error. What is written through data() is not seen.
+/// The same over memory that must not be written: an operation that would is an Error. What is written through data()
+/// is not seen.
 template <HostDevice D, Element T>
-Tensor<D, T> from_blob(const T* data, const detail::Shape& shape, detail::Deleter deleter = nullptr, void* context = nullptr,
-                       Here here = {}) {
+Tensor<D, T> from_blob(const T* data, const detail::Shape& shape, detail::Deleter deleter = nullptr,
+                       void* context = nullptr, Here here = {}) {
   const Tensor<D, T> x = from_blob<D, T>(const_cast<T*>(data), shape, deleter, context, here);
   x.impl()->read_only = true;
   return x;
@@ -152,7 +158,7 @@ Tensor<D, T> linspace(double start, double end, Index steps, Here here = {}) {
   if (steps < 0) fail("linspace", {"the number of steps must not be negative: ", steps});
   const Tensor<D, T> x = empty<D, T>(steps);
   backend::run<D>(backend::FillRange<T>{*x.impl(), start, steps > 1 ? (end - start) / double(steps - 1) : 0});
-  if (steps > 1) {   // the last number is exactly `end`
+  if (steps > 1) {  // the last number is exactly `end`
     detail::Array last = *x.impl();
     last.data += (steps - 1) * Index(sizeof(T));
     last.numel = last.dims[0] = 1;

@@ -34,9 +34,9 @@ class RefCount {
 inline constexpr std::size_t inline_bytes = 768;
 
 struct alignas(64) TensorImpl : Array {
-  RefCount refs;               // handles
-  RefCount block;              // of an owner: one for all handles together, one for each view. A view never holds a graph
-  std::uint32_t version;       // of an owner: how often its elements were written
+  RefCount refs;          // handles
+  RefCount block;         // of an owner: one for all handles together, one for each view. A view never holds a graph
+  std::uint32_t version;  // of an owner: how often its elements were written
   std::uint32_t view_version;  // of a view: the version that its node belongs to
   TensorImpl* owner;           // itself, or the impl whose block holds the elements
   TensorImpl* base;            // of a differentiable view: the tensor that it views, held
@@ -45,9 +45,9 @@ struct alignas(64) TensorImpl : Array {
   Deleter deleter;             // null: storage comes from the host allocator, with class storage_class
   void* deleter_context;
   std::uint8_t header_class, storage_class;
-  bool inference;              // made in inference mode: cannot be saved for backward
-  bool pinned;                 // in page-locked host memory, which a copy may still use
-  bool read_only;              // the caller's memory, which must not be written
+  bool inference;  // made in inference mode: cannot be saved for backward
+  bool pinned;     // in page-locked host memory, which a copy may still use
+  bool read_only;  // the caller's memory, which must not be written
 };
 
 /// Set by InferenceMode. Tensors that this thread makes while it is set can never be saved for a backward pass.
@@ -92,8 +92,8 @@ using Allocate = TensorImpl* (*)(DType, ShapeRef, int ordinal);
 
 /// Operations of a device, for code that does not know the tensor's type.
 struct DeviceOps {
-  Allocate allocate;                                   // dense, elements not initialised
-  void (*copy)(const Array& out, const Array& in);     // in broadcast to out's shape
+  Allocate allocate;                                // dense, elements not initialised
+  void (*copy)(const Array& out, const Array& in);  // in broadcast to out's shape
 };
 
 /// The first `columns` of each row of a new tensor, which then has gaps between its rows.

@@ -24,9 +24,7 @@ TERN_INLINE TensorImpl* new_header(int size_class) {
   return p;
 }
 
-TERN_COLD void refuse_undefined(const char* op, Here here) {
-  fail({op, here}, {"a tensor is undefined"});
-}
+TERN_COLD void refuse_undefined(const char* op, Here here) { fail({op, here}, {"a tensor is undefined"}); }
 
 TERN_INLINE Index new_numel(ShapeRef shape, DType dtype) {
   static constexpr OpName op("empty");
@@ -143,8 +141,9 @@ TERN_COLD bool differ_in_shared_memory(const TensorImpl& a, const TensorImpl& b)
 TERN_NOINLINE void check_assigned(const TensorImpl* p, Here here) {
   if (!p) fail({"operator=", here}, {"the expression on the left is an undefined tensor"});
   if (sole_owner(p))
-    fail({"operator=", here}, {"the expression on the left is a new tensor of shape ", p->shape_ref(),
-                       ", so what is written to it would be lost; index_put_ writes through positions and masks"});
+    fail({"operator=", here},
+         {"the expression on the left is a new tensor of shape ", p->shape_ref(),
+          ", so what is written to it would be lost; index_put_ writes through positions and masks"});
 }
 
 TERN_NOINLINE TensorImpl* copied(const DeviceOps& device, const TensorImpl* x) {

@@ -69,7 +69,8 @@ Tensor<D, T> empty(const detail::Shape& shape, D device = detail::current_device
 
 /// The same, with the dimensions in the memory order of a format.
 template <Device D, Element T = float>
-Tensor<D, T> empty(const detail::Shape& shape, MemoryFormat format, D device = detail::current_device<D>(), Here here = {}) {
+Tensor<D, T> empty(const detail::Shape& shape, MemoryFormat format, D device = detail::current_device<D>(),
+                   Here here = {}) {
   Tensor<D, T> x = empty<D, T>(shape, device, here);
   if (format == channels_last) detail::set_channels_last_strides(*x.impl());
   return x;
@@ -77,7 +78,8 @@ Tensor<D, T> empty(const detail::Shape& shape, MemoryFormat format, D device = d
 
 /// A tensor of one value. Error if T does not hold it.
 template <Device D, Element T = float>
-Tensor<D, T> full(const detail::Shape& shape, detail::number_t<T> value, D device = detail::current_device<D>(), Here here = {}) {
+Tensor<D, T> full(const detail::Shape& shape, detail::number_t<T> value, D device = detail::current_device<D>(),
+                  Here here = {}) {
   const ErrorName name({"full", here});
   const detail::scalar_t<T> element = detail::element<T>("full", value);
   Tensor<D, T> out = empty<D, T>(shape, device);
@@ -98,10 +100,10 @@ Tensor<D, T> ones(const detail::Shape& shape, D device = detail::current_device<
 }
 
 // The sizes without braces: zeros<D>(2, 3) is zeros<D>({2, 3}).
-#define TERN_SIZES_WITHOUT_BRACES(name)                                                                          \
-  template <Device D, Element T = float, std::convertible_to<Index>... I>                                       \
-  Tensor<D, T> name(detail::At<Index> first, Index second, I... rest) {                                                 \
-    return name<D, T>(detail::Shape{first.tensor, second, Index(rest)...}, detail::current_device<D>(), first.here);    \
+#define TERN_SIZES_WITHOUT_BRACES(name)                                                                              \
+  template <Device D, Element T = float, std::convertible_to<Index>... I>                                            \
+  Tensor<D, T> name(detail::At<Index> first, Index second, I... rest) {                                              \
+    return name<D, T>(detail::Shape{first.tensor, second, Index(rest)...}, detail::current_device<D>(), first.here); \
   }
 TERN_SIZES_WITHOUT_BRACES(empty)
 TERN_SIZES_WITHOUT_BRACES(zeros)
@@ -141,7 +143,8 @@ Tensor<D, U> Tensor<D, T>::new_empty(const detail::Shape& size, detail::Type<U>,
 }
 template <Device D, Element T>
 template <Element U>
-Tensor<D, U> Tensor<D, T>::new_full(const detail::Shape& size, detail::number_t<U> value, detail::Type<U>, Here here) const {
+Tensor<D, U> Tensor<D, T>::new_full(const detail::Shape& size, detail::number_t<U> value, detail::Type<U>,
+                                    Here here) const {
   const ErrorName name({"new_full", here});
   return full<D, U>(size, value, device());
 }

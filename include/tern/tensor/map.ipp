@@ -15,7 +15,8 @@ TERN_INLINE TensorImpl* take_order(TensorImpl* out, const Array& like) {
 TERN_NOINLINE TensorImpl* new_output(const OpName& op, DType dtype, const Array* const* in, int n, Allocate allocate) {
   bool same = true;
   for (int k = 0; k < n; ++k) {
-    if (!in[k]) [[unlikely]] fail(op, {"a tensor is undefined"});
+    if (!in[k]) [[unlikely]]
+      fail(op, {"a tensor is undefined"});
     same = same && same_shape(*in[0], *in[k]);
   }
   if (same) return take_order(allocate(dtype, in[0]->shape_ref(), in[0]->ordinal), *in[0]);
@@ -27,7 +28,8 @@ TERN_NOINLINE TensorImpl* new_output(const OpName& op, DType dtype, const Array*
   return out;
 }
 
-TERN_NOINLINE TensorImpl* new_map_output(const OpName& op, DType dtype, const Array* const* in, int n, Allocate allocate) {
+TERN_NOINLINE TensorImpl* new_map_output(const OpName& op, DType dtype, const Array* const* in, int n,
+                                         Allocate allocate) {
   TensorImpl* const out = new_output(op, dtype, in, n, allocate);
   count_pass(*out, in, n);
   return out;

@@ -13,8 +13,7 @@ class TERN_API NestedList {
   template <class N>
     requires(std::is_arithmetic_v<N> || is_half_v<N>)
   constexpr NestedList(N number) : number_(number) {}
-  constexpr NestedList(std::initializer_list<NestedList> list)
-      : number_(0), is_list_(true), list_(list) {}
+  constexpr NestedList(std::initializer_list<NestedList> list) : number_(0), is_list_(true), list_(list) {}
 
   /// The sizes of the list, and of the lists in it. Error if lists beside each other differ in length or depth.
   Shape shape() const;

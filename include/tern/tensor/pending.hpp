@@ -103,8 +103,8 @@ template <AsyncDevice D>
   retain(device);
   pending->device = device;
   pending->host = new_pinned<D>(device->ordinal, device->dtype, device->shape_ref());
-  pending->copy = DeviceTraits<D>::Async::start_to_host(device->ordinal, pinned_memory(pending->host), pending->host->data,
-                                                        device->data, bytes);
+  pending->copy = DeviceTraits<D>::Async::start_to_host(device->ordinal, pinned_memory(pending->host),
+                                                        pending->host->data, device->data, bytes);
   return pending;
 }
 

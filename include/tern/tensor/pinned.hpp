@@ -17,7 +17,9 @@ template <AsyncDevice D>
   return p;
 }
 
-inline PinnedMemory& pinned_memory(const TensorImpl* p) { return *static_cast<PinnedMemory*>(p->owner->deleter_context); }
+inline PinnedMemory& pinned_memory(const TensorImpl* p) {
+  return *static_cast<PinnedMemory*>(p->owner->deleter_context);
+}
 
 /// Waits until no copy uses p's elements.
 TERN_API void finish_copies(const TensorImpl* p);

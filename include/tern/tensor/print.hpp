@@ -15,7 +15,8 @@ namespace detail {
 /// Text of the elements of an array in host memory.
 class TERN_API ArrayText {
  public:
-  static constexpr Index threshold = 1000, edge = 3;   // above `threshold` elements, only `edge` are shown at each end of a dimension
+  static constexpr Index threshold = 1000,
+                         edge = 3;  // above `threshold` elements, only `edge` are shown at each end of a dimension
   static constexpr int precision = 4;
   static constexpr std::size_t line_width = 80;
 

@@ -92,7 +92,7 @@ TERN_NOINLINE std::string tensor_text(const Array& a, const std::string& type, b
   const std::string suffixes[] = {type + text({a.shape_ref()}), requires_grad ? "requires_grad=True" : ""};
   for (const std::string& suffix : suffixes) {
     if (suffix.empty()) continue;
-    const std::size_t line = out.size() - (out.rfind('\n') + 1);   // if there is no line break, rfind returns -1
+    const std::size_t line = out.size() - (out.rfind('\n') + 1);  // if there is no line break, rfind returns -1
     out += line + suffix.size() + 3 > ArrayText::line_width ? ",\n" + std::string(prefix.size(), ' ') : ", ";
     out += suffix;
   }

@@ -27,22 +27,25 @@ using Refusal = std::conditional_t<std::is_same_v<typename A::device_type, typen
 }  // namespace detail
 
 // The attribute at the end of a refused overload. g++ prints a deleted function's return type in the first line of the
-// error. clang does not, but has an attribute for such messages. Since clang 19 a friend with a constraint must be a definition.
+// error. clang does not, but has an attribute for such messages. Since clang 19 a friend with a constraint must be a
+// definition.
 #if defined(__clang__)
 #define TERN_REFUSED(D1, D2)                                                                                           \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") __attribute__((                \
       diagnose_if(!std::is_same_v<D1, D2>, "operands on different devices: move one with .cuda() or .cpu()", "error"), \
       diagnose_if(std::is_same_v<D1, D2>, "operands of different element types: convert one with .to()", "error")))    \
-  _Pragma("clang diagnostic pop") { return {}; }
+  _Pragma("clang diagnostic pop") {                                                                                    \
+    return {};                                                                                                         \
+  }
 #else
 #define TERN_REFUSED(D1, D2) = delete
 #endif
 
 /// Refuses f(x, y, …) for two devices or two element types, with a message that tells the remedy.
-#define TERN_SAME_PLACE(f)                                                    \
-  template <class D1, class T1, class D2, class T2, class... Rest>            \
-    requires(!std::is_same_v<Tensor<D1, T1>, Tensor<D2, T2>>)                 \
-  detail::Refusal<Tensor<D1, T1>, Tensor<D2, T2>> f(const Tensor<D1, T1>&, const Tensor<D2, T2>&, const Rest&...)     \
+#define TERN_SAME_PLACE(f)                                                                                        \
+  template <class D1, class T1, class D2, class T2, class... Rest>                                                \
+    requires(!std::is_same_v<Tensor<D1, T1>, Tensor<D2, T2>>)                                                     \
+  detail::Refusal<Tensor<D1, T1>, Tensor<D2, T2>> f(const Tensor<D1, T1>&, const Tensor<D2, T2>&, const Rest&...) \
       TERN_REFUSED(D1, D2);
 
 namespace detail {
@@ -122,7 +125,8 @@ class Tensor {
   }
   /// The impl. Error that names op if this handle is empty.
   detail::TensorImpl* checked(OpName op) const {
-    if (!impl_) [[unlikely]] detail::refuse_undefined(op.name, op.here);
+    if (!impl_) [[unlikely]]
+      detail::refuse_undefined(op.name, op.here);
     return impl_;
   }
 
@@ -143,16 +147,15 @@ class Tensor {
     return format == channels_last ? detail::is_channels_last(*checked("is_contiguous")) : is_contiguous();
   }
   static constexpr DType dtype() { return dtype_of<T>; }
-  D device() const {
-    return detail::device_at<D>(checked("device")->ordinal);
-  }
+  D device() const { return detail::device_at<D>(checked("device")->ordinal); }
 
   /// The first element's address. The tape's checks do not see writes through it. If a copy still uses pinned memory,
   /// this waits for it.
   T* data() const
     requires HostDevice<D>
   {
-    if (checked("data")->pinned) [[unlikely]] detail::finish_copies(impl_);
+    if (checked("data")->pinned) [[unlikely]]
+      detail::finish_copies(impl_);
     return impl_->template as<T>();
   }
   /// True if the elements are in page-locked host memory.
@@ -180,7 +183,8 @@ class Tensor {
   template <Element U = T>
   Tensor<D, U> new_empty(const detail::Shape& size, detail::Type<U> type = {}, Here here = {}) const;
   template <Element U = T>
-  Tensor<D, U> new_full(const detail::Shape& size, detail::number_t<U> value, detail::Type<U> type = {}, Here here = {}) const;
+  Tensor<D, U> new_full(const detail::Shape& size, detail::number_t<U> value, detail::Type<U> type = {},
+                        Here here = {}) const;
   template <Element U = T>
   Tensor<D, U> new_zeros(const detail::Shape& size, detail::Type<U> type = {}, Here here = {}) const;
   template <Element U = T>
@@ -196,7 +200,8 @@ class Tensor {
   /// Makes a non-leaf keep its gradient in grad().
   void retain_grad() const;
   /// Adds d(this)/d(leaf) to each leaf's grad(). This tensor must have one element, unless a gradient is given.
-  void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false, Here here = {}) const;
+  void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false,
+                Here here = {}) const;
   /// The same elements, not on the tape. Each tensor sees writes to the other, and so does the version check.
   Tensor detach() const { return Tensor(detail::new_detached(checked("detach"))); }
   /// f(gradient) runs when this tensor's gradient is complete; a tensor that it returns replaces the gradient.

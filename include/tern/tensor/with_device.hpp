@@ -13,12 +13,14 @@ TERN_API int cuda_ordinal(const std::string& name);
 }  // namespace detail
 
 /// Calls f(D{}) for the device called name: "cpu", "cuda", "cuda:1" …, or "auto" for a GPU if there is one. Everything
-/// that f instantiates is compiled for each kind of device; with TERN_CPU_ONLY for the CPU alone, in about half the time, and "cuda" is an
-/// Error. f's thread makes new tensors on that device.
+/// that f instantiates is compiled for each kind of device; with TERN_CPU_ONLY for the CPU alone, in about half the
+/// time, and "cuda" is an Error. f's thread makes new tensors on that device.
 template <class F>
 auto with_device(const std::string& name, F&& f) {
 #if defined(TERN_CPU_ONLY)
-  if (name != "cpu" && name != "auto") fail("with_device", {"'", name, "' was asked for, but this program was compiled for the CPU alone, with TERN_CPU_ONLY"});
+  if (name != "cpu" && name != "auto")
+    fail("with_device",
+         {"'", name, "' was asked for, but this program was compiled for the CPU alone, with TERN_CPU_ONLY"});
   return f(Cpu{});
 #else
   if (name == "cpu" || (name == "auto" && !cuda::is_available())) return f(Cpu{});

@@ -4,9 +4,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace train {
 
-/// The groups of batches whose gradients are added for one step: `accumulate` batches each, in the epoch's last group what is left. The
-/// sum over a group of share() times a batch's mean loss is the mean over all samples of the group. So its gradient is that of the
-/// group as one batch, also where the last group or the last batch is smaller:
+/// The groups of batches whose gradients are added for one step: `accumulate` batches each, in the epoch's last group
+/// what is left. The sum over a group of share() times a batch's mean loss is the mean over all samples of the group.
+/// So its gradient is that of the group as one batch, also where the last group or the last batch is smaller:
 ///
 ///   const train::Accumulation groups(4, batch_size, samples);
 ///   if (groups.begins(i)) optimizer.zero_grad();
@@ -14,8 +14,8 @@ namespace tern { inline namespace TERN_BUILD { namespace train {
 ///   if (groups.ends(i)) optimizer.step();
 class TERN_API Accumulation {
  public:
-  /// Of an epoch with so many samples, in batches of batch_size of which the last may be smaller. Error if accumulate or batch_size is
-  /// less than 1, or samples negative.
+  /// Of an epoch with so many samples, in batches of batch_size of which the last may be smaller. Error if accumulate
+  /// or batch_size is less than 1, or samples negative.
   Accumulation(Index accumulate, Index batch_size, Index samples);
 
   /// The number of groups, which is the number of steps.

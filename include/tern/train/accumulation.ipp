@@ -27,8 +27,9 @@ TERN_NOINLINE double Accumulation::share(Index batch) const {
 
 TERN_COLD void Accumulation::check_resumes(Index batch) const {
   if (batch < batches_ && !begins(batch))
-    fail("Accumulation", {"batch ", batch, " is within a group of ", accumulate_,
-                          " batches: a training goes on where a group begins, with the numbers that its checkpoint was made with"});
+    fail("Accumulation",
+         {"batch ", batch, " is within a group of ", accumulate_,
+          " batches: a training goes on where a group begins, with the numbers that its checkpoint was made with"});
 }
 
 }}}  // namespace tern::train

@@ -1,11 +1,12 @@
-// AnyNetwork: a network of any class, so that what trains it is compiled once for a device and an element type, not for each network.
+// AnyNetwork: a network of any class, so that what trains it is compiled once for a device and an element type, not for
+// each network.
 #pragma once
 #include "fit.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace train::detail {
 
-/// Any module that takes a Tensor<D, In> and returns a Tensor<D, T>. Unlike an nn::AnyLayer it cannot be copied: a copy is what a network is
-/// compiled to the most of.
+/// Any module that takes a Tensor<D, In> and returns a Tensor<D, T>. Unlike an nn::AnyLayer it cannot be copied: a copy
+/// is what a network is compiled to the most of.
 template <Device D, Element T, Element In>
 class HeldNetwork {
  public:
@@ -39,7 +40,8 @@ inline constexpr bool is_any_layer<train::detail::HeldNetwork<D, T, In>> = true;
 
 namespace tern { inline namespace TERN_BUILD { namespace train {
 
-/// Holds any network that takes a Tensor<D, In> and returns a Tensor<D, T>. Its tensors are called as the network's own.
+/// Holds any network that takes a Tensor<D, In> and returns a Tensor<D, T>. Its tensors are called as the network's
+/// own.
 template <Device D, Element T = float, Element In = T>
 struct AnyNetwork : nn::Module<D, T> {
   bool in_half;  // whether its layers compute in half, so that the loss must be scaled

@@ -21,7 +21,10 @@ inline constexpr bool is_tensor_on<D, Tensor<D, T>> = true;
 template <class Batch, class D>
 concept Capturable = requires(const Batch& batch) {
   typename DeviceTraits<D>::Graph;
-  std::apply([]<class... X>(const X&...) requires(... && is_tensor_on<D, X>) {}, batch);
+  std::apply([]<class... X>(const X & ...)
+               requires(... && is_tensor_on<D, X>)
+             {},
+             batch);
 };
 
 /// No step is captured on this device, or of such batches.
@@ -38,8 +41,8 @@ class CapturedStep {
   }
 };
 
-/// The first steps are plain: they allocate what the optimiser and NVIDIA's libraries keep. Then one is captured, and each later batch
-/// of the first one's shapes replays it. What cannot be captured stays plain.
+/// The first steps are plain: they allocate what the optimiser and NVIDIA's libraries keep. Then one is captured, and
+/// each later batch of the first one's shapes replays it. What cannot be captured stays plain.
 template <Device D, Capturable<D> Batch>
 class CapturedStep<D, Batch> {
  public:
@@ -88,7 +91,9 @@ class CapturedStep<D, Batch> {
   }
   bool has_shapes_of(const Batch& batch) const {
     bool same = true;
-    each_pair(batch, [&](const auto& input, const auto& x) { same = same && tern::detail::same_shape(*input.impl(), *x.impl()); });
+    each_pair(batch, [&](const auto& input, const auto& x) {
+      same = same && tern::detail::same_shape(*input.impl(), *x.impl());
+    });
     return same;
   }
 
@@ -97,7 +102,7 @@ class CapturedStep<D, Batch> {
   Index seen_ = 0;               // batches of their shapes
   typename DeviceTraits<D>::Graph graph_;
   bool is_captured_ = false;
-  std::int64_t products_ = 0;    // that a replay computes
+  std::int64_t products_ = 0;  // that a replay computes
   double flops_ = 0;
 };
 

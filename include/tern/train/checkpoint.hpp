@@ -124,7 +124,8 @@ TERN_API LoaderNumbers loader_numbers(const StateDict& state);
 template <HasLoaderState X>
 class LoaderPart final : public Part {
  public:
-  explicit LoaderPart(X& loader) : loader_(loader), position_{.epoch = loader.state().epoch, .batch = loader.state().batch} {}
+  explicit LoaderPart(X& loader)
+      : loader_(loader), position_{.epoch = loader.state().epoch, .batch = loader.state().batch} {}
   const char* kind() const override { return "loader"; }
   StateDict state() const override {
     const auto own = loader_.state();
@@ -168,9 +169,9 @@ TERN_API Position load_parts(const std::string& path, const std::vector<Part*>& 
 template <class X>
 concept CheckpointPart = requires(std::remove_const_t<X>& x) { detail::part_of(x); };
 
-/// Writes the states of a training's parts and of the random numbers: networks, optimisers, schedules of all kinds, GradScalers, data::Loaders,
-/// ExponentialMovingAverages and a Position, each as many as there are and in any order. Without a Position, the first loader's is the
-/// training's. The file appears complete or not at all.
+/// Writes the states of a training's parts and of the random numbers: networks, optimisers, schedules of all kinds,
+/// GradScalers, data::Loaders, ExponentialMovingAverages and a Position, each as many as there are and in any order.
+/// Without a Position, the first loader's is the training's. The file appears complete or not at all.
 ///
 ///   train::save_checkpoint("training.safetensors", net, sgd, schedule, scaler, batches);
 template <CheckpointPart... Parts>
@@ -179,8 +180,9 @@ void save_checkpoint(const std::string& path, const Parts&... parts) {
   std::apply([&](auto&... each) { detail::save_parts(path, {&each...}); }, all);
 }
 
-/// Restores what save_checkpoint wrote of these parts; of several of a kind in the order that they were saved in. A loader's next loop is the
-/// rest of the epoch. Error, and nothing changed, if the file has no such part, belongs to another one, or is damaged.
+/// Restores what save_checkpoint wrote of these parts; of several of a kind in the order that they were saved in. A
+/// loader's next loop is the rest of the epoch. Error, and nothing changed, if the file has no such part, belongs to
+/// another one, or is damaged.
 template <CheckpointPart... Parts>
 Position load_checkpoint(const std::string& path, Parts&... parts) {
   auto all = std::tuple(detail::part_of(parts)...);

@@ -30,7 +30,9 @@ TERN_COLD StateDict extract(const StateDict& from, const std::string& prefix) {
 
 TERN_COLD StateDict loader_dict(Index epoch, Index batch, std::uint64_t seed) {
   StateDict dict;
-  const auto add = [&](const char* name, Index value) { tern::detail::append(dict, {name}, full<Cpu, Index>({}, value)); };
+  const auto add = [&](const char* name, Index value) {
+    tern::detail::append(dict, {name}, full<Cpu, Index>({}, value));
+  };
   add("epoch", epoch);
   add("batch", batch);
   add("seed", Index(seed));
@@ -53,8 +55,8 @@ struct TrainingState {
 
 TERN_COLD void check(const char* op, const std::string& path, const TrainingState& state) {
   if (state.epoch < 0 || state.batch < 0 || state.schedule < 0)
-    fail(op, {"'", path, "': epochs, batches and steps of the schedule must not be negative: ", state.epoch, ", ", state.batch,
-              " and ", state.schedule});
+    fail(op, {"'", path, "': epochs, batches and steps of the schedule must not be negative: ", state.epoch, ", ",
+              state.batch, " and ", state.schedule});
 }
 
 /// What the names of each part's entries begin with: its kind, a number if it is not the first of the kind, and a dot.
@@ -63,7 +65,8 @@ TERN_COLD std::vector<std::string> prefixes(const std::vector<Part*>& parts) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Index before = 0;
     for (std::size_t j = 0; j < i; ++j) before += parts[j]->kind() == std::string(parts[i]->kind());
-    all.push_back(before ? tern::detail::text({parts[i]->kind(), before, "."}) : tern::detail::text({parts[i]->kind(), "."}));
+    all.push_back(before ? tern::detail::text({parts[i]->kind(), before, "."})
+                         : tern::detail::text({parts[i]->kind(), "."}));
   }
   return all;
 }
@@ -74,7 +77,8 @@ TERN_COLD void save_parts(const std::string& path, const std::vector<Part*>& par
   const Position none;
   const Position* position = nullptr;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    for (const NamedTensor& entry : parts[i]->state()) tern::detail::append(all, {names[i], entry.name}, entry.tensor.cpu());
+    for (const NamedTensor& entry : parts[i]->state())
+      tern::detail::append(all, {names[i], entry.name}, entry.tensor.cpu());
     const bool states_it = parts[i]->kind() == std::string("position");
     if (parts[i]->position() && (!position || states_it)) position = parts[i]->position();
   }
@@ -95,7 +99,8 @@ TERN_COLD Position load_parts(const std::string& path, const std::vector<Part*>&
   const StateDict all = io::load_safetensors(path);
   const auto numbers = [&](const char* name, DType dtype, Index least, Index most) -> const AnyTensor& {
     for (const NamedTensor& entry : all)
-      if (entry.name == name && entry.tensor.dtype() == dtype && entry.tensor.shape().n == 1 && entry.tensor.numel() >= least && entry.tensor.numel() <= most)
+      if (entry.name == name && entry.tensor.dtype() == dtype && entry.tensor.shape().n == 1 &&
+          entry.tensor.numel() >= least && entry.tensor.numel() <= most)
         return entry.tensor;
     fail("load_checkpoint", {"'", path, "' is not a checkpoint of a training"});
   };
@@ -116,7 +121,8 @@ TERN_COLD Position load_parts(const std::string& path, const std::vector<Part*>&
       tern::detail::append(states[i], {"last_epoch"}, full<Cpu, Index>({}, state.schedule));
     else if (is_missing)
       fail("load_checkpoint", {"'", path, "' has no ", names[i].substr(0, names[i].size() - 1),
-                               counts_schedule ? ", because an older version of tern has written it" : ", because it was saved without one"});
+                               counts_schedule ? ", because an older version of tern has written it"
+                                               : ", because it was saved without one"});
     parts[i]->read(states[i]);
   }
   for (const bool models : {true, false})  // an optimiser follows its parameters' values

@@ -6,8 +6,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace train {
 
-TERN_COLD std::string data_folder(const Options& options, const char* set,
-                                                                 std::initializer_list<const char*> files, const char* remedy) {
+TERN_COLD std::string data_folder(const Options& options, const char* set, std::initializer_list<const char*> files,
+                                  const char* remedy) {
   const std::string folder = data::detail::given_folder(options.data, set);
   if (folder.empty()) fail(set, {"neither --data nor TERN_DATA names a folder with the data. ", remedy});
   std::string names;

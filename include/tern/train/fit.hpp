@@ -26,21 +26,22 @@ namespace tern { inline namespace TERN_BUILD { namespace train {
 
 /// What fit() is told besides Options: what a program knows and a command line does not.
 struct FitParts {
-  std::string data = "";                    // the data set's name, for the report
-  std::function<double()> evaluate = {};    // the figure on test data
-  std::function<double()> validate = {};    // the figure on held-out data, which says which epoch's weights are the best
-  optim::LRScheduler* schedule = nullptr;   // of learning rates, by epochs
-  bool schedule_by_step = false;            // by steps of the optimiser instead
+  std::string data = "";                   // the data set's name, for the report
+  std::function<double()> evaluate = {};   // the figure on test data
+  std::function<double()> validate = {};   // the figure on held-out data, which says which epoch's weights are the best
+  optim::LRScheduler* schedule = nullptr;  // of learning rates, by epochs
+  bool schedule_by_step = false;           // by steps of the optimiser instead
   optim::ReduceLROnPlateau* plateau = nullptr;  // of the figure on held-out data, without `validate` of the loss
-  std::function<void()> clip = {};          // clips the gradients before each step; no number, because few programs need its code
-  Metric metric = accuracy;                 // what evaluate and validate return
-  const char* unit = "images";              // what a loss is the mean of
-  bool capture = false;                     // a step of the program's own, and clip, may be captured: their host code runs only once then
-  nn::Replicas* replicas = nullptr;         // on other ranks; fit() takes a DistributedDataParallel network's own
+  std::function<void()> clip =
+      {};                       // clips the gradients before each step; no number, because few programs need its code
+  Metric metric = accuracy;     // what evaluate and validate return
+  const char* unit = "images";  // what a loss is the mean of
+  bool capture = false;  // a step of the program's own, and clip, may be captured: their host code runs only once then
+  nn::Replicas* replicas = nullptr;  // on other ranks; fit() takes a DistributedDataParallel network's own
 };
 
-/// A batch's mean loss over so many items (images, words), and how many of these the network gets right; without `right`, that is not
-/// reported.
+/// A batch's mean loss over so many items (images, words), and how many of these the network gets right; without
+/// `right`, that is not reported.
 template <Device D>
 struct Step {
   Tensor<D> loss;
@@ -51,7 +52,8 @@ struct Step {
 /// What a network makes of a batch's inputs, in float.
 template <nn::IsModule Net, Device D, class T>
 Tensor<D> scores_of(Net& net, const Tensor<D, T>& x) {
-  if constexpr (tern::detail::is_floating_v<T>) return net(x.to(tern::detail::Type<typename Net::value_type>{})).to(f32);
+  if constexpr (tern::detail::is_floating_v<T>)
+    return net(x.to(tern::detail::Type<typename Net::value_type>{})).to(f32);
   else return net(x).to(f32);
 }
 
@@ -70,8 +72,8 @@ nn::Replicas* replicas_of(const Net& net) {
   else return nullptr;
 }
 
-/// The part of the items in `batches` of inputs and labels that the network classifies rightly, in evaluation mode. Of a
-/// DistributedDataParallel network, those in all ranks' batches together.
+/// The part of the items in `batches` of inputs and labels that the network classifies rightly, in evaluation mode. Of
+/// a DistributedDataParallel network, those in all ranks' batches together.
 template <nn::IsModule Net, class Batches>
 double accuracy_of(Net& net, Batches&& batches) {
   const InferenceMode inference;
@@ -87,7 +89,8 @@ double accuracy_of(Net& net, Batches&& batches) {
   return sums[0] / sums[1];
 }
 
-/// The groups of an epoch's batches, each for one step. A loader's samples count alike; of other ranges, the batches do.
+/// The groups of an epoch's batches, each for one step. A loader's samples count alike; of other ranges, the batches
+/// do.
 template <class Batches>
 Accumulation groups_of(const Batches& batches, Index accumulate) {
   if constexpr (requires { batches.samples(); }) return {accumulate, batches.batch_size(), batches.samples()};
@@ -151,8 +154,8 @@ class BatchesPart final : public Part {
 /// What fit() does before and after the batches of an epoch. Not a template.
 class TERN_API Fit {
  public:
-  Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase& scaler, Part& batches, const Accumulation& groups,
-      const char* device, const Options& options, const FitParts& parts);
+  Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase& scaler, Part& batches,
+      const Accumulation& groups, const char* device, const Options& options, const FitParts& parts);
 
   const Position& done() const { return done_; }
   /// False among several ranks: what mpirun takes for a terminal may be a file.
@@ -170,8 +173,8 @@ class TERN_API Fit {
   }
   /// True once a rank has got Ctrl-C or SIGTERM. All ranks ask after the same steps.
   bool interrupted();
-  /// After the first `batches` of the epoch: adds up, evaluates, reports and saves. `right` is NaN if it was not counted. refusal: why no
-  /// step was captured, or empty.
+  /// After the first `batches` of the epoch: adds up, evaluates, reports and saves. `right` is NaN if it was not
+  /// counted. refusal: why no step was captured, or empty.
   void end(Index batches, EpochTimer& timer, double loss, double right, const std::string& refusal);
   /// Saves an interrupted training.
   Report finish();
@@ -201,14 +204,15 @@ class TERN_API Fit {
   std::vector<Part*> saved_;  // what a checkpoint has besides the position
 };
 
-/// The part of a training that depends on its device alone: what is done with the Steps of an epoch. Its functions stand outside it, because
-/// with tern::compiled a program compiles again what stands inside.
+/// The part of a training that depends on its device alone: what is done with the Steps of an epoch. Its functions
+/// stand outside it, because with tern::compiled a program compiles again what stands inside.
 template <Device D>
 struct FitOn {
-  FitOn(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, Part& batches, const Accumulation& groups, const Options& options,
-        const FitParts& parts);
+  FitOn(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, Part& batches, const Accumulation& groups,
+        const Options& options, const FitParts& parts);
 
-  /// The backward pass of a batch, and behind the last one of its group a step of the optimiser: the work of the device, which may be captured.
+  /// The backward pass of a batch, and behind the last one of its group a step of the optimiser: the work of the
+  /// device, which may be captured.
   void learn(const Step<D>& made, Index batch, EpochTimer& timer);
   /// What the host does after that.
   void count(const Step<D>& made, Index batch, EpochTimer& timer);
@@ -223,10 +227,11 @@ struct FitOn {
 };
 
 template <Device D>
-FitOn<D>::FitOn(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer_, Part& batches, const Accumulation& groups_,
-                const Options& options, const FitParts& parts_)
-    : scaler({.enabled = scaled}), run(net, optimizer_, scaler, batches, groups_, DeviceTraits<D>::name, options, parts_),
-      optimizer(optimizer_), groups(groups_), parts(parts_) {}
+FitOn<D>::FitOn(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer_, Part& batches,
+                const Accumulation& groups_, const Options& options, const FitParts& parts_)
+    : scaler({.enabled = scaled}),
+      run(net, optimizer_, scaler, batches, groups_, DeviceTraits<D>::name, options, parts_), optimizer(optimizer_),
+      groups(groups_), parts(parts_) {}
 
 template <Device D>
 void FitOn<D>::learn(const Step<D>& made, Index batch, EpochTimer& timer) {
@@ -263,7 +268,8 @@ void FitOn<D>::count(const Step<D>& made, Index batch, EpochTimer& timer) {
 template <Device D>
 void FitOn<D>::end(Index batches, EpochTimer& timer, const std::string& refusal) {
   // The sums wait for what the device has still to do of the epoch.
-  run.end(batches, timer, loss.defined() ? double(loss.item()) : 0, right.defined() ? double(right.item()) : std::nan(""), refusal);
+  run.end(batches, timer, loss.defined() ? double(loss.item()) : 0,
+          right.defined() ? double(right.item()) : std::nan(""), refusal);
   for (const Tensor<D>& sum : {loss, right})
     if (sum.defined()) sum.zero_();
 }
@@ -273,11 +279,11 @@ TERN_CUDA_CLASS_INSTANCE(FitOn<Cuda>)
 
 }  // namespace detail
 
-/// fit() below, for a network on device D of which no more is known than that it is one. `scaled` says whether its layers compute in half;
-/// own_step, whether `step` is the program's.
+/// fit() below, for a network on device D of which no more is known than that it is one. `scaled` says whether its
+/// layers compute in half; own_step, whether `step` is the program's.
 template <Device D, class Batches, class F>
-Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, Batches&& batches, const F& step, const Options& options = {},
-           const FitParts& parts = {}, bool own_step = true) {
+Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, Batches&& batches, const F& step,
+           const Options& options = {}, const FitParts& parts = {}, bool own_step = true) {
   const Accumulation groups = groups_of(batches, options.accumulate);
   detail::BatchesPart<std::remove_reference_t<Batches>> order(batches);
   detail::FitOn<D> on(net, scaled, optimizer, order, groups, options, parts);
@@ -313,42 +319,50 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
   return run.finish();
 }
 
-/// Trains a network for options.epochs epochs of `batches`, prints each epoch's progress and report, and returns the reports:
+/// Trains a network for options.epochs epochs of `batches`, prints each epoch's progress and report, and returns the
+/// reports:
 ///
 ///   train::fit(net, sgd, batches, {.epochs = 20, .save = "net.safetensors"},
 ///              {.evaluate = [&] { return train::accuracy_of(net, tests); }, .schedule = &schedule});
 ///
-/// `batches` is a data::Loader or any other range of tuples with a size. step(members of a batch...) computes the loss of one batch and
-/// returns a Step<D>. The gradients of options.accumulate batches make a step of the optimiser, weighted as by Accumulation. If layers
-/// compute in half, the loss is scaled.
+/// `batches` is a data::Loader or any other range of tuples with a size. step(members of a batch...) computes the loss
+/// of one batch and returns a Step<D>. The gradients of options.accumulate batches make a step of the optimiser,
+/// weighted as by Accumulation. If layers compute in half, the loss is scaled.
 ///
-/// On a device that has graphs, this library's own step (the next overload) is captured after three plain ones, and replayed for each
-/// batch of the same shapes; the epoch's report says so, or why not. The host code of the network's forward() runs no more then. A step of
-/// the program's own, and parts.clip, are captured only with parts.capture. With deterministic algorithms the results are those of plain
-/// steps, bit for bit. A training that resumes takes plain steps first, so that it is exact on such a device only then.
+/// On a device that has graphs, this library's own step (the next overload) is captured after three plain ones, and
+/// replayed for each batch of the same shapes; the epoch's report says so, or why not. The host code of the network's
+/// forward() runs no more then. A step of the program's own, and parts.clip, are captured only with parts.capture. With
+/// deterministic algorithms the results are those of plain steps, bit for bit. A training that resumes takes plain
+/// steps first, so that it is exact on such a device only then.
 ///
-/// After each epoch a checkpoint is written to options.save, and the weights, where parts.validate finds them the best so far, to that
-/// name with .best. The training ends early once parts.evaluate reaches options.target. After Ctrl-C or SIGTERM it ends behind the next step,
-/// writes a checkpoint, to NAME.interrupted.safetensors if there is no options.save, where NAME is the program's, and prints the command
-/// that goes on. A training that resumes from a checkpoint goes on bit for bit; what `step` keeps from batch to batch is not in it.
+/// After each epoch a checkpoint is written to options.save, and the weights, where parts.validate finds them the best
+/// so far, to that name with .best. The training ends early once parts.evaluate reaches options.target. After Ctrl-C or
+/// SIGTERM it ends behind the next step, writes a checkpoint, to NAME.interrupted.safetensors if there is no
+/// options.save, where NAME is the program's, and prints the command that goes on. A training that resumes from a
+/// checkpoint goes on bit for bit; what `step` keeps from batch to batch is not in it.
 ///
-/// The ranks of a distributed::DistributedDataParallel network train together: each gives batches of its own, as many as the others'. Losses
-/// and counts are of all ranks, the first one prints and writes files, and another number of ranks can go on from a checkpoint.
+/// The ranks of a distributed::DistributedDataParallel network train together: each gives batches of its own, as many
+/// as the others'. Losses and counts are of all ranks, the first one prints and writes files, and another number of
+/// ranks can go on from a checkpoint.
 ///
-/// Of the options it uses epochs, accumulate, target, save, resume, model, json, svg, trace, no_capture and price. Error, before the first epoch, if
-/// a file cannot be written, a checkpoint does not fit, there are no batches, a target but no parts.evaluate, or a schedule and a plateau.
+/// Of the options it uses epochs, accumulate, target, save, resume, model, json, svg, trace, no_capture and price.
+/// Error, before the first epoch, if a file cannot be written, a checkpoint does not fit, there are no batches, a
+/// target but no parts.evaluate, or a schedule and a plateau.
 template <nn::IsModule Net, class Batches, class F>
   requires(!std::is_convertible_v<const F&, Options>)
-Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const F& step, const Options& options = {}, const FitParts& parts = {}) {
+Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const F& step, const Options& options = {},
+           const FitParts& parts = {}) {
   using D = typename Net::device_type;
   FitParts own = parts;
   own.replicas = replicas_of(net);
-  return fit<D>(nn::AnyModule(net), detail::is_in_half(net), optimizer, std::forward<Batches>(batches), step, options, own);
+  return fit<D>(nn::AnyModule(net), detail::is_in_half(net), optimizer, std::forward<Batches>(batches), step, options,
+                own);
 }
 
 /// The same with the cross entropy between the network's scores and labels, for batches of inputs and labels.
 template <nn::IsModule Net, class Batches>
-Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const Options& options = {}, const FitParts& parts = {}) {
+Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const Options& options = {},
+           const FitParts& parts = {}) {
   using D = typename Net::device_type;
   const auto step = [&](const auto& x, const Tensor<D, Index>& y) -> Step<D> {
     const auto scores = scores_of(net, x);
@@ -356,7 +370,8 @@ Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const Optio
   };
   FitParts own = parts;
   own.replicas = replicas_of(net);
-  return fit<D>(nn::AnyModule(net), detail::is_in_half(net), optimizer, std::forward<Batches>(batches), step, options, own, false);
+  return fit<D>(nn::AnyModule(net), detail::is_in_half(net), optimizer, std::forward<Batches>(batches), step, options,
+                own, false);
 }
 
 }}}  // namespace tern::train

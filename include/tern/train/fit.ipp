@@ -12,25 +12,30 @@ inline Options for_rank(const Options& options, bool first) {
   return own;
 }
 
-TERN_COLD Fit::Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase& scaler,
-                                                  Part& batches, const Accumulation& groups, const char* device, const Options& options,
-                                                  const FitParts& parts)
+TERN_COLD Fit::Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase& scaler, Part& batches,
+                   const Accumulation& groups, const char* device, const Options& options, const FitParts& parts)
     : net_(net), optimizer_(optimizer), options_(options), parts_(parts), batches_(groups.batches()),
       ranks_(parts.replicas ? parts.replicas->size() : 1), first_(!parts.replicas || parts.replicas->rank() == 0),
       session_(for_rank(options, first_), parts.data.c_str(), device, parts.metric, parts.unit, parts.replicas) {
   if (batches_ == 0) fail("fit", {"there are no batches to train with"});
   check_ranks();
-  if (parts.schedule && parts.plateau) fail("fit", {"schedule and plateau exclude each other: a schedule sets the rate anew at each of its steps"});
-  if (options.target > 0 && !parts.evaluate) fail("fit", {"the target ", options.target, " is of what evaluate returns, but there is no evaluate"});
-  const auto own = [this](auto part) { saved_.push_back(owned_.emplace_back(std::make_unique<decltype(part)>(part)).get()); };
+  if (parts.schedule && parts.plateau)
+    fail("fit", {"schedule and plateau exclude each other: a schedule sets the rate anew at each of its steps"});
+  if (options.target > 0 && !parts.evaluate)
+    fail("fit", {"the target ", options.target, " is of what evaluate returns, but there is no evaluate"});
+  const auto own = [this](auto part) {
+    saved_.push_back(owned_.emplace_back(std::make_unique<decltype(part)>(part)).get());
+  };
   own(part_of(net_)), own(part_of(optimizer_)), own(part_of(scaler));
   if (parts.schedule) own(part_of(*parts.schedule));
   if (parts.plateau) own(part_of(*parts.plateau));
   saved_.push_back(&batches);
   if (!options.resume.empty()) done_ = load_parts(options.resume, saved_);
-  if (!options.resume.empty() && parts.schedule) parts.schedule->set_epoch(parts.schedule->epoch());  // its options may be those of a longer run
+  if (!options.resume.empty() && parts.schedule)
+    parts.schedule->set_epoch(parts.schedule->epoch());  // its options may be those of a longer run
   if (done_.batch % ranks_ != 0)
-    fail("fit", {"'", options.resume, "' was saved after ", done_.batch, " batches of an epoch, which are no equal part for each of ", ranks_, " ranks"});
+    fail("fit", {"'", options.resume, "' was saved after ", done_.batch,
+                 " batches of an epoch, which are no equal part for each of ", ranks_, " ranks"});
   done_.batch /= ranks_;
   groups.check_resumes(done_.batch);
 }
@@ -41,7 +46,8 @@ TERN_COLD void Fit::check_ranks() const {
   double different = double(batches_) != first;
   sum(&different, 1);
   if (different > 0)
-    fail("fit", {"each rank must have as many batches in an epoch as the first, which has ", Index(first), "; rank ", parts_.replicas->rank(), " has ", batches_});
+    fail("fit", {"each rank must have as many batches in an epoch as the first, which has ", Index(first), "; rank ",
+                 parts_.replicas->rank(), " has ", batches_});
 }
 
 TERN_COLD std::string Fit::capture_refusal(bool own_step) const {
@@ -67,8 +73,7 @@ TERN_NOINLINE bool Fit::interrupted() {
   return interrupted_;
 }
 
-TERN_COLD void Fit::end(Index batches, EpochTimer& timer, double loss, double right,
-                                                         const std::string& refusal) {
+TERN_COLD void Fit::end(Index batches, EpochTimer& timer, double loss, double right, const std::string& refusal) {
   EpochReport report = timer.finish();
   if (refusal != told_refusal_) report.refusal = told_refusal_ = refusal;
   const double part = double(batches - done_.batch) / double(batches_);
@@ -88,7 +93,8 @@ TERN_COLD void Fit::end(Index batches, EpochTimer& timer, double loss, double ri
   session_.finish(done_.epoch, report);
   const bool is_best = parts_.validate && !(parts_.metric.rises ? held <= done_.best : held >= done_.best);
   if (is_best) done_.best = held;
-  if (parts_.validate && first_) std::printf("       %s%s\n", labelled("held out", held, parts_.metric).c_str(), is_best ? ", the best so far" : "");
+  if (parts_.validate && first_)
+    std::printf("       %s%s\n", labelled("held out", held, parts_.metric).c_str(), is_best ? ", the best so far" : "");
   if (parts_.schedule && !parts_.schedule_by_step) parts_.schedule->step();
   if (parts_.plateau) parts_.plateau->step(parts_.validate ? held : report.loss);
   if (options_.save.empty()) return;
@@ -104,7 +110,9 @@ TERN_COLD Report Fit::finish() {
   Report report = session_.report();
   report.interrupted = interrupted_;
   if (report.interrupted) {
-    const std::string path = options_.save.empty() ? tern::detail::text({program_invocation_short_name, ".interrupted.safetensors"}) : options_.save;
+    const std::string path = options_.save.empty()
+                                 ? tern::detail::text({program_invocation_short_name, ".interrupted.safetensors"})
+                                 : options_.save;
     save(path);
     if (first_) std::printf("interrupted; to go on: %s\n", resume_command(options_, path).c_str());
   } else if (first_) {

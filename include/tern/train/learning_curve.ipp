@@ -4,8 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace train::detail {
 
-TERN_COLD std::string curve(const Report& report, double EpochReport::*value, double low, double high,
-                                                           double top, const char* colour) {
+TERN_COLD std::string curve(const Report& report, double EpochReport::* value, double low, double high, double top,
+                            const char* colour) {
   std::string points;
   char text[64];
   const double last = report.epochs.size() > 1 ? double(report.epochs.size() - 1) : 1;
@@ -44,15 +44,17 @@ TERN_COLD std::string learning_curve_svg(const Report& report) {
     for (const double each : {r.*figure, r.test_figure})
       if (std::isfinite(each)) top = std::fmax(top, each);
   }
-  std::string out =
-      tern::detail::text({"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 700 560' font-family='sans-serif' font-size='13'>\n"
-            "<rect width='700' height='560' fill='white'/>\n"});
+  std::string out = tern::detail::text(
+      {"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 700 560' font-family='sans-serif' font-size='13'>\n"
+       "<rect width='700' height='560' fill='white'/>\n"});
   out += detail::frame("loss", 0, highest, 40) + detail::curve(report, &EpochReport::loss, 0, highest, 40, "#0072b2");
-  out += detail::frame(tern::detail::text({report.metric.name, ": training (orange), test (green)"}).c_str(), 0, top, 290);
+  out +=
+      detail::frame(tern::detail::text({report.metric.name, ": training (orange), test (green)"}).c_str(), 0, top, 290);
   out += detail::curve(report, figure, 0, top, 290, "#d55e00") +
          detail::curve(report, &EpochReport::test_figure, 0, top, 290, "#009e73");
-  return out + tern::detail::text({"<text x='350' y='530' text-anchor='middle'>epochs 1 to ", Index(report.epochs.size()), " of ",
-                     report.model, " on ", report.data, "</text>\n</svg>\n"});
+  return out +
+         tern::detail::text({"<text x='350' y='530' text-anchor='middle'>epochs 1 to ", Index(report.epochs.size()),
+                             " of ", report.model, " on ", report.data, "</text>\n</svg>\n"});
 }
 
 }}}  // namespace tern::train

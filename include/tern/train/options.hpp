@@ -18,9 +18,9 @@ struct Options {
   std::string precision = "f32";
   Index epochs = 10;
   Index batch_size = 128;
-  Index accumulate = 1;     // batches for a step of the optimiser
-  double target = 0;        // the figure on test data at which training stops; 0: none
-  double lr = 0;            // 0: the model's own default
+  Index accumulate = 1;  // batches for a step of the optimiser
+  double target = 0;     // the figure on test data at which training stops; 0: none
+  double lr = 0;         // 0: the model's own default
   Index seed = 1;
   Index threads = 0;        // 0: OpenMP's number
   Index workers = 2;        // threads that make batches; 0: the training thread makes them
@@ -62,7 +62,8 @@ struct Option {
 inline constexpr const char* options_help =
     "  --device cpu|cuda|auto   where to train (cpu); auto takes a GPU if there is one\n"
     "  --model NAME             which network\n"
-    "  --precision TYPE         f32; bf16 or f16: layers compute in 16 bits, parameters are floats; bf16-weights: all in bf16 (f32)\n"
+    "  --precision TYPE         f32; bf16 or f16: layers compute in 16 bits, parameters are floats; bf16-weights: all "
+    "in bf16 (f32)\n"
     "  --epochs N  --batch-size N  --lr RATE  --seed N  --threads N\n"
     "  --workers N              threads that make batches; 0: none, the training waits for each (2)\n"
     "  --accumulate N           add the gradients of N batches for a step (1)\n"
@@ -80,9 +81,9 @@ inline constexpr const char* options_help =
 /// Error unless the value is one of the trainer's choices.
 TERN_API void check_choice(const char* name, const std::string& value, std::initializer_list<const char*> offered);
 
-/// The options of the command line, with these defaults. Error that names an unknown option and the nearest one, or a value that is missing
-/// or out of range and what the option wants. The command begins with the variable TERN_COMMAND, if a script that started the program has
-/// set it, else with the program's name.
+/// The options of the command line, with these defaults. Error that names an unknown option and the nearest one, or a
+/// value that is missing or out of range and what the option wants. The command begins with the variable TERN_COMMAND,
+/// if a script that started the program has set it, else with the program's name.
 TERN_API Options parse_options(int argc, char** argv, Options options = {});
 
 /// The same for a trainer that has options of its own besides, into variables that hold their defaults:

@@ -25,7 +25,8 @@ TERN_COLD Index parse_index(const char* name, const char* value, Index least, In
   return number;
 }
 
-TERN_NOINLINE void check_choice(const char* name, const std::string& value, std::initializer_list<const char*> offered) {
+TERN_NOINLINE void check_choice(const char* name, const std::string& value,
+                                std::initializer_list<const char*> offered) {
   std::string list;
   for (const char* const choice : offered) {
     if (value == choice) return;
@@ -43,9 +44,11 @@ TERN_COLD const Option* find_option(std::initializer_list<Option> options, const
   return nullptr;
 }
 
-/// The least number of letters to insert, delete, replace or exchange with the next that makes one text of the other (Damerau, 1964).
+/// The least number of letters to insert, delete, replace or exchange with the next that makes one text of the other
+/// (Damerau, 1964).
 TERN_COLD std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));  // of the first i and j letters
+  std::vector<std::vector<std::size_t>> d(a.size() + 1,
+                                          std::vector<std::size_t>(b.size() + 1));  // of the first i and j letters
   for (std::size_t i = 0; i <= a.size(); ++i)
     for (std::size_t j = 0; j <= b.size(); ++j) {
       if (i == 0 || j == 0) {
@@ -53,12 +56,14 @@ TERN_COLD std::size_t edit_distance(const std::string& a, const std::string& b) 
         continue;
       }
       d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
     }
   return d[a.size()][b.size()];
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] TERN_INLINE void refuse_option(const std::string& name, std::initializer_list<std::initializer_list<Option>> lists) {
+[[noreturn, gnu::noinline, gnu::cold]] TERN_INLINE void refuse_option(
+    const std::string& name, std::initializer_list<std::initializer_list<Option>> lists) {
   const std::string given = name.substr(0, name.find('='));
   const std::size_t letters = given.size() - std::min(given.find_first_not_of('-'), given.size());
   std::size_t least = 1 + letters / 3;  // one in three may differ
@@ -70,7 +75,8 @@ TERN_COLD std::size_t edit_distance(const std::string& a, const std::string& b) 
       if (distance < least) least = distance, nearest = option.name;
     }
   if (!nearest) fail("options", {"unknown option '", name, "'; --help lists those that there are"});
-  fail("options", {"unknown option '", name, "'; the nearest is ", nearest, given == name ? "" : ", whose value is the next word", ", and --help lists all"});
+  fail("options", {"unknown option '", name, "'; the nearest is ", nearest,
+                   given == name ? "" : ", whose value is the next word", ", and --help lists all"});
 }
 
 /// What the option wants as its value.
@@ -93,7 +99,8 @@ TERN_COLD std::string quoted(const std::string& word) {
 }  // namespace detail
 
 TERN_COLD std::string resume_command(const Options& options, const std::string& checkpoint) {
-  return tern::detail::text({options.command, options.command.empty() ? "" : " ", "--resume ", detail::quoted(checkpoint)});
+  return tern::detail::text(
+      {options.command, options.command.empty() ? "" : " ", "--resume ", detail::quoted(checkpoint)});
 }
 
 TERN_COLD Options parse_options(int argc, char** argv, Options options) {

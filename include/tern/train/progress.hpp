@@ -18,7 +18,8 @@ TERN_API std::string progress_text(Index epoch, Index done, Index total, double 
 /// plain lines.
 class TERN_API Progress {
  public:
-  explicit Progress(Index epoch, bool shows = true) : epoch_(epoch), start_(tern::detail::now()), shows_(shows && isatty(STDOUT_FILENO)) {}
+  explicit Progress(Index epoch, bool shows = true)
+      : epoch_(epoch), start_(tern::detail::now()), shows_(shows && isatty(STDOUT_FILENO)) {}
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -39,7 +40,8 @@ class TERN_API Progress {
 };
 
 namespace detail {
-extern TERN_API volatile std::sig_atomic_t interrupts, last_interrupt;  // how many there were, and the last one's signal
+extern TERN_API volatile std::sig_atomic_t interrupts,
+    last_interrupt;  // how many there were, and the last one's signal
 inline void on_interrupt(int signal) {
   last_interrupt = signal;
   interrupts = interrupts + 1;
@@ -47,8 +49,8 @@ inline void on_interrupt(int signal) {
 }
 }  // namespace detail
 
-/// While alive, Ctrl-C and SIGTERM, which a machine that is taken back sends, only set a flag, so that the current batch is finished and
-/// saved. Several at a time, of trainings on threads, see one flag.
+/// While alive, Ctrl-C and SIGTERM, which a machine that is taken back sends, only set a flag, so that the current
+/// batch is finished and saved. Several at a time, of trainings on threads, see one flag.
 class TERN_API InterruptGuard {
  public:
   InterruptGuard();

@@ -40,8 +40,9 @@ namespace tern { inline namespace TERN_BUILD { namespace train::detail {
 
 TERN_INLINE volatile std::sig_atomic_t interrupts = 0, last_interrupt = 0;
 
-/// A stack for the signal handlers of a thread that has none for them yet. oneDNN's kernel for products of floats, up to version 3.11 (its issue
-/// 4845), points the stack pointer at a buffer on the heap: a handler's frame would overwrite what lies below that.
+/// A stack for the signal handlers of a thread that has none for them yet. oneDNN's kernel for products of floats, up
+/// to version 3.11 (its issue 4845), points the stack pointer at a buffer on the heap: a handler's frame would
+/// overwrite what lies below that.
 class SignalStack {
  public:
   SignalStack() {

@@ -13,9 +13,11 @@ namespace tern { inline namespace TERN_BUILD { namespace train {
 /// The figure that a training reports beside its loss.
 struct Metric {
   const char* name;
-  double (*of)(double loss, double right);  // on training data: from the mean loss, and the part of the items that is right; null: the loss
-  bool rises;                               // more is better
-  bool percent;                             // a part of 1, shown as a percentage
+  double (*of)(
+      double loss,
+      double right);  // on training data: from the mean loss, and the part of the items that is right; null: the loss
+  bool rises;         // more is better
+  bool percent;       // a part of 1, shown as a percentage
   int decimals = 2;
 };
 inline constexpr Metric accuracy{"accuracy", [](double, double right) { return right; }, true, true};
@@ -31,10 +33,10 @@ TERN_API std::string labelled(const char* label, double figure, const Metric& me
 
 }  // namespace detail
 
-/// One epoch. Times are in seconds. forward_s, backward_s, optimizer_s and transfer_s are times of the host, which on a GPU only queues
-/// that work. Where the epoch was traced on a GPU, they are the device's, and with captured_s (whole captured steps), other_s and idle_s
-/// they add up to the epoch. transfer_s and wait_s belong to a device other than the host's. A figure that is not known, or is the loss, is
-/// NaN.
+/// One epoch. Times are in seconds. forward_s, backward_s, optimizer_s and transfer_s are times of the host, which on a
+/// GPU only queues that work. Where the epoch was traced on a GPU, they are the device's, and with captured_s (whole
+/// captured steps), other_s and idle_s they add up to the epoch. transfer_s and wait_s belong to a device other than
+/// the host's. A figure that is not known, or is the loss, is NaN.
 struct EpochReport {
   double loss = 0, figure = 0;
   double seconds = 0, forward_s = 0, backward_s = 0, optimizer_s = 0, input_s = 0, transfer_s = 0, wait_s = 0;
@@ -59,12 +61,12 @@ struct Report {
   std::vector<EpochReport> epochs;
   Metric metric = accuracy;
   const char* unit = "images";
-  double target = 0;         // of test_figure; 0: none
-  double price = 0;          // of the machine, dollars an hour
-  int interrupted = 0;       // by this signal, Ctrl-C's or SIGTERM
-  EpochReport cut = {};      // what was done of the epoch in which that happened; times and samples alone
-  double part = 0;           // of that epoch's batches, which this is; 0: it was between two epochs
-  int ranks = 1;             // that have trained together
+  double target = 0;     // of test_figure; 0: none
+  double price = 0;      // of the machine, dollars an hour
+  int interrupted = 0;   // by this signal, Ctrl-C's or SIGTERM
+  EpochReport cut = {};  // what was done of the epoch in which that happened; times and samples alone
+  double part = 0;       // of that epoch's batches, which this is; 0: it was between two epochs
+  int ranks = 1;         // that have trained together
 
   /// A trainer's exit status: 0, or as of a program that the signal has ended, 130 after Ctrl-C and 143 after SIGTERM.
   int exit_status() const { return interrupted ? 128 + interrupted : 0; }
@@ -74,10 +76,11 @@ struct Report {
 
 /// The report as lines of text. `peak` is in operations a second, `price` in dollars an hour; 0 leaves out their lines.
 /// The rate counts only time that is not spent waiting for input, because a device computes while the host goes on.
-TERN_API std::string epoch_text(Index epoch, const EpochReport& r, double peak, double price, const Metric& metric = accuracy,
-                                const char* unit = "images");
+TERN_API std::string epoch_text(Index epoch, const EpochReport& r, double peak, double price,
+                                const Metric& metric = accuracy, const char* unit = "images");
 
-/// A training's epochs and seconds, without evaluations, and what they cost where there is a price: "10 epochs in 23.41 s, $0.003902\n".
+/// A training's epochs and seconds, without evaluations, and what they cost where there is a price: "10 epochs in 23.41
+/// s, $0.003902\n".
 TERN_API std::string total_text(const Report& report);
 
 TERN_API std::string report_json(const Report& report);

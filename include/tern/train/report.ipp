@@ -21,25 +21,26 @@ TERN_COLD const EpochReport* Report::reached() const {
   return nullptr;
 }
 
-TERN_COLD std::string epoch_text(Index epoch, const EpochReport& r, double peak, double price,
-                                                                const Metric& metric, const char* unit) {
+TERN_COLD std::string epoch_text(Index epoch, const EpochReport& r, double peak, double price, const Metric& metric,
+                                 const char* unit) {
   const double work = r.seconds - r.input_s, rate = work > 0 ? r.flops / work : 0;
   const double share = r.seconds > 0 ? 100 / r.seconds : 0;
   char line[256];
   std::snprintf(line, sizeof line, "epoch %lld  loss %.4f", (long long)epoch, r.loss);
-  std::string text = line + detail::labelled("train", r.figure, metric) + detail::labelled("test", r.test_figure, metric);
+  std::string text =
+      line + detail::labelled("train", r.figure, metric) + detail::labelled("test", r.test_figure, metric);
   std::snprintf(line, sizeof line, "  %.2f s  %.0f %s/s\n", r.seconds, r.samples_per_second(), unit);
   text += line;
-  std::snprintf(line, sizeof line, "         %sforward %.0f%%  backward %.0f%%  optimiser %.0f%%", r.of_device ? "on the device: " : "",
-                share * r.forward_s, share * r.backward_s, share * r.optimizer_s);
+  std::snprintf(line, sizeof line, "         %sforward %.0f%%  backward %.0f%%  optimiser %.0f%%",
+                r.of_device ? "on the device: " : "", share * r.forward_s, share * r.backward_s, share * r.optimizer_s);
   text += line;
   if (r.captured_s > 0) {
     std::snprintf(line, sizeof line, "  captured steps %.0f%%", share * r.captured_s);
     text += line;
   }
   if (r.of_device) {
-    std::snprintf(line, sizeof line, "  transfers %.1f%%  other %.1f%%  idle %.0f%%\n         input %.1f%%", share * r.transfer_s, share * r.other_s,
-                  share * r.idle_s, share * r.input_s);
+    std::snprintf(line, sizeof line, "  transfers %.1f%%  other %.1f%%  idle %.0f%%\n         input %.1f%%",
+                  share * r.transfer_s, share * r.other_s, share * r.idle_s, share * r.input_s);
   } else {
     std::snprintf(line, sizeof line, "  input %.1f%%", share * r.input_s);
   }
@@ -66,7 +67,8 @@ TERN_COLD std::string epoch_text(Index epoch, const EpochReport& r, double peak,
   if (!r.refusal.empty()) text += "         steps are not captured: " + r.refusal + "\n";
   if (price > 0) {
     const double cost = price * r.seconds / 3600;
-    std::snprintf(line, sizeof line, "         $%.6f an epoch, %.0f %s a dollar\n", cost, cost > 0 ? double(r.samples) / cost : 0, unit);
+    std::snprintf(line, sizeof line, "         $%.6f an epoch, %.0f %s a dollar\n", cost,
+                  cost > 0 ? double(r.samples) / cost : 0, unit);
     text += line;
   }
   return text;
@@ -89,11 +91,17 @@ TERN_COLD std::string report_json(const Report& report) {
   const std::string figure = report.metric.name, test_figure = "test_" + figure;
   const struct {
     const char* name;
-    double EpochReport::*value;
+    double EpochReport::* value;
   } members[] = {
-      {"loss", &EpochReport::loss},           {figure.c_str(), &EpochReport::figure},   {test_figure.c_str(), &EpochReport::test_figure},
-      {"seconds", &EpochReport::seconds},     {"forward_s", &EpochReport::forward_s},   {"backward_s", &EpochReport::backward_s},
-      {"optimizer_s", &EpochReport::optimizer_s}, {"input_s", &EpochReport::input_s}, {"transfer_s", &EpochReport::transfer_s},
+      {"loss", &EpochReport::loss},
+      {figure.c_str(), &EpochReport::figure},
+      {test_figure.c_str(), &EpochReport::test_figure},
+      {"seconds", &EpochReport::seconds},
+      {"forward_s", &EpochReport::forward_s},
+      {"backward_s", &EpochReport::backward_s},
+      {"optimizer_s", &EpochReport::optimizer_s},
+      {"input_s", &EpochReport::input_s},
+      {"transfer_s", &EpochReport::transfer_s},
       {"wait_s", &EpochReport::wait_s},
   };
   io::Json json;
@@ -117,7 +125,8 @@ TERN_COLD std::string report_json(const Report& report) {
     json.object();
     for (const auto& member : members)
       if (member.value != &EpochReport::figure || report.metric.of) json.member(member.name, r.*member.value);
-    if (r.of_device) json.member("captured_s", r.captured_s), json.member("other_s", r.other_s), json.member("idle_s", r.idle_s);
+    if (r.of_device)
+      json.member("captured_s", r.captured_s), json.member("other_s", r.other_s), json.member("idle_s", r.idle_s);
     json.member("samples", r.samples);
     json.member("replays", r.replays), json.member("replay_s", r.replay_s);
     json.end();
@@ -125,7 +134,8 @@ TERN_COLD std::string report_json(const Report& report) {
   json.end();
   if (report.part > 0) {
     json.object("cut");
-    json.member("part", report.part), json.member("seconds", report.cut.seconds), json.member("samples", report.cut.samples);
+    json.member("part", report.part), json.member("seconds", report.cut.seconds),
+        json.member("samples", report.cut.samples);
     json.end();
   }
   json.end();

@@ -16,17 +16,18 @@ namespace tern { inline namespace TERN_BUILD { namespace train {
 
 class TERN_API Session {
  public:
-  /// Error if a file that the options name cannot be written: before the first epoch, not after it. Of several ranks, the first one prints.
-  Session(const Options& options, const char* data, const char* device, const Metric& metric = accuracy, const char* unit = "images",
-          const nn::Replicas* replicas = nullptr);
+  /// Error if a file that the options name cannot be written: before the first epoch, not after it. Of several ranks,
+  /// the first one prints.
+  Session(const Options& options, const char* data, const char* device, const Metric& metric = accuracy,
+          const char* unit = "images", const nn::Replicas* replicas = nullptr);
   ~Session();
 
   /// The signal that has interrupted the training, else 0.
   int interrupted() const { return guard_.interrupted(); }
   const Report& report() const { return report_; }
 
-  /// Prints an epoch's report and adds it to the training's, and says where it is the one that reaches the target; writes the epoch's
-  /// trace.
+  /// Prints an epoch's report and adds it to the training's, and says where it is the one that reaches the target;
+  /// writes the epoch's trace.
   void finish(Index epoch, const EpochReport& report);
   /// Adds that part of an epoch, which was interrupted.
   void cut(const EpochReport& report, double part);
@@ -35,7 +36,7 @@ class TERN_API Session {
   void write() const;
 
   std::string path_, svg_, trace_;  // the files for the report, its drawing and the trace
-  double peak_;  // the hosts' operations a second, 0 if another device computes
+  double peak_;                     // the hosts' operations a second, 0 if another device computes
   bool prints_;
   Report report_;
   InterruptGuard guard_;
@@ -64,9 +65,9 @@ class TERN_API EpochTimer {
     if (progress_.due()) progress_.draw(epoch_.samples, samples_expected(), loss());
   }
 
-  /// The report so far, without loss and accuracies; the progress line is gone. Where a ledger lists a device's work, the phases have the
-  /// device's times. Read a result of the epoch's last step before, because work
-  /// that a device has still to do now is not counted.
+  /// The report so far, without loss and accuracies; the progress line is gone. Where a ledger lists a device's work,
+  /// the phases have the device's times. Read a result of the epoch's last step before, because work that a device has
+  /// still to do now is not counted.
   EpochReport finish();
 
  private:

@@ -4,10 +4,11 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace train {
 
-TERN_COLD Session::Session(const Options& options, const char* data, const char* device,
-                                                           const Metric& metric, const char* unit, const nn::Replicas* replicas)
+TERN_COLD Session::Session(const Options& options, const char* data, const char* device, const Metric& metric,
+                           const char* unit, const nn::Replicas* replicas)
     : path_(options.json), svg_(options.svg), trace_(options.trace),
-      peak_(device == std::string(DeviceTraits<Cpu>::name) ? profile::peak_flops() : 0), prints_(!replicas || replicas->rank() == 0),
+      peak_(device == std::string(DeviceTraits<Cpu>::name) ? profile::peak_flops() : 0),
+      prints_(!replicas || replicas->rank() == 0),
       report_{options.model, data, device, get_num_threads(), 0, {}, metric, unit, options.target, options.price} {
   if (replicas) report_.ranks = replicas->size();
   peak_ *= report_.ranks;
@@ -22,7 +23,8 @@ TERN_COLD Session::~Session() {
 }
 
 TERN_COLD void Session::finish(Index epoch, const EpochReport& report) {
-  if (prints_) std::fputs(epoch_text(epoch, report, peak_, report_.price, report_.metric, report_.unit).c_str(), stdout);
+  if (prints_)
+    std::fputs(epoch_text(epoch, report, peak_, report_.price, report_.metric, report_.unit).c_str(), stdout);
   if (!trace_.empty()) {
     ledger::write_trace(trace_);
     ledger::start();
@@ -31,7 +33,8 @@ TERN_COLD void Session::finish(Index epoch, const EpochReport& report) {
   report_.test_figure = report.test_figure;
   report_.epochs.push_back(report);
   if (report_.reached() && !reached_before && prints_) {
-    std::printf("       %s, the target, in %.2f s", detail::labelled("test", report.test_figure, report_.metric).c_str(), report.trained_s);
+    std::printf("       %s, the target, in %.2f s",
+                detail::labelled("test", report.test_figure, report_.metric).c_str(), report.trained_s);
     if (report_.price > 0) std::printf(", $%.6f", report_.price * report.trained_s / 3600);
     std::putchar('\n');
   }
@@ -51,7 +54,8 @@ TERN_COLD void Session::write() const {
 }
 
 TERN_COLD EpochTimer::EpochTimer(Index epoch, Index batches, bool shows_progress)
-    : progress_(epoch, shows_progress), batches_(batches), start_(tern::detail::now()), last_(start_), flops_(profile::flops()) {
+    : progress_(epoch, shows_progress), batches_(batches), start_(tern::detail::now()), last_(start_),
+      flops_(profile::flops()) {
   transfer_ = profile::transfer_seconds();
   wait_ = profile::wait_seconds();
   tern::detail::device_events.phase = tern::detail::Phase::input;

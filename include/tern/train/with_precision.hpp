@@ -6,8 +6,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace train {
 
-/// Calls f with the network that is trained instead of a float one: itself, one that computes in 16 bits on float parameters (bf16, f16), or one
-/// in bfloat16 (bf16-weights). Error as in check_precision.
+/// Calls f with the network that is trained instead of a float one: itself, one that computes in 16 bits on float
+/// parameters (bf16, f16), or one in bfloat16 (bf16-weights). Error as in check_precision.
 template <nn::IsModule Net, class F>
 auto in_precision(const std::string& precision, Net net, const F& f) {
   check_precision(precision, DeviceTraits<typename Net::device_type>::name);
@@ -23,7 +23,8 @@ template <Element In = float, nn::IsModule Net, class F>
 auto with_precision(const std::string& precision, Net net, const F& f) {
   return in_precision(precision, std::move(net), [&]<class Own>(Own own) {
     using T = typename Own::value_type;
-    return f(AnyNetwork<typename Own::device_type, T, std::conditional_t<std::is_same_v<In, float>, T, In>>(std::move(own)));
+    return f(
+        AnyNetwork<typename Own::device_type, T, std::conditional_t<std::is_same_v<In, float>, T, In>>(std::move(own)));
   });
 }
 

@@ -18,7 +18,8 @@ constexpr double tolerance = std::is_same_v<T, double>  ? 1e-11
                                                         : 1e-2;
 
 /// Runs f on both devices and compares what it returns.
-template <class T, class F> void compare(const F& f, double tol = tolerance<T>) {
+template <class T, class F>
+void compare(const F& f, double tol = tolerance<T>) {
   check_close(values_of(f(device)), values_of(f(host)), tol, tol);
 }
 
@@ -28,17 +29,20 @@ std::vector<double> numbers(Index n, Index size) {
   for (Index i = 0; i < n; ++i) values.push_back(double(i % 5 ? i * 7919 % 10007 % size : size / 2));
   return values;
 }
-template <class D> Tensor<D, Index> numbers_on(D, const detail::Shape& shape, Index size) {
+template <class D>
+Tensor<D, Index> numbers_on(D, const detail::Shape& shape, Index size) {
   return tensor_of<D, Index>(numbers(shape.numel(), size), shape);
 }
-template <class T, class D> Tensor<D, T> values_on(D, const detail::Shape& shape, double low = -2, double high = 2) {
+template <class T, class D>
+Tensor<D, T> values_on(D, const detail::Shape& shape, double low = -2, double high = 2) {
   if (std::is_same_v<T, bool>) low = 0, high = 1.9;
   if (std::is_same_v<T, std::uint8_t>) low = 0, high = 9;
   return spread_tensor<D, T>(shape, low, high);
 }
 
 /// Multiples of 1/8, whose sums are exact in every order: for rows of so many sources that they are added in parts.
-template <class T, class D> Tensor<D, T> exact_values_on(D d, const detail::Shape& shape) {
+template <class T, class D>
+Tensor<D, T> exact_values_on(D d, const detail::Shape& shape) {
   std::vector<double> values = numbers(shape.numel(), 33);
   if (std::is_floating_point_v<compute_t<T>>)
     for (double& x : values) x = x / 8 - 2;
@@ -46,8 +50,8 @@ template <class T, class D> Tensor<D, T> exact_values_on(D d, const detail::Shap
 }
 
 const std::vector<detail::Shape> row_shapes = {{0},      {1},      {2},          {3},        {31},
-                                       {1000},   {0, 3},   {3, 0},       {5, 32},    {33, 33},
-                                       {3, 257}, {300, 2}, {2, 1023, 2}, {3, 4, 40}, {2, 5, 3, 2}};
+                                               {1000},   {0, 3},   {3, 0},       {5, 32},    {33, 33},
+                                               {3, 257}, {300, 2}, {2, 1023, 2}, {3, 4, 40}, {2, 5, 3, 2}};
 
 }  // namespace
 
@@ -90,11 +94,13 @@ TEST_CASE("softmax on Cuda of infinity and NaN") {
 TEMPLATE_TEST_CASE("cross entropy on Cuda", "", float, double, bfloat16, half) {
   NEED_CUDA();
   using T = TestType;
-  for (const detail::Shape& shape : std::vector<detail::Shape>{{0, 3}, {1, 1}, {5, 10}, {33, 257}, {2, 5, 70}, {1500, 3}})
+  for (const detail::Shape& shape :
+       std::vector<detail::Shape>{{0, 3}, {1, 1}, {5, 10}, {33, 257}, {2, 5, 70}, {1500, 3}})
     for (const Reduction reduction : {Reduction::none, Reduction::mean, Reduction::sum})
       for (int variant = 0; variant < 8; ++variant) {
         const bool weighted = variant & 1, normalised = variant & 2;
-        const backend::CrossEntropy::Options options{"cross_entropy", 2, variant & 4 ? 0.1 : 0.0, reduction, normalised};
+        const backend::CrossEntropy::Options options{"cross_entropy", 2, variant & 4 ? 0.1 : 0.0, reduction,
+                                                     normalised};
         detail::Shape rows = shape;
         for (int i = 1; i + 1 < shape.n; ++i) rows[i] = shape[i + 1];
         --rows.n;
@@ -112,8 +118,8 @@ TEMPLATE_TEST_CASE("cross entropy on Cuda", "", float, double, bfloat16, half) {
           if (what == 1) return to_type(log_sum, f64);
           if (what == 2) return to_type(total, f64);
           const auto g = values_on<T>(d, y.shape(), 1, 2), dx = empty_like(x);
-          backend::run<D, T>(backend::CrossEntropyGradient{*dx.impl(), *g.impl(), *log_sum.impl(), *total.impl(), *x.impl(),
-                                                           *t.impl(), weight, options});
+          backend::run<D, T>(backend::CrossEntropyGradient{*dx.impl(), *g.impl(), *log_sum.impl(), *total.impl(),
+                                                           *x.impl(), *t.impl(), weight, options});
           return to_type(dx, f64);
         };
         for (int what = 0; what < 4; ++what) compare<T>([&](auto d) { return run(d, what); });
@@ -137,7 +143,8 @@ TEST_CASE("a target out of range on Cuda") {
 TEMPLATE_TEST_CASE("layer_norm on Cuda", "", float, double, bfloat16, half) {
   NEED_CUDA();
   using T = TestType;
-  for (const detail::Shape& shape : std::vector<detail::Shape>{{0, 3}, {1, 1}, {3, 2}, {5, 32}, {65, 33}, {700, 5}, {3, 1025}})
+  for (const detail::Shape& shape :
+       std::vector<detail::Shape>{{0, 3}, {1, 1}, {3, 2}, {5, 32}, {65, 33}, {700, 5}, {3, 1025}})
     for (int what = 0; what < 6; ++what) {
       INFO(detail::text({shape}) << ", result " << what);
       const Index n = shape[1];
@@ -148,13 +155,14 @@ TEMPLATE_TEST_CASE("layer_norm on Cuda", "", float, double, bfloat16, half) {
         const auto y = empty_like(x), dx = empty_like(x);
         const auto dw = empty_like(w), db = empty_like(w);
         const auto mean = empty<D, compute_t<T>>({shape[0]}), scale = empty<D, compute_t<T>>({shape[0]});
-        backend::run<D, T>(backend::LayerNorm{*y.impl(), *mean.impl(), *scale.impl(), *x.impl(), *w.impl(), *b.impl(), 1e-5});
+        backend::run<D, T>(
+            backend::LayerNorm{*y.impl(), *mean.impl(), *scale.impl(), *x.impl(), *w.impl(), *b.impl(), 1e-5});
         if (what == 0) return to_type(y, f64);
         if (what == 1) return to_type(mean, f64);
         if (what == 2) return to_type(scale, f64);
         backend::run<D, T>(backend::LayerNormGradient{what == 3 ? dx.impl() : nullptr, what == 4 ? dw.impl() : nullptr,
-                                                      what == 5 ? db.impl() : nullptr, *g.impl(), *mean.impl(), *scale.impl(),
-                                                      *x.impl(), *w.impl()});
+                                                      what == 5 ? db.impl() : nullptr, *g.impl(), *mean.impl(),
+                                                      *scale.impl(), *x.impl(), *w.impl()});
         return what == 3 ? to_type(dx, f64) : to_type(what == 4 ? dw : db, f64);
       };
       compare<T>(run, n == 1 ? 1 : 20 * tolerance<T>);  // 700 terms in another order
@@ -175,14 +183,16 @@ TEMPLATE_TEST_CASE("pooling on Cuda", "", float, double, bfloat16, half) {
       for (int what = 0; what < 5; ++what) {
         detail::Shape to = in;
         for (int i = 0; i < 3; ++i)
-          to[2 + i] = p->adaptive ? i + 2
-                                  : (in[2 + i] + 2 * p->padding[i] - (p->kernel[i] - 1) * p->dilation[i] - 1) / p->stride[i] + 1;
+          to[2 + i] =
+              p->adaptive
+                  ? i + 2
+                  : (in[2 + i] + 2 * p->padding[i] - (p->kernel[i] - 1) * p->dilation[i] - 1) / p->stride[i] + 1;
         INFO(detail::text({in}) << " to " << detail::text({to}) << ", result " << what);
         if ((what > 2 && p == &dilated) || (p->divisor && what < 3)) continue;
         compare<T>([&](auto d) {
           using D = decltype(d);
-          const auto x = contiguous(values_on<T>(d, in), channels_last), g = contiguous(values_on<T>(d, to), channels_last),
-                     y = empty_like(g), dx = empty_like(x);
+          const auto x = contiguous(values_on<T>(d, in), channels_last),
+                     g = contiguous(values_on<T>(d, to), channels_last), y = empty_like(g), dx = empty_like(x);
           const auto at = empty<D, std::int32_t>(to, channels_last);
           if (what < 3) backend::run<D, T>(backend::MaxPool{*p, *y.impl(), what ? at.impl() : nullptr, *x.impl()});
           if (what == 2) backend::run<D, T>(backend::MaxPoolGradient{*p, *dx.impl(), *g.impl(), *at.impl()});
@@ -200,11 +210,12 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
     detail::Shape x, weight;
     backend::ConvParams c;
   };
-  const Sizes all[] = {{{2, 3, 9}, {4, 3, 3}, {.dims = 1, .stride = {2}, .padding = {1}}},
-                       {{2, 4, 6, 5}, {6, 2, 3, 2}, {.stride = {1, 2}, .padding = {1, 0}, .dilation = {2, 1}, .groups = 2}},
-                       {{1, 1, 4, 4}, {1, 1, 1, 1}, {}},
-                       {{3, 5, 4, 4}, {5, 1, 3, 3}, {.padding = {1, 1}, .groups = 5}},
-                       {{2, 2, 3, 4, 3}, {3, 2, 2, 3, 3}, {.dims = 3, .stride = {1, 1, 2}, .padding = {0, 1, 1}}}};
+  const Sizes all[] = {
+      {{2, 3, 9}, {4, 3, 3}, {.dims = 1, .stride = {2}, .padding = {1}}},
+      {{2, 4, 6, 5}, {6, 2, 3, 2}, {.stride = {1, 2}, .padding = {1, 0}, .dilation = {2, 1}, .groups = 2}},
+      {{1, 1, 4, 4}, {1, 1, 1, 1}, {}},
+      {{3, 5, 4, 4}, {5, 1, 3, 3}, {.padding = {1, 1}, .groups = 5}},
+      {{2, 2, 3, 4, 3}, {3, 2, 2, 3, 3}, {.dims = 3, .stride = {1, 1, 2}, .padding = {0, 1, 1}}}};
   for (const Sizes& sizes : all)
     for (int variant = 0; variant < 8; ++variant) {
       const backend::ConvParams& c = sizes.c;
@@ -212,7 +223,8 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
       detail::Shape out = sizes.x;
       out[1] = sizes.weight[0];
       for (int i = 0; i < c.dims; ++i)
-        out[i + 2] = (sizes.x[i + 2] + 2 * c.padding[i] - c.dilation[i] * (sizes.weight[i + 2] - 1) - 1) / c.stride[i] + 1;
+        out[i + 2] =
+            (sizes.x[i + 2] + 2 * c.padding[i] - c.dilation[i] * (sizes.weight[i + 2] - 1) - 1) / c.stride[i] + 1;
       INFO(detail::text({sizes.x}) << " by " << detail::text({sizes.weight}) << ", variant " << variant);
       const auto run = [&](auto d, int what) {
         const auto on = [&](const detail::Shape& shape, double low, double high) {
@@ -226,9 +238,11 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
           backend::run<D, T>(backend::Convolution{c, *y.impl(), *x.impl(), *w.impl(), biased ? b.impl() : nullptr,
                                                   added ? residual.impl() : nullptr, relu});
         else if (what == 1)
-          backend::run<D, T>(backend::ConvolutionDataGradient{c, *dx.impl(), *dy.impl(), *w.impl(), biased ? shift.impl() : nullptr});
+          backend::run<D, T>(
+              backend::ConvolutionDataGradient{c, *dx.impl(), *dy.impl(), *w.impl(), biased ? shift.impl() : nullptr});
         else
-          backend::run<D, T>(backend::ConvolutionWeightGradient{c, *dw.impl(), biased ? db.impl() : nullptr, *x.impl(), *dy.impl()});
+          backend::run<D, T>(
+              backend::ConvolutionWeightGradient{c, *dw.impl(), biased ? db.impl() : nullptr, *x.impl(), *dy.impl()});
         return to_type(what == 0 ? y : what == 1 ? dx : what == 2 ? dw : biased ? db : dw, f64);
       };
       for (int what = 0; what < 4; ++what) compare<T>([&](auto d) { return run(d, what); }, 5 * tolerance<T>);
@@ -238,7 +252,8 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
 TEMPLATE_TEST_CASE("batch_norm on Cuda", "", float, double, bfloat16, half) {
   NEED_CUDA();
   using T = TestType;
-  for (const detail::Shape& shape : std::vector<detail::Shape>{{2, 1}, {3, 2, 2}, {65, 33}, {5, 7, 3, 4}, {2, 64, 3, 3}, {700, 3}})
+  for (const detail::Shape& shape :
+       std::vector<detail::Shape>{{2, 1}, {3, 2, 2}, {65, 33}, {5, 7, 3, 4}, {2, 64, 3, 3}, {700, 3}})
     for (int variant = 0; variant < 4; ++variant) {
       const bool relu = variant & 1, with_residual = variant & 2;
       const double eps = 1e-5, momentum = 0.3;
@@ -255,23 +270,24 @@ TEMPLATE_TEST_CASE("batch_norm on Cuda", "", float, double, bfloat16, half) {
         const auto w = values_on<C>(d, {n}, 0.5, 2), bias = values_on<C>(d, {n}, -1, 1);
         const auto y = empty_like(x), dx = empty_like(x), dr = empty_like(x);
         const auto dw = empty_like(w), db = empty_like(w);
-        const auto mean = empty<D, C>({n}), scale = empty<D, C>({n}), running = full<D, C>({n}, 2), variance = full<D, C>({n}, 3);
+        const auto mean = empty<D, C>({n}), scale = empty<D, C>({n}), running = full<D, C>({n}, 2),
+                   variance = full<D, C>({n}, 3);
         const backend::Array* const addend = with_residual ? residual.impl() : nullptr;
         if (what == 0) {
-          backend::run<D, T>(backend::BatchNormInference{*y.impl(), *x.impl(), *running.impl(), *variance.impl(), *w.impl(),
-                                                         *bias.impl(), addend, eps, relu});
+          backend::run<D, T>(backend::BatchNormInference{*y.impl(), *x.impl(), *running.impl(), *variance.impl(),
+                                                         *w.impl(), *bias.impl(), addend, eps, relu});
           return to_type(y, f64);
         }
         const bool kept = what != 1;
         backend::run<D, T>(backend::BatchNorm{*y.impl(), *mean.impl(), *scale.impl(), kept ? running.impl() : nullptr,
-                                              kept ? variance.impl() : nullptr, *x.impl(), *w.impl(), *bias.impl(), addend, eps,
-                                              momentum, relu});
+                                              kept ? variance.impl() : nullptr, *x.impl(), *w.impl(), *bias.impl(),
+                                              addend, eps, momentum, relu});
         if (what == 1) return to_type(y, f64);
         if (what < 6) return to_type(what == 2 ? mean : what == 3 ? scale : what == 4 ? running : variance, f64);
-        backend::run<D, T>(backend::BatchNormGradient{
-            what == 6 ? dx.impl() : nullptr, what == 7 ? dw.impl() : nullptr, what == 8 ? db.impl() : nullptr,
-            what == 9 ? dr.impl() : nullptr, *g.impl(), relu && with_residual ? y.impl() : nullptr, *x.impl(), *mean.impl(),
-            *scale.impl(), *w.impl(), *bias.impl(), relu});
+        backend::run<D, T>(backend::BatchNormGradient{what == 6 ? dx.impl() : nullptr, what == 7 ? dw.impl() : nullptr,
+                                                      what == 8 ? db.impl() : nullptr, what == 9 ? dr.impl() : nullptr,
+                                                      *g.impl(), relu && with_residual ? y.impl() : nullptr, *x.impl(),
+                                                      *mean.impl(), *scale.impl(), *w.impl(), *bias.impl(), relu});
         return what == 6 || what == 9 ? to_type(what == 6 ? dx : dr, f64) : to_type(what == 7 ? dw : db, f64);
       };
       for (int what = 0; what < 10; ++what) compare<T>([&](auto d) { return run(d, what); }, 20 * tolerance<T>);
@@ -346,8 +362,13 @@ TEMPLATE_TEST_CASE("rows of many sources on Cuda", "", float, double, half) {
   using T = TestType;
   using C = compute_t<T>;
   // Rows whose sources begin and end anywhere in parts of 64 or 128 keys.
-  for (const std::vector<Index>& runs : std::vector<std::vector<Index>>{
-           {130}, {64, 128, 64}, {63, 129, 1, 300}, {1, 64, 64, 64}, {65, 1, 127, 2, 193}, {3000, 1000, 1, 95}, {5000}}) {
+  for (const std::vector<Index>& runs : std::vector<std::vector<Index>>{{130},
+                                                                        {64, 128, 64},
+                                                                        {63, 129, 1, 300},
+                                                                        {1, 64, 64, 64},
+                                                                        {65, 1, 127, 2, 193},
+                                                                        {3000, 1000, 1, 95},
+                                                                        {5000}}) {
     std::vector<double> to, x;
     for (std::size_t row = 0; row < runs.size(); ++row)
       for (Index i = 0; i < runs[row]; ++i) to.push_back(double(row));
@@ -381,8 +402,7 @@ TEMPLATE_TEST_CASE("rows of many sources on Cuda", "", float, double, half) {
   }
 }
 
-TEMPLATE_TEST_CASE("gather and scatter on Cuda", "", float, double, std::int64_t, std::int32_t, std::uint8_t,
-                   bool) {
+TEMPLATE_TEST_CASE("gather and scatter on Cuda", "", float, double, std::int64_t, std::int32_t, std::uint8_t, bool) {
   NEED_CUDA();
   using T = TestType;
   for (const detail::Shape& index : std::vector<detail::Shape>{{0}, {1}, {300}, {3, 4}, {5, 1}, {4, 3, 2}, {9, 7, 50}})
@@ -432,12 +452,13 @@ TEMPLATE_TEST_CASE("bags on Cuda", "", float, double, bfloat16, half) {
                      chosen = full<D, Index>({5, 5}, 9);
           const backend::Array* const weights = scaled ? scale.impl() : nullptr;
           if (what < 2) {
-            backend::run<D, T>(backend::EmbeddingBag{bags, *y.impl(), *table.impl(), *index.impl(), *start.impl(), weights,
-                                                     mode == BagMode::max ? chosen.impl() : nullptr});
+            backend::run<D, T>(backend::EmbeddingBag{bags, *y.impl(), *table.impl(), *index.impl(), *start.impl(),
+                                                     weights, mode == BagMode::max ? chosen.impl() : nullptr});
             return what ? to_type(chosen, f64) : to_type(y, f64);
           }
           const auto out = zeros<D, T>({9, 5}), g = values_on<T>(d, {5, 5});
-          backend::run<D, T>(backend::EmbeddingBagGradient{bags, *out.impl(), *g.impl(), *index.impl(), *start.impl(), weights});
+          backend::run<D, T>(
+              backend::EmbeddingBagGradient{bags, *out.impl(), *g.impl(), *index.impl(), *start.impl(), weights});
           return to_type(out, f64);
         };
         // The Cpu rounds a 16-bit sum at each step.
@@ -459,10 +480,13 @@ TEMPLATE_TEST_CASE("rows of arrays on Cuda", "", float, double, bfloat16, half, 
           using D = decltype(d);
           // to: 4 x 6 rows of 2 x 3; from: 3000 rows of as much.
           const Index needed = moves & 1 ? 24 : std::max<Index>(count, 1);
-          const detail::Shape to_shape = strided ? detail::Shape{2, 3, 4, needed / 4 + 1} : detail::Shape{4, needed / 4 + 1, 2, 3};
+          const detail::Shape to_shape =
+              strided ? detail::Shape{2, 3, 4, needed / 4 + 1} : detail::Shape{4, needed / 4 + 1, 2, 3};
           const auto view = [&](const auto& x) { return strided ? x.permute({2, 3, 0, 1}) : x; };
           // Many moves add so many rows to one that they are added in parts.
-          const auto values = [&](const detail::Shape& shape) { return count > 300 && adding ? exact_values_on<T>(d, shape) : values_on<T>(d, shape); };
+          const auto values = [&](const detail::Shape& shape) {
+            return count > 300 && adding ? exact_values_on<T>(d, shape) : values_on<T>(d, shape);
+          };
           const auto in = strided ? transpose(values({3, 2, 3000}), 0, -1) : values({3000, 2, 3});
           std::vector<double> to = numbers(count, needed), from = numbers(count, 2999);
           for (std::size_t i = 0; i < to.size(); i += 7) to[i] = -1;
@@ -525,7 +549,8 @@ TEMPLATE_TEST_CASE("integer products on Cuda", "", std::int64_t, std::int32_t, s
               [&](auto d) {
                 const auto a = values_on<T>(d, {3, k, m}, -1e9, 1e9).mT(), b = values_on<T>(d, {k, n}, -1e9, 1e9),
                            c = values_on<T>(d, {3, m, n});
-                backend::run<decltype(d), T>(backend::MatMul{.c = *c.impl(), .a = *a.impl(), .b = *b.impl(), .accumulate = accumulate});
+                backend::run<decltype(d), T>(
+                    backend::MatMul{.c = *c.impl(), .a = *a.impl(), .b = *b.impl(), .accumulate = accumulate});
                 return c;
               },
               0);
@@ -551,7 +576,8 @@ TEST_CASE("numbers out of range on Cuda are found where the host waits") {
   const auto out = empty<Cuda, Index>({3});
   backend::run<Cuda>(backend::RowNumbers{"index", *out.impl(), &term, 1});
   expect("index: index 12 is out of range for a dimension of size 5", [] { cuda::synchronize(); });
-  expect("embedding: no index is in range", [&] { backend::run<Cuda>(backend::CheckRange{"embedding", *index.impl(), 0}); });
+  expect("embedding: no index is in range",
+         [&] { backend::run<Cuda>(backend::CheckRange{"embedding", *index.impl(), 0}); });
 }
 
 TEST_CASE("embedding_bag and randperm on Cuda") {

@@ -36,7 +36,9 @@ TEMPLATE_TEST_CASE("matrices on Cuda are transposed, alone and in batches", "", 
       INFO(m << " x " << n);
       compare([&](auto d) { return numbers_on<T>(d, {m, n}).t().contiguous(); });
       compare([&](auto d) { return numbers_on<T>(d, {3, m, n}).mT().contiguous(); });
-      compare([&](auto d) { return numbers_on<T>(d, {2, 3, m, n + 5}).narrow(3, 2, n).permute({1, 3, 0, 2}).contiguous(); });
+      compare([&](auto d) {
+        return numbers_on<T>(d, {2, 3, m, n + 5}).narrow(3, 2, n).permute({1, 3, 0, 2}).contiguous();
+      });
       compare([&](auto d) { return numbers_on<T>(d, {2, 3, m, n}).transpose(1, 2).mT().contiguous(); });
     }
 }
@@ -44,7 +46,9 @@ TEMPLATE_TEST_CASE("matrices on Cuda are transposed, alone and in batches", "", 
 TEMPLATE_TEST_CASE("copies on Cuda of any layout", "", double, float, bfloat16, std::uint8_t) {
   NEED_CUDA();
   using T = TestType;
-  for (const detail::Shape& shape : {detail::Shape{4, 32}, detail::Shape{4, 24}, detail::Shape{3, 17}, detail::Shape{2, 3, 16}, detail::Shape{2, 3, 4, 5}, detail::Shape{2, 1, 2, 3, 2, 2, 2, 16}}) {
+  for (const detail::Shape& shape :
+       {detail::Shape{4, 32}, detail::Shape{4, 24}, detail::Shape{3, 17}, detail::Shape{2, 3, 16},
+        detail::Shape{2, 3, 4, 5}, detail::Shape{2, 1, 2, 3, 2, 2, 2, 16}}) {
     for (std::size_t from = 0; from < 4; ++from)
       for (std::size_t to = 0; to < 4; ++to)
         for (const bool rows : {false, true}) {

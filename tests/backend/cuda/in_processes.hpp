@@ -10,8 +10,8 @@
 
 namespace tern_test {
 
-/// Calls f(k), which says whether all is well, for k < n, by forks of this process, one a processor. Returns how many calls were not well;
-/// those that a fork did not come to are among them.
+/// Calls f(k), which says whether all is well, for k < n, by forks of this process, one a processor. Returns how many
+/// calls were not well; those that a fork did not come to are among them.
 template <class F>
 std::size_t failures_in_processes(std::size_t n, const F& f) {
   const std::size_t processes = std::max(1u, std::thread::hardware_concurrency());

@@ -1,5 +1,6 @@
 // Every kernel written by hand compiles, by NVRTC, for each type of element that it is used with and for chips old and
-// new. With TERN_TEST_ALL_CHIPS=1 for seven chips, with a table of what ptxas reports, and none keeps registers in memory.
+// new. With TERN_TEST_ALL_CHIPS=1 for seven chips, with a table of what ptxas reports, and none keeps registers in
+// memory.
 #include <sys/mman.h>
 
 #include <cstdlib>
@@ -61,16 +62,16 @@ const Use uses[] = {
     {kernels::searchsorted_kernel, every_type},
 };
 const kernels::Kernel* const untyped[] = {
-    &kernels::power_total_kernel,
-    &kernels::make_keys_kernel,      &kernels::sort_chunks_kernel, &kernels::radix_count_kernel, &kernels::radix_sweep_kernel,
-    &kernels::last_moves_kernel,     &kernels::row_numbers_kernel, &kernels::count_true_kernel,
-    &kernels::check_range_kernel, &kernels::scatter_positions_kernel,
-    &kernels::sort_order_kernel,     &kernels::refuse_if_kernel,
+    &kernels::power_total_kernel,       &kernels::make_keys_kernel,   &kernels::sort_chunks_kernel,
+    &kernels::radix_count_kernel,       &kernels::radix_sweep_kernel, &kernels::last_moves_kernel,
+    &kernels::row_numbers_kernel,       &kernels::count_true_kernel,  &kernels::check_range_kernel,
+    &kernels::scatter_positions_kernel, &kernels::sort_order_kernel,  &kernels::refuse_if_kernel,
 };
 
 bool on_all_chips() { return std::getenv("TERN_TEST_ALL_CHIPS"); }
 
-/// What ptxas reports: a thread's registers, a block's shared memory, and the bytes of registers that a thread keeps in memory.
+/// What ptxas reports: a thread's registers, a block's shared memory, and the bytes of registers that a thread keeps in
+/// memory.
 struct Resources {
   int registers, shared, spilled;
 };
@@ -90,7 +91,8 @@ Resources resources_of(const std::string& source, int chip) {
   rtc.nvrtcDestroyProgram(&program);
   /// The number before a word, 0 without it.
   const auto number_before = [&](const char* word) {
-    const std::size_t end = log.find(word), begin = end == std::string::npos ? end : log.find_last_not_of("0123456789", end - 1);
+    const std::size_t end = log.find(word),
+                      begin = end == std::string::npos ? end : log.find_last_not_of("0123456789", end - 1);
     return begin == std::string::npos ? 0 : std::atoi(log.c_str() + begin + 1);
   };
   const Resources found{number_before(" registers"), number_before(" bytes smem"),
@@ -105,11 +107,14 @@ struct Shared {
   T* const data;
   const std::size_t bytes;
   explicit Shared(std::size_t count)
-      : data(static_cast<T*>(mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))), bytes(count * sizeof(T)) {}
+      : data(static_cast<T*>(
+            mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))),
+        bytes(count * sizeof(T)) {}
   ~Shared() { munmap(data, bytes); }
 };
 
-/// Sources that are compiled for the oldest chip that the compiler knows of those that the library serves, and for newer ones.
+/// Sources that are compiled for the oldest chip that the compiler knows of those that the library serves, and for
+/// newer ones.
 class Compilations {
  public:
   void add(const std::string& source, const std::string& name, int oldest = 75) {
@@ -130,7 +135,8 @@ class Compilations {
     REQUIRE(!all_.empty());
     const Shared<Resources> found(all_.size());
     REQUIRE(found.data != MAP_FAILED);
-    CHECK(tern_test::failures_in_processes(all_.size(), [&](std::size_t k) { return all_[k].compiles(found.data[k]); }) == 0);
+    CHECK(tern_test::failures_in_processes(all_.size(),
+                                           [&](std::size_t k) { return all_[k].compiles(found.data[k]); }) == 0);
     if (on_all_chips()) print(found.data);
   }
 
@@ -144,7 +150,8 @@ class Compilations {
         if (on_all_chips()) {
           found = resources_of(source, chip);
           if (!found.spilled) return true;
-          std::printf("FAILED %s for sm_%d: %d bytes of registers are kept in memory\n", name.c_str(), chip, found.spilled);
+          std::printf("FAILED %s for sm_%d: %d bytes of registers are kept in memory\n", name.c_str(), chip,
+                      found.spilled);
           return false;
         }
         if (cuda::detail::compile(source, chip / 10, chip % 10).size() > 100) return true;
@@ -185,7 +192,8 @@ TEST_CASE("kernels on elements compile") {
   Compilations all;
   for (const Use& use : uses)
     for (const DType type : use.types) all.add(use.kernel, {type});
-  for (const kernels::ScanKernels* const layout : {&kernels::scan_packs_kernels, &kernels::scan_rows_kernels, &kernels::scan_columns_kernels})
+  for (const kernels::ScanKernels* const layout :
+       {&kernels::scan_packs_kernels, &kernels::scan_rows_kernels, &kernels::scan_columns_kernels})
     for (const auto& kernel : layout->of_kind)
       for (const DType type : every_type) all.add(kernel, {type});
   all.check();
@@ -234,8 +242,8 @@ TEST_CASE("kernels of two types compile") {
     }
     all.add(kernels::range_kernel, {type, detail::is_floating(type) ? DType::float64 : type});
   }
-  const kernels::Kernel* const pooling[] = {&kernels::max_pool_kernel, &kernels::max_pool_gradient_kernel, &kernels::average_pool_kernel,
-                                            &kernels::average_pool_gradient_kernel};
+  const kernels::Kernel* const pooling[] = {&kernels::max_pool_kernel, &kernels::max_pool_gradient_kernel,
+                                            &kernels::average_pool_kernel, &kernels::average_pool_gradient_kernel};
   for (const DType type : floating)
     for (const kernels::Kernel* kernel : pooling)
       for (const DType places : {DType::int32, DType::int64}) all.add(*kernel, {type, places});

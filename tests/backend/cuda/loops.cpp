@@ -4,16 +4,10 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-TERN_KERNEL_STRUCT(OffsetsParameters,
-  Index count;
-  Pointer<const Index> position;
-  Pointer<Index> one;
-  Pointer<Index> to;
-  Pointer<Index> from;
-  ArrayLoops array;
-  CopyLoops copy;
-);
-inline constexpr KernelOf<OffsetsParameters> offsets_kernel{"offsets", R"CUDA(
+TERN_KERNEL_STRUCT(OffsetsParameters, Index count; Pointer<const Index> position; Pointer<Index> one; Pointer<Index> to;
+                   Pointer<Index> from; ArrayLoops array; CopyLoops copy;);
+inline constexpr KernelOf<OffsetsParameters> offsets_kernel{"offsets",
+                                                            R"CUDA(
 extern "C" __global__ void offsets(const OffsetsParameters p) {
   for (Index i = first_thread(); i < p.count; i += all_threads()) {
     const CopyOffsets at(p.copy, p.position[i]);
@@ -22,7 +16,8 @@ extern "C" __global__ void offsets(const OffsetsParameters p) {
     p.from[i] = at.from;
   }
 }
-)CUDA", {ArrayLoops::source, CopyLoops::source, loops_text}};
+)CUDA",
+                                                            {ArrayLoops::source, CopyLoops::source, loops_text}};
 
 }}}  // namespace tern::backend::cuda_kernels
 
@@ -35,9 +30,12 @@ TEST_CASE("a product with the reciprocal is a division of positions below 2^31")
   constexpr Index end = Index(1) << 31;
   const auto check = [](Index size) {
     const std::uint64_t r = tern::backend::cuda_kernels::reciprocal(size);
-    const auto quotient = [r](Index x) { return Index(std::uint32_t((std::uint64_t(x) * std::uint32_t(r) >> 32) + std::uint64_t(x)) >> (r >> 32)); };
+    const auto quotient = [r](Index x) {
+      return Index(std::uint32_t((std::uint64_t(x) * std::uint32_t(r) >> 32) + std::uint64_t(x)) >> (r >> 32));
+    };
     Index wrong = 0;
-    for (const Index multiple : {Index(0), size, 2 * size, end / 3 / size * size, end / 2 / size * size, (end - 1) / size * size})
+    for (const Index multiple :
+         {Index(0), size, 2 * size, end / 3 / size * size, end / 2 / size * size, (end - 1) / size * size})
       for (const Index x : {multiple - 1, multiple, multiple + 1, multiple + size - 1})
         if (x >= 0 && x < end) wrong += quotient(x) != x / size;
     wrong += quotient(end - 1) != (end - 1) / size;
@@ -71,7 +69,8 @@ TEST_CASE("kernels find offsets of positions below and above 2^31") {
     }
     INFO(nest.count() << " positions");
     const Index n = Index(positions.size());
-    const auto position = tensor_of<Cuda, Index>(positions), a = empty<Cuda, Index>({n}), b = empty<Cuda, Index>({n}), c = empty<Cuda, Index>({n});
+    const auto position = tensor_of<Cuda, Index>(positions), a = empty<Cuda, Index>({n}), b = empty<Cuda, Index>({n}),
+               c = empty<Cuda, Index>({n});
     launch_typed(0, offsets_kernel, {}, grid_for(n),
                  {.count = n,
                   .position = position.impl()->data,

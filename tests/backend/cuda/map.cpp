@@ -1,5 +1,5 @@
-// What elementwise kernels on Cuda give, held against Cpu's: sizes around the groups of elements that are accessed at once, misaligned
-// slices, layouts, broadcasts, all types.
+// What elementwise kernels on Cuda give, held against Cpu's: sizes around the groups of elements that are accessed at
+// once, misaligned slices, layouts, broadcasts, all types.
 #include <set>
 
 #include "support/tensors.hpp"
@@ -39,14 +39,16 @@ constexpr auto sum_of_two = [](auto a, auto b) { return a + b * 3; };
 #define NEED_CUDA() \
   if (!cuda::is_available()) SKIP_TEST("needs a CUDA device")
 
-TEMPLATE_TEST_CASE("maps on Cuda of any size and alignment", "", float, double, bfloat16, half, Index, std::int32_t, std::uint8_t) {
+TEMPLATE_TEST_CASE("maps on Cuda of any size and alignment", "", float, double, bfloat16, half, Index, std::int32_t,
+                   std::uint8_t) {
   NEED_CUDA();
   using T = TestType;
   for (const Index n : {0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 33, 257, 1000})
     for (const Index start : {0, 1, 2, 16}) {
       INFO(n << " from " << start);
       compare([&](auto d) {
-        const auto x = numbers_on<T>(d, {start + n}).narrow(0, start, n), y = numbers_on<T>(d, {n}, 3), one = numbers_on<T>(d, {}, 5);
+        const auto x = numbers_on<T>(d, {start + n}).narrow(0, start, n), y = numbers_on<T>(d, {n}, 3),
+                   one = numbers_on<T>(d, {}, 5);
         return mapped<T>(sum_of_three, x, y, one);
       });
       compare([&](auto d) {
@@ -61,7 +63,9 @@ TEMPLATE_TEST_CASE("maps on Cuda of any size and alignment", "", float, double, 
 TEMPLATE_TEST_CASE("maps on Cuda of any layout", "", float, half, std::uint8_t) {
   NEED_CUDA();
   using T = TestType;
-  for (const detail::Shape& shape : {detail::Shape{5, 32}, detail::Shape{5, 12}, detail::Shape{5, 13}, detail::Shape{2, 3, 16}, detail::Shape{2, 3, 7}, detail::Shape{3, 4, 5, 48}, detail::Shape{2, 1, 1}}) {
+  for (const detail::Shape& shape :
+       {detail::Shape{5, 32}, detail::Shape{5, 12}, detail::Shape{5, 13}, detail::Shape{2, 3, 16},
+        detail::Shape{2, 3, 7}, detail::Shape{3, 4, 5, 48}, detail::Shape{2, 1, 1}}) {
     detail::Shape column = shape, channel = shape;
     column[column.n - 1] = 1;
     for (int i = 0; i < shape.n; ++i) channel[i] = i == 1 ? shape[1] : 1;
@@ -87,7 +91,8 @@ TEMPLATE_TEST_CASE("maps on Cuda of any layout", "", float, half, std::uint8_t) 
 TEST_CASE("maps on Cuda follow the order of the elements in memory") {
   NEED_CUDA();
   const auto add = [](auto d) {
-    const auto x = numbers_on<half>(d, {2, 5, 3, 16}).permute({0, 3, 1, 2}), y = numbers_on<half>(d, {2, 5, 3, 16}, 3).permute({0, 3, 1, 2});
+    const auto x = numbers_on<half>(d, {2, 5, 3, 16}).permute({0, 3, 1, 2}),
+               y = numbers_on<half>(d, {2, 5, 3, 16}, 3).permute({0, 3, 1, 2});
     return mapped<half>(sum_of_two, x, y);
   };
   compare(add);
@@ -129,7 +134,8 @@ TEST_CASE("maps and copies on Cuda beyond 32 bits", "[long]") {
   const Index far = Index(1) << 32;
   const auto x = empty<Cuda, std::uint8_t>({far + 64});
   for (const Index width : {64, 33}) {
-    const auto numbers = numbers_on<std::uint8_t>(device, {2, width}), row = numbers_on<std::uint8_t>(device, {width}, 3), y = empty_like(numbers);
+    const auto numbers = numbers_on<std::uint8_t>(device, {2, width}),
+               row = numbers_on<std::uint8_t>(device, {width}, 3), y = empty_like(numbers);
     backend::Array ends = *numbers.impl();  // x's first elements and its last ones
     ends.data = x.impl()->data;
     ends.strides[0] = far;
@@ -147,12 +153,14 @@ TEMPLATE_TEST_CASE("16-bit elements on Cuda are converted to the bit as on Cpu",
   using T = TestType;
   const Tensor<Cpu, T> every = empty<Cpu, T>({65536});
   for (Index i = 0; i < 65536; ++i) every.data()[i].bits = std::uint16_t(i);
-  // Each number, the midpoint between it and the next one, and what lies just beside that; and floats beyond the type's range.
+  // Each number, the midpoint between it and the next one, and what lies just beside that; and floats beyond the type's
+  // range.
   std::vector<float> near;
   for (std::uint32_t i = 0; i < 0xffff; ++i) {
     const float x = every.data()[i], next = every.data()[i + 1];
     const float middle = x / 2 + next / 2;
-    for (const float y : {x, middle, std::nextafter(middle, INFINITY), std::nextafter(middle, -INFINITY)}) near.push_back(y);
+    for (const float y : {x, middle, std::nextafter(middle, INFINITY), std::nextafter(middle, -INFINITY)})
+      near.push_back(y);
   }
   for (const float y : {1e-45f, 1e-40f, 3e38f, 65519.9f, 65520.f, 1e-8f, -1e-8f, -1e30f}) near.push_back(y);
   const Tensor<Cpu, float> floats = empty<Cpu>({Index(near.size())});
@@ -176,7 +184,8 @@ TEMPLATE_TEST_CASE("16-bit elements on Cuda are converted to the bit as on Cpu",
 
 TEST_CASE("kernels of other types or depths have other keys") {
   const auto memory = zeros<Cpu>({4, 6, 8});
-  const Tensor<Cpu> layouts[] = {memory, memory.slice(1, {0, 3}), memory.slice(1, {0, 3}).slice(2, {0, 5})};  // depths 1, 2, 3
+  const Tensor<Cpu> layouts[] = {memory, memory.slice(1, {0, 3}),
+                                 memory.slice(1, {0, 3}).slice(2, {0, 5})};  // depths 1, 2, 3
   std::set<std::uint64_t> keys;
   for (const auto& layout : layouts)
     for (int types = 0; types < 512; ++types) {

@@ -70,7 +70,8 @@ TEST_CASE("the gradient of a 16-bit product has such rows, too", "[cuda]") {
   for (const bool converted : {true, false}) {
     INFO((converted ? "of a loss of floats" : "of a loss of 16 bits"));
     const auto loss_of = [&](const auto& logits, const auto& classes) {
-      return converted ? cross_entropy(logits.to(f32), classes) : cross_entropy(logits, classes, {.label_smoothing = 0.1}).to(f32);
+      return converted ? cross_entropy(logits.to(f32), classes)
+                       : cross_entropy(logits, classes, {.label_smoothing = 0.1}).to(f32);
     };
     const Half x = few_bits<Cuda>({4, 16}, 3).requires_grad_(), w = few_bits<Cuda>({1025, 16}, 5).requires_grad_();
     const auto hx = x.detach().cpu().requires_grad_(), hw = w.detach().cpu().requires_grad_();
@@ -101,7 +102,8 @@ TEST_CASE("a large 16-bit product with an odd size takes as long as with an even
   CHECK(error_of(mm(y.t(), x), y.t(), x) < 0.004);
   CHECK(time_of([&] { mm(y.t(), x); }) < time_of([&] { mm(even_y.t(), x); }) + second_launch);
   const Half bias = few_bits<Cuda>({odd}, 2);
-  CHECK(values_of(linear(x, w, bias).select(1, odd - 1)) == values_of((y.to(f32) + bias.to(f32)).to(bf16).select(1, odd - 1)));
+  CHECK(values_of(linear(x, w, bias).select(1, odd - 1)) ==
+        values_of((y.to(f32) + bias.to(f32)).to(bf16).select(1, odd - 1)));
 }
 
 }  // namespace backend_cuda_matmul

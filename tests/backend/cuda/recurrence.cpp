@@ -1,5 +1,5 @@
-// Recurrent layers on Cuda: what a step costs where cuDNN does not compute the layer, and that a graph can hold either way. What they compute
-// is tested with the op.
+// Recurrent layers on Cuda: what a step costs where cuDNN does not compute the layer, and that a graph can hold either
+// way. What they compute is tested with the op.
 #include "tern/backend/cuda/recurrence.hpp"
 
 #include "support/emulator.hpp"
@@ -18,7 +18,8 @@ void check_captured_passes() {
   const auto check = [](auto net, Index projected) {
     INFO("projected to " << projected);
     using X = Tensor<Cuda>;
-    const X x = zeros<Cuda>({4, 3, 4}), g = spread_tensor<Cpu, float>({4, 3, 2 * (projected ? projected : 5)}, -1, 1).cuda();
+    const X x = zeros<Cuda>({4, 3, 4}),
+            g = spread_tensor<Cpu, float>({4, 3, 2 * (projected ? projected : 5)}, -1, 1).cuda();
     X y, dx;
     const auto pass = [&] {
       X input = x.detach();
@@ -51,7 +52,9 @@ void check_captured_passes() {
 
 }  // namespace
 
-TEST_CASE("a captured pass through recurrent layers, forward and backward, is the pass", "[cuda]") { check_captured_passes(); }
+TEST_CASE("a captured pass through recurrent layers, forward and backward, is the pass", "[cuda]") {
+  check_captured_passes();
+}
 
 TEST_CASE("a captured pass over sequences of different lengths, forward and backward, is the pass", "[cuda]") {
   nn::LSTM<Cuda> net(4, 5, {.num_layers = 2, .bidirectional = true});
@@ -66,7 +69,9 @@ TEST_CASE("a captured pass over sequences of different lengths, forward and back
     (square(y).sum() + square(h).sum() + square(c).sum()).backward();
     dx = input.data.grad();
   };
-  const auto results = [&] { return std::vector<std::vector<double>>{values_of(y), values_of(h), values_of(c), values_of(dx)}; };
+  const auto results = [&] {
+    return std::vector<std::vector<double>>{values_of(y), values_of(h), values_of(c), values_of(dx)};
+  };
   const auto next = [&](float scale) { packed.data.copy_((spread_tensor<Cpu, float>({9, 4}, -1, 1) * scale).cuda()); };
   std::vector<std::vector<std::vector<double>>> plain;
   for (const float scale : {1.f, 2.f}) next(scale), pass(), plain.push_back(results());
@@ -82,7 +87,8 @@ TEST_CASE("a captured pass over sequences of different lengths, forward and back
 
 TEST_CASE("without cuDNN a step of a recurrent layer is one product and one kernel, and can be captured", "[cuda]") {
   NEED_EMULATOR();
-  const Ended ended = run_test_case("in a new process: steps of recurrent layers", "TERN_EMULATOR=quiet=1,refuse=rnn:0");
+  const Ended ended =
+      run_test_case("in a new process: steps of recurrent layers", "TERN_EMULATOR=quiet=1,refuse=rnn:0");
   INFO(ended.output);
   CHECK(ended.well);
 }

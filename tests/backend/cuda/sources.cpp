@@ -1,8 +1,7 @@
 // NVIDIA's compiler on every kernel that tests on Cuda have made, the traced ones among them: their sources lie in the
-// tests' cache of kernels. Each is compiled for one of three chips, by turns; with --all for seven. With --chip 90 each is
-// compiled for compute capability 9.0 alone and kept in the cache of compiled kernels, where programs on a machine with
-// such a chip find it.
-// usage: tern_cuda_sources FOLDER [--all | --chip NUMBER]
+// tests' cache of kernels. Each is compiled for one of three chips, by turns; with --all for seven. With --chip 90 each
+// is compiled for compute capability 9.0 alone and kept in the cache of compiled kernels, where programs on a machine
+// with such a chip find it. usage: tern_cuda_sources FOLDER [--all | --chip NUMBER]
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -25,7 +24,8 @@ std::set<std::string> read_sources(const char* folder) {
   std::error_code none;
   for (const auto& file : std::filesystem::directory_iterator(folder, none)) {
     const std::string text = detail::read_file(file.path());
-    if (!text.starts_with("tern kernel ") || text.find(tern::backend::cuda_kernels::prelude) == std::string::npos) continue;
+    if (!text.starts_with("tern kernel ") || text.find(tern::backend::cuda_kernels::prelude) == std::string::npos)
+      continue;
     // The fourth line is the size of the source, which follows.
     std::size_t line = 0;
     for (int i = 0; i < 3; ++i) line = text.find('\n', line) + 1;
@@ -64,7 +64,9 @@ int main(int argc, char** argv) {
   const bool all = argc == 3 && !std::strcmp(argv[2], "--all"), keep = argc == 4 && !std::strcmp(argv[2], "--chip");
   const int chip = keep ? std::atoi(argv[3]) : 0;
   if (!(argc == 2 || all || (keep && chip >= 50))) {
-    std::fprintf(stderr, "usage: tern_cuda_sources FOLDER [--all | --chip NUMBER], the number being 90 for compute capability 9.0\n");
+    std::fprintf(
+        stderr,
+        "usage: tern_cuda_sources FOLDER [--all | --chip NUMBER], the number being 90 for compute capability 9.0\n");
     return 2;
   }
   const std::vector<int> chips = keep  ? std::vector{chip}
@@ -79,7 +81,8 @@ int main(int argc, char** argv) {
   const std::vector<std::string> sources(known.begin(), known.end());
   const std::size_t failed = tern_test::failures_in_processes(sources.size(), [&](std::size_t k) {
     std::vector<int> wanted = all || keep ? chips : std::vector{chips[k % chips.size()]};
-    if (!keep && sources[k].find("mma.sync") != std::string::npos)  // tensor cores are used from compute capability 8.0 on
+    if (!keep &&
+        sources[k].find("mma.sync") != std::string::npos)  // tensor cores are used from compute capability 8.0 on
       for (int& one : wanted) one = std::max(one, 80);
     return compiles(sources[k], wanted, keep);
   });

@@ -95,7 +95,8 @@ ABI_NCCL_CONSTANTS(SAME_VALUE)
 #ifdef CUPTI_API_VERSION
 ABI_CUPTI_ERRORS(SAME_VALUE)
 ABI_CUPTI_CONSTANTS(SAME_VALUE)
-#define SAME_PLACE(ours, theirs, member) static_assert(offsetof(abi::ours, member) == offsetof(theirs, member), #ours "." #member);
+#define SAME_PLACE(ours, theirs, member) \
+  static_assert(offsetof(abi::ours, member) == offsetof(theirs, member), #ours "." #member);
 #define SAME_COPY(ours, theirs)      \
   SAME_PLACE(ours, theirs, copyKind) \
   SAME_PLACE(ours, theirs, srcKind)  \

@@ -190,8 +190,7 @@ CHILD_CASE("cuda emulator: captures do not mix with each other or with what is n
   begin(s);
   EXPECT_REFUSED(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, "outside the capture", cuStreamWaitEvent(s, e, 0));
   EXPECT_REFUSED(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "has been invalidated",
-                 cuLaunchHostFunc(
-                     s, [](void*) {}, nullptr));
+                 cuLaunchHostFunc(s, [](void*) {}, nullptr));
   expect_invalid(s);
 }
 

@@ -35,8 +35,7 @@ Descriptor pointwise_part(int mode, const Operands& operands, int axis = -1) {
 // y = exp(x), in one operation.
 struct Exponential : Graph {
   explicit Exponential(cudnnHandle_t handle)
-      : Graph(handle),
-        x(tensor(CUDNN_DATA_FLOAT, dims, row_major(dims))),
+      : Graph(handle), x(tensor(CUDNN_DATA_FLOAT, dims, row_major(dims))),
         y(tensor(CUDNN_DATA_FLOAT, dims, row_major(dims))) {
     pointwise(CUDNN_POINTWISE_EXP, x, nullptr, y);
   }

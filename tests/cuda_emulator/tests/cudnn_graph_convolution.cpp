@@ -48,10 +48,9 @@ Descriptor convolution(const Names& n, const Case& c, const GraphTensor& x, cons
 
 // A graph of a convolution alone.
 struct Pass : Graph {
-  Pass(cudnnHandle_t handle, const Names& n, const Case& c, Format format, int type = CUDNN_DATA_FLOAT, double alpha = 1,
-       double beta = 0)
-      : Graph(handle),
-        x(tensor(type, longs(c.x), strides_of(longs(c.x), format))),
+  Pass(cudnnHandle_t handle, const Names& n, const Case& c, Format format, int type = CUDNN_DATA_FLOAT,
+       double alpha = 1, double beta = 0)
+      : Graph(handle), x(tensor(type, longs(c.x), strides_of(longs(c.x), format))),
         w(tensor(type, longs(c.w), strides_of(longs(c.w), format))),
         y(tensor(type, longs(c.y()), strides_of(longs(c.y()), format))) {
     add(convolution(n, c, x, w, y, alpha, beta));

@@ -210,7 +210,7 @@ CHILD_CASE("cuda emulator: gradients of recurrent layers are differences, and us
     EXPECT(cudnnRNNBackwardWeights_v8(layer.dnn, layer.rnn, CUDNN_WGRAD_MODE_ADD, nullptr, layer.x, at(x), layer.h,
                                       at(h), layer.y, at(y), layer.weights_bytes, at(dw), layer.workspace_bytes,
                                       at(workspace), layer.reserve_bytes, at(reserve)) == 0);
-    const auto check = [&](Numbers Values::*what, const Numbers& got, double before) {
+    const auto check = [&](Numbers Values::* what, const Numbers& got, double before) {
       for (std::size_t i = 0; i < got.size(); ++i) {
         Values up = v, down = v;
         (up.*what)[i] += 1e-5, (down.*what)[i] -= 1e-5;

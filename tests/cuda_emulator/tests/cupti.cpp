@@ -9,7 +9,8 @@ using namespace emulator_test;
 namespace {
 
 constexpr const char* machine =
-    "call_ns=0,kernel_ns=1000,copy_ns=500,h2d_pinned=10,h2d_pageable=4,d2h_pinned=8,d2h_pageable=2,memory_rate=100,float32=1000";
+    "call_ns=0,kernel_ns=1000,copy_ns=500,h2d_pinned=10,h2d_pageable=4,d2h_pinned=8,d2h_pageable=2,memory_rate=100,"
+    "float32=1000";
 
 struct Seen {
   int kind, copy_kind, source, target;
@@ -23,7 +24,9 @@ alignas(16) std::uint8_t buffer[1000];
 std::size_t offset = 0, room = sizeof buffer;  // of the buffer that is handed out
 int buffers = 0;
 
-void request(std::uint8_t** memory, std::size_t* bytes, std::size_t* most) { *memory = buffer + offset, *bytes = room, *most = 0; }
+void request(std::uint8_t** memory, std::size_t* bytes, std::size_t* most) {
+  *memory = buffer + offset, *bytes = room, *most = 0;
+}
 
 void complete(CUcontext, std::uint32_t, std::uint8_t* memory, std::size_t, std::size_t valid) {
   ++buffers;
@@ -31,7 +34,8 @@ void complete(CUcontext, std::uint32_t, std::uint8_t* memory, std::size_t, std::
   while (valid && cuptiActivityGetNextRecord(memory, valid, &record) == CUPTI_SUCCESS) {
     const auto& copy = *reinterpret_cast<const CUpti_ActivityMemcpy*>(record);
     if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
-      seen.push_back({1, copy.copyKind, copy.srcKind, copy.dstKind, copy.bytes, copy.start, copy.end, copy.correlationId, ""});
+      seen.push_back(
+          {1, copy.copyKind, copy.srcKind, copy.dstKind, copy.bytes, copy.start, copy.end, copy.correlationId, ""});
     } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
       const auto& fill = *reinterpret_cast<const CUpti_ActivityMemset*>(record);
       seen.push_back({2, 0, 0, 0, fill.bytes, fill.start, fill.end, fill.correlationId, ""});
@@ -76,7 +80,8 @@ CHILD_CASE("cuda emulator: cupti records what was queued, with the times of the 
   EXPECT(seen[0].kind == CUPTI_ACTIVITY_KIND_MEMCPY && seen[0].copy_kind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD);
   EXPECT(seen[0].source == CUPTI_ACTIVITY_MEMORY_KIND_PINNED && seen[0].target == CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
   EXPECT(seen[0].bytes == 100000 && seen[0].end - seen[0].start == 10500);
-  EXPECT(seen[1].kind == CUPTI_ACTIVITY_KIND_MEMSET && seen[1].start == seen[0].end && seen[1].end - seen[1].start == 2000);
+  EXPECT(seen[1].kind == CUPTI_ACTIVITY_KIND_MEMSET && seen[1].start == seen[0].end &&
+         seen[1].end - seen[1].start == 2000);
   EXPECT(seen[2].name == "nothing" && seen[2].end - seen[2].start == 1000);
   EXPECT(cuptiActivityFlushAll(0) == CUPTI_SUCCESS);
   EXPECT(seen.size() == 3);  // each once
@@ -98,7 +103,8 @@ CHILD_CASE("cuda emulator: a graph's nodes are recorded, each with the number of
   CUgraphExec executable = nullptr;
   CUpti_SubscriberHandle subscriber = nullptr;
   EXPECT(cuptiSubscribe(&subscriber, tell, nullptr) == CUPTI_SUCCESS);
-  EXPECT(cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch) == CUPTI_SUCCESS);
+  EXPECT(cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch) ==
+         CUPTI_SUCCESS);
   enable_all();
   EXPECT(cuStreamBeginCapture_v2(s, CU_STREAM_CAPTURE_MODE_RELAXED) == CUDA_SUCCESS);
   EXPECT(cuMemsetD8Async(a, 1, 100000, s) == CUDA_SUCCESS);
@@ -146,11 +152,13 @@ CHILD_CASE("cuda emulator: what cupti refuses") {
   CUpti_Activity* record = nullptr;
   tern_emulator_set("cupti=130000");
   EXPECT(cuptiGetVersion(&version) == CUPTI_SUCCESS && version == 130000);
-  EXPECT(cuptiGetResultString(39, &text) == CUPTI_SUCCESS && std::string(text) == "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED");
+  EXPECT(cuptiGetResultString(39, &text) == CUPTI_SUCCESS &&
+         std::string(text) == "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED");
   EXPECT_REFUSED(CUPTI_ERROR_INVALID_PARAMETER, "no result", cuptiGetResultString(12345, &text));
   EXPECT_REFUSED(CUPTI_ERROR_INVALID_PARAMETER, "no place", cuptiSubscribe(nullptr, tell, nullptr));
   EXPECT(cuptiSubscribe(&subscriber, tell, nullptr) == CUPTI_SUCCESS);
-  EXPECT_REFUSED(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "a subscriber already", cuptiSubscribe(&second, tell, nullptr));
+  EXPECT_REFUSED(CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "a subscriber already",
+                 cuptiSubscribe(&second, tell, nullptr));
   EXPECT_REFUSED(CUPTI_ERROR_INVALID_PARAMETER, "not the handle", cuptiEnableCallback(1, second, 1, 307));
   EXPECT_REFUSED(CUPTI_ERROR_INVALID_PARAMETER, "unknown", cuptiEnableCallback(1, subscriber, 1, 5000));
   EXPECT_REFUSED(CUPTI_ERROR_INVALID_PARAMETER, "unknown", cuptiEnableCallback(1, subscriber, 7, 307));

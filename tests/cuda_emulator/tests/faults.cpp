@@ -122,8 +122,7 @@ CHILD_CASE("cuda emulator: after an error nothing runs, not even host functions"
   Array<float> a(4);
   Kernels k(faulty);
   EXPECT(launch(k["store"], {}, s, a.pointer, 1000L) == CUDA_SUCCESS);
-  EXPECT(cuLaunchHostFunc(
-             s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuLaunchHostFunc(s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
   EXPECT(cuStreamSynchronize(s) == CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT(done == 0);
 }

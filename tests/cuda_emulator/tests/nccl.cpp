@@ -71,7 +71,8 @@ CHILD_CASE("cuda emulator: nccl rounds sums of 16-bit numbers at each step") {
   on_ranks(2, [&](int rank) {
     const ncclComm_t comm = join(2, id, rank);
     const float x = rank ? 0x1p-4f : 513;
-    Array<std::uint16_t> half(std::vector{emulator::float_to_half(x)}), bfloat(std::vector{emulator::float_to_bfloat16(rank ? 3.0f : 256.0f)});
+    Array<std::uint16_t> half(std::vector{emulator::float_to_half(x)}),
+        bfloat(std::vector{emulator::float_to_bfloat16(rank ? 3.0f : 256.0f)});
     EXPECT(ncclAllReduce(at(half), at(half), 1, ncclFloat16, ncclSum, comm, nullptr) == ncclSuccess);
     EXPECT(ncclAllReduce(at(bfloat), at(bfloat), 1, ncclBfloat16, ncclSum, comm, nullptr) == ncclSuccess);
     EXPECT(emulator::half_to_float(half.values()[0]) == 513);
@@ -102,7 +103,8 @@ CHILD_CASE("cuda emulator: nccl gathers, scatters and broadcasts, in place or no
 
     Array<int> wide(numbers<int>(rank, 4 * n)), mine(n);
     EXPECT(ncclReduceScatter(at(wide), at(mine), n, ncclInt32, ncclSum, comm, stream) == ncclSuccess);
-    EXPECT(ncclReduceScatter(at(wide), at(wide + part * sizeof(int)), n, ncclInt32, ncclSum, comm, stream) == ncclSuccess);
+    EXPECT(ncclReduceScatter(at(wide), at(wide + part * sizeof(int)), n, ncclInt32, ncclSum, comm, stream) ==
+           ncclSuccess);
     EXPECT(cuStreamSynchronize(stream) == CUDA_SUCCESS);
     const std::vector<int> apart = mine.values(), in_place = wide.values();
     for (std::size_t i = 0; i < n; ++i) {
@@ -137,7 +139,8 @@ CHILD_CASE("cuda emulator: nccl's transfers of a group go on together") {
     const std::vector<int> got = y.values();
     for (int other = 0; other < 3; ++other)
       for (std::size_t i = 0; i < 2; ++i)
-        EXPECT(got[static_cast<std::size_t>(other) * 2 + i] == numbers<int>(other, 6)[static_cast<std::size_t>(rank) * 2 + i]);
+        EXPECT(got[static_cast<std::size_t>(other) * 2 + i] ==
+               numbers<int>(other, 6)[static_cast<std::size_t>(rank) * 2 + i]);
     ncclCommDestroy(comm);
   });
 }
@@ -173,7 +176,7 @@ CHILD_CASE("cuda emulator: a collective is late, and waits for all ranks and wha
   Stream first;
   EXPECT(ncclAllReduce(at(a), at(a), 1, ncclFloat32, ncclSum, comms[0], first) == ncclSuccess);
   for (int i = 0; i < 3; ++i) EXPECT(cuStreamQuery(first) == CUDA_ERROR_NOT_READY);  // the other rank has not called
-  EXPECT(cuMemsetD32Async(b, 0x40000000, 1, second) == CUDA_SUCCESS);  // 2.0f, on the other's stream
+  EXPECT(cuMemsetD32Async(b, 0x40000000, 1, second) == CUDA_SUCCESS);                // 2.0f, on the other's stream
   EXPECT(ncclAllReduce(at(b), at(b), 1, ncclFloat32, ncclSum, comms[1], second) == ncclSuccess);
   Pinned<float> seen(1);
   EXPECT(cuMemcpyDtoHAsync_v2(seen.data, a, sizeof(float), first) == CUDA_SUCCESS);
@@ -226,7 +229,8 @@ CHILD_CASE("cuda emulator: ranks that call different collectives break their dev
   EXPECT(ncclAllReduce(at(a), at(a), 2, ncclFloat32, ncclSum, comms[0], nullptr) == ncclSuccess);
   EXPECT(ncclAllReduce(at(b), at(b), 1, ncclFloat32, ncclSum, comms[1], nullptr) == ncclSuccess);
   EXPECT(cuCtxSynchronize() == CUDA_ERROR_LAUNCH_FAILED);
-  EXPECT(std::string(tern_emulator_message()).find("do not call the same: rank 0: ncclAllReduce of 2") != std::string::npos);
+  EXPECT(std::string(tern_emulator_message()).find("do not call the same: rank 0: ncclAllReduce of 2") !=
+         std::string::npos);
 }
 
 CHILD_CASE("cuda emulator: a rank whose device is lost takes the others along") {
@@ -258,7 +262,8 @@ CHILD_CASE("cuda emulator: nccl's ranks reach the driver's pool only where it is
       EXPECT(cuMemAllocAsync(&memory[device], 4, nullptr) == CUDA_SUCCESS);
     }
     for (int rank = 0; rank < 2; ++rank)
-      EXPECT(ncclAllReduce(at(memory[rank]), at(memory[rank]), 1, ncclFloat32, ncclSum, comms[static_cast<std::size_t>(rank)], nullptr) == ncclSuccess);
+      EXPECT(ncclAllReduce(at(memory[rank]), at(memory[rank]), 1, ncclFloat32, ncclSum,
+                           comms[static_cast<std::size_t>(rank)], nullptr) == ncclSuccess);
     EXPECT(cuCtxSynchronize() == (open ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS));
   }
   EXPECT(std::string(tern_emulator_message()).find("is not open to the device") != std::string::npos);
@@ -275,7 +280,8 @@ CHILD_CASE("cuda emulator: nccl refuses what its documentation forbids") {
   const auto reduce = [&](std::uintptr_t in, std::uintptr_t out, std::size_t n, int type, int op, CUstream stream) {
     return ncclAllReduce(reinterpret_cast<void*>(in), reinterpret_cast<void*>(out), n, type, op, c, stream);
   };
-  EXPECT_REFUSED(ncclInvalidArgument, "no such communicator", ncclAllReduce(at(a), at(a), 1, ncclFloat32, ncclSum, nullptr, nullptr));
+  EXPECT_REFUSED(ncclInvalidArgument, "no such communicator",
+                 ncclAllReduce(at(a), at(a), 1, ncclFloat32, ncclSum, nullptr, nullptr));
   EXPECT_REFUSED(ncclInvalidArgument, "element type", reduce(a, a, 1, 99, ncclSum, nullptr));
   EXPECT_REFUSED(ncclInvalidArgument, "no such reduction", reduce(a, a, 1, ncclFloat32, 5, nullptr));
   EXPECT_REFUSED(ncclInvalidArgument, "none of 2", ncclBroadcast(at(a), at(a), 1, ncclFloat32, 2, c, nullptr));

@@ -35,9 +35,7 @@ inline void on_ranks(int ranks, const std::function<void(int)>& f) {
       try {
         use(rank);
         f(rank);
-      } catch (const std::exception& e) {
-        errors[static_cast<std::size_t>(rank)] = e.what();
-      }
+      } catch (const std::exception& e) { errors[static_cast<std::size_t>(rank)] = e.what(); }
     });
   for (std::thread& thread : threads) thread.join();
   for (const std::string& error : errors)

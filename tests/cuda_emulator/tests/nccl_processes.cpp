@@ -31,9 +31,7 @@ void in_processes(int ranks, const std::function<void(int, const ncclUniqueId&)>
       }
       use(0);
       f(rank, id);
-    } catch (const std::exception& e) {
-      what = "rank " + std::to_string(rank) + ": " + e.what() + "\n";
-    }
+    } catch (const std::exception& e) { what = "rank " + std::to_string(rank) + ": " + e.what() + "\n"; }
     _exit(write(errors[1], what.data(), what.size()) != static_cast<ssize_t>(what.size()));
   }
   close(errors[1]);
@@ -121,7 +119,8 @@ CHILD_CASE("cuda emulator: nccl's ranks are threads of several processes") {
   });
 }
 
-CHILD_CASE("cuda emulator: a device comes to nccl's exchanges while its host is busy, and not before another rank is there") {
+CHILD_CASE(
+    "cuda emulator: a device comes to nccl's exchanges while its host is busy, and not before another rank is there") {
   Ends over;
   EXPECT(pipe2(over, O_CLOEXEC) == 0);
   in_processes(2, [&](int rank, const ncclUniqueId& id) {
@@ -164,7 +163,9 @@ CHILD_CASE("cuda emulator: an exchange of processes ends on all ranks when it do
   });
 }
 
-CHILD_CASE("cuda emulator: a rank that aborts, or whose process ends, is an error of the others, which wait until they abort") {
+CHILD_CASE(
+    "cuda emulator: a rank that aborts, or whose process ends, is an error of the others, which wait until they "
+    "abort") {
   for (const bool killed : {false, true})
     in_processes(3, [&](int rank, const ncclUniqueId& id) {
       const ncclComm_t comm = join(3, id, rank);

@@ -9,10 +9,8 @@ CHILD_CASE("cuda emulator: nothing runs until it is waited for, and then no more
   start();
   Stream s, t;
   static int order = 0, first = 0, second = 0;
-  EXPECT(cuLaunchHostFunc(
-             s, [](void*) { first = ++order; }, nullptr) == CUDA_SUCCESS);
-  EXPECT(cuLaunchHostFunc(
-             t, [](void*) { second = ++order; }, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuLaunchHostFunc(s, [](void*) { first = ++order; }, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuLaunchHostFunc(t, [](void*) { second = ++order; }, nullptr) == CUDA_SUCCESS);
   EXPECT(order == 0);
   EXPECT(cuStreamSynchronize(t) == CUDA_SUCCESS);
   EXPECT(second == 1);
@@ -25,12 +23,9 @@ CHILD_CASE("cuda emulator: a stream holds a bounded number of operations") {
   start();
   Stream s;
   static int done = 0;
-  for (int i = 0; i < 1024; ++i)
-    EXPECT(cuLaunchHostFunc(
-               s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
+  for (int i = 0; i < 1024; ++i) EXPECT(cuLaunchHostFunc(s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
   EXPECT(done == 0);
-  EXPECT(cuLaunchHostFunc(
-             s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuLaunchHostFunc(s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
   EXPECT(done == 513);
 }
 
@@ -54,14 +49,10 @@ CHILD_CASE("cuda emulator: the legacy stream is ordered with blocking streams, n
   start();
   static int done = 0;
   Stream blocking(CU_STREAM_DEFAULT), free(CU_STREAM_NON_BLOCKING);
-  EXPECT(cuLaunchHostFunc(
-             blocking, [](void*) { done += 1; }, nullptr) == CUDA_SUCCESS);
-  EXPECT(cuLaunchHostFunc(
-             free, [](void*) { done += 10; }, nullptr) == CUDA_SUCCESS);
-  EXPECT(cuLaunchHostFunc(
-             nullptr, [](void*) { done += 100; }, nullptr) == CUDA_SUCCESS);
-  EXPECT(cuLaunchHostFunc(
-             blocking, [](void*) { done += 1000; }, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuLaunchHostFunc(blocking, [](void*) { done += 1; }, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuLaunchHostFunc(free, [](void*) { done += 10; }, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuLaunchHostFunc(nullptr, [](void*) { done += 100; }, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuLaunchHostFunc(blocking, [](void*) { done += 1000; }, nullptr) == CUDA_SUCCESS);
   EXPECT(cuStreamSynchronize(nullptr) == CUDA_SUCCESS);
   EXPECT(done == 101);
   EXPECT(cuStreamSynchronize(blocking) == CUDA_SUCCESS);
@@ -73,11 +64,9 @@ CHILD_CASE("cuda emulator: an event holds what was recorded last") {
   Stream s, t;
   Event e;
   static int done = 0;
-  EXPECT(cuLaunchHostFunc(
-             s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuLaunchHostFunc(s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
   EXPECT(cuEventRecord(e, s) == CUDA_SUCCESS);
-  EXPECT(cuLaunchHostFunc(
-             s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuLaunchHostFunc(s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
   EXPECT(cuEventSynchronize(e) == CUDA_SUCCESS);
   EXPECT(done == 1);
   EXPECT(cuStreamWaitEvent(t, e, 0) == CUDA_SUCCESS);
@@ -90,8 +79,7 @@ CHILD_CASE("cuda emulator: a host function must not call CUDA, and blocks no oth
   start();
   Stream s, t;
   static int status = -1, entered = 0;
-  EXPECT(cuLaunchHostFunc(
-             s, [](void*) { status = cuCtxSynchronize(); }, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuLaunchHostFunc(s, [](void*) { status = cuCtxSynchronize(); }, nullptr) == CUDA_SUCCESS);
   EXPECT(cuStreamSynchronize(s) == CUDA_SUCCESS);
   EXPECT(status == CUDA_ERROR_NOT_PERMITTED);
   EXPECT(said("must not call CUDA"));
@@ -123,8 +111,7 @@ CHILD_CASE("cuda emulator: a destroyed stream's work is done, its handle is not"
   CUstream s = nullptr;
   Event e;
   EXPECT(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
-  EXPECT(cuLaunchHostFunc(
-             s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
+  EXPECT(cuLaunchHostFunc(s, [](void*) { ++done; }, nullptr) == CUDA_SUCCESS);
   EXPECT(cuEventRecord(e, s) == CUDA_SUCCESS);
   EXPECT(cuStreamDestroy_v2(s) == CUDA_SUCCESS);
   EXPECT_REFUSED(CUDA_ERROR_INVALID_HANDLE, "destroyed", cuStreamDestroy_v2(s));

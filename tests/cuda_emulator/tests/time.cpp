@@ -116,7 +116,9 @@ CHILD_CASE("cuda emulator: a graph costs the host one call") {
   EXPECT(elapsed(begin, end) == (100 + 5 * 2000) * 1e-6f);
 }
 
-CHILD_CASE("cuda emulator: with cold=1 the first use of a library and the compilation of a kernel take their time, else none") {
+CHILD_CASE(
+    "cuda emulator: with cold=1 the first use of a library and the compilation of a kernel take their time, else "
+    "none") {
   constexpr const char* source = R"(extern "C" __global__ void f(int* x) {})";
   tern_emulator_set(machine);
   start();
@@ -139,7 +141,8 @@ CHILD_CASE("cuda emulator: with cold=1 the first use of a library and the compil
     EXPECT(cudnnDestroy(handle) == CUDNN_STATUS_SUCCESS);
   };
   const auto compile = [] { Kernels kernels(source); };
-  for (const auto& use : std::initializer_list<std::function<void()>>{open_cublas, open_cudnn, compile}) EXPECT(spent(use) == 0);
+  for (const auto& use : std::initializer_list<std::function<void()>>{open_cublas, open_cudnn, compile})
+    EXPECT(spent(use) == 0);
   tern_emulator_set("cold=1");
   EXPECT(spent(open_cublas) == 333);
   EXPECT(spent(open_cublas) == 0);

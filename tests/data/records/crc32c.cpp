@@ -32,7 +32,9 @@ TEST_CASE("CRC32C has the values of RFC 3720, appendix B.4") {
   std::string ascending, descending;
   for (int i = 0; i < 32; ++i) ascending += char(i), descending += char(31 - i);
   const std::string read_command(
-      "\x01\xc0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x14\0\0\0\0\0\x04\0\0\0\0\x14\0\0\0\x18\x28\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0", 48);
+      "\x01\xc0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x14\0\0\0\0\0\x04\0\0\0\0\x14\0\0\0\x18\x28\0\0\0\0\0\0\0\x02\0\0\0\0\0\0"
+      "\0",
+      48);
   for (std::uint32_t (*const f)(std::string_view) : {&data::crc32c, &data::detail::crc32c_by_table}) {
     CHECK(f(std::string(32, '\0')) == 0x8a9136aa);
     CHECK(f(std::string(32, '\xff')) == 0x62a8ab43);

@@ -34,11 +34,12 @@ std::vector<data::Record> all_records(const File& file) {
 /// Where a file may be damaged without a trace: formats without checksums do not see that a record's bytes changed.
 enum class Checks { all, structure };
 
-/// Puts the content, in part damaged, as a file of that name and reads it: with errors, and with skip_bad. Whatever is damaged, nothing that
-/// is read was not written, but for changed bytes where the format has no checksum, and every error names file, record and offset.
-/// make(content) writes the file and returns what to open.
+/// Puts the content, in part damaged, as a file of that name and reads it: with errors, and with skip_bad. Whatever is
+/// damaged, nothing that is read was not written, but for changed bytes where the format has no checksum, and every
+/// error names file, record and offset. make(content) writes the file and returns what to open.
 template <class Make>
-void check_damaged(const std::vector<std::string>& expected, const Make& make, const std::string& damaged, Checks checks, Index& noticed) {
+void check_damaged(const std::vector<std::string>& expected, const Make& make, const std::string& damaged,
+                   Checks checks, Index& noticed) {
   const std::size_t records = expected.size();
   const std::string path = make(damaged);
   bool named = false, by_index = false;
@@ -78,11 +79,13 @@ void check_damaged(const std::vector<std::string>& expected, const Make& make, c
     if (named && !by_index) CHECK(set.skipped() > 0);
     for (Index i = 0; i < set.size(); ++i) CHECK_NOTHROW(set[i]);
   } catch (const Error& error) {
-    CHECK(std::string(error.what()).find(path) != std::string::npos);  // what is not of the format at all has no records to leave out
+    CHECK(std::string(error.what()).find(path) !=
+          std::string::npos);  // what is not of the format at all has no records to leave out
   }
 }
 
-/// Flips each byte, wholly and in one bit, and cuts the file at each length, or at each `stride`-th. Returns how many flips were noticed.
+/// Flips each byte, wholly and in one bit, and cuts the file at each length, or at each `stride`-th. Returns how many
+/// flips were noticed.
 template <class Make>
 Index check_damage(const std::string& whole, const Make& make, Checks checks, std::size_t stride = 1) {
   Index noticed = 0, cuts = 0;

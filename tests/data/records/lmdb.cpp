@@ -1,6 +1,5 @@
 #include "support/recorded.hpp"
 
-
 #include <tern/data/records/lmdb.hpp>
 #include <tern/data/records/lmdb_writer.hpp>
 
@@ -76,7 +75,9 @@ TEST_CASE("an LMDB with any damaged byte gives errors, or records of its size", 
   data::LmdbWriter writer(source / "a");
   for (int i = 0; i < 30; ++i) writer.write("key" + std::to_string(100 + i), std::string(i == 3 ? 5000 : 200, char(i)));
   writer.close();
-  check_damage(content_of(source / "a/data.mdb"), [&](const std::string& content) { return put_lmdb(folder, content); }, Checks::structure);
+  check_damage(
+      content_of(source / "a/data.mdb"), [&](const std::string& content) { return put_lmdb(folder, content); },
+      Checks::structure);
 }
 
 TEST_CASE("what is no LMDB is refused by name") {
@@ -138,7 +139,8 @@ TEST_CASE("what was read of an LMDB does not stay resident") {
   constexpr Index megabyte = Index(1) << 20;
   const TemporaryFolder folder;
   data::LmdbWriter writer(folder / "a");
-  for (int i = 0; i < 60; ++i) writer.write("key" + std::to_string(100 + i), std::string(std::size_t(megabyte), char(i)));
+  for (int i = 0; i < 60; ++i)
+    writer.write("key" + std::to_string(100 + i), std::string(std::size_t(megabyte), char(i)));
   writer.close();
   data::LmdbFile file(folder / "a");
   file.set_resident(4 * megabyte);

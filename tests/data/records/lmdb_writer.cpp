@@ -30,7 +30,8 @@ Pairs read_by_liblmdb(const std::string& folder) {
   REQUIRE(mdb_cursor_open(transaction, database, &cursor) == 0);
   Pairs pairs;
   for (MDB_val key, value; mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0;)
-    pairs.emplace_back(std::string(static_cast<char*>(key.mv_data), key.mv_size), std::string(static_cast<char*>(value.mv_data), value.mv_size));
+    pairs.emplace_back(std::string(static_cast<char*>(key.mv_data), key.mv_size),
+                       std::string(static_cast<char*>(value.mv_data), value.mv_size));
   mdb_cursor_close(cursor);
   mdb_txn_abort(transaction);
   mdb_env_close(environment);
@@ -55,7 +56,8 @@ TEST_CASE("what is written to an LMDB is what liblmdb reads, and what we read") 
     Pairs pairs;
     data::LmdbWriter writer(folder / "a.lmdb");
     for (int i = 0; i < count; ++i) {
-      pairs.emplace_back(std::to_string(i * 7919 % 100003) + std::string(std::size_t(i % 500), 'k'), value_of(i));  // in no order
+      pairs.emplace_back(std::to_string(i * 7919 % 100003) + std::string(std::size_t(i % 500), 'k'),
+                         value_of(i));  // in no order
       writer.write(pairs.back().first, pairs.back().second);
     }
     CHECK(!io::exists(folder / "a.lmdb"));
@@ -117,7 +119,8 @@ TEST_CASE("an LMDB that is not finished leaves nothing, and one of a killed proc
   data::LmdbWriter writer(folder / "a.lmdb");
   CHECK(folder.file_count() == 1);
   writer.close();
-  CHECK(error_of([&] { data::LmdbWriter again(folder / "a.lmdb"); }) == "LMDB: '" + (folder / "a.lmdb") + "': exists already");
+  CHECK(error_of([&] { data::LmdbWriter again(folder / "a.lmdb"); }) ==
+        "LMDB: '" + (folder / "a.lmdb") + "': exists already");
 }
 
 TEST_CASE("keys that an LMDB cannot have are refused") {

@@ -14,7 +14,10 @@ using tern_test::TemporaryFolder;
 
 namespace {
 
-data::PackSample sample(Index i) { return {"\xff\xd8 picture " + std::to_string(i), i % 3, "c" + std::to_string(i % 3) + "/" + std::to_string(i) + ".jpg"}; }
+data::PackSample sample(Index i) {
+  return {"\xff\xd8 picture " + std::to_string(i), i % 3,
+          "c" + std::to_string(i % 3) + "/" + std::to_string(i) + ".jpg"};
+}
 
 data::PackList list(const char* format, Index shards, Index samples = 7) {
   return {.kind = "test", .format = format, .shards = shards, .samples = samples, .classes = {"c0", "c1", "c2"}};
@@ -49,7 +52,8 @@ TEST_CASE("pictures are packed in each format, in sequence, with as many in each
         const TemporaryFolder folder;
         data::pack_images(folder.path(), list(format, shards), sample, {.workers = workers});
         check_packed(folder.path(), 7);
-        for (const Index size : data::RecordSet(folder.path()).sizes()) CHECK((size == 7 / shards || size == 7 / shards + 1));
+        for (const Index size : data::RecordSet(folder.path()).sizes())
+          CHECK((size == 7 / shards || size == 7 / shards + 1));
         CHECK(data::PackList::read(folder / "pack.json") == list(format, shards));
       }
 }
@@ -72,7 +76,9 @@ TEST_CASE("a packing that failed goes on with the shard in which it did") {
     std::multiset<Index> made;
     Index told = 0, before_told = 0;
     const auto counting = [&](Index i) { return made.insert(i), sample(i); };
-    data::pack_images(folder.path(), list(format, 3), counting, {.workers = 0, .progress = [&](Index done, Index skipped) { told = done, before_told = skipped; }});
+    data::pack_images(
+        folder.path(), list(format, 3), counting,
+        {.workers = 0, .progress = [&](Index done, Index skipped) { told = done, before_told = skipped; }});
     check_packed(folder.path(), 7);
     CHECK(inode(first) == before);
     CHECK(made == std::multiset<Index>{4, 5, 6});
@@ -88,8 +94,10 @@ TEST_CASE("a folder is not packed twice in different ways") {
         "pack_images: '" + folder / "pack.json" + "': is of another packing; pack into another folder");
   CHECK(error_of([&] { data::pack_images(folder / "b", list("zip", 2), sample); }) ==
         "create_records: the format must be tfrecord, recordio, tar or lmdb, not 'zip'");
-  CHECK(error_of([&] { data::pack_images(folder / "b", list("tar", 0), sample); }) == "pack_images: shards must be at least 1, not 0");
-  CHECK(error_of([&] { data::pack_images(folder / "b", list("tar", 8), sample); }) == "pack_images: 8 shards are more than 7 samples");
+  CHECK(error_of([&] { data::pack_images(folder / "b", list("tar", 0), sample); }) ==
+        "pack_images: shards must be at least 1, not 0");
+  CHECK(error_of([&] { data::pack_images(folder / "b", list("tar", 8), sample); }) ==
+        "pack_images: 8 shards are more than 7 samples");
   data::pack_images(folder / "none", list("tar", 1, 0), sample);
   CHECK(data::RecordSet(folder / "none").size() == 0);
 }

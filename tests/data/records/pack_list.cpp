@@ -12,7 +12,13 @@ using tern_test::TemporaryFolder;
 TEST_CASE("a list of what was packed is read as it was written") {
   const TemporaryFolder folder;
   const std::string path = folder / "pack.json";
-  const data::PackList list{.kind = "imagefolder", .format = "tar", .shards = 8, .samples = 1281167, .shuffle = 3, .size = 256, .classes = {"a \"b\"", "été", ""}};
+  const data::PackList list{.kind = "imagefolder",
+                            .format = "tar",
+                            .shards = 8,
+                            .samples = 1281167,
+                            .shuffle = 3,
+                            .size = 256,
+                            .classes = {"a \"b\"", "été", ""}};
   io::write_file_atomically(path, list.json());
   CHECK(data::PackList::read(path) == list);
 }

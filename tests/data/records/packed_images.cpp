@@ -37,9 +37,13 @@ struct Pictures {
   std::string pack(const char* format, Index shards) const {
     const std::string to = folder / format;
     const data::ImageFolder set = load();
-    data::pack_images(to, {.kind = "imagefolder", .format = format, .shards = shards, .samples = set.size(), .classes = set.classes()}, [&](Index i) {
-      return data::PackSample{io::read_file(set.path(i), 1 << 20), set.label(i), set.path(i).substr(path.size() + 1)};
-    });
+    data::pack_images(
+        to,
+        {.kind = "imagefolder", .format = format, .shards = shards, .samples = set.size(), .classes = set.classes()},
+        [&](Index i) {
+          return data::PackSample{io::read_file(set.path(i), 1 << 20), set.label(i),
+                                  set.path(i).substr(path.size() + 1)};
+        });
     return to;
   }
 };
@@ -55,7 +59,8 @@ TEST_CASE("batches of packed pictures are those of the folder, bit for bit") {
     REQUIRE(packed.size() == folder.size());
     CHECK(packed.classes() == folder.classes());
     const auto transform = [](const auto& set) {
-      return data::transformed(set, transforms::RandomResizedCrop(16), transforms::RandomHorizontalFlip(), transforms::Normalize({0.5f, 0.4f, 0.3f}, {0.2f, 0.2f, 0.2f}));
+      return data::transformed(set, transforms::RandomResizedCrop(16), transforms::RandomHorizontalFlip(),
+                               transforms::Normalize({0.5f, 0.4f, 0.3f}, {0.2f, 0.2f, 0.2f}));
     };
     const data::LoaderOptions options{.batch_size = 4, .shuffle = true, .seed = 3};
     auto expected = data::loader<Cpu>(transform(folder), options);
@@ -96,7 +101,8 @@ TEST_CASE("a shard sampler reads each packed picture once, by all ranks together
   std::vector<Index> counts(3);
   for (const Index rank : {0, 1, 2}) {
     const data::ShardSampler sampler(packed.sizes(), {.buffer = 3, .rank = rank, .ranks = 3});
-    for (auto& [x, y] : data::loader<Cpu>(data::transformed(packed, transforms::Resize(data::ImageSize(8))), {.batch_size = 2, .workers = 1, .seed = 1}, sampler))
+    for (auto& [x, y] : data::loader<Cpu>(data::transformed(packed, transforms::Resize(data::ImageSize(8))),
+                                          {.batch_size = 2, .workers = 1, .seed = 1}, sampler))
       for (Index i = 0; i < y.numel(); ++i) ++counts[std::size_t(y.data()[i])];
   }
   CHECK(counts == std::vector<Index>{3, 3, 3});

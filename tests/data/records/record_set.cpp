@@ -56,14 +56,17 @@ void flip(const std::string& path, std::size_t i) {
 TEST_CASE("shards are a file, a folder or a range of numbers") {
   const TemporaryFolder folder;
   const auto paths = [&](const std::string& name) { return data::shard_paths(folder / name); };
-  CHECK(paths("x-{08..11}.tar") == std::vector<std::string>{folder / "x-08.tar", folder / "x-09.tar", folder / "x-10.tar", folder / "x-11.tar"});
+  CHECK(paths("x-{08..11}.tar") ==
+        std::vector<std::string>{folder / "x-08.tar", folder / "x-09.tar", folder / "x-10.tar", folder / "x-11.tar"});
   CHECK(paths("x-{3..3}") == std::vector<std::string>{folder / "x-3"});
   CHECK(paths("x.tar") == std::vector<std::string>{folder / "x.tar"});
   for (const char* const bad : {"{a..3}", "{1..}", "{..3}", "{-1..3}", "{0..1234567890}"})
-    CHECK(error_of([&] { paths(bad); }) == "RecordSet: '" + (folder / bad) + "': a range of shards is of two numbers, as {00000..00007}");
+    CHECK(error_of([&] { paths(bad); }) ==
+          "RecordSet: '" + (folder / bad) + "': a range of shards is of two numbers, as {00000..00007}");
   for (const char* const bad : {"{3..2}", "{0..999999999}"})
     CHECK(error_of([&] { paths(bad); }) == "RecordSet: '" + (folder / bad) + "': a range has 1 to 1000000 shards");
-  CHECK(error_of([&] { data::shard_paths(folder.path()); }) == "RecordSet: '" + folder.path() + "': holds no .tfrecord, .rec or .tar file and no LMDB");
+  CHECK(error_of([&] { data::shard_paths(folder.path()); }) ==
+        "RecordSet: '" + folder.path() + "': holds no .tfrecord, .rec or .tar file and no LMDB");
   CHECK(error_of([&] { RecordSet(folder.put("a.txt", "text")); }) ==
         "RecordSet: '" + (folder / "a.txt") + "': is neither a .tfrecord, .rec or .tar file nor an LMDB");
   CHECK(!error_of([&] { RecordSet(folder / "missing-{0..1}.tar"); }).empty());
@@ -88,7 +91,9 @@ TEST_CASE("the records of a folder are those of its shards, in the order of thei
   CHECK(error_of([&] { set[6]; }) == "RecordSet: there is no record 6 of 6");
   CHECK(error_of([&] { set[-1]; }) == "RecordSet: there is no record -1 of 6");
   const data::Record record = set[3];
-  CHECK(error_of([&] { set.image(3, record); }).starts_with("RecordSet: '" + (folder / "b.tfrecords") + "', record 0 at byte 0: Example: "));
+  CHECK(error_of([&] {
+          set.image(3, record);
+        }).starts_with("RecordSet: '" + (folder / "b.tfrecords") + "', record 0 at byte 0: Example: "));
 }
 
 TEST_CASE("damaged records are refused by name, or left out and counted") {
@@ -97,7 +102,8 @@ TEST_CASE("damaged records are refused by name, or left out and counted") {
   flip(path, 2 * 27 + 12);
   const RecordSet all(path), good(path, {.skip_bad = true});
   CHECK(all.size() == 5);
-  CHECK(error_of([&] { all[2]; }) == "TFRecord: '" + path + "', record 2 at byte 54: its bytes do not match their checksum");
+  CHECK(error_of([&] { all[2]; }) ==
+        "TFRecord: '" + path + "', record 2 at byte 54: its bytes do not match their checksum");
   CHECK(all[3].bytes == "a.tfrecord3");
   REQUIRE(good.size() == 4);
   CHECK(good.skipped() == 1);
@@ -111,7 +117,8 @@ TEST_CASE("samples beside a damaged header of a tar archive are left out whole")
   const TemporaryFolder folder;
   const std::string path = write_tar(folder, {"a", "b", "c", "d"});
   flip(path, 2 * 1024 + 3);  // the first header of b
-  CHECK(error_of([&] { RecordSet set(path); }) == "tar: '" + path + "', record 0 at byte 0: a header does not match its checksum");
+  CHECK(error_of([&] { RecordSet set(path); }) ==
+        "tar: '" + path + "', record 0 at byte 0: a header does not match its checksum");
   const RecordSet set(path, {.skip_bad = true});
   CHECK(keys_of(set) == std::vector<std::string>{"c", "d"});
   CHECK(set.skipped() == 1);

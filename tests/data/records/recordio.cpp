@@ -37,21 +37,25 @@ TEST_CASE("a RecordIO file as MXNet documents it is read, and written alike") {
 TEST_CASE("names of packed pictures are in a list beside the RecordIO file") {
   const TemporaryFolder folder;
   data::RecordIOWriter writer(folder / "a.rec");
-  for (int i = 0; i < 3; ++i) writer.write_image({.encoded = "picture", .label = i, .name = "class " + std::to_string(i) + "/a.jpg"});
+  for (int i = 0; i < 3; ++i)
+    writer.write_image({.encoded = "picture", .label = i, .name = "class " + std::to_string(i) + "/a.jpg"});
   writer.close();
   CHECK(content_of(folder / "a.lst") == "0\t0\tclass 0/a.jpg\n1\t1\tclass 1/a.jpg\n2\t2\tclass 2/a.jpg\n");
   const data::RecordSet set(folder / "a.rec");
   const data::Record record = set[2];
   CHECK(set.image(2, record).name == "class 2/a.jpg");
   CHECK(set.image(2, record).class_name == "class 2");
-  CHECK(error_of([&] { data::RecordIOFile(folder.put("b.rec", "")), folder.put("b.lst", "x\n"), data::RecordIOFile(folder / "b.rec"); }) ==
-        "RecordIO: '" + (folder / "b.lst") + "': a line must be a number, labels and a name with tabs between, not 'x'");
+  CHECK(error_of([&] {
+          data::RecordIOFile(folder.put("b.rec", "")), folder.put("b.lst", "x\n"), data::RecordIOFile(folder / "b.rec");
+        }) == "RecordIO: '" + (folder / "b.lst") +
+                  "': a line must be a number, labels and a name with tabs between, not 'x'");
 }
 
 TEST_CASE("magic numbers within a record do not end it") {
   const TemporaryFolder folder;
   const std::string magic("\x0a\x23\xd7\xce", 4);
-  const std::vector<std::string> records = {magic, magic + magic, "1234" + magic, magic + "1", "1" + magic, magic + "1234" + magic, "", "1", "12", "123"};
+  const std::vector<std::string> records = {
+      magic, magic + magic, "1234" + magic, magic + "1", "1" + magic, magic + "1234" + magic, "", "1", "12", "123"};
   data::RecordIOWriter writer(folder / "a.rec");
   for (const std::string& record : records) writer.write(record);
   writer.close();
@@ -81,19 +85,25 @@ TEST_CASE("a damaged index is refused by name") {
   folder.put("a.rec", file_bytes(recorded_file("recordio")));
   for (const char* const line : {"0", "0\t", "0\tx", "0\t-4", "0\t99999"}) {
     folder.put("a.idx", std::string(line) + "\n");
-    CHECK(error_of([&] { data::RecordSet(folder / "a.rec"); }).starts_with("RecordIO: '" + (folder / "a.idx") + "': a line must be"));
+    CHECK(error_of([&] {
+            data::RecordSet(folder / "a.rec");
+          }).starts_with("RecordIO: '" + (folder / "a.idx") + "': a line must be"));
   }
   folder.put("a.idx", "0\t4\n");  // not where a record begins
   const data::RecordSet set(folder / "a.rec");
-  CHECK(error_of([&] { set[0]; }) == "RecordIO: '" + (folder / "a.rec") + "', record 0 at byte 4: it does not begin with the format's magic number");
+  CHECK(error_of([&] { set[0]; }) ==
+        "RecordIO: '" + (folder / "a.rec") + "', record 0 at byte 4: it does not begin with the format's magic number");
 }
 
 TEST_CASE("what is no image record is refused") {
   const TemporaryFolder folder;
   const data::RecordIOFile file(folder.put("a.rec", ""));
-  const auto refusal = [&](const std::string& bytes) { return error_of([&] { file.image({.key = {}, .bytes = bytes}); }); };
+  const auto refusal = [&](const std::string& bytes) {
+    return error_of([&] { file.image({.key = {}, .bytes = bytes}); });
+  };
   CHECK(refusal("short") == "RecordIO: a record of 5 bytes has no header of an image");
-  CHECK(refusal(std::string("\xff\xff\xff\xff", 4) + std::string(20, '\0') + "1234") == "RecordIO: a record is too short for its 4294967295 labels");
+  CHECK(refusal(std::string("\xff\xff\xff\xff", 4) + std::string(20, '\0') + "1234") ==
+        "RecordIO: a record is too short for its 4294967295 labels");
   const float half = 0.5f;
   CHECK(refusal(std::string(4, '\0') + std::string(reinterpret_cast<const char*>(&half), 4) + std::string(16, '\0')) ==
         "RecordIO: a label must be the number of a class, not 0.5");

@@ -38,7 +38,8 @@ std::tuple<Tensor<Cpu, Index>> numbers_of(const std::vector<data::Record>& recor
   const auto numbers = empty<Cpu, Index>({Index(records.size())});
   for (std::size_t i = 0; i < records.size(); ++i) {
     std::int32_t number;
-    if (records[i].bytes.size() != sizeof number) throw std::runtime_error("a record is not a number");  // Catch is not for threads
+    if (records[i].bytes.size() != sizeof number)
+      throw std::runtime_error("a record is not a number");  // Catch is not for threads
     std::memcpy(&number, records[i].bytes.data(), sizeof number);
     numbers.data()[i] = number;
   }
@@ -77,7 +78,8 @@ TEST_CASE("in each epoch each record belongs to one rank, whoever makes the batc
         std::vector<std::vector<Index>> orders;
         for (Index rank = 0; rank < ranks; ++rank) {
           const ShardSampler sampler(sizes, {.buffer = 5, .rank = rank, .ranks = ranks});
-          auto batches = data::loader<Cpu>(data::collated(set, &numbers_of), {.batch_size = 3, .workers = workers, .seed = 11}, sampler);
+          auto batches = data::loader<Cpu>(data::collated(set, &numbers_of),
+                                           {.batch_size = 3, .workers = workers, .seed = 11}, sampler);
           for (std::vector<Index>& seen : all) {
             orders.push_back(epoch(batches));
             CHECK(Index(orders.back().size()) == sampler.size());
@@ -97,7 +99,8 @@ TEST_CASE("a loader that goes on in the middle of an epoch reads the same record
   const std::vector<Index> sizes = write_shards(folder, 5);
   const data::RecordSet set(folder.path());
   const auto make = [&] {
-    return data::loader<Cpu>(data::collated(set, &numbers_of), {.batch_size = 5, .workers = 2, .seed = 3}, ShardSampler(sizes, {.buffer = 6}));
+    return data::loader<Cpu>(data::collated(set, &numbers_of), {.batch_size = 5, .workers = 2, .seed = 3},
+                             ShardSampler(sizes, {.buffer = 6}));
   };
   auto batches = make(), resumed = make();
   epoch(batches);
@@ -115,7 +118,8 @@ TEST_CASE("the order depends on seed and epoch") {
   CHECK(sampler.order(1, 0) != sampler.order(2, 0));
   CHECK(ShardSampler({3, 0, 2}, {.shuffle = false}).order(1, 4) == first_numbers(5));
   CHECK(ShardSampler({3, 0, 2}, {.shuffle = false, .rank = 1, .ranks = 2}).order(1, 4) == std::vector<Index>{1, 3});
-  CHECK(ShardSampler({3, 2, 4, 1}, {.shuffle = false, .rank = 1, .ranks = 2}).order(1, 4) == std::vector<Index>{3, 4, 9});
+  CHECK(ShardSampler({3, 2, 4, 1}, {.shuffle = false, .rank = 1, .ranks = 2}).order(1, 4) ==
+        std::vector<Index>{3, 4, 9});
 }
 
 TEST_CASE("records are drawn from the buffer, and shards come in random order") {
@@ -127,12 +131,15 @@ TEST_CASE("records are drawn from the buffer, and shards come in random order") 
     const std::vector<Index> order = sampler.order(5, e);
     REQUIRE(sorted(order) == first_numbers(shards * size));
     first_shards.insert(order[0] / size);
-    std::vector<Index> sequence;  // of the shards, in which a record's place is not more than the buffer behind what was read
+    std::vector<Index>
+        sequence;  // of the shards, in which a record's place is not more than the buffer behind what was read
     for (const Index record : order)
-      if (std::find(sequence.begin(), sequence.end(), record / size) == sequence.end()) sequence.push_back(record / size);
+      if (std::find(sequence.begin(), sequence.end(), record / size) == sequence.end())
+        sequence.push_back(record / size);
     for (Index i = 0; i < shards * size; ++i) {
       const Index shard = order[std::size_t(i)] / size;
-      const Index place = size * Index(std::find(sequence.begin(), sequence.end(), shard) - sequence.begin()) + order[std::size_t(i)] % size;
+      const Index place = size * Index(std::find(sequence.begin(), sequence.end(), shard) - sequence.begin()) +
+                          order[std::size_t(i)] % size;
       CHECK(place < i + buffer);
       moved += place != i;
     }

@@ -69,7 +69,8 @@ TEST_CASE("samples that are written are read, with long keys too") {
   CHECK(samples[1].key == long_key);
   CHECK(data::TarFile::fields(samples[1])[0].second.empty());
   CHECK(error_of([&] { file.image(samples[1]); }) == "tar: sample '" + long_key + "' has no cls, but jpg");
-  CHECK(error_of([&] { data::TarWriter(folder / "b.tar").write("a/b.c", {}); }) == "tar: a sample's key must have no dot in its last part: 'a/b.c'");
+  CHECK(error_of([&] { data::TarWriter(folder / "b.tar").write("a/b.c", {}); }) ==
+        "tar: a sample's key must have no dot in its last part: 'a/b.c'");
 }
 
 TEST_CASE("pictures in a tar archive keep their label and name") {
@@ -83,12 +84,15 @@ TEST_CASE("pictures in a tar archive keep their label and name") {
   REQUIRE(samples.size() == 2);
   CHECK(samples[1].key == "00000001");
   const data::ImageRecord first = file.image(samples[0]), second = file.image(samples[1]);
-  CHECK((first.encoded == "\x89PNG" && first.label == 12 && first.name == "cats/1.b.png" && first.class_name == "cats"));
+  CHECK(
+      (first.encoded == "\x89PNG" && first.label == 12 && first.name == "cats/1.b.png" && first.class_name == "cats"));
   CHECK((second.encoded == "jpeg" && second.label == -3 && second.name.empty()));
   CHECK(data::TarFile::fields(samples[0])[0].first == "png");
 }
 
-TEST_CASE("a Mac's shard is read: names that begin with a dot are passed, endings are in any case, labels may have white space") {
+TEST_CASE(
+    "a Mac's shard is read: names that begin with a dot are passed, endings are in any case, labels may have white "
+    "space") {
   const TemporaryFolder folder;
   data::TarWriter writer(folder / "a.tar");
   const auto put = [&](const char* key, const data::TarFile::Fields& fields) { writer.write(key, fields); };
@@ -113,7 +117,8 @@ TEST_CASE("a Mac's shard is read: names that begin with a dot are passed, ending
   const auto samples = all_records(file);
   REQUIRE(samples.size() == 2);
   CHECK(samples[0].key == "./0");
-  CHECK(data::TarFile::fields(samples[0]) == data::TarFile::Fields{{"jpg", "first"}, {"cls", " 3\r\n"}, {"filename.txt", "Cats/0.JPG"}});
+  CHECK(data::TarFile::fields(samples[0]) ==
+        data::TarFile::Fields{{"jpg", "first"}, {"cls", " 3\r\n"}, {"filename.txt", "Cats/0.JPG"}});
   const data::ImageRecord first = file.image(samples[0]), second = file.image(samples[1]);
   CHECK((first.encoded == "first" && first.label == 3 && first.name == "Cats/0.JPG"));
   CHECK(samples[1].key == "dir/1");
@@ -132,7 +137,8 @@ TEST_CASE("a sample that is no labelled picture is an Error that names what it h
   CHECK(refusal({{"cls", "3"}, {"webp", "x"}}) == "tar: sample 's' has no jpg, jpeg or png, but cls, webp");
   CHECK(refusal({{"jpg", "x"}, {"json", "{}"}}) == "tar: sample 's' has no cls, but jpg, json");
   for (const std::string label : {"", " ", "cat", "3 4", "3x", "99999999999999999999", "1.5"})
-    CHECK(refusal({{"jpg", "x"}, {"cls", label}}) == "tar: sample 's': cls must be the number of a class, not '" + label + "'");
+    CHECK(refusal({{"jpg", "x"}, {"cls", label}}) ==
+          "tar: sample 's': cls must be the number of a class, not '" + label + "'");
   CHECK(refusal({{"png", ""}, {"cls", "3"}}) == "");  // an empty file is damaged, not missing
 }
 
@@ -159,7 +165,8 @@ TEST_CASE("errors of a tar archive name file, record and offset") {
     const data::TarFile file(folder.put("b.tar", content));
     return error_of([&] { all_records(file); });
   };
-  CHECK(refusal(damaged) == start + "0 at byte 0: a header does not match its checksum");  // the sample's end is not known
+  CHECK(refusal(damaged) ==
+        start + "0 at byte 0: a header does not match its checksum");  // the sample's end is not known
   CHECK(refusal(whole.substr(0, 1024)) == start + "0 at byte 0: the file ends within the archive");
   CHECK(refusal(whole.substr(0, 1024 + 515)) == start + "0 at byte 0: the file ends within a member");
   const data::RecordSet set(folder.put("b.tar", damaged), {.skip_bad = true});
@@ -190,7 +197,8 @@ TEST_CASE("sizes and names of a tar header are read with care") {
   };
   CHECK(content(with_size("00000000005")) == "12345");
   CHECK(content(with_size(std::string("\x80\0\0\0\0\0\0\0\0\0\0\5", 12))) == "12345");  // in bytes, as for large files
-  for (const std::string& bad : {std::string("77777777777"), std::string("x"), std::string("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 12),
+  for (const std::string& bad : {std::string("77777777777"), std::string("x"),
+                                 std::string("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 12),
                                  std::string("\x80\x7f\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 12)})
     CHECK(error_of([&] { content(with_size(bad)); }).find("the file ends within a member") != std::string::npos);
 }
@@ -232,7 +240,8 @@ TEST_CASE("lines of a POSIX header that are none are damage, as the name would b
     return error_of([&] { all_records(file); });
   };
   CHECK(all_records(data::TarFile(folder.put("a.tar", whole))).size() == 4);
-  for (const auto& [i, c] : {std::pair(line - 1, 'x'), std::pair(line - 1, char(whole[line - 1] ^ 1)), std::pair(line, '_'), std::pair(line + 5, '_')})
+  for (const auto& [i, c] : {std::pair(line - 1, 'x'), std::pair(line - 1, char(whole[line - 1] ^ 1)),
+                             std::pair(line, '_'), std::pair(line + 5, '_')})
     CHECK(refusal(i, c).find("a header of another header is not of lines as 10 path=a") != std::string::npos);
 }
 
@@ -240,7 +249,8 @@ TEST_CASE("a tar archive takes no two samples in sequence that would be read as 
   const TemporaryFolder folder;
   data::TarWriter writer(folder / "a.tar");
   writer.write("a", {{"jpg", "1"}});
-  CHECK(error_of([&] { writer.write("a", {{"cls", "1"}}); }) == "tar: two samples in sequence have the key 'a', so they would be read as one");
+  CHECK(error_of([&] { writer.write("a", {{"cls", "1"}}); }) ==
+        "tar: two samples in sequence have the key 'a', so they would be read as one");
   CHECK(error_of([&] { writer.write_image({.pixels = "abc", .channels = 3, .height = 1, .width = 1}); }) ==
         "tar: holds pictures as JPEG or PNG files; pixels are for an LMDB");
 }

@@ -19,8 +19,16 @@ TEST_CASE("lines of a file come one after the other, in each pass") {
   };
   CHECK(lines("a\r\n\nb") == Strings{"a", "", "b", "a", "", "b"});
   CHECK(lines("a\r\nb\r") == Strings{"a", "b", "a", "b"});
-  CHECK(lines("\xef\xbb\xbf" "a\n\xef\xbb\xbf" "b") == Strings{"a", "\xef\xbb\xbf" "b", "a", "\xef\xbb\xbf" "b"});  // as Notepad saves it
-  CHECK(error_of([&] { lines(std::string("\xfe\xff\0a\0\n", 6)); }) == "LineStream: '" + (folder / "text") + "': is in UTF-16; save it as UTF-8");
+  CHECK(lines("\xef\xbb\xbf"
+              "a\n\xef\xbb\xbf"
+              "b") == Strings{"a",
+                              "\xef\xbb\xbf"
+                              "b",
+                              "a",
+                              "\xef\xbb\xbf"
+                              "b"});  // as Notepad saves it
+  CHECK(error_of([&] { lines(std::string("\xfe\xff\0a\0\n", 6)); }) ==
+        "LineStream: '" + (folder / "text") + "': is in UTF-16; save it as UTF-8");
   CHECK(lines("").empty());
   CHECK(lines("one\n") == Strings{"one", "one"});
   const std::string longest(200000, 'x');  // longer than what is read at once

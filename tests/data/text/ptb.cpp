@@ -9,7 +9,8 @@ using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("PTB's words are tokens, and each line has an end") {
   const TemporaryFolder folder;
-  folder.put("ptb.train.txt", " b a b \n c b \n"), folder.put("ptb.valid.txt", " a \n"), folder.put("ptb.test.txt", " d \n");
+  folder.put("ptb.train.txt", " b a b \n c b \n"), folder.put("ptb.valid.txt", " a \n"),
+      folder.put("ptb.test.txt", " d \n");
   CHECK_THAT(error_of([&] { data::Ptb::load(folder.path()); }),
              ContainsSubstring("ptb.test.txt', line 1: 'd' is not in the training part, which has no <unk>"));
   folder.put("ptb.test.txt", " c c \n");

@@ -27,11 +27,13 @@ TEST_CASE("a vocabulary has the specials, then the tokens by frequency") {
   data::Vocabulary words(counts());
   CHECK(words["b"] == 1);
   CHECK(words.lookup_token(2) == "c");
-  CHECK_THAT(error_of([&] { words["z"]; }), ContainsSubstring("Vocabulary: token 'z' is not known, and there is no default index"));
+  CHECK_THAT(error_of([&] { words["z"]; }),
+             ContainsSubstring("Vocabulary: token 'z' is not known, and there is no default index"));
   words.set_default_index(3);
   CHECK(words.lookup_indices({"a", "z", "c"}) == std::vector<Index>{0, 3, 2});
   CHECK_THAT(error_of([&] { words.lookup_token(4); }), ContainsSubstring("Vocabulary: there is no token 4 of 4"));
-  CHECK_THAT(error_of([&] { words.set_default_index(4); }), ContainsSubstring("Vocabulary: default index 4 is no token of 4"));
+  CHECK_THAT(error_of([&] { words.set_default_index(4); }),
+             ContainsSubstring("Vocabulary: default index 4 is no token of 4"));
   CHECK_THAT(error_of([] { data::Vocabulary({"a", "a"}); }), ContainsSubstring("Vocabulary: token 'a' occurs twice"));
   CHECK_THAT(error_of([] { data::Vocabulary(counts(), {.max_tokens = 1, .specials = {"x", "y"}}); }),
              ContainsSubstring("Vocabulary: max_tokens 1 leaves no room for 2 specials"));
@@ -46,12 +48,15 @@ TEST_CASE("a vocabulary is saved as text") {
   const auto again = data::Vocabulary::load(folder / "v");
   CHECK(again.tokens() == words.tokens());
   CHECK(again.default_index() == 4);
-  const auto error = [&](const std::string& content) { return error_of([&] { data::Vocabulary::load(folder.put("bad", content)); }); };
+  const auto error = [&](const std::string& content) {
+    return error_of([&] { data::Vocabulary::load(folder.put("bad", content)); });
+  };
   CHECK_THAT(error("a\n"), ContainsSubstring("/bad', line 1: 'default_index' is missing"));
   CHECK_THAT(error("default_index x\n"), ContainsSubstring("/bad', line 1: 'x' is no number"));
   CHECK_THAT(error("default_index 1\na\n"), ContainsSubstring("/bad': default_index 1 is no token of 1"));
   CHECK_THAT(error("default_index 0\na\nb\na\n"), ContainsSubstring("/bad', line 4: token 'a' is that of line 2"));
-  CHECK_THAT(error("default_index 0\n\\t\n"), ContainsSubstring("/bad', line 2: a backslash is not followed by \\, n or r"));
+  CHECK_THAT(error("default_index 0\n\\t\n"),
+             ContainsSubstring("/bad', line 2: a backslash is not followed by \\, n or r"));
 }
 
 }  // namespace data_text_vocabulary

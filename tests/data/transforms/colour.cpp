@@ -25,7 +25,8 @@ auto adjusted(F adjust) {
 /// [3, H, W] of values in [0, 1].
 Tensor<Cpu> coloured_image(Index height, Index width) {
   const auto x = empty<Cpu>({3, height, width});
-  for (Index i = 0; i < x.numel(); ++i) x.data()[i] = tern::detail::unit_float(tern::detail::philox(5, 1, std::uint64_t(i)).word[0]);
+  for (Index i = 0; i < x.numel(); ++i)
+    x.data()[i] = tern::detail::unit_float(tern::detail::philox(5, 1, std::uint64_t(i)).word[0]);
   return x;
 }
 
@@ -101,9 +102,8 @@ TEST_CASE("normalising is (x - mean) / std of each channel", "[data]") {
 }
 
 TEST_CASE("colours that cannot be are refused", "[data]") {
-  CHECK(error_of([] {
-          Normalize({1, 2}, {1});
-        }) == "Normalize: one to four means and as many stds are needed, not 2 and 1");
+  CHECK(error_of([] { Normalize({1, 2}, {1}); }) ==
+        "Normalize: one to four means and as many stds are needed, not 2 and 1");
   CHECK(error_of([] { Normalize({1}, {0}); }) == "Normalize: std must be positive, not 0");
   CHECK(error_of([] { transformed_image(Normalize({1}, {1}), numbered_image(3, 2, 2)); }) ==
         "Normalize: an image of 3 channels has no 1 means");

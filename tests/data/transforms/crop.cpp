@@ -67,7 +67,8 @@ TEST_CASE("crops that cannot be are refused", "[data]") {
   CHECK(error_of([] { RandomCrop(3, {.padding = -1}); }) == "RandomCrop: padding must be in [0, 16777216], not -1");
   CHECK(error_of([] { RandomCrop(3, {.padding = INT64_MAX}); }) ==
         "RandomCrop: padding must be in [0, 16777216], not 9223372036854775807");
-  CHECK(error_of([] { CenterCrop({4, Index(1) << 40}); }) == "CenterCrop: sizes must be at most 16777216, not 4 x 1099511627776");
+  CHECK(error_of([] { CenterCrop({4, Index(1) << 40}); }) ==
+        "CenterCrop: sizes must be at most 16777216, not 4 x 1099511627776");
   CHECK(error_of([] { CenterCrop({4, -1}); }) == "CenterCrop: sizes must be positive, not 4 x -1");
   CHECK(error_of([] { transformed_image(RandomCrop(5, {.padding = 1}), numbered_image(1, 4, 2)); }) ==
         "RandomCrop: an image of 4 x 2, padded by 1, has no window of 5 x 5");

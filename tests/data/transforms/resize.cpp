@@ -57,15 +57,14 @@ TEST_CASE("where no window fits, the middle is taken", "[data]") {
 TEST_CASE("sizes that cannot be are refused", "[data]") {
   CHECK(error_of([] { Resize(Index(0)); }) == "Resize: sizes must be positive, not 0 x 0");
   CHECK(error_of([] { Resize(data::ImageSize(3, 0)); }) == "Resize: sizes must be positive, not 3 x 0");
-  CHECK(error_of([] { Resize(Index(1) << 40); }) == "Resize: sizes must be at most 16777216, not 1099511627776 x 1099511627776");
+  CHECK(error_of([] { Resize(Index(1) << 40); }) ==
+        "Resize: sizes must be at most 16777216, not 1099511627776 x 1099511627776");
   CHECK(error_of([] { transformed_image(Resize(Index(1) << 24), zeros<Cpu>({1, 2, 1})); }) ==
         "Resize: sizes must be at most 16777216, not 33554432 x 16777216");
-  CHECK(error_of([] {
-          RandomResizedCrop(4, {.scale = {0.5, 0.2}});
-        }) == "RandomResizedCrop: scale must be a range of positive numbers, not 0.5 to 0.2");
-  CHECK(error_of([] {
-          RandomResizedCrop(4, {.ratio = {0, 2}});
-        }) == "RandomResizedCrop: ratio must be a range of positive numbers, not 0 to 2");
+  CHECK(error_of([] { RandomResizedCrop(4, {.scale = {0.5, 0.2}}); }) ==
+        "RandomResizedCrop: scale must be a range of positive numbers, not 0.5 to 0.2");
+  CHECK(error_of([] { RandomResizedCrop(4, {.ratio = {0, 2}}); }) ==
+        "RandomResizedCrop: ratio must be a range of positive numbers, not 0 to 2");
 }
 
 }  // namespace data_transforms_resize

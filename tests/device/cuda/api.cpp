@@ -56,8 +56,10 @@ static_assert(int(function_max_dynamic_shared_bytes) == CU_FUNC_ATTRIBUTE_MAX_DY
 static_assert(int(pool_release_threshold) == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
 static_assert(int(pool_reserved_current) == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
 static_assert(int(pool_used_current) == CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
-static_assert(sizeof(PoolAccess) == sizeof(CUmemAccessDesc) && offsetof(PoolAccess, access) == offsetof(CUmemAccessDesc, flags));
-static_assert(int(location_device) == CU_MEM_LOCATION_TYPE_DEVICE && int(access_read_write) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+static_assert(sizeof(PoolAccess) == sizeof(CUmemAccessDesc) &&
+              offsetof(PoolAccess, access) == offsetof(CUmemAccessDesc, flags));
+static_assert(int(location_device) == CU_MEM_LOCATION_TYPE_DEVICE &&
+              int(access_read_write) == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 static_assert(unsigned(stream_non_blocking) == CU_STREAM_NON_BLOCKING);
 static_assert(unsigned(event_default) == CU_EVENT_DEFAULT && unsigned(event_disable_timing) == CU_EVENT_DISABLE_TIMING);
 static_assert(int(capture_relaxed) == CU_STREAM_CAPTURE_MODE_RELAXED);
@@ -70,8 +72,10 @@ static_assert(int(compute_32f) == CUBLAS_COMPUTE_32F && int(compute_64f) == CUBL
 static_assert(int(compute_32f_fast_tf32) == CUBLAS_COMPUTE_32F_FAST_TF32);
 static_assert(int(type_32f) == CUDA_R_32F && int(type_64f) == CUDA_R_64F && int(type_16f) == CUDA_R_16F);
 static_assert(int(type_16bf) == CUDA_R_16BF);
-static_assert(int(desc_transpose_a) == CUBLASLT_MATMUL_DESC_TRANSA && int(desc_transpose_b) == CUBLASLT_MATMUL_DESC_TRANSB);
-static_assert(int(desc_epilogue) == CUBLASLT_MATMUL_DESC_EPILOGUE && int(desc_bias_pointer) == CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+static_assert(int(desc_transpose_a) == CUBLASLT_MATMUL_DESC_TRANSA &&
+              int(desc_transpose_b) == CUBLASLT_MATMUL_DESC_TRANSB);
+static_assert(int(desc_epilogue) == CUBLASLT_MATMUL_DESC_EPILOGUE &&
+              int(desc_bias_pointer) == CUBLASLT_MATMUL_DESC_BIAS_POINTER);
 static_assert(int(layout_batch_count) == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT);
 static_assert(int(layout_batch_stride) == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET);
 static_assert(int(preference_workspace_bytes) == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
@@ -93,7 +97,8 @@ static_assert(int(cudnn_no_bias) == CUDNN_RNN_NO_BIAS && int(cudnn_double_bias) 
 static_assert(int(cudnn_inference) == CUDNN_FWD_MODE_INFERENCE && int(cudnn_training) == CUDNN_FWD_MODE_TRAINING);
 static_assert(cudnn_small_layer_algorithm == CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H);
 static_assert(cudnn_standard_algorithm == CUDNN_RNN_ALGO_STANDARD && cudnn_linear_input == CUDNN_LINEAR_INPUT);
-static_assert(cudnn_add_gradient == CUDNN_WGRAD_MODE_ADD && cudnn_packed_sequences == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED);
+static_assert(cudnn_add_gradient == CUDNN_WGRAD_MODE_ADD &&
+              cudnn_packed_sequences == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED);
 TERN_CUDNN_GRAPH_FUNCTIONS(CHECK_CUDNN)
 static_assert(int(cudnn_pointwise) == CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
 static_assert(int(cudnn_engine) == CUDNN_BACKEND_ENGINE_DESCRIPTOR);
@@ -237,27 +242,37 @@ static_assert(int(nccl_min) == ncclMin && int(nccl_avg) == ncclAvg);
 #define CHECK_CUPTI(name, result, arguments) \
   static_assert(same_function<decltype(CuptiFunctions::name), decltype(&::name)>, #name);
 TERN_CUPTI_FUNCTIONS(CHECK_CUPTI)
-static_assert(int(cupti_driver_api) == CUPTI_CB_DOMAIN_DRIVER_API && int(cupti_runtime_api) == CUPTI_CB_DOMAIN_RUNTIME_API);
+static_assert(int(cupti_driver_api) == CUPTI_CB_DOMAIN_DRIVER_API &&
+              int(cupti_runtime_api) == CUPTI_CB_DOMAIN_RUNTIME_API);
 static_assert(int(cupti_enter) == CUPTI_API_ENTER && int(cupti_exit) == CUPTI_API_EXIT);
 static_assert(int(cupti_copy) == CUPTI_ACTIVITY_KIND_MEMCPY && int(cupti_fill) == CUPTI_ACTIVITY_KIND_MEMSET);
-static_assert(int(cupti_kernel) == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && int(cupti_peer_copy) == CUPTI_ACTIVITY_KIND_MEMCPY2);
-static_assert(int(cupti_to_device) == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD && int(cupti_to_host) == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH);
-static_assert(int(cupti_pageable) == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE && int(cupti_pinned) == CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
+static_assert(int(cupti_kernel) == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL &&
+              int(cupti_peer_copy) == CUPTI_ACTIVITY_KIND_MEMCPY2);
+static_assert(int(cupti_to_device) == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD &&
+              int(cupti_to_host) == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH);
+static_assert(int(cupti_pageable) == CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE &&
+              int(cupti_pinned) == CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
 static_assert(cupti_has_subscriber == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
-static_assert(sizeof(CuptiCall) == sizeof(CUpti_CallbackData) && offsetof(CuptiCall, correlation) == offsetof(CUpti_CallbackData, correlationId));
+static_assert(sizeof(CuptiCall) == sizeof(CUpti_CallbackData) &&
+              offsetof(CuptiCall, correlation) == offsetof(CUpti_CallbackData, correlationId));
 
 template <class Ours, class Theirs>
-constexpr bool same_record = offsetof(Ours, start) == offsetof(Theirs, start) && offsetof(Ours, end) == offsetof(Theirs, end) &&
-                             offsetof(Ours, device) == offsetof(Theirs, deviceId) && offsetof(Ours, correlation) == offsetof(Theirs, correlationId);
+constexpr bool same_record =
+    offsetof(Ours, start) == offsetof(Theirs, start) && offsetof(Ours, end) == offsetof(Theirs, end) &&
+    offsetof(Ours, device) == offsetof(Theirs, deviceId) &&
+    offsetof(Ours, correlation) == offsetof(Theirs, correlationId);
 template <class Ours, class Theirs>
-constexpr bool same_copy = same_record<Ours, Theirs> && offsetof(Ours, copy_kind) == offsetof(Theirs, copyKind) &&
-                           offsetof(Ours, source) == offsetof(Theirs, srcKind) && offsetof(Ours, target) == offsetof(Theirs, dstKind) &&
-                           offsetof(Ours, bytes) == offsetof(Theirs, bytes);
+constexpr bool same_copy =
+    same_record<Ours, Theirs> && offsetof(Ours, copy_kind) == offsetof(Theirs, copyKind) &&
+    offsetof(Ours, source) == offsetof(Theirs, srcKind) && offsetof(Ours, target) == offsetof(Theirs, dstKind) &&
+    offsetof(Ours, bytes) == offsetof(Theirs, bytes);
 template <class Theirs>
-constexpr bool same_kernel = same_record<CuptiKernelRecord, Theirs> && offsetof(CuptiKernelRecord, name) == offsetof(Theirs, name);
+constexpr bool same_kernel =
+    same_record<CuptiKernelRecord, Theirs> && offsetof(CuptiKernelRecord, name) == offsetof(Theirs, name);
 // Those of CUDA 12.0, which later headers keep, and those of 13.2.
 static_assert(same_kernel<CUpti_ActivityKernel8> && same_copy<CuptiCopyRecord, CUpti_ActivityMemcpy5>);
-static_assert(same_copy<CuptiPeerCopyRecord, CUpti_ActivityMemcpyPtoP4> && same_record<CuptiFillRecord, CUpti_ActivityMemset4>);
+static_assert(same_copy<CuptiPeerCopyRecord, CUpti_ActivityMemcpyPtoP4> &&
+              same_record<CuptiFillRecord, CUpti_ActivityMemset4>);
 static_assert(offsetof(CuptiPeerCopyRecord, target_device) == offsetof(CUpti_ActivityMemcpyPtoP4, dstDeviceId));
 static_assert(offsetof(CuptiFillRecord, bytes) == offsetof(CUpti_ActivityMemset4, bytes));
 #if CUPTI_API_VERSION >= 130202

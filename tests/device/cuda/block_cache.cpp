@@ -1,5 +1,5 @@
-// Kept blocks. The other tests run without them, because the emulated driver sees an access to freed memory only if the driver has freed
-// it; so each of these has a process of its own.
+// Kept blocks. The other tests run without them, because the emulated driver sees an access to freed memory only if the
+// driver has freed it; so each of these has a process of its own.
 #include "tern/device/cuda/block_cache.hpp"
 
 #include <thread>
@@ -50,11 +50,13 @@ TEST_CASE("an op without kept blocks calls the driver three times, and asks for 
   run_in_new_process("in a new process: calls of an op without kept blocks", "");
 }
 
-TEST_CASE("in a new process: calls of an op without kept blocks", "[.]") {  // streams of other tests would be waited for
+TEST_CASE("in a new process: calls of an op without kept blocks",
+          "[.]") {  // streams of other tests would be waited for
   const auto x = ones<Cuda>({100});
   (x + 1.0f).sum();
   const Calls calls([&] { x + 1.0f; });
-  CHECK((calls.launches == 1 && calls.allocations == 1 && calls.releases == 1 && calls.contexts == 3 && calls.all == 6));
+  CHECK(
+      (calls.launches == 1 && calls.allocations == 1 && calls.releases == 1 && calls.contexts == 3 && calls.all == 6));
 }
 
 TEST_CASE("an op with kept blocks calls the driver once", "[cuda]") {
@@ -66,7 +68,8 @@ TEST_CASE("in a new process: calls of an op with kept blocks", "[.]") {
   const auto x = ones<Cuda>({100});
   x + 1.0f;
   const Calls calls([&] { x + 1.0f; });
-  CHECK((calls.launches == 1 && calls.allocations == 0 && calls.releases == 0 && calls.contexts == 2 && calls.all == 3));
+  CHECK(
+      (calls.launches == 1 && calls.allocations == 0 && calls.releases == 0 && calls.contexts == 2 && calls.all == 3));
   check_close(values_of(x + 1.0f), std::vector<double>(100, 2));
   const Calls large([&] { empty<Cuda>({Index(3) << 20}); });  // more than a small block
   CHECK((large.allocations == 1 && large.releases == 1));
@@ -81,7 +84,9 @@ TEST_CASE("in a new process: kept blocks are counted", "[.]") {
   zeros<Cuda>({10});
   cuda::empty_cache();
   const auto blocks = live_objects("memory");
-  const auto size = [](std::size_t bytes) { return Index(cuda::detail::bytes_of_size(cuda::detail::size_of_block(bytes))); };
+  const auto size = [](std::size_t bytes) {
+    return Index(cuda::detail::bytes_of_size(cuda::detail::size_of_block(bytes)));
+  };
   const Index before = cuda::memory_stats().current;
   cuda::reset_peak_memory_stats();
   {
@@ -128,7 +133,8 @@ TEST_CASE("in a new process: memory runs out", "[.]") {
     for (int i = 0; i < 10; ++i) many.push_back(empty<Cuda>({Index(1) << 20}));  // 40 of 64 MiB
   }
   CHECK(zeros<Cuda>({Index(10) << 20}).sum().item() == 0);
-  CHECK_THAT(error_of([] { empty<Cuda>({Index(20) << 20}); }), Catch::Matchers::ContainsSubstring("83886080 bytes were asked for, 0 are in use"));
+  CHECK_THAT(error_of([] { empty<Cuda>({Index(20) << 20}); }),
+             Catch::Matchers::ContainsSubstring("83886080 bytes were asked for, 0 are in use"));
 }
 
 TEST_CASE("a block is used again after the work that used it", "[cuda]") {
@@ -161,7 +167,8 @@ TEST_CASE("in a new process: kept blocks are used again", "[.]") {
 TEST_CASE("no block that a graph or another stream may use is kept", "[cuda]") {
   NEED_EMULATOR();
   for (const char* const order : {"late", "random:3"})
-    run_with_kept_blocks("in a new process: graphs and streams keep their blocks", std::string("TERN_EMULATOR=order=") + order);
+    run_with_kept_blocks("in a new process: graphs and streams keep their blocks",
+                         std::string("TERN_EMULATOR=order=") + order);
 }
 
 TEST_CASE("in a new process: graphs and streams keep their blocks", "[.]") {

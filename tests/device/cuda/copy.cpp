@@ -12,7 +12,8 @@ TEST_CASE("devices that can reach each other's memory are let, once", "[cuda]") 
   NEED_EMULATOR();
   for (const char* settings : {"devices=2,peers=1", "devices=2,peers=0"}) {
     INFO(settings);
-    const Ended ended = run_test_case("in a new process: copies between devices", std::string("TERN_EMULATOR=") + settings);
+    const Ended ended =
+        run_test_case("in a new process: copies between devices", std::string("TERN_EMULATOR=") + settings);
     INFO(ended.output);
     CHECK(ended.well);
   }

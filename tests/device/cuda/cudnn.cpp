@@ -52,9 +52,8 @@ TEST_CASE("cuDNN is missed where something is convolved, and says so where it is
 
 TEST_CASE("in a new process: convolve", "[.]") {
   std::printf("[%g]", matmul(full<Cuda>({1, 2}, 1), full<Cuda>({2, 1}, 3)).item());
-  std::printf("[%s]\n", error_of([] {
-                          values_of(conv2d(full<Cuda>({1, 1, 2, 2}, 1), full<Cuda>({1, 1, 1, 1}, 1)));
-                        }).c_str());
+  std::printf("[%s]\n",
+              error_of([] { values_of(conv2d(full<Cuda>({1, 1, 2, 2}, 1), full<Cuda>({1, 1, 1, 1}, 1))); }).c_str());
 }
 
 }  // namespace device_cuda_cudnn

@@ -49,7 +49,8 @@ Tensor<D, T> convolve(const Kind& kind, const Tensor<D, T>& x, const Tensor<D, T
 /// Results without and with bias, residual and relu; and the gradients.
 template <class D, class T>
 std::vector<std::vector<double>> all_results_of(const Kind& kind) {
-  const auto x = spread_tensor<Cpu, T>(kind.x, -1, 1).to(D{}).requires_grad_(), weight = spread_tensor<Cpu, T>(kind.weight, -1, 1).to(D{}).requires_grad_(),
+  const auto x = spread_tensor<Cpu, T>(kind.x, -1, 1).to(D{}).requires_grad_(),
+             weight = spread_tensor<Cpu, T>(kind.weight, -1, 1).to(D{}).requires_grad_(),
              bias = spread_tensor<Cpu, T>({kind.weight[0]}, -1, 1).to(D{}).requires_grad_();
   const auto y = convolve(kind, x, weight, bias), plain = convolve(kind, x, weight, Tensor<D, T>());
   const auto residual = spread_tensor<Cpu, T>(y.shape(), -1, 1).to(D{});
@@ -70,7 +71,8 @@ void check_against_cpu(const Kind& kind, double tolerance) {
   for (std::size_t i = 0; i < expected.size(); ++i) check_close(actual[i], expected[i], tolerance, tolerance);
 }
 
-/// Plans that run, and descriptors that are completed: a plan, its graph and its engines, and one for the addresses of each run.
+/// Plans that run, and descriptors that are completed: a plan, its graph and its engines, and one for the addresses of
+/// each run.
 struct Calls {
   std::uint64_t runs, finished;
 };
@@ -103,7 +105,8 @@ TEST_CASE("a convolution's plan is made once", "[cuda]") {
     const auto x = spread_tensor<Cuda, float>({2, 3, size, size}), w = spread_tensor<Cuda, float>({4, 3, 3, 3});
     return results_of(x, w);
   };
-  const Calls first = calls_in([&] { run(11); }), again = calls_in([&] { run(11); }), other = calls_in([&] { run(12); });
+  const Calls first = calls_in([&] { run(11); }), again = calls_in([&] { run(11); }),
+              other = calls_in([&] { run(12); });
   CHECK((first.runs == 3 && first.finished > again.finished));
   CHECK((again.runs == 3 && again.finished == 3));  // the addresses of each run
   CHECK(other.finished == first.finished);
@@ -133,18 +136,19 @@ TEST_CASE("what cuDNN refuses is an Error with its own text", "[cuda]") {
   NEED_EMULATOR();
   const auto x = spread_tensor<Cuda, float>({1, 2, 9, 9}), w = spread_tensor<Cuda, float>({1, 2, 2, 2});
   fail_call("cudnnBackendExecute", 1, 0);
-  CHECK_THAT(error_of([&] { conv2d(x, w); }),
-             ContainsSubstring("cudnnBackendExecute: CUDNN_STATUS_EXECUTION_FAILED"));
+  CHECK_THAT(error_of([&] { conv2d(x, w); }), ContainsSubstring("cudnnBackendExecute: CUDNN_STATUS_EXECUTION_FAILED"));
   fail_call(nullptr, 0, 0);
 }
 
 TEST_CASE("a convolution that cuDNN does not compute in one way is computed in another", "[cuda]") {
   NEED_EMULATOR();
   // Each pass without its first engines, all of them without some.
-  for (const std::string refused : {"fused:51", "fused:51+fused:71", "forward:67", "forward:67+forward:28", "data:71", "filter:40",
-                                    "fused:51+data:71+filter:40", "random:1", "random:2", "random:3", "random:4"}) {
+  for (const std::string refused :
+       {"fused:51", "fused:51+fused:71", "forward:67", "forward:67+forward:28", "data:71", "filter:40",
+        "fused:51+data:71+filter:40", "random:1", "random:2", "random:3", "random:4"}) {
     INFO(refused);
-    const Ended ended = run_test_case("in a new process: convolutions of every kind", "TERN_EMULATOR=quiet=1,refuse=" + refused);
+    const Ended ended =
+        run_test_case("in a new process: convolutions of every kind", "TERN_EMULATOR=quiet=1,refuse=" + refused);
     INFO(ended.output);
     CHECK(ended.well);
   }
@@ -154,8 +158,8 @@ TEST_CASE("in a new process: convolutions of every kind", "[.]") {
   const Kind kinds[] = {
       {{2, 3, 6, 5}, {4, 3, 3, 3}, {.padding = 1}},
       {{2, 4, 7, 6}, {6, 2, 3, 2}, {.stride = {2, 1}, .padding = {1, 0}, .dilation = {1, 2}, .groups = 2}},
-      {{1, 6, 5, 9}, {6, 1, 3, 3}, {.groups = 6}},        // one channel a group
-      {{1, 2, 4, 4}, {3, 2, 2, 2}, {.padding = 2}},       // as much padding as filter
+      {{1, 6, 5, 9}, {6, 1, 3, 3}, {.groups = 6}},         // one channel a group
+      {{1, 2, 4, 4}, {3, 2, 2, 2}, {.padding = 2}},        // as much padding as filter
       {{2, 2, 4, 5, 3}, {4, 2, 2, 3, 2}, {.padding = 1}},  // over three dimensions
   };
   for (const Kind& kind : kinds) {
@@ -167,13 +171,15 @@ TEST_CASE("in a new process: convolutions of every kind", "[.]") {
 
 TEST_CASE("what cuDNN refuses is asked for once", "[cuda]") {
   NEED_EMULATOR();
-  const Ended ended = run_test_case("in a new process: refusals are remembered", "TERN_EMULATOR=quiet=1,refuse=fused:51+fused:71");
+  const Ended ended =
+      run_test_case("in a new process: refusals are remembered", "TERN_EMULATOR=quiet=1,refuse=fused:51+fused:71");
   INFO(ended.output);
   CHECK(ended.well);
 }
 
 TEST_CASE("in a new process: refusals are remembered", "[.]") {
-  const auto x = spread_tensor<Cuda, float>({1, 2, 5, 5}), w = spread_tensor<Cuda, float>({3, 2, 3, 3}), b = spread_tensor<Cuda, float>({3});
+  const auto x = spread_tensor<Cuda, float>({1, 2, 5, 5}), w = spread_tensor<Cuda, float>({3, 2, 3, 3}),
+             b = spread_tensor<Cuda, float>({3});
   const NoGradGuard no_grad;
   const auto run = [&] { return calls_in([&] { conv2d_relu(x, w, b); }); };
   const Calls first = run(), again = run();
@@ -183,7 +189,8 @@ TEST_CASE("in a new process: refusals are remembered", "[.]") {
 
 TEST_CASE("an engine that is not deterministic can be forbidden", "[cuda]") {
   NEED_EMULATOR();
-  const Ended ended = run_test_case("in a new process: deterministic algorithms", "TERN_EMULATOR=quiet=1,refuse=data:71+data:0");
+  const Ended ended =
+      run_test_case("in a new process: deterministic algorithms", "TERN_EMULATOR=quiet=1,refuse=data:71+data:0");
   INFO(ended.output);
   CHECK(ended.well);
 }
@@ -197,7 +204,8 @@ TEST_CASE("in a new process: deterministic algorithms", "[.]") {
   const auto two = ones<Cuda>({1, 1, 2, 2});
   cuda::cudnn_deterministic(true);
   CHECK_THAT(error_of([&] { gradient(two); }),
-             ContainsSubstring("cuda: cuDNN has no deterministic kernel for a convolution of [1, 1, 5, 5] and [1, 1, 2, 2]; others are allowed "
+             ContainsSubstring("cuda: cuDNN has no deterministic kernel for a convolution of [1, 1, 5, 5] and [1, 1, "
+                               "2, 2]; others are allowed "
                                "after cuda::cudnn_deterministic(false): "));
   cuda::cudnn_deterministic(false);
   const auto corner = gradient(two);
@@ -206,14 +214,16 @@ TEST_CASE("in a new process: deterministic algorithms", "[.]") {
 
 TEST_CASE("an engine that adds up parts of a sum in 16 bits is never taken", "[cuda]") {
   NEED_EMULATOR();
-  const Ended ended = run_test_case("in a new process: a weight gradient by no engine", "TERN_EMULATOR=quiet=1,refuse=filter:40+filter:0");
+  const Ended ended = run_test_case("in a new process: a weight gradient by no engine",
+                                    "TERN_EMULATOR=quiet=1,refuse=filter:40+filter:0");
   INFO(ended.output);
   CHECK(ended.well);
 }
 
 TEST_CASE("in a new process: a weight gradient by no engine", "[.]") {
   const auto x = ones<Cuda, bfloat16>({1, 1, 5, 5}), w = ones<Cuda, bfloat16>({1, 1, 2, 2}).requires_grad_();
-  CHECK_THAT(error_of([&] { conv2d(x, w).sum().backward(); }), ContainsSubstring("cuDNN has no kernel for a convolution"));
+  CHECK_THAT(error_of([&] { conv2d(x, w).sum().backward(); }),
+             ContainsSubstring("cuDNN has no kernel for a convolution"));
 }
 
 TEST_CASE("relu of NaN after a convolution is NaN", "[cuda]") {

@@ -38,7 +38,8 @@ std::vector<std::vector<double>> all_results(bool packed) {
   std::vector<std::vector<double>> results;
   const auto add = [&](auto layer, Index state, Index directions) {
     for (std::size_t i = 0; i < layer.weights.size(); ++i)
-      layer.weights[i] = nn::Parameter<D, T>(spread_tensor<Cpu, T>(layer.weights[i].shape(), -0.4 - 0.01 * double(i), 0.4).to(D{}));
+      layer.weights[i] =
+          nn::Parameter<D, T>(spread_tensor<Cpu, T>(layer.weights[i].shape(), -0.4 - 0.01 * double(i), 0.4).to(D{}));
     auto x = spread_tensor<Cpu, T>({5, 3, 4}, -1, 1).to(D{});
     x.requires_grad_();
     const auto slopes = spread_tensor<Cpu, T>({5, 3, directions * state}, 1, -1).to(D{});
@@ -114,7 +115,8 @@ TEST_CASE("layers of 128 units, which cuDNN computes by an algorithm of their ow
     std::vector<std::vector<double>> all;
     const auto train = [&](auto layer) {
       for (std::size_t i = 0; i < layer.weights.size(); ++i)
-        layer.weights[i] = nn::Parameter<D>(spread_tensor<Cpu, float>(layer.weights[i].shape(), -0.1, 0.1 - 0.01 * double(i % 4)).to(D{}));
+        layer.weights[i] = nn::Parameter<D>(
+            spread_tensor<Cpu, float>(layer.weights[i].shape(), -0.1, 0.1 - 0.01 * double(i % 4)).to(D{}));
       auto x = spread_tensor<Cpu, float>({7, 3, 16}, -1, 1).to(D{});
       x.requires_grad_();
       const auto [y, last] = layer(pack_padded_sequence(x, {7, 5, 2}));
@@ -238,7 +240,8 @@ TEST_CASE("a recurrent layer that cuDNN refuses goes step by step", "[cuda]") {
   NEED_EMULATOR();
   for (const char* refused : {"rnn", "rnn_forward", "rnn_data", "rnn_weights"})
     run_elsewhere("in a new process: recurrent layers that cuDNN refuses", std::string("refuse=") + refused + ":0");
-  for (const char* seed : {"1", "2", "3"}) run_elsewhere("in a new process: recurrent layers of every kind", std::string("refuse=random:") + seed);
+  for (const char* seed : {"1", "2", "3"})
+    run_elsewhere("in a new process: recurrent layers of every kind", std::string("refuse=random:") + seed);
   run_elsewhere("in a new process: recurrent layers without cuDNN", std::string("cudnn=90600"));  // too old
 }
 

@@ -20,7 +20,8 @@ extern "C" __global__ void endless(const Words p) { while (*(volatile int*)p.wor
 )";
 
 /// Which of the calls that a program may make next do not say the name of the error.
-std::string silent_calls(const std::string& name, const Tensor<Cpu>& host, const Tensor<Cuda>& x, Pending<Tensor<Cuda>>& pending) {
+std::string silent_calls(const std::string& name, const Tensor<Cpu>& host, const Tensor<Cuda>& x,
+                         Pending<Tensor<Cuda>>& pending) {
   std::string silent;
   const auto call = [&](const char* what, const auto& f) {
     std::string error;

@@ -1,5 +1,5 @@
-// Each of the library's calls into the driver, cuBLASLt, cuDNN and NVRTC fails once, in turn, during a small training: an Error that
-// names the function, nothing leaked, and the same training then gives the right numbers.
+// Each of the library's calls into the driver, cuBLASLt, cuDNN and NVRTC fails once, in turn, during a small training:
+// an Error that names the function, nothing leaked, and the same training then gives the right numbers.
 #include <map>
 
 #include "support/emulator.hpp"
@@ -25,7 +25,8 @@ namespace {
 
 template <Device D, class T = float>
 struct Net : nn::Module<D, T> {
-  nn::Conv2d<D, T> first{1, 2, 2}, second{2, 2, 1, {.bias = false}};  // with and without a bias: two of cuDNN's functions
+  nn::Conv2d<D, T> first{1, 2, 2},
+      second{2, 2, 1, {.bias = false}};  // with and without a bias: two of cuDNN's functions
   nn::BatchNorm2d<D, T> norm{2};
   nn::Linear<D, T> hidden{4, 8}, out{8, 3};
   nn::Dropout<D, T> dropout{0.25};
@@ -53,14 +54,15 @@ void search() {
   conv2d(x, weight).sum().backward();
 }
 
-/// A network is made and trained on batches that a worker copies ahead; a step is captured and replayed; then every other way to copy,
-/// to wait and to ask is taken once, on two devices. The losses, and what came back.
+/// A network is made and trained on batches that a worker copies ahead; a step is captured and replayed; then every
+/// other way to copy, to wait and to ask is taken once, on two devices. The losses, and what came back.
 std::vector<double> train() {
   const Page page;
   manual_seed(1);
   Net<Cuda> net;
   optim::Adam adam(net.parameters(), {.lr = 0.01});
-  const data::TensorDataset set(spread_tensor<Cpu, float>({8, 6}), tensor_of<Cpu, std::int64_t>({0, 1, 2, 0, 2, 1, 1, 0}));
+  const data::TensorDataset set(spread_tensor<Cpu, float>({8, 6}),
+                                tensor_of<Cpu, std::int64_t>({0, 1, 2, 0, 2, 1, 1, 0}));
   std::vector<double> numbers;
   const auto step = [&](const Tensor<Cuda>& x, const Tensor<Cuda, std::int64_t>& y) {
     const auto loss = cross_entropy(net(x), y);
@@ -102,16 +104,16 @@ struct DriverCall {
 constexpr int unknown_error = 999;
 #define TERN_FAULTS_DRIVER(name, result, arguments) {#name, unknown_error},
 #define TERN_FAULTS_LIBRARY(name, result, arguments) {#name, 0},
-constexpr DriverCall driver_calls[] = {TERN_CUDA_DRIVER_FUNCTIONS(TERN_FAULTS_DRIVER) TERN_NVRTC_FUNCTIONS(TERN_FAULTS_LIBRARY)
-                                           TERN_CUBLASLT_FUNCTIONS(TERN_FAULTS_LIBRARY) TERN_CUDNN_FUNCTIONS(TERN_FAULTS_LIBRARY)
-                                               TERN_CUDNN_GRAPH_FUNCTIONS(TERN_FAULTS_LIBRARY)};
+constexpr DriverCall driver_calls[] = {TERN_CUDA_DRIVER_FUNCTIONS(TERN_FAULTS_DRIVER) TERN_NVRTC_FUNCTIONS(
+    TERN_FAULTS_LIBRARY) TERN_CUBLASLT_FUNCTIONS(TERN_FAULTS_LIBRARY) TERN_CUDNN_FUNCTIONS(TERN_FAULTS_LIBRARY)
+                                           TERN_CUDNN_GRAPH_FUNCTIONS(TERN_FAULTS_LIBRARY)};
 
 /// Its failure is none: a context that is not known to be current is made current.
 bool is_harmless(const DriverCall& call) { return std::string(call.function) == "cuCtxGetCurrent"; }
 
-constexpr const char* kinds[] = {"context", "memory", "pinned", "stream", "event", "module",
-                                 "program", "cublasLt", "matmul desc", "matrix layout", "preference", "cudnn", "tensor desc",
-                                 "cudnn part", "graph", "executable graph"};
+constexpr const char* kinds[] = {"context",     "memory",     "pinned",      "stream",          "event",      "module",
+                                 "program",     "cublasLt",   "matmul desc", "matrix layout",   "preference", "cudnn",
+                                 "tensor desc", "cudnn part", "graph",       "executable graph"};
 
 /// What exists besides idle handles and the pinned blocks that are kept for reuse.
 std::map<std::string, std::int64_t> census() {
@@ -126,14 +128,17 @@ std::map<std::string, std::int64_t> census() {
   return count;
 }
 
-std::string difference(const std::map<std::string, std::int64_t>& now, const std::map<std::string, std::int64_t>& before) {
+std::string difference(const std::map<std::string, std::int64_t>& now,
+                       const std::map<std::string, std::int64_t>& before) {
   std::string text;
   for (const auto& [kind, count] : before)
-    if (now.at(kind) != count) text += kind + ": " + std::to_string(now.at(kind)) + ", not " + std::to_string(count) + "; ";
+    if (now.at(kind) != count)
+      text += kind + ": " + std::to_string(now.at(kind)) + ", not " + std::to_string(count) + "; ";
   return text;
 }
 
-/// Trains while the nth call of a function fails. What is wrong with how it went; `reached` says whether there was an nth call.
+/// Trains while the nth call of a function fails. What is wrong with how it went; `reached` says whether there was an
+/// nth call.
 std::string fail_once(const DriverCall& call, std::uint64_t nth, bool& reached) {
   fail_call(call.function, nth, call.code);
   std::string error = error_of([] { train(); });
@@ -176,36 +181,44 @@ void check(const std::string& test_case) {
   INFO(ended.output);
   CHECK(ended.well);
   const std::size_t begin = ended.output.find("fault sites");
-  if (begin != std::string::npos) std::printf("%s", ended.output.substr(begin, ended.output.find('\n', begin) + 1 - begin).c_str());
+  if (begin != std::string::npos)
+    std::printf("%s", ended.output.substr(begin, ended.output.find('\n', begin) + 1 - begin).c_str());
 }
 
 }  // namespace
 
-TEST_CASE("every call of a training step fails once", "[cuda][long]") { check("in a new process: calls of a warm step fail"); }
-TEST_CASE("every call of a process's first training step fails once", "[cuda][long]") { check("in a new process: calls of a cold step fail"); }
+TEST_CASE("every call of a training step fails once", "[cuda][long]") {
+  check("in a new process: calls of a warm step fail");
+}
+TEST_CASE("every call of a process's first training step fails once", "[cuda][long]") {
+  check("in a new process: calls of a cold step fail");
+}
 
 TEST_CASE("in a new process: calls of a warm step fail", "[.]") {
-  const Ended ended = run_in_fork([] {
-    train();
-    const std::vector<double> expected = train();
-    auto before = census();
-    Count count;
-    for (const DriverCall& call : driver_calls) {
-      if (is_harmless(call)) continue;
-      for (std::uint64_t nth = 1;; ++nth) {
-        bool reached = false;
-        std::string problem = fail_once(call, nth, reached);
-        if (!reached) break;
-        const auto after = census();
-        if (problem.empty()) problem = difference(after, before);
-        before = after;
-        if (problem.empty()) problem = recovered(expected);
-        count.add(call, nth, problem);
-      }
-    }
-    if (!count.wrong.empty()) throw std::runtime_error(count.wrong);
-    return "fault sites of a warm step: " + std::to_string(count.sites) + " in " + std::to_string(count.functions) + " functions";
-  }, 600);  // some thousand trainings
+  const Ended ended = run_in_fork(
+      [] {
+        train();
+        const std::vector<double> expected = train();
+        auto before = census();
+        Count count;
+        for (const DriverCall& call : driver_calls) {
+          if (is_harmless(call)) continue;
+          for (std::uint64_t nth = 1;; ++nth) {
+            bool reached = false;
+            std::string problem = fail_once(call, nth, reached);
+            if (!reached) break;
+            const auto after = census();
+            if (problem.empty()) problem = difference(after, before);
+            before = after;
+            if (problem.empty()) problem = recovered(expected);
+            count.add(call, nth, problem);
+          }
+        }
+        if (!count.wrong.empty()) throw std::runtime_error(count.wrong);
+        return "fault sites of a warm step: " + std::to_string(count.sites) + " in " + std::to_string(count.functions) +
+               " functions";
+      },
+      600);  // some thousand trainings
   std::printf("%s\n", ended.output.c_str());
   CHECK(ended.well);
 }

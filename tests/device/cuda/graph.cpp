@@ -1,5 +1,5 @@
-// Captured graphs: replays are steps bit for bit, and what a capture cannot hold is refused. Over 400 lines, because every optimiser and
-// tool that has state of its own must show that it replays.
+// Captured graphs: replays are steps bit for bit, and what a capture cannot hold is refused. Over 400 lines, because
+// every optimiser and tool that has state of its own must show that it replays.
 #include "tern/device/cuda/graph.hpp"
 
 #include "support/emulator.hpp"
@@ -126,7 +126,8 @@ TEST_CASE("a captured step of groups of parameters follows the rate of each", "[
   const auto run = [](bool replayed) {
     manual_seed(1);
     Net<Cuda> net;
-    optim::Adam adam({{net.hidden.parameters(), {.lr = 0.01}}, {net.out.parameters(), {.lr = 0.1, .betas = {0.5, 0.9}}}});
+    optim::Adam adam(
+        {{net.hidden.parameters(), {.lr = 0.01}}, {net.out.parameters(), {.lr = 0.1, .betas = {0.5, 0.9}}}});
     optim::OneCycleLR schedule(adam, {.max_lr = 0.1, .total_steps = 30});
     const auto x = spread_tensor<Cpu, float>({4, 6}).cuda();
     const auto step = [&] {
@@ -180,7 +181,10 @@ TEST_CASE("a captured step of so many parameters that they take several launches
   CHECK(run(true) == run(false));
 }
 
-TEST_CASE("a captured step of Muon follows its rate, with a checkpoint's random numbers drawn again, and averages the weights", "[cuda]") {
+TEST_CASE(
+    "a captured step of Muon follows its rate, with a checkpoint's random numbers drawn again, and averages the "
+    "weights",
+    "[cuda]") {
   const auto run = [](bool replayed) {
     manual_seed(1);
     Net<Cuda> net;
@@ -299,14 +303,17 @@ TEST_CASE("a replay is a few calls into the driver", "[cuda]") {
 namespace {
 
 /// Objects of CUDA's that a graph has, and nobody else.
-std::int64_t graph_objects() { return live_objects("graph") + live_objects("executable graph") + live_objects("stream"); }
+std::int64_t graph_objects() {
+  return live_objects("graph") + live_objects("executable graph") + live_objects("stream");
+}
 
 }  // namespace
 
 TEST_CASE("what cannot be captured is refused, and nothing remains of it", "[cuda]") {
   const auto refused = [](const std::string& what, const std::string& rule, const auto& extra) {
     manual_seed(6);
-    Training<optim::Adam, optim::StepLR> training(optim::AdamOptions{}, optim::StepLROptions{}), twin(optim::AdamOptions{}, optim::StepLROptions{});
+    Training<optim::Adam, optim::StepLR> training(optim::AdamOptions{}, optim::StepLROptions{}),
+        twin(optim::AdamOptions{}, optim::StepLROptions{});
     twin.net.load_state_dict(training.net.state_dict());
     for (auto* t : {&training, &twin}) {
       manual_seed(7);
@@ -385,11 +392,13 @@ TEST_CASE("a graph does not outlive what its replays ask the host", "[cuda]") {
   training->optimizer.set_momentum(0.8);
   CHECK(error_of([&] { graph.replay(); }).empty());
   training->optimizer.load_state_dict(training->optimizer.state_dict());
-  CHECK_THAT(error_of([&] { graph.replay(); }), Catch::Matchers::ContainsSubstring("an optimiser of the captured step is gone"));
+  CHECK_THAT(error_of([&] { graph.replay(); }),
+             Catch::Matchers::ContainsSubstring("an optimiser of the captured step is gone"));
   graph.capture([&] { training->step(); });
   CHECK(error_of([&] { graph.replay(); }).empty());
   training.reset();
-  CHECK_THAT(error_of([&] { graph.replay(); }), Catch::Matchers::ContainsSubstring("an optimiser of the captured step is gone"));
+  CHECK_THAT(error_of([&] { graph.replay(); }),
+             Catch::Matchers::ContainsSubstring("an optimiser of the captured step is gone"));
 }
 
 TEST_CASE("tensors of a graph may die before it, and it before them", "[cuda]") {
@@ -404,7 +413,7 @@ TEST_CASE("tensors of a graph may die before it, and it before them", "[cuda]") 
         y = x * 10 + doubled;
         doubled = {};  // while it is captured
       });
-      x = {};  // and after
+      x = {};                                   // and after
       const auto other = full<Cuda>({3}, 100);  // does not get x's memory
       graph.replay();
       check_close(values_of(y), {12, 24, 36});

@@ -17,13 +17,16 @@ using namespace tern_test;
 
 namespace {
 
-Tensor<Cuda> spread_on(int ordinal, const detail::Shape& shape) { return spread_tensor<Cpu, float>(shape).cuda(ordinal); }
+Tensor<Cuda> spread_on(int ordinal, const detail::Shape& shape) {
+  return spread_tensor<Cpu, float>(shape).cuda(ordinal);
+}
 
 /// A product and a convolution, which any thread may run.
 struct Both {
   Tensor<Cuda> a, b, x, w;
   explicit Both(int ordinal = cuda::current_device())
-      : a(spread_on(ordinal, {5, 6})), b(spread_on(ordinal, {6, 7})), x(spread_on(ordinal, {1, 2, 7, 7})), w(spread_on(ordinal, {3, 2, 2, 2})) {}
+      : a(spread_on(ordinal, {5, 6})), b(spread_on(ordinal, {6, 7})), x(spread_on(ordinal, {1, 2, 7, 7})),
+        w(spread_on(ordinal, {3, 2, 2, 2})) {}
   std::vector<double> operator()() const {
     const NoGradGuard no_grad;
     std::vector<double> values = values_of(matmul(a, b));
@@ -33,10 +36,11 @@ struct Both {
 };
 
 std::uint64_t made() { return calls_of("cublasLtCreate") + calls_of("cudnnCreate"); }
-/// Of cuDNN those of convolutions: three tensors, the convolution and its operation, the graph, two heuristics and the plan are finished for
-/// one, and for each run its addresses.
+/// Of cuDNN those of convolutions: three tensors, the convolution and its operation, the graph, two heuristics and the
+/// plan are finished for one, and for each run its addresses.
 std::uint64_t plans_made() {
-  return calls_of("cublasLtMatmulAlgoGetHeuristic") + (calls_of("cudnnBackendFinalize") - calls_of("cudnnBackendExecute") + 8) / 9;
+  return calls_of("cublasLtMatmulAlgoGetHeuristic") +
+         (calls_of("cudnnBackendFinalize") - calls_of("cudnnBackendExecute") + 8) / 9;
 }
 std::int64_t handles() { return live_objects("cublasLt") + live_objects("cudnn"); }
 

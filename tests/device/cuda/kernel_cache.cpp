@@ -65,9 +65,7 @@ TEST_CASE("a kernel that does not compile says why", "[cuda]") {
   try {
     kernel_image("extern \"C\" __global__ void broken() { nonsense; }", 9, 0);
     FAIL();
-  } catch (const tern::Error& error) {
-    CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring("nonsense"));
-  }
+  } catch (const tern::Error& error) { CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring("nonsense")); }
 }
 
 TEST_CASE("on request kernels are compiled with their lines, and their sources kept", "[cuda]") {

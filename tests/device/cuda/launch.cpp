@@ -29,8 +29,8 @@ using Names = std::vector<std::string>;
 TEST_CASE("a kernel is named after what it computes", "[cuda]") {
   const auto x = ones<Cuda>({2, 3}), y = ones<Cuda>({2, 3}), column = ones<Cuda>({2, 1});
   CHECK(kernels_of([&] { exp(x); }) == Names{"map_exp"});
-  CHECK(kernels_of([&] { x * y; }) == Names{"map_multiply"});
-  CHECK(kernels_of([&] { x * column; }) == Names{"map_multiply"});
+  CHECK(kernels_of([&] { x* y; }) == Names{"map_multiply"});
+  CHECK(kernels_of([&] { x* column; }) == Names{"map_multiply"});
   CHECK(kernels_of([&] { x.fill_(2); }) == Names{"map"});
   CHECK(kernels_of([&] { sum(x, 1); }) == Names{"reduce_add"});
   CHECK(kernels_of([&] { softmax(x, 1); }) == Names{"softmax"});

@@ -74,7 +74,8 @@ TEST_CASE("a library finds its parts in its own folder", "[cuda]") {
   const Folder root;
   const Variable set("CUDA_HOME", root.text());
   const std::string last = make_library(root / "lib64/libtern_part_z.so.1", "extern \"C\" int z() { return 40; }");
-  make_library(root / "lib64/libtern_part_a.so.1", "extern \"C\" int z(); extern \"C\" int a() { return z() + 2; }", last);
+  make_library(root / "lib64/libtern_part_a.so.1", "extern \"C\" int z(); extern \"C\" int a() { return z() + 2; }",
+               last);
   make_library(root / "lib64" / probe, R"(#include <dlfcn.h>
 extern "C" int parts() {
   void* const part = dlopen("libtern_part_a.so.1", RTLD_NOW);
@@ -86,12 +87,15 @@ extern "C" int parts() {
 
 TEST_CASE("libraries are of the driver's CUDA", "[cuda]") {
   NEED_EMULATOR();
-  const auto run = [](const std::string& environment) { return run_test_case("in a new process: versions", environment).output; };
+  const auto run = [](const std::string& environment) {
+    return run_test_case("in a new process: versions", environment).output;
+  };
   CHECK_THAT(run("TERN_EMULATOR=driver=12040"), ContainsSubstring("[libnvrtc.so.12][libcublasLt.so.12][11]"));
   CHECK_THAT(run("TERN_EMULATOR=driver=13010"), ContainsSubstring("[libnvrtc.so.13][libcublasLt.so.13][11]"));
   const Folder newer;
   for (const auto& entry : fs::directory_iterator(tern_test::emulator_folder))
-    if (entry.is_regular_file() && entry.path().extension() != ".12") fs::create_symlink(entry.path(), newer / entry.path().filename());
+    if (entry.is_regular_file() && entry.path().extension() != ".12")
+      fs::create_symlink(entry.path(), newer / entry.path().filename());
   CHECK_THAT(run("TERN_EMULATOR=driver=12040 TERN_CUDA_LIBRARIES=" + newer.text()),
              ContainsSubstring("the driver offers CUDA 12.4, which CUDA 13's library does not run on"));
 }
@@ -117,7 +121,9 @@ TEST_CASE("a cuDNN that was made for a later CUDA is passed over", "[cuda]") {
 TEST_CASE("in a new process: two of cuDNN", "[.]") {
   const Folder toolkit, conda;
   const auto make = [](const Folder& folder, const char* version) {
-    return make_library(folder / "lib" / probe, tern::detail::text({"extern \"C\" unsigned long cudnnGetCudartVersion() { return ", version, "; }"}));
+    return make_library(
+        folder / "lib" / probe,
+        tern::detail::text({"extern \"C\" unsigned long cudnnGetCudartVersion() { return ", version, "; }"}));
   };
   make(toolkit, "13000");
   const std::string older = make(conda, "12080");

@@ -24,7 +24,8 @@ TEST_CASE("a device's memory is counted and given back", "[cuda]") {
 TEST_CASE("running out of a device's memory says what is held", "[cuda]") {
   const auto held = zeros<Cuda>({1000});
   const std::string error = error_of([] { empty<Cuda>({Index(1) << 36}); });
-  CHECK_THAT(error, Catch::Matchers::ContainsSubstring("empty: out of memory on cuda:0: 274877906944 bytes were asked for, "));
+  CHECK_THAT(error,
+             Catch::Matchers::ContainsSubstring("empty: out of memory on cuda:0: 274877906944 bytes were asked for, "));
   CHECK_THAT(error, Catch::Matchers::ContainsSubstring(" are in use and "));
   CHECK(cuda::memory_stats().cached < Index(1) << 30);  // not all that there is
   check_close(values_of(held + 1.0f), std::vector<double>(1000, 1));

@@ -28,7 +28,8 @@ TEST_CASE("profilers get ranges of layers and of the work in them, once asked", 
 extern "C" int nvtxRangePushA(const char* name) { std::printf("(%s", name); return std::fflush(stdout); }
 extern "C" int nvtxRangePop() { std::printf(")"); return std::fflush(stdout); }
 )CODE");
-  const Ended ended = run_test_case("in a new process: ranges", "LD_LIBRARY_PATH=" + (root / "lib64").string());  // before the system's own
+  const Ended ended = run_test_case("in a new process: ranges",
+                                    "LD_LIBRARY_PATH=" + (root / "lib64").string());  // before the system's own
   INFO(ended.output);
   CHECK(ended.well);
   CHECK_THAT(ended.output, ContainsSubstring("[][(Net(Linear(matmul))(softmax))][(mine)][]"));

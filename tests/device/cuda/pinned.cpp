@@ -44,9 +44,7 @@ TEST_CASE("a write to pinned memory waits for the copies of every stream", "[cud
 
   source.copy_(tensor_of<Cpu, float>(numbers));
   const auto third = source.cuda();
-  {
-    auto dropped = source.cuda_async();
-  }
+  { auto dropped = source.cuda_async(); }
   std::fill_n(source.data(), numbers.size(), 5.f);  // data() waits too
   check_close(values_of(third), numbers);
 }

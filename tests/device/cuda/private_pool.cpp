@@ -29,9 +29,7 @@ TEST_CASE("in a new process: a graph in little memory", "[.]") {
   cuda::synchronize();
   cuda::Graph graph;
   Tensor<Cuda> y;
-  {
-    const auto freed = zeros<Cuda>({14 * million});
-  }  // its kernel and its release are still to come
+  { const auto freed = zeros<Cuda>({14 * million}); }  // its kernel and its release are still to come
   graph.capture([&] { y = x + 1.0f; });
   graph.replay();
   CHECK(y.sum().item() == 3.0f * 4 * million);

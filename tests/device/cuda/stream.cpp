@@ -76,7 +76,8 @@ TEST_CASE("memory that several streams use is released behind all of them", "[cu
   NEED_EMULATOR();
   for (const char* order : {"late", "eager", "random:1", "random:2", "random:3", "random:4", "random:5", "random:6"}) {
     INFO(order);
-    const Ended ended = run_test_case("in a new process: memory of several streams", std::string("TERN_EMULATOR=order=") + order);
+    const Ended ended =
+        run_test_case("in a new process: memory of several streams", std::string("TERN_EMULATOR=order=") + order);
     INFO(ended.output);
     CHECK(ended.well);
   }
@@ -156,7 +157,8 @@ TEST_CASE("a graph is captured on one stream and replayed on others", "[cuda]") 
   }
   CHECK_THAT(error_of([&] { cuda::Graph().capture([&] { const cuda::StreamGuard on(first); }); }),
              ContainsSubstring("StreamGuard: ") && ContainsSubstring("a graph has one stream"));
-  CHECK_THAT(error_of([&] { cuda::Graph().capture([&] { first.wait_stream(second); }); }), ContainsSubstring("wait_stream: "));
+  CHECK_THAT(error_of([&] { cuda::Graph().capture([&] { first.wait_stream(second); }); }),
+             ContainsSubstring("wait_stream: "));
   CHECK_NOTHROW(cuda::synchronize());
 }
 

@@ -168,17 +168,30 @@ TEMPLATE_TEST_CASE("every in-place op refuses an expanded target", "[ops][refusa
   using D = TestType;
   const auto x = spread_tensor<D>({1, 3}).expand({4, 3}), y = spread_tensor<D>({4, 3});
   const auto mask = y > 0;
-  const std::pair<const char*, std::function<void()>> ops[] = {
-      {"add_", [&] { x += y; }}, {"sub_", [&] { x -= y; }}, {"mul_", [&] { x *= y; }}, {"div_", [&] { x /= y; }},
-      {"copy_", [&] { x.copy_(y); }}, {"copy_", [&] { x.detach() = y; }}, {"fill_", [&] { x.detach() = 3; }},
-      {"normal_", [&] { normal_(x); }}, {"copy_", [&] { uniform_(x); }}, {"copy_", [&] { bernoulli_(x); }},
-      {"masked_fill_", [&] { x.masked_fill_(mask, 1); }}, {"clamp_", [&] { x.clamp_(0, 1); }},
-      {"lerp_", [&] { x.lerp_(y, 0.5); }}, {"addcmul_", [&] { x.addcmul_(y, y); }}, {"addcdiv_", [&] { x.addcdiv_(y, y); }},
-      {"index_put_", [&] { x.index_put_({mask}, 1); }}, {"index_put_", [&] { x.index_put_({Ellipsis}, 1); }},
-      {"lt_", [&] { x.lt_(y); }}, {"logical_not_", [&] { x.logical_not_(); }}, {"pow_", [&] { x.pow_(2); }}};
+  const std::pair<const char*, std::function<void()>> ops[] = {{"add_", [&] { x += y; }},
+                                                               {"sub_", [&] { x -= y; }},
+                                                               {"mul_", [&] { x *= y; }},
+                                                               {"div_", [&] { x /= y; }},
+                                                               {"copy_", [&] { x.copy_(y); }},
+                                                               {"copy_", [&] { x.detach() = y; }},
+                                                               {"fill_", [&] { x.detach() = 3; }},
+                                                               {"normal_", [&] { normal_(x); }},
+                                                               {"copy_", [&] { uniform_(x); }},
+                                                               {"copy_", [&] { bernoulli_(x); }},
+                                                               {"masked_fill_", [&] { x.masked_fill_(mask, 1); }},
+                                                               {"clamp_", [&] { x.clamp_(0, 1); }},
+                                                               {"lerp_", [&] { x.lerp_(y, 0.5); }},
+                                                               {"addcmul_", [&] { x.addcmul_(y, y); }},
+                                                               {"addcdiv_", [&] { x.addcdiv_(y, y); }},
+                                                               {"index_put_", [&] { x.index_put_({mask}, 1); }},
+                                                               {"index_put_", [&] { x.index_put_({Ellipsis}, 1); }},
+                                                               {"lt_", [&] { x.lt_(y); }},
+                                                               {"logical_not_", [&] { x.logical_not_(); }},
+                                                               {"pow_", [&] { x.pow_(2); }}};
   for (const auto& [name, op] : ops) {
     INFO(name);
-    CHECK(error_of(op).find(std::string(name) + ": several elements of the written tensor are one memory location") == 0);
+    CHECK(error_of(op).find(std::string(name) + ": several elements of the written tensor are one memory location") ==
+          0);
   }
 }
 
@@ -193,30 +206,56 @@ struct Overlap {
 
 template <class X>
 std::vector<Overlap<X>> overlaps() {
-  return {{"the transpose", [](const X& x) { return std::pair{x, x.t()}; }},
-          {"the first row", [](const X& x) { return std::pair{x, x.select(0, 0)}; }},
-          {"a column", [](const X& x) { return std::pair{x, x.select(1, 5).unsqueeze(1)}; }},
-          {"one element", [](const X& x) { return std::pair{x, x.select(0, 3).select(0, 3)}; }},
-          {"the row before", [](const X& x) { return std::pair{x.slice(0, {1, 40}), x.slice(0, {0, 39})}; }},
-          {"the row behind", [](const X& x) { return std::pair{x.slice(0, {0, 39}), x.slice(0, {1, 40})}; }},
-          {"the element before", [](const X& x) { return std::pair{x.view(-1).slice(0, 1), x.view(-1).slice(0, {0, 1599})}; }},
-          {"the element behind", [](const X& x) { return std::pair{x.view(-1).slice(0, {0, 1599}), x.view(-1).slice(0, 1)}; }},
-          {"columns of another step", [](const X& x) { return std::pair{x.slice(1, {0, 20}), x.slice(1, {0, 40, 2})}; }},
-          {"other columns", [](const X& x) { return std::pair{x.slice(1, {0, 40, 2}), x.slice(1, {1, 40, 2})}; }},
-          {"the same view", [](const X& x) { return std::pair{x.slice(1, {3, 30}), x.slice(1, {3, 30})}; }},
-          {"the same tensor", [](const X& x) { return std::pair{x, x}; }}};
+  return {
+      {"the transpose", [](const X& x) { return std::pair{x, x.t()}; }},
+      {"the first row", [](const X& x) { return std::pair{x, x.select(0, 0)}; }},
+      {"a column", [](const X& x) { return std::pair{x, x.select(1, 5).unsqueeze(1)}; }},
+      {"one element", [](const X& x) { return std::pair{x, x.select(0, 3).select(0, 3)}; }},
+      {"the row before", [](const X& x) { return std::pair{x.slice(0, {1, 40}), x.slice(0, {0, 39})}; }},
+      {"the row behind", [](const X& x) { return std::pair{x.slice(0, {0, 39}), x.slice(0, {1, 40})}; }},
+      {"the element before",
+       [](const X& x) { return std::pair{x.view(-1).slice(0, 1), x.view(-1).slice(0, {0, 1599})}; }},
+      {"the element behind",
+       [](const X& x) { return std::pair{x.view(-1).slice(0, {0, 1599}), x.view(-1).slice(0, 1)}; }},
+      {"columns of another step", [](const X& x) { return std::pair{x.slice(1, {0, 20}), x.slice(1, {0, 40, 2})}; }},
+      {"other columns", [](const X& x) { return std::pair{x.slice(1, {0, 40, 2}), x.slice(1, {1, 40, 2})}; }},
+      {"the same view", [](const X& x) { return std::pair{x.slice(1, {3, 30}), x.slice(1, {3, 30})}; }},
+      {"the same tensor", [](const X& x) { return std::pair{x, x}; }}};
 }
 
 template <class X>
 std::vector<std::pair<const char*, std::function<void(const X&, const X&)>>> in_place_ops() {
-#define IN_PLACE(...) {#__VA_ARGS__, [](const X& x, const X& y) { __VA_ARGS__; }}
-  return {IN_PLACE(x.add_(y)), IN_PLACE(x.add_(y, 2)), IN_PLACE(x += y), IN_PLACE(x.sub_(y)), IN_PLACE(x -= y),
-          IN_PLACE(x.mul_(y)), IN_PLACE(x *= y), IN_PLACE(x.div_(y)), IN_PLACE(x /= y), IN_PLACE(x.pow_(y)),
-          IN_PLACE(x.atan2_(y)), IN_PLACE(x.hypot_(y)), IN_PLACE(x.xlogy_(y)), IN_PLACE(x.fmod_(y)),
-          IN_PLACE(x.remainder_(y)), IN_PLACE(x.floor_divide_(y)), IN_PLACE(x.copy_(y)), IN_PLACE(x.lerp_(y, 0.3)),
-          IN_PLACE(x.lerp_(y, y)), IN_PLACE(x.addcmul_(y, y, 0.5)), IN_PLACE(x.addcdiv_(y, y)), IN_PLACE(x.lt_(y)),
-          IN_PLACE(x.logical_and_(y)), IN_PLACE(x.masked_fill_(y > 1, 7)), IN_PLACE(x.index_put_({Ellipsis}, y)),
-          IN_PLACE(x.index_put_({x > 1}, y.sum())), IN_PLACE(x.detach() = y)};
+#define IN_PLACE(...)                                         \
+  {                                                           \
+    #__VA_ARGS__, [](const X& x, const X& y) { __VA_ARGS__; } \
+  }
+  return {IN_PLACE(x.add_(y)),
+          IN_PLACE(x.add_(y, 2)),
+          IN_PLACE(x += y),
+          IN_PLACE(x.sub_(y)),
+          IN_PLACE(x -= y),
+          IN_PLACE(x.mul_(y)),
+          IN_PLACE(x *= y),
+          IN_PLACE(x.div_(y)),
+          IN_PLACE(x /= y),
+          IN_PLACE(x.pow_(y)),
+          IN_PLACE(x.atan2_(y)),
+          IN_PLACE(x.hypot_(y)),
+          IN_PLACE(x.xlogy_(y)),
+          IN_PLACE(x.fmod_(y)),
+          IN_PLACE(x.remainder_(y)),
+          IN_PLACE(x.floor_divide_(y)),
+          IN_PLACE(x.copy_(y)),
+          IN_PLACE(x.lerp_(y, 0.3)),
+          IN_PLACE(x.lerp_(y, y)),
+          IN_PLACE(x.addcmul_(y, y, 0.5)),
+          IN_PLACE(x.addcdiv_(y, y)),
+          IN_PLACE(x.lt_(y)),
+          IN_PLACE(x.logical_and_(y)),
+          IN_PLACE(x.masked_fill_(y > 1, 7)),
+          IN_PLACE(x.index_put_({Ellipsis}, y)),
+          IN_PLACE(x.index_put_({x > 1}, y.sum())),
+          IN_PLACE(x.detach() = y)};
 #undef IN_PLACE
 }
 

@@ -27,8 +27,7 @@ struct Block : nn::Module<Cpu> {
   nn::Sequential<Cpu> mlp;
   explicit Block(const Config& c)
       : norm1(c.width), norm2(c.width), attention(c),
-        mlp(nn::Linear<Cpu>(c.width, 4 * c.width), nn::GELU<Cpu>(),
-            nn::Linear<Cpu>(4 * c.width, c.width)) {}
+        mlp(nn::Linear<Cpu>(c.width, 4 * c.width), nn::GELU<Cpu>(), nn::Linear<Cpu>(4 * c.width, c.width)) {}
   TERN_FIELDS(Block, norm1, norm2, attention, mlp)
   Tensor<Cpu> forward(Tensor<Cpu> x) {
     x = x + attention(norm1(x));

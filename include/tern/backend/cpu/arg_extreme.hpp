@@ -5,11 +5,11 @@
 #include "../../device/device.hpp"
 #include "../reduce.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
-template <class T> Index first_extreme(bool largest, const T* p, Index n, Index stride) {
+template <class T>
+Index first_extreme(bool largest, const T* p, Index n, Index stride) {
   using C = compute_t<T>;
   Index at = 0;
   C best = C(p[0]);

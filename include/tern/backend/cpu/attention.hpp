@@ -7,8 +7,7 @@
 #include "loops/copy.hpp"
 #include "softmax.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 using matmul_detail::multiply_tile;
@@ -45,10 +44,7 @@ struct AttentionKernel {
   /// For Attention or its gradient.
   template <class Op>
   explicit AttentionKernel(const Op& op)
-      : sizes(op.q, op.k, op.v),
-        scale(op.scale),
-        causal(op.causal),
-        size((sizes.size + C - 1) / C * C),
+      : sizes(op.q, op.k, op.v), scale(op.scale), causal(op.causal), size((sizes.size + C - 1) / C * C),
         width((sizes.width + C - 1) / C * C) {}
 
   /// Scores [rows, keys] of rows [.., length] and transposed columns (see transposed()).
@@ -57,14 +53,14 @@ struct AttentionKernel {
     for (Index j = 0; j < keys; j += C)
       for (Index i = 0; i < rows; i += R)
         multiply_tile<T, R, 2, false>(length, a + i * a_row, a_row, 1, columns + j * length, C, to + i * key_block + j,
-                                 key_block);
+                                      key_block);
   }
   /// Adds weights [rows, keys] b [keys, columns] to `to` [rows, columns].
   [[gnu::noinline]] static void weigh(Index rows, Index columns, Index keys, const T* weights, const T* b, T* to) {
     for (Index j = 0; j < columns; j += C)
       for (Index i = 0; i < rows; i += R)
         multiply_tile<T, R, 2, true>(keys, weights + i * key_block, key_block, 1, b + j, columns, to + i * columns + j,
-                                columns);
+                                     columns);
   }
   /// Adds weightsᵀ [keys, rows] b [rows, columns] to `to` [keys, columns].
   [[gnu::noinline]] static void weigh_transposed(Index rows, Index columns, Index keys, const T* weights, const T* b,
@@ -187,9 +183,9 @@ const T* rows_with_room(const T* from, Index rows, Index length, Index room, T* 
 
 }  // namespace cpu_kernels
 
-/// Blocks are used where they pay. Keys and values are copied into a better order, so many queries are needed. In the backward
-/// pass queries and keys are multiplied again, which costs more than reading scores that stay in the cache. A causal mask saves
-/// half of that work.
+/// Blocks are used where they pay. Keys and values are copied into a better order, so many queries are needed. In the
+/// backward pass queries and keys are multiplied again, which costs more than reading scores that stay in the cache. A
+/// causal mask saves half of that work.
 inline bool attention_pays(On<Cpu>, const AttentionSizes& s, bool causal) {
   return s.queries >= 128 && (causal || s.batch * s.queries * s.keys >= 1 << 21);
 }
@@ -204,15 +200,15 @@ void kernel(On<Cpu>, Types<T>, const Attention& op) {
   const Index chunks = (s.queries + query_chunk - 1) / query_chunk, columns = kernel.transposed_size(s.keys, s.size);
   detail::parallel_for(s.batch * chunks, 1, [&](Index first, Index last) {
     const Workspace<T> scratch(columns + s.keys * kernel.width +
-                             query_block * (kernel.size + kernel.width + key_block));
+                               query_block * (kernel.size + kernel.width + key_block));
     T *const values = scratch.get() + columns, *const work = values + s.keys * kernel.width;
     for (Index task = first; task < last; ++task) {
       const Index matrix = task / chunks, query = task % chunks * query_chunk;
       kernel.transposed(s.keys, s.size, k + matrix * s.keys * s.size, scratch.get());
       const T* const rows = rows_with_room<T>(v + matrix * s.keys * s.width, s.keys, s.width, kernel.width, values);
       for (Index i = query; i < std::min(s.queries, query + query_chunk); i += query_block)
-        kernel.forward(i, q + matrix * s.queries * s.size, scratch.get(), rows, op.out.as<T>() + matrix * s.queries * s.width,
-                       op.log_sums.as<T>() + matrix * s.queries, work);
+        kernel.forward(i, q + matrix * s.queries * s.size, scratch.get(), rows,
+                       op.out.as<T>() + matrix * s.queries * s.width, op.log_sums.as<T>() + matrix * s.queries, work);
     }
   });
 }
@@ -226,11 +222,12 @@ void kernel(On<Cpu>, Types<T>, const AttentionGradient& op) {
   const Kernel kernel(op);
   const AttentionSizes& s = kernel.sizes;
   const T *const k = op.k.as<T>(), *const v = op.v.as<T>();
-  const Index size = kernel.size, width = kernel.width, room = s.keys + Kernel::R;  // the last tile reaches beyond the keys
+  const Index size = kernel.size, width = kernel.width,
+              room = s.keys + Kernel::R;  // the last tile reaches beyond the keys
   const Index k_columns = kernel.transposed_size(s.keys, s.size), v_columns = kernel.transposed_size(s.keys, s.width);
   detail::parallel_for(s.batch, 1, [&](Index first, Index last) {
     const Workspace<T> scratch(k_columns + v_columns + room * (2 * size + width) +
-                             query_block * (2 * size + width + 2 * key_block));
+                               query_block * (2 * size + width + 2 * key_block));
     T *const v_transposed = scratch.get() + k_columns, *const keys = v_transposed + v_columns,
              *const k_sums = keys + room * size, *const v_sums = k_sums + room * size,
              *const work = v_sums + room * width;

@@ -4,17 +4,14 @@
 #include "loops/channels.hpp"
 #include "loops/workspace.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 /// The rows of a channels-last array, in chunks that do not depend on the number of threads.
 struct NormRows {
   Index channels, rows, chunk, chunks;
   explicit NormRows(const Array& x)
-      : channels(x.dims[1]),
-        rows(x.numel / channels),
-        chunk(std::max<Index>(16, parallel_grain / channels)),
+      : channels(x.dims[1]), rows(x.numel / channels), chunk(std::max<Index>(16, parallel_grain / channels)),
         chunks((rows + chunk - 1) / chunk) {}
   Index size(Index i) const { return std::min(chunk, rows - i * chunk); }
 
@@ -81,8 +78,7 @@ struct PairOfSums {
 template <class V, int n, class F>
 [[gnu::always_inline]] inline PairOfSums<V, n> sum_rows(Index first, Index rows, const F& f) {
   PairOfSums<V, n> sums[4 / n];
-  each_row<n>(
-      first, rows, [&](Index i, int u) __attribute__((always_inline)) { f(i, sums[u]); });
+  each_row<n>(first, rows, [&](Index i, int u) __attribute__((always_inline)) { f(i, sums[u]); });
 #pragma GCC unroll 4
   for (int u = 1; u < 4 / n; ++u) sums[0].add(sums[u]);
   return sums[0];
@@ -92,26 +88,24 @@ template <class V, int n, class F>
 /// avoid cancellation.
 template <class V, class T, class C>
 void chunk_moments(C* mean, C* squares, const T* x, Index rows, Index channels) {
-  each_channel_run<V>(
-      channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
-        constexpr int n = decltype(packets)::value;
-        const ChannelRun<V, n> first(x + c, lanes);
-        const auto sums = sum_rows<V, n>(
-            1, rows, [&](Index i, PairOfSums<V, n> & to) __attribute__((always_inline)) {
+  each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+    constexpr int n = decltype(packets)::value;
+    const ChannelRun<V, n> first(x + c, lanes);
+    const auto sums = sum_rows<V, n>(1, rows, [&](Index i, PairOfSums<V, n>& to) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-              for (int k = 0; k < n; ++k) {
-                const V d = load_lanes<V>(x + i * channels + c + k * V::size, lanes, 0) - first[k];
-                to.a[k] += d;
-                to.b[k] = multiply_add(d, d, to.b[k]);
-              }
-            });
-        const V share(1 / C(rows));
+      for (int k = 0; k < n; ++k) {
+        const V d = load_lanes<V>(x + i * channels + c + k * V::size, lanes, 0) - first[k];
+        to.a[k] += d;
+        to.b[k] = multiply_add(d, d, to.b[k]);
+      }
+    });
+    const V share(1 / C(rows));
 #pragma GCC unroll 4
-        for (int k = 0; k < n; ++k) {
-          store_lanes(mean + c + k * V::size, lanes, multiply_add(sums.a[k], share, first[k]));
-          store_lanes(squares + c + k * V::size, lanes, sums.b[k] - sums.a[k] * sums.a[k] * share);
-        }
-      });
+    for (int k = 0; k < n; ++k) {
+      store_lanes(mean + c + k * V::size, lanes, multiply_add(sums.a[k], share, first[k]));
+      store_lanes(squares + c + k * V::size, lanes, sums.b[k] - sums.a[k] * sums.a[k] * share);
+    }
+  });
 }
 
 /// The mean and variance of each channel from those of the chunks (Chan, Golub, LeVeque: "Updating formulae and a
@@ -143,21 +137,19 @@ void normalise(const NormRows& r, const NormFactors<C>& normal, const Array& y, 
   using V = detail::expr::packet_t<T>;
   const V least(relu ? 0 : -__builtin_inf());
   r.each([&](Index, Index start, Index rows) {
-    each_channel_run<V>(
-        r.channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
-          constexpr int n = decltype(packets)::value;
-          const RunFactors<V, n> factors(normal, c, lanes);
-          each_row<n>(
-              0, rows, [&](Index i, int) __attribute__((always_inline)) {
+    each_channel_run<V>(r.channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+      constexpr int n = decltype(packets)::value;
+      const RunFactors<V, n> factors(normal, c, lanes);
+      each_row<n>(0, rows, [&](Index i, int) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-                for (int k = 0; k < n; ++k) {
-                  const Index at = start + i * r.channels + c + k * V::size;
-                  V v = factors(load_lanes<V>(x.as<const T>() + at, lanes, 0), k);
-                  if (residual) v += load_lanes<V>(residual->as<const T>() + at, lanes, 0);
-                  store_lanes(y.as<T>() + at, lanes, where(v < least, least, v));
-                }
-              });
-        });
+        for (int k = 0; k < n; ++k) {
+          const Index at = start + i * r.channels + c + k * V::size;
+          V v = factors(load_lanes<V>(x.as<const T>() + at, lanes, 0), k);
+          if (residual) v += load_lanes<V>(residual->as<const T>() + at, lanes, 0);
+          store_lanes(y.as<T>() + at, lanes, where(v < least, least, v));
+        }
+      });
+    });
   });
 }
 
@@ -187,8 +179,8 @@ void kernel(On<Cpu>, Types<T>, const BatchNorm& op) {
     old_var = C((1 - op.momentum) * double(old_var) + op.momentum * variance * unbiased);
   }
   const Workspace<C> room(r.channels);
-  const auto normal = norm_factors(r.channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(), op.weight.as<const C>(),
-                                   op.bias.as<const C>());
+  const auto normal = norm_factors(r.channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(),
+                                   op.weight.as<const C>(), op.bias.as<const C>());
   normalise<T>(r, normal, op.y, op.x, op.residual, op.relu);
 }
 
@@ -212,9 +204,10 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
   const NormRows r(op.x);
   const Index channels = r.channels;
   const Workspace<C> room(3 * channels), sums(2 * channels * r.chunks);
-  const auto normal = norm_factors(channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(), op.weight.as<const C>(),
-                                   op.bias.as<const C>());
-  const T *const from = op.x.as<const T>(), *const result = op.y ? op.y->as<const T>() : nullptr, *const g = op.g.as<const T>();
+  const auto normal = norm_factors(channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(),
+                                   op.weight.as<const C>(), op.bias.as<const C>());
+  const T *const from = op.x.as<const T>(), *const result = op.y ? op.y->as<const T>() : nullptr,
+                 *const g = op.g.as<const T>();
   T *const dx = op.dx ? op.dx->as<T>() : nullptr, *const dresidual = op.dresidual ? op.dresidual->as<T>() : nullptr;
   const bool by_input = op.relu && !result;
   const auto counted = [&](V h, V v, const auto& factors, int k, Index at, int lanes) __attribute__((always_inline)) {
@@ -224,29 +217,27 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
   };
   r.each([&](Index chunk, Index start, Index rows) {
     C* const to = sums.get() + 2 * chunk * channels;
-    each_channel_run<V>(
-        channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
-          constexpr int n = decltype(packets)::value;
-          using Sums = PairOfSums<V, n>;
-          const RunFactors<V, n> factors(normal, c, lanes);
-          const Sums all = sum_rows<V, n>(
-              0, rows, [&](Index i, Sums & mine) __attribute__((always_inline)) {
+    each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+      constexpr int n = decltype(packets)::value;
+      using Sums = PairOfSums<V, n>;
+      const RunFactors<V, n> factors(normal, c, lanes);
+      const Sums all = sum_rows<V, n>(0, rows, [&](Index i, Sums& mine) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-                for (int k = 0; k < n; ++k) {
-                  const Index at = start + i * channels + c + k * V::size;
-                  const V v = load_lanes<V>(from + at, lanes, 0);
-                  const V h = counted(load_lanes<V>(g + at, lanes, 0), v, factors, k, at, lanes);
-                  if (dresidual) store_lanes(dresidual + at, lanes, h);
-                  mine.a[k] += h;
-                  mine.b[k] = multiply_add(h, v - factors.mean[k], mine.b[k]);
-                }
-              });
+        for (int k = 0; k < n; ++k) {
+          const Index at = start + i * channels + c + k * V::size;
+          const V v = load_lanes<V>(from + at, lanes, 0);
+          const V h = counted(load_lanes<V>(g + at, lanes, 0), v, factors, k, at, lanes);
+          if (dresidual) store_lanes(dresidual + at, lanes, h);
+          mine.a[k] += h;
+          mine.b[k] = multiply_add(h, v - factors.mean[k], mine.b[k]);
+        }
+      });
 #pragma GCC unroll 4
-          for (int k = 0; k < n; ++k) {
-            store_lanes(to + c + k * V::size, lanes, all.a[k]);
-            store_lanes(to + channels + c + k * V::size, lanes, all.b[k]);
-          }
-        });
+      for (int k = 0; k < n; ++k) {
+        store_lanes(to + c + k * V::size, lanes, all.a[k]);
+        store_lanes(to + channels + c + k * V::size, lanes, all.b[k]);
+      }
+    });
   });
   // dx = factor g - slope (x - mean) - offset.
   C *const offset = room.get() + channels, *const slope = offset + channels;
@@ -265,24 +256,21 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
   if (!dx) return;
   const T* const passed = dresidual ? dresidual : g;
   r.each([&](Index, Index start, Index rows) {
-    each_channel_run<V>(
-        channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
-          constexpr int n = decltype(packets)::value;
-          const RunFactors<V, n> factors(normal, c, lanes);
-          const ChannelRun<V, n> offsets(offset + c, lanes), slopes(slope + c, lanes);
-          each_row<n>(
-              0, rows, [&](Index i, int) __attribute__((always_inline)) {
+    each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
+      constexpr int n = decltype(packets)::value;
+      const RunFactors<V, n> factors(normal, c, lanes);
+      const ChannelRun<V, n> offsets(offset + c, lanes), slopes(slope + c, lanes);
+      each_row<n>(0, rows, [&](Index i, int) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-                for (int k = 0; k < n; ++k) {
-                  const Index at = start + i * channels + c + k * V::size;
-                  const V v = load_lanes<V>(from + at, lanes, 0);
-                  V h = load_lanes<V>(passed + at, lanes, 0);
-                  if (!dresidual) h = counted(h, v, factors, k, at, lanes);
-                  store_lanes(dx + at, lanes,
-                              factors.factor[k] * h - multiply_add(slopes[k], v - factors.mean[k], offsets[k]));
-                }
-              });
-        });
+        for (int k = 0; k < n; ++k) {
+          const Index at = start + i * channels + c + k * V::size;
+          const V v = load_lanes<V>(from + at, lanes, 0);
+          V h = load_lanes<V>(passed + at, lanes, 0);
+          if (!dresidual) h = counted(h, v, factors, k, at, lanes);
+          store_lanes(dx + at, lanes, factors.factor[k] * h - multiply_add(slopes[k], v - factors.mean[k], offsets[k]));
+        }
+      });
+    });
   });
 }
 

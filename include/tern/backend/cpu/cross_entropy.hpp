@@ -4,13 +4,12 @@
 #include "../../core/element_error.hpp"
 #include "softmax.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 /// Data that the rows of a cross entropy share.
-template <class T> struct CrossEntropyRows {
+template <class T>
+struct CrossEntropyRows {
   using C = compute_t<T>;
   using V = detail::expr::packet_t<T>;
   const CrossEntropy::Options& options;
@@ -23,13 +22,9 @@ template <class T> struct CrossEntropyRows {
   /// For CrossEntropy or its gradient.
   template <class Op>
   explicit CrossEntropyRows(const Op& op)
-      : options(op.options),
-        classes(op.x.dims[1]),
-        target(op.target.template as<Index>()),
-        weight(op.weight ? op.weight->template as<T>() : nullptr),
-        keep(C(1 - options.smoothing)),
-        spread(C(options.smoothing / double(classes))),
-        weight_sum(0) {
+      : options(op.options), classes(op.x.dims[1]), target(op.target.template as<Index>()),
+        weight(op.weight ? op.weight->template as<T>() : nullptr), keep(C(1 - options.smoothing)),
+        spread(C(options.smoothing / double(classes))), weight_sum(0) {
     for (Index c = 0; c < classes; ++c) weight_sum += weight_of(c);
   }
   C weight_of(Index c) const { return weight ? C(weight[c]) : C(1); }
@@ -49,14 +44,16 @@ template <class T> struct CrossEntropyRows {
   V packet_of(const Strip<V>& s, const C* rows) const { return s.horizontal ? V(rows[0]) : V::load(rows); }
 };
 
-template <class T> struct CrossEntropyForward : CrossEntropyRows<T> {
+template <class T>
+struct CrossEntropyForward : CrossEntropyRows<T> {
   using C = compute_t<T>;
   using V = detail::expr::packet_t<T>;
   C* losses;
   C* weights;
   C* log_sum;
 
-  template <class E> void operator()(const Strip<V>& s, const E* const* in, E*, Index row) const {
+  template <class E>
+  void operator()(const Strip<V>& s, const E* const* in, E*, Index row) const {
     const E* const x = in[0];
     C l[V::size] = {}, all[V::size] = {};
     if (!this->options.normalised) {
@@ -80,14 +77,16 @@ template <class T> struct CrossEntropyForward : CrossEntropyRows<T> {
   }
 };
 
-template <class T> struct CrossEntropyBackward : CrossEntropyRows<T> {
+template <class T>
+struct CrossEntropyBackward : CrossEntropyRows<T> {
   using C = compute_t<T>;
   using V = detail::expr::packet_t<T>;
   const T* g;
   const C* log_sum;
   C total;
 
-  template <class E> void operator()(const Strip<V>& s, const E* const* in, E* dx, Index row) const {
+  template <class E>
+  void operator()(const Strip<V>& s, const E* const* in, E* dx, Index row) const {
     const E* const x = in[0];
     // dx[c] = a e^(x[c] - l) - h w[c] s / C; at the target also - h (1 - s) w[t].
     C a[V::size] = {}, h[V::size] = {}, l[V::size] = {};

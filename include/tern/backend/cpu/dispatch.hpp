@@ -25,8 +25,8 @@ struct LibraryKernel {
 template <class Op, class... T>
 inline constexpr bool in_library = false;
 
-/// A kernel of an elementwise function. The library has it if one of its ops runs it; else this weak symbol is null, and the program
-/// runs its own. Which functions the library has is not known where a program is compiled.
+/// A kernel of an elementwise function. The library has it if one of its ops runs it; else this weak symbol is null,
+/// and the program runs its own. Which functions the library has is not known where a program is compiled.
 template <class Op, class... T>
 struct FunctionKernel {
   [[gnu::weak]] static void run(const Op& op);
@@ -89,7 +89,8 @@ void FunctionKernel<Op, T...>::run(const Op& op) {
 
 #endif
 
-// The library and its programs have this function under the same name, and the linker takes either. So it is the same in both.
+// The library and its programs have this function under the same name, and the linker takes either. So it is the same
+// in both.
 #if !defined(TERN_KERNEL_SET) && (defined(TERN_COMPILING) || defined(TERN_COMPILED))
 
 template <class... T, class Op>
@@ -113,9 +114,12 @@ void launch(On<Cpu> device, Types<T...> types, const Op& op) {
 #if defined(TERN_KERNEL_SET)
 #define TERN_LIBRARY_KERNEL(...) template struct KernelFor<detail::cpu::InstructionSet::TERN_KERNEL_SET, __VA_ARGS__>;
 #elif defined(TERN_COMPILING_KERNELS)
-#define TERN_LIBRARY_KERNEL(...)                              \
-  template <> inline constexpr bool in_library<__VA_ARGS__> = true; \
+#define TERN_LIBRARY_KERNEL(...)                        \
+  template <>                                           \
+  inline constexpr bool in_library<__VA_ARGS__> = true; \
   template struct TERN_API LibraryKernel<__VA_ARGS__>;
 #else
-#define TERN_LIBRARY_KERNEL(...) template <> inline constexpr bool in_library<__VA_ARGS__> = true;
+#define TERN_LIBRARY_KERNEL(...) \
+  template <>                    \
+  inline constexpr bool in_library<__VA_ARGS__> = true;
 #endif

@@ -9,8 +9,7 @@
 #include "loops/copy.hpp"
 #include "loops/map.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 /// Splits the rows of a table among threads. Each thread walks through all n indices.
@@ -105,7 +104,8 @@ void kernel(On<Cpu>, Types<T>, const IndexAdd& op) {
   cpu_kernels::for_owned_rows(rows, index.numel, columns, [&](Index first, Index last) {
     for (Index i = 0; i < index.numel; ++i) {
       const Index row = numbers[i];
-      if (row >= first && row < last) cpu_kernels::add_scaled(out.as<T>() + row * columns, x.as<T>() + i * columns, columns, 1);
+      if (row >= first && row < last)
+        cpu_kernels::add_scaled(out.as<T>() + row * columns, x.as<T>() + i * columns, columns, 1);
     }
   });
 }
@@ -184,7 +184,7 @@ void kernel(On<Cpu>, Types<T>, const EmbeddingBagGradient& op) {
         const Index row = numbers[k];
         if (row < first || row >= last || row == bags.padding_idx) continue;
         cpu_kernels::add_scaled(out.as<T>() + row * columns, g.as<T>() + i * columns, columns,
-                        weights ? share * C(weights[k]) : share);
+                                weights ? share * C(weights[k]) : share);
       }
     }
   });

@@ -50,9 +50,10 @@ TERN_NOINLINE void kernel(On<Cpu>, Types<>, const Gather& op) {
   const Array& x = op.x;
   const int bytes = detail::size_of(x.dtype);
   const auto copy_of = [&](auto size) {
-    return cpu_kernels::for_indexed(x, op.dim, op.index, op.index.ndim, [to = op.out.data, from = x.data, size](Index number, Index place) {
-      std::memcpy(to + place * size, from + number * size, std::size_t(size));
-    });
+    return cpu_kernels::for_indexed(x, op.dim, op.index, op.index.ndim,
+                                    [to = op.out.data, from = x.data, size](Index number, Index place) {
+                                      std::memcpy(to + place * size, from + number * size, std::size_t(size));
+                                    });
   };
   if (!(bytes == 4   ? copy_of(std::integral_constant<int, 4>())
         : bytes == 8 ? copy_of(std::integral_constant<int, 8>())

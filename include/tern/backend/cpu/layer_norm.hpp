@@ -3,8 +3,7 @@
 #include "../layer_norm.hpp"
 #include "loops/strip.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 inline constexpr Index layer_norm_rows = 32;  // rows that are added up together for the gradients of weight and bias
@@ -12,20 +11,20 @@ inline constexpr Index layer_norm_rows = 32;  // rows that are added up together
 /// Meanwhile it prefetches the next row, which begins n elements later.
 template <class V, class T>
 void layer_norm_row(const Strip<V>& s, T* y, const T* x, const typename V::value_type* weight,
-                    const typename V::value_type* bias, Index n, double eps, typename V::value_type& mean, typename V::value_type& scale) {
+                    const typename V::value_type* bias, Index n, double eps, typename V::value_type& mean,
+                    typename V::value_type& scale) {
   using C = typename V::value_type;
-  const V sum = strip_sum(
-      s, [&](Index at, int lanes) __attribute__((always_inline)) { return load_lanes<V>(x + at, lanes, 0); });
+  const V sum =
+      strip_sum(s, [&](Index at, int lanes) __attribute__((always_inline)) { return load_lanes<V>(x + at, lanes, 0); });
   C lane[V::size];
   sum.store(lane);
   mean = lane[0] / C(n);
   const C centre = mean;
-  const V squares = strip_sum(
-      s, [&](Index at, int lanes) __attribute__((always_inline)) {
-        __builtin_prefetch(x + at + n);
-        const V d = load_lanes<V>(x + at, lanes, centre) - V(centre);
-        return d * d;
-      });
+  const V squares = strip_sum(s, [&](Index at, int lanes) __attribute__((always_inline)) {
+    __builtin_prefetch(x + at + n);
+    const V d = load_lanes<V>(x + at, lanes, centre) - V(centre);
+    return d * d;
+  });
   squares.store(lane);
   scale = 1 / std::sqrt(lane[0] / C(n) + C(eps));
   const V m(mean), factor(scale);
@@ -40,21 +39,20 @@ void layer_norm_row(const Strip<V>& s, T* y, const T* x, const typename V::value
 /// Calculates dx of a row, and adds the row's part of dweight and dbias to sums.
 template <class V, class T>
 void layer_norm_row_gradient(const Strip<V>& s, T* dx, typename V::value_type* dweight, typename V::value_type* dbias,
-                             const T* g, const T* x, const typename V::value_type* weight, Index n, typename V::value_type mean,
-                             typename V::value_type scale) {
+                             const T* g, const T* x, const typename V::value_type* weight, Index n,
+                             typename V::value_type mean, typename V::value_type scale) {
   const V m(mean), factor(scale), share(1 / typename V::value_type(n));
-  const auto normal = [&](Index at, int lanes) __attribute__((always_inline)) {
-    return (load_lanes<V>(x + at, lanes, 0) - m) * factor;
-  };
+  const auto normal = [&](Index at, int lanes)
+                          __attribute__((always_inline)) { return (load_lanes<V>(x + at, lanes, 0) - m) * factor; };
   const auto slope = [&](Index at, int lanes) __attribute__((always_inline)) {
     return load_lanes<V>(g + at, lanes, 0) * load_lanes<V>(weight + at, lanes, 0);
   };
   if (dx) {
     const V sum = strip_sum(s, slope) * share;
-    const V product = strip_sum(
-                          s, [&](Index at, int lanes)
-                                 __attribute__((always_inline)) { return slope(at, lanes) * normal(at, lanes); }) *
-                      share;
+    const V product =
+        strip_sum(s, [&](Index at, int lanes)
+                         __attribute__((always_inline)) { return slope(at, lanes) * normal(at, lanes); }) *
+        share;
     s.each([&](Index at, int lanes) __attribute__((always_inline)) {
       store_lanes(dx + at, lanes, factor * (slope(at, lanes) - sum - normal(at, lanes) * product));
     });
@@ -77,8 +75,8 @@ void kernel(On<Cpu>, Types<T>, const LayerNorm& op) {
   const Index n = op.weight.numel;
   detail::parallel_for(op.mean.numel, parallel_grain / (n + 1) + 1, [&](Index first, Index last) {
     for (Index i = first; i < last; ++i)
-      layer_norm_row<V>(Strip<V>::along_row(n), op.y.as<T>() + i * n, static_cast<const T*>(op.x.as<T>() + i * n), weight, bias, n,
-                        op.eps, op.mean.as<C>()[i], op.scale.as<C>()[i]);
+      layer_norm_row<V>(Strip<V>::along_row(n), op.y.as<T>() + i * n, static_cast<const T*>(op.x.as<T>() + i * n),
+                        weight, bias, n, op.eps, op.mean.as<C>()[i], op.scale.as<C>()[i]);
   });
 }
 
@@ -96,17 +94,17 @@ void kernel(On<Cpu>, Types<T>, const LayerNormGradient& op) {
       C* const sums = scratch.get() + 2 * n * chunk;
       std::fill(sums, sums + 2 * n, C(0));
       for (Index i = chunk * layer_norm_rows; i < std::min(rows, (chunk + 1) * layer_norm_rows); ++i)
-        layer_norm_row_gradient<V>(Strip<V>::along_row(n), op.dx ? op.dx->as<T>() + i * n : nullptr, op.dweight ? sums : nullptr,
-                                   op.dbias ? sums + n : nullptr, static_cast<const T*>(op.g.as<T>() + i * n),
-                                   static_cast<const T*>(op.x.as<T>() + i * n), weight, n, op.mean.as<C>()[i], op.scale.as<C>()[i]);
+        layer_norm_row_gradient<V>(
+            Strip<V>::along_row(n), op.dx ? op.dx->as<T>() + i * n : nullptr, op.dweight ? sums : nullptr,
+            op.dbias ? sums + n : nullptr, static_cast<const T*>(op.g.as<T>() + i * n),
+            static_cast<const T*>(op.x.as<T>() + i * n), weight, n, op.mean.as<C>()[i], op.scale.as<C>()[i]);
     }
   });
   C* const total = scratch.get();
   for (Index chunk = 1; chunk < chunks; ++chunk)
     for (Index i = 0; i < 2 * n; ++i) total[i] += total[2 * n * chunk + i];
   for (const Array* result : {op.dweight, op.dbias})
-    for (Index i = 0; result && i < n; ++i)
-      result->as<C>()[i] = rows ? total[(result == op.dbias ? n : 0) + i] : C(0);
+    for (Index i = 0; result && i < n; ++i) result->as<C>()[i] = rows ? total[(result == op.dbias ? n : 0) + i] : C(0);
 }
 
 }  // namespace backend

@@ -1,5 +1,5 @@
-// The kernels that programs leave to the compiled library: those for float, those without an element type, and those that
-// compiled functions need.
+// The kernels that programs leave to the compiled library: those for float, those without an element type, and those
+// that compiled functions need.
 #pragma once
 #include "../attention.hpp"
 #include "../batch_norm.hpp"
@@ -23,19 +23,18 @@
 #include "dispatch.hpp"
 
 /// f(op, element type) for each.
-#define TERN_LIBRARY_KERNELS(f)                                                                                     \
-  f(Copy) f(Fill<float>) f(Fill<double>) f(Fill<Index>) f(Fill<std::uint8_t>) f(CheckRange) f(IndexSelect)          \
-  f(Gather) f(RowNumbers) f(CopyRows)                                                                               \
-  f(CountTrue) f(TruePositions) f(RefuseIf) f(MultiplyAdds)                                                         \
-  f(MatMul, float) f(Convolution, float) f(ConvolutionDataGradient, float) f(ConvolutionWeightGradient, float)      \
-  f(MaxPool, float) f(MaxPoolGradient, float) f(AveragePool, float) f(AveragePoolGradient, float)                   \
-  f(BatchNorm, float) f(BatchNormInference, float) f(BatchNormGradient, float)                                      \
-  f(LayerNorm, float) f(LayerNormGradient, float) f(Softmax, float) f(SoftmaxGradient, float)                       \
-  f(CrossEntropy, float) f(CrossEntropyGradient, float) f(Attention, float) f(AttentionGradient, float)             \
-  f(TokenAttention, float)                                                                                           \
-  f(Recurrence, float) f(RecurrenceGradient, float)                                                                 \
-  f(Uniform, float) f(Normal, float) f(Dropout, float) f(Scan, float) f(Sort, float) f(ArgExtreme, float)           \
-  f(IndexAdd, float) f(Scatter<ScatterMode::sum>, float) f(AddRows, float) f(EmbeddingBag, float) f(EmbeddingBagGradient, float)
+#define TERN_LIBRARY_KERNELS(f)                                                                                      \
+  f(Copy) f(Fill<float>) f(Fill<double>) f(Fill<Index>) f(Fill<std::uint8_t>) f(CheckRange) f(IndexSelect) f(Gather) \
+      f(RowNumbers) f(CopyRows) f(CountTrue) f(TruePositions) f(RefuseIf) f(MultiplyAdds) f(MatMul, float)           \
+          f(Convolution, float) f(ConvolutionDataGradient, float) f(ConvolutionWeightGradient, float)                \
+              f(MaxPool, float) f(MaxPoolGradient, float) f(AveragePool, float) f(AveragePoolGradient, float)        \
+                  f(BatchNorm, float) f(BatchNormInference, float) f(BatchNormGradient, float) f(LayerNorm, float)   \
+                      f(LayerNormGradient, float) f(Softmax, float) f(SoftmaxGradient, float) f(CrossEntropy, float) \
+                          f(CrossEntropyGradient, float) f(Attention, float) f(AttentionGradient, float)             \
+                              f(TokenAttention, float) f(Recurrence, float) f(RecurrenceGradient, float)             \
+                                  f(Uniform, float) f(Normal, float) f(Dropout, float) f(Scan, float) f(Sort, float) \
+                                      f(ArgExtreme, float) f(IndexAdd, float) f(Scatter<ScatterMode::sum>, float)    \
+                                          f(AddRows, float) f(EmbeddingBag, float) f(EmbeddingBagGradient, float)
 
 namespace tern { inline namespace TERN_BUILD { namespace backend {
 

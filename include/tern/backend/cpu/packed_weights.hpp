@@ -3,22 +3,23 @@
 #include "loops/workspace.hpp"
 #include "matmul/blocked_matmul.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-/// Weights packed as the right operand of products: `depth` rows, and for each group `units` columns. A strip has one group's columns
-/// of a block of units. The last strips are one register wide if that is enough.
+/// Weights packed as the right operand of products: `depth` rows, and for each group `units` columns. A strip has one
+/// group's columns of a block of units. The last strips are one register wide if that is enough.
 template <class T>
 class PackedWeights {
   using C = compute_t<T>;
-  static constexpr int width = matmul_detail::BlockSizes<T>::columns, tall = matmul_detail::BlockSizes<T>::rows, half = width / 2;
+  static constexpr int width = matmul_detail::BlockSizes<T>::columns, tall = matmul_detail::BlockSizes<T>::rows,
+                       half = width / 2;
 
  public:
   static constexpr Index spare_rows = tall;  // a product may read so many rows more than it has
 
   /// Element (l, group, unit) is w[l * down + (group * units + unit) * across].
   PackedWeights(const T* w, Index depth, Index groups, Index units, Index down, Index across)
-      : depth_(depth), groups_(groups), units_(units), blocks_((units + width - 1) / width), data_(blocks_ * groups * depth * width) {
+      : depth_(depth), groups_(groups), units_(units), blocks_((units + width - 1) / width),
+        data_(blocks_ * groups * depth * width) {
     detail::parallel_for(blocks_, 16384 / (groups * depth * width + 1) + 1, [&](Index first, Index last) {
       for (Index block = first; block < last; ++block)
         for (Index g = 0; g < groups; ++g) {
@@ -30,8 +31,8 @@ class PackedWeights {
     });
   }
 
-  /// Calls use(row, unit, count, sums, step) for each row of a [rows, depth] times the weights, by blocks of units: group g's products
-  /// of units [unit, unit + count) are at sums + g * step.
+  /// Calls use(row, unit, count, sums, step) for each row of a [rows, depth] times the weights, by blocks of units:
+  /// group g's products of units [unit, unit + count) are at sums + g * step.
   template <class Use>
   void multiply(const C* a, Index rows, const Use& use) const {
     alignas(64) C sums[4 * tall * width];
@@ -53,9 +54,13 @@ class PackedWeights {
 
  private:
   int wide_of(Index block) const { return units_ - block * width <= half ? half : width; }
-  C* strip(Index block, Index group) const { return data_.get() + (block * groups_ * width + group * wide_of(block)) * depth_; }
+  C* strip(Index block, Index group) const {
+    return data_.get() + (block * groups_ * width + group * wide_of(block)) * depth_;
+  }
 
-  static int tile_rows(Index left) { return left == 1 ? 1 : left <= tall / 3 ? tall / 3 : left <= tall / 3 * 2 ? tall / 3 * 2 : tall; }
+  static int tile_rows(Index left) {
+    return left == 1 ? 1 : left <= tall / 3 ? tall / 3 : left <= tall / 3 * 2 ? tall / 3 * 2 : tall;
+  }
   template <int registers>
   void multiply_strip(int tile, const C* a, const C* b, C* sums) const {
     if (tile == 1) multiply_rows<1, registers>(a, b, sums);

@@ -24,7 +24,8 @@ TERN_INLINE PoolRange pool_holders(const PoolParams& p, int d, Index i, Index in
   return {first, std::min(out, (i + p.padding[d]) / p.stride[d] + 1), 1, 0};
 }
 
-TERN_NOINLINE PoolRanges::PoolRanges(const PoolParams& p, const Images& in, const Images& out, const Images& over, Range range)
+TERN_NOINLINE PoolRanges::PoolRanges(const PoolParams& p, const Images& in, const Images& out, const Images& over,
+                                     Range range)
     : ranges_(over.size[0] + over.size[1] + over.size[2]) {
   PoolRange* next = ranges_.get();
   for (int d = 0; d < 3; ++d) {

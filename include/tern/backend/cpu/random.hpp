@@ -12,8 +12,7 @@
 #include "../../expr/math.hpp"
 #include "../../expr/memory.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 /// Philox for several counters at once.
@@ -95,7 +94,8 @@ void kernel(On<Cpu>, Types<T>, const Normal& op) {
   using namespace cpu_kernels;
   using V = detail::expr::packet_t<T>;
   using C = compute_t<T>;
-  constexpr int each = random_words<T>, pairs = 2 / each;   // numbers of the same place in the pairs of philox_lanes blocks
+  constexpr int each = random_words<T>,
+                pairs = 2 / each;  // numbers of the same place in the pairs of philox_lanes blocks
   constexpr Index run = 2 * pairs * philox_lanes;
   const V mean(op.mean), deviation(op.std);
   T* const to = op.out.as<T>();
@@ -142,7 +142,7 @@ void kernel(On<Cpu>, Types<T>, const Dropout& op) {
   using V = detail::expr::packet_t<T>;
   using Flags = detail::expr::Packet<float>;
   using UInts = detail::expr::vector_t<std::uint32_t, Flags::size>;
-  constexpr int lanes = philox_lanes, n = 8 * lanes;   // elements that the words of `lanes` blocks serve
+  constexpr int lanes = philox_lanes, n = 8 * lanes;  // elements that the words of `lanes` blocks serve
   const auto keep = std::int32_t((1 - op.p) * 65536 + 0.5);
   const V scale(op.p < 1 ? 1 / (1 - op.p) : 0);
   const Array &in = op.in, &out = op.out;
@@ -169,7 +169,8 @@ void kernel(On<Cpu>, Types<T>, const Dropout& op) {
         x = y = tail;
       }
       for (int i = 0; i < n; i += V::size)
-        detail::expr::store_as<T>(y + i, where(detail::expr::load_as<V>(kept + i) != 0, scale * detail::expr::load_as<V>(x + i), V(0)));
+        detail::expr::store_as<T>(
+            y + i, where(detail::expr::load_as<V>(kept + i) != 0, scale * detail::expr::load_as<V>(x + i), V(0)));
       for (Index i = 0; y == tail && i < rest; ++i) out.as<T>()[b * n + i] = tail[i];
     }
   });

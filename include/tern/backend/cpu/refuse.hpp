@@ -3,8 +3,7 @@
 #include "../refuse.hpp"
 #include "../../device/device.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 inline void kernel(On<Cpu>, Types<>, const RefuseIf& op) {
   if (*op.found.as<bool>()) detail::refuse_element(op.op, op.what, 0, 0);

@@ -6,8 +6,7 @@
 #include "add_scaled.hpp"
 #include "loops/copy.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 /// The offsets of an array's rows, in bytes.
@@ -26,8 +25,8 @@ TERN_API Array row_of(const Rows& rows);
 struct RowWalk {
   CopyLoops loops;
   RowOffsets to, from;
-  Index n, to_step, from_step;   // the innermost run, and its strides in bytes
-  bool one_run;                  // true if the run is the whole row
+  Index n, to_step, from_step;  // the innermost run, and its strides in bytes
+  bool one_run;                 // true if the run is the whole row
 
   RowWalk(const Rows& out, const Rows& in, int out_bytes, int in_bytes)
       : loops(row_of(out), row_of(in), out_bytes, in_bytes), to(out, out_bytes), from(in, in_bytes) {
@@ -65,7 +64,8 @@ void for_moves(const RowMoves& moves, Index row_bytes, const F& f) {
   }
   const Index* const to = moves.to->as<Index>();
   const Index parts = std::min<Index>(get_num_threads(), (moves.count + grain - 1) / grain);
-  const Index together = 256 / (row_bytes + 1) + 1;  // neighbouring rows go to one thread, so that threads do not share a cache line
+  const Index together =
+      256 / (row_bytes + 1) + 1;  // neighbouring rows go to one thread, so that threads do not share a cache line
   detail::parallel_for(parts, 1, [&](Index first, Index last) {
     for (Index i = 0; i < moves.count; ++i) {
       if (to[i] < 0) continue;
@@ -81,7 +81,8 @@ TERN_API void add_index(const char* op, Index* to, Index length, const Array& ou
 template <int bytes>
 void copy_run(char* to, Index to_step, const char* from, Index from_step, Index n) {
   if (to_step == bytes && from_step == bytes) std::memcpy(to, from, std::size_t(n * bytes));
-  else for (Index i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, bytes);
+  else
+    for (Index i = 0; i < n; ++i) std::memcpy(to + i * to_step, from + i * from_step, bytes);
 }
 
 template <int bytes>

@@ -1,12 +1,11 @@
-// Recurrences and running extremes along a dimension. They go element by element, for up to 64 neighbours at a time; running sums of rows go
-// packet by packet. Floating-point sums are calculated in double.
+// Recurrences and running extremes along a dimension. They go element by element, for up to 64 neighbours at a time;
+// running sums of rows go packet by packet. Floating-point sums are calculated in double.
 #pragma once
 #include "../scan.hpp"
 #include "../../core/rows_along.hpp"
 #include "loops/map.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 template <class T>
@@ -39,8 +38,10 @@ template <bool reverse, int step = 1, std::size_t... lane>
 [[gnu::always_inline]] inline Doubles lane_sums(Doubles x, std::index_sequence<lane...> all) {
   constexpr int n = Doubles::size;
   const Doubles zero(0);
-  x += Doubles(__builtin_shufflevector(
-      x.v, zero.v, (reverse ? std::min(int(lane) + step, n) : int(lane) < step ? n : int(lane) - step)...));
+  x += Doubles(__builtin_shufflevector(x.v, zero.v,
+                                       (reverse            ? std::min(int(lane) + step, n)
+                                        : int(lane) < step ? n
+                                                           : int(lane) - step)...));
   if constexpr (2 * step < n) return lane_sums<reverse, 2 * step>(x, all);
   else return x;
 }
@@ -70,8 +71,7 @@ void sum_row(T* y, const T* x, Index n) {
 template <bool reverse, class T>
 void sum_rows(T* y, const T* x, Index rows, Index n) {
   detail::parallel_for(rows, parallel_grain / (n + 1) + 1, [=](Index first, Index last) {
-    for (Index i = first; i < last; ++i)
-      sum_row<reverse>(y + i * n, x + i * n, n);
+    for (Index i = first; i < last; ++i) sum_row<reverse>(y + i * n, x + i * n, n);
   });
 }
 
@@ -93,7 +93,8 @@ void kernel(On<Cpu>, Types<T>, const Scan& op) {
   else if (op.kind == Scan::product)
     scan_each(op.in, op.dim, op.reverse, S(1), [=](S& s, Index i, Index) { y[i] = T(s = S(s * S(x[i]))); });
   else
-    scan_each(op.in, op.dim, op.reverse, S(0), [=](S& s, Index i, Index) { y[i] = T(s = S(S(gates[i]) * s + S(x[i]))); });
+    scan_each(op.in, op.dim, op.reverse, S(0),
+              [=](S& s, Index i, Index) { y[i] = T(s = S(S(gates[i]) * s + S(x[i]))); });
 }
 
 template <class T>

@@ -4,12 +4,12 @@
 #include "../softmax.hpp"
 #include "loops/strip.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 /// The maximum of a strip, for each row. NaNs are ignored.
-template <class V, class T> V strip_maximum(const Strip<V>& s, const T* x) {
+template <class V, class T>
+V strip_maximum(const Strip<V>& s, const T* x) {
   using C = typename V::value_type;
   const C low = -std::numeric_limits<C>::infinity();
   V a(low), b = a, c = a, d = a;
@@ -26,7 +26,8 @@ template <class V, class T> V strip_maximum(const Strip<V>& s, const T* x) {
 }
 
 /// Writes e^(x - largest) to y, if y is given, and returns its sum.
-template <class V, class T> V strip_exp_sum(const Strip<V>& s, const T* x, V largest, typename V::value_type* y) {
+template <class V, class T>
+V strip_exp_sum(const Strip<V>& s, const T* x, V largest, typename V::value_type* y) {
   using C = typename V::value_type;
   const auto term = [&](Index at, int lanes) __attribute__((always_inline)) {
     const V e = exp(load_lanes<V>(x + at, lanes, -std::numeric_limits<C>::infinity()) - largest);
@@ -48,7 +49,8 @@ template <class V, class T> V strip_exp_sum(const Strip<V>& s, const T* x, V lar
 
 struct SoftmaxRow {
   bool log;
-  template <class V, class T> void operator()(const Strip<V>& s, const T* const* in, T* y, Index) const {
+  template <class V, class T>
+  void operator()(const Strip<V>& s, const T* const* in, T* y, Index) const {
     const T* const x = in[0];
     using C = typename V::value_type;
     const V largest = strip_maximum(s, x);
@@ -74,13 +76,13 @@ struct SoftmaxRow {
 
 struct SoftmaxGradientRow {
   bool log;
-  template <class V, class T> void operator()(const Strip<V>& s, const T* const* in, T* dx, Index) const {
+  template <class V, class T>
+  void operator()(const Strip<V>& s, const T* const* in, T* dx, Index) const {
     const T *const y = in[0], *const g = in[1];
-    const V sum = strip_sum(
-        s, [&](Index at, int lanes) __attribute__((always_inline)) {
-          const V h = load_lanes<V>(g + at, lanes, 0);
-          return log ? h : h * load_lanes<V>(y + at, lanes, 0);
-        });
+    const V sum = strip_sum(s, [&](Index at, int lanes) __attribute__((always_inline)) {
+      const V h = load_lanes<V>(g + at, lanes, 0);
+      return log ? h : h * load_lanes<V>(y + at, lanes, 0);
+    });
     s.each([&](Index at, int lanes) __attribute__((always_inline)) {
       const V v = load_lanes<V>(y + at, lanes, 0), h = load_lanes<V>(g + at, lanes, 0);
       store_lanes(dx + at, lanes, log ? h - exp(v) * sum : v * (h - sum));
@@ -101,7 +103,8 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const SoftmaxGradient& op) {
   using namespace cpu_kernels;
   const T* const in[] = {op.y.as<T>(), op.g.as<T>()};
-  for_each_strip<detail::expr::packet_t<T>>(detail::RowsAlong(op.y, op.dim), SoftmaxGradientRow{op.log}, op.dx.as<T>(), in);
+  for_each_strip<detail::expr::packet_t<T>>(detail::RowsAlong(op.y, op.dim), SoftmaxGradientRow{op.log}, op.dx.as<T>(),
+                                            in);
 }
 
 }  // namespace backend

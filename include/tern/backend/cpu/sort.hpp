@@ -9,8 +9,7 @@
 #include "loops/map.hpp"
 #include "loops/workspace.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 template <class T>
@@ -56,7 +55,8 @@ void radix_sort(Keyed<Key>* from, Keyed<Key>* spare, Index n) {
 template <class Key>
 void sort_keys(Keyed<Key>* keys, Keyed<Key>* spare, Index n, Index k) {
   constexpr Index few = 1024;  // at this size, both algorithms took the same time
-  if (64 * k <= n) return std::partial_sort(keys, keys + k, keys + n);  // almost every key is excluded by one comparison
+  if (64 * k <= n)
+    return std::partial_sort(keys, keys + k, keys + n);  // almost every key is excluded by one comparison
   if (k < few) {
     if (k < n) std::nth_element(keys, keys + k, keys + n);
     return std::sort(keys, keys + k);

@@ -3,8 +3,7 @@
 #include "../unscale.hpp"
 #include "loops/strip.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Unscale& op) {

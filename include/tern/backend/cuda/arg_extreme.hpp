@@ -5,20 +5,18 @@
 #include "codegen/loops.hpp"
 #include "codegen/row_blocks.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(ArgExtremeParameters,
-  RowLayout rows;
-  Index n;
-  Index stride;        // along the dimension
-  Index largest;
-  Pointer<Index> out;
-  Pointer<const T0> in;
-  ArrayLoops others;   // over the other dimensions
+                   RowLayout rows;
+                   Index n; Index stride;  // along the dimension
+                   Index largest; Pointer<Index> out; Pointer<const T0> in;
+                   ArrayLoops others;  // over the other dimensions
 );
-inline constexpr KernelOf<ArgExtremeParameters> arg_extreme_kernel{"arg_extreme", R"CUDA(
+inline constexpr KernelOf<ArgExtremeParameters> arg_extreme_kernel{
+    "arg_extreme",
+    R"CUDA(
 struct Extreme { C0 value; Index at; bool largest; };   // at < 0: of nothing
 inline __device__ Extreme operator+(Extreme a, Extreme b) {
   if (a.at < 0 || b.at < 0) return a.at < 0 ? b : a;
@@ -39,7 +37,8 @@ extern "C" __global__ void arg_extreme(const ArgExtremeParameters p) {
   found = row.total(partial, found);
   if (row.exists && row.at == 0) p.out[row.which] = found.at;
 }
-)CUDA", {RowLayout::source, team_text, row_text, ArrayLoops::source, CopyLoops::source, loops_text}};
+)CUDA",
+    {RowLayout::source, team_text, row_text, ArrayLoops::source, CopyLoops::source, loops_text}};
 
 TERN_API void run_arg_extreme(bool largest, const Array& out, const Array& in, int dim);
 

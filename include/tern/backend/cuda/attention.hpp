@@ -1,12 +1,11 @@
 // Attention by blocks of 64 queries and 64 keys, whose scores stay on the chip (Dao, Fu, Ermon, Rudra, Ré:
-// "FlashAttention: fast and memory-efficient exact attention with IO-awareness", 2022). A block of threads owns 64 rows of one
-// matrix of its result and goes over the other operand, so every sum has one order. In the backward pass one kernel owns
-// queries and another keys; both calculate the weights again.
+// "FlashAttention: fast and memory-efficient exact attention with IO-awareness", 2022). A block of threads owns 64 rows
+// of one matrix of its result and goes over the other operand, so every sum has one order. In the backward pass one
+// kernel owns queries and another keys; both calculate the weights again.
 #pragma once
 #include "attention_tiles.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 /// The longest queries, keys and values: a thread's sums are in registers.
@@ -99,7 +98,9 @@ inline __device__ void store(T0* to, Index first, Index count, Index length, con
 }
 )CUDA";
 
-inline constexpr KernelOf<AttentionParameters> attention_kernel{"attention", R"CUDA(
+inline constexpr KernelOf<AttentionParameters> attention_kernel{
+    "attention",
+    R"CUDA(
 // The sum, or the largest, of what the 16 threads of a row have.
 inline __device__ C0 row_sum(C0 x) {
   for (int step = 8; step; step /= 2) x += __shfl_xor_sync(0xffffffffu, x, step);
@@ -149,7 +150,8 @@ extern "C" __global__ void attention(const AttentionParameters p) {
   }
   store(p.out + matrix * in.queries * in.width, first, in.queries, in.width, sums, factor);
 }
-)CUDA", {AttentionInput::source, attention_sees_text, attention_text}};
+)CUDA",
+    {AttentionInput::source, attention_sees_text, attention_text}};
 
 inline constexpr const char* attention_slopes_text = R"CUDA(
 // From the scores of a query and a key, and from g Vᵀ: their weight, and the gradient of the score.
@@ -160,7 +162,9 @@ inline __device__ void slope(const AttentionInput& in, const C0* log_sums, const
 }
 )CUDA";
 
-inline constexpr KernelOf<AttentionGradientParameters> attention_query_gradient_kernel{"attention_query_gradient", R"CUDA(
+inline constexpr KernelOf<AttentionGradientParameters> attention_query_gradient_kernel{
+    "attention_query_gradient",
+    R"CUDA(
 extern "C" __global__ void attention_query_gradient(const AttentionGradientParameters p) {
   __shared__ Shared shared;
   const AttentionInput& in = p.in;
@@ -184,9 +188,12 @@ extern "C" __global__ void attention_query_gradient(const AttentionGradientParam
   const C0 scale = C0(in.scale), factor[4] = {scale, scale, scale, scale};
   store(p.dq + matrix * in.queries * in.size, first, in.queries, in.size, sums, factor);
 }
-)CUDA", {AttentionInput::source, attention_sees_text, attention_text, attention_slopes_text}};
+)CUDA",
+    {AttentionInput::source, attention_sees_text, attention_text, attention_slopes_text}};
 
-inline constexpr KernelOf<AttentionGradientParameters> attention_key_gradient_kernel{"attention_key_gradient", R"CUDA(
+inline constexpr KernelOf<AttentionGradientParameters> attention_key_gradient_kernel{
+    "attention_key_gradient",
+    R"CUDA(
 extern "C" __global__ void attention_key_gradient(const AttentionGradientParameters p) {
   __shared__ Shared shared;
   const AttentionInput& in = p.in;
@@ -212,7 +219,8 @@ extern "C" __global__ void attention_key_gradient(const AttentionGradientParamet
   if (p.dk) store(p.dk + matrix * in.keys * in.size, first, in.keys, in.size, k_sums, factor);
   if (p.dv) store(p.dv + matrix * in.keys * in.width, first, in.keys, in.width, v_sums, one);
 }
-)CUDA", {AttentionInput::source, attention_sees_text, attention_text, attention_slopes_text}};
+)CUDA",
+    {AttentionInput::source, attention_sees_text, attention_text, attention_slopes_text}};
 
 /// True if the device and the sizes allow the kernels for tensor cores.
 TERN_API bool has_attention_tiles(const AttentionSizes& s);
@@ -223,12 +231,13 @@ TERN_API void run_attention_gradient(const AttentionGradient& op);
 
 }  // namespace cuda_kernels
 
-/// Tensor cores make attention by blocks the faster way, but for a few rows, and for so few blocks of rows that most multiprocessors would
-/// have none while those few go over many keys. Without them the products of whole matrices are faster, unless a causal mask hides half of
-/// the scores, or the scores would take more than 64 MB.
+/// Tensor cores make attention by blocks the faster way, but for a few rows, and for so few blocks of rows that most
+/// multiprocessors would have none while those few go over many keys. Without them the products of whole matrices are
+/// faster, unless a causal mask hides half of the scores, or the scores would take more than 64 MB.
 inline bool attention_pays(On<Cuda>, const AttentionSizes& s, bool causal) {
   if (cuda_kernels::has_attention_tiles(s)) return s.queries >= 16 && s.keys <= 512 * s.batch * ((s.queries + 63) / 64);
-  return std::max(s.size, s.width) <= cuda_kernels::attention_size && s.queries >= 64 && (causal || s.batch * s.queries * s.keys >= 1 << 24);
+  return std::max(s.size, s.width) <= cuda_kernels::attention_size && s.queries >= 64 &&
+         (causal || s.batch * s.queries * s.keys >= 1 << 24);
 }
 
 template <class T>

@@ -23,12 +23,15 @@ AttentionInput attention_input(const Op& op) {
 /// A block of threads for 64 rows of each matrix.
 inline cuda::Grid attention_grid(Index matrices, Index rows) { return {matrices * ((rows + 63) / 64)}; }
 
-/// The kernel of a table for these sizes. A block owns rows of `owned` matrices, and has up to `columns` columns of the result.
+/// The kernel of a table for these sizes. A block owns rows of `owned` matrices, and has up to `columns` columns of the
+/// result.
 template <class P, std::size_t n>
-void launch_tiles(const std::array<TileKernel<P>, n>& table, const AttentionSizes& s, Index rows, int owned, int columns, const P& parameters) {
+void launch_tiles(const std::array<TileKernel<P>, n>& table, const AttentionSizes& s, Index rows, int owned,
+                  int columns, const P& parameters) {
   const bool exact = s.dtype == DType::float32 && !cuda::detail::tf32_allowed;
   const auto fits = [&](const TileKernel<P>& each) {
-    return each.shape.bytes == detail::size_of(s.dtype) && each.shape.exact == exact && each.shape.head >= std::max(s.size, s.width);
+    return each.shape.bytes == detail::size_of(s.dtype) && each.shape.exact == exact &&
+           each.shape.head >= std::max(s.size, s.width);
   };
   const TileKernel<P>& kernel = *std::find_if(table.begin(), table.end(), fits);
   const TileSizes& shape = kernel.shape;
@@ -37,7 +40,8 @@ void launch_tiles(const std::array<TileKernel<P>, n>& table, const AttentionSize
 }
 
 TERN_NOINLINE bool has_attention_tiles(const AttentionSizes& s) {
-  return cuda::detail::bind(s.ordinal).major >= 8 && std::max(s.size, s.width) <= (detail::size_of(s.dtype) == 2 ? 256 : 128);
+  return cuda::detail::bind(s.ordinal).major >= 8 &&
+         std::max(s.size, s.width) <= (detail::size_of(s.dtype) == 2 ? 256 : 128);
 }
 
 TERN_NOINLINE void run_attention(const Attention& op) {
@@ -65,9 +69,11 @@ TERN_NOINLINE void run_attention_gradient(const AttentionGradient& op) {
   launch_typed(ordinal, attention_means_kernel, {s.dtype}, {(s.batch * s.queries + 7) / 8}, parameters);
   const bool tiles = has_attention_tiles(s);
   if (op.dq && tiles) launch_tiles(attention_tile_query_kernels, s, s.queries, 2, 256, parameters);
-  if (op.dq && !tiles) launch_typed(ordinal, attention_query_gradient_kernel, {s.dtype}, attention_grid(s.batch, s.queries), parameters);
+  if (op.dq && !tiles)
+    launch_typed(ordinal, attention_query_gradient_kernel, {s.dtype}, attention_grid(s.batch, s.queries), parameters);
   if ((op.dk || op.dv) && tiles) launch_tiles(attention_tile_key_kernels, s, s.keys, 2, 128, parameters);
-  if ((op.dk || op.dv) && !tiles) launch_typed(ordinal, attention_key_gradient_kernel, {s.dtype}, attention_grid(s.batch, s.keys), parameters);
+  if ((op.dk || op.dv) && !tiles)
+    launch_typed(ordinal, attention_key_gradient_kernel, {s.dtype}, attention_grid(s.batch, s.keys), parameters);
 }
 
 }}}  // namespace tern::backend::cuda_kernels

@@ -1,15 +1,14 @@
-// Attention on tensor cores (Dao: "FlashAttention-2: faster attention with better parallelism and work partitioning", 2023). A block
-// of threads owns rows of one matrix of its result, each warp 16 or 32 of them, and goes over the other operand in steps. The next step's rows
-// are copied to shared memory during a step. Scores and sums are in registers; what a product leaves there is an operand of the next
-// one. Every sum has one order.
+// Attention on tensor cores (Dao: "FlashAttention-2: faster attention with better parallelism and work partitioning",
+// 2023). A block of threads owns rows of one matrix of its result, each warp 16 or 32 of them, and goes over the other
+// operand in steps. The next step's rows are copied to shared memory during a step. Scores and sums are in registers;
+// what a product leaves there is an operand of the next one. Every sum has one order.
 #pragma once
 #include <array>
 
 #include "attention_parameters.hpp"
 #include "codegen/tiles.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 inline constexpr const char* attention_tiles_text = R"CUDA(
 enum {
@@ -156,8 +155,9 @@ inline __device__ void slope(bool seen, float scale, float log_sum, float mean, 
 }
 )CUDA";
 
-/// The constants of a kernel, as the host and the source have them. A block owns 16 row_tiles warps rows of up to `head` elements of `bytes` bytes, and
-/// goes over `step` other rows at a time. Products of floats have almost float's accuracy if they are exact, and TF32's if they are not.
+/// The constants of a kernel, as the host and the source have them. A block owns 16 row_tiles warps rows of up to
+/// `head` elements of `bytes` bytes, and goes over `step` other rows at a time. Products of floats have almost float's
+/// accuracy if they are exact, and TF32's if they are not.
 struct TileSizes {
   int bytes;
   bool exact;
@@ -173,7 +173,9 @@ template <class P>
 struct TileKernel : KernelOf<P> {
   TileSizes shape;
   constexpr TileKernel(const char* function, const char* kernel, const TileSizes& constants)
-      : KernelOf<P>(function, kernel, {AttentionInput::source, attention_sees_text, constants.source, tiles_text, attention_tiles_text}), shape(constants) {}
+      : KernelOf<P>(function, kernel,
+                    {AttentionInput::source, attention_sees_text, constants.source, tiles_text, attention_tiles_text}),
+        shape(constants) {}
 };
 
 inline constexpr const char* attention_tiles_forward = R"CUDA(
@@ -371,20 +373,29 @@ extern "C" __global__ void attention_tiles_key_gradient(const AttentionGradientP
 )CUDA";
 
 // A block may have 99 KB of shared memory on every chip, a thread 255 registers.
-#define TERN_SHAPE(bytes, exact, head, warps, row_tiles, step)                                        \
-  {bytes, exact, head, warps, row_tiles, step,                                                        \
-   "const bool exact = " #exact ";\nenum { head = " #head ", warps = " #warps ", row_tiles = " #row_tiles ", step = " #step " };\n"}
+#define TERN_SHAPE(bytes, exact, head, warps, row_tiles, step)                                            \
+  {bytes,                                                                                                 \
+   exact,                                                                                                 \
+   head,                                                                                                  \
+   warps,                                                                                                 \
+   row_tiles,                                                                                             \
+   step,                                                                                                  \
+   "const bool exact = " #exact ";\nenum { head = " #head ", warps = " #warps ", row_tiles = " #row_tiles \
+   ", step = " #step " };\n"}
 inline constexpr TileSizes attention_shapes[] = {
-    TERN_SHAPE(4, true, 64, 4, 2, 32),  TERN_SHAPE(4, true, 128, 4, 1, 32),  TERN_SHAPE(4, false, 64, 4, 2, 32), TERN_SHAPE(4, false, 128, 4, 1, 32),
-    TERN_SHAPE(2, false, 64, 4, 2, 64), TERN_SHAPE(2, false, 128, 4, 2, 32), TERN_SHAPE(2, false, 256, 4, 1, 32)};
+    TERN_SHAPE(4, true, 64, 4, 2, 32),   TERN_SHAPE(4, true, 128, 4, 1, 32), TERN_SHAPE(4, false, 64, 4, 2, 32),
+    TERN_SHAPE(4, false, 128, 4, 1, 32), TERN_SHAPE(2, false, 64, 4, 2, 64), TERN_SHAPE(2, false, 128, 4, 2, 32),
+    TERN_SHAPE(2, false, 256, 4, 1, 32)};
 inline constexpr TileSizes attention_gradient_shapes[] = {
-    TERN_SHAPE(4, true, 64, 4, 1, 32),  TERN_SHAPE(4, true, 128, 4, 1, 16),  TERN_SHAPE(4, false, 64, 4, 1, 32), TERN_SHAPE(4, false, 128, 4, 1, 16),
-    TERN_SHAPE(2, false, 64, 4, 1, 64), TERN_SHAPE(2, false, 128, 4, 1, 32), TERN_SHAPE(2, false, 256, 4, 1, 16)};
+    TERN_SHAPE(4, true, 64, 4, 1, 32),   TERN_SHAPE(4, true, 128, 4, 1, 16), TERN_SHAPE(4, false, 64, 4, 1, 32),
+    TERN_SHAPE(4, false, 128, 4, 1, 16), TERN_SHAPE(2, false, 64, 4, 1, 64), TERN_SHAPE(2, false, 128, 4, 1, 32),
+    TERN_SHAPE(2, false, 256, 4, 1, 16)};
 #undef TERN_SHAPE
 
 /// A kernel for each shape.
 template <class P, std::size_t... i>
-constexpr auto tile_kernels(const char* function, const char* kernel, const TileSizes* shapes, std::index_sequence<i...>) {
+constexpr auto tile_kernels(const char* function, const char* kernel, const TileSizes* shapes,
+                            std::index_sequence<i...>) {
   return std::array{TileKernel<P>(function, kernel, shapes[i])...};
 }
 using AttentionShapes = std::make_index_sequence<std::size(attention_shapes)>;

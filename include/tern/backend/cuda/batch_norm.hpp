@@ -1,21 +1,23 @@
-// Batch normalisation, by kernels of our own: cuDNN's plain functions know neither residual nor relu, its extended ones want memory that
-// forward reserves for backward, and both keep the parameters of 16-bit networks as floats. Activations are rows, channels their columns.
+// Batch normalisation, by kernels of our own: cuDNN's plain functions know neither residual nor relu, its extended ones
+// want memory that forward reserves for backward, and both keep the parameters of 16-bit networks as floats.
+// Activations are rows, channels their columns.
 #pragma once
 #include "../../device/cuda/memory.hpp"
 #include "../batch_norm.hpp"
 #include "codegen/columns.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 // Sums are of differences from the part's first row, so that no digits are lost.
 TERN_KERNEL_STRUCT(BatchNormPartsParameters,
-  ColumnLayout layout;
-  Pointer<const T0> x;
-  Pointer<C0> moments;   // for each part the channels' means, then their sums of squares about them
+                   ColumnLayout layout;
+                   Pointer<const T0> x;
+                   Pointer<C0> moments;  // for each part the channels' means, then their sums of squares about them
 );
-inline constexpr PackedKernel<BatchNormPartsParameters> batch_norm_parts_kernel{"batch_norm_parts", R"CUDA(
+inline constexpr PackedKernel<BatchNormPartsParameters> batch_norm_parts_kernel{
+    "batch_norm_parts",
+    R"CUDA(
 extern "C" __global__ void batch_norm_parts(const BatchNormPartsParameters p) {
   __shared__ Sums partial[256];
   const Column c(p.layout);
@@ -40,22 +42,20 @@ extern "C" __global__ void batch_norm_parts(const BatchNormPartsParameters p) {
     to[c.columns + e] = sums.of[e].b - sums.of[e].a * mean;
   }
 }
-)CUDA", {team_text, ColumnLayout::source, columns_text}};
+)CUDA",
+    {team_text, ColumnLayout::source, columns_text}};
 
 // The layout's rows are the parts here.
 TERN_KERNEL_STRUCT(BatchNormStatisticsParameters,
-  ColumnLayout layout;
-  Index rows;                 // all
-  Index part;                 // rows
-  Pointer<const C0> moments;
-  Pointer<C0> mean;
-  Pointer<C0> scale;
-  Pointer<C0> running_mean;   // or null, as is the variance then
-  Pointer<C0> running_var;
-  double eps;
-  double momentum;
-);
-inline constexpr KernelOf<BatchNormStatisticsParameters> batch_norm_statistics_kernel{"batch_norm_statistics", R"CUDA(
+                   ColumnLayout layout;
+                   Index rows;  // all
+                   Index part;  // rows
+                   Pointer<const C0> moments; Pointer<C0> mean; Pointer<C0> scale;
+                   Pointer<C0> running_mean;  // or null, as is the variance then
+                   Pointer<C0> running_var; double eps; double momentum;);
+inline constexpr KernelOf<BatchNormStatisticsParameters> batch_norm_statistics_kernel{
+    "batch_norm_statistics",
+    R"CUDA(
 extern "C" __global__ void batch_norm_statistics(const BatchNormStatisticsParameters p) {
   __shared__ Two partial[256];
   const Column c(p.layout);
@@ -86,15 +86,12 @@ extern "C" __global__ void batch_norm_statistics(const BatchNormStatisticsParame
   *running[0] = (C0(1) - momentum) * *running[0] + momentum * mean;
   *running[1] = (C0(1) - momentum) * *running[1] + momentum * (variance * (n / (n - C0(1))));
 }
-)CUDA", {single_elements_text, team_text, ColumnLayout::source, columns_text}};
+)CUDA",
+    {single_elements_text, team_text, ColumnLayout::source, columns_text}};
 
 // What x becomes but for the residual and relu.
-TERN_KERNEL_STRUCT(NormalFactors,
-  Pointer<const C0> mean;
-  Pointer<const C0> scale;
-  Pointer<const C0> weight;
-  Pointer<const C0> bias;
-);
+TERN_KERNEL_STRUCT(NormalFactors, Pointer<const C0> mean; Pointer<const C0> scale; Pointer<const C0> weight;
+                   Pointer<const C0> bias;);
 inline constexpr const char* normal_text = R"CUDA(
 typedef Pack<C0, vector> Factors;   // a number for each of the thread's channels
 struct Normal {
@@ -111,16 +108,13 @@ struct Normal {
 )CUDA";
 
 TERN_KERNEL_STRUCT(BatchNormParameters,
-  ColumnLayout layout;
-  NormalFactors factors;
-  Pointer<T0> y;
-  Pointer<const T0> x;
-  Pointer<const T0> residual;  // or null
-  Index relu;
-  Index is_variance;           // whether factors.scale is the variance; eps is added to it then
-  double eps;
-);
-inline constexpr PackedKernel<BatchNormParameters> batch_norm_kernel{"batch_norm", R"CUDA(
+                   ColumnLayout layout;
+                   NormalFactors factors; Pointer<T0> y; Pointer<const T0> x; Pointer<const T0> residual;  // or null
+                   Index relu; Index is_variance;  // whether factors.scale is the variance; eps is added to it then
+                   double eps;);
+inline constexpr PackedKernel<BatchNormParameters> batch_norm_kernel{
+    "batch_norm",
+    R"CUDA(
 extern "C" __global__ void batch_norm(const BatchNormParameters p) {
   const Column c(p.layout);
   Normal normal(p.factors, c);
@@ -140,15 +134,14 @@ extern "C" __global__ void batch_norm(const BatchNormParameters p) {
     store(p.y + c.place(row), y);
   }
 }
-)CUDA", {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text}};
+)CUDA",
+    {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text}};
 
 // What relu cut off is seen in y, or worked out again from x.
 TERN_KERNEL_STRUCT(PassedGradient,
-  Pointer<const T0> g;
-  Pointer<const T0> x;
-  Pointer<const T0> y;  // or null
-  Index relu;
-);
+                   Pointer<const T0> g;
+                   Pointer<const T0> x; Pointer<const T0> y;  // or null
+                   Index relu;);
 inline constexpr const char* passed_text = R"CUDA(
 typedef Pack<T0, vector> Elements;
 inline __device__ Elements passed(const PassedGradient& p, const Normal& normal, Index i, const Elements& x) {
@@ -161,14 +154,15 @@ inline __device__ Elements passed(const PassedGradient& p, const Normal& normal,
 }
 )CUDA";
 
-TERN_KERNEL_STRUCT(BatchNormGradientPartsParameters,
-  ColumnLayout layout;
-  NormalFactors factors;
-  PassedGradient in;
-  Pointer<T0> dresidual;  // or null
-  Pointer<C0> sums;       // for each part the channels' sums of what relu lets pass of g, then of that times x - mean
+TERN_KERNEL_STRUCT(
+    BatchNormGradientPartsParameters,
+    ColumnLayout layout;
+    NormalFactors factors; PassedGradient in; Pointer<T0> dresidual;  // or null
+    Pointer<C0> sums;  // for each part the channels' sums of what relu lets pass of g, then of that times x - mean
 );
-inline constexpr PackedKernel<BatchNormGradientPartsParameters> batch_norm_gradient_parts_kernel{"batch_norm_gradient_parts", R"CUDA(
+inline constexpr PackedKernel<BatchNormGradientPartsParameters> batch_norm_gradient_parts_kernel{
+    "batch_norm_gradient_parts",
+    R"CUDA(
 extern "C" __global__ void batch_norm_gradient_parts(const BatchNormGradientPartsParameters p) {
   __shared__ Sums partial[256];
   const Column c(p.layout);
@@ -191,20 +185,22 @@ extern "C" __global__ void batch_norm_gradient_parts(const BatchNormGradientPart
     to[c.columns + e] = sums.of[e].b;
   }
 }
-)CUDA", {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text, PassedGradient::source,
-          passed_text}};
+)CUDA",
+    {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text, PassedGradient::source,
+     passed_text}};
 
 // The layout's rows are the parts here.
 TERN_KERNEL_STRUCT(BatchNormGradientSumsParameters,
-  ColumnLayout layout;
-  Index rows;               // all
-  Pointer<const C0> sums;
-  Pointer<const C0> scale;
-  Pointer<C0> dweight;      // or null
-  Pointer<C0> dbias;        // or null
-  Pointer<C0> shares;       // for each channel what its elements' gradients lose, and what they lose for each unit of x - mean
+                   ColumnLayout layout;
+                   Index rows;                                                            // all
+                   Pointer<const C0> sums; Pointer<const C0> scale; Pointer<C0> dweight;  // or null
+                   Pointer<C0> dbias;                                                     // or null
+                   Pointer<C0> shares;  // for each channel what its elements' gradients lose, and what they lose for
+                                        // each unit of x - mean
 );
-inline constexpr KernelOf<BatchNormGradientSumsParameters> batch_norm_gradient_sums_kernel{"batch_norm_gradient_sums", R"CUDA(
+inline constexpr KernelOf<BatchNormGradientSumsParameters> batch_norm_gradient_sums_kernel{
+    "batch_norm_gradient_sums",
+    R"CUDA(
 extern "C" __global__ void batch_norm_gradient_sums(const BatchNormGradientSumsParameters p) {
   __shared__ Two partial[256];
   const Column c(p.layout);
@@ -222,16 +218,14 @@ extern "C" __global__ void batch_norm_gradient_sums(const BatchNormGradientSumsP
   to[0] = sums.a * share;
   to[c.columns] = sums.b * scale * scale * share;
 }
-)CUDA", {single_elements_text, team_text, ColumnLayout::source, columns_text}};
+)CUDA",
+    {single_elements_text, team_text, ColumnLayout::source, columns_text}};
 
-TERN_KERNEL_STRUCT(BatchNormGradientParameters,
-  ColumnLayout layout;
-  NormalFactors factors;
-  PassedGradient in;
-  Pointer<T0> dx;
-  Pointer<const C0> shares;
-);
-inline constexpr PackedKernel<BatchNormGradientParameters> batch_norm_gradient_kernel{"batch_norm_gradient", R"CUDA(
+TERN_KERNEL_STRUCT(BatchNormGradientParameters, ColumnLayout layout; NormalFactors factors; PassedGradient in;
+                   Pointer<T0> dx; Pointer<const C0> shares;);
+inline constexpr PackedKernel<BatchNormGradientParameters> batch_norm_gradient_kernel{
+    "batch_norm_gradient",
+    R"CUDA(
 extern "C" __global__ void batch_norm_gradient(const BatchNormGradientParameters p) {
   const Column c(p.layout);
   const Normal normal(p.factors, c);
@@ -247,8 +241,9 @@ extern "C" __global__ void batch_norm_gradient(const BatchNormGradientParameters
     store(p.dx + c.place(row), dx);
   }
 }
-)CUDA", {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text, PassedGradient::source,
-          passed_text}};
+)CUDA",
+    {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text, PassedGradient::source,
+     passed_text}};
 
 /// y from a mean, and a scale or a variance. Op is BatchNorm or BatchNormInference.
 template <class Op>

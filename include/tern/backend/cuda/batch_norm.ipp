@@ -11,7 +11,8 @@ TERN_NOINLINE void run_statistics(const BatchNorm& op) {
   const int ordinal = common_ordinal(op.x, arrays, 4);
   const ColumnBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1], op.x.dtype);
   const cuda::detail::Scratch moments(ordinal, blocks.sums_bytes(op.mean, blocks.parts));
-  blocks.launch(ordinal, batch_norm_parts_kernel, {&op.x}, {.layout = blocks.layout, .x = op.x.data, .moments = moments.data()});
+  blocks.launch(ordinal, batch_norm_parts_kernel, {&op.x},
+                {.layout = blocks.layout, .x = op.x.data, .moments = moments.data()});
   const ColumnLayout merge = blocks.over_parts();
   launch_typed(ordinal, batch_norm_statistics_kernel, {op.x.dtype}, {merge.tiles},
                {.layout = merge,
@@ -38,12 +39,15 @@ TERN_NOINLINE void run_batch_norm_gradient(const BatchNormGradient& op) {
   const int ordinal = common_ordinal(op.g, arrays, 5);
   const ColumnBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1], op.x.dtype);
   const ColumnLayout merge = blocks.over_parts();
-  const cuda::detail::Scratch sums(ordinal, blocks.sums_bytes(op.mean, blocks.parts)), shares(ordinal, blocks.sums_bytes(op.mean, 1));
-  const NormalFactors factors{.mean = op.mean.data, .scale = op.scale.data, .weight = op.weight.data, .bias = op.bias.data};
+  const cuda::detail::Scratch sums(ordinal, blocks.sums_bytes(op.mean, blocks.parts)),
+      shares(ordinal, blocks.sums_bytes(op.mean, 1));
+  const NormalFactors factors{
+      .mean = op.mean.data, .scale = op.scale.data, .weight = op.weight.data, .bias = op.bias.data};
   const PassedGradient in{.g = op.g.data, .x = op.x.data, .y = data_of(op.y), .relu = op.relu};
-  blocks.launch(ordinal, batch_norm_gradient_parts_kernel,
-                {&op.g, &op.x, op.y, op.dresidual, &op.mean, &op.scale, &op.weight, &op.bias},
-                {.layout = blocks.layout, .factors = factors, .in = in, .dresidual = data_of(op.dresidual), .sums = sums.data()});
+  blocks.launch(
+      ordinal, batch_norm_gradient_parts_kernel,
+      {&op.g, &op.x, op.y, op.dresidual, &op.mean, &op.scale, &op.weight, &op.bias},
+      {.layout = blocks.layout, .factors = factors, .in = in, .dresidual = data_of(op.dresidual), .sums = sums.data()});
   launch_typed(ordinal, batch_norm_gradient_sums_kernel, {op.x.dtype}, {merge.tiles},
                {.layout = merge,
                 .rows = blocks.layout.rows,
@@ -53,7 +57,8 @@ TERN_NOINLINE void run_batch_norm_gradient(const BatchNormGradient& op) {
                 .dbias = data_of(op.dbias),
                 .shares = shares.data()});
   if (!op.dx) return;
-  blocks.launch(ordinal, batch_norm_gradient_kernel, {&op.g, &op.x, op.y, op.dx, &op.mean, &op.scale, &op.weight, &op.bias},
+  blocks.launch(ordinal, batch_norm_gradient_kernel,
+                {&op.g, &op.x, op.y, op.dx, &op.mean, &op.scale, &op.weight, &op.bias},
                 {.layout = blocks.layout, .factors = factors, .in = in, .dx = op.dx->data, .shares = shares.data()});
 }
 

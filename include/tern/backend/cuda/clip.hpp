@@ -6,19 +6,16 @@
 #include "codegen/parameters.hpp"
 #include "codegen/team.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(PowerSumParameters,
-  double power;
-  Pointer<double> sums;     // of each block
-  Index sets;               // gradients
-  Index chunk;
-  Index ends[240];
-  Pointer<const T0> x[240];
-);
-inline constexpr KernelOf<PowerSumParameters> power_sum_kernel{"power_sum", R"CUDA(
+                   double power;
+                   Pointer<double> sums;  // of each block
+                   Index sets;            // gradients
+                   Index chunk; Index ends[240]; Pointer<const T0> x[240];);
+inline constexpr KernelOf<PowerSumParameters> power_sum_kernel{"power_sum",
+                                                               R"CUDA(
 extern "C" __global__ void power_sum(const PowerSumParameters p) {
   __shared__ double partial[256];
   const Chunk chunk(p);
@@ -32,15 +29,13 @@ extern "C" __global__ void power_sum(const PowerSumParameters p) {
   const double total = Team{int(threadIdx.x), 256, 1}.total(partial, double(sum));
   if (threadIdx.x == 0) p.sums[blockIdx.x] = total;
 }
-)CUDA", {chunks_text, team_text}};
+)CUDA",
+                                                               {chunks_text, team_text}};
 
 // One block.
-TERN_KERNEL_STRUCT(PowerTotalParameters,
-  Pointer<const double> sums;
-  Index count;
-  Pointer<double> total;
-);
-inline constexpr KernelOf<PowerTotalParameters> power_total_kernel{"power_total", R"CUDA(
+TERN_KERNEL_STRUCT(PowerTotalParameters, Pointer<const double> sums; Index count; Pointer<double> total;);
+inline constexpr KernelOf<PowerTotalParameters> power_total_kernel{"power_total",
+                                                                   R"CUDA(
 extern "C" __global__ void power_total(const PowerTotalParameters p) {
   __shared__ double partial[256];
   double sum = 0;
@@ -49,23 +44,21 @@ extern "C" __global__ void power_total(const PowerTotalParameters p) {
   sum = Team{int(threadIdx.x), 256, 1}.total(partial, sum);
   if (threadIdx.x == 0) *p.total = sum;
 }
-)CUDA", {team_text}};
+)CUDA",
+                                                                   {team_text}};
 
-TERN_KERNEL_STRUCT(ScaleGradientsParameters,
-  Pointer<const double> factor;
-  Index sets;
-  Index chunk;
-  Index ends[240];
-  Pointer<T0> x[240];
-);
-inline constexpr KernelOf<ScaleGradientsParameters> scale_gradients_kernel{"scale_gradients", R"CUDA(
+TERN_KERNEL_STRUCT(ScaleGradientsParameters, Pointer<const double> factor; Index sets; Index chunk; Index ends[240];
+                   Pointer<T0> x[240];);
+inline constexpr KernelOf<ScaleGradientsParameters> scale_gradients_kernel{"scale_gradients",
+                                                                           R"CUDA(
 extern "C" __global__ void scale_gradients(const ScaleGradientsParameters p) {
   const Chunk chunk(p);
   const C0 factor = C0(*p.factor);
   T0* const x = p.x[chunk.set];
   for (Index i = chunk.first + threadIdx.x; i < chunk.last; i += 256) x[i] = Element<T0>::of(C0(wide(x[i])) * factor);
 }
-)CUDA", {chunks_text}};
+)CUDA",
+                                                                           {chunks_text}};
 
 TERN_API void run_power_sum(const PowerSum& op);
 

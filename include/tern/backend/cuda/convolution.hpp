@@ -6,8 +6,7 @@
 #include "map.hpp"
 #include "reduce.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 using cuda::detail::ConvolutionForm;
@@ -15,14 +14,16 @@ using cuda::detail::ConvolutionForm;
 /// Sizes in cuDNN's form. One spatial dimension becomes two, the first of size 1.
 TERN_API void set_sizes(int* sizes, const Array& a);
 
-TERN_API ConvolutionForm form_of(detail::ConvolutionPass pass, const ConvParams& c, const Array& x, const Array& weight, const Array& y);
+TERN_API ConvolutionForm form_of(detail::ConvolutionPass pass, const ConvParams& c, const Array& x, const Array& weight,
+                                 const Array& y);
 
 /// Runs a forward pass with bias, addend and relu in one call. False if cuDNN does not support it.
-TERN_API bool try_fused(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, const Array& bias, const Array* addend,
-                        bool relu);
+TERN_API bool try_fused(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, const Array& bias,
+                        const Array* addend, bool relu);
 
 /// Runs one pass, with `adds` added to what the result holds.
-TERN_API void run_convolution(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, bool adds = false);
+TERN_API void run_convolution(ConvolutionForm form, const Array& x, const Array& weight, const Array& y,
+                              bool adds = false);
 
 /// One number for each channel, as an array that broadcasts to `to`.
 TERN_API Array per_channel(const Array& numbers, const Array& to);
@@ -41,7 +42,8 @@ void kernel(On<Cuda>, Types<T>, const Convolution& op) {
   using namespace cuda_kernels;
   const Array& y = op.y;
   const ConvolutionForm form = form_of(detail::ConvolutionPass::forward, op.params, op.x, op.weight, y);
-  if (op.bias && !std::is_same_v<T, double> && try_fused(form, op.x, op.weight, y, *op.bias, op.residual, op.relu)) return;
+  if (op.bias && !std::is_same_v<T, double> && try_fused(form, op.x, op.weight, y, *op.bias, op.residual, op.relu))
+    return;
   run_convolution(form, op.x, op.weight, y);
   if (op.bias) add_to<T>(y, per_channel(*op.bias, y));
   if (op.residual) add_to<T>(y, *op.residual);
@@ -62,7 +64,8 @@ void kernel(On<Cuda>, Types<T>, const ConvolutionDataGradient& op) {
 template <class T>
 void kernel(On<Cuda>, Types<T>, const ConvolutionWeightGradient& op) {
   using namespace cuda_kernels;
-  run_convolution(form_of(detail::ConvolutionPass::weight_gradient, op.params, op.x, op.dweight, op.dy), op.x, op.dweight, op.dy);
+  run_convolution(form_of(detail::ConvolutionPass::weight_gradient, op.params, op.x, op.dweight, op.dy), op.x,
+                  op.dweight, op.dy);
   if (!op.dbias) return;
   const Array* const in[] = {&op.dy};
   const auto same = [](auto v) { return v; };

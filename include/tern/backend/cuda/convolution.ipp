@@ -11,8 +11,8 @@ TERN_INLINE void set_sizes(int* sizes, const Array& a) {
   for (int i = 0; i < a.ndim; ++i) sizes[i + (a.ndim == 3 && i == 2)] = int(a.dims[i]);
 }
 
-TERN_NOINLINE ConvolutionForm form_of(detail::ConvolutionPass pass, const ConvParams& c, const Array& x, const Array& weight,
-                                                      const Array& y) {
+TERN_NOINLINE ConvolutionForm form_of(detail::ConvolutionPass pass, const ConvParams& c, const Array& x,
+                                      const Array& weight, const Array& y) {
   using namespace tern::cuda;
   constexpr CudnnType types[] = {cudnn_float, cudnn_double, cudnn_bfloat16, cudnn_half};
   ConvolutionForm form{};
@@ -28,8 +28,8 @@ TERN_NOINLINE ConvolutionForm form_of(detail::ConvolutionPass pass, const ConvPa
   for (int i = 0; i < c.dims; ++i) {
     const int at = i + (c.dims == 1);
     if (std::max({c.stride[i], c.padding[i], c.dilation[i]}) > 0x7fffffff) [[unlikely]]
-      fail("convolution", {"cuDNN takes numbers below 2^31, not a stride of ", c.stride[i], ", a padding of ", c.padding[i], " or a dilation of ",
-                           c.dilation[i]});
+      fail("convolution", {"cuDNN takes numbers below 2^31, not a stride of ", c.stride[i], ", a padding of ",
+                           c.padding[i], " or a dilation of ", c.dilation[i]});
     form.stride[at] = int(c.stride[i]);
     form.padding[at] = int(c.padding[i]);
     form.dilation[at] = int(c.dilation[i]);
@@ -44,28 +44,32 @@ TERN_INLINE std::uint8_t common_alignment(std::initializer_list<const void*> add
   return std::uint8_t(bits & (~bits + 1));
 }
 
-TERN_INLINE bool start_convolution(int ordinal, ConvolutionForm form, const cuda::detail::ConvolutionMemory& m, std::string* reason = nullptr) {
+TERN_INLINE bool start_convolution(int ordinal, ConvolutionForm form, const cuda::detail::ConvolutionMemory& m,
+                                   std::string* reason = nullptr) {
   form.alignment = common_alignment({m.x, m.w, m.y, m.bias, m.addend});
   return cuda::detail::try_convolution(ordinal, form, m, reason);
 }
 
-TERN_NOINLINE bool try_fused(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, const Array& bias,
-                                             const Array* addend, bool relu) {
+TERN_NOINLINE bool try_fused(ConvolutionForm form, const Array& x, const Array& weight, const Array& y,
+                             const Array& bias, const Array* addend, bool relu) {
   const Array* const arrays[] = {&weight, &y, &bias, addend ? addend : &y};
   const int ordinal = common_ordinal(x, arrays, 4);
   form.bias = true, form.addend = addend, form.relu = relu;
   return start_convolution(ordinal, form, {x.data, weight.data, y.data, bias.data, addend ? addend->data : nullptr});
 }
 
-TERN_NOINLINE void run_convolution(ConvolutionForm form, const Array& x, const Array& weight, const Array& y, bool adds) {
+TERN_NOINLINE void run_convolution(ConvolutionForm form, const Array& x, const Array& weight, const Array& y,
+                                   bool adds) {
   const Array* const arrays[] = {&weight, &y};
   const int ordinal = common_ordinal(x, arrays, 2);
   const char* const written[] = {y.data, x.data, weight.data};
   form.addend = adds;
   std::string reason;
-  if (!start_convolution(ordinal, form, {x.data, weight.data, y.data, nullptr, adds ? written[int(form.pass)] : nullptr}, &reason))
-    fail("cuda", {"cuDNN has no ", form.deterministic ? "deterministic " : "", "kernel for a convolution of ", x.shape_ref(), " and ",
-                  weight.shape_ref(), form.deterministic ? "; others are allowed after cuda::cudnn_deterministic(false): " : ": ", reason});
+  if (!start_convolution(ordinal, form,
+                         {x.data, weight.data, y.data, nullptr, adds ? written[int(form.pass)] : nullptr}, &reason))
+    fail("cuda", {"cuDNN has no ", form.deterministic ? "deterministic " : "", "kernel for a convolution of ",
+                  x.shape_ref(), " and ", weight.shape_ref(),
+                  form.deterministic ? "; others are allowed after cuda::cudnn_deterministic(false): " : ": ", reason});
 }
 
 TERN_INLINE Array per_channel(const Array& numbers, const Array& to) {

@@ -4,24 +4,19 @@
 #include "../copy.hpp"
 #include "codegen/elementwise.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
-// Transposes matrices by tiles of 32 x 32 in shared memory, so that both sides are accessed in runs. A column's stride in out
-// and a row's stride in in are 1.
+// Transposes matrices by tiles of 32 x 32 in shared memory, so that both sides are accessed in runs. A column's stride
+// in out and a row's stride in in are 1.
 TERN_KERNEL_STRUCT(TransposeParameters,
-  Pointer<T0> out;
-  Pointer<const T0> in;
-  Index rows;
-  Index columns;
-  Index row_tiles;     // tiles side by side in a row of out
-  Index tiles;         // of one matrix
-  Index out_row;
-  Index in_column;
-  CopyLoops matrices;
-);
-inline constexpr KernelOf<TransposeParameters> transpose_kernel{"transpose", R"CUDA(
+                   Pointer<T0> out;
+                   Pointer<const T0> in; Index rows; Index columns;
+                   Index row_tiles;  // tiles side by side in a row of out
+                   Index tiles;      // of one matrix
+                   Index out_row; Index in_column; CopyLoops matrices;);
+inline constexpr KernelOf<TransposeParameters> transpose_kernel{"transpose",
+                                                                R"CUDA(
 extern "C" __global__ void transpose(const TransposeParameters p) {
   __shared__ T0 tile[32][33];
   const uint32 matrix = blockIdx.x / uint32(p.tiles), which = blockIdx.x % uint32(p.tiles);
@@ -39,7 +34,8 @@ extern "C" __global__ void transpose(const TransposeParameters p) {
   for (int k = 0; k < 4; ++k)
     if (x < columns && y + 8 * k < rows) to[8 * k * p.out_row] = tile[x][y + 8 * k];
 }
-)CUDA", {ArrayLoops::source, CopyLoops::source, loops_text}};
+)CUDA",
+                                                                {ArrayLoops::source, CopyLoops::source, loops_text}};
 
 }  // namespace cuda_kernels
 

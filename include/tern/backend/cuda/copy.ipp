@@ -17,12 +17,14 @@ TERN_INLINE int transposed_row(const detail::LoopNest& loops) {
   return -1;
 }
 
-TERN_NOINLINE void run_transpose(int ordinal, const Array& out, const Array& in, const detail::LoopNest& loops, int row) {
+TERN_NOINLINE void run_transpose(int ordinal, const Array& out, const Array& in, const detail::LoopNest& loops,
+                                 int row) {
   const int column = loops.depth() - 1;
   detail::LoopNest matrices(2);
   for (int d = 0; d < column; ++d)
     if (d != row) matrices.append(loops.size(d), loops.strides(d));
-  const Index rows = loops.size(row), columns = loops.size(column), row_tiles = (columns + 31) / 32, tiles = (rows + 31) / 32 * row_tiles;
+  const Index rows = loops.size(row), columns = loops.size(column), row_tiles = (columns + 31) / 32,
+              tiles = (rows + 31) / 32 * row_tiles;
   launch_typed(ordinal, transpose_kernel, {out.dtype}, {matrices.count() * tiles},
                {.out = out.data,
                 .in = in.data,

@@ -4,20 +4,15 @@
 #include "../../device/cuda/memory.hpp"
 #include "softmax.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 // What both kernels on rows read. A row's elements are its classes.
 TERN_KERNEL_STRUCT(ClassRows,
-  PiecesLayout rows;
-  Pointer<const T0> x;
-  Pointer<const Index> target;
-  Pointer<const T0> weight;  // or null
-  Index ignore_index;
-  Index normalised;
-  double keep;               // what the target's class has of its loss
-  double spread;             // what each class has
+                   PiecesLayout rows;
+                   Pointer<const T0> x; Pointer<const Index> target; Pointer<const T0> weight;  // or null
+                   Index ignore_index; Index normalised; double keep;  // what the target's class has of its loss
+                   double spread;                                      // what each class has
 );
 inline constexpr const char* class_row_text = R"CUDA(
 struct ClassRow : RowPieces {
@@ -38,14 +33,12 @@ struct ClassRow : RowPieces {
 )CUDA";
 
 TERN_KERNEL_STRUCT(CrossEntropyParameters,
-  ClassRows in;
-  Pointer<C0> log_sum;
-  Pointer<C0> losses;
-  Pointer<C0> weights;
-  Pointer<T0> y;        // or null
-  ElementReport report;
-);
-inline constexpr PackedKernel<CrossEntropyParameters> cross_entropy_kernel{"cross_entropy", R"CUDA(
+                   ClassRows in;
+                   Pointer<C0> log_sum; Pointer<C0> losses; Pointer<C0> weights; Pointer<T0> y;  // or null
+                   ElementReport report;);
+inline constexpr PackedKernel<CrossEntropyParameters> cross_entropy_kernel{
+    "cross_entropy",
+    R"CUDA(
 extern "C" __global__ void cross_entropy(const CrossEntropyParameters p) {
   __shared__ ExpSum partial[256];
   __shared__ C0 partial_sum[256];
@@ -74,7 +67,9 @@ extern "C" __global__ void cross_entropy(const CrossEntropyParameters p) {
   p.weights[i] = w;
   if (p.y) p.y[i] = Element<T0>::of(loss);
 }
-)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text, exp_sum_text, ClassRows::source, class_row_text}};
+)CUDA",
+    {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text, exp_sum_text, ClassRows::source,
+     class_row_text}};
 
 // The sums of losses and weights: for each block, then of the blocks.
 struct LossSum;
@@ -84,12 +79,11 @@ inline __device__ LossSum operator+(LossSum a, LossSum b) { return LossSum{a.los
 )CUDA";
 
 TERN_KERNEL_STRUCT(LossSumsParameters,
-  Index count;
-  Pointer<const C0> losses;
-  Pointer<const C0> weights;
-  Pointer<LossSum> sums;     // of each block
+                   Index count;
+                   Pointer<const C0> losses; Pointer<const C0> weights; Pointer<LossSum> sums;  // of each block
 );
-inline constexpr KernelOf<LossSumsParameters> loss_sums_kernel{"loss_sums", R"CUDA(
+inline constexpr KernelOf<LossSumsParameters> loss_sums_kernel{"loss_sums",
+                                                               R"CUDA(
 extern "C" __global__ void loss_sums(const LossSumsParameters p) {
   __shared__ LossSum partial[256];
   LossSum sum{0, 0};
@@ -99,17 +93,19 @@ extern "C" __global__ void loss_sums(const LossSumsParameters p) {
   sum = Row(RowLayout{gridDim.x, 256, 0}).total(partial, sum);
   if (threadIdx.x == 0) p.sums[blockIdx.x] = sum;
 }
-)CUDA", {RowLayout::source, team_text, row_text, loss_sum_text}};
+)CUDA",
+                                                               {RowLayout::source, team_text, row_text, loss_sum_text}};
 
 // One block.
 TERN_KERNEL_STRUCT(LossTotalParameters,
-  Pointer<const LossSum> sums;
-  Index count;                  // of the sums
-  Pointer<T0> y;                // or null
-  Pointer<C0> total;
-  Index mean;                   // whether y is one
+                   Pointer<const LossSum> sums;
+                   Index count;                    // of the sums
+                   Pointer<T0> y;                  // or null
+                   Pointer<C0> total; Index mean;  // whether y is one
 );
-inline constexpr KernelOf<LossTotalParameters> loss_total_kernel{"loss_total", R"CUDA(
+inline constexpr KernelOf<LossTotalParameters> loss_total_kernel{
+    "loss_total",
+    R"CUDA(
 extern "C" __global__ void loss_total(const LossTotalParameters p) {
   __shared__ LossSum partial[256];
   LossSum sum{0, 0};
@@ -121,18 +117,18 @@ extern "C" __global__ void loss_total(const LossTotalParameters p) {
   if (p.y) *p.y = Element<T0>::of(C0(sum.loss / total));
   *p.total = C0(total);
 }
-)CUDA", {RowLayout::source, team_text, row_text, loss_sum_text}};
+)CUDA",
+    {RowLayout::source, team_text, row_text, loss_sum_text}};
 
 // dx[c] = a e^(x[c] - l) - h w[c] s / C, less h (1 - s) w[t] at the target.
 TERN_KERNEL_STRUCT(CrossEntropyGradientParameters,
-  ClassRows in;
-  Pointer<const C0> log_sum;
-  Pointer<const C0> total;
-  Pointer<const T0> g;
-  Pointer<T0> dx;
-  Index each;                 // whether each row has a g of its own
+                   ClassRows in;
+                   Pointer<const C0> log_sum; Pointer<const C0> total; Pointer<const T0> g; Pointer<T0> dx;
+                   Index each;  // whether each row has a g of its own
 );
-inline constexpr PackedKernel<CrossEntropyGradientParameters> cross_entropy_gradient_kernel{"cross_entropy_gradient", R"CUDA(
+inline constexpr PackedKernel<CrossEntropyGradientParameters> cross_entropy_gradient_kernel{
+    "cross_entropy_gradient",
+    R"CUDA(
 extern "C" __global__ void cross_entropy_gradient(const CrossEntropyGradientParameters p) {
   __shared__ C0 partial[256];
   ClassRow row(p.in);
@@ -154,7 +150,8 @@ extern "C" __global__ void cross_entropy_gradient(const CrossEntropyGradientPara
     return part - smooth - (c == hit ? kept : C0(0));
   }, row.x);
 }
-)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text, ClassRows::source, class_row_text}};
+)CUDA",
+    {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text, ClassRows::source, class_row_text}};
 
 /// Of CrossEntropy or its gradient.
 template <class Op>

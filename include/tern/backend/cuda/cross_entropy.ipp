@@ -15,7 +15,8 @@ TERN_NOINLINE void run_cross_entropy(const CrossEntropy& op) {
   const int ordinal = common_ordinal(op.y, arrays, op.weight ? 3 : 2);
   const RowPieces rows = class_pieces(op.x);
   const DType type = op.x.dtype;
-  const Index count = op.target.numel, bytes = detail::size_of(op.log_sum.dtype), blocks = std::min<Index>(count / 1024 + 1, 256);
+  const Index count = op.target.numel, bytes = detail::size_of(op.log_sum.dtype),
+              blocks = std::min<Index>(count / 1024 + 1, 256);
   const cuda::detail::Scratch sums(ordinal, std::size_t(2 * count * bytes + blocks * 16));
   char *const losses = sums.data() + blocks * 16, *const weights = losses + count * bytes;
   const bool each = op.options.reduction == Reduction::none;

@@ -99,7 +99,8 @@ namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 TERN_NOINLINE bool has_library_attention(On<Cuda>, const Array& q, const Array& v) {
   const auto fits = [](Index size) { return size % 8 == 0 && size <= 256; };
-  return fits(q.dims[q.ndim - 1]) && fits(v.dims[v.ndim - 1]) && cuda::detail::bind(q.ordinal).major >= 8 && cuda::has_cudnn();
+  return fits(q.dims[q.ndim - 1]) && fits(v.dims[v.ndim - 1]) && cuda::detail::bind(q.ordinal).major >= 8 &&
+         cuda::has_cudnn();
 }
 
 }}}  // namespace tern::backend

@@ -3,16 +3,10 @@
 #include "../gather.hpp"
 #include "rows.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
-TERN_KERNEL_STRUCT(CheckRangeParameters,
-  Index count;
-  Pointer<const Index> index;
-  Index size;
-  ElementReport report;
-);
+TERN_KERNEL_STRUCT(CheckRangeParameters, Index count; Pointer<const Index> index; Index size; ElementReport report;);
 inline constexpr KernelOf<CheckRangeParameters> check_range_kernel{"check_range", R"CUDA(
 extern "C" __global__ void check_range(const CheckRangeParameters p) {
   #pragma unroll 1
@@ -24,13 +18,9 @@ extern "C" __global__ void check_range(const CheckRangeParameters p) {
 )CUDA"};
 
 TERN_KERNEL_STRUCT(IndexSelectParameters,
-  Index count;
-  Index width;             // pieces of T0 in a row
-  Index rows;
-  Pointer<T0> out;
-  Pointer<const T0> x;
-  Pointer<const Index> index;
-);
+                   Index count;
+                   Index width;  // pieces of T0 in a row
+                   Index rows; Pointer<T0> out; Pointer<const T0> x; Pointer<const Index> index;);
 inline constexpr KernelOf<IndexSelectParameters> index_select_kernel{"index_select", R"CUDA(
 extern "C" __global__ void index_select(const IndexSelectParameters p) {
   const Index width = p.width;
@@ -44,13 +34,9 @@ extern "C" __global__ void index_select(const IndexSelectParameters p) {
 
 // The positions that indices along a dimension of an array stand for.
 TERN_KERNEL_STRUCT(IndexedArray,
-  Index count;                  // how many indices
-  Index dims;
-  Pointer<const Index> index;
-  Index dim;
-  Index size;                   // of the array's dimension dim
-  Index index_size[max_dims];
-  Index stride[max_dims];       // of the array
+                   Index count;                                                    // how many indices
+                   Index dims; Pointer<const Index> index; Index dim; Index size;  // of the array's dimension dim
+                   Index index_size[max_dims]; Index stride[max_dims];             // of the array
 );
 inline constexpr const char* indexed_text = R"CUDA(
 inline __device__ Index indexed(const IndexedArray& a, Index i, Index number) {
@@ -62,12 +48,9 @@ inline __device__ Index indexed(const IndexedArray& a, Index i, Index number) {
 }
 )CUDA";
 
-TERN_KERNEL_STRUCT(GatherParameters,
-  IndexedArray from;
-  Pointer<T0> out;
-  Pointer<const T0> x;
-);
-inline constexpr KernelOf<GatherParameters> gather_kernel{"gather", R"CUDA(
+TERN_KERNEL_STRUCT(GatherParameters, IndexedArray from; Pointer<T0> out; Pointer<const T0> x;);
+inline constexpr KernelOf<GatherParameters> gather_kernel{"gather",
+                                                          R"CUDA(
 extern "C" __global__ void gather(const GatherParameters p) {
   #pragma unroll 1
   for (Index i = first_thread(); i < p.from.count; i += all_threads()) {
@@ -75,13 +58,12 @@ extern "C" __global__ void gather(const GatherParameters p) {
     p.out[i] = p.x[indexed(p.from, i, k < 0 || k >= p.from.size ? 0 : k)];
   }
 }
-)CUDA", {IndexedArray::source, indexed_text}};
+)CUDA",
+                                                          {IndexedArray::source, indexed_text}};
 
-TERN_KERNEL_STRUCT(ScatterPositionsParameters,
-  IndexedArray to;
-  Pointer<Index> positions;
-);
-inline constexpr KernelOf<ScatterPositionsParameters> scatter_positions_kernel{"scatter_positions", R"CUDA(
+TERN_KERNEL_STRUCT(ScatterPositionsParameters, IndexedArray to; Pointer<Index> positions;);
+inline constexpr KernelOf<ScatterPositionsParameters> scatter_positions_kernel{"scatter_positions",
+                                                                               R"CUDA(
 extern "C" __global__ void scatter_positions(const ScatterPositionsParameters p) {
   #pragma unroll 1
   for (Index i = first_thread(); i < p.to.count; i += all_threads()) {
@@ -89,22 +71,15 @@ extern "C" __global__ void scatter_positions(const ScatterPositionsParameters p)
     p.positions[i] = k < 0 || k >= p.to.size ? -1 : indexed(p.to, i, k);
   }
 }
-)CUDA", {IndexedArray::source, indexed_text}};
+)CUDA",
+                                                                               {IndexedArray::source, indexed_text}};
 
 // One thread for each column of each bag.
 TERN_KERNEL_STRUCT(EmbeddingBagParameters,
-  Index bags;
-  Index columns;
-  Index rows;
-  Pointer<T0> out;
-  Pointer<const T0> table;
-  Pointer<const Index> index;
-  Pointer<const Index> starts;
-  Pointer<const T0> weights;   // or null
-  Pointer<Index> chosen;
-  Index padding_idx;
-  Index mode;
-);
+                   Index bags;
+                   Index columns; Index rows; Pointer<T0> out; Pointer<const T0> table; Pointer<const Index> index;
+                   Pointer<const Index> starts; Pointer<const T0> weights;  // or null
+                   Pointer<Index> chosen; Index padding_idx; Index mode;);
 inline constexpr KernelOf<EmbeddingBagParameters> embedding_bag_kernel{"embedding_bag", R"CUDA(
 extern "C" __global__ void embedding_bag(const EmbeddingBagParameters p) {
   enum { mean = 1, max = 2 };
@@ -135,15 +110,9 @@ extern "C" __global__ void embedding_bag(const EmbeddingBagParameters p) {
 
 // The bag of each index, and the factor of its row of the gradient.
 TERN_KERNEL_STRUCT(BagFactorsParameters,
-  Index bags;
-  Pointer<const Index> index;
-  Pointer<const Index> starts;
-  Pointer<const T0> weights;   // or null
-  Index padding_idx;
-  Index mean;
-  Pointer<Index> bag;
-  Pointer<C0> factors;
-);
+                   Index bags;
+                   Pointer<const Index> index; Pointer<const Index> starts; Pointer<const T0> weights;  // or null
+                   Index padding_idx; Index mean; Pointer<Index> bag; Pointer<C0> factors;);
 inline constexpr KernelOf<BagFactorsParameters> bag_factors_kernel{"bag_factors", R"CUDA(
 extern "C" __global__ void bag_factors(const BagFactorsParameters p) {
   #pragma unroll 1
@@ -163,7 +132,8 @@ extern "C" __global__ void bag_factors(const BagFactorsParameters p) {
 
 TERN_API IndexedArray indexed_array(const Array& a, int dim, const Array& index);
 
-TERN_API void run_scatter(ScatterMode how, const char* name, const Array& out, int dim, const Array& index, const Array& x);
+TERN_API void run_scatter(ScatterMode how, const char* name, const Array& out, int dim, const Array& index,
+                          const Array& x);
 
 TERN_API void run_embedding_bag(const EmbeddingBag& op);
 
@@ -175,7 +145,8 @@ TERN_API void kernel(On<Cuda>, Types<>, const CheckRange& op);
 
 TERN_API void kernel(On<Cuda>, Types<>, const IndexSelect& op);
 
-template <class T> void kernel(On<Cuda>, Types<T>, const IndexAdd& op) {
+template <class T>
+void kernel(On<Cuda>, Types<T>, const IndexAdd& op) {
   cuda_kernels::run_add_rows({{op.out, 1}, {op.x, 1}, {.count = op.index.numel, .to = &op.index}});
 }
 

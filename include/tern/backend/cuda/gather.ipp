@@ -14,11 +14,13 @@ TERN_NOINLINE IndexedArray indexed_array(const Array& a, int dim, const Array& i
                        .stride = {}};
   Array dense = a;
   detail::set_contiguous_strides(dense);
-  for (int d = 0; d < a.ndim; ++d) indexed.index_size[d] = d < index.ndim ? index.dims[d] : 1, indexed.stride[d] = dense.strides[d];
+  for (int d = 0; d < a.ndim; ++d)
+    indexed.index_size[d] = d < index.ndim ? index.dims[d] : 1, indexed.stride[d] = dense.strides[d];
   return indexed;
 }
 
-TERN_NOINLINE void run_scatter(ScatterMode how, const char* name, const Array& out, int dim, const Array& index, const Array& x) {
+TERN_NOINLINE void run_scatter(ScatterMode how, const char* name, const Array& out, int dim, const Array& index,
+                               const Array& x) {
   run<Cuda>(CheckRange{name, index, out.ndim ? out.dims[dim] : 1});
   const Array* const arrays[] = {&index, &x};
   const int ordinal = common_ordinal(out, arrays, 2);
@@ -74,7 +76,8 @@ TERN_NOINLINE void run_embedding_bag_gradient(const EmbeddingBagGradient& op) {
                   .bag = bags.data(),
                   .factors = factors});
   add_sorted_rows(ordinal, {out, 1}, {g, 1},
-                  SortedKeys(ordinal, n, index.data, bags.data(), out.dims[0], op.bags.padding_idx), bags.data(), factors);
+                  SortedKeys(ordinal, n, index.data, bags.data(), out.dims[0], op.bags.padding_idx), bags.data(),
+                  factors);
 }
 
 }}}  // namespace tern::backend::cuda_kernels
@@ -85,9 +88,11 @@ TERN_NOINLINE void kernel(On<Cuda>, Types<>, const CheckRange& op) {
   const Array& index = op.index;
   if (index.numel == 0) return;
   if (op.size == 0) detail::refuse_element(op.op, detail::BadElement::index, 0, 0);
-  cuda_kernels::launch_typed(
-      index.ordinal, cuda_kernels::check_range_kernel, {}, cuda_kernels::grid_for(index.numel),
-      {.count = index.numel, .index = index.data, .size = op.size, .report = {index.ordinal, op.op, detail::BadElement::index}});
+  cuda_kernels::launch_typed(index.ordinal, cuda_kernels::check_range_kernel, {}, cuda_kernels::grid_for(index.numel),
+                             {.count = index.numel,
+                              .index = index.data,
+                              .size = op.size,
+                              .report = {index.ordinal, op.op, detail::BadElement::index}});
 }
 
 TERN_NOINLINE void kernel(On<Cuda>, Types<>, const IndexSelect& op) {

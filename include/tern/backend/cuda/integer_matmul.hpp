@@ -4,30 +4,20 @@
 #include "../matmul.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(IntegerFactor,
-  Pointer<const T0> data;
-  Index row;               // strides
-  Index column;
-  Index batch;
-);
+                   Pointer<const T0> data;
+                   Index row;  // strides
+                   Index column; Index batch;);
 TERN_KERNEL_STRUCT(IntegerMatmulParameters,
-  Index down;              // tiles
-  Index across;
-  Index m;
-  Index n;
-  Index k;
-  IntegerFactor a;
-  IntegerFactor b;
-  Pointer<T0> c;
-  Index row;               // strides of c
-  Index batch;
-  Index accumulate;
-);
-inline constexpr KernelOf<IntegerMatmulParameters> integer_matmul_kernel{"integer_matmul", R"CUDA(
+                   Index down;  // tiles
+                   Index across; Index m; Index n; Index k; IntegerFactor a; IntegerFactor b; Pointer<T0> c;
+                   Index row;  // strides of c
+                   Index batch; Index accumulate;);
+inline constexpr KernelOf<IntegerMatmulParameters> integer_matmul_kernel{"integer_matmul",
+                                                                         R"CUDA(
 extern "C" __global__ void integer_matmul(const IntegerMatmulParameters p) {
   __shared__ uint64 a[16][17], b[16][17];
   const Index tiles = p.down * p.across, batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;
@@ -48,7 +38,8 @@ extern "C" __global__ void integer_matmul(const IntegerMatmulParameters p) {
   T0* const c = p.c + batch * p.batch + row * p.row + column;
   *c = Element<T0>::of(Index(p.accumulate ? sum + uint64(*c) : sum));
 }
-)CUDA", {IntegerFactor::source}};
+)CUDA",
+                                                                         {IntegerFactor::source}};
 
 inline IntegerFactor integer_factor(const Array& a) {
   return {.data = a.data, .row = a.strides[a.ndim - 2], .column = a.strides[a.ndim - 1], .batch = batch_stride(a)};

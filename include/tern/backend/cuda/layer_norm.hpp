@@ -5,21 +5,14 @@
 #include "codegen/columns.hpp"
 #include "codegen/row_pieces.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
-TERN_KERNEL_STRUCT(LayerNormParameters,
-  PiecesLayout rows;
-  Pointer<const T0> x;
-  Pointer<const C0> weight;
-  Pointer<const C0> bias;
-  Pointer<T0> y;
-  Pointer<C0> mean;
-  Pointer<C0> scale;
-  double eps;
-);
-inline constexpr PackedKernel<LayerNormParameters> layer_norm_kernel{"layer_norm", R"CUDA(
+TERN_KERNEL_STRUCT(LayerNormParameters, PiecesLayout rows; Pointer<const T0> x; Pointer<const C0> weight;
+                   Pointer<const C0> bias; Pointer<T0> y; Pointer<C0> mean; Pointer<C0> scale; double eps;);
+inline constexpr PackedKernel<LayerNormParameters> layer_norm_kernel{
+    "layer_norm",
+    R"CUDA(
 extern "C" __global__ void layer_norm(const LayerNormParameters p) {
   __shared__ C0 partial[256];
   RowPieces row(p.rows);
@@ -36,18 +29,14 @@ extern "C" __global__ void layer_norm(const LayerNormParameters p) {
   p.mean[row.which] = mean;
   p.scale[row.which] = scale;
 }
-)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text}};
+)CUDA",
+    {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text}};
 
-TERN_KERNEL_STRUCT(LayerNormGradientParameters,
-  PiecesLayout rows;
-  Pointer<const T0> x;
-  Pointer<const C0> weight;
-  Pointer<const T0> g;
-  Pointer<const C0> mean;
-  Pointer<const C0> scale;
-  Pointer<T0> dx;
-);
-inline constexpr PackedKernel<LayerNormGradientParameters> layer_norm_gradient_kernel{"layer_norm_gradient", R"CUDA(
+TERN_KERNEL_STRUCT(LayerNormGradientParameters, PiecesLayout rows; Pointer<const T0> x; Pointer<const C0> weight;
+                   Pointer<const T0> g; Pointer<const C0> mean; Pointer<const C0> scale; Pointer<T0> dx;);
+inline constexpr PackedKernel<LayerNormGradientParameters> layer_norm_gradient_kernel{
+    "layer_norm_gradient",
+    R"CUDA(
 struct Slopes { C0 sum, product; };
 inline __device__ Slopes operator+(Slopes a, Slopes b) { return Slopes{a.sum + b.sum, a.product + b.product}; }
 extern "C" __global__ void layer_norm_gradient(const LayerNormGradientParameters p) {
@@ -63,17 +52,17 @@ extern "C" __global__ void layer_norm_gradient(const LayerNormGradientParameters
   const C0 share = C0(1) / C0(p.rows.n), sum = all.sum * share, product = all.product * share;
   row.write(p.dx, [&](Index, C0 v, C0 h, C0 w) { return scale * (h * w - sum - (v - mean) * scale * product); }, x, g, weight);
 }
-)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text}};
+)CUDA",
+    {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text}};
 
 TERN_KERNEL_STRUCT(LayerNormPartsParameters,
-  ColumnLayout layout;
-  Pointer<const T0> g;
-  Pointer<const T0> x;
-  Pointer<const C0> mean;
-  Pointer<const C0> scale;
-  Pointer<C0> sums;        // for each part n sums of g x' and n of g, where x' is x normalised
+                   ColumnLayout layout;
+                   Pointer<const T0> g; Pointer<const T0> x; Pointer<const C0> mean; Pointer<const C0> scale;
+                   Pointer<C0> sums;  // for each part n sums of g x' and n of g, where x' is x normalised
 );
-inline constexpr PackedKernel<LayerNormPartsParameters> layer_norm_parts_kernel{"layer_norm_parts", R"CUDA(
+inline constexpr PackedKernel<LayerNormPartsParameters> layer_norm_parts_kernel{
+    "layer_norm_parts",
+    R"CUDA(
 extern "C" __global__ void layer_norm_parts(const LayerNormPartsParameters p) {
   __shared__ Sums partial[256];
   const Column c(p.layout);
@@ -95,16 +84,18 @@ extern "C" __global__ void layer_norm_parts(const LayerNormPartsParameters p) {
     to[c.columns + e] = sums.of[e].b;
   }
 }
-)CUDA", {team_text, ColumnLayout::source, columns_text}};
+)CUDA",
+    {team_text, ColumnLayout::source, columns_text}};
 
 // The layout's rows are the parts here.
 TERN_KERNEL_STRUCT(LayerNormColumnsParameters,
-  ColumnLayout layout;
-  Pointer<const C0> sums;
-  Pointer<C0> dweight;  // or null
-  Pointer<C0> dbias;    // or null
+                   ColumnLayout layout;
+                   Pointer<const C0> sums; Pointer<C0> dweight;  // or null
+                   Pointer<C0> dbias;                            // or null
 );
-inline constexpr KernelOf<LayerNormColumnsParameters> layer_norm_columns_kernel{"layer_norm_columns", R"CUDA(
+inline constexpr KernelOf<LayerNormColumnsParameters> layer_norm_columns_kernel{
+    "layer_norm_columns",
+    R"CUDA(
 extern "C" __global__ void layer_norm_columns(const LayerNormColumnsParameters p) {
   __shared__ Two partial[256];
   const Column c(p.layout);
@@ -118,7 +109,8 @@ extern "C" __global__ void layer_norm_columns(const LayerNormColumnsParameters p
   if (p.dweight) p.dweight[c.column] = sums.a;
   if (p.dbias) p.dbias[c.column] = sums.b;
 }
-)CUDA", {single_elements_text, team_text, ColumnLayout::source, columns_text}};
+)CUDA",
+    {single_elements_text, team_text, ColumnLayout::source, columns_text}};
 
 TERN_API void run_layer_norm(const LayerNorm& op);
 

@@ -3,8 +3,7 @@
 #include "../map.hpp"
 #include "codegen/elementwise.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 /// out[i] = f(in0[i], …).
@@ -21,7 +20,8 @@ void kernel(On<Cuda>, Types<Out, In...>, const Map<F>& op) {
 template <class T>
 void kernel(On<Cuda>, Types<>, const Fill<T>& op) {
   const auto number = [value = op.value] { return compute_t<T>(value); };
-  cuda_kernels::run_map(cuda_kernels::Traced(detail::Type<compute_t<T>>{}, number, std::index_sequence<>{}), op.out, nullptr);
+  cuda_kernels::run_map(cuda_kernels::Traced(detail::Type<compute_t<T>>{}, number, std::index_sequence<>{}), op.out,
+                        nullptr);
 }
 
 }  // namespace backend

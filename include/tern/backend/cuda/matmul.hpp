@@ -6,16 +6,15 @@
 #include "copy.hpp"
 #include "map.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
-/// 16-bit elements in 16 bytes: what the fast kernels read and write at once. Matrices must begin, and their rows or columns must begin and
-/// end, at a multiple of it.
+/// 16-bit elements in 16 bytes: what the fast kernels read and write at once. Matrices must begin, and their rows or
+/// columns must begin and end, at a multiple of it.
 inline constexpr Index aligned_elements = 8;
 
-/// The leading dimension of `lines` rows or columns of `line` elements, which begin `stride` apart. A lone one may have any, so it gets an
-/// aligned one.
+/// The leading dimension of `lines` rows or columns of `line` elements, which begin `stride` apart. A lone one may have
+/// any, so it gets an aligned one.
 constexpr Index leading_dimension(Index lines, Index stride, Index line) {
   return lines == 1 ? (line + aligned_elements - 1) / aligned_elements * aligned_elements : std::max(stride, line);
 }
@@ -28,7 +27,9 @@ class TERN_API CublasOperand {
   const void* data() const { return array_.data; }
   bool transposed() const { return !by_rows(); }
   /// The leading dimension: the distance between rows, or between columns.
-  Index leading() const { return by_rows() ? leading_dimension(rows(), row(), columns()) : leading_dimension(columns(), column(), rows()); }
+  Index leading() const {
+    return by_rows() ? leading_dimension(rows(), row(), columns()) : leading_dimension(columns(), column(), rows());
+  }
   /// The stride between matrices; 0 if there is only one.
   Index stride() const { return array_.dims[0] > 1 ? array_.strides[0] : 0; }
 
@@ -46,8 +47,8 @@ class TERN_API CublasOperand {
   cuda::detail::Scratch room_;
 };
 
-/// A product of any floating-point type. A large one of 16 bits whose rows are aligned but not a multiple of aligned_elements long is
-/// computed in two parts, so that all but the shorter one can be fast.
+/// A product of any floating-point type. A large one of 16 bits whose rows are aligned but not a multiple of
+/// aligned_elements long is computed in two parts, so that all but the shorter one can be fast.
 TERN_API void run_matmul(const MatMul& op, const Array* bias);
 
 }  // namespace cuda_kernels

@@ -4,7 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-TERN_INLINE CublasOperand::CublasOperand(const Array& a, Index batch) : array_(matrices(a, batch)), room_(a.ordinal, by_rows() || by_columns() ? 0 : bytes_of(array_)) {
+TERN_INLINE CublasOperand::CublasOperand(const Array& a, Index batch)
+    : array_(matrices(a, batch)), room_(a.ordinal, by_rows() || by_columns() ? 0 : bytes_of(array_)) {
   if (!room_.data()) return;
   Array copy = array_;
   copy.data = room_.data();
@@ -35,22 +36,28 @@ TERN_INLINE Array part_of(const Array& a, int from_last, Index first, Index coun
   return part;
 }
 
-/// True if a matrix of 16 bits has adjacent elements in rows, or in columns, and each of these begins at a multiple of 16 bytes.
+/// True if a matrix of 16 bits has adjacent elements in rows, or in columns, and each of these begins at a multiple of
+/// 16 bytes.
 TERN_INLINE bool has_aligned_lines(const Array& a, bool& by_rows) {
   const Index row = a.strides[a.ndim - 2], column = a.strides[a.ndim - 1];
   by_rows = column == 1;
-  return reinterpret_cast<std::uintptr_t>(a.data) % 16 == 0 && (by_rows ? row : row == 1 ? column : 1) % aligned_elements == 0;
+  return reinterpret_cast<std::uintptr_t>(a.data) % 16 == 0 && (by_rows    ? row
+                                                                : row == 1 ? column
+                                                                           : 1) %
+                                                                       aligned_elements ==
+                                                                   0;
 }
 
-/// Computes a large product in two parts: the longest that ends at multiples of aligned_elements wherever adjacent elements do, and the
-/// rest. False, and nothing is computed, if there is no such part.
+/// Computes a large product in two parts: the longest that ends at multiples of aligned_elements wherever adjacent
+/// elements do, and the rest. False, and nothing is computed, if there is no such part.
 TERN_NOINLINE bool run_in_parts(const MatMul& op, const Array* bias) {
-  constexpr Index least = Index(1) << 30;  // multiply-adds, for which a kernel for unaligned rows takes longer than a second launch
+  constexpr Index least =
+      Index(1) << 30;  // multiply-adds, for which a kernel for unaligned rows takes longer than a second launch
   const Array &a = op.a, &b = op.b, &c = op.c;
   const Index m = c.dims[c.ndim - 2], n = c.dims[c.ndim - 1], k = a.dims[a.ndim - 1];
   bool a_by_rows, b_by_rows, c_by_rows;
-  if (detail::size_of(c.dtype) != 2 || batch_size(op) != 1 || m * n * k < least || !has_aligned_lines(a, a_by_rows) || !has_aligned_lines(b, b_by_rows) ||
-      !has_aligned_lines(c, c_by_rows))
+  if (detail::size_of(c.dtype) != 2 || batch_size(op) != 1 || m * n * k < least || !has_aligned_lines(a, a_by_rows) ||
+      !has_aligned_lines(b, b_by_rows) || !has_aligned_lines(c, c_by_rows))
     return false;
   const auto rest = [](Index size) { return size % aligned_elements; };
   const auto part = [&](const Array& to, const Array& left, const Array& right, const Array* row, bool accumulate) {
@@ -86,15 +93,32 @@ TERN_NOINLINE void run_matmul(const MatMul& op, const Array* bias) {
   const char* const at_bias = bias ? bias->data : nullptr;
   // Kernels count on 256 bytes at most.
   const auto alignment = [](const void* at, const void* and_at = nullptr) {
-    return std::uint8_t(std::countr_zero(reinterpret_cast<std::uintptr_t>(at) | reinterpret_cast<std::uintptr_t>(and_at) | 256));
+    return std::uint8_t(
+        std::countr_zero(reinterpret_cast<std::uintptr_t>(at) | reinterpret_cast<std::uintptr_t>(and_at) | 256));
   };
   const bool tf32 = c.dtype == DType::float32 && cuda::detail::tf32_allowed;
-  const cuda::detail::MatmulForm form{
-      types[int(c.dtype)], c.dtype == DType::float64 ? compute_64f : tf32 ? compute_32f_fast_tf32 : compute_32f,
-      b.transposed(), a.transposed(), bias != nullptr, op.accumulate, false,
-      alignment(b.data()), alignment(a.data()), alignment(c.data, at_bias),
-      n, m, k, batch, b.leading(), a.leading(), leading_dimension(m, c.strides[c.ndim - 2], n),
-      b.stride(), a.stride(), batch_stride(c)};
+  const cuda::detail::MatmulForm form{types[int(c.dtype)],
+                                      c.dtype == DType::float64 ? compute_64f
+                                      : tf32                    ? compute_32f_fast_tf32
+                                                                : compute_32f,
+                                      b.transposed(),
+                                      a.transposed(),
+                                      bias != nullptr,
+                                      op.accumulate,
+                                      false,
+                                      alignment(b.data()),
+                                      alignment(a.data()),
+                                      alignment(c.data, at_bias),
+                                      n,
+                                      m,
+                                      k,
+                                      batch,
+                                      b.leading(),
+                                      a.leading(),
+                                      leading_dimension(m, c.strides[c.ndim - 2], n),
+                                      b.stride(),
+                                      a.stride(),
+                                      batch_stride(c)};
   cuda::detail::run_matmul(ordinal, form, b.data(), a.data(), c.data, at_bias);
 }
 

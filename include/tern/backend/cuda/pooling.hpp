@@ -4,22 +4,15 @@
 #include "../pooling.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 /// A window's way over three dimensions, and the images that it leads from and to.
 TERN_KERNEL_STRUCT(PoolLayout,
-  Index channels;
-  Index in[3];              // size of the images
-  Index out[3];
-  Index kernel[3];
-  Index stride[3];
-  Index padding[3];
-  Index dilation[3];
-  Index adaptive;
-  Index count_include_pad;
-  Index divisor;            // or 0
+                   Index channels;
+                   Index in[3];  // size of the images
+                   Index out[3]; Index kernel[3]; Index stride[3]; Index padding[3]; Index dilation[3]; Index adaptive;
+                   Index count_include_pad; Index divisor;  // or 0
 );
 
 // T1 is what places are counted in.
@@ -73,13 +66,12 @@ inline __device__ T1 place(const Index* size, T1 z, T1 y, T1 x) { return (z * T1
 )CUDA";
 
 TERN_KERNEL_STRUCT(MaxPoolParameters,
-  PoolLayout layout;
-  Index written;          // elements
-  Pointer<T0> y;
-  Pointer<int32> at;      // or null
-  Pointer<const T0> x;
-);
-inline constexpr KernelOf<MaxPoolParameters> max_pool_kernel{"max_pool", R"CUDA(
+                   PoolLayout layout;
+                   Index written;                     // elements
+                   Pointer<T0> y; Pointer<int32> at;  // or null
+                   Pointer<const T0> x;);
+inline constexpr KernelOf<MaxPoolParameters> max_pool_kernel{"max_pool",
+                                                             R"CUDA(
 extern "C" __global__ void max_pool(const MaxPoolParameters p) {
   const PoolLayout& l = p.layout;
   for (Index i = first_thread(); i < p.written; i += all_threads()) {
@@ -102,16 +94,15 @@ extern "C" __global__ void max_pool(const MaxPoolParameters p) {
     if (p.at) p.at[i] = int32(chosen);
   }
 }
-)CUDA", {PoolLayout::source, pooling_text}};
+)CUDA",
+                                                             {PoolLayout::source, pooling_text}};
 
 TERN_KERNEL_STRUCT(MaxPoolGradientParameters,
-  PoolLayout layout;
-  Index written;          // elements
-  Pointer<T0> dx;
-  Pointer<const T0> dy;
-  Pointer<const int32> at;
-);
-inline constexpr KernelOf<MaxPoolGradientParameters> max_pool_gradient_kernel{"max_pool_gradient", R"CUDA(
+                   PoolLayout layout;
+                   Index written;  // elements
+                   Pointer<T0> dx; Pointer<const T0> dy; Pointer<const int32> at;);
+inline constexpr KernelOf<MaxPoolGradientParameters> max_pool_gradient_kernel{"max_pool_gradient",
+                                                                              R"CUDA(
 extern "C" __global__ void max_pool_gradient(const MaxPoolGradientParameters p) {
   const PoolLayout& l = p.layout;
   for (Index i = first_thread(); i < p.written; i += all_threads()) {
@@ -129,15 +120,15 @@ extern "C" __global__ void max_pool_gradient(const MaxPoolGradientParameters p) 
     p.dx[i] = Element<T0>::of(sum);
   }
 }
-)CUDA", {PoolLayout::source, pooling_text}};
+)CUDA",
+                                                                              {PoolLayout::source, pooling_text}};
 
 TERN_KERNEL_STRUCT(AveragePoolParameters,
-  PoolLayout layout;
-  Index written;          // elements
-  Pointer<T0> y;
-  Pointer<const T0> x;
-);
-inline constexpr KernelOf<AveragePoolParameters> average_pool_kernel{"average_pool", R"CUDA(
+                   PoolLayout layout;
+                   Index written;  // elements
+                   Pointer<T0> y; Pointer<const T0> x;);
+inline constexpr KernelOf<AveragePoolParameters> average_pool_kernel{"average_pool",
+                                                                     R"CUDA(
 extern "C" __global__ void average_pool(const AveragePoolParameters p) {
   const PoolLayout& l = p.layout;
   for (Index i = first_thread(); i < p.written; i += all_threads()) {
@@ -156,15 +147,16 @@ extern "C" __global__ void average_pool(const AveragePoolParameters p) {
     p.y[i] = Element<T0>::of(inside ? sum / divisor(l, a, b, c) : C0(0));
   }
 }
-)CUDA", {PoolLayout::source, pooling_text}};
+)CUDA",
+                                                                     {PoolLayout::source, pooling_text}};
 
 TERN_KERNEL_STRUCT(AveragePoolGradientParameters,
-  PoolLayout layout;
-  Index written;          // elements
-  Pointer<T0> dx;
-  Pointer<const T0> dy;
-);
-inline constexpr KernelOf<AveragePoolGradientParameters> average_pool_gradient_kernel{"average_pool_gradient", R"CUDA(
+                   PoolLayout layout;
+                   Index written;  // elements
+                   Pointer<T0> dx; Pointer<const T0> dy;);
+inline constexpr KernelOf<AveragePoolGradientParameters> average_pool_gradient_kernel{
+    "average_pool_gradient",
+    R"CUDA(
 extern "C" __global__ void average_pool_gradient(const AveragePoolGradientParameters p) {
   const PoolLayout& l = p.layout;
   for (Index i = first_thread(); i < p.written; i += all_threads()) {
@@ -180,7 +172,8 @@ extern "C" __global__ void average_pool_gradient(const AveragePoolGradientParame
     p.dx[i] = Element<T0>::of(sum);
   }
 }
-)CUDA", {PoolLayout::source, pooling_text}};
+)CUDA",
+    {PoolLayout::source, pooling_text}};
 
 /// Of images x, and y, which windows over them make.
 TERN_API PoolLayout pool_layout(const PoolParams& p, const Array& x, const Array& y);
@@ -194,9 +187,12 @@ inline Index longest_step(const PoolLayout& p) {
 
 /// Launches a kernel that writes `written` and reads `read`.
 template <class P>
-void launch_pooling(const KernelOf<P>& kernel, const Array& written, const Array& read, const std::type_identity_t<P>& parameters) {
-  const bool wide = std::max(written.numel, read.numel) > Index(1) << 30 || longest_step(parameters.layout) > Index(1) << 28;
-  launch_typed(written.ordinal, kernel, {written.dtype, wide ? DType::int64 : DType::int32}, grid_for(written.numel), parameters);
+void launch_pooling(const KernelOf<P>& kernel, const Array& written, const Array& read,
+                    const std::type_identity_t<P>& parameters) {
+  const bool wide = std::max(written.numel, read.numel) > Index(1) << 30 || longest_step(parameters.layout) > Index(1)
+                                                                                                                  << 28;
+  launch_typed(written.ordinal, kernel, {written.dtype, wide ? DType::int64 : DType::int32}, grid_for(written.numel),
+               parameters);
 }
 
 TERN_API void run_max_pool(const MaxPool& op);

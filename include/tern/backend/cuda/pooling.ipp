@@ -50,20 +50,15 @@ TERN_NOINLINE void run_average_pool(const AveragePool& op) {
   const Array* const arrays[] = {&op.x};
   common_ordinal(op.y, arrays, 1);
   launch_pooling(average_pool_kernel, op.y, op.x,
-                 {.layout = pool_layout(op.params, op.x, op.y),
-                  .written = op.y.numel,
-                  .y = op.y.data,
-                  .x = op.x.data});
+                 {.layout = pool_layout(op.params, op.x, op.y), .written = op.y.numel, .y = op.y.data, .x = op.x.data});
 }
 
 TERN_NOINLINE void run_average_pool_gradient(const AveragePoolGradient& op) {
   const Array* const arrays[] = {&op.dy};
   common_ordinal(op.dx, arrays, 1);
-  launch_pooling(average_pool_gradient_kernel, op.dx, op.dy,
-                 {.layout = pool_layout(op.params, op.dx, op.dy),
-                  .written = op.dx.numel,
-                  .dx = op.dx.data,
-                  .dy = op.dy.data});
+  launch_pooling(
+      average_pool_gradient_kernel, op.dx, op.dy,
+      {.layout = pool_layout(op.params, op.dx, op.dy), .written = op.dx.numel, .dx = op.dx.data, .dy = op.dy.data});
 }
 
 }}}  // namespace tern::backend::cuda_kernels

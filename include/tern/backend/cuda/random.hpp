@@ -4,17 +4,11 @@
 #include "../../core/random.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 /// What all of these kernels' parameters begin with. A replay of a graph patches seed and stream: see random_words.
-TERN_KERNEL_STRUCT(RandomElements,
-  Index count;
-  uint64 seed;
-  uint64 stream;
-  Pointer<T0> out;
-);
+TERN_KERNEL_STRUCT(RandomElements, Index count; uint64 seed; uint64 stream; Pointer<T0> out;);
 inline constexpr const char* philox_text = R"CUDA(
 struct Block { uint32 word[4]; };
 inline __device__ Block philox(uint64 seed, uint64 stream, uint64 counter) {
@@ -54,27 +48,22 @@ template <int n, class F> inline __device__ void fill(const RandomElements& to, 
 }
 )CUDA";
 
-TERN_KERNEL_STRUCT(UniformParameters,
-  RandomElements to;
-  double low;
-  double high;
-);
-inline constexpr KernelOf<UniformParameters> uniform_kernel{"uniform", R"CUDA(
+TERN_KERNEL_STRUCT(UniformParameters, RandomElements to; double low; double high;);
+inline constexpr KernelOf<UniformParameters> uniform_kernel{"uniform",
+                                                            R"CUDA(
 extern "C" __global__ void uniform(const UniformParameters p) {
   const C0 shift = C0(p.low), scale = C0(p.high - p.low);
   fill<made>(p.to, [&](const Block& b, T0* values) {
     for (int k = 0; k < made; ++k) values[k] = Element<T0>::of(shift + scale * unit(b, k, C0()));
   });
 }
-)CUDA", {RandomElements::source, philox_text}};
+)CUDA",
+                                                            {RandomElements::source, philox_text}};
 
 // Box and Muller: "A note on the generation of random normal deviates", 1958.
-TERN_KERNEL_STRUCT(NormalParameters,
-  RandomElements to;
-  double mean;
-  double std;
-);
-inline constexpr KernelOf<NormalParameters> normal_kernel{"normal", R"CUDA(
+TERN_KERNEL_STRUCT(NormalParameters, RandomElements to; double mean; double std;);
+inline constexpr KernelOf<NormalParameters> normal_kernel{"normal",
+                                                          R"CUDA(
 // Normal numbers cost arithmetic, not memory. So floats get functions without branches for the arguments that there are, as accurate as
 // the library's to a unit in the last place.
 // sqrt(-2 log(x)) for x = 2^-24 ... 1: with the fraction m in [2/3, 4/3), log(x) = log(1 + (m - 1)) + exponent log(2).
@@ -117,14 +106,15 @@ extern "C" __global__ void normal(const NormalParameters p) {
     }
   });
 }
-)CUDA", {RandomElements::source, philox_text}};
+)CUDA",
+                                                          {RandomElements::source, philox_text}};
 
 TERN_KERNEL_STRUCT(IntegersParameters,
-  RandomElements to;
-  Index low;
-  uint64 range;       // how many numbers there are
+                   RandomElements to;
+                   Index low; uint64 range;  // how many numbers there are
 );
-inline constexpr KernelOf<IntegersParameters> integers_kernel{"integers", R"CUDA(
+inline constexpr KernelOf<IntegersParameters> integers_kernel{"integers",
+                                                              R"CUDA(
 extern "C" __global__ void integers(const IntegersParameters p) {
   const uint64 range_high = p.range >> 32, range_low = p.range & 0xffffffffu;
   fill<2>(p.to, [&](const Block& b, T0* values) {
@@ -137,18 +127,20 @@ extern "C" __global__ void integers(const IntegersParameters p) {
     }
   });
 }
-)CUDA", {RandomElements::source, philox_text}};
+)CUDA",
+                                                              {RandomElements::source, philox_text}};
 
-// Half a word for an element: of the 128 that 16 blocks serve, element 32 w + l has the lower half of word w of block l. Thread b
-// draws block b and writes elements 8 b to 8 b + 7. Which of them stay comes from the ballots of the 16 threads that draw for the
-// 128: bit l of the k-th ballot is that of element 16 k + l, and bit 16 + l that of the same element of the next 128.
+// Half a word for an element: of the 128 that 16 blocks serve, element 32 w + l has the lower half of word w of block
+// l. Thread b draws block b and writes elements 8 b to 8 b + 7. Which of them stay comes from the ballots of the 16
+// threads that draw for the 128: bit l of the k-th ballot is that of element 16 k + l, and bit 16 + l that of the same
+// element of the next 128.
 TERN_KERNEL_STRUCT(DropoutParameters,
-  RandomElements to;
-  Pointer<const T0> in;
-  uint64 kept;           // of 65536
-  double scale;          // by what the kept are multiplied
+                   RandomElements to;
+                   Pointer<const T0> in; uint64 kept;  // of 65536
+                   double scale;                       // by what the kept are multiplied
 );
-inline constexpr KernelOf<DropoutParameters> dropout_kernel{"dropout", R"CUDA(
+inline constexpr KernelOf<DropoutParameters> dropout_kernel{"dropout",
+                                                            R"CUDA(
 extern "C" __global__ void dropout(const DropoutParameters p) {
   const C0 scale = C0(p.scale);
   const uint32 bound = uint32(p.kept);
@@ -176,7 +168,8 @@ extern "C" __global__ void dropout(const DropoutParameters p) {
     }
   }
 }
-)CUDA", {RandomElements::source, philox_text}};
+)CUDA",
+                                                            {RandomElements::source, philox_text}};
 
 inline RandomElements random_elements(RandomState state, const Array& out) {
   return {.count = out.numel, .seed = state.seed, .stream = state.stream, .out = out.data};
@@ -186,9 +179,11 @@ inline RandomElements random_elements(RandomState state, const Array& out) {
 template <class T>
 constexpr Index made_by_block = 16 / Index(sizeof(compute_t<T>));
 
-TERN_API void run_random_words(const Kernel& kernel, const Array& out, Index each, const std::uint64_t* words, int count);
+TERN_API void run_random_words(const Kernel& kernel, const Array& out, Index each, const std::uint64_t* words,
+                               int count);
 
-/// Launches a kernel that writes `out`, `each` elements a thread; where the thread captures a graph, each replay draws other numbers.
+/// Launches a kernel that writes `out`, `each` elements a thread; where the thread captures a graph, each replay draws
+/// other numbers.
 template <class P>
 void run_random(const KernelOf<P>& kernel, const Array& out, Index each, const std::type_identity_t<P>& parameters) {
   static_assert(offsetof(P, to) == 0 && offsetof(RandomElements, seed) == 8 && offsetof(RandomElements, stream) == 16);
@@ -200,19 +195,22 @@ void run_random(const KernelOf<P>& kernel, const Array& out, Index each, const s
 template <class T>
 void kernel(On<Cuda>, Types<T>, const Uniform& op) {
   using namespace cuda_kernels;
-  run_random(uniform_kernel, op.out, made_by_block<T>, {.to = random_elements(op.state, op.out), .low = op.low, .high = op.high});
+  run_random(uniform_kernel, op.out, made_by_block<T>,
+             {.to = random_elements(op.state, op.out), .low = op.low, .high = op.high});
 }
 
 template <class T>
 void kernel(On<Cuda>, Types<T>, const Normal& op) {
   using namespace cuda_kernels;
-  run_random(normal_kernel, op.out, made_by_block<T>, {.to = random_elements(op.state, op.out), .mean = op.mean, .std = op.std});
+  run_random(normal_kernel, op.out, made_by_block<T>,
+             {.to = random_elements(op.state, op.out), .mean = op.mean, .std = op.std});
 }
 
 template <class T>
 void kernel(On<Cuda>, Types<T>, const Integers& op) {
   using namespace cuda_kernels;
-  run_random(integers_kernel, op.out, 2, {.to = random_elements(op.state, op.out), .low = op.low, .range = uint64(op.high - op.low)});
+  run_random(integers_kernel, op.out, 2,
+             {.to = random_elements(op.state, op.out), .low = op.low, .range = uint64(op.high - op.low)});
 }
 
 template <class T>

@@ -5,7 +5,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_NOINLINE void run_random_words(const Kernel& kernel, const Array& out, Index each, const std::uint64_t* words,
-                                                    int count) {
+                                    int count) {
   if (!out.numel) return;
   const cuda::Grid grid = grid_for((out.numel + each - 1) / each);
   if (auto* const capture = cuda::detail::capture) [[unlikely]] {

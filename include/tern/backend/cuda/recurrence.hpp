@@ -1,23 +1,21 @@
-// Recurrent layers, step by step: a product of the states with the recurrent weights, and a kernel for all that follows from it. States,
-// gates, cells and their gradients are of type compute_t<T>, and so are the weights while the steps run. Gradients of weights are one
-// product over all rows.
+// Recurrent layers, step by step: a product of the states with the recurrent weights, and a kernel for all that follows
+// from it. States, gates, cells and their gradients are of type compute_t<T>, and so are the weights while the steps
+// run. Gradients of weights are one product over all rows.
 #pragma once
 #include "../recurrence.hpp"
 #include "map.hpp"
 #include "matmul.hpp"
 #include "reduce.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
-// What both kernels know of a step. Their other pointers are to the rows of the step, and of the step before it on the way of the states.
+// What both kernels know of a step. Their other pointers are to the rows of the step, and of the step before it on the
+// way of the states.
 TERN_KERNEL_STRUCT(RecurrentStep,
-  Index kind;        // a RecurrentKind
-  Index hidden;
-  Index rows;
-  Index follow;      // rows, the first ones, that a step comes before
-  Index stay;        // and those that a step comes after
+                   Index kind;                              // a RecurrentKind
+                   Index hidden; Index rows; Index follow;  // rows, the first ones, that a step comes before
+                   Index stay;                              // and those that a step comes after
 );
 inline constexpr const char* recurrent_text = R"CUDA(
 enum { rnn_tanh, rnn_relu, gru, lstm };
@@ -39,20 +37,15 @@ struct Unit {
 )CUDA";
 
 TERN_KERNEL_STRUCT(RecurrenceParameters,
-  RecurrentStep step;
-  Pointer<const C0> product;      // of the states before with the weights; of rows that nothing follows only if there is h0
-  Pointer<const T0> x;
-  Pointer<const T0> bias;         // or null
-  Pointer<const C0> before;
-  Pointer<const C0> h0;           // or null
-  Pointer<const C0> cells_before;
-  Pointer<const T0> c0;           // or null
-  Pointer<C0> units;
-  Pointer<C0> kept;
-  Pointer<C0> cells;
-  Pointer<T0> last_cells;
-);
-inline constexpr KernelOf<RecurrenceParameters> recurrence_kernel{"recurrence", R"CUDA(
+                   RecurrentStep step;
+                   Pointer<const C0> product;  // of the states before with the weights; of rows that nothing follows
+                                               // only if there is h0
+                   Pointer<const T0> x; Pointer<const T0> bias;           // or null
+                   Pointer<const C0> before; Pointer<const C0> h0;        // or null
+                   Pointer<const C0> cells_before; Pointer<const T0> c0;  // or null
+                   Pointer<C0> units; Pointer<C0> kept; Pointer<C0> cells; Pointer<T0> last_cells;);
+inline constexpr KernelOf<RecurrenceParameters> recurrence_kernel{"recurrence",
+                                                                  R"CUDA(
 extern "C" __global__ void recurrence(const RecurrenceParameters p) {
   #pragma unroll 1
   for (Index i = first_thread(); i < p.step.rows * p.step.hidden; i += all_threads()) {
@@ -90,29 +83,27 @@ extern "C" __global__ void recurrence(const RecurrenceParameters p) {
     p.units[i] = h;
   }
 }
-)CUDA", {RecurrentStep::source, recurrent_text}};
+)CUDA",
+                                                                  {RecurrentStep::source, recurrent_text}};
 
 TERN_KERNEL_STRUCT(RecurrenceGradientParameters,
-  RecurrentStep step;
-  Index state;                    // P
-  Pointer<const C0> slopes;       // of the units
-  Pointer<const C0> kept;
-  Pointer<const T0> before;
-  Pointer<const T0> h0;           // or null
-  Pointer<const C0> cells;
-  Pointer<const C0> cells_before;
-  Pointer<const T0> c0;           // or null
-  Pointer<const T0> last_slopes;  // of the last cells
-  Pointer<C0> cell_slopes;        // from the step after to the step before
-  Pointer<T0> dc0;                // or null
-  Pointer<T0> dx;
-  Pointer<C0> dproduct;           // or null, if dx is the same
-  Pointer<C0> direct;             // GRU: where the slopes of the states before are added up
-  Pointer<C0> dh0;                // GRU: or null
-  Pointer<C0> states;             // or null: the states before
-  Pointer<C0> units;              // or null: LSTM's
+                   RecurrentStep step;
+                   Index state;                                                                    // P
+                   Pointer<const C0> slopes;                                                       // of the units
+                   Pointer<const C0> kept; Pointer<const T0> before; Pointer<const T0> h0;         // or null
+                   Pointer<const C0> cells; Pointer<const C0> cells_before; Pointer<const T0> c0;  // or null
+                   Pointer<const T0> last_slopes;                                                  // of the last cells
+                   Pointer<C0> cell_slopes;               // from the step after to the step before
+                   Pointer<T0> dc0;                       // or null
+                   Pointer<T0> dx; Pointer<C0> dproduct;  // or null, if dx is the same
+                   Pointer<C0> direct;                    // GRU: where the slopes of the states before are added up
+                   Pointer<C0> dh0;                       // GRU: or null
+                   Pointer<C0> states;                    // or null: the states before
+                   Pointer<C0> units;                     // or null: LSTM's
 );
-inline constexpr KernelOf<RecurrenceGradientParameters> recurrence_gradient_kernel{"recurrence_gradient", R"CUDA(
+inline constexpr KernelOf<RecurrenceGradientParameters> recurrence_gradient_kernel{
+    "recurrence_gradient",
+    R"CUDA(
 extern "C" __global__ void recurrence_gradient(const RecurrenceGradientParameters p) {
   #pragma unroll 1
   for (Index i = first_thread(); i < p.step.rows * p.step.hidden; i += all_threads()) {
@@ -152,7 +143,8 @@ extern "C" __global__ void recurrence_gradient(const RecurrenceGradientParameter
     }
   }
 }
-)CUDA", {RecurrentStep::source, recurrent_text}};
+)CUDA",
+    {RecurrentStep::source, recurrent_text}};
 
 /// A dense matrix.
 TERN_API Array matrix(int ordinal, DType type, const void* data, Index rows, Index columns);
@@ -166,7 +158,8 @@ class InCompute {
 
  public:
   explicit InCompute(const Array* a)
-      : array_(a), copy_(a ? *a : Array{}), room_(copy_.ordinal, detail::is_half_v<T> ? std::size_t(copy_.numel) * sizeof(C) : 0) {
+      : array_(a), copy_(a ? *a : Array{}),
+        room_(copy_.ordinal, detail::is_half_v<T> ? std::size_t(copy_.numel) * sizeof(C) : 0) {
     if (detail::is_half_v<T>) copy_.data = room_.data(), copy_.dtype = dtype_of<C>;
   }
   /// The elements are the array's.
@@ -189,7 +182,8 @@ class InCompute {
 };
 
 /// All steps, with operands of type compute_t<T>. states [R, P] are all states.
-TERN_API void run_recurrence(const Recurrence& op, const Array& states, const Array* h0, const Array& w_hh, const Array* w_hr);
+TERN_API void run_recurrence(const Recurrence& op, const Array& states, const Array* h0, const Array& w_hh,
+                             const Array* w_hr);
 
 /// Operands and results of the steps' gradient in compute_t<T>, which may be null like the op's.
 struct RecurrentSlopes {
@@ -229,16 +223,18 @@ void kernel(On<Cuda>, Types<T>, const RecurrenceGradient& op) {
     return matrix(ordinal, dtype_of<C>, room.data(), rows, columns);
   };
   const bool own_products = detail::is_half_v<T> || op.kind == RecurrentKind::gru;
-  const cuda::detail::Scratch slopes_room(ordinal, bytes(true, rows * p)), dproduct_room(ordinal, bytes(own_products, rows * wide)),
-      states_room(ordinal, bytes(op.dw_hh, rows * p)), units_room(ordinal, bytes(op.dw_hr, rows * hidden));
-  const Array slopes = array(slopes_room, p), dproduct = own_products ? array(dproduct_room, wide) : op.dx, states = array(states_room, p),
-              units = array(units_room, hidden), g = matrix(ordinal, op.g.dtype, op.g.data, rows, p);
+  const cuda::detail::Scratch slopes_room(ordinal, bytes(true, rows * p)),
+      dproduct_room(ordinal, bytes(own_products, rows * wide)), states_room(ordinal, bytes(op.dw_hh, rows * p)),
+      units_room(ordinal, bytes(op.dw_hr, rows * hidden));
+  const Array slopes = array(slopes_room, p), dproduct = own_products ? array(dproduct_room, wide) : op.dx,
+              states = array(states_room, p), units = array(units_room, hidden),
+              g = matrix(ordinal, op.g.dtype, op.g.data, rows, p);
   const InCompute<T> w_hh(&op.w_hh), w_hr(op.w_hr), dh0(op.dh0), dw_hh(op.dw_hh), dw_hr(op.dw_hr);
   const Array* const from = &g;
   if (slopes.numel) run<Cuda, C, T>(Map(same, slopes, &from));
   w_hh.read(), w_hr.read();
-  run_recurrence_gradient(op, {slopes, own_products ? &dproduct : nullptr, op.dw_hh ? &states : nullptr, op.dw_hr ? &units : nullptr,
-                               dh0.array(), *w_hh.array(), w_hr.array()});
+  run_recurrence_gradient(op, {slopes, own_products ? &dproduct : nullptr, op.dw_hh ? &states : nullptr,
+                               op.dw_hr ? &units : nullptr, dh0.array(), *w_hh.array(), w_hr.array()});
   const auto weight_gradient = [](const InCompute<T>& dw, const Array& a, const Array& b) {
     if (dw.array()) run<Cuda, C>(MatMul{*dw.array(), transposed(a), b});
     dw.write();

@@ -50,22 +50,26 @@ static std::vector<StepRows> steps_of(RecurrentKind kind, const Steps& steps, In
   const std::vector<Index> first = steps.first_rows();
   std::vector<StepRows> all;
   for (Index s = 0; s < steps.count(); ++s) {
-    const Index t = steps.reverse ? steps.count() - 1 - s : s, before = steps.reverse ? t + 1 : t - 1, after = 2 * t - before;
+    const Index t = steps.reverse ? steps.count() - 1 - s : s, before = steps.reverse ? t + 1 : t - 1,
+                after = 2 * t - before;
     const Index rows = steps.rows[std::size_t(t)];
     const auto has = [&](Index other) { return other >= 0 && other < steps.count(); };
     const auto common = [&](Index other) { return has(other) ? std::min(rows, steps.rows[std::size_t(other)]) : 0; };
-    all.push_back({{.kind = Index(kind), .hidden = hidden, .rows = rows, .follow = common(before), .stay = common(after)},
-                   first[std::size_t(t)], has(before) ? first[std::size_t(before)] : 0});
+    all.push_back(
+        {{.kind = Index(kind), .hidden = hidden, .rows = rows, .follow = common(before), .stay = common(after)},
+         first[std::size_t(t)],
+         has(before) ? first[std::size_t(before)] : 0});
   }
   return all;
 }
 
 TERN_NOINLINE void run_recurrence(const Recurrence& op, const Array& states, const Array* h0, const Array& w_hh,
-                                                  const Array* w_hr) {
+                                  const Array* w_hr) {
   const auto or_x = [&](const Array* a) { return a ? a : &op.x; };
   const Array* const arrays[] = {&op.x, &op.w_hh, or_x(op.h0), or_x(op.c0), or_x(op.b_hh), or_x(op.w_hr)};
   const int ordinal = common_ordinal(op.out, arrays, 6);
-  const Index wide = w_hh.dims[0], hidden = wide / gates_of(op.kind), n = op.steps.sequences(), kept = kept_of(op.kind) * hidden;
+  const Index wide = w_hh.dims[0], hidden = wide / gates_of(op.kind), n = op.steps.sequences(),
+              kept = kept_of(op.kind) * hidden;
   const std::size_t size = std::size_t(detail::size_of(w_hh.dtype));
   const cuda::detail::Scratch product_room(ordinal, std::size_t(n * wide) * size),
       units_room(ordinal, w_hr ? std::size_t(n * hidden) * size : 0);
@@ -100,7 +104,8 @@ TERN_NOINLINE void run_recurrence_gradient(const RecurrenceGradient& op, const R
   const Index wide = op.w_hh.dims[0], hidden = wide / gates_of(op.kind), p = op.w_hh.dims[1], n = op.steps.sequences();
   const std::size_t bytes = std::size_t(n * hidden) * std::size_t(detail::size_of(in.w_hh.dtype));
   const bool gru = op.kind == RecurrentKind::gru;
-  const cuda::detail::Scratch cell_slopes(ordinal, op.cells ? bytes : 0), unit_slopes_room(ordinal, in.w_hr ? bytes : 0);
+  const cuda::detail::Scratch cell_slopes(ordinal, op.cells ? bytes : 0),
+      unit_slopes_room(ordinal, in.w_hr ? bytes : 0);
   const Array unit_slopes = matrix(ordinal, in.w_hh.dtype, unit_slopes_room.data(), n, hidden);
   const Array& dproduct = in.dproduct ? *in.dproduct : op.dx;
   std::vector<StepRows> steps = steps_of(op.kind, op.steps, hidden);
@@ -129,7 +134,8 @@ TERN_NOINLINE void run_recurrence_gradient(const RecurrenceGradient& op, const R
                   .states = at_row(in.states, first, p),
                   .units = at_row(in.units, first, hidden)});
     const Array products = rows_of(dproduct, first, step.rows);
-    if (step.follow) multiply(rows_of(in.slopes, before, step.follow), rows_of(products, 0, step.follow), in.w_hh, true);
+    if (step.follow)
+      multiply(rows_of(in.slopes, before, step.follow), rows_of(products, 0, step.follow), in.w_hh, true);
     if (const Index begin = step.rows - step.follow; begin && in.dh0)
       multiply(rows_of(*in.dh0, step.follow, begin), rows_of(products, step.follow, begin), in.w_hh, gru);
   }

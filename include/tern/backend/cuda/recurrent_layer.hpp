@@ -12,9 +12,10 @@ TERN_API void run_layer_gradient(const RecurrentLayerGradient& op);
 
 }  // namespace cuda_kernels
 
-/// Whether cuDNN computes a layer of inputs x. Sequences of different lengths are not captured, because it copies the lengths to the
-/// device.
-TERN_API bool find_layout(On<Cuda>, const RecurrentSizes& sizes, const Steps& steps, const Array& x, RecurrentLayout& layout);
+/// Whether cuDNN computes a layer of inputs x. Sequences of different lengths are not captured, because it copies the
+/// lengths to the device.
+TERN_API bool find_layout(On<Cuda>, const RecurrentSizes& sizes, const Steps& steps, const Array& x,
+                          RecurrentLayout& layout);
 
 template <class T>
 void kernel(On<Cuda>, Types<T>, const RecurrentLayer& op) {

@@ -12,11 +12,13 @@ using cuda::detail::RnnPlan;
 /// Whether cuDNN's formulas are ours, and its numbers large enough.
 static bool is_cudnn_layer(const RecurrentSizes& s, const Steps& steps) {
   const auto fits = [](Index n) { return n > 0 && n < Index(1) << 31; };
-  return s.kind != RecurrentKind::rnn_relu && fits(s.inputs) && fits(s.hidden) && fits(s.state) && fits(s.directions * s.state) &&
-         fits(steps.count()) && fits(steps.sequences());
+  return s.kind != RecurrentKind::rnn_relu && fits(s.inputs) && fits(s.hidden) && fits(s.state) &&
+         fits(s.directions * s.state) && fits(steps.count()) && fits(steps.sequences());
 }
 
-static bool is_captured_unevenly(const Steps& steps) { return cuda::detail::capture && steps.rows.front() != steps.rows.back(); }
+static bool is_captured_unevenly(const Steps& steps) {
+  return cuda::detail::capture && steps.rows.front() != steps.rows.back();
+}
 
 static RnnForm form_of(const RecurrentSizes& s, const Steps& steps, DType dtype) {
   using namespace tern::cuda;
@@ -24,8 +26,12 @@ static RnnForm form_of(const RecurrentSizes& s, const Steps& steps, DType dtype)
   const CudnnType type = types[int(dtype)];
   const bool exact = type == cudnn_float && !cuda::detail::convolution_tf32_allowed;
   return {.type = type,
-          .math = exact ? cudnn_fma_math : type == cudnn_float || type == cudnn_double ? cudnn_default_math : cudnn_tensor_op_math,
-          .cell = s.kind == RecurrentKind::lstm ? cudnn_lstm : s.kind == RecurrentKind::gru ? cudnn_gru : cudnn_rnn_tanh,
+          .math = exact                                         ? cudnn_fma_math
+                  : type == cudnn_float || type == cudnn_double ? cudnn_default_math
+                                                                : cudnn_tensor_op_math,
+          .cell = s.kind == RecurrentKind::lstm  ? cudnn_lstm
+                  : s.kind == RecurrentKind::gru ? cudnn_gru
+                                                 : cudnn_rnn_tanh,
           .biases = s.has_biases ? cudnn_double_bias : cudnn_no_bias,
           .directions = int(s.directions),
           .inputs = int(s.inputs),
@@ -39,7 +45,8 @@ static RnnForm form_of(const RecurrentSizes& s, const Steps& steps, DType dtype)
 template <class F>
 static bool with_plan(int ordinal, const RnnForm& form, const F& f) {
   const cuda::detail::CudnnLease cudnn(ordinal, cuda::detail::bind(ordinal).compute);
-  const RnnLease plan(cuda::detail::rnn_plans(ordinal), form, [&] { return new RnnPlan(cudnn.handle(), ordinal, form); });
+  const RnnLease plan(cuda::detail::rnn_plans(ordinal), form,
+                      [&] { return new RnnPlan(cudnn.handle(), ordinal, form); });
   return !plan->is_refused() && f(cudnn.handle(), *plan);
 }
 
@@ -50,7 +57,9 @@ struct OutParts {
   char *last, *cells;
   OutParts(const RecurrentSizes& s, const Steps& steps, const Array& out)
       : last(out.data + steps.total() * s.directions * s.state * detail::size_of(out.dtype)),
-        cells(s.kind == RecurrentKind::lstm ? last + s.directions * steps.sequences() * s.state * detail::size_of(out.dtype) : nullptr) {}
+        cells(s.kind == RecurrentKind::lstm
+                  ? last + s.directions * steps.sequences() * s.state * detail::size_of(out.dtype)
+                  : nullptr) {}
 };
 
 TERN_NOINLINE void run_layer(const RecurrentLayer& op) {
@@ -97,7 +106,7 @@ TERN_NOINLINE void run_layer_gradient(const RecurrentLayerGradient& op) {
 }  // namespace cuda_kernels
 
 TERN_NOINLINE bool find_layout(On<Cuda>, const RecurrentSizes& sizes, const Steps& steps, const Array& x,
-                                               RecurrentLayout& layout) {
+                               RecurrentLayout& layout) {
   using namespace cuda_kernels;
   if (!is_cudnn_layer(sizes, steps) || is_captured_unevenly(steps) || !cuda::has_cudnn()) return false;
   return with_plan(x.ordinal, form_of(sizes, steps, x.dtype), [&](cuda::Cudnn, const RnnPlan& plan) {

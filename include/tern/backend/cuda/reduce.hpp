@@ -1,6 +1,7 @@
-// Reductions from traced lambdas. A block holds 256 partial results, `across` outputs times `along` the elements of each; long runs
-// are cut into parts whose results are reduced once more, so that no sum has more than 128 terms in a row. Where elements lie side by
-// side, a thread reads four at once: of one output, or of four. How all this is done depends on sizes and strides alone.
+// Reductions from traced lambdas. A block holds 256 partial results, `across` outputs times `along` the elements of
+// each; long runs are cut into parts whose results are reduced once more, so that no sum has more than 128 terms in a
+// row. Where elements lie side by side, a thread reads four at once: of one output, or of four. How all this is done
+// depends on sizes and strides alone.
 #pragma once
 #include "../../core/loop_nest.hpp"
 #include "../../device/cuda/memory.hpp"
@@ -8,14 +9,13 @@
 #include "codegen/parameter_list.hpp"
 #include "codegen/source.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 /// The functions of a reduction, and the type it is calculated in.
 struct TracedReduce {
   const Traced &f, &combine, &finish;
-  const Traced& keep;      // v -> v
+  const Traced& keep;  // v -> v
   DType type;
   std::uint64_t identity;  // the number's bits
 };
@@ -27,17 +27,18 @@ enum class Packs { none, of_terms, of_outputs };
 struct ReduceLoops {
   int kept, reduced;  // depths
   Packs packs;
-  bool narrow;        // positions fit 32 bits
+  bool narrow;  // positions fit 32 bits
 };
 
-/// Statements that add to at0, at1, … what position `rest` means in `dims` dimensions, whose sizes and strides are p.<which>_size and
-/// p.<which>_stride. `integer` is rest's type.
+/// Statements that add to at0, at1, … what position `rest` means in `dims` dimensions, whose sizes and strides are
+/// p.<which>_size and p.<which>_stride. `integer` is rest's type.
 TERN_API std::string offsets_text(int dims, const char* which, int arrays, const char* integer);
 
 TERN_API std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in, const ReduceLoops& loops,
                                    const ParameterList& parameters);
 
-TERN_API void run_reduce(const TracedReduce& whole, const Array& out, const Array* const* in, const detail::Shape& shape, unsigned mask);
+TERN_API void run_reduce(const TracedReduce& whole, const Array& out, const Array* const* in,
+                         const detail::Shape& shape, unsigned mask);
 
 }  // namespace cuda_kernels
 
@@ -46,8 +47,10 @@ void kernel(On<Cuda>, Types<C, Out, In...>, const Reduce<R, F, G>& op) {
   using T = compute_t<C>;
   constexpr detail::Type<T> type{};
   constexpr auto one = std::make_index_sequence<1>{};
-  const cuda_kernels::Traced traced(type, op.f, std::index_sequence_for<In...>{}), keep(type, [](auto v) { return v; }, one);
-  const cuda_kernels::Traced combine(type, [](auto a, auto b) { return R::combine(a, b); }, std::make_index_sequence<2>{});
+  const cuda_kernels::Traced traced(type, op.f, std::index_sequence_for<In...>{}),
+      keep(type, [](auto v) { return v; }, one);
+  const cuda_kernels::Traced combine(
+      type, [](auto a, auto b) { return R::combine(a, b); }, std::make_index_sequence<2>{});
   const cuda_kernels::Traced finished(type, op.finish, one);
   const T identity = R::template identity<T>();
   std::uint64_t bits = 0;

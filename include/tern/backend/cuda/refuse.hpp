@@ -3,13 +3,12 @@
 #include "../refuse.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(RefuseIfParameters,
-  ElementReport report;
-  Pointer<const bool> found;  // whether there is something to report
+                   ElementReport report;
+                   Pointer<const bool> found;  // whether there is something to report
 );
 inline constexpr KernelOf<RefuseIfParameters> refuse_if_kernel{"refuse_if", R"CUDA(
 extern "C" __global__ void refuse_if(const RefuseIfParameters p) {

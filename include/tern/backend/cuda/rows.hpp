@@ -1,6 +1,6 @@
-// Rows chosen by index. A row that is written more than once gets the last source, or the sum of all sources, whatever the
-// scheduling. For sums the row numbers are sorted, and one thread adds up an element's sources one after the other. Many
-// sources are added in parts, whose sums a second launch adds up; which parts depends on the row numbers alone.
+// Rows chosen by index. A row that is written more than once gets the last source, or the sum of all sources, whatever
+// the scheduling. For sums the row numbers are sorted, and one thread adds up an element's sources one after the other.
+// Many sources are added in parts, whose sums a second launch adds up; which parts depends on the row numbers alone.
 #pragma once
 #include "../../device/cuda/copy.hpp"
 #include "../gather.hpp"
@@ -11,29 +11,23 @@
 #include "codegen/team.hpp"
 #include "codegen/tile_scan.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 // Two arrays of rows, and one row of each.
-TERN_KERNEL_STRUCT(RowLoops,
-  ArrayLoops to;
-  ArrayLoops from;
-  CopyLoops row;
-);
+TERN_KERNEL_STRUCT(RowLoops, ArrayLoops to; ArrayLoops from; CopyLoops row;);
 
 TERN_KERNEL_STRUCT(CopyRowsParameters,
-  Index moves;
-  Index width;                // elements of a row
-  uint64 width_reciprocal;
-  Pointer<T0> out;
-  Pointer<const T0> in;
-  Pointer<const Index> to;    // null: 0, 1, 2 …
-  Pointer<const Index> from;
-  Pointer<const Index> last;  // the last move to each row; null if to is null
-  RowLoops loops;
-);
-inline constexpr KernelOf<CopyRowsParameters> copy_rows_kernel{"copy_rows", R"CUDA(
+                   Index moves;
+                   Index width;  // elements of a row
+                   uint64 width_reciprocal; Pointer<T0> out; Pointer<const T0> in;
+                   Pointer<const Index> to;  // null: 0, 1, 2 …
+                   Pointer<const Index> from;
+                   Pointer<const Index> last;  // the last move to each row; null if to is null
+                   RowLoops loops;);
+inline constexpr KernelOf<CopyRowsParameters> copy_rows_kernel{
+    "copy_rows",
+    R"CUDA(
 template <class P> inline __device__ void copy_elements(const CopyRowsParameters& p) {
   #pragma unroll 1
   for (Index i = first_thread(); i < p.moves * p.width; i += all_threads()) {
@@ -50,12 +44,12 @@ extern "C" __global__ void copy_rows(const CopyRowsParameters p) {
   if (p.moves * p.width >> 31) copy_elements<uint64>(p);
   else copy_elements<uint32>(p);
 }
-)CUDA", {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source}};
+)CUDA",
+    {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source}};
 
 TERN_KERNEL_STRUCT(LastMovesParameters,
-  Index moves;
-  Pointer<const Index> to;
-  Pointer<Index> last;        // for each row
+                   Index moves;
+                   Pointer<const Index> to; Pointer<Index> last;  // for each row
 );
 inline constexpr KernelOf<LastMovesParameters> last_moves_kernel{"last_moves", R"CUDA(
 extern "C" __global__ void last_moves(const LastMovesParameters p) {
@@ -65,29 +59,27 @@ extern "C" __global__ void last_moves(const LastMovesParameters p) {
 }
 )CUDA"};
 
-// The keys are in parts. The thread of a row's first key adds up all keys of the row if they end in this part or the next.
-// Of a longer row it adds up those in this part, and the thread of each later part's first key those in that part. So each
-// part has two sums at most: of the row that began before it, and of the one that begins in it.
+// The keys are in parts. The thread of a row's first key adds up all keys of the row if they end in this part or the
+// next. Of a longer row it adds up those in this part, and the thread of each later part's first key those in that
+// part. So each part has two sums at most: of the row that began before it, and of the one that begins in it.
 TERN_KERNEL_STRUCT(AddRowsParameters,
-  Index count;                // of keys
-  Index part_bits;            // a part has 2 to the power of this keys
-  Index width;                // elements of a row
-  Pointer<T0> out;
-  Pointer<const T1> in;
-  Pointer<const uint64> keys;
-  Index shift;
-  Pointer<const Index> from;  // the row that each source reads, or null
-  Pointer<const C0> factors;  // or null
-  Index how;                  // a ScatterMode
-  Pointer<C0> sums;           // two rows for each part; null if no row is long
-  RowLoops loops;
-);
+                   Index count;      // of keys
+                   Index part_bits;  // a part has 2 to the power of this keys
+                   Index width;      // elements of a row
+                   Pointer<T0> out; Pointer<const T1> in; Pointer<const uint64> keys; Index shift;
+                   Pointer<const Index> from;  // the row that each source reads, or null
+                   Pointer<const C0> factors;  // or null
+                   Index how;                  // a ScatterMode
+                   Pointer<C0> sums;           // two rows for each part; null if no row is long
+                   RowLoops loops;);
 inline constexpr const char* combined_text = R"CUDA(
 inline __device__ C0 combined(Index how, C0 a, C0 b) {
   return how == 0 ? add(a, b) : how == 1 ? multiply(a, b) : how == 2 ? larger(a, b) : smaller(a, b);
 }
 )CUDA";
-inline constexpr KernelOf<AddRowsParameters> add_rows_kernel{"add_rows", R"CUDA(
+inline constexpr KernelOf<AddRowsParameters> add_rows_kernel{
+    "add_rows",
+    R"CUDA(
 extern "C" __global__ void add_rows(const AddRowsParameters p) {
   const uint64* const keys = p.keys;
   const uint64 shift = p.shift;
@@ -120,10 +112,13 @@ extern "C" __global__ void add_rows(const AddRowsParameters p) {
     else *out = Element<T0>::of(sum);
   }
 }
-)CUDA", {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source, combined_text}};
+)CUDA",
+    {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source, combined_text}};
 
 // A thread adds up what the parts have of a long row: the part in which it begins, and all after it.
-inline constexpr KernelOf<AddRowsParameters> add_parts_kernel{"add_parts", R"CUDA(
+inline constexpr KernelOf<AddRowsParameters> add_parts_kernel{
+    "add_parts",
+    R"CUDA(
 extern "C" __global__ void add_parts(const AddRowsParameters p) {
   const uint64* const keys = p.keys;
   const uint64 shift = p.shift;
@@ -141,25 +136,15 @@ extern "C" __global__ void add_parts(const AddRowsParameters p) {
     p.out[offset_at(p.loops.to, Index(row)) + CopyOffsets(p.loops.row, column).to] = Element<T0>::of(sum);
   }
 }
-)CUDA", {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source, combined_text}};
+)CUDA",
+    {ArrayLoops::source, CopyLoops::source, loops_text, RowLoops::source, combined_text}};
 
-TERN_KERNEL_STRUCT(RowNumbersTerm,
-  Pointer<const Index> index;
-  Index size;
-  Index step;
-  Index from_end;
-  Index stride[max_dims];
-);
-TERN_KERNEL_STRUCT(RowNumbersParameters,
-  Pointer<Index> out;
-  Index count;
-  Index dims;
-  Index size[max_dims];
-  ElementReport report;
-  Index terms;
-  RowNumbersTerm term[max_dims];
-);
-inline constexpr KernelOf<RowNumbersParameters> row_numbers_kernel{"row_numbers", R"CUDA(
+TERN_KERNEL_STRUCT(RowNumbersTerm, Pointer<const Index> index; Index size; Index step; Index from_end;
+                   Index stride[max_dims];);
+TERN_KERNEL_STRUCT(RowNumbersParameters, Pointer<Index> out; Index count; Index dims; Index size[max_dims];
+                   ElementReport report; Index terms; RowNumbersTerm term[max_dims];);
+inline constexpr KernelOf<RowNumbersParameters> row_numbers_kernel{"row_numbers",
+                                                                   R"CUDA(
 extern "C" __global__ void row_numbers(const RowNumbersParameters p) {
   #pragma unroll 1
   for (Index i = first_thread(); i < p.count; i += all_threads()) {
@@ -178,18 +163,16 @@ extern "C" __global__ void row_numbers(const RowNumbersParameters p) {
     p.out[i] = sum;
   }
 }
-)CUDA", {RowNumbersTerm::source}};
+)CUDA",
+                                                                   {RowNumbersTerm::source}};
 
 // A mask in tiles of 4096 elements, 16 of each thread.
 TERN_KERNEL_STRUCT(MaskParameters,
-  Index count;
-  Index tiles;
-  Index aligned;           // packs of 16 elements
-  Pointer<const bool> mask;
-  Pointer<uint64> total;   // of count_true
-  LookBack before;         // of true_positions
-  Pointer<Index> out;
-);
+                   Index count;
+                   Index tiles; Index aligned;                       // packs of 16 elements
+                   Pointer<const bool> mask; Pointer<uint64> total;  // of count_true
+                   LookBack before;                                  // of true_positions
+                   Pointer<Index> out;);
 inline constexpr const char* mask_text = R"CUDA(
 // The 16 elements from the i-th of `count` on, as the bits of a number.
 inline __device__ uint32 mask_bits(const bool* mask, Index count, bool aligned, Index i) {
@@ -205,7 +188,8 @@ inline __device__ uint32 mask_bits(const bool* mask, Index count, bool aligned, 
   return bits;
 }
 )CUDA";
-inline constexpr KernelOf<MaskParameters> count_true_kernel{"count_true", R"CUDA(
+inline constexpr KernelOf<MaskParameters> count_true_kernel{"count_true",
+                                                            R"CUDA(
 extern "C" __global__ void count_true(const MaskParameters p) {
   __shared__ Index partial[256];
   Index count = 0;
@@ -215,10 +199,13 @@ extern "C" __global__ void count_true(const MaskParameters p) {
   count = Team{int(threadIdx.x), 256, 1}.total(partial, count);
   if (threadIdx.x == 0) atomicAdd(p.total, uint64(count));
 }
-)CUDA", {team_text, LookBack::source, mask_text}};
+)CUDA",
+                                                            {team_text, LookBack::source, mask_text}};
 
 // A tile's positions are put side by side in shared memory first, so that neighbours write to neighbouring places.
-inline constexpr KernelOf<MaskParameters> true_positions_kernel{"true_positions", R"CUDA(
+inline constexpr KernelOf<MaskParameters> true_positions_kernel{
+    "true_positions",
+    R"CUDA(
 extern "C" __global__ void true_positions(const MaskParameters p) {
   __shared__ Step partial[256];
   __shared__ Index shared_number;
@@ -236,7 +223,9 @@ extern "C" __global__ void true_positions(const MaskParameters p) {
   __syncthreads();
   for (int i = t; i < total.value; i += 256) p.out[start + i] = tile * 4096 + staged[i];
 }
-)CUDA", {look_back_text, LookBack::source, accumulated_text, sum_steps_text, adjacent_elements_text, tile_scan_text, mask_text}};
+)CUDA",
+    {look_back_text, LookBack::source, accumulated_text, sum_steps_text, adjacent_elements_text, tile_scan_text,
+     mask_text}};
 
 /// The dimensions of an array that number its rows, and those that make a row.
 inline Array lead_of(const Rows& rows) {
@@ -250,8 +239,8 @@ TERN_API RowLoops row_loops(const Rows& out, const Rows& in);
 
 /// out row = itself combined with factor · in row, for the sorted keys. The row that is read is the source's number, or
 /// from[number] if `from` is given.
-TERN_API void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from, const char* factors,
-                              ScatterMode how = ScatterMode::sum);
+TERN_API void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from,
+                              const char* factors, ScatterMode how = ScatterMode::sum);
 
 TERN_API void run_add_rows(const AddRows& op);
 
@@ -263,7 +252,8 @@ TERN_API void kernel(On<Cuda>, Types<>, const RowNumbers& op);
 
 TERN_API void kernel(On<Cuda>, Types<>, const CopyRows& op);
 
-template <class T> void kernel(On<Cuda>, Types<T>, const AddRows& op) {
+template <class T>
+void kernel(On<Cuda>, Types<T>, const AddRows& op) {
   cuda_kernels::run_add_rows(op);
 }
 

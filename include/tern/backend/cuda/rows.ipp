@@ -24,8 +24,8 @@ TERN_NOINLINE RowLoops row_loops(const Rows& out, const Rows& in) {
           .row = copy_loops(over(to, {&to, &from}))};
 }
 
-TERN_NOINLINE void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from,
-                                                   const char* factors, ScatterMode how) {
+TERN_NOINLINE void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys,
+                                   const char* from, const char* factors, ScatterMode how) {
   const Index width = row_of(out).shape().numel(), count = keys.count();
   // If all sources go to one row, it takes about as many steps in a part as there are parts to add.
   Index part_bits = 6;
@@ -55,13 +55,19 @@ TERN_NOINLINE void run_add_rows(const AddRows& op) {
   const Array* const arrays[] = {&in.array};
   const int ordinal = common_ordinal(out.array, arrays, 1);
   if (op.moves.count == 0 || out.array.numel == 0) return;
-  const SortedKeys keys(ordinal, op.moves.count, data_of(op.moves.to), data_of(op.moves.from), lead_of(out).shape().numel());
+  const SortedKeys keys(ordinal, op.moves.count, data_of(op.moves.to), data_of(op.moves.from),
+                        lead_of(out).shape().numel());
   add_sorted_rows(ordinal, out, in, keys, data_of(op.moves.from), nullptr);
 }
 
 TERN_INLINE MaskParameters mask_parameters(const Array& mask) {
-  return {.count = mask.numel, .tiles = (mask.numel + 4095) / 4096, .aligned = are_aligned(16, {&mask}), .mask = mask.data,
-          .total = {}, .before = {}, .out = {}};
+  return {.count = mask.numel,
+          .tiles = (mask.numel + 4095) / 4096,
+          .aligned = are_aligned(16, {&mask}),
+          .mask = mask.data,
+          .total = {},
+          .before = {},
+          .out = {}};
 }
 
 }}}  // namespace tern::backend::cuda_kernels
@@ -84,10 +90,13 @@ TERN_NOINLINE void kernel(On<Cuda>, Types<>, const RowNumbers& op) {
     const RowIndex& term = op.indices[k];
     cuda_kernels::common_ordinal(out, &term.index, 1);
     if (term.size == 0) detail::refuse_element(op.op, detail::BadElement::index, 0, 0);
-    parameters.term[k] = {.index = term.index->data, .size = term.size, .step = term.step, .from_end = term.from_end, .stride = {}};
-    for (int i = 0; i < out.ndim; ++i) parameters.term[k].stride[i] = detail::broadcast_stride(*term.index, i, out.ndim);
+    parameters.term[k] = {
+        .index = term.index->data, .size = term.size, .step = term.step, .from_end = term.from_end, .stride = {}};
+    for (int i = 0; i < out.ndim; ++i)
+      parameters.term[k].stride[i] = detail::broadcast_stride(*term.index, i, out.ndim);
   }
-  cuda_kernels::launch_typed(ordinal, cuda_kernels::row_numbers_kernel, {}, cuda_kernels::grid_for(out.numel), parameters);
+  cuda_kernels::launch_typed(ordinal, cuda_kernels::row_numbers_kernel, {}, cuda_kernels::grid_for(out.numel),
+                             parameters);
 }
 
 TERN_NOINLINE void kernel(On<Cuda>, Types<>, const CopyRows& op) {
@@ -103,7 +112,8 @@ TERN_NOINLINE void kernel(On<Cuda>, Types<>, const CopyRows& op) {
     cuda_kernels::launch_typed(ordinal, cuda_kernels::last_moves_kernel, {}, cuda_kernels::grid_for(moves.count),
                                {.moves = moves.count, .to = moves.to->data, .last = last.data()});
   }
-  cuda_kernels::launch_typed(ordinal, cuda_kernels::copy_rows_kernel, {cuda_kernels::carrier(detail::size_of(out.array.dtype))},
+  cuda_kernels::launch_typed(ordinal, cuda_kernels::copy_rows_kernel,
+                             {cuda_kernels::carrier(detail::size_of(out.array.dtype))},
                              cuda_kernels::grid_for(moves.count * width),
                              {.moves = moves.count,
                               .width = width,
@@ -123,7 +133,8 @@ TERN_NOINLINE void kernel(On<Cuda>, Types<>, const CountTrue& op) {
   const cuda_kernels::PostedWords total(mask.ordinal, 1, 0);
   cuda_kernels::MaskParameters parameters = cuda_kernels::mask_parameters(mask);
   parameters.total = total.counter(0);
-  cuda_kernels::launch_typed(mask.ordinal, cuda_kernels::count_true_kernel, {}, {std::min<Index>(parameters.tiles, 1024)}, parameters);
+  cuda_kernels::launch_typed(mask.ordinal, cuda_kernels::count_true_kernel, {},
+                             {std::min<Index>(parameters.tiles, 1024)}, parameters);
   cuda::detail::copy_to_host(mask.ordinal, &op.count, total.counter(0), sizeof op.count);
 }
 
@@ -134,7 +145,8 @@ TERN_NOINLINE void kernel(On<Cuda>, Types<>, const TruePositions& op) {
   const cuda_kernels::TilePosts posts(mask.ordinal, 1, parameters.tiles, 256, 2);
   parameters.before = posts.parameters();
   parameters.out = op.out.data;
-  cuda_kernels::launch_typed(mask.ordinal, cuda_kernels::true_positions_kernel, {mask.dtype}, {parameters.tiles}, parameters);
+  cuda_kernels::launch_typed(mask.ordinal, cuda_kernels::true_positions_kernel, {mask.dtype}, {parameters.tiles},
+                             parameters);
 }
 
 }}}  // namespace tern::backend

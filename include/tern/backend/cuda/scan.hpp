@@ -1,27 +1,22 @@
-// Recurrences and running extremes along a dimension, in one pass over memory. A row is cut into tiles of up to 4096 elements, of which each of the
-// `along` threads that share one has 16. Sums of floats are calculated in double, as on the CPU.
+// Recurrences and running extremes along a dimension, in one pass over memory. A row is cut into tiles of up to 4096
+// elements, of which each of the `along` threads that share one has 16. Sums of floats are calculated in double, as on
+// the CPU.
 #pragma once
 #include "../scan.hpp"
 #include "../../core/rows_along.hpp"
 #include "codegen/packs.hpp"
 #include "codegen/tile_scan.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(ScanParameters,
-  Index n;                   // elements of a row
-  Index inner;               // the distance between elements of a row
-  Index rows;
-  Index along;               // threads of a tile
-  Pointer<T0> out;
-  Pointer<const T0> in;
-  Pointer<const T0> gates;   // of a recurrence
-  Pointer<Index> positions;  // of an extreme
-  Index reverse;
-  LookBack before;
-);
+                   Index n;                  // elements of a row
+                   Index inner;              // the distance between elements of a row
+                   Index rows; Index along;  // threads of a tile
+                   Pointer<T0> out; Pointer<const T0> in; Pointer<const T0> gates;  // of a recurrence
+                   Pointer<Index> positions;                                        // of an extreme
+                   Index reverse; LookBack before;);
 
 inline constexpr const char* product_steps_text = R"CUDA(
 enum { has_gates = false, neutral = 1 };
@@ -150,12 +145,14 @@ struct ScanKernels {
   static constexpr int smallest = 3, largest = 4;
   KernelOf<ScanParameters> of_kind[5];
   constexpr explicit ScanKernels(const char* layout)
-      : of_kind{of("", sum_steps_text, layout), of("", product_steps_text, layout), of("", recurrence_steps_text, layout),
-                of(smallest_text, extreme_steps_text, layout), of(largest_text, extreme_steps_text, layout)} {}
+      : of_kind{of("", sum_steps_text, layout), of("", product_steps_text, layout),
+                of("", recurrence_steps_text, layout), of(smallest_text, extreme_steps_text, layout),
+                of(largest_text, extreme_steps_text, layout)} {}
 
  private:
   static constexpr KernelOf<ScanParameters> of(const char* which, const char* steps, const char* layout) {
-    return {"scan", scan_text, {look_back_text, LookBack::source, accumulated_text, which, steps, layout, tile_scan_text}};
+    return {
+        "scan", scan_text, {look_back_text, LookBack::source, accumulated_text, which, steps, layout, tile_scan_text}};
   }
 };
 inline constexpr ScanKernels scan_packs_kernels(aligned_elements_text), scan_rows_kernels(adjacent_elements_text),

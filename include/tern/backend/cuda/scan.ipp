@@ -16,9 +16,11 @@ TERN_NOINLINE void run_scan(const Scan& op, int kind, const Array* positions) {
   constexpr Index of_thread = 16, threads = 256;
   const detail::RowsAlong rows(op.in, op.dim);
   const bool adjacent_rows = rows.inner > 1;
-  const Index vector = pack_size(op.in.dtype), rows_at_least = adjacent_rows ? std::min<Index>(32, power_of_two_from(rows.rows())) : 1;
+  const Index vector = pack_size(op.in.dtype),
+              rows_at_least = adjacent_rows ? std::min<Index>(32, power_of_two_from(rows.rows())) : 1;
   Index along = std::min(threads / rows_at_least, power_of_two_from((rows.n + of_thread - 1) / of_thread));
-  // Lanes without an element cost nothing, where a thread with several packs would read what is not beside its neighbour's.
+  // Lanes without an element cost nothing, where a thread with several packs would read what is not beside its
+  // neighbour's.
   if (!adjacent_rows) along = std::max(along, std::min<Index>(32, power_of_two_from((rows.n + vector - 1) / vector)));
   const Index across = threads / along, groups = (rows.rows() + across - 1) / across;
   const Index tiles = (rows.n + along * of_thread - 1) / (along * of_thread);

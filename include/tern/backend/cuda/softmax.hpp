@@ -3,8 +3,7 @@
 #include "../softmax.hpp"
 #include "codegen/row_pieces.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 // The online softmax (Milakov, Gimelshein: Online normalizer calculation for softmax, 2018).
@@ -30,13 +29,10 @@ inline __device__ ExpSum operator+(ExpSum a, ExpSum b) {
 }
 )CUDA";
 
-TERN_KERNEL_STRUCT(SoftmaxParameters,
-  PiecesLayout rows;
-  Index log;
-  Pointer<T0> y;
-  Pointer<const T0> x;
-);
-inline constexpr PackedKernel<SoftmaxParameters> softmax_kernel{"softmax", R"CUDA(
+TERN_KERNEL_STRUCT(SoftmaxParameters, PiecesLayout rows; Index log; Pointer<T0> y; Pointer<const T0> x;);
+inline constexpr PackedKernel<SoftmaxParameters> softmax_kernel{
+    "softmax",
+    R"CUDA(
 extern "C" __global__ void softmax(const SoftmaxParameters p) {
   __shared__ ExpSum partial[256];
   RowPieces row(p.rows);
@@ -47,16 +43,14 @@ extern "C" __global__ void softmax(const SoftmaxParameters p) {
   const C0 shift = p.log ? all.log_sum() : all.largest, scale = C0(1) / all.sum;
   row.write(p.y, [&](Index, C0 v) { return p.log ? v - shift : exp(v - shift) * scale; }, x);
 }
-)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text, exp_sum_text}};
+)CUDA",
+    {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text, exp_sum_text}};
 
-TERN_KERNEL_STRUCT(SoftmaxGradientParameters,
-  PiecesLayout rows;
-  Index log;
-  Pointer<T0> dx;
-  Pointer<const T0> y;
-  Pointer<const T0> g;
-);
-inline constexpr PackedKernel<SoftmaxGradientParameters> softmax_gradient_kernel{"softmax_gradient", R"CUDA(
+TERN_KERNEL_STRUCT(SoftmaxGradientParameters, PiecesLayout rows; Index log; Pointer<T0> dx; Pointer<const T0> y;
+                   Pointer<const T0> g;);
+inline constexpr PackedKernel<SoftmaxGradientParameters> softmax_gradient_kernel{
+    "softmax_gradient",
+    R"CUDA(
 extern "C" __global__ void softmax_gradient(const SoftmaxGradientParameters p) {
   __shared__ C0 partial[256];
   RowPieces row(p.rows);
@@ -66,7 +60,8 @@ extern "C" __global__ void softmax_gradient(const SoftmaxGradientParameters p) {
   sum = row.total(partial, sum);
   row.write(p.dx, [&](Index, C0 v, C0 h) { return p.log ? h - exp(v) * sum : v * (h - sum); }, y, g);
 }
-)CUDA", {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text}};
+)CUDA",
+    {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text}};
 
 TERN_API void run_softmax(const Softmax& op);
 

@@ -9,7 +9,8 @@ TERN_NOINLINE void run_softmax(const Softmax& op) {
   const int ordinal = common_ordinal(op.y, arrays, 1);
   if (op.y.numel == 0) return;
   const RowPieces rows(detail::RowsAlong(op.y, op.dim), op.y.dtype);
-  rows.launch(ordinal, softmax_kernel, {&op.y, &op.x}, {.rows = rows.layout, .log = op.log, .y = op.y.data, .x = op.x.data});
+  rows.launch(ordinal, softmax_kernel, {&op.y, &op.x},
+              {.rows = rows.layout, .log = op.log, .y = op.y.data, .x = op.x.data});
 }
 
 TERN_NOINLINE void run_softmax_gradient(const SoftmaxGradient& op) {

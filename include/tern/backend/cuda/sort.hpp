@@ -1,27 +1,23 @@
-// Sorting on a GPU. 32 bits of an element's key and its position form one 64-bit number, so that equal elements keep their
-// order. Elements of 64 bits are sorted by their lower halves first, then by their upper ones; of shorter elements only the
-// bits count that they have. A few elements of a row are selected, without an order of the others.
+// Sorting on a GPU. 32 bits of an element's key and its position form one 64-bit number, so that equal elements keep
+// their order. Elements of 64 bits are sorted by their lower halves first, then by their upper ones; of shorter
+// elements only the bits count that they have. A few elements of a row are selected, without an order of the others.
 #pragma once
 #include "../sort.hpp"
 #include "codegen/loops.hpp"
 #include "codegen/sorted_keys.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 // A half of each element's key. Larger elements have larger keys; entries after a row's end come last.
 TERN_KERNEL_STRUCT(SortKeysParameters,
-  Index rows;
-  Index n;
-  Index padded;                 // from one row of keys to the next
-  uint64 reciprocal;            // of padded
-  Pointer<uint64> keys;
-  Pointer<const T0> in;
-  Pointer<const Index> before;  // the order so far, or null
-  Index upper;                  // which half of the key
-  Index descending;
-);
+                   Index rows;
+                   Index n; Index padded;  // from one row of keys to the next
+                   uint64 reciprocal;      // of padded
+                   Pointer<uint64> keys; Pointer<const T0> in;
+                   Pointer<const Index> before;  // the order so far, or null
+                   Index upper;                  // which half of the key
+                   Index descending;);
 inline constexpr const char* key_text = R"CUDA(
 inline __device__ uint64 key_of(float x) {
   const uint32 bits = bits_of(x + 0.0f);
@@ -38,7 +34,8 @@ inline __device__ uint64 key_of(int32 x) { return uint32(x) ^ 0x80000000u; }
 inline __device__ uint64 key_of(uint8 x) { return x; }
 inline __device__ uint64 key_of(bool x) { return x; }
 )CUDA";
-inline constexpr KernelOf<SortKeysParameters> sort_keys_kernel{"sort_keys", R"CUDA(
+inline constexpr KernelOf<SortKeysParameters> sort_keys_kernel{"sort_keys",
+                                                               R"CUDA(
 template <class P> inline __device__ void make_keys(const SortKeysParameters& p) {
   const Index n = p.n, padded = p.padded;
   #pragma unroll 1
@@ -59,16 +56,12 @@ extern "C" __global__ void sort_keys(const SortKeysParameters p) {
   if (p.rows * p.padded >> 31) make_keys<uint64>(p);
   else make_keys<uint32>(p);
 }
-)CUDA", {key_text}};
+)CUDA",
+                                                               {key_text}};
 
 // The order that the keys of the lower halves stand for.
-TERN_KERNEL_STRUCT(SortOrderParameters,
-  Index rows;
-  Index n;
-  Index padded;
-  Pointer<const uint64> keys;
-  Pointer<Index> order;
-);
+TERN_KERNEL_STRUCT(SortOrderParameters, Index rows; Index n; Index padded; Pointer<const uint64> keys;
+                   Pointer<Index> order;);
 inline constexpr KernelOf<SortOrderParameters> sort_order_kernel{"sort_order", R"CUDA(
 extern "C" __global__ void sort_order(const SortOrderParameters p) {
   const Index n = p.n;
@@ -80,19 +73,12 @@ extern "C" __global__ void sort_order(const SortOrderParameters p) {
 
 // k elements of each row, from place `first` of its order.
 TERN_KERNEL_STRUCT(TakeSortedParameters,
-  Index rows;
-  Index n;
-  Index padded;
-  Index k;
-  uint64 reciprocal;            // of k
-  Index first;
-  Index descending;
-  Pointer<const uint64> keys;   // sorted; of the upper halves, where elements have two
-  Pointer<const Index> before;  // the order by the lower halves, or null
-  Pointer<const T0> in;
-  Pointer<T0> values;
-  Pointer<Index> positions;
-);
+                   Index rows;
+                   Index n; Index padded; Index k; uint64 reciprocal;  // of k
+                   Index first; Index descending;
+                   Pointer<const uint64> keys;   // sorted; of the upper halves, where elements have two
+                   Pointer<const Index> before;  // the order by the lower halves, or null
+                   Pointer<const T0> in; Pointer<T0> values; Pointer<Index> positions;);
 inline constexpr KernelOf<TakeSortedParameters> take_sorted_kernel{"take_sorted", R"CUDA(
 // The element with the key, if no other one has it: reading elements in their sorted order takes a sector of memory for each.
 inline __device__ bool element_of(uint32 key, float& x) {
@@ -123,19 +109,17 @@ extern "C" __global__ void take_sorted(const TakeSortedParameters p) {
 }
 )CUDA"};
 
-// The first k elements of each row's order, or the one at place `first`. A block has a row. It finds the last element of them by digits
-// of 11 bits, from the highest on: it counts the digits of the elements that agree with all digits found so far. Where keys are equal,
-// the digits of the positions follow. The elements that are chosen then come in order by counting, for each, those before it.
+// The first k elements of each row's order, or the one at place `first`. A block has a row. It finds the last element
+// of them by digits of 11 bits, from the highest on: it counts the digits of the elements that agree with all digits
+// found so far. Where keys are equal, the digits of the positions follow. The elements that are chosen then come in
+// order by counting, for each, those before it.
 TERN_KERNEL_STRUCT(SelectParameters,
-  Index n;                      // below 2^31
-  Index k;                      // 1024 at most
-  Index first;                  // 0 where k is above 1
-  Index descending;
-  Pointer<const T0> in;
-  Pointer<T0> values;
-  Pointer<Index> positions;
-);
-inline constexpr KernelOf<SelectParameters> select_kernel{"select", R"CUDA(
+                   Index n;      // below 2^31
+                   Index k;      // 1024 at most
+                   Index first;  // 0 where k is above 1
+                   Index descending; Pointer<const T0> in; Pointer<T0> values; Pointer<Index> positions;);
+inline constexpr KernelOf<SelectParameters> select_kernel{"select",
+                                                          R"CUDA(
 template <class T> struct KeyOf { typedef uint32 type; };
 template <> struct KeyOf<int64> { typedef uint64 type; };
 template <> struct KeyOf<double> { typedef uint64 type; };
@@ -232,18 +216,15 @@ extern "C" __global__ void select(const SelectParameters p) {
     p.positions[row + before] = at;
   }
 }
-)CUDA", {key_text, sum_before_text}};
+)CUDA",
+                                                          {key_text, sum_before_text}};
 
 TERN_KERNEL_STRUCT(SearchSortedParameters,
-  Index count;
-  Index row_values;             // values of a row
-  Index n;
-  Pointer<Index> out;
-  Pointer<const T0> sorted;
-  Index row_stride;             // n, or 0: one row for all values
-  Pointer<const T0> values;
-  Index right;
-);
+                   Index count;
+                   Index row_values;  // values of a row
+                   Index n; Pointer<Index> out; Pointer<const T0> sorted;
+                   Index row_stride;  // n, or 0: one row for all values
+                   Pointer<const T0> values; Index right;);
 inline constexpr KernelOf<SearchSortedParameters> searchsorted_kernel{"searchsorted", R"CUDA(
 extern "C" __global__ void searchsorted(const SearchSortedParameters p) {
   #pragma unroll 1

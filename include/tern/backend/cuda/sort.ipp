@@ -8,10 +8,7 @@ namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 constexpr int first_key_bit(DType type) { return type == DType::bfloat16 ? 16 : type == DType::float16 ? 13 : 0; }
 
 TERN_NOINLINE SortedRows::SortedRows(int ordinal, const Array& in, bool descending)
-    : ordinal_(ordinal),
-      rows_(in.dims[0]),
-      n_(in.dims[1]),
-      keys_(ordinal, rows_, n_),
+    : ordinal_(ordinal), rows_(in.dims[0]), n_(in.dims[1]), keys_(ordinal, rows_, n_),
       before_(ordinal, detail::size_of(in.dtype) == 8 ? std::size_t(8 * rows_ * n_) : 0) {
   if (n_ > Index(~std::uint32_t(0))) fail("sort", {n_, " elements are too many to be sorted"});
   sort_by(in, nullptr, false, descending);
@@ -42,7 +39,8 @@ TERN_NOINLINE void run_sort(const Sort& op) {
   const int ordinal = common_ordinal(values, arrays, 2);
   if (values.numel == 0) return;
   const Index rows = in.dims[0], n = in.dims[1], k = values.dims[1];
-  // A block reads its row three to five times, where a sort moves each element as often; but a block is slow with a long one.
+  // A block reads its row three to five times, where a sort moves each element as often; but a block is slow with a
+  // long one.
   const bool few = k == 1 || (op.first == 0 && k <= std::min<Index>(1024, n / 2));
   const bool blocks_suffice = n <= 1 << 16 || (rows >= 16 && n >> 31 == 0);
   if (n >= 512 && few && blocks_suffice)

@@ -1,22 +1,20 @@
-// Division of gradients by a scale, and the search for what is not finite among them. Scale and flag stay on the device.
+// Division of gradients by a scale, and the search for what is not finite among them. Scale and flag stay on the
+// device.
 #pragma once
 #include "../unscale.hpp"
 #include "codegen/chunks.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(UnscaleParameters,
-  Pointer<const float> scale;
-  Pointer<float> found;
-  Index sets;            // gradients
-  Index chunk;
-  Index ends[240];
-  Pointer<T0> g[240];    // a kernel takes 4 KB of parameters
+                   Pointer<const float> scale;
+                   Pointer<float> found; Index sets;                  // gradients
+                   Index chunk; Index ends[240]; Pointer<T0> g[240];  // a kernel takes 4 KB of parameters
 );
-inline constexpr KernelOf<UnscaleParameters> unscale_kernel{"unscale", R"CUDA(
+inline constexpr KernelOf<UnscaleParameters> unscale_kernel{"unscale",
+                                                            R"CUDA(
 extern "C" __global__ void unscale(const UnscaleParameters p) {
   const C0 inverse = C0(1 / double(*p.scale));
   bool finite = true;
@@ -29,7 +27,8 @@ extern "C" __global__ void unscale(const UnscaleParameters p) {
   }
   if (__syncthreads_or(!finite) && !threadIdx.x) atomicExch(p.found, 1.f);
 }
-)CUDA", {chunks_text}};
+)CUDA",
+                                                            {chunks_text}};
 
 TERN_API void run_unscale(const Unscale& op);
 

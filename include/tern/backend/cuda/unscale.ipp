@@ -15,8 +15,12 @@ TERN_NOINLINE void run_unscale(const Unscale& op) {
     Index total = 0;
     for (int k = first; k < last; ++k) total += op.gradients[k]->numel;
     Chunks chunks(total);
-    UnscaleParameters parameters{
-        .scale = op.scale.data, .found = op.found.data, .sets = last - first, .chunk = chunks.size, .ends = {}, .g = {}};
+    UnscaleParameters parameters{.scale = op.scale.data,
+                                 .found = op.found.data,
+                                 .sets = last - first,
+                                 .chunk = chunks.size,
+                                 .ends = {},
+                                 .g = {}};
     for (int k = first; k < last; ++k) {
       parameters.ends[k - first] = chunks.add(op.gradients[k]->numel);
       parameters.g[k - first] = op.gradients[k]->data;

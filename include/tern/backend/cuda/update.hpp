@@ -4,8 +4,7 @@
 #include "codegen/chunks.hpp"
 #include "map.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 /// A lambda of references: what stands in each argument at its end.
@@ -15,7 +14,7 @@ struct TracedUpdate {
   DType type;
   int arrays;
   int results[most];
-  const Array* found = nullptr;            // of an UpdateUnless, else null
+  const Array* found = nullptr;  // of an UpdateUnless, else null
   const Array* const* skipped = nullptr;
 
   template <class T, class F, std::size_t... I>
@@ -32,10 +31,13 @@ struct TracedUpdate {
   /// The same for a lambda that takes the count of skips first.
   template <class T, class F, std::size_t... I>
   TracedUpdate(detail::Type<T> type_of_all, const UpdateUnless<F>& op, std::index_sequence<I...> each)
-      : TracedUpdate(type_of_all, [&f = op.f](auto&... x) {
-          // The arrays' inputs are made before this one.
-          f(detail::expr::Symbol<T>::input(), x...);
-        }, each) {
+      : TracedUpdate(
+            type_of_all,
+            [&f = op.f](auto&... x) {
+              // The arrays' inputs are made before this one.
+              f(detail::expr::Symbol<T>::input(), x...);
+            },
+            each) {
     found = &op.found;
     skipped = op.skipped;
   }
@@ -60,10 +62,12 @@ struct UpdateLaunch {
 TERN_API int most_sets(const TracedUpdate& f);
 
 /// grid: where the number of blocks is put.
-TERN_API ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays, const UpdateLaunch& launch, cuda::Grid& grid);
+TERN_API ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays, const UpdateLaunch& launch,
+                                         cuda::Grid& grid);
 
 /// written: which arrays the lambda may write.
-TERN_API std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written, const ParameterList& parameters);
+TERN_API std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written,
+                                   const ParameterList& parameters);
 
 TERN_API void run_update(const TracedUpdate& f, const Array* const* arrays, int sets, unsigned written);
 
@@ -72,15 +76,15 @@ TERN_API void run_update(const TracedUpdate& f, const Array* const* arrays, int 
 template <class... T, class F>
 void kernel(On<Cuda>, Types<T...>, const Update<F>& op) {
   using V = typename cuda_kernels::Calculated<std::remove_const_t<T>...>::type;
-  cuda_kernels::run_update(cuda_kernels::TracedUpdate(detail::Type<V>{}, op.f, std::index_sequence_for<T...>{}), op.arrays,
-                           op.sets, cuda_kernels::written_arrays<T...>());
+  cuda_kernels::run_update(cuda_kernels::TracedUpdate(detail::Type<V>{}, op.f, std::index_sequence_for<T...>{}),
+                           op.arrays, op.sets, cuda_kernels::written_arrays<T...>());
 }
 
 template <class... T, class F>
 void kernel(On<Cuda>, Types<T...>, const UpdateUnless<F>& op) {
   using V = typename cuda_kernels::Calculated<std::remove_const_t<T>...>::type;
-  cuda_kernels::run_update(cuda_kernels::TracedUpdate(detail::Type<V>{}, op, std::index_sequence_for<T...>{}), op.arrays, op.sets,
-                           cuda_kernels::written_arrays<T...>());
+  cuda_kernels::run_update(cuda_kernels::TracedUpdate(detail::Type<V>{}, op, std::index_sequence_for<T...>{}),
+                           op.arrays, op.sets, cuda_kernels::written_arrays<T...>());
 }
 
 }  // namespace backend

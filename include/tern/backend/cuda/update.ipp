@@ -9,8 +9,8 @@ TERN_NOINLINE int most_sets(const TracedUpdate& f) {
   return std::max(1, (ParameterList::most - others) / each);
 }
 
-TERN_NOINLINE ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays, const UpdateLaunch& launch,
-                                                              cuda::Grid& grid) {
+TERN_NOINLINE ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays,
+                                              const UpdateLaunch& launch, cuda::Grid& grid) {
   Index total = 0;
   for (int set = launch.first; set < launch.last; ++set) total += arrays[set * f.arrays]->numel;
   Chunks chunks(total);
@@ -37,18 +37,21 @@ TERN_NOINLINE ParameterList update_parameters(const TracedUpdate& f, const Array
 }
 
 TERN_COLD std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written,
-                                                                   const ParameterList& parameters) {
+                                    const ParameterList& parameters) {
   const char* const type = type_name(f.type);
   std::string out = detail::text({prelude, "namespace tern {\n"}) + parameters.declaration() + chunks_text + R"CUDA(
 extern "C" __global__ void update(const Parameters p) {
   const Chunk chunk(p);
 )CUDA";
   if (f.found)
-    out += detail::text({"  if (*p.found != 0) {\n    if (chunk.first == 0 && threadIdx.x == 0) *p.skipped[chunk.set] += 1;\n    return;\n  }\n  const ", type,
-                 " v", f.arrays, " = Element<", type, ">::of(*p.skipped[chunk.set]);\n"});
+    out +=
+        detail::text({"  if (*p.found != 0) {\n    if (chunk.first == 0 && threadIdx.x == 0) *p.skipped[chunk.set] += "
+                      "1;\n    return;\n  }\n  const ",
+                      type, " v", f.arrays, " = Element<", type, ">::of(*p.skipped[chunk.set]);\n"});
   for (int k = 0; k < f.arrays; ++k) {
     const char* const element = type_name(arrays[k]->dtype);
-    out += detail::text({"  ", element, "* const a", k, " = (", element, "*)p.arrays[chunk.set * ", f.arrays, " + ", k, "];\n"});
+    out += detail::text(
+        {"  ", element, "* const a", k, " = (", element, "*)p.arrays[chunk.set * ", f.arrays, " + ", k, "];\n"});
   }
   out += "  for (Index i = chunk.first + threadIdx.x; i < chunk.last; i += 256) {\n";
   for (int k = 0; k < f.arrays; ++k)
@@ -57,7 +60,8 @@ extern "C" __global__ void update(const Parameters p) {
   out += steps_text(f.program, type, 0, same);
   for (int k = 0; k < f.arrays; ++k)
     if (written >> k & 1)
-      out += detail::text({"  a", k, "[i] = Element<", type_name(arrays[k]->dtype), ">::of(v", same[std::size_t(f.results[k])], ");\n"});
+      out += detail::text({"  a", k, "[i] = Element<", type_name(arrays[k]->dtype), ">::of(v",
+                           same[std::size_t(f.results[k])], ");\n"});
   return out + "  }\n}\n}\n";
 }
 
@@ -69,7 +73,8 @@ TERN_NOINLINE void run_update(const TracedUpdate& f, const Array* const* arrays,
   key = mix(key, std::uint64_t(f.type));
   for (int i = 0; i < launches; ++i) {
     cuda::Grid grid;
-    const ParameterList parameters = update_parameters(f, arrays, {sets * i / launches, sets * (i + 1) / launches, room}, grid);
+    const ParameterList parameters =
+        update_parameters(f, arrays, {sets * i / launches, sets * (i + 1) / launches, room}, grid);
     if (grid.blocks == 0) continue;
     const auto source = [&] { return update_source(f, arrays, written, parameters); };
     if (auto* const capture = cuda::detail::capture) [[unlikely]] {

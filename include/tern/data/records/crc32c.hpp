@@ -7,8 +7,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-/// The cyclic redundancy check of the bytes with Castagnoli's polynomial 0x1edc6f41 (RFC 3720, appendix B.4), by the processor's
-/// instruction where it has one.
+/// The cyclic redundancy check of the bytes with Castagnoli's polynomial 0x1edc6f41 (RFC 3720, appendix B.4), by the
+/// processor's instruction where it has one.
 TERN_API std::uint32_t crc32c(std::string_view bytes);
 
 namespace detail {

@@ -6,7 +6,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-/// The register of the checksum after one more byte, and the register after a block of zeros for each value of each of its bytes.
+/// The register of the checksum after one more byte, and the register after a block of zeros for each value of each of
+/// its bytes.
 struct CrcTables {
   static constexpr int block = 1024;  // bytes
   std::uint32_t byte[256], zeros[4][256];
@@ -41,9 +42,10 @@ TERN_COLD std::uint32_t crc32c_by_table(std::string_view bytes) {
 }
 
 #if defined(__x86_64__)
-/// The instruction takes a cycle but answers after three, so three parts of the bytes are summed side by side. The checksum is linear:
-/// that of two parts in sequence is the first one's, shifted by the second one's length in zeros, plus the second one's. Bytes that lie in no
-/// cache are fetched ahead: the processor's own prefetching stops at each page, and takes 1.6 times as long.
+/// The instruction takes a cycle but answers after three, so three parts of the bytes are summed side by side. The
+/// checksum is linear: that of two parts in sequence is the first one's, shifted by the second one's length in zeros,
+/// plus the second one's. Bytes that lie in no cache are fetched ahead: the processor's own prefetching stops at each
+/// page, and takes 1.6 times as long.
 [[gnu::noinline, gnu::target("sse4.2")]] TERN_INLINE std::uint32_t crc32c_by_instruction(std::string_view bytes) {
   constexpr int block = CrcTables::block, ahead = 4096;  // bytes
   const CrcTables& tables = crc_tables();

@@ -7,7 +7,15 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 
 namespace detail {
 /// The message's fields (caffe.proto).
-enum DatumField : Index { datum_channels = 1, datum_height = 2, datum_width = 3, datum_data = 4, datum_label = 5, datum_floats = 6, datum_encoded = 7 };
+enum DatumField : Index {
+  datum_channels = 1,
+  datum_height = 2,
+  datum_width = 3,
+  datum_data = 4,
+  datum_label = 5,
+  datum_floats = 6,
+  datum_encoded = 7
+};
 }  // namespace detail
 
 TERN_NOINLINE ImageRecord parse_datum(std::string_view message) {
@@ -30,9 +38,11 @@ TERN_NOINLINE ImageRecord parse_datum(std::string_view message) {
   }
   constexpr Index most = Index(1) << 20;  // a side; the product of three fits
   for (const Index side : {image.channels, image.height, image.width})
-    if (side < 1 || side > most) fail("Datum", {"a picture of ", image.channels, " x ", image.height, " x ", image.width, " cannot be"});
+    if (side < 1 || side > most)
+      fail("Datum", {"a picture of ", image.channels, " x ", image.height, " x ", image.width, " cannot be"});
   if (const Index n = image.channels * image.height * image.width; n != Index(data.size()))
-    fail("Datum", {"has ", Index(data.size()), " bytes, not ", image.channels, " x ", image.height, " x ", image.width});
+    fail("Datum",
+         {"has ", Index(data.size()), " bytes, not ", image.channels, " x ", image.height, " x ", image.width});
   image.pixels = data;
   return image;
 }

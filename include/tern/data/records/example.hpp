@@ -8,8 +8,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-/// Named features, each a list of bytes, of floats or of integers. Names and bytes are views: of the message that was parsed, or of what
-/// the program set.
+/// Named features, each a list of bytes, of floats or of integers. Names and bytes are views: of the message that was
+/// parsed, or of what the program set.
 ///
 ///   Example example;
 ///   example.set("image/encoded", jpeg).set("image/class/label", 3);

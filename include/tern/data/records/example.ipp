@@ -14,7 +14,8 @@ TERN_NOINLINE Example Example::parse(std::string_view message) {
     for (io::WireReader entries("Example", fields.bytes()); entries.next();) {
       if (entries.number() != 1) continue;
       Feature feature = parse_feature(entries.bytes());
-      std::erase_if(example.features_, [&](const Feature& other) { return other.name == feature.name; });  // the last one counts
+      std::erase_if(example.features_,
+                    [&](const Feature& other) { return other.name == feature.name; });  // the last one counts
       example.features_.push_back(std::move(feature));
     }
   }
@@ -46,7 +47,9 @@ TERN_NOINLINE Example::Feature Example::parse_feature(std::string_view entry) {
 TERN_NOINLINE Example& Example::set(std::string_view name, std::string_view bytes) {
   return set(name, std::vector<std::string_view>{bytes});
 }
-TERN_NOINLINE Example& Example::set(std::string_view name, Index number) { return set(name, std::vector<Index>{number}); }
+TERN_NOINLINE Example& Example::set(std::string_view name, Index number) {
+  return set(name, std::vector<Index>{number});
+}
 TERN_NOINLINE Example& Example::set(std::string_view name, std::vector<std::string_view> bytes) {
   put(name, Kind::bytes).bytes = std::move(bytes);
   return *this;
@@ -107,7 +110,8 @@ TERN_NOINLINE const Example::Feature& Example::expect(std::string_view name, Kin
   const Feature* const feature = find(name);
   if (!feature) fail("Example", {"there is no feature '", std::string(name), "'"});
   if (feature->kind != kind)
-    fail("Example", {"feature '", std::string(name), "' is of ", kinds[int(feature->kind)], ", not of ", kinds[int(kind)]});
+    fail("Example",
+         {"feature '", std::string(name), "' is of ", kinds[int(feature->kind)], ", not of ", kinds[int(kind)]});
   return *feature;
 }
 

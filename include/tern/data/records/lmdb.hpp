@@ -1,4 +1,5 @@
-// LMDB folders (http://www.lmdb.tech), as Caffe's programs use them: records with keys, in a tree of pages. lmdb_writer.hpp writes them.
+// LMDB folders (http://www.lmdb.tech), as Caffe's programs use them: records with keys, in a tree of pages.
+// lmdb_writer.hpp writes them.
 #pragma once
 #include <vector>
 
@@ -6,9 +7,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-/// The records of FOLDER/data.mdb in the order of their keys. The tree is walked once, and each bound is checked: liblmdb trusts its files,
-/// and a damaged one would end the program. A page that is damaged counts as one damaged record. No lock is taken, so nothing may write to the
-/// folder meanwhile. Databases within the database are not read.
+/// The records of FOLDER/data.mdb in the order of their keys. The tree is walked once, and each bound is checked:
+/// liblmdb trusts its files, and a damaged one would end the program. A page that is damaged counts as one damaged
+/// record. No lock is taken, so nothing may write to the folder meanwhile. Databases within the database are not read.
 class TERN_API LmdbFile : public detail::MappedRecords {
  public:
   /// Error if the file is not one of LMDB's, of format 1 and 64 bits.

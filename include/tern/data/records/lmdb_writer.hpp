@@ -7,8 +7,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-/// Writes a folder with an LMDB, which appears under its name, complete, at close(). Only the thread that made it may use it. Until then it
-/// is a hidden folder beside, .NAME.XXXXXX, which is locked: the next writer of NAME removes those of processes that were killed.
+/// Writes a folder with an LMDB, which appears under its name, complete, at close(). Only the thread that made it may
+/// use it. Until then it is a hidden folder beside, .NAME.XXXXXX, which is locked: the next writer of NAME removes
+/// those of processes that were killed.
 class TERN_API LmdbWriter : public RecordWriter {
  public:
   /// Error if there is something at the path.

@@ -13,7 +13,9 @@ namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 /// Programs that include this header can pack into an LMDB.
 inline const bool can_create_lmdb = [] {
-  create_lmdb = [](const std::string& path) -> std::unique_ptr<RecordWriter> { return std::make_unique<LmdbWriter>(path); };
+  create_lmdb = [](const std::string& path) -> std::unique_ptr<RecordWriter> {
+    return std::make_unique<LmdbWriter>(path);
+  };
   return true;
 }();
 
@@ -39,7 +41,8 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 
 TERN_COLD LmdbWriter::LmdbWriter(const std::string& folder) : path_(folder) {
   if (io::exists(path_)) fail("LMDB", {"'", path_, "': exists already"});
-  const std::string parent = io::folder_of(path_), stem = tern::detail::text({".", path_.substr(path_.rfind('/') + 1), "."});
+  const std::string parent = io::folder_of(path_),
+                    stem = tern::detail::text({".", path_.substr(path_.rfind('/') + 1), "."});
   detail::remove_abandoned_lmdb(parent, stem);
   std::string made = tern::detail::text({parent, "/", stem, "XXXXXX"});
   if (!::mkdtemp(made.data())) io::fail_errno("LMDB", path_, "cannot be created");
@@ -49,7 +52,8 @@ TERN_COLD LmdbWriter::LmdbWriter(const std::string& folder) : path_(folder) {
     if (lock_ < 0 || ::flock(lock_, LOCK_EX | LOCK_NB) != 0) io::fail_errno("LMDB", path_, "cannot be locked");
     check(mdb_env_create(&environment_), "cannot be created");
     // The folder is nobody else's yet, and is synced as a whole at the end.
-    check(mdb_env_open(environment_, unfinished_.c_str(), MDB_NOLOCK | MDB_NOSYNC | MDB_NOTLS, 0666), "cannot be created");
+    check(mdb_env_open(environment_, unfinished_.c_str(), MDB_NOLOCK | MDB_NOSYNC | MDB_NOTLS, 0666),
+          "cannot be created");
     begin(0);
   } catch (...) {
     abandon();
@@ -69,7 +73,8 @@ TERN_COLD void LmdbWriter::abandon() {
 
 TERN_NOINLINE void LmdbWriter::write(std::string_view key, std::string_view bytes) {
   constexpr Index most_pending = Index(64) << 20, longest_key = 511;
-  if (key.empty() || Index(key.size()) > longest_key) fail("LMDB", {"a key has 1 to ", longest_key, " bytes, not ", Index(key.size())});
+  if (key.empty() || Index(key.size()) > longest_key)
+    fail("LMDB", {"a key has 1 to ", longest_key, " bytes, not ", Index(key.size())});
   if (pending_ + Index(bytes.size()) > most_pending) {
     commit();
     begin(Index(bytes.size()));
@@ -100,8 +105,8 @@ TERN_COLD void LmdbWriter::close() {
   unfinished_.clear();
 }
 
-/// Begins a transaction. Before, the map grows until it has room for the transaction, a record, and a copy of each page, as a page is copied
-/// before it changes. The map is only a range of addresses.
+/// Begins a transaction. Before, the map grows until it has room for the transaction, a record, and a copy of each
+/// page, as a page is copied before it changes. The map is only a range of addresses.
 TERN_COLD void LmdbWriter::begin(Index room) {
   constexpr Index least_room = Index(256) << 20;
   MDB_envinfo info;
@@ -115,7 +120,9 @@ TERN_COLD void LmdbWriter::begin(Index room) {
   pending_ = 0;
 }
 
-TERN_COLD void LmdbWriter::commit() { check(mdb_txn_commit(std::exchange(transaction_, nullptr)), "cannot be written"); }
+TERN_COLD void LmdbWriter::commit() {
+  check(mdb_txn_commit(std::exchange(transaction_, nullptr)), "cannot be written");
+}
 
 TERN_NOINLINE void LmdbWriter::check(int code, const char* action) const {
   if (code != MDB_SUCCESS) fail("LMDB", {"'", path_, "': ", action, ": ", mdb_strerror(code)});

@@ -40,19 +40,23 @@ TERN_COLD std::unique_ptr<RecordWriter> create_records(const std::string& format
   if (format == "tfrecord") return std::make_unique<TFRecordWriter>(path);
   if (format == "recordio") return std::make_unique<RecordIOWriter>(path);
   if (format == "tar") return std::make_unique<TarWriter>(path);
-  if (format != "lmdb") fail("create_records", {"the format must be tfrecord, recordio, tar or lmdb, not '", format, "'"});
-  if (!detail::create_lmdb) fail("create_records", {"an LMDB is written by programs that include tern/data/records/lmdb_writer.hpp"});
+  if (format != "lmdb")
+    fail("create_records", {"the format must be tfrecord, recordio, tar or lmdb, not '", format, "'"});
+  if (!detail::create_lmdb)
+    fail("create_records", {"an LMDB is written by programs that include tern/data/records/lmdb_writer.hpp"});
   return detail::create_lmdb(path);
 }
 
 TERN_COLD void pack_images(const std::string& folder, const PackList& list,
-                                                          const std::function<PackSample(Index)>& sample, const PackOptions& options) {
+                           const std::function<PackSample(Index)>& sample, const PackOptions& options) {
   if (list.shards < 1) fail("pack_images", {"shards must be at least 1, not ", list.shards});
-  if (list.shards > std::max<Index>(1, list.samples)) fail("pack_images", {list.shards, " shards are more than ", list.samples, " samples"});
+  if (list.shards > std::max<Index>(1, list.samples))
+    fail("pack_images", {list.shards, " shards are more than ", list.samples, " samples"});
   io::make_folders(folder);
   const std::string list_path = folder + "/pack.json";
   if (!io::exists(list_path)) io::write_file_atomically(list_path, list.json());
-  else if (PackList::read(list_path) != list) fail("pack_images", {"'", list_path, "': is of another packing; pack into another folder"});
+  else if (PackList::read(list_path) != list)
+    fail("pack_images", {"'", list_path, "': is of another packing; pack into another folder"});
   Index skipped = 0;
   for (Index shard = 0; shard < list.shards; ++shard) {
     const Index first = list.samples * shard / list.shards, count = list.samples * (shard + 1) / list.shards - first;
@@ -64,12 +68,15 @@ TERN_COLD void pack_images(const std::string& folder, const PackList& list,
     }
     const std::unique_ptr<RecordWriter> writer = create_records(list.format, path);
     constexpr int ahead = 16;  // samples for each worker
-    detail::ShardSamples samples{sample, first, std::vector<PackSample>(std::size_t(std::max(1, options.workers) * ahead))};
-    detail::Prefetcher prefetcher(&detail::ShardSamples::make, &samples, count, options.workers, Index(samples.prepared.size()));
+    detail::ShardSamples samples{sample, first,
+                                 std::vector<PackSample>(std::size_t(std::max(1, options.workers) * ahead))};
+    detail::Prefetcher prefetcher(&detail::ShardSamples::make, &samples, count, options.workers,
+                                  Index(samples.prepared.size()));
     double waited = 0;
     for (Index i = 0; i < count; ++i) {
       const PackSample& made = samples.prepared[std::size_t(prefetcher.next(waited))];
-      const std::string class_name = made.label >= 0 && made.label < Index(list.classes.size()) ? list.classes[std::size_t(made.label)] : "";
+      const std::string class_name =
+          made.label >= 0 && made.label < Index(list.classes.size()) ? list.classes[std::size_t(made.label)] : "";
       writer->write_image({.encoded = made.encoded, .label = made.label, .name = made.name, .class_name = class_name});
       prefetcher.release();
       if (options.progress) options.progress(first + i + 1, skipped);

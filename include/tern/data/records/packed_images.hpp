@@ -1,5 +1,5 @@
-// Pictures in files of records as a data set. tern.hpp does not include this header, because it needs libjpeg and libpng (-ljpeg -lpng, or
-// CMake's tern::images).
+// Pictures in files of records as a data set. tern.hpp does not include this header, because it needs libjpeg and
+// libpng (-ljpeg -lpng, or CMake's tern::images).
 #pragma once
 #include <string>
 #include <vector>
@@ -16,8 +16,9 @@ struct PackedImagesOptions {
   bool apply_exif_orientation = false;  ///< as in ImageOptions
 };
 
-/// Labelled pictures in TFRecord, RecordIO or tar shards, or in an LMDB: what an ImageFolder is for files. Pictures are read when a batch
-/// needs them. Shards of other programs are read as well (TFRecordFile::image and the other formats' say what they must hold).
+/// Labelled pictures in TFRecord, RecordIO or tar shards, or in an LMDB: what an ImageFolder is for files. Pictures are
+/// read when a batch needs them. Shards of other programs are read as well (TFRecordFile::image and the other formats'
+/// say what they must hold).
 class TERN_API PackedImages {
  public:
   /// `shards` is as in shard_paths. Error if there are fewer records than a pack.json beside them names.
@@ -27,7 +28,8 @@ class TERN_API PackedImages {
   /// The classes' names, from pack.json, which pack_images writes; empty without it.
   const std::vector<std::string>& classes() const { return classes_; }
   Index label(Index sample) const;
-  /// The picture's file as it was packed, with its name and label. The views hold as long as the set and the record exist.
+  /// The picture's file as it was packed, with its name and label. The views hold as long as the set and the record
+  /// exist.
   ImageRecord record(Index sample, Record& record) const;
   /// How many samples each shard has, for a ShardSampler.
   std::vector<Index> sizes() const { return sizes_; }

@@ -12,18 +12,19 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// One record. Its views hold as long as the file is open and the record, or a copy of it, exists.
 struct Record {
-  std::string_view key;                    ///< its name; empty where the format has none
+  std::string_view key;  ///< its name; empty where the format has none
   std::string_view bytes;
-  std::shared_ptr<const std::string> own{};  ///< the bytes' or the key's memory where they do not lie in the file as they are
+  std::shared_ptr<const std::string>
+      own{};  ///< the bytes' or the key's memory where they do not lie in the file as they are
 };
 
 /// A labelled picture, as a record holds it.
 struct ImageRecord {
-  std::string_view encoded = "";   ///< a JPEG or PNG file
+  std::string_view encoded = "";  ///< a JPEG or PNG file
   Index label = 0;
-  std::string_view name = "";      ///< of the file that was packed, as `cats/0001.jpg`; empty if unknown
+  std::string_view name = "";        ///< of the file that was packed, as `cats/0001.jpg`; empty if unknown
   std::string_view class_name = "";  ///< empty if unknown
-  std::string_view pixels = "";    ///< instead of a file: bytes [channels, height, width]
+  std::string_view pixels = "";      ///< instead of a file: bytes [channels, height, width]
   Index channels = 0, height = 0, width = 0;
 };
 
@@ -39,8 +40,8 @@ struct RecordPosition {
 ///   RecordPosition at;
 ///   for (Record record; file.next(at, record);) use(record.bytes);
 ///
-/// What has been read is not kept resident: at most `resident` bytes are, whatever the file's size. The file must not be cut while it is
-/// open.
+/// What has been read is not kept resident: at most `resident` bytes are, whatever the file's size. The file must not
+/// be cut while it is open.
 class TERN_API RecordFile {
  public:
   explicit RecordFile(const std::string& path) : path_(path) {}
@@ -49,8 +50,8 @@ class TERN_API RecordFile {
   const std::string& path() const { return path_; }
   virtual const char* format() const = 0;
 
-  /// Reads the record at a position, which moves to the next one; false at the end. Error that names file, record and offset if it is
-  /// damaged; then the position does not move.
+  /// Reads the record at a position, which moves to the next one; false at the end. Error that names file, record and
+  /// offset if it is damaged; then the position does not move.
   bool next(RecordPosition& at, Record& record) const;
   /// The same without the record's content, which is neither read nor checked.
   bool skip(RecordPosition& at) const;

@@ -38,9 +38,7 @@ TERN_COLD std::vector<Index> RecordFile::index() const {
   }
 }
 
-TERN_COLD void RecordFile::recover(RecordPosition& at) const {
-  at = {at.number + 1, next_offset(at)};
-}
+TERN_COLD void RecordFile::recover(RecordPosition& at) const { at = {at.number + 1, next_offset(at)}; }
 
 TERN_COLD std::string RecordFile::where(const RecordPosition& at) const {
   return tern::detail::text({"'", path_, "', record ", at.number, " at byte ", at.offset});

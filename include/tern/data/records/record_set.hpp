@@ -8,11 +8,12 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-/// Opens a file of records by its name: .tfrecord (and TensorFlow's NAME-00000-of-00008), .rec, .tar, or a folder with an LMDB.
+/// Opens a file of records by its name: .tfrecord (and TensorFlow's NAME-00000-of-00008), .rec, .tar, or a folder with
+/// an LMDB.
 TERN_API std::unique_ptr<RecordFile> open_records(const std::string& path);
 
-/// The files that `shards` names, in order: a file; a folder, for those in it that open_records reads; or a name with a range of numbers,
-/// as train-{00000..00007}.tar. Error if there are none.
+/// The files that `shards` names, in order: a file; a folder, for those in it that open_records reads; or a name with a
+/// range of numbers, as train-{00000..00007}.tar. Error if there are none.
 TERN_API std::vector<std::string> shard_paths(const std::string& shards);
 
 namespace detail {
@@ -24,10 +25,12 @@ struct RecordSetOptions {
   bool skip_bad = false;  ///< leave out damaged records; then every record is read once at first
 };
 
-/// The records of all shards, by number. They are found by one pass over each file, or by its index. Several threads read them at once.
+/// The records of all shards, by number. They are found by one pass over each file, or by its index. Several threads
+/// read them at once.
 ///
 ///   const RecordSet set("packed");
-///   auto batches = loader<Cpu>(collated(set, [](const std::vector<Record>& records) { … }), {.batch_size = 32}, ShardSampler(set.sizes()));
+///   auto batches = loader<Cpu>(collated(set, [](const std::vector<Record>& records) { … }), {.batch_size = 32},
+///   ShardSampler(set.sizes()));
 class TERN_API RecordSet {
  public:
   explicit RecordSet(const std::string& shards, const RecordSetOptions& options = {});

@@ -18,7 +18,9 @@ TERN_COLD bool is_lmdb(const std::string& path) { return io::exists(path + "/dat
 TERN_COLD std::string format_of(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
   const std::size_t dot = name.rfind('.'), of = name.rfind("-of-");
-  if (of != std::string::npos && of + 4 < name.size() && name.find_first_not_of("0123456789", of + 4) == std::string::npos) return "tfrecord";
+  if (of != std::string::npos && of + 4 < name.size() &&
+      name.find_first_not_of("0123456789", of + 4) == std::string::npos)
+    return "tfrecord";
   return dot == std::string::npos ? "" : name.substr(dot + 1);
 }
 
@@ -43,7 +45,8 @@ TERN_COLD std::vector<std::string> in_range(const std::string& shards) {
       fail("RecordSet", {"'", shards, "': a range of shards is of two numbers, as {00000..00007}"});
   constexpr long most_shards = 1'000'000;
   const long begin = std::atol(first.c_str()), end = std::atol(last.c_str());
-  if (end < begin || end - begin >= most_shards) fail("RecordSet", {"'", shards, "': a range has 1 to ", most_shards, " shards"});
+  if (end < begin || end - begin >= most_shards)
+    fail("RecordSet", {"'", shards, "': a range has 1 to ", most_shards, " shards"});
   std::vector<std::string> paths;
   for (long i = begin; i <= end; ++i) {
     char number[most_digits + 1];
@@ -112,7 +115,9 @@ TERN_NOINLINE Record RecordSet::operator[](Index i) const {
   RecordPosition at;
   const Shard& shard = find(i, at);
   Record record;
-  if (!shard.file->next(at, record)) fail("RecordSet", {"'", shard.file->path(), "': its index names a record at byte ", at.offset, ", which is its end"});
+  if (!shard.file->next(at, record))
+    fail("RecordSet",
+         {"'", shard.file->path(), "': its index names a record at byte ", at.offset, ", which is its end"});
   return record;
 }
 
@@ -121,9 +126,7 @@ TERN_NOINLINE ImageRecord RecordSet::image(Index i, const Record& record) const 
   const Shard& shard = find(i, at);
   try {
     return shard.file->image(record);
-  } catch (const Error& error) {
-    fail("RecordSet", {shard.file->where(at), ": ", error.what()});
-  }
+  } catch (const Error& error) { fail("RecordSet", {shard.file->where(at), ": ", error.what()}); }
 }
 
 TERN_COLD std::string RecordSet::where(Index i) const {

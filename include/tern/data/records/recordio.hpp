@@ -1,4 +1,5 @@
-// RecordIO files, MXNet's (https://mxnet.apache.org/versions/1.9.1/api/faq/recordio): records of bytes, each at a magic number.
+// RecordIO files, MXNet's (https://mxnet.apache.org/versions/1.9.1/api/faq/recordio): records of bytes, each at a magic
+// number.
 #pragma once
 #include <utility>
 #include <vector>
@@ -7,9 +8,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-/// Each part of a record is the magic number, a word of 3 bits for its place in the record and 29 for its length, the bytes, and zeros up to
-/// a multiple of 4. Where the bytes themselves hold the magic number, a part ends and another begins. Beside NAME.rec there may be
-/// NAME.idx with the offsets, and NAME.lst with the names of what was packed.
+/// Each part of a record is the magic number, a word of 3 bits for its place in the record and 29 for its length, the
+/// bytes, and zeros up to a multiple of 4. Where the bytes themselves hold the magic number, a part ends and another
+/// begins. Beside NAME.rec there may be NAME.idx with the offsets, and NAME.lst with the names of what was packed.
 class TERN_API RecordIOFile : public detail::MappedRecords {
  public:
   explicit RecordIOFile(const std::string& path);

@@ -12,7 +12,9 @@ constexpr unsigned recordio_length_bits = 29;
 enum class RecordPart : unsigned { whole = 0, first = 1, middle = 2, last = 3 };
 
 /// a/b.rec to a/b.
-TERN_INLINE std::string recordio_stem(const std::string& path) { return path.ends_with(".rec") ? path.substr(0, path.size() - 4) : path; }
+TERN_INLINE std::string recordio_stem(const std::string& path) {
+  return path.ends_with(".rec") ? path.substr(0, path.size() - 4) : path;
+}
 
 constexpr Index most_list_bytes = Index(1) << 32;
 
@@ -40,7 +42,8 @@ TERN_COLD RecordIOFile::RecordIOFile(const std::string& path) : MappedRecords(pa
     char* end = nullptr;
     const Index number = std::strtoll(line.c_str(), &end, 10);
     if (tab == std::string::npos || end == line.c_str() || *end != '\t')
-      fail("RecordIO", {"'", list, "': a line must be a number, labels and a name with tabs between, not '", line, "'"});
+      fail("RecordIO",
+           {"'", list, "': a line must be a number, labels and a name with tabs between, not '", line, "'"});
     names_.emplace_back(number, line.substr(tab + 1));
   });
   std::sort(names_.begin(), names_.end());
@@ -56,7 +59,8 @@ TERN_COLD std::vector<Index> RecordIOFile::index() const {
     char* end = nullptr;
     const Index offset = std::strtoll(begin, &end, 10);
     if (end == begin || *end || offset < 0 || offset >= size())
-      fail("RecordIO", {"'", path, "': a line must be a number, a tab and an offset below the file's ", size(), " bytes, not '", line, "'"});
+      fail("RecordIO", {"'", path, "': a line must be a number, a tab and an offset below the file's ", size(),
+                        " bytes, not '", line, "'"});
     offsets.push_back(offset);
   });
   return offsets;
@@ -73,7 +77,8 @@ TERN_NOINLINE Index RecordIOFile::parse(const RecordPosition& at, Record* record
     const RecordPart part = RecordPart(head >> detail::recordio_length_bits);
     const Index length = head & ((std::uint32_t(1) << detail::recordio_length_bits) - 1), padded = (length + 3) / 4 * 4;
     const bool begins = expected == RecordPart::first, ends = part == RecordPart::whole || part == RecordPart::last;
-    if (begins ? part != RecordPart::whole && part != RecordPart::first : part != RecordPart::middle && part != RecordPart::last)
+    if (begins ? part != RecordPart::whole && part != RecordPart::first
+               : part != RecordPart::middle && part != RecordPart::last)
       refuse(at, "its parts are not in sequence");
     const std::string_view bytes = view(at, offset + 8, padded).substr(0, std::size_t(length));
     if (record && part == RecordPart::whole) *record = {.key = {}, .bytes = bytes};
@@ -94,34 +99,39 @@ TERN_NOINLINE Index RecordIOFile::parse(const RecordPosition& at, Record* record
 
 TERN_COLD Index RecordIOFile::next_offset(const RecordPosition& at) const {
   for (Index offset = at.offset / 4 * 4 + 4; offset <= size() - 8; offset += 4)
-    if (word({}, offset) == detail::recordio_magic && word({}, offset + 4) >> detail::recordio_length_bits <= 1) return offset;
+    if (word({}, offset) == detail::recordio_magic && word({}, offset + 4) >> detail::recordio_length_bits <= 1)
+      return offset;
   return size();
 }
 
 TERN_NOINLINE ImageRecord RecordIOFile::image(const Record& record) const {
   detail::ImageRecordHeader header;
-  if (record.bytes.size() < sizeof header) fail("RecordIO", {"a record of ", Index(record.bytes.size()), " bytes has no header of an image"});
+  if (record.bytes.size() < sizeof header)
+    fail("RecordIO", {"a record of ", Index(record.bytes.size()), " bytes has no header of an image"});
   std::memcpy(&header, record.bytes.data(), sizeof header);
   std::string_view rest = record.bytes.substr(sizeof header);
   float label = header.label;
   if (header.labels > 0) {
-    if (header.labels > rest.size() / sizeof(float)) fail("RecordIO", {"a record is too short for its ", Index(header.labels), " labels"});
+    if (header.labels > rest.size() / sizeof(float))
+      fail("RecordIO", {"a record is too short for its ", Index(header.labels), " labels"});
     std::memcpy(&label, rest.data(), sizeof label);
     rest.remove_prefix(header.labels * sizeof(float));
   }
-  if (!(std::abs(label) < 1e9f) || std::nearbyint(label) != label) fail("RecordIO", {"a label must be the number of a class, not ", double(label)});
+  if (!(std::abs(label) < 1e9f) || std::nearbyint(label) != label)
+    fail("RecordIO", {"a label must be the number of a class, not ", double(label)});
   ImageRecord image{.encoded = rest, .label = Index(label)};
-  const auto name = std::lower_bound(names_.begin(), names_.end(), Index(header.number), [](const auto& entry, Index number) { return entry.first < number; });
+  const auto name = std::lower_bound(names_.begin(), names_.end(), Index(header.number),
+                                     [](const auto& entry, Index number) { return entry.first < number; });
   if (name != names_.end() && name->first == Index(header.number)) image.name = name->second;
   image.class_name = detail::first_folder(image.name);
   return image;
 }
 
-TERN_COLD RecordIOWriter::RecordIOWriter(const std::string& path)
-    : stem_(detail::recordio_stem(path)), file_(path) {}
+TERN_COLD RecordIOWriter::RecordIOWriter(const std::string& path) : stem_(detail::recordio_stem(path)), file_(path) {}
 
 TERN_NOINLINE void RecordIOWriter::write(std::string_view bytes) {
-  if (bytes.size() >> detail::recordio_length_bits) fail("RecordIO", {"a record has less than 536,870,912 bytes, not ", Index(bytes.size())});
+  if (bytes.size() >> detail::recordio_length_bits)
+    fail("RecordIO", {"a record has less than 536,870,912 bytes, not ", Index(bytes.size())});
   using detail::RecordPart;
   index_ += tern::detail::text({records_++, "\t", file_.written(), "\n"});
   const auto write_part = [&](RecordPart part, std::string_view content) {
@@ -144,10 +154,12 @@ TERN_NOINLINE void RecordIOWriter::write(std::string_view bytes) {
 
 TERN_NOINLINE void RecordIOWriter::write_image(const ImageRecord& image) {
   constexpr Index most_exact = Index(1) << 24;
-  if (image.label < -most_exact || image.label > most_exact) fail("RecordIO", {"a label is stored as a float, which cannot hold ", image.label});
+  if (image.label < -most_exact || image.label > most_exact)
+    fail("RecordIO", {"a label is stored as a float, which cannot hold ", image.label});
   const std::string_view encoded = detail::encoded_of("RecordIO", image);
   const detail::ImageRecordHeader header{0, float(image.label), std::uint64_t(records_), 0};
-  if (!image.name.empty()) list_ += tern::detail::text({records_, "\t", image.label, "\t", std::string(image.name), "\n"});
+  if (!image.name.empty())
+    list_ += tern::detail::text({records_, "\t", image.label, "\t", std::string(image.name), "\n"});
   std::string record(detail::bytes_of(header));
   record += encoded;
   write(record);

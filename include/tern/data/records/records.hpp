@@ -1,5 +1,5 @@
-// Packed data: files of records. packed_images.hpp, for pictures in them, and lmdb_writer.hpp are included by themselves, because they need
-// libraries.
+// Packed data: files of records. packed_images.hpp, for pictures in them, and lmdb_writer.hpp are included by
+// themselves, because they need libraries.
 #pragma once
 #include "datum.hpp"
 #include "example.hpp"

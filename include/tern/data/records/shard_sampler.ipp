@@ -7,7 +7,8 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 TERN_COLD ShardSampler::ShardSampler(const std::vector<Index>& sizes, const ShardSamplerOptions& options)
     : options_(options) {
   if (options.ranks < 1) fail("ShardSampler", {"ranks must be at least 1, not ", options.ranks});
-  if (options.rank < 0 || options.rank >= options.ranks) fail("ShardSampler", {"rank must be in [0, ", options.ranks, "), not ", options.rank});
+  if (options.rank < 0 || options.rank >= options.ranks)
+    fail("ShardSampler", {"rank must be in [0, ", options.ranks, "), not ", options.rank});
   if (options.buffer < 1) fail("ShardSampler", {"buffer must be at least 1, not ", options.buffer});
   const bool whole = Index(sizes.size()) % options.ranks == 0;
   if (!whole) stride_ = options.ranks;

@@ -1,5 +1,5 @@
-// Tar archives as shards, with WebDataset's names (https://github.com/webdataset/webdataset): members in sequence whose names agree up to the
-// first dot are one sample.
+// Tar archives as shards, with WebDataset's names (https://github.com/webdataset/webdataset): members in sequence whose
+// names agree up to the first dot are one sample.
 #pragma once
 #include <utility>
 #include <vector>
@@ -14,8 +14,8 @@ namespace detail {
 struct TERN_API TarMember {
   std::string_view folder, name;  // the name is folder/name if folder is not empty
   std::string_view content;
-  bool is_field = false;          // a file with a dot within its name
-  Index next = 0;                 // the offset behind it, or behind the damage if it cannot be read; -1: the archive ends
+  bool is_field = false;  // a file with a dot within its name
+  Index next = 0;         // the offset behind it, or behind the damage if it cannot be read; -1: the archive ends
   const char* problem = nullptr;  // why it cannot be read
 
   /// The name up to the first dot behind the last slash, and what follows the dot.
@@ -26,7 +26,9 @@ struct TERN_API TarMember {
   /// folder/stem
   std::string key() const;
   /// True if the keys agree. Of two names of a sample only the longer one may be in two fields.
-  bool is_of_sample(const TarMember& other) const { return folder == other.folder ? stem() == other.stem() : key() == other.key(); }
+  bool is_of_sample(const TarMember& other) const {
+    return folder == other.folder ? stem() == other.stem() : key() == other.key();
+  }
 };
 
 /// The member at an offset, after the headers that say its long name.
@@ -34,9 +36,10 @@ TERN_API TarMember tar_member(std::string_view archive, Index offset);
 
 }  // namespace detail
 
-/// A record is a sample: its key is the members' common name, as `train/0001`, its bytes are the members with their headers, of which
-/// fields() makes { {"jpg", …}, {"cls", …} }. Long names are read in the POSIX and in the GNU format. What is not a file, and files without
-/// a dot in their name or with a name that begins with one, such as a Mac's ._a.jpg, are left out. Samples beside a damaged header are damaged too: it may be that of a member of theirs.
+/// A record is a sample: its key is the members' common name, as `train/0001`, its bytes are the members with their
+/// headers, of which fields() makes { {"jpg", …}, {"cls", …} }. Long names are read in the POSIX and in the GNU format.
+/// What is not a file, and files without a dot in their name or with a name that begins with one, such as a Mac's
+/// ._a.jpg, are left out. Samples beside a damaged header are damaged too: it may be that of a member of theirs.
 class TERN_API TarFile : public detail::MappedRecords {
  public:
   explicit TarFile(const std::string& path) : MappedRecords(path) {}
@@ -47,7 +50,8 @@ class TERN_API TarFile : public detail::MappedRecords {
   /// The parts of the members' names behind the first dot, in lower case, and the contents.
   static Fields fields(const Record& record);
 
-  /// Of a sample with a jpg, jpeg or png, with the label as a whole number in cls, and where there is one, the file's name in filename.txt.
+  /// Of a sample with a jpg, jpeg or png, with the label as a whole number in cls, and where there is one, the file's
+  /// name in filename.txt.
   ImageRecord image(const Record& record) const override;
 
  protected:
@@ -59,8 +63,8 @@ class TERN_API TarWriter : public RecordWriter {
  public:
   explicit TarWriter(const std::string& path) : file_(path) {}
 
-  /// Writes the members KEY.NAME of a sample: writer.write("0001", {{"jpg", bytes}, {"cls", "3"}}). Error if there is a dot in the last part
-  /// of the key, or if the sample before has the same key.
+  /// Writes the members KEY.NAME of a sample: writer.write("0001", {{"jpg", bytes}, {"cls", "3"}}). Error if there is a
+  /// dot in the last part of the key, or if the sample before has the same key.
   void write(std::string_view key, const TarFile::Fields& fields);
   /// A sample 00000000, 00000001, … with jpg or png, cls and filename.txt.
   void write_image(const ImageRecord& image) override;

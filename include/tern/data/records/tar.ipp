@@ -15,12 +15,14 @@ constexpr Index tar_block = 512;  // headers and contents begin at its multiples
 struct TarField {
   int at, size;
 };
-constexpr TarField tar_name{0, 100}, tar_mode{100, 8}, tar_owner{108, 8}, tar_group{116, 8}, tar_size{124, 12}, tar_time{136, 12},
-    tar_checksum{148, 8}, tar_magic{257, 6}, tar_prefix{345, 155};
+constexpr TarField tar_name{0, 100}, tar_mode{100, 8}, tar_owner{108, 8}, tar_group{116, 8}, tar_size{124, 12},
+    tar_time{136, 12}, tar_checksum{148, 8}, tar_magic{257, 6}, tar_prefix{345, 155};
 constexpr int tar_type = 156, tar_version = 263;
 
 /// A field as a text, which ends with the field or with a zero.
-TERN_INLINE std::string_view tar_text(const char* header, TarField field) { return {header + field.at, ::strnlen(header + field.at, std::size_t(field.size))}; }
+TERN_INLINE std::string_view tar_text(const char* header, TarField field) {
+  return {header + field.at, ::strnlen(header + field.at, std::size_t(field.size))};
+}
 
 /// A number in octal digits or, where the first bit is set, in bytes from the highest. -1 if it is none.
 TERN_NOINLINE Index tar_number(const char* header, TarField field) {
@@ -49,9 +51,12 @@ TERN_NOINLINE Index tar_sum(const char* header) {
   return sum;
 }
 
-TERN_INLINE bool is_tar_header(const char* header) { return header[0] && tar_number(header, tar_checksum) == tar_sum(header); }
+TERN_INLINE bool is_tar_header(const char* header) {
+  return header[0] && tar_number(header, tar_checksum) == tar_sum(header);
+}
 
-/// The length of the first of the lines `LENGTH KEY=VALUE` in a POSIX header of another header; 0 if it says none that can be.
+/// The length of the first of the lines `LENGTH KEY=VALUE` in a POSIX header of another header; 0 if it says none that
+/// can be.
 TERN_COLD std::size_t pax_length(std::string_view lines) {
   constexpr std::size_t most_digits = 9;
   std::size_t length = 0, digits = 0;
@@ -66,7 +71,8 @@ TERN_COLD std::string_view pax_value(std::string_view lines, std::string_view ke
   while (!lines.empty()) {
     const std::size_t length = pax_length(lines), begin = lines.find(' ') + 1;
     const std::string_view line = lines.substr(begin, length - begin - 1);
-    if (line.size() > key.size() && line.starts_with(key) && line[key.size()] == '=') value = line.substr(key.size() + 1);
+    if (line.size() > key.size() && line.starts_with(key) && line[key.size()] == '=')
+      value = line.substr(key.size() + 1);
     lines.remove_prefix(length);
   }
   return value;
@@ -78,7 +84,9 @@ TERN_COLD bool are_pax_lines(std::string_view lines) {
     const std::size_t length = pax_length(lines);
     const std::string_view line = lines.substr(0, length);
     const std::size_t space = line.find(' ');
-    if (length == 0 || line.back() != '\n' || space == std::string_view::npos || line.find('=', space) == std::string_view::npos) return false;
+    if (length == 0 || line.back() != '\n' || space == std::string_view::npos ||
+        line.find('=', space) == std::string_view::npos)
+      return false;
     lines.remove_prefix(length);
   }
   return true;
@@ -102,8 +110,10 @@ TERN_NOINLINE TarMember tar_member(std::string_view archive, Index offset) {
     member.next = end;
     if (end - offset < tar_block) return member.problem = "the file ends within the archive", member;
     const char* const header = archive.data() + offset;
-    if (!header[0] && std::string_view(header, tar_block).find_first_not_of('\0') == std::string_view::npos) return member.next = -1, member;
-    if (!is_tar_header(header)) return member.next = offset + tar_block, member.problem = "a header does not match its checksum", member;
+    if (!header[0] && std::string_view(header, tar_block).find_first_not_of('\0') == std::string_view::npos)
+      return member.next = -1, member;
+    if (!is_tar_header(header))
+      return member.next = offset + tar_block, member.problem = "a header does not match its checksum", member;
     Index size = tar_number(header, tar_size);
     const char type = header[tar_type];
     const bool is_file = type == '0' || type == '\0' || type == '7';
@@ -114,7 +124,8 @@ TERN_NOINLINE TarMember tar_member(std::string_view archive, Index offset) {
     offset = std::min(end, offset + (size + tar_block - 1) / tar_block * tar_block);
     if (type == 'L') long_name = member.content.substr(0, member.content.find('\0'));
     if (type == 'x') pax = member.content;
-    if (!are_pax_lines(pax)) return member.next = offset, member.problem = "a header of another header is not of lines as 10 path=a", member;
+    if (!are_pax_lines(pax))
+      return member.next = offset, member.problem = "a header of another header is not of lines as 10 path=a", member;
     if (type == 'L' || type == 'x' || type == 'g' || type == 'K') continue;
     member.name = tar_text(header, tar_name);
     if (std::memcmp(header + tar_magic.at, "ustar\0", 6) == 0) member.folder = tar_text(header, tar_prefix);
@@ -158,8 +169,8 @@ TERN_NOINLINE Index TarFile::parse(const RecordPosition& at, Record* record) con
   return offset;
 }
 
-/// Contents of members that can be read are passed, as they may hold archives. Of the sample behind the damage members may be missing, so
-/// that one is passed too.
+/// Contents of members that can be read are passed, as they may hold archives. Of the sample behind the damage members
+/// may be missing, so that one is passed too.
 TERN_COLD Index TarFile::next_offset(const RecordPosition& at) const {
   const std::string_view archive = view(at, 0, size());
   Index offset = at.offset;
@@ -168,7 +179,8 @@ TERN_COLD Index TarFile::next_offset(const RecordPosition& at) const {
     member = detail::tar_member(archive, offset);
     offset = member.next;
   } while (!member.problem && offset >= 0);
-  while (offset >= 0 && offset <= size() - detail::tar_block && !detail::is_tar_header(archive.data() + offset)) offset += detail::tar_block;
+  while (offset >= 0 && offset <= size() - detail::tar_block && !detail::is_tar_header(archive.data() + offset))
+    offset += detail::tar_block;
   if (offset < 0 || offset > size() - detail::tar_block) return size();
   detail::TarMember first;
   for (Index next = offset;; offset = next) {
@@ -214,7 +226,8 @@ TERN_NOINLINE ImageRecord TarFile::image(const Record& record) const {
   const std::string_view digits = label.substr(begin, label.find_last_not_of(blank) + 1 - begin);
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), image.label);
   if (error != std::errc() || end != digits.data() + digits.size())
-    fail("tar", {"sample '", key, "': cls must be the number of a class, not '", std::string(label.substr(0, 20)), "'"});
+    fail("tar",
+         {"sample '", key, "': cls must be the number of a class, not '", std::string(label.substr(0, 20)), "'"});
   image.class_name = detail::first_folder(image.name);
   return image;
 }
@@ -222,7 +235,8 @@ TERN_NOINLINE ImageRecord TarFile::image(const Record& record) const {
 TERN_NOINLINE void TarWriter::write(std::string_view key, const TarFile::Fields& fields) {
   if (key.empty() || key.find('.', key.rfind('/') + 1) != std::string_view::npos)
     fail("tar", {"a sample's key must have no dot in its last part: '", std::string(key), "'"});
-  if (key == last_key_) fail("tar", {"two samples in sequence have the key '", last_key_, "', so they would be read as one"});
+  if (key == last_key_)
+    fail("tar", {"two samples in sequence have the key '", last_key_, "', so they would be read as one"});
   last_key_ = key;
   for (const auto& [name, content] : fields) write_member(std::string(key) + "." + std::string(name), content);
 }
@@ -231,7 +245,8 @@ TERN_NOINLINE void TarWriter::write_image(const ImageRecord& image) {
   char key[24];
   std::snprintf(key, sizeof key, "%08lld", (long long)(records_++));
   const std::string label = tern::detail::text({image.label});
-  TarFile::Fields fields = {{image.encoded.starts_with("\x89PNG") ? "png" : "jpg", detail::encoded_of("tar", image)}, {"cls", label}};
+  TarFile::Fields fields = {{image.encoded.starts_with("\x89PNG") ? "png" : "jpg", detail::encoded_of("tar", image)},
+                            {"cls", label}};
   if (!image.name.empty()) fields.emplace_back("filename.txt", image.name);
   write(key, fields);
 }
@@ -246,9 +261,12 @@ TERN_COLD void TarWriter::close() {
 TERN_NOINLINE void TarWriter::write_member(const std::string& name, std::string_view content, char type) {
   using namespace detail;
   if (content.size() >> 33) fail("tar", {"a member has less than 8,589,934,592 bytes, not ", Index(content.size())});
-  if (name.size() > std::size_t(tar_name.size)) write_member("././@LongLink", std::string_view(name.c_str(), name.size() + 1), 'L');
+  if (name.size() > std::size_t(tar_name.size))
+    write_member("././@LongLink", std::string_view(name.c_str(), name.size() + 1), 'L');
   char header[tar_block] = {};
-  const auto octal = [&](TarField field, Index number) { std::snprintf(header + field.at, std::size_t(field.size), "%0*llo", field.size - 1, (long long)number); };
+  const auto octal = [&](TarField field, Index number) {
+    std::snprintf(header + field.at, std::size_t(field.size), "%0*llo", field.size - 1, (long long)number);
+  };
   std::memcpy(header + tar_name.at, name.data(), std::min(name.size(), std::size_t(tar_name.size)));
   octal(tar_mode, 0444);
   octal(tar_owner, 0);

@@ -1,19 +1,20 @@
-// TFRecord files, TensorFlow's (https://www.tensorflow.org/tutorials/load_data/tfrecord): records of bytes with checksums.
+// TFRecord files, TensorFlow's (https://www.tensorflow.org/tutorials/load_data/tfrecord): records of bytes with
+// checksums.
 #pragma once
 #include "record_file.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-/// Each record is its length in 8 bytes, the length's checksum, the bytes, and their checksum. The checksums are compared when a record is
-/// read.
+/// Each record is its length in 8 bytes, the length's checksum, the bytes, and their checksum. The checksums are
+/// compared when a record is read.
 class TERN_API TFRecordFile : public detail::MappedRecords {
  public:
   explicit TFRecordFile(const std::string& path) : MappedRecords(path) {}
 
   const char* format() const override { return "TFRecord"; }
 
-  /// Of a tf.train.Example with image/encoded and image/class/label, and where there are image/filename and image/class/text; or, as
-  /// TensorFlow Datasets writes them, with image, label and file_name.
+  /// Of a tf.train.Example with image/encoded and image/class/label, and where there are image/filename and
+  /// image/class/text; or, as TensorFlow Datasets writes them, with image, label and file_name.
   ImageRecord image(const Record& record) const override;
 
  protected:

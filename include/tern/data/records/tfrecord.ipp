@@ -9,7 +9,8 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 TERN_NOINLINE Index TFRecordFile::parse(const RecordPosition& at, Record* record) const {
   if (at.offset == size()) return -1;
   const std::string_view header = view(at, at.offset, 8);
-  if (word(at, at.offset + 8) != detail::masked_crc32c(header)) refuse(at, "its length does not match the length's checksum");
+  if (word(at, at.offset + 8) != detail::masked_crc32c(header))
+    refuse(at, "its length does not match the length's checksum");
   Index length;
   std::memcpy(&length, header.data(), sizeof length);
   const std::string_view bytes = view(at, at.offset + 12, length);
@@ -41,13 +42,15 @@ TERN_NOINLINE ImageRecord TFRecordFile::image(const Record& record) const {
   const Example example = Example::parse(record.bytes);
   const auto bytes = [&](std::string_view name) {
     const auto& list = example.bytes(name);
-    if (list.size() != 1) fail("Example", {"feature '", std::string(name), "' has ", Index(list.size()), " values, not one"});
+    if (list.size() != 1)
+      fail("Example", {"feature '", std::string(name), "' has ", Index(list.size()), " values, not one"});
     return list[0];
   };
   const bool plain = !example.has("image/encoded") && example.has("image");
   const std::string_view label = plain ? "label" : "image/class/label", name = plain ? "file_name" : "image/filename";
   const auto& labels = example.integers(label);
-  if (labels.size() != 1) fail("Example", {"feature '", std::string(label), "' has ", Index(labels.size()), " values, not one"});
+  if (labels.size() != 1)
+    fail("Example", {"feature '", std::string(label), "' has ", Index(labels.size()), " values, not one"});
   ImageRecord image{.encoded = bytes(plain ? "image" : "image/encoded"), .label = labels[0]};
   if (example.has(name)) image.name = bytes(name);
   if (example.has("image/class/text")) image.class_name = bytes("image/class/text");
@@ -56,7 +59,8 @@ TERN_NOINLINE ImageRecord TFRecordFile::image(const Record& record) const {
 
 TERN_NOINLINE void TFRecordWriter::write(std::string_view bytes) {
   const std::uint64_t length = bytes.size();
-  const std::uint32_t length_checksum = detail::masked_crc32c(detail::bytes_of(length)), checksum = detail::masked_crc32c(bytes);
+  const std::uint32_t length_checksum = detail::masked_crc32c(detail::bytes_of(length)),
+                      checksum = detail::masked_crc32c(bytes);
   file_.write(detail::bytes_of(length));
   file_.write(detail::bytes_of(length_checksum));
   file_.write(bytes);

@@ -1,6 +1,7 @@
-// Byte-pair encoding (Sennrich, Haddow, Birch: "Neural machine translation of rare words with subword units", 2016) of bytes, the tokens of
-// GPT-2, Llama 3 and Qwen (Radford et al.: "Language models are unsupervised multitask learners", 2019), or of characters, and of bytes where
-// the vocabulary lacks a character, the tokens of Llama 2, Mistral and Gemma (Kudo, Richardson: "SentencePiece", 2018).
+// Byte-pair encoding (Sennrich, Haddow, Birch: "Neural machine translation of rare words with subword units", 2016) of
+// bytes, the tokens of GPT-2, Llama 3 and Qwen (Radford et al.: "Language models are unsupervised multitask learners",
+// 2019), or of characters, and of bytes where the vocabulary lacks a character, the tokens of Llama 2, Mistral and
+// Gemma (Kudo, Richardson: "SentencePiece", 2018).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,22 +14,25 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-/// Text as tokens: pieces of bytes, made by merging those pairs of neighbours first that come first in a list. Each text of any bytes has
-/// tokens, and decode(encode(text)) is the text; with Qwen's files the text in Unicode's normalisation form C, with those of Mistral the text
-/// but for spaces in front and U+2581, which becomes a space.
+/// Text as tokens: pieces of bytes, made by merging those pairs of neighbours first that come first in a list. Each
+/// text of any bytes has tokens, and decode(encode(text)) is the text; with Qwen's files the text in Unicode's
+/// normalisation form C, with those of Mistral the text but for spaces in front and U+2581, which becomes a space.
 class TERN_API BytePairEncoding {
  public:
-  /// Hugging Face's tokenizer.json, or a folder with that file, else with vocab.json and merges.txt. Error that names what differs from
-  /// byte-pair encoding as GPT-2, Llama 2 and 3, Qwen, Mistral and Gemma have it.
+  /// Hugging Face's tokenizer.json, or a folder with that file, else with vocab.json and merges.txt. Error that names
+  /// what differs from byte-pair encoding as GPT-2, Llama 2 and 3, Qwen, Mistral and Gemma have it.
   static BytePairEncoding load(const std::string& path);
-  /// vocab.json and merges.txt. How a text is cut, they do not say: tokenizer_class does, "GPT2Tokenizer" or "Qwen2Tokenizer". If it is empty,
-  /// it is what tokenizer_config.json or config.json, which lie beside vocab.json, say. Error if none says it.
-  static BytePairEncoding load(const std::string& vocab, const std::string& merges, const std::string& tokenizer_class = "");
+  /// vocab.json and merges.txt. How a text is cut, they do not say: tokenizer_class does, "GPT2Tokenizer" or
+  /// "Qwen2Tokenizer". If it is empty, it is what tokenizer_config.json or config.json, which lie beside vocab.json,
+  /// say. Error if none says it.
+  static BytePairEncoding load(const std::string& vocab, const std::string& merges,
+                               const std::string& tokenizer_class = "");
 
   /// One more than the largest token.
   Index size() const { return Index(bytes_.size()); }
 
-  /// The tokens of a text; with those that begin and end each text, such as Llama 3's <|begin_of_text|>, if add_special_tokens.
+  /// The tokens of a text; with those that begin and end each text, such as Llama 3's <|begin_of_text|>, if
+  /// add_special_tokens.
   std::vector<Index> encode(std::string_view text, bool add_special_tokens = false) const;
   /// The bytes of the tokens. Error if there is no such token.
   std::string decode(std::span<const Index> tokens) const;

@@ -67,17 +67,14 @@ class WrittenBytes {
 }  // namespace detail
 
 TERN_COLD BytePairEncoding::BytePairEncoding(const detail::TokenizerParts& parts)
-    : front_(parts.front),
-      back_(parts.back),
-      rule_(parts.rule),
-      puts_space_(parts.puts_space),
-      of_characters_(parts.of_characters),
-      composes_(parts.composes),
-      strips_space_(parts.strips_space),
+    : front_(parts.front), back_(parts.back), rule_(parts.rule), puts_space_(parts.puts_space),
+      of_characters_(parts.of_characters), composes_(parts.composes), strips_space_(parts.strips_space),
       ignores_merges_(parts.ignores_merges) {
   const detail::WrittenBytes written(of_characters_);
   std::fill(std::begin(of_byte_), std::end(of_byte_), Index(-1));
-  const auto refuse = [](const std::string& path, const auto&... why) { fail("BytePairEncoding", {"'", path, "': ", why...}); };
+  const auto refuse = [](const std::string& path, const auto&... why) {
+    fail("BytePairEncoding", {"'", path, "': ", why...});
+  };
   constexpr Index most = 1 << 24;
   std::string bytes;
   const auto check = [&](const std::string& name, Index token) {
@@ -103,8 +100,10 @@ TERN_COLD BytePairEncoding::BytePairEncoding(const detail::TokenizerParts& parts
     return found->second;
   };
   for (const auto& [left, right] : parts.merges) {
-    const Index a = token_of(left, left, right), b = token_of(right, left, right), both = token_of(left + right, left, right);
-    merges_[pair(a, b)] = {Index(merges_.size()), both};  // the last one counts where a pair occurs twice, as in Hugging Face's reader
+    const Index a = token_of(left, left, right), b = token_of(right, left, right),
+                both = token_of(left + right, left, right);
+    merges_[pair(a, b)] = {Index(merges_.size()),
+                           both};  // the last one counts where a pair occurs twice, as in Hugging Face's reader
   }
   for (unsigned b = 0; b < 256; ++b) {
     if (!of_characters_) of_byte_[b] = find(std::string(1, char(b)));
@@ -136,7 +135,7 @@ TERN_COLD BytePairEncoding BytePairEncoding::load(const std::string& path) {
 }
 
 TERN_COLD BytePairEncoding BytePairEncoding::load(const std::string& vocab, const std::string& merges,
-                                                                  const std::string& tokenizer_class) {
+                                                  const std::string& tokenizer_class) {
   return BytePairEncoding(detail::read_vocabulary(vocab, merges, tokenizer_class));
 }
 
@@ -145,7 +144,8 @@ TERN_INLINE Index BytePairEncoding::find(const std::string& bytes) const {
   return found == tokens_.end() ? -1 : found->second;
 }
 
-TERN_INLINE const detail::AddedToken* BytePairEncoding::first_added(std::string_view text, bool late, std::size_t& at) const {
+TERN_INLINE const detail::AddedToken* BytePairEncoding::first_added(std::string_view text, bool late,
+                                                                    std::size_t& at) const {
   bool begins[256] = {};
   for (const detail::AddedToken& each : added_)
     if (each.late == late) begins[static_cast<unsigned char>(each.text[0])] = true;
@@ -153,7 +153,8 @@ TERN_INLINE const detail::AddedToken* BytePairEncoding::first_added(std::string_
     if (!begins[static_cast<unsigned char>(text[i])]) continue;
     const detail::AddedToken* best = nullptr;
     for (const detail::AddedToken& each : added_)
-      if (each.late == late && text.substr(i).starts_with(each.text) && (!best || each.text.size() > best->text.size())) best = &each;
+      if (each.late == late && text.substr(i).starts_with(each.text) && (!best || each.text.size() > best->text.size()))
+        best = &each;
     if (!best) continue;
     at = i;
     return best;
@@ -175,8 +176,11 @@ TERN_INLINE std::string BytePairEncoding::normal(std::string_view text) const {
   return puts_space_ == detail::PutSpace::always && !out.empty() ? " " + out : out;
 }
 
-TERN_INLINE void BytePairEncoding::encode_around_added(std::string_view text, bool late, bool is_first, std::vector<Index>& tokens) const {
-  const auto is_space = [](std::string_view t) { return !t.empty() && first_character(t).kind == CharacterClass::space; };
+TERN_INLINE void BytePairEncoding::encode_around_added(std::string_view text, bool late, bool is_first,
+                                                       std::vector<Index>& tokens) const {
+  const auto is_space = [](std::string_view t) {
+    return !t.empty() && first_character(t).kind == CharacterClass::space;
+  };
   const auto character = [](std::string_view t) { return std::size_t(first_character(t).bytes); };
   while (!text.empty()) {
     std::size_t at = text.size();
@@ -204,7 +208,8 @@ TERN_INLINE void BytePairEncoding::encode_around_added(std::string_view text, bo
 TERN_INLINE void BytePairEncoding::encode_text(std::string_view text, bool is_first, std::vector<Index>& tokens) const {
   using detail::PutSpace;
   std::string spaced;
-  const bool puts_space = puts_space_ == PutSpace::unless_there || (puts_space_ == PutSpace::unless_there_first && is_first);
+  const bool puts_space =
+      puts_space_ == PutSpace::unless_there || (puts_space_ == PutSpace::unless_there_first && is_first);
   if (puts_space && !text.empty() && text[0] != ' ') text = spaced = " " + std::string(text);
   while (!text.empty()) {
     const std::size_t length = detail::first_piece(rule_, text);

@@ -17,8 +17,8 @@ struct Character {
   CharacterClass kind;
 };
 
-/// The first character of a text that is not empty. A byte that begins no valid UTF-8 is a character of its own, of code U+FFFD and class
-/// other. Letters (general category L), numbers (N) and white space are Unicode 16.0's.
+/// The first character of a text that is not empty. A byte that begins no valid UTF-8 is a character of its own, of
+/// code U+FFFD and class other. Letters (general category L), numbers (N) and white space are Unicode 16.0's.
 TERN_API Character first_character(std::string_view text);
 
 /// The characters of a text. Error that names the byte where it is not UTF-8.

@@ -39,7 +39,8 @@ TERN_INLINE Character first_character(std::string_view text) {
       code = code << 6 | (byte(i) & 0x3f);
     }
     const bool overlong = (more == 2 && code < 0x800) || (more == 3 && code < 0x10000);
-    if (!valid || overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return {0xfffd, 1, CharacterClass::other};
+    if (!valid || overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+      return {0xfffd, 1, CharacterClass::other};
     bytes = more + 1;
   }
   using detail::in_ranges;
@@ -54,7 +55,8 @@ TERN_INLINE std::vector<std::string> split_characters(std::string_view text) {
   std::vector<std::string> characters;
   for (std::size_t at = 0; at < text.size();) {
     const Character next = first_character(text.substr(at));
-    if (next.code == 0xfffd && next.bytes == 1) fail("split_characters", {"the text is not UTF-8 at its byte ", Index(at)});
+    if (next.code == 0xfffd && next.bytes == 1)
+      fail("split_characters", {"the text is not UTF-8 at its byte ", Index(at)});
     characters.emplace_back(text.substr(at, std::size_t(next.bytes)));
     at += std::size_t(next.bytes);
   }

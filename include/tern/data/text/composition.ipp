@@ -9,10 +9,13 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-/// The syllables of Hangul are numbered: leading consonant, vowel, and one of 27 trailing consonants or none (Unicode Standard, 3.12).
+/// The syllables of Hangul are numbered: leading consonant, vowel, and one of 27 trailing consonants or none (Unicode
+/// Standard, 3.12).
 namespace hangul {
-inline constexpr std::uint32_t syllables = 0xac00, leads = 0x1100, vowels = 0x1161, trails = 0x11a7;  // trails + 0 is none
-inline constexpr std::uint32_t lead_count = 19, vowel_count = 21, trail_count = 28, count = lead_count * vowel_count * trail_count;
+inline constexpr std::uint32_t syllables = 0xac00, leads = 0x1100, vowels = 0x1161,
+                               trails = 0x11a7;  // trails + 0 is none
+inline constexpr std::uint32_t lead_count = 19, vowel_count = 21, trail_count = 28,
+                               count = lead_count * vowel_count * trail_count;
 }  // namespace hangul
 
 /// The first of `count` places, in whose order `key` grows, whose key is not less than the one sought.
@@ -37,7 +40,8 @@ const Decomposition* find_entry(const Decomposition (&table)[n], std::uint32_t c
 /// The character that two become; 0 if they do not.
 TERN_INLINE std::uint32_t composition(std::uint32_t first, std::uint32_t second) {
   using namespace hangul;
-  const std::uint32_t lead = first - leads, vowel = second - vowels, syllable = first - syllables, trail = second - trails;
+  const std::uint32_t lead = first - leads, vowel = second - vowels, syllable = first - syllables,
+                      trail = second - trails;
   if (lead < lead_count && vowel < vowel_count) return syllables + (lead * vowel_count + vowel) * trail_count;
   if (syllable < count && syllable % trail_count == 0 && trail > 0 && trail < trail_count) return first + trail;
   const auto pair = [](std::uint32_t a, std::uint32_t b) { return std::uint64_t(a) << 32 | b; };
@@ -50,7 +54,8 @@ TERN_INLINE std::uint32_t composition(std::uint32_t first, std::uint32_t second)
   return found.first == first && found.second == second ? found.code : 0;
 }
 
-/// A character and its class of combining marks; 0: it is no mark. A byte that is not UTF-8 has a code beyond Unicode's.
+/// A character and its class of combining marks; 0: it is no mark. A byte that is not UTF-8 has a code beyond
+/// Unicode's.
 struct Mark {
   std::uint32_t code, combining_class;
 };

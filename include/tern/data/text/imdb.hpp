@@ -17,9 +17,9 @@ struct Review {
   Index label;  // 1: positive, 0: negative
 };
 
-/// Reviews from a folder: the original one (aclImdb, with train/pos/0_9.txt …), or one with train.tsv and test.tsv, plain or gzip, whose
-/// lines are a label, a tab and the text. They are read one after the other: for (const Review& review : Imdb(folder)). Error that names
-/// file and line if a line is damaged.
+/// Reviews from a folder: the original one (aclImdb, with train/pos/0_9.txt …), or one with train.tsv and test.tsv,
+/// plain or gzip, whose lines are a label, a tab and the text. They are read one after the other: for (const Review&
+/// review : Imdb(folder)). Error that names file and line if a line is damaged.
 class TERN_API Imdb {
  public:
   explicit Imdb(const std::string& folder, const ImdbOptions& options = {});

@@ -16,7 +16,9 @@ TERN_COLD void append_reviews(const std::string& folder, std::vector<std::string
   const std::size_t first = files.size();
   for (const std::string& name : names_in("Imdb", folder))
     if (name.ends_with(".txt")) files.push_back(tern::detail::text({folder, "/", name}));
-  const auto number = [&](const std::string& path) { return std::strtoll(path.c_str() + folder.size() + 1, nullptr, 10); };
+  const auto number = [&](const std::string& path) {
+    return std::strtoll(path.c_str() + folder.size() + 1, nullptr, 10);
+  };
   std::stable_sort(files.begin() + std::ptrdiff_t(first), files.end(),
                    [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
 }

@@ -7,8 +7,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-/// The lines of a file, plain or gzip, without line breaks and a byte-order mark: for (const std::string& line : LineStream(path)). It holds a part of the file at a
-/// time. Text after the last line break is a line if it is not empty.
+/// The lines of a file, plain or gzip, without line breaks and a byte-order mark: for (const std::string& line :
+/// LineStream(path)). It holds a part of the file at a time. Text after the last line break is a line if it is not
+/// empty.
 class TERN_API LineStream {
  public:
   explicit LineStream(std::string path) : path_(std::move(path)) {}

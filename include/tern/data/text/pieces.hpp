@@ -1,12 +1,11 @@
-// How byte-pair encodings cut a text before they merge bytes: the regular expressions of GPT-2, Llama 3 and Qwen, written as scanners.
+// How byte-pair encodings cut a text before they merge bytes: the regular expressions of GPT-2, Llama 3 and Qwen,
+// written as scanners.
 #pragma once
 #include <string_view>
 
 #include "characters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace data {
-
-namespace detail {
+namespace tern { inline namespace TERN_BUILD { namespace data { namespace detail {
 
 /// How a text is cut into pieces, within which bytes are merged.
 enum class PieceRule {

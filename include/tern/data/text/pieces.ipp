@@ -59,15 +59,16 @@ inline std::size_t gpt2_piece(const Scanner& s) {
   return s.spaces();
 }
 
-/// (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+, with as many digits
-/// as a number may have.
+/// (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+,
+/// with as many digits as a number may have.
 inline std::size_t llama3_piece(const Scanner& s, int digits) {
   if (const std::size_t n = s.contraction(true)) return n;
   const Character first = s.look(0);
   const bool breaks = first.code == '\r' || first.code == '\n';
   const std::size_t second = std::size_t(first.bytes);
   if (first.kind == CharacterClass::letter) return s.run(0, CharacterClass::letter);
-  if (!breaks && first.kind != CharacterClass::number && s.is(second, CharacterClass::letter)) return s.run(second, CharacterClass::letter);
+  if (!breaks && first.kind != CharacterClass::number && s.is(second, CharacterClass::letter))
+    return s.run(second, CharacterClass::letter);
   if (first.kind == CharacterClass::number) return s.run(0, CharacterClass::number, digits);
   const auto line_end = [](const Character& c) { return c.code == '\r' || c.code == '\n'; };
   const std::size_t start = s.byte(0) == ' ' ? 1 : 0;

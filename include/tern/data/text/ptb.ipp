@@ -27,12 +27,16 @@ void for_each_ptb_word(const std::string& path, const F& f) {
 }  // namespace detail
 
 TERN_COLD Ptb Ptb::load(const std::string& folder) {
-  const auto path = [&](const char* part) { return detail::plain_or_gzip("Ptb", folder, tern::detail::text({"ptb.", part, ".txt"})); };
+  const auto path = [&](const char* part) {
+    return detail::plain_or_gzip("Ptb", folder, tern::detail::text({"ptb.", part, ".txt"}));
+  };
   TokenCounts counts;
-  detail::for_each_ptb_word(path("train"), [&](const std::string& word, const LineStream::Reader&) { counts.add(word); });
+  detail::for_each_ptb_word(path("train"),
+                            [&](const std::string& word, const LineStream::Reader&) { counts.add(word); });
   Ptb set;
   set.vocabulary = Vocabulary(counts);
-  if (set.vocabulary.contains(detail::ptb_unknown)) set.vocabulary.set_default_index(set.vocabulary[detail::ptb_unknown]);
+  if (set.vocabulary.contains(detail::ptb_unknown))
+    set.vocabulary.set_default_index(set.vocabulary[detail::ptb_unknown]);
   const auto read = [&](const char* part, Tokens& tokens) {
     detail::for_each_ptb_word(path(part), [&](const std::string& word, const LineStream::Reader& at) {
       if (set.vocabulary.default_index() < 0 && !set.vocabulary.contains(word))

@@ -22,14 +22,15 @@ struct PadOptions {
 /// The sequences as rows [count, length].
 TERN_API Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, const PadOptions& options = {});
 
-/// A long text for truncated backpropagation through time: batch_size parts of equal length beside each other, which the batches go
-/// through together. Sample t is the row [batch_size] of the parts' tokens t, and the row of the tokens after them. A loader whose batch
-/// size is the number of steps, without shuffling, makes inputs and targets [steps, batch_size]. Tokens left over at the end are not used.
+/// A long text for truncated backpropagation through time: batch_size parts of equal length beside each other, which
+/// the batches go through together. Sample t is the row [batch_size] of the parts' tokens t, and the row of the tokens
+/// after them. A loader whose batch size is the number of steps, without shuffling, makes inputs and targets [steps,
+/// batch_size]. Tokens left over at the end are not used.
 TERN_API TensorDataset<Index, Index> batchify(const Tokens& tokens, Index batch_size);
 
 struct WindowOptions {
   Index length = 64;
-  Index stride = 1;        ///< from the start of one window to that of the next
+  Index stride = 1;          ///< from the start of one window to that of the next
   bool all_targets = false;  ///< the target is each next token [length] instead of the one after the window
 };
 
@@ -48,7 +49,8 @@ class TERN_API TextWindows {
   Index size_;
 };
 
-/// Sequences and their labels. A batch is padded to its own longest sequence, or as options say. With a LengthSampler of lengths() little is padded.
+/// Sequences and their labels. A batch is padded to its own longest sequence, or as options say. With a LengthSampler
+/// of lengths() little is padded.
 class TERN_API LabelledSequences {
  public:
   LabelledSequences(std::vector<Tokens> sequences, std::vector<Index> labels, const PadOptions& options = {});

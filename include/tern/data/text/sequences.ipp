@@ -26,7 +26,8 @@ TERN_INLINE Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, 
   if (!length)
     for (const Tokens& each : sequences) length = std::max(length, Index(each.size()));
   const auto rows = empty<Cpu, Index>({Index(sequences.size()), length});
-  for (std::size_t i = 0; i < sequences.size(); ++i) detail::pad_row(sequences[i], length, options, rows.data() + Index(i) * length);
+  for (std::size_t i = 0; i < sequences.size(); ++i)
+    detail::pad_row(sequences[i], length, options, rows.data() + Index(i) * length);
   return rows;
 }
 
@@ -44,15 +45,18 @@ TERN_INLINE TensorDataset<Index, Index> batchify(const Tokens& tokens, Index bat
   return TensorDataset<Index, Index>(inputs, targets);
 }
 
-TERN_INLINE TextWindows::TextWindows(Tokens tokens, const WindowOptions& options) : tokens_(std::move(tokens)), options_(options) {
+TERN_INLINE TextWindows::TextWindows(Tokens tokens, const WindowOptions& options)
+    : tokens_(std::move(tokens)), options_(options) {
   if (options.length < 1 || options.stride < 1)
     fail("TextWindows", {"length and stride must be positive, not ", options.length, " and ", options.stride});
   const Index starts = Index(tokens_.size()) - options.length;
-  if (starts < 1) fail("TextWindows", {Index(tokens_.size()), " tokens have no window of ", options.length, " with a target"});
+  if (starts < 1)
+    fail("TextWindows", {Index(tokens_.size()), " tokens have no window of ", options.length, " with a target"});
   size_ = (starts + options.stride - 1) / options.stride;
 }
 
-TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> TextWindows::batch(std::span<const Index> samples) const {
+TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> TextWindows::batch(
+    std::span<const Index> samples) const {
   const Index n = Index(samples.size()), length = options_.length, targets = options_.all_targets ? length : 1;
   const auto x = empty<Cpu, Index>({n, length});
   const auto y = empty<Cpu, Index>(options_.all_targets ? tern::detail::Shape{n, length} : tern::detail::Shape{n});
@@ -64,13 +68,15 @@ TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> TextWindows::batc
   return {x, y};
 }
 
-TERN_INLINE LabelledSequences::LabelledSequences(std::vector<Tokens> sequences, std::vector<Index> labels, const PadOptions& options)
+TERN_INLINE LabelledSequences::LabelledSequences(std::vector<Tokens> sequences, std::vector<Index> labels,
+                                                 const PadOptions& options)
     : sequences_(std::move(sequences)), labels_(std::move(labels)), options_(options) {
   if (sequences_.size() != labels_.size())
     fail("LabelledSequences", {Index(sequences_.size()), " sequences have ", Index(labels_.size()), " labels"});
 }
 
-TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> LabelledSequences::batch(std::span<const Index> samples) const {
+TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> LabelledSequences::batch(
+    std::span<const Index> samples) const {
   Index length = options_.length;
   if (!length)
     for (const Index i : samples) length = std::max(length, Index(sequences_[std::size_t(i)].size()));

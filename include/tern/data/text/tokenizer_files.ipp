@@ -25,9 +25,9 @@ inline constexpr KnownPattern known_patterns[] = {
 class TokenizerReader {
  public:
   explicit TokenizerReader(const std::string& path)
-      : path_(path),
-        content_(io::read_file(path, Index(1) << 31)),
-        json_(content_.data(), Index(content_.size()), "BytePairEncoding", tern::detail::text({"'", path_, "' is not valid JSON"})) {}
+      : path_(path), content_(io::read_file(path, Index(1) << 31)),
+        json_(content_.data(), Index(content_.size()), "BytePairEncoding",
+              tern::detail::text({"'", path_, "' is not valid JSON"})) {}
 
   template <class... X>
   [[noreturn]] void refuse(const X&... why) const {
@@ -103,8 +103,10 @@ class TokenizerReader {
     check(writes_space_, "a normalizer 'Replace' or pre_tokenizer 'Metaspace' of spaces");
     check(reads_space_, "a decoder 'Replace' of U+2581");
     check(reads_bytes_, "a decoder 'ByteFallback'");
-    if (!parts.of_characters && parts.puts_space == PutSpace::always) refuse("a normalizer 'Prepend' is not supported without byte_fallback");
-    if (parts.of_characters && parts.rule != PieceRule::whole) refuse("a pattern of pre_tokenizer 'Split' is not supported with byte_fallback");
+    if (!parts.of_characters && parts.puts_space == PutSpace::always)
+      refuse("a normalizer 'Prepend' is not supported without byte_fallback");
+    if (parts.of_characters && parts.rule != PieceRule::whole)
+      refuse("a pattern of pre_tokenizer 'Split' is not supported with byte_fallback");
   }
 
  private:
@@ -126,7 +128,8 @@ class TokenizerReader {
       else json_.skip();
     });
     if (type == "NFC") parts.composes = true;
-    else if (type == "Prepend" && text == written_space && parts.puts_space == PutSpace::never) parts.puts_space = PutSpace::always;
+    else if (type == "Prepend" && text == written_space && parts.puts_space == PutSpace::never)
+      parts.puts_space = PutSpace::always;
     else if (type == "Replace" && found == "String:  " && text == written_space) writes_space_ = true;
     else if (type != "Sequence")
       refuse("normalizer '", type, "' ", found, text, found.empty() && text.empty() ? "" : " ", "is not supported");
@@ -158,14 +161,16 @@ class TokenizerReader {
     if (type == "Split" && behavior != "Isolated") refuse("pre_tokenizer behavior '", behavior, "' is not supported");
     is_byte_level_ = type == "ByteLevel";
     const bool is_cut = parts.rule != PieceRule::whole;
-    if (is_cut && (adds_space || !is_byte_level_ || use_regex)) refuse("a second pre_tokenizer that changes pieces is not supported");
+    if (is_cut && (adds_space || !is_byte_level_ || use_regex))
+      refuse("a second pre_tokenizer that changes pieces is not supported");
     if (is_byte_level_ && adds_space) parts.puts_space = PutSpace::unless_there;
     if (is_byte_level_ && use_regex) parts.rule = PieceRule::gpt2;
     if (!is_byte_level_) parts.rule = rule_of(found);
   }
   void metaspace(TokenizerParts& parts, const std::string& replacement, const std::string& scheme, bool splits) {
     if (replacement != written_space || splits || parts.puts_space != PutSpace::never || writes_space_)
-      refuse("pre_tokenizer 'Metaspace' that cuts, follows another, or writes a space as '", replacement, "' is not supported");
+      refuse("pre_tokenizer 'Metaspace' that cuts, follows another, or writes a space as '", replacement,
+             "' is not supported");
     writes_space_ = true;
     if (scheme == "first") parts.puts_space = PutSpace::unless_there_first;
     else if (scheme == "always") parts.puts_space = PutSpace::unless_there;
@@ -221,7 +226,8 @@ class TokenizerReader {
           if (token == each) side.insert(side.end(), ids.begin(), ids.end());
     };
     append(front, parts.front), append(back, parts.back);
-    for (const char* const known : {"ByteLevel", "TemplateProcessing", "BertProcessing", "RobertaProcessing", "Sequence"})
+    for (const char* const known :
+         {"ByteLevel", "TemplateProcessing", "BertProcessing", "RobertaProcessing", "Sequence"})
       if (type == known) return;
     refuse("post_processor '", type, "' is not supported");
   }
@@ -240,9 +246,11 @@ class TokenizerReader {
       else json_.skip();
     });
     if (type == "ByteFallback") reads_bytes_ = true;
-    else if (type == "Replace" && found == tern::detail::text({"String: ", written_space}) && content == " ") reads_space_ = true;
+    else if (type == "Replace" && found == tern::detail::text({"String: ", written_space}) && content == " ")
+      reads_space_ = true;
     else if (type == "Strip" && content == " " && start == 1 && stop == 0) parts.strips_space = true;
-    else if (type != "ByteLevel" && type != "Fuse" && type != "Sequence") refuse("decoder '", type, "' is not supported");
+    else if (type != "ByteLevel" && type != "Fuse" && type != "Sequence")
+      refuse("decoder '", type, "' is not supported");
   }
 
   void model(TokenizerParts& parts) {
@@ -290,7 +298,7 @@ TERN_COLD TokenizerParts read_tokenizer(const std::string& path) {
 
 /// Adds to the parts what tokenizer_config.json says. The special tokens that it names have no numbers there.
 TERN_COLD void read_tokenizer_config(const std::string& path, TokenizerParts& parts, std::string& tokenizer_class,
-                                                     std::vector<AddedToken>& specials) {
+                                     std::vector<AddedToken>& specials) {
   TokenizerReader file(path);
   io::JsonReader& json = file.json();
   file.members([&](const std::string& name) {
@@ -324,10 +332,12 @@ TERN_COLD std::string class_of_model(const std::string& path) {
   return model_type == "qwen2" || model_type == "qwen3" ? "Qwen2Tokenizer" : "";
 }
 
-/// Adds the special tokens under the numbers that the vocabulary has for them. <|endoftext|>, the first, is the last token if it lacks that.
+/// Adds the special tokens under the numbers that the vocabulary has for them. <|endoftext|>, the first, is the last
+/// token if it lacks that.
 TERN_COLD void add_specials(TokenizerParts& parts, std::vector<AddedToken>& specials, const TokenizerReader& file) {
   for (AddedToken& special : specials) {
-    const bool is_added = std::any_of(parts.added.begin(), parts.added.end(), [&](const AddedToken& t) { return t.text == special.text; });
+    const bool is_added = std::any_of(parts.added.begin(), parts.added.end(),
+                                      [&](const AddedToken& t) { return t.text == special.text; });
     if (is_added) continue;
     Index end = 0;
     for (const auto& [name, token] : parts.vocab) {
@@ -335,14 +345,15 @@ TERN_COLD void add_specials(TokenizerParts& parts, std::vector<AddedToken>& spec
       end = std::max(end, token + 1);
     }
     for (const AddedToken& added : parts.added) end = std::max(end, added.token + 1);
-    if (special.token < 0 && &special != specials.data()) file.refuse("special token '", special.text, "' has no number");
+    if (special.token < 0 && &special != specials.data())
+      file.refuse("special token '", special.text, "' has no number");
     if (special.token < 0) special.token = end;
     parts.added.push_back(special);
   }
 }
 
 TERN_COLD TokenizerParts read_vocabulary(const std::string& vocab, const std::string& merges,
-                                                         std::string tokenizer_class) {
+                                         std::string tokenizer_class) {
   TokenizerParts parts{.path = vocab, .merges_path = merges};
   TokenizerReader names(vocab);
   names.vocab(parts);
@@ -359,20 +370,25 @@ TERN_COLD TokenizerParts read_vocabulary(const std::string& vocab, const std::st
   const std::string folder = vocab.substr(0, vocab.rfind('/') + 1);
   std::string found;
   std::vector<AddedToken> specials{{.text = "<|endoftext|>"}};  // of both classes
-  if (const std::string path = folder + "tokenizer_config.json"; io::exists(path)) read_tokenizer_config(path, parts, found, specials);
+  if (const std::string path = folder + "tokenizer_config.json"; io::exists(path))
+    read_tokenizer_config(path, parts, found, specials);
   if (const std::string path = folder + "added_tokens.json"; parts.added.empty() && io::exists(path)) {
     TokenizerReader file(path);
-    file.members([&](const std::string& name) { parts.added.push_back({.text = name, .token = file.json().integer()}); });
+    file.members(
+        [&](const std::string& name) { parts.added.push_back({.text = name, .token = file.json().integer()}); });
   }
-  if (const std::string path = folder + "config.json"; tokenizer_class.empty() && found.empty() && io::exists(path)) found = class_of_model(path);
+  if (const std::string path = folder + "config.json"; tokenizer_class.empty() && found.empty() && io::exists(path))
+    found = class_of_model(path);
   if (tokenizer_class.empty()) tokenizer_class = found;
   if (tokenizer_class.empty())
-    names.refuse("how a text is cut is not known: tokenizer_config.json beside it names no tokenizer_class; it may be given, as "
-                 "\"GPT2Tokenizer\" or \"Qwen2Tokenizer\"");
+    names.refuse(
+        "how a text is cut is not known: tokenizer_config.json beside it names no tokenizer_class; it may be given, as "
+        "\"GPT2Tokenizer\" or \"Qwen2Tokenizer\"");
   const bool is_qwen = tokenizer_class == "Qwen2Tokenizer" || tokenizer_class == "Qwen2TokenizerFast";
   if (!is_qwen && tokenizer_class != "GPT2Tokenizer" && tokenizer_class != "GPT2TokenizerFast")
     names.refuse("tokenizer_class '", tokenizer_class, "' is not supported, only GPT2Tokenizer and Qwen2Tokenizer");
-  if (is_qwen && parts.puts_space != PutSpace::never) names.refuse("add_prefix_space of Qwen2Tokenizer is not supported");
+  if (is_qwen && parts.puts_space != PutSpace::never)
+    names.refuse("add_prefix_space of Qwen2Tokenizer is not supported");
   parts.composes = is_qwen;
   parts.rule = is_qwen ? PieceRule::qwen : PieceRule::gpt2;
   add_specials(parts, specials, names);

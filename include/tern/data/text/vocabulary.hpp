@@ -25,8 +25,8 @@ class TERN_API TokenCounts {
 };
 
 struct VocabularyOptions {
-  Index max_tokens = 0;  ///< how many tokens are kept, specials included; 0: all
-  Index min_freq = 1;    ///< rarer tokens are left out
+  Index max_tokens = 0;                    ///< how many tokens are kept, specials included; 0: all
+  Index min_freq = 1;                      ///< rarer tokens are left out
   std::vector<std::string> specials = {};  ///< come first, in this order
 };
 
@@ -52,8 +52,8 @@ class TERN_API Vocabulary {
   void set_default_index(Index number);
   Index default_index() const { return default_index_; }
 
-  /// Writes a text file: the default index, then a token a line, with \\, \n and \r for a backslash and line ends. It appears complete or
-  /// not at all.
+  /// Writes a text file: the default index, then a token a line, with \\, \n and \r for a backslash and line ends. It
+  /// appears complete or not at all.
   void save(const std::string& path) const;
   /// Error that names file and line if the file is damaged.
   static Vocabulary load(const std::string& path);

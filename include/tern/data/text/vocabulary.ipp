@@ -17,8 +17,9 @@ TERN_INLINE Index TokenCounts::operator[](const std::string& token) const {
 TERN_COLD std::vector<std::string> TokenCounts::by_frequency() const {
   std::vector<const std::pair<const std::string, Index>*> all;
   for (const auto& each : counts_) all.push_back(&each);
-  std::sort(all.begin(), all.end(),
-            [](const auto* a, const auto* b) { return a->second != b->second ? a->second > b->second : a->first < b->first; });
+  std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) {
+    return a->second != b->second ? a->second > b->second : a->first < b->first;
+  });
   std::vector<std::string> tokens;
   for (const auto* each : all) tokens.push_back(each->first);
   return tokens;
@@ -36,7 +37,8 @@ TERN_COLD Vocabulary::Vocabulary(const TokenCounts& counts, const VocabularyOpti
 
 TERN_COLD Vocabulary::Vocabulary(std::vector<std::string> tokens) : tokens_(std::move(tokens)) {
   for (const std::string& token : tokens_)
-    if (!numbers_.try_emplace(token, Index(numbers_.size())).second) fail("Vocabulary", {"token '", token, "' occurs twice"});
+    if (!numbers_.try_emplace(token, Index(numbers_.size())).second)
+      fail("Vocabulary", {"token '", token, "' occurs twice"});
 }
 
 TERN_INLINE Index Vocabulary::operator[](const std::string& token) const {
@@ -84,7 +86,8 @@ TERN_COLD Vocabulary Vocabulary::load(const std::string& path) {
   char* end = nullptr;
   if (!file.next(line) || !line.starts_with(head)) file.refuse("Vocabulary", {"'default_index' is missing"});
   const Index default_index = std::strtoll(line.c_str() + head.size(), &end, 10);
-  if (*end || end == line.c_str() + head.size()) file.refuse("Vocabulary", {"'", line.substr(head.size()), "' is no number"});
+  if (*end || end == line.c_str() + head.size())
+    file.refuse("Vocabulary", {"'", line.substr(head.size()), "' is no number"});
   std::vector<std::string> tokens;
   std::unordered_map<std::string, Index> seen;
   while (file.next(line)) {

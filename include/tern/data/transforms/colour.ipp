@@ -10,10 +10,8 @@ TERN_NOINLINE void adjust_brightness(Image& image, float factor) {
 
 TERN_NOINLINE void adjust_contrast(Image& image, float factor) {
   Values sums = 0;  // the padding of the last packet adds nothing
-  if (image.channels() == 3)
-    over_pixels(image, [&sums](Values(&rgb)[3]) { sums = sums + grey(rgb); });
-  else
-    over_values(image, [&sums](Values(&x)[1]) { sums = sums + x[0]; });
+  if (image.channels() == 3) over_pixels(image, [&sums](Values(&rgb)[3]) { sums = sums + grey(rgb); });
+  else over_values(image, [&sums](Values(&x)[1]) { sums = sums + x[0]; });
   float lanes[Values::size];
   sums.store(lanes);
   double sum = 0;
@@ -51,7 +49,8 @@ TERN_NOINLINE void adjust_hue(Image& image, float part) {
 
 namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
-TERN_INLINE Normalize::Normalize(std::initializer_list<float> mean, std::initializer_list<float> std) : channels_(Index(mean.size())) {
+TERN_INLINE Normalize::Normalize(std::initializer_list<float> mean, std::initializer_list<float> std)
+    : channels_(Index(mean.size())) {
   if (mean.size() != std.size() || mean.size() < 1 || mean.size() > 4)
     fail("Normalize",
          {"one to four means and as many stds are needed, not ", Index(mean.size()), " and ", Index(std.size())});
@@ -77,8 +76,7 @@ TERN_NOINLINE void Normalize::operator()(Image& image, Random&) const {
 
 TERN_INLINE ColorJitter::ColorJitter(const ColorJitterOptions& options) : options_(options) {
   for (const float part : {options.brightness, options.contrast, options.saturation})
-    if (!(part >= 0))
-      fail("ColorJitter", {"brightness, contrast and saturation must not be negative: ", double(part)});
+    if (!(part >= 0)) fail("ColorJitter", {"brightness, contrast and saturation must not be negative: ", double(part)});
   if (!(options.hue >= 0 && options.hue <= 0.5f))
     fail("ColorJitter", {"hue must lie in [0, 0.5], not ", double(options.hue)});
 }

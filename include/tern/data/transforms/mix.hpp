@@ -36,7 +36,8 @@ class TERN_API MixUp {
  public:
   explicit MixUp(const MixUpOptions& options) : options_(options) { detail::check_mix("MixUp", options); }
 
-  std::tuple<Tensor<Cpu>, Tensor<Cpu>> operator()( const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch, Random& random) const;
+  std::tuple<Tensor<Cpu>, Tensor<Cpu>> operator()(const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch,
+                                                  Random& random) const;
 
  private:
   static void mix(float* __restrict out, const float* __restrict a, const float* __restrict b, Index n, float share);
@@ -50,7 +51,8 @@ class TERN_API CutMix {
  public:
   explicit CutMix(const CutMixOptions& options) : options_(options) { detail::check_mix("CutMix", options); }
 
-  std::tuple<Tensor<Cpu>, Tensor<Cpu>> operator()( const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch, Random& random) const;
+  std::tuple<Tensor<Cpu>, Tensor<Cpu>> operator()(const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch,
+                                                  Random& random) const;
 
  private:
   CutMixOptions options_;

@@ -39,8 +39,8 @@ TERN_NOINLINE Tensor<Cpu> mixed_labels(const char* op, const Tensor<Cpu, Index>&
 
 namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
-TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu>> MixUp::operator()(const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch,
-                                                                                   Random& random) const {
+TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu>> MixUp::operator()(
+    const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch, Random& random) const {
   const auto& [x, labels] = batch;
   const float share = float(detail::draw_beta(random, options_.alpha));
   const Index n = labels.numel(), elements = n ? x.numel() / n : 0;
@@ -51,7 +51,8 @@ TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu>> MixUp::operator()(const std::
   return {out, detail::mixed_labels("MixUp", labels, options_.num_classes, share)};
 }
 
-TERN_INLINE void MixUp::mix(float* __restrict out, const float* __restrict a, const float* __restrict b, Index n, float share) {
+TERN_INLINE void MixUp::mix(float* __restrict out, const float* __restrict a, const float* __restrict b, Index n,
+                            float share) {
   constexpr int block = 16;  // a constant length, so that g++ -O2 vectorises the loop
   Index i = 0;
   for (; i + block <= n; i += block)
@@ -59,13 +60,14 @@ TERN_INLINE void MixUp::mix(float* __restrict out, const float* __restrict a, co
   for (; i < n; ++i) out[i] = share * a[i] + (1 - share) * b[i];
 }
 
-TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu>> CutMix::operator()(const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch,
-                                                                                    Random& random) const {
+TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu>> CutMix::operator()(
+    const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch, Random& random) const {
   const auto& [x, labels] = batch;
   if (x.dim() != 4) fail("CutMix", {"images must be [N, C, H, W], not ", x.shape()});
   const Index n = x.size(0), channels = x.size(1), height = x.size(2), width = x.size(3);
   const double side =
-      0.5 * std::sqrt(1 - detail::draw_beta(random, options_.alpha));  // half of the rectangle's side, as a fraction of the image's
+      0.5 * std::sqrt(1 - detail::draw_beta(
+                              random, options_.alpha));  // half of the rectangle's side, as a fraction of the image's
   const Index row = random.below(height), column = random.below(width);
   const Index half_height = Index(side * double(height)), half_width = Index(side * double(width));
   const Index top = std::max<Index>(row - half_height, 0), bottom = std::min(row + half_height, height);

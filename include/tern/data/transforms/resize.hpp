@@ -35,7 +35,8 @@ TERN_API void add_row(float* __restrict sum, const float* __restrict row, Index 
 /// Resizes to `height` rows, then the columns.
 TERN_API void resize(Image& image, ImageSize size);
 
-/// A part of a picture in memory: rows of red, green and blue bytes, and what of them is resized, in pixels from the first.
+/// A part of a picture in memory: rows of red, green and blue bytes, and what of them is resized, in pixels from the
+/// first.
 struct PictureBytes {
   const unsigned char* first;
   Index height, width, stride;  // the stride in bytes

@@ -19,10 +19,8 @@ TERN_NOINLINE ResizeWeights::ResizeWeights(Index in, Index out, double from, dou
     for (int pass = 0; pass < 2; ++pass)
       for (Index k = begin(i); k < end(i); ++k) {
         const double height = std::max(0., 1 - std::abs((double(k) + 0.5 - centre(i)) / reach));
-        if (pass == 0)
-          sum += height;
-        else
-          w[k] = float(height / sum);
+        if (pass == 0) sum += height;
+        else w[k] = float(height / sum);
       }
     first[std::size_t(i)] = at;
   }
@@ -87,7 +85,8 @@ TERN_INLINE void spread_bytes(const unsigned char* from, tern::detail::expr::vec
 }
 
 /// `out` becomes a weighted sum of rows of n bytes, as numbers in [0, 1].
-TERN_INLINE void mix_rows(float* __restrict out, const unsigned char* __restrict row, Index stride, const float* weight, Index rows, Index n) {
+TERN_INLINE void mix_rows(float* __restrict out, const unsigned char* __restrict row, Index stride, const float* weight,
+                          Index rows, Index n) {
   using Floats = tern::detail::expr::vector_t<float, 8>;
   constexpr int block = 32;  // its sums stay in registers while the rows are added
   const auto mix = [&](Index at) {
@@ -131,7 +130,9 @@ void mix_columns(const float* row, float* out, Index plane, const ResizeWeights&
     const float* const weight = weights.weight.data() + x * (known ? known : weights.taps);
     Pixel sum{};
     if constexpr (known != 0)
-      [&]<int... k>(std::integer_sequence<int, k...>) { ((sum += weight[k] * load_pixel(from + 3 * k)), ...); }(std::make_integer_sequence<int, known>());
+      [&]<int... k>(std::integer_sequence<int, k...>) {
+        ((sum += weight[k] * load_pixel(from + 3 * k)), ...);
+      }(std::make_integer_sequence<int, known>());
     else
       for (Index k = 0; k < weights.taps; ++k) sum += weight[k] * load_pixel(from + 3 * k);
     return sum;
@@ -156,7 +157,8 @@ TERN_NOINLINE void resize(Image& image, const PictureBytes& picture, ImageSize s
   const ResizeWeights vertical = weights_for(picture.height, size.height, picture.top, picture.bottom);
   const ResizeWeights horizontal = weights_for(picture.width, size.width, picture.left, picture.right);
   using MixColumns = void(const float*, float*, Index, const ResizeWeights&);
-  constexpr MixColumns* mix_columns_of[] = {mix_columns<0>, mix_columns<1>, mix_columns<2>, mix_columns<3>, mix_columns<4>};
+  constexpr MixColumns* mix_columns_of[] = {mix_columns<0>, mix_columns<1>, mix_columns<2>, mix_columns<3>,
+                                            mix_columns<4>};
   MixColumns* const mix = mix_columns_of[horizontal.taps <= 4 ? horizontal.taps : 0];
   const Index row_bytes = 3 * picture.width;
   std::vector<float> row(std::size_t(row_bytes + 1));  // the last pixel is read with a number behind it
@@ -209,10 +211,8 @@ TERN_COLD void RandomResizedCrop::check_range(const char* name, const double (&r
 TERN_NOINLINE ImageWindow RandomResizedCrop::middle(Index rows, Index columns) const {
   Index height = rows, width = columns;
   const double ratio = double(width) / double(height);
-  if (ratio < options_.ratio[0])
-    height = Index(std::nearbyint(double(width) / options_.ratio[0]));
-  else if (ratio > options_.ratio[1])
-    width = Index(std::nearbyint(double(height) * options_.ratio[1]));
+  if (ratio < options_.ratio[0]) height = Index(std::nearbyint(double(width) / options_.ratio[0]));
+  else if (ratio > options_.ratio[1]) width = Index(std::nearbyint(double(height) * options_.ratio[1]));
   return {(rows - height) / 2, (columns - width) / 2, height, width, size_};
 }
 

@@ -1,6 +1,6 @@
-// How much of a device's memory is in use, and small blocks that were freed and wait to be used again. The driver's pool
-// keeps freed memory too, but an op on few elements spends two of its three calls into the driver on asking for memory
-// and giving it back.
+// How much of a device's memory is in use, and small blocks that were freed and wait to be used again. The driver's
+// pool keeps freed memory too, but an op on few elements spends two of its three calls into the driver on asking for
+// memory and giving it back.
 #pragma once
 #include <vector>
 
@@ -17,8 +17,8 @@ class TERN_API BlockCache {
   /// open: whether blocks are kept.
   explicit BlockCache(bool open) : open_(open) {}
 
-  /// How many bytes the driver is asked for. If blocks are kept, all of a size class are alike; if not, each has just the
-  /// bytes that it is for, so that tools see an access behind its end.
+  /// How many bytes the driver is asked for. If blocks are kept, all of a size class are alike; if not, each has just
+  /// the bytes that it is for, so that tools see an access behind its end.
   std::size_t bytes_of_new(std::size_t bytes, int size) const {
     return open_.load(std::memory_order_relaxed) ? bytes_of_size(size) : bytes;
   }

@@ -87,8 +87,8 @@ constexpr std::size_t bytes_of_size(int size) {
   return (std::size_t(1) << exponent) + (std::size_t(step % 128 + 1) << (exponent - 7));
 }
 
-// A tag is a pointer to a MemoryOwner with its lowest bit set, or, from the lowest bit on: 0, the ordinal of the memory's
-// device, its size, its age.
+// A tag is a pointer to a MemoryOwner with its lowest bit set, or, from the lowest bit on: 0, the ordinal of the
+// memory's device, its size, its age.
 
 /// The number of captures begun and ended so far. Memory with a smaller age was allocated before.
 extern TERN_API constinit std::atomic<std::uint64_t> memory_age;

@@ -19,7 +19,7 @@ struct Repeated {
 struct ReplayedLaunch {
   std::uint64_t key;
   std::size_t chunk, first;  // the position of its words
-  int count, numbers_at;      // as in LiveLaunch; count 0: its words do not change
+  int count, numbers_at;     // as in LiveLaunch; count 0: its words do not change
 };
 
 /// The words of some launches, and the device memory that the kernels read them from. One copy sends them all.
@@ -37,11 +37,11 @@ struct TERN_API CapturedWork {
   std::vector<WordChunk> chunks;
   std::vector<ReplayedLaunch> launches;
   std::vector<Repeated> repeated;
-  RandomState random{};        // at the beginning of the capture
-  std::uint64_t draws = 0;     // streams of random numbers that the graph takes
-  std::uint64_t age = 0;       // the graph may use memory of a smaller age
-  StreamHandle last = nullptr; // the stream of the last replay
-  bool forgotten = false;      // true if an object of `repeated` is gone
+  RandomState random{};         // at the beginning of the capture
+  std::uint64_t draws = 0;      // streams of random numbers that the graph takes
+  std::uint64_t age = 0;        // the graph may use memory of a smaller age
+  StreamHandle last = nullptr;  // the stream of the last replay
+  bool forgotten = false;       // true if an object of `repeated` is gone
 
   CapturedWork() {}
   CapturedWork(const CapturedWork&) = delete;
@@ -92,7 +92,8 @@ class TERN_API StreamCapture final : public Capture {
   void finish();
 
   DeviceState& bind(int ordinal) override {
-    if (ordinal != captured_.ordinal) fail("capture", {"a graph has one device, cuda:", captured_.ordinal, ", and cannot use cuda:", ordinal});
+    if (ordinal != captured_.ordinal)
+      fail("capture", {"a graph has one device, cuda:", captured_.ordinal, ", and cannot use cuda:", ordinal});
     if (current_context() != state_.context) TERN_CUDA(cuCtxSetCurrent, state_.context);
     return state_;
   }
@@ -100,7 +101,8 @@ class TERN_API StreamCapture final : public Capture {
 
   TERN_KEY void launch(const LiveLaunch& launch, const std::string& source) override;
   void begin_repeated() override { first_repeated_ = captured_.launches.size(); }
-  TERN_KEY void repeat(void* object, void (*again)(void* object, const Index* items, Index count), const Index* items, Index count) override;
+  TERN_KEY void repeat(void* object, void (*again)(void* object, const Index* items, Index count), const Index* items,
+                       Index count) override;
   bool is_replay() const override { return false; }
 
  private:
@@ -108,7 +110,7 @@ class TERN_API StreamCapture final : public Capture {
   DriverStatus end(CapturedGraph* graph);
 
   CapturedWork& captured_;
-  DeviceState state_;  // the device as this thread sees it
+  DeviceState state_;               // the device as this thread sees it
   std::size_t first_repeated_ = 0;  // launch
 };
 

@@ -54,12 +54,14 @@ TERN_INLINE CapturedWork::~CapturedWork() {
 
 TERN_COLD std::string live_source(std::string source) {
   const std::size_t begin = source.find("(const ", source.rfind("__global__")), end = source.find(" p) {", begin);
-  if (begin == source.npos || end == source.npos) fail("cuda", {"a kernel whose only parameter is not p cannot be captured\n", source});
+  if (begin == source.npos || end == source.npos)
+    fail("cuda", {"a kernel whose only parameter is not p cannot be captured\n", source});
   const std::string type = source.substr(begin + 1, end - begin - 1);  // const Parameters
   return source.replace(begin, end + 5 - begin, "(" + type + "* live) {\n  " + type + "& p = *live;\n");
 }
 
-TERN_INLINE StreamCapture::StreamCapture(CapturedWork& captured, int ordinal) : captured_(captured), state_(detail::bind(ordinal)) {
+TERN_INLINE StreamCapture::StreamCapture(CapturedWork& captured, int ordinal)
+    : captured_(captured), state_(detail::bind(ordinal)) {
   if (capture) fail("capture", {"the thread is capturing already"});
   HandlePool::prepare_all(ordinal);
   captured_.ordinal = ordinal;
@@ -100,21 +102,25 @@ TERN_INLINE void StreamCapture::launch(const LiveLaunch& launch, const std::stri
     chunks.push_back({captured_.pool->allocate_untouched(WordChunk::most * sizeof(std::uint64_t)), {}});
   std::vector<std::uint64_t>& words = chunks.back().words;
   const bool random = launch.numbers_at == random_words;
-  const bool drawn_before = random && (launch.words[1] != captured_.random.seed || launch.words[2] < captured_.random.stream);
-  captured_.launches.push_back({launch.key, chunks.size() - 1, words.size(), launch.count, drawn_before ? 0 : launch.numbers_at});
+  const bool drawn_before =
+      random && (launch.words[1] != captured_.random.seed || launch.words[2] < captured_.random.stream);
+  captured_.launches.push_back(
+      {launch.key, chunks.size() - 1, words.size(), launch.count, drawn_before ? 0 : launch.numbers_at});
   DevicePointer at = chunks.back().device.memory + words.size() * sizeof(std::uint64_t);
   words.insert(words.end(), launch.words, launch.words + count);
 
-  constexpr std::uint64_t live = 0x6C697665;  // the hash of a kernel that reads its words from memory differs from the plain kernel's
+  constexpr std::uint64_t live =
+      0x6C697665;  // the hash of a kernel that reads its words from memory differs from the plain kernel's
   LoadedKernel kernel = kernels(launch.ordinal).find(launch.key ^ live);
-  if (!kernel.function) kernel = load_kernel(state_, launch.ordinal, launch.key ^ live, launch.name, launch.grid, live_source(source));
+  if (!kernel.function)
+    kernel = load_kernel(state_, launch.ordinal, launch.key ^ live, launch.name, launch.grid, live_source(source));
   void* parameters[] = {&at};
-  TERN_CUDA(cuLaunchKernel, kernel.function, unsigned(launch.grid.blocks), 1, 1, unsigned(launch.grid.threads), 1, 1, unsigned(launch.grid.shared_bytes),
-            state_.compute, parameters, nullptr);
+  TERN_CUDA(cuLaunchKernel, kernel.function, unsigned(launch.grid.blocks), 1, 1, unsigned(launch.grid.threads), 1, 1,
+            unsigned(launch.grid.shared_bytes), state_.compute, parameters, nullptr);
 }
 
-TERN_INLINE void StreamCapture::repeat(void* object, void (*again)(void* object, const Index* items, Index count), const Index* items,
-                                       Index count) {
+TERN_INLINE void StreamCapture::repeat(void* object, void (*again)(void* object, const Index* items, Index count),
+                                       const Index* items, Index count) {
   if (captured_.launches.size() <= first_repeated_)
     fail("step", {"the parameter is not on cuda:", captured_.ordinal, ", whose work is captured"});
   GraphRegistry::instance().repeat(captured_, {object, again, {items, items + count}, first_repeated_});

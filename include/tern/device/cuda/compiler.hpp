@@ -12,8 +12,9 @@ TERN_API void check_nvrtc(const char* function, int status);
 
 extern TERN_API constinit std::atomic<bool> line_info;
 
-/// Compiles for compute capability major.minor. With a path, the binary says which lines of that file it is made of. If the chip is newer than the compiler, it compiles to PTX of the
-/// newest architecture that the compiler knows, and the driver translates that. Error with the compiler's log.
+/// Compiles for compute capability major.minor. With a path, the binary says which lines of that file it is made of. If
+/// the chip is newer than the compiler, it compiles to PTX of the newest architecture that the compiler knows, and the
+/// driver translates that. Error with the compiler's log.
 TERN_API std::string compile(const std::string& source, int major, int minor, const std::string& path = {});
 
 }}}  // namespace tern::cuda::detail

@@ -19,7 +19,8 @@ TERN_COLD std::string compile(const std::string& source, int major, int minor, c
   const int chip = 10 * major + minor;
   for (const int architecture : known)
     if (architecture <= chip && architecture > newest) newest = architecture;
-  if (!newest) fail("cuda", {"NVRTC compiles for no architecture that compute capability ", major, ".", minor, " runs"});
+  if (!newest)
+    fail("cuda", {"NVRTC compiles for no architecture that compute capability ", major, ".", minor, " runs"});
   const bool ptx = newest != chip;
   const std::string target = tern::detail::text({"--gpu-architecture=", ptx ? "compute_" : "sm_", newest});
   // Functions without a mark, such as generic lambdas, are the device's.
@@ -33,13 +34,15 @@ TERN_COLD std::string compile(const std::string& source, int major, int minor, c
       if (status) note_failure("nvrtcDestroyProgram", rtc.nvrtcGetErrorString(status), "");
     }
   } guard{rtc};
-  TERN_NVRTC(nvrtcCreateProgram, &guard.program, source.c_str(), path.empty() ? "tern" : path.c_str(), 0, nullptr, nullptr);
+  TERN_NVRTC(nvrtcCreateProgram, &guard.program, source.c_str(), path.empty() ? "tern" : path.c_str(), 0, nullptr,
+             nullptr);
   if (const int status = rtc.nvrtcCompileProgram(guard.program, path.empty() ? 3 : 4, options)) {
     std::size_t bytes = 0;
     rtc.nvrtcGetProgramLogSize(guard.program, &bytes);
     std::string log(bytes, 0);
     if (bytes) rtc.nvrtcGetProgramLog(guard.program, log.data());
-    fail("cuda", {"a kernel does not compile: nvrtcCompileProgram: ", rtc.nvrtcGetErrorString(status), "\n", log, "\n", source});
+    fail("cuda", {"a kernel does not compile: nvrtcCompileProgram: ", rtc.nvrtcGetErrorString(status), "\n", log, "\n",
+                  source});
   }
   std::size_t bytes = 0;
   std::string image;

@@ -21,7 +21,7 @@ namespace cuda {
 /// A device's properties.
 struct DeviceInfo {
   std::string name;
-  int major, minor;         // compute capability
+  int major, minor;  // compute capability
   int multiprocessors;
   std::size_t memory_bytes;
   std::string driver_version;
@@ -49,7 +49,8 @@ struct TERN_API System {
   int version = 0;
   std::vector<std::unique_ptr<DeviceState>> devices;
   std::vector<std::once_flag> opened;
-  std::vector<std::once_flag> peers;  // of each pair of devices, whether they have been asked to reach each other's memory
+  std::vector<std::once_flag>
+      peers;  // of each pair of devices, whether they have been asked to reach each other's memory
 
   /// Why no device can be used; empty if one can be used.
   std::string look();

@@ -16,7 +16,8 @@ TERN_COLD std::string System::look() {
   if (const DriverStatus status = cu.cuInit(0)) return does_not_start("cuInit", status);
   if (const DriverStatus status = cu.cuDriverGetVersion(&version)) return does_not_start("cuDriverGetVersion", status);
   if (version < 12000)
-    return tern::detail::text({"the driver is too old: it offers CUDA ", version / 1000, ".", version % 1000 / 10, ", and tern needs 12.0"});
+    return tern::detail::text(
+        {"the driver is too old: it offers CUDA ", version / 1000, ".", version % 1000 / 10, ", and tern needs 12.0"});
   if (const DriverStatus status = cu.cuDeviceGetCount(&count)) return does_not_start("cuDeviceGetCount", status);
   if (count == 0) return "the driver knows no device";
   for (int i = 0; i < count; ++i) devices.push_back(std::make_unique<DeviceState>());
@@ -51,7 +52,8 @@ TERN_COLD OpenGuard::~OpenGuard() {
   state = {};
 }
 
-/// Whether freed blocks are kept above the driver's pool. Tools that watch for accesses to freed memory see more if not.
+/// Whether freed blocks are kept above the driver's pool. Tools that watch for accesses to freed memory see more if
+/// not.
 TERN_COLD bool keeps_blocks() {
   const char* const off = std::getenv("TERN_NO_CUDA_MEMORY_CACHING");
   return !tern::detail::memory::separate_blocks && (!off || !off[0] || (off[0] == '0' && !off[1]));
@@ -67,7 +69,8 @@ TERN_COLD void open_device(DeviceState& state, int ordinal) {
   TERN_CUDA(cuDevicePrimaryCtxRetain, &state.context, device);
   TERN_CUDA(cuCtxSetCurrent, state.context);
   state.failure = make_failure();
-  for (StreamHandle* const stream : {&state.compute, &state.copy}) TERN_CUDA(cuStreamCreate, stream, stream_non_blocking);
+  for (StreamHandle* const stream : {&state.compute, &state.copy})
+    TERN_CUDA(cuStreamCreate, stream, stream_non_blocking);
   TERN_CUDA(cuDeviceGetDefaultMemPool, &state.pool, device);
   std::uint64_t keep = ~std::uint64_t(0);  // the pool keeps freed memory until empty_cache()
   TERN_CUDA(cuMemPoolSetAttribute, state.pool, pool_release_threshold, &keep);
@@ -90,14 +93,17 @@ TERN_INLINE Context current_context() {
 
 TERN_INLINE DeviceState& bind_for_release(int ordinal) {
   DeviceState& state = *system().devices[std::size_t(ordinal)];
-  if (current_context() == state.context) [[likely]] return state;
-  if (const DriverStatus status = driver().functions.cuCtxSetCurrent(state.context)) note_failure("cuCtxSetCurrent", status);
+  if (current_context() == state.context) [[likely]]
+    return state;
+  if (const DriverStatus status = driver().functions.cuCtxSetCurrent(state.context))
+    note_failure("cuCtxSetCurrent", status);
   return state;
 }
 
 TERN_NOINLINE DeviceState& bind(int ordinal) {
   check_late_failure();
-  if (capture) [[unlikely]] return capture->bind(ordinal);
+  if (capture) [[unlikely]]
+    return capture->bind(ordinal);
   System& all = system();
   if (!all.usable) [[unlikely]] {
     const std::string why_not = all.look();
@@ -107,9 +113,11 @@ TERN_NOINLINE DeviceState& bind(int ordinal) {
     fail("cuda", {"there is no device cuda:", ordinal, "; there are ", int(all.devices.size())});
   DeviceState& state = *all.devices[std::size_t(ordinal)];
   std::call_once(all.opened[std::size_t(ordinal)], [&] { open_device(state, ordinal); });
-  if (current_context() != state.context) [[unlikely]] TERN_CUDA(cuCtxSetCurrent, state.context);
+  if (current_context() != state.context) [[unlikely]]
+    TERN_CUDA(cuCtxSetCurrent, state.context);
   if (chosen_streams) [[unlikely]]
-    if (const ChosenStream* const chosen = chosen_stream(ordinal); chosen && chosen->stream) return chosen->stream->state;
+    if (const ChosenStream* const chosen = chosen_stream(ordinal); chosen && chosen->stream)
+      return chosen->stream->state;
   return state;
 }
 
@@ -126,8 +134,9 @@ TERN_COLD DeviceInfo device_info(int ordinal) {
   TERN_CUDA(cuDeviceGetName, name, int(sizeof name), device);
   TERN_CUDA(cuDeviceTotalMem_v2, &bytes, device);
   const int version = detail::system().version;
-  return {name, state.major, state.minor, state.multiprocessors, bytes,
-          tern::detail::text({version / 1000, ".", version % 1000 / 10})};
+  return {name,        state.major,
+          state.minor, state.multiprocessors,
+          bytes,       tern::detail::text({version / 1000, ".", version % 1000 / 10})};
 }
 
 }}}  // namespace tern::cuda

@@ -12,7 +12,8 @@ namespace detail {
 TERN_API void start_to_device(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes);
 
 /// Starts a copy of the device's memory to the host.
-TERN_API void start_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes, bool pinned);
+TERN_API void start_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes,
+                            bool pinned);
 
 /// Starts a copy within one device.
 TERN_API void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes);

@@ -10,7 +10,8 @@ TERN_NOINLINE void start_to_device(int ordinal, StreamHandle stream, void* to, c
   TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to), from, bytes, stream);
 }
 
-TERN_NOINLINE void start_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes, bool pinned) {
+TERN_NOINLINE void start_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes,
+                                 bool pinned) {
   if (!bytes) return;
   const Span span(tern::detail::Work::to_host, "copy to host", ordinal, stream, bytes, pinned);
   TERN_CUDA(cuMemcpyDtoHAsync_v2, to, reinterpret_cast<DevicePointer>(from), bytes, stream);
@@ -19,7 +20,8 @@ TERN_NOINLINE void start_to_host(int ordinal, StreamHandle stream, void* to, con
 TERN_NOINLINE void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes) {
   const StreamHandle stream = bind(ordinal).compute;
   const Span span(tern::detail::Work::kernel, "copy on device", ordinal, stream, bytes);
-  TERN_CUDA(cuMemcpyDtoDAsync_v2, reinterpret_cast<DevicePointer>(to), reinterpret_cast<DevicePointer>(from), bytes, stream);
+  TERN_CUDA(cuMemcpyDtoDAsync_v2, reinterpret_cast<DevicePointer>(to), reinterpret_cast<DevicePointer>(from), bytes,
+            stream);
 }
 
 TERN_NOINLINE void start_filling(int ordinal, void* memory, unsigned char value, std::size_t bytes) {
@@ -55,8 +57,8 @@ TERN_COLD void copy_to_peer(int to_ordinal, void* to, int from_ordinal, const vo
   TERN_CUDA(cuStreamWaitEvent, target.compute, ready.event, 0);
   {
     const Span span(tern::detail::Work::to_device, "copy to peer", to_ordinal, target.compute, bytes);
-    TERN_CUDA(cuMemcpyPeerAsync, reinterpret_cast<DevicePointer>(to), target.context, reinterpret_cast<DevicePointer>(from),
-              source.context, bytes, target.compute);
+    TERN_CUDA(cuMemcpyPeerAsync, reinterpret_cast<DevicePointer>(to), target.context,
+              reinterpret_cast<DevicePointer>(from), source.context, bytes, target.compute);
   }
   record_or_wait(done.event, target.compute);
   if (const DriverStatus status = driver().functions.cuStreamWaitEvent(source.compute, done.event, 0)) {
@@ -92,7 +94,8 @@ TERN_NOINLINE void synchronize(Cuda device, Here here) {
   const detail::DeviceState& own = *detail::system().devices[std::size_t(device.ordinal)];
   const detail::Span span(tern::detail::Work::wait, "wait for the device", device.ordinal, own.compute);
   for (int i = 0; i < own.streams->count; ++i)
-    if (const DriverStatus status = detail::wait_for_work(device.ordinal, own.streams->streams[i]->state.compute)) refuse("cuStreamSynchronize", status);
+    if (const DriverStatus status = detail::wait_for_work(device.ordinal, own.streams->streams[i]->state.compute))
+      refuse("cuStreamSynchronize", status);
   detail::wait_for(device.ordinal, own);
 }
 

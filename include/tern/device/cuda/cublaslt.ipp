@@ -29,13 +29,15 @@ TERN_COLD MatmulPlan::MatmulPlan(CublasLt handle, const MatmulForm& p) : form_(p
   prefer(preference_workspace_bytes, workspace);
   prefer(preference_alignment_a, std::uint32_t(1) << p.a_alignment);
   prefer(preference_alignment_b, std::uint32_t(1) << p.b_alignment);
-  for (const auto attribute : {preference_alignment_c, preference_alignment_d}) prefer(attribute, std::uint32_t(1) << p.d_alignment);
-  TERN_CUBLASLT(cublasLtMatmulAlgoGetHeuristic, handle, desc_.handle, a_.handle, b_.handle, d_.handle, d_.handle, preference.handle,
-                p.timed ? most_proposals : 1, proposals_, &count_);
+  for (const auto attribute : {preference_alignment_c, preference_alignment_d})
+    prefer(attribute, std::uint32_t(1) << p.d_alignment);
+  TERN_CUBLASLT(cublasLtMatmulAlgoGetHeuristic, handle, desc_.handle, a_.handle, b_.handle, d_.handle, d_.handle,
+                preference.handle, p.timed ? most_proposals : 1, proposals_, &count_);
   if (!count_) fail("cuda", {"cuBLASLt has no algorithm for a product of ", p.m, " x ", p.k, " and ", p.k, " x ", p.n});
 }
 
-TERN_INLINE void MatmulPlan::run(CublasLt handle, int ordinal, StreamHandle stream, const void* a, const void* b, void* d, const void* bias) {
+TERN_INLINE void MatmulPlan::run(CublasLt handle, int ordinal, StreamHandle stream, const void* a, const void* b,
+                                 void* d, const void* bias) {
   if (bias) set(desc_bias_pointer, bias);
   if (count_ > 1) choose(handle, ordinal, stream, a, b, d);
   const Scratch workspace(ordinal, proposals_[0].workspace_bytes);
@@ -43,7 +45,7 @@ TERN_INLINE void MatmulPlan::run(CublasLt handle, int ordinal, StreamHandle stre
 }
 
 TERN_COLD void MatmulPlan::choose(CublasLt handle, int ordinal, StreamHandle stream, const void* a, const void* b,
-                                                                 void* d) {
+                                  void* d) {
   std::size_t bytes = 0;
   for (int i = 0; i < count_; ++i) bytes = std::max(bytes, proposals_[i].workspace_bytes);
   const Scratch workspace(ordinal, bytes);
@@ -64,18 +66,21 @@ TERN_COLD void MatmulPlan::choose(CublasLt handle, int ordinal, StreamHandle str
   count_ = 1;
 }
 
-TERN_INLINE int MatmulPlan::start(CublasLt handle, StreamHandle stream, const MatmulHeuristic& algorithm, void* workspace, const void* a,
-                                  const void* b, void* d) const {
+TERN_INLINE int MatmulPlan::start(CublasLt handle, StreamHandle stream, const MatmulHeuristic& algorithm,
+                                  void* workspace, const void* a, const void* b, void* d) const {
   const float one = 1, beta = form_.accumulate ? 1 : 0;
   const double one_double = 1, beta_double = beta;
   const bool wide = form_.type == type_64f;
-  return cublaslt().functions.cublasLtMatmul(handle, desc_.handle, wide ? static_cast<const void*>(&one_double) : &one, a, a_.handle, b,
-                                             b_.handle, wide ? static_cast<const void*>(&beta_double) : &beta, d, d_.handle, d, d_.handle,
-                                             &algorithm.algorithm, workspace, algorithm.workspace_bytes, stream);
+  return cublaslt().functions.cublasLtMatmul(
+      handle, desc_.handle, wide ? static_cast<const void*>(&one_double) : &one, a, a_.handle, b, b_.handle,
+      wide ? static_cast<const void*>(&beta_double) : &beta, d, d_.handle, d, d_.handle, &algorithm.algorithm,
+      workspace, algorithm.workspace_bytes, stream);
 }
 
-TERN_INLINE void MatmulPlan::describe(OwnedMatrixLayout& layout, Index rows, Index columns, Index leading, Index stride) const {
-  TERN_CUBLASLT(cublasLtMatrixLayoutCreate, &layout.handle, form_.type, std::uint64_t(rows), std::uint64_t(columns), leading);
+TERN_INLINE void MatmulPlan::describe(OwnedMatrixLayout& layout, Index rows, Index columns, Index leading,
+                                      Index stride) const {
+  TERN_CUBLASLT(cublasLtMatrixLayoutCreate, &layout.handle, form_.type, std::uint64_t(rows), std::uint64_t(columns),
+                leading);
   const auto count = std::int32_t(form_.batch);
   if (count > 1) {
     TERN_CUBLASLT(cublasLtMatrixLayoutSetAttribute, layout.handle, layout_batch_count, &count, sizeof count);
@@ -96,8 +101,10 @@ TERN_INLINE HandlePool& cublaslt_handles() {
   return pool;
 }
 
-TERN_NOINLINE void run_matmul(int ordinal, const MatmulForm& p, const void* a, const void* b, void* d, const void* bias) {
-  // Kernels that count a batch by the grid's third size take fewer than 65,536. As a multiple of 256, this keeps alignment.
+TERN_NOINLINE void run_matmul(int ordinal, const MatmulForm& p, const void* a, const void* b, void* d,
+                              const void* bias) {
+  // Kernels that count a batch by the grid's third size take fewer than 65,536. As a multiple of 256, this keeps
+  // alignment.
   constexpr Index most = 65280;
   const DeviceState& state = bind(ordinal);
   const HandleLease lease(cublaslt_handles(), ordinal);
@@ -107,12 +114,15 @@ TERN_NOINLINE void run_matmul(int ordinal, const MatmulForm& p, const void* a, c
   for (Index first = 0; first < p.batch; first += most) {
     MatmulForm part = p;
     part.batch = std::min(most, p.batch - first);
-    const auto from = [&](const void* matrices, Index stride) { return static_cast<const char*>(matrices) + first * stride * bytes; };
+    const auto from = [&](const void* matrices, Index stride) {
+      return static_cast<const char*>(matrices) + first * stride * bytes;
+    };
     part.timed = times_candidates;
     if (part.timed && capture) part.timed = bool(tern::detail::Lease(plans, part));  // timed before
     const tern::detail::Lease plan(plans, part, [&] { return new MatmulPlan(handle, part); });
     const Span span(tern::detail::Work::kernel, "matmul", ordinal, state.compute);
-    plan->run(handle, ordinal, state.compute, from(a, p.a_stride), from(b, p.b_stride), const_cast<char*>(from(d, p.d_stride)), bias);
+    plan->run(handle, ordinal, state.compute, from(a, p.a_stride), from(b, p.b_stride),
+              const_cast<char*>(from(d, p.d_stride)), bias);
   }
 }
 

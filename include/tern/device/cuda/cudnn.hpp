@@ -70,8 +70,8 @@ class CudnnLease {
 /// torch.backends.cudnn.allow_tf32. On by default.
 inline void allow_tf32_convolution(bool on) { detail::convolution_tf32_allowed = on; }
 
-/// Keeps convolutions to kernels that give the same bits in every run: torch.backends.cudnn.deterministic. The gradient of attention
-/// in 16 bits gets sums of one order with it, which need memory for all scores. Off by default.
+/// Keeps convolutions to kernels that give the same bits in every run: torch.backends.cudnn.deterministic. The gradient
+/// of attention in 16 bits gets sums of one order with it, which need memory for all scores. Off by default.
 inline void cudnn_deterministic(bool on) { detail::convolution_deterministic = on; }
 
 }}}  // namespace tern::cuda

@@ -185,7 +185,8 @@ TERN_INLINE bool run_cudnn_attention(int ordinal, const AttentionForm& form, con
     const std::size_t rows = std::size_t(form.batch * form.heads * form.queries) * sizeof(float);
     const Scratch means(ordinal, form.backward ? rows : 0),
         wide_dq(ordinal, form.adds_up_dq() ? rows * std::size_t(form.size) : 0);
-    const Span span(tern::detail::Work::kernel, form.backward ? "attention gradient" : "attention", ordinal, bind(ordinal).compute);
+    const Span span(tern::detail::Work::kernel, form.backward ? "attention gradient" : "attention", ordinal,
+                    bind(ordinal).compute);
     return plan.run(handle, ordinal,
                     {{attention_q, m.q},
                      {attention_k, m.k},

@@ -128,7 +128,12 @@ enum class CudnnAttributeType : int {
   distribution = 29
 };
 enum CudnnHeuristics : int { cudnn_fallback = 2, cudnn_mode_a = 3 };
-enum CudnnNote : int { cudnn_uses_tensor_cores = 0, cudnn_converts_down = 1, cudnn_rounds_sums = 2, cudnn_is_nondeterministic = 4 };
+enum CudnnNote : int {
+  cudnn_uses_tensor_cores = 0,
+  cudnn_converts_down = 1,
+  cudnn_rounds_sums = 2,
+  cudnn_is_nondeterministic = 4
+};
 enum CudnnConvolutionMode : int { cudnn_cross_correlation = 1 };
 enum CudnnNan : int { cudnn_propagate_nan = 1 };
 enum CudnnPointwise : int {
@@ -148,16 +153,17 @@ enum CudnnReduction : int { cudnn_sum = 0, cudnn_maximum = 3 };
 enum CudnnDistribution : int { cudnn_bernoulli = 0 };
 
 /// Those of graphs, from cuDNN 9 on.
-#define TERN_CUDNN_GRAPH_FUNCTIONS(f)                                                                                    \
-  f(cudnnGetLastErrorString, void, (char* message, std::size_t size))                                                    \
-  f(cudnnBackendCreateDescriptor, int, (CudnnPart part, CudnnDescriptor* descriptor))                                    \
-  f(cudnnBackendDestroyDescriptor, int, (CudnnDescriptor descriptor))                                                    \
-  f(cudnnBackendFinalize, int, (CudnnDescriptor descriptor))                                                             \
-  f(cudnnBackendSetAttribute, int,                                                                                       \
-    (CudnnDescriptor descriptor, CudnnAttribute attribute, CudnnAttributeType type, std::int64_t count, const void* values))\
-  f(cudnnBackendGetAttribute, int,                                                                                       \
-    (CudnnDescriptor descriptor, CudnnAttribute attribute, CudnnAttributeType type, std::int64_t asked,                  \
-     std::int64_t* found, void* values))                                                                                 \
-  f(cudnnBackendExecute, int, (Cudnn handle, CudnnDescriptor plan, CudnnDescriptor memory))
+#define TERN_CUDNN_GRAPH_FUNCTIONS(f)                                                                   \
+  f(cudnnGetLastErrorString, void, (char* message, std::size_t size))                                   \
+      f(cudnnBackendCreateDescriptor, int, (CudnnPart part, CudnnDescriptor * descriptor))              \
+          f(cudnnBackendDestroyDescriptor, int, (CudnnDescriptor descriptor))                           \
+              f(cudnnBackendFinalize, int, (CudnnDescriptor descriptor))                                \
+                  f(cudnnBackendSetAttribute, int,                                                      \
+                    (CudnnDescriptor descriptor, CudnnAttribute attribute, CudnnAttributeType type,     \
+                     std::int64_t count, const void* values))                                           \
+                      f(cudnnBackendGetAttribute, int,                                                  \
+                        (CudnnDescriptor descriptor, CudnnAttribute attribute, CudnnAttributeType type, \
+                         std::int64_t asked, std::int64_t* found, void* values))                        \
+                          f(cudnnBackendExecute, int, (Cudnn handle, CudnnDescriptor plan, CudnnDescriptor memory))
 
 }}}  // namespace tern::cuda

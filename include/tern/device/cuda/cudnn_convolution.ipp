@@ -4,7 +4,13 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
-enum ConvolutionTensor : GraphTensor { convolution_x = 1, convolution_w, convolution_y, convolution_bias, convolution_addend };
+enum ConvolutionTensor : GraphTensor {
+  convolution_x = 1,
+  convolution_w,
+  convolution_y,
+  convolution_bias,
+  convolution_addend
+};
 
 TERN_INLINE GraphSizes channels_last(const GraphSizes& sizes) {
   GraphSizes strides(sizes.size(), sizes[1]);
@@ -53,7 +59,7 @@ TERN_INLINE Graph ConvolutionForm::graph() const {
 }
 
 TERN_NOINLINE bool try_convolution(int ordinal, const ConvolutionForm& form, const ConvolutionMemory& m,
-                                                   std::string* reason) {
+                                   std::string* reason) {
   return with_graph_plan(ordinal, form, [&](Cudnn handle, GraphPlan& plan) {
     const bool adds_to_target = form.addend && form.pass != tern::detail::ConvolutionPass::forward;
     const std::initializer_list<GraphMemory> memory = {{convolution_x, m.x},

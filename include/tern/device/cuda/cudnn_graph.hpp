@@ -12,20 +12,34 @@ namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 /// The name that cuDNN has for a type of attributes.
 template <class T>
 inline constexpr CudnnAttributeType attribute_type = CudnnAttributeType::pointer;
-template <> inline constexpr CudnnAttributeType attribute_type<Cudnn> = CudnnAttributeType::handle;
-template <> inline constexpr CudnnAttributeType attribute_type<CudnnType> = CudnnAttributeType::type;
-template <> inline constexpr CudnnAttributeType attribute_type<bool> = CudnnAttributeType::bool_;
-template <> inline constexpr CudnnAttributeType attribute_type<std::int64_t> = CudnnAttributeType::int64;
-template <> inline constexpr CudnnAttributeType attribute_type<float> = CudnnAttributeType::float32;
-template <> inline constexpr CudnnAttributeType attribute_type<double> = CudnnAttributeType::float64;
-template <> inline constexpr CudnnAttributeType attribute_type<CudnnHeuristics> = CudnnAttributeType::heuristics;
-template <> inline constexpr CudnnAttributeType attribute_type<CudnnNote> = CudnnAttributeType::numerical_note;
-template <> inline constexpr CudnnAttributeType attribute_type<CudnnConvolutionMode> = CudnnAttributeType::convolution_mode;
-template <> inline constexpr CudnnAttributeType attribute_type<CudnnNan> = CudnnAttributeType::nan_propagation;
-template <> inline constexpr CudnnAttributeType attribute_type<CudnnPointwise> = CudnnAttributeType::pointwise;
-template <> inline constexpr CudnnAttributeType attribute_type<CudnnReduction> = CudnnAttributeType::reduction;
-template <> inline constexpr CudnnAttributeType attribute_type<CudnnDistribution> = CudnnAttributeType::distribution;
-template <> inline constexpr CudnnAttributeType attribute_type<char> = CudnnAttributeType::character;
+template <>
+inline constexpr CudnnAttributeType attribute_type<Cudnn> = CudnnAttributeType::handle;
+template <>
+inline constexpr CudnnAttributeType attribute_type<CudnnType> = CudnnAttributeType::type;
+template <>
+inline constexpr CudnnAttributeType attribute_type<bool> = CudnnAttributeType::bool_;
+template <>
+inline constexpr CudnnAttributeType attribute_type<std::int64_t> = CudnnAttributeType::int64;
+template <>
+inline constexpr CudnnAttributeType attribute_type<float> = CudnnAttributeType::float32;
+template <>
+inline constexpr CudnnAttributeType attribute_type<double> = CudnnAttributeType::float64;
+template <>
+inline constexpr CudnnAttributeType attribute_type<CudnnHeuristics> = CudnnAttributeType::heuristics;
+template <>
+inline constexpr CudnnAttributeType attribute_type<CudnnNote> = CudnnAttributeType::numerical_note;
+template <>
+inline constexpr CudnnAttributeType attribute_type<CudnnConvolutionMode> = CudnnAttributeType::convolution_mode;
+template <>
+inline constexpr CudnnAttributeType attribute_type<CudnnNan> = CudnnAttributeType::nan_propagation;
+template <>
+inline constexpr CudnnAttributeType attribute_type<CudnnPointwise> = CudnnAttributeType::pointwise;
+template <>
+inline constexpr CudnnAttributeType attribute_type<CudnnReduction> = CudnnAttributeType::reduction;
+template <>
+inline constexpr CudnnAttributeType attribute_type<CudnnDistribution> = CudnnAttributeType::distribution;
+template <>
+inline constexpr CudnnAttributeType attribute_type<char> = CudnnAttributeType::character;
 
 /// Owns a descriptor of a graph's part, and destroys it.
 class TERN_API Descriptor {
@@ -163,7 +177,8 @@ class TERN_API GraphPlan {
   /// none is left.
   bool run(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory);
 
-  /// Times the first engines, which write to the results' memory, and puts the fastest first; the host waits. Only once.
+  /// Times the first engines, which write to the results' memory, and puts the fastest first; the host waits. Only
+  /// once.
   void time_engines(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory);
 
  private:
@@ -189,7 +204,8 @@ class TERN_API GraphPlan {
 template <class Form>
 class CachedGraphPlan : public GraphPlan {
  public:
-  CachedGraphPlan(Cudnn handle, const Form& form) : GraphPlan(form.graph(), {.handle = handle}, form.rules()), form_(form) {}
+  CachedGraphPlan(Cudnn handle, const Form& form)
+      : GraphPlan(form.graph(), {.handle = handle}, form.rules()), form_(form) {}
   const Form& key() const { return form_; }
 
  private:

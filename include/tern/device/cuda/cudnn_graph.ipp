@@ -120,7 +120,8 @@ TERN_INLINE void Graph::pointwise(const GraphPointwise& p) {
 
 TERN_INLINE void Graph::convolution(const GraphConvolution& c) {
   if (!refusal_.empty()) return;
-  constexpr CudnnPart parts[] = {cudnn_convolution_forward, cudnn_convolution_data_gradient, cudnn_convolution_weight_gradient};
+  constexpr CudnnPart parts[] = {cudnn_convolution_forward, cudnn_convolution_data_gradient,
+                                 cudnn_convolution_weight_gradient};
   constexpr CudnnAttribute alphas[] = {cudnn_convolution_forward_alpha, cudnn_convolution_data_gradient_alpha,
                                        cudnn_convolution_weight_gradient_alpha};
   Descriptor rule(cudnn_convolution), operation(parts[int(c.pass)]);
@@ -217,7 +218,8 @@ TERN_INLINE void GraphPlan::list(CudnnHeuristics mode, const GraphTarget& target
     CudnnDescriptor handle = engine.handle();
     found[i].get(cudnn_config_engine, CudnnAttributeType::descriptor, &handle, 1);
     CudnnNote notes[32];
-    const std::size_t noted = engine.get(cudnn_engine_numerical_notes, CudnnAttributeType::numerical_note, notes, std::size(notes));
+    const std::size_t noted =
+        engine.get(cudnn_engine_numerical_notes, CudnnAttributeType::numerical_note, notes, std::size(notes));
     const auto has = [&](CudnnNote note) { return std::find(notes, notes + noted, note) != notes + noted; };
     if (has(cudnn_rounds_sums)) continue;  // adds up parts of a sum in 16 bits
     if (rules.deterministic && has(cudnn_is_nondeterministic)) continue;
@@ -297,7 +299,8 @@ TERN_COLD void GraphPlan::time_engines(Cudnn handle, int ordinal, std::initializ
     });
     if (time < best_time) best_time = time, best = i;
   }
-  std::rotate(engines_.begin() + std::ptrdiff_t(next_), engines_.begin() + std::ptrdiff_t(best), engines_.begin() + std::ptrdiff_t(best) + 1);
+  std::rotate(engines_.begin() + std::ptrdiff_t(next_), engines_.begin() + std::ptrdiff_t(best),
+              engines_.begin() + std::ptrdiff_t(best) + 1);
   prepare({.handle = handle});
 }
 

@@ -21,7 +21,7 @@ struct DeviceRecord {
   tern::detail::Work work;  // kernel: also a fill, or a copy on the device
   bool pinned = false;
   int ordinal;
-  std::uint32_t correlation;  // of the call that queued it
+  std::uint32_t correlation;   // of the call that queued it
   const char* name = nullptr;  // a kernel's
   std::size_t bytes = 0;
   std::uint64_t start, end;
@@ -29,13 +29,13 @@ struct DeviceRecord {
 
 /// Collects CUPTI's records of this process, all devices and all libraries included.
 ///
-/// A record has the number of the call that queued the work. That number is told to a callback for each call that may queue work, once
-/// before the call and once after it: two function calls. A stack of external numbers, CUPTI's other way, takes a push and a pop for each
-/// call and makes two more records, because it needs records of the calls.
+/// A record has the number of the call that queued the work. That number is told to a callback for each call that may
+/// queue work, once before the call and once after it: two function calls. A stack of external numbers, CUPTI's other
+/// way, takes a push and a pop for each call and makes two more records, because it needs records of the calls.
 class TERN_API Recorder {
  public:
-  /// Starts recording, and telling on_call the number of each call that may queue work, in the thread that calls. Returns the reason
-  /// why that is impossible: CUPTI is missing, or another profiler has it; empty if it records.
+  /// Starts recording, and telling on_call the number of each call that may queue work, in the thread that calls.
+  /// Returns the reason why that is impossible: CUPTI is missing, or another profiler has it; empty if it records.
   std::string start(void (*on_call)(std::uint32_t correlation));
   void stop();
 

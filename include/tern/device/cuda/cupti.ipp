@@ -10,14 +10,16 @@ namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 TERN_COLD CuptiLibrary::CuptiLibrary() {
   if (!library.handle) return;
   library.problem.clear();
-#define TERN_CUDA_LOAD(name, result, arguments) functions.name = reinterpret_cast<result(*) arguments>(find_function(library, #name));
+#define TERN_CUDA_LOAD(name, result, arguments) \
+  functions.name = reinterpret_cast<result(*) arguments>(find_function(library, #name));
   TERN_CUPTI_FUNCTIONS(TERN_CUDA_LOAD)
 #undef TERN_CUDA_LOAD
   std::uint32_t version = 0;
   if (library.problem.empty()) functions.cuptiGetVersion(&version);
   // 18 is that of CUDA 12.0, 28 of 12.9, 130000 of 13.0.
   if (library.problem.empty() && (version < 18 || version >= 140000))
-    library.problem = tern::detail::text({library.path, " has version ", int(version), ", whose records may be others than those of CUDA 12 and 13"});
+    library.problem = tern::detail::text(
+        {library.path, " has version ", int(version), ", whose records may be others than those of CUDA 12 and 13"});
 }
 
 TERN_COLD Recorder& recorder() {
@@ -25,8 +27,8 @@ TERN_COLD Recorder& recorder() {
   return instance;
 }
 
-/// The calls that queue work, by CUPTI's numbers: launches, copies and fills, in the current stream's or the thread's form. Libraries call
-/// the runtime's.
+/// The calls that queue work, by CUPTI's numbers: launches, copies and fills, in the current stream's or the thread's
+/// form. Libraries call the runtime's.
 inline constexpr struct {
   CuptiDomain domain;
   std::uint32_t id;
@@ -80,9 +82,11 @@ TERN_COLD std::string Recorder::set(bool on) {
     if (!f.cuptiGetResultString(status, &name) && name) problem += std::string(", ") + name;
   };
   if (on) check("cuptiActivityRegisterCallbacks", f.cuptiActivityRegisterCallbacks(&request, &complete));
-  for (const auto& call : queuing_calls) check("cuptiEnableCallback", f.cuptiEnableCallback(on, subscriber_, call.domain, call.id));
+  for (const auto& call : queuing_calls)
+    check("cuptiEnableCallback", f.cuptiEnableCallback(on, subscriber_, call.domain, call.id));
   for (const CuptiKind kind : recorded_kinds)
-    check(on ? "cuptiActivityEnable" : "cuptiActivityDisable", on ? f.cuptiActivityEnable(kind) : f.cuptiActivityDisable(kind));
+    check(on ? "cuptiActivityEnable" : "cuptiActivityDisable",
+          on ? f.cuptiActivityEnable(kind) : f.cuptiActivityDisable(kind));
   return problem;
 }
 
@@ -100,7 +104,8 @@ TERN_NOINLINE std::uint64_t Recorder::now() const {
 }
 
 TERN_COLD std::vector<DeviceRecord> Recorder::take() {
-  if (const int status = cupti_->functions.cuptiActivityFlushAll(0)) fail("ledger", {"cuptiActivityFlushAll fails with status ", status});
+  if (const int status = cupti_->functions.cuptiActivityFlushAll(0))
+    fail("ledger", {"cuptiActivityFlushAll fails with status ", status});
   const std::lock_guard lock(mutex_);
   return std::exchange(records_, {});
 }
@@ -128,21 +133,27 @@ TERN_COLD void Recorder::complete(Context, std::uint32_t, std::uint8_t* buffer, 
 
 TERN_COLD void Recorder::add(const CuptiRecord& record) {
   const auto work_of = [](const auto& copy) {
-    return copy.copy_kind == cupti_to_device ? tern::detail::Work::to_device : copy.copy_kind == cupti_to_host ? tern::detail::Work::to_host : tern::detail::Work::kernel;
+    return copy.copy_kind == cupti_to_device ? tern::detail::Work::to_device
+           : copy.copy_kind == cupti_to_host ? tern::detail::Work::to_host
+                                             : tern::detail::Work::kernel;
   };
   if (record.kind == cupti_kernel) {
     const auto& kernel = reinterpret_cast<const CuptiKernelRecord&>(record);
-    records_.push_back({tern::detail::Work::kernel, false, int(kernel.device), kernel.correlation, kernel.name, 0, kernel.start, kernel.end});
+    records_.push_back({tern::detail::Work::kernel, false, int(kernel.device), kernel.correlation, kernel.name, 0,
+                        kernel.start, kernel.end});
   } else if (record.kind == cupti_copy) {
     const auto& copy = reinterpret_cast<const CuptiCopyRecord&>(record);
     const bool pinned = (copy.copy_kind == cupti_to_device ? copy.source : copy.target) == cupti_pinned;
-    records_.push_back({work_of(copy), pinned, int(copy.device), copy.correlation, nullptr, copy.bytes, copy.start, copy.end});
+    records_.push_back(
+        {work_of(copy), pinned, int(copy.device), copy.correlation, nullptr, copy.bytes, copy.start, copy.end});
   } else if (record.kind == cupti_fill) {
     const auto& fill = reinterpret_cast<const CuptiFillRecord&>(record);
-    records_.push_back({tern::detail::Work::kernel, false, int(fill.device), fill.correlation, nullptr, fill.bytes, fill.start, fill.end});
+    records_.push_back({tern::detail::Work::kernel, false, int(fill.device), fill.correlation, nullptr, fill.bytes,
+                        fill.start, fill.end});
   } else if (record.kind == cupti_peer_copy) {
     const auto& copy = reinterpret_cast<const CuptiPeerCopyRecord&>(record);
-    records_.push_back({tern::detail::Work::to_device, false, int(copy.target_device), copy.correlation, nullptr, copy.bytes, copy.start, copy.end});
+    records_.push_back({tern::detail::Work::to_device, false, int(copy.target_device), copy.correlation, nullptr,
+                        copy.bytes, copy.start, copy.end});
   }
 }
 

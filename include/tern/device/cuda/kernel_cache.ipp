@@ -31,7 +31,8 @@ TERN_INLINE void write_file(const std::string& path, const std::string& bytes) {
   std::size_t at = 0;
   for (ssize_t n = 1; n > 0 && at < bytes.size(); at += std::size_t(std::max<ssize_t>(n, 0)))
     n = write(descriptor, bytes.data() + at, bytes.size() - at);
-  if (close(descriptor) != 0 || at < bytes.size() || std::rename(unfinished.c_str(), path.c_str()) != 0) unlink(unfinished.c_str());
+  if (close(descriptor) != 0 || at < bytes.size() || std::rename(unfinished.c_str(), path.c_str()) != 0)
+    unlink(unfinished.c_str());
 }
 
 TERN_COLD std::string compiler_version(const std::string& folder) {
@@ -39,8 +40,10 @@ TERN_COLD std::string compiler_version(const std::string& folder) {
   for (const char* variable : {"TERN_CUDA_LIBRARIES", "LD_LIBRARY_PATH"})
     if (const char* value = std::getenv(variable)) searched += std::string(variable) + "=" + value + "\n";
   const auto stamp = [](const std::string& path) {
-    struct stat file {};
-    return stat(path.c_str(), &file) == 0 ? tern::detail::text({path, "\n", Index(file.st_size), "\n", Index(file.st_mtime), "\n"}) : std::string();
+    struct stat file{};
+    return stat(path.c_str(), &file) == 0
+               ? tern::detail::text({path, "\n", Index(file.st_size), "\n", Index(file.st_mtime), "\n"})
+               : std::string();
   };
   char name[32];
   std::snprintf(name, sizeof name, "compiler-%016llx", static_cast<unsigned long long>(hash_text(searched)));
@@ -51,7 +54,8 @@ TERN_COLD std::string compiler_version(const std::string& folder) {
   TERN_NVRTC(nvrtcVersion, &major, &minor);
   const std::string version = tern::detail::text({major, ".", minor});
   Dl_info file{};
-  if (dladdr(reinterpret_cast<void*>(nvrtc().functions.nvrtcVersion), &file)) write_file(folder + name, stamp(file.dli_fname) + version);
+  if (dladdr(reinterpret_cast<void*>(nvrtc().functions.nvrtcVersion), &file))
+    write_file(folder + name, stamp(file.dli_fname) + version);
   return version;
 }
 
@@ -62,8 +66,10 @@ TERN_COLD std::string kernel_image(const std::string& source, int major, int min
   const char* const libraries = std::getenv("TERN_CUDA_LIBRARIES");
   // The file holds the whole key, so a collision of hashes is a miss.
   const bool lines = line_info;
-  const std::string key = tern::detail::text({"tern kernel 1\nNVRTC ", version, " ", libraries ? libraries : "", "\nsm_", 10 * major + minor,
-                                lines ? " with lines\n" : "\n", Index(source.size()), "\n"}) + source;
+  const std::string key =
+      tern::detail::text({"tern kernel 1\nNVRTC ", version, " ", libraries ? libraries : "", "\nsm_",
+                          10 * major + minor, lines ? " with lines\n" : "\n", Index(source.size()), "\n"}) +
+      source;
   const std::uint64_t hash = hash_text(key);
   char name[40];
   std::snprintf(name, sizeof name, "%016llx%016llx", static_cast<unsigned long long>(hash),

@@ -42,23 +42,27 @@ class TERN_API Kernels {
 
 TERN_API Kernels& kernels(int ordinal);
 
-/// Compiles and loads the kernel whose name is, or begins with, this one and is followed by an underscore. If two threads load the same one at once, one of the two functions is
-/// kept. All launches have as much shared memory as this grid, or less.
-TERN_API LoadedKernel load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name, const Grid& grid, const std::string& source);
+/// Compiles and loads the kernel whose name is, or begins with, this one and is followed by an underscore. If two
+/// threads load the same one at once, one of the two functions is kept. All launches have as much shared memory as this
+/// grid, or less.
+TERN_API LoadedKernel load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name,
+                                  const Grid& grid, const std::string& source);
 
 }  // namespace detail
 
-/// Launches the kernel of that key and name, as load_kernel() has it. If it is not loaded yet, source() returns its source. `words`, a structure
-/// of eight-byte words, is its only parameter.
+/// Launches the kernel of that key and name, as load_kernel() has it. If it is not loaded yet, source() returns its
+/// source. `words`, a structure of eight-byte words, is its only parameter.
 template <class Source>
-void launch(int ordinal, std::uint64_t key, const char* name, Grid grid, const std::uint64_t* words, const Source& source) {
+void launch(int ordinal, std::uint64_t key, const char* name, Grid grid, const std::uint64_t* words,
+            const Source& source) {
   const detail::DeviceState& state = detail::bind(ordinal);
   detail::LoadedKernel kernel = detail::kernels(ordinal).find(key);
-  if (!kernel.function) [[unlikely]] kernel = detail::load_kernel(state, ordinal, key, name, grid, source());
+  if (!kernel.function) [[unlikely]]
+    kernel = detail::load_kernel(state, ordinal, key, name, grid, source());
   const detail::Span span(tern::detail::Work::kernel, kernel.name, ordinal, state.compute);
   void* parameters[] = {const_cast<std::uint64_t*>(words)};
-  TERN_CUDA(cuLaunchKernel, kernel.function, unsigned(grid.blocks), 1, 1, unsigned(grid.threads), 1, 1, unsigned(grid.shared_bytes), state.compute, parameters,
-            nullptr);
+  TERN_CUDA(cuLaunchKernel, kernel.function, unsigned(grid.blocks), 1, 1, unsigned(grid.threads), 1, 1,
+            unsigned(grid.shared_bytes), state.compute, parameters, nullptr);
 }
 
 }}}  // namespace tern::cuda

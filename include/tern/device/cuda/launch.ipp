@@ -27,7 +27,7 @@ TERN_NOINLINE Kernels& kernels(int ordinal) {
 }
 
 TERN_COLD LoadedKernel load_kernel(const DeviceState& state, int ordinal, std::uint64_t key, const char* name,
-                                                              const Grid& grid, const std::string& source) {
+                                   const Grid& grid, const std::string& source) {
   std::size_t at = 0;  // a kernel's attributes may lie before its type
   do at = source.find("void ", source.find("__global__", at));
   while (at != std::string::npos && source.compare(at + 5, std::strlen(name), name) != 0);
@@ -47,7 +47,8 @@ TERN_COLD LoadedKernel load_kernel(const DeviceState& state, int ordinal, std::u
   check("cuModuleGetFunction", driver_functions.cuModuleGetFunction(&function, module, whole_name.c_str()));
   constexpr int granted = 48 << 10;  // of shared memory, to every kernel
   if (grid.shared_bytes > granted)
-    check("cuFuncSetAttribute", driver_functions.cuFuncSetAttribute(function, function_max_dynamic_shared_bytes, grid.shared_bytes));
+    check("cuFuncSetAttribute",
+          driver_functions.cuFuncSetAttribute(function, function_max_dynamic_shared_bytes, grid.shared_bytes));
   char* const kept_name = strdup(whole_name.c_str());
   const LoadedKernel kernel = kernels(ordinal).insert(key, {function, kept_name});
   if (kernel.name != kept_name) {  // another thread was faster

@@ -13,7 +13,8 @@ namespace tern { inline namespace TERN_BUILD { namespace cuda {
 namespace detail {
 extern TERN_API constinit std::atomic<bool> times_candidates;
 
-/// Folders, besides the loader's own path, in which a library may lie, separated by colons. `*` matches as in the shell.
+/// Folders, besides the loader's own path, in which a library may lie, separated by colons. `*` matches as in the
+/// shell.
 TERN_API std::string library_folders();
 TERN_API bool cudnn_suits_driver(void* handle);
 }  // namespace detail
@@ -86,9 +87,9 @@ TERN_API CudnnLibrary& cudnn();
 /// Whether there is a cuDNN that can be used.
 TERN_API bool has_cudnn();
 
-/// Lets the first product or convolution of each shape time the algorithms that cuBLASLt and cuDNN propose, and keep the fastest:
-/// torch.backends.cudnn.benchmark. Otherwise the libraries' heuristics choose. With it, the last bits of a result may differ between
-/// runs of a program. A captured one is not timed. Off by default.
+/// Lets the first product or convolution of each shape time the algorithms that cuBLASLt and cuDNN propose, and keep
+/// the fastest: torch.backends.cudnn.benchmark. Otherwise the libraries' heuristics choose. With it, the last bits of a
+/// result may differ between runs of a program. A captured one is not timed. Off by default.
 inline void benchmark(bool on) { detail::times_candidates = on; }
 
 }}}  // namespace tern::cuda

@@ -26,7 +26,8 @@ TERN_COLD std::string python_prefix() {
   for (std::size_t begin = 0; begin < path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
     const std::string folder = path.substr(begin, end - begin);
-    if (folder.ends_with("/bin") && access((folder + "/python3").c_str(), X_OK) == 0) return folder.substr(0, folder.size() - 4);
+    if (folder.ends_with("/bin") && access((folder + "/python3").c_str(), X_OK) == 0)
+      return folder.substr(0, folder.size() - 4);
     begin = end + 1;
   }
   return {};
@@ -86,7 +87,8 @@ TERN_COLD bool try_open(Library& library, const std::string& path, const Library
   if (library.handle) {
     library.path = path;
     link_map* found = nullptr;
-    if (kind.parts && !has_folder && dlinfo(library.handle, RTLD_DI_LINKMAP, &found) == 0) open_parts(found->l_name, kind.parts, open);
+    if (kind.parts && !has_folder && dlinfo(library.handle, RTLD_DI_LINKMAP, &found) == 0)
+      open_parts(found->l_name, kind.parts, open);
     if (!kind.suits || kind.suits(library.handle)) return true;
     library.problem = path + " is made for a later CUDA than the driver's";
     open.push_back(std::exchange(library.handle, nullptr));
@@ -137,7 +139,9 @@ TERN_COLD Library open_toolkit_library(const std::string& name, const LibraryKin
   const int version = driver_version();
   if (version == 0 || version >= 13000) return open_library({name + ".13", name + ".12"}, true, kind);
   Library library = open_library({name + ".12"}, true, kind);
-  if (!library.handle) library.problem += tern::detail::text({"; the driver offers CUDA ", version / 1000, ".", version % 1000 / 10, ", which CUDA 13's library does not run on"});
+  if (!library.handle)
+    library.problem += tern::detail::text({"; the driver offers CUDA ", version / 1000, ".", version % 1000 / 10,
+                                           ", which CUDA 13's library does not run on"});
   return library;
 }
 
@@ -166,10 +170,9 @@ TERN_COLD CudnnLibrary::CudnnLibrary() {
   if (!library.problem.empty()) return;
   // The oldest version whose graphs of attention have been tried.
   if (const std::size_t version = functions.cudnnGetVersion(); version < 91300)
-    library.problem = tern::detail::text({library.path, " is version ", Index(version / 10000), ".", Index(version / 100 % 100), "; 9.13 or later is needed"});
-  if (library.problem.empty()) {
-    TERN_CUDNN_GRAPH_FUNCTIONS(TERN_CUDA_LOAD)
-  }
+    library.problem = tern::detail::text({library.path, " is version ", Index(version / 10000), ".",
+                                          Index(version / 100 % 100), "; 9.13 or later is needed"});
+  if (library.problem.empty()) { TERN_CUDNN_GRAPH_FUNCTIONS(TERN_CUDA_LOAD) }
 }
 #undef TERN_CUDA_LOAD
 
@@ -182,12 +185,14 @@ TERN_NOINLINE Driver& driver() {
 TERN_COLD int driver_version() {
   if (!driver().library.problem.empty()) return 0;
   int version = 0;
-  if (const int status = driver().functions.cuDriverGetVersion(&version)) fail("cuda", {"cuDriverGetVersion fails with status ", status});
+  if (const int status = driver().functions.cuDriverGetVersion(&version))
+    fail("cuda", {"cuDriverGetVersion fails with status ", status});
   return version;
 }
 TERN_NOINLINE Nvrtc& nvrtc() {
   static Nvrtc& instance = *new Nvrtc;
-  if (!instance.library.problem.empty()) fail("cuda", {"NVRTC, which compiles kernels, cannot be used: ", instance.library.problem});
+  if (!instance.library.problem.empty())
+    fail("cuda", {"NVRTC, which compiles kernels, cannot be used: ", instance.library.problem});
   return instance;
 }
 TERN_NOINLINE CublasLtLibrary& cublaslt() {
@@ -202,7 +207,8 @@ static CudnnLibrary& loaded_cudnn() {
 }
 TERN_NOINLINE CudnnLibrary& cudnn() {
   CudnnLibrary& instance = loaded_cudnn();
-  if (!instance.library.problem.empty()) fail("cuda", {"cuDNN, which convolves images, cannot be used: ", instance.library.problem});
+  if (!instance.library.problem.empty())
+    fail("cuda", {"cuDNN, which convolves images, cannot be used: ", instance.library.problem});
   return instance;
 }
 TERN_NOINLINE bool has_cudnn() { return loaded_cudnn().library.problem.empty(); }

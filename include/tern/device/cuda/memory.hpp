@@ -1,6 +1,6 @@
-// Device memory from the driver's stream-ordered pool, which keeps freed memory, and from the cache of small blocks above
-// it. The stream allocates and frees in order with its other work, so a block may be freed before a kernel that uses it
-// has run.
+// Device memory from the driver's stream-ordered pool, which keeps freed memory, and from the cache of small blocks
+// above it. The stream allocates and frees in order with its other work, so a block may be freed before a kernel that
+// uses it has run.
 #pragma once
 #include "../memory.hpp"
 #include "handle_pool.hpp"
@@ -29,11 +29,13 @@ TERN_API DeviceBlock allocate(int ordinal, std::size_t bytes);
 
 /// Frees the block after the work that was started on the device before.
 inline void deallocate(DeviceBlock block) {
-  if (MemoryOwner* const owner = owner_of(block.tag)) [[unlikely]] return owner->give_back(block);
+  if (MemoryOwner* const owner = owner_of(block.tag)) [[unlikely]]
+    return owner->give_back(block);
   const int ordinal = ordinal_of(block.tag);
   if (system().devices[std::size_t(ordinal)]->blocks->keep(block.memory, size_of(block.tag))) return;
   const DeviceState& state = bind_for_release(ordinal);
-  if (state.streams->count) [[unlikely]] return release_behind_all(state, block.memory);
+  if (state.streams->count) [[unlikely]]
+    return release_behind_all(state, block.memory);
   TERN_CUDA_RELEASE(cuMemFreeAsync, block.memory, state.compute);
 }
 /// The deleter of a tensor; context is the memory's tag.

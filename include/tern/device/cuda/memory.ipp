@@ -4,8 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
-/// Empties the cache, waits for releases, so that what they free counts as free, and returns the pool's unused memory to
-/// the driver.
+/// Empties the cache, waits for releases, so that what they free counts as free, and returns the pool's unused memory
+/// to the driver.
 TERN_INLINE void trim_pool(int ordinal) {
   const DeviceState& own = *system().devices[std::size_t(ordinal)];
   free_blocks(own, own.blocks->drain());
@@ -48,7 +48,8 @@ TERN_NOINLINE DeviceBlock allocate_block(int ordinal, const DeviceState& state, 
 TERN_NOINLINE DeviceBlock allocate(int ordinal, std::size_t bytes) {
   const DeviceState& state = bind(ordinal);
   if (!bytes) bytes = 1;
-  if (capture) [[unlikely]] return capture->allocate(bytes);
+  if (capture) [[unlikely]]
+    return capture->allocate(bytes);
   return allocate_block(ordinal, state, bytes);
 }
 
@@ -58,9 +59,7 @@ namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 TERN_COLD tern::detail::MemoryStats memory_stats(Cuda device) { return detail::stats_of(detail::bind(device.ordinal)); }
 
-TERN_COLD void reset_peak_memory_stats(Cuda device) {
-  detail::bind(device.ordinal).blocks->reset_peak();
-}
+TERN_COLD void reset_peak_memory_stats(Cuda device) { detail::bind(device.ordinal).blocks->reset_peak(); }
 
 TERN_COLD void empty_cache(Cuda device) {
   detail::refuse_capture("empty_cache", "the host waits for the device");

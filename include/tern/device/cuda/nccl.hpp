@@ -25,7 +25,8 @@ TERN_API void check_nccl(const char* function, int status);
 /// What all ranks of one communicator must have. One of them makes it.
 TERN_API NcclId new_nccl_id();
 
-/// One rank's end of a communicator, on the device whose context is current. All ranks construct it, each on another device.
+/// One rank's end of a communicator, on the device whose context is current. All ranks construct it, each on another
+/// device.
 class TERN_API NcclEnd {
  public:
   NcclEnd(const NcclId& id, int ranks, int rank);

@@ -32,7 +32,8 @@ TERN_NOINLINE NcclLibrary& nccl() {
 namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_NOINLINE void check_nccl(const char* function, int status) {
-  if (status) [[unlikely]] fail("cuda", {function, ": ", nccl().functions.ncclGetErrorString(status)});
+  if (status) [[unlikely]]
+    fail("cuda", {function, ": ", nccl().functions.ncclGetErrorString(status)});
 }
 
 TERN_COLD NcclId new_nccl_id() {

@@ -19,8 +19,8 @@ TERN_API Nvtx& nvtx();
 /// of its own: torch.autograd.profiler.emit_nvtx. Off by default. Error if NVTX is not found.
 TERN_API void emit_nvtx(bool on);
 
-/// A range in the calling thread, from construction to the end of the scope: torch.cuda.nvtx.range. Error if NVTX is not
-/// found.
+/// A range in the calling thread, from construction to the end of the scope: torch.cuda.nvtx.range. Error if NVTX is
+/// not found.
 class NvtxRange {
  public:
   explicit NvtxRange(const std::string& name) { nvtx().functions.nvtxRangePushA(name.c_str()); }

@@ -15,12 +15,14 @@ TERN_COLD Nvtx::Nvtx() {
 
 TERN_NOINLINE Nvtx& nvtx() {
   static Nvtx& instance = *new Nvtx;
-  if (!instance.library.problem.empty()) fail("cuda", {"NVTX, which profilers read ranges from, cannot be used: ", instance.library.problem});
+  if (!instance.library.problem.empty())
+    fail("cuda", {"NVTX, which profilers read ranges from, cannot be used: ", instance.library.problem});
   return instance;
 }
 
 TERN_COLD void emit_nvtx(bool on) {
-  static constexpr tern::detail::RangeListener listener{[](const char* name) { nvtx().functions.nvtxRangePushA(name); }, [] { nvtx().functions.nvtxRangePop(); }};
+  static constexpr tern::detail::RangeListener listener{[](const char* name) { nvtx().functions.nvtxRangePushA(name); },
+                                                        [] { nvtx().functions.nvtxRangePop(); }};
   if (on) nvtx();
   tern::detail::range_listener = on ? &listener : nullptr;
 }

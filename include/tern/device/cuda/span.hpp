@@ -43,7 +43,8 @@ extern TERN_API constinit std::atomic<const Listener*> listener;
 /// A piece of this thread's work, from construction to the end of the scope. It is accounted to the user's line.
 class TERN_API Span {
  public:
-  Span(tern::detail::Work work, const char* name, int ordinal, StreamHandle stream, std::size_t bytes = 0, bool pinned = false);
+  Span(tern::detail::Work work, const char* name, int ordinal, StreamHandle stream, std::size_t bytes = 0,
+       bool pinned = false);
   ~Span();
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;

@@ -5,11 +5,14 @@
 namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// True for what the thread only queues.
-constexpr bool is_queued(tern::detail::Work work) { return work == tern::detail::Work::kernel || work == tern::detail::Work::collective; }
+constexpr bool is_queued(tern::detail::Work work) {
+  return work == tern::detail::Work::kernel || work == tern::detail::Work::collective;
+}
 
 TERN_INLINE constinit std::atomic<const Listener*> listener{nullptr};
 
-TERN_NOINLINE Span::Span(tern::detail::Work work, const char* name, int ordinal, StreamHandle stream, std::size_t bytes, bool pinned)
+TERN_NOINLINE Span::Span(tern::detail::Work work, const char* name, int ordinal, StreamHandle stream, std::size_t bytes,
+                         bool pinned)
     : range_(tern::detail::outermost_name(name)), work_(work), listener_(listener.load(std::memory_order_relaxed)) {
   tern::detail::DeviceEvents& events = tern::detail::device_events;
   ++events.count[int(work)];

@@ -32,7 +32,8 @@ TERN_API void note_failure(const char* function, DriverStatus status);
 TERN_API void throw_late_failure();
 /// Throws an Error, once, if an earlier release has failed.
 inline void check_late_failure() {
-  if (late_failure.any.load(std::memory_order_relaxed)) [[unlikely]] throw_late_failure();
+  if (late_failure.any.load(std::memory_order_relaxed)) [[unlikely]]
+    throw_late_failure();
 }
 
 }  // namespace detail
@@ -41,17 +42,17 @@ inline void check_late_failure() {
 [[noreturn]] TERN_API void refuse(const char* function, DriverStatus status);
 
 /// Calls a function of the driver. Error if it fails.
-#define TERN_CUDA(function, ...)                                                                    \
-  do {                                                                                              \
+#define TERN_CUDA(function, ...)                                                                               \
+  do {                                                                                                         \
     if (const ::tern::cuda::DriverStatus tern_status = ::tern::cuda::driver().functions.function(__VA_ARGS__)) \
-      ::tern::cuda::refuse(#function, tern_status);                                                 \
+      ::tern::cuda::refuse(#function, tern_status);                                                            \
   } while (false)
 
 /// Calls a function of the driver that releases a resource. If it fails, the next call throws.
-#define TERN_CUDA_RELEASE(function, ...)                                                            \
-  do {                                                                                              \
+#define TERN_CUDA_RELEASE(function, ...)                                                                       \
+  do {                                                                                                         \
     if (const ::tern::cuda::DriverStatus tern_status = ::tern::cuda::driver().functions.function(__VA_ARGS__)) \
-      ::tern::cuda::detail::note_failure(#function, tern_status);                                   \
+      ::tern::cuda::detail::note_failure(#function, tern_status);                                              \
   } while (false)
 
 }}}  // namespace tern::cuda

@@ -5,12 +5,13 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
-/// A queue of a device's work: torch.cuda.Stream. Work of one stream runs in order. Work of two may run at the same time,
-/// or in any order: wait_stream() orders it. A program starts on the device's own stream, default_stream(). A copy of a
-/// Stream is the same queue.
+/// A queue of a device's work: torch.cuda.Stream. Work of one stream runs in order. Work of two may run at the same
+/// time, or in any order: wait_stream() orders it. A program starts on the device's own stream, default_stream(). A
+/// copy of a Stream is the same queue.
 ///
-/// A tensor may be used on any stream, and released at any time: its memory is not reused before the work of all streams
-/// that was started by then. There is no record_stream(). backward() runs on the stream of the thread that calls it.
+/// A tensor may be used on any stream, and released at any time: its memory is not reused before the work of all
+/// streams that was started by then. There is no record_stream(). backward() runs on the stream of the thread that
+/// calls it.
 class TERN_API Stream {
  public:
   /// One of 32 streams of the device, which are handed out in turn.

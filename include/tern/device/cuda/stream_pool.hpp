@@ -1,5 +1,5 @@
-// What the streams that programs take beside a device's own do: how they wait for each other, and how memory is released that several
-// of them may use.
+// What the streams that programs take beside a device's own do: how they wait for each other, and how memory is
+// released that several of them may use.
 #pragma once
 #include "context.hpp"
 
@@ -17,8 +17,8 @@ TERN_API void wait_for_stream(StreamHandle later, StreamHandle earlier, Event re
 /// Makes later work of all streams that programs take wait for the work of the device's own stream so far.
 TERN_API void wait_for_own_stream(const DeviceState& own);
 
-/// Frees memory after the work so far of every stream that may use it. No stream waits for another one. For destructors,
-/// which cannot throw.
+/// Frees memory after the work so far of every stream that may use it. No stream waits for another one. For
+/// destructors, which cannot throw.
 TERN_API void release_behind_all(const DeviceState& own, DevicePointer memory);
 
 }}}  // namespace tern::cuda::detail

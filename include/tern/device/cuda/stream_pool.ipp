@@ -43,7 +43,8 @@ TERN_INLINE void wait_for_stream(StreamHandle later, StreamHandle earlier, Event
 TERN_COLD void wait_for_own_stream(const DeviceState& own) {
   StreamPool& pool = *own.streams;
   const std::lock_guard lock(pool.mutex);
-  for (int i = 0; i < pool.count; ++i) wait_for_stream(pool.streams[i]->state.compute, own.compute, pool.streams[i]->reached.event);
+  for (int i = 0; i < pool.count; ++i)
+    wait_for_stream(pool.streams[i]->state.compute, own.compute, pool.streams[i]->reached.event);
 }
 
 TERN_COLD void release_behind_all(const DeviceState& own, DevicePointer memory) {

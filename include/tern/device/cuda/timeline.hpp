@@ -7,13 +7,15 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
-/// One piece of work. Seconds count from the first piece of work of the page. All times of a page are of one clock: CUPTI's, of which a
-/// wait of the host has the time at its begin and its end; or the device's, where a kernel, a copy or a collective has events around it on
-/// its stream, a wait of the host events on a stream without other work, and only what is on_host has the host's clock.
+/// One piece of work. Seconds count from the first piece of work of the page. All times of a page are of one clock:
+/// CUPTI's, of which a wait of the host has the time at its begin and its end; or the device's, where a kernel, a copy
+/// or a collective has events around it on its stream, a wait of the host events on a stream without other work, and
+/// only what is on_host has the host's clock.
 struct TimelineEntry : WorkItem {
   int thread;  // of the host, in the order of appearance
   bool ended = false;
-  bool further = false;  // a piece of the copy before it: the library's copies of pageable memory are several of the driver's
+  bool further =
+      false;  // a piece of the copy before it: the library's copies of pageable memory are several of the driver's
   double start = 0, seconds = 0;
   Event begin = nullptr, end = nullptr;
   TimelinePosition outer = {};  // with records: what the thread was at before
@@ -31,8 +33,8 @@ class TERN_API Timeline {
   void end(TimelinePosition position);
 
   /// The finished work, in the order in which it began, and the seconds from the first piece of work until the page was
-  /// read. With records, a kernel or copy is one of those: a product of several kernels is several entries, a captured step as many as it
-  /// has kernels, and what was queued outside of the library has no line.
+  /// read. With records, a kernel or copy is one of those: a product of several kernels is several entries, a captured
+  /// step as many as it has kernels, and what was queued outside of the library has no line.
   struct Page {
     std::vector<TimelineEntry> entries;
     double seconds = 0;
@@ -47,8 +49,8 @@ class TERN_API Timeline {
   static constexpr std::size_t most_unsettled = 1024;
 
   struct DeviceClock {
-    Event base = nullptr;     // recorded on `stream`
-    double base_seconds = 0;  // the age of the page at that moment
+    Event base = nullptr;           // recorded on `stream`
+    double base_seconds = 0;        // the age of the page at that moment
     StreamHandle stream = nullptr;  // has no work but these events
     std::size_t unsettled = 0;      // entries of the device that have events
     std::size_t next = 0;           // the first that may be one
@@ -61,10 +63,8 @@ class TERN_API Timeline {
       return spare[spares - 1 - n];
     }
     void keep(Event event) {
-      if (spares < 2 * most_unsettled)
-        spare[spares++] = event;
-      else
-        TERN_CUDA_RELEASE(cuEventDestroy_v2, event);
+      if (spares < 2 * most_unsettled) spare[spares++] = event;
+      else TERN_CUDA_RELEASE(cuEventDestroy_v2, event);
     }
     void forget() {
       if (base) keep(base);
@@ -84,17 +84,19 @@ class TERN_API Timeline {
   void wait_for_devices(std::unique_lock<std::mutex>& lock);
   Page read_records(std::unique_lock<std::mutex>& lock);
 
-  /// Seconds between two events; negative if the second one has not happened, which is rare. So no call is spent on asking first.
+  /// Seconds between two events; negative if the second one has not happened, which is rare. So no call is spent on
+  /// asking first.
   static double seconds_between(Event from, Event to);
   void give_back(TimelineEntry& entry);
-  /// Waits for an event while other threads go on: what lies before it on its device may be a collective that they have yet to call.
+  /// Waits for an event while other threads go on: what lies before it on its device may be a collective that they have
+  /// yet to call.
   void await(std::unique_lock<std::mutex>& lock, Event event);
 
   /// The device's clock. It starts with the first piece of the device's work on the page.
   DeviceClock& clock_of(int ordinal);
 
-  /// Sets the times of a device's entries, all but the last `left` ones, and reuses their events. Entries after one that has not ended are
-  /// left. Where it waits, the lock is open, and the page may turn.
+  /// Sets the times of a device's entries, all but the last `left` ones, and reuses their events. Entries after one
+  /// that has not ended are left. Where it waits, the lock is open, and the page may turn.
   void settle(std::unique_lock<std::mutex>& lock, int ordinal, std::size_t left);
 
   std::mutex mutex_;
@@ -110,12 +112,13 @@ class TERN_API Timeline {
   std::vector<QueuingCall> calls_;
   std::vector<DeviceRecord> records_;
   std::uint32_t last_call_ = 0, last_of_pages_before_ = 0;  // correlations
-  int awaited_ = 0;  // events that threads wait for
+  int awaited_ = 0;                                         // events that threads wait for
   std::vector<TimelineEntry> entries_;
   bool host_exchanges_ = false;
   int devices_ = 0;
   DeviceClock* clocks_ = nullptr;
-  double origin_ = 0;  // the host's clock at the first piece of work; relates the bases of devices to it; with records, the page's begin
+  double origin_ = 0;  // the host's clock at the first piece of work; relates the bases of devices to it; with records,
+                       // the page's begin
 };
 
 /// The program's timeline. Never destroyed, because work may end after main does.

@@ -9,7 +9,9 @@
 namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 /// True for what the host itself times where there are records.
-inline bool has_host_time(const WorkItem& item) { return item.work == tern::detail::Work::wait || item.ordinal == on_host; }
+inline bool has_host_time(const WorkItem& item) {
+  return item.work == tern::detail::Work::wait || item.ordinal == on_host;
+}
 
 TERN_INLINE Timeline& timeline() {
   static Timeline& instance = *new Timeline;
@@ -21,7 +23,8 @@ inline thread_local constinit TimelinePosition innermost{-1, 0};
 
 TERN_COLD void Timeline::start() {
   std::string no_records = "there is no device";
-  if (is_available()) no_records = recorder().start([](std::uint32_t correlation) { timeline().note_call(correlation); });
+  if (is_available())
+    no_records = recorder().start([](std::uint32_t correlation) { timeline().note_call(correlation); });
   if (no_records.empty()) (void)recorder().take();
   const std::lock_guard lock(mutex_);
   turn_page();
@@ -63,8 +66,8 @@ TERN_COLD TimelinePosition Timeline::begin(const WorkItem& item) {
     entries_.push_back(entry);
     return innermost = {page_, entries_.size() - 1};
   }
-  // Bounds the number of events. No host gets further ahead of its device than this. It does not wait for other devices, which may wait for a
-  // collective that this thread has yet to call.
+  // Bounds the number of events. No host gets further ahead of its device than this. It does not wait for other
+  // devices, which may wait for a collective that this thread has yet to call.
   if (entry.ordinal != on_host && clocks_ && clocks_[entry.ordinal].unsettled >= most_unsettled)
     settle(lock, entry.ordinal, most_unsettled / 2);
   if (entries_.empty()) origin_ = tern::detail::now();
@@ -131,7 +134,8 @@ TERN_COLD void Timeline::wait_for_devices(std::unique_lock<std::mutex>& lock) {
       for (const StreamHandle stream : {own.streams->streams[k]->state.compute, own.streams->streams[k]->state.copy})
         if (stream) streams.push_back(stream);
     for (const StreamHandle stream : streams)
-      if (const DriverStatus status = driver().functions.cuStreamSynchronize(stream)) refuse("cuStreamSynchronize", status);
+      if (const DriverStatus status = driver().functions.cuStreamSynchronize(stream))
+        refuse("cuStreamSynchronize", status);
   }
   lock.lock();
 }
@@ -140,7 +144,8 @@ TERN_COLD Timeline::Page Timeline::read_records(std::unique_lock<std::mutex>& lo
   const int number = page_;
   wait_for_devices(lock);
   lock.unlock();
-  const std::vector<DeviceRecord> taken = recorder().take();  // by callbacks, which may wait for a thread that lists work
+  const std::vector<DeviceRecord> taken =
+      recorder().take();  // by callbacks, which may wait for a thread that lists work
   const std::uint64_t time = recorder().now();
   lock.lock();
   Page page;
@@ -151,13 +156,15 @@ TERN_COLD Timeline::Page Timeline::read_records(std::unique_lock<std::mutex>& lo
     if (std::int32_t(record.correlation - last_of_pages_before_) > 0) records_.push_back(record);
 
   std::qsort(calls_.data(), calls_.size(), sizeof(QueuingCall), [](const void* a, const void* b) {
-    const std::uint32_t x = static_cast<const QueuingCall*>(a)->correlation, y = static_cast<const QueuingCall*>(b)->correlation;
+    const std::uint32_t x = static_cast<const QueuingCall*>(a)->correlation,
+                        y = static_cast<const QueuingCall*>(b)->correlation;
     return int(x > y) - int(x < y);
   });
   constexpr std::uint64_t no_entry = ~std::uint64_t(0) >> 32;
   const auto entry_of = [&](const DeviceRecord& record) -> std::uint64_t {
-    const auto found = std::lower_bound(calls_.begin(), calls_.end(), record.correlation,
-                                        [](const QueuingCall& call, std::uint32_t correlation) { return call.correlation < correlation; });
+    const auto found = std::lower_bound(
+        calls_.begin(), calls_.end(), record.correlation,
+        [](const QueuingCall& call, std::uint32_t correlation) { return call.correlation < correlation; });
     return found != calls_.end() && found->correlation == record.correlation ? found->index : no_entry;
   };
   struct Placed {
@@ -168,7 +175,8 @@ TERN_COLD Timeline::Page Timeline::read_records(std::unique_lock<std::mutex>& lo
   for (const DeviceRecord& record : records_) placed.push_back({entry_of(record), record.start, &record});
   std::qsort(placed.data(), placed.size(), sizeof(Placed), [](const void* a, const void* b) {
     const Placed &x = *static_cast<const Placed*>(a), &y = *static_cast<const Placed*>(b);
-    return x.index != y.index ? int(x.index > y.index) - int(x.index < y.index) : int(x.start > y.start) - int(x.start < y.start);
+    return x.index != y.index ? int(x.index > y.index) - int(x.index < y.index)
+                              : int(x.start > y.start) - int(x.start < y.start);
   });
 
   std::size_t next = 0;
@@ -184,7 +192,8 @@ TERN_COLD Timeline::Page Timeline::read_records(std::unique_lock<std::mutex>& lo
         whole.seconds = std::max(whole.start + whole.seconds, end) - whole.start;
         continue;
       }
-      TimelineEntry listed = entry ? *entry : TimelineEntry{{record.work, record.pinned, record.ordinal, nullptr, "", Here("", 0), 0}, 0};
+      TimelineEntry listed =
+          entry ? *entry : TimelineEntry{{record.work, record.pinned, record.ordinal, nullptr, "", Here("", 0), 0}, 0};
       in_collective = entry && entry->work == tern::detail::Work::collective;
       if (!in_collective && listed.work != record.work) listed.pinned = record.pinned;
       if (!in_collective) listed.work = record.work;
@@ -193,7 +202,8 @@ TERN_COLD Timeline::Page Timeline::read_records(std::unique_lock<std::mutex>& lo
         listed.further = entry && std::exchange(in_copy, true);
       }
       if (record.name && !in_collective) listed.name = record.name;
-      else if (!entry || entry->work == tern::detail::Work::wait) listed.name = record.work == tern::detail::Work::kernel ? "fill or copy on device" : "copy";
+      else if (!entry || entry->work == tern::detail::Work::wait)
+        listed.name = record.work == tern::detail::Work::kernel ? "fill or copy on device" : "copy";
       listed.start = start;
       listed.seconds = end - start;
       page.entries.push_back(listed);
@@ -214,7 +224,8 @@ TERN_COLD Timeline::Page Timeline::read() {
   Page page;
   page.no_records = no_records_;
   if (host_exchanges_) page.seconds = tern::detail::now() - origin_;
-  for (std::size_t i = 0; i < entries_.size() && entries_[i].ended && !entries_[i].begin; ++i) page.entries.push_back(entries_[i]);
+  for (std::size_t i = 0; i < entries_.size() && entries_[i].ended && !entries_[i].begin; ++i)
+    page.entries.push_back(entries_[i]);
   for (int i = 0; i < devices_; ++i) {
     DeviceClock& clock = clocks_[i];
     if (!clock.base) continue;

@@ -35,19 +35,26 @@ struct DeviceTraits<Cuda> {
 
   /// Every PinnedMemory that reaches CUDA is a PinnedBlock.
   struct Async {
-    static detail::PinnedMemory* acquire_pinned(int ordinal, std::size_t bytes) { return cuda::detail::acquire_pinned(ordinal, bytes); }
-    static void copy_from_pinned(int ordinal, void* to, detail::PinnedMemory& pinned, const void* from, std::size_t bytes) {
+    static detail::PinnedMemory* acquire_pinned(int ordinal, std::size_t bytes) {
+      return cuda::detail::acquire_pinned(ordinal, bytes);
+    }
+    static void copy_from_pinned(int ordinal, void* to, detail::PinnedMemory& pinned, const void* from,
+                                 std::size_t bytes) {
       cuda::detail::copy_pinned_to_device(ordinal, to, from, bytes, block_of(pinned));
     }
-    static std::unique_ptr<detail::AsyncCopy> start_from_host(int ordinal, void* to, detail::PinnedMemory& pinned, const void* from, std::size_t bytes) {
+    static std::unique_ptr<detail::AsyncCopy> start_from_host(int ordinal, void* to, detail::PinnedMemory& pinned,
+                                                              const void* from, std::size_t bytes) {
       return cuda::detail::start_from_host(ordinal, to, block_of(pinned), from, bytes);
     }
-    static std::unique_ptr<detail::AsyncCopy> start_to_host(int ordinal, detail::PinnedMemory& pinned, void* to, const void* from, std::size_t bytes) {
+    static std::unique_ptr<detail::AsyncCopy> start_to_host(int ordinal, detail::PinnedMemory& pinned, void* to,
+                                                            const void* from, std::size_t bytes) {
       return cuda::detail::start_to_host(ordinal, block_of(pinned), to, from, bytes);
     }
 
    private:
-    static cuda::detail::PinnedBlock& block_of(detail::PinnedMemory& pinned) { return static_cast<cuda::detail::PinnedBlock&>(pinned); }
+    static cuda::detail::PinnedBlock& block_of(detail::PinnedMemory& pinned) {
+      return static_cast<cuda::detail::PinnedBlock&>(pinned);
+    }
   };
 };
 

@@ -1,4 +1,5 @@
-// Waits of the host for a device whose work waits for something outside of it: other ranks, which may be lost meanwhile.
+// Waits of the host for a device whose work waits for something outside of it: other ranks, which may be lost
+// meanwhile.
 #pragma once
 #include <functional>
 
@@ -6,8 +7,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
-/// While alive, a thread that waits for a device calls check(ordinal) once a millisecond. That is an Error if the device waits for what does not
-/// come; then it waits for it no more.
+/// While alive, a thread that waits for a device calls check(ordinal) once a millisecond. That is an Error if the
+/// device waits for what does not come; then it waits for it no more.
 class TERN_API Watch {
  public:
   explicit Watch(std::function<void(int ordinal)> check);

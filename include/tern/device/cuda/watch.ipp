@@ -39,7 +39,8 @@ TERN_COLD Watch::~Watch() {
   --list.count;
 }
 
-/// Returns when query() says something else than not ready. Errors come then, because the device may use what the caller has on its stack.
+/// Returns when query() says something else than not ready. Errors come then, because the device may use what the
+/// caller has on its stack.
 template <class Query>
 void watch_until(int ordinal, const Query& query) {
   WatchList& list = watch_list();

@@ -33,10 +33,12 @@ Tensor<D, T> attention_weights(const Tensor<D, T>& query, const Tensor<D, T>& ke
   return hidden.defined() && mask.defined() ? masked_fill(weights, hidden, 0, here) : weights;
 }
 
-/// Counts a kernel's products, for the pairs that a query sees: so many with queries or keys, and so many with values or their gradients.
+/// Counts a kernel's products, for the pairs that a query sees: so many with queries or keys, and so many with values
+/// or their gradients.
 inline void count_attention(const Array& q, const Array& k, const Array& v, bool causal, int of_size, int of_width) {
   const backend::AttentionSizes s(q, k, v);
-  count_products(of_size + of_width, 2 * double(s.batch) * s.pairs(causal) * (double(of_size) * double(s.size) + double(of_width) * double(s.width)));
+  count_products(of_size + of_width, 2 * double(s.batch) * s.pairs(causal) *
+                                         (double(of_size) * double(s.size) + double(of_width) * double(s.width)));
 }
 
 }}}  // namespace tern::detail

@@ -148,35 +148,35 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
 }  // namespace detail
 
 /// Defines name(x) and name_(x) from an expression in x. The gradient is derived from it.
-#define TERN_UNARY(name, ...)                                                                            \
-  namespace detail {                                                                                     \
-  inline constexpr auto name##_expression = [](auto x) { return __VA_ARGS__; };                          \
-  }                                                                                                      \
-  template <Device D, Floating T>                                                                        \
-  Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                                             \
-    return detail::pointwise({#name, here}, detail::name##_expression, x);                               \
-  }                                                                                                      \
+#define TERN_UNARY(name, ...)                                                   \
+  namespace detail {                                                            \
+  inline constexpr auto name##_expression = [](auto x) { return __VA_ARGS__; }; \
+  }                                                                             \
+  template <Device D, Floating T>                                               \
+  Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                    \
+    return detail::pointwise({#name, here}, detail::name##_expression, x);      \
+  }                                                                             \
   TERN_UNARY_IN_PLACE(name, Floating)
 
 /// Defines name(x) and name_(x) from an expression in x and a gradient. The gradient is an expression in g and `kept`,
 /// which is x or the result y.
-#define TERN_UNARY_BY_HAND(name, expression, kept, ...)                                                  \
-  namespace detail {                                                                                     \
-  inline constexpr auto name##_expression = [](auto x) { return expression; };                           \
-  inline constexpr Gradient name##_gradient{[](auto g, auto kept) { return __VA_ARGS__; }};              \
-  }                                                                                                      \
-  template <Device D, Floating T>                                                                        \
-  Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                                             \
-    const Tensor<D, T> y = detail::map<T>({#name, here}, detail::name##_expression, x);                  \
-    record({#name, here}, y, wrt(x, saved(kept), detail::name##_gradient));                              \
-    return y;                                                                                            \
-  }                                                                                                      \
+#define TERN_UNARY_BY_HAND(name, expression, kept, ...)                                     \
+  namespace detail {                                                                        \
+  inline constexpr auto name##_expression = [](auto x) { return expression; };              \
+  inline constexpr Gradient name##_gradient{[](auto g, auto kept) { return __VA_ARGS__; }}; \
+  }                                                                                         \
+  template <Device D, Floating T>                                                           \
+  Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                                \
+    const Tensor<D, T> y = detail::map<T>({#name, here}, detail::name##_expression, x);     \
+    record({#name, here}, y, wrt(x, saved(kept), detail::name##_gradient));                 \
+    return y;                                                                               \
+  }                                                                                         \
   TERN_UNARY_IN_PLACE(name, Floating)
 
 /// Defines name_(x) for the types of a concept.
-#define TERN_UNARY_IN_PLACE(name, Type)                                                                  \
-  template <Device D, Type T>                                                                            \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& x, Here here = {}) {                                   \
+#define TERN_UNARY_IN_PLACE(name, Type)                                                                        \
+  template <Device D, Type T>                                                                                  \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, Here here = {}) {                                         \
     return detail::pointwise_({#name "_", here}, detail::name##_expression, [&] { return name(x, here); }, x); \
   }
 

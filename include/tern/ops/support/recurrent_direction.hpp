@@ -1,5 +1,5 @@
-// A recurrent layer from its inputs' products: by the device's kernel, or by tensor operations, one direction after the other, which also
-// give its derivatives a derivative.
+// A recurrent layer from its inputs' products: by the device's kernel, or by tensor operations, one direction after the
+// other, which also give its derivatives a derivative.
 #pragma once
 #include <array>
 #include <tuple>
@@ -34,8 +34,8 @@ TERN_API const char* op_name(RecurrentKind kind);
 
 /// A step from the inputs' products x, by tensor operations. Undefined states are zeros.
 template <class D, class T>
-RecurrentStates<D, T> composed_step(RecurrentKind kind, const Tensor<D, T>& x, const Tensor<D, T>& h, const Tensor<D, T>& c,
-                                    const RecurrentWeights<D, T>& w, Here here) {
+RecurrentStates<D, T> composed_step(RecurrentKind kind, const Tensor<D, T>& x, const Tensor<D, T>& h,
+                                    const Tensor<D, T>& c, const RecurrentWeights<D, T>& w, Here here) {
   const Index groups = backend::gates_of(kind), hidden = w.w_hh.size(0) / groups;
   const Tensor<D, T> product = linear(h, w.w_hh, w.b_hh, here);
   const auto gate = [&](const Tensor<D, T>& from, Index i) { return narrow(from, 1, i * hidden, hidden, here); };
@@ -50,15 +50,17 @@ RecurrentStates<D, T> composed_step(RecurrentKind kind, const Tensor<D, T>& x, c
     }
     case RecurrentKind::lstm: break;
   }
-  const Tensor<D, T> kept = mul(sigmoid(both(1), here), c, here), added = mul(sigmoid(both(0), here), tanh(both(2), here), here);
+  const Tensor<D, T> kept = mul(sigmoid(both(1), here), c, here),
+                     added = mul(sigmoid(both(0), here), tanh(both(2), here), here);
   const Tensor<D, T> cell = add(kept, added, here), units = mul(sigmoid(both(3), here), tanh(cell, here), here);
   return {w.w_hr.defined() ? linear(units, w.w_hr, {}, here) : units, cell};
 }
 
 /// All steps by tensor operations.
 template <class D, class T>
-RecurrentStates<D, T> composed_recurrence(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& x, const Tensor<D, T>& h0,
-                                          const Tensor<D, T>& c0, const RecurrentWeights<D, T>& w, Here here) {
+RecurrentStates<D, T> composed_recurrence(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& x,
+                                          const Tensor<D, T>& h0, const Tensor<D, T>& c0,
+                                          const RecurrentWeights<D, T>& w, Here here) {
   const Index n = steps.sequences(), hidden = w.w_hh.size(0) / backend::gates_of(kind), p = w.w_hh.size(1);
   const bool lstm = kind == RecurrentKind::lstm;
   const auto or_zeros = [&](const Tensor<D, T>& state, Index size) {
@@ -71,7 +73,9 @@ RecurrentStates<D, T> composed_recurrence(RecurrentKind kind, const Steps& steps
   for (Index s = 0; s < steps.count(); ++s) {
     const auto t = std::size_t(steps.reverse ? steps.count() - 1 - s : s);
     const Index active = steps.rows[t];
-    const auto top = [&](const Tensor<D, T>& v) { return active == n || !v.defined() ? v : narrow(v, 0, 0, active, here); };
+    const auto top = [&](const Tensor<D, T>& v) {
+      return active == n || !v.defined() ? v : narrow(v, 0, 0, active, here);
+    };
     const auto joined = [&](const Tensor<D, T>& now, const Tensor<D, T>& old) {
       if (active == n || !now.defined()) return now;
       return cat(std::vector<Tensor<D, T>>{now, narrow(old, 0, active, n - active, here)}, 0, here);
@@ -83,11 +87,12 @@ RecurrentStates<D, T> composed_recurrence(RecurrentKind kind, const Steps& steps
   return {cat(states, 0, here), c};
 }
 
-/// The gradients of an op's inputs, from those operations f that compute the same: f(inputs) is what the op's output consists of, one behind
-/// the other. g is the output's gradient. The inputs are copied, so that the graph of these operations ends there.
+/// The gradients of an op's inputs, from those operations f that compute the same: f(inputs) is what the op's output
+/// consists of, one behind the other. g is the output's gradient. The inputs are copied, so that the graph of these
+/// operations ends there.
 template <std::size_t N, class D, class T, class F>
-std::array<Tensor<D, T>, N> gradients_by_tape(const std::array<const Tensor<D, T>*, N>& inputs, const Tensor<D, T>& g, NeedsInputGrad needs,
-                                              bool create_graph, const F& f) {
+std::array<Tensor<D, T>, N> gradients_by_tape(const std::array<const Tensor<D, T>*, N>& inputs, const Tensor<D, T>& g,
+                                              NeedsInputGrad needs, bool create_graph, const F& f) {
   using X = Tensor<D, T>;
   const GradMode on(true);
   X copies[N];
@@ -116,11 +121,14 @@ inline void count_cells(const Steps& steps, Index directions, Index numbers) {
   count_work({Effort::pass, directions * steps.count(), 0, 4.0 * double(directions * steps.total() * numbers)});
 }
 
-/// Counts the products of all steps' states with these weights, each by itself, and the same operations `at_once` times again.
+/// Counts the products of all steps' states with these weights, each by itself, and the same operations `at_once` times
+/// again.
 template <class D, class T>
-void count_recurrence(const Steps& steps, Index directions, const Tensor<D, T>& w_hh, const Tensor<D, T>& w_hr, int at_once) {
+void count_recurrence(const Steps& steps, Index directions, const Tensor<D, T>& w_hh, const Tensor<D, T>& w_hr,
+                      int at_once) {
   const Index weights = w_hh.numel() + (w_hr.defined() ? w_hr.numel() : 0), of_step = w_hr.defined() ? 2 : 1;
-  count_products(directions * of_step * (steps.count() + at_once), 2.0 * double(steps.total() * weights) * (1 + at_once));
+  count_products(directions * of_step * (steps.count() + at_once),
+                 2.0 * double(steps.total() * weights) * (1 + at_once));
   count_cells(steps, directions, w_hh.size(-2) + 3 * w_hh.size(-1));
 }
 
@@ -138,14 +146,14 @@ struct RecurrenceState {
 
   Gradients gradient(const X& g, NeedsInputGrad needs) const {
     const auto wanted = [&](int i, const X& like) { return needs[i] ? empty<D, T>(like.shape(), like.device()) : X(); };
-    const X dx = empty<D, T>(x.shape(), x.device()), dh0 = wanted(1, h0), dc0 = wanted(2, c0), dw = wanted(3, w_hh), db = wanted(4, b_hh),
-            dr = wanted(5, w_hr);
+    const X dx = empty<D, T>(x.shape(), x.device()), dh0 = wanted(1, h0), dc0 = wanted(2, c0), dw = wanted(3, w_hh),
+            db = wanted(4, b_hh), dr = wanted(5, w_hr);
     count_recurrence(steps, directions, w_hh, w_hr, needs[3]);
     const X weights = dense(w_hh), reduce = w_hr.defined() ? dense(w_hr) : X(), h = h0.defined() ? dense(h0) : X(),
             c = c0.defined() ? dense(c0) : X();
-    backend::run<D, T>(backend::RecurrenceGradient{kind, steps, directions, *dx.impl(), dh0.impl(), dc0.impl(), dw.impl(), db.impl(), dr.impl(),
-                                                   *dense(g).impl(), *out.impl(), *kept.impl(), cells.impl(), h.impl(), c.impl(),
-                                                   *weights.impl(), reduce.impl()});
+    backend::run<D, T>(backend::RecurrenceGradient{
+        kind, steps, directions, *dx.impl(), dh0.impl(), dc0.impl(), dw.impl(), db.impl(), dr.impl(), *dense(g).impl(),
+        *out.impl(), *kept.impl(), cells.impl(), h.impl(), c.impl(), *weights.impl(), reduce.impl()});
     return {needs[0] ? dx : X(), dh0, dc0, dw, db, dr};
   }
 
@@ -153,13 +161,16 @@ struct RecurrenceState {
   Gradients differentiable_gradient(const X& g, NeedsInputGrad needs) const {
     const auto d = gradients_by_tape<6>({&x, &h0, &c0, &w_hh, &b_hh, &w_hr}, g, needs, true, [&](const X* in) {
       const auto part = [&](const X& v, int dim, Index i) {
-        return !v.defined() || directions == 1 ? v : narrow(v, dim, i * (v.size(dim) / directions), v.size(dim) / directions);
+        return !v.defined() || directions == 1
+                   ? v
+                   : narrow(v, dim, i * (v.size(dim) / directions), v.size(dim) / directions);
       };
       const auto state = [&](const X& v, Index i) { return !v.defined() || directions == 1 ? v : select(v, 0, i); };
       std::vector<X> states, last_cells;
       for (Index i = 0; i < directions; ++i) {
-        const auto y = composed_recurrence<D, T>(kind, {steps.rows, steps.reverse != (i == 1)}, part(in[0], 1, i), state(in[1], i),
-                                                 state(in[2], i), {{}, part(in[3], 0, i), {}, part(in[4], 0, i), part(in[5], 0, i)}, {});
+        const auto y = composed_recurrence<D, T>(kind, {steps.rows, steps.reverse != (i == 1)}, part(in[0], 1, i),
+                                                 state(in[1], i), state(in[2], i),
+                                                 {{}, part(in[3], 0, i), {}, part(in[4], 0, i), part(in[5], 0, i)}, {});
         states.push_back(y.states);
         if (y.last_cells.defined()) last_cells.push_back(y.last_cells);
       }
@@ -169,13 +180,15 @@ struct RecurrenceState {
   }
 };
 
-/// All steps by the device's kernel, in one direction or in two, whose inputs' products, weights and states lie behind each other.
-/// Last cells are [N, H], or [2, N, H].
+/// All steps by the device's kernel, in one direction or in two, whose inputs' products, weights and states lie behind
+/// each other. Last cells are [N, H], or [2, N, H].
 template <class D, class T>
 RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, Index directions, const Tensor<D, T>& x,
-                                       const Tensor<D, T>& h0, const Tensor<D, T>& c0, const RecurrentWeights<D, T>& w, Here here) {
+                                       const Tensor<D, T>& h0, const Tensor<D, T>& c0, const RecurrentWeights<D, T>& w,
+                                       Here here) {
   using X = Tensor<D, T>;
-  const Index n = steps.sequences(), rows = steps.total(), wide = w.w_hh.size(0) / backend::gates_of(kind), p = directions * w.w_hh.size(1);
+  const Index n = steps.sequences(), rows = steps.total(), wide = w.w_hh.size(0) / backend::gates_of(kind),
+              p = directions * w.w_hh.size(1);
   const bool lstm = kind == RecurrentKind::lstm;
   const X out = empty<D, T>({rows * p + (lstm ? n * wide : 0)}, x.device());
   const auto kept = empty<D, compute_t<T>>({rows, backend::kept_of(kind), wide}, x.device());
@@ -183,12 +196,14 @@ RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, I
   const auto or_none = [](const X& v) { return v.defined() ? dense(v) : v; };
   const X h = or_none(h0), c = or_none(c0), bias = or_none(w.b_hh), reduce = or_none(w.w_hr);
   count_recurrence(steps, directions, w.w_hh, w.w_hr, 0);
-  backend::run<D, T>(backend::Recurrence{kind, steps, directions, *out.impl(), *kept.impl(), cells.impl(), *dense(x).impl(), h.impl(),
-                                         c.impl(), *dense(w.w_hh).impl(), bias.impl(), reduce.impl()});
+  backend::run<D, T>(backend::Recurrence{kind, steps, directions, *out.impl(), *kept.impl(), cells.impl(),
+                                         *dense(x).impl(), h.impl(), c.impl(), *dense(w.w_hh).impl(), bias.impl(),
+                                         reduce.impl()});
   record({op_name(kind), here}, out,
          wrt(inputs(x, h0, c0, w.w_hh, w.b_hh, w.w_hr), saved(x, h0, c0, w.w_hh, w.b_hh, w.w_hr, out, kept, cells),
-             [kind, steps, directions](const auto& g, const auto& sx, const auto& sh, const auto& sc, const auto& sw, const auto& sb,
-                                       const auto& sr, const auto& y, const auto& k, const auto& all_cells, NeedsInputGrad needs) {
+             [kind, steps, directions](const auto& g, const auto& sx, const auto& sh, const auto& sc, const auto& sw,
+                                       const auto& sb, const auto& sr, const auto& y, const auto& k,
+                                       const auto& all_cells, NeedsInputGrad needs) {
                const RecurrenceState<D, T> state{kind, steps, directions, sx, sh, sc, sw, sb, sr, y, k, all_cells};
                return GradMode::is_enabled() ? state.differentiable_gradient(g, needs) : state.gradient(g, needs);
              }));
@@ -201,13 +216,16 @@ RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, I
 
 /// One direction of one layer over the rows [R, I] of all steps.
 template <class D, class T>
-RecurrentStates<D, T> recurrence(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows, const Tensor<D, T>& h0,
-                                 const Tensor<D, T>& c0, const RecurrentWeights<D, T>& w, Here here) {
+RecurrentStates<D, T> recurrence(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows,
+                                 const Tensor<D, T>& h0, const Tensor<D, T>& c0, const RecurrentWeights<D, T>& w,
+                                 Here here) {
   if constexpr (backend::HasKernel<D, backend::Recurrence, T>) {
     return fused_recurrence(kind, steps, 1, linear(rows, w.w_ih, w.b_ih, here), h0, c0, w, here);
   } else if constexpr (is_half_v<T>) {
     const auto wide = [](const Tensor<D, T>& v) { return v.defined() ? to_type(v, f32) : Tensor<D, float>(); };
-    const auto narrowed = [](const Tensor<D, float>& v) { return v.defined() ? to_type(v, Type<T>{}) : Tensor<D, T>(); };
+    const auto narrowed = [](const Tensor<D, float>& v) {
+      return v.defined() ? to_type(v, Type<T>{}) : Tensor<D, T>();
+    };
     const auto y = recurrence<D, float>(kind, steps, wide(rows), wide(h0), wide(c0),
                                         {wide(w.w_ih), wide(w.w_hh), wide(w.b_ih), wide(w.b_hh), wide(w.w_hr)}, here);
     return {narrowed(y.states), narrowed(y.last_cells)};

@@ -1,5 +1,5 @@
-// A recurrent layer in all its directions: by the device's kernel for whole layers where it has one, else by that for steps, else by
-// tensor operations.
+// A recurrent layer in all its directions: by the device's kernel for whole layers where it has one, else by that for
+// steps, else by tensor operations.
 #pragma once
 #include <mutex>
 #include <utility>
@@ -30,7 +30,8 @@ RecurrentResult<D, T> each_direction(const Steps& steps, const Tensor<D, T>& h0,
     h_n.push_back(last_states(way, y.states, here));
     if (y.last_cells.defined()) c_n.push_back(y.last_cells);
   }
-  return {states.size() == 1 ? states[0] : cat(states, 1, here), stack(h_n, 0, here), c_n.empty() ? Tensor<D, T>() : stack(c_n, 0, here)};
+  return {states.size() == 1 ? states[0] : cat(states, 1, here), stack(h_n, 0, here),
+          c_n.empty() ? Tensor<D, T>() : stack(c_n, 0, here)};
 }
 
 /// f(weight, where it begins in the layout) for each weight.
@@ -61,9 +62,10 @@ Tensor<D, T> pack_weights(const std::vector<RecurrentWeights<D, T>>& weights, co
 template <class D, class T>
 class PackedWeights {
  public:
-  /// Those of a layer, without a node. A captured graph always packs, because its replays write weights unseen; so does, from then on, every
-  /// call.
-  Tensor<D, T> of_layer(Index layer, const std::vector<RecurrentWeights<D, T>>& weights, const RecurrentLayout& layout) {
+  /// Those of a layer, without a node. A captured graph always packs, because its replays write weights unseen; so
+  /// does, from then on, every call.
+  Tensor<D, T> of_layer(Index layer, const std::vector<RecurrentWeights<D, T>>& weights,
+                        const RecurrentLayout& layout) {
     const std::lock_guard lock(mutex_);
     is_captured_ |= capture != nullptr;
     if (is_captured_ || !layout.may_be_shared) return pack_weights(weights, layout);
@@ -71,8 +73,11 @@ class PackedWeights {
     Layer& of = layers_[std::size_t(layer)];
     std::vector<std::pair<Tensor<D, T>, std::uint32_t>> from;
     each_weight(weights, layout, [&](const Tensor<D, T>& w, Index) { from.emplace_back(w, w.version()); });
-    const auto same = [](const auto& a, const auto& b) { return a.first.impl() == b.first.impl() && a.second == b.second; };
-    if (!std::equal(from.begin(), from.end(), of.from.begin(), of.from.end(), same)) of = {from, pack_weights(weights, layout)};
+    const auto same = [](const auto& a, const auto& b) {
+      return a.first.impl() == b.first.impl() && a.second == b.second;
+    };
+    if (!std::equal(from.begin(), from.end(), of.from.begin(), of.from.end(), same))
+      of = {from, pack_weights(weights, layout)};
     return of.packed.detach();
   }
 
@@ -101,9 +106,11 @@ void record_packing(RecurrentKind kind, const Tensor<D, T>& packed, const std::v
   record_each({op_name(kind), here}, packed, edges);
 }
 
-/// Counts the products of a layer: those of its inputs at once, those of its states step by step; and in the backward pass those of the weights.
+/// Counts the products of a layer: those of its inputs at once, those of its states step by step; and in the backward
+/// pass those of the weights.
 inline void count_layer(const RecurrentSizes& s, const Steps& steps, bool inputs, int at_once) {
-  const Index wide = backend::gates_of(s.kind) * s.hidden, of_states = wide * s.state + (s.state < s.hidden ? s.state * s.hidden : 0);
+  const Index wide = backend::gates_of(s.kind) * s.hidden,
+              of_states = wide * s.state + (s.state < s.hidden ? s.state * s.hidden : 0);
   const double rows = 2.0 * double(steps.total() * s.directions);
   count_products(s.directions * (steps.count() + inputs + 2 * at_once),
                  rows * (double(of_states) * (1 + at_once) + double(wide * s.inputs) * (inputs + at_once)));
@@ -127,9 +134,9 @@ struct RecurrentLayerState {
             dweights = needs[3] ? zeros<D, T>(weights.shape(), weights.device()) : X();
     const X h = h0.defined() ? dense(h0) : X(), c = c0.defined() ? dense(c0) : X();
     bool refused = false;
-    backend::run<D, T>(backend::RecurrentLayerGradient{sizes, steps, *dx.impl(), dh0.impl(), dc0.impl(), dweights.impl(), *dense(g).impl(),
-                                                       *out.impl(), *reserve.impl(), *dense(x).impl(), h.impl(), c.impl(), *weights.impl(),
-                                                       refused});
+    backend::run<D, T>(backend::RecurrentLayerGradient{sizes, steps, *dx.impl(), dh0.impl(), dc0.impl(),
+                                                       dweights.impl(), *dense(g).impl(), *out.impl(), *reserve.impl(),
+                                                       *dense(x).impl(), h.impl(), c.impl(), *weights.impl(), refused});
     if (refused) return gradient_by_tape(g, needs, false);
     count_layer(sizes, steps, needs[0], needs[3]);
     return {needs[0] ? dx : X(), dh0, dc0, dweights};
@@ -138,18 +145,22 @@ struct RecurrentLayerState {
   /// The same by tensor operations.
   Gradients gradient_by_tape(const X& g, NeedsInputGrad needs, bool create_graph) const {
     const auto d = gradients_by_tape<4>({&x, &h0, &c0, &weights}, g, needs, create_graph, [&](const X* in) {
-      const auto piece = [&](Index first, const Shape& shape) { return reshape(narrow(in[3], 0, first, shape.numel()), shape); };
+      const auto piece = [&](Index first, const Shape& shape) {
+        return reshape(narrow(in[3], 0, first, shape.numel()), shape);
+      };
       const Index wide = backend::gates_of(sizes.kind) * sizes.hidden;
       std::vector<RecurrentWeights<D, T>> pieces;
       for (Index i = 0; i < sizes.directions; ++i) {
         const RecurrentLayout::Direction& at = layout.directions[i];
         const auto bias = [&](Index first) { return sizes.has_biases ? piece(first, {wide}) : X(); };
-        pieces.push_back({piece(at.w_ih, {wide, sizes.inputs}), piece(at.w_hh, {wide, sizes.state}), bias(at.b_ih), bias(at.b_hh),
+        pieces.push_back({piece(at.w_ih, {wide, sizes.inputs}), piece(at.w_hh, {wide, sizes.state}), bias(at.b_ih),
+                          bias(at.b_hh),
                           sizes.state < sizes.hidden ? piece(at.w_hr, {sizes.state, sizes.hidden}) : X()});
       }
-      const auto y = each_direction<D, T>(steps, in[1], in[2], pieces, {}, [&](const Steps& way, const X& h, const X& c, const auto& w) {
-        return composed_recurrence<D, T>(sizes.kind, way, linear(in[0], w.w_ih, w.b_ih), h, c, w, {});
-      });
+      const auto y = each_direction<D, T>(
+          steps, in[1], in[2], pieces, {}, [&](const Steps& way, const X& h, const X& c, const auto& w) {
+            return composed_recurrence<D, T>(sizes.kind, way, linear(in[0], w.w_ih, w.b_ih), h, c, w, {});
+          });
       return std::vector<X>{y.states, y.h_n, y.c_n};
     });
     return {d[0], d[1], d[2], d[3]};
@@ -158,34 +169,40 @@ struct RecurrentLayerState {
 
 /// A layer by the device's kernel for whole layers. Sets `refused` if it does not compute it after all.
 template <class D, class T>
-RecurrentResult<D, T> fused_layer(const RecurrentSizes& sizes, const Steps& steps, const RecurrentLayout& layout, const Tensor<D, T>& x,
-                                  const Tensor<D, T>& h0, const Tensor<D, T>& c0, const Tensor<D, T>& weights, Here here, bool& refused) {
+RecurrentResult<D, T> fused_layer(const RecurrentSizes& sizes, const Steps& steps, const RecurrentLayout& layout,
+                                  const Tensor<D, T>& x, const Tensor<D, T>& h0, const Tensor<D, T>& c0,
+                                  const Tensor<D, T>& weights, Here here, bool& refused) {
   using X = Tensor<D, T>;
   const Index n = steps.sequences(), rows = steps.total(), wide = sizes.directions * sizes.state;
-  const Index states = rows * wide, last = n * wide, cells = sizes.kind == RecurrentKind::lstm ? sizes.directions * n * sizes.hidden : 0;
+  const Index states = rows * wide, last = n * wide,
+              cells = sizes.kind == RecurrentKind::lstm ? sizes.directions * n * sizes.hidden : 0;
   const X out = empty<D, T>({states + last + cells}, x.device());
   const bool recorded = records(x, weights) || (h0.defined() && records(h0)) || (c0.defined() && records(c0));
   const auto reserve = recorded ? empty<D, std::uint8_t>({layout.reserve}, x.device()) : Tensor<D, std::uint8_t>();
   const X in = dense(x), h = h0.defined() ? dense(h0) : X(), c = c0.defined() ? dense(c0) : X();
-  backend::run<D, T>(backend::RecurrentLayer{sizes, steps, *out.impl(), reserve.impl(), *in.impl(), h.impl(), c.impl(), *weights.impl(), refused});
+  backend::run<D, T>(backend::RecurrentLayer{sizes, steps, *out.impl(), reserve.impl(), *in.impl(), h.impl(), c.impl(),
+                                             *weights.impl(), refused});
   if (refused) return {};
   count_layer(sizes, steps, true, 0);
   record({op_name(sizes.kind), here}, out,
          wrt(inputs(x, h0, c0, weights), saved(x, h0, c0, weights, out, reserve),
-             [sizes, steps, layout](const auto& g, const auto& sx, const auto& sh, const auto& sc, const auto& sw, const auto& y,
-                                    const auto& kept, NeedsInputGrad needs) {
+             [sizes, steps, layout](const auto& g, const auto& sx, const auto& sh, const auto& sc, const auto& sw,
+                                    const auto& y, const auto& kept, NeedsInputGrad needs) {
                const RecurrentLayerState<D, T> state{sizes, steps, layout, sx, sh, sc, sw, y, kept};
                return GradMode::is_enabled() ? state.gradient_by_tape(g, needs, true) : state.gradient(g, needs);
              }));
-  const auto part = [&](Index first, const Shape& shape) { return reshape(narrow(out, 0, first, shape.numel(), here), shape, here); };
+  const auto part = [&](Index first, const Shape& shape) {
+    return reshape(narrow(out, 0, first, shape.numel(), here), shape, here);
+  };
   return {part(0, {rows, wide}), part(states, {sizes.directions, n, sizes.state}),
           cells ? part(states + last, {sizes.directions, n, sizes.hidden}) : X()};
 }
 
 /// Both directions by the device's kernel for steps.
 template <class D, class T>
-RecurrentResult<D, T> both_directions(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows, const Tensor<D, T>& h0,
-                                      const Tensor<D, T>& c0, const std::vector<RecurrentWeights<D, T>>& weights, Here here) {
+RecurrentResult<D, T> both_directions(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows,
+                                      const Tensor<D, T>& h0, const Tensor<D, T>& c0,
+                                      const std::vector<RecurrentWeights<D, T>>& weights, Here here) {
   using X = Tensor<D, T>;
   const auto joined = [&](X RecurrentWeights<D, T>::* w) {
     return (weights[0].*w).defined() ? cat(std::vector<X>{weights[0].*w, weights[1].*w}, 0, here) : X();
@@ -199,20 +216,26 @@ RecurrentResult<D, T> both_directions(RecurrentKind kind, const Steps& steps, co
   return {y.states, stack(last, 0, here), y.last_cells};
 }
 
-/// A layer over the rows [R, I] of all steps. States are [directions, N, ..]. The layer's number is that among the packed weights, which
-/// may be null.
+/// A layer over the rows [R, I] of all steps. States are [directions, N, ..]. The layer's number is that among the
+/// packed weights, which may be null.
 template <class D, class T>
-RecurrentResult<D, T> recurrent_layer(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows, const Tensor<D, T>& h0,
-                                      const Tensor<D, T>& c0, const std::vector<RecurrentWeights<D, T>>& weights,
+RecurrentResult<D, T> recurrent_layer(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows,
+                                      const Tensor<D, T>& h0, const Tensor<D, T>& c0,
+                                      const std::vector<RecurrentWeights<D, T>>& weights,
                                       PackedWeights<D, T>* packed_weights, Index layer, Here here) {
   if constexpr (backend::HasKernel<D, backend::RecurrentLayer, T>) {
-    const RecurrentSizes sizes{kind, Index(weights.size()), rows.size(1), weights[0].w_hh.size(0) / backend::gates_of(kind),
-                               weights[0].w_hh.size(1), weights[0].b_ih.defined()};
+    const RecurrentSizes sizes{kind,
+                               Index(weights.size()),
+                               rows.size(1),
+                               weights[0].w_hh.size(0) / backend::gates_of(kind),
+                               weights[0].w_hh.size(1),
+                               weights[0].b_ih.defined()};
     RecurrentLayout layout;
     // A product that reduces the states to as many numbers as there are units is not told apart from none.
     const bool plain = sizes.state < sizes.hidden || !weights[0].w_hr.defined();
     if (plain && find_layout(backend::On<D>{}, sizes, steps, *rows.impl(), layout)) {
-      const Tensor<D, T> packed = packed_weights ? packed_weights->of_layer(layer, weights, layout) : pack_weights(weights, layout);
+      const Tensor<D, T> packed =
+          packed_weights ? packed_weights->of_layer(layer, weights, layout) : pack_weights(weights, layout);
       record_packing(kind, packed, weights, layout, here);
       bool refused = false;
       const auto y = fused_layer(sizes, steps, layout, rows, h0, c0, packed, here, refused);
@@ -220,10 +243,12 @@ RecurrentResult<D, T> recurrent_layer(RecurrentKind kind, const Steps& steps, co
     }
   }
   if constexpr (backend::HasKernel<D, backend::Recurrence, T>)
-    if (weights.size() == 2 && takes_both_directions(backend::On<D>{})) return both_directions(kind, steps, rows, h0, c0, weights, here);
-  return each_direction(steps, h0, c0, weights, here, [&](const Steps& way, const auto& h, const auto& c, const auto& w) {
-    return recurrence(kind, way, rows, h, c, w, here);
-  });
+    if (weights.size() == 2 && takes_both_directions(backend::On<D>{}))
+      return both_directions(kind, steps, rows, h0, c0, weights, here);
+  return each_direction(steps, h0, c0, weights, here,
+                        [&](const Steps& way, const auto& h, const auto& c, const auto& w) {
+                          return recurrence(kind, way, rows, h, c, w, here);
+                        });
 }
 
 }}}  // namespace tern::detail

@@ -1,4 +1,5 @@
-// Ops on 16-bit tensors that calculate in float: compositions with one rounding at the end, and weights of normalisations.
+// Ops on 16-bit tensors that calculate in float: compositions with one rounding at the end, and weights of
+// normalisations.
 #pragma once
 #include <type_traits>
 
@@ -10,13 +11,12 @@ namespace tern { inline namespace TERN_BUILD { namespace detail {
 /// are.
 template <class F, class D, class T, class... X>
 Tensor<D, T> rounded_once(const F& f, const Tensor<D, T>& x, const X&... rest) {
-  if constexpr (is_half_v<T>)
-    return to_type(f(to_type(x, f32), to_type(rest, f32)...), Type<T>{});
-  else
-    return f(x, rest...);
+  if constexpr (is_half_v<T>) return to_type(f(to_type(x, f32), to_type(rest, f32)...), Type<T>{});
+  else return f(x, rest...);
 }
 
-/// The weight or bias of a normalisation of 16-bit elements, which is used in float. One in 16 bits is converted, recorded.
+/// The weight or bias of a normalisation of 16-bit elements, which is used in float. One in 16 bits is converted,
+/// recorded.
 template <class D, class T>
 class WideWeight {
  public:

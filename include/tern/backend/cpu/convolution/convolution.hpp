@@ -7,8 +7,7 @@
 #include "../loops/strip.hpp"
 #include "winograd.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 /// An array's type and sizes, with the groups of weights as a separate dimension; in channels-last order, or in any
@@ -20,8 +19,9 @@ TERN_API detail::onednn::Key convolution_key(const ConvolutionCall& a, int threa
 /// True if oneDNN's older kernels are faster, as measured on the first layers of known networks: in the forward pass,
 /// with input channels that do not fill a packet, and short lines.
 inline bool is_for_jit(const ConvolutionCall& a) {
-  return a.pass == detail::ConvolutionPass::forward && a.x.dtype == DType::float32 && a.params.dims == 2 && a.params.groups == 1 &&
-         a.x.dims[1] < 16 && a.params.stride[0] == 1 && a.params.stride[1] == 1 && a.y.dims[3] <= 64;
+  return a.pass == detail::ConvolutionPass::forward && a.x.dtype == DType::float32 && a.params.dims == 2 &&
+         a.params.groups == 1 && a.x.dims[1] < 16 && a.params.stride[0] == 1 && a.params.stride[1] == 1 &&
+         a.y.dims[3] <= 64;
 }
 
 /// A new primitive. It chooses the order of its weights, because with any other oneDNN falls back to slow kernels.
@@ -31,8 +31,7 @@ TERN_API detail::onednn::Primitive* make_convolution(const detail::onednn::Key& 
 class TERN_API WeightsInOrder {
  public:
   WeightsInOrder(const detail::onednn::Key& key, const detail::onednn::Primitive& primitive, const ConvolutionCall& a)
-      : array_(a.weight),
-        written_(a.pass == detail::ConvolutionPass::weight_gradient),
+      : array_(a.weight), written_(a.pass == detail::ConvolutionPass::weight_gradient),
         reorder_(key_of(key), [&] { return make(key_of(key), primitive, a); }),
         copy_(reorder_->usable() ? Index(dnnl_memory_desc_get_size(inner(primitive, a))) : 0) {
     if (reorder_->usable() && !written_) reorder_->run({array_.data, copy_.get()});
@@ -145,8 +144,9 @@ template <class T>
     return winograd::convolve<T>({a.y, a.x, 2 - top, 2 - left}, x, y, points.get(), {});
   }
   winograd::weights_to_points(in, out, weight, points.get());
-  winograd::convolve<T>({a.x, a.y, top, left}, y, x, points.get(),
-                        {a.bias ? a.bias->as<const T>() : nullptr, a.residual ? a.residual->as<const T>() : nullptr, a.relu});
+  winograd::convolve<T>(
+      {a.x, a.y, top, left}, y, x, points.get(),
+      {a.bias ? a.bias->as<const T>() : nullptr, a.residual ? a.residual->as<const T>() : nullptr, a.relu});
 }
 
 /// Runs the call by Winograd's algorithm.
@@ -172,7 +172,8 @@ void sum_channels(const Array& dbias, const Array& dy) {
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Convolution& op) {
   using namespace cpu_kernels;
-  const ConvolutionCall call(detail::ConvolutionPass::forward, op.params, op.x, op.weight, op.y, op.bias, op.residual, op.relu);
+  const ConvolutionCall call(detail::ConvolutionPass::forward, op.params, op.x, op.weight, op.y, op.bias, op.residual,
+                             op.relu);
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
     if (run_convolution(call)) return;
   if constexpr (detail::is_half_v<T>) {
@@ -197,13 +198,14 @@ void kernel(On<Cpu>, Types<T>, const ConvolutionDataGradient& op) {
     if (std::is_same_v<T, bfloat16> && !op.bias && run_convolution(call)) return;
     const AsFloat<T> dx(op.dx), dy(op.dy), weight(op.weight), bias(op.bias ? *op.bias : Array{});
     if (op.bias) bias.read(*op.bias);
-    run<Cpu, float>(ConvolutionDataGradient{op.params, dx.array(), dy.read(op.dy).array(), weight.read(op.weight).array(),
-                                            op.bias ? &bias.array() : nullptr});
+    run<Cpu, float>(ConvolutionDataGradient{op.params, dx.array(), dy.read(op.dy).array(),
+                                            weight.read(op.weight).array(), op.bias ? &bias.array() : nullptr});
     dx.write(op.dx);
   } else {
     if (!std::is_same_v<T, float> || !run_convolution(call)) convolve_data_gradient<T>(call);
     const Index channels = call.channels();
-    if (op.bias) matmul_detail::add_bias<T>(op.dx.as<T>(), op.dx.numel / channels, channels, channels, op.bias->as<const T>());
+    if (op.bias)
+      matmul_detail::add_bias<T>(op.dx.as<T>(), op.dx.numel / channels, channels, channels, op.bias->as<const T>());
   }
 }
 
@@ -216,7 +218,8 @@ void kernel(On<Cpu>, Types<T>, const ConvolutionWeightGradient& op) {
     if (run_convolution(call)) return;
   if constexpr (detail::is_half_v<T>) {
     const AsFloat<T> dweight(op.dweight), x(op.x), dy(op.dy);
-    run<Cpu, float>(ConvolutionWeightGradient{op.params, dweight.array(), nullptr, x.read(op.x).array(), dy.read(op.dy).array()});
+    run<Cpu, float>(
+        ConvolutionWeightGradient{op.params, dweight.array(), nullptr, x.read(op.x).array(), dy.read(op.dy).array()});
     dweight.write(op.dweight);
   } else {
     convolve_weight_gradient<T>(call);

@@ -20,12 +20,12 @@ TERN_COLD detail::onednn::MemoryDesc convolution_operand(const Array& a, Index g
 TERN_NOINLINE detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads) {
   detail::onednn::Key key('c', int(a.pass), int(a.x.dtype), a.params.dims, a.params.groups, a.bias != nullptr, threads);
   for (const Array* operand : {&a.x, &a.weight, &a.y}) key.add(operand->shape());
-  for (const Index* steps : {a.params.stride, a.params.padding, a.params.dilation}) key.add(detail::Shape(steps, a.params.dims));
+  for (const Index* steps : {a.params.stride, a.params.padding, a.params.dilation})
+    key.add(detail::Shape(steps, a.params.dims));
   return key;
 }
 
-TERN_COLD detail::onednn::Primitive* make_convolution(const detail::onednn::Key& key,
-                                                                                     const ConvolutionCall& a) {
+TERN_COLD detail::onednn::Primitive* make_convolution(const detail::onednn::Key& key, const ConvolutionCall& a) {
   using namespace detail::onednn;
   const MemoryDesc x = convolution_operand(a.x, 1, false), y = convolution_operand(a.y, 1, false);
   const MemoryDesc weight = convolution_operand(a.weight, a.params.groups, true), bias(a.x.dtype, {a.y.dims[1]}, {1});
@@ -48,13 +48,13 @@ TERN_COLD detail::onednn::Primitive* make_convolution(const detail::onednn::Key&
 }
 
 TERN_COLD detail::onednn::Primitive* WeightsInOrder::make(const detail::onednn::Key& key,
-                                                                                       const detail::onednn::Primitive& primitive,
-                                                                                       const ConvolutionCall& a) {
+                                                          const detail::onednn::Primitive& primitive,
+                                                          const ConvolutionCall& a) {
   const detail::onednn::MemoryDesc outer = convolution_operand(a.weight, a.params.groups, false);
   const detail::onednn::Desc order = inner(primitive, a);
   if (detail::onednn::same(order, outer.get())) return new detail::onednn::Primitive(key, nullptr, {});
   return a.pass == detail::ConvolutionPass::weight_gradient ? detail::onednn::make_reorder(key, order, outer.get())
-                                         : detail::onednn::make_reorder(key, outer.get(), order);
+                                                            : detail::onednn::make_reorder(key, outer.get(), order);
 }
 
 TERN_NOINLINE Array images_of(const Array& batch, Index first, Index count) {
@@ -86,10 +86,8 @@ TERN_NOINLINE bool run_primitive(const ConvolutionCall& a) {
   const WeightsInOrder weight(key, *primitive, a);
   for (Index first = 0; first < a.y.dims[0]; first += count) {
     x = images_of(a.x, first, count), y = images_of(a.y, first, count);
-    if (a.bias)
-      primitive->run({x.data, weight.data(), y.data, a.bias->data});
-    else
-      primitive->run({x.data, weight.data(), y.data});
+    if (a.bias) primitive->run({x.data, weight.data(), y.data, a.bias->data});
+    else primitive->run({x.data, weight.data(), y.data});
     if (!a.ends()) continue;
     if (y.dtype == DType::float32) end_convolution<float>(a, y);
     else end_convolution<bfloat16>(a, y);
@@ -109,7 +107,10 @@ TERN_INLINE bool is_for_winograd(const ConvolutionCall& a) {
   const double pixels = double(a.y.numel / out), tiles = double(winograd::TiledConvolution(a.x, a.y, 0, 0).count());
   const double products = double(in) * double(out), channels = double(in + out);
   if (narrow && detail::onednn::has_amx()) return false;
-  const double direct = !narrow ? 1 : a.pass == detail::ConvolutionPass::weight_gradient ? 0.8 : 0.58, weights = narrow ? 40 : 25;
+  const double direct = !narrow                                              ? 1
+                        : a.pass == detail::ConvolutionPass::weight_gradient ? 0.8
+                                                                             : 0.58,
+               weights = narrow ? 40 : 25;
   return direct * 9 * pixels * products > 36 * ((1.15 * tiles + weights) * products + 18 * tiles * channels);
 }
 
@@ -125,7 +126,8 @@ TERN_INLINE bool is_for_loops(const ConvolutionCall& a) {
   if (a.pass == detail::ConvolutionPass::data_gradient) return false;
   if (pixels <= 4 * a.y.dims[0]) return weights > in * out;
   if (a.params.stride[0] == 1) return false;
-  return a.pass == detail::ConvolutionPass::forward && !avx2 ? pixels <= 1024 && weights >= 1 << 19 : std::min(in, out) >= 128;
+  return a.pass == detail::ConvolutionPass::forward && !avx2 ? pixels <= 1024 && weights >= 1 << 19
+                                                             : std::min(in, out) >= 128;
 }
 
 TERN_NOINLINE void run_winograd(const ConvolutionCall& a) {

@@ -5,9 +5,7 @@
 #include "../../../core/convolution_pass.hpp"
 #include "../../convolution.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
-namespace cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend { namespace cpu_kernels {
 
 /// A convolution. The pass writes one of x, weight and y and reads the others. bias and residual may be null. For
 /// missing dimensions, sizes and strides are 1.
@@ -19,8 +17,8 @@ struct TERN_API ConvolutionCall {
   bool relu;
   Index in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1};
 
-  ConvolutionCall(detail::ConvolutionPass p, const ConvParams& how, const Array& input, const Array& weights, const Array& output,
-                  const Array* shift = nullptr, const Array* added = nullptr, bool cut = false);
+  ConvolutionCall(detail::ConvolutionPass p, const ConvParams& how, const Array& input, const Array& weights,
+                  const Array& output, const Array* shift = nullptr, const Array* added = nullptr, bool cut = false);
   Index images() const { return x.dims[0]; }
   Index channels() const { return x.dims[1]; }
   Index out_channels() const { return y.dims[1]; }

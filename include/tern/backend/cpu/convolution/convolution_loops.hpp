@@ -5,9 +5,7 @@
 #include "../matmul/matmul.hpp"
 #include "../loops/workspace.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
-namespace cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend { namespace cpu_kernels {
 
 /// How many output pixels' windows are laid out at once.
 inline Index rows_at_once(const ConvolutionCall& a) {
@@ -41,10 +39,8 @@ template <class T>
     for (Index i = begin; i < end; ++i) {
       T* to = rows + i * depth;
       each_tap(a, first + i, [&](Index pixel) {
-        if (pixel < 0)
-          std::fill_n(to, length, T(0));
-        else
-          std::copy_n(x + pixel * channels, length, to);
+        if (pixel < 0) std::fill_n(to, length, T(0));
+        else std::copy_n(x + pixel * channels, length, to);
         to += length;
       });
     }
@@ -110,10 +106,11 @@ template <class T>
   const Index depth = a.depth(), pixels = a.out_pixels(), k = a.group_out(), channels = a.channels();
   T* const dx = a.x.as<T>();
   const auto product = [&](Index group, Index first, Index count, T* rows, Index row) {
-    matmul_detail::multiply<T>({.a = {a.y.as<const T>() + first * a.out_channels() + group * k, count, k, a.out_channels()},
-                                .b = {a.weight.as<const T>() + group * k * depth, k, depth, depth},
-                                .c = rows,
-                                .c_row = row});
+    matmul_detail::multiply<T>(
+        {.a = {a.y.as<const T>() + first * a.out_channels() + group * k, count, k, a.out_channels()},
+         .b = {a.weight.as<const T>() + group * k * depth, k, depth, depth},
+         .c = rows,
+         .c_row = row});
   };
   if (a.pointwise())
     return each_run(a, 0, a.images() * pixels, [&](Index group, Index first, Index count) {
@@ -136,11 +133,12 @@ template <class T>
   const Index depth = a.depth(), all = a.images() * a.out_pixels(), m = a.group_out();
   const WindowRows<T> rows(a, all);
   each_run(a, 0, all, [&](Index group, Index first, Index count) {
-    matmul_detail::multiply<T>({.a = {a.y.as<const T>() + first * a.out_channels() + group * m, m, count, 1, a.out_channels()},
-                                .b = {rows.run(group, first, count), count, depth, rows.stride()},
-                                .c = a.weight.as<T>() + group * m * depth,
-                                .c_row = depth,
-                                .accumulate = first > 0});
+    matmul_detail::multiply<T>(
+        {.a = {a.y.as<const T>() + first * a.out_channels() + group * m, m, count, 1, a.out_channels()},
+         .b = {rows.run(group, first, count), count, depth, rows.stride()},
+         .c = a.weight.as<T>() + group * m * depth,
+         .c_row = depth,
+         .accumulate = first > 0});
   });
 }
 

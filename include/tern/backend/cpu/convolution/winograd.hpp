@@ -15,10 +15,7 @@
 #include "../matmul/matmul_sums.hpp"
 #include "../loops/workspace.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
-namespace cpu_kernels {
-namespace winograd {
+namespace tern { inline namespace TERN_BUILD { namespace backend { namespace cpu_kernels { namespace winograd {
 
 using V = detail::expr::packet_t<float>;
 inline constexpr int points = 36;
@@ -53,7 +50,8 @@ struct InputTransform {
 };
 
 /// The divisor of the product at each point: the product of the differences from the other points.
-inline constexpr double divisor_at_0 = 1 / (double(alpha2) * beta2), divisor_at_alpha = 1 / (2 * double(alpha2) * (alpha2 - beta2)),
+inline constexpr double divisor_at_0 = 1 / (double(alpha2) * beta2),
+                        divisor_at_alpha = 1 / (2 * double(alpha2) * (alpha2 - beta2)),
                         divisor_at_beta = 1 / (2 * double(beta2) * (beta2 - alpha2));
 inline constexpr float at_0 = float(divisor_at_0), at_alpha = float(divisor_at_alpha), at_beta = float(divisor_at_beta);
 
@@ -155,7 +153,7 @@ struct TilePixels {
   const T* pixel[Size][Size];
 
   TilePixels(const T* images, Index channels, const Index (&size)[2], const Index (&tiles)[2], Index tile, Index top,
-         Index left, const T* zeros) {
+             Index left, const T* zeros) {
     const Index image = tile / (tiles[0] * tiles[1]);
     top = tile / tiles[1] % tiles[0] * 4 - top, left = tile % tiles[1] * 4 - left;
     for (Index i = 0; i < Size; ++i)
@@ -171,17 +169,17 @@ struct TilePixels {
 /// are stored in strips, one after the other. Meanwhile it prefetches the pixels of later tiles, whose order the
 /// processor cannot predict.
 template <class M, class T>
-[[gnu::noinline]] void to_points(const TilePixels<M::from, T>& square, Index channels, Index tile, Index count, bool strips,
-                                 float* to) {
+[[gnu::noinline]] void to_points(const TilePixels<M::from, T>& square, Index channels, Index tile, Index count,
+                                 bool strips, float* to) {
   const Index next = plane(count, channels), ahead = std::max<Index>(4 * channels, 16 * V::size);
   for (Index c = 0; c < channels; c += V::size) {
     const Index first = c - c % strip, width = std::min(strip, channels - first);
     for (int i = 0; i < M::from; ++i)
       for (int j = M::from - 4; j < M::from; ++j) __builtin_prefetch(square.pixel[i][j] + c + ahead);
     float* const at = to + (strips ? first * count + tile * width + c - first : tile * channels + c);
-    on_both_sides<M>(
-        [&](int i, int j) __attribute__((always_inline)) { return detail::expr::load_as<V>(square.pixel[i][j] + c); },
-        [&](int i, int j, V v) __attribute__((always_inline)) { v.store(at + (6 * i + j) * next); });
+    on_both_sides<M>([&](int i, int j)
+                         __attribute__((always_inline)) { return detail::expr::load_as<V>(square.pixel[i][j] + c); },
+                     [&](int i, int j, V v) __attribute__((always_inline)) { v.store(at + (6 * i + j) * next); });
   }
 }
 
@@ -209,8 +207,7 @@ template <bool add>
         float* const to = c + i * c_row;
         if (width == strip)
           add || first > 0 ? tile.template operator()<2, true>(to) : tile.template operator()<2, false>(to);
-        else
-          add || first > 0 ? tile.template operator()<1, true>(to) : tile.template operator()<1, false>(to);
+        else add || first > 0 ? tile.template operator()<1, true>(to) : tile.template operator()<1, false>(to);
       }
     }
   }
@@ -234,7 +231,8 @@ struct Added {
 
 /// A tile of the output, from its row of 36 matrices [count, out].
 template <class T>
-[[gnu::noinline]] void to_results(const TiledConvolution& s, Index tile, const float* row, Index next, const Added<T>& added, T* y) {
+[[gnu::noinline]] void to_results(const TiledConvolution& s, Index tile, const float* row, Index next,
+                                  const Added<T>& added, T* y) {
   const Index image = tile / (s.tiles[0] * s.tiles[1]);
   const Index top = tile / s.tiles[1] % s.tiles[0] * 4, left = tile % s.tiles[1] * 4;
   const Index first = ((image * s.out_size[0] + top) * s.out_size[1] + left) * s.out;
@@ -242,21 +240,22 @@ template <class T>
   const V least(added.relu ? 0 : -__builtin_inff());
   for (Index k = 0; k < s.out; k += V::size) {
     const V shift = added.bias ? detail::expr::load_as<V>(added.bias + k) : V(0);
-    on_both_sides<OutputTransform>(
-        [&](int i, int j) __attribute__((always_inline)) { return V::load(row + (6 * i + j) * next + k); },
-        [&](int i, int j, V v) __attribute__((always_inline)) {
-          if (i >= down || j >= across) return;
-          const Index at = first + (i * s.out_size[1] + j) * s.out + k;
-          v += shift;
-          if (added.residual) v += detail::expr::load_as<V>(added.residual + at);
-          detail::expr::store_as<T>(y + at, where(v < least, least, v));
-        });
+    on_both_sides<OutputTransform>([&](int i, int j)
+                                       __attribute__((always_inline)) { return V::load(row + (6 * i + j) * next + k); },
+                                   [&](int i, int j, V v) __attribute__((always_inline)) {
+                                     if (i >= down || j >= across) return;
+                                     const Index at = first + (i * s.out_size[1] + j) * s.out + k;
+                                     v += shift;
+                                     if (added.residual) v += detail::expr::load_as<V>(added.residual + at);
+                                     detail::expr::store_as<T>(y + at, where(v < least, least, v));
+                                   });
   }
 }
 
 /// y from x and the transformed weights.
 template <class T>
-[[gnu::noinline]] void convolve(const TiledConvolution& s, T* y, const T* x, const float* weights, const Added<T>& added) {
+[[gnu::noinline]] void convolve(const TiledConvolution& s, T* y, const T* x, const float* weights,
+                                const Added<T>& added) {
   const Index all = s.count(), at_once = tiles_at_once(s);
   const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out), next_weights = plane(s.in, s.out);
   detail::parallel_for(all, at_once, [&](Index begin, Index end) {
@@ -267,9 +266,9 @@ template <class T>
     for (; begin < end; begin += at_once) {
       const Index count = std::min(at_once, end - begin), whole = (count + rows - 1) / rows * rows;
       for (Index t = 0; t < whole; ++t)  // rows after the last tile repeat it
-        to_points<InputTransform, T>({x, s.in, s.size, s.tiles, begin + std::min(t, count - 1), s.padding[0], s.padding[1],
-                              zeros.get()},
-                             s.in, t, at_once, false, from);
+        to_points<InputTransform, T>(
+            {x, s.in, s.size, s.tiles, begin + std::min(t, count - 1), s.padding[0], s.padding[1], zeros.get()}, s.in,
+            t, at_once, false, from);
       for (int p = 0; p < points; ++p)
         multiply<false>(whole, s.out, s.in, from + p * next_in, s.in, 1, weights + p * next_weights, to + p * next_out,
                         s.out);
@@ -283,7 +282,8 @@ inline constexpr Index tiles_summed_at_once = 128;
 
 /// The sums [out, in] at each point over the tiles from `first` to `last` of x and y's gradient.
 template <class T>
-[[gnu::noinline]] void sum_tiles(const TiledConvolution& s, Index first, Index last, const T* x, const T* dy, float* sums) {
+[[gnu::noinline]] void sum_tiles(const TiledConvolution& s, Index first, Index last, const T* x, const T* dy,
+                                 float* sums) {
   const Index blocks = (last - first + tiles_summed_at_once - 1) / tiles_summed_at_once;
   const Index at_once = (last - first + blocks - 1) / blocks;
   const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out);
@@ -295,10 +295,10 @@ template <class T>
     const Index count = std::min(at_once, last - at);
     detail::parallel_for(count, 4, [&](Index begin, Index end) {
       for (Index t = begin; t < end; ++t) {
-        to_points<InputTransform, T>({x, s.in, s.size, s.tiles, at + t, s.padding[0], s.padding[1], zeros.get()}, s.in, t,
-                             count, true, windows);
-        to_points<OutputGradientTransform, T>({dy, s.out, s.out_size, s.tiles, at + t, 0, 0, zeros.get()}, s.out, t, count,
-                                     false, slopes);
+        to_points<InputTransform, T>({x, s.in, s.size, s.tiles, at + t, s.padding[0], s.padding[1], zeros.get()}, s.in,
+                                     t, count, true, windows);
+        to_points<OutputGradientTransform, T>({dy, s.out, s.out_size, s.tiles, at + t, 0, 0, zeros.get()}, s.out, t,
+                                              count, false, slopes);
       }
     });
     detail::parallel_for(points, 1, [&](Index begin, Index end) {

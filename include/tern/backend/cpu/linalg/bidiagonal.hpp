@@ -4,8 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
 
-/// Reduces a [n, n]. d [n] and e [n - 1] get B's diagonals. Row i of left [n, n] and right [n, n] gets the vector of reflection i
-/// of Q and of P, zeros before it; left_taus and right_taus [n] get their factors.
+/// Reduces a [n, n]. d [n] and e [n - 1] get B's diagonals. Row i of left [n, n] and right [n, n] gets the vector of
+/// reflection i of Q and of P, zeros before it; left_taus and right_taus [n] get their factors.
 template <class T>
 void reduce_to_bidiagonal(Index n, T* a, T* d, T* e, T* left, T* left_taus, T* right, T* right_taus) {
   std::fill_n(left, n * n, T(0));

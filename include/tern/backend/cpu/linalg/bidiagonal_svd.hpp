@@ -1,6 +1,6 @@
-// Singular values and vectors of an upper bidiagonal matrix. A large one is two small ones and a row between them: their results
-// make it a diagonal matrix under a row z. The squares of its singular values are roots of a secular equation (Gu, Eisenstat: "A
-// divide-and-conquer algorithm for the bidiagonal SVD", 1995).
+// Singular values and vectors of an upper bidiagonal matrix. A large one is two small ones and a row between them:
+// their results make it a diagonal matrix under a row z. The squares of its singular values are roots of a secular
+// equation (Gu, Eisenstat: "A divide-and-conquer algorithm for the bidiagonal SVD", 1995).
 #pragma once
 #include "jacobi.hpp"
 #include "merge.hpp"
@@ -8,7 +8,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
 
-/// A bidiagonal matrix [n, n], whose norm is about 1 or 0, and the singular vectors found so far, as rows of u and v [n, n].
+/// A bidiagonal matrix [n, n], whose norm is about 1 or 0, and the singular vectors found so far, as rows of u and v
+/// [n, n].
 template <class T>
 class BidiagonalSvd {
  public:
@@ -51,7 +52,8 @@ class BidiagonalSvd {
     const T alpha = d_[middle], beta = e_[middle];
     T *const d = d_ + begin, *const u = u_ + begin * n_ + begin, *const v = v_ + begin * n_ + begin;
     const Workspace<T> memory(2 * n + 2 * n * n + n * wide);
-    T *const z = memory.get(), *const values = z + n, *const coefficients = values + n, *const rows = coefficients + 2 * n * n;
+    T *const z = memory.get(), *const values = z + n, *const coefficients = values + n,
+             *const rows = coefficients + 2 * n * n;
 
     // z in the basis of v's rows. Of the rows that belong to no singular value, one combination takes part as row m.
     for (Index i = 0; i < n; ++i) z[i] = i <= m ? alpha * v[i * n_ + m] : beta * v[i * n_ + m + 1];
@@ -84,8 +86,8 @@ class BidiagonalSvd {
     for (Index i = 0; i < n; ++i) d[i] = values[order[std::size_t(i)]];
   }
 
-  /// Finds the positions at which d is a singular value to rounding: z is small there, or can be made so by rotating vectors
-  /// whose singular values are close. Position m, whose d is 0, is always kept.
+  /// Finds the positions at which d is a singular value to rounding: z is small there, or can be made so by rotating
+  /// vectors whose singular values are close. Position m, whose d is 0, is always kept.
   void deflate(Index n, Index m, Index wide, T* d, T* u, T* v, T* z, std::vector<Extent>& u_extents,
                std::vector<Extent>& v_extents, Positions& kept, Positions& deflated) {
     if (std::abs(z[m]) < tolerance_) z[m] = tolerance_;
@@ -123,7 +125,8 @@ class BidiagonalSvd {
     if (before >= 0) kept.push_back(before);
   }
 
-  /// Singular values of the diagonal matrix under the row z for the positions kept, and their vectors as rows of u and v [k, k].
+  /// Singular values of the diagonal matrix under the row z for the positions kept, and their vectors as rows of u and
+  /// v [k, k].
   static void update_vectors(Index k, const T* d, const T* z, const Positions& kept, T* values, T* u, T* v) {
     const Workspace<T> memory(3 * k);
     T *const poles = memory.get(), *const weights = poles + k, *const exact = weights + k;
@@ -132,7 +135,9 @@ class BidiagonalSvd {
       exact[i] = z[kept[std::size_t(i)]];
       weights[i] = exact[i] * exact[i];
     }
-    const auto distance = [poles](Index i, Index origin) { return (poles[i] - poles[origin]) * (poles[i] + poles[origin]); };
+    const auto distance = [poles](Index i, Index origin) {
+      return (poles[i] - poles[origin]) * (poles[i] + poles[origin]);
+    };
     for (Index j = 0; j < k; ++j) {
       Index origin;
       const T at = secular_root(k, j, weights, distance, v + j * k, origin), pole = poles[origin];

@@ -1,5 +1,6 @@
-// Eigenvalues and eigenvectors of a symmetric tridiagonal matrix. A large one is two small ones plus a matrix of rank one:
-// their results make it a diagonal matrix plus z zᵀ, whose eigenvalues are roots of a secular equation (Cuppen, 1981).
+// Eigenvalues and eigenvectors of a symmetric tridiagonal matrix. A large one is two small ones plus a matrix of rank
+// one: their results make it a diagonal matrix plus z zᵀ, whose eigenvalues are roots of a secular equation (Cuppen,
+// 1981).
 #pragma once
 #include "merge.hpp"
 #include "secular.hpp"
@@ -7,8 +8,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
 
 /// The eigenvalues of the tridiagonal matrix with diagonals d [n] and e [n - 1], into d, by QR
-/// steps with implicit shifts. Each rotation is also done to the rows of x, of `width` elements, if there are any. e [n]
-/// is destroyed. False if it does not converge.
+/// steps with implicit shifts. Each rotation is also done to the rows of x, of `width` elements, if there are any. e
+/// [n] is destroyed. False if it does not converge.
 template <class T>
 bool tridiagonal_qr(Index n, T* d, T* e, T* x, Index width, Index row) {
   constexpr T eps = std::numeric_limits<T>::epsilon();
@@ -46,8 +47,8 @@ bool tridiagonal_qr(Index n, T* d, T* e, T* x, Index width, Index row) {
   return true;
 }
 
-/// A tridiagonal matrix [n, n], and the eigenvectors found so far as rows of x [n, n], whose blocks on the diagonal belong to
-/// blocks of the matrix.
+/// A tridiagonal matrix [n, n], and the eigenvectors found so far as rows of x [n, n], whose blocks on the diagonal
+/// belong to blocks of the matrix.
 template <class T>
 class DivideAndConquer {
  public:

@@ -37,7 +37,8 @@ void kernel(On<Cpu>, Types<T>, const Eigh& op) {
   using namespace linalg_detail;
   const Index n = rows(op.in);
   for_each_matrix(op.in, 10 * n * n * n, [&](Index i) {
-    if (n > 0 && !symmetric_eigen(n, matrix<T>(op.in, i), op.values.as<T>() + i * n, op.vectors ? matrix<T>(*op.vectors, i) : nullptr))
+    if (n > 0 && !symmetric_eigen(n, matrix<T>(op.in, i), op.values.as<T>() + i * n,
+                                  op.vectors ? matrix<T>(*op.vectors, i) : nullptr))
       fail("eigh", {"matrix ", i, " of the batch has NaN or infinity"});
   });
 }

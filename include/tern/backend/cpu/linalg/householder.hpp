@@ -13,8 +13,8 @@ inline constexpr Index reflection_block = 32;
 template <class T>
 inline constexpr T vanishing_square = std::numeric_limits<T>::min() / std::numeric_limits<T>::epsilon();
 
-/// Turns x into the v of the reflection that maps x to a multiple of the first unit vector. Gives t and the multiple. The
-/// matrix's elements must be at most about 1: those whose squares vanish are taken for 0.
+/// Turns x into the v of the reflection that maps x to a multiple of the first unit vector. Gives t and the multiple.
+/// The matrix's elements must be at most about 1: those whose squares vanish are taken for 0.
 template <class T>
 T reflection(Index n, T* x, T& multiple) {
   const T tail = dot(n - 1, x + 1, x + 1), first = x[0];
@@ -27,8 +27,8 @@ T reflection(Index n, T* x, T& multiple) {
   return (multiple - first) / multiple;
 }
 
-/// The triangular factor t of a block of reflections, H₀ H₁ ⋯ = 1 - Vᵀ t V. V has the vectors of the reflections as rows, of
-/// n elements, with zeros before their ones. t is [count, count], row-major.
+/// The triangular factor t of a block of reflections, H₀ H₁ ⋯ = 1 - Vᵀ t V. V has the vectors of the reflections as
+/// rows, of n elements, with zeros before their ones. t is [count, count], row-major.
 template <class T>
 void block_factor(Index count, Index n, const T* v, Index row, const T* taus, T* t) {
   const Workspace<T> products(count * count);
@@ -47,19 +47,21 @@ void block_factor(Index count, Index n, const T* v, Index row, const T* taus, T*
 
 /// x = x H₀ H₁ ⋯, for `rows` rows of n elements, or with reverse x = x ⋯ H₁ H₀.
 template <class T>
-void reflect_rows(Index rows, Index n, T* x, Index x_row, Index count, const T* v, Index v_row, const T* taus, bool reverse) {
+void reflect_rows(Index rows, Index n, T* x, Index x_row, Index count, const T* v, Index v_row, const T* taus,
+                  bool reverse) {
   if (rows == 0) return;
   const Workspace<T> memory(count * (count + 2 * rows));
   T *const t = memory.get(), *const xv = t + count * count, *const xvt = xv + rows * count;
   block_factor(count, n, v, v_row, taus, t);
   scale(count * count, T(-1), t);
   multiply(by_rows<T>(x, rows, n, x_row), by_columns(v, n, count, v_row), xv, count);
-  multiply(by_rows<T>(xv, rows, count, count), reverse ? by_columns<T>(t, count, count, count) : by_rows<T>(t, count, count, count), xvt, count);
+  multiply(by_rows<T>(xv, rows, count, count),
+           reverse ? by_columns<T>(t, count, count, count) : by_rows<T>(t, count, count, count), xvt, count);
   multiply(by_rows<T>(xvt, rows, count, count), by_rows(v, count, n, v_row), x, x_row, true);
 }
 
-/// x = x Qᵀ for the product Q of `reflections` ones. Their vectors are the rows of v [reflections, n]; that of row i starts at
-/// column i + shift. x has `rows` rows of n elements.
+/// x = x Qᵀ for the product Q of `reflections` ones. Their vectors are the rows of v [reflections, n]; that of row i
+/// starts at column i + shift. x has `rows` rows of n elements.
 template <class T>
 void reflect_back(Index rows, Index n, T* x, Index reflections, const T* v, const T* taus, Index shift) {
   for (Index start = (reflections - 1) / reflection_block * reflection_block; start >= 0; start -= reflection_block) {
@@ -68,8 +70,8 @@ void reflect_back(Index rows, Index n, T* x, Index reflections, const T* v, cons
   }
 }
 
-/// Reduces columns [n, m] of a matrix to those of R in its QR factorisation: zeros after element i of column i. Row i of v
-/// [min(m, n), m] gets the vector of reflection i, zeros before it, and taus its factor.
+/// Reduces columns [n, m] of a matrix to those of R in its QR factorisation: zeros after element i of column i. Row i
+/// of v [min(m, n), m] gets the vector of reflection i, zeros before it, and taus its factor.
 template <class T>
 void reduce_to_triangular(Index m, Index n, T* columns, T* v, T* taus) {
   const Index k = std::min(m, n);
@@ -86,7 +88,8 @@ void reduce_to_triangular(Index m, Index n, T* columns, T* v, T* taus) {
         add_scaled(m - j, -taus[j] * dot(m - j, x + j, other), x + j, other);
       }
     }
-    reflect_rows(n - next, m - start, columns + next * m + start, m, next - start, v + start * m + start, m, taus + start, false);
+    reflect_rows(n - next, m - start, columns + next * m + start, m, next - start, v + start * m + start, m,
+                 taus + start, false);
   }
 }
 
@@ -95,9 +98,10 @@ template <class T>
 void columns_of_q(Index m, Index p, Index k, const T* v, const T* taus, T* q) {
   std::fill_n(q, p * m, T(0));
   for (Index i = 0; i < p; ++i) q[i * (m + 1)] = 1;
-  for (Index start = (k - 1) / reflection_block * reflection_block; start >= 0; start -= reflection_block)  // rows before: unchanged
-    reflect_rows(p - start, m - start, q + start * (m + 1), m, std::min(reflection_block, k - start), v + start * (m + 1), m, taus + start,
-                 true);
+  for (Index start = (k - 1) / reflection_block * reflection_block; start >= 0;
+       start -= reflection_block)  // rows before: unchanged
+    reflect_rows(p - start, m - start, q + start * (m + 1), m, std::min(reflection_block, k - start),
+                 v + start * (m + 1), m, taus + start, true);
 }
 
 }}}  // namespace tern::backend::linalg_detail

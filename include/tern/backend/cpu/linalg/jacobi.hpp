@@ -24,8 +24,8 @@ void complete_basis(Index at, Index others, Index n, T* x, Index row) {
   }
 }
 
-/// a [m, n], m <= n, becomes Vᵀ with orthonormal rows: a = U diag(s) Vᵀ for the first m of its n + extra rows, s in descending
-/// order. u [m, m] gets U's columns as rows. The `extra` rows complete the basis.
+/// a [m, n], m <= n, becomes Vᵀ with orthonormal rows: a = U diag(s) Vᵀ for the first m of its n + extra rows, s in
+/// descending order. u [m, m] gets U's columns as rows. The `extra` rows complete the basis.
 template <class T>
 void jacobi_svd(Index m, Index n, Index extra, T* a, Index row, T* u, Index u_row, T* s) {
   constexpr T eps = std::numeric_limits<T>::epsilon();
@@ -52,7 +52,8 @@ void jacobi_svd(Index m, Index n, Index extra, T* a, Index row, T* u, Index u_ro
         const T product = dot(n, x, y);
         if (s[j] == 0 || !(std::abs(product) > 4 * eps * std::sqrt(s[i]) * std::sqrt(s[j]))) continue;
         rotated = true;
-        const T ratio = (s[i] - s[j]) / (2 * product), tangent = std::copysign(T(1), ratio) / (std::abs(ratio) + std::hypot(T(1), ratio));
+        const T ratio = (s[i] - s[j]) / (2 * product),
+                tangent = std::copysign(T(1), ratio) / (std::abs(ratio) + std::hypot(T(1), ratio));
         const T c = 1 / std::hypot(T(1), tangent), sine = c * tangent;
         rotate(n, x, y, c, sine);
         rotate(m, u + i * u_row, u + j * u_row, c, sine);

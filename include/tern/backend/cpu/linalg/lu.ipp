@@ -31,7 +31,8 @@ void kernel(On<Cpu>, Types<T>, const Inverse& op) {
       substitute(n - at, a.lower().from(at), std::min(block, n - at), x + at * (n + 1), n);
     }
     substitute(n, a.upper(), n, x, n);
-    for (Index k = n - 1; k >= 0; --k)  // the exchanges of rows are exchanges of the inverse's columns, the last one first
+    for (Index k = n - 1; k >= 0;
+         --k)  // the exchanges of rows are exchanges of the inverse's columns, the last one first
       for (Index j = 0, with = a.pivots.get()[k]; with != k && j < n; ++j) std::swap(x[j * n + k], x[j * n + with]);
   });
 }
@@ -46,7 +47,8 @@ void kernel(On<Cpu>, Types<T>, const Solve& op) {
     T* const x = matrix<T>(op.x, i);
     std::copy_n(matrix<T>(op.b, i), n * width, x);
     for (Index k = 0; k < n; ++k)
-      if (const Index with = a.pivots.get()[k]; with != k) std::swap_ranges(x + k * width, x + (k + 1) * width, x + with * width);
+      if (const Index with = a.pivots.get()[k]; with != k)
+        std::swap_ranges(x + k * width, x + (k + 1) * width, x + with * width);
     substitute(n, a.lower(), width, x, width);
     substitute(n, a.upper(), width, x, width);
   });

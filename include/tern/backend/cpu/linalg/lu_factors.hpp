@@ -1,5 +1,5 @@
-// LU factorisation with partial pivoting, by halves of the columns (Toledo: "Locality of reference in LU decomposition with partial
-// pivoting", 1997).
+// LU factorisation with partial pivoting, by halves of the columns (Toledo: "Locality of reference in LU decomposition
+// with partial pivoting", 1997).
 #pragma once
 #include <cmath>
 #include <limits>
@@ -27,7 +27,8 @@ void factor_panel(Index m, Index n, T* a, Index row, Index* pivots) {
     pivots[j] = best;
     T* const top = panel + j * lu_panel;
     if (best != j) std::swap_ranges(top, top + lu_panel, panel + best * lu_panel);
-    alignas(64) T beyond[lu_panel] = {};  // the row without the columns that are done, so that whole registers are subtracted
+    alignas(64)
+        T beyond[lu_panel] = {};  // the row without the columns that are done, so that whole registers are subtracted
     std::copy_n(top + j + 1, lu_panel - j - 1, beyond + j + 1);
     const bool invertible = std::abs(top[j]) >= std::numeric_limits<T>::min();
     const T inverse = invertible ? 1 / top[j] : T(1);
@@ -45,7 +46,8 @@ void factor_panel(Index m, Index n, T* a, Index row, Index* pivots) {
   for (Index i = 0; i < m; ++i) std::copy_n(panel + i * lu_panel, n, a + i * row);
 }
 
-/// a [m, n], n <= m, becomes L below its diagonal, whose ones are left out, and U: the exchanges of rows, in order, make it L U.
+/// a [m, n], n <= m, becomes L below its diagonal, whose ones are left out, and U: the exchanges of rows, in order,
+/// make it L U.
 template <class T>
 void factor_lu(Index m, Index n, T* a, Index row, Index* pivots) {
   if (n <= lu_panel) return factor_panel(m, n, a, row, pivots);

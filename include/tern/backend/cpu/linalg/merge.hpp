@@ -1,5 +1,5 @@
-// What divide and conquer does for eigenvectors and for singular vectors: their products with the vectors of two blocks. The
-// vectors are rows, whose elements of the other block are zeros.
+// What divide and conquer does for eigenvectors and for singular vectors: their products with the vectors of two
+// blocks. The vectors are rows, whose elements of the other block are zeros.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -15,10 +15,11 @@ enum Extent : unsigned char { first_block = 1, second_block = 2, both_blocks = 3
 
 using Positions = std::vector<Index>;
 
-/// out = u times the rows of x at `kept`, for u [k, k]; the first block has `split` of `columns` columns. out's rows are dense.
+/// out = u times the rows of x at `kept`, for u [k, k]; the first block has `split` of `columns` columns. out's rows
+/// are dense.
 template <class T>
-void combine_rows(const Positions& kept, const std::vector<Extent>& extents, const T* u, const T* x, Index row, Index split,
-                  Index columns, T* out) {
+void combine_rows(const Positions& kept, const std::vector<Extent>& extents, const T* u, const T* x, Index row,
+                  Index split, Index columns, T* out) {
   const Index k = Index(kept.size());
   const Workspace<T> memory(k * (k + columns));
   T *const chosen = memory.get(), *const rows = chosen + k * k;

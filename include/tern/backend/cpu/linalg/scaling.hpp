@@ -8,8 +8,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
 
-/// Divides n elements by a power of two that makes the largest one about 1, and gives that power. 0 if one of them is NaN or
-/// infinite.
+/// Divides n elements by a power of two that makes the largest one about 1, and gives that power. 0 if one of them is
+/// NaN or infinite.
 template <class T>
 T scale_to_one(Index n, T* x) {
   T largest = 0, sum = 0;

@@ -1,6 +1,6 @@
 // The roots of f(λ) = 1 + Σ z_i² / (d_i - λ), for ascending d: the eigenvalues of diag(d) + z zᵀ. Each is found as its
-// distance from the nearest d, so that all d_i - λ are known to the last digits (Li: "Solving secular equations stably and
-// efficiently", 1993).
+// distance from the nearest d, so that all d_i - λ are known to the last digits (Li: "Solving secular equations stably
+// and efficiently", 1993).
 #pragma once
 #include <cmath>
 #include <limits>
@@ -9,7 +9,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
 
-/// f = 1 + left + right at a point, where `left` sums the poles up to one and `right` those beyond; and their derivatives.
+/// f = 1 + left + right at a point, where `left` sums the poles up to one and `right` those beyond; and their
+/// derivatives.
 template <class T>
 struct SecularValue {
   T left, right, left_slope, right_slope;
@@ -48,8 +49,8 @@ SecularValue<T> secular_value(Index n, Index split, const T* delta, const T* z2)
   return v;
 }
 
-/// The step to the root of c + s / (a - x) + t / (b - x), which has f's value and slopes at 0; a and b are the distances of
-/// the two poles beside the root, or of the last two if the root is `beyond` both.
+/// The step to the root of c + s / (a - x) + t / (b - x), which has f's value and slopes at 0; a and b are the
+/// distances of the two poles beside the root, or of the last two if the root is `beyond` both.
 template <class T>
 T rational_step(const SecularValue<T>& v, T a, T b, bool beyond) {
   const T f = v.f();
@@ -97,9 +98,9 @@ T secular_root(Index n, Index j, const T* z2, const Distance& distance, T* delta
   return at;
 }
 
-/// The vector z for which the computed roots are exact, with the signs of z: eigenvectors made of it are orthogonal however
-/// close roots are (Gu, Eisenstat: "A stable and efficient algorithm for the rank-one modification of the symmetric
-/// eigenproblem", 1994). Row j of delta [n, row] has all d_i - λ_j.
+/// The vector z for which the computed roots are exact, with the signs of z: eigenvectors made of it are orthogonal
+/// however close roots are (Gu, Eisenstat: "A stable and efficient algorithm for the rank-one modification of the
+/// symmetric eigenproblem", 1994). Row j of delta [n, row] has all d_i - λ_j.
 template <class T, class Distance>
 void recompute_z(Index n, const T* delta, Index row, const Distance& distance, T* z) {
   const Workspace<T> memory(n);

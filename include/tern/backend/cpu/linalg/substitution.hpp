@@ -1,5 +1,5 @@
-// Triangular systems a x = b by substitution. Halves of the matrix give matrix products; at the end, the rows of a small block stay
-// in registers.
+// Triangular systems a x = b by substitution. Halves of the matrix give matrix products; at the end, the rows of a
+// small block stay in registers.
 #pragma once
 #include "vectors.hpp"
 
@@ -7,7 +7,8 @@ namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail 
 
 inline constexpr int substitution_block = 16;
 
-/// Rows j … j + W of x = a⁻¹ x for lower triangular a [n, n], n <= substitution_block, with any strides, also negative ones.
+/// Rows j … j + W of x = a⁻¹ x for lower triangular a [n, n], n <= substitution_block, with any strides, also negative
+/// ones.
 template <int W, class T>
 void substitute_columns(int n, const T* a, Index row, Index column, bool unit, T* x, Index x_row) {
   matmul_detail::Lanes<T, W> rows[substitution_block];
@@ -35,7 +36,8 @@ struct Triangle {
 
 /// out -= a x for a [rows, columns] with any strides, and x [columns, width].
 template <class T>
-void subtract_product(Index rows, Index columns, Index width, const T* a, Index row, Index column, const T* x, T* out, Index x_row) {
+void subtract_product(Index rows, Index columns, Index width, const T* a, Index row, Index column, const T* x, T* out,
+                      Index x_row) {
   const Workspace<T> negative(rows * columns);
   T* to = negative.get();
   for (Index i = 0; i < rows; ++i)

@@ -1,4 +1,5 @@
-// The kernel of svd.hpp: QR factorisation where the matrix is not square, reduction to a bidiagonal matrix, divide and conquer.
+// The kernel of svd.hpp: QR factorisation where the matrix is not square, reduction to a bidiagonal matrix, divide and
+// conquer.
 #pragma once
 #include "bidiagonal.hpp"
 #include "bidiagonal_svd.hpp"
@@ -26,11 +27,13 @@ bool bidiagonal_values(Index n, T* d, const T* e) {
   return true;
 }
 
-/// a [n, n] = Σ s_i l_i r_iᵀ with the l_i and r_i as rows of left and right [n, n]; neither, if they are null. Destroys a.
+/// a [n, n] = Σ s_i l_i r_iᵀ with the l_i and r_i as rows of left and right [n, n]; neither, if they are null. Destroys
+/// a.
 template <class T>
 bool square_svd(Index n, T* a, T* s, T* left, T* right) {
   const Workspace<T> memory(2 * n * n + 3 * n);
-  T *const v = memory.get(), *const w = v + n * n, *const v_taus = w + n * n, *const w_taus = v_taus + n, *const e = w_taus + n;
+  T *const v = memory.get(), *const w = v + n * n, *const v_taus = w + n * n, *const w_taus = v_taus + n,
+           *const e = w_taus + n;
   reduce_to_bidiagonal(n, a, s, e, v, v_taus, w, w_taus);
   if (!left) return bidiagonal_values(n, s, e);
   BidiagonalSvd<T>(n, s, e, left, right).run();
@@ -39,13 +42,15 @@ bool square_svd(Index n, T* a, T* s, T* left, T* right) {
   return true;
 }
 
-/// The singular values s [n] of a matrix whose columns, at least as long as there are of them, are the rows of `columns`
-/// [n, m]; u [p, m], p = n or m, and v [n, n] get singular vectors as rows, or are null. Destroys the columns.
+/// The singular values s [n] of a matrix whose columns, at least as long as there are of them, are the rows of
+/// `columns` [n, m]; u [p, m], p = n or m, and v [n, n] get singular vectors as rows, or are null. Destroys the
+/// columns.
 template <class T>
 bool tall_svd(Index m, Index n, T* columns, T* s, T* u, Index p, T* v) {
   if (m == n) return square_svd(n, columns, s, v, u);  // what it factors is the transpose
   const Workspace<T> memory(n * (m + 2 * n + 1));
-  T *const reflections = memory.get(), *const triangle = reflections + n * m, *const inner = triangle + n * n, *const taus = inner + n * n;
+  T *const reflections = memory.get(), *const triangle = reflections + n * m, *const inner = triangle + n * n,
+           *const taus = inner + n * n;
   reduce_to_triangular(m, n, columns, reflections, taus);
   for (Index i = 0; i < n; ++i) std::copy_n(columns + i * m, n, triangle + i * n);
   if (!square_svd(n, triangle, s, v, u ? inner : nullptr)) return false;

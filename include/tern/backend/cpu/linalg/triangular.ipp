@@ -28,7 +28,8 @@ Index factor_definite(Index n, T* a, Index row) {
   substitute(half, Triangle<T>{a, 1, row, false, false}, rest, beside, row);
   constexpr Index block = 64;  // only the upper triangle is needed
   for (Index i = 0; i < rest; i += block)
-    subtract_product<T>(std::min(block, rest - i), half, rest - i, beside + i, 1, row, beside + i, below + i * (row + 1), row);
+    subtract_product<T>(std::min(block, rest - i), half, rest - i, beside + i, 1, row, beside + i,
+                        below + i * (row + 1), row);
   const Index bad = factor_definite(rest, below, row);
   return bad >= 0 ? half + bad : -1;
 }

@@ -1,18 +1,20 @@
-// Symmetric matrices in tridiagonal form, A = Q T Qᵀ: blocks of reflections, whose effect on the rest of A is one matrix
-// product (Dongarra, Hammarling, Sorensen: "Block reduction of matrices to condensed forms", 1989).
+// Symmetric matrices in tridiagonal form, A = Q T Qᵀ: blocks of reflections, whose effect on the rest of A is one
+// matrix product (Dongarra, Hammarling, Sorensen: "Block reduction of matrices to condensed forms", 1989).
 #pragma once
 #include "householder.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
 
-/// Reduces a [n, n], of which both triangles hold elements. d [n] and e [n - 1] get T's diagonals. Row i of v [n, n] gets
-/// the vector of reflection i, zeros before it, and taus [n] its factor.
+/// Reduces a [n, n], of which both triangles hold elements. d [n] and e [n - 1] get T's diagonals. Row i of v [n, n]
+/// gets the vector of reflection i, zeros before it, and taus [n] its factor.
 template <class T>
 void reduce_to_tridiagonal(Index n, T* a, T* d, T* e, T* v, T* taus) {
   std::fill_n(v, n * n, T(0));
   const Workspace<T> memory(3 * reflection_block * n + 2 * reflection_block);
-  // What a block subtracts from the rest of a is Vᵀ W + Wᵀ V. `left` has the rows of V and W, `right` those of -W and -V.
-  T *const w = memory.get(), *const right = w + reflection_block * n, *const products = right + 2 * reflection_block * n;
+  // What a block subtracts from the rest of a is Vᵀ W + Wᵀ V. `left` has the rows of V and W, `right` those of -W and
+  // -V.
+  T *const w = memory.get(), *const right = w + reflection_block * n,
+           *const products = right + 2 * reflection_block * n;
   for (Index start = 0; start < n; start += reflection_block) {
     const Index count = std::min(reflection_block, n - start);
     for (Index k = 0; k < count; ++k) {
@@ -48,8 +50,10 @@ void reduce_to_tridiagonal(Index n, T* a, T* d, T* e, T* v, T* taus) {
         right[k * rest + i] = -w[k * n + next + i];
         right[(count + k) * rest + i] = -v[(start + k) * n + next + i];
       }
-    multiply(by_columns<T>(v + start * n + next, rest, count, n), by_rows<T>(right, count, rest, rest), a + next * n + next, n, true);
-    multiply(by_columns<T>(w + next, rest, count, n), by_rows<T>(right + count * rest, count, rest, rest), a + next * n + next, n, true);
+    multiply(by_columns<T>(v + start * n + next, rest, count, n), by_rows<T>(right, count, rest, rest),
+             a + next * n + next, n, true);
+    multiply(by_columns<T>(w + next, rest, count, n), by_rows<T>(right + count * rest, count, rest, rest),
+             a + next * n + next, n, true);
   }
 }
 

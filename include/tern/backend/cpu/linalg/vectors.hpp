@@ -1,5 +1,5 @@
-// Loops over vectors and matrices that the factorisations of our own are made of. A vector's elements are adjacent, and so
-// are a matrix's rows.
+// Loops over vectors and matrices that the factorisations of our own are made of. A vector's elements are adjacent, and
+// so are a matrix's rows.
 #pragma once
 #include "../loops/workspace.hpp"
 #include "../matmul/matmul.hpp"
@@ -12,7 +12,8 @@ using matmul_detail::dot;
 template <class T>
 void add_scaled(Index n, T a, const T* x, T* y) {
   constexpr int W = matmul_detail::lanes<T>;
-  const Index whole = n - n % W;  // g++ sees that nothing is left of a constant n, and warned of a loop without end where it did not
+  const Index whole =
+      n - n % W;  // g++ sees that nothing is left of a constant n, and warned of a loop without end where it did not
   for (Index i = 0; i < whole; i += W) {
     const auto sum = matmul_detail::load<W>(y + i) + a * matmul_detail::load<W>(x + i);
     std::memcpy(y + i, &sum, sizeof sum);
@@ -65,8 +66,8 @@ void multiply_vector(Index rows, Index columns, const T* a, Index row, const T* 
   for (; i < rows; ++i, a += row) y[i] = dot(columns, a, x);
 }
 
-/// to [columns, rows] = the transpose of from [rows, columns], both dense. It goes by small blocks, so that columns a power of
-/// two apart do not evict each other from the cache.
+/// to [columns, rows] = the transpose of from [rows, columns], both dense. It goes by small blocks, so that columns a
+/// power of two apart do not evict each other from the cache.
 template <class T>
 void transpose(Index rows, Index columns, const T* from, T* to) {
   constexpr Index block = 16;
@@ -88,7 +89,8 @@ matmul_detail::StridedMatrix<T> by_columns(const T* data, Index rows, Index colu
 
 /// c = a b, or with add c += a b; c's rows are c_row apart.
 template <class T>
-void multiply(const matmul_detail::StridedMatrix<T>& a, const matmul_detail::StridedMatrix<T>& b, T* c, Index c_row, bool add = false) {
+void multiply(const matmul_detail::StridedMatrix<T>& a, const matmul_detail::StridedMatrix<T>& b, T* c, Index c_row,
+              bool add = false) {
   if (a.rows == 0 || b.columns == 0) return;
   if (a.columns == 0) {
     for (Index i = 0; i < a.rows && !add; ++i) std::fill_n(c + i * c_row, b.columns, T(0));

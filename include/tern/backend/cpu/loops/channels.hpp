@@ -2,8 +2,7 @@
 #pragma once
 #include "strip.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
 /// Calls f(first channel, lanes, number of packets) for runs of four packets of channels, then for single packets, last
 /// for a packet that is only partly filled. The types of lanes and packets carry their values where these are constant.

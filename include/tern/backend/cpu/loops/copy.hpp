@@ -11,8 +11,7 @@
 #include "../../../expr/packet.hpp"
 #include "../../copy.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 /// A rectangle of elements: its size, and the strides in bytes of rows and columns on both sides.
@@ -39,7 +38,7 @@ inline constexpr bool can_stream = true;
 /// Stores v to aligned memory, past the caches.
 template <class V>
 [[gnu::always_inline]] inline void stream(char* to, V v) {
-  asm("vmovntps %1, %0" : "=m"(*reinterpret_cast<char(*)[sizeof v]>(to)) : "v"(v));
+  asm("vmovntps %1, %0" : "=m"(*reinterpret_cast<char (*)[sizeof v]>(to)) : "v"(v));
 }
 /// Call it after the last streaming store, before other threads may read.
 [[gnu::always_inline]] inline void end_stream() { asm volatile("sfence" ::: "memory"); }
@@ -114,8 +113,8 @@ void copy_transposed(char* to, const char* from, const CopyBlock& b) {
   for (Index i = 0; i < rows; i += n)
     for (Index j = 0; j < columns; j += n)
       transpose_square<detail::expr::vector_t<Word, n>, streamed>(to + i * b.to_row + j * bytes, b.to_row,
-                                                          from + i * bytes + j * b.from_column, b.from_column,
-                                                          std::make_index_sequence<n>());
+                                                                  from + i * bytes + j * b.from_column, b.from_column,
+                                                                  std::make_index_sequence<n>());
   CopyBlock rest = b;
   rest.columns = b.columns - columns;
   if (rest.columns) copy_strided<bytes>(to + columns * bytes, from + columns * b.from_column, rest);
@@ -134,7 +133,8 @@ struct TERN_API CopyLoops : detail::LoopNest {
 };
 
 /// Runs a loop over a copy, cut into blocks of at most `rows` rows and `columns` columns.
-TERN_API void run_blocks(const CopyLoops& loops, char* to, const char* from, CopyLoop loop, Index rows, Index columns, int bytes);
+TERN_API void run_blocks(const CopyLoops& loops, char* to, const char* from, CopyLoop loop, Index rows, Index columns,
+                         int bytes);
 
 /// Indexed by the logarithm of the element's bytes. Only elements of 4 and 8 bytes are transposed in registers, because
 /// smaller ones would need many times the code.

@@ -24,7 +24,8 @@ TERN_INLINE void copy_splat(char* to, const char* from, const CopyBlock& b) {
   }
 }
 
-TERN_NOINLINE CopyLoops::CopyLoops(const Array& out, const Array& in, int out_bytes, int in_bytes) : detail::LoopNest(2) {
+TERN_NOINLINE CopyLoops::CopyLoops(const Array& out, const Array& in, int out_bytes, int in_bytes)
+    : detail::LoopNest(2) {
   int order[detail::max_dims], used = 0;
   for (int i = 0; i < out.ndim; ++i) {
     if (out.dims[i] == 1) continue;
@@ -40,8 +41,8 @@ TERN_NOINLINE CopyLoops::CopyLoops(const Array& out, const Array& in, int out_by
   deepen(2);
 }
 
-TERN_NOINLINE void run_blocks(const CopyLoops& loops, char* to, const char* from, CopyLoop loop, Index rows, Index columns,
-                                              int bytes) {
+TERN_NOINLINE void run_blocks(const CopyLoops& loops, char* to, const char* from, CopyLoop loop, Index rows,
+                              Index columns, int bytes) {
   const int r = loops.depth() - 2, c = loops.depth() - 1;
   const Index height = loops.size(r), width = loops.size(c);
   const Index row_blocks = (height + rows - 1) / rows, column_blocks = (width + columns - 1) / columns;
@@ -51,10 +52,15 @@ TERN_NOINLINE void run_blocks(const CopyLoops& loops, char* to, const char* from
   detail::parallel_for(count, (Index(1) << 17) / block_bytes + 1, [&](Index first, Index last) {
     for (Index item = first; item < last; ++item) {
       const Index column = item % column_blocks * columns, row = item / column_blocks % row_blocks * rows;
-      const CopyBlock block{std::min(rows, height - row),      std::min(columns, width - column),
-                            loops.stride(r, CopyLoops::to),    loops.stride(r, CopyLoops::from),
-                            loops.stride(c, CopyLoops::to),    loops.stride(c, CopyLoops::from), bytes};
-      Index offset[] = {row * block.to_row + column * block.to_column, row * block.from_row + column * block.from_column};
+      const CopyBlock block{std::min(rows, height - row),
+                            std::min(columns, width - column),
+                            loops.stride(r, CopyLoops::to),
+                            loops.stride(r, CopyLoops::from),
+                            loops.stride(c, CopyLoops::to),
+                            loops.stride(c, CopyLoops::from),
+                            bytes};
+      Index offset[] = {row * block.to_row + column * block.to_column,
+                        row * block.from_row + column * block.from_column};
       loops.add_offsets(item / column_blocks / row_blocks, r, offset);
       loop(to + offset[CopyLoops::to], from + offset[CopyLoops::from], block);
     }
@@ -90,13 +96,15 @@ TERN_NOINLINE void kernel(On<Cpu>, Types<>, const Copy& op) {
   if (dense && from(c) == bytes) {
     const Index columns = std::min(loops.size(c), (Index(1) << 18) / bytes);
     const cpu_kernels::CopyLoop loop = streamed ? &cpu_kernels::stream_runs : &cpu_kernels::copy_runs;
-    return cpu_kernels::run_blocks(loops, out.data, in.data, loop, (Index(1) << 16) / (columns * bytes) + 1, columns, bytes);
+    return cpu_kernels::run_blocks(loops, out.data, in.data, loop, (Index(1) << 16) / (columns * bytes) + 1, columns,
+                                   bytes);
   }
   const int size = std::countr_zero(unsigned(bytes));
-  const auto& transposed = streamed ? cpu_kernels::transposed_loops<cpu_kernels::can_stream> : cpu_kernels::transposed_loops<false>;
-  const cpu_kernels::CopyLoop loop = dense && from(c) == 0                            ? &cpu_kernels::copy_splat
-                             : dense && across && from(c - 1) == bytes ? transposed[size]
-                                                                            : cpu_kernels::strided_loops[size];
+  const auto& transposed =
+      streamed ? cpu_kernels::transposed_loops<cpu_kernels::can_stream> : cpu_kernels::transposed_loops<false>;
+  const cpu_kernels::CopyLoop loop = dense && from(c) == 0                     ? &cpu_kernels::copy_splat
+                                     : dense && across && from(c - 1) == bytes ? transposed[size]
+                                                                               : cpu_kernels::strided_loops[size];
   // A block spans few pages on either side, and consists of whole cache lines.
   cpu_kernels::run_blocks(loops, out.data, in.data, loop, across ? 256 : 64, across ? 64 : 1024, bytes);
 }

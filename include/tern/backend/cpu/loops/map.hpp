@@ -15,7 +15,7 @@ namespace tern { inline namespace TERN_BUILD {
 namespace backend::cpu_kernels {
 
 inline constexpr int max_inputs = 10;  // the second derivative of a fused op of eight tensors has two gradients besides
-inline constexpr int max_packet = 16;          // elements of the widest packet
+inline constexpr int max_packet = 16;  // elements of the widest packet
 inline constexpr Index parallel_grain = 16384;  // elements from which another thread pays
 
 /// Computes n elements, a whole number of packets. Input k advances by step[k] bytes for each packet. With 0 it is one
@@ -26,9 +26,9 @@ using PacketLoop = void (*)(const void* f, char* out, const char* const* in, con
 /// separately.
 struct MapKernel {
   PacketLoop loop;
-  int packet;                  // elements of a packet
+  int packet;  // elements of a packet
   int inputs;
-  int out_bytes;               // bytes of an element
+  int out_bytes;  // bytes of an element
   int in_bytes[max_inputs];
 };
 
@@ -54,7 +54,8 @@ TERN_API void scatter_run(char* to, const char* from, Index stride, int bytes, I
 inline void splat(char* to, const char* value, int bytes) { gather_run(to, value, 0, bytes, max_packet); }
 
 /// Computes n contiguous elements: whole packets in place, the rest through a buffer.
-TERN_API void run_dense(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step, Index n);
+TERN_API void run_dense(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step,
+                        Index n);
 
 /// An elementwise op with any strides. It merges dimensions, walks all but the innermost with an odometer, and gathers
 /// strided runs into a tile.
@@ -86,7 +87,8 @@ class TERN_API StridedMap {
 
 TERN_API void run_strided(const MapKernel& kernel, const void* f, const Array& out, const Array* const* in);
 
-TERN_API void run_parallel(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step, Index n);
+TERN_API void run_parallel(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step,
+                           Index n);
 
 TERN_API bool same_strides(const Array& a, const Array& b);
 
@@ -110,8 +112,12 @@ template <class Out, class... In, class F>
 void kernel(On<Cpu>, Types<Out, In...>, const Map<F>& op) {
   static_assert(sizeof...(In) <= cpu_kernels::max_inputs);
   using V = typename cpu_kernels::MapPacket<In...>::type;
-  static constexpr cpu_kernels::MapKernel kernel{&cpu_kernels::MapLoop<V, F, Out, std::index_sequence_for<In...>, In...>::run,
-                                         V::size, int(sizeof...(In)), int(sizeof(Out)), {int(sizeof(In))...}};
+  static constexpr cpu_kernels::MapKernel kernel{
+      &cpu_kernels::MapLoop<V, F, Out, std::index_sequence_for<In...>, In...>::run,
+      V::size,
+      int(sizeof...(In)),
+      int(sizeof(Out)),
+      {int(sizeof(In))...}};
   cpu_kernels::run_map(kernel, &op.f, op.out, op.in);
 }
 

@@ -6,23 +6,38 @@ namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
 TERN_NOINLINE void gather_run(char* to, const char* from, Index stride, int bytes, Index count) {
   switch (bytes) {
-    case 1: for (Index i = 0; i < count; ++i) to[i] = from[i * stride]; break;
-    case 2: for (Index i = 0; i < count; ++i) std::memcpy(to + 2 * i, from + i * stride, 2); break;
-    case 4: for (Index i = 0; i < count; ++i) std::memcpy(to + 4 * i, from + i * stride, 4); break;
-    default: for (Index i = 0; i < count; ++i) std::memcpy(to + 8 * i, from + i * stride, 8);
+    case 1:
+      for (Index i = 0; i < count; ++i) to[i] = from[i * stride];
+      break;
+    case 2:
+      for (Index i = 0; i < count; ++i) std::memcpy(to + 2 * i, from + i * stride, 2);
+      break;
+    case 4:
+      for (Index i = 0; i < count; ++i) std::memcpy(to + 4 * i, from + i * stride, 4);
+      break;
+    default:
+      for (Index i = 0; i < count; ++i) std::memcpy(to + 8 * i, from + i * stride, 8);
   }
 }
 
 TERN_NOINLINE void scatter_run(char* to, const char* from, Index stride, int bytes, Index count) {
   switch (bytes) {
-    case 1: for (Index i = 0; i < count; ++i) to[i * stride] = from[i]; break;
-    case 2: for (Index i = 0; i < count; ++i) std::memcpy(to + i * stride, from + 2 * i, 2); break;
-    case 4: for (Index i = 0; i < count; ++i) std::memcpy(to + i * stride, from + 4 * i, 4); break;
-    default: for (Index i = 0; i < count; ++i) std::memcpy(to + i * stride, from + 8 * i, 8);
+    case 1:
+      for (Index i = 0; i < count; ++i) to[i * stride] = from[i];
+      break;
+    case 2:
+      for (Index i = 0; i < count; ++i) std::memcpy(to + i * stride, from + 2 * i, 2);
+      break;
+    case 4:
+      for (Index i = 0; i < count; ++i) std::memcpy(to + i * stride, from + 4 * i, 4);
+      break;
+    default:
+      for (Index i = 0; i < count; ++i) std::memcpy(to + i * stride, from + 8 * i, 8);
   }
 }
 
-TERN_INLINE void run_dense(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step, Index n) {
+TERN_INLINE void run_dense(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step,
+                           Index n) {
   const Index whole = n - n % kernel.packet;
   if (whole) kernel.loop(f, out, in, step, whole);
   const Index rest = n - whole;
@@ -48,7 +63,8 @@ TERN_INLINE StridedMap::StridedMap(const MapKernel& kernel, const void* f, const
     : kernel_(kernel), f_(f), loops_(kernel.inputs + 1) {
   for (int i = 0; i < out.ndim; ++i) {
     Index strides[max_inputs + 1];
-    for (int k = 0; k < kernel.inputs; ++k) strides[k] = detail::broadcast_stride(*in[k], i, out.ndim) * kernel.in_bytes[k];
+    for (int k = 0; k < kernel.inputs; ++k)
+      strides[k] = detail::broadcast_stride(*in[k], i, out.ndim) * kernel.in_bytes[k];
     strides[kernel.inputs] = out.strides[i] * kernel.out_bytes;
     loops_.append(out.dims[i], strides);
   }
@@ -89,8 +105,8 @@ TERN_NOINLINE void run_strided(const MapKernel& kernel, const void* f, const Arr
   detail::parallel_for(map.rows(), grain, [&](Index first, Index last) { map.run(first, last); });
 }
 
-TERN_NOINLINE void run_parallel(const MapKernel& kernel, const void* f, char* out, const char* const* in, const int* step,
-                                                Index n) {
+TERN_NOINLINE void run_parallel(const MapKernel& kernel, const void* f, char* out, const char* const* in,
+                                const int* step, Index n) {
   // All threads but the last get whole packets, so the result does not depend on the number of threads.
   const Index packets = (n + kernel.packet - 1) / kernel.packet;
   detail::parallel_for(packets, parallel_grain / kernel.packet, [&](Index first, Index last) {
@@ -127,7 +143,8 @@ TERN_NOINLINE void run_map(const MapKernel& kernel, const void* f, const Array& 
       return run_strided(kernel, f, out, in);
     }
   }
-  if (out.numel < 2 * parallel_grain) [[likely]] run_dense(kernel, f, out.data, p, step, out.numel);
+  if (out.numel < 2 * parallel_grain) [[likely]]
+    run_dense(kernel, f, out.data, p, step, out.numel);
   else run_parallel(kernel, f, out.data, p, step, out.numel);
 }
 

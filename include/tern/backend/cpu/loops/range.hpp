@@ -5,8 +5,7 @@
 #include "../../../core/parallel.hpp"
 #include "../../../device/device.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 template <class T>
 void kernel(On<Cpu>, Types<>, const FillRange<T>& op) {

@@ -5,8 +5,7 @@
 #include "../../reduce.hpp"
 #include "reduce_driver.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 /// All lanes of a packet combined; every lane gets the result. Halves are combined with halves, so all lanes agree to
@@ -20,7 +19,8 @@ template <class R, class V, std::size_t... lane, int width = V::size / 2>
 }
 
 /// All lanes combined into one number.
-template <class R, class V> typename V::value_type fold_lanes(V v) {
+template <class R, class V>
+typename V::value_type fold_lanes(V v) {
   if constexpr (requires { typename V::Native; }) {
     return fold_packet<R>(v, std::make_index_sequence<V::size>()).v[0];
   } else {
@@ -33,7 +33,8 @@ template <class R, class V> typename V::value_type fold_lanes(V v) {
   }
 }
 
-template <class V, class R> struct ReduceCombine {
+template <class V, class R>
+struct ReduceCombine {
   using T = typename V::value_type;
 
   static void reset(char* acc, Index n) {
@@ -51,7 +52,8 @@ template <class V, class R> struct ReduceCombine {
   }
 };
 
-template <class V, class R, class F, class Sequence, class... In> struct ReduceLoop;
+template <class V, class R, class F, class Sequence, class... In>
+struct ReduceLoop;
 
 template <class V, class R, class F, std::size_t... I, class... In>
 struct ReduceLoop<V, R, F, std::index_sequence<I...>, In...> {
@@ -133,7 +135,8 @@ struct ReduceLoop<V, R, F, std::index_sequence<I...>, In...> {
   }
 };
 
-template <class V, class Out, class G> void reduce_finish(const void* closure, char* out, const char* acc, Index n) {
+template <class V, class Out, class G>
+void reduce_finish(const void* closure, char* out, const char* acc, Index n) {
   const G& g = *static_cast<const G*>(closure);
   const auto* a = reinterpret_cast<const typename V::value_type*>(acc);
   Out* o = reinterpret_cast<Out*>(out);
@@ -153,8 +156,10 @@ void kernel(On<Cpu>, Types<C, Out, In...>, const Reduce<R, F, G>& op) {
   using Combine = cpu_kernels::ReduceCombine<V, R>;
   using Loop = cpu_kernels::ReduceLoop<V, R, F, std::index_sequence_for<In...>, In...>;
   static constexpr cpu_kernels::ReduceKernel kernel{
-      &Loop::inner, &Loop::outer, &Combine::reset, &Combine::merge, &Combine::fold, &cpu_kernels::reduce_finish<V, Out, G>,
-      V::size, int(sizeof...(In)), int(sizeof(typename V::value_type)), int(sizeof(Out)), {int(sizeof(In))...}};
+      &Loop::inner,     &Loop::outer,        &Combine::reset,
+      &Combine::merge,  &Combine::fold,      &cpu_kernels::reduce_finish<V, Out, G>,
+      V::size,          int(sizeof...(In)),  int(sizeof(typename V::value_type)),
+      int(sizeof(Out)), {int(sizeof(In))...}};
   cpu_kernels::run_reduce(kernel, &op.f, &op.finish, op.out, op.in, op.shape, op.mask);
 }
 

@@ -7,8 +7,7 @@
 #include "map.hpp"
 #include "workspace.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
 /// A reduction as the driver sees it: a constant for each function and its types. Partial results are arrays of whole
 /// packets. Input k advances by step[k] bytes for each packet.
@@ -51,8 +50,8 @@ struct TERN_API ReduceLoops : detail::LoopNest {
 class TERN_API Reducer {
  public:
   /// f and g are the captures of the kernel's functions.
-  Reducer(const ReduceKernel& kernel, const void* f, const void* g, const Array& out, const Array* const* in, const detail::Shape& shape,
-          unsigned mask);
+  Reducer(const ReduceKernel& kernel, const void* f, const void* g, const Array& out, const Array* const* in,
+          const detail::Shape& shape, unsigned mask);
 
   void run() const;
 
@@ -119,14 +118,14 @@ class TERN_API Reducer {
   bool direct_;                  // true if every input is dense along the innermost dimension
   Index length_, column_[max_inputs + 1];
   int step_[max_inputs];
-  detail::LoopNest kept_, reduced_;      // the loops outside the innermost dimension
-  Index chunk_, chunks_;         // columns of a row in one item, and how many items a row has
-  Index rows_, segments_;        // reduced rows in one item, and how many segments there are
-  Index group_, blocks_;         // results in one item along rows, and how many blocks there are
+  detail::LoopNest kept_, reduced_;  // the loops outside the innermost dimension
+  Index chunk_, chunks_;             // columns of a row in one item, and how many items a row has
+  Index rows_, segments_;            // reduced rows in one item, and how many segments there are
+  Index group_, blocks_;             // results in one item along rows, and how many blocks there are
 };
 
-TERN_API void run_reduce(const ReduceKernel& kernel, const void* f, const void* g, const Array& out, const Array* const* in,
-                         const detail::Shape& shape, unsigned mask);
+TERN_API void run_reduce(const ReduceKernel& kernel, const void* f, const void* g, const Array& out,
+                         const Array* const* in, const detail::Shape& shape, unsigned mask);
 
 }  // namespace backend::cpu_kernels
 }}  // namespace tern

@@ -4,11 +4,14 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
-TERN_INLINE ReduceLoops::ReduceLoops(const ReduceKernel& kernel, const Array* const* in, const detail::Shape& shape, unsigned mask) : detail::LoopNest(kernel.inputs + 1) {
+TERN_INLINE ReduceLoops::ReduceLoops(const ReduceKernel& kernel, const Array* const* in, const detail::Shape& shape,
+                                     unsigned mask)
+    : detail::LoopNest(kernel.inputs + 1) {
   Index by[detail::max_dims][max_inputs + 1], out_stride = kernel.out_bytes;
   int order[detail::max_dims], used = 0;  // from the innermost outwards
   for (int i = shape.n; i-- > 0;) {
-    for (int k = 0; k < kernel.inputs; ++k) by[i][k] = detail::broadcast_stride(*in[k], i, shape.n) * kernel.in_bytes[k];
+    for (int k = 0; k < kernel.inputs; ++k)
+      by[i][k] = detail::broadcast_stride(*in[k], i, shape.n) * kernel.in_bytes[k];
     by[i][kernel.inputs] = mask >> i & 1 ? 0 : out_stride;
     if (!(mask >> i & 1)) out_stride *= shape.d[i];
     if (shape.d[i] == 1) continue;
@@ -27,8 +30,8 @@ TERN_INLINE ReduceLoops::ReduceLoops(const ReduceKernel& kernel, const Array* co
   deepen(1);
 }
 
-TERN_INLINE Reducer::Reducer(const ReduceKernel& kernel, const void* f, const void* g, const Array& out, const Array* const* in,
-                           const detail::Shape& shape, unsigned mask)
+TERN_INLINE Reducer::Reducer(const ReduceKernel& kernel, const void* f, const void* g, const Array& out,
+                             const Array* const* in, const detail::Shape& shape, unsigned mask)
     : kernel_(kernel), f_(f), g_(g), out_(out.data), kept_(kernel.inputs + 1), reduced_(kernel.inputs + 1) {
   const ReduceLoops all(kernel, in, shape, mask);
   const int last = all.depth() - 1;
@@ -196,7 +199,7 @@ TERN_INLINE void Reducer::scatter(Index first, Index count, const char* result) 
 }
 
 TERN_NOINLINE void run_reduce(const ReduceKernel& kernel, const void* f, const void* g, const Array& out,
-                                              const Array* const* in, const detail::Shape& shape, unsigned mask) {
+                              const Array* const* in, const detail::Shape& shape, unsigned mask) {
   if (out.numel == 0) return;
   if (shape.numel() != 0) return Reducer(kernel, f, g, out, in, shape, mask).run();
   alignas(64) char acc[max_packet * 8];

@@ -3,8 +3,7 @@
 #include "../../../expr/dual.hpp"
 #include "map.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 /// Computes n elements, a whole number of packets. to[0] is the result, to[k + 1] the derivative by input k or null.
@@ -26,7 +25,7 @@ struct SlopesOf<V, F, std::index_sequence<I...>> {
     const F& f = *static_cast<const F*>(closure);
     for (Index i = 0; i < n; i += V::size) {
       const auto y = detail::expr::value_and_slopes(f, std::index_sequence<I...>(),
-                                            V::load(reinterpret_cast<const T*>(in[I]) + i)...);
+                                                    V::load(reinterpret_cast<const T*>(in[I]) + i)...);
       y.v.store(reinterpret_cast<T*>(to[0]) + i);
       store(y.d, to + 1, i);
     }

@@ -4,8 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
-TERN_NOINLINE void run_slopes(const SlopesKernel& kernel, const void* f, const Array& out,
-                                              const Array* const* slopes, const Array* const* in) {
+TERN_NOINLINE void run_slopes(const SlopesKernel& kernel, const void* f, const Array& out, const Array* const* slopes,
+                              const Array* const* in) {
   const Index n = out.numel, packets = (n + kernel.packet - 1) / kernel.packet, bytes = kernel.bytes;
   detail::parallel_for(packets, parallel_grain / kernel.packet, [&](Index first, Index last) {
     const Index begin = first * kernel.packet, end = last * kernel.packet < n ? last * kernel.packet : n;
@@ -23,7 +23,8 @@ TERN_NOINLINE void run_slopes(const SlopesKernel& kernel, const void* f, const A
     for (int k = 0; k <= kernel.inputs; ++k) last_to[k] = to[k] ? results[k] : nullptr;
     for (int k = 0; k < kernel.inputs; ++k) {
       const char* const tail = from[k] + whole * bytes;
-      splat(operands[k], tail, kernel.bytes);  // lanes after the end repeat an element, because they must hold a valid value
+      splat(operands[k], tail,
+            kernel.bytes);  // lanes after the end repeat an element, because they must hold a valid value
       std::memcpy(operands[k], tail, std::size_t(rest * bytes));
       from[k] = operands[k];
     }

@@ -5,11 +5,11 @@
 #include "../../../core/rows_along.hpp"
 #include "reduce.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
 /// Packet i starts i * step elements later. The first `whole` packets are full; those up to `count` have `lanes` lanes.
-template <class V> struct Strip {
+template <class V>
+struct Strip {
   Index step, whole, count;
   int lanes;
   bool horizontal;  // true if the lanes of a packet belong to one row
@@ -24,12 +24,14 @@ template <class V> struct Strip {
   /// How many rows there are.
   Index rows() const { return horizontal ? 1 : lanes; }
   /// Calls f(offset, lanes) for each packet.
-  template <class F> [[gnu::always_inline]] void each(const F& f) const {
+  template <class F>
+  [[gnu::always_inline]] void each(const F& f) const {
     for (Index i = 0; i < whole; ++i) f(i * step, V::size);
     for (Index i = whole; i < count; ++i) f(i * step, lanes);
   }
   /// Combines the lanes' partial results into a result for each row.
-  template <class R> V total(V v) const {
+  template <class R>
+  V total(V v) const {
     return horizontal ? fold_packet<R>(v, std::make_index_sequence<V::size>()) : v;
   }
 };
@@ -37,18 +39,22 @@ template <class V> struct Strip {
 /// Packets of which only the first lanes are in memory. For float, AVX-512 has masks. Otherwise they go through a
 /// buffer.
 #if defined(__AVX512F__)
-template <class T> inline constexpr bool has_lane_masks = std::is_same_v<T, float>;
+template <class T>
+inline constexpr bool has_lane_masks = std::is_same_v<T, float>;
 #else
-template <class T> inline constexpr bool has_lane_masks = false;
+template <class T>
+inline constexpr bool has_lane_masks = false;
 #endif
 inline std::uint16_t lane_mask(int lanes) { return std::uint16_t((1u << lanes) - 1); }
 
-template <class V, class T> [[gnu::noinline]] V load_buffered(const T* p, int lanes, typename V::value_type beyond) {
+template <class V, class T>
+[[gnu::noinline]] V load_buffered(const T* p, int lanes, typename V::value_type beyond) {
   typename V::value_type values[V::size];
   for (int i = 0; i < V::size; ++i) values[i] = i < lanes ? static_cast<typename V::value_type>(p[i]) : beyond;
   return V::load(values);
 }
-template <class V, class T> [[gnu::noinline]] void store_buffered(T* p, int lanes, V v) {
+template <class V, class T>
+[[gnu::noinline]] void store_buffered(T* p, int lanes, V v) {
   T values[V::size];
   detail::expr::store_as<T>(values, v);
   for (int i = 0; i < lanes; ++i) p[i] = values[i];
@@ -67,17 +73,18 @@ template <class V, class T>
   }
 }
 
-template <class V, class T> [[gnu::always_inline]] inline void store_lanes(T* p, int lanes, V v) {
+template <class V, class T>
+[[gnu::always_inline]] inline void store_lanes(T* p, int lanes, V v) {
   if (lanes == V::size) return detail::expr::store_as<T>(p, v);
   if constexpr (has_lane_masks<T>)
     asm("vmovups %1, %0%{%2%}" : "+m"(*reinterpret_cast<T(*)[V::size]>(p)) : "v"(v.v), "Yk"(lane_mask(lanes)));
-  else
-    store_buffered(p, lanes, v);
+  else store_buffered(p, lanes, v);
 }
 
 /// The sum of f(offset, lanes) over a strip, for each row. It takes four packets at a time and adds in blocks, as every
 /// sum does.
-template <class V, class F> [[gnu::always_inline]] inline V strip_sum(const Strip<V>& s, const F& f) {
+template <class V, class F>
+[[gnu::always_inline]] inline V strip_sum(const Strip<V>& s, const F& f) {
   constexpr Index block = 64;
   V sum(0);
   Index i = 0;
@@ -102,12 +109,14 @@ inline constexpr Index short_strip = 48;
 
 /// Transposes `rows` short rows of n elements to n packets, with a lane for each row. The lanes left over repeat the
 /// first row.
-template <class V, class T> void transpose_in(typename V::value_type* to, const T* from, Index rows, Index n) {
+template <class V, class T>
+void transpose_in(typename V::value_type* to, const T* from, Index rows, Index n) {
   for (Index r = 0; r < V::size; ++r)
     for (Index c = 0; c < n; ++c)
       to[c * V::size + r] = static_cast<typename V::value_type>(from[(r < rows ? r : 0) * n + c]);
 }
-template <class V, class T> void transpose_out(T* to, const typename V::value_type* from, Index rows, Index n) {
+template <class V, class T>
+void transpose_out(T* to, const typename V::value_type* from, Index rows, Index n) {
   for (Index r = 0; r < rows; ++r)
     for (Index c = 0; c < n; ++c) to[r * n + c] = T(from[c * V::size + r]);
 }

@@ -3,8 +3,7 @@
 #include "../../update.hpp"
 #include "map.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
 
 /// Takes whole packets only, as map does.
@@ -46,8 +45,11 @@ template <class... T, class F>
 void kernel(On<Cpu>, Types<T...>, const Update<F>& op) {
   static_assert(sizeof...(T) <= cpu_kernels::max_inputs);
   using V = typename cpu_kernels::MapPacket<std::remove_const_t<T>...>::type;
-  const cpu_kernels::UpdateKernel kernel{&cpu_kernels::UpdateLoop<V, F, std::index_sequence_for<T...>, T...>::run, &op.f, V::size,
-                                 int(sizeof...(T)), {int(sizeof(T))...}};
+  const cpu_kernels::UpdateKernel kernel{&cpu_kernels::UpdateLoop<V, F, std::index_sequence_for<T...>, T...>::run,
+                                         &op.f,
+                                         V::size,
+                                         int(sizeof...(T)),
+                                         {int(sizeof(T))...}};
   for (int set = 0; set < op.sets; ++set) {
     const Array* const* const arrays = op.arrays + std::size_t(set) * sizeof...(T);
     char* p[sizeof...(T)];
@@ -64,7 +66,9 @@ void kernel(On<Cpu> device, Types<T...> types, const UpdateUnless<F>& op) {
       skipped += 1;
       continue;
     }
-    const auto f = [&f = op.f, count = skipped]<class V, class... More>(V& first, More&... more) { f(V(count), first, more...); };
+    const auto f = [&f = op.f, count = skipped]<class V, class... More>(V& first, More&... more) {
+      f(V(count), first, more...);
+    };
     kernel(device, types, Update(f, op.arrays + std::size_t(set) * sizeof...(T)));
   }
 }

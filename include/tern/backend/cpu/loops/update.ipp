@@ -22,7 +22,8 @@ TERN_NOINLINE void run_update_range(const UpdateKernel& kernel, char* const* arr
 }
 
 TERN_NOINLINE void run_update(const UpdateKernel& kernel, char* const* arrays, Index n) {
-  detail::parallel_for(n, 2 * parallel_grain, [&](Index first, Index last) { run_update_range(kernel, arrays, first, last); });
+  detail::parallel_for(n, 2 * parallel_grain,
+                       [&](Index first, Index last) { run_update_range(kernel, arrays, first, last); });
 }
 
 }}}  // namespace tern::backend::cpu_kernels

@@ -3,8 +3,7 @@
 #include "../../../core/config.hpp"
 #include "../../../device/memory.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 /// Memory for n elements from the caching allocator, aligned to 64 bytes and not initialised.
 template <class T>

@@ -1,21 +1,19 @@
-// The matrix product by blocks: of element types for which oneDNN has none, and of float where it is the faster one. Each thread
-// has a part of c and packs both operands, a panel at a time, into the order in which the inner loop reads them; its sums stay in registers
-// (Goto, van de Geijn: "Anatomy of high-performance matrix multiplication", 2008). Packing also removes strides.
-// Eigen's product is no alternative: it costs 0.85 s of compile time, and its symbols would be the same in objects
-// compiled for different instruction sets.
+// The matrix product by blocks: of element types for which oneDNN has none, and of float where it is the faster one.
+// Each thread has a part of c and packs both operands, a panel at a time, into the order in which the inner loop reads
+// them; its sums stay in registers (Goto, van de Geijn: "Anatomy of high-performance matrix multiplication", 2008).
+// Packing also removes strides. Eigen's product is no alternative: it costs 0.85 s of compile time, and its symbols
+// would be the same in objects compiled for different instruction sets.
 #pragma once
 #include "../../../core/parallel.hpp"
 #include "../loops/copy.hpp"
 #include "../loops/workspace.hpp"
 #include "matmul_sums.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
-namespace matmul_detail {
+namespace tern { inline namespace TERN_BUILD { namespace backend { namespace matmul_detail {
 
-/// The sizes of blocks. A tile is rows x columns sums, which are in registers. Up to `tall` tiles, whose rows of a stay in the
-/// second-level cache, share a strip of b, `depth` products deep, which stays in the first-level cache. A panel of b is at most
-/// `side` columns wide.
+/// The sizes of blocks. A tile is rows x columns sums, which are in registers. Up to `tall` tiles, whose rows of a stay
+/// in the second-level cache, share a strip of b, `depth` products deep, which stays in the first-level cache. A panel
+/// of b is at most `side` columns wide.
 template <class T>
 struct BlockSizes {
   static constexpr int rows = registers == 32 ? 12 : 6, columns = 2 * lanes<T>;
@@ -24,8 +22,8 @@ struct BlockSizes {
 
 inline Index strips_of(Index width, Index strip) { return (width + strip - 1) / strip; }
 
-/// Packs lines whose elements are adjacent, a square of elements at a time in registers. Stores may spill into the next row of
-/// `to`, which is written later; so the last rows are not written here. Returns how many rows are.
+/// Packs lines whose elements are adjacent, a square of elements at a time in registers. Stores may spill into the next
+/// row of `to`, which is written later; so the last rows are not written here. Returns how many rows are.
 template <class T, int strip>
 Index pack_squares(Index depth, const T* from, Index across, sum_t<T>* to) {
   constexpr Index n = detail::expr::packet_bytes / Index(sizeof(T)), bytes = sizeof(T);
@@ -34,13 +32,13 @@ Index pack_squares(Index depth, const T* from, Index across, sum_t<T>* to) {
   for (; l + n < depth; l += n)
     for (Index w = (strip - 1) / n * n; w >= 0; w -= n)
       cpu_kernels::transpose_square<detail::expr::vector_t<Word, n>, false>(
-          reinterpret_cast<char*>(to + l * strip + w), strip * bytes, reinterpret_cast<const char*>(from + w * across + l),
-          across * bytes, std::make_index_sequence<n>());
+          reinterpret_cast<char*>(to + l * strip + w), strip * bytes,
+          reinterpret_cast<const char*>(from + w * across + l), across * bytes, std::make_index_sequence<n>());
   return l;
 }
 
-/// Packs `strip` rows of a, or columns of b: to[l * strip + w] = from[l * down + w * across] for l < depth. If fewer are there,
-/// zeros take the others' places.
+/// Packs `strip` rows of a, or columns of b: to[l * strip + w] = from[l * down + w * across] for l < depth. If fewer
+/// are there, zeros take the others' places.
 template <class T, int strip>
 [[gnu::noinline]] void pack_strip(Index depth, Index there, const T* from, Index down, Index across, sum_t<T>* to) {
   constexpr Index square = detail::expr::packet_bytes / Index(sizeof(T));
@@ -77,8 +75,8 @@ struct Part {
   }
 
   /// Computes rows [top, bottom) of c in one strip of b.
-  [[gnu::noinline]] static void multiply(const MatrixProduct<T>& p, Index depth, Index top, Index bottom, Index j, Index columns, const S* a,
-                                         const S* b) {
+  [[gnu::noinline]] static void multiply(const MatrixProduct<T>& p, Index depth, Index top, Index bottom, Index j,
+                                         Index columns, const S* a, const S* b) {
     for (Index i = top; i < bottom; i += B::rows, a += B::rows * depth) {
       const Index rows = std::min<Index>(B::rows, bottom - i);
       T* const c = p.c + i * p.c_row + j;
@@ -123,8 +121,8 @@ struct Grid {
   Index down, across;
 };
 
-/// The grid of tiles, so many high and wide, for so many threads whose largest part takes the fewest cycles: two registers of products or
-/// one packed element each.
+/// The grid of tiles, so many high and wide, for so many threads whose largest part takes the fewest cycles: two
+/// registers of products or one packed element each.
 inline Grid best_grid(Index high, Index wide, Index tile_rows, Index tile_columns, Index threads) {
   Grid best{1, 1};
   Index least = std::numeric_limits<Index>::max();

@@ -1,6 +1,6 @@
-// The matrix product on the CPU: plain loops if small, loops that read b once if a has few rows. Otherwise, float: oneDNN, or blocks
-// if the processor has AVX2 alone. bfloat16: tiles if it has AMX, oneDNN if it has AVX-512, else converted to float. half: converted to float.
-// double and integers: blocks.
+// The matrix product on the CPU: plain loops if small, loops that read b once if a has few rows. Otherwise, float:
+// oneDNN, or blocks if the processor has AVX2 alone. bfloat16: tiles if it has AMX, oneDNN if it has AVX-512, else
+// converted to float. half: converted to float. double and integers: blocks.
 #pragma once
 #include "../../matmul.hpp"
 #include "../../../core/parallel.hpp"
@@ -11,8 +11,7 @@
 #include "tile_matmul.hpp"
 #include "vector_matmul.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace matmul_detail {
 
 /// True if plain loops are the fastest.
@@ -72,8 +71,8 @@ template <class T>
 
 /// A new oneDNN primitive for one matrix of p.
 template <class T>
-[[gnu::noinline, gnu::cold]] auto* make_primitive(const detail::onednn::Key& key, const MatrixProduct<T>& p, const StridedMatrix<T>& a,
-                                                  const StridedMatrix<T>& b) {
+[[gnu::noinline, gnu::cold]] auto* make_primitive(const detail::onednn::Key& key, const MatrixProduct<T>& p,
+                                                  const StridedMatrix<T>& a, const StridedMatrix<T>& b) {
   using namespace detail::onednn;
   constexpr DType type = dtype_of<T>;
   const MemoryDesc a_desc(type, {p.m(), p.k()}, {a.row, a.column}), b_desc(type, {p.k(), p.n()}, {b.row, b.column});
@@ -93,8 +92,8 @@ template <class T>
 bool run_primitive(const MatrixProduct<T>& p, const StridedMatrix<T>& a, const StridedMatrix<T>& b) {
   using namespace detail::onednn;
   const detail::ThreadLease lease(useful_threads(p));
-  const Key key('m', int(dtype_of<T>), p.m(), p.n(), p.k(), a.row, a.column, b.row, b.column, p.c_row, p.bias != nullptr,
-                p.accumulate, lease.count());
+  const Key key('m', int(dtype_of<T>), p.m(), p.n(), p.k(), a.row, a.column, b.row, b.column, p.c_row,
+                p.bias != nullptr, p.accumulate, lease.count());
   const Leased primitive(key, [&] { return make_primitive(key, p, a, b); });
   if (!primitive->usable()) return false;
   if (p.bias) primitive->run({a.data, b.data, p.c, p.bias});
@@ -107,7 +106,8 @@ TERN_API void one_matmul(const MatrixProduct<float>& p);
 /// As products of block_depth rows of b, which are added in double.
 TERN_API void deep_matmul(const MatrixProduct<float>& p);
 
-TERN_API void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a, const StridedMatrix<float>& b);
+TERN_API void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a,
+                                   const StridedMatrix<float>& b);
 
 /// The 16-bit types. If oneDNN has no product for them, they are converted to float.
 template <class T>
@@ -168,13 +168,13 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const MatMul& op) {
   using namespace matmul_detail;
   multiply(MatrixProduct<T>{.matrices = batch_size(op),
-                      .a = strided_matrix<T>(op.a),
-                      .b = strided_matrix<T>(op.b),
-                      .c = op.c.as<T>(),
-                      .c_row = op.c.strides[op.c.ndim - 2],
-                      .c_batch = batch_stride(op.c),
-                      .bias = op.bias ? op.bias->as<const T>() : nullptr,
-                      .accumulate = op.accumulate});
+                            .a = strided_matrix<T>(op.a),
+                            .b = strided_matrix<T>(op.b),
+                            .c = op.c.as<T>(),
+                            .c_row = op.c.strides[op.c.ndim - 2],
+                            .c_batch = batch_stride(op.c),
+                            .bias = op.bias ? op.bias->as<const T>() : nullptr,
+                            .accumulate = op.accumulate});
 }
 
 }  // namespace backend

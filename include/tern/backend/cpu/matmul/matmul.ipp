@@ -11,30 +11,31 @@ TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
   const bool thin = p.m() < 8 || p.n() < 8;
   if (thin && p.k() > block_depth) return deep_matmul(p);
 #if defined(__AVX2__) && defined(__FMA__) && !defined(__AVX512F__)
-  // With AVX2, oneDNN's product of large matrices reaches between 61 and 90% of the peak on one thread, depending on the
-  // processor; ours reaches 85 to 90%. Of smaller ones oneDNN's is the faster.
+  // With AVX2, oneDNN's product of large matrices reaches between 61 and 90% of the peak on one thread, depending on
+  // the processor; ours reaches 85 to 90%. Of smaller ones oneDNN's is the faster.
   const bool large = std::min({p.m(), p.n(), p.k()}) >= 128 && work(p) >= Index(1) << 22;
   if (large && !detail::onednn::uses(dnnl_cpu_isa_avx512_core)) return blocked_matmul(p);
 #endif
   const StridedMatrix<float> a = plain(p.a), b = plain(p.b);
   if (!a.dense() || !b.dense()) return one_matmul_of_copies(p, a, b);
-  // oneDNN offers a primitive and dnnl_sgemm. If b is transposed, as in x Wᵀ, the primitive is up to 1.6 times as fast for some hundreds
-  // of rows, and adds a bias. For more rows dnnl_sgemm is up to 1.4 times as fast, which many columns with a bias are worth, too. For few
-  // rows or columns it is up to 5 times as fast, and slightly faster otherwise.
+  // oneDNN offers a primitive and dnnl_sgemm. If b is transposed, as in x Wᵀ, the primitive is up to 1.6 times as fast
+  // for some hundreds of rows, and adds a bias. For more rows dnnl_sgemm is up to 1.4 times as fast, which many columns
+  // with a bias are worth, too. For few rows or columns it is up to 5 times as fast, and slightly faster otherwise.
   const bool tall = p.m() >= 768 && (!p.bias || p.n() >= 2048);
   if (b.transposed() && !tall && !thin && run_primitive(p, a, b)) return;
   {
     const detail::ThreadLease lease(useful_threads(p));
     detail::onednn::start();
     const char a_order = a.transposed() ? 'T' : 'N', b_order = b.transposed() ? 'T' : 'N';
-    detail::onednn::check("dnnl_sgemm", dnnl_sgemm(a_order, b_order, p.m(), p.n(), p.k(), 1, a.data, a.leading(), b.data, b.leading(),
-                                                   p.accumulate ? 1 : 0, p.c, p.c_row));
+    detail::onednn::check("dnnl_sgemm", dnnl_sgemm(a_order, b_order, p.m(), p.n(), p.k(), 1, a.data, a.leading(),
+                                                   b.data, b.leading(), p.accumulate ? 1 : 0, p.c, p.c_row));
   }
   if (p.bias) add_bias(p.c, p.m(), p.n(), p.c_row, p.bias);
 }
 
 TERN_NOINLINE void deep_matmul(const MatrixProduct<float>& p) {
-  const Index size = p.m() * p.n(), blocks = strips_of(p.k(), block_depth), parts = size <= few_sums ? std::min<Index>(blocks, 16) : 1;
+  const Index size = p.m() * p.n(), blocks = strips_of(p.k(), block_depth),
+              parts = size <= few_sums ? std::min<Index>(blocks, 16) : 1;
   const Workspace<double> totals(parts * size);
   detail::parallel_for(parts, 1, [&](Index first, Index last) {
     const Workspace<float> sums(size);
@@ -60,7 +61,8 @@ TERN_NOINLINE void deep_matmul(const MatrixProduct<float>& p) {
   finish(p, p.m(), p.n(), static_cast<const float*>(sums.get()), p.n());
 }
 
-TERN_COLD void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a, const StridedMatrix<float>& b) {
+TERN_COLD void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<float>& a,
+                                    const StridedMatrix<float>& b) {
   const bool copy_a = !a.dense();
   const DenseCopy copy(copy_a ? a : b);
   (copy_a ? p.a : p.b) = copy.matrix;

@@ -7,9 +7,7 @@
 #include "../../../core/parallel.hpp"
 #include "../../../expr/memory.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
-namespace matmul_detail {
+namespace tern { inline namespace TERN_BUILD { namespace backend { namespace matmul_detail {
 
 #if defined(__AVX512F__)
 inline constexpr int register_bytes = 64, registers = 32;
@@ -95,8 +93,8 @@ template <class T, int R, int U, bool add>
 /// Up to so many multiplications, one thread is the fastest.
 inline constexpr Index serial_work = 65536;
 
-/// Sums of more products are made of sums of so many. One accumulator would lose digits with each product that is small beside it: of
-/// 2^22 equal products, up to 4% of their sum.
+/// Sums of more products are made of sums of so many. One accumulator would lose digits with each product that is small
+/// beside it: of 2^22 equal products, up to 4% of their sum.
 inline constexpr Index deepest = 4096;
 
 /// What such sums are added in.

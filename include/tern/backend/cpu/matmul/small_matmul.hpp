@@ -4,9 +4,7 @@
 
 #include "matmul_sums.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
-namespace matmul_detail {
+namespace tern { inline namespace TERN_BUILD { namespace backend { namespace matmul_detail {
 
 /// c[i … i + R, j … j + W). The sums stay in R registers.
 template <int R, int W, class T>

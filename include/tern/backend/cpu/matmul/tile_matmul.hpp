@@ -1,5 +1,6 @@
-// The product of bfloat16 matrices on processors with AMX: an instruction multiplies a tile of 16 rows by one of 16 columns, 32 products
-// deep, and adds to 256 sums in float. It takes elements in pairs that are adjacent along the products.
+// The product of bfloat16 matrices on processors with AMX: an instruction multiplies a tile of 16 rows by one of 16
+// columns, 32 products deep, and adds to 256 sums in float. It takes elements in pairs that are adjacent along the
+// products.
 #pragma once
 #include "../../../core/parallel.hpp"
 #include "blocked_matmul.hpp"

@@ -22,7 +22,8 @@ namespace tern { inline namespace TERN_BUILD { namespace backend::matmul_detail 
   return there && detail::onednn::has_bfloat16() && syscall(SYS_arch_prctl, request, tile_data) == 0;
 }
 
-/// While alive, this thread's tiles are 16 rows of 64 bytes. Then they are as before: oneDNN 3 takes for granted what it left.
+/// While alive, this thread's tiles are 16 rows of 64 bytes. Then they are as before: oneDNN 3 takes for granted what
+/// it left.
 class TileRegisters {
  public:
   TERN_TILES TileRegisters() {
@@ -48,9 +49,11 @@ struct TileLines {
   Index next;
 };
 
-/// sums, or with add sums +, = the products of R tiles of rows with C of columns, `steps` tiles deep. Rows of sums are `row` bytes apart.
+/// sums, or with add sums +, = the products of R tiles of rows with C of columns, `steps` tiles deep. Rows of sums are
+/// `row` bytes apart.
 template <int R, int C>
-[[gnu::noinline]] TERN_TILES static void multiply_tiles(Index steps, TileLines a, TileLines b, bool add, float* sums, Index row) {
+[[gnu::noinline]] TERN_TILES static void multiply_tiles(Index steps, TileLines a, TileLines b, bool add, float* sums,
+                                                        Index row) {
   const std::uint32_t *const a2 = a.first + a.next, *const b2 = b.first + b.next;
   float* const lower = sums + tile_lines * row / Index(sizeof(float));
   const Index tile_row = 64;
@@ -62,11 +65,19 @@ template <int R, int C>
   }
   for (Index l = 0; l < steps * tile_pairs; l += tile_pairs) {
     asm volatile("tileloadd (%0,%2,1), %%tmm4\n tileloadd (%1,%2,1), %%tmm6\n tdpbf16ps %%tmm6, %%tmm4, %%tmm0"
-                 : : "r"(a.first + l), "r"(b.first + l), "r"(tile_row) : "memory");
+                 :
+                 : "r"(a.first + l), "r"(b.first + l), "r"(tile_row)
+                 : "memory");
     if constexpr (C == 2)
-      asm volatile("tileloadd (%0,%1,1), %%tmm7\n tdpbf16ps %%tmm7, %%tmm4, %%tmm1" : : "r"(b2 + l), "r"(tile_row) : "memory");
+      asm volatile("tileloadd (%0,%1,1), %%tmm7\n tdpbf16ps %%tmm7, %%tmm4, %%tmm1"
+                   :
+                   : "r"(b2 + l), "r"(tile_row)
+                   : "memory");
     if constexpr (R == 2)
-      asm volatile("tileloadd (%0,%1,1), %%tmm5\n tdpbf16ps %%tmm6, %%tmm5, %%tmm2" : : "r"(a2 + l), "r"(tile_row) : "memory");
+      asm volatile("tileloadd (%0,%1,1), %%tmm5\n tdpbf16ps %%tmm6, %%tmm5, %%tmm2"
+                   :
+                   : "r"(a2 + l), "r"(tile_row)
+                   : "memory");
     if constexpr (R == 2 && C == 2) asm volatile("tdpbf16ps %tmm7, %tmm5, %tmm3");
   }
   asm volatile("tilestored %%tmm0, (%0,%1,1)\n tilestored %%tmm1, 64(%0,%1,1)" : : "r"(sums), "r"(row) : "memory");
@@ -79,13 +90,14 @@ static void transpose_pairs(std::uint32_t* to, const void* from, Index from_row)
   for (Index i = 0; i < tile_lines; i += n)
     for (Index j = 0; j < tile_lines; j += n)
       cpu_kernels::transpose_square<detail::expr::vector_t<std::int32_t, n>, false>(
-          reinterpret_cast<char*>(to + i * tile_lines + j), 64, static_cast<const char*>(from) + j * from_row + i * 4, from_row,
-          std::make_index_sequence<n>());
+          reinterpret_cast<char*>(to + i * tile_lines + j), 64, static_cast<const char*>(from) + j * from_row + i * 4,
+          from_row, std::make_index_sequence<n>());
 }
 
-/// Packs lines of an operand, `across` apart, whose elements are `along` apart, as a tile: its rows are lines, or with `columns` its
-/// columns. Zeros take the place of what is not there.
-static void pack_tile(const bfloat16* from, Index lines, Index depth, Index across, Index along, bool columns, std::uint32_t* to) {
+/// Packs lines of an operand, `across` apart, whose elements are `along` apart, as a tile: its rows are lines, or with
+/// `columns` its columns. Zeros take the place of what is not there.
+static void pack_tile(const bfloat16* from, Index lines, Index depth, Index across, Index along, bool columns,
+                      std::uint32_t* to) {
   const bool whole = lines >= tile_lines && depth >= tile_depth;
   if (whole && along == 1) {  // lines of pairs
     if (columns) transpose_pairs(to, from, across * 2);
@@ -103,7 +115,8 @@ static void pack_tile(const bfloat16* from, Index lines, Index depth, Index acro
       for (Index i = 0; i < tile_lines; i += n) {
         detail::expr::vector_t<std::uint16_t, n> first, second;
         std::memcpy(&first, low + i, sizeof first), std::memcpy(&second, low + along + i, sizeof second);
-        const auto both = detail::expr::detail::widen_bits<n>(first) | detail::expr::detail::widen_bits<n>(second) << 16;
+        const auto both = detail::expr::detail::widen_bits<n>(first) | detail::expr::detail::widen_bits<n>(second)
+                                                                           << 16;
         std::memcpy(row + i, &both, sizeof both);
       }
       continue;
@@ -122,18 +135,20 @@ static void pack_tile(const bfloat16* from, Index lines, Index depth, Index acro
 
 /// Packs tiles of lines from `first` to `last`, one behind the other.
 static void pack_tiles(const StridedMatrix<bfloat16>& m, Index first, Index last, bool columns, std::uint32_t* to) {
-  const Index across = columns ? m.column : m.row, along = columns ? m.row : m.column, depth = columns ? m.rows : m.columns;
+  const Index across = columns ? m.column : m.row, along = columns ? m.row : m.column,
+              depth = columns ? m.rows : m.columns;
   for (Index i = first; i < last; i += tile_lines)
     for (Index l = 0; l < depth; l += tile_depth, to += tile_pairs)
       pack_tile(m.data + i * across + l * along, last - i, depth - l, across, along, columns, to);
 }
 
-/// Rows from `top` to `bottom` of c, and columns from `left` to `right`. A panel of b stays in the second-level cache, and 16 tiles of two
-/// blocks of rows, which all of its columns use, in the first-level cache.
+/// Rows from `top` to `bottom` of c, and columns from `left` to `right`. A panel of b stays in the second-level cache,
+/// and 16 tiles of two blocks of rows, which all of its columns use, in the first-level cache.
 static void multiply_part(const TileProduct& p, Index top, Index bottom, Index left, Index right) {
   constexpr Index block = 2 * tile_lines, panel = 1 << 18, most_steps = 16, deepest_steps = deepest / tile_depth;
   const Index steps = strips_of(p.k(), tile_depth), size = steps * tile_pairs;
-  const Index blocks = std::max<Index>(8, panel / (2 * size)), width = std::min(blocks, strips_of(right - left, block)) * block;
+  const Index blocks = std::max<Index>(8, panel / (2 * size)),
+              width = std::min(blocks, strips_of(right - left, block)) * block;
   const Workspace<std::uint32_t> packed((width / tile_lines + 2) * size);
   const bool deep = steps > deepest_steps;
   const Workspace<float> all_sums(block * width);
@@ -149,18 +164,23 @@ static void multiply_part(const TileProduct& p, Index top, Index bottom, Index l
       if (deep) std::fill_n(totals.get(), block * width, 0.);
       for (Index l = 0; l < steps; l += most_steps) {
         for (Index j = first; j < last; j += block) {
-          const TileLines from_a{a + l * tile_pairs, size}, from_b{b + (j - first) / tile_lines * size + l * tile_pairs, size};
+          const TileLines from_a{a + l * tile_pairs, size},
+              from_b{b + (j - first) / tile_lines * size + l * tile_pairs, size};
           const bool tall = rows > tile_lines, wide = last - j > tile_lines;
-          const auto multiply = tall ? wide ? multiply_tiles<2, 2> : multiply_tiles<2, 1> : wide ? multiply_tiles<1, 2> : multiply_tiles<1, 1>;
+          const auto multiply = tall   ? wide ? multiply_tiles<2, 2> : multiply_tiles<2, 1>
+                                  : wide ? multiply_tiles<1, 2>
+                                       : multiply_tiles<1, 1>;
           const bool add = l % deepest_steps > 0;
-          multiply(std::min(most_steps, steps - l), from_a, from_b, add, all_sums.get() + j - first, width * Index(sizeof(float)));
+          multiply(std::min(most_steps, steps - l), from_a, from_b, add, all_sums.get() + j - first,
+                   width * Index(sizeof(float)));
         }
         const Index done = l + most_steps;
         if (deep && (done >= steps || done % deepest_steps == 0))
           for (Index k = 0; k < block * width; ++k) totals.get()[k] += double(all_sums.get()[k]);
       }
       for (Index k = 0; deep && k < block * width; ++k) all_sums.get()[k] = float(totals.get()[k]);
-      for (Index r = 0; r < rows; ++r) store(p, i + r, first, last - first, static_cast<const float*>(all_sums.get() + r * width));
+      for (Index r = 0; r < rows; ++r)
+        store(p, i + r, first, last - first, static_cast<const float*>(all_sums.get() + r * width));
     }
   }
 }
@@ -178,8 +198,8 @@ TERN_INLINE void tile_matmul(const TileProduct& p) {
   detail::parallel_for(g.down * g.across, 1, [&](Index first, Index last) {
     for (Index t = first; t < last; ++t) {
       const Index row = t / g.across, column = t % g.across;
-      multiply_part(p, row * high / g.down * block, std::min(p.m(), (row + 1) * high / g.down * block), column * wide / g.across * block,
-                    std::min(p.n(), (column + 1) * wide / g.across * block));
+      multiply_part(p, row * high / g.down * block, std::min(p.m(), (row + 1) * high / g.down * block),
+                    column * wide / g.across * block, std::min(p.n(), (column + 1) * wide / g.across * block));
     }
   });
 }

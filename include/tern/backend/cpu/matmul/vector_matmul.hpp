@@ -1,13 +1,11 @@
-// The matrix product of one row or few. It takes as long as reading b, so b is read once, in the order in which it lies in memory,
-// and 16-bit elements become floats in registers.
+// The matrix product of one row or few. It takes as long as reading b, so b is read once, in the order in which it lies
+// in memory, and 16-bit elements become floats in registers.
 #pragma once
 #include "../../../core/parallel.hpp"
 #include "../loops/workspace.hpp"
 #include "small_matmul.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend {
-namespace matmul_detail {
+namespace tern { inline namespace TERN_BUILD { namespace backend { namespace matmul_detail {
 
 /// Up to so many rows, one reading of b serves all of them.
 inline constexpr int few_rows = 4;
@@ -18,7 +16,8 @@ bool is_few_rows(const MatrixProduct<T>& p) {
   return p.m() <= few_rows && (p.b.row == 1 || p.b.column == 1);
 }
 
-/// Columns of a product with R rows, of which c has the first p.m(). a holds them as numbers to calculate with, k apart.
+/// Columns of a product with R rows, of which c has the first p.m(). a holds them as numbers to calculate with, k
+/// apart.
 template <int R, class T>
 struct FewRows {
   using S = sum_t<T>;
@@ -102,19 +101,22 @@ struct FewRows {
     add_rows<U, 1>(l, first, add_rows<U, W>(l, first, first, last, sums, width), last, sums, width);
   }
 
-  /// The product with a b whose rows have adjacent elements. b is cut into blocks of some thousand columns, whose sums stay in the
-  /// first-level cache; if these are few or the rows many, also into parts of its rows, with sums of their own. A task is adjacent in
-  /// memory then.
+  /// The product with a b whose rows have adjacent elements. b is cut into blocks of some thousand columns, whose sums
+  /// stay in the first-level cache; if these are few or the rows many, also into parts of its rows, with sums of their
+  /// own. A task is adjacent in memory then.
   static constexpr Index widest = (1 << 15) / Index(sizeof(S)) / R;
   void rows() const {
-    const Index n = p.n(), least = (n + widest - 1) / widest, wanted = std::clamp<Index>(n / 1024, least, std::max<Index>(8, least));
+    const Index n = p.n(), least = (n + widest - 1) / widest,
+                wanted = std::clamp<Index>(n / 1024, least, std::max<Index>(8, least));
     const Index width = ((n + wanted - 1) / wanted + W - 1) / W * W, blocks = (n + width - 1) / width;
-    const Index few = std::clamp<Index>(std::min(8 / blocks, k / 64), 1, 8);  // few rows would cost less than their sums
+    const Index few =
+        std::clamp<Index>(std::min(8 / blocks, k / 64), 1, 8);  // few rows would cost less than their sums
     const Index parts = std::max(few, (k + deepest - 1) / deepest);
     const Workspace<S> sums(parts * blocks * R * width);
     const auto finish = [&](Index block) {
       S* const to = sums.get() + block * R * width;
-      for (Index half, count = parts; count > 1; count = half) {  // as a tree: a long sum of sums would lose digits, too
+      for (Index half, count = parts; count > 1;
+           count = half) {  // as a tree: a long sum of sums would lose digits, too
         half = (count + 1) / 2;
         for (Index part = half; part < count; ++part)
           for (Index u = 0; u < p.m() * width; ++u)
@@ -138,7 +140,8 @@ struct FewRows {
     for (Index block = 0; parts > 1 && block < blocks; ++block) finish(block);
   }
 
-  /// Of a b whose columns have adjacent elements, each thread has adjacent columns. Each sum's order depends only on the shape.
+  /// Of a b whose columns have adjacent elements, each thread has adjacent columns. Each sum's order depends only on
+  /// the shape.
   void run(int threads) const {
     if (p.b.row != 1) return rows();
     const Index n = p.n(), registers_across = (n + W - 1) / W, parts = std::min<Index>(threads, registers_across);

@@ -11,8 +11,7 @@
 #include "../../../core/shape.hpp"
 #include "../../../device/memory.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace detail::onednn {
+namespace tern { inline namespace TERN_BUILD { namespace detail::onednn {
 
 [[noreturn]] TERN_API void refuse(const char* call, dnnl_status_t status);
 

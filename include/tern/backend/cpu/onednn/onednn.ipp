@@ -17,12 +17,13 @@ TERN_COLD void refuse(const char* call, dnnl_status_t status) {
 
 TERN_INLINE void start() {
 #if DNNL_VERSION_MAJOR < 3
-  // Version 2.6's products of bfloat16 on AMX crash, because they clear tiles that nothing has configured. A call would undo
-  // a lower limit that the user has set in the environment.
+  // Version 2.6's products of bfloat16 on AMX crash, because they clear tiles that nothing has configured. A call would
+  // undo a lower limit that the user has set in the environment.
   static const bool limited = [] {
     const char* wanted = std::getenv("ONEDNN_MAX_CPU_ISA");
     if (!wanted) wanted = std::getenv("DNNL_MAX_CPU_ISA");
-    const bool lower = wanted && (wanted[0] == 'S' || wanted[0] == 'A') && !std::strstr(wanted, "AMX") && !std::strstr(wanted, "ALL");
+    const bool lower =
+        wanted && (wanted[0] == 'S' || wanted[0] == 'A') && !std::strstr(wanted, "AMX") && !std::strstr(wanted, "ALL");
     return lower || dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16) == dnnl_success;
   }();
   static_cast<void>(limited);
@@ -81,8 +82,7 @@ TERN_COLD Attributes::Attributes(const PostOps& ops) {
   check("dnnl_primitive_attr_set_post_ops", dnnl_primitive_attr_set_post_ops(attributes_, ops.get()));
 }
 
-TERN_COLD Primitive::Primitive(const Key& key, dnnl_primitive_desc_t desc,
-                                                            std::initializer_list<Argument> arguments)
+TERN_COLD Primitive::Primitive(const Key& key, dnnl_primitive_desc_t desc, std::initializer_list<Argument> arguments)
     : key_(key) {
   if (!desc) return;
   const char* name = "";
@@ -105,7 +105,8 @@ TERN_COLD Primitive::Primitive(const Key& key, dnnl_primitive_desc_t desc,
 TERN_NOINLINE Desc Primitive::desc(int number) const {
   Desc found = nullptr;
   for (int i = 0; i < count_; ++i)
-    if (args_[i].arg == number) check("dnnl_memory_get_memory_desc", dnnl_memory_get_memory_desc(args_[i].memory, &found));
+    if (args_[i].arg == number)
+      check("dnnl_memory_get_memory_desc", dnnl_memory_get_memory_desc(args_[i].memory, &found));
   return found;
 }
 
@@ -125,8 +126,8 @@ TERN_INLINE dnnl_primitive_desc_t matmul_desc(const MemoryDesc& a, const MemoryD
                                               const Attributes& attributes) {
   dnnl_primitive_desc_t desc = nullptr;
 #if DNNL_VERSION_MAJOR >= 3
-  const dnnl_status_t status = dnnl_matmul_primitive_desc_create(&desc, engine(), a.get(), b.get(), bias, c.get(),
-                                                                 attributes.get());
+  const dnnl_status_t status =
+      dnnl_matmul_primitive_desc_create(&desc, engine(), a.get(), b.get(), bias, c.get(), attributes.get());
 #else
   dnnl_matmul_desc_t matmul;
   check("dnnl_matmul_desc_init", dnnl_matmul_desc_init(&matmul, a.get(), b.get(), bias, c.get()));

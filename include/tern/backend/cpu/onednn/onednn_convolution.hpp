@@ -7,8 +7,7 @@
 #include "../convolution/convolution_call.hpp"
 #include "onednn.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace detail::onednn {
+namespace tern { inline namespace TERN_BUILD { namespace detail::onednn {
 
 using backend::ConvParams;
 
@@ -31,8 +30,9 @@ inline bool is_kernel(const_dnnl_primitive_desc_t desc, std::string_view begin) 
 /// The descriptor of a convolution, or null if oneDNN has none for these types and sizes. bias may be null. hint is the
 /// forward pass's descriptor, null for the forward pass itself. jit chooses oneDNN's older kernel of that name, if
 /// there is one after the first.
-TERN_API dnnl_primitive_desc_t convolution_desc(ConvolutionPass pass, const ConvParams& params, Desc x, Desc weight, Desc bias, Desc y,
-                                                const Attributes& attributes, dnnl_primitive_desc_t hint, bool jit);
+TERN_API dnnl_primitive_desc_t convolution_desc(ConvolutionPass pass, const ConvParams& params, Desc x, Desc weight,
+                                                Desc bias, Desc y, const Attributes& attributes,
+                                                dnnl_primitive_desc_t hint, bool jit);
 
 /// True if both describe the same memory.
 inline bool same(Desc a, Desc b) { return dnnl_memory_desc_equal(a, b); }

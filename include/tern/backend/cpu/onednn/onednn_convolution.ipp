@@ -5,8 +5,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail::onednn {
 
 TERN_COLD dnnl_primitive_desc_t convolution_desc(ConvolutionPass pass, const ConvParams& params, Desc x, Desc weight,
-                                                                                Desc bias, Desc y, const Attributes& attributes,
-                                                                                dnnl_primitive_desc_t hint, bool jit) {
+                                                 Desc bias, Desc y, const Attributes& attributes,
+                                                 dnnl_primitive_desc_t hint, bool jit) {
   dnnl_dims_t stride, padding, dilation;
   for (int i = 0; i < params.dims; ++i) {
     stride[i] = params.stride[i], padding[i] = params.padding[i];
@@ -17,30 +17,28 @@ TERN_COLD dnnl_primitive_desc_t convolution_desc(ConvolutionPass pass, const Con
   dnnl_status_t status;
 #if DNNL_VERSION_MAJOR >= 3
   if (pass == ConvolutionPass::forward)
-    status = dnnl_convolution_forward_primitive_desc_create(&desc, engine(), dnnl_forward_training, algorithm, x,
-                                                            weight, bias, y, stride, dilation, padding,
-                                                            padding, attributes.get());
-  else if (pass == ConvolutionPass::data_gradient)
     status =
-        dnnl_convolution_backward_data_primitive_desc_create(&desc, engine(), algorithm, x, weight, y, stride,
-                                                             dilation, padding, padding, hint, attributes.get());
+        dnnl_convolution_forward_primitive_desc_create(&desc, engine(), dnnl_forward_training, algorithm, x, weight,
+                                                       bias, y, stride, dilation, padding, padding, attributes.get());
+  else if (pass == ConvolutionPass::data_gradient)
+    status = dnnl_convolution_backward_data_primitive_desc_create(&desc, engine(), algorithm, x, weight, y, stride,
+                                                                  dilation, padding, padding, hint, attributes.get());
   else
-    status = dnnl_convolution_backward_weights_primitive_desc_create(&desc, engine(), algorithm, x, weight, bias,
-                                                                     y, stride, dilation, padding, padding,
-                                                                     hint, attributes.get());
+    status = dnnl_convolution_backward_weights_primitive_desc_create(
+        &desc, engine(), algorithm, x, weight, bias, y, stride, dilation, padding, padding, hint, attributes.get());
   if (jit && status == dnnl_success && dnnl_primitive_desc_clone(&other, desc) == dnnl_success)
     while (is_kernel(other, "brgconv") && dnnl_primitive_desc_next_impl(other) == dnnl_success) continue;
 #else
   dnnl_convolution_desc_t c;
   if (pass == ConvolutionPass::forward)
-    status = dnnl_dilated_convolution_forward_desc_init(&c, dnnl_forward_training, algorithm, x, weight, bias,
-                                                        y, stride, dilation, padding, padding);
+    status = dnnl_dilated_convolution_forward_desc_init(&c, dnnl_forward_training, algorithm, x, weight, bias, y,
+                                                        stride, dilation, padding, padding);
   else if (pass == ConvolutionPass::data_gradient)
-    status = dnnl_dilated_convolution_backward_data_desc_init(&c, algorithm, x, weight, y, stride, dilation,
-                                                              padding, padding);
+    status = dnnl_dilated_convolution_backward_data_desc_init(&c, algorithm, x, weight, y, stride, dilation, padding,
+                                                              padding);
   else
-    status = dnnl_dilated_convolution_backward_weights_desc_init(&c, algorithm, x, weight, bias, y, stride,
-                                                                 dilation, padding, padding);
+    status = dnnl_dilated_convolution_backward_weights_desc_init(&c, algorithm, x, weight, bias, y, stride, dilation,
+                                                                 padding, padding);
   if (status == dnnl_success) status = dnnl_primitive_desc_create(&desc, &c, attributes.get(), engine(), hint);
   dnnl_primitive_desc_iterator_t kernels;
   if (jit && status == dnnl_success &&

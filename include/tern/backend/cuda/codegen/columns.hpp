@@ -1,19 +1,17 @@
-// Kernels that make something of the columns of a matrix. A thread has a pack of neighbouring columns, a block up to 32 such packs, and its
-// other threads share the rows of a part. Sums are of parts of the rows first, then of the parts.
+// Kernels that make something of the columns of a matrix. A thread has a pack of neighbouring columns, a block up to 32
+// such packs, and its other threads share the rows of a part. Sums are of parts of the rows first, then of the parts.
 #pragma once
 #include "packs.hpp"
 #include "team.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 /// How rows of columns are shared out to blocks.
 TERN_KERNEL_STRUCT(ColumnLayout,
-  Index rows;
-  Index columns;
-  Index part;      // rows
-  Index tiles;     // blocks side by side
-  Index across;    // threads of a block side by side
+                   Index rows;
+                   Index columns; Index part;  // rows
+                   Index tiles;                // blocks side by side
+                   Index across;               // threads of a block side by side
 );
 inline constexpr const char* columns_text = R"CUDA(
 struct Column : Team {

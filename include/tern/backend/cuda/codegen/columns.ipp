@@ -15,7 +15,11 @@ TERN_INLINE ColumnBlocks::ColumnBlocks(Index rows, Index columns, DType elements
 
 TERN_INLINE ColumnLayout ColumnBlocks::over_parts() const {
   const Index across = std::min<Index>(8, power_of_two_below(2 * layout.columns - 1));
-  return {.rows = parts, .columns = layout.columns, .part = parts, .tiles = (layout.columns + across - 1) / across, .across = across};
+  return {.rows = parts,
+          .columns = layout.columns,
+          .part = parts,
+          .tiles = (layout.columns + across - 1) / across,
+          .across = across};
 }
 
 }}}  // namespace tern::backend::cuda_kernels

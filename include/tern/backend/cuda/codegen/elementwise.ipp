@@ -29,7 +29,9 @@ TERN_NOINLINE Elementwise::Elementwise(const Array& out, const Array* const* in,
   is_long_ = (loops_.count() >> 31) != 0;
   for (int k = 0; k < count_; ++k) {
     const Index step = loops_.stride(inner, k);
-    bool aligned = reinterpret_cast<std::uintptr_t>(operands_[k]->data) % std::uintptr_t(group_ * detail::size_of(operands_[k]->dtype)) == 0;
+    bool aligned = reinterpret_cast<std::uintptr_t>(operands_[k]->data) %
+                       std::uintptr_t(group_ * detail::size_of(operands_[k]->dtype)) ==
+                   0;
     Index last = 0;
     for (int d = 0; d <= inner; ++d) {
       last += (loops_.size(d) - 1) * loops_.stride(d, k);
@@ -86,7 +88,7 @@ template <class T> inline __device__ Pack<T, group> read_group(const T* x, bool 
 )CUDA";
 
 TERN_COLD std::string Elementwise::source(const std::string& name, const ParameterList& parameters,
-                                                                         const std::string& functions, const std::string& value) const {
+                                          const std::string& functions, const std::string& value) const {
   const char* const to = type_name(operands_[0]->dtype);
   const int inner = (loops_.depth() - 1) * count_;
   std::string arguments, pointers, read, of_group, of_one;
@@ -94,23 +96,29 @@ TERN_COLD std::string Elementwise::source(const std::string& name, const Paramet
     const char* const type = type_name(operands_[k]->dtype);
     arguments += detail::text({", ", type, " x", k - 1});
     pointers += detail::text({"  const ", type, "* const in", k - 1, " = (const ", type, "*)p.in[", k - 1, "];\n"});
-    read += detail::text({"    const Pack<", type, ", group> x", k - 1, " = read_group(in", k - 1, " + offsets.at[", k, "], Position(p.stride[", inner + k,
-                  "]) != 0);\n"});
+    read += detail::text({"    const Pack<", type, ", group> x", k - 1, " = read_group(in", k - 1, " + offsets.at[", k,
+                          "], Position(p.stride[", inner + k, "]) != 0);\n"});
     of_group += detail::text({", x", k - 1, ".at[i]"});
     of_one += detail::text({", in", k - 1, "[offsets.at[", k, "]]"});
   }
   return detail::text({prelude, "namespace tern {\n"}) + parameters.declaration() + functions +
-         detail::text({"inline __device__ ", to, " element(const Parameters& p"}) + arguments + ") { return " + value + "; }\n" +
-         detail::text({"typedef ", is_long_ ? "uint64" : "uint32", " Position;\nenum { operands = ", count_, ", depth = ", loops_.depth(),
-               ", group = ", group_, " };"}) +
+         detail::text({"inline __device__ ", to, " element(const Parameters& p"}) + arguments + ") { return " + value +
+         "; }\n" +
+         detail::text({"typedef ", is_long_ ? "uint64" : "uint32", " Position;\nenum { operands = ", count_,
+                       ", depth = ", loops_.depth(), ", group = ", group_, " };"}) +
          elementwise_text + "extern \"C\" __global__ void " + name + "(const Parameters p) {\n" +
-         detail::text({"  const Position first = first_thread(), step = all_threads(), groups = p.groups, count = p.count;\n  ", to, "* const out = (", to,
-               "*)p.out;\n"}) +
+         detail::text(
+             {"  const Position first = first_thread(), step = all_threads(), groups = p.groups, count = p.count;\n  ",
+              to, "* const out = (", to, "*)p.out;\n"}) +
          // A group is enough for a thread to wait for; unrolled, a sum compiles 1.5 times as long.
-         pointers + "  #pragma unroll 1\n  for (Position g = first; g < groups; g += step) {\n    const Offsets offsets(p, g * group);\n" + read +
-         detail::text({"    Pack<", to, ", group> y;\n    for (int i = 0; i < group; ++i) y.at[i] = element(p"}) + of_group +
-         detail::text({");\n    *(Pack<", to, ", group>*)(out + offsets.at[0]) = y;\n  }\n"}) +
-         "  #pragma unroll 1\n  for (Position i = groups * group + first; i < count; i += step) {\n    const Offsets offsets(p, i);\n" +
+         pointers +
+         "  #pragma unroll 1\n  for (Position g = first; g < groups; g += step) {\n    const Offsets offsets(p, g * "
+         "group);\n" +
+         read +
+         detail::text({"    Pack<", to, ", group> y;\n    for (int i = 0; i < group; ++i) y.at[i] = element(p"}) +
+         of_group + detail::text({");\n    *(Pack<", to, ", group>*)(out + offsets.at[0]) = y;\n  }\n"}) +
+         "  #pragma unroll 1\n  for (Position i = groups * group + first; i < count; i += step) {\n    const Offsets "
+         "offsets(p, i);\n" +
          "    out[offsets.at[0]] = element(p" + of_one + ");\n  }\n}\n}\n";
 }
 

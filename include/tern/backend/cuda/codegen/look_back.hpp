@@ -1,15 +1,14 @@
-// What the blocks of a launch hand to later blocks of the same launch, so that one pass over memory suffices (Merrill, Garland:
-// "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016). A block takes its number when it starts, so it waits only for
-// blocks that have started before it, in whatever order a device starts them.
+// What the blocks of a launch hand to later blocks of the same launch, so that one pass over memory suffices (Merrill,
+// Garland: "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016). A block takes its number when it starts,
+// so it waits only for blocks that have started before it, in whatever order a device starts them.
 #pragma once
 #include "../../../device/cuda/copy.hpp"
 #include "../../../device/cuda/memory.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-// A posted word has a value's 32 bits in its lower half and a mark above 0 in its upper half, so both arrive together and no fence is
-// needed. A value of more bits is several words.
+// A posted word has a value's 32 bits in its lower half and a mark above 0 in its upper half, so both arrive together
+// and no fence is needed. A value of more bits is several words.
 inline constexpr const char* look_back_text = R"CUDA(
 inline __device__ Index take_number(uint64* counter, Index* shared) {
   if (threadIdx.x == 0) *shared = Index(atomicAdd(counter, uint64(1)));
@@ -54,7 +53,8 @@ template <class V> inline __device__ V wait_for(uint64* slots, Index slot) {
 /// Zeroed words: counters of blocks, and after them slots of one word or more.
 class PostedWords {
  public:
-  PostedWords(int ordinal, Index counters, Index words) : counters_(counters), memory_(ordinal, std::size_t(8 * (counters + words))) {
+  PostedWords(int ordinal, Index counters, Index words)
+      : counters_(counters), memory_(ordinal, std::size_t(8 * (counters + words))) {
     if (counters + words) cuda::detail::start_filling(ordinal, memory_.data(), 0, std::size_t(8 * (counters + words)));
   }
   char* counter(Index which) const { return at(which); }

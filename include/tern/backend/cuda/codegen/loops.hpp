@@ -3,15 +3,14 @@
 #include "../../../core/loop_nest.hpp"
 #include "parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 using detail::max_dims;  // by the name that it has in kernels
 static_assert(max_dims == 8, "the kernels' prelude says how many dimensions there are");
 
-/// What the prelude's quotient() takes in place of a division by `size`, for positions below 2^31: a factor in the lower half, in the
-/// upper half how far the product is shifted. Granlund and Montgomery: Division by invariant integers using multiplication, 1994.
-/// 0 for a size that no such position reaches.
+/// What the prelude's quotient() takes in place of a division by `size`, for positions below 2^31: a factor in the
+/// lower half, in the upper half how far the product is shifted. Granlund and Montgomery: Division by invariant
+/// integers using multiplication, 1994. 0 for a size that no such position reaches.
 constexpr std::uint64_t reciprocal(Index size) {
   if (size < 1 || size >> 31) return 0;
   const auto divisor = std::uint64_t(size), shift = std::uint64_t(std::bit_width(divisor - 1));
@@ -20,23 +19,12 @@ constexpr std::uint64_t reciprocal(Index size) {
 }
 
 /// Loops over one array.
-TERN_KERNEL_STRUCT(ArrayLoops,
-  Index depth;
-  Index count;
-  Index size[max_dims];
-  uint64 reciprocal[max_dims];
-  Index stride[max_dims];
-);
+TERN_KERNEL_STRUCT(ArrayLoops, Index depth; Index count; Index size[max_dims]; uint64 reciprocal[max_dims];
+                   Index stride[max_dims];);
 
 /// Loops over an array that is written and one that is read.
-TERN_KERNEL_STRUCT(CopyLoops,
-  Index depth;
-  Index count;
-  Index size[max_dims];
-  uint64 reciprocal[max_dims];
-  Index to[max_dims];
-  Index from[max_dims];
-);
+TERN_KERNEL_STRUCT(CopyLoops, Index depth; Index count; Index size[max_dims]; uint64 reciprocal[max_dims];
+                   Index to[max_dims]; Index from[max_dims];);
 
 // The offsets of a position.
 inline constexpr const char* loops_text = R"CUDA(

@@ -4,10 +4,10 @@
 
 #include "parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-// How many elements a pack has. Results do not depend on addresses, so packs that are not aligned are read and written by elements.
+// How many elements a pack has. Results do not depend on addresses, so packs that are not aligned are read and written
+// by elements.
 inline constexpr const char* aligned_packs_text = "enum { vector = 16 / sizeof(T0), aligned = true };\n";
 inline constexpr const char* unaligned_packs_text = "enum { vector = 16 / sizeof(T0), aligned = false };\n";
 inline constexpr const char* single_elements_text = "enum { vector = 1, aligned = true };\n";
@@ -41,10 +41,12 @@ constexpr Index pack_size(DType type) { return 16 / detail::size_of(type); }
 /// Whether each array, unless it is null, lies where packs of `elements` of its elements are aligned.
 TERN_API bool are_aligned(Index elements, std::initializer_list<const Array*> arrays);
 
-/// Launches the kernel for elements of T0 that come in packs, or not. `arrays` are those that it reads or writes in packs.
+/// Launches the kernel for elements of T0 that come in packs, or not. `arrays` are those that it reads or writes in
+/// packs.
 template <class P>
-void launch_packed(int ordinal, const PackedKernel<P>& kernel, DType type, bool in_packs, std::initializer_list<const Array*> arrays,
-                   cuda::Grid grid, const std::type_identity_t<P>& parameters) {
+void launch_packed(int ordinal, const PackedKernel<P>& kernel, DType type, bool in_packs,
+                   std::initializer_list<const Array*> arrays, cuda::Grid grid,
+                   const std::type_identity_t<P>& parameters) {
   const bool aligned = in_packs && are_aligned(pack_size(type), arrays);
   const KernelOf<P>& in_elements = in_packs ? kernel.unaligned_packs : kernel.single_elements;
   launch_typed(ordinal, aligned ? kernel.aligned_packs : in_elements, {type}, grid, parameters);

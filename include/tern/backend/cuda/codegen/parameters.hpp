@@ -1,15 +1,15 @@
-// The parameters of kernels written by hand: a struct whose fields are listed once, for the host and for the kernel's source.
+// The parameters of kernels written by hand: a struct whose fields are listed once, for the host and for the kernel's
+// source.
 #pragma once
 #include "typed.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-/// A struct of the host, whose `source` declares the same one in a kernel. Its fields are of type Index, uint64, double, Pointer,
-/// Number and ElementReport, arrays of these, and other such structs.
-#define TERN_KERNEL_STRUCT(Name, ...)                                                   \
-  struct Name {                                                                         \
-    __VA_ARGS__                                                                         \
+/// A struct of the host, whose `source` declares the same one in a kernel. Its fields are of type Index, uint64,
+/// double, Pointer, Number and ElementReport, arrays of these, and other such structs.
+#define TERN_KERNEL_STRUCT(Name, ...)                                                 \
+  struct Name {                                                                       \
+    __VA_ARGS__                                                                       \
     static constexpr const char* source = "struct " #Name " { " #__VA_ARGS__ " };\n"; \
   }
 
@@ -34,7 +34,9 @@ struct Number {
   std::uint64_t bits = 0;
   template <class U>
     requires std::is_arithmetic_v<U>
-  Number(U value) { std::memcpy(&bits, &value, sizeof value); }
+  Number(U value) {
+    std::memcpy(&bits, &value, sizeof value);
+  }
 };
 
 /// Where a kernel notes what is wrong with elements, and what the host then says. op is a string literal: the name, or

@@ -1,10 +1,9 @@
-// What every kernel's source begins with: the element types, and the functions that a traced lambda is made of, with the meaning
-// that expr/ gives them. Self-contained: NVRTC finds no header, not even cuda_fp16.h.
+// What every kernel's source begins with: the element types, and the functions that a traced lambda is made of, with
+// the meaning that expr/ gives them. Self-contained: NVRTC finds no header, not even cuda_fp16.h.
 #pragma once
 #include "../../../core/config.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 inline constexpr const char* prelude = R"CUDA(
 typedef long long int64;

@@ -1,25 +1,22 @@
-// Sorting 64-bit keys by some of their bits, from the lowest eight of these on, eight at a time (Adinets, Merrill: "Onesweep: A Faster
-// Least Significant Digit Radix Sort for GPUs", 2022). The digits of all passes are counted at once. A pass reads and writes each key
-// once: a block learns from the tiles before its own how many keys of each digit they have. Keys keep their order where digits are
-// equal. What a block reads while it looks back depends on timing, but not the counts that it finds.
+// Sorting 64-bit keys by some of their bits, from the lowest eight of these on, eight at a time (Adinets, Merrill:
+// "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022). The digits of all passes are counted at
+// once. A pass reads and writes each key once: a block learns from the tiles before its own how many keys of each digit
+// they have. Keys keep their order where digits are equal. What a block reads while it looks back depends on timing,
+// but not the counts that it finds.
 #pragma once
 #include "look_back.hpp"
 #include "parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_KERNEL_STRUCT(RadixParameters,
-  Index n;                    // keys of a stretch
-  Index tiles;                // of a stretch
-  Index passes;
-  Index pass;
-  Index first;                // the lowest bit
-  Pointer<const uint64> keys;
-  Pointer<uint64> sorted;
-  Pointer<uint64> totals;     // of each stretch, pass and digit
-  Pointer<uint64> counter;    // of the pass
-  Pointer<uint64> counts;     // posted, of each tile and digit
+                   Index n;                                // keys of a stretch
+                   Index tiles;                            // of a stretch
+                   Index passes; Index pass; Index first;  // the lowest bit
+                   Pointer<const uint64> keys; Pointer<uint64> sorted;
+                   Pointer<uint64> totals;   // of each stretch, pass and digit
+                   Pointer<uint64> counter;  // of the pass
+                   Pointer<uint64> counts;   // posted, of each tile and digit
 );
 
 // For blocks of 256 threads; of_warps has room for 8.
@@ -48,7 +45,8 @@ inline __device__ int digit_of(uint64 key, int shift) { return int(key >> shift 
 )CUDA";
 
 // A block counts the digits of up to eight tiles.
-inline constexpr KernelOf<RadixParameters> radix_count_kernel{"radix_count", R"CUDA(
+inline constexpr KernelOf<RadixParameters> radix_count_kernel{"radix_count",
+                                                              R"CUDA(
 extern "C" __global__ void radix_count(const RadixParameters p) {
   __shared__ uint32 counts[8][256];
   const Index parts = (p.tiles + 7) / 8, stretch = blockIdx.x / parts, first = (blockIdx.x - stretch * parts) * (8 * tile_keys);
@@ -66,11 +64,13 @@ extern "C" __global__ void radix_count(const RadixParameters p) {
   for (int pass = 0; pass < passes; ++pass)
     if (const uint32 count = counts[pass][threadIdx.x]) atomicAdd(p.totals + (stretch * passes + pass) * 256 + threadIdx.x, uint64(count));
 }
-)CUDA", {radix_text}};
+)CUDA",
+                                                              {radix_text}};
 
-// A block moves one tile. Each of its warps has 512 keys one after the other, and counts their digits itself. The tile is sorted in
-// shared memory first, so that neighbours write to neighbouring places.
-inline constexpr KernelOf<RadixParameters> radix_sweep_kernel{"radix_sweep", R"CUDA(
+// A block moves one tile. Each of its warps has 512 keys one after the other, and counts their digits itself. The tile
+// is sorted in shared memory first, so that neighbours write to neighbouring places.
+inline constexpr KernelOf<RadixParameters> radix_sweep_kernel{"radix_sweep",
+                                                              R"CUDA(
 // How many keys of a digit the tiles of the stretch before this one have: the counts of the nearest of them one by one, up to one that
 // has posted the count of all tiles up to itself. Four are read at once.
 inline __device__ uint32 count_before(uint64* slot, Index tile, uint32 partial) {
@@ -157,10 +157,11 @@ extern "C" __global__ __launch_bounds__(256, 3) void radix_sweep(const RadixPara
   #pragma unroll 4
   for (int i = t; i < own; i += 256) sorted[shift_of[digit_of(staged[i], shift)] + i] = staged[i];
 }
-)CUDA", {look_back_text, sum_before_text, radix_text}};
+)CUDA",
+                                                              {look_back_text, sum_before_text, radix_text}};
 
-/// Sorts stretches of n keys, n < 2^32, by `bits` bits from the bit `first` on. Keys that are equal there keep their order. `other` is
-/// memory for as many keys; what is returned is the one of the two that has the result.
+/// Sorts stretches of n keys, n < 2^32, by `bits` bits from the bit `first` on. Keys that are equal there keep their
+/// order. `other` is memory for as many keys; what is returned is the one of the two that has the result.
 TERN_API char* radix_sort(int ordinal, char* keys, char* other, Index stretches, Index n, int first, int bits);
 
 }  // namespace backend::cuda_kernels

@@ -5,7 +5,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_NOINLINE char* radix_sort(int ordinal, char* keys, char* other, Index stretches, Index n, int first, int bits) {
-  const Index tiles = (n + 4095) / 4096, parts = (tiles + 7) / 8, passes = (bits + 7) / 8, totals = stretches * passes * 256;
+  const Index tiles = (n + 4095) / 4096, parts = (tiles + 7) / 8, passes = (bits + 7) / 8,
+              totals = stretches * passes * 256;
   const PostedWords posted(ordinal, passes, totals + stretches * tiles * 256);
   RadixParameters parameters{.n = n,
                              .tiles = tiles,

@@ -5,14 +5,13 @@
 #include "parameters.hpp"
 #include "team.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 /// How rows are shared out to threads.
 TERN_KERNEL_STRUCT(RowLayout,
-  Index count;
-  Index along;     // threads of a row
-  Index adjacent;  // whether neighbouring threads have neighbouring rows
+                   Index count;
+                   Index along;     // threads of a row
+                   Index adjacent;  // whether neighbouring threads have neighbouring rows
 );
 
 inline constexpr const char* row_text = R"CUDA(

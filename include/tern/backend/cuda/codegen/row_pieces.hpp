@@ -1,20 +1,15 @@
-// Kernels that read rows several times: a thread keeps its elements of a piece of the row in registers. A short row is one piece, so its
-// memory is read once. Dense rows are read and written in packs of 16 bytes where the row's length is a multiple of that.
+// Kernels that read rows several times: a thread keeps its elements of a piece of the row in registers. A short row is
+// one piece, so its memory is read once. Dense rows are read and written in packs of 16 bytes where the row's length is
+// a multiple of that.
 #pragma once
 #include "packs.hpp"
 #include "row_blocks.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-/// Rows of n elements, `inner` apart. Rows of adjacent elements begin `pitch` apart. pieces is their number in each row.
-TERN_KERNEL_STRUCT(PiecesLayout,
-  RowLayout rows;
-  Index n;
-  Index inner;
-  Index pitch;
-  Index pieces;
-);
+/// Rows of n elements, `inner` apart. Rows of adjacent elements begin `pitch` apart. pieces is their number in each
+/// row.
+TERN_KERNEL_STRUCT(PiecesLayout, RowLayout rows; Index n; Index inner; Index pitch; Index pieces;);
 
 inline constexpr const char* row_pieces_text = R"CUDA(
 // A sweep goes over all elements of the row. It begins with the piece that the sweep before it ended with.
@@ -99,7 +94,8 @@ struct TERN_API RowPieces {
   template <class P>
   void launch(int ordinal, const PackedKernel<P>& kernel, std::initializer_list<const Array*> arrays,
               const std::type_identity_t<P>& parameters) const {
-    if (layout.rows.count) launch_packed(ordinal, kernel, type, in_packs, arrays, {row_blocks(layout.rows)}, parameters);
+    if (layout.rows.count)
+      launch_packed(ordinal, kernel, type, in_packs, arrays, {row_blocks(layout.rows)}, parameters);
   }
 };
 

@@ -4,19 +4,15 @@
 #pragma once
 #include "radix_sort.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 // What goes nowhere has the largest key.
 TERN_KERNEL_STRUCT(MakeKeysParameters,
-  Index sources;
-  Index count;
-  Index shift;
-  Pointer<uint64> keys;
-  Pointer<const Index> to;    // the rows' numbers, or null for 0, 1, 2 …
-  Pointer<const Index> from;  // the sources' numbers, of which negative ones are left out, or null
-  Index rows;
-  Index left_out;             // a row
+                   Index sources;
+                   Index count; Index shift; Pointer<uint64> keys;
+                   Pointer<const Index> to;     // the rows' numbers, or null for 0, 1, 2 …
+                   Pointer<const Index> from;   // the sources' numbers, of which negative ones are left out, or null
+                   Index rows; Index left_out;  // a row
 );
 inline constexpr KernelOf<MakeKeysParameters> make_keys_kernel{"make_keys", R"CUDA(
 extern "C" __global__ void make_keys(const MakeKeysParameters p) {
@@ -32,10 +28,7 @@ extern "C" __global__ void make_keys(const MakeKeysParameters p) {
 )CUDA"};
 
 // The network sorts stretches of a power of two of keys, as many as make 2048 at once, in shared memory.
-TERN_KERNEL_STRUCT(SortChunksParameters,
-  Pointer<uint64> keys;
-  Index stretch;
-);
+TERN_KERNEL_STRUCT(SortChunksParameters, Pointer<uint64> keys; Index stretch;);
 inline constexpr KernelOf<SortChunksParameters> sort_chunks_kernel{"sort_chunks", R"CUDA(
 extern "C" __global__ void sort_chunks(const SortChunksParameters p) {
   __shared__ uint64 key[2048];
@@ -70,7 +63,8 @@ constexpr Index padded_to_power(Index n) {
   return p;
 }
 
-/// Stretches of keys of one length, in memory, and how they are sorted. A key's lowest bits are its place in the stretch.
+/// Stretches of keys of one length, in memory, and how they are sorted. A key's lowest bits are its place in the
+/// stretch.
 class TERN_API KeyStretches {
  public:
   KeyStretches(int ordinal, Index stretches, Index length);

@@ -8,12 +8,12 @@
 #include "../../../expr/symbol.hpp"
 #include "prelude.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 /// The element type's name in a kernel.
 constexpr const char* type_name(DType type) {
-  constexpr const char* names[detail::dtype_count] = {"float", "double", "bfloat16", "half", "int64", "int32", "uint8", "bool"};
+  constexpr const char* names[detail::dtype_count] = {"float", "double", "bfloat16", "half",
+                                                      "int64", "int32",  "uint8",    "bool"};
   return names[int(type)];
 }
 
@@ -28,9 +28,9 @@ struct Calculated<bool, Second, Rest...> : Calculated<Second, Rest...> {};
 /// A lambda of numbers of one type, written down.
 struct Traced {
   detail::expr::Program program;
-  DType type;     // of its arguments, and of its result unless that is a mask
+  DType type;  // of its arguments, and of its result unless that is a mask
   int inputs;
-  int result;     // the step that gives it
+  int result;  // the step that gives it
   bool is_mask;
 
   /// f of inputs of type T, as many as there are I.
@@ -49,12 +49,15 @@ struct Traced {
   Traced(const Traced&) = delete;
   Traced& operator=(const Traced&) = delete;
 
-  std::uint64_t hash() const { return program.hash() * 31 + std::uint64_t(int(type) << 16 ^ result << 1 ^ int(is_mask)); }
+  std::uint64_t hash() const {
+    return program.hash() * 31 + std::uint64_t(int(type) << 16 ^ result << 1 ^ int(is_mask));
+  }
 };
 
-/// A program's steps as statements; its inputs are called v0, v1 …, its numbers are p.numbers from `first_number` on. Steps
-/// that do the same to the same are written once: step i is called v<same[i]>.
-TERN_API std::string steps_text(const detail::expr::Program& program, const char* type, int first_number, std::vector<int>& same);
+/// A program's steps as statements; its inputs are called v0, v1 …, its numbers are p.numbers from `first_number` on.
+/// Steps that do the same to the same are written once: step i is called v<same[i]>.
+TERN_API std::string steps_text(const detail::expr::Program& program, const char* type, int first_number,
+                                std::vector<int>& same);
 
 /// A kernel's name for profilers: `kind` and the first functions of the programs, such as map_exp_multiply.
 TERN_API std::string kernel_name(const char* kind, std::initializer_list<const detail::expr::Program*> programs);

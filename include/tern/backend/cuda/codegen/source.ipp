@@ -5,7 +5,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_COLD std::string steps_text(const detail::expr::Program& program, const char* type, int first_number,
-                                                                std::vector<int>& same) {
+                                 std::vector<int>& same) {
   std::string out;
   const auto argument = [&](const detail::expr::Program::Step& step, int k) {
     return step.arguments[k] < 0 ? -1 : same[std::size_t(step.arguments[k])];
@@ -55,7 +55,8 @@ TERN_COLD std::string function_text(const Traced& f, const char* name, int first
 TERN_INLINE int common_ordinal(const Array& out, const Array* const* in, int n) {
   for (int k = 0; k < n; ++k)
     if (in[k]->ordinal != out.ordinal) [[unlikely]]
-      fail("cuda", {"operands on cuda:", int(in[k]->ordinal), " and cuda:", int(out.ordinal), ": move one with .to(Cuda{ordinal})"});
+      fail("cuda", {"operands on cuda:", int(in[k]->ordinal), " and cuda:", int(out.ordinal),
+                    ": move one with .to(Cuda{ordinal})"});
   return out.ordinal;
 }
 

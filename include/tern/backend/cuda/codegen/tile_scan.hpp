@@ -1,23 +1,21 @@
-// Scans over the tiles of rows. Tiles of a row are in windows of as many tiles as threads share one, at most 128: a tile waits for those
-// before it in its window, and a larger window would keep more than a quarter of a large device's blocks waiting. A tile posts its total.
-// Its start is what comes before its window, which the last tile of the window before posts, then the totals of the tiles before it in the
-// window. So which elements are combined in which order depends on their positions alone, and a chain of waits has one link for each
-// window.
+// Scans over the tiles of rows. Tiles of a row are in windows of as many tiles as threads share one, at most 128: a
+// tile waits for those before it in its window, and a larger window would keep more than a quarter of a large device's
+// blocks waiting. A tile posts its total. Its start is what comes before its window, which the last tile of the window
+// before posts, then the totals of the tiles before it in the window. So which elements are combined in which order
+// depends on their positions alone, and a chain of waits has one link for each window.
 #pragma once
 #include <algorithm>
 
 #include "look_back.hpp"
 #include "parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 /// Where the tiles of rows post. Without memory if a row has one tile.
 TERN_KERNEL_STRUCT(LookBack,
-  Index tiles;               // of a row
-  Pointer<uint64> counter;
-  Pointer<uint64> totals;    // of each tile
-  Pointer<uint64> starts;    // of each window but a row's first
+                   Index tiles;                                      // of a row
+                   Pointer<uint64> counter; Pointer<uint64> totals;  // of each tile
+                   Pointer<uint64> starts;                           // of each window but a row's first
 );
 
 // A step stands for a function of the result before it.
@@ -36,13 +34,14 @@ inline __device__ Step step_of(T0, T0 x, Index) { return Step{A0(wide(x))}; }
 inline __device__ void note(Index*, Index, Step) {}
 )CUDA";
 
-// How a thread's 16 elements lie: packs of neighbours, where the elements of a row are adjacent, so that a warp reads neighbouring
-// packs; else one after the other along the row, so that it reads neighbouring rows.
+// How a thread's 16 elements lie: packs of neighbours, where the elements of a row are adjacent, so that a warp reads
+// neighbouring packs; else one after the other along the row, so that it reads neighbouring rows.
 inline constexpr const char* aligned_elements_text =
     "enum { adjacent_rows = false, aligned = true, vector = 16 / sizeof(T0), packs = 16 / vector };\n";
 inline constexpr const char* adjacent_elements_text =
     "enum { adjacent_rows = false, aligned = false, vector = 16 / sizeof(T0), packs = 16 / vector };\n";
-inline constexpr const char* adjacent_rows_text = "enum { adjacent_rows = true, aligned = false, vector = 16, packs = 1 };\n";
+inline constexpr const char* adjacent_rows_text =
+    "enum { adjacent_rows = true, aligned = false, vector = 16, packs = 1 };\n";
 
 // Threads that share a tile, in the order of its elements: `along` threads, `apart` from each other.
 inline constexpr const char* tile_scan_text = R"CUDA(
@@ -115,13 +114,15 @@ inline __device__ Step before_tile(const ScanTeam& team, const LookBack& p, Inde
 }
 )CUDA";
 
-/// The posted words of tiles that `along` threads share, for `groups` blocks that have rows of `tiles` tiles; a step has `words` words.
+/// The posted words of tiles that `along` threads share, for `groups` blocks that have rows of `tiles` tiles; a step
+/// has `words` words.
 class TERN_API TilePosts {
  public:
   TilePosts(int ordinal, Index groups, Index tiles, Index along, Index words)
-      : tiles_(tiles),
-        totals_(tiles > 1 ? groups * tiles * (256 / along) * words : 0),
-        posted_(ordinal, tiles > 1, tiles > 1 ? totals_ + groups * windows(tiles, std::min<Index>(along, 128)) * (256 / along) * words : 0) {}
+      : tiles_(tiles), totals_(tiles > 1 ? groups * tiles * (256 / along) * words : 0),
+        posted_(
+            ordinal, tiles > 1,
+            tiles > 1 ? totals_ + groups * windows(tiles, std::min<Index>(along, 128)) * (256 / along) * words : 0) {}
   LookBack parameters() const {
     return {.tiles = tiles_, .counter = posted_.counter(0), .totals = posted_.word(0), .starts = posted_.word(totals_)};
   }

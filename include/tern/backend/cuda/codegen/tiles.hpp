@@ -1,11 +1,11 @@
-// Products of a warp on tensor cores: instructions of compute capability 8.0, and for compilers of other processors loops that do
-// the same. A tile product multiplies 16 rows of 32 bytes with 8 rows of 32 bytes. In a warp, lane 4 g + t holds of the left rows g and
-// g + 8 the words t and t + 4, of the right row g the words t and t + 4, and of the 16 x 8 sums rows g and g + 8 in columns 2 t and 2 t + 1.
+// Products of a warp on tensor cores: instructions of compute capability 8.0, and for compilers of other processors
+// loops that do the same. A tile product multiplies 16 rows of 32 bytes with 8 rows of 32 bytes. In a warp, lane 4 g +
+// t holds of the left rows g and g + 8 the words t and t + 4, of the right row g the words t and t + 4, and of the 16 x
+// 8 sums rows g and g + 8 in columns 2 t and 2 t + 1.
 #pragma once
 #include "../../../core/config.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 inline constexpr const char* tiles_text = R"CUDA(
 typedef float Tile[4];

@@ -2,10 +2,10 @@
 #pragma once
 #include "source.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-/// A kernel's source, in which T0, T1 … stand for element types, C0, C1 … for what is calculated with, and its function is `name`.
+/// A kernel's source, in which T0, T1 … stand for element types, C0, C1 … for what is calculated with, and its function
+/// is `name`.
 struct Kernel {
   const char* name;
   const char* text;
