@@ -65,9 +65,9 @@ inline constexpr Index serial_convolution = 65536;
 /// `count` of a batch's images, from `first` on.
 TERN_API Array images_of(const Array& batch, Index first, Index count);
 
-/// How many of a batch's images are computed at once. It is all of them, unless y needs a last step; then it is as many
-/// as stay in the cache until that step.
-TERN_API Index images_at_once(const ConvolutionCall& a);
+/// How many of a batch's images are computed at once: up to `most`. If y needs a last step, they stay in the cache
+/// until that step.
+TERN_API Index images_at_once(const ConvolutionCall& a, Index most);
 
 /// The last step of a forward pass on y, some of the call's images: adds the residual and applies relu. oneDNN's relu
 /// would turn a NaN into 0.

@@ -1,5 +1,7 @@
 // The functions of convolution.hpp that are not templates.
 #pragma once
+#include <optional>
+
 #include "convolution.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
@@ -65,32 +67,48 @@ TERN_NOINLINE Array images_of(const Array& batch, Index first, Index count) {
   return some;
 }
 
-TERN_NOINLINE Index images_at_once(const ConvolutionCall& a) {
+TERN_NOINLINE Index images_at_once(const ConvolutionCall& a, Index most) {
   const Index batch = a.y.dims[0];
-  if (!a.ends()) return batch;
-  Index count = std::max<Index>(1, batch * (Index(4) << 20) / (a.y.numel * detail::size_of(a.y.dtype)));
-  count = std::min(count, batch);
+  if (a.ends()) most = std::min(most, batch * (Index(4) << 20) / (a.y.numel * detail::size_of(a.y.dtype)));
+  Index count = std::clamp<Index>(most, 1, batch);
   while (batch % count != 0) --count;
   return count;
 }
 
+/// Computes `count` images, from `first` on, with reordered weights.
+TERN_NOINLINE void run_images(const ConvolutionCall& a, detail::onednn::Primitive& primitive, const void* weight,
+                              Index first, Index count) {
+  const Array x = images_of(a.x, first, count), y = images_of(a.y, first, count);
+  if (a.bias) primitive.run({x.data, weight, y.data, a.bias->data});
+  else primitive.run({x.data, weight, y.data});
+  if (!a.ends()) return;
+  if (y.dtype == DType::float32) end_convolution<float>(a, y);
+  else end_convolution<bfloat16>(a, y);
+}
+
 TERN_NOINLINE bool run_primitive(const ConvolutionCall& a) {
   using namespace detail::onednn;
-  const Index count = images_at_once(a), work = a.y.numel / a.y.dims[1] * a.weight.numel;
-  const detail::ThreadLease lease(work <= serial_convolution ? 1 : get_num_threads());
-  Array x = images_of(a.x, 0, count), y = images_of(a.y, 0, count);
+  const Index batch = a.y.dims[0], work = a.y.numel / a.y.dims[1] * a.weight.numel;
+  const bool parallel = work > serial_convolution,
+             by_images = parallel && batch >= 8 && a.pass != detail::ConvolutionPass::weight_gradient;
+  const Index count = images_at_once(a, by_images ? batch / 8 : batch);
+  const Array x = images_of(a.x, 0, count), y = images_of(a.y, 0, count);
   const ConvolutionCall part(a.pass, a.params, x, a.weight, y, a.bias);
-  const Key key = convolution_key(part, lease.count());
-  const Leased primitive(key, [&] { return make_convolution(key, part); });
-  if (!primitive->usable()) return false;
-  const WeightsInOrder weight(key, *primitive, a);
-  for (Index first = 0; first < a.y.dims[0]; first += count) {
-    x = images_of(a.x, first, count), y = images_of(a.y, first, count);
-    if (a.bias) primitive->run({x.data, weight.data(), y.data, a.bias->data});
-    else primitive->run({x.data, weight.data(), y.data});
-    if (!a.ends()) continue;
-    if (y.dtype == DType::float32) end_convolution<float>(a, y);
-    else end_convolution<bfloat16>(a, y);
+  std::optional<detail::ThreadLease> lease(std::in_place, parallel ? get_num_threads() : 1);
+  const Key key = convolution_key(part, by_images ? 1 : lease->count());
+  const auto make = [&] { return make_convolution(key, part); };
+  std::optional<Leased> primitive(std::in_place, key, make);
+  if (!(*primitive)->usable()) return false;
+  const WeightsInOrder weight(key, **primitive, a);
+  if (!by_images) {
+    for (Index first = 0; first < batch; first += count) run_images(a, **primitive, weight.data(), first, count);
+  } else {
+    primitive.reset(), lease.reset();
+    detail::parallel_for(batch / count, 1, [&](Index begin, Index end) {
+      const detail::ThreadLease alone(1);
+      const Leased own(key, make);
+      for (Index i = begin; i < end; ++i) run_images(a, *own, weight.data(), i * count, count);
+    });
   }
   weight.finish();
   return true;

@@ -87,18 +87,45 @@ template <class T>
                         {DNNL_ARG_BIAS, bias}});
 }
 
-/// Runs p, one matrix of the batch, as a oneDNN primitive. False if oneDNN has none for it.
+/// Calls f(q) for parts q of p, which is one matrix of a batch, on several threads. The parts are rows or columns of c,
+/// as the shape alone determines: oneDNN's sums depend on a part's shape.
+template <class T, class F>
+void for_parts(const MatrixProduct<T>& p, const F& f) {
+  constexpr Index least = 128, most = 16;
+  const bool by_rows = p.m() >= p.n();
+  const Index size = by_rows ? p.m() : p.n(), block = 16, blocks = (size + block - 1) / block;
+  const Index parts = std::clamp<Index>(std::min(work(p) >> 22, size / least), 1, most);
+  detail::parallel_for(parts, 1, [&](Index first, Index last) {
+    for (Index t = first; t < last; ++t) {
+      const Index begin = t * blocks / parts * block, end = std::min(size, (t + 1) * blocks / parts * block);
+      MatrixProduct<T> q = p;
+      if (by_rows) {
+        q.a.data += begin * p.a.row, q.a.rows = end - begin, q.c += begin * p.c_row;
+      } else {
+        q.b.data += begin * p.b.column, q.b.columns = end - begin, q.c += begin;
+        if (p.bias) q.bias += begin;
+      }
+      f(q);
+    }
+  });
+}
+
+/// Runs p, one matrix of the batch, as oneDNN primitives. False if oneDNN has none for it.
 template <class T>
-bool run_primitive(const MatrixProduct<T>& p, const StridedMatrix<T>& a, const StridedMatrix<T>& b) {
+bool run_primitive(const MatrixProduct<T>& p) {
   using namespace detail::onednn;
-  const detail::ThreadLease lease(useful_threads(p));
-  const Key key('m', int(dtype_of<T>), p.m(), p.n(), p.k(), a.row, a.column, b.row, b.column, p.c_row,
-                p.bias != nullptr, p.accumulate, lease.count());
-  const Leased primitive(key, [&] { return make_primitive(key, p, a, b); });
-  if (!primitive->usable()) return false;
-  if (p.bias) primitive->run({a.data, b.data, p.c, p.bias});
-  else primitive->run({a.data, b.data, p.c});
-  return true;
+  std::atomic<bool> usable{true};
+  for_parts(p, [&](const MatrixProduct<T>& part) {
+    const StridedMatrix<T> a = plain(part.a), b = plain(part.b);
+    const detail::ThreadLease alone(1);
+    const Key key('m', int(dtype_of<T>), part.m(), part.n(), part.k(), a.row, a.column, b.row, b.column, part.c_row,
+                  part.bias != nullptr, part.accumulate);
+    const Leased primitive(key, [&] { return make_primitive(key, part, a, b); });
+    if (!primitive->usable()) usable = false;
+    else if (part.bias) primitive->run({a.data, b.data, part.c, part.bias});
+    else primitive->run({a.data, b.data, part.c});
+  });
+  return usable;
 }
 
 TERN_API void one_matmul(const MatrixProduct<float>& p);
@@ -119,7 +146,7 @@ void one_matmul(const MatrixProduct<T>& p) {
     if (has_tiles()) return tile_matmul(p);
   const StridedMatrix<T> a = plain(p.a), b = plain(p.b);
   if constexpr (std::is_same_v<T, bfloat16>)
-    if (a.dense() && b.dense() && run_primitive(p, a, b)) return;
+    if (a.dense() && b.dense() && run_primitive(p)) return;
   const DenseCopy x(a), y(b);
   const Workspace<float> sums(p.m() * p.n());
   one_matmul(MatrixProduct<float>{.a = x.matrix, .b = y.matrix, .c = sums.get(), .c_row = p.n()});
