@@ -17,8 +17,8 @@ class ParallelLoop {
 
   ParallelLoop(Index n, Index grain, Body body, const void* f) : n_(n), grain_(grain), body_(body), f_(f) {}
 
-  /// Runs the chunks on this thread and on up to `threads` - 1 of the pool, and returns when all are done. Throws what a
-  /// chunk threw.
+  /// Runs the chunks on this thread and on up to `threads` - 1 of the pool, and returns when all are done. Throws what
+  /// a chunk threw.
   TERN_API void run(int threads);
 
   /// Takes chunks until none is left, those of range `first` before others'.
@@ -40,8 +40,8 @@ class ParallelLoop {
   Range range_[max_ranges];
 };
 
-/// Before OpenMP's threads run a loop of oneDNN: the pool's threads that look for work sleep, and OpenMP's will not spin
-/// for long after the loop, unless the environment says how long they shall.
+/// Before OpenMP's threads run a loop of oneDNN: the pool's threads that look for work sleep, and OpenMP's will not
+/// spin for long after the loop, unless the environment says how long they shall.
 TERN_API void yield_to_openmp();
 
 }}}  // namespace tern::detail

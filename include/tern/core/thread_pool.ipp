@@ -73,9 +73,9 @@ TERN_INLINE long futex(std::atomic<int>& word, int operation, int value) {
 }
 
 #if defined(_OPENMP)
-/// Makes OpenMP's threads sleep soon after a loop. libgomp's spin for milliseconds as long as the process has no more of
-/// them than it has processors; otherwise for 100 rounds (libgomp's manual, GOMP_SPINCOUNT). So a thread that only sleeps
-/// gets a team of its own.
+/// Makes OpenMP's threads sleep soon after a loop. libgomp's spin for milliseconds as long as the process has no more
+/// of them than it has processors; otherwise for 100 rounds (libgomp's manual, GOMP_SPINCOUNT). So a thread that only
+/// sleeps gets a team of its own.
 TERN_COLD bool calm_openmp() {
   if (std::getenv("OMP_WAIT_POLICY") || std::getenv("GOMP_SPINCOUNT") || std::getenv("KMP_BLOCKTIME")) return false;
 #if defined(__clang__)

@@ -12,7 +12,7 @@ namespace cpu_kernels {
 
 /// An array's type and sizes, with the groups of weights as a separate dimension; in channels-last order, or in any
 /// order.
-TERN_API detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups, bool any_order);
+TERN_API detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups, bool any_order, DType dtype);
 
 TERN_API detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads);
 
@@ -34,7 +34,9 @@ class TERN_API WeightsInOrder {
       : array_(a.weight), written_(a.pass == detail::ConvolutionPass::weight_gradient),
         reorder_(key_of(key), [&] { return make(key_of(key), primitive, a); }),
         copy_(reorder_->usable() ? Index(dnnl_memory_desc_get_size(inner(primitive, a))) : 0) {
-    if (reorder_->usable() && !written_) reorder_->run({array_.data, copy_.get()});
+    if (!reorder_->usable() || written_) return;
+    const detail::ThreadLease lease(a.weight.numel > 1 << 18 ? get_num_threads() : 1);
+    reorder_->run({array_.data, copy_.get()});
   }
   const void* data() const { return reorder_->usable() ? copy_.get() : array_.data; }
   /// Copies written weights back to the array.
