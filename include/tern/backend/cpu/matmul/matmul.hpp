@@ -87,27 +87,57 @@ template <class T>
                         {DNNL_ARG_BIAS, bias}});
 }
 
-/// Calls f(q) for parts q of p, which is one matrix of a batch, on several threads. The parts are rows or columns of c,
-/// as the shape alone determines: oneDNN's sums depend on a part's shape.
+/// Into how many parts a product is divided, each of which is one thread's: of c's rows, of its columns, and of the
+/// sums. The shape alone determines it, because oneDNN's sums depend on a part's shape. A part packs its operands anew,
+/// so it is not small.
+struct MatrixParts {
+  Index down, across, deep;
+
+  MatrixParts(Index m, Index n, Index k) {
+    const double products = double(m) * double(n) * double(k);
+    const Index wanted = std::max(Index(std::clamp(products / 12e6, 1., 4.)), Index(std::min(products / 128e6, 64.)));
+    down = std::clamp<Index>(m / (wanted > 4 ? 256 : 128), 1, wanted);
+    across = std::clamp<Index>(n / (down == 1 ? 128 : 2048), 1, wanted / down);
+    deep = m * n > 1 << 18 ? 1 : std::clamp<Index>(k / 2048, 1, wanted / (down * across));
+  }
+  static Index begin(Index part, Index parts, Index size) {
+    return part == parts ? size : part * (size / 16) / parts * 16;
+  }
+};
+
+/// Calls f(q) for parts q of p, which is one matrix of a batch, on several threads.
 template <class T, class F>
 void for_parts(const MatrixProduct<T>& p, const F& f) {
-  constexpr Index least = 128, most = 16;
-  const bool by_rows = p.m() >= p.n();
-  const Index size = by_rows ? p.m() : p.n(), block = 16, blocks = (size + block - 1) / block;
-  const Index parts = std::clamp<Index>(std::min(work(p) >> 22, size / least), 1, most);
-  detail::parallel_for(parts, 1, [&](Index first, Index last) {
+  MatrixParts parts(p.m(), p.n(), p.k());
+  if (sizeof(T) < sizeof(float)) parts.deep = 1;  // sums of sums would be rounded
+  const Index size = p.m() * p.n(), tiles = parts.down * parts.across;
+  const Workspace<T> sums(parts.deep > 1 ? parts.deep * size : 0);
+  detail::parallel_for(tiles * parts.deep, 1, [&](Index first, Index last) {
     for (Index t = first; t < last; ++t) {
-      const Index begin = t * blocks / parts * block, end = std::min(size, (t + 1) * blocks / parts * block);
+      const Index row = t % parts.down, column = t / parts.down % parts.across, depth = t / tiles;
+      const Index i = parts.begin(row, parts.down, p.m()), j = parts.begin(column, parts.across, p.n()),
+                  l = parts.begin(depth, parts.deep, p.k());
       MatrixProduct<T> q = p;
-      if (by_rows) {
-        q.a.data += begin * p.a.row, q.a.rows = end - begin, q.c += begin * p.c_row;
+      q.a.data += i * p.a.row + l * p.a.column, q.b.data += l * p.b.row + j * p.b.column;
+      q.a.rows = parts.begin(row + 1, parts.down, p.m()) - i;
+      q.b.columns = parts.begin(column + 1, parts.across, p.n()) - j;
+      q.a.columns = q.b.rows = parts.begin(depth + 1, parts.deep, p.k()) - l;
+      if (parts.deep == 1) {
+        q.c += i * p.c_row + j;
+        if (p.bias) q.bias += j;
       } else {
-        q.b.data += begin * p.b.column, q.b.columns = end - begin, q.c += begin;
-        if (p.bias) q.bias += begin;
+        q.c = sums.get() + depth * size + i * p.n() + j;
+        q.c_row = p.n(), q.bias = nullptr, q.accumulate = false;
       }
       f(q);
     }
   });
+  if (parts.deep == 1) return;
+  detail::parallel_for(size, 4096, [&](Index begin, Index end) {
+    for (Index part = 1; part < parts.deep; ++part)
+      for (Index i = begin; i < end; ++i) sums.get()[i] += sums.get()[part * size + i];
+  });
+  finish(p, p.m(), p.n(), static_cast<const T*>(sums.get()), p.n());
 }
 
 /// Runs p, one matrix of the batch, as oneDNN primitives. False if oneDNN has none for it.

@@ -31,8 +31,8 @@ TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
     detail::onednn::check("dnnl_sgemm",
                           dnnl_sgemm(x_order, y_order, part.m(), part.n(), part.k(), 1, x.data, x.leading(), y.data,
                                      y.leading(), part.accumulate ? 1 : 0, part.c, part.c_row));
+    if (part.bias) add_bias(part.c, part.m(), part.n(), part.c_row, part.bias);
   });
-  if (p.bias) add_bias(p.c, p.m(), p.n(), p.c_row, p.bias);
 }
 
 TERN_NOINLINE void deep_matmul(const MatrixProduct<float>& p) {
