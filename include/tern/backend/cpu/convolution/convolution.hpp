@@ -12,7 +12,7 @@ namespace cpu_kernels {
 
 /// An array's type and sizes, with the groups of weights as a separate dimension; in channels-last order, or in any
 /// order.
-TERN_API detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups, bool any_order, DType dtype);
+TERN_API detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups, bool any_order);
 
 TERN_API detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads);
 

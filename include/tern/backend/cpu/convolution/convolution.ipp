@@ -8,7 +8,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
-TERN_COLD detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups, bool any_order, DType dtype) {
+TERN_COLD detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups, bool any_order) {
   detail::Shape dims = a.shape();
   Array dense = a;
   detail::set_channels_last_strides(dense);
@@ -17,8 +17,8 @@ TERN_COLD detail::onednn::MemoryDesc convolution_operand(const Array& a, Index g
     dims = {groups, a.dims[0] / groups}, strides = {a.dims[0] / groups * strides[0], strides[0]};
     for (int i = 1; i < a.ndim; ++i) dims.push_back(a.dims[i]), strides.push_back(dense.strides[i]);
   }
-  if (any_order) return {dtype, dims};
-  return {dtype, dims, strides};
+  if (any_order) return {a.dtype, dims};
+  return {a.dtype, dims, strides};
 }
 
 TERN_NOINLINE detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads) {
@@ -32,9 +32,11 @@ TERN_NOINLINE detail::onednn::Key convolution_key(const ConvolutionCall& a, int 
 
 TERN_COLD detail::onednn::Primitive* make_convolution(const detail::onednn::Key& key, const ConvolutionCall& a) {
   using namespace detail::onednn;
-  const MemoryDesc x = convolution_operand(a.x, 1, false, a.x.dtype), y = convolution_operand(a.y, 1, false, a.x.dtype),
-                   weight = convolution_operand(a.weight, a.params.groups, true, a.weight.dtype),
-                   forward_weight = convolution_operand(a.weight, a.params.groups, true, a.x.dtype),
+  Array read = a.weight;
+  read.dtype = a.x.dtype;  // a gradient may have another type
+  const MemoryDesc x = convolution_operand(a.x, 1, false), y = convolution_operand(a.y, 1, false);
+  const MemoryDesc weight = convolution_operand(a.weight, a.params.groups, true),
+                   forward_weight = convolution_operand(read, a.params.groups, true),
                    bias(a.x.dtype, {a.y.dims[1]}, {1});
   const Attributes attributes{PostOps()};
   dnnl_primitive_desc_t hint = nullptr, desc = nullptr;
@@ -58,7 +60,7 @@ TERN_COLD detail::onednn::Primitive* make_convolution(const detail::onednn::Key&
 TERN_COLD detail::onednn::Primitive* WeightsInOrder::make(const detail::onednn::Key& key,
                                                           const detail::onednn::Primitive& primitive,
                                                           const ConvolutionCall& a) {
-  const detail::onednn::MemoryDesc outer = convolution_operand(a.weight, a.params.groups, false, a.weight.dtype);
+  const detail::onednn::MemoryDesc outer = convolution_operand(a.weight, a.params.groups, false);
   const detail::onednn::Desc order = inner(primitive, a);
   if (detail::onednn::same(order, outer.get())) return new detail::onednn::Primitive(key, nullptr, {});
   return a.pass == detail::ConvolutionPass::weight_gradient ? detail::onednn::make_reorder(key, order, outer.get())
@@ -156,7 +158,7 @@ TERN_NOINLINE bool add_weight_gradients(const ConvolutionCall& a) {
   Key reorder = key;
   reorder.value[0] = 's';
   const auto to_outer = made_for_one_thread(reorder, [&] {
-    const MemoryDesc outer = convolution_operand(a.weight, a.params.groups, false, a.weight.dtype);
+    const MemoryDesc outer = convolution_operand(a.weight, a.params.groups, false);
     return make_reorder(reorder, order, outer.get());
   });
   first.reset();

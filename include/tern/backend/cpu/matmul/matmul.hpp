@@ -132,12 +132,14 @@ void for_parts(const MatrixProduct<T>& p, const F& f) {
       f(q);
     }
   });
-  if (parts.deep == 1) return;
-  detail::parallel_for(size, 4096, [&](Index begin, Index end) {
-    for (Index part = 1; part < parts.deep; ++part)
-      for (Index i = begin; i < end; ++i) sums.get()[i] += sums.get()[part * size + i];
-  });
-  finish(p, p.m(), p.n(), static_cast<const T*>(sums.get()), p.n());
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (parts.deep == 1) return;
+    detail::parallel_for(size, 4096, [&](Index begin, Index end) {
+      for (Index part = 1; part < parts.deep; ++part)
+        for (Index i = begin; i < end; ++i) sums.get()[i] += sums.get()[part * size + i];
+    });
+    finish(p, p.m(), p.n(), static_cast<const T*>(sums.get()), p.n());
+  }
 }
 
 /// Runs p, one matrix of the batch, as oneDNN primitives. False if oneDNN has none for it.
