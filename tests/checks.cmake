@@ -117,6 +117,7 @@ check(cuda_sources LABELS cuda TARGETS tern_cuda_sources COMMAND tern_cuda_sourc
 check(cuda_sources_all LABELS cuda_all TARGETS tern_cuda_sources COMMAND tern_cuda_sources ${made} --all AFTER ${tern_tests_cuda_parts})
 
 check(bare LABELS all COMMAND ${here}/bare bookworm trixie jammy noble)
+check(aarch64 LABELS all)
 check(conan LABELS all COMMAND ${here}/package/conan)
 check(headers LABELS all)
 check(warnings LABELS all)
