@@ -48,8 +48,8 @@ function(check name)
   tern_test(${name} COMMAND ${check_COMMAND} LOCKS ${locks} ${check_UNPARSED_ARGUMENTS})
 endfunction()
 
-# in_parts(TARGET LABEL SOURCE...): the suite's cases in as many processes as there are cores, each with a part of the files; for LABEL_all
-# also the long ones. A file is named by its stem, Catch2's tag for it.
+# in_parts(TARGET LABEL LABEL_ALL SOURCE...): the suite's cases in as many processes as there are cores, each with a part of the files; for
+# LABEL_ALL also the long ones. A file is named by its stem, Catch2's tag for it.
 function(in_parts target label label_all)
   list(TRANSFORM ARGN REPLACE ".*/|\\.cpp$" "" OUTPUT_VARIABLE stems)
   list(REMOVE_DUPLICATES stems)
@@ -61,6 +61,9 @@ function(in_parts target label label_all)
     list(APPEND spec_${part} "~[long][#${stem}]~[.]")  # ~[long] comes first, because a name would swallow it
   endforeach()
   foreach(part RANGE ${last})
+    if(NOT spec_${part})
+      break()  # more cores than files
+    endif()
     list(JOIN spec_${part} , spec)
     tern_test(${target}/${part} COMMAND ${target} --filenames-as-tags --min-duration 5 ${spec} LABELS ${label} ${label_all} TARGETS ${target})
     list(APPEND parts ${target}/${part})
