@@ -9,8 +9,9 @@ image_packages=(libjpeg-dev libpng-dev liblmdb-dev)
 mpi_packages=(libopenmpi-dev openmpi-bin)
 all_mpi_packages=("${mpi_packages[@]}" libmpich-dev mpich)
 
-# need PACKAGE...: installs those Debian packages that are missing, with an old oneDNN also pip, which has a newer one (onednn.cmake); asks first
-# where it is not root. Fails with what to do where they cannot be installed. On another system, or where packages come from CMAKE_PREFIX_PATH, CMake says what it does not find.
+# need PACKAGE...: installs those Debian packages that are missing, with an old oneDNN also pip, which has a newer one (onednn.cmake); asks
+# first where it is not root. Fails with what to do where they cannot be installed. On another system, or where packages come from
+# CMAKE_PREFIX_PATH, CMake says what it does not find.
 need() {
   if ! command -v dpkg-query apt-get >/dev/null || [[ ${CMAKE_PREFIX_PATH:-} ]]; then
     need_commands cmake ninja "${CXX:-c++}"
