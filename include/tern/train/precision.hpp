@@ -6,8 +6,10 @@ namespace tern { inline namespace TERN_BUILD { namespace train {
 
 namespace detail {
 
-/// True if the CPU's kernels for bfloat16 use instructions for it.
-TERN_API bool has_bfloat16();
+/// How the CPU's kernels compute in bfloat16: in float, with all that the processor has for it, or without its AMX,
+/// which oneDNN 2 does not use.
+enum class Bfloat16 { as_float, best, without_amx };
+TERN_API Bfloat16 bfloat16_on_cpu();
 
 }  // namespace detail
 
@@ -16,9 +18,9 @@ TERN_API bool has_bfloat16();
 /// takes longer than f32.
 TERN_API void check_precision(const std::string& precision, const char* device);
 
-/// A line that says that bfloat16 is slower than float there; empty if it is not.
+/// A line that says that bfloat16 is slow there, and what makes it faster; empty if it is not.
 TERN_API std::string precision_note(const std::string& precision, const char* device,
-                                    bool has_bfloat16 = detail::has_bfloat16());
+                                    detail::Bfloat16 on_cpu = detail::bfloat16_on_cpu());
 
 }}}  // namespace tern::train
 
