@@ -35,8 +35,7 @@ inline Index parse_index(const char* name, const char* value, Index least = 0, I
 }
 
 /// Error unless the value is one of the trainer's choices.
-inline void check_choice(const char* name, const std::string& value,
-                                std::initializer_list<const char*> offered) {
+inline void check_choice(const char* name, const std::string& value, std::initializer_list<const char*> offered) {
   std::string list;
   for (const char* const choice : offered) {
     if (value == choice) return;

@@ -66,7 +66,6 @@ inline std::string report_json(const Report& report, const std::string& model, c
   return json.text() + "\n";
 }
 
-
 /// Writes the files of --json, --svg and --trace after each epoch, and prints what --price makes of the time and, after
 /// Ctrl-C, the command that goes on.
 class OptionsReport final : public tern::train::Callback {

@@ -25,7 +25,9 @@ struct Recorder : train::Callback {
              std::to_string(batch.batches) + "=" + std::to_string(batch.samples);
     losses.push_back(batch.loss());
   }
-  void on_epoch_end(const train::Report& report) override { calls += " epoch " + std::to_string(report.epochs.back().epoch); }
+  void on_epoch_end(const train::Report& report) override {
+    calls += " epoch " + std::to_string(report.epochs.back().epoch);
+  }
   void on_train_end(const train::Report& report) override { calls += " end " + std::to_string(report.epochs.size()); }
 };
 
@@ -42,21 +44,32 @@ train::Report fit(const train::Options& options, const train::FitParts& parts) {
 
 train::Report report_of_two() {
   train::Report report{.device = "cuda"};
-  report.epochs.push_back({.epoch = 1, .loss = 0.5, .figure = 0.25, .seconds = 2, .samples = 100, .test_figure = std::nan(""), .lr = 0.1});
-  report.epochs.push_back({.epoch = 2, .loss = 0.25, .figure = 0.5, .seconds = 4, .samples = 100, .test_figure = 0.75, .validation_figure = 0.625, .lr = 0.01});
+  report.epochs.push_back(
+      {.epoch = 1, .loss = 0.5, .figure = 0.25, .seconds = 2, .samples = 100, .test_figure = std::nan(""), .lr = 0.1});
+  report.epochs.push_back({.epoch = 2,
+                           .loss = 0.25,
+                           .figure = 0.5,
+                           .seconds = 4,
+                           .samples = 100,
+                           .test_figure = 0.75,
+                           .validation_figure = 0.625,
+                           .lr = 0.01});
   return report;
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("callbacks: fit() calls them for each batch and epoch, and none prints if it is not verbose", "", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("callbacks: fit() calls them for each batch and epoch, and none prints if it is not verbose", "",
+                   TERN_TEST_DEVICES) {
   Recorder recorder;
   train::Report report;
-  const std::string text = printed([&] { report = fit<TestType>({.epochs = 2}, {.verbose = false, .callbacks = {&recorder}}); });
+  const std::string text =
+      printed([&] { report = fit<TestType>({.epochs = 2}, {.verbose = false, .callbacks = {&recorder}}); });
   CHECK(text == "");
   CHECK(recorder.calls == "begin 1 1:1/3=2 1:2/3=4 1:3/3=5 epoch 1 2:1/3=2 2:2/3=4 2:3/3=5 epoch 2 end 2");
   REQUIRE(recorder.losses.size() == 6);
-  CHECK(close(report.epochs[0].loss, (2 * recorder.losses[0] + 2 * recorder.losses[1] + recorder.losses[2]) / 5, 1e-6, 0));
+  CHECK(close(report.epochs[0].loss, (2 * recorder.losses[0] + 2 * recorder.losses[1] + recorder.losses[2]) / 5, 1e-6,
+              0));
   CHECK(report.epochs[1].lr == 0.5);
 }
 
@@ -64,7 +77,8 @@ TEST_CASE("callbacks: an Error of one at the start comes before the first epoch"
   const TemporaryFolder folder;
   train::CsvLogger log(folder / "none/log.csv");
   Recorder recorder;
-  CHECK_THAT(error_of([&] { fit<Cpu>({}, {.verbose = false, .callbacks = {&log, &recorder}}); }), ContainsSubstring("No such file or directory"));
+  CHECK_THAT(error_of([&] { fit<Cpu>({}, {.verbose = false, .callbacks = {&log, &recorder}}); }),
+             ContainsSubstring("No such file or directory"));
   CHECK(recorder.calls == "");
 }
 
@@ -78,7 +92,8 @@ TEST_CASE("callbacks: a CSV log has a line for each epoch, and goes on where a t
     logger.on_train_begin(report);
     for (const auto& epoch : epochs) report.epochs.push_back(epoch), logger.on_epoch_end(report);
   };
-  const std::string names = "epoch,loss,accuracy,test_accuracy,validation_accuracy,lr,seconds,samples,images_per_second\n",
+  const std::string names =
+                        "epoch,loss,accuracy,test_accuracy,validation_accuracy,lr,seconds,samples,images_per_second\n",
                     first = "1,0.5,0.25,,,0.1,2,100,50\n", second = "2,0.25,0.5,0.75,0.625,0.01,4,100,25\n";
   for (int time = 0; time < 2; ++time) {
     log(report_of_two());
@@ -92,7 +107,9 @@ TEST_CASE("callbacks: a CSV log has a line for each epoch, and goes on where a t
   train::Report words = report_of_two();
   words.metric = train::mean_loss, words.unit = "words";
   log(words);
-  CHECK_THAT(content_of(path), ContainsSubstring("epoch,loss,test_loss,validation_loss,lr,seconds,samples,words_per_second\n1,0.5,,,0.1,2,"));
+  CHECK_THAT(
+      content_of(path),
+      ContainsSubstring("epoch,loss,test_loss,validation_loss,lr,seconds,samples,words_per_second\n1,0.5,,,0.1,2,"));
 }
 
 TEST_CASE("callbacks: a line of progress: bar, share, loss, rate and time left") {
@@ -134,12 +151,14 @@ TEST_CASE("callbacks: on a terminal the bar is redrawn in place, and gone when t
     const auto loss = [] { return 0.5; };
     bar.on_train_begin(report_of_two());
     bar.on_batch_end({.epoch = 2, .batch = 1, .batches = 4, .samples = 5, .seconds = 1, .loss = loss});
-    bar.on_batch_end({.epoch = 2, .batch = 2, .batches = 4, .samples = 10, .seconds = 2, .loss = loss});  // drawn just now
+    bar.on_batch_end(
+        {.epoch = 2, .batch = 2, .batches = 4, .samples = 10, .seconds = 2, .loss = loss});  // drawn just now
     bar.on_batch_end({.epoch = 2, .batch = 4, .batches = 4, .samples = 20, .seconds = 3, .loss = loss});
     std::printf("evaluated\n");
     bar.on_epoch_end(report_of_two());
   });
-  CHECK(text.find("\r\033[Kepoch 2 [#######.......................]  25%  loss 0.5000  5/s  3 s left\r\033[Kevaluated") == 0);
+  CHECK(text.find(
+            "\r\033[Kepoch 2 [#######.......................]  25%  loss 0.5000  5/s  3 s left\r\033[Kevaluated") == 0);
   CHECK(text.find("s left") == text.rfind("s left"));
 }
 

@@ -93,10 +93,18 @@ TEST_CASE("tensorboard: the callback writes what is known of each epoch") {
   train::Report report;
   CHECK_FALSE(std::filesystem::exists(folder / "runs"));  // which is the first rank's alone
   board.on_train_begin(report);
-  report.epochs.push_back({.epoch = 3, .loss = 0.5, .figure = 0.25, .seconds = 2, .samples = 100, .test_figure = 0.75, .lr = 0.125});
+  report.epochs.push_back(
+      {.epoch = 3, .loss = 0.5, .figure = 0.25, .seconds = 2, .samples = 100, .test_figure = 0.75, .lr = 0.125});
   board.on_epoch_end(report);
   report.metric = train::mean_loss, report.unit = "words";
-  report.epochs.push_back({.epoch = 4, .loss = 0.5, .figure = std::nan(""), .seconds = 2, .samples = 100, .test_figure = std::nan(""), .validation_figure = 0.625, .lr = 0.125});
+  report.epochs.push_back({.epoch = 4,
+                           .loss = 0.5,
+                           .figure = std::nan(""),
+                           .seconds = 2,
+                           .samples = 100,
+                           .test_figure = std::nan(""),
+                           .validation_figure = 0.625,
+                           .lr = 0.125});
   board.on_epoch_end(report);
   board.on_train_end(report);
   std::string points;

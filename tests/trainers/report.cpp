@@ -12,16 +12,24 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 train::EpochReport epoch_report() {
-  return {.loss = 0.25, .figure = 0.921875, .seconds = 4, .forward_s = 1, .backward_s = 2, .optimizer_s = 0.5, .input_s = 0.25, .samples = 60000, .flops = 375e9, .test_figure = 0.96875, .trained_s = 8};
+  return {.loss = 0.25,
+          .figure = 0.921875,
+          .seconds = 4,
+          .forward_s = 1,
+          .backward_s = 2,
+          .optimizer_s = 0.5,
+          .input_s = 0.25,
+          .samples = 60000,
+          .flops = 375e9,
+          .test_figure = 0.96875,
+          .trained_s = 8};
 }
 
 }  // namespace
 
 TEST_CASE("a report as JSON holds what every trainer's does") {
-  const train::Report report{.device = "cpu",
-                             .threads = 2,
-                             .test_figure = 0.96875,
-                             .epochs = {epoch_report(), epoch_report()}};
+  const train::Report report{
+      .device = "cpu", .threads = 2, .test_figure = 0.96875, .epochs = {epoch_report(), epoch_report()}};
   const auto json = tern_test::parse_json(support::report_json(report, "m\"lp", "mnist", 0));
   CHECK(json["model"] == "m\"lp");
   CHECK(json["data"] == "mnist");
@@ -61,7 +69,8 @@ TEST_CASE("a report as JSON has the device's times of a traced epoch, and no sec
   report.epochs = {epoch_report()};
   report.epochs[0].of_device = true, report.epochs[0].captured_s = 3.5, report.epochs[0].idle_s = 0.42;
   const std::string json = support::report_json(report, "", "", 0);
-  CHECK_THAT(json, ContainsSubstring("\"captured_s\": 3.5, \"other_s\": 0, \"idle_s\": 0.42") && ContainsSubstring("\"loss\": 0.25, \"test_loss\": 0.96875"));
+  CHECK_THAT(json, ContainsSubstring("\"captured_s\": 3.5, \"other_s\": 0, \"idle_s\": 0.42") &&
+                       ContainsSubstring("\"loss\": 0.25, \"test_loss\": 0.96875"));
 }
 
 TEST_CASE("the options' files are kept up to date, and the price is told") {
@@ -80,7 +89,9 @@ TEST_CASE("the options' files are kept up to date, and the price is told") {
     files.on_train_end(report);
   });
   // $0.90 an hour: 4 s cost $0.001; 60000 images for that are 60 million a dollar.
-  CHECK(text == "         $0.001000 an epoch, 60000000 images a dollar\n         $0.002000 to the target\n         $0.002000 in all\n");
+  CHECK(text ==
+        "         $0.001000 an epoch, 60000000 images a dollar\n         $0.002000 to the target\n         $0.002000 "
+        "in all\n");
   const auto json = parse_json(content_of(options.json));
   CHECK(json["data"] == "generated");
   CHECK(json["seconds_to_target"] == 8);
@@ -93,10 +104,12 @@ TEST_CASE("the options' files are kept up to date, and the price is told") {
 
 TEST_CASE("the options' files are checked before the first epoch") {
   const TemporaryFolder folder;
-  for (std::string support::Options::* const file : {&support::Options::json, &support::Options::svg, &support::Options::trace}) {
+  for (std::string support::Options::* const file :
+       {&support::Options::json, &support::Options::svg, &support::Options::trace}) {
     support::Options options;
     options.*file = folder / "none/x";
-    CHECK_THAT(error_of([&] { support::OptionsReport(options, "mnist").on_train_begin({}); }), ContainsSubstring("No such file or directory"));
+    CHECK_THAT(error_of([&] { support::OptionsReport(options, "mnist").on_train_begin({}); }),
+               ContainsSubstring("No such file or directory"));
   }
   CHECK(folder.file_count() == 0);
 }
@@ -106,7 +119,8 @@ TEST_CASE("an interrupted training is told how to go on") {
   options.command = "examples/run mnist --epochs 4";
   train::Report report;
   report.interrupted = 15, report.checkpoint = "a b";
-  CHECK(printed([&] { support::OptionsReport(options, "mnist").on_train_end(report); }) == "to go on: examples/run mnist --epochs 4 --resume 'a b'\n");
+  CHECK(printed([&] { support::OptionsReport(options, "mnist").on_train_end(report); }) ==
+        "to go on: examples/run mnist --epochs 4 --resume 'a b'\n");
 }
 
 TEST_CASE("the trace is that of the last epoch", "[cuda]") {

@@ -11,11 +11,11 @@ namespace tern { inline namespace TERN_BUILD { namespace train {
 
 /// An epoch after a batch. Counts of batches and samples are of this rank.
 struct BatchReport {
-  Index epoch = 1;     // counted from 1
-  Index batch = 1;     // of the epoch, counted from 1
-  Index batches = 1;   // in the epoch
-  Index samples = 0;   // since the epoch began, or was resumed
-  double seconds = 0;  // the same
+  Index epoch = 1;                    // counted from 1
+  Index batch = 1;                    // of the epoch, counted from 1
+  Index batches = 1;                  // in the epoch
+  Index samples = 0;                  // since the epoch began, or was resumed
+  double seconds = 0;                 // the same
   std::function<double()> loss = {};  // the batch's mean loss; waits for the device
 };
 

@@ -36,8 +36,7 @@ TERN_NOINLINE void ProgressBar::on_batch_end(const BatchReport& batch) {
   is_drawn_ = true;
   // The epoch's samples, if its other batches have as many on average.
   const Index expected = batch.samples * (batch.batches - skipped_) / (batch.batch - skipped_);
-  std::printf("\r\033[K%s",
-              progress_text(batch.epoch, batch.samples, expected, batch.loss(), batch.seconds).c_str());
+  std::printf("\r\033[K%s", progress_text(batch.epoch, batch.samples, expected, batch.loss(), batch.seconds).c_str());
   std::fflush(stdout);
 }
 
@@ -69,8 +68,8 @@ TERN_COLD void CsvLogger::on_train_begin(const Report& report) {
   std::string line = "epoch,loss,";
   const std::string metric = report.metric.name;
   if (report.metric.of) line += metric + ",";
-  line += tern::detail::text({"test_", metric, ",validation_", metric, ",lr,seconds,samples,", report.unit,
-                              "_per_second\n"});
+  line += tern::detail::text(
+      {"test_", metric, ",validation_", metric, ",lr,seconds,samples,", report.unit, "_per_second\n"});
   file_->write(line.data(), Index(line.size()));
 }
 
@@ -84,8 +83,7 @@ TERN_COLD void CsvLogger::on_epoch_end(const Report& report) {
   };
   add(epoch.loss);
   if (report.metric.of) add(epoch.figure);
-  for (const double value : {epoch.test_figure, epoch.validation_figure, epoch.lr, epoch.seconds})
-    add(value);
+  for (const double value : {epoch.test_figure, epoch.validation_figure, epoch.lr, epoch.seconds}) add(value);
   add(double(epoch.samples)), add(epoch.samples_per_second());
   line += '\n';
   file_->write(line.data(), Index(line.size()));  // at once, so that another program can read along

@@ -10,14 +10,15 @@ namespace tern { inline namespace TERN_BUILD { namespace train {
 ///   train::SummaryWriter writer("runs/first");
 ///   for (Index step = 0; step < 100; ++step) writer.add_scalar("loss/train", loss, step);
 ///
-/// The file is named events.out.tfevents.SECONDS.HOST.PROCESS.NUMBER. It holds TFRecords of TensorFlow's Event messages.
+/// The file is named events.out.tfevents.SECONDS.HOST.PROCESS.NUMBER. It holds TFRecords of TensorFlow's Event
+/// messages.
 class TERN_API SummaryWriter {
  public:
   /// Error if there can be no such file.
   explicit SummaryWriter(const std::string& log_dir = "runs");
 
-  /// A point of the curve `tag`; tags with the same part before the slash are drawn in one group. It is in the file when
-  /// the call returns. walltime: in seconds since 1970; now, if none is given.
+  /// A point of the curve `tag`; tags with the same part before the slash are drawn in one group. It is in the file
+  /// when the call returns. walltime: in seconds since 1970; now, if none is given.
   void add_scalar(std::string_view tag, double value, Index global_step, std::optional<double> walltime = {});
 
   /// Waits until all points are on the disk.

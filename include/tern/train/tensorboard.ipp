@@ -23,8 +23,8 @@ TERN_COLD std::string event_path(const std::string& folder) {
   io::make_folders(folder);
   char host[256] = "localhost";
   ::gethostname(host, sizeof host - 1);
-  return tern::detail::text({folder, "/events.out.tfevents.", Index(wall_time()), ".", host, ".", Index(::getpid()), ".",
-                             files.fetch_add(1)});
+  return tern::detail::text({folder, "/events.out.tfevents.", Index(wall_time()), ".", host, ".", Index(::getpid()),
+                             ".", files.fetch_add(1)});
 }
 
 // The fields of TensorFlow's messages Event (tensorflow/core/util/event.proto) and Summary
