@@ -89,6 +89,7 @@
 #include "io/dlpack.hpp"
 #include "io/io.hpp"
 #include "models/models.hpp"
+#include "train/tensorboard.hpp"
 #endif
 
 #if !defined(TERN_KERNEL_SET) && \

@@ -1,11 +1,21 @@
-// The functions of learning_curve.hpp that are not templates.
+// Draws a training's report.
 #pragma once
-#include "learning_curve.hpp"
+#include <tern/train/report.hpp>
 
-namespace tern { inline namespace TERN_BUILD { namespace train::detail {
+#include <cmath>
+#include <cstdio>
+#include <string>
 
-TERN_COLD std::string curve(const Report& report, double EpochReport::* value, double low, double high, double top,
-                            const char* colour) {
+namespace support {
+
+using tern::train::EpochReport;
+using tern::train::Report;
+
+namespace detail {
+
+/// One value of every epoch as a line. Values from low (bottom) to high (y = top) cover a height of 200.
+inline std::string curve(const Report& report, double EpochReport::* value, double low, double high, double top,
+                         const char* colour) {
   std::string points;
   char text[64];
   const double last = report.epochs.size() > 1 ? double(report.epochs.size() - 1) : 1;
@@ -15,10 +25,11 @@ TERN_COLD std::string curve(const Report& report, double EpochReport::* value, d
     std::snprintf(text, sizeof text, "%.1f,%.1f ", 70 + 560 * double(i) / last, top + 200 * (1 - part));
     points += text;
   }
-  return tern::detail::text({"<polyline fill='none' stroke='", colour, "' stroke-width='2' points='", points, "'/>\n"});
+  return std::string("<polyline fill='none' stroke='") + colour + "' stroke-width='2' points='" + points + "'/>\n";
 }
 
-TERN_COLD std::string frame(const char* title, double low, double high, double top) {
+/// The frame of a plot with five labelled lines from low to high.
+inline std::string frame(const char* title, double low, double high, double top) {
   char text[256];
   std::snprintf(text, sizeof text, "<text x='70' y='%.0f' font-size='15'>%s</text>\n", top - 12, title);
   std::string out = text;
@@ -32,11 +43,10 @@ TERN_COLD std::string frame(const char* title, double low, double high, double t
   return out;
 }
 
-}}}  // namespace tern::train::detail
+}  // namespace detail
 
-namespace tern { inline namespace TERN_BUILD { namespace train {
-
-TERN_COLD std::string learning_curve_svg(const Report& report) {
+/// An SVG of every epoch's loss, with the figures on training and test data below.
+inline std::string learning_curve_svg(const Report& report, const std::string& model, const std::string& data) {
   const auto figure = report.metric.of ? &EpochReport::figure : &EpochReport::loss;
   double highest = 0, top = report.metric.percent ? 1 : 0;  // of the plots
   for (const EpochReport& r : report.epochs) {
@@ -44,17 +54,15 @@ TERN_COLD std::string learning_curve_svg(const Report& report) {
     for (const double each : {r.*figure, r.test_figure})
       if (std::isfinite(each)) top = std::fmax(top, each);
   }
-  std::string out = tern::detail::text(
-      {"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 700 560' font-family='sans-serif' font-size='13'>\n"
-       "<rect width='700' height='560' fill='white'/>\n"});
+  std::string out =
+      "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 700 560' font-family='sans-serif' font-size='13'>\n"
+      "<rect width='700' height='560' fill='white'/>\n";
   out += detail::frame("loss", 0, highest, 40) + detail::curve(report, &EpochReport::loss, 0, highest, 40, "#0072b2");
-  out +=
-      detail::frame(tern::detail::text({report.metric.name, ": training (orange), test (green)"}).c_str(), 0, top, 290);
+  out += detail::frame((std::string(report.metric.name) + ": training (orange), test (green)").c_str(), 0, top, 290);
   out += detail::curve(report, figure, 0, top, 290, "#d55e00") +
          detail::curve(report, &EpochReport::test_figure, 0, top, 290, "#009e73");
-  return out +
-         tern::detail::text({"<text x='350' y='530' text-anchor='middle'>epochs 1 to ", Index(report.epochs.size()),
-                             " of ", report.model, " on ", report.data, "</text>\n</svg>\n"});
+  return out + "<text x='350' y='530' text-anchor='middle'>epochs 1 to " + std::to_string(report.epochs.size()) +
+         " of " + model + " on " + data + "</text>\n</svg>\n";
 }
 
-}}}  // namespace tern::train
+}  // namespace support

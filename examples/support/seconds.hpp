@@ -2,7 +2,11 @@
 #pragma once
 #include <chrono>
 
-// Seconds of a monotonic clock.
+namespace support {
+
+/// Seconds of a monotonic clock.
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+}  // namespace support

@@ -1,40 +1,10 @@
-// The functions of progress.hpp that are not templates.
+// The functions of interrupt.hpp that are not templates.
 #pragma once
 #include <signal.h>
 #include <memory>
-#include <utility>
 
 #include "../core/mutex_lock.hpp"
-#include "progress.hpp"
-
-namespace tern { inline namespace TERN_BUILD { namespace train {
-
-TERN_NOINLINE std::string progress_text(Index epoch, Index done, Index total, double loss, double seconds) {
-  constexpr int width = 30;
-  const double part = total > 0 ? std::min(1.0, double(done) / double(total)) : 0;
-  const int filled = int(width * part);
-  const double rate = seconds > 0 ? double(done) / seconds : 0;
-  char line[160];
-  std::snprintf(line, sizeof line, "epoch %lld [%.*s%.*s] %3.0f%%  loss %.4f  %.0f/s  %.0f s left", (long long)epoch,
-                filled, "##############################", width - filled, "..............................", 100 * part,
-                loss, rate, rate > 0 && done < total ? double(total - done) / rate : 0.0);
-  return line;
-}
-
-TERN_NOINLINE bool Progress::due() const { return shows_ && tern::detail::now() - drawn_ >= 0.1; }
-
-TERN_COLD void Progress::draw(Index done, Index total, double loss) {
-  drawn_ = tern::detail::now();
-  is_drawn_ = true;
-  std::printf("\r\033[K%s", progress_text(epoch_, done, total, loss, drawn_ - start_).c_str());
-  std::fflush(stdout);
-}
-
-TERN_COLD void Progress::clear() {
-  if (std::exchange(is_drawn_, false)) std::fputs("\r\033[K", stdout);
-}
-
-}}}  // namespace tern::train
+#include "interrupt.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace train::detail {
 

@@ -6,7 +6,6 @@
 #include <tern/distributed/launch.hpp>
 #include <tern/distributed/threads.hpp>
 #include <tern/tensor/with_device.hpp>
-#include <tern/train/options.hpp>
 #ifdef EXAMPLES_WITH_MPI
 #include <tern/distributed/mpi.hpp>
 #endif
@@ -20,6 +19,10 @@
 #include <stdexcept>
 #include <thread>
 
+#include "options.hpp"
+
+namespace support {
+
 class Ranks {
  public:
   /// std::runtime_error if mpirun has started a program that was built without MPI.
@@ -31,7 +34,7 @@ class Ranks {
   const tern::distributed::Communicator& world() const { return world_; }
 
   /// Takes what the options leave open: this rank's part of the machine's cores, and a GPU of its own.
-  void prepare(tern::train::Options& options) const {
+  void prepare(Options& options) const {
     using namespace tern;
     if (options.threads) set_num_threads(int(options.threads));
     if (world_.size() == 1) return;
@@ -69,3 +72,5 @@ inline tern::data::DistributedSampler test_part(tern::Index samples, const tern:
   return tern::data::DistributedSampler(samples,
                                         {.rank = ranks.rank(), .ranks = ranks.size(), .shuffle = false, .pad = false});
 }
+
+}  // namespace support

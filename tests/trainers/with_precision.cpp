@@ -3,9 +3,10 @@
 #include <tern/nn/embedding.hpp>
 #include <tern/nn/linear.hpp>
 #include <tern/ops/ops.hpp>
-#include <tern/train/with_precision.hpp>
 
-namespace train_with_precision {
+#include "../../examples/support/precision.hpp"
+
+namespace trainers_with_precision {
 using namespace tern_test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -33,7 +34,7 @@ TEMPLATE_TEST_CASE("with_precision: what is trained is what each precision says"
   const Net<D> net;
   const auto x = spread_tensor<D, float>({3, 4});
   const auto scores = [&](const char* precision) {
-    return train::with_precision(precision, net.clone(), [&](auto own) {
+    return support::with_precision(precision, net.clone(), [&](auto own) {
       const bool is_bfloat16 = std::is_same_v<typename decltype(own)::value_type, bfloat16>;
       CHECK(is_bfloat16 == (precision == std::string("bf16-weights")));
       CHECK(own.in_half == (precision == std::string("f16")));
@@ -56,9 +57,9 @@ TEMPLATE_TEST_CASE("with_precision: networks of whole numbers", "", TERN_TEST_DE
   const std::vector<double> rounded = values_of(net.to(bf16)(x).to(f32));
   for (const char* const precision : {"f32", "bf16", "bf16-weights"}) {
     const auto found =
-        train::with_precision<Index>(precision, net.clone(), [&](auto own) { return values_of(own(x).to(f32)); });
+        support::with_precision<Index>(precision, net.clone(), [&](auto own) { return values_of(own(x).to(f32)); });
     CHECK(found == (precision == std::string("f32") ? values_of(net.clone()(x)) : rounded));
   }
 }
 
-}  // namespace train_with_precision
+}  // namespace trainers_with_precision

@@ -1,20 +1,19 @@
 #include "support/catch.hpp"
 #include "support/variable.hpp"
 
-#include <tern/train/data_folder.hpp>
-
+#include "../../examples/support/data_folder.hpp"
 #include "../io/temporary_folder.hpp"
 
-namespace train_data_folder {
+namespace trainers_data_folder {
 using namespace tern;
 using namespace tern_test;
 
 namespace {
 
 std::string found(const std::string& data) {
-  train::Options options;
+  support::Options options;
   options.data = data;
-  return train::data_folder(options, "words", {"train.txt", "train"}, "Write some.");
+  return support::data_folder(options, "words", {"train.txt", "train"}, "Write some.");
 }
 
 }  // namespace
@@ -42,4 +41,4 @@ TEST_CASE("a data folder without data is refused, and the error says how to get 
         "words: '" + folder.path() + "' has no train.txt or train. Write some.");
 }
 
-}  // namespace train_data_folder
+}  // namespace trainers_data_folder

@@ -2,22 +2,22 @@
 
 #include <vector>
 
-#include <tern/train/options.hpp>
-
+#include "../../examples/support/options.hpp"
 #include "../io/temporary_folder.hpp"
 
-namespace train_options {
+namespace trainers_options {
 using namespace tern;
 using Catch::Matchers::ContainsSubstring;
-using train::Options;
+using support::Options;
 
 namespace {
 
-Options parse(std::vector<std::string> words, const Options& defaults = {}) {
+Options parse(std::vector<std::string> words, Options options = {}) {
   words.insert(words.begin(), "program");
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
-  return train::parse_options(int(arguments.size()), arguments.data(), defaults);
+  support::parse_options(int(arguments.size()), arguments.data(), options);
+  return options;
 }
 
 std::string refusal(const std::vector<std::string>& words) {
@@ -27,7 +27,9 @@ std::string refusal(const std::vector<std::string>& words) {
 }  // namespace
 
 TEST_CASE("options: what is not given keeps the trainer's default") {
-  const Options o = parse({}, {.model = "mlp", .epochs = 7});
+  Options defaults;
+  defaults.model = "mlp", defaults.epochs = 7;
+  const Options o = parse({}, defaults);
   CHECK(o.model == "mlp");
   CHECK(o.epochs == 7);
   CHECK(o.device == "cpu");
@@ -40,15 +42,15 @@ TEST_CASE("options: what is not given keeps the trainer's default") {
   CHECK(o.lr == 0);
   CHECK(o.price == 0);
   CHECK(o.show == 0);
-  CHECK_FALSE(o.skip_bad);
+  CHECK_FALSE(o.no_capture);
   CHECK_FALSE(o.help);
   CHECK((o.data.empty() && o.save.empty() && o.resume.empty() && o.json.empty() && o.trace.empty()));
 }
 
 TEST_CASE("numbers of other options are read alike") {
-  CHECK(train::parse_index("--top-k", "40") == 40);
-  CHECK(train::parse_number("--top-p", "0.5") == 0.5);
-  CHECK(tern_test::error_of([] { train::parse_index("--top-k", "-1"); }) ==
+  CHECK(support::parse_index("--top-k", "40") == 40);
+  CHECK(support::parse_number("--top-p", "0.5") == 0.5);
+  CHECK(tern_test::error_of([] { support::parse_index("--top-k", "-1"); }) ==
         "options: --top-k must be at least 0, not -1");
 }
 
@@ -81,7 +83,7 @@ TEST_CASE("options: each is read") {
                            "9007199254740993",
                            "--batch-size",
                            "64",
-                           "--skip-bad",
+                           "--no-capture",
                            "--trace",
                            "t",
                            "--accumulate",
@@ -100,7 +102,7 @@ TEST_CASE("options: each is read") {
   CHECK(o.resume == "r");
   CHECK(o.json == "-");
   CHECK(o.trace == "t");
-  CHECK(o.skip_bad);
+  CHECK(o.no_capture);
   CHECK(o.no_capture);
   CHECK(o.price == 0.4);
   CHECK(o.show == 5);
@@ -118,7 +120,7 @@ TEST_CASE("options: the help names every one") {
   for (const char* name :
        {"--device", "--model", "--precision", "--epochs", "--batch-size", "--lr", "--seed", "--threads", "--data",
         "--save", "--resume", "--json", "--trace", "--price", "--show", "--accumulate", "--workers"})
-    CHECK_THAT(std::string(train::options_help), ContainsSubstring(name));
+    CHECK_THAT(std::string(support::options_help), ContainsSubstring(name));
 }
 
 TEST_CASE("options: what cannot be is an Error that names it") {
@@ -170,10 +172,10 @@ TEST_CASE("options: an unknown one is refused with the nearest, if one is near")
 TEST_CASE("options: the command that goes on from a checkpoint has every option that was given") {
   CHECK(parse({}).command == "program");
   const Options o =
-      parse({"--epochs", "3", "--skip-bad", "--resume", "old", "--data", "a 'b' c", "--lr", "1e-2", "--model", ""});
-  CHECK(o.command == "program --epochs 3 --skip-bad --data 'a '\\''b'\\'' c' --lr 1e-2 --model ''");
-  CHECK(train::resume_command(o, "new file") == o.command + " --resume 'new file'");
-  CHECK(train::resume_command({}, "file") == "--resume file");
+      parse({"--epochs", "3", "--no-capture", "--resume", "old", "--data", "a 'b' c", "--lr", "1e-2", "--model", ""});
+  CHECK(o.command == "program --epochs 3 --no-capture --data 'a '\\''b'\\'' c' --lr 1e-2 --model ''");
+  CHECK(support::resume_command(o, "new file") == o.command + " --resume 'new file'");
+  CHECK(support::resume_command({}, "file") == "--resume file");
   setenv("TERN_COMMAND", "examples/run mnist --ranks 2", 1);  // as a script does that starts the program
   CHECK(parse({"--seed", "3"}).command == "examples/run mnist --ranks 2 --seed 3");
   unsetenv("TERN_COMMAND");
@@ -189,11 +191,11 @@ TEST_CASE("options: a trainer has options of its own beside the shared ones") {
     words.insert(words.begin(), "program");
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
-    train::parse_options(int(arguments.size()), arguments.data(), shared,
-                         {{.name = "--weights", .text = &weights, .wants = "a file of weights"},
-                          {.name = "--label-smoothing", .number = &smoothing},
-                          {.name = "--size", .index = &size, .least = 1, .most = 512},
-                          {.name = "--freeze", .flag = &freeze}});
+    support::parse_options(int(arguments.size()), arguments.data(), shared,
+                           {{.name = "--weights", .text = &weights, .wants = "a file of weights"},
+                            {.name = "--label-smoothing", .number = &smoothing},
+                            {.name = "--size", .index = &size, .least = 1, .most = 512},
+                            {.name = "--freeze", .flag = &freeze}});
   };
   read({"--epochs", "3"});
   CHECK((weights.empty() && smoothing == 0.1 && size == 224 && !freeze && shared.epochs == 3));
@@ -212,7 +214,7 @@ TEST_CASE("options: a trainer has options of its own beside the shared ones") {
 
 TEST_CASE("options: a choice that a trainer does not offer is refused with those that it does") {
   const auto choose = [](const std::string& value, std::initializer_list<const char*> offered) {
-    return tern_test::error_of([&] { train::check_choice("--precision", value, offered); });
+    return tern_test::error_of([&] { support::check_choice("--precision", value, offered); });
   };
   CHECK(choose("f32", {"f32"}) == "");
   CHECK(choose("bf16", {"f32", "bf16"}) == "");
@@ -221,4 +223,4 @@ TEST_CASE("options: a choice that a trainer does not offer is refused with those
   CHECK(choose("", {"f32"}) == "options: --precision must be f32, not ''");
 }
 
-}  // namespace train_options
+}  // namespace trainers_options
