@@ -24,9 +24,9 @@ struct UniqueOptions;
 namespace detail {
 template <class D>
 struct IndexOperand;
-}  // namespace detail
 template <class D>
 struct TensorIndexAt;
+}  // namespace detail
 template <class D, class T>
 class Selected;
 
@@ -531,7 +531,9 @@ inline constexpr std_caller call_std{};
     return TERN_CALL(masked_select, mask, here);                                                                       \
   }                                                                                                                    \
   Tensor operator[](detail::At<Index> i) const { return TERN_CALL(select, Index(0), i.tensor, i.here); }               \
-  Selected<D, T> operator[](const TensorIndexAt<D>& entry) const { return {*this, &entry.entry, 1, entry.here}; }      \
+  Selected<D, T> operator[](const detail::TensorIndexAt<D>& entry) const {                                             \
+    return {*this, &entry.entry, 1, entry.here};                                                                       \
+  }                                                                                                                    \
   /* A template, so that x[{0}] is x[0]. */                                                                            \
   template <int = 0>                                                                                                   \
   Selected<D, T> operator[](detail::IndicesAt<D> indices) const {                                                      \
