@@ -236,8 +236,8 @@ TEMPLATE_TEST_CASE("gradients of indexing", "[indexing][gradcheck]", TERN_TEST_D
   CHECK(gradcheck(in_place, std::tuple{x, v}));
 }
 
-TEMPLATE_TEST_CASE("a number at a mask is written as a tensor of it is, whatever the mask's shape", "[indexing][gradcheck]",
-                   TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a number at a mask is written as a tensor of it is, whatever the mask's shape",
+                   "[indexing][gradcheck]", TERN_TEST_DEVICES) {
   using D = TestType;
   using X = Tensor<D, double>;
   const auto x = spread_tensor<D>({2, 3}).requires_grad_();

@@ -52,13 +52,20 @@ namespace detail::adl {
 #define TERN_UNARY_METHODS(X)                                                                                          \
   X(abs) X(neg) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sqrt) X(rsqrt) X(reciprocal) X(square)      \
   X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh) X(sigmoid) X(erf)    \
-  X(erfc) X(erfinv) X(lgamma) X(digamma) X(sign) X(floor) X(ceil) X(round) X(trunc) X(frac) X(relu) X(logit)
+  X(erfc) X(erfinv) X(lgamma) X(digamma) X(sign) X(floor) X(ceil) X(round) X(trunc) X(frac) X(relu) X(logit)    \
+  X(sinc) X(rad2deg) X(deg2rad)
 // Elementwise with a second tensor or a number. Each has an in-place form.
 #define TERN_BINARY_METHODS(X) X(mul) X(div) X(pow) X(fmod) X(remainder) X(floor_divide)
 // Elementwise with a second tensor or a number, with a boolean result. Each has an in-place form.
 #define TERN_COMPARISON_METHODS(X) X(eq) X(ne) X(lt) X(le) X(gt) X(ge)
 // Elementwise with a boolean result.
-#define TERN_PREDICATE_METHODS(X) X(isnan) X(isinf) X(isfinite) X(logical_not)
+#define TERN_PREDICATE_METHODS(X) X(isnan) X(isinf) X(isfinite) X(logical_not) X(signbit)
+// Other names of ops (ops/aliases.hpp), in the same groups. Each has an in-place form.
+#define TERN_UNARY_ALIASES(X)                                                                                          \
+  X(absolute) X(negative) X(fix) X(arccos) X(arccosh) X(arcsin) X(arcsinh) X(arctan) X(arctanh)
+#define TERN_BINARY_ALIASES(X) X(multiply) X(divide) X(true_divide) X(subtract)
+#define TERN_COMPARISON_ALIASES(X) X(greater) X(greater_equal) X(less) X(less_equal) X(not_equal)
+#define TERN_ALIASES(X) TERN_UNARY_ALIASES(X) TERN_BINARY_ALIASES(X) TERN_COMPARISON_ALIASES(X)
 #define TERN_OTHER_METHODS(X)                                                                                          \
   X(add) X(sub) X(add_) X(sub_) X(atan2) X(maximum) X(minimum) X(logical_and) X(logical_or) X(logical_xor)             \
   X(logical_not_) X(logical_and_) X(logical_or_) X(logical_xor_) X(hypot_) X(xlogy_)                                    \
@@ -76,18 +83,24 @@ namespace detail::adl {
   X(quantile) X(equal) X(allclose) X(unique) X(bincount) X(multinomial) X(normal_) X(uniform_) X(bernoulli_)           \
   X(index_add_) X(index_fill_) X(index_copy) X(index_copy_) X(scatter_add_) X(scatter_reduce) X(scatter_reduce_)       \
   X(nansum) X(nanmean) X(nan_to_num) X(nan_to_num_) X(cummax) X(cummin) X(logcumsumexp) X(diff)              \
-  X(fmax) X(fmin) X(inner) X(kron) X(cross) X(cov) X(corrcoef) X(diag_embed) X(masked_scatter) X(masked_scatter_) X(histc)
+  X(fmax) X(fmin) X(inner) X(kron) X(cross) X(cov) X(corrcoef) X(diag_embed) X(masked_scatter) X(masked_scatter_) X(histc)  \
+  X(clip) X(clip_) X(arctan2) X(logaddexp2) X(copysign) X(heaviside) X(gcd) X(lcm) X(ldexp) X(swapaxes) X(swapdims)     \
+  X(moveaxis) X(ravel) X(argwhere) X(narrow_copy) X(positive) X(tensor_split) X(hsplit) X(vsplit) X(dsplit)            \
+  X(nanmedian) X(nanquantile) X(mode) X(cumsum_) X(cumprod_) X(tril_) X(triu_) X(addr) X(dist) X(renorm) X(put) X(put_) \
+  X(index_reduce) X(select_scatter) X(slice_scatter) X(diagonal_scatter) X(unique_consecutive)
 // clang-format on
 
 TERN_UNARY_METHODS(TERN_ADL)
 TERN_BINARY_METHODS(TERN_ADL)
 TERN_COMPARISON_METHODS(TERN_ADL)
 TERN_PREDICATE_METHODS(TERN_ADL)
+TERN_ALIASES(TERN_ADL)
 TERN_OTHER_METHODS(TERN_ADL)
 #define TERN_ADL_IN_PLACE(name) TERN_ADL(name##_)
 TERN_UNARY_METHODS(TERN_ADL_IN_PLACE)
 TERN_BINARY_METHODS(TERN_ADL_IN_PLACE)
 TERN_COMPARISON_METHODS(TERN_ADL_IN_PLACE)
+TERN_ALIASES(TERN_ADL_IN_PLACE)
 #undef TERN_ADL_IN_PLACE
 #undef TERN_ADL
 
@@ -122,6 +135,13 @@ inline constexpr std_caller call_std{};
 #define TERN_REDUCTION_METHOD(name)                                                \
   Tensor name(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const { \
     return TERN_CALL(name, dim, keepdim, here);                                    \
+  }
+#define TERN_OF_TENSOR_METHOD(name) \
+  Tensor name(const Tensor& other, Here here = {}) const { return TERN_CALL(name, other, here); }
+#define TERN_SPLIT_METHOD(name)                                                                              \
+  std::vector<Tensor> name(Index sections, Here here = {}) const { return TERN_CALL(name, sections, here); } \
+  std::vector<Tensor> name(std::vector<Index> positions, Here here = {}) const {                             \
+    return TERN_CALL(name, positions, here);                                                                 \
   }
 // Sizes or dimensions, in braces or not: x.view({2, -1}) is x.view(2, -1).
 #define TERN_SIZES_METHOD(name)                                                                   \
@@ -652,6 +672,108 @@ inline constexpr std_caller call_std{};
   }                                                                                                                    \
   auto cpu_async(Here here = {}) const { return TERN_CALL(cpu_async, here); }                                          \
   Tensor pin_memory(Here here = {}) const { return TERN_CALL(pin_memory, here); }                                      \
+  TERN_UNARY_ALIASES(TERN_UNARY_METHOD)                                                                                \
+  TERN_BINARY_ALIASES(TERN_BINARY_METHOD)                                                                              \
+  TERN_COMPARISON_ALIASES(TERN_COMPARISON_METHOD)                                                                      \
+  TERN_OF_TENSOR_METHOD(arctan2)                                                                                       \
+  TERN_OF_TENSOR_METHOD(logaddexp2)                                                                                    \
+  TERN_OF_TENSOR_METHOD(copysign)                                                                                      \
+  TERN_OF_TENSOR_METHOD(heaviside)                                                                                     \
+  TERN_OF_TENSOR_METHOD(gcd)                                                                                           \
+  TERN_OF_TENSOR_METHOD(lcm)                                                                                           \
+  Tensor copysign(double other, Here here = {}) const { return TERN_CALL(copysign, other, here); }                     \
+  template <Element U>                                                                                                 \
+  Tensor ldexp(const Tensor<D, U>& exponent, Here here = {}) const {                                                   \
+    return TERN_CALL(ldexp, exponent, here);                                                                           \
+  }                                                                                                                    \
+  Tensor clip(std::optional<detail::number_t<T>> min, std::optional<detail::number_t<T>> max = {}, Here here = {})     \
+      const {                                                                                                          \
+    return TERN_CALL(clip, min, max, here);                                                                            \
+  }                                                                                                                    \
+  Tensor clip(const Tensor& min, const Tensor& max = {}, Here here = {}) const {                                       \
+    return TERN_CALL(clip, min, max, here);                                                                            \
+  }                                                                                                                    \
+  const Tensor& clip_(std::optional<detail::number_t<T>> min, std::optional<detail::number_t<T>> max = {},             \
+                      Here here = {}) const {                                                                          \
+    return TERN_CALL(clip_, min, max, here);                                                                           \
+  }                                                                                                                    \
+  Tensor swapaxes(Index dim0, Index dim1, Here here = {}) const { return TERN_CALL(swapaxes, dim0, dim1, here); }      \
+  Tensor swapdims(Index dim0, Index dim1, Here here = {}) const { return TERN_CALL(swapdims, dim0, dim1, here); }      \
+  Tensor moveaxis(detail::Dims source, detail::Dims destination, Here here = {}) const {                               \
+    return TERN_CALL(moveaxis, source, destination, here);                                                             \
+  }                                                                                                                    \
+  Tensor ravel(Here here = {}) const { return TERN_CALL(ravel, here); }                                                \
+  Tensor positive(Here here = {}) const { return TERN_CALL(positive, here); }                                          \
+  Tensor<D, Index> argwhere(Here here = {}) const { return TERN_CALL(argwhere, here); }                                \
+  Tensor narrow_copy(Index dim, Index start, Index length, Here here = {}) const {                                     \
+    return TERN_CALL(narrow_copy, dim, start, length, here);                                                           \
+  }                                                                                                                    \
+  std::vector<Tensor> tensor_split(Index sections, Index dim = 0, Here here = {}) const {                              \
+    return TERN_CALL(tensor_split, sections, dim, here);                                                               \
+  }                                                                                                                    \
+  std::vector<Tensor> tensor_split(std::vector<Index> positions, Index dim = 0, Here here = {}) const {                \
+    return TERN_CALL(tensor_split, positions, dim, here);                                                              \
+  }                                                                                                                    \
+  TERN_SPLIT_METHOD(hsplit)                                                                                            \
+  TERN_SPLIT_METHOD(vsplit)                                                                                            \
+  TERN_SPLIT_METHOD(dsplit)                                                                                            \
+  Tensor nanmedian(Here here = {}) const { return TERN_CALL(nanmedian, here); }                                        \
+  ValuesAndIndices<D, T> nanmedian(Index dim, bool keepdim = false, Here here = {}) const {                            \
+    return TERN_CALL(nanmedian, dim, keepdim, here);                                                                   \
+  }                                                                                                                    \
+  Tensor nanquantile(double q, std::optional<Index> dim = {}, bool keepdim = false,                                    \
+                     const char* interpolation = "linear", Here here = {}) const {                                     \
+    return TERN_CALL(nanquantile, q, dim, keepdim, interpolation, here);                                               \
+  }                                                                                                                    \
+  Tensor nanquantile(const Tensor& q, std::optional<Index> dim = {}, bool keepdim = false,                             \
+                     const char* interpolation = "linear", Here here = {}) const {                                     \
+    return TERN_CALL(nanquantile, q, dim, keepdim, interpolation, here);                                               \
+  }                                                                                                                    \
+  ValuesAndIndices<D, T> mode(Index dim = -1, bool keepdim = false, Here here = {}) const {                            \
+    return TERN_CALL(mode, dim, keepdim, here);                                                                        \
+  }                                                                                                                    \
+  const Tensor& cumsum_(Index dim, Here here = {}) const { return TERN_CALL(cumsum_, dim, here); }                     \
+  const Tensor& cumprod_(Index dim, Here here = {}) const { return TERN_CALL(cumprod_, dim, here); }                   \
+  const Tensor& tril_(Index diagonal = 0, Here here = {}) const { return TERN_CALL(tril_, diagonal, here); }           \
+  const Tensor& triu_(Index diagonal = 0, Here here = {}) const { return TERN_CALL(triu_, diagonal, here); }           \
+  Tensor addr(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {             \
+    return TERN_CALL(addr, a, b, beta, alpha, here);                                                                   \
+  }                                                                                                                    \
+  Tensor dist(const Tensor& other, double p = 2, Here here = {}) const { return TERN_CALL(dist, other, p, here); }     \
+  Tensor renorm(double p, Index dim, double maxnorm, Here here = {}) const {                                           \
+    return TERN_CALL(renorm, p, dim, maxnorm, here);                                                                   \
+  }                                                                                                                    \
+  Tensor put(const Tensor<D, Index>& index, const Tensor& source, bool accumulate = false, Here here = {}) const {     \
+    return TERN_CALL(put, index, source, accumulate, here);                                                            \
+  }                                                                                                                    \
+  const Tensor& put_(const Tensor<D, Index>& index, const Tensor& source, bool accumulate = false, Here here = {})     \
+      const {                                                                                                          \
+    return TERN_CALL(put_, index, source, accumulate, here);                                                           \
+  }                                                                                                                    \
+  Tensor index_reduce(Index dim, const Tensor<D, Index>& index, const Tensor& source, const char* reduce,              \
+                      bool include_self = true, Here here = {}) const {                                                \
+    return TERN_CALL(index_reduce, dim, index, source, reduce, include_self, here);                                    \
+  }                                                                                                                    \
+  Tensor select_scatter(const Tensor& source, Index dim, Index position, Here here = {}) const {                       \
+    return TERN_CALL(select_scatter, source, dim, position, here);                                                     \
+  }                                                                                                                    \
+  Tensor slice_scatter(const Tensor& source, Index dim = 0, Slice range = {}, Here here = {}) const {                  \
+    return TERN_CALL(slice_scatter, source, dim, range, here);                                                         \
+  }                                                                                                                    \
+  Tensor diagonal_scatter(const Tensor& source, Index offset = 0, Index dim1 = 0, Index dim2 = 1, Here here = {})      \
+      const {                                                                                                          \
+    return TERN_CALL(diagonal_scatter, source, offset, dim1, dim2, here);                                              \
+  }                                                                                                                    \
+  Tensor unique_consecutive(Here here = {}) const { return TERN_CALL(unique_consecutive, here); }                      \
+  UniqueElements<D, T> unique_consecutive(const UniqueOptions& options, Here here = {}) const {                        \
+    return TERN_CALL(unique_consecutive, options, here);                                                               \
+  }                                                                                                                    \
+  template <Device D2, Element U>                                                                                      \
+  Tensor<D2, U> type_as(const Tensor<D2, U>& other, Here here = {}) const {                                            \
+    return to(other, here);                                                                                            \
+  }                                                                                                                    \
+  static constexpr Index element_size() { return sizeof(T); }                                                          \
+  Index nbytes() const { return element_size() * numel(); }                                                            \
   friend Tensor operator-(detail::At<Tensor> a) { return detail::adl::call_neg(a.tensor, a.here); }                    \
   friend Tensor operator+(Scalar a, detail::At<Tensor> b) { return detail::adl::call_add(b.tensor, a, b.here); }       \
   friend Tensor operator*(Scalar a, detail::At<Tensor> b) { return detail::adl::call_mul(b.tensor, a, b.here); }       \
