@@ -10,16 +10,16 @@
 namespace tern { inline namespace TERN_BUILD {
 
 /// Defines name(x) and name_(x).
-#define TERN_UNARY_ALIAS(name, op, Type)                              \
-  template <Device D, Type T>                                         \
-  Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {          \
-    const ErrorName alias({#name, here});                             \
-    return op(x, here);                                               \
-  }                                                                   \
-  template <Device D, Type T>                                         \
+#define TERN_UNARY_ALIAS(name, op, Type)                               \
+  template <Device D, Type T>                                          \
+  Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {           \
+    const ErrorName alias({#name, here});                              \
+    return op(x, here);                                                \
+  }                                                                    \
+  template <Device D, Type T>                                          \
   const Tensor<D, T>& name##_(const Tensor<D, T>& x, Here here = {}) { \
-    const ErrorName alias({#name "_", here});                         \
-    return op##_(x, here);                                            \
+    const ErrorName alias({#name "_", here});                          \
+    return op##_(x, here);                                             \
   }
 TERN_UNARY_ALIAS(absolute, abs, Element)
 TERN_UNARY_ALIAS(negative, neg, Element)
@@ -33,27 +33,27 @@ TERN_UNARY_ALIAS(arctanh, atanh, Floating)
 #undef TERN_UNARY_ALIAS
 
 /// Defines name(a, b) and name_(a, b), where b is a tensor or of type Number.
-#define TERN_BINARY_ALIAS(name, op, Result, Number)                                          \
-  template <Device D, Element T>                                                             \
-  Tensor<D, Result> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {     \
-    const ErrorName alias({#name, here});                                                    \
-    return op(a, b, here);                                                                   \
-  }                                                                                          \
-  template <Device D, Element T>                                                             \
-  Tensor<D, Result> name(const Tensor<D, T>& a, Number b, Here here = {}) {                  \
-    const ErrorName alias({#name, here});                                                    \
-    return op(a, b, here);                                                                   \
-  }                                                                                          \
-  template <Device D, Element T>                                                             \
+#define TERN_BINARY_ALIAS(name, op, Result, Number)                                           \
+  template <Device D, Element T>                                                              \
+  Tensor<D, Result> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {      \
+    const ErrorName alias({#name, here});                                                     \
+    return op(a, b, here);                                                                    \
+  }                                                                                           \
+  template <Device D, Element T>                                                              \
+  Tensor<D, Result> name(const Tensor<D, T>& a, Number b, Here here = {}) {                   \
+    const ErrorName alias({#name, here});                                                     \
+    return op(a, b, here);                                                                    \
+  }                                                                                           \
+  template <Device D, Element T>                                                              \
   const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) { \
-    const ErrorName alias({#name "_", here});                                                \
-    return op##_(a, b, here);                                                                \
-  }                                                                                          \
-  template <Device D, Element T>                                                             \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& a, Number b, Here here = {}) {             \
-    const ErrorName alias({#name "_", here});                                                \
-    return op##_(a, b, here);                                                                \
-  }                                                                                          \
+    const ErrorName alias({#name "_", here});                                                 \
+    return op##_(a, b, here);                                                                 \
+  }                                                                                           \
+  template <Device D, Element T>                                                              \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& a, Number b, Here here = {}) {              \
+    const ErrorName alias({#name "_", here});                                                 \
+    return op##_(a, b, here);                                                                 \
+  }                                                                                           \
   TERN_SAME_PLACE(name)
 TERN_BINARY_ALIAS(multiply, mul, T, detail::operand_t<T>)
 TERN_BINARY_ALIAS(divide, div, T, detail::operand_t<T>)
@@ -93,15 +93,15 @@ const Tensor<D, T>& clip_(const Tensor<D, T>& x, std::optional<detail::number_t<
 }
 
 /// Defines name(tensors, dim), which is cat.
-#define TERN_CAT_ALIAS(name)                                                                         \
-  template <Device D, Element T>                                                                     \
-  Tensor<D, T> name(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {       \
-    const ErrorName alias({#name, here});                                                            \
-    return cat(tensors, dim, here);                                                                  \
-  }                                                                                                  \
-  template <Device D, Element T>                                                                     \
-  Tensor<D, T> name(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, Here here = {}) {    \
-    return name(std::vector<Tensor<D, T>>(tensors), dim, here);                                      \
+#define TERN_CAT_ALIAS(name)                                                                      \
+  template <Device D, Element T>                                                                  \
+  Tensor<D, T> name(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {    \
+    const ErrorName alias({#name, here});                                                         \
+    return cat(tensors, dim, here);                                                               \
+  }                                                                                               \
+  template <Device D, Element T>                                                                  \
+  Tensor<D, T> name(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, Here here = {}) { \
+    return name(std::vector<Tensor<D, T>>(tensors), dim, here);                                   \
   }
 TERN_CAT_ALIAS(concat)
 TERN_CAT_ALIAS(concatenate)

@@ -13,8 +13,7 @@ template <Device D, Element T>
 Tensor<D, T> gcd(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
   const OpName op{"gcd", here};
   const ErrorName name(op);
-  const detail::Shape shape =
-      detail::broadcast_shapes(op, a.checked(op)->shape_ref(), b.checked(op)->shape_ref());
+  const detail::Shape shape = detail::broadcast_shapes(op, a.checked(op)->shape_ref(), b.checked(op)->shape_ref());
   Tensor<D, T> divisor = expand(abs(a, here), shape), rest = expand(abs(b, here), shape);
   for (Tensor<D, bool> done = eq(rest, 0); !all(done).item(here); done = eq(rest, 0)) {
     const Tensor<D, T> next = where(done, 0, remainder(divisor, where(done, 1, rest), here));

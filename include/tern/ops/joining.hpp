@@ -1,5 +1,5 @@
-// Tensors made of several others: dstack, column_stack, block_diag, cartesian_prod, combinations, broadcast_tensors; and
-// the dimensions that they are given first, atleast_1d, atleast_2d, atleast_3d.
+// Tensors made of several others: dstack, column_stack, block_diag, cartesian_prod, combinations, broadcast_tensors;
+// and the dimensions that they are given first, atleast_1d, atleast_2d, atleast_3d.
 #pragma once
 #include "gather.hpp"
 #include "shape.hpp"
@@ -120,8 +120,8 @@ Tensor<D, T> combinations(const Tensor<D, T>& x, Index r = 2, bool with_replacem
 }
 
 /// Defines name({a, b}) beside name of a std::vector.
-#define TERN_OF_BRACES(name)                                                \
-  template <Device D, Element T>                                            \
+#define TERN_OF_BRACES(name)                                               \
+  template <Device D, Element T>                                           \
   auto name(std::initializer_list<Tensor<D, T>> tensors, Here here = {}) { \
     return name(std::vector<Tensor<D, T>>(tensors), here);                 \
   }

@@ -53,14 +53,14 @@ std::vector<Tensor<D, T>> split_along(const OpName& op, const Tensor<D, T>& x, c
 }  // namespace detail
 
 /// Defines name(x, sections) and name(x, positions) along a dimension of at least `dims`.
-#define TERN_SPLIT(name, dim, dims)                                                                               \
-  template <Device D, Element T>                                                                                  \
-  std::vector<Tensor<D, T>> name(const Tensor<D, T>& x, Index sections, Here here = {}) {                         \
-    return detail::split_along({#name, here}, x, sections, dim, dims);                                            \
-  }                                                                                                               \
-  template <Device D, Element T>                                                                                  \
-  std::vector<Tensor<D, T>> name(const Tensor<D, T>& x, const std::vector<Index>& positions, Here here = {}) {    \
-    return detail::split_along({#name, here}, x, positions, dim, dims);                                           \
+#define TERN_SPLIT(name, dim, dims)                                                                            \
+  template <Device D, Element T>                                                                               \
+  std::vector<Tensor<D, T>> name(const Tensor<D, T>& x, Index sections, Here here = {}) {                      \
+    return detail::split_along({#name, here}, x, sections, dim, dims);                                         \
+  }                                                                                                            \
+  template <Device D, Element T>                                                                               \
+  std::vector<Tensor<D, T>> name(const Tensor<D, T>& x, const std::vector<Index>& positions, Here here = {}) { \
+    return detail::split_along({#name, here}, x, positions, dim, dims);                                        \
   }
 TERN_SPLIT(hsplit, x.checked({"hsplit", here})->ndim > 1 ? 1 : 0, 1)
 TERN_SPLIT(vsplit, 0, 2)

@@ -19,8 +19,8 @@ struct CyclicLROptions {
   double base_momentum = 0.8, max_momentum = 0.9;
 };
 
-/// The learning rate rises from base_lr to max_lr in step_size_up steps and falls back in step_size_down, and so on. The
-/// momentum moves in the opposite direction (Smith: "Cyclical learning rates", 2017).
+/// The learning rate rises from base_lr to max_lr in step_size_up steps and falls back in step_size_down, and so on.
+/// The momentum moves in the opposite direction (Smith: "Cyclical learning rates", 2017).
 class TERN_API CyclicLR : public LRScheduler {
  public:
   CyclicLR(Optimizer& optimizer, CyclicLROptions options, Here here = {});

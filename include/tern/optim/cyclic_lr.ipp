@@ -16,8 +16,8 @@ TERN_INLINE CyclicLR::CyclicLR(Optimizer& optimizer, CyclicLROptions options, He
 TERN_INLINE void CyclicLR::apply() {
   const CyclicLROptions& o = options_;
   const Index down = o.step_size_down.value_or(o.step_size_up), whole = o.step_size_up + down, within = epoch_ % whole;
-  const double part = within <= o.step_size_up ? double(within) / double(o.step_size_up)
-                                               : double(whole - within) / double(down);
+  const double part =
+      within <= o.step_size_up ? double(within) / double(o.step_size_up) : double(whole - within) / double(down);
   double height = part;
   if (o.mode == CyclicMode::triangular2) height *= std::pow(0.5, double(epoch_ / whole));
   if (o.mode == CyclicMode::exp_range) height *= std::pow(o.gamma, double(epoch_));
