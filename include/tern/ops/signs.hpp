@@ -13,12 +13,22 @@ Tensor<D, bool> signbit(const Tensor<D, T>& x, Here here = {}) {
   else return lt(x, 0, here);
 }
 
-/// |a| with the sign of b, also of -0. The gradient at a = 0 is 0.
+/// |a| with the sign of b, also of -0. The gradient at a = 0, and that of b, is 0.
 template <Device D, Floating T>
 Tensor<D, T> copysign(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const ErrorName name({"copysign", here});
-  const Tensor<D, T> size = abs(a, here);
-  return where(signbit(b, here), neg(size, here), size, here);
+  const OpName op{"copysign", here};
+  const ErrorName name(op);
+  Tensor<D, T> y;
+  {
+    const NoGradGuard off;
+    const Tensor<D, T> size = abs(a, here);
+    y = where(signbit(b, here), neg(size, here), size, here);
+  }
+  record(op, y,
+         wrt(a, saved(a, y),
+             [](const auto& g, const auto& in, const auto& out) { return mul(g, mul(sign(in), sign(out))); }),
+         wrt(b, [](const auto& g) { return zeros_like(g); }));
+  return y;
 }
 template <Device D, Floating T>
 Tensor<D, T> copysign(const Tensor<D, T>& a, double b, Here here = {}) {
