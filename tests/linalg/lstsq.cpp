@@ -10,9 +10,8 @@ const char* const drivers[] = {"gels", "gelsy", "gelsd", "gelss"};
 
 TEST_CASE("lstsq is PyTorch's", "[linalg]") {
   check_recorded("lstsq", [](const auto& x) { return std::vector{linalg::lstsq(x[0], x[1]).solution}; });
-  check_recorded("lstsq, rcond", [](const auto& x) {
-    return std::vector{linalg::lstsq(x[0], x[1], 0.4, "gelsd").solution};
-  });
+  check_recorded("lstsq, rcond",
+                 [](const auto& x) { return std::vector{linalg::lstsq(x[0], x[1], 0.4, "gelsd").solution}; });
   for (const char* driver : {"gels", "gelsd"})
     check_recorded(std::string("lstsq, ") + driver, [driver](const auto& x) {
       const auto y = linalg::lstsq(x[0], x[1], {}, driver);

@@ -23,9 +23,9 @@ Tensor<D, T> condition_by_inverse(const F& norm, const Tensor<D, T>& a, Here her
 
 namespace linalg {
 
-/// The condition number of each matrix of a [.., m, n]: for p = 2 the largest singular value divided by the smallest, for
-/// -2 the inverse of that, for 1, -1, inf and -inf |a| |a⁻¹| in that matrix_norm, of square matrices, infinite where a is
-/// singular.
+/// The condition number of each matrix of a [.., m, n]: for p = 2 the largest singular value divided by the smallest,
+/// for -2 the inverse of that, for 1, -1, inf and -inf |a| |a⁻¹| in that matrix_norm, of square matrices, infinite
+/// where a is singular.
 template <Device D, Floating T>
 Tensor<D, T> cond(const Tensor<D, T>& a, double p = 2, Here here = {}) {
   const ErrorName name({"cond", here});

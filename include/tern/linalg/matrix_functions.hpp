@@ -14,8 +14,7 @@ inline constexpr double taylor_reach = std::is_same_v<T, float> ? 2 : 0.75;
 /// to evaluate polynomials", 1973).
 template <class D, class T>
 Tensor<D, T> taylor_exp(const Tensor<D, T>& x) {
-  const Tensor<D, T> one = identity_of(x), x2 = matmul(x, x), x3 = matmul(x2, x),
-                     x4 = matmul(x2, x2);
+  const Tensor<D, T> one = identity_of(x), x2 = matmul(x, x), x3 = matmul(x2, x), x4 = matmul(x2, x2);
   double inverses[17] = {1};  // of the factorials
   for (int i = 1; i <= 16; ++i) inverses[i] = inverses[i - 1] / i;
   Tensor<D, T> y = mul(x4, inverses[16]);

@@ -17,8 +17,8 @@ struct RankTolerance {
   template <class D, class T>
   RankTolerance(const Tensor<D, T>& a, std::optional<double> given_atol, std::optional<double> given_rtol)
       : atol(given_atol.value_or(0)),
-        rtol(given_rtol.value_or(atol > 0 ? 0 : std::numeric_limits<T>::epsilon() *
-                                                  double(std::max(a.size(-2), a.size(-1))))) {}
+        rtol(given_rtol.value_or(
+            atol > 0 ? 0 : std::numeric_limits<T>::epsilon() * double(std::max(a.size(-2), a.size(-1))))) {}
 
   /// Which of the singular values s [.., k] count.
   template <class D, class T>
@@ -38,8 +38,7 @@ Tensor<D, T> pinv_gradient(const Tensor<D, T>& g, const Tensor<D, T>& p, const T
                matmul(matmul(pt, p), sub(gt, matmul(k, a))));
   }
   const Tensor<D, T> k = matmul(p, gt), ptk = matmul(pt, k);
-  return add(sub(sub(ptk, matmul(k, p).mT()), matmul(matmul(ptk, p), a)),
-             matmul(sub(gt, matmul(a, k)), matmul(p, pt)));
+  return add(sub(sub(ptk, matmul(k, p).mT()), matmul(matmul(ptk, p), a)), matmul(sub(gt, matmul(a, k)), matmul(p, pt)));
 }
 
 }  // namespace detail
