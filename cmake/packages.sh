@@ -2,7 +2,7 @@
 # Sourced by tests/run, examples/run and benchmarks/run: what they need from the system.
 
 # What compiling tern takes.
-build_packages=(g++ cmake ninja-build libdnnl-dev zlib1g-dev)
+build_packages=(g++ cmake ninja-build libdnnl-dev zlib1g-dev libeigen3-dev)
 # What reading and packing pictures takes besides: tests, examples and benchmarks do.
 image_packages=(libjpeg-dev libpng-dev liblmdb-dev)
 # What training by several processes takes besides: Open MPI for the examples and benchmarks, both for the tests.
@@ -55,7 +55,7 @@ need_commands() {
     command -v "$command" >/dev/null || missing+=("$command")
   done
   ((${#missing[@]})) || return 0
-  echo "Not found: ${missing[*]}. tern takes a C++20 compiler with OpenMP, CMake, Ninja, oneDNN and zlib, from this system's packages." >&2
+  echo "Not found: ${missing[*]}. tern takes a C++20 compiler with OpenMP, CMake, Ninja, oneDNN, zlib and Eigen, from this system's packages." >&2
   return 1
 }
 

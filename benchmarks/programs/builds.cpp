@@ -2,6 +2,7 @@
 // microseconds, and for its gradient `name backward`; then some steps of training. Minima of repeats, one line each. An
 // argument selects rows whose name contains it. Over 400 lines, because the ops are one list.
 #include <tern/linalg/linalg.hpp>
+#include <tern/linalg/lstsq.hpp>
 #include <tern/models/models.hpp>
 #include <tern/tern.hpp>
 
@@ -202,7 +203,10 @@ void linear_algebra() {
   OP(linalg::solve_triangular, linalg::solve_triangular(regular, b, true)) OP(linalg::cholesky, linalg::cholesky(definite))
   OP(linalg::det, linalg::det(regular / 48)) OP(linalg::slogdet, linalg::slogdet(regular).logabsdet) OP(linalg::qr, linalg::qr(regular).r)
   OP(linalg::eigh, linalg::eigh(definite).eigenvalues) OP(linalg::eigvalsh, linalg::eigvalsh(definite)) OP(linalg::svd, linalg::svd(regular).s)
-  OP(linalg::svdvals, linalg::svdvals(regular))
+  OP(linalg::svdvals, linalg::svdvals(regular)) OP(linalg::cholesky_solve, linalg::cholesky_solve(b, regular))
+  OP(linalg::lstsq, linalg::lstsq(regular, b).solution) OP(linalg::pinv, linalg::pinv(regular)) OP(linalg::cond, linalg::cond(regular))
+  FLAT(linalg::matrix_rank, linalg::matrix_rank(regular))
+  OP(linalg::matrix_power, linalg::matrix_power(regular / 48, 5)) OP(linalg::matrix_exp, linalg::matrix_exp(regular / 48))
 }
 
 void images() {

@@ -66,6 +66,7 @@
   }
 #endif
 #include "linalg/linalg.hpp"
+#include "linalg/lstsq.hpp"
 #endif
 
 #if !defined(TERN_KERNEL_SET) && \

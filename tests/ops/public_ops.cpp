@@ -2,6 +2,7 @@
 // Over 400 lines, because the functions are one list.
 #include "support/public_op.hpp"
 #include "tern/linalg/linalg.hpp"
+#include "tern/linalg/lstsq.hpp"
 #include "tern/ops/ops.hpp"
 
 namespace ops_public_ops {
@@ -483,6 +484,18 @@ const PublicOp public_ops[] = {
        tested_in("solve_triangular", "solve_triangular is PyTorch's"), linalg::solve_triangular(x, y, true)),
     OP(linalg::cholesky, linalg::cholesky(definite(x)), tested_in("cholesky", "cholesky is PyTorch's"),
        linalg::cholesky(x)),
+    OP(linalg::cholesky_solve, linalg::cholesky_solve(x, regular(x, y)),
+       tested_in("cholesky", "cholesky_solve is PyTorch's"), linalg::cholesky_solve(x, y)),
+    OP(linalg::lstsq, linalg::lstsq(regular(x, y), x).solution, tested_in("lstsq", "lstsq is PyTorch's"),
+       linalg::lstsq(x, z)),
+    OP(linalg::pinv, linalg::pinv(x), tested_in("pinv", "pinv is PyTorch's"), linalg::pinv(z)),
+    FLAT(linalg::matrix_rank, linalg::matrix_rank(x), tested_in("pinv", "matrix_rank counts singular values"),
+         linalg::matrix_rank(z)),
+    OP(linalg::cond, linalg::cond(x), tested_in("cond", "cond is PyTorch's"), linalg::cond(z)),
+    OP(linalg::matrix_power, linalg::matrix_power(regular(x, y), 3),
+       tested_in("matrix_functions", "matrix_power is PyTorch's"), linalg::matrix_power(x, 2)),
+    OP(linalg::matrix_exp, linalg::matrix_exp(regular(x, y)), tested_in("matrix_functions", "matrix_exp is PyTorch's"),
+       linalg::matrix_exp(x)),
     OP(linalg::det, linalg::det(regular(x, y)), tested_in("det", "det is PyTorch's"), linalg::det(x)),
     OP(linalg::slogdet, linalg::slogdet(regular(x, y)).logabsdet, tested_in("det", "slogdet is PyTorch's"),
        linalg::slogdet(x)),
