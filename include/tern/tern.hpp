@@ -1,14 +1,6 @@
-// tern: tensors, autograd, layers, optimisers and data. io, linalg, train and models are included by themselves.
+// tern on all devices: tensors, autograd, layers, optimisers and data. With TERN_CPU_ONLY, on the CPU alone.
 #pragma once
-#include "autograd/backward.hpp"
-#include "autograd/checkpoint.hpp"
-#include "data/data.hpp"
-#include "functional/derivatives.hpp"
-#include "functional/gradcheck.hpp"
-#include "nn/nn.hpp"
-#include "ops/ops.hpp"
-#include "optim/optim.hpp"
-#include "tensor/any_tensor.hpp"
-#include "tensor/creation.hpp"
-#include "tensor/print.hpp"
-#include "tensor/with_device.hpp"
+#ifndef TERN_CPU_ONLY
+#include "cuda.hpp"  // first, so that the instances for Cuda of the compiled library are known
+#endif
+#include "cpu.hpp"

@@ -642,10 +642,13 @@ inline constexpr std_caller call_std{};
     return detail::adl::call_to_device(to(detail::Type<U>{}, here), other.device(), here);                             \
   }                                                                                                                    \
   Tensor<Cpu, T> cpu(Here here = {}) const { return TERN_CALL(to_device, Cpu{}, here); }                               \
-  Tensor<Cuda, T> cuda(int ordinal = cuda::current_device(), Here here = {}) const {                                   \
-    return TERN_CALL(to_device, Cuda{ordinal}, here);                                                                  \
+  /* Templates, because tern/cuda.hpp alone says what Cuda is. */                                                      \
+  template <class C = Cuda>                                                                                            \
+  Tensor<detail::included<C>, T> cuda(int ordinal = detail::current_device<C>().ordinal, Here here = {}) const {       \
+    return TERN_CALL(to_device, C{ordinal}, here);                                                                     \
   }                                                                                                                    \
-  auto cuda_async(int ordinal = cuda::current_device(), Here here = {}) const {                                        \
+  template <class C = Cuda>                                                                                            \
+  auto cuda_async(int ordinal = detail::current_device<detail::included<C>>().ordinal, Here here = {}) const {         \
     return TERN_CALL(cuda_async, ordinal, here);                                                                       \
   }                                                                                                                    \
   auto cpu_async(Here here = {}) const { return TERN_CALL(cpu_async, here); }                                          \

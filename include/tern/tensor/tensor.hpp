@@ -1,10 +1,9 @@
 // Tensor<D, T>: a handle of one pointer. Its type says where the elements live. This file has the interface; the ops'
 // meaning is documented in ops/, gradients in autograd/.
 #pragma once
-#include "../backend/devices.hpp"
+#include "../backend/cpu/kernels.hpp"
 #include "../core/here.hpp"
 #include "../core/number.hpp"
-#include "../device/cuda/traits.hpp"
 #include "../device/device.hpp"
 #include "impl.hpp"
 #include "pinned.hpp"
