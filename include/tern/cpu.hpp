@@ -1,5 +1,5 @@
-// tern on the CPU: tensors, autograd, layers, optimisers and data. tern/cuda.hpp adds GPUs. io, linalg, train and models
-// are included by themselves.
+// tern on the CPU: tensors, autograd, layers, optimisers and data. tern/cuda.hpp adds GPUs. io, linalg, train and
+// models are included by themselves.
 #pragma once
 #include "autograd/backward.hpp"
 #include "autograd/checkpoint.hpp"

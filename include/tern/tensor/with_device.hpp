@@ -7,9 +7,9 @@
 
 namespace tern { inline namespace TERN_BUILD {
 
-// A namespace of its own, because where tern/cuda.hpp is included, too, that header's with_device is called: objects of
-// one program may differ in what they include.
-inline namespace cpu_alone {
+// Not a function of tern's, but of a namespace of its own: where tern/cuda.hpp is included, too, that header's
+// with_device is called, and objects of one program may differ in what they include.
+namespace detail::cpu_alone {
 
 /// Calls f(D{}) for the device called name: "cpu", "cuda", "cuda:1" …, or "auto" for a GPU if there is one. Everything
 /// that f instantiates is compiled for each kind of device that is included. Without tern/cuda.hpp that is the CPU, and
@@ -22,6 +22,8 @@ auto with_device(const std::string& name, F&& f) {
   return f(Cpu{});
 }
 
-}  // namespace cpu_alone
+}  // namespace detail::cpu_alone
+
+using detail::cpu_alone::with_device;
 
 }}  // namespace tern
