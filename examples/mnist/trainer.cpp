@@ -1,5 +1,6 @@
 // The training of a network for the digits of MNIST, compiled once for a device and an element type; the networks with
 // convolutions; those in 16 bits.
+#include <tern/cuda.hpp>
 #include <tern/data/loader.hpp>
 #include <tern/data/mnist_source.hpp>
 #include <tern/nn/convolution.hpp>

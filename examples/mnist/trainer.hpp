@@ -1,6 +1,7 @@
 // The dense networks for the digits of MNIST, and what trainer.cpp has: the training, the other networks, and those in
 // 16 bits. Each file includes what it uses: <tern/tern.hpp>, which has all layers, compiles longer.
 #pragma once
+#include <tern/cuda.hpp>
 #include <tern/nn/dropout.hpp>
 #include <tern/nn/linear.hpp>
 #include <tern/ops/ops.hpp>

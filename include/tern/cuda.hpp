@@ -1,4 +1,5 @@
-// CUDA's devices: Cuda, its kernels and x.cuda(), for what the other headers of tern declare.
+// CUDA's devices: Cuda, its kernels and x.cuda(), for what the other headers of tern declare. Included before them, it
+// also lets a program use the compiled library's functions for Cuda instead of compiling its own.
 #pragma once
 #include "backend/cuda/kernels.hpp"
 #include "device/cuda/graph.hpp"

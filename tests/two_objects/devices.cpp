@@ -22,11 +22,9 @@ std::string on_cpu_alone(const std::string& device)
 #else
 static std::string on_all(const std::string& device)
 #endif
-try {
+    try {
   return tern::with_device(device, Sum());
-} catch (const tern::Error& error) {
-  return error.what();
-}
+} catch (const tern::Error& error) { return error.what(); }
 
 #ifndef CPU_ALONE
 int main() {

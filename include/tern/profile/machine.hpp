@@ -7,6 +7,7 @@
 
 #include "../backend/cuda/kernels.hpp"
 #include "../core/clock.hpp"
+#include "../device/cuda/kernel_cache.hpp"
 #include "../device/cuda/traits.hpp"
 #include "../io/file.hpp"
 #include "../autograd/backward.hpp"

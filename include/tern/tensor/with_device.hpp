@@ -12,13 +12,15 @@ namespace tern { inline namespace TERN_BUILD {
 namespace detail::cpu_alone {
 
 /// Calls f(D{}) for the device called name: "cpu", "cuda", "cuda:1" …, or "auto" for a GPU if there is one. Everything
-/// that f instantiates is compiled for each kind of device that is included. Without tern/cuda.hpp that is the CPU, and
-/// "cuda" is an Error. f's thread makes new tensors on that device.
+/// that f instantiates is compiled for each kind of device that is included. Without tern/cuda.hpp, or with
+/// TERN_CPU_ONLY, that is the CPU, and "cuda" is an Error. f's thread makes new tensors on that device.
 template <class F>
 auto with_device(const std::string& name, F&& f) {
   if (name != "cpu" && name != "auto")
     fail("with_device",
-         {"'", name, "' was asked for, but this program was compiled for the CPU alone, without tern/cuda.hpp"});
+         {"'", name,
+          "' was asked for, but this program was compiled for the CPU alone, with TERN_CPU_ONLY or without "
+          "tern/cuda.hpp"});
   return f(Cpu{});
 }
 

@@ -11,7 +11,7 @@
 #undef TERN_CUDA_CLASS_INSTANCE
 #define TERN_CUDA_INSTANCE(...) template TERN_API __VA_ARGS__;
 #define TERN_CUDA_CLASS_INSTANCE(...) template struct TERN_API __VA_ARGS__;
-#elif (defined(TERN_COMPILED) || defined(TERN_COMPILING)) && !defined(TERN_KERNEL_SET)
+#elif (defined(TERN_COMPILED) || defined(TERN_COMPILING)) && !defined(TERN_KERNEL_SET) && !defined(TERN_CPU_ONLY)
 #undef TERN_CUDA_INSTANCE
 #undef TERN_CUDA_CLASS_INSTANCE
 #define TERN_CUDA_INSTANCE(...) extern template TERN_API __VA_ARGS__;

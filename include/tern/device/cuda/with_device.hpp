@@ -12,6 +12,7 @@ namespace detail {
 TERN_API int cuda_ordinal(const std::string& name);
 }  // namespace detail
 
+#if !defined(TERN_CPU_ONLY)
 template <class F>
   requires Device<Cuda>  // always true: of two functions the one with a condition is called
 auto with_device(const std::string& name, F&& f) {
@@ -20,6 +21,7 @@ auto with_device(const std::string& name, F&& f) {
   const cuda::DeviceGuard guard(device);
   return f(device);
 }
+#endif
 
 }}  // namespace tern
 
