@@ -1,4 +1,4 @@
-// Files. dlpack.hpp, which knows the devices of other libraries, is included by itself.
+// Files. dlpack.hpp, which includes CUDA, is included by itself.
 #pragma once
 #include "file.hpp"
 #include "file_kind.hpp"
