@@ -1,4 +1,5 @@
 // Networks that write as a text does, character by character. ./examples/run characters --help lists the options.
+#include <tern/cuda.hpp>
 #include <tern/data/loader.hpp>
 #include <tern/data/sources.hpp>
 #include <tern/data/text/text.hpp>

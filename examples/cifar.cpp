@@ -1,4 +1,5 @@
 // Trains a network on the small colour photographs of CIFAR-10. ./examples/run cifar --help lists the options.
+#include <tern/cuda.hpp>
 #include <tern/data/sources.hpp>
 #include <tern/data/transforms.hpp>
 #include <tern/models/resnet.hpp>

@@ -1,5 +1,6 @@
 // What is in pictures: the five likeliest classes of each, by a network with weights that others have trained.
 // ./examples/run classify PICTURE... --weights FILE --labels FILE
+#include <tern/cuda.hpp>
 #include <tern/data/image_folder.hpp>
 #include <tern/data/transforms.hpp>
 #include <tern/models/models.hpp>

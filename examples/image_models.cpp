@@ -1,5 +1,6 @@
 // How many images a second networks train on and classify, on synthetic images: each model with each batch size, number
 // of threads, kind of work and element type. ./examples/run image_models --help lists the options.
+#include <tern/cuda.hpp>
 #include <tern/io/file.hpp>
 #include <tern/io/json.hpp>
 #include <tern/models/models.hpp>

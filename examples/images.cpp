@@ -1,4 +1,5 @@
 // Trains a network on pictures in class folders, or packed in shards. ./examples/run images --help lists the options.
+#include <tern/cuda.hpp>
 #include <tern/data/image_folder.hpp>
 #include <tern/ops/ops.hpp>
 #include <tern/tensor/with_device.hpp>

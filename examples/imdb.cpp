@@ -1,4 +1,5 @@
 // Learns which film reviews are positive. ./examples/run imdb --help lists the options.
+#include <tern/cuda.hpp>
 #include <tern/data/sources.hpp>
 #include <tern/data/text/characters.hpp>
 #include <tern/data/text/imdb.hpp>

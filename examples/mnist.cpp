@@ -1,4 +1,5 @@
 // Trains a network on the handwritten digits of MNIST. ./examples/run mnist --help lists the options.
+#include <tern/cuda.hpp>
 #include <tern/nn/convolution.hpp>
 #include <tern/nn/dropout.hpp>
 #include <tern/nn/linear.hpp>

@@ -1,5 +1,6 @@
 // A language model of newspaper text (Zaremba, Sutskever, Vinyals: "Recurrent neural network regularization", 2014).
 // ./examples/run ptb --help lists the options.
+#include <tern/cuda.hpp>
 #include <tern/data/text/ptb.hpp>
 #include <tern/tern.hpp>
 #include <tern/train/fit.hpp>

@@ -1,5 +1,7 @@
 // Continues a text with a language model that others have trained.
 // ./examples/run write --weights FOLDER --prompt TEXT; --help lists the options.
+#include <tern/core/clock.hpp>
+#include <tern/cuda.hpp>
 #include <tern/data/text/byte_pair_encoding.hpp>
 #include <tern/models/config.hpp>
 #include <tern/models/generate.hpp>

@@ -1,3 +1,4 @@
+#include <tern/cuda.hpp>
 #include <tern/nn/mixed.hpp>
 
 #include "prepared.hpp"

@@ -1,5 +1,6 @@
 #include "pictures.hpp"
 
+#include <tern/cuda.hpp>
 #include <tern/ops/ops.hpp>
 
 #include <algorithm>

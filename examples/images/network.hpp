@@ -1,6 +1,7 @@
 // A network for pictures whose class is not known: what training and tests need of it. So they are compiled once for a
 // device, not for each network in each precision.
 #pragma once
+#include <tern/cuda.hpp>
 #include <tern/distributed/communicator.hpp>
 #include <tern/nn/module.hpp>
 #include <tern/nn/replicas.hpp>

@@ -1,6 +1,7 @@
 // The ranks that a trainer is one of: those that mpirun has started, or itself alone. Each trains on its part of the
 // samples.
 #pragma once
+#include <tern/cuda.hpp>
 #include <tern/data/samplers.hpp>
 #include <tern/distributed/data_parallel.hpp>
 #include <tern/distributed/launch.hpp>

@@ -32,7 +32,9 @@
 #if defined(TERN_KERNEL_SET) || (defined(TERN_PART) && !defined(TERN_PART_FOUNDATION))
 #define TERN_COMPILED
 #endif
-// The foundation: the layers up to the ops.
+// The foundation: the layers up to the ops. Cuda comes first, so that instances for it can be named.
+#include "cuda.hpp"
+
 #include "autograd/backward.hpp"
 #include "autograd/checkpoint.hpp"
 #include "functional/derivatives.hpp"
@@ -84,7 +86,6 @@
 #include "data/text_lines.hpp"
 #include "data/transformed.hpp"
 #include "data/transforms.hpp"
-#include "device/cuda/graph.hpp"
 #include "device/cuda/nvtx.hpp"
 #include "device/cuda/stream.hpp"
 #include "io/dlpack.hpp"

@@ -1,5 +1,7 @@
 // Running a case with a type; each type is compiled in a file of its own.
 #pragma once
+#include <tern/cuda.hpp>
+
 #include "case.hpp"
 
 namespace opinfo {

@@ -10,6 +10,9 @@
 #include "naive_order.hpp"
 #include "naive_rows.hpp"
 #include "remote.hpp"
+#if defined(TERN_TESTS_ON_CUDA)
+#include "tern/cuda.hpp"
+#endif
 
 // For tests that give a kernel the host's own memory.
 #define TERN_TEST_HOST_DEVICES tern::Cpu, tern_test::Naive

@@ -5,6 +5,7 @@
 
 #include <tern/tensor/with_device.hpp>
 
+#include "tern/device/cuda/with_device.hpp"
 #include "tern/ops/embedding.hpp"
 #include "tern/ops/indexing.hpp"
 #include "tern/ops/random.hpp"

@@ -86,8 +86,8 @@
 #define TERN_NO_KERNELS
 #endif
 
-// An instance of a function template or class template that tern.cpp holds. Those for the GPU have no kernels of the
-// CPU, so the kernel sets do without them.
+// An instance of a function template or class template that tern.cpp holds. Those for Cuda count where tern/cuda.hpp
+// was included before (device/cuda/traits.hpp).
 #if defined(TERN_COMPILING_INSTANCES)
 #define TERN_INSTANCE(...) template TERN_API __VA_ARGS__;
 #define TERN_CLASS_INSTANCE(...) template struct TERN_API __VA_ARGS__;
@@ -98,16 +98,8 @@
 #define TERN_INSTANCE(...)
 #define TERN_CLASS_INSTANCE(...)
 #endif
-#if defined(TERN_COMPILING_CUDA_INSTANCES)
-#define TERN_CUDA_INSTANCE(...) template TERN_API __VA_ARGS__;
-#define TERN_CUDA_CLASS_INSTANCE(...) template struct TERN_API __VA_ARGS__;
-#elif (defined(TERN_COMPILED) || defined(TERN_COMPILING)) && !defined(TERN_KERNEL_SET) && !defined(TERN_CPU_ONLY)
-#define TERN_CUDA_INSTANCE(...) extern template TERN_API __VA_ARGS__;
-#define TERN_CUDA_CLASS_INSTANCE(...) extern template struct TERN_API __VA_ARGS__;
-#else
 #define TERN_CUDA_INSTANCE(...)
 #define TERN_CUDA_CLASS_INSTANCE(...)
-#endif
 
 #if defined(_OPENMP)
 #define TERN_THREADING openmp

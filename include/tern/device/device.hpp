@@ -39,6 +39,9 @@ namespace tern { inline namespace TERN_BUILD {
 template <class D>
 struct DeviceTraits;
 
+/// A device of NVIDIA's. tern/cuda.hpp defines it; here it has a name, by which x.cuda() asks for it.
+struct Cuda;
+
 /// The host's processor and memory.
 struct Cpu {
   bool operator==(const Cpu&) const = default;
@@ -61,6 +64,15 @@ namespace detail {
 /// It can copy to and from the host while the host goes on.
 template <class D>
 concept AsyncDevice = Device<D> && requires { typename DeviceTraits<D>::Async; };
+
+/// D, whose header must be included.
+template <class D>
+struct Included {
+  static_assert(Device<D>, "this needs a GPU's header: #include <tern/cuda.hpp> or <tern/tern.hpp>");
+  using type = D;
+};
+template <class D>
+using included = typename Included<D>::type;
 
 /// The device of kind D with that number.
 template <Device D>

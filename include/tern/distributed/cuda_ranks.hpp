@@ -5,8 +5,10 @@
 #include <mutex>
 #include <vector>
 
+#include "../backend/cuda/kernels.hpp"
 #include "../device/cuda/nccl.hpp"
 #include "../device/cuda/stream.hpp"
+#include "../device/cuda/traits.hpp"
 #include "../device/cuda/watch.hpp"
 #include "communicator.hpp"
 

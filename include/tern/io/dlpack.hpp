@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include "../device/cuda/context.hpp"
+#include "../backend/cuda/kernels.hpp"
+#include "../device/cuda/traits.hpp"
 #include "../tensor/allocate.hpp"
 #include "../tensor/any_tensor.hpp"
 #include "../tensor/pinned.hpp"

@@ -1,6 +1,5 @@
-// Files.
+// Files. dlpack.hpp, which includes CUDA, is included by itself.
 #pragma once
-#include "dlpack.hpp"
 #include "file.hpp"
 #include "file_kind.hpp"
 #include "gzip.hpp"

@@ -1,6 +1,5 @@
 // Moving tensors between devices.
 #pragma once
-#include "../device/cuda/traits.hpp"
 #include "../tensor/pending.hpp"
 #include "../tensor/transfer.hpp"
 #include "copy.hpp"
@@ -53,9 +52,10 @@ std::vector<T> Tensor<D, T>::to_vector(Here here) const {
 
 /// Starts copying x to a CUDA device, beside the device's other work. x may be overwritten or freed at once: if it is
 /// not pinned, it is copied to pinned memory first; if it is, writing it waits for the copy. Not recorded.
-template <HostDevice D, Element T>
-Pending<Tensor<Cuda, T>> cuda_async(const Tensor<D, T>& x, int ordinal = cuda::current_device(), Here here = {}) {
-  return detail::copy_async("cuda_async", x, Cuda{ordinal}, here);
+template <HostDevice D, Element T, class C = Cuda>
+Pending<Tensor<detail::included<C>, T>> cuda_async(const Tensor<D, T>& x,
+                                                   int ordinal = detail::current_device<C>().ordinal, Here here = {}) {
+  return detail::copy_async("cuda_async", x, C{ordinal}, here);
 }
 
 /// Starts copying x to pinned host memory, in order with the device's other work, so later work may overwrite x. Not
@@ -69,10 +69,12 @@ Pending<Tensor<Cpu, T>> cpu_async(const Tensor<D, T>& x, Here here = {}) {
 
 /// x in page-locked memory, from and to which copies are faster; x itself if it is there already. Not recorded. Error
 /// without a CUDA device.
-template <std::same_as<Cpu> D, Element T>
+template <std::same_as<Cpu> D, Element T, class C = Cuda>
 Tensor<D, T> pin_memory(const Tensor<D, T>& x, Here here = {}) {
+  using Gpu = detail::included<C>;
   if (x.checked({"pin_memory", here})->pinned) return x;
-  const Tensor<D, T> y(detail::new_pinned<Cuda>(cuda::current_device(), dtype_of<T>, x.impl()->shape_ref()));
+  const Tensor<D, T> y(
+      detail::new_pinned<Gpu>(detail::current_device<Gpu>().ordinal, dtype_of<T>, x.impl()->shape_ref()));
   backend::run<D>(backend::Copy{*y.impl(), *x.impl()});
   return y;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "../backend/devices.hpp"
+#include "../backend/cpu/kernels.hpp"
 #include "../backend/multiply_adds.hpp"
 #include "../core/clock.hpp"
 #include "../core/parallel.hpp"

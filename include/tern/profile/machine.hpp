@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <string>
 
+#include "../backend/cuda/kernels.hpp"
 #include "../core/clock.hpp"
 #include "../device/cuda/kernel_cache.hpp"
+#include "../device/cuda/traits.hpp"
 #include "../io/file.hpp"
 #include "../autograd/backward.hpp"
 #include "../ops/arithmetic.hpp"

@@ -7,10 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "../backend/devices.hpp"
+#include "../backend/cpu/kernels.hpp"
 #include "../core/here.hpp"
 #include "../core/number.hpp"
-#include "../device/cuda/traits.hpp"
 #include "../device/device.hpp"
 #include "impl.hpp"
 #include "pinned.hpp"
@@ -1042,10 +1041,15 @@ class Tensor : detail::Operators<D, T> {
     return to(detail::Type<U>{}, here).to(other.device(), here);
   }
   Tensor<Cpu, T> cpu(Here here = {}) const { TERN_CALL(to_device, Cpu{}, here); }
-  Tensor<Cuda, T> cuda(int ordinal = cuda::current_device(), Here here = {}) const {
-    TERN_CALL(to_device, Cuda{ordinal}, here);
+  // Templates, because tern/cuda.hpp alone says what Cuda is.
+  template <class C = Cuda>
+  Tensor<detail::included<C>, T> cuda(int ordinal = detail::current_device<C>().ordinal, Here here = {}) const {
+    TERN_CALL(to_device, C{ordinal}, here);
   }
-  auto cuda_async(int ordinal = cuda::current_device(), Here here = {}) const { TERN_CALL(cuda_async, ordinal, here); }
+  template <class C = Cuda>
+  auto cuda_async(int ordinal = detail::current_device<detail::included<C>>().ordinal, Here here = {}) const {
+    TERN_CALL(cuda_async, ordinal, here);
+  }
   auto cpu_async(Here here = {}) const { TERN_CALL(cpu_async, here); }
   Tensor pin_memory(Here here = {}) const { TERN_CALL(pin_memory, here); }
   /// @}

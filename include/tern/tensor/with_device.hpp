@@ -2,36 +2,30 @@
 #pragma once
 #include <string>
 
-#include "../device/cuda/traits.hpp"
+#include "../core/error.hpp"
+#include "../device/device.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
-namespace detail {
-/// The number of the CUDA device called "cuda" or "cuda:1". Error if there is no device of that name, or CUDA cannot be
-/// used.
-TERN_API int cuda_ordinal(const std::string& name);
-}  // namespace detail
+// Not a function of tern's, but of a namespace of its own: where tern/cuda.hpp is included, too, that header's
+// with_device is called, and objects of one program may differ in what they include.
+namespace detail::cpu_alone {
 
 /// Calls f(D{}) for the device called name: "cpu", "cuda", "cuda:1" …, or "auto" for a GPU if there is one. Everything
-/// that f instantiates is compiled for each kind of device; with TERN_CPU_ONLY for the CPU alone, in about half the
-/// time, and "cuda" is an Error. f's thread makes new tensors on that device.
+/// that f instantiates is compiled for each kind of device that is included. Without tern/cuda.hpp, or with
+/// TERN_CPU_ONLY, that is the CPU, and "cuda" is an Error. f's thread makes new tensors on that device.
 template <class F>
 auto with_device(const std::string& name, F&& f) {
-#if defined(TERN_CPU_ONLY)
   if (name != "cpu" && name != "auto")
     fail("with_device",
-         {"'", name, "' was asked for, but this program was compiled for the CPU alone, with TERN_CPU_ONLY"});
+         {"'", name,
+          "' was asked for, but this program was compiled for the CPU alone, with TERN_CPU_ONLY or without "
+          "tern/cuda.hpp"});
   return f(Cpu{});
-#else
-  if (name == "cpu" || (name == "auto" && !cuda::is_available())) return f(Cpu{});
-  const Cuda device{detail::cuda_ordinal(name == "auto" ? "cuda" : name)};
-  const cuda::DeviceGuard guard(device);
-  return f(device);
-#endif
 }
 
-}}  // namespace tern
+}  // namespace detail::cpu_alone
 
-#ifndef TERN_COMPILED
-#include "with_device.ipp"
-#endif
+using detail::cpu_alone::with_device;
+
+}}  // namespace tern

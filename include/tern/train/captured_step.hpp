@@ -5,8 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "../device/cuda/graph.hpp"
-#include "../device/cuda/traits.hpp"
+#include "../device/capture.hpp"
+#include "../device/device.hpp"
 #include "../device/events.hpp"
 #include "../ops/copy.hpp"
 

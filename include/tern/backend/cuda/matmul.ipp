@@ -26,7 +26,7 @@ TERN_INLINE Array CublasOperand::matrices(const Array& a, Index batch) {
 }
 
 /// `count` of an array's elements along one of its last two dimensions, from `first` on.
-TERN_INLINE Array part_of(const Array& a, int from_last, Index first, Index count) {
+TERN_INLINE Array part_from_last(const Array& a, int from_last, Index first, Index count) {
   const int dim = a.ndim - from_last;
   Array part = a;
   part.data += first * a.strides[dim] * detail::size_of(a.dtype);
@@ -65,16 +65,17 @@ TERN_NOINLINE bool run_in_parts(const MatMul& op, const Array* bias) {
   };
   if (const Index columns = rest(n)) {
     for (const auto& [first, count] : {std::pair{Index(0), n - columns}, {n - columns, columns}}) {
-      const Array row = bias ? part_of(*bias, 1, first, count) : Array{};
-      part(part_of(c, 1, first, count), a, part_of(b, 1, first, count), bias ? &row : nullptr, op.accumulate);
+      const Array row = bias ? part_from_last(*bias, 1, first, count) : Array{};
+      part(part_from_last(c, 1, first, count), a, part_from_last(b, 1, first, count), bias ? &row : nullptr,
+           op.accumulate);
     }
   } else if (const Index rows = rest(m); rows && !a_by_rows) {
     for (const auto& [first, count] : {std::pair{Index(0), m - rows}, {m - rows, rows}})
-      part(part_of(c, 2, first, count), part_of(a, 2, first, count), b, bias, op.accumulate);
+      part(part_from_last(c, 2, first, count), part_from_last(a, 2, first, count), b, bias, op.accumulate);
   } else if (const Index terms = rest(k); terms && (a_by_rows || !b_by_rows)) {
     // The rest comes first: it is small, and so is what rounding it to 16 bits loses.
-    part(c, part_of(a, 1, k - terms, terms), part_of(b, 2, k - terms, terms), nullptr, op.accumulate);
-    part(c, part_of(a, 1, 0, k - terms), part_of(b, 2, 0, k - terms), bias, true);
+    part(c, part_from_last(a, 1, k - terms, terms), part_from_last(b, 2, k - terms, terms), nullptr, op.accumulate);
+    part(c, part_from_last(a, 1, 0, k - terms), part_from_last(b, 2, 0, k - terms), bias, true);
   } else {
     return false;
   }

@@ -1,5 +1,7 @@
 // The functions of cublaslt.hpp that are not templates.
 #pragma once
+#include <cmath>
+
 #include "cublaslt.hpp"
 #include "milliseconds.hpp"
 

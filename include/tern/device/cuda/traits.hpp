@@ -4,6 +4,20 @@
 #include "async_copy.hpp"
 #include "memory.hpp"
 
+// From here on Cuda is a device, so instances for it can be named (core/config.hpp). They have no kernels of the CPU,
+// so the kernel sets do without them.
+#if defined(TERN_COMPILING_CUDA_INSTANCES)
+#undef TERN_CUDA_INSTANCE
+#undef TERN_CUDA_CLASS_INSTANCE
+#define TERN_CUDA_INSTANCE(...) template TERN_API __VA_ARGS__;
+#define TERN_CUDA_CLASS_INSTANCE(...) template struct TERN_API __VA_ARGS__;
+#elif (defined(TERN_COMPILED) || defined(TERN_COMPILING)) && !defined(TERN_KERNEL_SET) && !defined(TERN_CPU_ONLY)
+#undef TERN_CUDA_INSTANCE
+#undef TERN_CUDA_CLASS_INSTANCE
+#define TERN_CUDA_INSTANCE(...) extern template TERN_API __VA_ARGS__;
+#define TERN_CUDA_CLASS_INSTANCE(...) extern template struct TERN_API __VA_ARGS__;
+#endif
+
 namespace tern { inline namespace TERN_BUILD {
 
 namespace cuda {
