@@ -7,7 +7,6 @@
 #include <tern/optim/adadelta.hpp>
 #include <tern/optim/rmsprop.hpp>
 #include <tern/optim/sgd.hpp>
-
 #include "support/digits.hpp"
 #include "support/trainer.hpp"
 
