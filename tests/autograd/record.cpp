@@ -109,7 +109,7 @@ TEMPLATE_TEST_CASE("a tensor saved and then modified is an error, naming op and 
   using D = TestType;
   const auto x = tensor_of<D>({1, 2}).requires_grad_(), w = tensor_of<D>({3, 4});
   const auto y = x * w;
-  const int line = __LINE__;
+  const int line = __LINE__ - 1;
   w.fill_(0);
   CHECK(whole_error_of([&] { sum(y).backward(); }) ==
         "mul: a tensor saved for backward was modified in place (record.cpp:" + std::to_string(line) + ")");

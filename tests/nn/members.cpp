@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("an Error of a backward pass names the line of the forward ca
   using D = TestType;
   Block<D> block;
   const auto y = block(ones<D>({8, 4}));
-  const int line = __LINE__;
+  const int line = __LINE__ - 1;
   {
     const NoGradGuard off;
     block.fc2.weight.fill_(0);
