@@ -53,8 +53,7 @@ finish() {
 }
 
 build_on_gpu() {
-  # Whatever compiler such a machine has, its new warnings must not stop the tests.
-  cmake -S "$root" -B "$gpu_build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF &&
+  cmake -S "$root" -B "$gpu_build" --preset gpu &&
     limited cmake --build "$gpu_build" --parallel "$cores" --target "$@" -- -k 0 ||
     echo "Not everything was built." # what was not fails below
   mkdir -p "$logs"

@@ -175,7 +175,7 @@ TEST_CASE("as many images are computed at once as lie in the cache", "[backend]"
     const ConvParams c{.padding = {1, 1}};
     ConvolutionCall call{detail::ConvolutionPass::forward, c, a, w, a};
     call.relu = ends;
-    return backend::cpu_kernels::images_at_once(call);
+    return backend::cpu_kernels::images_at_once(call, images);
   };
   CHECK(at_once(16, 56, false) == 16);
   CHECK(at_once(16, 56, true) == 4);

@@ -37,6 +37,7 @@ std::set<std::pair<Index, Index>> chunks_of(Index n, Index grain) {
   return chunks;
 }
 
+/// The threads that the chunks run on.
 std::set<std::thread::id> threads_of(Index n, Index grain) {
   std::mutex mutex;
   std::set<std::thread::id> ids;
@@ -45,6 +46,19 @@ std::set<std::thread::id> threads_of(Index n, Index grain) {
     ids.insert(std::this_thread::get_id());
   });
   return ids;
+}
+
+/// The threads that come to a loop whose chunks wait for so many.
+std::size_t threads_that_meet(int count) {
+  std::barrier meet(count);
+  std::mutex mutex;
+  std::set<std::thread::id> ids;
+  detail::parallel_for(count, 1, [&](Index, Index) {
+    meet.arrive_and_wait();
+    const std::lock_guard lock(mutex);
+    ids.insert(std::this_thread::get_id());
+  });
+  return ids.size();
 }
 
 }  // namespace
@@ -66,7 +80,8 @@ TEST_CASE("parallel_for uses as many threads as set, and one for small work") {
   for (int threads : {1, 2, 5}) {
     const Threads set(threads);
     CHECK(get_num_threads() == threads);
-    CHECK(threads_of(100, 1).size() == std::size_t(with_openmp ? threads : 1));
+    CHECK(threads_of(100, 1).size() <= std::size_t(with_openmp ? threads : 1));
+    if (with_openmp) CHECK(threads_that_meet(threads) == std::size_t(threads));
   }
   const Threads set(4);
   const std::set<std::thread::id> self{std::this_thread::get_id()};

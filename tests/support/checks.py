@@ -1,6 +1,7 @@
 """What the checks that are scripts share: compilers, running a command, and counting cases as tests/run reads them."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -82,6 +83,13 @@ class Cases:
         else:
             self.passed += 1
             print(f"ok {name}", flush=True)
+
+    def add(self, name, done):
+        """The cases of a program that counts its own; one that does not get as far as that is a failure."""
+        counts = re.findall(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", done.stdout, re.MULTILINE)
+        passed, failed, skipped = map(int, counts[-1] if counts else (0, 1, 0))
+        self.passed, self.failed, self.skipped = self.passed + passed, self.failed + failed, self.skipped + skipped
+        print(f"{done.stdout.rstrip() if failed else ''}\n{name}: {passed} passed, {failed} failed, {skipped} skipped".lstrip(), flush=True)
 
     def skip(self, name, reason):
         self.skipped += 1

@@ -35,6 +35,12 @@
 #define TERN_ISA sse4_2
 #elif defined(__SSE2__)
 #define TERN_ISA sse2
+#elif defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS == 512  // g++ -msve-vector-bits=512
+#define TERN_ISA sve_512
+#elif defined(__ARM_FEATURE_SVE_BITS) && __ARM_FEATURE_SVE_BITS == 256
+#define TERN_ISA sve_256
+#elif defined(__ARM_FEATURE_SVE)
+#define TERN_ISA sve
 #elif defined(__ARM_NEON)
 #define TERN_ISA neon
 #else

@@ -1,4 +1,5 @@
-// Threads. They all come from OpenMP, which oneDNN uses too. Without -fopenmp all work runs on the calling thread.
+// Threads. Loops run on a pool of our own (thread_pool.hpp), what oneDNN divides by itself on OpenMP's. Without
+// -fopenmp all work runs on the calling thread.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -31,7 +32,9 @@ extern TERN_API constinit thread_local int
 
 }  // namespace detail
 
-/// How many threads an operation may use, the calling thread included. Initially OpenMP's number (OMP_NUM_THREADS).
+/// How many threads an operation may use, the calling thread included. Initially OMP_NUM_THREADS. If that is not set,
+/// it is the least of three numbers: the processors that the process may use, their cores, and the quota of its control
+/// group, which a container's limit sets, rounded up.
 inline int get_num_threads() { return detail::thread_limit(); }
 
 /// Sets get_num_threads() for the whole process. Error if n < 1.

@@ -1,11 +1,20 @@
 // The functions of parallel.hpp that are not templates.
 #pragma once
+#include <cstdlib>
+
 #include "parallel.hpp"
+#include "processors.hpp"
+#include "thread_pool.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
+TERN_COLD int default_threads() {
+  const int openmp = openmp_threads();
+  return openmp == 1 || std::getenv("OMP_NUM_THREADS") ? openmp : std::min(openmp, processors().threads());
+}
+
 TERN_INLINE std::atomic<int>& thread_limit() {
-  static std::atomic<int> limit{openmp_threads()};
+  static std::atomic<int> limit{default_threads()};
   return limit;
 }
 
@@ -37,21 +46,8 @@ TERN_NOINLINE int ThreadLease::take(int wanted) {
 TERN_NOINLINE void run_chunks(Index n, Index grain, void (*body)(const void*, Index, Index), const void* f) {
   const Index chunks = (n + grain - 1) / grain;
   const ThreadLease lease(int(std::min<Index>(chunks, get_num_threads())));
-  std::exception_ptr error;
-#if defined(_OPENMP)
-#pragma omp parallel for num_threads(lease.count()) schedule(static) if (lease.count() > 1)
-#endif
-  for (Index chunk = 0; chunk < chunks; ++chunk) {
-    try {
-      body(f, chunk * grain, std::min(n, (chunk + 1) * grain));
-    } catch (...) {
-#if defined(_OPENMP)
-#pragma omp critical(tern_parallel_for)
-#endif
-      error = std::current_exception();
-    }
-  }
-  if (error) std::rethrow_exception(error);
+  if (lease.count() > 1) return ParallelLoop(n, grain, body, f).run(lease.count());
+  for (Index chunk = 0; chunk < chunks; ++chunk) body(f, chunk * grain, std::min(n, (chunk + 1) * grain));
 }
 
 }}}  // namespace tern::detail

@@ -45,6 +45,12 @@ Packet<T> sqrt(Packet<T> x) {
 #elif defined(__SSE2__)
   if constexpr (sizeof(T) == 4) asm("sqrtps %1, %0" : "=x"(x.v) : "x"(x.v));
   else asm("sqrtpd %1, %0" : "=x"(x.v) : "x"(x.v));
+#elif defined(__aarch64__)
+  if constexpr (sizeof x > 16 && sizeof(T) == 4)
+    asm("ptrue p0.b\n\tfsqrt %0.s, p0/m, %1.s" : "=w"(x.v) : "w"(x.v) : "p0");
+  else if constexpr (sizeof x > 16) asm("ptrue p0.b\n\tfsqrt %0.d, p0/m, %1.d" : "=w"(x.v) : "w"(x.v) : "p0");
+  else if constexpr (sizeof(T) == 4) asm("fsqrt %0.4s, %1.4s" : "=w"(x.v) : "w"(x.v));
+  else asm("fsqrt %0.2d, %1.2d" : "=w"(x.v) : "w"(x.v));
 #else
   for (int i = 0; i < x.size; ++i) x.v[i] = std::sqrt(x.v[i]);
 #endif

@@ -12,6 +12,9 @@ namespace tern { inline namespace TERN_BUILD { namespace detail::expr {
 inline constexpr int packet_bytes = 64;
 #elif defined(__AVX__)
 inline constexpr int packet_bytes = 32;
+#elif defined(__ARM_FEATURE_SVE_BITS) && !defined(__clang__) && __ARM_FEATURE_SVE_BITS >= 256 && \
+    __ARM_FEATURE_SVE_BITS <= 512
+inline constexpr int packet_bytes = __ARM_FEATURE_SVE_BITS / 8;
 #else
 inline constexpr int packet_bytes = 16;
 #endif

@@ -34,7 +34,9 @@ class TERN_API WeightsInOrder {
       : array_(a.weight), written_(a.pass == detail::ConvolutionPass::weight_gradient),
         reorder_(key_of(key), [&] { return make(key_of(key), primitive, a); }),
         copy_(reorder_->usable() ? Index(dnnl_memory_desc_get_size(inner(primitive, a))) : 0) {
-    if (reorder_->usable() && !written_) reorder_->run({array_.data, copy_.get()});
+    if (!reorder_->usable() || written_) return;
+    const detail::ThreadLease lease(a.weight.numel > 1 << 18 ? get_num_threads() : 1);
+    reorder_->run({array_.data, copy_.get()});
   }
   const void* data() const { return reorder_->usable() ? copy_.get() : array_.data; }
   /// Copies written weights back to the array.
@@ -65,9 +67,9 @@ inline constexpr Index serial_convolution = 65536;
 /// `count` of a batch's images, from `first` on.
 TERN_API Array images_of(const Array& batch, Index first, Index count);
 
-/// How many of a batch's images are computed at once. It is all of them, unless y needs a last step; then it is as many
-/// as stay in the cache until that step.
-TERN_API Index images_at_once(const ConvolutionCall& a);
+/// How many of a batch's images are computed at once: up to `most`. If y needs a last step, they stay in the cache
+/// until that step.
+TERN_API Index images_at_once(const ConvolutionCall& a, Index most);
 
 /// The last step of a forward pass on y, some of the call's images: adds the residual and applies relu. oneDNN's relu
 /// would turn a NaN into 0.

@@ -87,18 +87,77 @@ template <class T>
                         {DNNL_ARG_BIAS, bias}});
 }
 
-/// Runs p, one matrix of the batch, as a oneDNN primitive. False if oneDNN has none for it.
+/// Into how many parts a product is divided, each of which is one thread's: of c's rows, of its columns, and of the
+/// sums. The shape alone determines it, because oneDNN's sums depend on a part's shape. A part packs its operands anew,
+/// so it is not small.
+struct MatrixParts {
+  Index down, across, deep;
+
+  MatrixParts(Index m, Index n, Index k) {
+    const double products = double(m) * double(n) * double(k);
+    const Index wanted = std::max(Index(std::clamp(products / 12e6, 1., 4.)), Index(std::min(products / 128e6, 64.)));
+    down = std::clamp<Index>(m / (wanted > 4 ? 256 : 128), 1, wanted);
+    across = std::clamp<Index>(n / (down == 1 ? 128 : 2048), 1, wanted / down);
+    deep = m * n > 1 << 18 ? 1 : std::clamp<Index>(k / 2048, 1, wanted / (down * across));
+  }
+  static Index begin(Index part, Index parts, Index size) {
+    return part == parts ? size : part * (size / 16) / parts * 16;
+  }
+};
+
+/// Calls f(q) for parts q of p, which is one matrix of a batch, on several threads.
+template <class T, class F>
+void for_parts(const MatrixProduct<T>& p, const F& f) {
+  MatrixParts parts(p.m(), p.n(), p.k());
+  if (sizeof(T) < sizeof(float)) parts.deep = 1;  // sums of sums would be rounded
+  const Index size = p.m() * p.n(), tiles = parts.down * parts.across;
+  const Workspace<T> sums(parts.deep > 1 ? parts.deep * size : 0);
+  detail::parallel_for(tiles * parts.deep, 1, [&](Index first, Index last) {
+    for (Index t = first; t < last; ++t) {
+      const Index row = t % parts.down, column = t / parts.down % parts.across, depth = t / tiles;
+      const Index i = parts.begin(row, parts.down, p.m()), j = parts.begin(column, parts.across, p.n()),
+                  l = parts.begin(depth, parts.deep, p.k());
+      MatrixProduct<T> q = p;
+      q.a.data += i * p.a.row + l * p.a.column, q.b.data += l * p.b.row + j * p.b.column;
+      q.a.rows = parts.begin(row + 1, parts.down, p.m()) - i;
+      q.b.columns = parts.begin(column + 1, parts.across, p.n()) - j;
+      q.a.columns = q.b.rows = parts.begin(depth + 1, parts.deep, p.k()) - l;
+      if (parts.deep == 1) {
+        q.c += i * p.c_row + j;
+        if (p.bias) q.bias += j;
+      } else {
+        q.c = sums.get() + depth * size + i * p.n() + j;
+        q.c_row = p.n(), q.bias = nullptr, q.accumulate = false;
+      }
+      f(q);
+    }
+  });
+  if constexpr (sizeof(T) == sizeof(float)) {
+    if (parts.deep == 1) return;
+    detail::parallel_for(size, 4096, [&](Index begin, Index end) {
+      for (Index part = 1; part < parts.deep; ++part)
+        for (Index i = begin; i < end; ++i) sums.get()[i] += sums.get()[part * size + i];
+    });
+    finish(p, p.m(), p.n(), static_cast<const T*>(sums.get()), p.n());
+  }
+}
+
+/// Runs p, one matrix of the batch, as oneDNN primitives. False if oneDNN has none for it.
 template <class T>
-bool run_primitive(const MatrixProduct<T>& p, const StridedMatrix<T>& a, const StridedMatrix<T>& b) {
+bool run_primitive(const MatrixProduct<T>& p) {
   using namespace detail::onednn;
-  const detail::ThreadLease lease(useful_threads(p));
-  const Key key('m', int(dtype_of<T>), p.m(), p.n(), p.k(), a.row, a.column, b.row, b.column, p.c_row,
-                p.bias != nullptr, p.accumulate, lease.count());
-  const Leased primitive(key, [&] { return make_primitive(key, p, a, b); });
-  if (!primitive->usable()) return false;
-  if (p.bias) primitive->run({a.data, b.data, p.c, p.bias});
-  else primitive->run({a.data, b.data, p.c});
-  return true;
+  std::atomic<bool> usable{true};
+  for_parts(p, [&](const MatrixProduct<T>& part) {
+    const StridedMatrix<T> a = plain(part.a), b = plain(part.b);
+    const detail::ThreadLease alone(1);
+    const Key key('m', int(dtype_of<T>), part.m(), part.n(), part.k(), a.row, a.column, b.row, b.column, part.c_row,
+                  part.bias != nullptr, part.accumulate);
+    const Leased primitive(key, [&] { return make_primitive(key, part, a, b); });
+    if (!primitive->usable()) usable = false;
+    else if (part.bias) primitive->run({a.data, b.data, part.c, part.bias});
+    else primitive->run({a.data, b.data, part.c});
+  });
+  return usable;
 }
 
 TERN_API void one_matmul(const MatrixProduct<float>& p);
@@ -119,7 +178,7 @@ void one_matmul(const MatrixProduct<T>& p) {
     if (has_tiles()) return tile_matmul(p);
   const StridedMatrix<T> a = plain(p.a), b = plain(p.b);
   if constexpr (std::is_same_v<T, bfloat16>)
-    if (a.dense() && b.dense() && run_primitive(p, a, b)) return;
+    if (a.dense() && b.dense() && run_primitive(p)) return;
   const DenseCopy x(a), y(b);
   const Workspace<float> sums(p.m() * p.n());
   one_matmul(MatrixProduct<float>{.a = x.matrix, .b = y.matrix, .c = sums.get(), .c_row = p.n()});

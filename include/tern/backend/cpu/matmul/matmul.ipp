@@ -22,15 +22,17 @@ TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
   // for some hundreds of rows, and adds a bias. For more rows dnnl_sgemm is up to 1.4 times as fast, which many columns
   // with a bias are worth, too. For few rows or columns it is up to 5 times as fast, and slightly faster otherwise.
   const bool tall = p.m() >= 768 && (!p.bias || p.n() >= 2048);
-  if (b.transposed() && !tall && !thin && run_primitive(p, a, b)) return;
-  {
-    const detail::ThreadLease lease(useful_threads(p));
+  if (b.transposed() && !tall && !thin && run_primitive(p)) return;
+  for_parts(p, [](const MatrixProduct<float>& part) {
+    const StridedMatrix<float> x = plain(part.a), y = plain(part.b);
+    const detail::ThreadLease alone(1);
     detail::onednn::start();
-    const char a_order = a.transposed() ? 'T' : 'N', b_order = b.transposed() ? 'T' : 'N';
-    detail::onednn::check("dnnl_sgemm", dnnl_sgemm(a_order, b_order, p.m(), p.n(), p.k(), 1, a.data, a.leading(),
-                                                   b.data, b.leading(), p.accumulate ? 1 : 0, p.c, p.c_row));
-  }
-  if (p.bias) add_bias(p.c, p.m(), p.n(), p.c_row, p.bias);
+    const char x_order = x.transposed() ? 'T' : 'N', y_order = y.transposed() ? 'T' : 'N';
+    detail::onednn::check("dnnl_sgemm",
+                          dnnl_sgemm(x_order, y_order, part.m(), part.n(), part.k(), 1, x.data, x.leading(), y.data,
+                                     y.leading(), part.accumulate ? 1 : 0, part.c, part.c_row));
+    if (part.bias) add_bias(part.c, part.m(), part.n(), part.c_row, part.bias);
+  });
 }
 
 TERN_NOINLINE void deep_matmul(const MatrixProduct<float>& p) {

@@ -8,6 +8,7 @@
 
 #include "../../../core/dtype.hpp"
 #include "../../../core/keyed_cache.hpp"
+#include "../../../core/parallel.hpp"
 #include "../../../core/shape.hpp"
 #include "../../../device/memory.hpp"
 

@@ -112,6 +112,7 @@ TERN_NOINLINE Desc Primitive::desc(int number) const {
 
 TERN_INLINE void Primitive::run(std::initializer_list<const void*> pointers) {
   thread_local const Stream stream;
+  if (may_start_team() && openmp_threads() > 1) yield_to_openmp();
   int i = 0;
   const int scratch_class = memory::class_of(scratch_bytes_);
   void* const scratch = scratch_bytes_ ? memory::allocate(scratch_class, scratch_bytes_) : nullptr;
