@@ -37,5 +37,6 @@ int main() {
   on_device.owner = &on_device;
   things.on_gpu = Tensor<Cuda>(&on_device);
   shown(things);
+  things.matrix.relu_();
   std::move(things.on_gpu).release();
 }

@@ -68,8 +68,18 @@ def declared_names(preprocessed):
     return names
 
 
+def preprocessed(*flags):
+    """All headers, as the preprocessor leaves them for a program with the compiled library."""
+    headers = "".join(f"#include <{path.relative_to(ROOT / 'include')}>\n" for path in sorted((ROOT / "include").rglob("*.hpp")))
+    command = [GXX, *FLAGS, *mpi_flags("compile"), "-fopenmp", "-DTERN_COMPILED", "-E", *flags, "-x", "c++", "-"]
+    return run(command, input=headers).stdout
+
+
 def public_names():
     """Those of all headers."""
-    headers = "".join(f"#include <{path.relative_to(ROOT / 'include')}>\n" for path in sorted((ROOT / "include").rglob("*.hpp")))
-    command = [GXX, *FLAGS, *mpi_flags("compile"), "-fopenmp", "-DTERN_COMPILED", "-E", "-x", "c++", "-"]
-    return declared_names(run(command, input=headers).stdout)
+    return declared_names(preprocessed())
+
+
+def public_macros():
+    """The macros of tern's that are defined after all headers."""
+    return set(re.findall(r"^#define (TERN_\w+)", preprocessed("-dM"), re.MULTILINE))

@@ -18,6 +18,7 @@ using namespace tern_test;
 
 static_assert(std::is_nothrow_move_assignable_v<Tensor<Cpu>> && std::is_copy_assignable_v<Tensor<Cpu>>);
 static_assert(std::is_nothrow_swappable_v<Tensor<Cpu>>);
+static_assert(sizeof(Tensor<Cpu>) == sizeof(void*) && sizeof(Tensor<Cuda, bool>) == sizeof(void*));
 
 TEMPLATE_TEST_CASE("what an expression returns is written", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;

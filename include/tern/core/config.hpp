@@ -122,6 +122,24 @@
 #define TERN_BUILD TERN_JOIN(TERN_ISA, TERN_THREADING)
 #endif
 
+// The macros that remain defined after tern's headers (tests/public_names checks the list). All others end in the file
+// that uses them.
+//   of programs:              TERN_FIELDS TERN_FIELDS_AS TERN_NAMED_FIELDS (nn/module.hpp), TERN_UNARY
+//                             (ops/support/pointwise.hpp), TERN_VERSION TERN_VERSION_MAJOR TERN_VERSION_MINOR
+//                             TERN_VERSION_PATCH
+//   of ops and layers:        TERN_BUILD TERN_API TERN_INLINE TERN_NOINLINE TERN_COLD TERN_KEY TERN_INSTANCE
+//                             TERN_CLASS_INSTANCE TERN_CUDA_INSTANCE TERN_CUDA_CLASS_INSTANCE TERN_REFUSED
+//                             TERN_SAME_PLACE TERN_UNARY_BY_HAND TERN_UNARY_IN_PLACE TERN_MODULE_METHODS
+//                             TERN_OPTIMIZER TERN_FOR_EACH
+//   of devices:               TERN_CUDA TERN_CUDA_RELEASE TERN_CUBLASLT TERN_NVRTC TERN_KERNEL_STRUCT
+//                             TERN_LIBRARY_KERNEL, and the tables of NVIDIA's functions, which tests read:
+//                             TERN_CUDA_DRIVER_FUNCTIONS TERN_NVRTC_FUNCTIONS TERN_CUBLASLT_FUNCTIONS
+//                             TERN_CUDNN_FUNCTIONS TERN_CUDNN_GRAPH_FUNCTIONS TERN_NCCL_FUNCTIONS
+//                             TERN_NVTX_FUNCTIONS TERN_CUPTI_FUNCTIONS
+//   that those expand to:     TERN_ISA TERN_THREADING TERN_JOIN TERN_JOIN_ TERN_STRINGIFY TERN_STRINGIFY_ TERN_CALLS_
+//                             TERN_FIELD_REBUILD_ TERN_FIELD_VISIT_ TERN_REBUILT_MODULE_ TERN_PARENTHESES and the
+//                             steps TERN_EXPAND… TERN_FOR_EACH_…
+//   of the compiled library:  TERN_COMPILED TERN_NO_KERNELS
 #define TERN_STRINGIFY_(x) #x
 #define TERN_STRINGIFY(x) TERN_STRINGIFY_(x)
 

@@ -63,6 +63,10 @@ class RealNumber {
   double value_;
 };
 
+/// The type of a number in arithmetic with a tensor of T.
+template <class T>
+using arithmetic_number_t = std::conditional_t<is_floating_v<T>, RealNumber, IntegerNumber>;
+
 /// The type of a number that stands for an element of T, as in comparisons and fill_.
 template <class T>
 using number_t = std::conditional_t<is_floating_v<T>, double, Number>;

@@ -45,6 +45,7 @@ Tensor<D, T> randn(const detail::Shape& shape, D device = detail::current_device
 
 TERN_SIZES_WITHOUT_BRACES(rand)
 TERN_SIZES_WITHOUT_BRACES(randn)
+#undef TERN_SIZES_WITHOUT_BRACES
 
 /// Normal with this mean and standard deviation.
 template <Device D, Element T = float>

@@ -46,7 +46,7 @@ Tensor<D, T> var(const Tensor<D, T>& x, detail::Dims dim = {}, double correction
   return y;
 }
 
-/// The square root of var(x), with the same defaults (tensor/methods.hpp). Where it is 0, the gradient is 0.
+/// The square root of var(x), with the same defaults (tensor/tensor.hpp). Where it is 0, the gradient is 0.
 template <Device D, Floating T>
 Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim, double correction, bool keepdim, Here here) {
   const Tensor<D, T> y = detail::variance({"std", here}, x, dim, correction, keepdim, [](auto v) { return sqrt(v); });

@@ -47,7 +47,7 @@ Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, Here here = {}) {
 template <Device D, Element T>
 std::vector<T> Tensor<D, T>::to_vector(Here here) const {
   const ErrorName name({"to_vector", here});
-  const Tensor<Cpu, T> dense = detail::adl::call_contiguous(tern::to_device(detach(), Cpu{}, here));
+  const Tensor<Cpu, T> dense = tern::contiguous(tern::to_device(detach(), Cpu{}, here));
   return std::vector<T>(dense.data(), dense.data() + dense.numel());
 }
 

@@ -38,7 +38,7 @@ class TERN_API Adadelta : public Grouped<Adadelta, AdadeltaOptions> {
   }
 };
 
-TERN_RULE(Adadelta)
+TERN_OPTIMIZER(Adadelta)
 
 }}}  // namespace tern::optim
 

@@ -43,7 +43,7 @@ class TERN_API Adagrad : public Grouped<Adagrad, AdagradOptions> {
   }
 };
 
-TERN_RULE(Adagrad)
+TERN_OPTIMIZER(Adagrad)
 
 }}}  // namespace tern::optim
 

@@ -103,8 +103,8 @@ class AdamW : public Grouped<AdamW, AdamWOptions> {
   }
 };
 
-TERN_RULE(Adam)
-TERN_RULE(AdamW)
+TERN_OPTIMIZER(Adam)
+TERN_OPTIMIZER(AdamW)
 
 }}}  // namespace tern::optim
 

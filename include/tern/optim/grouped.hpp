@@ -112,6 +112,6 @@ class Grouped : public Optimizer {
 }}}  // namespace tern::optim
 
 /// The steps of a rule that most programs use.
-#define TERN_RULE(Rule)                                                 \
+#define TERN_OPTIMIZER(Rule)                                            \
   TERN_INSTANCE(void Rule::update<Cpu, float>(Optimizer&, const Step&)) \
   TERN_CUDA_INSTANCE(void Rule::update<Cuda, float>(Optimizer&, const Step&))

@@ -101,7 +101,7 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
   }
 };
 
-TERN_RULE(Muon)
+TERN_OPTIMIZER(Muon)
 
 }}}  // namespace tern::optim
 

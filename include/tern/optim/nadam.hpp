@@ -60,7 +60,7 @@ class TERN_API NAdam : public Grouped<NAdam, NAdamOptions> {
   std::vector<Product> products_;
 };
 
-TERN_RULE(NAdam)
+TERN_OPTIMIZER(NAdam)
 
 }}}  // namespace tern::optim
 

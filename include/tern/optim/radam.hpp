@@ -49,7 +49,7 @@ class TERN_API RAdam : public Grouped<RAdam, RAdamOptions> {
   }
 };
 
-TERN_RULE(RAdam)
+TERN_OPTIMIZER(RAdam)
 
 }}}  // namespace tern::optim
 

@@ -48,7 +48,7 @@ class TERN_API RMSprop : public Grouped<RMSprop, RMSpropOptions> {
   }
 };
 
-TERN_RULE(RMSprop)
+TERN_OPTIMIZER(RMSprop)
 
 }}}  // namespace tern::optim
 

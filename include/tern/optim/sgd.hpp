@@ -46,7 +46,7 @@ class TERN_API SGD : public Grouped<SGD, SGDOptions> {
   }
 };
 
-TERN_RULE(SGD)
+TERN_OPTIMIZER(SGD)
 
 }}}  // namespace tern::optim
 

@@ -1,6 +1,12 @@
 // Tensor<D, T>: a handle of one pointer. Its type says where the elements live. This file has the interface; the ops'
-// meaning is documented in ops/, gradients in autograd/.
+// meaning is documented in ops/, gradients in autograd/. It has over 400 lines, because all methods are members of one
+// class.
 #pragma once
+#include <concepts>
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
 #include "../backend/devices.hpp"
 #include "../core/here.hpp"
 #include "../core/number.hpp"
@@ -9,84 +15,76 @@
 #include "impl.hpp"
 #include "pinned.hpp"
 #include "index.hpp"
-#include "methods.hpp"
+#include "operators.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
-// The return types of refused overloads. The compiler prints their names first.
-template <class A, class B>
-struct error_operands_on_different_devices_move_one_with_cuda_or_cpu {};
-template <class A, class B>
-struct error_operands_of_different_element_types_convert_one_with_to {};
-namespace detail {
-/// The return type of a deleted overload for tensors of types A and B.
-template <class A, class B>
-using Refusal = std::conditional_t<std::is_same_v<typename A::device_type, typename B::device_type>,
-                                   error_operands_of_different_element_types_convert_one_with_to<A, B>,
-                                   error_operands_on_different_devices_move_one_with_cuda_or_cpu<A, B>>;
-}  // namespace detail
-
-// The attribute at the end of a refused overload. g++ prints a deleted function's return type in the first line of the
-// error. clang does not, but has an attribute for such messages. Since clang 19 a friend with a constraint must be a
-// definition.
-#if defined(__clang__)
-#define TERN_REFUSED(D1, D2)                                                                                           \
-  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wgcc-compat\"") __attribute__((                \
-      diagnose_if(!std::is_same_v<D1, D2>, "operands on different devices: move one with .cuda() or .cpu()", "error"), \
-      diagnose_if(std::is_same_v<D1, D2>, "operands of different element types: convert one with .to()", "error")))    \
-  _Pragma("clang diagnostic pop") {                                                                                    \
-    return {};                                                                                                         \
-  }
-#else
-#define TERN_REFUSED(D1, D2) = delete
-#endif
-
-/// Refuses f(x, y, …) for two devices or two element types, with a message that tells the remedy.
-#define TERN_SAME_PLACE(f)                                                                                        \
-  template <class D1, class T1, class D2, class T2, class... Rest>                                                \
-    requires(!std::is_same_v<Tensor<D1, T1>, Tensor<D2, T2>>)                                                     \
-  detail::Refusal<Tensor<D1, T1>, Tensor<D2, T2>> f(const Tensor<D1, T1>&, const Tensor<D2, T2>&, const Rest&...) \
-      TERN_REFUSED(D1, D2);
-
-namespace detail {
-/// An operand of an operator, with the operator's source line. Operators cannot have default arguments, so the line
-/// comes with the operand.
-template <class X>
-struct At {
-  const X& tensor;
-  Here here;
-  At(const X& t, Here h = {}) : tensor(t), here(h) {}
-};
-
-/// A number on the right of an assignment, with the assignment's source line.
-template <class T>
-struct NumberAt {
-  number_t<T> number;
-  Here here;
-  template <class N>
-    requires(std::is_arithmetic_v<N> || is_half_v<N>)
-  NumberAt(N n, Here h = {}) : number(n), here(h) {}
-};
-
-/// The entries of x[{…}], with their source line.
+template <class D, class T>
+struct ValuesAndIndices;
+template <class D, class T>
+struct UniqueElements;
+struct UniqueOptions;
 template <class D>
-struct IndicesAt {
-  std::initializer_list<TensorIndex<D>> entries;
-  Here here;
-  IndicesAt(std::initializer_list<TensorIndex<D>> list, Here h = {}) : entries(list), here(h) {}
-};
+struct TensorIndexAt;
+template <class D, class T>
+class Selected;
+
+/// The square root of var(x), with the same defaults. Where it is 0, the gradient is 0.
+template <Device D, Floating T>
+Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1, bool keepdim = false,
+                 Here here = {});
+
+namespace detail {
+template <class D>
+struct IndexOperand;
+
+namespace call {
+// The names of the methods that are ops. In the class a method hides the op of its name, and with it the lookup by the
+// arguments. TERN_CALL takes the name from here instead, and the arguments' namespace has the op.
+void abs(), abs_(), acos(), acos_(), acosh(), acosh_(), add(), add_(), addbmm(), addcdiv(), addcdiv_(), addcmul(),
+    addcmul_(), addmm(), addmv(), all(), allclose(), amax(), amin(), aminmax(), any(), argmax(), argmin(), argsort(),
+    asin(), asin_(), asinh(), asinh_(), atan(), atan2(), atan2_(), atan_(), atanh(), atanh_(), baddbmm(), bernoulli_(),
+    bincount(), bmm(), broadcast_to(), ceil(), ceil_(), chunk(), clamp(), clamp_(), clamp_max(), clamp_max_(),
+    clamp_min(), clamp_min_(), clone(), contiguous(), copy_(), corrcoef(), cos(), cos_(), cosh(), cosh_(),
+    count_nonzero(), cov(), cpu_async(), cross(), cuda_async(), cummax(), cummin(), cumprod(), cumsum(), diag(),
+    diag_embed(), diagonal(), diff(), digamma(), digamma_(), div(), div_(), dot(), eq(), eq_(), equal(), erf(), erf_(),
+    erfc(), erfc_(), erfinv(), erfinv_(), exp(), exp2(), exp2_(), exp_(), expand(), expm1(), expm1_(), fill_(),
+    flatten(), flip(), float_power(), floor(), floor_(), floor_divide(), floor_divide_(), fmax(), fmin(), fmod(),
+    fmod_(), frac(), frac_(), gather(), ge(), ge_(), gt(), gt_(), histc(), hypot(), hypot_(), index(), index_add(),
+    index_add_(), index_copy(), index_copy_(), index_fill(), index_fill_(), index_put_(), index_select(), inner(),
+    isclose(), isfinite(), isinf(), isnan(), kron(), kthvalue(), le(), le_(), lerp(), lerp_(), lgamma(), lgamma_(),
+    log(), log10(), log10_(), log1p(), log1p_(), log2(), log2_(), log_(), log_softmax(), logaddexp(), logcumsumexp(),
+    logical_and(), logical_and_(), logical_not(), logical_not_(), logical_or(), logical_or_(), logical_xor(),
+    logical_xor_(), logit(), logit_(), logsumexp(), lt(), lt_(), masked_fill(), masked_fill_(), masked_scatter(),
+    masked_scatter_(), masked_select(), matmul(), max(), maximum(), mean(), median(), min(), minimum(), mm(), movedim(),
+    msort(), mul(), mul_(), multinomial(), mv(), nan_to_num(), nan_to_num_(), nanmean(), nansum(), narrow(), ne(),
+    ne_(), neg(), neg_(), nonzero(), norm(), normal_(), outer(), permute(), pin_memory(), pow(), pow_(), prod(),
+    quantile(), reciprocal(), reciprocal_(), relu(), relu_(), remainder(), remainder_(), repeat(), repeat_interleave(),
+    reshape(), roll(), rot90(), round(), round_(), rsqrt(), rsqrt_(), scatter(), scatter_(), scatter_add(),
+    scatter_add_(), scatter_reduce(), scatter_reduce_(), select(), sigmoid(), sigmoid_(), sign(), sign_(), sin(),
+    sin_(), sinh(), sinh_(), slice(), softmax(), sort(), split(), sqrt(), sqrt_(), square(), square_(), squeeze(),
+    sub(), sub_(), sum(), t(), take(), take_along_dim(), tan(), tan_(), tanh(), tanh_(), tile(), to_device(), to_type(),
+    topk(), trace(), transpose(), tril(), triu(), trunc(), trunc_(), unbind(), unflatten(), unfold(), uniform_(),
+    unique(), unsqueeze(), var(), view(), where(), xlogy(), xlogy_();
+}  // namespace call
 }  // namespace detail
+
+// In a method: returns f(*this, …).
+#define TERN_CALL(f, ...) \
+  using detail::call::f;  \
+  return f(*this __VA_OPT__(, ) __VA_ARGS__)
 
 /// A tensor of elements T on device D. It is a handle: copies share the elements and the node on the tape. PyTorch's
-/// methods are methods here: x.sum(1) is sum(x, 1), x.relu_() is relu_(x). ops/ documents the functions.
+/// methods are methods here: x.sum(1) is sum(x, 1), x.relu_() is relu_(x). The functions are documented in the headers
+/// that the groups of methods name. A method is compiled only if it is used.
 template <Device D, Element T>
-class Tensor {
+class Tensor : detail::Operators<D, T> {
   detail::TensorImpl* impl_ = nullptr;
 
  public:
   using device_type = D;
   using value_type = T;
-  using Scalar = std::conditional_t<detail::is_floating_v<T>, detail::RealNumber, detail::IntegerNumber>;
+  using Scalar = detail::arithmetic_number_t<T>;
   using BoolTensor = Tensor<D, bool>;
 
   Tensor() = default;
@@ -105,11 +103,11 @@ class Tensor {
   /// tensor has the elements, as in (x + y) = z, because they would be lost.
   Tensor operator=(detail::At<Tensor> source) && {
     detail::check_assigned(impl_, source.here);
-    return detail::adl::call_copy_(*this, source.tensor, source.here);
+    return copy_(source.tensor, source.here);
   }
   Tensor operator=(detail::NumberAt<T> value) && {
     detail::check_assigned(impl_, value.here);
-    return detail::adl::call_fill_(*this, value.number, value.here);
+    return fill_(value.number, value.here);
   }
   template <class D2, class T2>
     requires(!std::is_same_v<Tensor<D2, T2>, Tensor>)
@@ -179,7 +177,8 @@ class Tensor {
   /// The elements in row-major order. The host waits for them.
   std::vector<T> to_vector(Here here = {}) const;
 
-  // ---- new tensors on the same device, of T or another type (tensor/map.hpp) ----
+  /// @name New tensors on the same device, of T or another type: tensor/map.hpp
+  /// @{
   template <Element U = T>
   Tensor<D, U> new_empty(const detail::Shape& size, detail::Type<U> type = {}, Here here = {}) const;
   template <Element U = T>
@@ -189,8 +188,10 @@ class Tensor {
   Tensor<D, U> new_zeros(const detail::Shape& size, detail::Type<U> type = {}, Here here = {}) const;
   template <Element U = T>
   Tensor<D, U> new_ones(const detail::Shape& size, detail::Type<U> type = {}, Here here = {}) const;
+  /// @}
 
-  // ---- autograd (autograd/) ----
+  /// @name Autograd: autograd/
+  /// @{
   bool requires_grad() const { return impl_ && impl_->node; }
   Tensor& requires_grad_(bool on = true, Here here = {});
   bool is_leaf() const;
@@ -212,8 +213,662 @@ class Tensor {
   void register_post_accumulate_grad_hook(F f) const;
   /// How often the elements were written.
   std::uint32_t version() const { return checked("version")->owner->version; }
+  /// @}
 
-  TERN_TENSOR_METHODS
+  /// @name Arithmetic: ops/arithmetic.hpp, ops/blend.hpp
+  /// @{
+  Tensor neg(Here here = {}) const { TERN_CALL(neg, here); }
+  const Tensor& neg_(Here here = {}) const { TERN_CALL(neg_, here); }
+  Tensor mul(const Tensor& other, Here here = {}) const { TERN_CALL(mul, other, here); }
+  Tensor mul(Scalar other, Here here = {}) const { TERN_CALL(mul, other, here); }
+  const Tensor& mul_(const Tensor& other, Here here = {}) const { TERN_CALL(mul_, other, here); }
+  const Tensor& mul_(Scalar other, Here here = {}) const { TERN_CALL(mul_, other, here); }
+  Tensor div(const Tensor& other, Here here = {}) const { TERN_CALL(div, other, here); }
+  Tensor div(Scalar other, Here here = {}) const { TERN_CALL(div, other, here); }
+  Tensor div(const Tensor& other, const char* rounding_mode, Here here = {}) const {
+    TERN_CALL(div, other, rounding_mode, here);
+  }
+  const Tensor& div_(const Tensor& other, Here here = {}) const { TERN_CALL(div_, other, here); }
+  const Tensor& div_(Scalar other, Here here = {}) const { TERN_CALL(div_, other, here); }
+  Tensor fmod(const Tensor& other, Here here = {}) const { TERN_CALL(fmod, other, here); }
+  Tensor fmod(Scalar other, Here here = {}) const { TERN_CALL(fmod, other, here); }
+  const Tensor& fmod_(const Tensor& other, Here here = {}) const { TERN_CALL(fmod_, other, here); }
+  const Tensor& fmod_(Scalar other, Here here = {}) const { TERN_CALL(fmod_, other, here); }
+  Tensor remainder(const Tensor& other, Here here = {}) const { TERN_CALL(remainder, other, here); }
+  Tensor remainder(Scalar other, Here here = {}) const { TERN_CALL(remainder, other, here); }
+  const Tensor& remainder_(const Tensor& other, Here here = {}) const { TERN_CALL(remainder_, other, here); }
+  const Tensor& remainder_(Scalar other, Here here = {}) const { TERN_CALL(remainder_, other, here); }
+  Tensor floor_divide(const Tensor& other, Here here = {}) const { TERN_CALL(floor_divide, other, here); }
+  Tensor floor_divide(Scalar other, Here here = {}) const { TERN_CALL(floor_divide, other, here); }
+  const Tensor& floor_divide_(const Tensor& other, Here here = {}) const { TERN_CALL(floor_divide_, other, here); }
+  const Tensor& floor_divide_(Scalar other, Here here = {}) const { TERN_CALL(floor_divide_, other, here); }
+  Tensor add(const Tensor& other, Scalar alpha = 1, Here here = {}) const { TERN_CALL(add, other, alpha, here); }
+  Tensor add(Scalar other, Here here = {}) const { TERN_CALL(add, other, here); }
+  const Tensor& add_(const Tensor& other, Scalar alpha = 1, Here here = {}) const {
+    TERN_CALL(add_, other, alpha, here);
+  }
+  const Tensor& add_(Scalar other, Here here = {}) const { TERN_CALL(add_, other, here); }
+  Tensor sub(const Tensor& other, Scalar alpha = 1, Here here = {}) const { TERN_CALL(sub, other, alpha, here); }
+  Tensor sub(Scalar other, Here here = {}) const { TERN_CALL(sub, other, here); }
+  const Tensor& sub_(const Tensor& other, Scalar alpha = 1, Here here = {}) const {
+    TERN_CALL(sub_, other, alpha, here);
+  }
+  const Tensor& sub_(Scalar other, Here here = {}) const { TERN_CALL(sub_, other, here); }
+  Tensor lerp(const Tensor& end, Scalar weight, Here here = {}) const { TERN_CALL(lerp, end, weight, here); }
+  Tensor lerp(const Tensor& end, const Tensor& weight, Here here = {}) const { TERN_CALL(lerp, end, weight, here); }
+  const Tensor& lerp_(const Tensor& end, Scalar weight, Here here = {}) const { TERN_CALL(lerp_, end, weight, here); }
+  const Tensor& lerp_(const Tensor& end, const Tensor& weight, Here here = {}) const {
+    TERN_CALL(lerp_, end, weight, here);
+  }
+  Tensor addcmul(const Tensor& a, const Tensor& b, Scalar value = 1, Here here = {}) const {
+    TERN_CALL(addcmul, a, b, value, here);
+  }
+  const Tensor& addcmul_(const Tensor& a, const Tensor& b, Scalar value = 1, Here here = {}) const {
+    TERN_CALL(addcmul_, a, b, value, here);
+  }
+  Tensor addcdiv(const Tensor& a, const Tensor& b, Scalar value = 1, Here here = {}) const {
+    TERN_CALL(addcdiv, a, b, value, here);
+  }
+  const Tensor& addcdiv_(const Tensor& a, const Tensor& b, Scalar value = 1, Here here = {}) const {
+    TERN_CALL(addcdiv_, a, b, value, here);
+  }
+  /// @}
+
+  /// @name Powers, exponentials, logarithms: ops/power.hpp, ops/exponential.hpp
+  /// @{
+  Tensor sqrt(Here here = {}) const { TERN_CALL(sqrt, here); }
+  const Tensor& sqrt_(Here here = {}) const { TERN_CALL(sqrt_, here); }
+  Tensor rsqrt(Here here = {}) const { TERN_CALL(rsqrt, here); }
+  const Tensor& rsqrt_(Here here = {}) const { TERN_CALL(rsqrt_, here); }
+  Tensor reciprocal(Here here = {}) const { TERN_CALL(reciprocal, here); }
+  const Tensor& reciprocal_(Here here = {}) const { TERN_CALL(reciprocal_, here); }
+  Tensor square(Here here = {}) const { TERN_CALL(square, here); }
+  const Tensor& square_(Here here = {}) const { TERN_CALL(square_, here); }
+  Tensor pow(const Tensor& other, Here here = {}) const { TERN_CALL(pow, other, here); }
+  Tensor pow(Scalar other, Here here = {}) const { TERN_CALL(pow, other, here); }
+  const Tensor& pow_(const Tensor& other, Here here = {}) const { TERN_CALL(pow_, other, here); }
+  const Tensor& pow_(Scalar other, Here here = {}) const { TERN_CALL(pow_, other, here); }
+  Tensor<D, double> float_power(const Tensor& other, Here here = {}) const { TERN_CALL(float_power, other, here); }
+  Tensor<D, double> float_power(double exponent, Here here = {}) const { TERN_CALL(float_power, exponent, here); }
+  Tensor exp(Here here = {}) const { TERN_CALL(exp, here); }
+  const Tensor& exp_(Here here = {}) const { TERN_CALL(exp_, here); }
+  Tensor exp2(Here here = {}) const { TERN_CALL(exp2, here); }
+  const Tensor& exp2_(Here here = {}) const { TERN_CALL(exp2_, here); }
+  Tensor expm1(Here here = {}) const { TERN_CALL(expm1, here); }
+  const Tensor& expm1_(Here here = {}) const { TERN_CALL(expm1_, here); }
+  Tensor log(Here here = {}) const { TERN_CALL(log, here); }
+  const Tensor& log_(Here here = {}) const { TERN_CALL(log_, here); }
+  Tensor log2(Here here = {}) const { TERN_CALL(log2, here); }
+  const Tensor& log2_(Here here = {}) const { TERN_CALL(log2_, here); }
+  Tensor log10(Here here = {}) const { TERN_CALL(log10, here); }
+  const Tensor& log10_(Here here = {}) const { TERN_CALL(log10_, here); }
+  Tensor log1p(Here here = {}) const { TERN_CALL(log1p, here); }
+  const Tensor& log1p_(Here here = {}) const { TERN_CALL(log1p_, here); }
+  Tensor sigmoid(Here here = {}) const { TERN_CALL(sigmoid, here); }
+  const Tensor& sigmoid_(Here here = {}) const { TERN_CALL(sigmoid_, here); }
+  Tensor logit(Here here = {}) const { TERN_CALL(logit, here); }
+  Tensor logit(double eps, Here here = {}) const { TERN_CALL(logit, eps, here); }
+  const Tensor& logit_(Here here = {}) const { TERN_CALL(logit_, here); }
+  Tensor logaddexp(const Tensor& other, Here here = {}) const { TERN_CALL(logaddexp, other, here); }
+  Tensor xlogy(const Tensor& other, Here here = {}) const { TERN_CALL(xlogy, other, here); }
+  const Tensor& xlogy_(const Tensor& other, Here here = {}) const { TERN_CALL(xlogy_, other, here); }
+  /// @}
+
+  /// @name Trigonometry: ops/trigonometric.hpp
+  /// @{
+  Tensor sin(Here here = {}) const { TERN_CALL(sin, here); }
+  const Tensor& sin_(Here here = {}) const { TERN_CALL(sin_, here); }
+  Tensor cos(Here here = {}) const { TERN_CALL(cos, here); }
+  const Tensor& cos_(Here here = {}) const { TERN_CALL(cos_, here); }
+  Tensor tan(Here here = {}) const { TERN_CALL(tan, here); }
+  const Tensor& tan_(Here here = {}) const { TERN_CALL(tan_, here); }
+  Tensor asin(Here here = {}) const { TERN_CALL(asin, here); }
+  const Tensor& asin_(Here here = {}) const { TERN_CALL(asin_, here); }
+  Tensor acos(Here here = {}) const { TERN_CALL(acos, here); }
+  const Tensor& acos_(Here here = {}) const { TERN_CALL(acos_, here); }
+  Tensor atan(Here here = {}) const { TERN_CALL(atan, here); }
+  const Tensor& atan_(Here here = {}) const { TERN_CALL(atan_, here); }
+  Tensor sinh(Here here = {}) const { TERN_CALL(sinh, here); }
+  const Tensor& sinh_(Here here = {}) const { TERN_CALL(sinh_, here); }
+  Tensor cosh(Here here = {}) const { TERN_CALL(cosh, here); }
+  const Tensor& cosh_(Here here = {}) const { TERN_CALL(cosh_, here); }
+  Tensor tanh(Here here = {}) const { TERN_CALL(tanh, here); }
+  const Tensor& tanh_(Here here = {}) const { TERN_CALL(tanh_, here); }
+  Tensor asinh(Here here = {}) const { TERN_CALL(asinh, here); }
+  const Tensor& asinh_(Here here = {}) const { TERN_CALL(asinh_, here); }
+  Tensor acosh(Here here = {}) const { TERN_CALL(acosh, here); }
+  const Tensor& acosh_(Here here = {}) const { TERN_CALL(acosh_, here); }
+  Tensor atanh(Here here = {}) const { TERN_CALL(atanh, here); }
+  const Tensor& atanh_(Here here = {}) const { TERN_CALL(atanh_, here); }
+  Tensor atan2(const Tensor& other, Here here = {}) const { TERN_CALL(atan2, other, here); }
+  const Tensor& atan2_(const Tensor& other, Here here = {}) const { TERN_CALL(atan2_, other, here); }
+  Tensor hypot(const Tensor& other, Here here = {}) const { TERN_CALL(hypot, other, here); }
+  const Tensor& hypot_(const Tensor& other, Here here = {}) const { TERN_CALL(hypot_, other, here); }
+  /// @}
+
+  /// @name Rounding, special functions, relu: ops/rounding.hpp, ops/special.hpp, ops/activations.hpp
+  /// @{
+  Tensor abs(Here here = {}) const { TERN_CALL(abs, here); }
+  const Tensor& abs_(Here here = {}) const { TERN_CALL(abs_, here); }
+  Tensor sign(Here here = {}) const { TERN_CALL(sign, here); }
+  const Tensor& sign_(Here here = {}) const { TERN_CALL(sign_, here); }
+  Tensor floor(Here here = {}) const { TERN_CALL(floor, here); }
+  const Tensor& floor_(Here here = {}) const { TERN_CALL(floor_, here); }
+  Tensor ceil(Here here = {}) const { TERN_CALL(ceil, here); }
+  const Tensor& ceil_(Here here = {}) const { TERN_CALL(ceil_, here); }
+  Tensor round(Here here = {}) const { TERN_CALL(round, here); }
+  Tensor round(int decimals, Here here = {}) const { TERN_CALL(round, decimals, here); }
+  const Tensor& round_(Here here = {}) const { TERN_CALL(round_, here); }
+  Tensor trunc(Here here = {}) const { TERN_CALL(trunc, here); }
+  const Tensor& trunc_(Here here = {}) const { TERN_CALL(trunc_, here); }
+  Tensor frac(Here here = {}) const { TERN_CALL(frac, here); }
+  const Tensor& frac_(Here here = {}) const { TERN_CALL(frac_, here); }
+  Tensor erf(Here here = {}) const { TERN_CALL(erf, here); }
+  const Tensor& erf_(Here here = {}) const { TERN_CALL(erf_, here); }
+  Tensor erfc(Here here = {}) const { TERN_CALL(erfc, here); }
+  const Tensor& erfc_(Here here = {}) const { TERN_CALL(erfc_, here); }
+  Tensor erfinv(Here here = {}) const { TERN_CALL(erfinv, here); }
+  const Tensor& erfinv_(Here here = {}) const { TERN_CALL(erfinv_, here); }
+  Tensor lgamma(Here here = {}) const { TERN_CALL(lgamma, here); }
+  const Tensor& lgamma_(Here here = {}) const { TERN_CALL(lgamma_, here); }
+  Tensor digamma(Here here = {}) const { TERN_CALL(digamma, here); }
+  const Tensor& digamma_(Here here = {}) const { TERN_CALL(digamma_, here); }
+  Tensor relu(Here here = {}) const { TERN_CALL(relu, here); }
+  const Tensor& relu_(Here here = {}) const { TERN_CALL(relu_, here); }
+  /// @}
+
+  /// @name Comparisons and logic: ops/comparison.hpp, ops/equality.hpp
+  /// @{
+  Tensor<D, bool> eq(const Tensor& other, Here here = {}) const { TERN_CALL(eq, other, here); }
+  Tensor<D, bool> eq(detail::number_t<T> other, Here here = {}) const { TERN_CALL(eq, other, here); }
+  const Tensor& eq_(const Tensor& other, Here here = {}) const { TERN_CALL(eq_, other, here); }
+  const Tensor& eq_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(eq_, other, here); }
+  Tensor<D, bool> ne(const Tensor& other, Here here = {}) const { TERN_CALL(ne, other, here); }
+  Tensor<D, bool> ne(detail::number_t<T> other, Here here = {}) const { TERN_CALL(ne, other, here); }
+  const Tensor& ne_(const Tensor& other, Here here = {}) const { TERN_CALL(ne_, other, here); }
+  const Tensor& ne_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(ne_, other, here); }
+  Tensor<D, bool> lt(const Tensor& other, Here here = {}) const { TERN_CALL(lt, other, here); }
+  Tensor<D, bool> lt(detail::number_t<T> other, Here here = {}) const { TERN_CALL(lt, other, here); }
+  const Tensor& lt_(const Tensor& other, Here here = {}) const { TERN_CALL(lt_, other, here); }
+  const Tensor& lt_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(lt_, other, here); }
+  Tensor<D, bool> le(const Tensor& other, Here here = {}) const { TERN_CALL(le, other, here); }
+  Tensor<D, bool> le(detail::number_t<T> other, Here here = {}) const { TERN_CALL(le, other, here); }
+  const Tensor& le_(const Tensor& other, Here here = {}) const { TERN_CALL(le_, other, here); }
+  const Tensor& le_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(le_, other, here); }
+  Tensor<D, bool> gt(const Tensor& other, Here here = {}) const { TERN_CALL(gt, other, here); }
+  Tensor<D, bool> gt(detail::number_t<T> other, Here here = {}) const { TERN_CALL(gt, other, here); }
+  const Tensor& gt_(const Tensor& other, Here here = {}) const { TERN_CALL(gt_, other, here); }
+  const Tensor& gt_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(gt_, other, here); }
+  Tensor<D, bool> ge(const Tensor& other, Here here = {}) const { TERN_CALL(ge, other, here); }
+  Tensor<D, bool> ge(detail::number_t<T> other, Here here = {}) const { TERN_CALL(ge, other, here); }
+  const Tensor& ge_(const Tensor& other, Here here = {}) const { TERN_CALL(ge_, other, here); }
+  const Tensor& ge_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(ge_, other, here); }
+  Tensor<D, bool> isnan(Here here = {}) const { TERN_CALL(isnan, here); }
+  Tensor<D, bool> isinf(Here here = {}) const { TERN_CALL(isinf, here); }
+  Tensor<D, bool> isfinite(Here here = {}) const { TERN_CALL(isfinite, here); }
+  Tensor<D, bool> logical_not(Here here = {}) const { TERN_CALL(logical_not, here); }
+  const Tensor& logical_not_(Here here = {}) const { TERN_CALL(logical_not_, here); }
+  Tensor<D, bool> logical_and(const Tensor& other, Here here = {}) const { TERN_CALL(logical_and, other, here); }
+  const Tensor& logical_and_(const Tensor& other, Here here = {}) const { TERN_CALL(logical_and_, other, here); }
+  Tensor<D, bool> logical_or(const Tensor& other, Here here = {}) const { TERN_CALL(logical_or, other, here); }
+  const Tensor& logical_or_(const Tensor& other, Here here = {}) const { TERN_CALL(logical_or_, other, here); }
+  Tensor<D, bool> logical_xor(const Tensor& other, Here here = {}) const { TERN_CALL(logical_xor, other, here); }
+  const Tensor& logical_xor_(const Tensor& other, Here here = {}) const { TERN_CALL(logical_xor_, other, here); }
+  Tensor<D, bool> isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
+                          Here here = {}) const {
+    TERN_CALL(isclose, other, rtol, atol, equal_nan, here);
+  }
+  bool equal(const Tensor& other, Here here = {}) const { TERN_CALL(equal, other, here); }
+  bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
+                Here here = {}) const {
+    TERN_CALL(allclose, other, rtol, atol, equal_nan, here);
+  }
+  /// @}
+
+  /// @name Choices between elements: ops/where.hpp, ops/nan.hpp
+  /// @{
+  Tensor maximum(const Tensor& other, Here here = {}) const { TERN_CALL(maximum, other, here); }
+  Tensor minimum(const Tensor& other, Here here = {}) const { TERN_CALL(minimum, other, here); }
+  Tensor clamp(std::optional<detail::number_t<T>> min, std::optional<detail::number_t<T>> max = {},
+               Here here = {}) const {
+    TERN_CALL(clamp, min, max, here);
+  }
+  Tensor clamp(const Tensor& min, const Tensor& max = {}, Here here = {}) const { TERN_CALL(clamp, min, max, here); }
+  const Tensor& clamp_(std::optional<detail::number_t<T>> min, std::optional<detail::number_t<T>> max = {},
+                       Here here = {}) const {
+    TERN_CALL(clamp_, min, max, here);
+  }
+  Tensor clamp_min(detail::number_t<T> min, Here here = {}) const { TERN_CALL(clamp_min, min, here); }
+  Tensor clamp_min(const Tensor& min, Here here = {}) const { TERN_CALL(clamp_min, min, here); }
+  const Tensor& clamp_min_(detail::number_t<T> min, Here here = {}) const { TERN_CALL(clamp_min_, min, here); }
+  Tensor clamp_max(detail::number_t<T> max, Here here = {}) const { TERN_CALL(clamp_max, max, here); }
+  Tensor clamp_max(const Tensor& max, Here here = {}) const { TERN_CALL(clamp_max, max, here); }
+  const Tensor& clamp_max_(detail::number_t<T> max, Here here = {}) const { TERN_CALL(clamp_max_, max, here); }
+  Tensor where(const Tensor<D, bool>& condition, const Tensor& other, Here here = {}) const {
+    using detail::call::where;
+    return where(condition, *this, other, here);
+  }
+  Tensor where(const Tensor<D, bool>& condition, detail::number_t<T> other, Here here = {}) const {
+    using detail::call::where;
+    return where(condition, *this, other, here);
+  }
+  Tensor fmax(const Tensor& other, Here here = {}) const { TERN_CALL(fmax, other, here); }
+  Tensor fmin(const Tensor& other, Here here = {}) const { TERN_CALL(fmin, other, here); }
+  Tensor nan_to_num(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
+                    Here here = {}) const {
+    TERN_CALL(nan_to_num, nan, posinf, neginf, here);
+  }
+  const Tensor& nan_to_num_(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
+                            Here here = {}) const {
+    TERN_CALL(nan_to_num_, nan, posinf, neginf, here);
+  }
+  /// @}
+
+  /// @name Reductions: ops/ with reduce.hpp, prod.hpp, extrema.hpp, statistics.hpp, norm.hpp, quantile.hpp,
+  /// covariance.hpp
+  /// @{
+  Tensor<D, detail::sum_t<T>> sum(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(sum, dim, keepdim, here);
+  }
+  Tensor mean(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(mean, dim, keepdim, here);
+  }
+  Tensor<D, detail::sum_t<T>> nansum(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(nansum, dim, keepdim, here);
+  }
+  Tensor nanmean(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(nanmean, dim, keepdim, here);
+  }
+  Tensor<D, bool> any(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(any, dim, keepdim, here);
+  }
+  Tensor<D, bool> all(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(all, dim, keepdim, here);
+  }
+  Tensor<D, Index> count_nonzero(detail::Dims dim = {}, Here here = {}) const { TERN_CALL(count_nonzero, dim, here); }
+  Tensor<D, detail::sum_t<T>> prod(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(prod, dim, keepdim, here);
+  }
+  Tensor amax(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(amax, dim, keepdim, here);
+  }
+  Tensor amin(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(amin, dim, keepdim, here);
+  }
+  Tensor<D, Index> argmax(Here here = {}) const { TERN_CALL(argmax, here); }
+  Tensor<D, Index> argmax(Index dim, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(argmax, dim, keepdim, here);
+  }
+  Tensor<D, Index> argmin(Here here = {}) const { TERN_CALL(argmin, here); }
+  Tensor<D, Index> argmin(Index dim, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(argmin, dim, keepdim, here);
+  }
+  Tensor max(Here here = {}) const { TERN_CALL(max, here); }
+  ValuesAndIndices<D, T> max(Index dim, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(max, dim, keepdim, here);
+  }
+  Tensor max(const Tensor& other, Here here = {}) const { TERN_CALL(max, other, here); }
+  Tensor min(Here here = {}) const { TERN_CALL(min, here); }
+  ValuesAndIndices<D, T> min(Index dim, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(min, dim, keepdim, here);
+  }
+  Tensor min(const Tensor& other, Here here = {}) const { TERN_CALL(min, other, here); }
+  auto aminmax(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(aminmax, dim, keepdim, here);
+  }
+  Tensor logsumexp(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(logsumexp, dim, keepdim, here);
+  }
+  Tensor var(detail::Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(var, dim, correction, keepdim, here);
+  }
+  Tensor std(detail::Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) const {
+    return tern::std(*this, dim, correction, keepdim, here);
+  }
+  Tensor norm(double p = 2, detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(norm, p, dim, keepdim, here);
+  }
+  Tensor median(Here here = {}) const { TERN_CALL(median, here); }
+  ValuesAndIndices<D, T> median(Index dim, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(median, dim, keepdim, here);
+  }
+  Tensor quantile(double q, std::optional<Index> dim = {}, bool keepdim = false, const char* interpolation = "linear",
+                  Here here = {}) const {
+    TERN_CALL(quantile, q, dim, keepdim, interpolation, here);
+  }
+  Tensor quantile(const Tensor& q, std::optional<Index> dim = {}, bool keepdim = false,
+                  const char* interpolation = "linear", Here here = {}) const {
+    TERN_CALL(quantile, q, dim, keepdim, interpolation, here);
+  }
+  Tensor cov(double correction = 1, Here here = {}) const { TERN_CALL(cov, correction, here); }
+  Tensor corrcoef(Here here = {}) const { TERN_CALL(corrcoef, here); }
+  /// @}
+
+  /// @name Along a dimension: ops/softmax.hpp, ops/cumulative.hpp, ops/sort.hpp, ops/counting.hpp
+  /// @{
+  Tensor softmax(Index dim, Here here = {}) const { TERN_CALL(softmax, dim, here); }
+  Tensor log_softmax(Index dim, Here here = {}) const { TERN_CALL(log_softmax, dim, here); }
+  Tensor<D, detail::sum_t<T>> cumsum(Index dim, Here here = {}) const { TERN_CALL(cumsum, dim, here); }
+  Tensor<D, detail::sum_t<T>> cumprod(Index dim, Here here = {}) const { TERN_CALL(cumprod, dim, here); }
+  ValuesAndIndices<D, T> cummax(Index dim, Here here = {}) const { TERN_CALL(cummax, dim, here); }
+  ValuesAndIndices<D, T> cummin(Index dim, Here here = {}) const { TERN_CALL(cummin, dim, here); }
+  Tensor logcumsumexp(Index dim, Here here = {}) const { TERN_CALL(logcumsumexp, dim, here); }
+  Tensor diff(Index n = 1, Index dim = -1, const Tensor& prepend = {}, const Tensor& append = {},
+              Here here = {}) const {
+    TERN_CALL(diff, n, dim, prepend, append, here);
+  }
+  ValuesAndIndices<D, T> sort(Index dim = -1, bool descending = false, Here here = {}) const {
+    TERN_CALL(sort, dim, descending, here);
+  }
+  Tensor<D, Index> argsort(Index dim = -1, bool descending = false, Here here = {}) const {
+    TERN_CALL(argsort, dim, descending, here);
+  }
+  Tensor msort(Here here = {}) const { TERN_CALL(msort, here); }
+  ValuesAndIndices<D, T> topk(Index k, Index dim = -1, bool largest = true, Here here = {}) const {
+    TERN_CALL(topk, k, dim, largest, here);
+  }
+  ValuesAndIndices<D, T> kthvalue(Index k, Index dim = -1, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(kthvalue, k, dim, keepdim, here);
+  }
+  Tensor unique(Here here = {}) const { TERN_CALL(unique, here); }
+  UniqueElements<D, T> unique(const UniqueOptions& options, Here here = {}) const { TERN_CALL(unique, options, here); }
+  Tensor<D, Index> bincount(Index minlength = 0, Here here = {}) const { TERN_CALL(bincount, minlength, here); }
+  template <Element W>
+  auto bincount(const Tensor<D, W>& weights, Index minlength = 0, Here here = {}) const {
+    TERN_CALL(bincount, weights, minlength, here);
+  }
+  Tensor histc(Index bins = 100, double min = 0, double max = 0, Here here = {}) const {
+    TERN_CALL(histc, bins, min, max, here);
+  }
+  /// @}
+
+  /// @name Products of matrices: ops/matmul.hpp, ops/blas.hpp
+  /// @{
+  Tensor matmul(const Tensor& other, Here here = {}) const { TERN_CALL(matmul, other, here); }
+  Tensor mm(const Tensor& other, Here here = {}) const { TERN_CALL(mm, other, here); }
+  Tensor bmm(const Tensor& other, Here here = {}) const { TERN_CALL(bmm, other, here); }
+  Tensor mv(const Tensor& other, Here here = {}) const { TERN_CALL(mv, other, here); }
+  Tensor dot(const Tensor& other, Here here = {}) const { TERN_CALL(dot, other, here); }
+  Tensor inner(const Tensor& other, Here here = {}) const { TERN_CALL(inner, other, here); }
+  Tensor kron(const Tensor& other, Here here = {}) const { TERN_CALL(kron, other, here); }
+  Tensor cross(const Tensor& other, Index dim = -1, Here here = {}) const { TERN_CALL(cross, other, dim, here); }
+  Tensor addmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {
+    TERN_CALL(addmm, a, b, beta, alpha, here);
+  }
+  Tensor addmv(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {
+    TERN_CALL(addmv, a, b, beta, alpha, here);
+  }
+  Tensor addbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {
+    TERN_CALL(addbmm, a, b, beta, alpha, here);
+  }
+  Tensor baddbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {
+    TERN_CALL(baddbmm, a, b, beta, alpha, here);
+  }
+  Tensor outer(const Tensor& other, Here here = {}) const { TERN_CALL(outer, other, here); }
+  Tensor<D, detail::sum_t<T>> trace(Here here = {}) const { TERN_CALL(trace, here); }
+  /// @}
+
+  /// @name Shapes and views: ops/views.hpp, ops/shape.hpp, ops/triangle.hpp
+  /// @{
+  Tensor slice(Index dim, Slice range, Here here = {}) const { TERN_CALL(slice, dim, range, here); }
+  Tensor slice(Index dim, std::optional<Index> start, std::optional<Index> end, Index step = 1, Here here = {}) const {
+    TERN_CALL(slice, dim, Slice(start, end, step), here);
+  }
+  Tensor select(Index dim, Index position, Here here = {}) const { TERN_CALL(select, dim, position, here); }
+  Tensor narrow(Index dim, Index start, Index length, Here here = {}) const {
+    TERN_CALL(narrow, dim, start, length, here);
+  }
+  Tensor transpose(Index dim0, Index dim1, Here here = {}) const { TERN_CALL(transpose, dim0, dim1, here); }
+  Tensor t(Here here = {}) const { TERN_CALL(t, here); }
+  Tensor mT(Here here = {}) const { TERN_CALL(transpose, Index(-2), Index(-1), here); }
+  Tensor permute(detail::Shape sizes, Here here = {}) const { TERN_CALL(permute, sizes, here); }
+  template <std::convertible_to<Index>... I>
+  Tensor permute(detail::At<Index> first, Index second, I... rest) const {
+    return permute(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
+  }
+  Tensor expand(detail::Shape sizes, Here here = {}) const { TERN_CALL(expand, sizes, here); }
+  template <std::convertible_to<Index>... I>
+  Tensor expand(detail::At<Index> first, Index second, I... rest) const {
+    return expand(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
+  }
+  template <Element U>
+  Tensor expand_as(const Tensor<D, U>& other, Here here = {}) const {
+    TERN_CALL(expand, other.shape(), here);
+  }
+  template <Element U>
+  Tensor view_as(const Tensor<D, U>& other, Here here = {}) const {
+    TERN_CALL(view, other.shape(), here);
+  }
+  template <Element U>
+  Tensor reshape_as(const Tensor<D, U>& other, Here here = {}) const {
+    TERN_CALL(reshape, other.shape(), here);
+  }
+  Tensor view(detail::Shape sizes, Here here = {}) const { TERN_CALL(view, sizes, here); }
+  template <std::convertible_to<Index>... I>
+  Tensor view(detail::At<Index> first, Index second, I... rest) const {
+    return view(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
+  }
+  Tensor reshape(detail::Shape sizes, Here here = {}) const { TERN_CALL(reshape, sizes, here); }
+  template <std::convertible_to<Index>... I>
+  Tensor reshape(detail::At<Index> first, Index second, I... rest) const {
+    return reshape(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
+  }
+  Tensor flatten(Index start = 0, Index end = -1, Here here = {}) const { TERN_CALL(flatten, start, end, here); }
+  Tensor squeeze(detail::Dims dims = {}, Here here = {}) const { TERN_CALL(squeeze, dims, here); }
+  Tensor unsqueeze(Index dim, Here here = {}) const { TERN_CALL(unsqueeze, dim, here); }
+  std::vector<Tensor> split(Index size, Index dim = 0, Here here = {}) const { TERN_CALL(split, size, dim, here); }
+  std::vector<Tensor> split(std::vector<Index> sizes, Index dim = 0, Here here = {}) const {
+    TERN_CALL(split, sizes, dim, here);
+  }
+  std::vector<Tensor> chunk(Index chunks, Index dim = 0, Here here = {}) const { TERN_CALL(chunk, chunks, dim, here); }
+  std::vector<Tensor> unbind(Index dim = 0, Here here = {}) const { TERN_CALL(unbind, dim, here); }
+  Tensor rot90(Index k = 1, detail::Dims dims = {0, 1}, Here here = {}) const { TERN_CALL(rot90, k, dims, here); }
+  Tensor unfold(Index dim, Index size, Index step, Here here = {}) const { TERN_CALL(unfold, dim, size, step, here); }
+  Tensor broadcast_to(detail::Shape to, Here here = {}) const { TERN_CALL(broadcast_to, to, here); }
+  Tensor unflatten(Index dim, detail::Shape sizes, Here here = {}) const { TERN_CALL(unflatten, dim, sizes, here); }
+  Tensor movedim(detail::Dims source, detail::Dims destination, Here here = {}) const {
+    TERN_CALL(movedim, source, destination, here);
+  }
+  Tensor diagonal(Index offset = 0, Index dim1 = 0, Index dim2 = 1, Here here = {}) const {
+    TERN_CALL(diagonal, offset, dim1, dim2, here);
+  }
+  Tensor repeat(detail::Shape sizes, Here here = {}) const { TERN_CALL(repeat, sizes, here); }
+  template <std::convertible_to<Index>... I>
+  Tensor repeat(detail::At<Index> first, Index second, I... rest) const {
+    return repeat(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
+  }
+  Tensor tile(detail::Shape sizes, Here here = {}) const { TERN_CALL(tile, sizes, here); }
+  template <std::convertible_to<Index>... I>
+  Tensor tile(detail::At<Index> first, Index second, I... rest) const {
+    return tile(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
+  }
+  Tensor flip(detail::Shape sizes, Here here = {}) const { TERN_CALL(flip, sizes, here); }
+  template <std::convertible_to<Index>... I>
+  Tensor flip(detail::At<Index> first, Index second, I... rest) const {
+    return flip(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
+  }
+  Tensor roll(detail::Dims shifts, detail::Dims dims = {}, Here here = {}) const {
+    TERN_CALL(roll, shifts, dims, here);
+  }
+  Tensor tril(Index diagonal = 0, Here here = {}) const { TERN_CALL(tril, diagonal, here); }
+  Tensor triu(Index diagonal = 0, Here here = {}) const { TERN_CALL(triu, diagonal, here); }
+  Tensor diag(Index diagonal = 0, Here here = {}) const { TERN_CALL(diag, diagonal, here); }
+  Tensor diag_embed(Index diagonal = 0, Index dim1 = -2, Index dim2 = -1, Here here = {}) const {
+    TERN_CALL(diag_embed, diagonal, dim1, dim2, here);
+  }
+  /// @}
+
+  /// @name Elements at positions: ops/indexing.hpp, ops/gather.hpp, ops/take.hpp, ops/scatter_reduce.hpp
+  /// @{
+  Tensor masked_fill(const Tensor<D, bool>& mask, detail::number_t<T> value, Here here = {}) const {
+    TERN_CALL(masked_fill, mask, value, here);
+  }
+  Tensor masked_fill(const Tensor<D, bool>& mask, const Tensor& value, Here here = {}) const {
+    TERN_CALL(masked_fill, mask, value, here);
+  }
+  const Tensor& masked_fill_(const Tensor<D, bool>& mask, detail::number_t<T> value, Here here = {}) const {
+    TERN_CALL(masked_fill_, mask, value, here);
+  }
+  const Tensor& masked_fill_(const Tensor<D, bool>& mask, const Tensor& value, Here here = {}) const {
+    TERN_CALL(masked_fill_, mask, value, here);
+  }
+  Tensor masked_scatter(const Tensor<D, bool>& mask, const Tensor& source, Here here = {}) const {
+    TERN_CALL(masked_scatter, mask, source, here);
+  }
+  const Tensor& masked_scatter_(const Tensor<D, bool>& mask, const Tensor& source, Here here = {}) const {
+    TERN_CALL(masked_scatter_, mask, source, here);
+  }
+  Tensor index(std::initializer_list<detail::TensorIndex<D>> indices, Here here = {}) const {
+    TERN_CALL(index, indices, here);
+  }
+  const Tensor& index_put_(std::initializer_list<detail::TensorIndex<D>> indices, const Tensor& value,
+                           bool accumulate = false, Here here = {}) const {
+    TERN_CALL(index_put_, indices, value, accumulate, here);
+  }
+  const Tensor& index_put_(std::initializer_list<detail::TensorIndex<D>> indices, detail::number_t<T> value,
+                           bool accumulate = false, Here here = {}) const {
+    TERN_CALL(index_put_, indices, value, accumulate, here);
+  }
+  Tensor masked_select(const Tensor<D, bool>& mask, Here here = {}) const { TERN_CALL(masked_select, mask, here); }
+  Tensor operator[](detail::At<Index> i) const { TERN_CALL(select, Index(0), i.tensor, i.here); }
+  Selected<D, T> operator[](const TensorIndexAt<D>& entry) const { return {*this, &entry.entry, 1, entry.here}; }
+  // A template, so that x[{0}] is x[0].
+  template <int = 0>
+  Selected<D, T> operator[](detail::IndicesAt<D> indices) const {
+    return {*this, indices.entries.begin(), indices.entries.size(), indices.here};
+  }
+  Tensor index_add(Index dim, const Tensor<D, Index>& index, const Tensor& source, Scalar alpha = 1,
+                   Here here = {}) const {
+    TERN_CALL(index_add, dim, index, source, alpha, here);
+  }
+  const Tensor& index_add_(Index dim, const Tensor<D, Index>& index, const Tensor& source, Scalar alpha = 1,
+                           Here here = {}) const {
+    TERN_CALL(index_add_, dim, index, source, alpha, here);
+  }
+  Tensor scatter_add(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, Here here = {}) const {
+    TERN_CALL(scatter_add, dim, index, source, here);
+  }
+  const Tensor& scatter_add_(Index dim, const detail::IndexOperand<D>& index, const Tensor& source,
+                             Here here = {}) const {
+    TERN_CALL(scatter_add_, dim, index, source, here);
+  }
+  Tensor gather(Index dim, const detail::IndexOperand<D>& index, Here here = {}) const {
+    TERN_CALL(gather, dim, index, here);
+  }
+  Tensor index_select(Index dim, const Tensor<D, Index>& index, Here here = {}) const {
+    TERN_CALL(index_select, dim, index, here);
+  }
+  Tensor take(const Tensor<D, Index>& index, Here here = {}) const { TERN_CALL(take, index, here); }
+  Tensor take_along_dim(const Tensor<D, Index>& index, std::optional<Index> dim = {}, Here here = {}) const {
+    TERN_CALL(take_along_dim, index, dim, here);
+  }
+  Tensor index_fill(Index dim, const Tensor<D, Index>& index, detail::number_t<T> value, Here here = {}) const {
+    TERN_CALL(index_fill, dim, index, value, here);
+  }
+  Tensor index_fill(Index dim, const Tensor<D, Index>& index, const Tensor& value, Here here = {}) const {
+    TERN_CALL(index_fill, dim, index, value, here);
+  }
+  const Tensor& index_fill_(Index dim, const Tensor<D, Index>& index, const Tensor& value, Here here = {}) const {
+    TERN_CALL(index_fill_, dim, index, value, here);
+  }
+  const Tensor& index_fill_(Index dim, const Tensor<D, Index>& index, detail::number_t<T> value, Here here = {}) const {
+    TERN_CALL(index_fill_, dim, index, value, here);
+  }
+  Tensor scatter(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, Here here = {}) const {
+    TERN_CALL(scatter, dim, index, source, here);
+  }
+  Tensor scatter(Index dim, const detail::IndexOperand<D>& index, detail::number_t<T> value, Here here = {}) const {
+    TERN_CALL(scatter, dim, index, value, here);
+  }
+  Tensor scatter(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, const char* reduce,
+                 Here here = {}) const {
+    TERN_CALL(scatter, dim, index, source, reduce, here);
+  }
+  Tensor scatter(Index dim, const detail::IndexOperand<D>& index, detail::number_t<T> value, const char* reduce,
+                 Here here = {}) const {
+    TERN_CALL(scatter, dim, index, value, reduce, here);
+  }
+  const Tensor& scatter_(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, Here here = {}) const {
+    TERN_CALL(scatter_, dim, index, source, here);
+  }
+  const Tensor& scatter_(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, const char* reduce,
+                         Here here = {}) const {
+    TERN_CALL(scatter_, dim, index, source, reduce, here);
+  }
+  const Tensor& scatter_(Index dim, const detail::IndexOperand<D>& index, detail::number_t<T> value,
+                         Here here = {}) const {
+    TERN_CALL(scatter_, dim, index, value, here);
+  }
+  const Tensor& scatter_(Index dim, const detail::IndexOperand<D>& index, detail::number_t<T> value, const char* reduce,
+                         Here here = {}) const {
+    TERN_CALL(scatter_, dim, index, value, reduce, here);
+  }
+  Tensor index_copy(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {
+    TERN_CALL(index_copy, dim, index, source, here);
+  }
+  const Tensor& index_copy_(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {
+    TERN_CALL(index_copy_, dim, index, source, here);
+  }
+  Tensor repeat_interleave(Index repeats, std::optional<Index> dim = {}, Here here = {}) const {
+    TERN_CALL(repeat_interleave, repeats, dim, here);
+  }
+  Tensor repeat_interleave(const Tensor<D, Index>& repeats, std::optional<Index> dim = {}, Here here = {}) const {
+    TERN_CALL(repeat_interleave, repeats, dim, here);
+  }
+  Tensor<D, Index> nonzero(Here here = {}) const { TERN_CALL(nonzero, here); }
+  Tensor scatter_reduce(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, const char* reduce,
+                        bool include_self = true, Here here = {}) const {
+    TERN_CALL(scatter_reduce, dim, index, source, reduce, include_self, here);
+  }
+  const Tensor& scatter_reduce_(Index dim, const detail::IndexOperand<D>& index, const Tensor& source,
+                                const char* reduce, bool include_self = true, Here here = {}) const {
+    TERN_CALL(scatter_reduce_, dim, index, source, reduce, include_self, here);
+  }
+  /// @}
+
+  /// @name Random elements: ops/random.hpp, ops/multinomial.hpp
+  /// @{
+  const Tensor& normal_(double mean = 0, double std = 1, Here here = {}) const { TERN_CALL(normal_, mean, std, here); }
+  const Tensor& uniform_(double low = 0, double high = 1, Here here = {}) const {
+    TERN_CALL(uniform_, low, high, here);
+  }
+  const Tensor& bernoulli_(double p = 0.5, Here here = {}) const { TERN_CALL(bernoulli_, p, here); }
+  Tensor<D, Index> multinomial(Index num_samples, bool replacement = false, Here here = {}) const {
+    TERN_CALL(multinomial, num_samples, replacement, here);
+  }
+  /// @}
+
+  /// @name Copies, element types, devices: ops/copy.hpp, ops/transfer.hpp
+  /// @{
+  Tensor contiguous(MemoryFormat format, Here here = {}) const { TERN_CALL(contiguous, format, here); }
+  Tensor contiguous(Here here = {}) const { TERN_CALL(contiguous, here); }
+  Tensor clone(Here here = {}) const { TERN_CALL(clone, here); }
+  const Tensor& copy_(const Tensor& source, Here here = {}) const { TERN_CALL(copy_, source, here); }
+  const Tensor& fill_(detail::number_t<T> value, Here here = {}) const { TERN_CALL(fill_, value, here); }
+  const Tensor& zero_(Here here = {}) const { TERN_CALL(fill_, 0, here); }
+  template <Element U>
+  Tensor<D, U> to(detail::Type<U> type, Here here = {}) const {
+    TERN_CALL(to_type, type, here);
+  }
+  template <Device D2>
+  Tensor<D2, T> to(D2 device, Here here = {}) const {
+    TERN_CALL(to_device, device, here);
+  }
+  /// On the other tensor's device, with its element type.
+  template <Device D2, Element U>
+  Tensor<D2, U> to(const Tensor<D2, U>& other, Here here = {}) const {
+    return to(detail::Type<U>{}, here).to(other.device(), here);
+  }
+  Tensor<Cpu, T> cpu(Here here = {}) const { TERN_CALL(to_device, Cpu{}, here); }
+  Tensor<Cuda, T> cuda(int ordinal = cuda::current_device(), Here here = {}) const {
+    TERN_CALL(to_device, Cuda{ordinal}, here);
+  }
+  auto cuda_async(int ordinal = cuda::current_device(), Here here = {}) const { TERN_CALL(cuda_async, ordinal, here); }
+  auto cpu_async(Here here = {}) const { TERN_CALL(cpu_async, here); }
+  Tensor pin_memory(Here here = {}) const { TERN_CALL(pin_memory, here); }
+  /// @}
 };
+
+#undef TERN_CALL
 
 }}  // namespace tern

@@ -39,5 +39,6 @@
 namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 TERN_LIBRARY_KERNELS(TERN_LIBRARY_KERNEL)
+#undef TERN_LIBRARY_KERNELS
 
 }}}  // namespace tern::backend

@@ -85,3 +85,7 @@ TERN_API RnnPlans& rnn_plans(int ordinal);
 #ifndef TERN_COMPILED
 #include "cudnn_rnn.ipp"
 #endif
+
+#undef TERN_CUDNN
+#undef TERN_CUDNN_OWNED
+#undef TERN_CUDNN_SUPPORTS

@@ -74,3 +74,5 @@ class NcclGroup {
 #ifndef TERN_COMPILED
 #include "nccl.ipp"
 #endif
+
+#undef TERN_NCCL
