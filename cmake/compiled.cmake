@@ -13,7 +13,8 @@ endif()
 add_library(tern::compiled ALIAS tern_compiled)
 set_target_properties(tern_compiled PROPERTIES
   EXPORT_NAME compiled OUTPUT_NAME tern VERSION ${tern_version} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-  CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
+  CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON
+  TERN_ONEDNN "${tern_onednn}" EXPORT_PROPERTIES TERN_ONEDNN)
 target_link_libraries(tern_compiled PUBLIC tern)
 target_compile_definitions(tern_compiled INTERFACE TERN_COMPILED)
 if(NOT tern_any_processor)

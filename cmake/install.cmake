@@ -12,6 +12,13 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.c
 install(FILES cmake/dependencies.cmake cmake/compiled_options.cmake cmake/FindDNNL.cmake cmake/FindLMDB.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/ternConfigVersion.cmake
         DESTINATION ${package_dir})
+# A oneDNN that was fetched is installed, too: tern::compiled runs with no older one.
+if(tern_fetched_onednn)
+  install(DIRECTORY ${tern_fetched_onednn}/ DESTINATION ${CMAKE_INSTALL_LIBDIR}/tern/onednn USE_SOURCE_PERMISSIONS)
+  set_target_properties(tern_compiled PROPERTIES INSTALL_RPATH "$ORIGIN/tern/onednn/lib")
+  set(tern_pc_includes " -isystem \${libdir}/tern/onednn/include")
+  set(tern_pc_onednn " -L\${libdir}/tern/onednn/lib -Wl,-rpath,\${libdir}/tern/onednn/lib")
+endif()
 # pkg-config: `tern` is the headers alone, `tern-compiled` the library. A path relative to the file stays right where an installation is moved.
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH tern_prefix_from_pc ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
@@ -36,6 +43,9 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_DEBIAN_PACKAGE_NAME libtern-dev)
   set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
   set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
-  set(CPACK_DEBIAN_PACKAGE_DEPENDS "g++ (>= 4:12) | g++-12 | clang-16, libdnnl-dev, zlib1g-dev")
+  set(CPACK_DEBIAN_PACKAGE_DEPENDS "g++ (>= 4:12) | g++-12 | clang-16, zlib1g-dev, libeigen3-dev")
+  if(NOT tern_fetched_onednn)
+    string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libdnnl-dev")
+  endif()
   include(CPack)
 endif()

@@ -2,25 +2,32 @@
 # Sourced by tests/run, examples/run and benchmarks/run: what they need from the system.
 
 # What compiling tern takes.
-build_packages=(g++ cmake ninja-build libdnnl-dev zlib1g-dev)
+build_packages=(g++ cmake ninja-build libdnnl-dev zlib1g-dev libeigen3-dev)
 # What reading and packing pictures takes besides: tests, examples and benchmarks do.
 image_packages=(libjpeg-dev libpng-dev liblmdb-dev)
 # What training by several processes takes besides: Open MPI for the examples and benchmarks, both for the tests.
 mpi_packages=(libopenmpi-dev openmpi-bin)
 all_mpi_packages=("${mpi_packages[@]}" libmpich-dev mpich)
 
-# need PACKAGE...: installs those Debian packages that are missing; asks first where it is not root. Fails with what to do where they
-# cannot be installed. On another system, or where packages come from CMAKE_PREFIX_PATH, CMake says what it does not find.
+# need PACKAGE...: installs those Debian packages that are missing, with an old oneDNN also pip, which has a newer one (onednn.cmake); asks
+# first where it is not root. Fails with what to do where they cannot be installed. On another system, or where packages come from
+# CMAKE_PREFIX_PATH, CMake says what it does not find.
 need() {
   if ! command -v dpkg-query apt-get >/dev/null || [[ ${CMAKE_PREFIX_PATH:-} ]]; then
     need_commands cmake ninja "${CXX:-c++}"
     return
   fi
-  local package missing=()
+  local package version missing=()
   for package in "$@"; do
     [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *" installed" ]] || missing+=("$package")
   done
   ((${#missing[@]})) || return 0
+  # Nothing that apt prints is the caller's output. Where the lists cannot be updated, those there may do.
+  ((EUID != 0)) || apt-get update -qq >&2 || true
+  if [[ " ${missing[*]} " == *" libdnnl-dev "* && $(dpkg --print-architecture) == amd64 ]] && ! command -v pip3 >/dev/null; then
+    version=$(apt-cache show libdnnl-dev 2>/dev/null | sed -n 's/^Version: //p' | head -n 1)
+    ! dpkg --compare-versions "$version" lt 3 || missing+=(python3-pip)
+  fi
 
   local sudo=() answer='' become=''
   if ((EUID != 0)); then
@@ -32,9 +39,8 @@ need() {
       return 1
     fi
     sudo=(sudo)
+    sudo apt-get update -qq >&2 || true
   fi
-  # Nothing that apt prints is the caller's output. Where the lists cannot be updated, those there may do.
-  "${sudo[@]}" apt-get update -qq >&2 || true
   if ! "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2; then
     echo "Packages are missing and could not be installed: ${missing[*]}" >&2
     echo "To go on, see that this works: ${become}apt-get update && ${become}apt-get install ${missing[*]}" >&2
@@ -49,7 +55,7 @@ need_commands() {
     command -v "$command" >/dev/null || missing+=("$command")
   done
   ((${#missing[@]})) || return 0
-  echo "Not found: ${missing[*]}. tern takes a C++20 compiler with OpenMP, CMake, Ninja, oneDNN and zlib, from this system's packages." >&2
+  echo "Not found: ${missing[*]}. tern takes a C++20 compiler with OpenMP, CMake, Ninja, oneDNN, zlib and Eigen, from this system's packages." >&2
   return 1
 }
 

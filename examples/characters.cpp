@@ -9,9 +9,9 @@
 #include <tern/ops/ops.hpp>
 #include <tern/optim/adam.hpp>
 #include <tern/optim/rmsprop.hpp>
-#include <tern/train/train.hpp>
+#include <tern/train/fit.hpp>
 
-#include "ranks.hpp"
+#include "support/trainer.hpp"
 
 #include <filesystem>
 
@@ -40,13 +40,13 @@ struct Text {
 };
 
 /// Any file that --data names; else nietzsche.txt.
-std::string path_of(const train::Options& options) {
+std::string path_of(const support::Options& options) {
   return std::filesystem::is_regular_file(options.data) ? options.data
                                                         : data::nietzsche_source({.folder = options.data});
 }
 
 /// The text's characters, with ASCII's letters in lower case. Its last 60,000 are held out, but at most a tenth.
-Text load(const train::Options& options, const data::WindowOptions& windows) {
+Text load(const support::Options& options, const data::WindowOptions& windows) {
   std::string bytes = io::read_text("characters", path_of(options), INT64_MAX);
   for (char& c : bytes)
     if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
@@ -83,23 +83,21 @@ void print_samples(Net& net, const data::Vocabulary& vocabulary, const Tensor<D,
 }
 
 template <Device D>
-int run(const train::Options& options, const distributed::Communicator& world) {
+int run(const support::Options& options, const distributed::Communicator& world) {
   manual_seed(std::uint64_t(options.seed));
   const bool gpt = options.model == "gpt";
   const data::WindowOptions each_character{.length = 64, .stride = 32, .all_targets = true},
       last_character{.length = 40, .stride = 3};
   const Text text = load(options, gpt ? each_character : last_character);
   const Index characters = text.vocabulary.size();
-  std::printf("%s: %s, %d threads, %s; %lld different characters; %lld windows to train with, %lld held out\n",
-              options.model.c_str(), DeviceTraits<D>::name, get_num_threads(), build_info().instruction_set,
-              (long long)characters, (long long)text.training.size(), (long long)text.test.size());
-  std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
+  support::introduce(options, DeviceTraits<D>::name,
+                     "; " + std::to_string(characters) + " different characters; " +
+                         std::to_string(text.training.size()) + " windows to train with, " +
+                         std::to_string(text.test.size()) + " held out");
   const auto train_with = [&](auto own, optim::Optimizer& rule) {
     distributed::DistributedDataParallel net(std::move(own), world);
-    auto batches = data::loader<D>(
-        text.training,
-        {.batch_size = options.batch_size, .workers = int(options.workers), .seed = std::uint64_t(options.seed)},
-        training_part(text.training.size(), net.replicas()));
+    auto batches = data::loader<D>(text.training, support::loader_options(options),
+                                   support::training_part(text.training.size(), net.replicas()));
     const auto loss_of = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) {
       return cross_entropy(net(x).to(f32).flatten(0, -2), y.flatten());
     };
@@ -112,7 +110,7 @@ int run(const train::Options& options, const distributed::Communicator& world) {
       auto sum = zeros<D>({});
       Index targets = 0;
       for (auto& [x, y] :
-           data::loader<D>(text.test, {.batch_size = 500}, test_part(text.test.size(), net.replicas()))) {
+           data::loader<D>(text.test, {.batch_size = 500}, support::test_part(text.test.size(), net.replicas()))) {
         if (targets == 0) print_samples<D>(net, text.vocabulary, x.narrow(0, 0, 1));
         sum += loss_of(x, y) * double(y.numel());
         targets += y.numel();
@@ -121,12 +119,13 @@ int run(const train::Options& options, const distributed::Communicator& world) {
       net.replicas().sum(sums, 2);
       return sums[0] / sums[1];
     };
+    support::OptionsReport files(options, "text");
     return train::fit(net, rule, batches, step, options,
-                      {.data = "text",
-                       .evaluate = held_out,
+                      {.evaluate = held_out,
                        .metric = train::mean_loss,
                        .unit = "characters",
-                       .capture = true})
+                       .capture = true,
+                       .callbacks = {&files}})
         .exit_status();
   };
   const auto rate = [&](double usual) { return options.lr > 0 ? options.lr : usual; };
@@ -139,24 +138,26 @@ int run(const train::Options& options, const distributed::Communicator& world) {
                                   .attn_pdrop = 0,
                                   .resid_pdrop = 0};
   if (gpt)
-    return train::with_precision<Index>(options.precision, models::GPT2LMHeadModel<D>(sizes), [&](auto net) {
+    return support::with_precision<Index>(options.precision, models::GPT2LMHeadModel<D>(sizes), [&](auto net) {
       optim::AdamW rule(net.parameters(), {.lr = rate(1e-3)});
       return train_with(std::move(net), rule);
     });
-  return train::with_precision<Index>(options.precision, NextCharacter<D>(characters), [&](auto net) {
+  return support::with_precision<Index>(options.precision, NextCharacter<D>(characters), [&](auto net) {
     optim::RMSprop rule(net.parameters(), {.lr = rate(0.01), .alpha = 0.9, .eps = 1e-7});
     return train_with(std::move(net), rule);
   });
 }
 
 int main(int argc, char** argv) try {
-  const Ranks ranks(argc, argv);
-  auto options = train::parse_options(argc, argv, {.model = "lstm", .epochs = 0, .batch_size = 128});
+  const support::Ranks ranks(argc, argv);
+  support::Options options;
+  options.model = "lstm", options.epochs = 0;
+  support::parse_options(argc, argv, options);
   if (options.help) {
-    std::printf("usage: characters [options], models: lstm (3 epochs), gpt (10 epochs)\n%s", train::options_help);
+    std::printf("usage: characters [options], models: lstm (3 epochs), gpt (10 epochs)\n%s", support::options_help);
     return 0;
   }
-  train::check_choice("--model", options.model, {"lstm", "gpt"});
+  support::check_choice("--model", options.model, {"lstm", "gpt"});
   if (!options.epochs) options.epochs = options.model == "lstm" ? 3 : 10;
   ranks.prepare(options);
   return with_device(options.device, [&]<Device D>(D) { return run<D>(options, ranks.world()); });

@@ -3,10 +3,9 @@
 #include <tern/data/transforms.hpp>
 #include <tern/models/resnet.hpp>
 #include <tern/tern.hpp>
-#include <tern/train/train.hpp>
-#include <tern/train/with_precision.hpp>
+#include <tern/train/fit.hpp>
 
-#include "ranks.hpp"
+#include "support/trainer.hpp"
 
 using namespace tern;
 
@@ -54,7 +53,7 @@ struct Vgg : nn::Module<D, T> {
 
 /// Trains a network, and returns the program's exit status.
 template <Device D, class T>
-int train_network(train::AnyNetwork<D, T> own, const train::Options& options, const distributed::Communicator& world,
+int train_network(train::AnyNetwork<D, T> own, const support::Options& options, const distributed::Communicator& world,
                   optim::SGD& optimizer, double max_lr) {
   distributed::DistributedDataParallel net(std::move(own), world);
   const std::string folder = data::cifar10_source({.folder = options.data});
@@ -67,34 +66,35 @@ int train_network(train::AnyNetwork<D, T> own, const train::Options& options, co
   // One training image in 20 is held out: they say which epoch's weights are the best.
   const auto parts = data::random_split(images, {0.95, 0.05}, 1);
   const auto &training = parts[0], &validation = parts[1];
-  std::printf("%s: %s, %d threads, %s; %lld images to train with, %lld held out, %lld to test\n", options.model.c_str(),
-              DeviceTraits<D>::name, get_num_threads(), build_info().instruction_set, (long long)training.size(),
-              (long long)validation.size(), (long long)test.size());
-  std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
+  support::introduce(options, DeviceTraits<D>::name,
+                     "; " + std::to_string(training.size()) + " images to train with, " +
+                         std::to_string(validation.size()) + " held out, " + std::to_string(test.size()) + " to test");
   auto batches = data::loader<D>(data::transformed(training, data::transforms::RandomCrop({32, 32}, {.padding = 4}),
                                                    data::transforms::RandomHorizontalFlip()),
                                  {.batch_size = options.batch_size,
                                   .drop_last = true,
                                   .workers = int(options.workers),
                                   .seed = std::uint64_t(options.seed)},
-                                 training_part(training.size(), net.replicas()));
+                                 support::training_part(training.size(), net.replicas()));
   const Index steps = options.epochs * train::groups_of(batches, options.accumulate).size();
   if (steps == 0) throw std::runtime_error("cifar: --batch-size is more than there are images to train with");
   optim::OneCycleLR schedule(optimizer, {.max_lr = max_lr, .total_steps = steps});
   const auto accuracy = [&](const auto& set) {
-    return train::accuracy_of(net, data::loader<D>(set, {.batch_size = 250}, test_part(set.size(), net.replicas())));
+    return train::accuracy_of(
+        net, data::loader<D>(set, {.batch_size = 250}, support::test_part(set.size(), net.replicas())));
   };
+  support::OptionsReport files(options, "cifar10");
   const auto report = train::fit(net, optimizer, batches, options,
-                                 {.data = "cifar10",
-                                  .evaluate = [&] { return accuracy(test); },
+                                 {.evaluate = [&] { return accuracy(test); },
                                   .validate = [&] { return accuracy(validation); },
                                   .schedule = &schedule,
-                                  .schedule_by_step = true});
+                                  .schedule_by_step = true,
+                                  .callbacks = {&files}});
   return report.exit_status();
 }
 
 template <Device D>
-int run(const train::Options& options, const distributed::Communicator& world) {
+int run(const support::Options& options, const distributed::Communicator& world) {
   manual_seed(std::uint64_t(options.seed));
   const bool vgg = options.model == "vgg";
   const double lr = options.lr > 0 ? options.lr : vgg ? 0.05 : 0.1;
@@ -102,21 +102,23 @@ int run(const train::Options& options, const distributed::Communicator& world) {
     optim::SGD optimizer(net.parameters(), {.lr = lr, .momentum = 0.9, .weight_decay = 5e-4, .nesterov = true});
     return train_network(std::move(net), options, world, optimizer, lr);
   };
-  return vgg ? train::with_precision(options.precision, Vgg<D>(), train_it)
-             : train::with_precision(options.precision, models::resnet20<D>(), train_it);
+  return vgg ? support::with_precision(options.precision, Vgg<D>(), train_it)
+             : support::with_precision(options.precision, models::resnet20<D>(), train_it);
 }
 
 int main(int argc, char** argv) try {
-  const Ranks ranks(argc, argv);
-  auto options = train::parse_options(argc, argv, {.model = "resnet20", .epochs = 30, .batch_size = 32});
+  const support::Ranks ranks(argc, argv);
+  support::Options options;
+  options.model = "resnet20", options.epochs = 30, options.batch_size = 32;
+  support::parse_options(argc, argv, options, {{.name = "--skip-bad", .flag = &options.skip_bad}});
   if (options.help) {
     std::printf(
         "usage: cifar [options], models: resnet20, vgg (13 convolutions)\n%s"
         "  --skip-bad               leave out damaged records, and say how many\n",
-        train::options_help);
+        support::options_help);
     return 0;
   }
-  train::check_choice("--model", options.model, {"resnet20", "vgg"});
+  support::check_choice("--model", options.model, {"resnet20", "vgg"});
   ranks.prepare(options);
   return with_device(options.device, [&]<Device D>(D) { return run<D>(options, ranks.world()); });
 } catch (const std::exception& error) {

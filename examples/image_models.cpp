@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "seconds.hpp"
+#include "support/seconds.hpp"
 
 using namespace tern;
 
@@ -56,10 +56,10 @@ double peak_flops(Cuda) {
     const auto a = randn<Cuda>({n, n}), b = randn<Cuda>({n, n});
     for (int i = 0; i < 5; ++i) {
       cuda::synchronize();
-      const double start = now();
+      const double start = support::now();
       matmul(a, b);
       cuda::synchronize();
-      seconds = now() - start;
+      seconds = support::now() - start;
       best = std::max(best, 2.0 * double(n * n * n) / seconds);
     }
   }
@@ -73,12 +73,12 @@ void measure(Row& row, double seconds, const Step& step) {
   step();
   wait_for(D{});
   reset_peak(D{});
-  const double begin = now();
-  for (int i = 0; i < 2 || now() - begin < seconds; ++i) {
-    const double before = profile::flops(), start = now();
+  const double begin = support::now();
+  for (int i = 0; i < 2 || support::now() - begin < seconds; ++i) {
+    const double before = profile::flops(), start = support::now();
     step();
     wait_for(D{});
-    row.seconds.push_back(now() - start);
+    row.seconds.push_back(support::now() - start);
     row.flops = profile::flops() - before;
   }
   std::sort(row.seconds.begin(), row.seconds.end());

@@ -2,18 +2,18 @@
 #include <tern/data/image_folder.hpp>
 #include <tern/ops/ops.hpp>
 #include <tern/tensor/with_device.hpp>
-#include <tern/train/train.hpp>
+#include <tern/train/fit.hpp>
 
 #include "images/measure.hpp"
 #include "images/pictures.hpp"
 #include "images/schedule.hpp"
-#include "ranks.hpp"
+#include "support/trainer.hpp"
 
 /// The network in the precision of --precision. Error where the device has none such.
 template <Device D>
 std::unique_ptr<Network<D>> make_network(const Setup& setup) {
   const std::string& precision = setup.options.precision;
-  train::check_precision(precision, DeviceTraits<D>::name);
+  support::check_precision(precision, DeviceTraits<D>::name);
   if constexpr (std::is_same_v<D, Cuda>)
     if (precision == "f16") return make_f16(setup);
   if (precision == "bf16") return make_bf16<D>(setup);
@@ -29,15 +29,15 @@ void introduce(const ImageOptions& options, const PictureData& pictures, const s
   if (options.skip_bad)
     std::printf("%lld damaged pictures left out\n",
                 (long long)(training.skipped() + (validation ? validation->skipped() : 0)));
-  std::printf("%s: %s, %d threads, %s; %zu classes, pictures of %lld x %lld, %lld to train with, %lld to test\n",
-              options.model.c_str(), device, get_num_threads(), build_info().instruction_set, training.classes().size(),
-              (long long)plan.size, (long long)plan.size, (long long)training.size(),
-              (long long)pictures.test().size());
+  const std::string size = std::to_string(plan.size);
+  support::introduce(options, device,
+                     "; " + std::to_string(training.classes().size()) + " classes, pictures of " + size + " x " + size +
+                         ", " + std::to_string(training.size()) + " to train with, " +
+                         std::to_string(pictures.test().size()) + " to test");
   if (!validation)
     std::printf("NO TEST DATA: without val/ the test figures are of the training pictures, cut as for a test.\n");
   for (const std::string& layer : new_layers)
     std::printf("%s starts anew: '%s' has none that fits\n", layer.c_str(), options.weights.c_str());
-  std::fputs(train::precision_note(options.precision, device).c_str(), stdout);
 }
 
 /// The mean loss of a batch, with that of auxiliary heads, and how many pictures the network gets right.
@@ -54,7 +54,7 @@ train::Step<D> step(Network<D>& net, const Tensor<D>& images, const Tensor<D, In
 template <Device D>
 int train_network(Network<D>& net, const PictureData& pictures, const ImageOptions& options) {
   const PicturePlan plan = plan_of(options);
-  const auto part = training_part(pictures.training.size(), net.replicas());
+  const auto part = support::training_part(pictures.training.size(), net.replicas());
   const bool is_full = part.size() >= options.batch_size;  // else the only batch would be left out
   auto batches = data::loader<D>(for_training(pictures.training, plan),
                                  {.batch_size = options.batch_size,
@@ -68,15 +68,16 @@ int train_network(Network<D>& net, const PictureData& pictures, const ImageOptio
   Schedule schedule(optimizer, options, train::groups_of(batches, options.accumulate).size());
   std::optional<Accuracy> last;
   const auto evaluate = [&] { return (last = measure(net, pictures.test(), options)).value().top1; };
+  support::OptionsReport files(options, options.data);
   const auto report = train::fit<D>(net.module(), net.scaled, optimizer, batches,
                                     [&](const Tensor<D>& images, const Tensor<D, Index>& labels) {
                                       return step(net, images, labels, options.label_smoothing);
                                     },
                                     options,
-                                    {.data = options.data,
-                                     .evaluate = evaluate,
+                                    {.evaluate = evaluate,
                                      .schedule = schedule.get(),
                                      .schedule_by_step = true,
+                                     .callbacks = {&files},
                                      .replicas = &net.replicas()});
   if (last) std::printf("test: %s\n", accuracy_text(*last).c_str());
   return report.exit_status();
@@ -94,10 +95,10 @@ int run(const ImageOptions& options, const distributed::Communicator& world) {
 }
 
 int main(int argc, char** argv) try {
-  const Ranks ranks(argc, argv);
+  const support::Ranks ranks(argc, argv);
   ImageOptions options = parse_image_options(argc, argv);
   if (options.help) {
-    std::printf("%s%s", image_help, train::options_help);
+    std::printf("%s%s", image_help, support::options_help);
     return 0;
   }
   ranks.prepare(options);

@@ -5,10 +5,9 @@
 #include <tern/data/text/sequences.hpp>
 #include <tern/data/text/vocabulary.hpp>
 #include <tern/tern.hpp>
-#include <tern/train/train.hpp>
-#include <tern/train/with_precision.hpp>
+#include <tern/train/fit.hpp>
 
-#include "ranks.hpp"
+#include "support/trainer.hpp"
 
 using namespace tern;
 
@@ -68,7 +67,7 @@ Tensor<D> count_right(const Tensor<D>& scores, const Tensor<D, Index>& labels) {
 }
 
 template <Device D>
-int run(const train::Options& options, const distributed::Communicator& world) {
+int run(const support::Options& options, const distributed::Communicator& world) {
   manual_seed(std::uint64_t(options.seed));
   const std::string folder = data::imdb_source({.folder = options.data});
   const Reviews training(folder, true), test(folder, false);
@@ -76,18 +75,16 @@ int run(const train::Options& options, const distributed::Communicator& world) {
   for (const auto& words : training.words) counts.add(words);
   data::Vocabulary vocabulary(counts, {.max_tokens = vocabulary_size, .specials = {"<pad>", "<unk>"}});
   vocabulary.set_default_index(1);
-  std::printf("%s: %s, %d threads, %s; %zu reviews to train with, %zu to test, %lld words\n", options.model.c_str(),
-              DeviceTraits<D>::name, get_num_threads(), build_info().instruction_set, training.labels.size(),
-              test.labels.size(), (long long)vocabulary.size());
-  std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
+  support::introduce(options, DeviceTraits<D>::name,
+                     "; " + std::to_string(training.labels.size()) + " reviews to train with, " +
+                         std::to_string(test.labels.size()) + " to test, " + std::to_string(vocabulary.size()) +
+                         " words");
   const Index length = options.model == "fasttext" ? 400 : 100;
   const auto train_it = [&]<class T>(train::AnyNetwork<D, T, Index> own) {
     distributed::DistributedDataParallel net(std::move(own), world);
     const auto tests = test.numbered(vocabulary, length);
-    auto batches = data::loader<D>(
-        training.numbered(vocabulary, length),
-        {.batch_size = options.batch_size, .workers = int(options.workers), .seed = std::uint64_t(options.seed)},
-        training_part(Index(training.labels.size()), net.replicas()));
+    auto batches = data::loader<D>(training.numbered(vocabulary, length), support::loader_options(options),
+                                   support::training_part(Index(training.labels.size()), net.replicas()));
     optim::Adam adam(net.parameters(), {.lr = options.lr > 0 ? options.lr : 1e-3});
     const auto step = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) -> train::Step<D> {
       const Tensor<D> scores = net(x).to(f32);
@@ -97,28 +94,31 @@ int run(const train::Options& options, const distributed::Communicator& world) {
       const InferenceMode inference;
       net.eval();
       auto right = zeros<D>({});
-      for (auto& [x, y] : data::loader<D>(tests, {.batch_size = 250}, test_part(tests.size(), net.replicas())))
+      for (auto& [x, y] : data::loader<D>(tests, {.batch_size = 250}, support::test_part(tests.size(), net.replicas())))
         right += count_right(net(x).to(f32), y);
       double sum = right.item();
       net.replicas().sum(&sum, 1);
       return sum / double(tests.size());
     };
+    support::OptionsReport files(options, "imdb");
     return train::fit(net, adam, batches, step, options,
-                      {.data = "imdb", .evaluate = accuracy, .unit = "reviews", .capture = true})
+                      {.evaluate = accuracy, .unit = "reviews", .capture = true, .callbacks = {&files}})
         .exit_status();
   };
-  if (options.model == "fasttext") return train::with_precision<Index>(options.precision, FastText<D>(), train_it);
-  return train::with_precision<Index>(options.precision, BiLstm<D>(), train_it);
+  if (options.model == "fasttext") return support::with_precision<Index>(options.precision, FastText<D>(), train_it);
+  return support::with_precision<Index>(options.precision, BiLstm<D>(), train_it);
 }
 
 int main(int argc, char** argv) try {
-  const Ranks ranks(argc, argv);
-  auto options = train::parse_options(argc, argv, {.model = "fasttext", .epochs = 0, .batch_size = 32});
+  const support::Ranks ranks(argc, argv);
+  support::Options options;
+  options.model = "fasttext", options.epochs = 0, options.batch_size = 32;
+  support::parse_options(argc, argv, options);
   if (options.help) {
-    std::printf("usage: imdb [options], models: fasttext (8 epochs), bilstm (4 epochs)\n%s", train::options_help);
+    std::printf("usage: imdb [options], models: fasttext (8 epochs), bilstm (4 epochs)\n%s", support::options_help);
     return 0;
   }
-  train::check_choice("--model", options.model, {"fasttext", "bilstm"});
+  support::check_choice("--model", options.model, {"fasttext", "bilstm"});
   if (!options.epochs) options.epochs = options.model == "fasttext" ? 8 : 4;
   ranks.prepare(options);
   return with_device(options.device, [&]<Device D>(D) { return run<D>(options, ranks.world()); });

@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "seconds.hpp"
+#include "support/seconds.hpp"
 
 using namespace tern;
 
@@ -20,14 +20,14 @@ using namespace tern;
 template <class Run>
 double seconds_each(const Run& run) {
   const auto measure = [&](int times) {
-    const double start = detail::now();
+    const double start = support::now();
     run(times);
-    return (detail::now() - start) / times;
+    return (support::now() - start) / times;
   };
   run(1);
-  const double end = detail::now() + 0.3;
+  const double end = support::now() + 0.3;
   double least = measure(1);
-  while (detail::now() < end) least = std::min(least, measure(1 + int(0.002 / least)));
+  while (support::now() < end) least = std::min(least, measure(1 + int(0.002 / least)));
   return least;
 }
 

@@ -8,9 +8,9 @@
 #include <tern/data/save_image.hpp>
 #include <tern/data/transforms.hpp>
 #include <tern/tern.hpp>
-#include <tern/train/options.hpp>
 
-#include "seconds.hpp"
+#include "support/parse.hpp"
+#include "support/seconds.hpp"
 
 using namespace tern;
 
@@ -27,7 +27,7 @@ class Bar {
   explicit Bar(Index total) : total_(total) {}
 
   void draw(Index done, Index skipped = 0) {
-    const double seconds = now() - start_;
+    const double seconds = support::now() - start_;
     const bool terminal = isatty(STDOUT_FILENO);
     if (done < total_ && (!terminal || seconds - drawn_ < 0.1)) return;
     drawn_ = seconds;
@@ -45,7 +45,7 @@ class Bar {
 
  private:
   Index total_;
-  double start_ = now(), drawn_ = 0;
+  double start_ = support::now(), drawn_ = 0;
 };
 
 /// The picture's bytes, [C, H, W].
@@ -244,18 +244,18 @@ int main(int argc, char** argv) try {
     }
     if (++i == argc) throw std::runtime_error("pack: " + name + " needs a value; see --help");
     if (name == "--format")
-      train::check_choice("--format", o.format = argv[i], {"tfrecord", "recordio", "lmdb", "tar"});
-    else if (name == "--shards") o.shards = train::parse_index("--shards", argv[i], 1, 99999);
-    else if (name == "--size") o.size = train::parse_index("--size", argv[i], 1, 65535);
-    else if (name == "--shuffle") o.shuffle = train::parse_index("--shuffle", argv[i], 1);
-    else if (name == "--threads") o.threads = train::parse_index("--threads", argv[i], 1, 1024);
+      support::check_choice("--format", o.format = argv[i], {"tfrecord", "recordio", "lmdb", "tar"});
+    else if (name == "--shards") o.shards = support::parse_index("--shards", argv[i], 1, 99999);
+    else if (name == "--size") o.size = support::parse_index("--size", argv[i], 1, 65535);
+    else if (name == "--shuffle") o.shuffle = support::parse_index("--shuffle", argv[i], 1);
+    else if (name == "--threads") o.threads = support::parse_index("--threads", argv[i], 1, 1024);
     else throw std::runtime_error("pack: unknown option '" + name + "'; see --help");
   }
   if (o.words.size() != 3) return std::fputs(help, stderr), 2;
   for (std::string& word : o.words)
     while (word.size() > 1 && word.ends_with('/')) word.pop_back();
   if (o.words[0] == "unpack") unpack(o);
-  else train::check_choice("the kind of data", o.words[0], {"imagefolder", "cifar10", "mnist", "unpack"}), pack(o);
+  else support::check_choice("the kind of data", o.words[0], {"imagefolder", "cifar10", "mnist", "unpack"}), pack(o);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -2,10 +2,10 @@
 // ./examples/run ptb --help lists the options.
 #include <tern/data/text/ptb.hpp>
 #include <tern/tern.hpp>
-#include <tern/train/train.hpp>
-#include <tern/train/with_precision.hpp>
+#include <tern/train/fit.hpp>
 
-#include "ranks.hpp"
+#include "support/data_folder.hpp"
+#include "support/trainer.hpp"
 
 using namespace tern;
 
@@ -85,17 +85,17 @@ data::Tokens part_of(const data::Tokens& text, Index columns, const distributed:
 }
 
 template <Device D>
-int run(const train::Options& options, const Recipe& recipe, const distributed::Communicator& world) {
+int run(const support::Options& options, const Recipe& recipe, const distributed::Communicator& world) {
   manual_seed(std::uint64_t(options.seed));
-  const data::Ptb text = data::Ptb::load(train::data_folder(
+  const data::Ptb text = data::Ptb::load(support::data_folder(
       options, "ptb", {"ptb.train.txt"},
       "Have ptb.train.txt, ptb.valid.txt and ptb.test.txt, plain or .gz, in --data DIR or in $TERN_DATA/ptb: the\n"
       "folder simple-examples/data of https://www.fit.vut.cz/person/imikolov/public/rnnlm/simple-examples.tgz"));
-  std::printf("%s: %s, %d threads, %s; %zu words to train with, %zu held out, %zu to test\n", options.model.c_str(),
-              DeviceTraits<D>::name, get_num_threads(), build_info().instruction_set, text.train.size(),
-              text.valid.size(), text.test.size());
-  std::fputs(train::precision_note(options.precision, DeviceTraits<D>::name).c_str(), stdout);
-  return train::in_precision(options.precision, LanguageModel<D>(text.vocabulary.size(), recipe), [&](auto own) {
+  support::introduce(options, DeviceTraits<D>::name,
+                     "; " + std::to_string(text.train.size()) + " words to train with, " +
+                         std::to_string(text.valid.size()) + " held out, " + std::to_string(text.test.size()) +
+                         " to test");
+  return support::in_precision(options.precision, LanguageModel<D>(text.vocabulary.size(), recipe), [&](auto own) {
     distributed::DistributedDataParallel net(std::move(own), world);
     auto batches = data::loader<D>(data::batchify(part_of(text.train, options.batch_size, world), options.batch_size),
                                    {.batch_size = recipe.steps, .drop_last = true, .workers = int(options.workers)});
@@ -110,27 +110,30 @@ int run(const train::Options& options, const Recipe& recipe, const distributed::
     const auto step = [&](const Tensor<D, Index>& x, const Tensor<D, Index>& y) -> train::Step<D> {
       return {read(x, y, batches.state().batch == 1), y.numel()};
     };
+    support::OptionsReport files(options, "ptb");
     return train::fit(net, sgd, batches, step, options,
-                      {.data = "ptb",
-                       .evaluate = [&] { return perplexity_of<D>(net, text.test, recipe.steps); },
+                      {.evaluate = [&] { return perplexity_of<D>(net, text.test, recipe.steps); },
                        .validate = [&] { return perplexity_of<D>(net, text.valid, recipe.steps); },
                        .schedule = &schedule,
                        .clip = [&] { optim::clip_grad_norm_(net.parameters(), 5 / steps); },
                        .metric = train::perplexity,
-                       .unit = "words"})
+                       .unit = "words",
+                       .callbacks = {&files}})
         .exit_status();
   });
 }
 
 int main(int argc, char** argv) try {
-  const Ranks ranks(argc, argv);
-  auto options = train::parse_options(argc, argv, {.model = "small", .epochs = 0, .batch_size = 20});
+  const support::Ranks ranks(argc, argv);
+  support::Options options;
+  options.model = "small", options.epochs = 0, options.batch_size = 20;
+  support::parse_options(argc, argv, options);
   if (options.help) {
     std::printf("usage: ptb [options], models: small (2 x 200, 13 epochs), medium (2 x 650, 39 epochs)\n%s",
-                train::options_help);
+                support::options_help);
     return 0;
   }
-  train::check_choice("--model", options.model, {"small", "medium"});
+  support::check_choice("--model", options.model, {"small", "medium"});
   const Recipe recipe = options.model == "small" ? small_recipe : medium_recipe;
   if (!options.epochs) options.epochs = recipe.epochs;
   ranks.prepare(options);

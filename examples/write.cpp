@@ -5,12 +5,12 @@
 #include <tern/models/generate.hpp>
 #include <tern/models/load.hpp>
 #include <tern/tensor/with_device.hpp>
-#include <tern/train/options.hpp>
 
 #include <algorithm>
 #include <cstdio>
 
-#include "seconds.hpp"
+#include "support/parse.hpp"
+#include "support/seconds.hpp"
 
 using namespace tern;
 
@@ -56,13 +56,13 @@ void write_with(Net net, const Options& o, const std::vector<Index>& stop) {
   std::fputs(o.prompt.c_str(), stdout);
   std::vector<Index> text = prompt;
   std::size_t printed = encoding.decode(text).size();  // a token alone may lack the space in front of it
-  const double start = detail::now();
+  const double start = support::now();
   double first = start;  // when the first token was there
   Index count = 0;
   while (count < most) {
     next = models::sample(net.next_logits(next, cache), o.generate);
     const Index token = next.item();
-    if (count++ == 0) first = detail::now();
+    if (count++ == 0) first = support::now();
     if (std::find(stop.begin(), stop.end(), token) != stop.end()) break;
     text.push_back(token);
     const std::string whole = encoding.decode(text);
@@ -70,7 +70,7 @@ void write_with(Net net, const Options& o, const std::vector<Index>& stop) {
     std::fflush(stdout);
     printed = whole.size();
   }
-  const double end = detail::now();
+  const double end = support::now();
   std::printf("\n\n");
   print_rate("prompt", given, first - start);
   if (count > 1) print_rate("continuation", count - 1, end - first);
@@ -93,20 +93,20 @@ int main(int argc, char** argv) try {
     const char* const value = argv[i];
     if (name == "--prompt") o.prompt = value;
     else if (name == "--weights") o.weights = value;
-    else if (name == "--max-new-tokens") o.generate.max_new_tokens = train::parse_index("--max-new-tokens", value, 1);
-    else if (name == "--temperature") o.generate.temperature = train::parse_number("--temperature", value);
-    else if (name == "--top-k") o.generate.top_k = train::parse_index("--top-k", value);
-    else if (name == "--top-p") o.generate.top_p = train::parse_number("--top-p", value);
-    else if (name == "--seed") o.seed = train::parse_index("--seed", value);
+    else if (name == "--max-new-tokens") o.generate.max_new_tokens = support::parse_index("--max-new-tokens", value, 1);
+    else if (name == "--temperature") o.generate.temperature = support::parse_number("--temperature", value);
+    else if (name == "--top-k") o.generate.top_k = support::parse_index("--top-k", value);
+    else if (name == "--top-p") o.generate.top_p = support::parse_number("--top-p", value);
+    else if (name == "--seed") o.seed = support::parse_index("--seed", value);
     else if (name == "--device") o.device = value;
     else if (name == "--precision") o.precision = value;
-    else if (name == "--threads") o.threads = train::parse_index("--threads", value, 1, 1024);
+    else if (name == "--threads") o.threads = support::parse_index("--threads", value, 1, 1024);
     else throw std::runtime_error("write: there is no option " + name + "; see --help");
   }
   if (o.prompt.empty() || o.weights.empty()) return std::fputs(help, stderr), 2;
   if (!(o.generate.top_p > 0 && o.generate.top_p <= 1))
     throw std::runtime_error("write: --top-p must be above 0 and at most 1");
-  train::check_choice("--precision", o.precision, {"f32", "bf16", "f16"});
+  support::check_choice("--precision", o.precision, {"f32", "bf16", "f16"});
   if (o.threads) set_num_threads(int(o.threads));
   with_device(o.device, [&]<Device D>(D) {
     if (o.precision == "bf16") write<D, bfloat16>(o);

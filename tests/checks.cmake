@@ -141,7 +141,7 @@ foreach(device cpu cuda)
 endforeach()
 
 variant(asan LABELS all COMMAND ${cases} build-asan tern_tests "~[long]~[.]" --preset asan)
-variant(onednn3 LABELS all COMMAND ${here}/onednn3 "~[long]~[.]")
+variant(old_onednn LABELS all COMMAND ${here}/old_onednn "~[long]~[.]")
 if(clang)
   variant(clang LABELS all COMMAND ${cases} build-clang tern_tests "~[long]~[.]" -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=${clang})
   # OpenMP's runtime is not instrumented; its own helper tells the sanitizer what it synchronises.

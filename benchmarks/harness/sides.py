@@ -138,7 +138,7 @@ def tern_hello():
 
 
 def tern_programs(threads):
-    return Programs(threads, {"compile_mnist": lambda: compile_tern("examples/mnist.cpp", "-fopenmp"),
+    return Programs(threads, {"compile_mnist": lambda: compile_tern("benchmarks/programs/mnist.cpp", "-fopenmp"),
                               "compile_yardstick": lambda: compile_tern("benchmarks/programs/yardstick.cpp")}, tern_hello)
 
 

@@ -35,7 +35,7 @@ class Failed(RuntimeError):
 
 
 def train(kind, words, threads, seconds):
-    """The report of a trainer as JSON (train::report_json). SIGTERM ends it after so many seconds of training; "cut" has what it did until then."""
+    """The report of a trainer as JSON (support::report_json). SIGTERM ends it after so many seconds of training; "cut" has what it did until then."""
     with tempfile.TemporaryDirectory() as name:
         report = Path(name) / "report.json"
         command = [folder(kind) / "examples" / words[0], *words[1:], "--threads", threads, "--json", report, "--save", Path(name) / "net"]

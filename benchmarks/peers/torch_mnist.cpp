@@ -1,4 +1,4 @@
-// compile_mnist in PyTorch's C++ front end: an MNIST trainer on the network of tern's examples/mnist.cpp.
+// compile_mnist in PyTorch's C++ front end: an MNIST trainer on the network of programs/mnist.cpp.
 #include <torch/torch.h>
 
 #include <cstdio>

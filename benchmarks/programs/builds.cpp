@@ -2,6 +2,7 @@
 // microseconds, and for its gradient `name backward`; then some steps of training. Minima of repeats, one line each. An
 // argument selects rows whose name contains it. Over 400 lines, because the ops are one list.
 #include <tern/linalg/linalg.hpp>
+#include <tern/linalg/lstsq.hpp>
 #include <tern/models/models.hpp>
 #include <tern/tern.hpp>
 
@@ -91,13 +92,14 @@ void arithmetic() {
   OP(div, div(x, y)) IN_PLACE(div, x, y) OP(rsub, rsub(x, 2)) OP(rdiv, rdiv(x, 2)) UNARY(neg, x)
   UNARY(exp, x) UNARY(exp2, x) UNARY(expm1, x) UNARY(log, x) UNARY(log2, x) UNARY(log10, x) UNARY(log1p, x) UNARY(sigmoid, x)
   UNARY(logit, x) UNARY(sqrt, x) UNARY(rsqrt, x) UNARY(reciprocal, x) UNARY(square, x)
-  OP(pow, pow(x, y)) IN_PLACE(pow, x, y) OP(float_power, float_power(x, y).to(f32)) OP(logaddexp, logaddexp(x, y)) OP(xlogy, xlogy(x, y))
+  OP(pow, pow(x, y)) IN_PLACE(pow, x, y) OP(float_power, float_power(x, y).to(f32)) OP(logaddexp, logaddexp(x, y)) OP(logaddexp2, logaddexp2(x, y)) OP(xlog1py, xlog1py(x, y)) OP(ldexp, ldexp(x, y)) FLAT(logspace, logspace<Cpu>(0, 2, 1000)) OP(xlogy, xlogy(x, y))
   IN_PLACE(xlogy, x, y)
   UNARY(sin, x) UNARY(cos, x) UNARY(tan, x) UNARY(asin, x) UNARY(acos, x) UNARY(atan, x) UNARY(sinh, x) UNARY(cosh, x) UNARY(tanh, x)
-  UNARY(asinh, x) UNARY(acosh, 1 + x) UNARY(atanh, x) OP(atan2, atan2(x, y)) IN_PLACE(atan2, x, y) OP(hypot, hypot(x, y))
+  UNARY(sinc, x) UNARY(rad2deg, x) UNARY(deg2rad, x) UNARY(asinh, x) UNARY(acosh, 1 + x) UNARY(atanh, x) OP(atan2, atan2(x, y)) IN_PLACE(atan2, x, y) OP(hypot, hypot(x, y))
   IN_PLACE(hypot, x, y)
   UNARY(erf, x) UNARY(erfc, x) UNARY(erfinv, x) UNARY(lgamma, x) UNARY(digamma, x) OP(polygamma, polygamma(1, x))
   UNARY(abs, x) UNARY(sign, x) UNARY(floor, x) UNARY(ceil, x) UNARY(round, x) UNARY(trunc, x) UNARY(frac, x)
+  FLAT(signbit, signbit(x)) OP(copysign, copysign(x, y)) OP(heaviside, heaviside(x, y))
   OP(fmod, fmod(x, y)) IN_PLACE(fmod, x, y) OP(remainder, remainder(x, y)) IN_PLACE(remainder, x, y)
   OP(floor_divide, floor_divide(x, y)) IN_PLACE(floor_divide, x, y)
 }
@@ -132,12 +134,13 @@ void reductions() {
   OP(std, tern::std(x, 1)) OP(logsumexp, logsumexp(x, 1)) OP(norm, norm(x, 3, 1)) OP(linalg::vector_norm, linalg::vector_norm(x, 3, 1))
   OP(linalg::matrix_norm, linalg::matrix_norm(x)) OP(var_mean, var_mean(x, 1).first) OP(std_mean, std_mean(x, 1).first)
   OP(aminmax, aminmax(x, 1).first) OP(max, max(x, 1).values) OP(min, min(x, 1).values) OP(median, median(x, 1).values)
-  OP(quantile, quantile(x, 0.3, 1)) OP(trace, trace(x)) FLAT(any, any(x, 1)) FLAT(all, all(x, 1)) FLAT(argmax, argmax(x, 1))
+  OP(quantile, quantile(x, 0.3, 1)) OP(nanmedian, nanmedian(x, 1).values) OP(nanquantile, nanquantile(x, 0.3, 1)) OP(mode, mode(x, 1).values) OP(trace, trace(x)) FLAT(any, any(x, 1)) FLAT(all, all(x, 1)) FLAT(argmax, argmax(x, 1))
   FLAT(argmin, argmin(x, 1)) FLAT(count_nonzero, count_nonzero(x, 1)) OP(sum_to, sum_to(x, {1024}))
   OP(nansum, nansum(x, 1)) OP(nanmean, nanmean(x, 1)) OP(cummax, cummax(x, 1).values) OP(cummin, cummin(x, 1).values)
   OP(logcumsumexp, logcumsumexp(x, 1)) OP(diff, diff(x)) FLAT(isin, isin(x, z)) FLAT(histc, histc(x)) OP(cov, cov(x)) OP(corrcoef, corrcoef(x))
-  OP(cumsum, cumsum(x, 1)) OP(cumprod, cumprod(x, 1)) OP(sort, sort(x, 1).values) OP(msort, msort(x)) OP(topk, topk(x, 8).values)
-  OP(kthvalue, kthvalue(x, 8, 1).values) FLAT(unique, unique(x)) FLAT(argsort, argsort(x, 1)) FLAT(searchsorted, searchsorted(msort(z), y))
+  OP(cumsum, cumsum(x, 1)) OP(cumprod, cumprod(x, 1)) IN_PLACE(cumsum, x, 1) IN_PLACE(cumprod, x, 1) OP(trapezoid, trapezoid(x))
+  OP(cumulative_trapezoid, cumulative_trapezoid(x)) OP(sort, sort(x, 1).values) OP(msort, msort(x)) OP(topk, topk(x, 8).values)
+  OP(kthvalue, kthvalue(x, 8, 1).values) FLAT(unique, unique(x)) FLAT(unique_consecutive, unique_consecutive(x)) FLAT(argsort, argsort(x, 1)) FLAT(searchsorted, searchsorted(msort(z), y))
   FLAT(bucketize, bucketize(y, msort(z)))
 }
 
@@ -148,7 +151,7 @@ void normalisation() {
   OP(batch_norm, batch_norm(four, statistic, statistic, channel, channel, true))
   OP(batch_norm_relu, batch_norm_relu(four, statistic, statistic, channel, channel, true))
   OP(batch_norm_add_relu, batch_norm_add_relu(four, four, statistic, statistic, channel, channel, true))
-  OP(cdist, cdist(x.narrow(0, 0, 16), y.narrow(0, 0, 16))) OP(local_response_norm, local_response_norm(four, 3)) OP(pairwise_distance, pairwise_distance(x, y))
+  OP(cdist, cdist(x.narrow(0, 0, 16), y.narrow(0, 0, 16))) OP(local_response_norm, local_response_norm(four, 3)) OP(dist, dist(x, y)) OP(renorm, renorm(x, 2, 0, 1)) OP(pairwise_distance, pairwise_distance(x, y))
   OP(cosine_similarity, cosine_similarity(x, y)) OP(normalize, normalize(x)) OP(dropout, dropout(x)) OP(dropout1d, dropout1d(x))
   OP(dropout2d, dropout2d(four)) OP(dropout3d, dropout3d(four)) OP(alpha_dropout, alpha_dropout(x))
   OP(feature_alpha_dropout, feature_alpha_dropout(four))
@@ -170,7 +173,7 @@ void losses() {
 void products() {
   const X a = leaf({256, 256}), three = leaf({16, 64, 64}), v = leaf({256}), query = leaf({2, 4, 64, 32});
   OP(matmul, matmul(x, y.t())) OP(mm, mm(x, y.t())) OP(mv, mv(x, z)) OP(dot, dot(z, z)) OP(bmm, bmm(three, three)) OP(linear, linear(x, y))
-  OP(outer, outer(v, z)) OP(addmm, addmm(x, a, y, 2, 3)) OP(addmv, addmv(v, x, z, 2, 3))
+  OP(outer, outer(v, z)) OP(addmm, addmm(x, a, y, 2, 3)) OP(addr, addr(a, v, v, 2, 3)) OP(addmv, addmv(v, x, z, 2, 3))
   OP(addbmm, addbmm(leaf({64, 64}), three, three, 2, 3)) OP(baddbmm, baddbmm(three, three, three, 2, 3))
   OP(inner, inner(x, y)) OP(kron, kron(v, z)) OP(cross, cross(leaf({1024, 3}), leaf({1024, 3})))
   OP(tensordot, tensordot(a, a, 1)) OP(einsum, einsum("ij,kj,j->ik", List{x, y, z})) OP(bilinear, bilinear(a, a, leaf({2, 256, 256})))
@@ -200,7 +203,10 @@ void linear_algebra() {
   OP(linalg::solve_triangular, linalg::solve_triangular(regular, b, true)) OP(linalg::cholesky, linalg::cholesky(definite))
   OP(linalg::det, linalg::det(regular / 48)) OP(linalg::slogdet, linalg::slogdet(regular).logabsdet) OP(linalg::qr, linalg::qr(regular).r)
   OP(linalg::eigh, linalg::eigh(definite).eigenvalues) OP(linalg::eigvalsh, linalg::eigvalsh(definite)) OP(linalg::svd, linalg::svd(regular).s)
-  OP(linalg::svdvals, linalg::svdvals(regular))
+  OP(linalg::svdvals, linalg::svdvals(regular)) OP(linalg::cholesky_solve, linalg::cholesky_solve(b, regular))
+  OP(linalg::lstsq, linalg::lstsq(regular, b).solution) OP(linalg::pinv, linalg::pinv(regular)) OP(linalg::cond, linalg::cond(regular))
+  FLAT(linalg::matrix_rank, linalg::matrix_rank(regular))
+  OP(linalg::matrix_power, linalg::matrix_power(regular / 48, 5)) OP(linalg::matrix_exp, linalg::matrix_exp(regular / 48))
 }
 
 void images() {
@@ -228,11 +234,15 @@ void images() {
 }
 
 void positions() {
-  OP(tril, tril(x)) OP(triu, triu(x)) OP(diag, diag(z)) OP(diag_embed, diag_embed(x.narrow(1, 0, 32))) OP(hstack, hstack(List{x, y})) OP(vstack, vstack(List{x, y})) OP(cat, cat(List{x, y}, 1))
+  OP(tril, tril(x)) OP(triu, triu(x)) OP(diag, diag(z)) IN_PLACE(tril, x) IN_PLACE(triu, x) OP(dstack, dstack(List{x, y})) OP(column_stack, column_stack(List{x, y}))
+  OP(block_diag, block_diag(List{x, y})) OP(cartesian_prod, cartesian_prod(List{z, z})) OP(combinations, combinations(z))
+  OP(select_scatter, select_scatter(x, z, 0, 1)) OP(slice_scatter, slice_scatter(x, y.narrow(0, 0, 100), 0, {0, 100})) OP(diagonal_scatter, diagonal_scatter(x, z.narrow(0, 0, 256)))
+  OP(diag_embed, diag_embed(x.narrow(1, 0, 32))) OP(hstack, hstack(List{x, y})) OP(vstack, vstack(List{x, y})) OP(cat, cat(List{x, y}, 1))
   OP(stack, stack(List{x, y})) OP(repeat, repeat(x, {2, 1})) OP(tile, tile(x, {2})) OP(flip, flip(x, 1)) OP(roll, roll(x, 1, 1))
   OP(rot90, rot90(x)) OP(meshgrid, meshgrid(List{z, z})[1].clone()) OP(reshape, reshape(x.t(), {256 * 1024}))
   OP(gather, gather(x, 0, places)) OP(index_select, index_select(x, 0, rows)) OP(index_add, index_add(x, 0, rows.narrow(0, 0, 256), y))
-  OP(scatter_add, scatter_add(x, 0, places, y)) OP(take, take(x, places)) OP(take_along_dim, take_along_dim(x, places, 0))
+  OP(scatter_add, scatter_add(x, 0, places, y)) OP(take, take(x, places)) OP(put, put(x, rows, z.narrow(0, 0, 1000))) IN_PLACE(put, x, rows, z.narrow(0, 0, 1000))
+  OP(index_reduce, index_reduce(x, 0, rows.narrow(0, 0, 256), y, "prod")) OP(take_along_dim, take_along_dim(x, places, 0))
   OP(index_fill, index_fill(x, 0, rows, 2)) OP(scatter, scatter(x, 0, places, y)) IN_PLACE(scatter, x, 0, places, y)
   IN_PLACE(scatter_add, x, 0, places, y) OP(scatter_reduce, scatter_reduce(x, 0, places, y, "amax")) IN_PLACE(scatter_reduce, x, 0, places, y, "mean")
   IN_PLACE(index_add, x, 0, rows.narrow(0, 0, 256), y) IN_PLACE(index_fill, x, 0, rows, 2)

@@ -17,7 +17,8 @@
 #include <tern/data/transforms.hpp>
 #include <tern/io/json.hpp>
 #include <tern/tern.hpp>
-#include <tern/train/options.hpp>
+
+#include "../../examples/support/parse.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -196,15 +197,15 @@ int main(int argc, char** argv) try {
   const std::string work = argc > 1 ? argv[1] : "";
   if (work == "pack" && argc == 5) return pack(argv[2], 4, argv[3], argv[4], 0), 0;
   if (work == "repeat" && argc == 5)
-    return pack("tfrecord", 8, argv[2], argv[3], train::parse_index("BYTES", argv[4], 1)), 0;
-  if (work == "network" && argc == 3) return network(train::parse_number("SECONDS", argv[2])), 0;
+    return pack("tfrecord", 8, argv[2], argv[3], support::parse_index("BYTES", argv[4], 1)), 0;
+  if (work == "network" && argc == 3) return network(support::parse_number("SECONDS", argv[2])), 0;
   if ((work == "read" || work == "train" || work == "all") && argc == 7) {
-    train::check_choice("CACHE", argv[3], {"warm", "dropped"});
+    support::check_choice("CACHE", argv[3], {"warm", "dropped"});
     const Options o{.set = argv[2],
                     .dropped = std::string(argv[3]) == "dropped",
-                    .workers = train::parse_index("WORKERS", argv[4], 0, 1024),
-                    .seconds = train::parse_number("SECONDS", argv[5]),
-                    .images = train::parse_index("IMAGES", argv[6], 1)};
+                    .workers = support::parse_index("WORKERS", argv[4], 0, 1024),
+                    .seconds = support::parse_number("SECONDS", argv[5]),
+                    .images = support::parse_index("IMAGES", argv[6], 1)};
     if (work == "all") read_all(o.set);
     return (work == "read" ? read_batches : train_network)(o), 0;
   }

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "measure.hpp"
-#include "ranks.hpp"
-#include "seconds.hpp"
+#include "support/ranks.hpp"
+#include "support/seconds.hpp"
 
 namespace {
 
@@ -26,9 +26,9 @@ std::vector<double> latencies(Network<D>& net, const Pictures& set, const ImageO
   for (Index i = -first_passes; i < passes; ++i) {
     const Index sample = (i + first_passes) % set.size();
     const auto [image, label] = pictures.batch({&sample, 1});
-    const double begin = now();
+    const double begin = support::now();
     net.scores(image.to(D{})).cpu();
-    if (i >= 0) seconds.push_back(now() - begin);
+    if (i >= 0) seconds.push_back(support::now() - begin);
   }
   std::sort(seconds.begin(), seconds.end());
   return seconds;
@@ -48,8 +48,8 @@ Accuracy measure(Network<D>& net, const Pictures& set, const ImageOptions& optio
   nn::set_training(net.module(), false);
   auto batches = data::loader<D>(for_test(set, plan_of(options)),
                                  {.batch_size = options.batch_size, .workers = int(options.workers)},
-                                 test_part(set.size(), net.replicas()));
-  const double begin = now();
+                                 support::test_part(set.size(), net.replicas()));
+  const double begin = support::now();
   auto first = zeros<D>({}), among_five = zeros<D>({});
   for (auto& [images, labels] : batches) {
     const Tensor<D> scores = net.scores(images);
@@ -61,7 +61,7 @@ Accuracy measure(Network<D>& net, const Pictures& set, const ImageOptions& optio
   double right[] = {double(first.item()), double(among_five.item())};
   net.replicas().sum(right, 2);
   const double n = double(set.size());
-  return {right[0] / n, right[1] / n, now() - begin, batches.seconds_waited()};
+  return {right[0] / n, right[1] / n, support::now() - begin, batches.seconds_waited()};
 }
 
 template <Device D>

@@ -27,7 +27,7 @@ namespace {
 void check(const ImageOptions& o) {
   const std::string batch = std::to_string(o.batch_size), micro = std::to_string(o.micro_batch);
   if (o.data.empty()) refuse("--data must name a folder with class folders, or with packed shards and their pack.json");
-  train::check_choice("--schedule", o.schedule, {"cosine", "step", "constant"});
+  support::check_choice("--schedule", o.schedule, {"cosine", "step", "constant"});
   if (o.label_smoothing > 1) refuse("--label-smoothing must be at most 1, not " + std::to_string(o.label_smoothing));
   if (o.micro_batch && o.batch_size % o.micro_batch != 0)
     refuse("--micro-batch " + micro + " does not divide --batch-size " + batch);
@@ -52,16 +52,17 @@ ImageOptions parse_image_options(int argc, char** argv) {
   ImageOptions o;
   o.model = "resnet18";
   o.batch_size = 32;
-  train::parse_options(argc, argv, o,
-                       {{.name = "--weights", .text = &o.weights, .wants = "a file of weights"},
-                        {.name = "--freeze", .flag = &o.freeze},
-                        {.name = "--size", .index = &o.size, .least = 1, .most = 4096},
-                        {.name = "--micro-batch", .index = &o.micro_batch, .least = 1},
-                        {.name = "--schedule", .text = &o.schedule, .wants = "cosine, step or constant"},
-                        {.name = "--warmup", .index = &o.warmup},
-                        {.name = "--label-smoothing", .number = &o.label_smoothing},
-                        {.name = "--target-accuracy", .number = &o.target},
-                        {.name = "--evaluate", .flag = &o.evaluate}});
+  support::parse_options(argc, argv, o,
+                         {{.name = "--weights", .text = &o.weights, .wants = "a file of weights"},
+                          {.name = "--freeze", .flag = &o.freeze},
+                          {.name = "--size", .index = &o.size, .least = 1, .most = 4096},
+                          {.name = "--micro-batch", .index = &o.micro_batch, .least = 1},
+                          {.name = "--schedule", .text = &o.schedule, .wants = "cosine, step or constant"},
+                          {.name = "--warmup", .index = &o.warmup},
+                          {.name = "--label-smoothing", .number = &o.label_smoothing},
+                          {.name = "--target-accuracy", .number = &o.target},
+                          {.name = "--skip-bad", .flag = &o.skip_bad},
+                          {.name = "--evaluate", .flag = &o.evaluate}});
   if (o.help) return o;
   check(o);
   if (o.micro_batch) {

@@ -1,10 +1,10 @@
 // The options of training on pictures.
 #pragma once
-#include <tern/train/options.hpp>
+#include "support/options.hpp"
 
 using namespace tern;
 
-struct ImageOptions : train::Options {
+struct ImageOptions : support::Options {
   std::string weights = "";         // to start from
   std::string schedule = "cosine";  // of the learning rate, by steps
   Index size = 0;                   // of the pictures that the network sees; 0: the model's own

@@ -66,6 +66,7 @@
   }
 #endif
 #include "linalg/linalg.hpp"
+#include "linalg/lstsq.hpp"
 #endif
 
 #if !defined(TERN_KERNEL_SET) && \
@@ -89,6 +90,7 @@
 #include "io/dlpack.hpp"
 #include "io/io.hpp"
 #include "models/models.hpp"
+#include "train/tensorboard.hpp"
 #endif
 
 #if !defined(TERN_KERNEL_SET) && \

@@ -59,6 +59,7 @@ class Tern(ConanFile):
             toolchain = CMakeToolchain(self)
             for part in ("TESTS", "EXAMPLES", "BENCHMARKS"):
                 toolchain.cache_variables[f"TERN_BUILD_{part}"] = False
+            toolchain.cache_variables["TERN_FETCH_ONEDNN"] = False
             toolchain.generate()
             CMakeDeps(self).generate()
 

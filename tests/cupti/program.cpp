@@ -10,6 +10,7 @@
 #include "tern/data/loader.hpp"
 #include "tern/profile/trace.hpp"
 #include "tern/tern.hpp"
+#include "tern/profile/trace.hpp"
 #include "tern/train/fit.hpp"
 
 namespace {
@@ -126,10 +127,9 @@ int epochs(Index count, const char* trace) {
   double least[2] = {1e30, 1e30};
   train::EpochReport traced;
   for (int i = 0; i < 12; ++i) {
-    train::Options options;
-    options.epochs = 1;
-    if (i % 2) options.trace = trace;
-    const train::Report report = train::fit(net, sgd, batches, options);
+    if (i % 2) ledger::start();
+    const train::Report report = train::fit(net, sgd, batches, {.epochs = 1});
+    if (i % 2) ledger::write_trace(trace), ledger::stop();
     const train::EpochReport& epoch = report.epochs.back();
     if (i >= 2 && epoch.seconds < least[i % 2]) least[i % 2] = epoch.seconds;
     if (i % 2) traced = epoch;

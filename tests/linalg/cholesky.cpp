@@ -1,4 +1,4 @@
-// Cholesky's factorisation against PyTorch's.
+// Cholesky's factorisation, and equations with its factor, against PyTorch's.
 #include "tern/linalg/cholesky.hpp"
 #include "recorded_linalg.hpp"
 
@@ -9,6 +9,32 @@ using namespace tern_test;
 TEST_CASE("cholesky is PyTorch's", "[linalg]") {
   check_recorded("cholesky", [](const auto& x) { return std::vector{linalg::cholesky(x[0])}; });
   check_recorded("cholesky, upper", [](const auto& x) { return std::vector{linalg::cholesky(x[0], true)}; });
+}
+
+TEST_CASE("cholesky_solve is PyTorch's", "[linalg]") {
+  check_recorded("cholesky_solve", [](const auto& x) { return std::vector{linalg::cholesky_solve(x[0], x[1])}; });
+  check_recorded("cholesky_solve, upper",
+                 [](const auto& x) { return std::vector{linalg::cholesky_solve(x[0], x[1], true)}; });
+}
+
+TEST_CASE("cholesky_solve can be differentiated twice", "[linalg][gradcheck]") {
+  const auto b = spread_tensor<Cpu>({2, 3, 2}, -1, 3).requires_grad_();
+  const auto l = (spread_tensor<Cpu>({3, 3}) + 2 * eye<Cpu, double>(3)).detach().requires_grad_();
+  for (const bool upper : {false, true}) {
+    const auto f = [upper](const auto& y, const auto& a) { return linalg::cholesky_solve(y, a, upper); };
+    CHECK(gradcheck(f, std::tuple{b, l}));
+    CHECK(gradgradcheck(f, std::tuple{b, l}));
+  }
+}
+
+TEST_CASE("cholesky_solve refuses what does not fit", "[linalg][refusal]") {
+  const auto l = eye<Cpu>(3);
+  CHECK(error_of([&] { linalg::cholesky_solve(ones<Cpu>({2, 1}), l); }) ==
+        "cholesky_solve: matrices of shape [3, 3] do not fit right sides of shape [2, 1]");
+  CHECK(error_of([&] { linalg::cholesky_solve(ones<Cpu>(3), l); }) ==
+        "cholesky_solve: a matrix or a batch of matrices is needed, not [3]");
+  CHECK(error_of([&] { linalg::cholesky_solve(l, ones<Cpu>({2, 3})); }) ==
+        "cholesky_solve: the matrices must be square, not [2, 3]");
 }
 
 TEST_CASE("cholesky can be differentiated twice", "[linalg][gradcheck]") {

@@ -126,4 +126,12 @@ TEMPLATE_TEST_CASE("activation modules take PyTorch's options", "", TERN_TEST_DE
              ContainsSubstring("Hardtanh: min_val 1 must be less than max_val 1"));
 }
 
+TEMPLATE_TEST_CASE("Unflatten undoes Flatten", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2, 3, 4});
+  const nn::Unflatten<D, double> unflatten(1, {3, -1});
+  CHECK(unflatten(nn::Flatten<D, double>()(x)).shape() == x.shape());
+  CHECK(values_of(unflatten.clone()(nn::Flatten<D, double>()(x))) == values_of(x));
+}
+
 }  // namespace nn_activation

@@ -22,6 +22,11 @@ TEMPLATE_TEST_CASE("losses as modules give what the functions give", "", TERN_TE
   same(nn::TripletMarginLoss<D, double>()(x, y, sign), triplet_margin_loss(x, y, sign));
   same(nn::KLDivLoss<D, double>({.log_target = true})(x, y), kl_div(x, y, {.log_target = true}));
   same(nn::PoissonNLLLoss<D, double>({.full = true})(x, y), poisson_nll_loss(x, y, {.full = true}));
+  const auto signs = tensor_of<D>({1, -1, 1, -1});
+  same(nn::CosineEmbeddingLoss<D, double>({.margin = 0.2})(x, y, signs),
+       cosine_embedding_loss(x, y, signs, {.margin = 0.2}));
+  same(nn::MultiMarginLoss<D, double>({.p = 2})(x, labels), multi_margin_loss(x, labels, {.p = 2}));
+  same(nn::GaussianNLLLoss<D, double>({.full = true})(x, y, y), gaussian_nll_loss(x, y, y, {.full = true}));
   const auto weight = tensor_of<D>({1, 2, 3});
   same(nn::CrossEntropyLoss<D, double>({.weight = weight, .label_smoothing = 0.1})(x, labels),
        cross_entropy(x, labels, {.weight = weight, .label_smoothing = 0.1}));

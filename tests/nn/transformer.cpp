@@ -142,6 +142,25 @@ TEMPLATE_TEST_CASE("TransformerEncoder and TransformerDecoder are stacks of copi
         std::string::npos);
 }
 
+TEMPLATE_TEST_CASE("Transformer has PyTorch's results, gradients and names", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const nn::Transformer<D, double> net(
+      4, 2,
+      {.num_encoder_layers = 1, .num_decoder_layers = 2, .dim_feedforward = 6, .dropout = 0, .batch_first = true});
+  CHECK(net.state_dict()[0].name == "encoder.layers.0.self_attn.in_proj_weight");
+  const auto causal = nn::Transformer<D, double>::generate_square_subsequent_mask(3);
+  CHECK(values_of(causal.exp()) == std::vector<double>{1, 0, 0, 1, 1, 0, 1, 1, 1});
+  const double bound = std::sqrt(6. / (4 + 6));  // of xavier_uniform_, which Linear's own law exceeds nowhere else
+  CHECK(amax(abs(net.encoder.layers[0].linear1.weight)).item() > 0.5);
+  CHECK(amax(abs(net.encoder.layers[0].linear1.weight)).item() <= bound);
+  const auto padding = tensor_of<D, bool>({0, 1, 0, 0, 0, 0, 1, 1}, {2, 4});
+  check_recorded_attention(
+      "transformer", net, [&](const auto& x) { return net.forward(x[0], x[1], {}, causal, {}, padding, {}, padding); },
+      "transformer_layers");
+  CHECK(error_of([] { nn::Transformer<D>(4, 2, {.num_decoder_layers = 0}); }).find("num_layers must be positive") !=
+        std::string::npos);
+}
+
 TEMPLATE_TEST_CASE("TransformerEncoderLayer drops in training alone", "", TERN_TEST_DEVICES) {
   using D = TestType;
   nn::TransformerEncoderLayer<D> layer(8, 2, {.dim_feedforward = 16});

@@ -74,6 +74,13 @@ class Call {
     for (const Json& j : elements(arg(position, name))) xs.push_back(j.is_null() ? X() : tensor<T>(j));
     return xs;
   }
+  /// The tensors of a list, or all arguments.
+  std::vector<X> tensors() {
+    if (is_list(0)) return list(0);
+    std::vector<X> xs;
+    for (int i = 0; i < count(); ++i) xs.push_back(x(i));
+    return xs;
+  }
   bool is_tensor(int position, const char* name = "") const { return is_tensor(arg(position, name)); }
   static bool is_tensor(const Json& j) { return j.is_object() && j.contains("tensor"); }
   bool is_floating_tensor(int position, const char* name = "") const {
@@ -152,6 +159,12 @@ class Call {
                                  flag(5, "count_include_pad", true)};
     if (has(6, "divisor_override")) options.divisor_override = integer(6, "divisor_override");
     return options;
+  }
+
+  /// return_inverse, return_counts and dim, from a position on.
+  tern::UniqueOptions unique_options(int position) const {
+    return {flag(position, "return_inverse", false), flag(position + 1, "return_counts", false),
+            optional_integer(position + 2, "dim")};
   }
 
   std::vector<tern::detail::Dims> dims_list(int position, const char* name) const {

@@ -11,6 +11,15 @@ Results positions(const Call<D, T>& c, const Tensor<D, Index>& at) {
   return {at};
 }
 
+/// What was asked for of the different elements.
+template <class D, class T>
+Results told(const tern::UniqueElements<D, T>& found, const tern::UniqueOptions& options) {
+  Results results{found.output};
+  if (options.return_inverse) results.push_back(found.inverse_indices);
+  if (options.return_counts) results.push_back(found.counts);
+  return results;
+}
+
 template <class D, class T>
 Table<D, T> indexing() {
   using C = Call<D, T>;
@@ -19,6 +28,14 @@ Table<D, T> indexing() {
       {"stack", [](C& c) { return Results{stack(c.list(0), c.integer(1, "dim", 0))}; }},
       {"hstack", [](C& c) { return Results{hstack(c.list(0))}; }},
       {"vstack", [](C& c) { return Results{vstack(c.list(0))}; }},
+      {"dstack", [](C& c) { return Results{dstack(c.list(0))}; }},
+      {"column_stack", [](C& c) { return Results{column_stack(c.list(0))}; }},
+      {"block_diag", [](C& c) { return Results{block_diag(c.tensors())}; }},
+      {"cartesian_prod", [](C& c) { return Results{cartesian_prod(c.tensors())}; }},
+      {"combinations",
+       [](C& c) { return Results{combinations(c.x(0), c.integer(1, "r", 2), c.flag(2, "with_replacement", false))}; }},
+      {"argwhere", [](C& c) { return Results{argwhere(c.x(0))}; }},
+      {"put", [](C& c) { return Results{put(c.x(0), c.ints(1), c.x(2), c.flag(3, "accumulate", false))}; }},
       {"__getitem__", [](C& c) { return Results{index(c.x(0), c.index_list(1))}; }},
       {"index_put",
        [](C& c) {
@@ -71,6 +88,11 @@ Table<D, T> indexing() {
                scatter_reduce(c.x(0), c.integer(1), at, c.x(3, "src"), reduce.c_str(), c.flag("include_self", true))};
          });
        }},
+      {"index_reduce",
+       [](C& c) {
+         return Results{index_reduce(c.x(0), c.integer(1), c.ints(2), c.x(3), c.text(4, "reduce", "").c_str(),
+                                     c.flag("include_self", true))};
+       }},
       {"take", [](C& c) { return Results{take(c.x(0), c.ints(1))}; }},
       {"take_along_dim",
        [](C& c) {
@@ -117,13 +139,13 @@ Table<D, T> indexing() {
       {"unique",
        [](C& c) {
          c.flag(1, "sorted", true);  // they always are
-         tern::UniqueOptions options{c.flag(2, "return_inverse", false), c.flag(3, "return_counts", false)};
-         if (c.has(4, "dim")) options.dim = c.integer(4, "dim");
-         const auto found = unique(c.x(0), options);
-         Results results{found.output};
-         if (options.return_inverse) results.push_back(found.inverse_indices);
-         if (options.return_counts) results.push_back(found.counts);
-         return results;
+         const tern::UniqueOptions options = c.unique_options(2);
+         return told(unique(c.x(0), options), options);
+       }},
+      {"unique_consecutive",
+       [](C& c) {
+         const tern::UniqueOptions options = c.unique_options(1);
+         return told(unique_consecutive(c.x(0), options), options);
        }},
   };
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)

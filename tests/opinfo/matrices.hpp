@@ -31,6 +31,7 @@ Table<D, T> matrices() {
       {"linalg.cross", [](C& c) { return Results{cross(c.x(0), c.x(1), c.integer(2, "dim", -1))}; }},
       ADD_PRODUCT(addmm),
       ADD_PRODUCT(addmv),
+      ADD_PRODUCT(addr),
       ADD_PRODUCT(addbmm),
       ADD_PRODUCT(baddbmm),
       {"tensordot",

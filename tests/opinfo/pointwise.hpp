@@ -70,6 +70,8 @@ Table<D, T> pointwise() {
         OF_TWO(minimum),
         OF_TWO(fmax),
         OF_TWO(fmin),
+        OF_TWO(heaviside),
+        UNARY("signbit", signbit),
         {"addcmul",
          [](C& c) {
            const auto value = c.has("value") ? c.scalar("value") : typename C::Scalar(1);
@@ -87,6 +89,10 @@ Table<D, T> pointwise() {
         {"pow", [](C& c) { return Results{c.binary([](const auto& a, const auto& b) { return pow(a, b); })}; }},
     };
     table.insert(table.end(), numbers.begin(), numbers.end());
+  }
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    table.push_back(OF_TWO(gcd));
+    table.push_back(OF_TWO(lcm));
   }
   return table;
 }
@@ -119,6 +125,9 @@ Table<D, T> floating_pointwise() {
       UNARY("rsqrt", rsqrt),
       UNARY("sigmoid", sigmoid),
       UNARY("sin", sin),
+      UNARY("sinc", sinc),
+      UNARY("rad2deg", rad2deg),
+      UNARY("deg2rad", deg2rad),
       UNARY("sinh", sinh),
       UNARY("sqrt", sqrt),
       UNARY("tan", tan),
@@ -136,7 +145,14 @@ Table<D, T> floating_pointwise() {
       OF_TWO(atan2),
       OF_TWO(hypot),
       OF_TWO(logaddexp),
+      OF_TWO(logaddexp2),
       OF_TWO(xlogy),
+      {"special.xlog1py", [](C& c) { return Results{xlog1py(c.x(0), c.x(1, "other"))}; }},
+      BINARY(copysign),
+      {"ldexp",
+       [](C& c) {
+         return Results{c.is_floating_tensor(1, "other") ? ldexp(c.x(0), c.x(1, "other")) : ldexp(c.x(0), c.ints(1))};
+       }},
       {"addcdiv", [](C& c) { return Results{addcdiv(c.x(0), c.x(1), c.x(2), c.number("value", 1))}; }},
       {"div",
        [](C& c) {

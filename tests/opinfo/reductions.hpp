@@ -32,6 +32,28 @@ namespace opinfo {
      return ordered(name(c.x(0), c.integer(1, "dim"), keepdim));                 \
    }}
 
+#define MEDIAN(name)                                             \
+  {#name, [](C& c) {                                             \
+     const bool keepdim = c.flag(2, "keepdim", false);           \
+     if (!c.has(1, "dim")) return Results{name(c.x(0))};         \
+     return ordered(name(c.x(0), c.integer(1, "dim"), keepdim)); \
+   }}
+#define QUANTILE(name)                                                                                                 \
+  {#name, [](C& c) {                                                                                                   \
+     const auto dim = c.optional_integer(2, "dim");                                                                    \
+     const bool keepdim = c.flag(3, "keepdim", false);                                                                 \
+     const std::string interpolation = c.text("interpolation", "linear");                                              \
+     if (!c.is_tensor(1, "q")) return Results{name(c.x(0), c.number(1, "q", 0), dim, keepdim, interpolation.c_str())}; \
+     return Results{name(c.x(0), c.x(1, "q"), dim, keepdim, interpolation.c_str())};                                   \
+   }}
+/// Of values dx apart, or at points x.
+#define INTEGRAL(name)                                                  \
+  {#name, [](C& c) {                                                    \
+     const Index dim = c.integer(3, "dim", -1);                         \
+     if (c.has(1, "x")) return Results{name(c.x(0), c.x(1, "x"), dim)}; \
+     return Results{name(c.x(0), c.number("dx", 1), dim)};              \
+   }}
+
 template <class D, class T>
 Table<D, T> reductions() {
   using C = Call<D, T>;
@@ -44,12 +66,9 @@ Table<D, T> reductions() {
       REDUCTION(amin),
       EXTREME(max),
       EXTREME(min),
-      {"median",
-       [](C& c) {
-         const bool keepdim = c.flag(2, "keepdim", false);
-         if (!c.has(1, "dim")) return Results{median(c.x(0))};
-         return ordered(median(c.x(0), c.integer(1, "dim"), keepdim));
-       }},
+      MEDIAN(median),
+      MEDIAN(nanmedian),
+      {"mode", [](C& c) { return ordered(mode(c.x(0), c.integer(1, "dim", -1), c.flag(2, "keepdim", false))); }},
       {"equal", [](C& c) { return Results{tern::full<D, bool>({}, equal(c.x(0), c.x(1, "other")))}; }},
       {"allclose",
        [](C& c) {
@@ -137,14 +156,14 @@ Table<D, T> floating_reductions() {
          c.text(3, "compute_mode", "");  // whether by products
          return Results{cdist(c.x(0), c.x(1), c.number(2, "p", 2))};
        }},
-      {"quantile",
+      QUANTILE(quantile),
+      QUANTILE(nanquantile),
+      INTEGRAL(trapezoid),
+      INTEGRAL(cumulative_trapezoid),
+      {"dist", [](C& c) { return Results{dist(c.x(0), c.x(1, "other"), c.number(2, "p", 2))}; }},
+      {"renorm",
        [](C& c) {
-         const auto dim = c.has(2, "dim") ? std::optional(c.integer(2, "dim")) : std::nullopt;
-         const bool keepdim = c.flag(3, "keepdim", false);
-         const std::string interpolation = c.text("interpolation", "linear");
-         if (!c.is_tensor(1, "q"))
-           return Results{quantile(c.x(0), c.number(1, "q", 0), dim, keepdim, interpolation.c_str())};
-         return Results{quantile(c.x(0), c.x(1, "q"), dim, keepdim, interpolation.c_str())};
+         return Results{renorm(c.x(0), c.number(1, "p", 2), c.integer(2, "dim"), c.number(3, "maxnorm", 0))};
        }},
       {"linalg.norm", [](C& c) { return Results{any_norm(c, "ord", true)}; }},
       {"linalg.vector_norm",
@@ -188,5 +207,8 @@ Table<D, T> floating_reductions() {
 #undef REDUCTION_IN_TYPE
 #undef POSITION
 #undef EXTREME
+#undef MEDIAN
+#undef QUANTILE
+#undef INTEGRAL
 
 }  // namespace opinfo

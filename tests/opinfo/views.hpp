@@ -4,6 +4,22 @@
 
 namespace opinfo {
 
+/// f of each tensor, of which there are one or several.
+#define OF_EACH(name)                                          \
+  {#name, [](C& c) {                                           \
+     Results all;                                              \
+     for (const auto& x : c.tensors()) all.push_back(name(x)); \
+     return all;                                               \
+   }}
+/// f(x, sections, rest...) or f(x, positions, rest...).
+#define PIECES(name, ...)                                                                               \
+  {#name, [](C& c) {                                                                                    \
+     if (!c.is_list(1, "indices_or_sections"))                                                          \
+       return results(name(c.x(0), c.integer(1, "indices_or_sections") __VA_OPT__(, ) __VA_ARGS__));    \
+     const tern::detail::Dims at = c.dims(1, "indices_or_sections");                                    \
+     return results(name(c.x(0), std::vector<Index>(at.begin(), at.end()) __VA_OPT__(, ) __VA_ARGS__)); \
+   }}
+
 template <class D, class T>
 Table<D, T> views() {
   using C = Call<D, T>;
@@ -50,13 +66,30 @@ Table<D, T> views() {
        }},
       {"tril", [](C& c) { return Results{tril(c.x(0), c.integer(1, "diagonal", 0))}; }},
       {"triu", [](C& c) { return Results{triu(c.x(0), c.integer(1, "diagonal", 0))}; }},
-      {"meshgrid",
+      {"meshgrid", [](C& c) { return results(meshgrid(c.tensors(), c.text("indexing", "ij").c_str())); }},
+      OF_EACH(atleast_1d),
+      OF_EACH(atleast_2d),
+      OF_EACH(atleast_3d),
+      PIECES(tensor_split, c.integer(2, "dim", 0)),
+      PIECES(hsplit),
+      PIECES(vsplit),
+      PIECES(dsplit),
+      {"broadcast_tensors", [](C& c) { return results(broadcast_tensors(c.tensors())); }},
+      {"narrow_copy", [](C& c) { return Results{narrow_copy(c.x(0), c.integer(1), c.integer(2), c.integer(3))}; }},
+      {"ravel", [](C& c) { return Results{ravel(c.x(0))}; }},
+      {"positive", [](C& c) { return Results{positive(c.x(0))}; }},
+      {"select_scatter",
+       [](C& c) { return Results{select_scatter(c.x(0), c.x(1), c.integer(2, "dim"), c.integer(3, "index"))}; }},
+      {"slice_scatter",
        [](C& c) {
-         std::vector<typename C::X> tensors;
-         if (c.is_list(0)) tensors = c.list(0);
-         else
-           for (int i = 0; i < c.count(); ++i) tensors.push_back(c.x(i));
-         return results(meshgrid(tensors, c.text("indexing", "ij").c_str()));
+         const auto bound = [&](int position, const char* name) { return c.optional_integer(position, name); };
+         return Results{slice_scatter(c.x(0), c.x(1), c.integer(2, "dim", 0),
+                                      tern::Slice(bound(3, "start"), bound(4, "end"), c.integer(5, "step", 1)))};
+       }},
+      {"diagonal_scatter",
+       [](C& c) {
+         return Results{diagonal_scatter(c.x(0), c.x(1), c.integer(2, "offset", 0), c.integer(3, "dim1", 0),
+                                         c.integer(4, "dim2", 1))};
        }},
       {"unfold", [](C& c) { return Results{unfold(c.x(0), c.integer(1), c.integer(2), c.integer(3))}; }},
       {"select", [](C& c) { return Results{select(c.x(0), c.integer(1), c.integer(2))}; }},
@@ -86,5 +119,8 @@ Table<D, T> views() {
       {"view", [](C& c) { return Results{view(c.x(0), c.rest(1))}; }},
   };
 }
+
+#undef OF_EACH
+#undef PIECES
 
 }  // namespace opinfo

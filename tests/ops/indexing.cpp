@@ -236,6 +236,41 @@ TEMPLATE_TEST_CASE("gradients of indexing", "[indexing][gradcheck]", TERN_TEST_D
   CHECK(gradcheck(in_place, std::tuple{x, v}));
 }
 
+TEMPLATE_TEST_CASE("a number at a mask is written as a tensor of it is, whatever the mask's shape",
+                   "[indexing][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  using X = Tensor<D, double>;
+  const auto x = spread_tensor<D>({2, 3}).requires_grad_();
+  const auto whole = tern_test::tensor_of<D, bool>({1, 0, 1, 0, 0, 1}, {2, 3});
+  const auto rows = tern_test::tensor_of<D, bool>({0, 1});
+  for (const auto& mask : {whole, rows, full<D, bool>({2, 3}, false)}) {
+    const auto two = full<D, double>({}, 2);
+    const auto by_tensor = [&](const X& a) {
+      const X y = a * a;
+      y.index_put_({mask}, two);
+      return y.exp();
+    };
+    const auto assigned = [&](const X& a) {
+      const X y = a * a;
+      y[mask] = 2;
+      return y.exp();
+    };
+    const auto put = [&](const X& a) {
+      const X y = a * a;
+      y.index_put_({mask}, 2);
+      return y.exp();
+    };
+    CHECK(values_of(assigned(x)) == values_of(by_tensor(x)));
+    CHECK(values_of(put(x)) == values_of(by_tensor(x)));
+    CHECK(gradcheck(assigned, std::tuple{x}));
+    CHECK(gradcheck(put, std::tuple{x}));
+    CHECK(error_of([&] { x[mask] = 2; }).find("operator=: ") == 0);  // a leaf
+  }
+  const auto bytes = zeros<D, std::uint8_t>({2, 3});
+  CHECK(error_of([&] { bytes[whole] = 300; }).find("operator=: ") == 0);
+  CHECK(error_of([&] { bytes.index_put_({whole}, 300); }).find("index_put_: ") == 0);
+}
+
 TEMPLATE_TEST_CASE("masked_fill and masked_select", "[indexing]", TERN_TEST_DEVICES) {
   using D = TestType;
   using X = Tensor<D, double>;

@@ -107,4 +107,12 @@ TEMPLATE_TEST_CASE("powers of zeros and their gradients are PyTorch's", "[ops]",
   }
 }
 
+TEMPLATE_TEST_CASE("logspace has powers with equal distances between their exponents", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  check_close(values_of(logspace<D, double>(-1, 2, 4)), {0.1, 1, 10, 100});
+  check_close(values_of(logspace<D, double>(0, 3, 4, 2)), {1, 2, 4, 8});
+  CHECK(values_of(logspace<D>(2, 5, 1)) == std::vector<double>{100});
+  CHECK(logspace<D>(0, 1, 0).shape() == detail::Shape{0});
+}
+
 }  // namespace ops_power

@@ -1,6 +1,7 @@
 #include "recorded_optimiser.hpp"
 
 #include <tern/optim/adam.hpp>
+#include <tern/optim/cyclic_lr.hpp>
 #include <tern/optim/schedules.hpp>
 #include <tern/optim/sgd.hpp>
 
@@ -52,6 +53,34 @@ std::unique_ptr<optim::LRScheduler> make(const Json& recorded, optim::Optimizer&
         optimiser, optim::CosineAnnealingWarmRestartsOptions{
                        .T_0 = o["T_0"], .T_mult = o.value("T_mult", Index(1)), .eta_min = o.value("eta_min", 0.)});
   }
+  if (name == "ConstantLR") {
+    check_known(o, {"factor", "total_iters"});
+    return std::make_unique<optim::ConstantLR>(
+        optimiser,
+        optim::ConstantLROptions{.factor = o.value("factor", 1. / 3), .total_iters = o.value("total_iters", Index(5))});
+  }
+  if (name == "PolynomialLR") {
+    check_known(o, {"total_iters", "power"});
+    return std::make_unique<optim::PolynomialLR>(
+        optimiser,
+        optim::PolynomialLROptions{.total_iters = o.value("total_iters", Index(5)), .power = o.value("power", 1.)});
+  }
+  if (name == "CyclicLR") {
+    check_known(
+        o, {"base_lr", "max_lr", "step_size_up", "step_size_down", "mode", "gamma", "cycle_momentum", "base_momentum"});
+    optim::CyclicLROptions options{.base_lr = o["base_lr"], .max_lr = o["max_lr"], .step_size_up = o["step_size_up"]};
+    if (o.contains("step_size_down")) options.step_size_down = o["step_size_down"].get<Index>();
+    if (o.value("mode", "") == "triangular2") options.mode = optim::CyclicMode::triangular2;
+    if (o.value("mode", "") == "exp_range") options.mode = optim::CyclicMode::exp_range;
+    options.gamma = o.value("gamma", 1.);
+    options.cycle_momentum = o.value("cycle_momentum", true);
+    options.base_momentum = o.value("base_momentum", options.base_momentum);
+    return std::make_unique<optim::CyclicLR>(optimiser, options);
+  }
+  if (name == "MultiplicativeLR") {
+    const auto factor = [](Index epoch) { return 1 - 0.5 / double(epoch + 1); };
+    return std::make_unique<optim::MultiplicativeLR<decltype(factor)>>(optimiser, factor);
+  }
   if (name == "LambdaLR") {
     const auto power = [](Index epoch) { return std::pow(0.95, double(epoch)); };
     return std::make_unique<optim::LambdaLR<decltype(power)>>(optimiser, power);
@@ -101,7 +130,7 @@ TEST_CASE("schedules give PyTorch's rates and momenta") {
     if (recorded.contains("momenta")) check_close(momenta, recorded["momenta"].get<std::vector<double>>(), 1e-9, 0);
     ++seen;
   }
-  CHECK(seen == 22);
+  CHECK(seen == 33);
 }
 
 TEST_CASE("schedules that resume go on with PyTorch's rates, whatever rate the program states") {

@@ -64,12 +64,16 @@ def transformer_layers():
     encoder = filled(nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, **options), 2))
     cases.append(case("encoder", encoder, [memory],
                       lambda m: encoder(m, src_key_padding_mask=memory_padding)))
+    transformer = filled(nn.Transformer(4, 2, num_encoder_layers=1, num_decoder_layers=2, **options))
+    cases.append(case("transformer", transformer, [memory, tgt],
+                      lambda s, t: transformer(s, t, tgt_mask=causal, src_key_padding_mask=memory_padding,
+                                               memory_key_padding_mask=memory_padding)))
     write("transformer_layers",
           "float64; element i of the k-th entry of state_dict() is 0.4 sin(1.3 i + k); gradients: of the inputs, for an "
           "incoming gradient of sin(i); parameter_gradient_norms in the order of parameters(); embedding 4, 2 heads, 6 "
           "hidden; masks: of tgt, true above the diagonal; of memory, added, cos(0.7 i + 2), [3, 4]; padding of tgt: the last "
           "key of batch 0; of memory: key 1 of batch 0, keys 2 and 3 of batch 1; decoder and encoder: two layers, the "
-          "decoder with a norm", cases)
+          "decoder with a norm; transformer: src and tgt, one layer and two", cases)
 
 
 def activation_modules():

@@ -90,6 +90,24 @@ OPS = {
     "eigh": eigh("L"),
     "eigh, U": eigh("U"),
     "eigvalsh": tuple_of(torch.linalg.eigvalsh),
+    # The factor's other triangle is not read; without this PyTorch's gradient says otherwise.
+    "cholesky_solve": tuple_of(lambda b, l: torch.cholesky_solve(b, l.tril())),
+    "cholesky_solve, upper": tuple_of(lambda b, l: torch.cholesky_solve(b, l.triu(), upper=True)),
+    "pinv": tuple_of(torch.linalg.pinv),
+    "pinv, atol": tuple_of(lambda a: torch.linalg.pinv(a, atol=0.5)),
+    "pinv, rtol": tuple_of(lambda a: torch.linalg.pinv(a, rtol=0.5)),
+    "pinv, hermitian": tuple_of(lambda a: torch.linalg.pinv((a.tril() + a.tril(-1).mT), hermitian=True)),
+    **{f"cond, {p}": tuple_of(lambda a, p=p: torch.linalg.cond(a, p)) for p in (2, -2)},
+    # torch.linalg.cond's own backward pass fails for these.
+    **{f"cond, {p}": tuple_of(lambda a, p=p: torch.linalg.matrix_norm(a, p) * torch.linalg.matrix_norm(torch.linalg.inv(a), p))
+       for p in (1, -1, math.inf, -math.inf, "fro", "nuc")},
+    **{f"matrix_power, {n}": tuple_of(lambda a, n=n: torch.linalg.matrix_power(a, n)) for n in (1, 2, 3, 6, -1, -2)},
+    "matrix_exp": tuple_of(torch.linalg.matrix_exp),
+    "lstsq": lambda a, b: torch.linalg.lstsq(a, b)[:1],
+    "lstsq, gels": lambda a, b: torch.linalg.lstsq(a, b, driver="gels")[:2],
+    "lstsq, gelsd": lambda a, b: torch.linalg.lstsq(a, b, driver="gelsd")[:2],
+    # torch.linalg.lstsq's own backward pass takes the default for rcond.
+    "lstsq, rcond": tuple_of(lambda a, b: torch.linalg.pinv(a, rtol=0.4) @ b),
     "qr, reduced": qr("reduced"),
     "qr, complete": qr("complete"),
     "qr, r": qr("r"),
@@ -116,6 +134,33 @@ def inputs_of(op):
                 "0 x 0": (spread(0, 0),), "badly conditioned": (hilbert(5),), "indefinite": (spread(3, 3),),
                 "singular": (torch.zeros(2, 2, dtype=D),), "one of a batch": (torch.stack([definite(2, 2), -definite(2, 2)]),),
                 "NaN": (definite(2, 2) * math.nan,)}
+    if base == "cholesky_solve":
+        factor = lambda *shape: torch.linalg.cholesky(definite(*shape)).mT if "upper" in op else torch.linalg.cholesky(definite(*shape))
+        return {"a matrix": (spread(4, 2, seed=2), factor(4, 4)), "a batch": (spread(2, 3, 2, seed=2), factor(2, 3, 3)),
+                "one factor for all": (spread(2, 3, 2, seed=2), factor(3, 3)), "one right side for all": (spread(3, 2, seed=2), factor(2, 3, 3)),
+                "both triangles": (spread(3, 2, seed=2), spread(3, 3)), "no columns": (spread(3, 0), factor(3, 3)), "0 x 0": (spread(0, 2), spread(0, 0))}
+    if op == "pinv, hermitian":
+        return {name: (a,) for name, a in SQUARE.items()} | {"singular": (of_rank(1, 3, 1) @ of_rank(1, 3, 1).mT,)}
+    if base == "pinv":
+        return {name: (a,) for name, a in SHAPED.items()} | {"a rank too small": (of_rank(3, 4, 4),), "tall, a rank too small": (of_rank(2, 5, 3),),
+                                                             "wide, a rank too small": (of_rank(2, 3, 5),)}
+    if op in ("cond, 2", "cond, -2"):
+        return {name: (a,) for name, a in SHAPED.items()}
+    if base == "cond":
+        return {name: (a,) for name, a in SQUARE.items() if a.numel()}
+    if base in ("matrix_power", "matrix_exp"):
+        more = {"of different norms": (torch.stack([spread(3, 3), 12 * spread(3, 3), 0 * spread(3, 3), -40 * definite(3, 3)]),)}
+        return {name: (a,) for name, a in SQUARE.items()} | (more if base == "matrix_exp" else {})
+    if base == "lstsq":
+        pairs = {"tall": (spread(5, 3), spread(5, 2, seed=2)), "wide": (spread(3, 5), spread(3, 2, seed=2)), "square": (spread(4, 4), spread(4, 2, seed=2)),
+                 "a vector": (spread(5, 3), spread(5, seed=2)), "a batch": (spread(2, 4, 3), spread(2, 4, 2, seed=2)),
+                 "a batch of vectors": (spread(2, 4, 3), spread(2, 4, seed=2)), "badly conditioned": (hilbert(5), spread(5, 2))}
+        if op == "lstsq, rcond":
+            pairs.pop("a batch of vectors")
+        if op != "lstsq, gels":
+            pairs |= {"a rank too small": (of_rank(2, 4, 4), spread(4, 2, seed=2)), "tall, a rank too small": (of_rank(2, 5, 3), spread(5, 2, seed=2)),
+                      "wide, a rank too small": (of_rank(2, 3, 5), spread(3, 2, seed=2))}
+        return pairs
     if base in ("solve", "solve_triangular"):
         pairs = {"a matrix": (spread(4, 4), spread(4, 2, seed=2)), "a batch": (spread(2, 3, 3), spread(2, 3, 2, seed=2)),
                  "one matrix for all": (spread(3, 3), spread(2, 3, 2, seed=2)), "one right side for all": (spread(2, 3, 3), spread(3, 2, seed=2)),

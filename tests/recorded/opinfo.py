@@ -27,10 +27,10 @@ HERE = pathlib.Path(__file__).parent
 TABLES = HERE.parent / "opinfo"
 SEED = 20      # of each operator, so that a new one leaves the others' cases as they are
 SAMPLES = 2    # of an operator's variant: the largest of at most so many elements in all inputs, or else the smallest
-MORE_SAMPLES = {"bincount": 8, "cdist": 8, "diff": 8, "isin": 8, "median": 8, "nan_to_num": 4, "quantile": 20, "scatter_reduce": 4, "unique": 20}  # of those with many ways to be called
+MORE_SAMPLES = {"bincount": 8, "cdist": 8, "diff": 8, "isin": 8, "median": 8, "mode": 4, "nan_to_num": 4, "nanmedian": 4, "nanquantile": 20,
+                "quantile": 20, "scatter_reduce": 4, "tensor_split": 8, "trapezoid": 8, "unique": 20, "unique_consecutive": 20}  # of those with many ways to be called
 ELEMENTS = 30
 RANDOM = {"nn.functional.dropout"}
-ARGUMENTS = {"mode"}  # of operators in the tables, which have the names of others
 REFUSED = 600  # the most elements of a call that must be refused
 TYPES = {torch.float32, torch.int64, torch.int32, torch.uint8, torch.bool}
 DIMENSIONS = 8
@@ -150,7 +150,7 @@ def refusals(op):
 
 
 def main():
-    recorder, known = Recorder(), offered() - RANDOM - ARGUMENTS
+    recorder, known = Recorder(), offered() - RANDOM
     for op in op_db:
         dtype = next((t for t in (torch.float32, torch.int64) if t in op.supported_dtypes("cpu")), None)
         if op.name not in known or dtype is None:

@@ -102,6 +102,13 @@ def schedules():
         ("LinearLR", dict(start_factor=0.1, end_factor=0.7, total_iters=40)),
         ("CosineAnnealingWarmRestarts", dict(T_0=30)),
         ("CosineAnnealingWarmRestarts", dict(T_0=7, T_mult=2, eta_min=0.01)),
+        ("ConstantLR", dict()),
+        ("ConstantLR", dict(factor=0.2, total_iters=40)),
+        ("PolynomialLR", dict()),
+        ("PolynomialLR", dict(total_iters=60, power=2.0)),
+        ("CyclicLR", dict(base_lr=0.01, max_lr=0.3, step_size_up=20)),
+        ("CyclicLR", dict(base_lr=0.01, max_lr=0.3, step_size_up=7, step_size_down=12, mode="triangular2", base_momentum=0.7)),
+        ("CyclicLR", dict(base_lr=0.01, max_lr=0.3, step_size_up=9, mode="exp_range", gamma=0.98, cycle_momentum=False)),
         ("OneCycleLR", dict(max_lr=0.5, total_steps=100)),
         ("OneCycleLR", dict(max_lr=0.5, total_steps=100, anneal_strategy="linear", pct_start=0.4, div_factor=10.0,
                             final_div_factor=100.0)),
@@ -109,9 +116,10 @@ def schedules():
         ("OneCycleLR", dict(max_lr=0.5, total_steps=100, cycle_momentum=False)),
         ("OneCycleLR", dict(max_lr=0.5, total_steps=100, base_momentum=0.7, max_momentum=0.9)),
     ]
+    CYCLES = ("CyclicLR", "OneCycleLR")
     cases = []
     for name, options in sets:
-        for optimiser_name in ("SGD", "Adam") if name == "OneCycleLR" else ("SGD",):
+        for optimiser_name in ("SGD", "Adam") if name in CYCLES else ("SGD",):
             x = torch.zeros(1, dtype=torch.float64, requires_grad=True)
             kwargs = dict(lr=0.2, momentum=0.9) if optimiser_name == "SGD" else dict(lr=0.2)
             optimiser = getattr(torch.optim, optimiser_name)([x], **kwargs)
@@ -124,7 +132,7 @@ def schedules():
                 optimiser.step()
                 schedule.step()
             case = {"schedule": name, "options": options, "optimiser": optimiser_name, "rates": rates}
-            cases.append(case | ({"momenta": momenta} if name == "OneCycleLR" else {}))
+            cases.append(case | ({"momenta": momenta} if name in CYCLES else {}))
     # A rise, then a decay that counts from epoch 20; a function of the epoch; a loss that falls, stands still and rises.
     def sgd():
         return torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.2, momentum=0.9)
@@ -147,6 +155,10 @@ def schedules():
     function = lr_scheduler.LambdaLR(optimiser, lambda epoch: 0.95 ** epoch)
     cases.append({"schedule": "LambdaLR", "options": {}, "optimiser": "SGD",
                   "rates": rates_of(optimiser, lambda k: function.step())})
+    optimiser = sgd()
+    product = lr_scheduler.MultiplicativeLR(optimiser, lambda epoch: 1 - 0.5 / (epoch + 1))
+    cases.append({"schedule": "MultiplicativeLR", "options": {}, "optimiser": "SGD",
+                  "rates": rates_of(optimiser, lambda k: product.step())})
     measures = [max(1 - 0.05 * k, 0.5) + (0.01 * (k - 60) if k > 60 else 0) for k in range(100)]
     for options in (dict(), dict(mode="max"), dict(factor=0.5, patience=3, cooldown=4, min_lr=0.03),
                     dict(threshold=0.2, threshold_mode="abs", patience=5, factor=0.9)):
@@ -157,7 +169,7 @@ def schedules():
     write("schedules",
           "base rate 0.2, SGD with momentum 0.9 or Adam with its defaults; rates[k] is the rate, momenta[k] the "
           "momentum (Adam: the first beta), that optimiser step k + 1 uses: after k steps of the schedule; SequentialLR: "
-          "LinearLR(start_factor=0.1, total_iters=5), from epoch 20 on ExponentialLR(gamma=0.9); LambdaLR: 0.95^epoch; "
+          "LinearLR(start_factor=0.1, total_iters=5), from epoch 20 on ExponentialLR(gamma=0.9); LambdaLR: 0.95^epoch; MultiplicativeLR: 1 - 0.5 / (epoch + 1); "
           "ReduceLROnPlateau: step k gets measures[k]", cases)
 
 

@@ -1,4 +1,4 @@
-"""Reads files that the library has packed, and compares: peers.py tar|webdataset|lmdb|tensorflow SAMPLES PACKED. main.cpp says what is where."""
+"""Reads files that the library has packed, and compares: peers.py tar|webdataset|lmdb|tensorboard|tensorflow SAMPLES PACKED. main.cpp says what is where."""
 
 import io
 import os
@@ -87,6 +87,17 @@ def read_lmdb():
                   (CONTENTS[i] or b"x", i - 1, False, 1, 1, n))
 
 
+def read_tensorboard():
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    events = EventAccumulator(str(PACKED / "runs"), size_guidance={"scalars": 0})
+    events.Reload()
+    equal("version", events.file_version, 2.0)
+    equal("tags", sorted(events.Tags()["scalars"]), ["größe", "loss/train"])
+    points = [(point.wall_time, point.step, point.value) for point in events.Scalars("loss/train")]
+    equal("points", points, [(1.7e9 + i / 4, i * 1000, 0.5**i) for i in range(120)])
+    equal("the time of now", abs(events.Scalars("größe")[0].wall_time - os.stat(PACKED / "runs").st_mtime) < 60, True)
+
+
 def read_tensorflow():
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     import tensorflow as tf
@@ -115,4 +126,4 @@ def read_tensorflow():
               [CONTENTS[i], i - 1, name_of(i).encode(), f"class{i % 5}".encode(), b"PNG" if kind_of(CONTENTS[i]) == "png" else b"JPEG"])
 
 
-{"tar": read_tar, "webdataset": read_webdataset, "lmdb": read_lmdb, "tensorflow": read_tensorflow}[READER]()
+{"tar": read_tar, "webdataset": read_webdataset, "lmdb": read_lmdb, "tensorboard": read_tensorboard, "tensorflow": read_tensorflow}[READER]()

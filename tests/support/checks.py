@@ -43,9 +43,10 @@ def problem_of(command, **options):
     return None if done.returncode == 0 else f"$ {' '.join(map(str, command))}\n{start}"
 
 
-# For g++: the compiled library of the suites instead of the headers' code, in a third of the time.
-WITH_LIBRARY = ["-march=native", "-fopenmp", "-DTERN_COMPILED", "-DTERN_SAME_OPTIONS"]
-LIBRARY = [ROOT / f"build/cmake/in_tree/libtern_in_tree{part}.a" for part in ("_extras", "_linalg", "_cuda", "")]
+# For g++: the compiled library of the suites instead of the headers' code, in a third of the time, and the oneDNN that it calls.
+IN_TREE = ROOT / "build/cmake/in_tree"
+WITH_LIBRARY = ["-march=native", "-fopenmp", "-DTERN_COMPILED", "-DTERN_SAME_OPTIONS", f"@{IN_TREE}/onednn.options"]
+LIBRARY = [*(IN_TREE / f"libtern_in_tree{part}.a" for part in ("_extras", "_linalg", "_cuda", "")), WITH_LIBRARY[-1]]
 
 
 def build_target(*targets):

@@ -72,5 +72,5 @@ def declared(preprocessed):
 def public_ops():
     """The names of all, as linalg::det."""
     headers = [ROOT / "include/tern/ops/ops.hpp", *(ROOT / "include/tern/functional").glob("*.hpp"),
-               ROOT / "include/tern/linalg/linalg.hpp"]
+               *(ROOT / f"include/tern/linalg/{name}.hpp" for name in ("linalg", "lstsq"))]
     return set().union(*(declared(run([GXX, *FLAGS, "-fopenmp", "-DTERN_COMPILED", "-E", header]).stdout) for header in headers))

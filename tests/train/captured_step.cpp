@@ -147,7 +147,7 @@ TEMPLATE_TEST_CASE("a step that cannot be captured stays plain, and the report s
     };
     CHECK_THAT(refusal_of({.epochs = 2, .accumulate = 2}), ContainsSubstring("a step is of several batches"));
     CHECK_THAT(refusal_of({.epochs = 2}, {.clip = [] {}}), ContainsSubstring("clip is the program's own"));
-    CHECK_THAT(refusal_of({.epochs = 2, .no_capture = true}), ContainsSubstring("--no-capture"));
+    CHECK_THAT(refusal_of({.epochs = 2, .no_capture = true}), ContainsSubstring("Options::no_capture"));
     // Statistics over all batches so far: the host waits for their number.
     Net<D> net = fresh<D>();
     net.norm.options.momentum = {};

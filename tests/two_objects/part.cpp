@@ -9,5 +9,5 @@ Tensor<Cpu> PART(const Tensor<Cpu>& x, const Tensor<Cpu>& weight) {
   w.requires_grad_();
   auto y = tanh(matmul(x, w)) * x;
   y.sum().backward();
-  return y.detach() + w.grad();
+  return y.detach() + linalg::lstsq(eye<Cpu>(x.size(0)) * 2, w.grad() * 2).solution;
 }

@@ -67,6 +67,17 @@ struct Svd {
   const Array& in;
 };
 
+/// run<D, T>: of all x with the least |a x - b|, that with the least |x|; a is [.., m, n], b [.., m, columns], x
+/// [.., n, columns], rank [..] of int64. What is at most rcond times the largest pivot of a counts as 0 and not to the
+/// rank. Error if a has NaN or infinity.
+struct LeastSquares {
+  const Array& x;
+  const Array& rank;
+  const Array& a;
+  const Array& b;
+  double rcond;
+};
+
 /// How many matrices an array has.
 inline Index matrix_count(const Array& a) {
   Index count = 1;

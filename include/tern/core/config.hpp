@@ -3,6 +3,7 @@
 // another's functions and runs instructions that its processor may lack. Where they are mixed, the linker reports an
 // undefined reference that names both.
 #pragma once
+#include <oneapi/dnnl/dnnl_version.h>
 
 // Rounding by adding and subtracting 1.5 * 2^23, tests for NaN, masks of -infinity and compensated sums need IEEE
 // arithmetic. g++ takes no word for it here: after `#pragma GCC optimize("no-fast-math")` isnan(NaN) is still false.
@@ -147,8 +148,8 @@
 #define TERN_VERSION_MAJOR 0
 #define TERN_VERSION_MINOR 2
 #define TERN_VERSION_PATCH 0
-#define TERN_VERSION \
-  TERN_STRINGIFY(TERN_VERSION_MAJOR) "." TERN_STRINGIFY(TERN_VERSION_MINOR) "." TERN_STRINGIFY(TERN_VERSION_PATCH)
+#define TERN_DOTTED(major, minor, patch) TERN_STRINGIFY(major) "." TERN_STRINGIFY(minor) "." TERN_STRINGIFY(patch)
+#define TERN_VERSION TERN_DOTTED(TERN_VERSION_MAJOR, TERN_VERSION_MINOR, TERN_VERSION_PATCH)
 
 namespace tern { inline namespace TERN_BUILD {
 
@@ -162,10 +163,12 @@ struct BuildInfo {
 #else
   const char* compiler = "g++ " __VERSION__;
 #endif
+  const char* onednn = TERN_DOTTED(DNNL_VERSION_MAJOR, DNNL_VERSION_MINOR, DNNL_VERSION_PATCH);
 };
 }  // namespace detail
 
-/// The library's version, the instruction set and the compiler of the calling object.
+/// The library's version, the instruction set and the compiler of the calling object, and the oneDNN whose headers it
+/// was compiled with.
 constexpr detail::BuildInfo build_info() { return {}; }
 
 }}  // namespace tern

@@ -52,7 +52,8 @@ TERN_API void gather_rows(const backend::Array& out, const backend::Array& x, st
 template <class... T>
 class TensorDataset {
  public:
-  explicit TensorDataset(const Tensor<Cpu, T>&... tensors) : tensors_(detail::row_major(tensors)...) {
+  explicit TensorDataset(const Tensor<Cpu, T>&... tensors, Here here = {}) : tensors_(detail::row_major(tensors)...) {
+    const tern::detail::Site at(here);
     const backend::Array* const all[] = {tensors.impl()...};
     for (const backend::Array* tensor : all) {
       if (tensor->ndim == 0) fail("TensorDataset", {"a tensor has no dimension that counts samples"});
@@ -82,6 +83,8 @@ class TensorDataset {
   std::tuple<Tensor<Cpu, T>...> tensors_;
   Index size_;
 };
+template <class... T>
+TensorDataset(const Tensor<Cpu, T>&...) -> TensorDataset<T...>;
 
 }}}  // namespace tern::data
 

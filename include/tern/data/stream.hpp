@@ -141,7 +141,9 @@ class StreamLoader {
 /// loader; a temporary is moved into it.
 template <Device D, class Set, class Collate = detail::DefaultCollate>
   requires IterableDataset<std::remove_reference_t<Set>>
-StreamLoader<D, Set, Collate> loader(Set&& set, const LoaderOptions& options = {}, const Collate& collate = {}) {
+StreamLoader<D, Set, Collate> loader(Set&& set, const LoaderOptions& options = {}, const Collate& collate = {},
+                                     Here here = {}) {
+  const tern::detail::Site at(here);
   return StreamLoader<D, Set, Collate>(std::forward<Set>(set), options, collate);
 }
 

@@ -65,6 +65,7 @@ class TERN_API WireWriter {
  public:
   void varint(Index field, std::uint64_t value);
   void float32(Index field, float value);
+  void float64(Index field, double value);
   /// A text, bytes, or another message.
   void bytes(Index field, std::string_view value);
   /// Numbers, packed into one field.

@@ -72,6 +72,11 @@ TERN_NOINLINE void WireWriter::float32(Index field, float value) {
   message_.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
+TERN_NOINLINE void WireWriter::float64(Index field, double value) {
+  key(field, 1);
+  message_.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
 TERN_NOINLINE void WireWriter::bytes(Index field, std::string_view value) {
   key(field, 2);
   append_varint(value.size());

@@ -1,4 +1,4 @@
-// Cholesky's factorisation of symmetric positive definite matrices.
+// Cholesky's factorisation of symmetric positive definite matrices, and equations with its factor.
 #pragma once
 #include "../backend/cpu/linalg/triangular.hpp"
 #include "solve_triangular.hpp"
@@ -23,5 +23,19 @@ Tensor<D, T> cholesky(const Tensor<D, T>& a, bool upper = false, Here here = {})
          }));
   return y;
 }
+
+/// The solution x of l lᵀ x = b, or with upper of lᵀ l x = b, for a triangular factor l [.., n, n] as cholesky makes
+/// it, and b [.., n, k]. The other triangle of l is not read. Batches broadcast.
+template <Device D, Floating T>
+Tensor<D, T> cholesky_solve(const Tensor<D, T>& b, const Tensor<D, T>& l, bool upper = false, Here here = {}) {
+  const ErrorName name({"cholesky_solve", here});
+  b.checked("cholesky_solve");
+  detail::check_square("cholesky_solve", *l.checked("cholesky_solve"));
+  const Tensor<D, T> turned = transpose(l, -2, -1, here);
+  const Tensor<D, T> half = solve_triangular(upper ? turned : l, b, false, true, false, here);
+  return solve_triangular(upper ? l : turned, half, true, true, false, here);
+}
+
+TERN_SAME_PLACE(cholesky_solve)
 
 }}}  // namespace tern::linalg

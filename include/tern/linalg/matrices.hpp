@@ -21,6 +21,8 @@ TERN_API void check_square(const char* op, const Array& a);
 TERN_API Shape matrices_of(const Array& a, Index rows, Index columns);
 /// The shape [.., length], with a's batch dimensions.
 TERN_API Shape vectors_of(const Array& a, Index length);
+/// Whether b has vectors as right sides of equations with matrices a: it is one, or a batch of a's batch dimensions.
+TERN_API bool are_vectors(const Array& b, const Array& a);
 
 /// The same elements with rows and columns swapped, neither on the tape nor a view.
 TERN_API TensorImpl* transposed_matrices(const TensorImpl* a);
@@ -42,6 +44,12 @@ Tensor<D, T> own_part(const Tensor<D, T>& packed, Index start, const Shape& shap
 template <class D, class T>
 Tensor<D, T> diagonal_matrices(const Tensor<D, T>& x) {
   return mul(unsqueeze(x, -1), eye<D, T>(x.size(-1)));
+}
+
+/// The matrix 1 [n, n], for matrices a [.., n, n], where they lie.
+template <class D, class T>
+Tensor<D, T> identity_of(const Tensor<D, T>& a) {
+  return diag_embed(ones<D, T>({a.size(-1)}, a.device()));
 }
 
 /// A matrix's diagonal as a vector.

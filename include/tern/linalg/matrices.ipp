@@ -25,6 +25,10 @@ TERN_INLINE Shape matrices_of(const Array& a, Index rows, Index columns) {
   return shape;
 }
 
+TERN_INLINE bool are_vectors(const Array& b, const Array& a) {
+  return b.ndim == 1 || (b.ndim == a.ndim - 1 && b.shape() == vectors_of(a, a.dims[a.ndim - 2]));
+}
+
 TERN_INLINE TensorImpl* transposed_matrices(const TensorImpl* a) {
   TensorImpl* const p = new_detached(a);
   std::swap(p->dims[p->ndim - 2], p->dims[p->ndim - 1]);

@@ -16,15 +16,16 @@ struct Equations {
 template <class D, class T>
 Equations<D, T> equations(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   const Array &left = *a.impl(), &right = *b.impl();
-  const Index n = left.dims[left.ndim - 1], columns = right.dims[right.ndim - 1];
-  if (right.dims[right.ndim - 2] != n)
+  const Index m = left.dims[left.ndim - 2], n = left.dims[left.ndim - 1], columns = right.dims[right.ndim - 1];
+  if (right.dims[right.ndim - 2] != m)
     fail(op, {"matrices of shape ", left.shape(), " do not fit right sides of shape ", right.shape()});
-  const Shape batch = batch_of_product(op, left, right);
-  Shape lefts = batch, rights = batch;
-  lefts.push_back(n), lefts.push_back(n);
-  rights.push_back(n), rights.push_back(columns);
+  const auto matrices = [batch = batch_of_product(op, left, right)](Index height, Index width) {
+    Shape shape = batch;
+    shape.push_back(height), shape.push_back(width);
+    return shape;
+  };
   const NoGradGuard off;
-  return {dense(expand(a, lefts)), dense(expand(b, rights)), rights};
+  return {dense(expand(a, matrices(m, n))), dense(expand(b, matrices(m, columns))), matrices(n, columns)};
 }
 
 }  // namespace detail
@@ -39,8 +40,7 @@ Tensor<D, T> solve(const Tensor<D, T>& a, const Tensor<D, T>& b, bool left = tru
   const ErrorName name({"solve", here});
   const auto turned = [here](const Tensor<D, T>& x) { return transpose(x, -2, -1, here); };
   detail::check_square("solve", *a.checked("solve"));
-  if (b.checked("solve")->ndim == 1 ||
-      (b.dim() == a.dim() - 1 && b.shape() == detail::vectors_of(*a.impl(), a.size(-1)))) {
+  if (detail::are_vectors(*b.checked("solve"), *a.impl())) {
     if (!left) fail("solve", {"x a = b needs matrices b, not vectors of shape ", b.shape()});
     return squeeze(solve(a, unsqueeze(b, -1, here), true, here), -1, here);
   }

@@ -161,4 +161,14 @@ struct Flatten : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return flatten(x, start_dim, end_dim); }
 };
 
+/// Splits dimension dim into several of the given sizes, of which one may be -1.
+template <Device D, Element T = float>
+struct Unflatten : Module<D, T> {
+  Index dim = 1;
+  std::vector<Index> sizes{-1};
+  Unflatten(Index d, std::vector<Index> unflattened_size) : dim(d), sizes(std::move(unflattened_size)) {}
+  TERN_FIELDS(Unflatten, dim, sizes)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return unflatten(x, dim, sizes); }
+};
+
 }}}  // namespace tern::nn

@@ -33,6 +33,9 @@ TERN_LOSS_MODULE(TripletMarginLoss, TripletMarginLossOptions, triplet_margin_los
 TERN_LOSS_MODULE(CTCLoss, CtcLossOptions, ctc_loss)
 TERN_LOSS_MODULE(KLDivLoss, KlDivOptions, kl_div)
 TERN_LOSS_MODULE(PoissonNLLLoss, PoissonNllLossOptions, poisson_nll_loss)
+TERN_LOSS_MODULE(CosineEmbeddingLoss, MarginLossOptions, cosine_embedding_loss)
+TERN_LOSS_MODULE(MultiMarginLoss, MultiMarginLossOptions, multi_margin_loss)
+TERN_LOSS_MODULE(GaussianNLLLoss, GaussianNllLossOptions, gaussian_nll_loss)
 #undef TERN_LOSS_MODULE
 
 // Losses with weights. The weights are buffers: they move with the module and are not learned.

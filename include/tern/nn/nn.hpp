@@ -6,6 +6,7 @@
 #include "batch_norm.hpp"
 #include "bilinear.hpp"
 #include "convolution.hpp"
+#include "distance.hpp"
 #include "dropout.hpp"
 #include "embedding.hpp"
 #include "fold.hpp"

@@ -1,8 +1,9 @@
-// The layers of a transformer's encoder and decoder, and stacks of them.
+// The layers of a transformer's encoder and decoder, stacks of them, and both stacks together.
 #pragma once
 #include "../ops/activations.hpp"
 #include "../ops/dropout.hpp"
 #include "attention.hpp"
+#include "init.hpp"
 #include "layer_norm.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace nn {
@@ -182,6 +183,56 @@ struct TransformerDecoder : Module<D, T> {
       x = layer.forward(x, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
                         memory_is_causal);
     return norm ? norm->forward(x) : x;
+  }
+};
+
+struct TransformerOptions {
+  Index num_encoder_layers = 6, num_decoder_layers = 6;
+  Index dim_feedforward = 2048;
+  double dropout = 0.1;
+  TransformerActivation activation = TransformerActivation::relu;
+  double layer_norm_eps = 1e-5;
+  bool batch_first = false;
+  bool norm_first = false;
+  bool bias = true;
+
+  TransformerLayerOptions layer() const {
+    return {dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias};
+  }
+};
+
+/// decoder(tgt, encoder(src)), each a stack of layers with a norm (Vaswani et al.: "Attention is all you need", 2017).
+/// The weights are drawn by xavier_uniform_.
+template <Device D, Element T = float>
+struct Transformer : Module<D, T> {
+  TransformerEncoder<D, T> encoder;
+  TransformerDecoder<D, T> decoder;
+
+  Transformer(Index d_model, Index nhead, const TransformerOptions& o = {}, Here here = {})
+      : encoder(TransformerEncoderLayer<D, T>(d_model, nhead, o.layer(), here), o.num_encoder_layers,
+                detail::norm_of<D, T>(d_model, o.layer(), here), here),
+        decoder(TransformerDecoderLayer<D, T>(d_model, nhead, o.layer(), here), o.num_decoder_layers,
+                detail::norm_of<D, T>(d_model, o.layer(), here), here) {
+    for (auto& [name, parameter] : this->named_parameters())
+      if (parameter.dim() > 1) init::xavier_uniform_(parameter);
+  }
+  TERN_FIELDS(Transformer, encoder, decoder)
+
+  /// The masks have the form of MultiheadAttention's.
+  template <class SrcMask = T, class TgtMask = T, class MemoryMask = T>
+  Tensor<D, T> forward(const Tensor<D, T>& src, const Tensor<D, T>& tgt, const Tensor<D, SrcMask>& src_mask = {},
+                       const Tensor<D, TgtMask>& tgt_mask = {}, const Tensor<D, MemoryMask>& memory_mask = {},
+                       const Tensor<D, bool>& src_key_padding_mask = {},
+                       const Tensor<D, bool>& tgt_key_padding_mask = {},
+                       const Tensor<D, bool>& memory_key_padding_mask = {}) const {
+    return decoder.forward(tgt, encoder.forward(src, src_mask, src_key_padding_mask), tgt_mask, memory_mask,
+                           tgt_key_padding_mask, memory_key_padding_mask);
+  }
+
+  /// The mask that lets each of n positions see itself and those before: -inf above the diagonal, 0 elsewhere.
+  static Tensor<D, T> generate_square_subsequent_mask(Index n, Here here = {}) {
+    const ErrorName name({"generate_square_subsequent_mask", here});
+    return triu(full<D, T>({n, n}, -std::numeric_limits<double>::infinity()), 1, here);
   }
 };
 

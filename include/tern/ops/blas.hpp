@@ -76,6 +76,15 @@ Tensor<D, T> outer(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {})
   return mul(unsqueeze(a, 1, here), b, here);
 }
 
+/// beta x + alpha a bᵀ, the outer product of two vectors.
+template <Device D, Floating T>
+Tensor<D, T> addr(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
+                  double alpha = 1, Here here = {}) {
+  const ErrorName name({"addr", here});
+  return detail::add_product(
+      {"addr", here}, [&](const auto& l, const auto& r) { return outer(l, r, here); }, x, a, b, beta, alpha);
+}
+
 namespace detail {
 /// x summed over dims, in x's type.
 template <class D, class T>
@@ -188,6 +197,7 @@ TERN_SAME_PLACE(addmv)
 TERN_SAME_PLACE(addbmm)
 TERN_SAME_PLACE(baddbmm)
 TERN_SAME_PLACE(outer)
+TERN_SAME_PLACE(addr)
 TERN_SAME_PLACE(tensordot)
 TERN_SAME_PLACE(inner)
 TERN_SAME_PLACE(kron)

@@ -1,10 +1,12 @@
-// Elements counted and looked for: unique, bincount, histc, isin. Their results are not on the tape.
+// Elements counted and looked for: unique, unique_consecutive, bincount, histc, isin. Their results are not on the
+// tape.
 #pragma once
 #include "take.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
-/// What unique gives besides the elements. With dim, it takes the positions of that dimension as elements.
+/// What unique and unique_consecutive give besides the elements. With dim, it takes the positions of that dimension as
+/// elements.
 struct UniqueOptions {
   bool return_inverse = false, return_counts = false;
   std::optional<Index> dim{};
@@ -32,31 +34,30 @@ ValuesAndIndices<D, T> sorted_rows(const Tensor<D, T>& rows, Here here) {
   return {index_select(rows, 0, order, here), order};
 }
 
-}  // namespace detail
-
-/// The different elements in ascending order, with their counts and the input's numbers for them if asked for. NaN is
-/// different from every element. The host waits for their number.
-template <Device D, Element T>
-UniqueElements<D, T> unique(const Tensor<D, T>& x, const UniqueOptions& options, Here here = {}) {
-  const ErrorName name({"unique", here});
-  const detail::Array& a = *x.checked("unique");
+/// The first of each run of equal elements, either of the sorted elements or of those in their own order.
+template <class D, class T>
+UniqueElements<D, T> first_of_runs(const OpName& op, const Tensor<D, T>& x, const UniqueOptions& options,
+                                   bool is_sorted) {
+  const ErrorName name(op);
+  const Here here = op.here;
+  const Array& a = *x.checked(op);
   const bool by_position = options.dim.has_value();
-  if (by_position && a.ndim == 0) fail("unique", {"a 0-d tensor has no dimension ", *options.dim});
-  const int dim = by_position ? detail::wrap_dim("unique", *options.dim, a.ndim) : 0;
+  if (by_position && a.ndim == 0) fail(op, {"a 0-d tensor has no dimension ", *options.dim});
+  const int dim = by_position ? wrap_dim(op, *options.dim, a.ndim) : 0;
   const Tensor<D, T> in = by_position ? transpose(x.detach(), 0, dim, here) : reshape(x.detach(), -1, here);
   const Index n = in.size(0);
-  if (n > 0 && in.numel() == 0)
-    fail("unique", {"positions of dimension ", dim, " of ", a.shape(), " have no elements"});
+  if (n > 0 && in.numel() == 0) fail(op, {"positions of dimension ", dim, " of ", a.shape(), " have no elements"});
   const Tensor<D, T> rows = reshape(in, {n, n ? in.numel() / n : 1}, here);
-  const auto [sorted, order] = detail::sorted_rows(rows, here);
+  const auto [sorted, order] =
+      is_sorted ? sorted_rows(rows, here) : ValuesAndIndices<D, T>{rows, range_beside(x, 0, 1, n)};
   Tensor<D, bool> is_first = full<D, bool>(n, true, x.device());
   if (n > 1) {
     const Tensor<D, bool> differs = ne(narrow(sorted, 0, 1, n - 1), narrow(sorted, 0, 0, n - 1));
     copy_(narrow(is_first, 0, 1, n - 1), rows.size(1) == 1 ? view(differs, n - 1) : any(differs, 1));
   }
-  const Tensor<D, Index> starts = detail::positions_of(is_first);
+  const Tensor<D, Index> starts = positions_of(is_first);
   UniqueElements<D, T> found;
-  detail::Shape to = in.shape();
+  Shape to = in.shape();
   to[0] = starts.numel();
   const Tensor<D, T> output = reshape(index_select(sorted, 0, starts, here), to, here);
   found.output = by_position ? contiguous(transpose(output, 0, dim, here), here) : output;
@@ -71,9 +72,28 @@ UniqueElements<D, T> unique(const Tensor<D, T>& x, const UniqueOptions& options,
   }
   return found;
 }
+
+}  // namespace detail
+
+/// The different elements in ascending order, with their counts and the input's numbers for them if asked for. NaN is
+/// different from every element. The host waits for their number.
+template <Device D, Element T>
+UniqueElements<D, T> unique(const Tensor<D, T>& x, const UniqueOptions& options, Here here = {}) {
+  return detail::first_of_runs({"unique", here}, x, options, true);
+}
 template <Device D, Element T>
 Tensor<D, T> unique(const Tensor<D, T>& x, Here here = {}) {
   return unique(x, UniqueOptions{}, here).output;
+}
+
+/// One of each run of equal elements that follow each other, in their order.
+template <Device D, Element T>
+UniqueElements<D, T> unique_consecutive(const Tensor<D, T>& x, const UniqueOptions& options, Here here = {}) {
+  return detail::first_of_runs({"unique_consecutive", here}, x, options, false);
+}
+template <Device D, Element T>
+Tensor<D, T> unique_consecutive(const Tensor<D, T>& x, Here here = {}) {
+  return unique_consecutive(x, UniqueOptions{}, here).output;
 }
 
 namespace detail {

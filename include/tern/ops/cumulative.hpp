@@ -80,6 +80,24 @@ Tensor<D, detail::sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, Here here 
   return y;
 }
 
+/// cumsum and cumprod written into x.
+template <Device D, Element T>
+  requires std::is_same_v<detail::sum_t<T>, T>
+const Tensor<D, T>& cumsum_(const Tensor<D, T>& x, Index dim, Here here = {}) {
+  const OpName op{"cumsum_", here};
+  const ErrorName name(op);
+  detail::check_writable(op, x.checked(op));
+  return detail::assign(op, x, cumsum(x, dim, here));
+}
+template <Device D, Element T>
+  requires std::is_same_v<detail::sum_t<T>, T>
+const Tensor<D, T>& cumprod_(const Tensor<D, T>& x, Index dim, Here here = {}) {
+  const OpName op{"cumprod_", here};
+  const ErrorName name(op);
+  detail::check_writable(op, x.checked(op));
+  return detail::assign(op, x, cumprod(x, dim, here));
+}
+
 namespace detail {
 
 template <class D, class T>

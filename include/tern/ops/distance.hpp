@@ -31,6 +31,33 @@ Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, d
   return detail::rounded_once(distance, x1, x2);
 }
 
+/// The norm of a - b, over all elements.
+template <Device D, Floating T>
+Tensor<D, T> dist(const Tensor<D, T>& a, const Tensor<D, T>& b, double p = 2, Here here = {}) {
+  const ErrorName name({"dist", here});
+  return norm(sub(a, b, here), p, {}, false, here);
+}
+TERN_SAME_PLACE(dist)
+
+/// x with the part at each position of dim multiplied by maxnorm / norm where its norm is larger than maxnorm.
+template <Device D, Floating T>
+Tensor<D, T> renorm(const Tensor<D, T>& x, double p, Index dim, double maxnorm, Here here = {}) {
+  const OpName op{"renorm", here};
+  const ErrorName name(op);
+  const int d = detail::wrap_dim(op, dim, x.checked(op)->ndim);
+  if (x.dim() < 2) fail(op, {"at least two dimensions are needed, not ", x.shape()});
+  if (!(p > 0 && maxnorm >= 0)) fail(op, {"p must be positive and maxnorm not negative: ", p, ", ", maxnorm});
+  detail::Dims others;
+  for (int i = 0; i < x.dim(); ++i)
+    if (i != d) others.push_back(i);
+  const auto limited = [&](const auto& v) {
+    const auto length = norm(v, p, others, true, here);
+    const auto factor = mul(reciprocal(add(length, 1e-7, here), here), maxnorm, here);
+    return mul(v, where(gt(length, maxnorm, here), factor, 1, here), here);
+  };
+  return detail::rounded_once(limited, x);
+}
+
 /// x / max(norm(x), eps), with the norm over dim.
 template <Device D, Floating T>
 Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, detail::Dims dim = 1, double eps = 1e-12, Here here = {}) {

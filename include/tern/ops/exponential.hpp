@@ -48,6 +48,23 @@ Tensor<D, T> logaddexp(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here =
 }
 TERN_SAME_PLACE(logaddexp)
 
+/// log2(2^a + 2^b), calculated without overflow.
+template <Device D, Floating T>
+Tensor<D, T> logaddexp2(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+  const OpName op{"logaddexp2", here};
+  const auto f = [](auto x, auto y) {
+    return where(x == y, x + 1, max(x, y) + 1.44269504088896340736 * log1p(exp2(-abs(x - y))));
+  };
+  const auto c = detail::map<T>(op, f, a, b);
+  record(op, c, wrt(a, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) {
+                      return g * sigmoid(0.69314718055994530942 * (x - y));
+                    }}),
+         wrt(b, saved(a, b),
+             detail::Gradient{[](auto g, auto x, auto y) { return g * sigmoid(0.69314718055994530942 * (y - x)); }}));
+  return c;
+}
+TERN_SAME_PLACE(logaddexp2)
+
 namespace detail {
 inline constexpr auto xlogy_expression = [](auto a, auto b) { return where(a == 0, where(b == b, 0, b), a * log(b)); };
 }
@@ -68,5 +85,19 @@ const Tensor<D, T>& xlogy_(const Tensor<D, T>& x, const Tensor<D, T>& y, Here he
 }
 TERN_SAME_PLACE(xlogy)
 TERN_SAME_PLACE(xlogy_)
+
+/// x log(1 + y), accurate for small y; 0 where x is 0 and y is not NaN.
+template <Device D, Floating T>
+Tensor<D, T> xlog1py(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
+  const OpName op{"xlog1py", here};
+  const auto f = [](auto a, auto b) { return where(a == 0, where(b == b, 0, b), a * log1p(b)); };
+  const auto z = detail::map<T>(op, f, x, y);
+  record(op, z, wrt(x, saved(x, y), detail::Gradient{[](auto g, auto a, auto b) {
+                      return where(a == 0, where(b <= -1, 0, g * log1p(b)), g * log1p(b));
+                    }}),
+         wrt(y, saved(x, y), detail::Gradient{[](auto g, auto a, auto b) { return g * a / (b + 1); }}));
+  return z;
+}
+TERN_SAME_PLACE(xlog1py)
 
 }}  // namespace tern

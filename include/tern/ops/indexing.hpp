@@ -260,6 +260,14 @@ class Indexed {
   Tensor<D, Index> at_;
 };
 
+/// The mask of an index that is one mask of x's shape, else an undefined tensor. A number is written there without the
+/// masked positions.
+template <class D, class T>
+Tensor<D, bool> whole_mask(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count) {
+  const bool is_whole = count == 1 && entries->kind == TensorIndex<D>::Kind::mask && entries->mask.shape() == x.shape();
+  return is_whole ? entries->mask : Tensor<D, bool>();
+}
+
 /// The elements that were chosen; without tensors in the index, the view.
 template <class D, class T>
 Tensor<D, T> elements_of(const Indexed<D, T>& indexed, Here here) {
@@ -339,18 +347,23 @@ const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
                                std::initializer_list<std::type_identity_t<detail::TensorIndex<D>>> indices,
                                detail::number_t<T> value, bool accumulate = false, Here here = {}) {
   const ErrorName name({"index_put_", here});
+  x.checked("index_put_");
+  const Tensor<D, bool> mask = detail::whole_mask(x, indices.begin(), indices.size());
+  if (mask.defined() && !accumulate) return masked_fill_(x, mask, value, here);
   return detail::index_put_by(x, indices.begin(), indices.size(), full<D, T>({}, value, x.device()), accumulate, here);
 }
 
+namespace detail {
 /// The entry of x[entry], with its source line.
 template <class D>
 struct TensorIndexAt {
-  detail::TensorIndex<D> entry;
+  TensorIndex<D> entry;
   Here here;
   template <class E>
-    requires(!std::integral<E> && std::constructible_from<detail::TensorIndex<D>, const E&>)
+    requires(!std::integral<E> && std::constructible_from<TensorIndex<D>, const E&>)
   TensorIndexAt(const E& e, Here h = {}) : entry(e), here(h) {}
 };
+}  // namespace detail
 
 /// x[index]: the tensor that index() returns. What is assigned to the expression is written to x, as by index_put_: x[y
 /// > 0] = 0, x[positions] += 1. If a position is named twice, the last value counts. It holds x while it lives.
@@ -360,7 +373,9 @@ class Selected : public Tensor<D, T> {
 
  public:
   Selected(const X& x, const detail::TensorIndex<D>* entries, std::size_t count, Here here)
-      : Selected(detail::Indexed<D, T>({"index", here}, x, entries, count, here), here) {}
+      : Selected(detail::Indexed<D, T>({"index", here}, x, entries, count, here), here) {
+    mask_ = detail::whole_mask(x, entries, count);
+  }
   /// A copy is a handle of the elements. Assignments to it write nothing.
   Selected(const Selected& other) : X(other) {}
   Selected& operator=(const Selected& other) & { return *this = X(other); }
@@ -376,7 +391,9 @@ class Selected : public Tensor<D, T> {
     return *this;
   }
   X operator=(detail::number_t<T> value) && {
-    if (indexed_) write(new_number(value));
+    const ErrorName name({"operator=", here_});
+    if (mask_.defined()) masked_fill_(indexed_->view(), mask_, value, here_);
+    else if (indexed_) write(full<D, T>({}, value, this->device()));
     else fill_(tensor(), value, here_);
     return *this;
   }
@@ -402,10 +419,6 @@ class Selected : public Tensor<D, T> {
     if (indexed.has_tensors()) indexed_ = std::make_unique<detail::Indexed<D, T>>(std::move(indexed));
   }
   const X& tensor() const { return *this; }
-  X new_number(detail::number_t<T> value) const {
-    const ErrorName name({"operator=", here_});
-    return full<D, T>({}, value, this->device());
-  }
   void write(const X& values) const {
     const OpName op{"operator=", here_};
     const ErrorName name(op);
@@ -414,6 +427,7 @@ class Selected : public Tensor<D, T> {
   }
 
   std::unique_ptr<detail::Indexed<D, T>> indexed_;  // null for a view, which is written itself
+  Tensor<D, bool> mask_;                            // defined if it is the whole index
   Here here_;
 };
 

@@ -155,6 +155,8 @@ TERN_INSTANCE(Tensor<Cpu, double> float_power(const Tensor<Cpu>&, const Tensor<C
 TERN_INSTANCE(Tensor<Cpu, double> float_power(const Tensor<Cpu>&, double, Here))
 TERN_INSTANCE(Tensor<Cpu> logit(const Tensor<Cpu>&, double, Here))
 TERN_INSTANCE(Tensor<Cpu> logaddexp(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
+TERN_INSTANCE(Tensor<Cpu> logaddexp2(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
+TERN_INSTANCE(Tensor<Cpu> xlog1py(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
 TERN_INSTANCE(Tensor<Cpu> polygamma(Index, const Tensor<Cpu>&, Here))
 TERN_INSTANCE(Tensor<Cpu> round(const Tensor<Cpu>&, int, Here))
 

@@ -10,7 +10,7 @@ namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
 
-inline constexpr auto absolute = [](auto v) { return abs(v); };
+inline constexpr auto absolute_of = [](auto v) { return abs(v); };
 inline constexpr auto share_with_sign = [](auto g, auto x, auto y, auto ties) {
   return where(abs(x) == y, sign(x) * g / ties, 0);
 };
@@ -27,11 +27,11 @@ Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, detail::Dims dim = {}, bo
   const detail::Shape shape = x.checked({"norm", here})->shape();
   const unsigned mask = detail::dim_mask({"norm", here}, dim, shape.n);
   if (std::isinf(p)) {
-    if (p < 0) return extreme<backend::Minimum>(op, absolute, share_with_sign, x, dim, keepdim);
-    return extreme<backend::Maximum>(op, absolute, share_with_sign, x, dim, keepdim);
+    if (p < 0) return extreme<backend::Minimum>(op, absolute_of, share_with_sign, x, dim, keepdim);
+    return extreme<backend::Maximum>(op, absolute_of, share_with_sign, x, dim, keepdim);
   }
   if (p == 0) return reduce<backend::Sum, T, T>({"norm", here}, is_nonzero, identity, dim, keepdim, x);
-  if (p == 1) return map_sum(op, absolute, dim, keepdim, 1, x);
+  if (p == 1) return map_sum(op, absolute_of, dim, keepdim, 1, x);
   if (p == 2) {
     const auto square_root = [](auto v) { return sqrt(v); };
     const Tensor<D, T> y =

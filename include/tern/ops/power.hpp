@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 
+#include "../tensor/creation.hpp"
 #include "exponential.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
@@ -106,6 +107,21 @@ const Tensor<D, T>& pow_(const Tensor<D, T>& x, detail::operand_t<T> exponent, H
 template <Device D, Element T>
 const Tensor<D, T>& pow_(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
   return detail::pointwise_({"pow_", here}, detail::pow_expression, [&] { return pow(x, y, here); }, x, y);
+}
+
+/// x 2^exponent.
+template <Device D, Floating T, Element U>
+Tensor<D, T> ldexp(const Tensor<D, T>& x, const Tensor<D, U>& exponent, Here here = {}) {
+  const ErrorName name({"ldexp", here});
+  return mul(x, pow(2, to_type(exponent, detail::Type<T>{}, here), here), here);
+}
+
+/// `steps` numbers from base^start to base^end, both included, whose logarithms have equal distances.
+template <Device D, Element T = float>
+  requires detail::is_floating_v<T>
+Tensor<D, T> logspace(double start, double end, Index steps, double base = 10, Here here = {}) {
+  const ErrorName name({"logspace", here});
+  return to_type(pow(base, linspace<D, double>(start, end, steps)), detail::Type<T>{}, here);
 }
 
 TERN_SAME_PLACE(pow)

@@ -121,4 +121,18 @@ const Tensor<D, T>& scatter_reduce_(const Tensor<D, T>& x, Index dim,
                         scatter_reduce(x, dim, index, source, reduce, include_self, here));
 }
 
+/// x with what goes to each position of dim, source's position i to position index[i] (a vector), reduced to one
+/// element as by scatter_reduce: "prod", "mean", "amax" or "amin".
+template <Device D, Element T>
+Tensor<D, T> index_reduce(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
+                          const char* reduce, bool include_self = true, Here here = {}) {
+  const OpName op{"index_reduce", here};
+  const ErrorName name(op);
+  const int d = detail::check_index_add(op, x, dim, index, source);
+  detail::Shape along(index.numel());
+  for (int i = d + 1; i < x.dim(); ++i) along.push_back(1);
+  const Tensor<D, Index> at = expand(reshape(index, x.dim() ? along : detail::Shape{}, here), source.shape(), here);
+  return scatter_reduce(x, d, at, source, reduce, include_self, here);
+}
+
 }}  // namespace tern

@@ -19,6 +19,28 @@ Tensor<D, T> take(const Tensor<D, T>& x, const Tensor<D, Index>& index, Here her
   return tern::index(reshape(x, -1, here), {index}, here);
 }
 
+/// Sets the elements at these positions of the flattened x to source's; with accumulate, adds them.
+template <Device D, Element T>
+const Tensor<D, T>& put_(const Tensor<D, T>& x, const Tensor<D, Index>& index, const Tensor<D, T>& source,
+                         bool accumulate = false, Here here = {}) {
+  const OpName op{"put_", here};
+  const ErrorName name(op);
+  if (index.checked(op)->numel != source.checked(op)->numel)
+    fail(op, {"a source of shape ", source.shape(), " for positions of shape ", index.shape()});
+  detail::check_writable(op, x.checked(op));
+  const Tensor<D, T> elements = reshape(source, index.shape(), here);
+  if (x.is_contiguous()) return index_put_(view(x, -1, here), {index}, elements, accumulate, here), x;
+  return detail::assign(op, x,
+                        reshape(index_put(reshape(x, -1, here), {index}, elements, accumulate, here), x.shape(), here));
+}
+template <Device D, Element T>
+Tensor<D, T> put(const Tensor<D, T>& x, const Tensor<D, Index>& index, const Tensor<D, T>& source,
+                 bool accumulate = false, Here here = {}) {
+  const ErrorName name({"put", here});
+  const Tensor<D, T> y = clone(contiguous(x, here), here);
+  return put_(y, index, source, accumulate, here);
+}
+
 /// out[.., i, ..] = x[.., index[.., i, ..], ..], with i along dim. A negative index counts from the end; the other
 /// dimensions are broadcast. Without dim, x and index are flattened, and a negative index is an Error.
 template <Device D, Element T>

@@ -34,6 +34,19 @@ Tensor<D, T> triu(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
   return detail::zeros_where({"triu", here}, x, diagonal, [](const auto& i, const auto& j) { return lt(j, i); });
 }
 
+/// Defines name_(x, diagonal), which keeps the elements that name keeps.
+#define TERN_TRIANGLE_IN_PLACE(name)                                                       \
+  template <Device D, Element T>                                                           \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) { \
+    const OpName op{#name "_", here};                                                      \
+    const ErrorName error(op);                                                             \
+    detail::check_writable(op, x.checked(op));                                             \
+    return detail::assign(op, x, name(x, diagonal, here));                                 \
+  }
+TERN_TRIANGLE_IN_PLACE(tril)
+TERN_TRIANGLE_IN_PLACE(triu)
+#undef TERN_TRIANGLE_IN_PLACE
+
 /// The positions [2, n] of the elements that tril keeps of a matrix: their rows, and their columns.
 template <Device D>
 Tensor<D, Index> tril_indices(Index rows, Index columns, Index diagonal = 0, Here here = {}) {

@@ -1,4 +1,4 @@
-// Circular and hyperbolic functions, and their inverses. Angles are in radians.
+// Circular and hyperbolic functions, and their inverses. Angles are in radians, which rad2deg and deg2rad convert.
 #pragma once
 #include "exponential.hpp"
 #include "power.hpp"
@@ -18,6 +18,37 @@ TERN_UNARY_BY_HAND(tanh, tanh(x), y, g * (1 - y * y))
 TERN_UNARY_BY_HAND(asinh, asinh(x), x, g* rsqrt(x* x + 1))
 TERN_UNARY_BY_HAND(acosh, acosh(x), x, g* rsqrt(x* x - 1))
 TERN_UNARY_BY_HAND(atanh, atanh(x), x, g / (1 - x * x))
+
+/// sin(pi x) / (pi x); 1 at 0.
+TERN_UNARY_BY_HAND(sinc, where(x == 0, 1, sin(3.14159265358979323846 * x) / (3.14159265358979323846 * x)), x,
+                   g* where(x == 0, 0,
+                            (cos(3.14159265358979323846 * x) * x -
+                             sin(3.14159265358979323846 * x) / 3.14159265358979323846) /
+                                (x * x)))
+
+/// x radians in degrees.
+template <Device D, Floating T>
+Tensor<D, T> rad2deg(const Tensor<D, T>& x, Here here = {}) {
+  const ErrorName name({"rad2deg", here});
+  return mul(x, 57.29577951308232088, here);
+}
+template <Device D, Floating T>
+const Tensor<D, T>& rad2deg_(const Tensor<D, T>& x, Here here = {}) {
+  const ErrorName name({"rad2deg_", here});
+  return mul_(x, 57.29577951308232088, here);
+}
+
+/// x degrees in radians.
+template <Device D, Floating T>
+Tensor<D, T> deg2rad(const Tensor<D, T>& x, Here here = {}) {
+  const ErrorName name({"deg2rad", here});
+  return mul(x, 0.01745329251994329577, here);
+}
+template <Device D, Floating T>
+const Tensor<D, T>& deg2rad_(const Tensor<D, T>& x, Here here = {}) {
+  const ErrorName name({"deg2rad_", here});
+  return mul_(x, 0.01745329251994329577, here);
+}
 
 namespace detail {
 inline constexpr auto atan2_expression = [](auto y, auto x) { return atan2(y, x); };

@@ -4,6 +4,7 @@
 #include "adagrad.hpp"
 #include "adam.hpp"
 #include "clip_grad.hpp"
+#include "cyclic_lr.hpp"
 #include "grad_scaler.hpp"
 #include "lbfgs.hpp"
 #include "moving_average.hpp"

@@ -9,8 +9,7 @@
 #include "slot.hpp"
 #include "state_reader.hpp"
 
-namespace tern { inline namespace TERN_BUILD {
-namespace optim {
+namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 namespace detail {
 
@@ -158,47 +157,51 @@ class TERN_API Optimizer {
     return state;
   }
 
+  template <class Rule>
+  static constexpr bool counts_on_host = requires { Rule::counts_on_host; };
+  template <class Rule>
+  static constexpr bool one_by_one = requires { Rule::one_by_one; };
   template <class Rule, class D, class T>
-  static constexpr SlotOps slot_ops{&Rule::template update<D, T>, HostDevice<D> || requires {Rule::counts_on_host;
-}, HostDevice<D> || requires { Rule::one_by_one; }, &state_zeros<D, T>, &tern::detail::overwrite<D, compute_t<T>>
+  static constexpr SlotOps slot_ops{&Rule::template update<D, T>, HostDevice<D> || counts_on_host<Rule>,
+                                    HostDevice<D> || one_by_one<Rule>, &state_zeros<D, T>,
+                                    &tern::detail::overwrite<D, compute_t<T>>};
+
+  Rates checked_rates(std::size_t group) {
+    if (group >= group_count()) [[unlikely]]
+      refuse_group(group);
+    return rates(group);
+  }
+  [[noreturn]] void refuse_group(std::size_t group) const;
+  void refuse_momentum(double momentum) const {
+    if (momentum != 0) fail(name_, {"there is no momentum to set to ", momentum});
+  }
+
+  /// The prefix of a group's entries in a state dict. No parameter's name contains a slash.
+  static std::string prefix(std::size_t group);
+
+  /// Sets up a slot for a parameter without state.
+  static void set(Slot& slot, const std::string& name, std::size_t group, const AnyTensor& parameter,
+                  const SlotOps* ops);
+
+  /// Sets up a group's slots from here on. Returns the start of the next group.
+  static Slot* fill(Slot* slot, std::size_t group, const detail::ParameterList& list);
+
+  template <class N>
+  static AnyTensor number(N value) {
+    const Tensor<Cpu, N> x = empty<Cpu, N>({});
+    *x.data() = value;
+    return x;
+  }
+
+  RestoredState restored(const char* op, std::vector<Slot> state_slots, const StateDict& dict);
+
+  const char* name_;
+  std::initializer_list<const char*> state_names_;
+  std::vector<Slot> slots_;
+  std::vector<double> initial_lr_;          // for each group; negative until a schedule asks
+  std::unique_ptr<detail::Shards> shards_;  // null: the state of all slots is here
 };
-
-Rates checked_rates(std::size_t group) {
-  if (group >= group_count()) [[unlikely]]
-    refuse_group(group);
-  return rates(group);
-}
-[[noreturn]] void refuse_group(std::size_t group) const;
-void refuse_momentum(double momentum) const {
-  if (momentum != 0) fail(name_, {"there is no momentum to set to ", momentum});
-}
-
-/// The prefix of a group's entries in a state dict. No parameter's name contains a slash.
-static std::string prefix(std::size_t group);
-
-/// Sets up a slot for a parameter without state.
-static void set(Slot& slot, const std::string& name, std::size_t group, const AnyTensor& parameter, const SlotOps* ops);
-
-/// Sets up a group's slots from here on. Returns the start of the next group.
-static Slot* fill(Slot* slot, std::size_t group, const detail::ParameterList& list);
-
-template <class N>
-static AnyTensor number(N value) {
-  const Tensor<Cpu, N> x = empty<Cpu, N>({});
-  *x.data() = value;
-  return x;
-}
-
-RestoredState restored(const char* op, std::vector<Slot> state_slots, const StateDict& dict);
-
-const char* name_;
-std::initializer_list<const char*> state_names_;
-std::vector<Slot> slots_;
-std::vector<double> initial_lr_;          // for each group; negative until a schedule asks
-std::unique_ptr<detail::Shards> shards_;  // null: the state of all slots is here
-}; }
-}
-}  // namespace tern::optim
+}}}  // namespace tern::optim
 
 #ifndef TERN_COMPILED
 #include "optimizer.ipp"

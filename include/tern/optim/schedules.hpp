@@ -180,6 +180,70 @@ class TERN_API LinearLR : public LRScheduler {
   LinearLROptions options_;
 };
 
+struct ConstantLROptions {
+  double factor = 1. / 3;
+  Index total_iters = 5;
+};
+
+/// lr = base factor in the first total_iters epochs, then base.
+class ConstantLR : public LRScheduler {
+ public:
+  ConstantLR(Optimizer& optimizer, ConstantLROptions options = {}, Here here = {})
+      : LRScheduler(optimizer), options_(options) {
+    const tern::detail::Site at(here);
+    if (!(options.factor >= 0 && options.factor <= 1))
+      fail("ConstantLR", {"factor must be in [0, 1], not ", options.factor});
+    apply();
+  }
+
+ private:
+  void apply() override {
+    const double factor = epoch_ < options_.total_iters ? options_.factor : 1;
+    set_rates([=](double base) { return base * factor; });
+  }
+  ConstantLROptions options_;
+};
+
+struct PolynomialLROptions {
+  Index total_iters = 5;
+  double power = 1;
+};
+
+/// lr = base (1 - epoch / total_iters)^power, and 0 after total_iters epochs.
+class PolynomialLR : public LRScheduler {
+ public:
+  PolynomialLR(Optimizer& optimizer, PolynomialLROptions options = {}, Here here = {})
+      : LRScheduler(optimizer), options_(options) {
+    const tern::detail::Site at(here);
+    if (options.total_iters < 1) fail("PolynomialLR", {"total_iters must be positive, not ", options.total_iters});
+  }
+
+ private:
+  void apply() override {
+    const double part = double(std::min(epoch_, options_.total_iters)) / double(options_.total_iters);
+    const double factor = std::pow(1 - part, options_.power);
+    set_rates([=](double base) { return base * factor; });
+  }
+  PolynomialLROptions options_;
+};
+
+/// lr = base f(1) ⋯ f(epoch).
+template <class F>
+class MultiplicativeLR : public LRScheduler {
+ public:
+  MultiplicativeLR(Optimizer& optimizer, F f) : LRScheduler(optimizer), f_(std::move(f)) {}
+
+ private:
+  void apply() override {
+    if (epoch_ < multiplied_) multiplied_ = 0, product_ = 1;
+    while (multiplied_ < epoch_) product_ *= double(f_(++multiplied_));
+    set_rates([this](double base) { return base * product_; });
+  }
+  F f_;
+  Index multiplied_ = 0;
+  double product_ = 1;  // of the first `multiplied_` factors
+};
+
 /// lr = base f(epoch).
 template <class F>
 class LambdaLR : public LRScheduler {

@@ -24,8 +24,6 @@ struct ValuesAndIndices;
 template <class D, class T>
 struct UniqueElements;
 struct UniqueOptions;
-template <class D>
-struct TensorIndexAt;
 template <class D, class T>
 class Selected;
 
@@ -37,35 +35,45 @@ Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim = {}, double correction
 namespace detail {
 template <class D>
 struct IndexOperand;
+template <class D>
+struct TensorIndexAt;
 
 namespace call {
 // The names of the methods that are ops. In the class a method hides the op of its name, and with it the lookup by the
 // arguments. TERN_CALL takes the name from here instead, and the arguments' namespace has the op.
-void abs(), abs_(), acos(), acos_(), acosh(), acosh_(), add(), add_(), addbmm(), addcdiv(), addcdiv_(), addcmul(),
-    addcmul_(), addmm(), addmv(), all(), allclose(), amax(), amin(), aminmax(), any(), argmax(), argmin(), argsort(),
-    asin(), asin_(), asinh(), asinh_(), atan(), atan2(), atan2_(), atan_(), atanh(), atanh_(), baddbmm(), bernoulli_(),
-    bincount(), bmm(), broadcast_to(), ceil(), ceil_(), chunk(), clamp(), clamp_(), clamp_max(), clamp_max_(),
-    clamp_min(), clamp_min_(), clone(), contiguous(), copy_(), corrcoef(), cos(), cos_(), cosh(), cosh_(),
-    count_nonzero(), cov(), cpu_async(), cross(), cuda_async(), cummax(), cummin(), cumprod(), cumsum(), diag(),
-    diag_embed(), diagonal(), diff(), digamma(), digamma_(), div(), div_(), dot(), eq(), eq_(), equal(), erf(), erf_(),
-    erfc(), erfc_(), erfinv(), erfinv_(), exp(), exp2(), exp2_(), exp_(), expand(), expm1(), expm1_(), fill_(),
-    flatten(), flip(), float_power(), floor(), floor_(), floor_divide(), floor_divide_(), fmax(), fmin(), fmod(),
-    fmod_(), frac(), frac_(), gather(), ge(), ge_(), gt(), gt_(), histc(), hypot(), hypot_(), index(), index_add(),
-    index_add_(), index_copy(), index_copy_(), index_fill(), index_fill_(), index_put_(), index_select(), inner(),
-    isclose(), isfinite(), isinf(), isnan(), kron(), kthvalue(), le(), le_(), lerp(), lerp_(), lgamma(), lgamma_(),
-    log(), log10(), log10_(), log1p(), log1p_(), log2(), log2_(), log_(), log_softmax(), logaddexp(), logcumsumexp(),
-    logical_and(), logical_and_(), logical_not(), logical_not_(), logical_or(), logical_or_(), logical_xor(),
-    logical_xor_(), logit(), logit_(), logsumexp(), lt(), lt_(), masked_fill(), masked_fill_(), masked_scatter(),
-    masked_scatter_(), masked_select(), matmul(), max(), maximum(), mean(), median(), min(), minimum(), mm(), movedim(),
-    msort(), mul(), mul_(), multinomial(), mv(), nan_to_num(), nan_to_num_(), nanmean(), nansum(), narrow(), ne(),
-    ne_(), neg(), neg_(), nonzero(), norm(), normal_(), outer(), permute(), pin_memory(), pow(), pow_(), prod(),
-    quantile(), reciprocal(), reciprocal_(), relu(), relu_(), remainder(), remainder_(), repeat(), repeat_interleave(),
-    reshape(), roll(), rot90(), round(), round_(), rsqrt(), rsqrt_(), scatter(), scatter_(), scatter_add(),
-    scatter_add_(), scatter_reduce(), scatter_reduce_(), select(), sigmoid(), sigmoid_(), sign(), sign_(), sin(),
-    sin_(), sinh(), sinh_(), slice(), softmax(), sort(), split(), sqrt(), sqrt_(), square(), square_(), squeeze(),
-    sub(), sub_(), sum(), t(), take(), take_along_dim(), tan(), tan_(), tanh(), tanh_(), tile(), to_device(), to_type(),
-    topk(), trace(), transpose(), tril(), triu(), trunc(), trunc_(), unbind(), unflatten(), unfold(), uniform_(),
-    unique(), unsqueeze(), var(), view(), where(), xlogy(), xlogy_();
+void abs(), abs_(), absolute(), absolute_(), acos(), acos_(), acosh(), acosh_(), add(), add_(), addbmm(), addcdiv(),
+    addcdiv_(), addcmul(), addcmul_(), addmm(), addmv(), addr(), all(), allclose(), amax(), amin(), aminmax(), any(),
+    arccos(), arccos_(), arccosh(), arccosh_(), arcsin(), arcsin_(), arcsinh(), arcsinh_(), arctan(), arctan2(),
+    arctan_(), arctanh(), arctanh_(), argmax(), argmin(), argsort(), argwhere(), asin(), asin_(), asinh(), asinh_(),
+    atan(), atan2(), atan2_(), atan_(), atanh(), atanh_(), baddbmm(), bernoulli_(), bincount(), bmm(), broadcast_to(),
+    ceil(), ceil_(), chunk(), clamp(), clamp_(), clamp_max(), clamp_max_(), clamp_min(), clamp_min_(), clip(), clip_(),
+    clone(), contiguous(), copy_(), copysign(), corrcoef(), cos(), cos_(), cosh(), cosh_(), count_nonzero(), cov(),
+    cpu_async(), cross(), cuda_async(), cummax(), cummin(), cumprod(), cumprod_(), cumsum(), cumsum_(), deg2rad(),
+    deg2rad_(), diag(), diag_embed(), diagonal(), diagonal_scatter(), diff(), digamma(), digamma_(), dist(), div(),
+    div_(), divide(), divide_(), dot(), dsplit(), eq(), eq_(), equal(), erf(), erf_(), erfc(), erfc_(), erfinv(),
+    erfinv_(), exp(), exp2(), exp2_(), exp_(), expand(), expm1(), expm1_(), fill_(), fix(), fix_(), flatten(), flip(),
+    float_power(), floor(), floor_(), floor_divide(), floor_divide_(), fmax(), fmin(), fmod(), fmod_(), frac(), frac_(),
+    gather(), gcd(), ge(), ge_(), greater(), greater_(), greater_equal(), greater_equal_(), gt(), gt_(), heaviside(),
+    histc(), hsplit(), hypot(), hypot_(), index(), index_add(), index_add_(), index_copy(), index_copy_(), index_fill(),
+    index_fill_(), index_put_(), index_reduce(), index_select(), inner(), isclose(), isfinite(), isinf(), isnan(),
+    kron(), kthvalue(), lcm(), ldexp(), le(), le_(), lerp(), lerp_(), less(), less_(), less_equal(), less_equal_(),
+    lgamma(), lgamma_(), log(), log10(), log10_(), log1p(), log1p_(), log2(), log2_(), log_(), log_softmax(),
+    logaddexp(), logaddexp2(), logcumsumexp(), logical_and(), logical_and_(), logical_not(), logical_not_(),
+    logical_or(), logical_or_(), logical_xor(), logical_xor_(), logit(), logit_(), logsumexp(), lt(), lt_(),
+    masked_fill(), masked_fill_(), masked_scatter(), masked_scatter_(), masked_select(), matmul(), max(), maximum(),
+    mean(), median(), min(), minimum(), mm(), mode(), moveaxis(), movedim(), msort(), mul(), mul_(), multinomial(),
+    multiply(), multiply_(), mv(), nan_to_num(), nan_to_num_(), nanmean(), nanmedian(), nanquantile(), nansum(),
+    narrow(), narrow_copy(), ne(), ne_(), neg(), neg_(), negative(), negative_(), nonzero(), norm(), normal_(),
+    not_equal(), not_equal_(), outer(), permute(), pin_memory(), positive(), pow(), pow_(), prod(), put(), put_(),
+    quantile(), rad2deg(), rad2deg_(), ravel(), reciprocal(), reciprocal_(), relu(), relu_(), remainder(), remainder_(),
+    renorm(), repeat(), repeat_interleave(), reshape(), roll(), rot90(), round(), round_(), rsqrt(), rsqrt_(),
+    scatter(), scatter_(), scatter_add(), scatter_add_(), scatter_reduce(), scatter_reduce_(), select(),
+    select_scatter(), sigmoid(), sigmoid_(), sign(), sign_(), signbit(), sin(), sin_(), sinc(), sinc_(), sinh(),
+    sinh_(), slice(), slice_scatter(), softmax(), sort(), split(), sqrt(), sqrt_(), square(), square_(), squeeze(),
+    sub(), sub_(), subtract(), subtract_(), sum(), swapaxes(), swapdims(), t(), take(), take_along_dim(), tan(), tan_(),
+    tanh(), tanh_(), tensor_split(), tile(), to_device(), to_type(), topk(), trace(), transpose(), tril(), tril_(),
+    triu(), triu_(), true_divide(), true_divide_(), trunc(), trunc_(), unbind(), unflatten(), unfold(), uniform_(),
+    unique(), unique_consecutive(), unsqueeze(), var(), view(), vsplit(), where(), xlogy(), xlogy_();
 }  // namespace call
 }  // namespace detail
 
@@ -698,6 +706,178 @@ class Tensor : detail::Operators<D, T> {
   }
   /// @}
 
+  /// @name Other names of ops: ops/aliases.hpp
+  /// @{
+  Tensor absolute(Here here = {}) const { TERN_CALL(absolute, here); }
+  const Tensor& absolute_(Here here = {}) const { TERN_CALL(absolute_, here); }
+  Tensor negative(Here here = {}) const { TERN_CALL(negative, here); }
+  const Tensor& negative_(Here here = {}) const { TERN_CALL(negative_, here); }
+  Tensor fix(Here here = {}) const { TERN_CALL(fix, here); }
+  const Tensor& fix_(Here here = {}) const { TERN_CALL(fix_, here); }
+  Tensor arccos(Here here = {}) const { TERN_CALL(arccos, here); }
+  const Tensor& arccos_(Here here = {}) const { TERN_CALL(arccos_, here); }
+  Tensor arccosh(Here here = {}) const { TERN_CALL(arccosh, here); }
+  const Tensor& arccosh_(Here here = {}) const { TERN_CALL(arccosh_, here); }
+  Tensor arcsin(Here here = {}) const { TERN_CALL(arcsin, here); }
+  const Tensor& arcsin_(Here here = {}) const { TERN_CALL(arcsin_, here); }
+  Tensor arcsinh(Here here = {}) const { TERN_CALL(arcsinh, here); }
+  const Tensor& arcsinh_(Here here = {}) const { TERN_CALL(arcsinh_, here); }
+  Tensor arctan(Here here = {}) const { TERN_CALL(arctan, here); }
+  const Tensor& arctan_(Here here = {}) const { TERN_CALL(arctan_, here); }
+  Tensor arctanh(Here here = {}) const { TERN_CALL(arctanh, here); }
+  const Tensor& arctanh_(Here here = {}) const { TERN_CALL(arctanh_, here); }
+  Tensor multiply(const Tensor& other, Here here = {}) const { TERN_CALL(multiply, other, here); }
+  Tensor multiply(Scalar other, Here here = {}) const { TERN_CALL(multiply, other, here); }
+  const Tensor& multiply_(const Tensor& other, Here here = {}) const { TERN_CALL(multiply_, other, here); }
+  const Tensor& multiply_(Scalar other, Here here = {}) const { TERN_CALL(multiply_, other, here); }
+  Tensor divide(const Tensor& other, Here here = {}) const { TERN_CALL(divide, other, here); }
+  Tensor divide(Scalar other, Here here = {}) const { TERN_CALL(divide, other, here); }
+  const Tensor& divide_(const Tensor& other, Here here = {}) const { TERN_CALL(divide_, other, here); }
+  const Tensor& divide_(Scalar other, Here here = {}) const { TERN_CALL(divide_, other, here); }
+  Tensor true_divide(const Tensor& other, Here here = {}) const { TERN_CALL(true_divide, other, here); }
+  Tensor true_divide(Scalar other, Here here = {}) const { TERN_CALL(true_divide, other, here); }
+  const Tensor& true_divide_(const Tensor& other, Here here = {}) const { TERN_CALL(true_divide_, other, here); }
+  const Tensor& true_divide_(Scalar other, Here here = {}) const { TERN_CALL(true_divide_, other, here); }
+  Tensor subtract(const Tensor& other, Here here = {}) const { TERN_CALL(subtract, other, here); }
+  Tensor subtract(Scalar other, Here here = {}) const { TERN_CALL(subtract, other, here); }
+  const Tensor& subtract_(const Tensor& other, Here here = {}) const { TERN_CALL(subtract_, other, here); }
+  const Tensor& subtract_(Scalar other, Here here = {}) const { TERN_CALL(subtract_, other, here); }
+  Tensor<D, bool> greater(const Tensor& other, Here here = {}) const { TERN_CALL(greater, other, here); }
+  Tensor<D, bool> greater(detail::number_t<T> other, Here here = {}) const { TERN_CALL(greater, other, here); }
+  const Tensor& greater_(const Tensor& other, Here here = {}) const { TERN_CALL(greater_, other, here); }
+  const Tensor& greater_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(greater_, other, here); }
+  Tensor<D, bool> greater_equal(const Tensor& other, Here here = {}) const { TERN_CALL(greater_equal, other, here); }
+  Tensor<D, bool> greater_equal(detail::number_t<T> other, Here here = {}) const {
+    TERN_CALL(greater_equal, other, here);
+  }
+  const Tensor& greater_equal_(const Tensor& other, Here here = {}) const { TERN_CALL(greater_equal_, other, here); }
+  const Tensor& greater_equal_(detail::number_t<T> other, Here here = {}) const {
+    TERN_CALL(greater_equal_, other, here);
+  }
+  Tensor<D, bool> less(const Tensor& other, Here here = {}) const { TERN_CALL(less, other, here); }
+  Tensor<D, bool> less(detail::number_t<T> other, Here here = {}) const { TERN_CALL(less, other, here); }
+  const Tensor& less_(const Tensor& other, Here here = {}) const { TERN_CALL(less_, other, here); }
+  const Tensor& less_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(less_, other, here); }
+  Tensor<D, bool> less_equal(const Tensor& other, Here here = {}) const { TERN_CALL(less_equal, other, here); }
+  Tensor<D, bool> less_equal(detail::number_t<T> other, Here here = {}) const { TERN_CALL(less_equal, other, here); }
+  const Tensor& less_equal_(const Tensor& other, Here here = {}) const { TERN_CALL(less_equal_, other, here); }
+  const Tensor& less_equal_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(less_equal_, other, here); }
+  Tensor<D, bool> not_equal(const Tensor& other, Here here = {}) const { TERN_CALL(not_equal, other, here); }
+  Tensor<D, bool> not_equal(detail::number_t<T> other, Here here = {}) const { TERN_CALL(not_equal, other, here); }
+  const Tensor& not_equal_(const Tensor& other, Here here = {}) const { TERN_CALL(not_equal_, other, here); }
+  const Tensor& not_equal_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(not_equal_, other, here); }
+  /// @}
+
+  /// @name More ops of these kinds: ops/signs.hpp, ops/joining.hpp, ops/splitting.hpp, ops/divisors.hpp,
+  /// ops/view_scatter.hpp
+  /// @{
+  Tensor sinc(Here here = {}) const { TERN_CALL(sinc, here); }
+  const Tensor& sinc_(Here here = {}) const { TERN_CALL(sinc_, here); }
+  Tensor rad2deg(Here here = {}) const { TERN_CALL(rad2deg, here); }
+  const Tensor& rad2deg_(Here here = {}) const { TERN_CALL(rad2deg_, here); }
+  Tensor deg2rad(Here here = {}) const { TERN_CALL(deg2rad, here); }
+  const Tensor& deg2rad_(Here here = {}) const { TERN_CALL(deg2rad_, here); }
+  Tensor<D, bool> signbit(Here here = {}) const { TERN_CALL(signbit, here); }
+  Tensor arctan2(const Tensor& other, Here here = {}) const { TERN_CALL(arctan2, other, here); }
+  Tensor logaddexp2(const Tensor& other, Here here = {}) const { TERN_CALL(logaddexp2, other, here); }
+  Tensor copysign(const Tensor& other, Here here = {}) const { TERN_CALL(copysign, other, here); }
+  Tensor heaviside(const Tensor& other, Here here = {}) const { TERN_CALL(heaviside, other, here); }
+  Tensor gcd(const Tensor& other, Here here = {}) const { TERN_CALL(gcd, other, here); }
+  Tensor lcm(const Tensor& other, Here here = {}) const { TERN_CALL(lcm, other, here); }
+  Tensor copysign(double other, Here here = {}) const { TERN_CALL(copysign, other, here); }
+  template <Element U>
+  Tensor ldexp(const Tensor<D, U>& exponent, Here here = {}) const {
+    TERN_CALL(ldexp, exponent, here);
+  }
+  Tensor clip(std::optional<detail::number_t<T>> min, std::optional<detail::number_t<T>> max = {},
+              Here here = {}) const {
+    TERN_CALL(clip, min, max, here);
+  }
+  Tensor clip(const Tensor& min, const Tensor& max = {}, Here here = {}) const { TERN_CALL(clip, min, max, here); }
+  const Tensor& clip_(std::optional<detail::number_t<T>> min, std::optional<detail::number_t<T>> max = {},
+                      Here here = {}) const {
+    TERN_CALL(clip_, min, max, here);
+  }
+  Tensor swapaxes(Index dim0, Index dim1, Here here = {}) const { TERN_CALL(swapaxes, dim0, dim1, here); }
+  Tensor swapdims(Index dim0, Index dim1, Here here = {}) const { TERN_CALL(swapdims, dim0, dim1, here); }
+  Tensor moveaxis(detail::Dims source, detail::Dims destination, Here here = {}) const {
+    TERN_CALL(moveaxis, source, destination, here);
+  }
+  Tensor ravel(Here here = {}) const { TERN_CALL(ravel, here); }
+  Tensor positive(Here here = {}) const { TERN_CALL(positive, here); }
+  Tensor<D, Index> argwhere(Here here = {}) const { TERN_CALL(argwhere, here); }
+  Tensor narrow_copy(Index dim, Index start, Index length, Here here = {}) const {
+    TERN_CALL(narrow_copy, dim, start, length, here);
+  }
+  std::vector<Tensor> tensor_split(Index sections, Index dim = 0, Here here = {}) const {
+    TERN_CALL(tensor_split, sections, dim, here);
+  }
+  std::vector<Tensor> tensor_split(std::vector<Index> positions, Index dim = 0, Here here = {}) const {
+    TERN_CALL(tensor_split, positions, dim, here);
+  }
+  std::vector<Tensor> hsplit(Index sections, Here here = {}) const { TERN_CALL(hsplit, sections, here); }
+  std::vector<Tensor> hsplit(std::vector<Index> positions, Here here = {}) const { TERN_CALL(hsplit, positions, here); }
+  std::vector<Tensor> vsplit(Index sections, Here here = {}) const { TERN_CALL(vsplit, sections, here); }
+  std::vector<Tensor> vsplit(std::vector<Index> positions, Here here = {}) const { TERN_CALL(vsplit, positions, here); }
+  std::vector<Tensor> dsplit(Index sections, Here here = {}) const { TERN_CALL(dsplit, sections, here); }
+  std::vector<Tensor> dsplit(std::vector<Index> positions, Here here = {}) const { TERN_CALL(dsplit, positions, here); }
+  Tensor nanmedian(Here here = {}) const { TERN_CALL(nanmedian, here); }
+  ValuesAndIndices<D, T> nanmedian(Index dim, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(nanmedian, dim, keepdim, here);
+  }
+  Tensor nanquantile(double q, std::optional<Index> dim = {}, bool keepdim = false,
+                     const char* interpolation = "linear", Here here = {}) const {
+    TERN_CALL(nanquantile, q, dim, keepdim, interpolation, here);
+  }
+  Tensor nanquantile(const Tensor& q, std::optional<Index> dim = {}, bool keepdim = false,
+                     const char* interpolation = "linear", Here here = {}) const {
+    TERN_CALL(nanquantile, q, dim, keepdim, interpolation, here);
+  }
+  ValuesAndIndices<D, T> mode(Index dim = -1, bool keepdim = false, Here here = {}) const {
+    TERN_CALL(mode, dim, keepdim, here);
+  }
+  const Tensor& cumsum_(Index dim, Here here = {}) const { TERN_CALL(cumsum_, dim, here); }
+  const Tensor& cumprod_(Index dim, Here here = {}) const { TERN_CALL(cumprod_, dim, here); }
+  const Tensor& tril_(Index diagonal = 0, Here here = {}) const { TERN_CALL(tril_, diagonal, here); }
+  const Tensor& triu_(Index diagonal = 0, Here here = {}) const { TERN_CALL(triu_, diagonal, here); }
+  Tensor addr(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {
+    TERN_CALL(addr, a, b, beta, alpha, here);
+  }
+  Tensor dist(const Tensor& other, double p = 2, Here here = {}) const { TERN_CALL(dist, other, p, here); }
+  Tensor renorm(double p, Index dim, double maxnorm, Here here = {}) const { TERN_CALL(renorm, p, dim, maxnorm, here); }
+  Tensor put(const Tensor<D, Index>& index, const Tensor& source, bool accumulate = false, Here here = {}) const {
+    TERN_CALL(put, index, source, accumulate, here);
+  }
+  const Tensor& put_(const Tensor<D, Index>& index, const Tensor& source, bool accumulate = false,
+                     Here here = {}) const {
+    TERN_CALL(put_, index, source, accumulate, here);
+  }
+  Tensor index_reduce(Index dim, const Tensor<D, Index>& index, const Tensor& source, const char* reduce,
+                      bool include_self = true, Here here = {}) const {
+    TERN_CALL(index_reduce, dim, index, source, reduce, include_self, here);
+  }
+  Tensor select_scatter(const Tensor& source, Index dim, Index position, Here here = {}) const {
+    TERN_CALL(select_scatter, source, dim, position, here);
+  }
+  Tensor slice_scatter(const Tensor& source, Index dim = 0, Slice range = {}, Here here = {}) const {
+    TERN_CALL(slice_scatter, source, dim, range, here);
+  }
+  Tensor diagonal_scatter(const Tensor& source, Index offset = 0, Index dim1 = 0, Index dim2 = 1,
+                          Here here = {}) const {
+    TERN_CALL(diagonal_scatter, source, offset, dim1, dim2, here);
+  }
+  Tensor unique_consecutive(Here here = {}) const { TERN_CALL(unique_consecutive, here); }
+  UniqueElements<D, T> unique_consecutive(const UniqueOptions& options, Here here = {}) const {
+    TERN_CALL(unique_consecutive, options, here);
+  }
+  template <Device D2, Element U>
+  Tensor<D2, U> type_as(const Tensor<D2, U>& other, Here here = {}) const {
+    return to(other, here);
+  }
+  static constexpr Index element_size() { return sizeof(T); }
+  Index nbytes() const { return element_size() * numel(); }
+  /// @}
+
   /// @name Elements at positions: ops/indexing.hpp, ops/gather.hpp, ops/take.hpp, ops/scatter_reduce.hpp
   /// @{
   Tensor masked_fill(const Tensor<D, bool>& mask, detail::number_t<T> value, Here here = {}) const {
@@ -731,7 +911,9 @@ class Tensor : detail::Operators<D, T> {
   }
   Tensor masked_select(const Tensor<D, bool>& mask, Here here = {}) const { TERN_CALL(masked_select, mask, here); }
   Tensor operator[](detail::At<Index> i) const { TERN_CALL(select, Index(0), i.tensor, i.here); }
-  Selected<D, T> operator[](const TensorIndexAt<D>& entry) const { return {*this, &entry.entry, 1, entry.here}; }
+  Selected<D, T> operator[](const detail::TensorIndexAt<D>& entry) const {
+    return {*this, &entry.entry, 1, entry.here};
+  }
   // A template, so that x[{0}] is x[0].
   template <int = 0>
   Selected<D, T> operator[](detail::IndicesAt<D> indices) const {

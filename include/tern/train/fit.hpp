@@ -9,9 +9,12 @@
 #include "../ops/cross_entropy.hpp"
 #include "../ops/extrema.hpp"
 #include "accumulation.hpp"
+#include "callbacks.hpp"
 #include "captured_step.hpp"
 #include "checkpoint.hpp"
-#include "session.hpp"
+#include "epoch_timer.hpp"
+#include "interrupt.hpp"
+#include "options.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 template <IsModule Net>
@@ -24,9 +27,8 @@ struct DistributedDataParallel;
 
 namespace tern { inline namespace TERN_BUILD { namespace train {
 
-/// What fit() is told besides Options: what a program knows and a command line does not.
+/// What fit() works with besides Options.
 struct FitParts {
-  std::string data = "";                   // the data set's name, for the report
   std::function<double()> evaluate = {};   // the figure on test data
   std::function<double()> validate = {};   // the figure on held-out data, which says which epoch's weights are the best
   optim::LRScheduler* schedule = nullptr;  // of learning rates, by epochs
@@ -37,7 +39,9 @@ struct FitParts {
   Metric metric = accuracy;     // what evaluate and validate return
   const char* unit = "images";  // what a loss is the mean of
   bool capture = false;  // a step of the program's own, and clip, may be captured: their host code runs only once then
-  nn::Replicas* replicas = nullptr;  // on other ranks; fit() takes a DistributedDataParallel network's own
+  bool verbose = true;   // prints each epoch's progress and report, by a ProgressBar before the other callbacks
+  std::vector<Callback*> callbacks = {};  // are called in this order, by the first rank
+  nn::Replicas* replicas = nullptr;       // on other ranks; fit() takes a DistributedDataParallel network's own
 };
 
 /// A batch's mean loss over so many items (images, words), and how many of these the network gets right; without
@@ -158,8 +162,6 @@ class TERN_API Fit {
       const Accumulation& groups, const char* device, const Options& options, const FitParts& parts);
 
   const Position& done() const { return done_; }
-  /// False among several ranks: what mpirun takes for a terminal may be a file.
-  bool is_alone() const { return ranks_ == 1; }
   /// Why the training's steps must not be captured, or empty. own_step: they run the program's own code.
   std::string capture_refusal(bool own_step) const;
   /// True if there is an epoch to train. The network is in training mode then.
@@ -170,6 +172,9 @@ class TERN_API Fit {
   }
   void after_step() {
     if (parts_.schedule && parts_.schedule_by_step) parts_.schedule->step();
+  }
+  void batch_done(const BatchReport& batch) {
+    for (Callback* const callback : callbacks_) callback->on_batch_end(batch);
   }
   /// True once a rank has got Ctrl-C or SIGTERM. All ranks ask after the same steps.
   bool interrupted();
@@ -197,7 +202,10 @@ class TERN_API Fit {
   Index ranks_;
   bool first_;           // the first rank alone prints and writes files
   int interrupted_ = 0;  // the signal, on any rank
-  Session session_;
+  std::optional<ProgressBar> bar_;
+  std::vector<Callback*> callbacks_;  // none on another rank than the first
+  Report report_;
+  InterruptGuard guard_;
   std::string told_refusal_;  // the last one that was reported
   Position done_;
   std::vector<std::unique_ptr<Part>> owned_;
@@ -262,7 +270,13 @@ void FitOn<D>::learn(const Step<D>& made, Index batch, EpochTimer& timer) {
 template <Device D>
 void FitOn<D>::count(const Step<D>& made, Index batch, EpochTimer& timer) {
   if (groups.ends(batch)) run.after_step();
-  timer.step_done(made.items, [&] { return made.loss.item(); });
+  timer.step_done(made.items);
+  run.batch_done({.epoch = run.done().epoch + 1,
+                  .batch = batch + 1,
+                  .batches = groups.batches(),
+                  .samples = timer.samples(),
+                  .seconds = timer.seconds(),
+                  .loss = [&] { return double(made.loss.item()); }});
 }
 
 template <Device D>
@@ -292,7 +306,7 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
   Step<D> replayed;  // what the graph writes
   while (run.begin()) {
     Index next = order.go_to(run.done());
-    EpochTimer timer(run.done().epoch + 1, Index(batches.size()) - run.done().batch, run.is_alone());
+    EpochTimer timer;
     for (auto& batch : batches) {
       order.follow();
       const Index i = next++;
@@ -325,6 +339,8 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
 ///   train::fit(net, sgd, batches, {.epochs = 20, .save = "net.safetensors"},
 ///              {.evaluate = [&] { return train::accuracy_of(net, tests); }, .schedule = &schedule});
 ///
+/// parts.callbacks follow the training (callbacks.hpp); without parts.verbose, nothing is printed.
+///
 /// `batches` is a data::Loader or any other range of tuples with a size. step(members of a batch...) computes the loss
 /// of one batch and returns a Step<D>. The gradients of options.accumulate batches make a step of the optimiser,
 /// weighted as by Accumulation. If layers compute in half, the loss is scaled.
@@ -337,15 +353,14 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
 ///
 /// After each epoch a checkpoint is written to options.save, and the weights, where parts.validate finds them the best
 /// so far, to that name with .best. The training ends early once parts.evaluate reaches options.target. After Ctrl-C or
-/// SIGTERM it ends behind the next step, writes a checkpoint, to NAME.interrupted.safetensors if there is no
-/// options.save, where NAME is the program's, and prints the command that goes on. A training that resumes from a
-/// checkpoint goes on bit for bit; what `step` keeps from batch to batch is not in it.
+/// SIGTERM it ends behind the next step and writes a checkpoint, to NAME.interrupted.safetensors if there is no
+/// options.save, where NAME is the program's. A training that resumes from a checkpoint goes on bit for bit; what
+/// `step` keeps from batch to batch is not in it.
 ///
 /// The ranks of a distributed::DistributedDataParallel network train together: each gives batches of its own, as many
 /// as the others'. Losses and counts are of all ranks, the first one prints and writes files, and another number of
 /// ranks can go on from a checkpoint.
 ///
-/// Of the options it uses epochs, accumulate, target, save, resume, model, json, svg, trace, no_capture and price.
 /// Error, before the first epoch, if a file cannot be written, a checkpoint does not fit, there are no batches, a
 /// target but no parts.evaluate, or a schedule and a plateau.
 template <nn::IsModule Net, class Batches, class F>

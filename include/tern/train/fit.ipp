@@ -4,19 +4,16 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace train::detail {
 
-/// The options of the rank that prints and writes files, or those of another.
-inline Options for_rank(const Options& options, bool first) {
-  Options own = options;
-  if (!first)
-    for (std::string* const file : {&own.save, &own.json, &own.svg, &own.trace}) file->clear();
-  return own;
-}
-
 TERN_COLD Fit::Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase& scaler, Part& batches,
                    const Accumulation& groups, const char* device, const Options& options, const FitParts& parts)
     : net_(net), optimizer_(optimizer), options_(options), parts_(parts), batches_(groups.batches()),
       ranks_(parts.replicas ? parts.replicas->size() : 1), first_(!parts.replicas || parts.replicas->rank() == 0),
-      session_(for_rank(options, first_), parts.data.c_str(), device, parts.metric, parts.unit, parts.replicas) {
+      report_{.device = device,
+              .threads = get_num_threads(),
+              .metric = parts.metric,
+              .unit = parts.unit,
+              .target = options.target,
+              .ranks = int(ranks_)} {
   if (batches_ == 0) fail("fit", {"there are no batches to train with"});
   check_ranks();
   if (parts.schedule && parts.plateau)
@@ -38,6 +35,12 @@ TERN_COLD Fit::Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim:
                  " batches of an epoch, which are no equal part for each of ", ranks_, " ranks"});
   done_.batch /= ranks_;
   groups.check_resumes(done_.batch);
+  report_.first_epoch = done_.epoch + 1;
+  if (!first_) return;
+  if (!options.save.empty()) io::check_writable(options.save);
+  if (parts.verbose) callbacks_.push_back(&bar_.emplace());
+  callbacks_.insert(callbacks_.end(), parts.callbacks.begin(), parts.callbacks.end());
+  for (Callback* const callback : callbacks_) callback->on_train_begin(report_);
 }
 
 TERN_COLD void Fit::check_ranks() const {
@@ -51,7 +54,7 @@ TERN_COLD void Fit::check_ranks() const {
 }
 
 TERN_COLD std::string Fit::capture_refusal(bool own_step) const {
-  if (options_.no_capture) return "--no-capture";
+  if (options_.no_capture) return "Options::no_capture";
   if (ranks_ > 1) return "ranks exchange gradients in each step";
   if (options_.accumulate > 1) return "a step is of several batches";
   if (parts_.capture) return "";
@@ -61,13 +64,13 @@ TERN_COLD std::string Fit::capture_refusal(bool own_step) const {
 }
 
 TERN_COLD bool Fit::begin() {
-  if (interrupted() || done_.epoch >= options_.epochs || session_.report().reached()) return false;
+  if (interrupted() || done_.epoch >= options_.epochs || report_.reached()) return false;
   nn::set_training(net_, true);
   return true;
 }
 
 TERN_NOINLINE bool Fit::interrupted() {
-  double ranks[] = {double(session_.interrupted() == SIGINT), double(session_.interrupted() == SIGTERM)};
+  double ranks[] = {double(guard_.interrupted() == SIGINT), double(guard_.interrupted() == SIGTERM)};
   sum(ranks, 2);
   interrupted_ = ranks[1] > 0 ? SIGTERM : ranks[0] > 0 ? SIGINT : 0;
   return interrupted_;
@@ -83,22 +86,28 @@ TERN_COLD void Fit::end(Index batches, EpochTimer& timer, double loss, double ri
   sum(sums, 4);
   report.samples = Index(sums[2]);
   report.flops = sums[3];
-  if (interrupted_ && batches < batches_) return session_.cut(report, part);
+  if (interrupted_ && batches < batches_) {
+    report_.cut = report;
+    report_.part = part;
+    return;
+  }
   report.loss = sums[0] / sums[2];
   report.figure = parts_.metric.of ? parts_.metric.of(report.loss, sums[1] / sums[2]) : std::nan("");
   report.test_figure = figure(parts_.evaluate);
   report.trained_s = done_.seconds;
-  const double held = figure(parts_.validate);
-  done_ = {done_.epoch + 1, 0, done_.seconds, done_.best};
-  session_.finish(done_.epoch, report);
-  const bool is_best = parts_.validate && !(parts_.metric.rises ? held <= done_.best : held >= done_.best);
-  if (is_best) done_.best = held;
-  if (parts_.validate && first_)
-    std::printf("       %s%s\n", labelled("held out", held, parts_.metric).c_str(), is_best ? ", the best so far" : "");
+  report.lr = optimizer_.lr();
+  report.validation_figure = figure(parts_.validate);
+  const double held = report.validation_figure;
+  report.is_best = parts_.validate && !(parts_.metric.rises ? held <= done_.best : held >= done_.best);
+  done_ = {done_.epoch + 1, 0, done_.seconds, report.is_best ? held : done_.best};
+  report.epoch = done_.epoch;
+  report_.test_figure = report.test_figure;
+  report_.epochs.push_back(report);
+  for (Callback* const callback : callbacks_) callback->on_epoch_end(report_);
   if (parts_.schedule && !parts_.schedule_by_step) parts_.schedule->step();
   if (parts_.plateau) parts_.plateau->step(parts_.validate ? held : report.loss);
   if (options_.save.empty()) return;
-  if (is_best && first_) {
+  if (report.is_best && first_) {
     StateDict weights = nn::state_dict(net_);
     for (NamedTensor& entry : weights) entry.tensor = entry.tensor.cpu();
     io::save_safetensors(options_.save + ".best", weights);
@@ -107,18 +116,15 @@ TERN_COLD void Fit::end(Index batches, EpochTimer& timer, double loss, double ri
 }
 
 TERN_COLD Report Fit::finish() {
-  Report report = session_.report();
-  report.interrupted = interrupted_;
-  if (report.interrupted) {
-    const std::string path = options_.save.empty()
-                                 ? tern::detail::text({program_invocation_short_name, ".interrupted.safetensors"})
-                                 : options_.save;
-    save(path);
-    if (first_) std::printf("interrupted; to go on: %s\n", resume_command(options_, path).c_str());
-  } else if (first_) {
-    std::fputs(total_text(report).c_str(), stdout);
+  report_.interrupted = interrupted_;
+  if (interrupted_) {
+    report_.checkpoint = options_.save.empty()
+                             ? tern::detail::text({program_invocation_short_name, ".interrupted.safetensors"})
+                             : options_.save;
+    save(report_.checkpoint);
   }
-  return report;
+  for (Callback* const callback : callbacks_) callback->on_train_end(report_);
+  return report_;
 }
 
 TERN_COLD double Fit::figure(const std::function<double()>& f) const {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "../core/error.hpp"
-#include "../io/json.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace train {
 
@@ -38,6 +37,7 @@ TERN_API std::string labelled(const char* label, double figure, const Metric& me
 /// captured steps), other_s and idle_s they add up to the epoch. transfer_s and wait_s belong to a device other than
 /// the host's. A figure that is not known, or is the loss, is NaN.
 struct EpochReport {
+  Index epoch = 1;  // counted from 1
   double loss = 0, figure = 0;
   double seconds = 0, forward_s = 0, backward_s = 0, optimizer_s = 0, input_s = 0, transfer_s = 0, wait_s = 0;
   bool of_device = false;  // whether the times are the device's
@@ -45,8 +45,11 @@ struct EpochReport {
   Index samples = 0;  // or words, or whatever a loss is the mean of
   double flops = 0;
   double test_figure = 0;
-  double trained_s = 0;  // from the training's start to this epoch's end, without evaluations
-  Index replays = 0;     // steps that were replays of a captured one
+  double validation_figure = std::nan("");  // on held-out data
+  bool is_best = false;                     // whether no epoch before had a better one
+  double lr = 0;                            // of the optimiser's first group
+  double trained_s = 0;                     // from the training's start to this epoch's end, without evaluations
+  Index replays = 0;                        // steps that were replays of a captured one
   double replay_s = 0;
   std::string refusal = "";  // why no step is captured, in the first epoch of which that is so
 
@@ -55,18 +58,19 @@ struct EpochReport {
 
 /// The report of a whole training.
 struct Report {
-  std::string model, data, device;
+  std::string device = "";
   int threads = 1;
   double test_figure = 0;
-  std::vector<EpochReport> epochs;
+  std::vector<EpochReport> epochs = {};
   Metric metric = accuracy;
   const char* unit = "images";
-  double target = 0;     // of test_figure; 0: none
-  double price = 0;      // of the machine, dollars an hour
-  int interrupted = 0;   // by this signal, Ctrl-C's or SIGTERM
-  EpochReport cut = {};  // what was done of the epoch in which that happened; times and samples alone
-  double part = 0;       // of that epoch's batches, which this is; 0: it was between two epochs
-  int ranks = 1;         // that have trained together
+  double target = 0;            // of test_figure; 0: none
+  int interrupted = 0;          // by this signal, Ctrl-C's or SIGTERM
+  EpochReport cut = {};         // what was done of the epoch in which that happened; times and samples alone
+  double part = 0;              // of that epoch's batches, which this is; 0: it was between two epochs
+  int ranks = 1;                // that have trained together
+  Index first_epoch = 1;        // more than 1 where the training has resumed
+  std::string checkpoint = "";  // the file that an interrupted training was saved to
 
   /// A trainer's exit status: 0, or as of a program that the signal has ended, 130 after Ctrl-C and 143 after SIGTERM.
   int exit_status() const { return interrupted ? 128 + interrupted : 0; }
@@ -74,16 +78,13 @@ struct Report {
   const EpochReport* reached() const;
 };
 
-/// The report as lines of text. `peak` is in operations a second, `price` in dollars an hour; 0 leaves out their lines.
-/// The rate counts only time that is not spent waiting for input, because a device computes while the host goes on.
-TERN_API std::string epoch_text(Index epoch, const EpochReport& r, double peak, double price,
-                                const Metric& metric = accuracy, const char* unit = "images");
+/// The report as lines of text. `peak` is in operations a second; 0 leaves out the share of it. The rate counts only
+/// time that is not spent waiting for input, because a device computes while the host goes on.
+TERN_API std::string epoch_text(const EpochReport& r, double peak, const Metric& metric = accuracy,
+                                const char* unit = "images");
 
-/// A training's epochs and seconds, without evaluations, and what they cost where there is a price: "10 epochs in 23.41
-/// s, $0.003902\n".
+/// A training's epochs and seconds, without evaluations: "10 epochs in 23.41 s\n".
 TERN_API std::string total_text(const Report& report);
-
-TERN_API std::string report_json(const Report& report);
 
 }}}  // namespace tern::train
 

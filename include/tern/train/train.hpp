@@ -1,9 +1,6 @@
-// Training: fit(), and the parts of a loop: options, groups of batches, progress, epoch reports, checkpoints.
+// Training: fit(), its callbacks, and the parts of a loop: groups of batches, epoch reports, checkpoints.
 #pragma once
 #include "accumulation.hpp"
+#include "any_network.hpp"
 #include "checkpoint.hpp"
-#include "data_folder.hpp"
 #include "fit.hpp"
-#include "precision.hpp"
-#include "session.hpp"
-#include "with_precision.hpp"

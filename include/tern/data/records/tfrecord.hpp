@@ -26,6 +26,18 @@ class TERN_API TFRecordFile : public detail::MappedRecords {
   bool is_header(Index offset) const;
 };
 
+namespace detail {
+
+/// What stands before and behind a record's bytes.
+struct TFRecordFrame {
+  char head[12];  // the length in 8 bytes, and its checksum
+  char tail[4];   // the checksum of the bytes
+
+  TERN_API explicit TFRecordFrame(std::string_view bytes);
+};
+
+}  // namespace detail
+
 class TERN_API TFRecordWriter : public RecordWriter {
  public:
   explicit TFRecordWriter(const std::string& path) : file_(path) {}

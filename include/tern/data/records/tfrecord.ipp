@@ -57,14 +57,19 @@ TERN_NOINLINE ImageRecord TFRecordFile::image(const Record& record) const {
   return image;
 }
 
-TERN_NOINLINE void TFRecordWriter::write(std::string_view bytes) {
+TERN_NOINLINE detail::TFRecordFrame::TFRecordFrame(std::string_view bytes) {
   const std::uint64_t length = bytes.size();
-  const std::uint32_t length_checksum = detail::masked_crc32c(detail::bytes_of(length)),
-                      checksum = detail::masked_crc32c(bytes);
-  file_.write(detail::bytes_of(length));
-  file_.write(detail::bytes_of(length_checksum));
+  const std::uint32_t length_checksum = masked_crc32c(bytes_of(length)), checksum = masked_crc32c(bytes);
+  std::memcpy(head, &length, sizeof length);
+  std::memcpy(head + sizeof length, &length_checksum, sizeof length_checksum);
+  std::memcpy(tail, &checksum, sizeof checksum);
+}
+
+TERN_NOINLINE void TFRecordWriter::write(std::string_view bytes) {
+  const detail::TFRecordFrame frame(bytes);
+  file_.write({frame.head, sizeof frame.head});
   file_.write(bytes);
-  file_.write(detail::bytes_of(checksum));
+  file_.write({frame.tail, sizeof frame.tail});
 }
 
 TERN_NOINLINE void TFRecordWriter::write_image(const ImageRecord& image) {

@@ -31,7 +31,9 @@ class TERN_API RandomCrop {
  public:
   static constexpr int replacements = 1;
 
-  explicit RandomCrop(ImageSize size, const RandomCropOptions& options = {}) : size_(size), options_(options) {
+  explicit RandomCrop(ImageSize size, const RandomCropOptions& options = {}, Here here = {})
+      : size_(size), options_(options) {
+    const tern::detail::Site at(here);
     detail::check_size("RandomCrop", size);
     if (options.padding < 0 || options.padding > detail::longest_side)
       fail("RandomCrop", {"padding must be in [0, ", detail::longest_side, "], not ", options.padding});
@@ -49,7 +51,10 @@ class CenterCrop {
  public:
   static constexpr int replacements = 1;
 
-  explicit CenterCrop(ImageSize size) : size_(size) { detail::check_size("CenterCrop", size); }
+  explicit CenterCrop(ImageSize size, Here here = {}) : size_(size) {
+    const tern::detail::Site at(here);
+    detail::check_size("CenterCrop", size);
+  }
 
   void operator()(Image& image, Random&) const {
     detail::crop(image, offset(image.height() - size_.height), offset(image.width() - size_.width), size_, 0);

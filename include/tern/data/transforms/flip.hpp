@@ -27,7 +27,10 @@ TERN_API void check_probability(const char* op, double p);
 /// Mirrors left and right with probability p.
 class RandomHorizontalFlip {
  public:
-  explicit RandomHorizontalFlip(double p = 0.5) : p_(p) { detail::check_probability("RandomHorizontalFlip", p); }
+  explicit RandomHorizontalFlip(double p = 0.5, Here here = {}) : p_(p) {
+    const tern::detail::Site at(here);
+    detail::check_probability("RandomHorizontalFlip", p);
+  }
 
   void operator()(Image& image, Random& random) const {
     if (random.chance(p_)) detail::flip_rows(image);
@@ -40,7 +43,10 @@ class RandomHorizontalFlip {
 /// Mirrors top and bottom with probability p.
 class TERN_API RandomVerticalFlip {
  public:
-  explicit RandomVerticalFlip(double p = 0.5) : p_(p) { detail::check_probability("RandomVerticalFlip", p); }
+  explicit RandomVerticalFlip(double p = 0.5, Here here = {}) : p_(p) {
+    const tern::detail::Site at(here);
+    detail::check_probability("RandomVerticalFlip", p);
+  }
 
   void operator()(Image& image, Random& random) const;
 

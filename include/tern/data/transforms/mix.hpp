@@ -34,7 +34,10 @@ TERN_API Tensor<Cpu> mixed_labels(const char* op, const Tensor<Cpu, Index>& labe
 /// Beta(α, α), once for each batch (Zhang et al.: "mixup: beyond empirical risk minimization", 2017).
 class TERN_API MixUp {
  public:
-  explicit MixUp(const MixUpOptions& options) : options_(options) { detail::check_mix("MixUp", options); }
+  explicit MixUp(const MixUpOptions& options, Here here = {}) : options_(options) {
+    const tern::detail::Site at(here);
+    detail::check_mix("MixUp", options);
+  }
 
   std::tuple<Tensor<Cpu>, Tensor<Cpu>> operator()(const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch,
                                                   Random& random) const;
@@ -49,7 +52,10 @@ class TERN_API MixUp {
 /// is 1 - λ of the image, with λ from Beta(α, α). Its centre is random (Yun et al.: "CutMix", 2019).
 class TERN_API CutMix {
  public:
-  explicit CutMix(const CutMixOptions& options) : options_(options) { detail::check_mix("CutMix", options); }
+  explicit CutMix(const CutMixOptions& options, Here here = {}) : options_(options) {
+    const tern::detail::Site at(here);
+    detail::check_mix("CutMix", options);
+  }
 
   std::tuple<Tensor<Cpu>, Tensor<Cpu>> operator()(const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch,
                                                   Random& random) const;

@@ -53,8 +53,14 @@ class TERN_API Resize {
  public:
   static constexpr int replacements = 2;
 
-  explicit Resize(Index shorter) : size_(shorter), keeps_proportions_(true) { detail::check_size("Resize", size_); }
-  explicit Resize(ImageSize size) : size_(size), keeps_proportions_(false) { detail::check_size("Resize", size_); }
+  explicit Resize(Index shorter, Here here = {}) : size_(shorter), keeps_proportions_(true) {
+    const tern::detail::Site at(here);
+    detail::check_size("Resize", size_);
+  }
+  explicit Resize(ImageSize size, Here here = {}) : size_(size), keeps_proportions_(false) {
+    const tern::detail::Site at(here);
+    detail::check_size("Resize", size_);
+  }
 
   void operator()(Image& image, Random&) const { detail::resize(image, size_of(image.height(), image.width())); }
   /// The whole picture.
@@ -73,8 +79,9 @@ class TERN_API RandomResizedCrop {
  public:
   static constexpr int replacements = 3;
 
-  explicit RandomResizedCrop(ImageSize size, const RandomResizedCropOptions& options = {})
+  explicit RandomResizedCrop(ImageSize size, const RandomResizedCropOptions& options = {}, Here here = {})
       : size_(size), options_(options) {
+    const tern::detail::Site at(here);
     detail::check_size("RandomResizedCrop", size);
     check_range("scale", options.scale);
     check_range("ratio", options.ratio);

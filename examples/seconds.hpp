@@ -1,8 +1,0 @@
-// Time, for what the examples measure.
-#pragma once
-#include <chrono>
-
-// Seconds of a monotonic clock.
-inline double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}

@@ -1,0 +1,52 @@
+// Other names of ops.
+#include "support/devices.hpp"
+#include "support/errors.hpp"
+#include "support/tensors.hpp"
+#include "tern/ops/ops.hpp"
+
+namespace ops_aliases {
+using namespace tern;
+using namespace tern_test;
+
+TEMPLATE_TEST_CASE("other names are those of their ops, as functions and as methods", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2, 3}), y = spread_tensor<D>({2, 3}) * -0.5;
+  const auto same = [](const auto& a, const auto& b) {
+    CHECK(a.shape() == b.shape());
+    CHECK(values_of(a) == values_of(b));
+  };
+  same(concat({x, y}, 1), cat({x, y}, 1));
+  same(concatenate({x, y}), cat({x, y}));
+  same(swapaxes(x, 0, 1), x.t());
+  same(x.swapaxes(0, 1), x.t());
+  same(swapdims(x, -1, 0), x.t());
+  same(x.swapdims(0, 1), x.t());
+  same(moveaxis(x, 0, 1), x.t());
+  same(x.moveaxis({0, 1}, {1, 0}), x.t());
+  same(narrow_copy(x, 1, 1, 2), x.narrow(1, 1, 2));
+  same(x.narrow_copy(1, 1, 2), x.narrow(1, 1, 2));
+  same(x.ravel(), x.reshape(-1));
+  same(x.argwhere(), x.nonzero());
+  same(x.absolute(), x.abs());
+  same(x.multiply(2), x * 2);
+  same(x.clone().divide_(y), x / y);
+  same(x.greater(y), x > y);
+  same(x.less_equal(0.5), x <= 0.5);
+  same(x.clip({}, 0.5), x.clamp_max(0.5));
+  same(x.clip(y, x), x.clamp(y, x));
+  same(x.clone().clip_(0.1, 0.5), x.clamp(0.1, 0.5));
+  same(x.arctan2(y), x.atan2(y));
+  same(x.positive(), x);
+  CHECK(x.type_as(zeros<D, Index>({1})).dtype() == DType::int64);
+  CHECK(x.nbytes() == 6 * x.element_size());
+}
+
+TEMPLATE_TEST_CASE("a copy under another name shares no memory", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2, 3});
+  const auto before = values_of(x);
+  narrow_copy(x, 0, 0, 1).fill_(7);
+  CHECK(values_of(x) == before);
+}
+
+}  // namespace ops_aliases
