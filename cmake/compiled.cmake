@@ -1,5 +1,5 @@
 # tern::compiled: all functions that are not templates, and the instances that most programs use, compiled once; static, or shared with
-# BUILD_SHARED_LIBS. A program that links it runs at full speed whatever its own options: on x86-64 the kernels exist for AVX2 and
+# BUILD_SHARED_LIBS. Its kernels do not depend on the program's options: on x86-64 they exist for AVX2 and
 # AVX-512 too, and the best are chosen when the program starts.
 # Where all files are compiled for newer processors, so is the library, and it needs no further kernels.
 set(tern_any_processor OFF)

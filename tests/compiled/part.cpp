@@ -1,7 +1,7 @@
 // A shared object that uses tern and hides its own symbols; compiled twice, as `first` and as `second`.
 #include <tern/tern.hpp>
 
-// An op of a program's own (docs/adding-an-op.md): the library has neither its instance nor its kernels.
+// An op of a program's own (docs/custom-ops.md): the library has neither its instance nor its kernels.
 namespace tern {
 TERN_UNARY_BY_HAND(own_double, 2 * x, x, 2 * g)
 }
