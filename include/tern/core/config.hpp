@@ -130,8 +130,8 @@
 //                             TERN_CUDNN_FUNCTIONS TERN_CUDNN_GRAPH_FUNCTIONS TERN_NCCL_FUNCTIONS
 //                             TERN_NVTX_FUNCTIONS TERN_CUPTI_FUNCTIONS
 //   that those expand to:     TERN_ISA TERN_THREADING TERN_JOIN TERN_JOIN_ TERN_STRINGIFY TERN_STRINGIFY_ TERN_DOTTED
-//                             TERN_CALLS_ TERN_FIELD_REBUILD_ TERN_FIELD_VISIT_ TERN_REBUILT_MODULE_ TERN_PARENTHESES and the
-//                             steps TERN_EXPAND… TERN_FOR_EACH_…
+//                             TERN_CALLS_ TERN_FIELD_REBUILD_ TERN_FIELD_VISIT_ TERN_REBUILT_MODULE_ TERN_PARENTHESES
+//                             and the steps TERN_EXPAND… TERN_FOR_EACH_…
 //   of the compiled library:  TERN_COMPILED TERN_NO_KERNELS
 #define TERN_STRINGIFY_(x) #x
 #define TERN_STRINGIFY(x) TERN_STRINGIFY_(x)
