@@ -52,6 +52,7 @@
 #endif
 #include "distributed/distributed.hpp"
 #include "tern.hpp"
+#include "profile/trace.hpp"
 #include "train/train.hpp"
 
 #if !defined(TERN_PART) || defined(TERN_PART_LINALG)  // linear algebra, with its kernels
