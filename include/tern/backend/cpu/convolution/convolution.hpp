@@ -34,9 +34,7 @@ class TERN_API WeightsInOrder {
       : array_(a.weight), written_(a.pass == detail::ConvolutionPass::weight_gradient),
         reorder_(key_of(key), [&] { return make(key_of(key), primitive, a); }),
         copy_(reorder_->usable() ? Index(dnnl_memory_desc_get_size(inner(primitive, a))) : 0) {
-    if (!reorder_->usable() || written_) return;
-    const detail::ThreadLease lease(a.weight.numel > 1 << 18 ? get_num_threads() : 1);
-    reorder_->run({array_.data, copy_.get()});
+    if (reorder_->usable() && !written_) reorder_->run({array_.data, copy_.get()});
   }
   const void* data() const { return reorder_->usable() ? copy_.get() : array_.data; }
   /// Copies written weights back to the array.

@@ -131,12 +131,16 @@ TERN_NOINLINE bool run_by_images(const ConvolutionCall& a) {
   const auto make = [&] { return make_convolution(key, part); };
   std::unique_ptr<Leased> first = made_for_one_thread(key, make);
   if (!(*first)->usable()) return false;
-  const WeightsInOrder weight(key, **first, a);
+  const auto reordered = [&] {
+    const detail::ThreadLease lease(a.weight.numel > 1 << 18 ? get_num_threads() : 1);
+    return std::make_unique<WeightsInOrder>(key, **first, a);
+  };
+  const auto weight = reordered();
   first.reset();
   detail::parallel_for(batch / count, 1, [&](Index begin, Index end) {
     const detail::ThreadLease alone(1);
     const Leased primitive(key, make);
-    for (Index i = begin; i < end; ++i) run_images(a, *primitive, weight.data(), i * count, count);
+    for (Index i = begin; i < end; ++i) run_images(a, *primitive, weight->data(), i * count, count);
   });
   return true;
 }
