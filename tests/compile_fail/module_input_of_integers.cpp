@@ -1,6 +1,6 @@
 // expect g++: error_operands_of_different_element_types_convert_one_with_to
 // expect clang++: operands of different element types: convert one with .to()
-// lines g++: 26
+// lines g++: 27
 // lines clang++: 26
 #include <tern/tern.hpp>
 using namespace tern;

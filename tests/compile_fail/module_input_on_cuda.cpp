@@ -1,6 +1,6 @@
 // expect g++: error_operands_on_different_devices_move_one_with_cuda_or_cpu
 // expect clang++: operands on different devices: move one with .cuda() or .cpu()
-// lines g++: 26
+// lines g++: 27
 // lines clang++: 26
 #include <tern/tern.hpp>
 using namespace tern;
