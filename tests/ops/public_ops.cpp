@@ -114,7 +114,7 @@ const PublicOp public_ops[] = {
     UNARY(sign, x - 0.5, opinfo),
     FLAT(signbit, signbit(x - 0.5), opinfo, signbit(none)),
     OP(copysign, copysign(x, y - 0.5), opinfo, copysign(x, wrong)),
-    OP(heaviside, heaviside(x.detach() - 0.21, y), opinfo, heaviside(x, wrong)),
+    OP(heaviside, heaviside(x.detach() - 0.5, y), opinfo, heaviside(x, wrong)),
     FLAT(gcd, gcd(ints({12, 9}), ints({18, 0})), opinfo, gcd(ints({1, 2}), ints({1, 2, 3}))),
     FLAT(lcm, lcm(ints({4, 9}), ints({6, 0})), opinfo, lcm(ints({1, 2}), ints({1, 2, 3}))),
     UNARY(floor, x, opinfo),
