@@ -54,6 +54,7 @@ TERN_UNARY_OP(sqrt)
 TERN_UNARY_OP(rsqrt)
 TERN_UNARY_OP(reciprocal)
 TERN_UNARY_OP(square)
+TERN_UNARY_OP(sinc)
 TERN_UNARY_OP(sin)
 TERN_UNARY_OP(cos)
 TERN_UNARY_OP(tan)
@@ -124,6 +125,7 @@ TERN_PREDICATE_OP(isnan)
 TERN_PREDICATE_OP(isinf)
 TERN_PREDICATE_OP(isfinite)
 TERN_PREDICATE_OP(logical_not)
+TERN_PREDICATE_OP(signbit)
 #undef TERN_PREDICATE_OP
 
 #define TERN_LOGICAL_OP(name)                                                         \
@@ -317,6 +319,7 @@ TERN_INSTANCE(Tensor<Cpu> ctc_loss(const Tensor<Cpu>&, const Tensor<Cpu, Index>&
 TERN_INSTANCE(Tensor<Cpu> matmul(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
 TERN_INSTANCE(Tensor<Cpu> linear(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
 TERN_INSTANCE(Tensor<Cpu> addmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, Here))
+TERN_INSTANCE(Tensor<Cpu> addr(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, Here))
 
 TERN_INSTANCE(Tensor<Cpu> addmv(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, Here))
 TERN_INSTANCE(Tensor<Cpu> addbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, Here))

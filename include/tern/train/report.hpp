@@ -75,7 +75,7 @@ struct Report {
   /// A trainer's exit status: 0, or as of a program that the signal has ended, 130 after Ctrl-C and 143 after SIGTERM.
   int exit_status() const { return interrupted ? 128 + interrupted : 0; }
   /// The first epoch after which the target was reached; null if there is none.
-  const EpochReport* reached() const;
+  TERN_API const EpochReport* reached() const;
 };
 
 /// The report as lines of text. `peak` is in operations a second; 0 leaves out the share of it. The rate counts only
