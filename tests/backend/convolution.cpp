@@ -1,3 +1,4 @@
+#include <cstring>
 #include <memory>
 
 #include "support/tensors.hpp"
@@ -183,6 +184,29 @@ TEST_CASE("as many images are computed at once as lie in the cache", "[backend]"
   CHECK(at_once(17, 56, true) == 1);
   CHECK(at_once(16, 224, true) == 1);
   CHECK(at_once(16, 14, true) == 16);
+}
+
+TEST_CASE("a convolution's passes do not depend on the number of threads", "[backend]") {
+  const int before = get_num_threads();
+  for (const Index kernel : {1, 3, 5})
+    for (const Index stride : {1, 2}) {
+      std::vector<float> one[3];
+      for (const int threads : {1, 2, 4}) {
+        set_num_threads(threads);
+        manual_seed(3);
+        const auto x = randn<Cpu>({16, 32, 31, 31}).requires_grad_(),
+                   w = randn<Cpu>({64, 32, kernel, kernel}).requires_grad_();
+        const auto y = conv2d(x, w, {}, {.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}});
+        y.square().sum().backward();
+        const std::vector<float> values[] = {y.to_vector(), x.grad().to_vector(), w.grad().to_vector()};
+        for (int i = 0; i < 3; ++i) {
+          if (threads == 1) one[i] = values[i];
+          INFO("kernel " << kernel << ", stride " << stride << ", " << threads << " threads, pass " << i);
+          CHECK(std::memcmp(one[i].data(), values[i].data(), one[i].size() * sizeof(float)) == 0);
+        }
+      }
+    }
+  set_num_threads(before);
 }
 
 TEST_CASE("oneDNN takes activations as they are", "[backend]") {
