@@ -25,7 +25,7 @@ need() {
   # Nothing that apt prints is the caller's output. Where the lists cannot be updated, those there may do.
   ((EUID != 0)) || apt-get update -qq >&2 || true
   if [[ " ${missing[*]} " == *" libdnnl-dev "* && $(dpkg --print-architecture) == amd64 ]] && ! command -v pip3 >/dev/null; then
-    version=$(apt-cache show libdnnl-dev 2>/dev/null | sed -n 's/^Version: //p' | head -n 1)
+    version=$(apt-cache show libdnnl-dev 2>/dev/null | awk '/^Version: / && !found++ {print $2}' || true)
     ! dpkg --compare-versions "$version" lt 3 || missing+=(python3-pip)
   fi
 
