@@ -11,7 +11,7 @@ const auto swish = fuse([](auto x, auto beta) { return x / (1 + exp(-beta * x));
 /// x clipped to [-1, 1], with a gradient that pretends it was not ("straight through"): no derivative of the formula
 /// gives that, so the gradient is written down. `wrt` names the input; its lambda gets the output's gradient.
 template <Device D, Element T>
-Tensor<D, T> clip_straight_through(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> clip_straight_through(const Tensor<D, T>& x, CallSite here = {}) {
   Tensor<D, T> y;
   {
     const NoGradGuard off;

@@ -111,7 +111,7 @@ TEMPLATE_TEST_CASE("an edge without a gradient counts, and so do those behind it
   Notes<D> notes({a, b, c});
   const X inner = exp(a * b);
   const X y = inner.detach();
-  record({"one_of_two", Here()}, y,
+  record({"one_of_two", CallSite()}, y,
          wrt(inputs(c, inner), saved(), [](const X& g, detail::NeedsInputGrad) { return std::tuple(X(g * 7), X()); }));
   (y * 1 + a * 10).backward();
   CHECK(notes.unused == std::vector<Numbers>{{}});

@@ -11,7 +11,7 @@ namespace {
 
 /// A user's op: scale · x, by a number that the gradient needs.
 template <class D>
-Tensor<D, double> scaled(const Tensor<D, double>& x, double scale, Here here = {}) {
+Tensor<D, double> scaled(const Tensor<D, double>& x, double scale, CallSite here = {}) {
   const auto y = x.detach() * scale;
   record({"scaled", here}, y, wrt(x, [scale](const auto& g) { return g * scale; }));
   return y;
@@ -22,7 +22,7 @@ template <class D>
 Tensor<D, double> product(const Tensor<D, double>& a, const Tensor<D, double>& b, std::string* calls) {
   using X = Tensor<D, double>;
   const auto c = a.detach() * b.detach();
-  record({"product", {}}, c,
+  record({"product", CallSite::unknown}, c,
          wrt(inputs(a, b), saved(a, b), [calls](const X& g, const X& x, const X& y, detail::NeedsInputGrad needs) {
            if (calls) *calls += std::string(needs[0] ? "a" : "") + (needs[1] ? "b" : "") + ";";
            return std::tuple{needs[0] ? g * y : X(), needs[1] ? g * x : X()};
@@ -41,7 +41,8 @@ struct Counted {
 template <class D>
 Tensor<D, double> owning(const Tensor<D, double>& x) {
   const auto y = x.detach().clone();
-  record({"owning", {}}, y, wrt(x, [token = Counted()](const auto& g) { return static_cast<void>(token), g; }));
+  record({"owning", CallSite::unknown}, y,
+         wrt(x, [token = Counted()](const auto& g) { return static_cast<void>(token), g; }));
   return y;
 }
 
@@ -65,7 +66,7 @@ TEMPLATE_TEST_CASE("a gradient function may take the sizes of its input", "[auto
              none = X();
   std::vector<detail::Shape> seen;
   const auto c = a.detach() * b.detach();
-  record({"product", {}}, c,
+  record({"product", CallSite::unknown}, c,
          wrt(a, saved(b),
              [&](detail::ShapeRef shape, const X& g, const X& y) { return seen.push_back({shape.d, shape.n}), g * y; }),
          wrt(inputs(none, b), saved(a), [&](detail::ShapeRef shape, const X& g, const X& x, detail::NeedsInputGrad) {

@@ -69,7 +69,7 @@ void check_writes() {
   const auto x = small_numbers<Cpu, T>({6, 40}), y = small_numbers<Cpu, T>({40}, 3);
   for (const auto& target : layouts(x)) {
     const auto expected = values_of(mapped<T>(f, on_naive(x), on_naive(y)));
-    detail::map_into("map", target, Own{f}, target, y);
+    detail::map_into({"map", CallSite::unknown}, target, Own{f}, target, y);
     REQUIRE(values_of(target) == expected);
   }
 }

@@ -11,6 +11,15 @@ using namespace tern;
 using tern_test::error_of;
 using tern_test::whole_error_of;
 
+// Calls at lines of other files.
+#line 31 "/home/me/tern/train.cpp"
+constexpr CallSite here;
+#line 7 "model.cpp"
+constexpr CallSite there;
+#line 3 "/usr/include/tern/ops/add.hpp"
+constexpr CallSite of_header;
+#line 22 "core/error.cpp"
+
 TEST_CASE("an Error names the op, then text, numbers and shapes as they are given") {
   const std::string word = "tensor";
   CHECK(error_of([&] {
@@ -23,10 +32,10 @@ TEST_CASE("an Error names the op, then text, numbers and shapes as they are give
 TEST_CASE("the outermost name stands in an Error, in its thread and as long as it lives") {
   const auto refused = [] { return error_of([] { fail("inner", {"no"}); }); };
   {
-    const ErrorName outer("outer");
+    const CallScope outer({"outer", CallSite::unknown});
     CHECK(refused() == "outer: no");
     {
-      const ErrorName middle("middle");
+      const CallScope middle({"middle", CallSite::unknown});
       CHECK(refused() == "outer: no");
     }
     CHECK(refused() == "outer: no");
@@ -36,30 +45,28 @@ TEST_CASE("the outermost name stands in an Error, in its thread and as long as i
   }
   CHECK(refused() == "inner: no");
   const std::string thrown = error_of([] {
-    const ErrorName op("op");
+    const CallScope op({"op", CallSite::unknown});
     fail("inner", {"no"});
   });
   CHECK(thrown == "op: no");
   CHECK(refused() == "inner: no");  // the Error has ended the name's life
 }
 
-TEST_CASE(
-    "an Error ends with the file and line of the outermost Site, else of the outermost ErrorName, else of the op") {
-  const Here here("/home/me/train.cpp", 31), there("model.cpp", 7), elsewhere("/a/b.cpp", 1);
-  const auto refused = [&](Here of_op) { return whole_error_of([&] { fail({"op", of_op}, {"no"}); }); };
+TEST_CASE("an Error ends with the file and line of the outermost CallScope that has a line, else of the op") {
+  const auto refused = [&](CallSite of_op) { return whole_error_of([&] { fail({"op", of_op}, {"no"}); }); };
   CHECK(refused(here) == "op: no (train.cpp:31)");
   CHECK(refused(there) == "op: no (model.cpp:7)");
   CHECK(whole_error_of([] { fail("op", {"no"}); }) == "op: no");
   {
-    const ErrorName unknown("outer");
+    const CallScope unknown({"outer", CallSite::unknown});
     CHECK(refused(here) == "outer: no (train.cpp:31)");
-    const ErrorName inner({"inner", there});
-    CHECK(refused(here) == "outer: no (train.cpp:31)");
+    const CallScope inner({"inner", there});
+    CHECK(refused(here) == "outer: no (model.cpp:7)");
   }
-  const ErrorName outer({"outer", there});
+  const CallScope outer({"outer", there});
   CHECK(refused(here) == "outer: no (model.cpp:7)");
-  const detail::Site site(elsewhere);
-  CHECK(refused(here) == "outer: no (b.cpp:1)");
+  const CallScope inner({"inner", here});
+  CHECK(refused(here) == "outer: no (model.cpp:7)");
 }
 
 TEST_CASE("a path stands before the message, and the next one in its place") {
@@ -77,8 +84,8 @@ TEST_CASE("a path stands before the message, and the next one in its place") {
 }
 
 TEST_CASE("a line of the library's own headers is not shown") {
-  CHECK(whole_error_of([] { fail({"op", Here("/usr/include/tern/ops/add.hpp", 3)}, {"no"}); }) == "op: no");
-  CHECK(whole_error_of([] { fail({"op", Here("/home/me/tern/train.cpp", 3)}, {"no"}); }) == "op: no (train.cpp:3)");
+  CHECK(whole_error_of([] { fail({"op", of_header}, {"no"}); }) == "op: no");
+  CHECK(whole_error_of([] { fail({"op", here}, {"no"}); }) == "op: no (train.cpp:31)");
 }
 
 }  // namespace core_error

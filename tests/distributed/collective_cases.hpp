@@ -13,8 +13,8 @@ using namespace tern;
 using distributed::Communicator;
 using distributed::ReduceOp;
 
-inline void expect(bool right, const char* what, Here here = {}) {
-  if (!right) throw std::runtime_error(detail::text({what, " is wrong (", here.file, ":", Index(here.line), ")"}));
+inline void expect(bool right, const char* what, CallSite here = {}) {
+  if (!right) throw std::runtime_error(detail::text({what, " is wrong (", here.file(), ":", Index(here.line()), ")"}));
 }
 
 /// Rank r's element i: a small whole number, which every type holds, so that sums and products are exact.

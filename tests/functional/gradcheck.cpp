@@ -12,7 +12,7 @@ namespace {
 template <class D>
 Tensor<D, double> cube(const Tensor<D, double>& x, double factor) {
   const auto y = (x * x * x).detach();
-  record({"cube", {}}, y,
+  record({"cube", CallSite::unknown}, y,
          wrt(x, saved(x), [factor](const auto& g, const auto& kept) { return factor * g * kept * kept; }));
   return y;
 }
@@ -21,7 +21,7 @@ Tensor<D, double> cube(const Tensor<D, double>& x, double factor) {
 template <class D>
 Tensor<D, double> cube_once(const Tensor<D, double>& x) {
   const auto y = (x * x * x).detach();
-  record({"cube", {}}, y,
+  record({"cube", CallSite::unknown}, y,
          wrt(x, saved(x), [](const auto& g, const auto& kept) { return 3 * g * (kept * kept).detach(); }));
   return y;
 }
@@ -55,7 +55,7 @@ TEMPLATE_TEST_CASE("gradcheck names the input and its element", "[ops]", TERN_TE
   const auto f = [](const std::vector<Tensor<D, double>>& v) {
     const auto wrong_last = tensor_of<D>({1, 1, 2});
     const auto z = (v[2] + sum(v[0]) * sum(v[1])).detach();
-    record({"planted", {}}, z, wrt(v[2], [wrong_last](const auto& g) { return g * wrong_last; }),
+    record({"planted", CallSite::unknown}, z, wrt(v[2], [wrong_last](const auto& g) { return g * wrong_last; }),
            wrt(v[0], saved(v[1]), [](const auto& g, const auto& c) { return (sum(g) * sum(c)).expand({2}); }));
     return z;
   };

@@ -353,7 +353,7 @@ std::multiset<std::string> ops_of(detail::Node* root) {
     detail::Node* const node = open.back();
     open.pop_back();
     if (!node || !seen.insert(node).second || node->leaf) continue;
-    names.insert(node->name);
+    names.insert(node->site.name());
     for (int i = 0; i < node->edge_count; ++i) open.push_back(node->edges()[i].next);
   }
   return names;

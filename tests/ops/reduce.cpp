@@ -112,7 +112,8 @@ TEMPLATE_TEST_CASE("gradients of sum and mean", "[ops][gradcheck]", TERN_TEST_DE
 TEMPLATE_TEST_CASE("a mapped sum derives its gradients", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   auto a = spread_tensor<TestType>({2, 3}).requires_grad_(), b = spread_tensor<TestType>({3}, 1, 2).requires_grad_();
   const auto f = [](const auto& x, const auto& y) {
-    return detail::map_sum({"test", {}}, Own{[](auto u, auto v) { return u * u / v; }}, {1}, false, 3, x, y);
+    return detail::map_sum({"test", CallSite::unknown}, Own{[](auto u, auto v) { return u * u / v; }}, {1}, false, 3, x,
+                           y);
   };
   CHECK(gradcheck(f, std::tuple{a, b}));
   CHECK(gradgradcheck(f, std::tuple{a, b}));

@@ -72,7 +72,7 @@ inline std::string name_in_errors(const std::string& name) {
   return name.substr(name.rfind(':') + 1);
 }
 
-/// True for a function without a Here among its parameters: it makes a tensor, or checks a gradient.
+/// True for a function without a CallSite among its parameters: it makes a tensor, or checks a gradient.
 inline bool knows_no_line(const std::string& name) {
   for (const char* const each : {"uniform", "rand", "randn", "randint", "randperm", "bernoulli", "rand_like",
                                  "randn_like", "randint_like", "gradcheck", "gradgradcheck"})

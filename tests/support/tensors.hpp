@@ -38,7 +38,7 @@ Own(F) -> Own<F>;
 /// f for each element.
 template <class Out, class F, class D, class... T>
 Tensor<D, Out> mapped(const F& f, const Tensor<D, T>&... x) {
-  return detail::map<Out>("map", Own<F>{f}, x...);
+  return detail::map<Out>({"map", CallSite::unknown}, Own<F>{f}, x...);
 }
 
 /// A tensor of the values in row-major order.

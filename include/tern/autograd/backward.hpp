@@ -11,10 +11,10 @@ namespace detail {
 TERN_API TensorImpl* seed_gradient(const char* op, TensorImpl* output, TensorImpl* gradient);
 
 TERN_API void backward(TensorImpl* output, TensorImpl* gradient, bool retain_graph, bool create_graph,
-                       const Here& here);
+                       const CallSite& here);
 
 /// Makes a tensor a leaf that requires a gradient; with on = false, one that does not.
-TERN_API void require_grad(TensorImpl* p, bool on, const GradOps* ops, const Here& here = {nullptr, 0});
+TERN_API void require_grad(TensorImpl* p, bool on, const GradOps* ops, const CallSite& here = CallSite::unknown);
 
 /// Wraps f as a hook; f takes a Tensor<D, T> and returns nothing or a replacement.
 template <class D, class T, class F>
@@ -49,7 +49,7 @@ inline TensorImpl* kept_gradient(const TensorImpl* x) {
 }  // namespace detail
 
 template <Device D, Element T>
-Tensor<D, T>& Tensor<D, T>::requires_grad_(bool on, Here here) {
+Tensor<D, T>& Tensor<D, T>::requires_grad_(bool on, CallSite here) {
   static_assert(detail::is_floating_v<T>, "only floating-point tensors can require a gradient");
   detail::require_grad(checked({"requires_grad_", here}), on, &detail::GradOpsFor<D, T>::table, here);
   return *this;
@@ -101,7 +101,7 @@ void Tensor<D, T>::register_post_accumulate_grad_hook(F f) const {
 }
 
 template <Device D, Element T>
-void Tensor<D, T>::backward(const Tensor& gradient, bool retain_graph, bool create_graph, Here here) const {
+void Tensor<D, T>::backward(const Tensor& gradient, bool retain_graph, bool create_graph, CallSite here) const {
   detail::backward(checked("backward"), gradient.impl(), retain_graph, create_graph, here);
 }
 
@@ -117,8 +117,8 @@ struct GradOptions {
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const std::vector<Tensor<D, T>>& inputs,
                                const std::vector<Tensor<D, T>>& gradients = {}, GradOptions options = {},
-                               Here here = {}) {
-  const detail::Site at(here);
+                               CallSite here = {}) {
+  const CallScope scope(here);
   if (!gradients.empty() && gradients.size() != outputs.size())
     fail("grad", {Index(outputs.size()), " outputs but ", Index(gradients.size()), " gradients"});
   detail::Backward pass(options.retain_graph || options.create_graph, options.create_graph);
@@ -147,25 +147,25 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, std::initializer_list<Tensor<D, T>> inputs,
                                std::initializer_list<std::type_identity_t<Tensor<D, T>>> gradients = {},
-                               GradOptions options = {}, Here here = {}) {
+                               GradOptions options = {}, CallSite here = {}) {
   return grad<D, T>(std::vector(outputs), std::vector(inputs), std::vector(gradients), options, here);
 }
 
 /// The gradients of one output.
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, const std::vector<Tensor<D, T>>& inputs,
-                               GradOptions options = {}, Here here = {}) {
+                               GradOptions options = {}, CallSite here = {}) {
   return grad<D, T>(std::vector{output}, inputs, {}, options, here);
 }
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, std::initializer_list<Tensor<D, T>> inputs,
-                               GradOptions options = {}, Here here = {}) {
+                               GradOptions options = {}, CallSite here = {}) {
   return grad<D, T>(std::vector{output}, std::vector(inputs), {}, options, here);
 }
 
 /// The gradient of one output with respect to one input.
 template <class D, class T>
-Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, GradOptions options = {}, Here here = {}) {
+Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, GradOptions options = {}, CallSite here = {}) {
   return grad<D, T>(std::vector{output}, std::vector{input}, {}, options, here)[0];
 }
 

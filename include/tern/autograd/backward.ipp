@@ -23,16 +23,16 @@ TERN_COLD TensorImpl* seed_gradient(const char* op, TensorImpl* output, TensorIm
 }
 
 TERN_NOINLINE void backward(TensorImpl* output, TensorImpl* gradient, bool retain_graph, bool create_graph,
-                            const Here& here) {
-  const Site at(here);
+                            const CallSite& here) {
+  const CallScope scope(here);
   TensorImpl* const seed = seed_gradient("backward", output, gradient);
   Backward pass(retain_graph || create_graph, create_graph);
   pass.start(output->node, seed);
   pass.run();
 }
 
-TERN_COLD void require_grad(TensorImpl* p, bool on, const GradOps* ops, const Here& here) {
-  const OpName op("requires_grad_", here);
+TERN_COLD void require_grad(TensorImpl* p, bool on, const GradOps* ops, const CallSite& here) {
+  const CallSite op("requires_grad_", here);
   if (on == (p->node != nullptr)) return;
   if (!on) {
     if (!p->node->leaf) fail(op, {"only a leaf can stop requiring a gradient; use detach()"});
@@ -49,7 +49,7 @@ namespace tern { inline namespace TERN_BUILD {
 
 TERN_COLD AnyTensor AnyTensor::grad() const { return with(detail::kept_gradient(&checked("grad"))); }
 
-TERN_COLD void AnyTensor::requires_grad_(bool on, Here here) const {
+TERN_COLD void AnyTensor::requires_grad_(bool on, CallSite here) const {
   checked("requires_grad_");
   if (on && !grad_ops_ && !impl_->node)
     fail({"requires_grad_", here},

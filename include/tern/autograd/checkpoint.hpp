@@ -119,7 +119,7 @@ void refill(Segment* segment, const std::vector<Node*>& second) {
   bool same = first.size() == second.size();
   for (std::size_t i = 0; same && i < first.size(); ++i) {
     if (!first[i]) continue;
-    same = first[i]->edge_count == second[i]->edge_count && first[i]->name == second[i]->name;
+    same = first[i]->edge_count == second[i]->edge_count && first[i]->site.name() == second[i]->site.name();
     for (int k = 0; same && k < first[i]->edge_count; ++k)
       same = first[i]->edges()[k].saved_count == second[i]->edges()[k].saved_count;
   }

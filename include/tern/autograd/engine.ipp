@@ -30,7 +30,7 @@ TERN_INLINE bool Backward::own(Node* node) {
     return true;
   if (owner != number_)
     fail(
-        node->name,
+        node->site,
         {"two backward passes, in two threads or one in a hook of the other, reached it at once; a graph serves one at "
          "a time"});
   return false;
@@ -122,14 +122,13 @@ TERN_INLINE void Backward::run_node(Node* node) {
   Owned gradient(std::exchange(node->gradient, nullptr));
   if (capturing_ || node->extra) show(node, gradient.impl);
   if (node->freed)
-    fail(node->name,
+    fail(node->site,
          {"backward a second time through a graph that was already freed; pass retain_graph = true to the first"});
   if (!keep_) node->freed = true;
-  const Here here = node->here();
-  const Here* const outer = std::exchange(outermost_site, node->file ? &here : outermost_site);
+  const CallSite* const outer = std::exchange(outermost.line, node->site.line() ? &node->site : outermost.line);
   struct Restore {
-    const Here* outer;
-    ~Restore() { outermost_site = outer; }
+    const CallSite* outer;
+    ~Restore() { outermost.line = outer; }
   } restore{outer};
   TensorImpl* results[256];
   for (int i = 0; i < node->edge_count;) {
@@ -159,7 +158,7 @@ TERN_INLINE void Backward::call(Node* node, Edge& edge, TensorImpl* gradient, Te
   auto* saved = reinterpret_cast<Saved*>(node->at(edge.stored));
   for (int j = 0; j < edge.saved_count; ++j) {
     if (saved[j].impl && saved[j].version != saved[j].impl->owner->version)
-      fail(node->name, {"a tensor saved for backward was modified in place"});
+      fail(node->site, {"a tensor saved for backward was modified in place"});
   }
   if (create_graph_) call_differentiable(node, edge, saved, gradient, results);
   else edge.fn(saved, gradient, results, input_shape(node, edge));
@@ -199,7 +198,7 @@ TERN_INLINE void Backward::pass_on(Node* node, Edge& edge, TensorImpl** results)
   HeldNode held{next};
   Owned g(std::exchange(results[edge.slot], nullptr));
   if (!g.impl) return arrive_without(held);
-  if (tape.anomaly_mode && next->ops->has_nan(g.impl)) fail(node->name, {"its backward gave a NaN"});
+  if (tape.anomaly_mode && next->ops->has_nan(g.impl)) fail(node->site, {"its backward gave a NaN"});
   const ShapeRef shape = input_shape(node, edge);
   bool fits = g.impl->ndim == shape.n;
   for (int k = 0; fits && k < shape.n; ++k) fits = g.impl->dims[k] == shape.d[k];

@@ -1,6 +1,6 @@
 // The records of the tape: one node for each recorded op or leaf, with one edge for each input that needs a gradient.
 #pragma once
-#include "../core/here.hpp"
+#include "../core/call_site.hpp"
 #include "../tensor/impl.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
@@ -56,11 +56,9 @@ struct Node {
   bool freed : 1 = false;           // written by the pass that owns the node
   bool queued : 1 = false;          // likewise: true while an op is in the ready queue
   std::atomic<std::uint32_t> owner =
-      0;  // an op: the number of the pass that owns it; a leaf: the state of its GradLock
-  std::uint32_t line = 0;
+      0;                       // an op: the number of the pass that owns it; a leaf: the state of its GradLock
   std::uint64_t sequence = 0;  // larger than the sequence number of every input
-  const char* name = nullptr;
-  const char* file = nullptr;
+  CallSite site = CallSite::unknown;
   const GradOps* ops = nullptr;  // for the output's device and type
   union {
     TensorImpl* gradient = nullptr;  // a leaf: the user's grad(); an op: the sum that has arrived in this pass
@@ -70,7 +68,6 @@ struct Node {
 
   Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
   char* at(std::size_t offset) { return reinterpret_cast<char*>(this) + offset; }
-  Here here() const { return {file, line}; }
 };
 }  // namespace detail
 
@@ -142,10 +139,10 @@ TERN_API void destroy_dead_nodes();
 /// Releases through a list instead of by recursion, so that a chain of a million nodes does not overflow the stack.
 TERN_API void release_node(Node* node);
 
-TERN_API Node* new_node(const char* name, const Here& here, const GradOps* ops, std::size_t bytes);
+TERN_API Node* new_node(const CallSite& site, const GradOps* ops, std::size_t bytes);
 
 inline Node* new_leaf(const GradOps* ops) {
-  Node* node = new_node("leaf", {nullptr, 0}, ops, sizeof(Node));
+  Node* node = new_node({"leaf", CallSite::unknown}, ops, sizeof(Node));
   node->leaf = true;
   return node;
 }

@@ -60,13 +60,11 @@ TERN_INLINE void release_node(Node* node) {
   release(gradient);
 }
 
-TERN_NOINLINE Node* new_node(const char* name, const Here& here, const GradOps* ops, std::size_t bytes) {
+TERN_NOINLINE Node* new_node(const CallSite& site, const GradOps* ops, std::size_t bytes) {
   const int size_class = detail::memory::class_of(bytes);
   auto* node = new (detail::memory::allocate(size_class, bytes)) Node;
   node->size_class = size_class & 0x7f;
-  node->name = name;
-  node->file = here.file;
-  node->line = here.line;
+  node->site = site;
   node->ops = ops;
   return node;
 }

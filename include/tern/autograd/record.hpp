@@ -40,9 +40,10 @@ inline Node* recording(TensorImpl* p) { return tape.grad_mode ? grad_node(p) : n
 constexpr std::uint32_t align8(std::uint32_t n) { return (n + 7) & ~7u; }
 
 /// Saves `tensor` for the backward pass of `output`'s op.
-TERN_API Saved save(TensorImpl* tensor, const TensorImpl* output, const OpName& op);
+TERN_API Saved save(TensorImpl* tensor, const TensorImpl* output, const CallSite& op);
 
-TERN_API void record_edges(const OpName& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans, int count);
+TERN_API void record_edges(const CallSite& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans,
+                           int count);
 
 /// An edge function for a gradient function that needs no types: f(gradient) returns a new reference.
 template <class F>
@@ -58,9 +59,9 @@ EdgePlan plain_edge(TensorImpl* const& input, F& f) {
 }
 
 /// Records y, which was computed from x alone, if necessary. Takes y and returns it.
-TERN_API TensorImpl* recorded(const OpName& op, TensorImpl* y, TensorImpl* x, const EdgePlan& plan);
+TERN_API TensorImpl* recorded(const CallSite& op, TensorImpl* y, TensorImpl* x, const EdgePlan& plan);
 template <class F>
-TensorImpl* recorded(const OpName& op, TensorImpl* y, TensorImpl* x, F f) {
+TensorImpl* recorded(const CallSite& op, TensorImpl* y, TensorImpl* x, F f) {
   return recorded(op, y, x, plain_edge(x, f));
 }
 
@@ -185,7 +186,7 @@ struct Wrt<F, InputList<In...>, SavedList<S...>> {
 };
 
 template <class D, class T, class... W>
-[[gnu::noinline]] void record_now(const OpName& op, const Tensor<D, T>& output, W&&... edges) {
+[[gnu::noinline]] void record_now(const CallSite& op, const Tensor<D, T>& output, W&&... edges) {
   const EdgePlan plans[] = {edges.template plan<Tensor<D, T>>()...};
   record_edges(op, &GradOpsFor<D, T>::table, output.impl(), plans, sizeof...(W));
 }
@@ -226,7 +227,7 @@ auto wrt(const detail::InputList<X...>& xs, const detail::SavedList<S...>& kept,
 
 /// Records the gradients of output's op. Does nothing if no input needs one.
 template <class D, class T, class... W>
-void record(const OpName& op, const Tensor<D, T>& output, W... edges) {
+void record(const CallSite& op, const Tensor<D, T>& output, W... edges) {
   if constexpr (detail::is_floating_v<T>) {
     if (detail::tape.grad_mode && (... || edges.needed()))
       detail::record_now(op, output, edges.template shared<Tensor<D, T>>()...);
@@ -236,7 +237,7 @@ void record(const OpName& op, const Tensor<D, T>& output, W... edges) {
 namespace detail {
 /// record for a list of inputs of one type, at most detail::max_edges of them.
 template <class D, class T, class W>
-void record_each(const OpName& op, const Tensor<D, T>& output, std::vector<W> edges) {
+void record_each(const CallSite& op, const Tensor<D, T>& output, std::vector<W> edges) {
   if constexpr (is_floating_v<T>) {
     if (!detail::tape.grad_mode) return;
     std::vector<EdgePlan> plans;

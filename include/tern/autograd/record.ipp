@@ -12,7 +12,7 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
   return p->node;
 }
 
-TERN_NOINLINE Saved save(TensorImpl* tensor, const TensorImpl* output, const OpName& op) {
+TERN_NOINLINE Saved save(TensorImpl* tensor, const TensorImpl* output, const CallSite& op) {
   if (!tensor) return {nullptr, 0, false};
   if (tensor->inference)
     fail(op, {"a tensor made in inference mode cannot be saved for a backward pass; clone() it outside"});
@@ -34,7 +34,7 @@ TERN_NOINLINE Saved save(TensorImpl* tensor, const TensorImpl* output, const OpN
   return {tensor, tensor->owner->version, is_output};
 }
 
-TERN_NOINLINE void record_edges(const OpName& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans,
+TERN_NOINLINE void record_edges(const CallSite& op, const GradOps* ops, TensorImpl* output, const EdgePlan* plans,
                                 int count) {
   std::size_t bytes = sizeof(Node);
   int edges = 0;
@@ -50,7 +50,7 @@ TERN_NOINLINE void record_edges(const OpName& op, const GradOps* ops, TensorImpl
     if (needed) bytes += plan.saved_count * sizeof(Saved) + align8(plan.closure_bytes);
   }
   if (edges == 0) return;
-  Node* const node = new_node(op.name, site(op.here), ops, bytes);
+  Node* const node = new_node({op.name(), site(op)}, ops, bytes);
   struct Guard {  // save() may throw
     Node* node;
     ~Guard() {
@@ -98,7 +98,7 @@ TERN_NOINLINE void record_edges(const OpName& op, const GradOps* ops, TensorImpl
   output->node = node;
 }
 
-TERN_NOINLINE TensorImpl* recorded(const OpName& op, TensorImpl* y, TensorImpl* x, const EdgePlan& plan) {
+TERN_NOINLINE TensorImpl* recorded(const CallSite& op, TensorImpl* y, TensorImpl* x, const EdgePlan& plan) {
   Owned held(y);
   if (const Node* const node = recording(x)) record_edges(op, node->ops, y, &plan, 1);
   return held.take();

@@ -8,21 +8,12 @@
 #include <stdexcept>
 #include <string>
 
-#include "here.hpp"
+#include "call_site.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
 /// The type of sizes, strides and positions.
 using Index = std::int64_t;
-
-/// An op's name and the user's line.
-struct OpName {
-  const char* name;
-  Here here;
-  /// Without a line.
-  constexpr OpName(const char* n) : name(n), here(nullptr, 0) {}
-  constexpr OpName(const char* n, Here h) : name(n), here(h) {}
-};
 
 /// Every exception of the library: "path: op: rule and values (file:line)". The path leads to the layer that failed, in
 /// the network that was called; without a layer there is none. The line is the user's, if it is known.
@@ -80,38 +71,14 @@ TERN_API char* joined(const char* op, std::initializer_list<Piece> pieces);
 
 /// The pieces as one string.
 TERN_API std::string text(std::initializer_list<Piece> pieces);
-
-extern TERN_API constinit thread_local const OpName* outermost_op;
-}
-
-/// While alive, Errors of this thread name the outermost such op and its line. So an op that is made of other ops fails
-/// in the name that the user called.
-class ErrorName {
- public:
-  explicit ErrorName(OpName op) : op_(op), outer_(detail::outermost_op) {
-    if (!outer_) detail::outermost_op = &op_;
-  }
-  ~ErrorName() { detail::outermost_op = outer_; }
-  ErrorName(const ErrorName&) = delete;
-  ErrorName& operator=(const ErrorName&) = delete;
-
- private:
-  OpName op_;
-  const OpName* outer_;
-};
-
-namespace detail {
-/// The name in which an op of this name fails.
-inline const char* outermost_name(const char* op) { return outermost_op ? outermost_op->name : op; }
-
-/// fail() with arguments that fit into registers.
-[[noreturn]] TERN_API void fail_at(const char* op, Here here, std::initializer_list<Piece> pieces);
 }  // namespace detail
 
-/// Throws Error("op: pieces (file:line)"). The line is that of the outermost Site, else of the outermost ErrorName,
-/// else the op's. If none has one, the message ends with the pieces.
-[[noreturn]] inline void fail(OpName op, std::initializer_list<detail::Piece> pieces) {
-  detail::fail_at(op.name, op.here, pieces);
+/// Throws Error("op: pieces (file:line)"). Operation and line are those of the outermost CallScope, else the site's
+/// own. Without a line, or with one of the library's headers, the message ends with the pieces.
+[[noreturn]] TERN_API void fail(CallSite site, std::initializer_list<detail::Piece> pieces);
+/// The same without a line of its own.
+[[noreturn]] inline void fail(const char* op, std::initializer_list<detail::Piece> pieces) {
+  fail({op, CallSite::unknown}, pieces);
 }
 
 namespace detail {

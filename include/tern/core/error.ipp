@@ -37,25 +37,21 @@ TERN_COLD std::string text(std::initializer_list<Piece> pieces) {
   return out;
 }
 
-TERN_INLINE constinit thread_local const OpName* outermost_op = nullptr;
-
-TERN_COLD void fail_at(const char* op, Here here, std::initializer_list<Piece> pieces) {
-  op = outermost_name(op);
-  if (outermost_op && outermost_op->here.file) here = outermost_op->here;
-  if (outermost_site) here = *outermost_site;
-  char* const message = joined(op, pieces);
-  if (here.file && std::strstr(here.file, "include/tern/"))
-    here.file = nullptr;  // an op's call of another, not the user's line
-  const char* const folder = here.file ? std::strrchr(here.file, '/') : nullptr;
-  const char* const name = folder ? folder + 1 : here.file;
-  const Error error(name ? text({static_cast<const char*>(message), " (", name, ":", Index(here.line), ")"}) : message);
-  std::free(message);
-  throw error;
-}
-
 }}}  // namespace tern::detail
 
 namespace tern { inline namespace TERN_BUILD {
+
+TERN_COLD void fail(CallSite site, std::initializer_list<detail::Piece> pieces) {
+  const CallSite& at = detail::site(site);
+  char* const message = detail::joined(detail::outermost_name(site.name()), pieces);
+  const bool known = at.line() && !std::strstr(at.file(), "include/tern/");  // else an op's call of another
+  const char* const folder = std::strrchr(at.file(), '/');
+  const Error error(known ? detail::text({static_cast<const char*>(message), " (", folder ? folder + 1 : at.file(), ":",
+                                          Index(at.line()), ")"})
+                          : std::string(message));
+  std::free(message);
+  throw error;
+}
 
 TERN_COLD void Error::set_path(const std::string& path) {
   std::string message = path + ": ";

@@ -15,7 +15,7 @@ class Number {
   constexpr double value() const { return real_; }
 
   /// The number as an element of an integer type or bool. Error that names op if that type does not hold it.
-  TERN_API Index checked(const OpName& op, DType type) const;
+  TERN_API Index checked(const CallSite& op, DType type) const;
 
   enum class Rounding { none, down, up };
   /// Sets n to the number, rounded. False if that is not an element of an integer type or bool.
@@ -77,12 +77,12 @@ using operand_t = std::conditional_t<is_floating_v<T>, double, IntegerNumber>;
 
 /// The number for arithmetic on T. Error that names op if T is an integer type or bool that does not hold it.
 template <class T>
-scalar_t<T> operand(const OpName& op, const number_t<T>& number) {
+scalar_t<T> operand(const CallSite& op, const number_t<T>& number) {
   if constexpr (is_floating_v<T>) return number;
   else return T(number.checked(op, dtype_of<T>));
 }
 
-[[noreturn]] TERN_API void refuse_infinite(const OpName& op, double number, DType type);
+[[noreturn]] TERN_API void refuse_infinite(const CallSite& op, double number, DType type);
 
 /// The largest finite number of a floating-point type.
 template <class T>
@@ -93,7 +93,7 @@ inline constexpr double largest_of = is_half_v<T>     ? std::is_same_v<T, half> 
 /// The number as an element of T. Error that names op if T does not hold it: if it is too large, or a fraction or NaN
 /// for integers.
 template <class T>
-scalar_t<T> element(const OpName& op, const number_t<T>& number) {
+scalar_t<T> element(const CallSite& op, const number_t<T>& number) {
   if constexpr (is_floating_v<T>) {
     if ((number > largest_of<T> || number < -largest_of<T>) && number - number == 0) [[unlikely]]
       refuse_infinite(op, number, dtype_of<T>);

@@ -16,7 +16,7 @@ inline IntegerRange range_of(DType type) {
   }
 }
 
-TERN_COLD void refuse_infinite(const OpName& op, double number, DType type) {
+TERN_COLD void refuse_infinite(const CallSite& op, double number, DType type) {
   fail(op, {"the number ", number, " is too large for a tensor of ", name_of(type)});
 }
 
@@ -33,7 +33,7 @@ TERN_NOINLINE bool Number::round_to(DType type, Rounding rounding, Index& n) con
   return n >= range.min && n <= range.max;
 }
 
-TERN_NOINLINE Index Number::checked(const OpName& op, DType type) const {
+TERN_NOINLINE Index Number::checked(const CallSite& op, DType type) const {
   Index n;
   if (round_to(type, Rounding::none, n)) return n;
   const IntegerRange range = range_of(type);

@@ -17,23 +17,23 @@ inline constexpr int max_dims = 8;
 inline constexpr Index max_elements = Index(1) << 56;
 
 /// The sum of sizes, offsets or positions. Error that names op and the terms if it is beyond ±max_elements.
-TERN_API Index checked_sum(const OpName& op, std::initializer_list<Index> terms);
+TERN_API Index checked_sum(const CallSite& op, std::initializer_list<Index> terms);
 
 /// Their product, with the same Error.
-TERN_API Index checked_product(const OpName& op, std::initializer_list<Index> factors);
+TERN_API Index checked_product(const CallSite& op, std::initializer_list<Index> factors);
 
 /// The value rounded towards zero. Error that names op if it is NaN or beyond ±max_elements.
-TERN_API Index checked_index(const OpName& op, double value);
+TERN_API Index checked_index(const CallSite& op, double value);
 
 /// The number of elements of a tensor of this shape. Error that names op if a size is negative, or if there are more
 /// than max_elements.
-TERN_API Index checked_numel(const OpName& op, ShapeRef shape);
+TERN_API Index checked_numel(const CallSite& op, ShapeRef shape);
 
 /// 0 for an empty shape. Error as in checked_numel.
-TERN_API Index empty_numel(const OpName& op, ShapeRef shape);
+TERN_API Index empty_numel(const CallSite& op, ShapeRef shape);
 
 /// Wraps dim in [-n, n) to [0, n). Error if dim is out of range, as every dim of a 0-d tensor is.
-TERN_API int existing_dim(const OpName& op, Index dim, int n);
+TERN_API int existing_dim(const CallSite& op, Index dim, int n);
 
 /// A list of sizes, strides or dimension numbers. An integer converts to a list of one. A std::vector of integers
 /// converts too.
@@ -82,10 +82,12 @@ struct Shape {
   std::vector<Index> vec() const { return {begin(), end()}; }
 
   /// The number of elements: the product of the sizes. Error if it is no tensor's (checked_numel).
-  Index numel() const { return checked_numel("shape", *this); }
+  Index numel() const { return checked_numel({"shape", CallSite::unknown}, *this); }
 
  private:
-  int at(Index i) const { return std::uint64_t(i) < std::uint64_t(n) ? int(i) : existing_dim("shape", i, n); }
+  int at(Index i) const {
+    return std::uint64_t(i) < std::uint64_t(n) ? int(i) : existing_dim({"shape", CallSite::unknown}, i, n);
+  }
 };
 
 inline Piece::Piece(const Shape& shape) : Piece(ShapeRef(shape)) {}
@@ -94,14 +96,14 @@ inline Piece::Piece(const Shape& shape) : Piece(ShapeRef(shape)) {}
 using Dims = Shape;
 
 /// Wraps dim in [-n, n) to [0, n). A 0-d tensor accepts -1 and 0. Error if dim is out of range.
-TERN_API int wrap_dim(const OpName& op, Index dim, int n);
+TERN_API int wrap_dim(const CallSite& op, Index dim, int n);
 
 /// The set of dimensions as a bit mask; an empty list means all. Error if a dimension is out of range or named twice.
-TERN_API unsigned dim_mask(const OpName& op, const Dims& dims, int n);
+TERN_API unsigned dim_mask(const CallSite& op, const Dims& dims, int n);
 
 /// The shape that a and b broadcast to. They are aligned at the last dimension; a size of 1 stretches. Error if they do
 /// not broadcast, or to more than max_elements.
-TERN_API Shape broadcast_shapes(const OpName& op, ShapeRef a, ShapeRef b);
+TERN_API Shape broadcast_shapes(const CallSite& op, ShapeRef a, ShapeRef b);
 
 /// shape without the masked dimensions; with keepdim they stay, with size 1.
 TERN_API Shape reduced_shape(ShapeRef shape, unsigned mask, bool keepdim);

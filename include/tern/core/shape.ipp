@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_COLD Index checked_sum(const OpName& op, std::initializer_list<Index> terms) {
+TERN_COLD Index checked_sum(const CallSite& op, std::initializer_list<Index> terms) {
   Index sum = 0;
   for (const Index term : terms)
     if (__builtin_add_overflow(sum, term, &sum) || sum > max_elements || sum < -max_elements)
@@ -12,7 +12,7 @@ TERN_COLD Index checked_sum(const OpName& op, std::initializer_list<Index> terms
   return sum;
 }
 
-TERN_COLD Index checked_product(const OpName& op, std::initializer_list<Index> factors) {
+TERN_COLD Index checked_product(const CallSite& op, std::initializer_list<Index> factors) {
   Index product = 1;
   for (const Index factor : factors)
     if (__builtin_mul_overflow(product, factor, &product) || product > max_elements || product < -max_elements)
@@ -20,13 +20,13 @@ TERN_COLD Index checked_product(const OpName& op, std::initializer_list<Index> f
   return product;
 }
 
-TERN_COLD Index checked_index(const OpName& op, double value) {
+TERN_COLD Index checked_index(const CallSite& op, double value) {
   if (!(value <= double(max_elements) && value >= -double(max_elements)))
     fail(op, {"a size or position of ", value, " is out of range"});
   return Index(value);
 }
 
-TERN_COLD Index empty_numel(const OpName& op, ShapeRef shape) {
+TERN_COLD Index empty_numel(const CallSite& op, ShapeRef shape) {
   Index extent = 1;
   for (int i = 0; i < shape.n; ++i) {
     if (shape.d[i] < 0) fail(op, {"negative size in ", shape});
@@ -36,7 +36,7 @@ TERN_COLD Index empty_numel(const OpName& op, ShapeRef shape) {
   return 0;
 }
 
-TERN_INLINE Index checked_numel(const OpName& op, ShapeRef shape) {
+TERN_INLINE Index checked_numel(const CallSite& op, ShapeRef shape) {
   Index numel = 1;
   bool usual = true;
   for (int i = 0; i < shape.n; ++i)
@@ -44,15 +44,15 @@ TERN_INLINE Index checked_numel(const OpName& op, ShapeRef shape) {
   return usual && numel <= max_elements ? numel : empty_numel(op, shape);
 }
 
-TERN_INLINE int existing_dim(const OpName& op, Index dim, int n) {
+TERN_INLINE int existing_dim(const CallSite& op, Index dim, int n) {
   if (n == 0) fail(op, {"there is no dimension ", dim, " in a 0-d tensor"});
   if (dim < -n || dim >= n) fail(op, {"dimension ", dim, " is out of range [", Index(-n), ", ", Index(n - 1), "]"});
   return int(dim < 0 ? dim + n : dim);
 }
 
-TERN_INLINE int wrap_dim(const OpName& op, Index dim, int n) { return existing_dim(op, dim, n == 0 ? 1 : n); }
+TERN_INLINE int wrap_dim(const CallSite& op, Index dim, int n) { return existing_dim(op, dim, n == 0 ? 1 : n); }
 
-TERN_COLD unsigned dim_mask(const OpName& op, const Dims& dims, int n) {
+TERN_COLD unsigned dim_mask(const CallSite& op, const Dims& dims, int n) {
   if (dims.empty()) return n == 0 ? 0u : (1u << n) - 1;
   unsigned mask = 0;
   for (Index dim : dims) {
@@ -63,7 +63,7 @@ TERN_COLD unsigned dim_mask(const OpName& op, const Dims& dims, int n) {
   return n == 0 ? 0u : mask;
 }
 
-TERN_COLD Shape broadcast_shapes(const OpName& op, ShapeRef a, ShapeRef b) {
+TERN_COLD Shape broadcast_shapes(const CallSite& op, ShapeRef a, ShapeRef b) {
   const int n = a.n > b.n ? a.n : b.n;
   Shape out;
   out.n = n;

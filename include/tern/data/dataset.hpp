@@ -52,8 +52,9 @@ TERN_API void gather_rows(const backend::Array& out, const backend::Array& x, st
 template <class... T>
 class TensorDataset {
  public:
-  explicit TensorDataset(const Tensor<Cpu, T>&... tensors, Here here = {}) : tensors_(detail::row_major(tensors)...) {
-    const tern::detail::Site at(here);
+  explicit TensorDataset(const Tensor<Cpu, T>&... tensors, CallSite here = {})
+      : tensors_(detail::row_major(tensors)...) {
+    const CallScope scope(here);
     const backend::Array* const all[] = {tensors.impl()...};
     for (const backend::Array* tensor : all) {
       if (tensor->ndim == 0) fail("TensorDataset", {"a tensor has no dimension that counts samples"});

@@ -237,16 +237,16 @@ class Loader {
 /// into it.
 template <Device D, class Set>
   requires Dataset<std::remove_cvref_t<Set>>
-Loader<D, Set> loader(Set&& set, const LoaderOptions& options = {}, Here here = {}) {
-  const tern::detail::Site at(here);
+Loader<D, Set> loader(Set&& set, const LoaderOptions& options = {}, CallSite here = {}) {
+  const CallScope scope(here);
   return Loader<D, Set>(std::forward<Set>(set), options);
 }
 
 /// The same, with samples chosen by a sampler (samplers.hpp).
 template <Device D, class Set, Sampler S>
   requires Dataset<std::remove_cvref_t<Set>>
-Loader<D, Set, S> loader(Set&& set, const LoaderOptions& options, const S& sampler, Here here = {}) {
-  const tern::detail::Site at(here);
+Loader<D, Set, S> loader(Set&& set, const LoaderOptions& options, const S& sampler, CallSite here = {}) {
+  const CallScope scope(here);
   return Loader<D, Set, S>(std::forward<Set>(set), options, sampler);
 }
 

@@ -38,9 +38,9 @@ struct RandomSamplerOptions {
 /// Samples drawn uniformly.
 class TERN_API RandomSampler {
  public:
-  explicit RandomSampler(Index size, const RandomSamplerOptions& options = {}, Here here = {})
+  explicit RandomSampler(Index size, const RandomSamplerOptions& options = {}, CallSite here = {})
       : size_(size), count_(options.num_samples < 0 ? size : options.num_samples), replacement_(options.replacement) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     if (size < 1 && count_ > 0) fail("RandomSampler", {"there are no samples to draw from"});
   }
   Index size() const { return count_; }
@@ -56,7 +56,8 @@ class TERN_API RandomSampler {
 /// a reservoir", 2006).
 class TERN_API WeightedRandomSampler {
  public:
-  WeightedRandomSampler(const std::vector<double>& weights, Index num_samples, bool replacement = true, Here here = {});
+  WeightedRandomSampler(const std::vector<double>& weights, Index num_samples, bool replacement = true,
+                        CallSite here = {});
   Index size() const { return count_; }
   std::vector<Index> order(std::uint64_t seed, Index epoch) const;
 
@@ -71,9 +72,9 @@ class TERN_API WeightedRandomSampler {
 /// A last batch that is not full comes last.
 class TERN_API LengthSampler {
  public:
-  LengthSampler(const std::vector<Index>& lengths, Index batch_size, Index pool = 100, Here here = {})
+  LengthSampler(const std::vector<Index>& lengths, Index batch_size, Index pool = 100, CallSite here = {})
       : lengths_(lengths), batch_size_(batch_size), pool_(pool) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     if (batch_size < 1) fail("LengthSampler", {"batch_size must be at least 1, not ", batch_size});
     if (pool < 1) fail("LengthSampler", {"pool must be at least 1, not ", pool});
   }
@@ -103,7 +104,7 @@ struct DistributedSamplerOptions {
 ///               DistributedSampler(set.size(), {.rank = world.rank(), .ranks = world.size()}));
 class TERN_API DistributedSampler {
  public:
-  explicit DistributedSampler(Index size, const DistributedSamplerOptions& options = {}, Here here = {});
+  explicit DistributedSampler(Index size, const DistributedSamplerOptions& options = {}, CallSite here = {});
   Index size() const { return count_; }
   bool needs_seed() const { return options_.shuffle && options_.ranks > 1; }
   std::vector<Index> order(std::uint64_t seed, Index epoch) const;

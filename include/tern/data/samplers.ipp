@@ -36,9 +36,9 @@ TERN_NOINLINE std::vector<Index> RandomSampler::order(std::uint64_t seed, Index 
 }
 
 TERN_NOINLINE WeightedRandomSampler::WeightedRandomSampler(const std::vector<double>& weights, Index num_samples,
-                                                           bool replacement, Here here)
+                                                           bool replacement, CallSite here)
     : weights_(weights), sums_(weights), count_(num_samples), replacement_(replacement) {
-  const tern::detail::Site at(here);
+  const CallScope scope(here);
   double sum = 0;
   Index positive = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -95,9 +95,9 @@ TERN_NOINLINE std::vector<Index> LengthSampler::order(std::uint64_t seed, Index 
   return order;
 }
 
-TERN_COLD DistributedSampler::DistributedSampler(Index size, const DistributedSamplerOptions& options, Here here)
+TERN_COLD DistributedSampler::DistributedSampler(Index size, const DistributedSamplerOptions& options, CallSite here)
     : size_(size), options_(options) {
-  const tern::detail::Site at(here);
+  const CallScope scope(here);
   if (size < 0) fail("DistributedSampler", {"the number of samples must not be negative: ", size});
   if (options.ranks < 1 || options.rank < 0 || options.rank >= options.ranks)
     fail("DistributedSampler", {"rank must be one of at least 1 ranks, not ", options.rank, " of ", options.ranks});

@@ -142,8 +142,8 @@ class StreamLoader {
 template <Device D, class Set, class Collate = detail::DefaultCollate>
   requires IterableDataset<std::remove_reference_t<Set>>
 StreamLoader<D, Set, Collate> loader(Set&& set, const LoaderOptions& options = {}, const Collate& collate = {},
-                                     Here here = {}) {
-  const tern::detail::Site at(here);
+                                     CallSite here = {}) {
+  const CallScope scope(here);
   return StreamLoader<D, Set, Collate>(std::forward<Set>(set), options, collate);
 }
 

@@ -30,11 +30,11 @@ class Subset {
   using Stored = std::remove_cvref_t<Set>;
 
  public:
-  Subset(Set&& set, const std::vector<Index>& indices, Here here = {})
+  Subset(Set&& set, const std::vector<Index>& indices, CallSite here = {})
       : Subset(detail::shared_set(std::forward<Set>(set)), indices, here) {}
-  [[gnu::cold]] Subset(const std::shared_ptr<const Stored>& set, const std::vector<Index>& indices, Here here = {})
+  [[gnu::cold]] Subset(const std::shared_ptr<const Stored>& set, const std::vector<Index>& indices, CallSite here = {})
       : set_(set), indices_(indices) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     for (const Index i : indices_)
       if (i < 0 || i >= set_->size()) fail("Subset", {"there is no sample ", i, " of ", Index(set_->size())});
   }
@@ -107,8 +107,8 @@ TERN_API std::vector<Index> split_lengths(const std::vector<double>& lengths, In
 template <class Set, class Number>
   requires Dataset<std::remove_cvref_t<Set>>
 Parts<Subset<Set>> random_split(Set&& set, std::initializer_list<Number> lengths,
-                                std::optional<std::uint64_t> seed = {}, Here here = {}) {
-  const tern::detail::Site line(here);
+                                std::optional<std::uint64_t> seed = {}, CallSite here = {}) {
+  const CallScope scope(here);
   const auto shared = detail::shared_set(std::forward<Set>(set));
   std::vector<Index> order = detail::in_sequence(shared->size());
   Random random(seed ? *seed : tern::detail::next_seed(), 0);

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "../core/error.hpp"
-#include "../core/here.hpp"
+#include "../core/call_site.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 

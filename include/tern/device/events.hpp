@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "../core/array.hpp"
-#include "../core/here.hpp"
+#include "../core/call_site.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 

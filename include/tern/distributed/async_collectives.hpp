@@ -21,10 +21,10 @@ class CollectiveJob : public Job {
 };
 
 /// Construct it on the thread that starts it. `in` and `out` may be the same.
-TERN_API std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op,
+TERN_API std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const CallSite& op,
                                                 Collective<Ranks> run, tern::detail::TensorImpl* in,
                                                 tern::detail::TensorImpl* out, ReduceOp reduction, int root);
-TERN_API std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op,
+TERN_API std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const CallSite& op,
                                                 Collective<CudaRanks> run, tern::detail::TensorImpl* in,
                                                 tern::detail::TensorImpl* out, ReduceOp reduction, int root);
 
@@ -52,8 +52,8 @@ class PendingCollective {
   bool ready() const { return communicator_.background().is_done(*checked("ready")); }
 
   /// The result. Throws what the collective threw. Error if it was called before.
-  X wait(Here here = {}) {
-    const tern::detail::Site at(here);
+  X wait(CallSite here = {}) {
+    const CallScope scope(here);
     checked("wait");
     const std::shared_ptr<detail::CollectiveJob> job = std::exchange(job_, nullptr);
     finish(*job);
@@ -79,7 +79,7 @@ namespace detail {
 
 /// Starts a collective from a dense form of x into a new tensor.
 template <CarriedDevice D, Element T>
-PendingCollective<Tensor<D, T>> started(const OpName& op, const Tensor<D, T>& x, const Communicator& communicator,
+PendingCollective<Tensor<D, T>> started(const CallSite& op, const Tensor<D, T>& x, const Communicator& communicator,
                                         const tern::detail::Shape& shape, Collective<Carrier<D>> run,
                                         ReduceOp reduction = ReduceOp::sum) {
   const Tensor<D, T> in = dense(op, x), out = empty<D, T>(shape, x.device());
@@ -92,9 +92,9 @@ PendingCollective<Tensor<D, T>> started(const OpName& op, const Tensor<D, T>& x,
 /// collectives in one order.
 template <detail::CarriedDevice D, Element T>
 PendingCollective<Tensor<D, T>> all_reduce_async(const Tensor<D, T>& x, const Communicator& communicator,
-                                                 ReduceOp reduction = ReduceOp::sum, Here here = {}) {
-  const OpName op{"all_reduce", here};
-  const ErrorName name(op);
+                                                 ReduceOp reduction = ReduceOp::sum, CallSite here = {}) {
+  const CallSite op{"all_reduce", here};
+  const CallScope scope(op);
   detail::check_reduction(op, reduction, dtype_of<T>, false);
   return detail::started(
       op, x, communicator, tern::detail::Shape(x.checked(op)->dims, x.dim()),
@@ -107,9 +107,9 @@ PendingCollective<Tensor<D, T>> all_reduce_async(const Tensor<D, T>& x, const Co
 /// broadcast in the background, as all_reduce_async.
 template <detail::CarriedDevice D, Element T>
 PendingCollective<Tensor<D, T>> broadcast_async(const Tensor<D, T>& x, const Communicator& communicator, int root = 0,
-                                                Here here = {}) {
-  const OpName op{"broadcast", here};
-  const ErrorName name(op);
+                                                CallSite here = {}) {
+  const CallSite op{"broadcast", here};
+  const CallScope scope(op);
   detail::check_rank(op, "root", root, communicator.size());
   const Tensor<D, T> y = detail::dense(op, x).clone();
   const detail::Collective<detail::Carrier<D>> run = [](auto& ranks, const backend::Array&, const backend::Array& out,
@@ -120,9 +120,9 @@ PendingCollective<Tensor<D, T>> broadcast_async(const Tensor<D, T>& x, const Com
 /// all_gather in the background, as all_reduce_async.
 template <detail::CarriedDevice D, Element T>
 PendingCollective<Tensor<D, T>> all_gather_async(const Tensor<D, T>& x, const Communicator& communicator,
-                                                 Here here = {}) {
-  const OpName op{"all_gather", here};
-  const ErrorName name(op);
+                                                 CallSite here = {}) {
+  const CallSite op{"all_gather", here};
+  const CallScope scope(op);
   return detail::started(op, x, communicator, detail::resized(x.checked(op)->shape_ref(), communicator.size(), 1),
                          [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp, int) {
                            ranks.all_gather(in, out);
@@ -132,9 +132,9 @@ PendingCollective<Tensor<D, T>> all_gather_async(const Tensor<D, T>& x, const Co
 /// reduce_scatter in the background, as all_reduce_async.
 template <detail::CarriedDevice D, Element T>
 PendingCollective<Tensor<D, T>> reduce_scatter_async(const Tensor<D, T>& x, const Communicator& communicator,
-                                                     ReduceOp reduction = ReduceOp::sum, Here here = {}) {
-  const OpName op{"reduce_scatter", here};
-  const ErrorName name(op);
+                                                     ReduceOp reduction = ReduceOp::sum, CallSite here = {}) {
+  const CallSite op{"reduce_scatter", here};
+  const CallScope scope(op);
   detail::check_reduction(op, reduction, dtype_of<T>, false);
   detail::check_divides(op, x.checked(op)->shape_ref(), communicator.size());
   return detail::started(
@@ -148,9 +148,9 @@ PendingCollective<Tensor<D, T>> reduce_scatter_async(const Tensor<D, T>& x, cons
 /// all_to_all in the background, as all_reduce_async.
 template <detail::CarriedDevice D, Element T>
 PendingCollective<Tensor<D, T>> all_to_all_async(const Tensor<D, T>& x, const Communicator& communicator,
-                                                 Here here = {}) {
-  const OpName op{"all_to_all", here};
-  const ErrorName name(op);
+                                                 CallSite here = {}) {
+  const CallSite op{"all_to_all", here};
+  const CallScope scope(op);
   detail::check_divides(op, x.checked(op)->shape_ref(), communicator.size());
   return detail::started(op, x, communicator, tern::detail::Shape(x.impl()->dims, x.dim()),
                          [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp, int) {

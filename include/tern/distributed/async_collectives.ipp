@@ -9,10 +9,10 @@ namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 template <class Carrier>
 class JobOf : public CollectiveJob {
  public:
-  JobOf(const Communicator& communicator, const OpName& op, Collective<Carrier> collective,
+  JobOf(const Communicator& communicator, const CallSite& op, Collective<Carrier> collective,
         tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root)
-      : ranks_(communicator.ranks_in_background()), in_(in), out_(out), name_(op.name),
-        error_name_(tern::detail::outermost_name(op.name), tern::detail::site(op.here)), collective_(collective),
+      : ranks_(communicator.ranks_in_background()), in_(in), out_(out), name_(op.name()),
+        site_(tern::detail::outermost_name(op.name()), tern::detail::site(op)), collective_(collective),
         reduction_(reduction), root_(root) {
     tern::detail::retain(in_);
     tern::detail::retain(out_);
@@ -28,7 +28,7 @@ class JobOf : public CollectiveJob {
   std::shared_ptr<Ranks> ranks_;
   tern::detail::TensorImpl *in_, *out_;
   const char* name_;
-  OpName error_name_;  // of the thread that has started it, whose line it is
+  CallSite site_;  // of the thread that has started it, whose line it is
 
  private:
   Collective<Carrier> collective_;
@@ -40,8 +40,7 @@ class HostJob final : public JobOf<Ranks> {
  public:
   using JobOf::JobOf;
   void run() override {
-    const ErrorName name(error_name_);
-    const tern::detail::Site at(error_name_.here);
+    const CallScope scope(site_);
     const Exchange listed(tern::detail::Work::collective, name_, bytes_of(*in_), caller_);
     run_by(*ranks_);
   }
@@ -53,15 +52,14 @@ class HostJob final : public JobOf<Ranks> {
 /// The thread in the background meets the other ranks' hosts, and gives NCCL the call.
 class CudaJob final : public JobOf<CudaRanks> {
  public:
-  CudaJob(const Communicator& communicator, const OpName& op, Collective<CudaRanks> collective,
+  CudaJob(const Communicator& communicator, const CallSite& op, Collective<CudaRanks> collective,
           tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root)
       : JobOf(communicator, op, collective, in, out, reduction, root),
         beside_(cuda_ranks(*ranks_).stream_beside({in->ordinal})) {
     TERN_CUDA(cuEventRecord, computed_.event, cuda::detail::bind(in->ordinal).compute);
   }
   void run() override {
-    const ErrorName name(error_name_);
-    const tern::detail::Site at(error_name_.here);
+    const CallScope scope(site_);
     const cuda::StreamGuard on(beside_);
     TERN_CUDA(cuStreamWaitEvent, cuda::detail::bind(in_->ordinal).compute, computed_.event, 0);
     run_by(cuda_ranks(*ranks_));
@@ -76,12 +74,12 @@ class CudaJob final : public JobOf<CudaRanks> {
   cuda::detail::ScopedEvent computed_, over_;
 };
 
-TERN_COLD std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op,
+TERN_COLD std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const CallSite& op,
                                                  Collective<Ranks> run, tern::detail::TensorImpl* in,
                                                  tern::detail::TensorImpl* out, ReduceOp reduction, int root) {
   return std::make_shared<HostJob>(communicator, op, run, in, out, reduction, root);
 }
-TERN_COLD std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const OpName& op,
+TERN_COLD std::shared_ptr<CollectiveJob> new_job(const Communicator& communicator, const CallSite& op,
                                                  Collective<CudaRanks> run, tern::detail::TensorImpl* in,
                                                  tern::detail::TensorImpl* out, ReduceOp reduction, int root) {
   return std::make_shared<CudaJob>(communicator, op, run, in, out, reduction, root);

@@ -24,14 +24,14 @@ struct CarrierOf;
 template <HostDevice D>
 struct CarrierOf<D> {
   using type = Ranks;
-  static ListedRanks get(const Communicator& communicator, const OpName& op, const backend::Array& x) {
-    return ListedRanks(communicator, op.name, x);
+  static ListedRanks get(const Communicator& communicator, const CallSite& op, const backend::Array& x) {
+    return ListedRanks(communicator, op.name(), x);
   }
 };
 template <>
 struct CarrierOf<Cuda> {
   using type = CudaRanks;
-  static CudaRanks* get(const Communicator& communicator, const OpName&, const backend::Array&) {
+  static CudaRanks* get(const Communicator& communicator, const CallSite&, const backend::Array&) {
     return &cuda_ranks(communicator);
   }
 };

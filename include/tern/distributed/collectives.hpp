@@ -11,18 +11,18 @@ namespace detail {
 
 /// A dense form of x for a collective named op, outside of the tape.
 template <CarriedDevice D, Element T>
-Tensor<D, T> dense(const OpName& op, const Tensor<D, T>& x) {
+Tensor<D, T> dense(const CallSite& op, const Tensor<D, T>& x) {
   x.checked(op);
   const NoGradGuard off;
   return x.contiguous();
 }
 
 /// Error unless the elements can be joined so, on the way forward and, where x needs a gradient, back.
-TERN_API void check_reduction(const OpName& op, ReduceOp reduction, DType dtype, bool needs_gradient);
+TERN_API void check_reduction(const CallSite& op, ReduceOp reduction, DType dtype, bool needs_gradient);
 /// Error unless dimension 0 has a multiple of `ranks` entries.
-TERN_API void check_divides(const OpName& op, tern::detail::ShapeRef shape, int ranks);
+TERN_API void check_divides(const CallSite& op, tern::detail::ShapeRef shape, int ranks);
 /// Error unless it is one of the ranks.
-TERN_API void check_rank(const OpName& op, const char* what, int rank, int ranks);
+TERN_API void check_rank(const CallSite& op, const char* what, int rank, int ranks);
 
 /// The shape with `factor` / `divisor` times as many entries in dimension 0; of a 0-d tensor, `factor` entries.
 TERN_API tern::detail::Shape resized(tern::detail::ShapeRef shape, Index factor, Index divisor);
@@ -40,10 +40,9 @@ bool needs_gradient(const Tensor<D, T>& x) {
 /// all ranks give one shape and element type.
 template <detail::CarriedDevice D, Element T>
 Tensor<D, T> all_reduce(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum,
-                        Here here = {}) {
-  const OpName op{"all_reduce", here};
-  const ErrorName name(op);
-  const tern::detail::Site at(here);
+                        CallSite here = {}) {
+  const CallSite op{"all_reduce", here};
+  const CallScope scope(op);
   detail::check_reduction(op, reduction, dtype_of<T>, detail::needs_gradient(x));
   const Tensor<D, T> in = detail::dense(op, x);
   const Tensor<D, T> y = empty<D, T>(in.shape(), x.device());
@@ -55,10 +54,9 @@ Tensor<D, T> all_reduce(const Tensor<D, T>& x, const Communicator& communicator,
 
 /// The root's x, on every rank. The root's gradient is the sum of all ranks' gradients; the others' is 0.
 template <detail::CarriedDevice D, Element T>
-Tensor<D, T> broadcast(const Tensor<D, T>& x, const Communicator& communicator, int root = 0, Here here = {}) {
-  const OpName op{"broadcast", here};
-  const ErrorName name(op);
-  const tern::detail::Site at(here);
+Tensor<D, T> broadcast(const Tensor<D, T>& x, const Communicator& communicator, int root = 0, CallSite here = {}) {
+  const CallSite op{"broadcast", here};
+  const CallScope scope(op);
   detail::check_rank(op, "root", root, communicator.size());
   const Tensor<D, T> y = detail::dense(op, x).clone();
   detail::CarrierOf<D>::get(communicator, op, *y.impl())->broadcast(*y.impl(), root);
@@ -73,16 +71,15 @@ Tensor<D, T> broadcast(const Tensor<D, T>& x, const Communicator& communicator, 
 /// All ranks' tensors one behind the other along dimension 0, as torch.distributed.all_gather_into_tensor: [size n,
 /// ...] of [n, ...]; [size] of numbers. The gradient is reduce_scatter of the ranks' gradients.
 template <detail::CarriedDevice D, Element T>
-Tensor<D, T> all_gather(const Tensor<D, T>& x, const Communicator& communicator, Here here = {});
+Tensor<D, T> all_gather(const Tensor<D, T>& x, const Communicator& communicator, CallSite here = {});
 
 /// This rank's part of the ranks' tensors joined: part k of dimension 0 goes to rank k, [n / size, ...] of [n, ...].
 /// The gradient is all_gather of the ranks' gradients. Error unless n is a multiple of the size.
 template <detail::CarriedDevice D, Element T>
 Tensor<D, T> reduce_scatter(const Tensor<D, T>& x, const Communicator& communicator, ReduceOp reduction = ReduceOp::sum,
-                            Here here = {}) {
-  const OpName op{"reduce_scatter", here};
-  const ErrorName name(op);
-  const tern::detail::Site at(here);
+                            CallSite here = {}) {
+  const CallSite op{"reduce_scatter", here};
+  const CallScope scope(op);
   detail::check_reduction(op, reduction, dtype_of<T>, detail::needs_gradient(x));
   const Tensor<D, T> in = detail::dense(op, x);
   detail::check_divides(op, in.impl()->shape_ref(), communicator.size());
@@ -97,10 +94,9 @@ Tensor<D, T> reduce_scatter(const Tensor<D, T>& x, const Communicator& communica
 }
 
 template <detail::CarriedDevice D, Element T>
-Tensor<D, T> all_gather(const Tensor<D, T>& x, const Communicator& communicator, Here here) {
-  const OpName op{"all_gather", here};
-  const ErrorName name(op);
-  const tern::detail::Site at(here);
+Tensor<D, T> all_gather(const Tensor<D, T>& x, const Communicator& communicator, CallSite here) {
+  const CallSite op{"all_gather", here};
+  const CallScope scope(op);
   const Tensor<D, T> in = detail::dense(op, x);
   const Tensor<D, T> y = empty<D, T>(detail::resized(in.impl()->shape_ref(), communicator.size(), 1), x.device());
   detail::CarrierOf<D>::get(communicator, op, *in.impl())->all_gather(*in.impl(), *y.impl());
@@ -114,10 +110,9 @@ Tensor<D, T> all_gather(const Tensor<D, T>& x, const Communicator& communicator,
 /// Part k of dimension 0 goes to rank k, and comes back from rank k: as torch.distributed.all_to_all_single. The
 /// gradient goes the same way. Error unless dimension 0 has a multiple of the size.
 template <detail::CarriedDevice D, Element T>
-Tensor<D, T> all_to_all(const Tensor<D, T>& x, const Communicator& communicator, Here here = {}) {
-  const OpName op{"all_to_all", here};
-  const ErrorName name(op);
-  const tern::detail::Site at(here);
+Tensor<D, T> all_to_all(const Tensor<D, T>& x, const Communicator& communicator, CallSite here = {}) {
+  const CallSite op{"all_to_all", here};
+  const CallScope scope(op);
   const Tensor<D, T> in = detail::dense(op, x);
   detail::check_divides(op, in.impl()->shape_ref(), communicator.size());
   const Tensor<D, T> y = empty<D, T>(in.shape(), x.device());
@@ -130,10 +125,9 @@ Tensor<D, T> all_to_all(const Tensor<D, T>& x, const Communicator& communicator,
 /// Sends x to another rank, which calls recv, and returns when that one has it. Error on both unless they mean one
 /// shape and element type.
 template <detail::CarriedDevice D, Element T>
-void send(const Tensor<D, T>& x, const Communicator& communicator, int to, Here here = {}) {
-  const OpName op{"send", here};
-  const ErrorName name(op);
-  const tern::detail::Site at(here);
+void send(const Tensor<D, T>& x, const Communicator& communicator, int to, CallSite here = {}) {
+  const CallSite op{"send", here};
+  const CallScope scope(op);
   detail::check_rank(op, "the receiver", to, communicator.size());
   if (to == communicator.rank()) fail(op, {"rank ", to, " cannot send to itself"});
   const Tensor<D, T> in = detail::dense(op, x);
@@ -142,10 +136,9 @@ void send(const Tensor<D, T>& x, const Communicator& communicator, int to, Here 
 
 /// A tensor of this shape that another rank sends.
 template <detail::CarriedDevice D, Element T = float>
-Tensor<D, T> recv(const tern::detail::Shape& shape, const Communicator& communicator, int from, Here here = {}) {
-  const OpName op{"recv", here};
-  const ErrorName name(op);
-  const tern::detail::Site at(here);
+Tensor<D, T> recv(const tern::detail::Shape& shape, const Communicator& communicator, int from, CallSite here = {}) {
+  const CallSite op{"recv", here};
+  const CallScope scope(op);
   detail::check_rank(op, "the sender", from, communicator.size());
   if (from == communicator.rank()) fail(op, {"rank ", from, " cannot receive from itself"});
   const Tensor<D, T> x = empty<D, T>(shape);
@@ -154,7 +147,7 @@ Tensor<D, T> recv(const tern::detail::Shape& shape, const Communicator& communic
 }
 
 /// Waits until all ranks call it.
-inline void barrier(const Communicator& communicator, Here here = {}) { communicator.barrier(here); }
+inline void barrier(const Communicator& communicator, CallSite here = {}) { communicator.barrier(here); }
 
 }}}  // namespace tern::distributed
 

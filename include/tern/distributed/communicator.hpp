@@ -20,14 +20,14 @@ class TERN_API Communicator {
 
   /// The ranks that give the same colour, in the order of their keys, then of their ranks. All ranks call it. Error if
   /// the colour is negative.
-  Communicator split(int color, int key = 0, Here here = {}) const;
+  Communicator split(int color, int key = 0, CallSite here = {}) const;
 
   /// How long a rank waits for another before it gives up with an Error: half an hour if nothing is said. Error unless
   /// it is positive.
-  void set_timeout(double seconds, Here here = {}) const;
+  void set_timeout(double seconds, CallSite here = {}) const;
 
   /// Waits until all ranks call it.
-  void barrier(Here here = {}) const;
+  void barrier(CallSite here = {}) const;
 
   /// The ranks, once nothing runs in the background.
   detail::Ranks& ranks() const {

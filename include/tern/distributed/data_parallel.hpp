@@ -63,7 +63,7 @@ struct DistributedDataParallel : nn::Module<typename Net::device_type, typename 
   Net module;
 
   DistributedDataParallel(Net network, const Communicator& communicator, const DataParallelOptions& options = {},
-                          Here here = {})
+                          CallSite here = {})
       : module(std::move(network)), tensors_(made(module, communicator, options, here)) {}
   DistributedDataParallel(DistributedDataParallel&&) = default;
 
@@ -103,9 +103,8 @@ struct DistributedDataParallel : nn::Module<typename Net::device_type, typename 
 
  private:
   static auto made(const Net& network, const Communicator& communicator, const DataParallelOptions& options,
-                   Here here) {
-    const ErrorName name({"DistributedDataParallel", here});
-    const tern::detail::Site at(here);
+                   CallSite here) {
+    const CallScope scope({"DistributedDataParallel", here});
     auto device = communicator.size() > 1 ? detail::parallel_device<typename Net::device_type>(communicator) : nullptr;
     return std::make_unique<detail::ParallelTensors>(network, communicator, std::move(device), options);
   }

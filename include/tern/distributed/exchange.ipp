@@ -5,9 +5,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 TERN_COLD void Exchange::tell(tern::detail::Work work, const char* name, Index bytes, int caller) {
-  const Here* const site = tern::detail::outermost_site;
-  position_ = listener_->begin(
-      {work, false, cuda::detail::on_host, nullptr, name, site ? *site : Here("", 0), std::size_t(bytes), caller});
+  position_ = listener_->begin({work, false, cuda::detail::on_host, nullptr, name,
+                                tern::detail::site(CallSite::unknown), std::size_t(bytes), caller});
 }
 
 }}}  // namespace tern::distributed::detail

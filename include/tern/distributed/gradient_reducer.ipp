@@ -63,7 +63,7 @@ TERN_COLD void GradientReducer::assign(const std::vector<Index>& order) {
 TERN_INLINE void GradientReducer::on_start(const std::vector<std::size_t>& unused) {
   averaging_ = active_;
   if (!averaging_) return;
-  const ErrorName name({"backward", tern::detail::site(Here(nullptr, 0))});
+  const CallScope scope({"backward", CallSite::unknown});
   device_.settle();
   device_.begin(*reached_.impl());
   if (known_ == Order::seen) {
@@ -80,7 +80,7 @@ TERN_INLINE void GradientReducer::on_start(const std::vector<std::size_t>& unuse
 
 TERN_NOINLINE void GradientReducer::on_ready(std::size_t leaf) {
   if (!averaging_) return;
-  const ErrorName name({"backward", tern::detail::site(Here(nullptr, 0))});
+  const CallScope scope({"backward", CallSite::unknown});
   complete(leaf);
 }
 

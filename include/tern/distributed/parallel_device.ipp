@@ -65,8 +65,8 @@ class HostParallel final : public ParallelDevice {
                                           ReduceOp how, int) { ranks.all_reduce(in, out, how); };
     const Collective<Ranks> shared = [](Ranks& ranks, const backend::Array& in, const backend::Array&, ReduceOp how,
                                         int) { ranks.all_reduce_shared(in, how); };
-    jobs_.push_back(new_job(communicator_, "all_reduce", x.impl()->deleter == unshare ? shared : in_place, x.impl(),
-                            x.impl(), ReduceOp::avg, -1));
+    jobs_.push_back(new_job(communicator_, {"all_reduce", CallSite::unknown},
+                            x.impl()->deleter == unshare ? shared : in_place, x.impl(), x.impl(), ReduceOp::avg, -1));
     communicator_.background().give(jobs_.back());
   }
   void end(const AnyTensor& flags) override {

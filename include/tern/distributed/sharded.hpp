@@ -39,9 +39,9 @@ class Sharded final : public Rule {
   /// All parameters, those of groups that are added later too, are on devices of the same kind as the first.
   template <distributed::detail::CarriedDevice D, class T, class... Others>
   Sharded(const tern::detail::Parameters<tern::detail::TensorType<D, T>, Others...>& parameters,
-          const distributed::Communicator& communicator, const Options& options = {}, Here here = {})
+          const distributed::Communicator& communicator, const Options& options = {}, CallSite here = {})
       : Rule(parameters, options, here) {
-    const ErrorName op({"Sharded", here});
+    const CallScope scope({"Sharded", here});
     if (communicator.size() > 1)
       this->share(detail::shards_of(communicator, distributed::detail::parallel_device<D>(communicator),
                                     DeviceTraits<D>::name));

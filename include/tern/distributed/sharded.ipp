@@ -66,7 +66,7 @@ class RankShards final : public Shards {
 
   void before_step(const std::vector<Slot>& state_slots) override {
     tern::detail::refuse_capture("step", "ranks do not replay a graph together");
-    const ErrorName name("step");
+    const CallScope scope({"step", CallSite::unknown});
     const Index n = Index(state_slots.size());
     const auto some = zeros<Cpu, std::uint8_t>({2, n});  // 1 where this rank has a gradient; 1 where it has none
     for (Index i = 0; i < n; ++i) some.data()[has_gradient(state_slots[std::size_t(i)]) ? i : n + i] = 1;
@@ -77,7 +77,7 @@ class RankShards final : public Shards {
   }
 
   void after_step(const std::vector<Slot>& state_slots) override {
-    const ErrorName name("step");
+    const CallScope scope({"step", CallSite::unknown});
     std::vector<Rooted> stepped;
     for (const Slot& slot : state_slots)
       if (has_gradient(slot)) stepped.push_back({slot.parameter.impl(), slot.owner});
@@ -88,7 +88,7 @@ class RankShards final : public Shards {
 
   /// One slot after the other, so that a device's memory need not hold them all.
   std::vector<Slot> gathered(const std::vector<Slot>& state_slots) override {
-    const ErrorName name("state_dict");
+    const CallScope scope({"state_dict", CallSite::unknown});
     struct Known {
       Index steps, masters, states;
     };

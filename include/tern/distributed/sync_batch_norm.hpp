@@ -15,10 +15,10 @@ Tensor<D, T> sync_batch_norm(const Tensor<D, T>& x, const std::type_identity_t<T
                              const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
                              const std::type_identity_t<Tensor<D, compute_t<T>>>& weight,
                              const std::type_identity_t<Tensor<D, compute_t<T>>>& bias, double momentum, double eps,
-                             const Communicator& communicator, Here here = {}) {
+                             const Communicator& communicator, CallSite here = {}) {
   using C = compute_t<T>;
-  const OpName op{"sync_batch_norm", here};
-  const ErrorName name(op);
+  const CallSite op{"sync_batch_norm", here};
+  const CallScope scope(op);
   x.checked(op);
   const auto array = [](const auto& v) { return v.defined() ? v.impl() : nullptr; };
   tern::detail::check_channels(op, *x.impl(), {array(running_mean), array(running_var), array(weight), array(bias)});

@@ -11,7 +11,7 @@ TERN_API Communicator single_rank();
 
 /// Calls f(communicator) on `size` threads, each of which is one of its ranks, and returns when all have. Throws what a
 /// rank threw; the others' collectives end with an Error then. Error unless size is positive.
-TERN_API void run_ranks(int size, const std::function<void(const Communicator&)>& f, Here here = {});
+TERN_API void run_ranks(int size, const std::function<void(const Communicator&)>& f, CallSite here = {});
 
 }}}  // namespace tern::distributed
 

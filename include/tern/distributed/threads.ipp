@@ -86,8 +86,8 @@ TERN_COLD Communicator single_rank() {
       std::make_shared<detail::SharedMemory>(detail::Segment::bytes_for(1)), 1, 0));
 }
 
-TERN_COLD void run_ranks(int size, const std::function<void(const Communicator&)>& f, Here here) {
-  const ErrorName name({"run_ranks", here});
+TERN_COLD void run_ranks(int size, const std::function<void(const Communicator&)>& f, CallSite here) {
+  const CallScope scope({"run_ranks", here});
   if (size < 1) fail("run_ranks", {"at least one rank is needed, not ", size});
   const auto memory = std::make_shared<detail::SharedMemory>(detail::Segment::bytes_for(size));
   std::atomic<int> first = -1;

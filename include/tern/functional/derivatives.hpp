@@ -103,8 +103,9 @@ Tensor<D, T> dots(const Tensors<D, T>& a, const Tensors<D, T>& v) {
 
 template <class D, class T, class F>
 std::pair<Tensor<D, T>, Tensors<D, T>> hessian_product(const char* op, const F& f, const Tensors<D, T>& inputs,
-                                                       const Tensors<D, T>& v, DerivativeOptions options, Here here) {
-  const Site at(here);
+                                                       const Tensors<D, T>& v, DerivativeOptions options,
+                                                       CallSite here) {
+  const CallScope scope(here);
   const GradMode on(true);
   check_vectors(op, inputs, v);
   const auto x = watched_inputs(op, inputs, options.create_graph);
@@ -127,8 +128,8 @@ auto of_first(const F& f) {
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> vjp(const F& f, const std::vector<Tensor<D, T>>& inputs,
                                                        const Tensor<D, T>& v, DerivativeOptions options = {},
-                                                       Here here = {}) {
-  const detail::Site at(here);
+                                                       CallSite here = {}) {
+  const CallScope scope(here);
   const GradMode on(true);
   const auto x = detail::watched_inputs("vjp", inputs, options.create_graph);
   const Tensor<D, T> y = f(x);
@@ -143,8 +144,8 @@ std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> vjp(const F& f, const std::ve
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, Tensor<D, T>> jvp(const F& f, const std::vector<Tensor<D, T>>& inputs,
                                           const std::vector<Tensor<D, T>>& v, DerivativeOptions options = {},
-                                          Here here = {}) {
-  const detail::Site at(here);
+                                          CallSite here = {}) {
+  const CallScope scope(here);
   const GradMode on(true);
   detail::check_vectors("jvp", inputs, v);
   const auto x = detail::watched_inputs("jvp", inputs, options.create_graph);
@@ -160,7 +161,7 @@ std::pair<Tensor<D, T>, Tensor<D, T>> jvp(const F& f, const std::vector<Tensor<D
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> hvp(const F& f, const std::vector<Tensor<D, T>>& inputs,
                                                        const std::vector<Tensor<D, T>>& v,
-                                                       DerivativeOptions options = {}, Here here = {}) {
+                                                       DerivativeOptions options = {}, CallSite here = {}) {
   return detail::hessian_product("hvp", f, inputs, v, options, here);
 }
 
@@ -168,15 +169,15 @@ std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> hvp(const F& f, const std::ve
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> vhp(const F& f, const std::vector<Tensor<D, T>>& inputs,
                                                        const std::vector<Tensor<D, T>>& v,
-                                                       DerivativeOptions options = {}, Here here = {}) {
+                                                       DerivativeOptions options = {}, CallSite here = {}) {
   return detail::hessian_product("vhp", f, inputs, v, options, here);
 }
 
 /// ∂f/∂x for each input x, of shape [f's shape..., x's shape...].
 template <Device D, Element T, class F>
 std::vector<Tensor<D, T>> jacobian(const F& f, const std::vector<Tensor<D, T>>& inputs, DerivativeOptions options = {},
-                                   Here here = {}) {
-  const detail::Site at(here);
+                                   CallSite here = {}) {
+  const CallScope scope(here);
   const GradMode on(true);
   const auto x = detail::watched_inputs("jacobian", inputs, options.create_graph);
   return detail::finished(detail::jacobian_of<D, T>(f(x), x, options.create_graph), options.create_graph);
@@ -185,8 +186,8 @@ std::vector<Tensor<D, T>> jacobian(const F& f, const std::vector<Tensor<D, T>>& 
 /// ∂²f/∂x∂z for each pair of inputs, of shape [x's shape..., z's shape...]. f has one number as its result.
 template <Device D, Element T, class F>
 std::vector<std::vector<Tensor<D, T>>> hessian(const F& f, const std::vector<Tensor<D, T>>& inputs,
-                                               DerivativeOptions options = {}, Here here = {}) {
-  const detail::Site at(here);
+                                               DerivativeOptions options = {}, CallSite here = {}) {
+  const CallScope scope(here);
   const GradMode on(true);
   const auto x = detail::watched_inputs("hessian", inputs, options.create_graph);
   const Tensor<D, T> y = f(x);
@@ -201,33 +202,33 @@ std::vector<std::vector<Tensor<D, T>>> hessian(const F& f, const std::vector<Ten
 
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, Tensor<D, T>> vjp(const F& f, const Tensor<D, T>& x, const Tensor<D, T>& v,
-                                          DerivativeOptions options = {}, Here here = {}) {
+                                          DerivativeOptions options = {}, CallSite here = {}) {
   auto [y, products] = vjp(detail::of_first(f), std::vector{x}, v, options, here);
   return {y, products[0]};
 }
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, Tensor<D, T>> jvp(const F& f, const Tensor<D, T>& x, const Tensor<D, T>& v,
-                                          DerivativeOptions options = {}, Here here = {}) {
+                                          DerivativeOptions options = {}, CallSite here = {}) {
   return jvp(detail::of_first(f), std::vector{x}, std::vector{v}, options, here);
 }
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, Tensor<D, T>> hvp(const F& f, const Tensor<D, T>& x, const Tensor<D, T>& v,
-                                          DerivativeOptions options = {}, Here here = {}) {
+                                          DerivativeOptions options = {}, CallSite here = {}) {
   auto [y, products] = hvp(detail::of_first(f), std::vector{x}, std::vector{v}, options, here);
   return {y, products[0]};
 }
 template <Device D, Element T, class F>
 std::pair<Tensor<D, T>, Tensor<D, T>> vhp(const F& f, const Tensor<D, T>& x, const Tensor<D, T>& v,
-                                          DerivativeOptions options = {}, Here here = {}) {
+                                          DerivativeOptions options = {}, CallSite here = {}) {
   auto [y, products] = vhp(detail::of_first(f), std::vector{x}, std::vector{v}, options, here);
   return {y, products[0]};
 }
 template <Device D, Element T, class F>
-Tensor<D, T> jacobian(const F& f, const Tensor<D, T>& x, DerivativeOptions options = {}, Here here = {}) {
+Tensor<D, T> jacobian(const F& f, const Tensor<D, T>& x, DerivativeOptions options = {}, CallSite here = {}) {
   return jacobian(detail::of_first(f), std::vector{x}, options, here)[0];
 }
 template <Device D, Element T, class F>
-Tensor<D, T> hessian(const F& f, const Tensor<D, T>& x, DerivativeOptions options = {}, Here here = {}) {
+Tensor<D, T> hessian(const F& f, const Tensor<D, T>& x, DerivativeOptions options = {}, CallSite here = {}) {
   return hessian(detail::of_first(f), std::vector{x}, options, here)[0][0];
 }
 

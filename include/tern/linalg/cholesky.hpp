@@ -8,9 +8,9 @@ namespace tern { inline namespace TERN_BUILD { namespace linalg {
 /// The lower triangular L with a = L Lᵀ, for a [.., n, n]; of a only the lower triangle is read. With upper it is Lᵀ,
 /// of the upper triangle. Error if a matrix is not positive definite.
 template <Device D, Floating T>
-Tensor<D, T> cholesky(const Tensor<D, T>& a, bool upper = false, Here here = {}) {
+Tensor<D, T> cholesky(const Tensor<D, T>& a, bool upper = false, CallSite here = {}) {
   detail::check_computable<D, T, backend::Cholesky>();
-  const ErrorName name({"cholesky", here});
+  const CallScope scope({"cholesky", here});
   detail::check_square("cholesky", *a.checked("cholesky"));
   if (upper) return transpose(cholesky(transpose(a, -2, -1, here), false, here), -2, -1, here);
   const Tensor<D, T> in = detail::dense(a), y = empty<D, T>(a.shape(), a.device());
@@ -27,8 +27,8 @@ Tensor<D, T> cholesky(const Tensor<D, T>& a, bool upper = false, Here here = {})
 /// The solution x of l lᵀ x = b, or with upper of lᵀ l x = b, for a triangular factor l [.., n, n] as cholesky makes
 /// it, and b [.., n, k]. The other triangle of l is not read. Batches broadcast.
 template <Device D, Floating T>
-Tensor<D, T> cholesky_solve(const Tensor<D, T>& b, const Tensor<D, T>& l, bool upper = false, Here here = {}) {
-  const ErrorName name({"cholesky_solve", here});
+Tensor<D, T> cholesky_solve(const Tensor<D, T>& b, const Tensor<D, T>& l, bool upper = false, CallSite here = {}) {
+  const CallScope scope({"cholesky_solve", here});
   b.checked("cholesky_solve");
   detail::check_square("cholesky_solve", *l.checked("cholesky_solve"));
   const Tensor<D, T> turned = transpose(l, -2, -1, here);

@@ -11,7 +11,7 @@ namespace detail {
 
 /// |a| |a⁻¹| in a norm of matrices, infinite where a is singular.
 template <class F, class D, class T>
-Tensor<D, T> condition_by_inverse(const F& norm, const Tensor<D, T>& a, Here here) {
+Tensor<D, T> condition_by_inverse(const F& norm, const Tensor<D, T>& a, CallSite here) {
   check_square("cond", *a.impl());
   if (a.size(-1) == 0) return sum(a, {-2, -1});
   const Tensor<D, bool> singular = eq(linalg::slogdet(a.detach(), here).sign, 0);
@@ -27,8 +27,8 @@ namespace linalg {
 /// for -2 the inverse of that, for 1, -1, inf and -inf |a| |a⁻¹| in that matrix_norm, of square matrices, infinite
 /// where a is singular.
 template <Device D, Floating T>
-Tensor<D, T> cond(const Tensor<D, T>& a, double p = 2, Here here = {}) {
-  const ErrorName name({"cond", here});
+Tensor<D, T> cond(const Tensor<D, T>& a, double p = 2, CallSite here = {}) {
+  const CallScope scope({"cond", here});
   detail::check_matrices("cond", *a.checked("cond"));
   if (std::abs(p) != 2)
     return detail::condition_by_inverse([&](const auto& x) { return matrix_norm(x, p, {-2, -1}, false, here); }, a,
@@ -41,8 +41,8 @@ Tensor<D, T> cond(const Tensor<D, T>& a, double p = 2, Here here = {}) {
 
 /// |a| |a⁻¹| in the norm "fro" or "nuc", for a [.., n, n]; infinite where a is singular.
 template <Device D, Floating T>
-Tensor<D, T> cond(const Tensor<D, T>& a, const char* p, Here here = {}) {
-  const ErrorName name({"cond", here});
+Tensor<D, T> cond(const Tensor<D, T>& a, const char* p, CallSite here = {}) {
+  const CallScope scope({"cond", here});
   detail::check_matrices("cond", *a.checked("cond"));
   return detail::condition_by_inverse([&](const auto& x) { return matrix_norm(x, p, {-2, -1}, false, here); }, a, here);
 }

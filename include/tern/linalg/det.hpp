@@ -6,7 +6,7 @@
 namespace tern { inline namespace TERN_BUILD {
 namespace linalg {
 template <Device D, Floating T>
-Tensor<D, T> det(const Tensor<D, T>& a, Here here = {});
+Tensor<D, T> det(const Tensor<D, T>& a, CallSite here = {});
 }
 
 namespace detail {
@@ -28,9 +28,9 @@ namespace linalg {
 
 /// The determinant of each matrix of a [.., n, n]; that of a 0 x 0 matrix is 1.
 template <Device D, Floating T>
-Tensor<D, T> det(const Tensor<D, T>& a, Here here) {
+Tensor<D, T> det(const Tensor<D, T>& a, CallSite here) {
   detail::check_computable<D, T, backend::Determinant>();
-  const ErrorName name({"det", here});
+  const CallScope scope({"det", here});
   detail::check_square("det", *a.checked("det"));
   const Tensor<D, T> in = detail::dense(a),
                      y = empty<D, T>(tern::detail::Shape(a.impl()->dims, a.dim() - 2), a.device());
@@ -53,15 +53,15 @@ struct SignAndLog {
 
 /// det(a) as sign exp(logabsdet), which neither overflows nor underflows, for a [.., n, n].
 template <Device D, Floating T>
-SignAndLog<D, T> slogdet(const Tensor<D, T>& a, Here here = {}) {
+SignAndLog<D, T> slogdet(const Tensor<D, T>& a, CallSite here = {}) {
   detail::check_computable<D, T, backend::Determinant>();
-  const ErrorName name({"slogdet", here});
+  const CallScope scope({"slogdet", here});
   detail::check_square("slogdet", *a.checked("slogdet"));
   const tern::detail::Shape to(a.impl()->dims, a.dim() - 2);
   const Tensor<D, T> in = detail::dense(a), sign = empty<D, T>(to, a.device()), log = empty<D, T>(to, a.device());
   backend::run<D, T>(backend::Determinant{nullptr, sign.impl(), log.impl(), *in.impl()});
   record({"slogdet", here}, log, wrt(a, saved(a), [](const auto& g, const auto& kept) {
-           const ErrorName in_gradient("slogdet");
+           const CallScope scope({"slogdet", CallSite::unknown});
            return mul(unsqueeze(unsqueeze(g, -1), -1), inv(kept).mT());
          }));
   return {sign, log};

@@ -45,10 +45,10 @@ struct EigenPairs {
 /// or the upper one with UPLO 'U'. Eigenvectors have no gradient where eigenvalues are equal: it is infinite or NaN.
 /// Error if a has NaN or infinity.
 template <Device D, Floating T>
-EigenPairs<D, T> eigh(const Tensor<D, T>& a, char UPLO = 'L', Here here = {}) {
+EigenPairs<D, T> eigh(const Tensor<D, T>& a, char UPLO = 'L', CallSite here = {}) {
   using namespace detail;
   check_computable<D, T, backend::Eigh>();
-  const ErrorName name({"eigh", here});
+  const CallScope scope({"eigh", here});
   check_square("eigh", *a.checked("eigh"));
   if (UPLO != 'L' && UPLO != 'U') fail("eigh", {"UPLO must be 'L' or 'U'"});
   if (UPLO == 'U') return eigh(transpose(a, -2, -1, here), 'L', here);
@@ -73,8 +73,8 @@ EigenPairs<D, T> eigh(const Tensor<D, T>& a, char UPLO = 'L', Here here = {}) {
 
 /// The eigenvalues alone.
 template <Device D, Floating T>
-Tensor<D, T> eigvalsh(const Tensor<D, T>& a, char UPLO = 'L', Here here = {}) {
-  const ErrorName name({"eigvalsh", here});
+Tensor<D, T> eigvalsh(const Tensor<D, T>& a, char UPLO = 'L', CallSite here = {}) {
+  const CallScope scope({"eigvalsh", here});
   a.checked("eigvalsh");
   if (tern::detail::records(a)) return eigh(a, UPLO, here).eigenvalues;
   detail::check_computable<D, T, backend::Eigh>();

@@ -7,9 +7,9 @@ namespace tern { inline namespace TERN_BUILD { namespace linalg {
 
 /// a⁻¹, for a [.., n, n]. Error if a matrix is singular.
 template <Device D, Floating T>
-Tensor<D, T> inv(const Tensor<D, T>& a, Here here = {}) {
+Tensor<D, T> inv(const Tensor<D, T>& a, CallSite here = {}) {
   detail::check_computable<D, T, backend::Inverse>();
-  const ErrorName name({"inv", here});
+  const CallScope scope({"inv", here});
   detail::check_square("inv", *a.checked("inv"));
   const Tensor<D, T> in = detail::dense(a), y = empty<D, T>(a.shape(), a.device());
   backend::run<D, T>(backend::Inverse{*y.impl(), *in.impl()});

@@ -25,10 +25,10 @@ struct LeastSquares {
 /// residuals' gradient is that at matrices of a's rank. Error if a has NaN or infinity.
 template <Device D, Floating T>
 LeastSquares<D, T> lstsq(const Tensor<D, T>& a, const Tensor<D, T>& b, std::optional<double> rcond = {},
-                         const char* driver = "gelsy", Here here = {}) {
+                         const char* driver = "gelsy", CallSite here = {}) {
   using namespace detail;
   check_computable<D, T, backend::LeastSquares>();
-  const ErrorName name({"lstsq", here});
+  const CallScope scope({"lstsq", here});
   check_matrices("lstsq", *a.checked("lstsq"));
   const std::string_view by = driver;
   const bool by_values = by == "gelsd" || by == "gelss", by_pivots = by == "gelsy";
@@ -42,7 +42,7 @@ LeastSquares<D, T> lstsq(const Tensor<D, T>& a, const Tensor<D, T>& b, std::opti
   check_matrices("lstsq", *b.impl());
   const Index m = a.size(-2), n = a.size(-1);
   const RankTolerance tolerance(a, {}, rcond);
-  const auto [lefts, rights, to] = equations("lstsq", a, b);
+  const auto [lefts, rights, to] = equations({"lstsq", CallSite::unknown}, a, b);
   LeastSquares<D, T> y{empty<D, T>(to, a.device()), empty<D, T>({0}, a.device()), empty<D, Index>({0}, a.device()),
                        empty<D, T>({0}, a.device())};
   if (by_values) {

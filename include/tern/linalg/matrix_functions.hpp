@@ -46,8 +46,8 @@ namespace linalg {
 /// The product of n factors a [.., n, n]; of -n factors a⁻¹ (on the CPU) for negative n; 1 for n = 0. Error if n is
 /// negative and a matrix singular.
 template <Device D, Floating T>
-Tensor<D, T> matrix_power(const Tensor<D, T>& a, Index n, Here here = {}) {
-  const ErrorName name({"matrix_power", here});
+Tensor<D, T> matrix_power(const Tensor<D, T>& a, Index n, CallSite here = {}) {
+  const CallScope scope({"matrix_power", here});
   detail::check_square("matrix_power", *a.checked("matrix_power"));
   if (n == 0) return clone(expand(detail::identity_of(a), a.shape()), here);
   if (n == 1) return clone(a, here);
@@ -64,8 +64,8 @@ Tensor<D, T> matrix_power(const Tensor<D, T>& a, Index n, Here here = {}) {
 
 /// Σ aⁱ / i!, for a [.., n, n].
 template <Device D, Floating T>
-Tensor<D, T> matrix_exp(const Tensor<D, T>& a, Here here = {}) {
-  const ErrorName name({"matrix_exp", here});
+Tensor<D, T> matrix_exp(const Tensor<D, T>& a, CallSite here = {}) {
+  const CallScope scope({"matrix_exp", here});
   detail::check_square("matrix_exp", *a.checked("matrix_exp"));
   return detail::rounded_once([](const auto& x) { return detail::scaled_exp(x); }, a);
 }

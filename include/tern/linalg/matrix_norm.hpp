@@ -12,14 +12,15 @@ struct MatrixDims {
   int rows, columns;
   MatrixDims(const Array& x, const Dims& dim) {
     if (x.ndim < 2 || dim.n != 2) fail("matrix_norm", {"two dimensions are needed, not ", dim, " of ", x.shape()});
-    dim_mask("matrix_norm", dim, x.ndim);
-    rows = wrap_dim("matrix_norm", dim[0], x.ndim), columns = wrap_dim("matrix_norm", dim[1], x.ndim);
+    dim_mask({"matrix_norm", CallSite::unknown}, dim, x.ndim);
+    rows = wrap_dim({"matrix_norm", CallSite::unknown}, dim[0], x.ndim),
+    columns = wrap_dim({"matrix_norm", CallSite::unknown}, dim[1], x.ndim);
   }
 };
 
 /// of(the singular values in the last dimension); both of the matrices' dimensions have size 1.
 template <class F, class D, class T>
-Tensor<D, T> norm_of_singular_values(const F& of, const Tensor<D, T>& x, const MatrixDims& at, Here here) {
+Tensor<D, T> norm_of_singular_values(const F& of, const Tensor<D, T>& x, const MatrixDims& at, CallSite here) {
   if constexpr (backend::HasKernel<D, backend::Svd, T>) {
     const Tensor<D, T> y = of(linalg::svdvals(movedim(x, {at.rows, at.columns}, {-2, -1}, here), here));
     return unsqueeze(unsqueeze(y, std::min(at.rows, at.columns), here), std::max(at.rows, at.columns), here);
@@ -30,7 +31,7 @@ Tensor<D, T> norm_of_singular_values(const F& of, const Tensor<D, T>& x, const M
 
 /// of(x), where both of the matrices' dimensions have size 1, with them or without.
 template <class F, class D, class T>
-Tensor<D, T> norm_of_matrices(const F& of, const Tensor<D, T>& x, const MatrixDims& at, bool keepdim, Here here) {
+Tensor<D, T> norm_of_matrices(const F& of, const Tensor<D, T>& x, const MatrixDims& at, bool keepdim, CallSite here) {
   const Tensor<D, T> y = rounded_once(of, x);
   return keepdim ? y : squeeze(y, {at.rows, at.columns}, here);
 }
@@ -43,8 +44,8 @@ namespace linalg {
 /// over a column, for inf and -inf over a row, for 2 and -2 the largest and the smallest singular value (on the CPU).
 template <Device D, Floating T>
 Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, tern::detail::Dims dim = {-2, -1}, bool keepdim = false,
-                         Here here = {}) {
-  const ErrorName name({"matrix_norm", here});
+                         CallSite here = {}) {
+  const CallScope scope({"matrix_norm", here});
   const detail::MatrixDims at(*x.checked("matrix_norm"), dim);
   const bool of_rows = std::isinf(ord), of_values = std::abs(ord) == 2;
   if (!of_rows && !of_values && std::abs(ord) != 1)
@@ -63,8 +64,8 @@ Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, tern::detail::Dims d
 /// "fro": the root of the sum of squares. "nuc": the sum of the singular values (on the CPU).
 template <Device D, Floating T>
 Tensor<D, T> matrix_norm(const Tensor<D, T>& x, const char* ord = "fro", tern::detail::Dims dim = {-2, -1},
-                         bool keepdim = false, Here here = {}) {
-  const ErrorName name({"matrix_norm", here});
+                         bool keepdim = false, CallSite here = {}) {
+  const CallScope scope({"matrix_norm", here});
   const detail::MatrixDims at(*x.checked("matrix_norm"), dim);
   if (!std::strcmp(ord, "fro")) return tern::norm(x, 2, dim, keepdim, here);
   if (std::strcmp(ord, "nuc")) fail("matrix_norm", {"ord is \"fro\", \"nuc\" or a number, not \"", ord, "\""});

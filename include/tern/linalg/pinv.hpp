@@ -51,10 +51,10 @@ namespace linalg {
 /// a's rank.
 template <Device D, Floating T>
 Tensor<D, T> pinv(const Tensor<D, T>& a, std::optional<double> atol = {}, std::optional<double> rtol = {},
-                  bool hermitian = false, Here here = {}) {
+                  bool hermitian = false, CallSite here = {}) {
   using namespace detail;
   check_computable<D, T, backend::Svd>();
-  const ErrorName name({"pinv", here});
+  const CallScope scope({"pinv", here});
   check_matrices("pinv", *a.checked("pinv"));
   const RankTolerance tolerance(a, atol, rtol);
   const Tensor<D, T> y = [&] {
@@ -81,8 +81,8 @@ Tensor<D, T> pinv(const Tensor<D, T>& a, std::optional<double> atol = {}, std::o
 /// the defaults, and hermitian, are those of pinv.
 template <Device D, Floating T>
 Tensor<D, Index> matrix_rank(const Tensor<D, T>& a, std::optional<double> atol = {}, std::optional<double> rtol = {},
-                             bool hermitian = false, Here here = {}) {
-  const ErrorName name({"matrix_rank", here});
+                             bool hermitian = false, CallSite here = {}) {
+  const CallScope scope({"matrix_rank", here});
   detail::check_matrices("matrix_rank", *a.checked("matrix_rank"));
   const NoGradGuard off;
   const Tensor<D, T> s = hermitian ? abs(eigvalsh(a, 'L', here)) : svdvals(a, here);

@@ -61,10 +61,10 @@ struct QrFactors {
 /// "complete" Q is [.., m, m] and R [.., m, n]; with "r", R is that of "reduced", and Q is undefined. "r", and
 /// "complete" with m > n, have no gradient: their backward pass is an Error.
 template <Device D, Floating T>
-QrFactors<D, T> qr(const Tensor<D, T>& a, const char* mode = "reduced", Here here = {}) {
+QrFactors<D, T> qr(const Tensor<D, T>& a, const char* mode = "reduced", CallSite here = {}) {
   using namespace detail;
   check_computable<D, T, backend::Qr>();
-  const ErrorName name({"qr", here});
+  const CallScope scope({"qr", here});
   check_matrices("qr", *a.checked("qr"));
   const Index m = a.size(-2), n = a.size(-1), p = columns_of_q(mode, m, n);
   const bool only_r = mode[0] == 'r' && mode[1] == 0;

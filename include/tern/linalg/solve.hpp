@@ -14,7 +14,7 @@ struct Equations {
   Shape solutions;
 };
 template <class D, class T>
-Equations<D, T> equations(const char* op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
+Equations<D, T> equations(const CallSite& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   const Array &left = *a.impl(), &right = *b.impl();
   const Index m = left.dims[left.ndim - 2], n = left.dims[left.ndim - 1], columns = right.dims[right.ndim - 1];
   if (right.dims[right.ndim - 2] != m)
@@ -35,9 +35,9 @@ namespace linalg {
 /// The solution of a x = b, or of x a = b without left, for a [.., n, n], and b [.., n, k] or [.., k, n]. With left, b
 /// may also be a vector, or a batch of vectors [.., n] of a's batch. Batches broadcast. Error if a matrix is singular.
 template <Device D, Floating T>
-Tensor<D, T> solve(const Tensor<D, T>& a, const Tensor<D, T>& b, bool left = true, Here here = {}) {
+Tensor<D, T> solve(const Tensor<D, T>& a, const Tensor<D, T>& b, bool left = true, CallSite here = {}) {
   detail::check_computable<D, T, backend::Solve>();
-  const ErrorName name({"solve", here});
+  const CallScope scope({"solve", here});
   const auto turned = [here](const Tensor<D, T>& x) { return transpose(x, -2, -1, here); };
   detail::check_square("solve", *a.checked("solve"));
   if (detail::are_vectors(*b.checked("solve"), *a.impl())) {
@@ -46,7 +46,7 @@ Tensor<D, T> solve(const Tensor<D, T>& a, const Tensor<D, T>& b, bool left = tru
   }
   detail::check_matrices("solve", *b.impl());
   if (!left) return turned(solve(turned(a), turned(b), true, here));
-  const auto [lefts, rights, to] = detail::equations("solve", a, b);
+  const auto [lefts, rights, to] = detail::equations({"solve", CallSite::unknown}, a, b);
   const Tensor<D, T> x = empty<D, T>(to, b.device());
   backend::run<D, T>(backend::Solve{*x.impl(), *lefts.impl(), *rights.impl()});
   // dB = A⁻ᵀ G and dA = -dB Xᵀ.

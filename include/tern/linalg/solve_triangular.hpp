@@ -10,14 +10,14 @@ namespace tern { inline namespace TERN_BUILD { namespace linalg {
 /// broadcast.
 template <Device D, Floating T>
 Tensor<D, T> solve_triangular(const Tensor<D, T>& a, const Tensor<D, T>& b, bool upper, bool left = true,
-                              bool unitriangular = false, Here here = {}) {
+                              bool unitriangular = false, CallSite here = {}) {
   detail::check_computable<D, T, backend::SolveTriangular>();
-  const ErrorName name({"solve_triangular", here});
+  const CallScope scope({"solve_triangular", here});
   const auto turned = [here](const Tensor<D, T>& x) { return transpose(x, -2, -1, here); };
   detail::check_square("solve_triangular", *a.checked("solve_triangular"));
   detail::check_matrices("solve_triangular", *b.checked("solve_triangular"));
   if (!left) return turned(solve_triangular(turned(a), turned(b), !upper, true, unitriangular, here));
-  const auto [lefts, rights, to] = detail::equations("solve_triangular", a, b);
+  const auto [lefts, rights, to] = detail::equations({"solve_triangular", CallSite::unknown}, a, b);
   const Tensor<D, T> x = empty<D, T>(to, b.device());
   backend::run<D, T>(backend::SolveTriangular{*x.impl(), *lefts.impl(), *rights.impl(), upper, unitriangular});
   // dB = A⁻ᵀ G, and dA is a's triangle of -dB Xᵀ.

@@ -79,10 +79,10 @@ struct SingularValues {
 /// only min(m, n) columns and rows. Those beyond have no gradient. U and Vᵀ have none where singular values are equal:
 /// it is infinite or NaN. Error if a has NaN or infinity.
 template <Device D, Floating T>
-SingularValues<D, T> svd(const Tensor<D, T>& a, bool full_matrices = true, Here here = {}) {
+SingularValues<D, T> svd(const Tensor<D, T>& a, bool full_matrices = true, CallSite here = {}) {
   using namespace detail;
   check_computable<D, T, backend::Svd>();
-  const ErrorName name({"svd", here});
+  const CallScope scope({"svd", here});
   check_matrices("svd", *a.checked("svd"));
   const Index m = a.size(-2), n = a.size(-1), k = std::min(m, n);
   const SvdShapes at{vectors_of(*a.impl(), k), matrices_of(*a.impl(), full_matrices ? m : k, m),
@@ -112,8 +112,8 @@ SingularValues<D, T> svd(const Tensor<D, T>& a, bool full_matrices = true, Here 
 
 /// The singular values alone.
 template <Device D, Floating T>
-Tensor<D, T> svdvals(const Tensor<D, T>& a, Here here = {}) {
-  const ErrorName name({"svdvals", here});
+Tensor<D, T> svdvals(const Tensor<D, T>& a, CallSite here = {}) {
+  const CallScope scope({"svdvals", here});
   a.checked("svdvals");
   if (tern::detail::records(a)) return svd(a, false, here).s;
   detail::check_computable<D, T, backend::Svd>();

@@ -40,9 +40,9 @@ Tensor<D, Index> sample(const Tensor<D, T>& logits, const GenerateOptions& optio
 /// token. Error in training mode, and if the model has too few positions.
 template <class Net, class D = typename Net::device_type>
 Tensor<D, Index> generate(const Net& net, const Tensor<D, Index>& tokens, const GenerateOptions& options = {},
-                          Here here = {}) {
-  const OpName op{"generate", here};
-  const ErrorName name(op);
+                          CallSite here = {}) {
+  const CallSite op{"generate", here};
+  const CallScope scope(op);
   const NoGradGuard off;
   if (tokens.checked(op)->ndim < 1 || tokens.dim() > 2 || tokens.numel() == 0)
     fail(op, {"tokens must be [batch, length] or [length] and not empty, not ", tokens.shape()});

@@ -8,7 +8,7 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 /// The option as a literal, which outlives its caller's text. Error unless it is "none" or "tanh".
-inline const char* checked_approximation(const char* formula, const Here& here) {
+inline const char* checked_approximation(const char* formula, const CallSite& here) {
   for (const char* const known : {"none", "tanh"})
     if (!std::strcmp(formula, known)) return known;
   fail({"GELU", here}, {"approximate is \"none\" or \"tanh\", not \"", formula, "\""});
@@ -58,7 +58,7 @@ TERN_ACTIVATION_MODULE(Softshrink, softshrink, lambda, 0.5)
 template <Device D, Element T = float>
 struct GELU : Module<D, T> {
   const char* approximate = "none";
-  explicit GELU(const char* formula, Here here = {}) : approximate(detail::checked_approximation(formula, here)) {}
+  explicit GELU(const char* formula, CallSite here = {}) : approximate(detail::checked_approximation(formula, here)) {}
   TERN_FIELDS(GELU, approximate)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return gelu(x, approximate); }
 };
@@ -76,7 +76,7 @@ struct Softplus : Module<D, T> {
 template <Device D, Element T = float>
 struct Hardtanh : Module<D, T> {
   double min_val = -1, max_val = 1;
-  Hardtanh(double low, double high, Here here = {}) : min_val(low), max_val(high) {
+  Hardtanh(double low, double high, CallSite here = {}) : min_val(low), max_val(high) {
     if (!(low < high)) fail({"Hardtanh", here}, {"min_val ", low, " must be less than max_val ", high});
   }
   TERN_FIELDS(Hardtanh, min_val, max_val)
@@ -100,7 +100,7 @@ struct PReLU : Module<D, T> {
     Index num_parameters = 1;
     double init = 0.25;
   };
-  explicit PReLU(Options options, Here here = {})
+  explicit PReLU(Options options, CallSite here = {})
       : weight(full<D, T>({options.num_parameters}, options.init, {}, here)) {}
   TERN_FIELDS(PReLU, weight)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return prelu(x, weight); }

@@ -27,7 +27,7 @@ class AnyLayer {
   }
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return held_->call(x, {}); }
-  Tensor<D, T> operator()(const Tensor<D, T>& x, Here here = {}) const { return held_->call(x, here); }
+  Tensor<D, T> operator()(const Tensor<D, T>& x, CallSite here = {}) const { return held_->call(x, here); }
   template <class D2, class T2>
     requires(!std::is_same_v<Tensor<D2, T2>, Tensor<D, T>>)
   tern::detail::Refusal<Tensor<D2, T2>, Tensor<D, T>> operator()(const Tensor<D2, T2>&) const TERN_REFUSED(D2, D);
@@ -45,7 +45,7 @@ class AnyLayer {
  private:
   struct Held {
     virtual ~Held() {}
-    virtual Tensor<D, T> call(const Tensor<D, T>& x, const Here& here) = 0;
+    virtual Tensor<D, T> call(const Tensor<D, T>& x, const CallSite& here) = 0;
     virtual ModuleRef module() = 0;
     virtual void walk(detail::Walk& walk) const = 0;
     virtual std::unique_ptr<Held> clone(const D* device, detail::Converted& done) const = 0;
@@ -54,8 +54,8 @@ class AnyLayer {
   struct Holds final : Held {
     explicit Holds(M&& m) : content(std::move(m)) {}
     explicit Holds(const Rebuild<M, D, T>& from) : content(from) {}
-    Tensor<D, T> call(const Tensor<D, T>& x, const Here& here) override {
-      const tern::detail::Site at(here);
+    Tensor<D, T> call(const Tensor<D, T>& x, const CallSite& here) override {
+      const CallScope scope(here);
       return content(x);
     }
     ModuleRef module() override { return ModuleRef(&content, &detail::module_type<M>); }

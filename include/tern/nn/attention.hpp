@@ -26,10 +26,10 @@ struct MultiheadAttention : Module<D, T> {
   Parameter<D, T> in_proj_weight, in_proj_bias;
   Linear<D, T> out_proj;
 
-  MultiheadAttention(Index size, Index heads, MultiheadAttentionOptions options = {}, Here here = {})
+  MultiheadAttention(Index size, Index heads, MultiheadAttentionOptions options = {}, CallSite here = {})
       : embed_dim(size), num_heads(heads), dropout(options.dropout), batch_first(options.batch_first),
         out_proj(size, size, {.bias = options.bias}, here) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     if (heads <= 0 || size % heads != 0)
       fail("MultiheadAttention", {"an embedding of ", size, " cannot be cut into ", heads, " heads"});
     const double bound = std::sqrt(6 / double(4 * size));

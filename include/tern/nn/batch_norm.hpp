@@ -67,8 +67,8 @@ struct BatchNormNd : Module<D, T> {
   /// the layer have none.
   std::shared_ptr<const detail::WiderStatistics<D, T>> wider;
 
-  explicit BatchNormNd(Index num_features, const BatchNormOptions& chosen = {}, Here here = {}) : options(chosen) {
-    const ErrorName name({BatchNormNd::type_name(), here});
+  explicit BatchNormNd(Index num_features, const BatchNormOptions& chosen = {}, CallSite here = {}) : options(chosen) {
+    const CallScope scope({BatchNormNd::type_name(), here});
     if (num_features < 0) fail(BatchNormNd::type_name(), {"num_features must not be negative: ", num_features});
     if (chosen.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);
     if (!chosen.track_running_stats) return;
@@ -86,16 +86,16 @@ struct BatchNormNd : Module<D, T> {
     if (wider && this->is_training()) return widened(x, c);
     return batch_norm(x, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum, options.eps);
   }
-  Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const {
-    const tern::detail::Site at(here);
+  Tensor<D, T> relu(const Tensor<D, T>& x, CallSite here = {}) const {
+    const CallScope scope(here);
     check_input(x);
     if (folded) return tern::relu(x, here);
     const detail::BatchNormCall<D, T> c(*this);
     if (wider && this->is_training()) return tern::relu(widened(x, c), here);
     return batch_norm_relu(x, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum, options.eps);
   }
-  Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const {
-    const tern::detail::Site at(here);
+  Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, CallSite here = {}) const {
+    const CallScope scope(here);
     check_input(x);
     if (folded) return tern::relu(add(x, residual, 1, here), here);
     const detail::BatchNormCall<D, T> c(*this);

@@ -15,9 +15,9 @@ struct Bilinear : Module<D, T> {
   Index in1_features = 0, in2_features = 0, out_features = 0;
   Parameter<D, T> weight, bias;
 
-  Bilinear(Index in1, Index in2, Index out, LinearOptions options = {}, Here here = {})
+  Bilinear(Index in1, Index in2, Index out, LinearOptions options = {}, CallSite here = {})
       : in1_features(in1), in2_features(in2), out_features(out) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     if (in1 <= 0 || in2 <= 0 || out <= 0)
       fail("Bilinear", {"sizes must be positive, not ", in1, ", ", in2, " -> ", out});
     const double bound = 1 / std::sqrt(double(in1));

@@ -35,11 +35,11 @@ RefusedInput<M, X> refuse(const X&, const More&...) TERN_REFUSED(typename X::dev
 
 /// A call of a module. An Error that passes it names the layer that threw it.
 template <class M, class... X>
-[[gnu::noinline]] auto call(Hooks* hooks, M& module, const Here& here, X&&... x) {
+[[gnu::noinline]] auto call(Hooks* hooks, M& module, const CallSite& here, X&&... x) {
   if constexpr (refuses<M, X...>) {
     return refuse<M>(x...);
   } else {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     const tern::detail::Range range(M::type_name());
     try {
       if (hooks) [[unlikely]]
@@ -76,7 +76,7 @@ inline constexpr bool is_given = !std::is_same_v<std::remove_cvref_t<X>, Absent>
 
 /// A call with the arguments up to the last one that is given.
 template <class M, class A, class B, class C, class E, class F, class G, class H, class I>
-[[gnu::always_inline]] inline auto call_given(Hooks* hooks, M& module, const Here& here, A&& a, B&& b, C&& c, E&& e,
+[[gnu::always_inline]] inline auto call_given(Hooks* hooks, M& module, const CallSite& here, A&& a, B&& b, C&& c, E&& e,
                                               F&& f, G&& g, H&& h, I&& i) {
 #define TERN_PASSED(X, x) passed<M>(static_cast<X&&>(x))
 #define TERN_PASSED_4 TERN_PASSED(A, a), TERN_PASSED(B, b), TERN_PASSED(C, c), TERN_PASSED(E, e)
@@ -101,23 +101,23 @@ template <class M, class A, class B, class C, class E, class F, class G, class H
 /// names that of a call outside.
 #define TERN_CALLS_(Self, qualifier)                                                                                \
   template <class M_ = Self>                                                                                        \
-  auto operator()(::tern::Here here_ = {}) qualifier {                                                              \
+  auto operator()(::tern::CallSite here_ = {}) qualifier {                                                          \
     return ::tern::nn::detail::call(this->hooks_, static_cast<qualifier M_&>(*this), here_);                        \
   }                                                                                                                 \
   template <class A_>                                                                                               \
-  auto operator()(A_&& a_, ::tern::Here here_ = {}) qualifier {                                                     \
+  auto operator()(A_&& a_, ::tern::CallSite here_ = {}) qualifier {                                                 \
     return ::tern::nn::detail::call(this->hooks_, *this, here_, static_cast<::tern::nn::detail::Passed<A_>>(a_));   \
   }                                                                                                                 \
   template <class A_>                                                                                               \
     requires(::tern::nn::detail::RefusesInput<Self, A_>)::tern::nn::detail::RefusedInput<Self, A_>                  \
-  operator()(A_&&, ::tern::Here = {})                                                                               \
+  operator()(A_&&, ::tern::CallSite = {})                                                                           \
       qualifier TERN_REFUSED(typename std::remove_cvref_t<A_>::device_type, typename Self::device_type);            \
   template <class A_, class B_ = ::tern::nn::detail::Absent, class C_ = ::tern::nn::detail::Absent,                 \
             class E_ = ::tern::nn::detail::Absent, class F_ = ::tern::nn::detail::Absent,                           \
             class G_ = ::tern::nn::detail::Absent, class H_ = ::tern::nn::detail::Absent,                           \
             class I_ = ::tern::nn::detail::Absent>                                                                  \
   auto operator()(A_&& a_, B_&& b_, C_&& c_ = {}, E_&& e_ = {}, F_&& f_ = {}, G_&& g_ = {}, H_&& h_ = {},           \
-                  I_&& i_ = {}, ::tern::Here here_ = {}) qualifier {                                                \
+                  I_&& i_ = {}, ::tern::CallSite here_ = {}) qualifier {                                            \
     return ::tern::nn::detail::call_given(this->hooks_, *this, here_, static_cast<A_&&>(a_), static_cast<B_&&>(b_), \
                                           static_cast<C_&&>(c_), static_cast<E_&&>(e_), static_cast<F_&&>(f_),      \
                                           static_cast<G_&&>(g_), static_cast<H_&&>(h_), static_cast<I_&&>(i_));     \
@@ -125,6 +125,6 @@ template <class M, class A, class B, class C, class E, class F, class G, class H
   template <class... X_>                                                                                            \
     requires(sizeof...(X_) > 8)                                                                                     \
   auto operator()(X_&&... x_) qualifier {                                                                           \
-    return ::tern::nn::detail::call(this->hooks_, *this, ::tern::Here(nullptr, 0),                                  \
+    return ::tern::nn::detail::call(this->hooks_, *this, ::tern::CallSite::unknown,                                 \
                                     static_cast<::tern::nn::detail::Passed<X_>>(x_)...);                            \
   }

@@ -33,12 +33,12 @@ inline constexpr const char* conv_transpose_names[] = {"ConvTranspose1d", "ConvT
 
 /// The sizes of a layer's weight, [first, second / groups, kernel…]. `second` is the number of input channels; in a
 /// transposed layer `first` is. Error unless all are positive and the groups divide the channels.
-TERN_API tern::detail::Shape filter_shape(const OpName& layer, int dims, Index first, Index second,
+TERN_API tern::detail::Shape filter_shape(const CallSite& layer, int dims, Index first, Index second,
                                           tern::detail::Dims kernel, Index groups);
 
 /// The border that the options ask for, in the form that pad() takes. "same" with an odd number has the larger half at
 /// the end.
-TERN_API tern::detail::Shape conv_border(const char* layer, int dims, const tern::detail::Shape& weight,
+TERN_API tern::detail::Shape conv_border(const CallSite& layer, int dims, const tern::detail::Shape& weight,
                                          const ConvOptions& options);
 
 /// The bound from which PyTorch's convolutions draw weight and bias: 1 / √(number of terms of an output).
@@ -68,7 +68,7 @@ struct ConvNd : Module<D, T> {
   PadMode padding_mode = PadMode::constant;
   Parameter<D, T> weight, bias;
 
-  ConvNd(Index in, Index out, tern::detail::Dims kernel_size, ConvLayerOptions chosen = {}, Here here = {})
+  ConvNd(Index in, Index out, tern::detail::Dims kernel_size, ConvLayerOptions chosen = {}, CallSite here = {})
       : in_channels(in), out_channels(out), options(detail::conv_options(chosen)), padding_mode(chosen.padding_mode),
         weight(detail::new_filter<D, T>(
             detail::filter_shape({ConvNd::type_name(), here}, dims, out, in, kernel_size, chosen.groups))) {
@@ -82,12 +82,12 @@ struct ConvNd : Module<D, T> {
     else if constexpr (dims == 2) return conv2d(bordered(x), weight, bias, op_options());
     else return conv3d(bordered(x), weight, bias, op_options());
   }
-  Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) const
+  Tensor<D, T> relu(const Tensor<D, T>& x, CallSite here = {}) const
     requires(dims == 2)
   {
     return conv2d_relu(bordered(x), weight, bias, op_options(), here);
   }
-  Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, Here here = {}) const
+  Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, CallSite here = {}) const
     requires(dims == 2)
   {
     return conv2d_add_relu(bordered(x), residual, weight, bias, op_options(), here);
@@ -98,7 +98,8 @@ struct ConvNd : Module<D, T> {
   Tensor<D, T> bordered(const Tensor<D, T>& x) const {
     if (padding_mode == PadMode::constant) [[likely]]
       return x;
-    return pad(x, detail::conv_border(ConvNd::type_name(), dims, weight.shape(), options), padding_mode);
+    return pad(x, detail::conv_border({ConvNd::type_name(), CallSite::unknown}, dims, weight.shape(), options),
+               padding_mode);
   }
   ConvOptions op_options() const {
     ConvOptions o = options;
@@ -130,7 +131,7 @@ struct ConvTransposeNd : Module<D, T> {
   Parameter<D, T> weight, bias;
 
   ConvTransposeNd(Index in, Index out, tern::detail::Dims kernel_size, ConvTransposeLayerOptions chosen = {},
-                  Here here = {})
+                  CallSite here = {})
       : in_channels(in), out_channels(out), options(detail::conv_options(chosen)),
         weight(detail::new_filter<D, T>(
             detail::filter_shape({ConvTransposeNd::type_name(), here}, dims, in, out, kernel_size, chosen.groups))) {

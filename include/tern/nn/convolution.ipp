@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-TERN_COLD tern::detail::Shape filter_shape(const OpName& layer, int dims, Index first, Index second,
+TERN_COLD tern::detail::Shape filter_shape(const CallSite& layer, int dims, Index first, Index second,
                                            tern::detail::Dims kernel, Index groups) {
   if (first < 1 || second < 1 || groups < 1 || first % groups != 0 || second % groups != 0)
     fail(layer, {"channels ", second, " and ", first, " do not divide into ", groups, " groups"});
@@ -18,7 +18,7 @@ TERN_COLD tern::detail::Shape filter_shape(const OpName& layer, int dims, Index 
   return shape;
 }
 
-TERN_COLD tern::detail::Shape conv_border(const char* layer, int dims, const tern::detail::Shape& weight,
+TERN_COLD tern::detail::Shape conv_border(const CallSite& layer, int dims, const tern::detail::Shape& weight,
                                           const ConvOptions& options) {
   Index sizes[3], dilation[3], stride[3];
   tern::detail::each_dim(layer, "padding", options.padding.sizes, 0, dims, sizes);

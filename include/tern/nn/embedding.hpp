@@ -17,11 +17,12 @@ struct Embedding : Module<D, T> {
   std::optional<Index> padding_idx;  // counts from the first row
   Parameter<D, T> weight;
 
-  Embedding(Index rows, Index columns, EmbeddingOptions options = {}, Here here = {})
+  Embedding(Index rows, Index columns, EmbeddingOptions options = {}, CallSite here = {})
       : num_embeddings(rows), embedding_dim(columns) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     if (rows <= 0 || columns <= 0) fail("Embedding", {"sizes must be positive, not ", rows, " x ", columns});
-    if (options.padding_idx) padding_idx = tern::detail::padding_row("Embedding", options.padding_idx, rows);
+    if (options.padding_idx)
+      padding_idx = tern::detail::padding_row({"Embedding", CallSite::unknown}, options.padding_idx, rows);
     const Tensor<D, T> table = randn<D, T>({rows, columns});
     if (padding_idx) table.select(0, *padding_idx).fill_(0);
     weight = table;
@@ -40,7 +41,7 @@ struct EmbeddingBag : Module<D, T> {
   EmbeddingBagOptions options;
   Parameter<D, T> weight;
 
-  EmbeddingBag(Index rows, Index columns, EmbeddingBagOptions chosen = {}, Here here = {})
+  EmbeddingBag(Index rows, Index columns, EmbeddingBagOptions chosen = {}, CallSite here = {})
       : num_embeddings(rows), embedding_dim(columns), options(chosen),
         weight(Embedding<D, T>(rows, columns, {.padding_idx = chosen.padding_idx}, here).weight) {}
   TERN_FIELDS(EmbeddingBag, num_embeddings, embedding_dim, options, weight)

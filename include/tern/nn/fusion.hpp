@@ -103,15 +103,15 @@ M fuse_for_inference(const M& net) {
 
 /// norm.relu(conv(x)). If norm is folded into conv, the convolution applies relu in its own pass over memory.
 template <class Conv, class Norm, class X>
-X conv_bn_relu(Conv& conv, Norm& norm, const X& x, Here here = {}) {
-  const tern::detail::Site at(here);
+X conv_bn_relu(Conv& conv, Norm& norm, const X& x, CallSite here = {}) {
+  const CallScope scope(here);
   return norm.folded ? conv.relu(x) : norm.relu(conv(x));
 }
 
 /// norm.add_relu(conv(x), residual), in the same way.
 template <class Conv, class Norm, class X>
-X conv_bn_add_relu(Conv& conv, Norm& norm, const X& x, const X& residual, Here here = {}) {
-  const tern::detail::Site at(here);
+X conv_bn_add_relu(Conv& conv, Norm& norm, const X& x, const X& residual, CallSite here = {}) {
+  const CallScope scope(here);
   return norm.folded ? conv.add_relu(x, residual) : norm.add_relu(conv(x), residual);
 }
 

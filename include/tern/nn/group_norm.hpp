@@ -18,9 +18,9 @@ struct GroupNorm : Module<D, T> {
   double eps = 1e-5;
   Parameter<D, T> weight, bias;
 
-  GroupNorm(Index groups, Index num_channels, GroupNormOptions options = {}, Here here = {})
+  GroupNorm(Index groups, Index num_channels, GroupNormOptions options = {}, CallSite here = {})
       : num_groups(groups), eps(options.eps) {
-    const ErrorName name({"GroupNorm", here});
+    const CallScope scope({"GroupNorm", here});
     if (groups < 1 || num_channels % groups)
       fail("GroupNorm", {"num_groups must divide the ", num_channels, " channels, not be ", groups});
     if (!options.affine) return;
@@ -56,9 +56,9 @@ struct InstanceNormNd : Module<D, T> {
   Buffer<D, T> running_mean, running_var;
   Tensor<D, Index> num_batches_tracked;
 
-  explicit InstanceNormNd(Index num_features, const InstanceNormOptions& chosen = {}, Here here = {})
+  explicit InstanceNormNd(Index num_features, const InstanceNormOptions& chosen = {}, CallSite here = {})
       : options(chosen) {
-    const ErrorName name({InstanceNormNd::type_name(), here});
+    const CallScope scope({InstanceNormNd::type_name(), here});
     if (chosen.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);
     if (!chosen.track_running_stats) return;
     running_mean = zeros<D, compute_t<T>>(num_features);

@@ -140,7 +140,7 @@ tern::detail::TensorImpl* watched(tern::detail::TensorImpl* x, BackwardCall* cal
                                   tern::detail::TensorImpl* (*on_gradient)(void* call,
                                                                            tern::detail::TensorImpl* gradient)) {
   tern::detail::TensorImpl* const y =
-      tern::detail::recorded({"hook", {}}, tern::detail::new_detached(x), x, tern::detail::Unchanged{});
+      tern::detail::recorded({"hook", CallSite::unknown}, tern::detail::new_detached(x), x, tern::detail::Unchanged{});
   call->refs.increase();
   tern::detail::append_hook(tern::detail::extra_of(y->node).before,
                             new tern::detail::Hook{on_gradient, &release_call<>, call, nullptr});

@@ -19,9 +19,9 @@ struct LayerNorm : Module<D, T> {
   double eps = 1e-5;
   Parameter<D, T> weight, bias;
 
-  LayerNorm(tern::detail::Shape shape, LayerNormOptions options = {}, Here here = {})
+  LayerNorm(tern::detail::Shape shape, LayerNormOptions options = {}, CallSite here = {})
       : normalized_shape(shape), eps(options.eps) {
-    const ErrorName name({"LayerNorm", here});
+    const CallScope scope({"LayerNorm", here});
     if (!options.elementwise_affine) return;
     weight = ones<D, T>(shape);
     bias = zeros<D, T>(shape);

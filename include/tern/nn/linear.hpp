@@ -18,8 +18,8 @@ struct Linear : Module<D, T> {
   Index in_features = 0, out_features = 0;
   Parameter<D, T> weight, bias;
 
-  Linear(Index in, Index out, LinearOptions options = {}, Here here = {}) : in_features(in), out_features(out) {
-    const tern::detail::Site at(here);
+  Linear(Index in, Index out, LinearOptions options = {}, CallSite here = {}) : in_features(in), out_features(out) {
+    const CallScope scope(here);
     if (in < 0 || out <= 0) fail("Linear", {"sizes must be positive, not ", in, " -> ", out});
     const double bound = in > 0 ? 1 / std::sqrt(double(in)) : 0;
     weight = uniform<D, T>({out, in}, -bound, bound);

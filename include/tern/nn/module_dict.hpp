@@ -19,21 +19,21 @@ struct ModuleDict : Module<typename L::device_type, typename L::value_type> {
   explicit ModuleDict(const Rebuild<From, D, T>& from) : Module<D, T>(from), layers_(from(from.source.layers_)) {}
 
   /// PyTorch's dict[key] = layer: a layer that had the key is replaced. Error if the key is empty or has a dot.
-  L& insert(const std::string& key, L layer, Here here = {}) {
-    const tern::detail::Site at(here);
+  L& insert(const std::string& key, L layer, CallSite here = {}) {
+    const CallScope scope(here);
     detail::check_key(key);
     if (std::pair<std::string, L>* const known = find(key)) return known->second = std::move(layer);
     return layers_.emplace_back(key, std::move(layer)).second;
   }
   /// Error if there is no such key.
-  L& at(const std::string& key, Here here = {}) { return existing(key, here).second; }
-  const L& at(const std::string& key, Here here = {}) const {
+  L& at(const std::string& key, CallSite here = {}) { return existing(key, here).second; }
+  const L& at(const std::string& key, CallSite here = {}) const {
     return const_cast<ModuleDict*>(this)->existing(key, here).second;
   }
-  L& operator[](const std::string& key) { return at(key, Here(nullptr, 0)); }
-  const L& operator[](const std::string& key) const { return at(key, Here(nullptr, 0)); }
+  L& operator[](const std::string& key) { return at(key, CallSite::unknown); }
+  const L& operator[](const std::string& key) const { return at(key, CallSite::unknown); }
   /// Removes the layer and returns it. Error if there is no such key.
-  L pop(const std::string& key, Here here = {}) {
+  L pop(const std::string& key, CallSite here = {}) {
     auto& entry = existing(key, here);
     L layer = std::move(entry.second);
     layers_.erase(layers_.begin() + (&entry - layers_.data()));
@@ -70,7 +70,7 @@ struct ModuleDict : Module<typename L::device_type, typename L::value_type> {
       if (entry.first == key) return &entry;
     return nullptr;
   }
-  std::pair<std::string, L>& existing(const std::string& key, const Here& here) {
+  std::pair<std::string, L>& existing(const std::string& key, const CallSite& here) {
     std::pair<std::string, L>* const entry = find(key);
     if (!entry) fail({"ModuleDict", here}, {"there is no layer \"", key, "\""});
     return *entry;

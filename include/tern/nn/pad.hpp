@@ -8,7 +8,7 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 namespace detail {
 
 /// {left, right, top, bottom, front, back} from such a list, or from one number for all sides.
-TERN_API tern::detail::Shape padding_of(const OpName& layer, int dims, const tern::detail::Shape& padding);
+TERN_API tern::detail::Shape padding_of(const CallSite& layer, int dims, const tern::detail::Shape& padding);
 
 inline constexpr const char* constant_pad_names[] = {"ConstantPad1d", "ConstantPad2d", "ConstantPad3d"};
 // Indexed by PadMode.
@@ -22,9 +22,9 @@ inline constexpr const char* pad_names[][3] = {{"ZeroPad1d", "ZeroPad2d", "ZeroP
 /// Padding by one value over `dims` dimensions: ConstantPad1d, ConstantPad2d or ConstantPad3d.
 template <int dims, Device D, Element T = float>
 struct ConstantPadNd : Module<D, T> {
-  tern::detail::Shape padding = detail::padding_of(ConstantPadNd::type_name(), dims, 0);
+  tern::detail::Shape padding = detail::padding_of({ConstantPadNd::type_name(), CallSite::unknown}, dims, 0);
   double value = 0;
-  ConstantPadNd(const tern::detail::Shape& sizes, double constant, Here here = {})
+  ConstantPadNd(const tern::detail::Shape& sizes, double constant, CallSite here = {})
       : padding(detail::padding_of({ConstantPadNd::type_name(), here}, dims, sizes)), value(constant) {}
   TERN_FIELDS_AS(ConstantPadNd, detail::constant_pad_names[dims - 1], padding, value)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, PadMode::constant, value); }
@@ -46,8 +46,8 @@ using ConstantPad3d = ConstantPadNd<3, D, T>;
 /// ConstantPad1d to 3d.
 template <int dims, PadMode mode, Device D, Element T = float>
 struct PadNd : Module<D, T> {
-  tern::detail::Shape padding = detail::padding_of(PadNd::type_name(), dims, 0);
-  explicit PadNd(const tern::detail::Shape& sizes, Here here = {})
+  tern::detail::Shape padding = detail::padding_of({PadNd::type_name(), CallSite::unknown}, dims, 0);
+  explicit PadNd(const tern::detail::Shape& sizes, CallSite here = {})
       : padding(detail::padding_of({PadNd::type_name(), here}, dims, sizes)) {}
   TERN_FIELDS_AS(PadNd, detail::pad_names[int(mode)][dims - 1], padding)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, mode); }

@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-TERN_COLD tern::detail::Shape padding_of(const OpName& layer, int dims, const tern::detail::Shape& padding) {
+TERN_COLD tern::detail::Shape padding_of(const CallSite& layer, int dims, const tern::detail::Shape& padding) {
   if (padding.n != 1 && padding.n != 2 * dims)
     fail(layer, {"one size or ", Index(2 * dims), " are needed, not ", padding});
   tern::detail::Shape all;

@@ -67,7 +67,8 @@ struct OriginalOps {
       const Original& o = *originals[i];
       tern::detail::TensorImpl *const to = o.rounded().impl(), *const from = o.learned().impl();
       if (HostDevice<D> || !tern::detail::is_dense(*from) || !tern::detail::same_order(*from, *to)) {
-        tern::detail::map_into("to", o.rounded().as<D, T>(), unchanged, o.learned().as<D, float>());
+        tern::detail::map_into({"to", CallSite::unknown}, o.rounded().as<D, T>(), unchanged,
+                               o.learned().as<D, float>());
       } else {
         together.insert(together.end(), {to, from});
         tern::detail::bump_version(to);
@@ -79,7 +80,7 @@ struct OriginalOps {
             backend::Update([](auto& to, auto from) { to = from; }, together.data(), int(together.size() / 2)));
   }
   static void record(const Original& o) {
-    tern::record({"to", {}}, o.rounded().as<D, T>(),
+    tern::record({"to", CallSite::unknown}, o.rounded().as<D, T>(),
                  wrt(o.learned().as<D, float>(), [](const Tensor<D, T>& g) { return to_type(g, f32); }));
   }
   static constexpr Original::Ops table{&round, &record};

@@ -27,7 +27,7 @@ struct SpectralNormOptions {
 namespace detail {
 
 /// The weight's dimensions with `dim` first.
-TERN_API tern::detail::Dims dim_first(const OpName& op, Index dim, int n);
+TERN_API tern::detail::Dims dim_first(const CallSite& op, Index dim, int n);
 
 template <class L>
 inline constexpr Index row_dim = 0;
@@ -47,7 +47,7 @@ auto call_with_weight(L& layer, const W& weight, X&&... x) {
 
 /// The weight of a layer that is to calculate it, taken from the layer.
 template <class L>
-auto take_weight(const char* op, L& layer, const Here& here) {
+auto take_weight(const char* op, L& layer, const CallSite& here) {
   static_assert(requires { layer.weight.wide(); }, "the layer has no nn::Parameter named weight");
   if (!layer.weight.defined()) fail({op, here}, {"the layer has no weight"});
   const auto weight = layer.weight.detach();
@@ -69,9 +69,9 @@ struct WeightNorm : Module<typename L::device_type, typename L::value_type> {
   Parameter<D, T> original0, original1;
   Index dim = 0;
 
-  explicit WeightNorm(L given, WeightNormOptions options = {}, Here here = {})
+  explicit WeightNorm(L given, WeightNormOptions options = {}, CallSite here = {})
       : layer(std::move(given)), dim(options.dim) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     const Tensor<D, T> v = detail::take_weight("weight_norm", layer, here);
     if (dim != -1) detail::dim_first({"weight_norm", here}, dim, v.dim());
     original0 = norm_of(v);
@@ -99,7 +99,7 @@ struct WeightNorm : Module<typename L::device_type, typename L::value_type> {
   Tensor<D, U> norm_of(const Tensor<D, U>& v) const {
     if (dim == -1) return norm(v);
     tern::detail::Dims others;
-    const tern::detail::Dims order = detail::dim_first("weight_norm", dim, v.dim());
+    const tern::detail::Dims order = detail::dim_first({"weight_norm", CallSite::unknown}, dim, v.dim());
     for (int i = 1; i < order.n; ++i) others.push_back(order[i]);
     return others.empty() ? abs(v) : norm(v, 2, others, true);
   }
@@ -121,9 +121,9 @@ struct SpectralNorm : Module<typename L::device_type, typename L::value_type> {
   Buffer<D, T> u, v;  // none for a weight of one dimension
   SpectralNormOptions options;
 
-  explicit SpectralNorm(L given, SpectralNormOptions chosen = {}, Here here = {})
+  explicit SpectralNorm(L given, SpectralNormOptions chosen = {}, CallSite here = {})
       : layer(std::move(given)), options(chosen) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     original = detail::take_weight("spectral_norm", layer, here);
     if (!options.dim) options.dim = detail::row_dim<L>;
     detail::dim_first({"spectral_norm", here}, *options.dim, original.dim());
@@ -159,7 +159,9 @@ struct SpectralNorm : Module<typename L::device_type, typename L::value_type> {
 
  private:
   Tensor<D, Wide> rows() const {
-    return flatten(permute(original.wide(), detail::dim_first("spectral_norm", *options.dim, original.dim())), 1);
+    return flatten(
+        permute(original.wide(), detail::dim_first({"spectral_norm", CallSite::unknown}, *options.dim, original.dim())),
+        1);
   }
   void improve(Index steps) const {
     const NoGradGuard off;
@@ -173,13 +175,13 @@ struct SpectralNorm : Module<typename L::device_type, typename L::value_type> {
 
 /// layer with weight normalisation.
 template <IsModule L>
-WeightNorm<L> weight_norm(L layer, WeightNormOptions options = {}, Here here = {}) {
+WeightNorm<L> weight_norm(L layer, WeightNormOptions options = {}, CallSite here = {}) {
   return WeightNorm<L>(std::move(layer), options, here);
 }
 
 /// layer with spectral normalisation.
 template <IsModule L>
-SpectralNorm<L> spectral_norm(L layer, SpectralNormOptions options = {}, Here here = {}) {
+SpectralNorm<L> spectral_norm(L layer, SpectralNormOptions options = {}, CallSite here = {}) {
   return SpectralNorm<L>(std::move(layer), options, here);
 }
 

@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-TERN_COLD tern::detail::Dims dim_first(const OpName& op, Index dim, int n) {
+TERN_COLD tern::detail::Dims dim_first(const CallSite& op, Index dim, int n) {
   tern::detail::Dims order;
   order.push_back(tern::detail::existing_dim(op, dim, n));
   for (int i = 0; i < n; ++i)

@@ -39,9 +39,9 @@ namespace detail {
 
 /// New weights of all layers, in the order of the state dict, uniform in ±1/√hidden_size.
 template <class D, class T, class Options>
-std::vector<Parameter<D, T>> recurrent_weights(const OpName& layer, Index groups, Index size, Index hidden, Index proj,
-                                               const Options& o) {
-  const tern::detail::Site at(layer.here);
+std::vector<Parameter<D, T>> recurrent_weights(const CallSite& layer, Index groups, Index size, Index hidden,
+                                               Index proj, const Options& o) {
+  const CallScope scope(layer);
   if (size < 1 || hidden < 1) fail(layer, {"sizes must be positive, not ", size, " -> ", hidden});
   if (o.num_layers < 1) fail(layer, {"num_layers must be positive, not ", o.num_layers});
   if (!(o.dropout >= 0 && o.dropout <= 1)) fail(layer, {"dropout must be between 0 and 1, not ", o.dropout});
@@ -61,7 +61,7 @@ std::vector<Parameter<D, T>> recurrent_weights(const OpName& layer, Index groups
 
 /// New weights of a cell.
 template <class Cell>
-void fill_cell(Cell& cell, const OpName& layer, Index groups, bool bias) {
+void fill_cell(Cell& cell, const CallSite& layer, Index groups, bool bias) {
   const auto weights = recurrent_weights<typename Cell::device_type, typename Cell::value_type>(
       layer, groups, cell.input_size, cell.hidden_size, 0, GRUOptions{.bias = bias});
   cell.weight_ih = weights[0], cell.weight_hh = weights[1];
@@ -86,8 +86,9 @@ auto run_recurrent(const L& layer, tern::detail::RecurrentKind kind, const X& x,
                    const Tensor<D, T>& c0, PackedWeights<D, T>* packed) {
   const RecurrentOptions options{layer.bias,          layer.num_layers,    layer.dropout,
                                  layer.is_training(), layer.bidirectional, layer.batch_first};
-  return tern::detail::recurrent_network(
-      kind, x, h0, c0, std::vector<Tensor<D, T>>(layer.weights.begin(), layer.weights.end()), options, packed, Here{});
+  return tern::detail::recurrent_network(kind, x, h0, c0,
+                                         std::vector<Tensor<D, T>>(layer.weights.begin(), layer.weights.end()), options,
+                                         packed, CallSite{});
 }
 
 }  // namespace detail
@@ -105,7 +106,7 @@ struct RNN : Module<D, T> {
   bool bidirectional = false;
   std::vector<Parameter<D, T>> weights;
 
-  RNN(Index size, Index hidden, RNNOptions o = {}, Here here = {})
+  RNN(Index size, Index hidden, RNNOptions o = {}, CallSite here = {})
       : input_size(size), hidden_size(hidden), num_layers(o.num_layers), nonlinearity(o.nonlinearity), bias(o.bias),
         batch_first(o.batch_first), dropout(o.dropout), bidirectional(o.bidirectional),
         weights(detail::recurrent_weights<D, T>({"RNN", here}, 1, size, hidden, 0, o)) {}
@@ -145,7 +146,7 @@ struct GRU : Module<D, T> {
   bool bidirectional = false;
   std::vector<Parameter<D, T>> weights;
 
-  GRU(Index size, Index hidden, GRUOptions o = {}, Here here = {})
+  GRU(Index size, Index hidden, GRUOptions o = {}, CallSite here = {})
       : input_size(size), hidden_size(hidden), num_layers(o.num_layers), bias(o.bias), batch_first(o.batch_first),
         dropout(o.dropout), bidirectional(o.bidirectional),
         weights(detail::recurrent_weights<D, T>({"GRU", here}, 3, size, hidden, 0, o)) {}
@@ -187,7 +188,7 @@ struct LSTM : Module<D, T> {
   Index proj_size = 0;
   std::vector<Parameter<D, T>> weights;
 
-  LSTM(Index size, Index hidden, LSTMOptions o = {}, Here here = {})
+  LSTM(Index size, Index hidden, LSTMOptions o = {}, CallSite here = {})
       : input_size(size), hidden_size(hidden), num_layers(o.num_layers), bias(o.bias), batch_first(o.batch_first),
         dropout(o.dropout), bidirectional(o.bidirectional), proj_size(o.proj_size),
         weights(detail::recurrent_weights<D, T>({"LSTM", here}, 4, size, hidden, o.proj_size, o)) {}
@@ -199,7 +200,7 @@ struct LSTM : Module<D, T> {
                     weights)
   /// lstm(x, {h, c}).
   template <class X>
-  std::tuple<X, State> operator()(const X& x, const State& state, Here here = {}) const {
+  std::tuple<X, State> operator()(const X& x, const State& state, CallSite here = {}) const {
     return detail::call(this->hooks_, *this, here, x, state);
   }
 
@@ -238,7 +239,7 @@ struct RNNCell : Module<D, T> {
   Nonlinearity nonlinearity = Nonlinearity::tanh;
   Parameter<D, T> weight_ih, weight_hh, bias_ih, bias_hh;
 
-  RNNCell(Index size, Index hidden, RNNCellOptions o = {}, Here here = {})
+  RNNCell(Index size, Index hidden, RNNCellOptions o = {}, CallSite here = {})
       : input_size(size), hidden_size(hidden), nonlinearity(o.nonlinearity) {
     detail::fill_cell(*this, {"RNNCell", here}, 1, o.bias);
   }
@@ -256,7 +257,7 @@ struct GRUCell : Module<D, T> {
   Index input_size = 0, hidden_size = 0;
   Parameter<D, T> weight_ih, weight_hh, bias_ih, bias_hh;
 
-  GRUCell(Index size, Index hidden, GRUCellOptions o = {}, Here here = {}) : input_size(size), hidden_size(hidden) {
+  GRUCell(Index size, Index hidden, GRUCellOptions o = {}, CallSite here = {}) : input_size(size), hidden_size(hidden) {
     detail::fill_cell(*this, {"GRUCell", here}, 3, o.bias);
   }
   TERN_FIELDS(GRUCell, input_size, hidden_size, weight_ih, weight_hh, bias_ih, bias_hh)
@@ -274,12 +275,13 @@ struct LSTMCell : Module<D, T> {
   Index input_size = 0, hidden_size = 0;
   Parameter<D, T> weight_ih, weight_hh, bias_ih, bias_hh;
 
-  LSTMCell(Index size, Index hidden, LSTMCellOptions o = {}, Here here = {}) : input_size(size), hidden_size(hidden) {
+  LSTMCell(Index size, Index hidden, LSTMCellOptions o = {}, CallSite here = {})
+      : input_size(size), hidden_size(hidden) {
     detail::fill_cell(*this, {"LSTMCell", here}, 4, o.bias);
   }
   TERN_FIELDS(LSTMCell, input_size, hidden_size, weight_ih, weight_hh, bias_ih, bias_hh)
   /// cell(x, {h, c}).
-  State operator()(const Tensor<D, T>& x, const State& state, Here here = {}) const {
+  State operator()(const Tensor<D, T>& x, const State& state, CallSite here = {}) const {
     return detail::call(this->hooks_, *this, here, x, state);
   }
 

@@ -19,9 +19,9 @@ struct RMSNorm : Module<D, T> {
   std::optional<double> eps;
   Parameter<D, T> weight;
 
-  RMSNorm(tern::detail::Shape shape, RMSNormOptions options = {}, Here here = {})
+  RMSNorm(tern::detail::Shape shape, RMSNormOptions options = {}, CallSite here = {})
       : normalized_shape(shape), eps(options.eps) {
-    const ErrorName name({"RMSNorm", here});
+    const CallScope scope({"RMSNorm", here});
     if (options.elementwise_affine) weight = ones<D, T>(shape);
   }
   TERN_FIELDS(RMSNorm, normalized_shape, eps, weight)

@@ -25,12 +25,13 @@ using TransformerDecoderLayerOptions = TransformerLayerOptions;
 namespace detail {
 
 template <class D, class T>
-MultiheadAttention<D, T> attention_of(Index d_model, Index nhead, const TransformerLayerOptions& o, const Here& here) {
+MultiheadAttention<D, T> attention_of(Index d_model, Index nhead, const TransformerLayerOptions& o,
+                                      const CallSite& here) {
   return MultiheadAttention<D, T>(d_model, nhead, {.dropout = o.dropout, .bias = o.bias, .batch_first = o.batch_first},
                                   here);
 }
 template <class D, class T>
-LayerNorm<D, T> norm_of(Index d_model, const TransformerLayerOptions& o, const Here& here) {
+LayerNorm<D, T> norm_of(Index d_model, const TransformerLayerOptions& o, const CallSite& here) {
   LayerNorm<D, T> norm(d_model, {.eps = o.layer_norm_eps}, here);
   if (!o.bias) norm.bias = Parameter<D, T>();
   return norm;
@@ -49,7 +50,7 @@ X fed_forward(const L& layer, const X& x) {
 }
 /// Copies of one layer.
 template <class L>
-std::vector<L> clones(const L& layer, Index count, const Here& here) {
+std::vector<L> clones(const L& layer, Index count, const CallSite& here) {
   if (count < 1) fail({"Transformer", here}, {"num_layers must be positive, not ", count});
   std::vector<L> layers;
   layers.reserve(std::size_t(count));
@@ -70,7 +71,7 @@ struct TransformerEncoderLayer : Module<D, T> {
   TransformerActivation activation = TransformerActivation::relu;
   bool norm_first = false;
 
-  TransformerEncoderLayer(Index d_model, Index nhead, const TransformerEncoderLayerOptions& o = {}, Here here = {})
+  TransformerEncoderLayer(Index d_model, Index nhead, const TransformerEncoderLayerOptions& o = {}, CallSite here = {})
       : self_attn(detail::attention_of<D, T>(d_model, nhead, o, here)),
         linear1(d_model, o.dim_feedforward, {.bias = o.bias}, here),
         linear2(o.dim_feedforward, d_model, {.bias = o.bias}, here), norm1(detail::norm_of<D, T>(d_model, o, here)),
@@ -106,7 +107,7 @@ struct TransformerDecoderLayer : Module<D, T> {
   TransformerActivation activation = TransformerActivation::relu;
   bool norm_first = false;
 
-  TransformerDecoderLayer(Index d_model, Index nhead, const TransformerDecoderLayerOptions& o = {}, Here here = {})
+  TransformerDecoderLayer(Index d_model, Index nhead, const TransformerDecoderLayerOptions& o = {}, CallSite here = {})
       : self_attn(detail::attention_of<D, T>(d_model, nhead, o, here)),
         multihead_attn(detail::attention_of<D, T>(d_model, nhead, o, here)),
         linear1(d_model, o.dim_feedforward, {.bias = o.bias}, here),
@@ -147,7 +148,7 @@ struct TransformerEncoder : Module<D, T> {
   std::optional<LayerNorm<D, T>> norm;
 
   TransformerEncoder(const TransformerEncoderLayer<D, T>& layer, Index num_layers,
-                     std::optional<LayerNorm<D, T>> last = {}, Here here = {})
+                     std::optional<LayerNorm<D, T>> last = {}, CallSite here = {})
       : layers(detail::clones(layer, num_layers, here)), norm(std::move(last)) {}
   TERN_FIELDS(TransformerEncoder, layers, norm)
 
@@ -168,7 +169,7 @@ struct TransformerDecoder : Module<D, T> {
   std::optional<LayerNorm<D, T>> norm;
 
   TransformerDecoder(const TransformerDecoderLayer<D, T>& layer, Index num_layers,
-                     std::optional<LayerNorm<D, T>> last = {}, Here here = {})
+                     std::optional<LayerNorm<D, T>> last = {}, CallSite here = {})
       : layers(detail::clones(layer, num_layers, here)), norm(std::move(last)) {}
   TERN_FIELDS(TransformerDecoder, layers, norm)
 
@@ -208,7 +209,7 @@ struct Transformer : Module<D, T> {
   TransformerEncoder<D, T> encoder;
   TransformerDecoder<D, T> decoder;
 
-  Transformer(Index d_model, Index nhead, const TransformerOptions& o = {}, Here here = {})
+  Transformer(Index d_model, Index nhead, const TransformerOptions& o = {}, CallSite here = {})
       : encoder(TransformerEncoderLayer<D, T>(d_model, nhead, o.layer(), here), o.num_encoder_layers,
                 detail::norm_of<D, T>(d_model, o.layer(), here), here),
         decoder(TransformerDecoderLayer<D, T>(d_model, nhead, o.layer(), here), o.num_decoder_layers,
@@ -230,8 +231,8 @@ struct Transformer : Module<D, T> {
   }
 
   /// The mask that lets each of n positions see itself and those before: -inf above the diagonal, 0 elsewhere.
-  static Tensor<D, T> generate_square_subsequent_mask(Index n, Here here = {}) {
-    const ErrorName name({"generate_square_subsequent_mask", here});
+  static Tensor<D, T> generate_square_subsequent_mask(Index n, CallSite here = {}) {
+    const CallScope scope({"generate_square_subsequent_mask", here});
     return triu(full<D, T>({n, n}, -std::numeric_limits<double>::infinity()), 1, here);
   }
 };

@@ -24,7 +24,7 @@ inline constexpr auto softplus_expression = [](auto x) { return max(x, 0) + log1
 
 /// max(x, 0). The gradient at 0 is 0. A NaN stays a NaN.
 template <Device D, Element T>
-Tensor<D, T> relu(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> relu(const Tensor<D, T>& x, CallSite here = {}) {
   const auto y = detail::map<T>({"relu", here}, detail::relu_expression, x);
   record({"relu", here}, y,
          wrt(x, saved(y), detail::Gradient{[](auto g, auto kept) { return where(kept <= 0, 0, g); }}));
@@ -65,7 +65,7 @@ inline auto elu_of(double alpha) {
 inline auto celu_of(double alpha) {
   return [alpha](auto x) { return where(x > 0, x, alpha * expm1(x / alpha)); };
 }
-inline auto hardtanh_of(const OpName& op, double low, double high) {
+inline auto hardtanh_of(const CallSite& op, double low, double high) {
   if (low > high) fail(op, {"min_val ", low, " is above max_val ", high});
   return [low, high](auto x) { return where(x < low, low, where(x > high, high, x)); };
 }
@@ -77,12 +77,12 @@ inline auto threshold_of(double limit, double value) {
 
 /// x if x > 0, else negative_slope x.
 template <Device D, Floating T>
-Tensor<D, T> leaky_relu(const Tensor<D, T>& x, double negative_slope = 0.01, Here here = {}) {
+Tensor<D, T> leaky_relu(const Tensor<D, T>& x, double negative_slope = 0.01, CallSite here = {}) {
   return detail::unary({"leaky_relu", here}, x, detail::leaky_relu_of(negative_slope),
                        [negative_slope](auto g, auto v) { return where(v > 0, g, negative_slope * g); });
 }
 template <Device D, Floating T>
-const Tensor<D, T>& leaky_relu_(const Tensor<D, T>& x, double negative_slope = 0.01, Here here = {}) {
+const Tensor<D, T>& leaky_relu_(const Tensor<D, T>& x, double negative_slope = 0.01, CallSite here = {}) {
   return detail::pointwise_(
       {"leaky_relu_", here}, detail::leaky_relu_of(negative_slope), [&] { return leaky_relu(x, negative_slope, here); },
       x);
@@ -90,37 +90,37 @@ const Tensor<D, T>& leaky_relu_(const Tensor<D, T>& x, double negative_slope = 0
 
 /// x if x > 0, else alpha (e^x - 1).
 template <Device D, Floating T>
-Tensor<D, T> elu(const Tensor<D, T>& x, double alpha = 1, Here here = {}) {
+Tensor<D, T> elu(const Tensor<D, T>& x, double alpha = 1, CallSite here = {}) {
   return detail::unary({"elu", here}, x, detail::elu_of(alpha),
                        [alpha](auto g, auto v) { return where(v <= 0, alpha * g * exp(v), g); });
 }
 template <Device D, Floating T>
-const Tensor<D, T>& elu_(const Tensor<D, T>& x, double alpha = 1, Here here = {}) {
+const Tensor<D, T>& elu_(const Tensor<D, T>& x, double alpha = 1, CallSite here = {}) {
   return detail::pointwise_({"elu_", here}, detail::elu_of(alpha), [&] { return elu(x, alpha, here); }, x);
 }
 
 /// x if x > 0, else alpha (e^(x / alpha) - 1). Error for alpha = 0.
 template <Device D, Floating T>
-Tensor<D, T> celu(const Tensor<D, T>& x, double alpha = 1, Here here = {}) {
+Tensor<D, T> celu(const Tensor<D, T>& x, double alpha = 1, CallSite here = {}) {
   if (alpha == 0) fail({"celu", here}, {"alpha must not be 0"});
   return detail::unary({"celu", here}, x, detail::celu_of(alpha),
                        [alpha](auto g, auto v) { return where(v <= 0, g * exp(v / alpha), g); });
 }
 template <Device D, Floating T>
-const Tensor<D, T>& celu_(const Tensor<D, T>& x, double alpha = 1, Here here = {}) {
+const Tensor<D, T>& celu_(const Tensor<D, T>& x, double alpha = 1, CallSite here = {}) {
   if (alpha == 0) fail({"celu_", here}, {"alpha must not be 0"});
   return detail::pointwise_({"celu_", here}, detail::celu_of(alpha), [&] { return celu(x, alpha, here); }, x);
 }
 
 /// x limited to [min_val, max_val]. Error if min_val > max_val.
 template <Device D, Floating T>
-Tensor<D, T> hardtanh(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, Here here = {}) {
+Tensor<D, T> hardtanh(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, CallSite here = {}) {
   return detail::unary(
       {"hardtanh", here}, x, detail::hardtanh_of({"hardtanh", here}, min_val, max_val),
       [min_val, max_val](auto g, auto v) { return where(v <= min_val, 0, where(v >= max_val, 0, g)); });
 }
 template <Device D, Floating T>
-const Tensor<D, T>& hardtanh_(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, Here here = {}) {
+const Tensor<D, T>& hardtanh_(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, CallSite here = {}) {
   return detail::pointwise_(
       {"hardtanh_", here}, detail::hardtanh_of({"hardtanh_", here}, min_val, max_val),
       [&] { return hardtanh(x, min_val, max_val, here); }, x);
@@ -128,12 +128,12 @@ const Tensor<D, T>& hardtanh_(const Tensor<D, T>& x, double min_val = -1, double
 
 /// x if x is above the threshold, else value.
 template <Device D, Floating T>
-Tensor<D, T> threshold(const Tensor<D, T>& x, double threshold, double value, Here here = {}) {
+Tensor<D, T> threshold(const Tensor<D, T>& x, double threshold, double value, CallSite here = {}) {
   return detail::unary({"threshold", here}, x, detail::threshold_of(threshold, value),
                        [threshold](auto g, auto v) { return where(v <= threshold, 0, g); });
 }
 template <Device D, Floating T>
-const Tensor<D, T>& threshold_(const Tensor<D, T>& x, double threshold, double value, Here here = {}) {
+const Tensor<D, T>& threshold_(const Tensor<D, T>& x, double threshold, double value, CallSite here = {}) {
   return detail::pointwise_(
       {"threshold_", here}, detail::threshold_of(threshold, value),
       [&] { return tern::threshold(x, threshold, value, here); }, x);
@@ -141,7 +141,7 @@ const Tensor<D, T>& threshold_(const Tensor<D, T>& x, double threshold, double v
 
 /// log(1 + e^(beta x)) / beta; x itself if beta x is above the threshold.
 template <Device D, Floating T>
-Tensor<D, T> softplus(const Tensor<D, T>& x, double beta = 1, double threshold = 20, Here here = {}) {
+Tensor<D, T> softplus(const Tensor<D, T>& x, double beta = 1, double threshold = 20, CallSite here = {}) {
   const auto f = [beta, threshold](auto v) {
     return where(beta * v > threshold, v, detail::softplus_expression(beta * v) / beta);
   };
@@ -152,7 +152,7 @@ Tensor<D, T> softplus(const Tensor<D, T>& x, double beta = 1, double threshold =
 
 /// x moved towards 0 by lambda; 0 if |x| <= lambda. Error for lambda < 0.
 template <Device D, Floating T>
-Tensor<D, T> softshrink(const Tensor<D, T>& x, double lambda = 0.5, Here here = {}) {
+Tensor<D, T> softshrink(const Tensor<D, T>& x, double lambda = 0.5, CallSite here = {}) {
   if (!(lambda >= 0)) fail({"softshrink", here}, {"lambda must not be negative, but it is ", lambda});
   const auto f = [lambda](auto v) { return where(v > lambda, v - lambda, where(v < -lambda, v + lambda, 0 * v)); };
   return detail::unary({"softshrink", here}, x, f, [lambda](auto g, auto v) { return where(abs(v) <= lambda, 0, g); });
@@ -160,7 +160,7 @@ Tensor<D, T> softshrink(const Tensor<D, T>& x, double lambda = 0.5, Here here = 
 
 /// x; 0 if |x| <= lambda.
 template <Device D, Floating T>
-Tensor<D, T> hardshrink(const Tensor<D, T>& x, double lambda = 0.5, Here here = {}) {
+Tensor<D, T> hardshrink(const Tensor<D, T>& x, double lambda = 0.5, CallSite here = {}) {
   const auto f = [lambda](auto v) { return where(abs(v) <= lambda, 0, v); };
   return detail::unary({"hardshrink", here}, x, f, [lambda](auto g, auto v) { return where(abs(v) <= lambda, 0, g); });
 }
@@ -169,7 +169,7 @@ namespace detail {
 
 /// x Phi(x), where Phi is the cumulative distribution function of the normal distribution.
 template <class D, class T>
-Tensor<D, T> gelu_erf(const OpName& op, const Tensor<D, T>& x) {
+Tensor<D, T> gelu_erf(const CallSite& op, const Tensor<D, T>& x) {
   return unary(
       op, x, [](auto v) { return 0.5 * v * (1 + erf(0.70710678118654752440 * v)); },
       [](auto g, auto v) {
@@ -181,7 +181,7 @@ Tensor<D, T> gelu_erf(const OpName& op, const Tensor<D, T>& x) {
 /// x / (1 + e^-u) with u = 2 sqrt(2/pi) (x + 0.044715 x^3). It equals the usual form, because tanh(u / 2) = 2
 /// sigmoid(u) - 1.
 template <class D, class T>
-Tensor<D, T> gelu_tanh(const OpName& op, const Tensor<D, T>& x) {
+Tensor<D, T> gelu_tanh(const CallSite& op, const Tensor<D, T>& x) {
   const auto f = [](auto v) { return v / (1 + exp(v * (-1.59576912160573071176 - 0.07135481627159942 * (v * v)))); };
   return unary(op, x, f, [](auto g, auto v) {
     const auto s = sigmoid(v * (1.59576912160573071176 + 0.07135481627159942 * (v * v)));
@@ -194,7 +194,7 @@ Tensor<D, T> gelu_tanh(const OpName& op, const Tensor<D, T>& x) {
 /// x times the probability that a standard normal variable is below x. approximate is "none", or "tanh" for a cheaper
 /// formula (Hendrycks, Gimpel: "Gaussian error linear units", 2016).
 template <Device D, Floating T>
-Tensor<D, T> gelu(const Tensor<D, T>& x, const char* approximate = "none", Here here = {}) {
+Tensor<D, T> gelu(const Tensor<D, T>& x, const char* approximate = "none", CallSite here = {}) {
   if (!std::strcmp(approximate, "tanh")) return detail::gelu_tanh({"gelu", here}, x);
   if (std::strcmp(approximate, "none"))
     fail({"gelu", here}, {"approximate is \"none\" or \"tanh\", not \"", approximate, "\""});
@@ -203,7 +203,7 @@ Tensor<D, T> gelu(const Tensor<D, T>& x, const char* approximate = "none", Here 
 
 /// x if x > 0, else weight x. The weight has one element, or one for each channel (dimension 1).
 template <Device D, Floating T>
-Tensor<D, T> prelu(const Tensor<D, T>& x, const Tensor<D, T>& weight, Here here = {}) {
+Tensor<D, T> prelu(const Tensor<D, T>& x, const Tensor<D, T>& weight, CallSite here = {}) {
   const Index channels = x.checked({"prelu", here})->ndim > 1 ? x.size(1) : 1,
               count = weight.checked({"prelu", here})->numel;
   if (weight.dim() > 1 || (count != 1 && count != channels))
@@ -221,8 +221,8 @@ TERN_SAME_PLACE(prelu)
 
 /// a sigmoid(b), where a and b are the halves of x along a dimension. Error if the dimension's size is odd.
 template <Device D, Floating T>
-Tensor<D, T> glu(const Tensor<D, T>& x, Index dim = -1, Here here = {}) {
-  const ErrorName name({"glu", here});
+Tensor<D, T> glu(const Tensor<D, T>& x, Index dim = -1, CallSite here = {}) {
+  const CallScope scope({"glu", here});
   if (x.checked({"glu", here})->ndim == 0) fail({"glu", here}, {"a 0-d tensor has no dimension to halve"});
   const Index size = x.size(dim);
   if (size % 2) fail({"glu", here}, {"the size of dimension ", dim, " must be even: ", x.impl()->shape_ref()});

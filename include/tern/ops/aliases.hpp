@@ -10,16 +10,16 @@
 namespace tern { inline namespace TERN_BUILD {
 
 /// Defines name(x) and name_(x).
-#define TERN_UNARY_ALIAS(name, op, Type)                               \
-  template <Device D, Type T>                                          \
-  Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {           \
-    const ErrorName alias({#name, here});                              \
-    return op(x, here);                                                \
-  }                                                                    \
-  template <Device D, Type T>                                          \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& x, Here here = {}) { \
-    const ErrorName alias({#name "_", here});                          \
-    return op##_(x, here);                                             \
+#define TERN_UNARY_ALIAS(name, op, Type)                                   \
+  template <Device D, Type T>                                              \
+  Tensor<D, T> name(const Tensor<D, T>& x, CallSite here = {}) {           \
+    const CallScope scope({#name, here});                                  \
+    return op(x, here);                                                    \
+  }                                                                        \
+  template <Device D, Type T>                                              \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, CallSite here = {}) { \
+    const CallScope scope({#name "_", here});                              \
+    return op##_(x, here);                                                 \
   }
 TERN_UNARY_ALIAS(absolute, abs, Element)
 TERN_UNARY_ALIAS(negative, neg, Element)
@@ -33,27 +33,27 @@ TERN_UNARY_ALIAS(arctanh, atanh, Floating)
 #undef TERN_UNARY_ALIAS
 
 /// Defines name(a, b) and name_(a, b), where b is a tensor or of type Number.
-#define TERN_BINARY_ALIAS(name, op, Result, Number)                                           \
-  template <Device D, Element T>                                                              \
-  Tensor<D, Result> name(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {      \
-    const ErrorName alias({#name, here});                                                     \
-    return op(a, b, here);                                                                    \
-  }                                                                                           \
-  template <Device D, Element T>                                                              \
-  Tensor<D, Result> name(const Tensor<D, T>& a, Number b, Here here = {}) {                   \
-    const ErrorName alias({#name, here});                                                     \
-    return op(a, b, here);                                                                    \
-  }                                                                                           \
-  template <Device D, Element T>                                                              \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) { \
-    const ErrorName alias({#name "_", here});                                                 \
-    return op##_(a, b, here);                                                                 \
-  }                                                                                           \
-  template <Device D, Element T>                                                              \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& a, Number b, Here here = {}) {              \
-    const ErrorName alias({#name "_", here});                                                 \
-    return op##_(a, b, here);                                                                 \
-  }                                                                                           \
+#define TERN_BINARY_ALIAS(name, op, Result, Number)                                               \
+  template <Device D, Element T>                                                                  \
+  Tensor<D, Result> name(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {      \
+    const CallScope scope({#name, here});                                                         \
+    return op(a, b, here);                                                                        \
+  }                                                                                               \
+  template <Device D, Element T>                                                                  \
+  Tensor<D, Result> name(const Tensor<D, T>& a, Number b, CallSite here = {}) {                   \
+    const CallScope scope({#name, here});                                                         \
+    return op(a, b, here);                                                                        \
+  }                                                                                               \
+  template <Device D, Element T>                                                                  \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) { \
+    const CallScope scope({#name "_", here});                                                     \
+    return op##_(a, b, here);                                                                     \
+  }                                                                                               \
+  template <Device D, Element T>                                                                  \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& a, Number b, CallSite here = {}) {              \
+    const CallScope scope({#name "_", here});                                                     \
+    return op##_(a, b, here);                                                                     \
+  }                                                                                               \
   TERN_SAME_PLACE(name)
 TERN_BINARY_ALIAS(multiply, mul, T, detail::operand_t<T>)
 TERN_BINARY_ALIAS(divide, div, T, detail::operand_t<T>)
@@ -68,40 +68,40 @@ TERN_BINARY_ALIAS(not_equal, ne, bool, detail::number_t<T>)
 
 /// atan2.
 template <Device D, Floating T>
-Tensor<D, T> arctan2(const Tensor<D, T>& y, const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"arctan2", here});
+Tensor<D, T> arctan2(const Tensor<D, T>& y, const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"arctan2", here});
   return atan2(y, x, here);
 }
 
 /// clamp.
 template <Device D, Element T>
 Tensor<D, T> clip(const Tensor<D, T>& x, std::optional<detail::number_t<T>> min,
-                  std::optional<detail::number_t<T>> max = {}, Here here = {}) {
-  const ErrorName name({"clip", here});
+                  std::optional<detail::number_t<T>> max = {}, CallSite here = {}) {
+  const CallScope scope({"clip", here});
   return clamp(x, min, max, here);
 }
 template <Device D, Element T>
-Tensor<D, T> clip(const Tensor<D, T>& x, const Tensor<D, T>& min, const Tensor<D, T>& max = {}, Here here = {}) {
-  const ErrorName name({"clip", here});
+Tensor<D, T> clip(const Tensor<D, T>& x, const Tensor<D, T>& min, const Tensor<D, T>& max = {}, CallSite here = {}) {
+  const CallScope scope({"clip", here});
   return clamp(x, min, max, here);
 }
 template <Device D, Element T>
 const Tensor<D, T>& clip_(const Tensor<D, T>& x, std::optional<detail::number_t<T>> min,
-                          std::optional<detail::number_t<T>> max = {}, Here here = {}) {
-  const ErrorName name({"clip_", here});
+                          std::optional<detail::number_t<T>> max = {}, CallSite here = {}) {
+  const CallScope scope({"clip_", here});
   return clamp_(x, min, max, here);
 }
 
 /// Defines name(tensors, dim), which is cat.
-#define TERN_CAT_ALIAS(name)                                                                      \
-  template <Device D, Element T>                                                                  \
-  Tensor<D, T> name(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {    \
-    const ErrorName alias({#name, here});                                                         \
-    return cat(tensors, dim, here);                                                               \
-  }                                                                                               \
-  template <Device D, Element T>                                                                  \
-  Tensor<D, T> name(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, Here here = {}) { \
-    return name(std::vector<Tensor<D, T>>(tensors), dim, here);                                   \
+#define TERN_CAT_ALIAS(name)                                                                          \
+  template <Device D, Element T>                                                                      \
+  Tensor<D, T> name(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, CallSite here = {}) {    \
+    const CallScope scope({#name, here});                                                             \
+    return cat(tensors, dim, here);                                                                   \
+  }                                                                                                   \
+  template <Device D, Element T>                                                                      \
+  Tensor<D, T> name(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, CallSite here = {}) { \
+    return name(std::vector<Tensor<D, T>>(tensors), dim, here);                                       \
   }
 TERN_CAT_ALIAS(concat)
 TERN_CAT_ALIAS(concatenate)
@@ -109,47 +109,47 @@ TERN_CAT_ALIAS(concatenate)
 
 /// transpose.
 template <Device D, Element T>
-Tensor<D, T> swapaxes(const Tensor<D, T>& x, Index dim0, Index dim1, Here here = {}) {
-  const ErrorName name({"swapaxes", here});
+Tensor<D, T> swapaxes(const Tensor<D, T>& x, Index dim0, Index dim1, CallSite here = {}) {
+  const CallScope scope({"swapaxes", here});
   return transpose(x, dim0, dim1, here);
 }
 template <Device D, Element T>
-Tensor<D, T> swapdims(const Tensor<D, T>& x, Index dim0, Index dim1, Here here = {}) {
-  const ErrorName name({"swapdims", here});
+Tensor<D, T> swapdims(const Tensor<D, T>& x, Index dim0, Index dim1, CallSite here = {}) {
+  const CallScope scope({"swapdims", here});
   return transpose(x, dim0, dim1, here);
 }
 
 /// movedim.
 template <Device D, Element T>
-Tensor<D, T> moveaxis(const Tensor<D, T>& x, detail::Dims source, detail::Dims destination, Here here = {}) {
-  const ErrorName name({"moveaxis", here});
+Tensor<D, T> moveaxis(const Tensor<D, T>& x, detail::Dims source, detail::Dims destination, CallSite here = {}) {
+  const CallScope scope({"moveaxis", here});
   return movedim(x, source, destination, here);
 }
 
 /// flatten of all dimensions.
 template <Device D, Element T>
-Tensor<D, T> ravel(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"ravel", here});
+Tensor<D, T> ravel(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"ravel", here});
   return flatten(x, 0, -1, here);
 }
 
 /// nonzero.
 template <Device D, Element T>
-Tensor<D, Index> argwhere(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"argwhere", here});
+Tensor<D, Index> argwhere(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"argwhere", here});
   return nonzero(x, here);
 }
 
 /// narrow, as a copy.
 template <Device D, Element T>
-Tensor<D, T> narrow_copy(const Tensor<D, T>& x, Index dim, Index start, Index length, Here here = {}) {
-  const ErrorName name({"narrow_copy", here});
+Tensor<D, T> narrow_copy(const Tensor<D, T>& x, Index dim, Index start, Index length, CallSite here = {}) {
+  const CallScope scope({"narrow_copy", here});
   return clone(narrow(x, dim, start, length, here), here);
 }
 
 /// x itself.
 template <Device D, Element T>
-Tensor<D, T> positive(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> positive(const Tensor<D, T>& x, CallSite here = {}) {
   x.checked({"positive", here});
   return x;
 }

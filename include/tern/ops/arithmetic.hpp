@@ -45,11 +45,11 @@ scalar_t<T> negative(scalar_t<T> s) {
 }  // namespace detail
 
 template <Device D, Element T>
-Tensor<D, T> mul(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {});
+Tensor<D, T> mul(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {});
 
 /// -x.
 template <Device D, Element T>
-Tensor<D, T> neg(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> neg(const Tensor<D, T>& x, CallSite here = {}) {
   const auto y = detail::map<T>({"neg", here}, detail::neg_expression, x);
   record({"neg", here}, y, wrt(x, [](const auto& g) { return neg(g); }));
   return y;
@@ -58,7 +58,7 @@ TERN_UNARY_IN_PLACE(neg, Element)
 
 /// a + b.
 template <Device D, Element T>
-Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   const auto c = detail::map<T>({"add", here}, detail::add_expression, a, b);
   record({"add", here}, c, wrt(a, detail::unchanged), wrt(b, detail::unchanged));
   return c;
@@ -66,7 +66,7 @@ Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 
 /// a + alpha b.
 template <Device D, Element T>
-Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha, Here here = {}) {
+Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha, CallSite here = {}) {
   const auto c = detail::map<T>({"add", here}, detail::add_scaled(detail::operand<T>({"add", here}, alpha)), a, b);
   record({"add", here}, c, wrt(a, detail::unchanged), wrt(b, detail::Gradient{[alpha](auto g) { return alpha * g; }}));
   return c;
@@ -74,7 +74,7 @@ Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t
 
 /// x + s.
 template <Device D, Element T>
-Tensor<D, T> add(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
+Tensor<D, T> add(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {}) {
   const auto y = detail::map<T>({"add", here}, detail::add_number(detail::operand<T>({"add", here}, s)), x);
   record({"add", here}, y, wrt(x, detail::unchanged));
   return y;
@@ -82,7 +82,7 @@ Tensor<D, T> add(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) 
 
 /// a - b.
 template <Device D, Element T>
-Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   const auto c = detail::map<T>({"sub", here}, detail::sub_expression, a, b);
   record({"sub", here}, c, wrt(a, detail::unchanged), wrt(b, [](const auto& g) { return neg(g); }));
   return c;
@@ -90,21 +90,21 @@ Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 
 /// a - alpha b.
 template <Device D, Element T>
-Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha, Here here = {}) {
-  const ErrorName name({"sub", here});
+Tensor<D, T> sub(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha, CallSite here = {}) {
+  const CallScope scope({"sub", here});
   return add(a, b, detail::negative<T>(detail::operand<T>({"sub", here}, alpha)), here);
 }
 
 /// x - s.
 template <Device D, Element T>
-Tensor<D, T> sub(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
-  const ErrorName name({"sub", here});
+Tensor<D, T> sub(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {}) {
+  const CallScope scope({"sub", here});
   return add(x, detail::negative<T>(detail::operand<T>({"sub", here}, s)), here);
 }
 
 /// s - x.
 template <Device D, Element T>
-Tensor<D, T> rsub(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
+Tensor<D, T> rsub(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {}) {
   const auto y = detail::map<T>(
       {"rsub", here}, [s = detail::operand<T>({"rsub", here}, s)](auto v) { return decltype(v)(s) - v; }, x);
   record({"rsub", here}, y, wrt(x, [](const auto& g) { return neg(g); }));
@@ -113,7 +113,7 @@ Tensor<D, T> rsub(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {})
 
 /// a b, element by element.
 template <Device D, Element T>
-Tensor<D, T> mul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> mul(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   const auto c = detail::map<T>({"mul", here}, detail::mul_expression, a, b);
   constexpr detail::Gradient times{detail::mul_expression};
   record({"mul", here}, c, wrt(a, saved(b), times), wrt(b, saved(a), times));
@@ -122,7 +122,7 @@ Tensor<D, T> mul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 
 /// s x.
 template <Device D, Element T>
-Tensor<D, T> mul(const Tensor<D, T>& x, detail::operand_t<T> s, Here here) {
+Tensor<D, T> mul(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here) {
   const auto y = detail::map<T>({"mul", here}, detail::mul_number(detail::operand<T>({"mul", here}, s)), x);
   record({"mul", here}, y, wrt(x, [s](const auto& g) { return mul(g, s); }));
   return y;
@@ -130,7 +130,7 @@ Tensor<D, T> mul(const Tensor<D, T>& x, detail::operand_t<T> s, Here here) {
 
 /// a / b.
 template <Device D, Element T>
-Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   detail::check_quotient<T>();
   const auto c = detail::map<T>({"div", here}, detail::div_expression, a, b);
   record({"div", here}, c, wrt(a, saved(b), detail::Gradient{detail::div_expression}),
@@ -142,7 +142,7 @@ Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 
 /// x / s.
 template <Device D, Element T>
-Tensor<D, T> div(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
+Tensor<D, T> div(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {}) {
   detail::check_quotient<T>();
   const auto y = detail::map<T>({"div", here}, detail::div_number(detail::operand<T>({"div", here}, s)), x);
   record({"div", here}, y, wrt(x, [s](const auto& g) { return div(g, s); }));
@@ -151,7 +151,7 @@ Tensor<D, T> div(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) 
 
 /// s / x.
 template <Device D, Element T>
-Tensor<D, T> rdiv(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
+Tensor<D, T> rdiv(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {}) {
   detail::check_quotient<T>();
   const auto y = detail::map<T>(
       {"rdiv", here}, [s = detail::operand<T>({"rdiv", here}, s)](auto v) { return decltype(v)(s) / v; }, x);
@@ -163,50 +163,50 @@ Tensor<D, T> rdiv(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {})
 
 /// a += b, and the like.
 template <Device D, Element T>
-const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   return detail::pointwise_({"add_", here}, detail::add_expression, [&] { return add(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha, Here here = {}) {
+const Tensor<D, T>& add_(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha, CallSite here = {}) {
   return detail::pointwise_(
       {"add_", here}, detail::add_scaled(detail::operand<T>({"add_", here}, alpha)),
       [&] { return add(a, b, alpha, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& add_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
+const Tensor<D, T>& add_(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {}) {
   return detail::pointwise_(
       {"add_", here}, detail::add_number(detail::operand<T>({"add_", here}, s)), [&] { return add(x, s, here); }, x);
 }
 template <Device D, Element T>
-const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   return detail::pointwise_({"sub_", here}, detail::sub_expression, [&] { return sub(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha, Here here = {}) {
-  const ErrorName name({"sub_", here});
+const Tensor<D, T>& sub_(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha, CallSite here = {}) {
+  const CallScope scope({"sub_", here});
   return add_(a, b, detail::negative<T>(detail::operand<T>({"sub_", here}, alpha)), here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& sub_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
-  const ErrorName name({"sub_", here});
+const Tensor<D, T>& sub_(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {}) {
+  const CallScope scope({"sub_", here});
   return add_(x, detail::negative<T>(detail::operand<T>({"sub_", here}, s)), here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& mul_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+const Tensor<D, T>& mul_(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   return detail::pointwise_({"mul_", here}, detail::mul_expression, [&] { return mul(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& mul_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
+const Tensor<D, T>& mul_(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {}) {
   return detail::pointwise_(
       {"mul_", here}, detail::mul_number(detail::operand<T>({"mul_", here}, s)), [&] { return mul(x, s, here); }, x);
 }
 template <Device D, Element T>
-const Tensor<D, T>& div_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+const Tensor<D, T>& div_(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   detail::check_quotient<T>();
   return detail::pointwise_({"div_", here}, detail::div_expression, [&] { return div(a, b, here); }, a, b);
 }
 template <Device D, Element T>
-const Tensor<D, T>& div_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
+const Tensor<D, T>& div_(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {}) {
   detail::check_quotient<T>();
   return detail::pointwise_(
       {"div_", here}, detail::div_number(detail::operand<T>({"div_", here}, s)), [&] { return div(x, s, here); }, x);

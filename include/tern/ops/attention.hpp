@@ -73,7 +73,7 @@ struct AttentionState {
 /// softmax(Q Kᵀ scale) V by the device's fused kernel.
 template <class D, class T>
 Tensor<D, T> fused_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
-                             double scale, bool is_causal, Here here) {
+                             double scale, bool is_causal, CallSite here) {
   Shape result = query.shape();
   result[result.n - 1] = value.size(-1);
   const Shape rows(result.begin(), result.n - 1);
@@ -120,7 +120,7 @@ Tensor<D, T> token_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
 /// key.
 template <class D, class T, class Mask>
 Tensor<D, T> attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
-                       const Tensor<D, Mask>& mask, const AttentionOptions& options, Here here) {
+                       const Tensor<D, Mask>& mask, const AttentionOptions& options, CallSite here) {
   const double scale = options.scale.value_or(1 / std::sqrt(double(query.size(-1))));
   if constexpr (backend::HasKernel<D, backend::Attention, T>)
     if (!mask.defined() && options.dropout_p <= 0 && fits_attention_kernel(query, key, value, options.is_causal))
@@ -159,7 +159,8 @@ Tensor<D, T> scores_bias(const Tensor<D, bool>& mask, const Tensor<D, bool>& bli
 /// Attention with all its options by the device's library. Undefined if that does not compute it.
 template <class D, class T, class Mask>
 Tensor<D, T> whole_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
-                             const Tensor<D, Mask>& mask, const AttentionOptions& options, bool grouped, Here here) {
+                             const Tensor<D, Mask>& mask, const AttentionOptions& options, bool grouped,
+                             CallSite here) {
   const bool has_mask = mask.defined();
   if (options.dropout_p >= 1 || !equal_outer_batches(query, key, value, grouped)) return {};
   if (has_mask && (mask.dim() > query.dim() || (query.dim() > 4 && mask.dim() > 3) || mask.size(-1) != key.size(-2)))
@@ -200,9 +201,9 @@ Tensor<D, T> whole_attention(const Tensor<D, T>& query, const Tensor<D, T>& key,
 template <Device D, Floating T, class Mask = T>
 Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
                                           const Tensor<D, Mask>& mask = {}, const AttentionOptions& options = {},
-                                          Here here = {}) {
-  const OpName op{"scaled_dot_product_attention", here};
-  const ErrorName name(op);
+                                          CallSite here = {}) {
+  const CallSite op{"scaled_dot_product_attention", here};
+  const CallScope scope(op);
   if (query.checked(op)->ndim < 2 || key.checked(op)->ndim < 2 || value.checked(op)->ndim < 2)
     fail(op, {"at least two dimensions are needed: ", query.shape(), ", ", key.shape(), ", ", value.shape()});
   if (mask.defined() && options.is_causal) fail(op, {"a mask and is_causal exclude each other"});

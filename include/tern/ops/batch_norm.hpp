@@ -11,21 +11,21 @@ namespace tern { inline namespace TERN_BUILD {
 namespace detail {
 
 /// Error unless x is [N, C, ...] and each of the given arrays has C elements.
-TERN_API void check_channels(const OpName& op, const Array& x, std::initializer_list<const Array*> each);
+TERN_API void check_channels(const CallSite& op, const Array& x, std::initializer_list<const Array*> each);
 
 /// Error unless the statistics that the call needs are given.
-TERN_API void check_statistics(const OpName& op, const Array& x, const Array* residual, const Array* running_mean,
+TERN_API void check_statistics(const CallSite& op, const Array& x, const Array* residual, const Array* running_mean,
                                const Array* running_var, bool training);
 
 /// The shape in which an array of C elements broadcasts with [N, C, ...].
 TERN_API Shape beside_channels(int ndim, Index channels);
 /// Normalisation for x without elements: x weight + bias, so that gradients still reach every input.
 template <class D, class T>
-Tensor<D, T> scaled_and_shifted(const OpName& op, const Tensor<D, T>& x, const Tensor<D, compute_t<T>>& weight,
+Tensor<D, T> scaled_and_shifted(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, compute_t<T>>& weight,
                                 const Tensor<D, compute_t<T>>& bias) {
   const Shape beside = beside_channels(x.dim(), x.size(1));
   const auto as_t = [&](const auto& v) { return to_type(view(v, beside), Type<T>{}); };
-  return add(mul(x, as_t(weight), op.here), as_t(bias), 1, op.here);
+  return add(mul(x, as_t(weight), op), as_t(bias), 1, op);
 }
 /// All dimensions of [N, C, ...] except C.
 inline Dims not_channels(int ndim) {
@@ -89,11 +89,11 @@ struct BatchNormState {
 };
 
 template <class D, class T, class S = Tensor<D, compute_t<T>>>
-Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& residual,
+Tensor<D, T> batch_norm(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, T>& residual,
                         const std::type_identity_t<S>& running_mean, const std::type_identity_t<S>& running_var,
                         const std::type_identity_t<S>& weight, const std::type_identity_t<S>& bias, bool training,
                         double momentum, double eps, bool relu) {
-  if (x.checked(op)->ndim == 1 && x.numel() == 0) return mul(x, 1, op.here);  // as in PyTorch
+  if (x.checked(op)->ndim == 1 && x.numel() == 0) return mul(x, 1, op);  // as in PyTorch
   check_channels(op, *x.impl(), {weight.impl(), bias.impl(), running_mean.impl(), running_var.impl()});
   check_statistics(op, *x.impl(), residual.impl(), running_mean.impl(), running_var.impl(), training);
   const Index channels = x.size(1);
@@ -101,7 +101,7 @@ Tensor<D, T> batch_norm(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
   const S c = bias.defined() ? bias : zeros<D, compute_t<T>>(channels, x.device());
   if (x.numel() == 0) {
     const Tensor<D, T> y = scaled_and_shifted(op, x, w, c);
-    return residual.defined() ? add(y, residual, 1, op.here) : y;
+    return residual.defined() ? add(y, residual, 1, op) : y;
   }
   const Tensor<D, T> rows = channel_rows(x), y = empty<D, T>(x.shape(), channels_last, x.device());
   const Tensor<D, T> added = residual.defined() ? channel_rows(residual) : residual;
@@ -158,7 +158,7 @@ template <Device D, Floating T>
 Tensor<D, T> batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                         const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
                         const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
-                        bool training = false, double momentum = 0.1, double eps = 1e-5, Here here = {}) {
+                        bool training = false, double momentum = 0.1, double eps = 1e-5, CallSite here = {}) {
   return detail::batch_norm({"batch_norm", here}, x, {}, running_mean, running_var, weight, bias, training, momentum,
                             eps, false);
 }
@@ -168,7 +168,7 @@ template <Device D, Floating T>
 Tensor<D, T> batch_norm_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                              const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
                              const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
-                             bool training = false, double momentum = 0.1, double eps = 1e-5, Here here = {}) {
+                             bool training = false, double momentum = 0.1, double eps = 1e-5, CallSite here = {}) {
   return detail::batch_norm({"batch_norm_relu", here}, x, {}, running_mean, running_var, weight, bias, training,
                             momentum, eps, true);
 }
@@ -180,7 +180,7 @@ Tensor<D, T> batch_norm_add_relu(const Tensor<D, T>& x, const std::type_identity
                                  const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                                  const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
                                  const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
-                                 bool training = false, double momentum = 0.1, double eps = 1e-5, Here here = {}) {
+                                 bool training = false, double momentum = 0.1, double eps = 1e-5, CallSite here = {}) {
   residual.checked({"batch_norm_add_relu", here});
   return detail::batch_norm({"batch_norm_add_relu", here}, x, residual, running_mean, running_var, weight, bias,
                             training, momentum, eps, true);

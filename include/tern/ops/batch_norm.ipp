@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_COLD void check_channels(const OpName& op, const Array& x, std::initializer_list<const Array*> each) {
+TERN_COLD void check_channels(const CallSite& op, const Array& x, std::initializer_list<const Array*> each) {
   if (x.ndim < 2) fail(op, {"an input of shape [N, C, ...] is needed, not ", x.shape_ref()});
   for (const Array* a : each)
     if (a && !(a->shape() == Shape(x.dims[1])))
@@ -12,7 +12,7 @@ TERN_COLD void check_channels(const OpName& op, const Array& x, std::initializer
                 x.shape_ref(), ", not ", a->shape_ref()});
 }
 
-TERN_COLD void check_statistics(const OpName& op, const Array& x, const Array* residual, const Array* running_mean,
+TERN_COLD void check_statistics(const CallSite& op, const Array& x, const Array* residual, const Array* running_mean,
                                 const Array* running_var, bool training) {
   if (residual && !same_shape(x, *residual))
     fail(op, {"the residual's shape ", residual->shape_ref(), " is not the input's ", x.shape_ref()});

@@ -23,13 +23,13 @@ struct BinaryCrossEntropyWithLogitsOptions {
 
 namespace detail {
 
-TERN_API void check_binary_target(const OpName& op, const Array& x, const Array& target);
+TERN_API void check_binary_target(const CallSite& op, const Array& x, const Array& target);
 
 /// Error if weight does not broadcast to x.
-TERN_API void check_weight(const OpName& op, const Array& x, const Array& weight);
+TERN_API void check_weight(const CallSite& op, const Array& x, const Array& weight);
 
 template <class D, class T>
-Tensor<D, T> weight_or_one(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& weight) {
+Tensor<D, T> weight_or_one(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, T>& weight) {
   if (!weight.defined()) return ones<D, T>({}, x.device());
   check_weight(op, *x.impl(), *weight.impl());
   return weight.detach();
@@ -43,8 +43,8 @@ Tensor<D, T> weight_or_one(const OpName& op, const Tensor<D, T>& x, const Tensor
 template <Device D, Floating T>
 Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
                                   const BinaryCrossEntropyOptions<D, std::type_identity_t<T>>& options = {},
-                                  Here here = {}) {
-  const OpName op{"binary_cross_entropy", here};
+                                  CallSite here = {}) {
+  const CallSite op{"binary_cross_entropy", here};
   detail::check_binary_target(op, *x.checked(op), *target.checked(op));
   const Tensor<D, T> weight = detail::weight_or_one(op, x, options.weight);
   const auto outside = [](auto v) {
@@ -52,7 +52,7 @@ Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& tar
   };
   const Tensor<D, bool> found =
       detail::reduce<backend::Maximum, T, bool>(op, outside, detail::is_positive, {}, false, x);
-  backend::run<D>(backend::RefuseIf{op.name, detail::BadElement::probability, *found.impl()});
+  backend::run<D>(backend::RefuseIf{op.name(), detail::BadElement::probability, *found.impl()});
   const Index count = options.reduction == Reduction::mean ? x.numel() : 1;
   const double share = 1 / double(count);
   const auto loss = [](auto v, auto t, auto w) {
@@ -77,8 +77,8 @@ Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& tar
 template <Device D, Floating T>
 Tensor<D, T> binary_cross_entropy_with_logits(
     const Tensor<D, T>& x, const Tensor<D, T>& target,
-    const BinaryCrossEntropyWithLogitsOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
-  const OpName op{"binary_cross_entropy_with_logits", here};
+    const BinaryCrossEntropyWithLogitsOptions<D, std::type_identity_t<T>>& options = {}, CallSite here = {}) {
+  const CallSite op{"binary_cross_entropy_with_logits", here};
   detail::check_binary_target(op, *x.checked(op), *target.checked(op));
   const Tensor<D, T> weight = detail::weight_or_one(op, x, options.weight);
   const Tensor<D, T> positive = detail::weight_or_one(op, x, options.pos_weight);

@@ -13,7 +13,7 @@ namespace detail {
 /// beta x + alpha product(a, b), with x broadcast to the product's shape. With beta = 0, x is ignored even if it has
 /// NaNs; with alpha = 0, the product is.
 template <class F, class D, class T>
-Tensor<D, T> add_product(const OpName& op, const F& product, const Tensor<D, T>& x, const Tensor<D, T>& a,
+Tensor<D, T> add_product(const CallSite& op, const F& product, const Tensor<D, T>& x, const Tensor<D, T>& a,
                          const Tensor<D, T>& b, double beta, double alpha) {
   x.checked(op), a.checked(op), b.checked(op);
   const auto scaled = [&](const auto& v, const auto& left, const auto& right) {
@@ -24,9 +24,9 @@ Tensor<D, T> add_product(const OpName& op, const F& product, const Tensor<D, T>&
     if (!fits) fail(op, {"a tensor of shape ", v.shape(), " does not broadcast to the product's ", p.shape()});
     const auto scaled_by = [&](double factor, const auto& u) {
       if (factor == 0) return step(op, u, [](auto element) { return decltype(element)(0); });
-      return factor == 1 ? u : mul(u, factor, op.here);
+      return factor == 1 ? u : mul(u, factor, op);
     };
-    return add(scaled_by(beta, v), scaled_by(alpha, p), op.here);
+    return add(scaled_by(beta, v), scaled_by(alpha, p), op);
   };
   return rounded_once(scaled, x, a, b);
 }
@@ -36,8 +36,8 @@ Tensor<D, T> add_product(const OpName& op, const F& product, const Tensor<D, T>&
 /// beta x + alpha a b of matrices.
 template <Device D, Floating T>
 Tensor<D, T> addmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
-                   double alpha = 1, Here here = {}) {
-  const ErrorName name({"addmm", here});
+                   double alpha = 1, CallSite here = {}) {
+  const CallScope scope({"addmm", here});
   return detail::add_product(
       {"addmm", here}, [&](const auto& l, const auto& r) { return mm(l, r, here); }, x, a, b, beta, alpha);
 }
@@ -45,8 +45,8 @@ Tensor<D, T> addmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D,
 /// beta x + alpha a v, a matrix times a vector.
 template <Device D, Floating T>
 Tensor<D, T> addmv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& v, double beta = 1,
-                   double alpha = 1, Here here = {}) {
-  const ErrorName name({"addmv", here});
+                   double alpha = 1, CallSite here = {}) {
+  const CallScope scope({"addmv", here});
   return detail::add_product(
       {"addmv", here}, [&](const auto& l, const auto& r) { return mv(l, r, here); }, x, a, v, beta, alpha);
 }
@@ -54,8 +54,8 @@ Tensor<D, T> addmv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D,
 /// beta x + alpha (sum over the batch of a b).
 template <Device D, Floating T>
 Tensor<D, T> addbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
-                    double alpha = 1, Here here = {}) {
-  const ErrorName name({"addbmm", here});
+                    double alpha = 1, CallSite here = {}) {
+  const CallScope scope({"addbmm", here});
   const auto product = [&](const auto& l, const auto& r) { return sum(bmm(l, r, here), 0, false, here); };
   return detail::add_product({"addbmm", here}, product, x, a, b, beta, alpha);
 }
@@ -63,15 +63,15 @@ Tensor<D, T> addbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D
 /// beta x + alpha a b for each pair of matrices of two batches.
 template <Device D, Floating T>
 Tensor<D, T> baddbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
-                     double alpha = 1, Here here = {}) {
-  const ErrorName name({"baddbmm", here});
+                     double alpha = 1, CallSite here = {}) {
+  const CallScope scope({"baddbmm", here});
   return detail::add_product(
       {"baddbmm", here}, [&](const auto& l, const auto& r) { return bmm(l, r, here); }, x, a, b, beta, alpha);
 }
 
 /// a[i] b[j], for vectors.
 template <Device D, Element T>
-Tensor<D, T> outer(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> outer(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   detail::check_dims({"outer", here}, *a.checked({"outer", here}), 1, *b.checked({"outer", here}), 1);
   return mul(unsqueeze(a, 1, here), b, here);
 }
@@ -79,8 +79,8 @@ Tensor<D, T> outer(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {})
 /// beta x + alpha a bᵀ, the outer product of two vectors.
 template <Device D, Floating T>
 Tensor<D, T> addr(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
-                  double alpha = 1, Here here = {}) {
-  const ErrorName name({"addr", here});
+                  double alpha = 1, CallSite here = {}) {
+  const CallScope scope({"addr", here});
   return detail::add_product(
       {"addr", here}, [&](const auto& l, const auto& r) { return outer(l, r, here); }, x, a, b, beta, alpha);
 }
@@ -88,7 +88,7 @@ Tensor<D, T> addr(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, 
 namespace detail {
 /// x summed over dims, in x's type.
 template <class D, class T>
-Tensor<D, T> summed_over(const Tensor<D, T>& x, const Dims& dims, Here here) {
+Tensor<D, T> summed_over(const Tensor<D, T>& x, const Dims& dims, CallSite here) {
   return dims.empty() ? x : to_type(sum(x, dims, true, here), Type<T>{}, here);
 }
 }  // namespace detail
@@ -97,8 +97,8 @@ Tensor<D, T> summed_over(const Tensor<D, T>& x, const Dims& dims, Here here) {
 /// 1, which is broadcast. The result has the other dimensions of a, then those of b.
 template <Device D, Element T>
 Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::Dims a_dims, detail::Dims b_dims,
-                       Here here = {}) {
-  const ErrorName name({"tensordot", here});
+                       CallSite here = {}) {
+  const CallScope scope({"tensordot", here});
   const int m = a.checked({"tensordot", here})->ndim, n = b.checked({"tensordot", here})->ndim;
   if (a_dims.n != b_dims.n) fail({"tensordot", here}, {"pairs of dimensions are needed: ", a_dims, " and ", b_dims});
   const unsigned a_mask = a_dims.n ? detail::dim_mask({"tensordot", here}, a_dims, m) : 0,
@@ -138,7 +138,7 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::Dim
 
 /// tensordot over the last `dims` dimensions of a and the first of b.
 template <Device D, Element T>
-Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dims = 2, Here here = {}) {
+Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dims = 2, CallSite here = {}) {
   if (dims < 0 || dims > a.checked({"tensordot", here})->ndim || dims > b.checked({"tensordot", here})->ndim)
     fail({"tensordot", here}, {dims, " dimensions of ", a.shape(), " and ", b.shape()});
   detail::Dims a_dims, b_dims;
@@ -148,8 +148,8 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dims 
 
 /// The sums over k of a[.., k] b[.., k] for all positions before of a and of b; a b if one of them is 0-d.
 template <Device D, Element T>
-Tensor<D, T> inner(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const ErrorName name({"inner", here});
+Tensor<D, T> inner(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
+  const CallScope scope({"inner", here});
   if (a.checked("inner")->ndim == 0 || b.checked("inner")->ndim == 0) return mul(a, b, here);
   if (a.size(-1) != b.size(-1))
     fail("inner", {"the last dimensions must have the same size: ", a.shape(), " and ", b.shape()});
@@ -159,8 +159,8 @@ Tensor<D, T> inner(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {})
 /// Kronecker's product: b times each element of a, in a's place. Dimensions of size 1 are added in front of the shorter
 /// shape.
 template <Device D, Element T>
-Tensor<D, T> kron(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const ErrorName name({"kron", here});
+Tensor<D, T> kron(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
+  const CallScope scope({"kron", here});
   const int n = std::max(a.checked("kron")->ndim, b.checked("kron")->ndim);
   if (2 * n > detail::max_dims)
     fail("kron", {"at most ", detail::max_dims / 2, " dimensions, not those of ", a.shape(), " and ", b.shape()});
@@ -168,7 +168,7 @@ Tensor<D, T> kron(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) 
   detail::Shape to, of_a, of_b;
   for (int i = 0; i < n; ++i) {
     const Index p = size(a, i), q = size(b, i);
-    to.push_back(detail::checked_product("kron", {p, q}));
+    to.push_back(detail::checked_product({"kron", CallSite::unknown}, {p, q}));
     of_a.push_back(p), of_a.push_back(1), of_b.push_back(1), of_b.push_back(q);
   }
   return reshape(mul(reshape(a, of_a, here), reshape(b, of_b, here), here), to, here);
@@ -176,9 +176,9 @@ Tensor<D, T> kron(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) 
 
 /// The vector product a x b of the three elements along dim. The other dimensions are broadcast.
 template <Device D, Element T>
-Tensor<D, T> cross(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dim = -1, Here here = {}) {
-  const ErrorName name({"cross", here});
-  const int d = detail::wrap_dim("cross", dim, a.checked("cross")->ndim);
+Tensor<D, T> cross(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dim = -1, CallSite here = {}) {
+  const CallScope scope({"cross", here});
+  const int d = detail::wrap_dim({"cross", CallSite::unknown}, dim, a.checked("cross")->ndim);
   if (b.checked("cross")->ndim != a.dim() || a.dim() == 0 || a.size(d) != 3 || b.size(d) != 3)
     fail("cross", {"3 elements along dimension ", dim, " are needed: ", a.shape(), " and ", b.shape()});
   const auto turned = [&](const Tensor<D, T>& x, Index by) { return roll(x, by, d, here); };
@@ -187,7 +187,7 @@ Tensor<D, T> cross(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dim = -1,
 
 /// The sum of a matrix's diagonal.
 template <Device D, Element T>
-Tensor<D, detail::sum_t<T>> trace(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, detail::sum_t<T>> trace(const Tensor<D, T>& x, CallSite here = {}) {
   if (x.checked({"trace", here})->ndim != 2) fail({"trace", here}, {"a matrix is needed, not ", x.shape()});
   return sum(diagonal(x, 0, 0, 1, here), {}, false, here);
 }

@@ -24,14 +24,14 @@ auto addcdiv_of(S value) {
 
 /// a + weight (b - a).
 template <Device D, Floating T>
-Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, double weight, Here here = {}) {
+Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, double weight, CallSite here = {}) {
   const auto c = detail::map<T>({"lerp", here}, detail::lerp_by(weight), a, b);
   record({"lerp", here}, c, wrt(a, detail::Gradient{[weight](auto g) { return (1 - weight) * g; }}),
          wrt(b, detail::Gradient{[weight](auto g) { return weight * g; }}));
   return c;
 }
 template <Device D, Floating T>
-Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& weight, Here here = {}) {
+Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& weight, CallSite here = {}) {
   const auto c = detail::map<T>({"lerp", here}, detail::lerp_expression, a, b, weight);
   record({"lerp", here}, c, wrt(a, saved(weight), detail::Gradient{[](auto g, auto w) { return g * (1 - w); }}),
          wrt(b, saved(weight), detail::Gradient{detail::mul_expression}),
@@ -39,11 +39,12 @@ Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, 
   return c;
 }
 template <Device D, Floating T>
-const Tensor<D, T>& lerp_(const Tensor<D, T>& a, const Tensor<D, T>& b, double weight, Here here = {}) {
+const Tensor<D, T>& lerp_(const Tensor<D, T>& a, const Tensor<D, T>& b, double weight, CallSite here = {}) {
   return detail::pointwise_({"lerp_", here}, detail::lerp_by(weight), [&] { return lerp(a, b, weight, here); }, a, b);
 }
 template <Device D, Floating T>
-const Tensor<D, T>& lerp_(const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& weight, Here here = {}) {
+const Tensor<D, T>& lerp_(const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& weight,
+                          CallSite here = {}) {
   return detail::pointwise_(
       {"lerp_", here}, detail::lerp_expression, [&] { return lerp(a, b, weight, here); }, a, b, weight);
 }
@@ -53,7 +54,7 @@ TERN_SAME_PLACE(lerp_)
 /// x + value a b.
 template <Device D, Element T>
 Tensor<D, T> addcmul(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
-                     detail::operand_t<T> value = 1, Here here = {}) {
+                     detail::operand_t<T> value = 1, CallSite here = {}) {
   const auto y =
       detail::map<T>({"addcmul", here}, detail::addcmul_of(detail::operand<T>({"addcmul", here}, value)), x, a, b);
   const detail::Gradient times{[value](auto g, auto other) { return value * g * other; }};
@@ -63,7 +64,7 @@ Tensor<D, T> addcmul(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<
 }
 template <Device D, Element T>
 const Tensor<D, T>& addcmul_(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
-                             detail::operand_t<T> value = 1, Here here = {}) {
+                             detail::operand_t<T> value = 1, CallSite here = {}) {
   return detail::pointwise_(
       {"addcmul_", here}, detail::addcmul_of(detail::operand<T>({"addcmul_", here}, value)),
       [&] { return addcmul(x, a, b, value, here); }, x, a, b);
@@ -72,7 +73,7 @@ const Tensor<D, T>& addcmul_(const Tensor<D, T>& x, const Tensor<D, T>& a, const
 /// x + value a / b.
 template <Device D, Floating T>
 Tensor<D, T> addcdiv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double value = 1,
-                     Here here = {}) {
+                     CallSite here = {}) {
   const auto y = detail::map<T>({"addcdiv", here}, detail::addcdiv_of(value), x, a, b);
   record({"addcdiv", here}, y, wrt(x, [](const auto& g) { return g; }),
          wrt(a, saved(b), detail::Gradient{[value](auto g, auto v) { return value * g / v; }}),
@@ -81,7 +82,7 @@ Tensor<D, T> addcdiv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<
 }
 template <Device D, Floating T>
 const Tensor<D, T>& addcdiv_(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double value = 1,
-                             Here here = {}) {
+                             CallSite here = {}) {
   return detail::pointwise_(
       {"addcdiv_", here}, detail::addcdiv_of(value), [&] { return addcdiv(x, a, b, value, here); }, x, a, b);
 }

@@ -8,7 +8,7 @@ namespace detail {
 
 /// The shape of the tensors joined along dim.
 template <class D, class T>
-Shape cat_shape(const OpName& op, const std::vector<Tensor<D, T>>& tensors, int dim) {
+Shape cat_shape(const CallSite& op, const std::vector<Tensor<D, T>>& tensors, int dim) {
   Shape shape = tensors[0].shape();
   for (std::size_t k = 1; k < tensors.size(); ++k) {
     const Shape other = tensors[k].shape();
@@ -35,7 +35,7 @@ bool any_recorded(const std::vector<Tensor<D, T>>& tensors) {
 /// The tensors joined along dim. Their other sizes must be equal. As in PyTorch, a tensor of shape [0] is skipped. The
 /// result is channels-last if the first tensor is.
 template <Device D, Element T>
-Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
+Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, CallSite here = {}) {
   if (tensors.empty()) fail({"cat", here}, {"at least one tensor is needed"});
   const auto is_nothing = [](const Tensor<D, T>& x) { return x.shape() == detail::Shape{0}; };
   const Tensor<D, T>* model = &tensors[0];
@@ -78,13 +78,13 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here h
 }
 
 template <Device D, Element T>
-Tensor<D, T> cat(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, Here here = {}) {
+Tensor<D, T> cat(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, CallSite here = {}) {
   return cat(std::vector<Tensor<D, T>>(tensors), dim, here);
 }
 
 /// Tensors of one shape joined along a new dimension.
 template <Device D, Element T>
-Tensor<D, T> stack(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here here = {}) {
+Tensor<D, T> stack(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, CallSite here = {}) {
   if (tensors.empty()) fail({"stack", here}, {"at least one tensor is needed"});
   std::vector<Tensor<D, T>> rows;
   const int d = detail::wrap_dim({"stack", here}, dim, tensors[0].checked({"stack", here})->ndim + 1);
@@ -96,7 +96,7 @@ Tensor<D, T> stack(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, Here
   return cat(rows, d, here);
 }
 template <Device D, Element T>
-Tensor<D, T> stack(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, Here here = {}) {
+Tensor<D, T> stack(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, CallSite here = {}) {
   return stack(std::vector<Tensor<D, T>>(tensors), dim, here);
 }
 

@@ -16,7 +16,7 @@ namespace detail {
 
 /// Sets c to the convolution that maps the output to the input, for x [N, C, in…] with weight [C, K / groups, kernel…]
 /// and bias [K] or null. Returns the output's sizes. Error unless they fit.
-TERN_API Shape plan_conv_transpose(const OpName& op, int dims, const Array& x, const Array& weight, const Array* bias,
+TERN_API Shape plan_conv_transpose(const CallSite& op, int dims, const Array& x, const Array& weight, const Array* bias,
                                    const ConvTransposeOptions& options, backend::ConvParams& c);
 
 /// The zeros to add at the end of the input for that output padding, in pad's form.
@@ -24,10 +24,10 @@ TERN_API Dims transpose_padding(const Dims& output_padding, const backend::ConvP
 
 /// conv_transpose1d, 2d and 3d: x with or without a batch.
 template <class D, class T>
-Tensor<D, T> conv_transpose(const OpName& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& weight,
+Tensor<D, T> conv_transpose(const CallSite& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& weight,
                             const Tensor<D, T>& bias, const ConvTransposeOptions& options) {
   const bool single = x.checked(op)->ndim == dims + 1;
-  Tensor<D, T> batch = single ? unsqueeze(x, 0, op.here) : x;
+  Tensor<D, T> batch = single ? unsqueeze(x, 0, op) : x;
   backend::ConvParams c;
   const Shape sizes = plan_conv_transpose(op, dims, *batch.impl(), *weight.checked(op), bias.impl(), options, c);
   const Dims zeros = transpose_padding(options.output_padding, c);
@@ -36,8 +36,8 @@ Tensor<D, T> conv_transpose(const OpName& op, int dims, const Tensor<D, T>& x, c
       batch = pad(batch, zeros);
       break;
     }
-  const Tensor<D, T> y = convolution_data_gradient(op, contiguous(batch, channels_last, op.here),
-                                                   contiguous(weight, channels_last, op.here), bias, c, sizes);
+  const Tensor<D, T> y = convolution_data_gradient(op, contiguous(batch, channels_last, op),
+                                                   contiguous(weight, channels_last, op), bias, c, sizes);
   return single ? squeeze(y, 0) : y;
 }
 
@@ -49,7 +49,7 @@ Tensor<D, T> conv_transpose(const OpName& op, int dims, const Tensor<D, T>& x, c
 template <Device D, Floating T>
 Tensor<D, T> conv_transpose1d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                               const std::type_identity_t<Tensor<D, T>>& bias = {},
-                              const ConvTransposeOptions& options = {}, Here here = {}) {
+                              const ConvTransposeOptions& options = {}, CallSite here = {}) {
   return detail::conv_transpose({"conv_transpose1d", here}, 1, x, weight, bias, options);
 }
 
@@ -57,7 +57,7 @@ Tensor<D, T> conv_transpose1d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
 template <Device D, Floating T>
 Tensor<D, T> conv_transpose2d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                               const std::type_identity_t<Tensor<D, T>>& bias = {},
-                              const ConvTransposeOptions& options = {}, Here here = {}) {
+                              const ConvTransposeOptions& options = {}, CallSite here = {}) {
   return detail::conv_transpose({"conv_transpose2d", here}, 2, x, weight, bias, options);
 }
 
@@ -65,7 +65,7 @@ Tensor<D, T> conv_transpose2d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
 template <Device D, Floating T>
 Tensor<D, T> conv_transpose3d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                               const std::type_identity_t<Tensor<D, T>>& bias = {},
-                              const ConvTransposeOptions& options = {}, Here here = {}) {
+                              const ConvTransposeOptions& options = {}, CallSite here = {}) {
   return detail::conv_transpose({"conv_transpose3d", here}, 3, x, weight, bias, options);
 }
 

@@ -4,8 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_COLD Shape plan_conv_transpose(const OpName& op, int dims, const Array& x, const Array& weight, const Array* bias,
-                                    const ConvTransposeOptions& options, backend::ConvParams& c) {
+TERN_COLD Shape plan_conv_transpose(const CallSite& op, int dims, const Array& x, const Array& weight,
+                                    const Array* bias, const ConvTransposeOptions& options, backend::ConvParams& c) {
   c.dims = dims, c.groups = options.groups;
   Index extra[3];
   check_operands(op, dims, x, weight);

@@ -39,20 +39,20 @@ struct ConvOptions {
 namespace detail {
 
 /// One number for each of n dimensions, from a list of n or of one.
-TERN_API void each_dim(const OpName& op, const char* what, const Dims& given, Index least, int n, Index* out);
+TERN_API void each_dim(const CallSite& op, const char* what, const Dims& given, Index least, int n, Index* out);
 
-TERN_API void check_operands(const OpName& op, int dims, const Array& x, const Array& weight);
+TERN_API void check_operands(const CallSite& op, int dims, const Array& x, const Array& weight);
 
 /// Sets c to a convolution of x [N, C, in…] with weight [K, C / groups, kernel…] and bias [K] or null. Returns the
 /// result's sizes. Error unless they fit. If "same" needs an odd number of zeros, both sides get the larger half.
-TERN_API Shape plan_convolution(const OpName& op, int dims, const Array& x, const Array& weight, const Array* bias,
+TERN_API Shape plan_convolution(const CallSite& op, int dims, const Array& x, const Array& weight, const Array* bias,
                                 const ConvOptions& options, backend::ConvParams& c);
 
 /// Counts a convolution's multiplications and additions, without those on padding.
 TERN_API void count_convolution(const backend::ConvParams& c, const Array& x, const Array& weight, const Array& y);
 
 template <class D, class T>
-Tensor<D, T> convolution_data_gradient(const OpName& op, const Tensor<D, T>& g, const Tensor<D, T>& w,
+Tensor<D, T> convolution_data_gradient(const CallSite& op, const Tensor<D, T>& g, const Tensor<D, T>& w,
                                        const Tensor<D, T>& b, const backend::ConvParams& c, const Shape& x);
 template <class D, class T>
 Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, T>& g, const backend::ConvParams& c,
@@ -61,7 +61,8 @@ Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, 
 /// The data gradient for an input of these sizes.
 template <class D, class T>
 Tensor<D, T> data_gradient(ShapeRef x, const Tensor<D, T>& g, const Tensor<D, T>& w, const backend::ConvParams& c) {
-  return convolution_data_gradient({"convolution_data_gradient", {}}, g, w, Tensor<D, T>(), c, {x.d, x.n});
+  return convolution_data_gradient({"convolution_data_gradient", CallSite::unknown}, g, w, Tensor<D, T>(), c,
+                                   {x.d, x.n});
 }
 
 /// The dimensions that the bias's gradient sums over.
@@ -90,7 +91,7 @@ std::tuple<Tensor<D, T>, Tensor<D, T>> convolution_gradients(const Tensor<D, T>&
 
 /// y = x * w + b, of the given sizes. b may be undefined.
 template <class D, class T>
-Tensor<D, T> convolution(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& w, const Tensor<D, T>& b,
+Tensor<D, T> convolution(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, T>& w, const Tensor<D, T>& b,
                          const backend::ConvParams& c, const Shape& sizes) {
   const Tensor<D, T> y = empty<D, T>(sizes, channels_last, x.device());
   if (y.numel() > 0) {
@@ -115,7 +116,7 @@ Tensor<D, T> convolution(const OpName& op, const Tensor<D, T>& x, const Tensor<D
 
 /// dx = g *ᵀ w + b, where x has the given sizes. b may be undefined.
 template <class D, class T>
-Tensor<D, T> convolution_data_gradient(const OpName& op, const Tensor<D, T>& g, const Tensor<D, T>& w,
+Tensor<D, T> convolution_data_gradient(const CallSite& op, const Tensor<D, T>& g, const Tensor<D, T>& w,
                                        const Tensor<D, T>& b, const backend::ConvParams& c, const Shape& x) {
   const Tensor<D, T> dx = empty<D, T>(x, channels_last, g.device());
   if (dx.numel() > 0) {
@@ -127,7 +128,7 @@ Tensor<D, T> convolution_data_gradient(const OpName& op, const Tensor<D, T>& g, 
   record(op, dx,
          wrt(g, saved(w),
              [c](ShapeRef shape, const auto& h, const auto& kept) {
-               return convolution({"convolution", {}}, h, kept, Tensor<D, T>(), c, {shape.d, shape.n});
+               return convolution({"convolution", CallSite::unknown}, h, kept, Tensor<D, T>(), c, {shape.d, shape.n});
              }),
          wrt(w, saved(g),
              [c](ShapeRef shape, const auto& h, const auto& kept) {
@@ -142,25 +143,25 @@ template <class D, class T>
 Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, T>& g, const backend::ConvParams& c,
                                          const Shape& w) {
   const Tensor<D, T> dw = std::get<0>(convolution_gradients(x, g, c, w, false));
-  record({"convolution_weight_gradient", {}}, dw,
+  record({"convolution_weight_gradient", CallSite::unknown}, dw,
          wrt(x, saved(g),
              [c](ShapeRef shape, const auto& h, const auto& kept) { return data_gradient(shape, kept, h, c); }),
          wrt(g, saved(x), [c](ShapeRef shape, const auto& h, const auto& kept) {
-           return convolution({"convolution", {}}, kept, h, Tensor<D, T>(), c, {shape.d, shape.n});
+           return convolution({"convolution", CallSite::unknown}, kept, h, Tensor<D, T>(), c, {shape.d, shape.n});
          }));
   return dw;
 }
 
 /// conv1d, conv2d and conv3d: x with or without a batch.
 template <class D, class T>
-Tensor<D, T> conv(const OpName& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& weight,
+Tensor<D, T> conv(const CallSite& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& weight,
                   const Tensor<D, T>& bias, const ConvOptions& options) {
   const bool single = x.checked(op)->ndim == dims + 1;
-  const Tensor<D, T> batch = single ? unsqueeze(x, 0, op.here) : x;
+  const Tensor<D, T> batch = single ? unsqueeze(x, 0, op) : x;
   backend::ConvParams c;
   const Shape sizes = plan_convolution(op, dims, *batch.impl(), *weight.checked(op), bias.impl(), options, c);
-  Tensor<D, T> y = convolution(op, contiguous(batch, channels_last, op.here),
-                               contiguous(weight, channels_last, op.here), bias, c, sizes);
+  Tensor<D, T> y =
+      convolution(op, contiguous(batch, channels_last, op), contiguous(weight, channels_last, op), bias, c, sizes);
   for (int i = 0; i < dims; ++i)  // "same" with an odd number of zeros makes one position too many
     if (options.padding.same && c.dilation[i] * (weight.size(2 + i) - 1) % 2) y = narrow(y, 2 + i, 1, sizes[2 + i] - 1);
   return single ? squeeze(y, 0) : y;
@@ -169,7 +170,7 @@ Tensor<D, T> conv(const OpName& op, int dims, const Tensor<D, T>& x, const Tenso
 /// relu(conv(x, weight, bias) + residual). residual has the result's shape, or is undefined. If nothing is recorded,
 /// this takes no further pass over memory.
 template <class D, class T>
-Tensor<D, T> conv_relu(const OpName& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& residual,
+Tensor<D, T> conv_relu(const CallSite& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& residual,
                        const Tensor<D, T>& weight, const Tensor<D, T>& bias, const ConvOptions& options) {
   x.checked(op);
   weight.checked(op);
@@ -182,7 +183,7 @@ Tensor<D, T> conv_relu(const OpName& op, int dims, const Tensor<D, T>& x, const 
   if (!batch || options.padding.same || sizes[0] == 0 || records(x, weight) || (bias.defined() && records(bias)) ||
       (residual.defined() && records(residual))) {
     const Tensor<D, T> y = conv(op, dims, x, weight, bias, options);
-    return relu(residual.defined() ? add(y, residual, 1, op.here) : y, op.here);
+    return relu(residual.defined() ? add(y, residual, 1, op) : y, op);
   }
   const Tensor<D, T> y = empty<D, T>(sizes, channels_last, x.device());
   const Tensor<D, T> b = bias.defined() ? dense(bias) : bias;
@@ -201,7 +202,7 @@ Tensor<D, T> conv_relu(const OpName& op, int dims, const Tensor<D, T>& x, const 
 template <Device D, Floating T>
 Tensor<D, T> conv1d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                     const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
-                    Here here = {}) {
+                    CallSite here = {}) {
   return detail::conv({"conv1d", here}, 1, x, weight, bias, options);
 }
 
@@ -209,7 +210,7 @@ Tensor<D, T> conv1d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
 template <Device D, Floating T>
 Tensor<D, T> conv2d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                     const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
-                    Here here = {}) {
+                    CallSite here = {}) {
   return detail::conv({"conv2d", here}, 2, x, weight, bias, options);
 }
 
@@ -217,7 +218,7 @@ Tensor<D, T> conv2d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
 template <Device D, Floating T>
 Tensor<D, T> conv2d_relu(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                          const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
-                         Here here = {}) {
+                         CallSite here = {}) {
   return detail::conv_relu({"conv2d_relu", here}, 2, x, {}, weight, bias, options);
 }
 
@@ -226,7 +227,7 @@ Tensor<D, T> conv2d_relu(const Tensor<D, T>& x, const Tensor<D, T>& weight,
 template <Device D, Floating T>
 Tensor<D, T> conv2d_add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, const Tensor<D, T>& weight,
                              const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
-                             Here here = {}) {
+                             CallSite here = {}) {
   residual.checked({"conv2d_add_relu", here});
   return detail::conv_relu({"conv2d_add_relu", here}, 2, x, residual, weight, bias, options);
 }
@@ -235,7 +236,7 @@ Tensor<D, T> conv2d_add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual
 template <Device D, Floating T>
 Tensor<D, T> conv3d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                     const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
-                    Here here = {}) {
+                    CallSite here = {}) {
   return detail::conv({"conv3d", here}, 3, x, weight, bias, options);
 }
 

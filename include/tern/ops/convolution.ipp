@@ -13,7 +13,7 @@ TERN_COLD ConvPadding::ConvPadding(const char* name) : same(std::strcmp(name, "s
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_COLD void each_dim(const OpName& op, const char* what, const Dims& given, Index least, int n, Index* out) {
+TERN_COLD void each_dim(const CallSite& op, const char* what, const Dims& given, Index least, int n, Index* out) {
   if (given.n != 1 && given.n != n) fail(op, {what, " ", given, " does not name ", Index(n), " dimensions"});
   for (int i = 0; i < n; ++i) {
     out[i] = given[given.n == 1 ? 0 : i];
@@ -22,13 +22,13 @@ TERN_COLD void each_dim(const OpName& op, const char* what, const Dims& given, I
   }
 }
 
-TERN_COLD void check_operands(const OpName& op, int dims, const Array& x, const Array& weight) {
+TERN_COLD void check_operands(const CallSite& op, int dims, const Array& x, const Array& weight) {
   if (weight.ndim != dims + 2 || x.ndim != dims + 2)
     fail(op, {"an input of ", Index(dims + 2), " dimensions (", Index(dims + 1), " without a batch) and a weight of ",
               Index(dims + 2), " are needed, not ", x.shape_ref(), " and ", weight.shape_ref()});
 }
 
-TERN_COLD Shape plan_convolution(const OpName& op, int dims, const Array& x, const Array& weight, const Array* bias,
+TERN_COLD Shape plan_convolution(const CallSite& op, int dims, const Array& x, const Array& weight, const Array* bias,
                                  const ConvOptions& options, backend::ConvParams& c) {
   c.dims = dims, c.groups = options.groups;
   check_operands(op, dims, x, weight);

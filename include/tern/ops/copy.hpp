@@ -7,16 +7,16 @@ namespace tern { inline namespace TERN_BUILD {
 namespace detail {
 
 /// x itself if it is row-major without gaps, else a row-major copy, recorded.
-TERN_API TensorImpl* contiguous(const OpName& op, TensorImpl* x, const DeviceOps& device);
+TERN_API TensorImpl* contiguous(const CallSite& op, TensorImpl* x, const DeviceOps& device);
 
 /// The same for channels-last order.
-TERN_API TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const DeviceOps& device);
+TERN_API TensorImpl* channels_last_copy(const CallSite& op, TensorImpl* x, const DeviceOps& device);
 
 /// A copy in x's memory order, recorded.
-TERN_API TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device);
+TERN_API TensorImpl* clone(const CallSite& op, TensorImpl* x, const DeviceOps& device);
 
 /// target = source, broadcast. ops is null for types without gradients.
-TERN_API void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device,
+TERN_API void copy_into(const CallSite& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device,
                         const GradOps* ops);
 
 /// A copy in row-major order, not recorded.
@@ -29,19 +29,19 @@ Tensor<D, T> dense_copy(const Tensor<D, T>& x) {
 
 /// A copy in x's memory order.
 template <Device D, Element T>
-Tensor<D, T> clone(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> clone(const Tensor<D, T>& x, CallSite here = {}) {
   return Tensor<D, T>(detail::clone({"clone", here}, x.checked({"clone", here}), detail::device_ops<D>));
 }
 
 /// x itself if its elements lie in row-major order without gaps, else a copy in that order.
 template <Device D, Element T>
-Tensor<D, T> contiguous(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> contiguous(const Tensor<D, T>& x, CallSite here = {}) {
   return Tensor<D, T>(detail::contiguous({"contiguous", here}, x.checked({"contiguous", here}), detail::device_ops<D>));
 }
 
 /// The same for the order of a format.
 template <Device D, Element T>
-Tensor<D, T> contiguous(const Tensor<D, T>& x, MemoryFormat format, Here here = {}) {
+Tensor<D, T> contiguous(const Tensor<D, T>& x, MemoryFormat format, CallSite here = {}) {
   if (format == contiguous_format) return contiguous(x, here);
   if (detail::is_channels_last(*x.checked({"contiguous", here}))) return x;
   return Tensor<D, T>(detail::channels_last_copy({"contiguous", here}, x.impl(), detail::device_ops<D>));
@@ -60,7 +60,7 @@ Tensor<D, T> channels_innermost(const Tensor<D, T>& x) {
 }
 /// y in x's order: channels-last if x is channels-last and not also row-major, else row-major.
 template <class D, class T>
-Tensor<D, T> in_order_of(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here) {
+Tensor<D, T> in_order_of(const Tensor<D, T>& x, const Tensor<D, T>& y, CallSite here) {
   const bool last = !x.impl()->contiguous && is_channels_last(*x.impl());
   return contiguous(y, last ? channels_last : contiguous_format, here);
 }
@@ -68,7 +68,7 @@ Tensor<D, T> in_order_of(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here
 
 /// target = source, broadcast to target's shape.
 template <Device D, Element T>
-const Tensor<D, T>& copy_(const Tensor<D, T>& target, const Tensor<D, T>& source, Here here = {}) {
+const Tensor<D, T>& copy_(const Tensor<D, T>& target, const Tensor<D, T>& source, CallSite here = {}) {
   detail::copy_into({"copy_", here}, target.checked({"copy_", here}), source.checked({"copy_", here}),
                     detail::device_ops<D>, detail::grad_ops_for<D, T>());
   return target;
@@ -77,7 +77,7 @@ TERN_SAME_PLACE(copy_)
 
 /// Sets every element to value. Error if T does not hold it.
 template <Device D, Element T>
-const Tensor<D, T>& fill_(const Tensor<D, T>& x, detail::number_t<T> value, Here here = {}) {
+const Tensor<D, T>& fill_(const Tensor<D, T>& x, detail::number_t<T> value, CallSite here = {}) {
   detail::check_writable({"fill_", here}, x.checked({"fill_", here}));
   const detail::scalar_t<T> element = detail::element<T>({"fill_", here}, value);
   if (detail::records(x)) return detail::assign({"fill_", here}, x, full_like(x.detach(), value));
@@ -104,7 +104,7 @@ Tensor<D, T> conversion_gradient(const Tensor<D, U>& g) {
 
 /// The elements converted to another type.
 template <Device D, Element T, Element U>
-Tensor<D, U> to_type(const Tensor<D, T>& x, detail::Type<U> type, Here here = {}) {
+Tensor<D, U> to_type(const Tensor<D, T>& x, detail::Type<U> type, CallSite here = {}) {
   if constexpr (std::is_same_v<T, U>) {
     x.checked({"to", here});
     return x;

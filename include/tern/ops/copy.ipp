@@ -4,12 +4,12 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_NOINLINE TensorImpl* contiguous(const OpName& op, TensorImpl* x, const DeviceOps& device) {
+TERN_NOINLINE TensorImpl* contiguous(const CallSite& op, TensorImpl* x, const DeviceOps& device) {
   if (x->contiguous) return Unchanged()(x);
   return recorded(op, copied(device, x), x, Unchanged());
 }
 
-TERN_COLD TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const DeviceOps& device) {
+TERN_COLD TensorImpl* channels_last_copy(const CallSite& op, TensorImpl* x, const DeviceOps& device) {
   if (x->ndim < 3) fail(op, {"channels_last needs at least 3 dimensions, not ", x->shape_ref()});
   Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
   set_channels_last_strides(*y.impl);
@@ -17,14 +17,14 @@ TERN_COLD TensorImpl* channels_last_copy(const OpName& op, TensorImpl* x, const 
   return recorded(op, y.take(), x, Unchanged());
 }
 
-TERN_NOINLINE TensorImpl* clone(const OpName& op, TensorImpl* x, const DeviceOps& device) {
+TERN_NOINLINE TensorImpl* clone(const CallSite& op, TensorImpl* x, const DeviceOps& device) {
   const Array* const in[] = {x};
   Owned y(new_output(op, x->dtype, in, 1, device.allocate));
   device.copy(*y.impl, *x);
   return recorded(op, y.take(), x, Unchanged());
 }
 
-TERN_NOINLINE void copy_into(const OpName& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device,
+TERN_NOINLINE void copy_into(const CallSite& op, TensorImpl* target, TensorImpl* source, const DeviceOps& device,
                              const GradOps* ops) {
   check_writable(op, target);
   const Shape to = target->shape();

@@ -24,7 +24,7 @@ namespace detail {
 
 /// The rows of a matrix in ascending order, compared column by column, and their positions before.
 template <class D, class T>
-ValuesAndIndices<D, T> sorted_rows(const Tensor<D, T>& rows, Here here) {
+ValuesAndIndices<D, T> sorted_rows(const Tensor<D, T>& rows, CallSite here) {
   const Index columns = rows.size(1);
   const ValuesAndIndices<D, T> last = sort(select(rows, 1, columns - 1, here), 0, false, here);
   if (columns == 1) return {unsqueeze(last.values, 1, here), last.indices};
@@ -36,10 +36,10 @@ ValuesAndIndices<D, T> sorted_rows(const Tensor<D, T>& rows, Here here) {
 
 /// The first of each run of equal elements, either of the sorted elements or of those in their own order.
 template <class D, class T>
-UniqueElements<D, T> first_of_runs(const OpName& op, const Tensor<D, T>& x, const UniqueOptions& options,
+UniqueElements<D, T> first_of_runs(const CallSite& op, const Tensor<D, T>& x, const UniqueOptions& options,
                                    bool is_sorted) {
-  const ErrorName name(op);
-  const Here here = op.here;
+  const CallScope scope(op);
+  const CallSite here = op;
   const Array& a = *x.checked(op);
   const bool by_position = options.dim.has_value();
   if (by_position && a.ndim == 0) fail(op, {"a 0-d tensor has no dimension ", *options.dim});
@@ -78,21 +78,21 @@ UniqueElements<D, T> first_of_runs(const OpName& op, const Tensor<D, T>& x, cons
 /// The different elements in ascending order, with their counts and the input's numbers for them if asked for. NaN is
 /// different from every element. The host waits for their number.
 template <Device D, Element T>
-UniqueElements<D, T> unique(const Tensor<D, T>& x, const UniqueOptions& options, Here here = {}) {
+UniqueElements<D, T> unique(const Tensor<D, T>& x, const UniqueOptions& options, CallSite here = {}) {
   return detail::first_of_runs({"unique", here}, x, options, true);
 }
 template <Device D, Element T>
-Tensor<D, T> unique(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> unique(const Tensor<D, T>& x, CallSite here = {}) {
   return unique(x, UniqueOptions{}, here).output;
 }
 
 /// One of each run of equal elements that follow each other, in their order.
 template <Device D, Element T>
-UniqueElements<D, T> unique_consecutive(const Tensor<D, T>& x, const UniqueOptions& options, Here here = {}) {
+UniqueElements<D, T> unique_consecutive(const Tensor<D, T>& x, const UniqueOptions& options, CallSite here = {}) {
   return detail::first_of_runs({"unique_consecutive", here}, x, options, false);
 }
 template <Device D, Element T>
-Tensor<D, T> unique_consecutive(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> unique_consecutive(const Tensor<D, T>& x, CallSite here = {}) {
   return unique_consecutive(x, UniqueOptions{}, here).output;
 }
 
@@ -100,7 +100,7 @@ namespace detail {
 
 /// terms[i] added at position x[i] of zeros. There are at least minlength of them.
 template <class D, class T>
-Tensor<D, T> sums_by_number(const Tensor<D, Index>& x, const Tensor<D, T>& terms, Index minlength, Here here) {
+Tensor<D, T> sums_by_number(const Tensor<D, Index>& x, const Tensor<D, T>& terms, Index minlength, CallSite here) {
   if (x.checked("bincount")->ndim != 1) fail("bincount", {"a vector of numbers is needed, not ", x.shape()});
   if (minlength < 0) fail("bincount", {"minlength must not be negative: ", minlength});
   if (terms.dim() && terms.numel() != x.numel())
@@ -117,8 +117,8 @@ Tensor<D, T> sums_by_number(const Tensor<D, Index>& x, const Tensor<D, T>& terms
 /// host waits for the largest number. Error for a negative one.
 template <Device D, std::integral I>
   requires(Element<I> && !std::is_same_v<I, bool>)
-Tensor<D, Index> bincount(const Tensor<D, I>& x, Index minlength = 0, Here here = {}) {
-  const ErrorName name({"bincount", here});
+Tensor<D, Index> bincount(const Tensor<D, I>& x, Index minlength = 0, CallSite here = {}) {
+  const CallScope scope({"bincount", here});
   x.checked("bincount");
   return detail::sums_by_number(to_type(x, i64), full<D, Index>({}, 1, x.device()), minlength, here);
 }
@@ -126,8 +126,8 @@ Tensor<D, Index> bincount(const Tensor<D, I>& x, Index minlength = 0, Here here 
 /// double.
 template <Device D, std::integral I, Element W>
   requires(Element<I> && !std::is_same_v<I, bool>)
-auto bincount(const Tensor<D, I>& x, const Tensor<D, W>& weights, Index minlength = 0, Here here = {}) {
-  const ErrorName name({"bincount", here});
+auto bincount(const Tensor<D, I>& x, const Tensor<D, W>& weights, Index minlength = 0, CallSite here = {}) {
+  const CallScope scope({"bincount", here});
   x.checked("bincount");
   if (weights.checked("bincount")->ndim != 1) fail("bincount", {"the weights must be a vector, not ", weights.shape()});
   using Sum = std::conditional_t<std::is_same_v<W, float>, float, double>;
@@ -137,8 +137,8 @@ auto bincount(const Tensor<D, I>& x, const Tensor<D, W>& weights, Index minlengt
 /// How many elements lie in each of `bins` intervals of equal length between min and max; by default between the
 /// smallest and the largest element, for which the host waits. Others, and NaN, do not count.
 template <Device D, Floating T>
-Tensor<D, T> histc(const Tensor<D, T>& x, Index bins = 100, double min = 0, double max = 0, Here here = {}) {
-  const ErrorName name({"histc", here});
+Tensor<D, T> histc(const Tensor<D, T>& x, Index bins = 100, double min = 0, double max = 0, CallSite here = {}) {
+  const CallScope scope({"histc", here});
   x.checked("histc");
   if constexpr (detail::is_half_v<T>) return to_type(histc(to_type(x, f32), bins, min, max, here), detail::Type<T>{});
   if (bins < 1) fail("histc", {"the number of intervals must be positive, not ", bins});
@@ -151,16 +151,17 @@ Tensor<D, T> histc(const Tensor<D, T>& x, Index bins = 100, double min = 0, doub
   const auto number = [is_inside, min, max, bins](auto v) {
     return where(is_inside(v), (v - min) / (max - min) * double(bins), 0);
   };
-  const Tensor<D, Index> at = clamp_max(to_type(detail::map<T>("histc", number, in), i64), bins - 1);
+  const Tensor<D, Index> at =
+      clamp_max(to_type(detail::map<T>({"histc", CallSite::unknown}, number, in), i64), bins - 1);
   return scatter_add(zeros<D, T>(bins, x.device()), 0, at,
-                     to_type(detail::map<bool>("histc", is_inside, in), detail::Type<T>{}), here);
+                     to_type(detail::map<bool>({"histc", CallSite::unknown}, is_inside, in), detail::Type<T>{}), here);
 }
 
 /// True for each element that is among the test elements; with invert, that is not. NaN is among none.
 template <Device D, Element T>
 Tensor<D, bool> isin(const Tensor<D, T>& elements, const Tensor<D, T>& test_elements, bool invert = false,
-                     Here here = {}) {
-  const ErrorName name({"isin", here});
+                     CallSite here = {}) {
+  const CallScope scope({"isin", here});
   elements.checked("isin");
   const Index count = test_elements.checked("isin")->numel;
   if (count == 0) return full<D, bool>(elements.shape(), invert, elements.device());
@@ -171,14 +172,14 @@ Tensor<D, bool> isin(const Tensor<D, T>& elements, const Tensor<D, T>& test_elem
 }
 template <Device D, Element T>
 Tensor<D, bool> isin(const Tensor<D, T>& elements, detail::number_t<T> test_element, bool invert = false,
-                     Here here = {}) {
-  const ErrorName name({"isin", here});
+                     CallSite here = {}) {
+  const CallScope scope({"isin", here});
   return invert ? ne(elements, test_element, here) : eq(elements, test_element, here);
 }
 template <Device D, Element T>
 Tensor<D, bool> isin(detail::number_t<T> element, const Tensor<D, T>& test_elements, bool invert = false,
-                     Here here = {}) {
-  const ErrorName name({"isin", here});
+                     CallSite here = {}) {
+  const CallScope scope({"isin", here});
   const Tensor<D, bool> found = any(eq(test_elements, element, here), {}, false, here);
   return invert ? logical_not(found) : found;
 }

@@ -9,8 +9,8 @@ namespace tern { inline namespace TERN_BUILD {
 /// The covariances of the rows of x, each of which is a variable with n observations: the sums of products of
 /// deviations from the means, divided by n - correction. Of a vector the variance.
 template <Device D, Floating T>
-Tensor<D, T> cov(const Tensor<D, T>& x, double correction = 1, Here here = {}) {
-  const ErrorName name({"cov", here});
+Tensor<D, T> cov(const Tensor<D, T>& x, double correction = 1, CallSite here = {}) {
+  const CallScope scope({"cov", here});
   const int n = x.checked("cov")->ndim;
   if (n < 1 || n > 2) fail("cov", {"a matrix or a vector is needed, not ", x.shape()});
   if (n == 1) return reshape(cov(unsqueeze(x, 0, here), correction, here), {}, here);
@@ -23,8 +23,8 @@ Tensor<D, T> cov(const Tensor<D, T>& x, double correction = 1, Here here = {}) {
 
 /// The correlations of the rows of x: their covariances, divided by both standard deviations, and limited to [-1, 1].
 template <Device D, Floating T>
-Tensor<D, T> corrcoef(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"corrcoef", here});
+Tensor<D, T> corrcoef(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"corrcoef", here});
   const Tensor<D, T> c = cov(x, 1, here);
   if (x.dim() == 1) return div(c, c, here);
   const Tensor<D, T> deviation = sqrt(diagonal(c, 0, 0, 1, here), here);

@@ -25,10 +25,10 @@ struct CrossEntropyOptions {
 namespace detail {
 
 /// Error unless x is [N, C, d...] or [C], and weight, if given, is [C].
-TERN_API void check_classes(const OpName& op, const Array& x, const Array* weight);
+TERN_API void check_classes(const CallSite& op, const Array& x, const Array* weight);
 
 /// x's shape without the dimension of classes. Error unless target has this shape.
-TERN_API Shape check_target(const OpName& op, const Array& x, const Array& target);
+TERN_API Shape check_target(const CallSite& op, const Array& x, const Array& target);
 
 inline void check_smoothing(double smoothing) {
   if (!(smoothing >= 0 && smoothing <= 1))
@@ -78,7 +78,7 @@ struct CrossEntropyState {
 };
 
 template <class D, class T>
-Tensor<D, T> class_cross_entropy(const OpName& op, backend::CrossEntropy::Options options, const Tensor<D, T>& x,
+Tensor<D, T> class_cross_entropy(const CallSite& op, backend::CrossEntropy::Options options, const Tensor<D, T>& x,
                                  const Tensor<D, Index>& target, const Tensor<D, T>& given_weight) {
   const Array* const weight_array = given_weight.impl();
   check_classes(op, *x.checked(op), weight_array);
@@ -90,7 +90,7 @@ Tensor<D, T> class_cross_entropy(const OpName& op, backend::CrossEntropy::Option
   const Tensor<D, T> y = empty<D, T>(options.reduction == Reduction::none ? rows : Shape{}, x.device());
   const auto log_sum = empty<D, compute_t<T>>(rows, x.device()), total = empty<D, compute_t<T>>({}, x.device());
   {
-    const ErrorName name(op);  // of a target out of range
+    const CallScope scope(op);  // of a target out of range
     count_pass({y.impl(), x.impl(), labels.impl()});
     backend::run<D, T>(backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *rows_of_product(x).impl(),
                                              *labels.impl(), weight_array ? weight.impl() : nullptr, options});
@@ -104,17 +104,18 @@ Tensor<D, T> class_cross_entropy(const OpName& op, backend::CrossEntropy::Option
   return y;
 }
 
-TERN_INSTANCE(Tensor<Cpu> class_cross_entropy(const OpName&, backend::CrossEntropy::Options, const Tensor<Cpu>&,
+TERN_INSTANCE(Tensor<Cpu> class_cross_entropy(const CallSite&, backend::CrossEntropy::Options, const Tensor<Cpu>&,
                                               const Tensor<Cpu, Index>&, const Tensor<Cpu>&))
-TERN_CUDA_INSTANCE(Tensor<Cuda> class_cross_entropy(const OpName&, backend::CrossEntropy::Options, const Tensor<Cuda>&,
-                                                    const Tensor<Cuda, Index>&, const Tensor<Cuda>&))
+TERN_CUDA_INSTANCE(Tensor<Cuda> class_cross_entropy(const CallSite&, backend::CrossEntropy::Options,
+                                                    const Tensor<Cuda>&, const Tensor<Cuda, Index>&,
+                                                    const Tensor<Cuda>&))
 
 }  // namespace detail
 
 /// -weight[t] x[t] for each sample, where x holds log-probabilities and t is the sample's class in `target`.
 template <Device D, Floating T>
 Tensor<D, T> nll_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target,
-                      const NllLossOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
+                      const NllLossOptions<D, std::type_identity_t<T>>& options = {}, CallSite here = {}) {
   return detail::class_cross_entropy({"nll_loss", here}, {"nll_loss", options.ignore_index, 0, options.reduction, true},
                                      x, target, options.weight);
 }
@@ -122,7 +123,7 @@ Tensor<D, T> nll_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target,
 /// -weight[t] log(softmax(x)[t]) for each sample, where t is its class in `target`. Error if a class is out of range.
 template <Device D, Floating T>
 Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, Index>& target,
-                           const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
+                           const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, CallSite here = {}) {
   detail::check_smoothing(options.label_smoothing);
   return detail::class_cross_entropy(
       {"cross_entropy", here},
@@ -134,7 +135,7 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, Index>& target
 /// x's shape.
 template <Device D, Floating T>
 Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
-                           const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, Here here = {}) {
+                           const CrossEntropyOptions<D, std::type_identity_t<T>>& options = {}, CallSite here = {}) {
   using namespace detail;
   check_smoothing(options.label_smoothing);
   check_classes({"cross_entropy", here}, *x.checked({"cross_entropy", here}), options.weight.impl());
@@ -151,7 +152,7 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
   }
   const double keep = 1 - options.label_smoothing, spread = options.label_smoothing / double(x.size(dim));
   const auto loss = [keep, spread](auto l, auto t) { return -(l * (t * decltype(t)(keep) + decltype(t)(spread))); };
-  const OpName op{"cross_entropy", here};
+  const CallSite op{"cross_entropy", here};
   if (options.reduction == Reduction::none) return map_sum(op, loss, dim, false, 1, weighted, target);
   const Index samples = options.reduction == Reduction::mean ? x.numel() / x.size(dim) : 1;
   return map_sum(op, loss, {}, false, samples, weighted, target);

@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_NOINLINE void check_classes(const OpName& op, const Array& x, const Array* weight) {
+TERN_NOINLINE void check_classes(const CallSite& op, const Array& x, const Array* weight) {
   if (x.ndim == 0) fail(op, {"the input must have a dimension of classes"});
   const Index classes = x.dims[x.ndim > 1];
   if (classes == 0) fail(op, {"an input of shape ", x.shape_ref(), " has no classes"});
@@ -12,7 +12,7 @@ TERN_NOINLINE void check_classes(const OpName& op, const Array& x, const Array* 
     fail(op, {"weight must be of shape [", classes, "], not ", weight->shape_ref()});
 }
 
-TERN_NOINLINE Shape check_target(const OpName& op, const Array& x, const Array& target) {
+TERN_NOINLINE Shape check_target(const CallSite& op, const Array& x, const Array& target) {
   Shape shape;
   for (int i = 0; i < x.ndim; ++i)
     if (i != (x.ndim > 1)) shape.push_back(x.dims[i]);

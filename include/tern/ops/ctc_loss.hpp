@@ -57,8 +57,8 @@ Tensor<D, T> path_sums(const Tensor<D, T>& l, const Tensor<D, T>& entry, const T
     const Index t = backward ? steps - 1 - k : k;
     const Tensor<D, T> reach = beyond(before);
     const auto from = [&](Index distance) { return narrow(reach, 0, backward ? distance : 2 - distance, states); };
-    before =
-        pointwise({"ctc_loss", {}}, step, select(l, 0, t), select(entry, 0, t), from(0), from(1), from(2), allowed);
+    before = pointwise({"ctc_loss", CallSite::unknown}, step, select(l, 0, t), select(entry, 0, t), from(0), from(1),
+                       from(2), allowed);
     sums[std::size_t(t)] = before;
   }
   return stack(sums, 0);
@@ -75,7 +75,7 @@ Tensor<D, T> ctc_gradient(const Tensor<D, T>& g, const Tensor<D, T>& log_probs, 
   const Tensor<D, T> to = path_sums(l, start, skip, false), from = path_sums(l, end, skip, true);
   const auto share = [](auto at, auto a, auto b, auto all) { return where(at == -INFINITY, 0, exp(a + b - at - all)); };
   const Tensor<D, T> all = logsumexp(add(to, end), {0, 1});
-  const Tensor<D, T> in_state = pointwise({"ctc_loss", {}}, share, l, to, from, all);
+  const Tensor<D, T> in_state = pointwise({"ctc_loss", CallSite::unknown}, share, l, to, from, all);
   const Tensor<D, T> in_class = scatter_add(zeros<D, T>(by_class.shape(), g.device()), 1, labels, in_state);
   const Tensor<D, T> scale = unsqueeze(add(g, sub(all, all)), 1);  // NaN for a loss of infinity
   return where(heard, mul(sub(exp(log_probs), permute(in_class, {0, 2, 1})), scale), 0);
@@ -83,7 +83,7 @@ Tensor<D, T> ctc_gradient(const Tensor<D, T>& g, const Tensor<D, T>& log_probs, 
 
 /// The loss of each sample. Those of infinity are 0 with zero_infinity.
 template <class D, class T>
-Tensor<D, T> ctc_losses(const OpName& op, const Tensor<D, T>& log_probs, const Tensor<D, Index>& targets,
+Tensor<D, T> ctc_losses(const CallSite& op, const Tensor<D, T>& log_probs, const Tensor<D, Index>& targets,
                         const CtcBatch& batch, const CtcLossOptions& options) {
   const D device = log_probs.device();
   const Index steps = batch.steps, states = batch.states;
@@ -133,8 +133,8 @@ Tensor<D, T> ctc_losses(const OpName& op, const Tensor<D, T>& log_probs, const T
 template <Device D, Floating T, Device L>
 Tensor<D, T> ctc_loss(const Tensor<D, T>& log_probs, const Tensor<D, Index>& targets,
                       const Tensor<L, Index>& input_lengths, const Tensor<L, Index>& target_lengths,
-                      CtcLossOptions options = {}, Here here = {}) {
-  const ErrorName name({"ctc_loss", here});
+                      CtcLossOptions options = {}, CallSite here = {}) {
+  const CallScope scope({"ctc_loss", here});
   if (log_probs.checked("ctc_loss")->ndim == 2 && targets.checked("ctc_loss")->ndim == 1) {
     const Tensor<D, T> loss = ctc_loss(unsqueeze(log_probs, 1, here), unsqueeze(targets, 0),
                                        reshape(input_lengths, {1}), reshape(target_lengths, {1}), options, here);

@@ -33,11 +33,11 @@ Tensor<D, T> scanned(backend::Scan::Kind kind, const Tensor<D, T>& x, const Tens
 
 /// s_i = gate_i s_{i-1} + x_i along dim. With reverse: s_i = gate_i s_{i+1} + x_i.
 template <class D, class T>
-Tensor<D, T> recurrence(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& gates, int dim, bool reverse) {
+Tensor<D, T> recurrence(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, T>& gates, int dim, bool reverse) {
   const Tensor<D, T> s = scanned(backend::Scan::recurrence, x, gates, dim, reverse);
   // dx_i = g_i + gate_{i+1} dx_{i+1};  dgate_i = dx_i s_{i-1}
   const auto rule = [dim, reverse](const auto& g, const auto& gate) {
-    return recurrence({"recurrence", {}}, g, shifted(gate, dim, !reverse, 1), dim, !reverse);
+    return recurrence({"recurrence", CallSite::unknown}, g, shifted(gate, dim, !reverse, 1), dim, !reverse);
   };
   record(op, s, wrt(x, saved(gates), rule),
          wrt(gates, saved(gates, s), [dim, reverse, rule](const auto& g, const auto& gate, const auto& sums) {
@@ -47,9 +47,11 @@ Tensor<D, T> recurrence(const OpName& op, const Tensor<D, T>& x, const Tensor<D,
 }
 
 template <class D, class T>
-Tensor<D, T> running_sum(const OpName& op, const Tensor<D, T>& x, int dim, bool reverse) {
+Tensor<D, T> running_sum(const CallSite& op, const Tensor<D, T>& x, int dim, bool reverse) {
   const Tensor<D, T> y = scanned(backend::Scan::sum, x, {}, dim, reverse);
-  record(op, y, wrt(x, [dim, reverse](const auto& g) { return running_sum({"cumsum", {}}, g, dim, !reverse); }));
+  record(op, y, wrt(x, [dim, reverse](const auto& g) {
+           return running_sum({"cumsum", CallSite::unknown}, g, dim, !reverse);
+         }));
   return y;
 }
 
@@ -57,24 +59,25 @@ Tensor<D, T> running_sum(const OpName& op, const Tensor<D, T>& x, int dim, bool 
 
 /// y_i = x_0 + … + x_i along dim. Integers and booleans are summed as int64.
 template <Device D, Element T>
-Tensor<D, detail::sum_t<T>> cumsum(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const ErrorName name({"cumsum", here});
-  const int d = detail::wrap_dim("cumsum", dim, x.checked("cumsum")->ndim);
+Tensor<D, detail::sum_t<T>> cumsum(const Tensor<D, T>& x, Index dim, CallSite here = {}) {
+  const CallScope scope({"cumsum", here});
+  const int d = detail::wrap_dim({"cumsum", CallSite::unknown}, dim, x.checked("cumsum")->ndim);
   if (x.dim() == 0) return reshape(cumsum(view(x, 1, here), 0, here), {}, here);
   return detail::running_sum({"cumsum", here}, to_type(x, detail::Type<detail::sum_t<T>>{}, here), d, false);
 }
 
 /// y_i = x_0 ⋯ x_i along dim. Integers and booleans are multiplied as int64.
 template <Device D, Element T>
-Tensor<D, detail::sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const ErrorName name({"cumprod", here});
-  const int d = detail::wrap_dim("cumprod", dim, x.checked("cumprod")->ndim);
+Tensor<D, detail::sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, CallSite here = {}) {
+  const CallScope scope({"cumprod", here});
+  const int d = detail::wrap_dim({"cumprod", CallSite::unknown}, dim, x.checked("cumprod")->ndim);
   if (x.dim() == 0) return reshape(cumprod(view(x, 1, here), 0, here), {}, here);
   const Tensor<D, detail::sum_t<T>> factors = to_type(x, detail::Type<detail::sum_t<T>>{}, here);
   const Tensor<D, detail::sum_t<T>> y = detail::scanned(backend::Scan::product, factors, {}, d, false);
   // With s_k = g_k + x_{k+1} s_{k+1}, dx_k = y_{k-1} s_k. This is correct also where x is 0.
   record({"cumprod", here}, y, wrt(factors, saved(factors, y), [d](const auto& g, const auto& in, const auto& out) {
-           const auto s = detail::recurrence({"recurrence", {}}, g, detail::shifted(in, d, true, 1), d, true);
+           const auto s =
+               detail::recurrence({"recurrence", CallSite::unknown}, g, detail::shifted(in, d, true, 1), d, true);
            return mul(detail::shifted(out, d, false, 1), s);
          }));
   return y;
@@ -83,17 +86,17 @@ Tensor<D, detail::sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, Here here 
 /// cumsum and cumprod written into x.
 template <Device D, Element T>
   requires std::is_same_v<detail::sum_t<T>, T>
-const Tensor<D, T>& cumsum_(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const OpName op{"cumsum_", here};
-  const ErrorName name(op);
+const Tensor<D, T>& cumsum_(const Tensor<D, T>& x, Index dim, CallSite here = {}) {
+  const CallSite op{"cumsum_", here};
+  const CallScope scope(op);
   detail::check_writable(op, x.checked(op));
   return detail::assign(op, x, cumsum(x, dim, here));
 }
 template <Device D, Element T>
   requires std::is_same_v<detail::sum_t<T>, T>
-const Tensor<D, T>& cumprod_(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const OpName op{"cumprod_", here};
-  const ErrorName name(op);
+const Tensor<D, T>& cumprod_(const Tensor<D, T>& x, Index dim, CallSite here = {}) {
+  const CallSite op{"cumprod_", here};
+  const CallScope scope(op);
   detail::check_writable(op, x.checked(op));
   return detail::assign(op, x, cumprod(x, dim, here));
 }
@@ -101,12 +104,12 @@ const Tensor<D, T>& cumprod_(const Tensor<D, T>& x, Index dim, Here here = {}) {
 namespace detail {
 
 template <class D, class T>
-ValuesAndIndices<D, T> running_extreme(const OpName& op, bool largest, const Tensor<D, T>& x, Index dim) {
-  const ErrorName name(op);
+ValuesAndIndices<D, T> running_extreme(const CallSite& op, bool largest, const Tensor<D, T>& x, Index dim) {
+  const CallScope scope(op);
   const int d = wrap_dim(op, dim, x.checked(op)->ndim);
   if (x.dim() == 0) {
-    const auto [values, indices] = running_extreme(op, largest, view(x, 1, op.here), 0);
-    return {reshape(values, {}, op.here), reshape(indices, {}, op.here)};
+    const auto [values, indices] = running_extreme(op, largest, view(x, 1, op), 0);
+    return {reshape(values, {}, op), reshape(indices, {}, op)};
   }
   const Tensor<D, T> in = dense(x), values = empty<D, T>(x.shape(), x.device());
   const Tensor<D, Index> at = empty<D, Index>(x.shape(), x.device());
@@ -125,22 +128,22 @@ inline constexpr auto ratio_of_exponentials = [](auto a, auto b) { return where(
 /// The largest of x_0 … x_i along dim, and its position. Of equal elements the last one counts and gets the gradient. A
 /// NaN counts as the largest.
 template <Device D, Element T>
-ValuesAndIndices<D, T> cummax(const Tensor<D, T>& x, Index dim, Here here = {}) {
+ValuesAndIndices<D, T> cummax(const Tensor<D, T>& x, Index dim, CallSite here = {}) {
   return detail::running_extreme({"cummax", here}, true, x, dim);
 }
 
 /// The smallest of x_0 … x_i along dim, and its position. Of equal elements the last one counts and gets the gradient.
 /// A NaN counts as the smallest.
 template <Device D, Element T>
-ValuesAndIndices<D, T> cummin(const Tensor<D, T>& x, Index dim, Here here = {}) {
+ValuesAndIndices<D, T> cummin(const Tensor<D, T>& x, Index dim, CallSite here = {}) {
   return detail::running_extreme({"cummin", here}, false, x, dim);
 }
 
 /// y_i = log(e^x_0 + … + e^x_i) along dim, calculated without overflow.
 template <Device D, Floating T>
-Tensor<D, T> logcumsumexp(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const OpName op{"logcumsumexp", here};
-  const ErrorName name(op);
+Tensor<D, T> logcumsumexp(const Tensor<D, T>& x, Index dim, CallSite here = {}) {
+  const CallSite op{"logcumsumexp", here};
+  const CallScope scope(op);
   const int d = detail::wrap_dim(op, dim, x.checked(op)->ndim);
   if (x.dim() == 0) return reshape(logcumsumexp(view(x, 1, here), 0, here), {}, here);
   if constexpr (detail::is_half_v<T>)
@@ -155,7 +158,8 @@ Tensor<D, T> logcumsumexp(const Tensor<D, T>& x, Index dim, Here here = {}) {
   // dx_i = e^(x_i - y_i) h_i with h_i = g_i + e^(y_i - y_{i+1}) h_{i+1}.
   record(op, y, wrt(x, saved(x, y), [d](const auto& g, const auto& in, const auto& out) {
            const auto next = detail::shifted(out, d, true, std::numeric_limits<double>::infinity());
-           const auto h = detail::recurrence({"recurrence", {}}, g, detail::ratio_of_exponentials(out, next), d, true);
+           const auto h = detail::recurrence({"recurrence", CallSite::unknown}, g,
+                                             detail::ratio_of_exponentials(out, next), d, true);
            return mul(h, exp(sub(in, out)));
          }));
   return y;
@@ -165,9 +169,9 @@ Tensor<D, T> logcumsumexp(const Tensor<D, T>& x, Index dim, Here here = {}) {
 /// x.
 template <Device D, Element T>
 Tensor<D, T> diff(const Tensor<D, T>& x, Index n = 1, Index dim = -1, const Tensor<D, T>& prepend = {},
-                  const Tensor<D, T>& append = {}, Here here = {}) {
-  const OpName op{"diff", here};
-  const ErrorName name(op);
+                  const Tensor<D, T>& append = {}, CallSite here = {}) {
+  const CallSite op{"diff", here};
+  const CallScope scope(op);
   if (x.checked(op)->ndim == 0) fail(op, {"a 0-d tensor has no neighbours"});
   const int d = detail::wrap_dim(op, dim, x.dim());
   if (n < 0) fail(op, {"the number of times must not be negative: ", n});

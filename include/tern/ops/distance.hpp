@@ -13,8 +13,8 @@ namespace linalg {
 /// (sum over dim of |x|^ord)^(1/ord), as tern::norm.
 template <Device D, Floating T>
 Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, tern::detail::Dims dim = {}, bool keepdim = false,
-                         Here here = {}) {
-  const ErrorName name({"vector_norm", here});
+                         CallSite here = {}) {
+  const CallScope scope({"vector_norm", here});
   return tern::norm(x, ord, dim, keepdim, here);
 }
 
@@ -23,8 +23,8 @@ Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, tern::detail::Di
 /// The norm of x1 - x2 + eps over the last dimension.
 template <Device D, Floating T>
 Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2, double eps = 1e-6,
-                               bool keepdim = false, Here here = {}) {
-  const ErrorName name({"pairwise_distance", here});
+                               bool keepdim = false, CallSite here = {}) {
+  const CallScope scope({"pairwise_distance", here});
   const auto distance = [&](const auto& a, const auto& b) {
     return norm(add(sub(a, b, here), eps, here), p, -1, keepdim, here);
   };
@@ -33,17 +33,17 @@ Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, d
 
 /// The norm of a - b, over all elements.
 template <Device D, Floating T>
-Tensor<D, T> dist(const Tensor<D, T>& a, const Tensor<D, T>& b, double p = 2, Here here = {}) {
-  const ErrorName name({"dist", here});
+Tensor<D, T> dist(const Tensor<D, T>& a, const Tensor<D, T>& b, double p = 2, CallSite here = {}) {
+  const CallScope scope({"dist", here});
   return norm(sub(a, b, here), p, {}, false, here);
 }
 TERN_SAME_PLACE(dist)
 
 /// x with the part at each position of dim multiplied by maxnorm / norm where its norm is larger than maxnorm.
 template <Device D, Floating T>
-Tensor<D, T> renorm(const Tensor<D, T>& x, double p, Index dim, double maxnorm, Here here = {}) {
-  const OpName op{"renorm", here};
-  const ErrorName name(op);
+Tensor<D, T> renorm(const Tensor<D, T>& x, double p, Index dim, double maxnorm, CallSite here = {}) {
+  const CallSite op{"renorm", here};
+  const CallScope scope(op);
   const int d = detail::wrap_dim(op, dim, x.checked(op)->ndim);
   if (x.dim() < 2) fail(op, {"at least two dimensions are needed, not ", x.shape()});
   if (!(p > 0 && maxnorm >= 0)) fail(op, {"p must be positive and maxnorm not negative: ", p, ", ", maxnorm});
@@ -60,8 +60,9 @@ Tensor<D, T> renorm(const Tensor<D, T>& x, double p, Index dim, double maxnorm, 
 
 /// x / max(norm(x), eps), with the norm over dim.
 template <Device D, Floating T>
-Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, detail::Dims dim = 1, double eps = 1e-12, Here here = {}) {
-  const ErrorName name({"normalize", here});
+Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, detail::Dims dim = 1, double eps = 1e-12,
+                       CallSite here = {}) {
+  const CallScope scope({"normalize", here});
   return detail::rounded_once(
       [&](const auto& v) { return div(v, clamp_min(norm(v, p, dim, true, here), eps, here), here); }, x);
 }
@@ -69,8 +70,8 @@ Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, detail::Dims dim = 1
 /// The cosine of the angle between x1 and x2 along dim: the inner product divided by the norms, each at least eps.
 template <Device D, Floating T>
 Tensor<D, T> cosine_similarity(const Tensor<D, T>& x1, const Tensor<D, T>& x2, Index dim = 1, double eps = 1e-8,
-                               Here here = {}) {
-  const ErrorName name({"cosine_similarity", here});
+                               CallSite here = {}) {
+  const CallScope scope({"cosine_similarity", here});
   const auto unit = [&](const auto& x) { return div(x, clamp_min(norm(x, 2, dim, true, here), eps, here), here); };
   const auto cosine = [&](const auto& a, const auto& b) {
     const detail::Shape shape = detail::broadcast_shapes({"cosine_similarity", here}, a.shape(), b.shape());
@@ -89,7 +90,7 @@ Tensor<D, T> cdist_gradient(const Tensor<D, T>& g, const Tensor<D, T>& a, const 
   const Tensor<D, T> h = unsqueeze(g, -1), u = unsqueeze(a, -2), v = unsqueeze(b, -3), n = unsqueeze(y, -1);
   const auto summed = [&](const auto& rule) {
     if (GradMode::is_enabled()) return sum(rule(h, u, v, n), -2);
-    return reduce<backend::Sum, T, T>("cdist", rule, identity, -2, false, h, u, v, n);
+    return reduce<backend::Sum, T, T>({"cdist", CallSite::unknown}, rule, identity, -2, false, h, u, v, n);
   };
   if (p == 0) return zeros_like(a);
   if (p == 1) return summed([](auto w, auto s, auto t, auto) { return w * sign(s - t); });
@@ -113,7 +114,7 @@ Tensor<D, T> euclidean_gradient(const Tensor<D, T>& g, const Tensor<D, T>& a, co
 
 /// (sum of |a_k - b_k|^p)^(1/p) for all rows of a and of b.
 template <class D, class T>
-Tensor<D, T> distances(const OpName& op, const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p) {
+Tensor<D, T> distances(const CallSite& op, const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p) {
   const Tensor<D, T> a = unsqueeze(x1.detach(), -2), b = unsqueeze(x2.detach(), -3);
   const auto reduced = [&]<class R>(R, const auto& f, const auto& finish) {
     return reduce<R, T, T>(op, f, finish, -1, false, a, b);
@@ -131,7 +132,7 @@ Tensor<D, T> distances(const OpName& op, const Tensor<D, T>& x1, const Tensor<D,
 
 /// |a - b|, as the root of a² + b² - 2 a b.
 template <class D, class T>
-Tensor<D, T> euclidean_distances(const OpName& op, const Tensor<D, T>& x1, const Tensor<D, T>& x2) {
+Tensor<D, T> euclidean_distances(const CallSite& op, const Tensor<D, T>& x1, const Tensor<D, T>& x2) {
   const NoGradGuard off;
   const auto squares = [&](const auto& x) {
     return reduce<backend::Sum, T, T>(op, [](auto v) { return v * v; }, identity, -1, true, x);
@@ -146,9 +147,9 @@ Tensor<D, T> euclidean_distances(const OpName& op, const Tensor<D, T>& x1, const
 /// infinity. For p = 2 and more than 25 rows they are computed by a product, which is faster and has larger rounding
 /// errors. Where a distance is 0, the gradient is 0.
 template <Device D, Floating T>
-Tensor<D, T> cdist(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2, Here here = {}) {
-  const OpName op{"cdist", here};
-  const ErrorName name(op);
+Tensor<D, T> cdist(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2, CallSite here = {}) {
+  const CallSite op{"cdist", here};
+  const CallScope scope(op);
   if (x1.checked(op)->ndim < 2 || x2.checked(op)->ndim < 2 || x1.size(-1) != x2.size(-1))
     fail(op, {"matrices with equally many columns are needed, not ", x1.shape(), " and ", x2.shape()});
   if (!(p >= 0)) fail(op, {"p must not be negative: ", p});

@@ -10,9 +10,9 @@ namespace tern { inline namespace TERN_BUILD {
 /// host waits for each of its at most 92 steps.
 template <Device D, Element T>
   requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-Tensor<D, T> gcd(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const OpName op{"gcd", here};
-  const ErrorName name(op);
+Tensor<D, T> gcd(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
+  const CallSite op{"gcd", here};
+  const CallScope scope(op);
   const detail::Shape shape = detail::broadcast_shapes(op, a.checked(op)->shape_ref(), b.checked(op)->shape_ref());
   Tensor<D, T> divisor = expand(abs(a, here), shape), rest = expand(abs(b, here), shape);
   for (Tensor<D, bool> done = eq(rest, 0); !all(done).item(here); done = eq(rest, 0)) {
@@ -26,8 +26,8 @@ Tensor<D, T> gcd(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 /// The least common multiple of a and b, which is not negative; 0 if one of them is 0.
 template <Device D, Element T>
   requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-Tensor<D, T> lcm(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const ErrorName name({"lcm", here});
+Tensor<D, T> lcm(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
+  const CallScope scope({"lcm", here});
   const Tensor<D, T> divisor = gcd(a, b, here);
   return abs(mul(floor_divide(a, where(eq(divisor, 0), 1, divisor), here), b, here), here);
 }

@@ -4,11 +4,11 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_COLD void check_probability(const OpName& op, double p) {
+TERN_COLD void check_probability(const CallSite& op, double p) {
   if (!(p >= 0 && p <= 1)) fail(op, {"the probability must be in [0, 1], not ", p});
 }
 
-TERN_COLD void check_dropout(const OpName& op, const Array* x, double p, int least_dims) {
+TERN_COLD void check_dropout(const CallSite& op, const Array* x, double p, int least_dims) {
   if (!x) fail(op, {"a tensor is undefined"});
   check_probability(op, p);
   if (x->ndim < least_dims)

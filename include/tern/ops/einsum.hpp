@@ -39,7 +39,7 @@ TERN_API std::string output_labels(const EinsumEquation& subscripts, const std::
 
 /// Takes the diagonal of dimensions that share a label.
 template <class D, class T>
-Labelled<D, T> with_distinct_labels(Labelled<D, T> x, Here here) {
+Labelled<D, T> with_distinct_labels(Labelled<D, T> x, CallSite here) {
   for (std::size_t i = 0; i < x.labels.size(); ++i)
     for (std::size_t j = x.labels.find(x.labels[i], i + 1); j != std::string::npos;
          j = x.labels.find(x.labels[i], i + 1)) {
@@ -54,7 +54,7 @@ Labelled<D, T> with_distinct_labels(Labelled<D, T> x, Here here) {
 
 /// Sums over the dimensions whose labels are not in `kept`.
 template <class D, class T>
-Labelled<D, T> summed_to(Labelled<D, T> x, const std::string& kept, Here here) {
+Labelled<D, T> summed_to(Labelled<D, T> x, const std::string& kept, CallSite here) {
   Dims dims;
   std::string labels;
   for (std::size_t i = 0; i < x.labels.size(); ++i) {
@@ -67,7 +67,7 @@ Labelled<D, T> summed_to(Labelled<D, T> x, const std::string& kept, Here here) {
 
 /// Permutes the dimensions into the order of `labels`. A label without a dimension gets one of size 1.
 template <class D, class T>
-Tensor<D, T> ordered_as(const Labelled<D, T>& x, const std::string& labels, Here here) {
+Tensor<D, T> ordered_as(const Labelled<D, T>& x, const std::string& labels, CallSite here) {
   Dims order;
   Shape to;
   for (const char label : labels) {
@@ -80,7 +80,7 @@ Tensor<D, T> ordered_as(const Labelled<D, T>& x, const std::string& labels, Here
 
 /// The product of two tensors, summed over the labels of both that are not in `kept`. A batch of matrix products.
 template <class D, class T>
-Labelled<D, T> contracted(Labelled<D, T> a, Labelled<D, T> b, const std::string& kept, Here here) {
+Labelled<D, T> contracted(Labelled<D, T> a, Labelled<D, T> b, const std::string& kept, CallSite here) {
   a = summed_to(a, kept + b.labels, here);
   b = summed_to(b, kept + a.labels, here);
   std::string batch, rows, columns, inner;
@@ -114,8 +114,8 @@ Labelled<D, T> contracted(Labelled<D, T> a, Labelled<D, T> b, const std::string&
 /// after the arrow. Without an arrow, the subscripts that occur once stay, in alphabetical order. Tensors are combined
 /// two at a time, from the left.
 template <Device D, Element T>
-Tensor<D, T> einsum(const std::string& equation, const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
-  const ErrorName name({"einsum", here});
+Tensor<D, T> einsum(const std::string& equation, const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
+  const CallScope scope({"einsum", here});
   detail::EinsumEquation subscripts(equation);
   if (tensors.empty() || subscripts.inputs.size() != tensors.size())
     fail("einsum",
@@ -139,7 +139,7 @@ Tensor<D, T> einsum(const std::string& equation, const std::vector<Tensor<D, T>>
 }
 
 template <Device D, Element T>
-Tensor<D, T> einsum(const std::string& equation, std::initializer_list<Tensor<D, T>> tensors, Here here = {}) {
+Tensor<D, T> einsum(const std::string& equation, std::initializer_list<Tensor<D, T>> tensors, CallSite here = {}) {
   return einsum(equation, std::vector<Tensor<D, T>>(tensors), here);
 }
 /// The same, with the tensors as arguments.
@@ -151,8 +151,8 @@ Tensor<D, T> einsum(detail::At<const char*> equation, const Tensor<D, T>& first,
 /// y_o = x1ᵀ W_o x2 + b_o, with x1 [.., m], x2 [.., n], weight [out, m, n] and bias [out] or undefined.
 template <Device D, Floating T>
 Tensor<D, T> bilinear(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& weight,
-                      const Tensor<D, T>& bias = {}, Here here = {}) {
-  const ErrorName name({"bilinear", here});
+                      const Tensor<D, T>& bias = {}, CallSite here = {}) {
+  const CallScope scope({"bilinear", here});
   if (weight.checked("bilinear")->ndim != 3) fail("bilinear", {"the weight must be [out, m, n], not ", weight.shape()});
   const Index out = weight.size(0), m = weight.size(1), n = weight.size(2);
   detail::Shape to = x1.checked("bilinear")->shape(), other = x2.checked("bilinear")->shape();

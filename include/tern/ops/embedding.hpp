@@ -13,14 +13,14 @@ namespace detail {
 
 /// The row that padding_idx names; a negative one counts from the end. backend::no_row if there is none. Error if it is
 /// not one of the table's rows.
-TERN_API Index padding_row(const OpName& op, std::optional<Index> padding_idx, Index rows);
+TERN_API Index padding_row(const CallSite& op, std::optional<Index> padding_idx, Index rows);
 
 }  // namespace detail
 
 /// y[..., :] = weight[x[...], :]. Row padding_idx, which may count from the end, gets no gradient.
 template <Device D, Element T>
 Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, std::optional<Index> padding_idx = {},
-                       Here here = {}) {
+                       CallSite here = {}) {
   if (weight.checked({"embedding", here})->ndim != 2)
     fail({"embedding", here}, {"the table must be a matrix, not ", weight.shape()});
   const Index rows = weight.size(0), padding = detail::padding_row({"embedding", here}, padding_idx, rows);
@@ -44,7 +44,7 @@ struct EmbeddingBagOptions {
 namespace detail {
 
 template <class D, class T>
-Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, T>& weight,
+Tensor<D, T> reduced_bags(const CallSite& op, backend::Bags bags, const Tensor<D, T>& weight,
                           const Tensor<D, Index>& numbers, const Tensor<D, Index>& starts, const Tensor<D, T>& scale);
 
 /// The gradient of reduced_bags (sum and mean) by its table. It is linear in g, so its own gradient is reduced_bags
@@ -61,23 +61,23 @@ Tensor<D, T> bags_gradient(backend::Bags bags, Index rows, const Tensor<D, T>& g
     const Tensor<D, T> y = zeros<D, T>({rows, g.size(1)}, g.device());
     backend::run<D, T>(
         backend::EmbeddingBagGradient{bags, *y.impl(), *dense.impl(), *numbers.impl(), *starts.impl(), scale.impl()});
-    const OpName op{"embedding_bag", {}};
+    const CallSite op{"embedding_bag", CallSite::unknown};
     if (scale.defined())
       record(op, y,
              wrt(g, saved(numbers, starts, scale),
                  [bags](const Tensor<D, T>& gg, const auto& n, const auto& s, const auto& w) {
-                   return reduced_bags({"embedding_bag", {}}, bags, gg, n, s, w);
+                   return reduced_bags({"embedding_bag", CallSite::unknown}, bags, gg, n, s, w);
                  }));
     else
       record(op, y, wrt(g, saved(numbers, starts), [bags](const Tensor<D, T>& gg, const auto& n, const auto& s) {
-               return reduced_bags({"embedding_bag", {}}, bags, gg, n, s, Tensor<D, T>());
+               return reduced_bags({"embedding_bag", CallSite::unknown}, bags, gg, n, s, Tensor<D, T>());
              }));
     return y;
   }
 }
 
 template <class D, class T>
-Tensor<D, T> reduced_bags(const OpName& op, backend::Bags bags, const Tensor<D, T>& weight,
+Tensor<D, T> reduced_bags(const CallSite& op, backend::Bags bags, const Tensor<D, T>& weight,
                           const Tensor<D, Index>& numbers, const Tensor<D, Index>& starts, const Tensor<D, T>& scale) {
   const Tensor<D, T> table = contiguous(weight.detach());
   const Index rows = table.size(0), columns = table.size(1), count = starts.numel() - 1;
@@ -117,13 +117,13 @@ TERN_API Tensor<Cpu, Index> bag_starts(const Shape& x, const Tensor<Cpu, Index>&
 template <Device D, Element T>
 Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight, const Tensor<D, Index>& offsets,
                            EmbeddingBagOptions options = {}, const Tensor<D, T>& per_sample_weights = {},
-                           Here here = {}) {
-  const ErrorName name({"embedding_bag", here});
+                           CallSite here = {}) {
+  const CallScope scope({"embedding_bag", here});
   x.checked("embedding_bag");
   if (weight.checked("embedding_bag")->ndim != 2)
     fail("embedding_bag", {"the table must be a matrix, not ", weight.shape()});
   const Index rows = weight.size(0);
-  const Index padding = detail::padding_row("embedding_bag", options.padding_idx, rows);
+  const Index padding = detail::padding_row({"embedding_bag", CallSite::unknown}, options.padding_idx, rows);
   // The host checks offsets. If they are on a device, it waits for them.
   const Tensor<Cpu, Index> given = offsets.defined() ? to_device(offsets, Cpu{}) : Tensor<Cpu, Index>();
   const Tensor<D, Index> starts =
@@ -153,7 +153,7 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
 }
 template <Device D, Element T>
 Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight, EmbeddingBagOptions options = {},
-                           Here here = {}) {
+                           CallSite here = {}) {
   return embedding_bag(x, weight, Tensor<D, Index>(), options, Tensor<D, T>(), here);
 }
 

@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_NOINLINE Index padding_row(const OpName& op, std::optional<Index> padding_idx, Index rows) {
+TERN_NOINLINE Index padding_row(const CallSite& op, std::optional<Index> padding_idx, Index rows) {
   if (!padding_idx) return backend::no_row;
   const Index row = *padding_idx < 0 ? *padding_idx + rows : *padding_idx;
   if (row < 0 || row >= rows) fail(op, {"padding_idx ", *padding_idx, " is not one of ", rows, " rows"});

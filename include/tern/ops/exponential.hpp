@@ -27,7 +27,7 @@ TERN_UNARY_BY_HAND(logit, log(x / (1 - x)), x, g / (x * (1 - x)))
 
 /// logit(x), with x limited to [eps, 1 - eps]. Outside of it the gradient is 0.
 template <Device D, Floating T>
-Tensor<D, T> logit(const Tensor<D, T>& x, double eps, Here here = {}) {
+Tensor<D, T> logit(const Tensor<D, T>& x, double eps, CallSite here = {}) {
   const auto f = [eps](auto v) { return detail::logit_expression(clamp(v, decltype(v)(eps), decltype(v)(1 - eps))); };
   return detail::unary({"logit", here}, x, f,
                        [eps](auto g, auto v) { return where((v < eps) | (v > 1 - eps), 0, g / (v * (1 - v))); });
@@ -35,7 +35,7 @@ Tensor<D, T> logit(const Tensor<D, T>& x, double eps, Here here = {}) {
 
 /// log(e^a + e^b), calculated without overflow.
 template <Device D, Floating T>
-Tensor<D, T> logaddexp(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> logaddexp(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   const auto f = [](auto x, auto y) {
     return where(x == y, x + 0.69314718055994530942,
                  max(x, y) + log1p(exp(-abs(x - y))));  // equal infinities have no difference
@@ -50,8 +50,8 @@ TERN_SAME_PLACE(logaddexp)
 
 /// log2(2^a + 2^b), calculated without overflow.
 template <Device D, Floating T>
-Tensor<D, T> logaddexp2(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const OpName op{"logaddexp2", here};
+Tensor<D, T> logaddexp2(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
+  const CallSite op{"logaddexp2", here};
   const auto f = [](auto x, auto y) {
     return where(x == y, x + 1, max(x, y) + 1.44269504088896340736 * log1p(exp2(-abs(x - y))));
   };
@@ -71,7 +71,7 @@ inline constexpr auto xlogy_expression = [](auto a, auto b) { return where(a == 
 
 /// x log(y); 0 where x is 0 and y is not NaN.
 template <Device D, Floating T>
-Tensor<D, T> xlogy(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
+Tensor<D, T> xlogy(const Tensor<D, T>& x, const Tensor<D, T>& y, CallSite here = {}) {
   const auto z = detail::map<T>({"xlogy", here}, detail::xlogy_expression, x, y);
   record({"xlogy", here}, z, wrt(x, saved(x, y), detail::Gradient{[](auto g, auto a, auto b) {
                                    return where(a == 0, where(b <= 0, 0, g * log(b)), g * log(b));
@@ -80,7 +80,7 @@ Tensor<D, T> xlogy(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {})
   return z;
 }
 template <Device D, Floating T>
-const Tensor<D, T>& xlogy_(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
+const Tensor<D, T>& xlogy_(const Tensor<D, T>& x, const Tensor<D, T>& y, CallSite here = {}) {
   return detail::pointwise_({"xlogy_", here}, detail::xlogy_expression, [&] { return xlogy(x, y, here); }, x, y);
 }
 TERN_SAME_PLACE(xlogy)
@@ -88,8 +88,8 @@ TERN_SAME_PLACE(xlogy_)
 
 /// x log(1 + y), accurate for small y; 0 where x is 0 and y is not NaN.
 template <Device D, Floating T>
-Tensor<D, T> xlog1py(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
-  const OpName op{"xlog1py", here};
+Tensor<D, T> xlog1py(const Tensor<D, T>& x, const Tensor<D, T>& y, CallSite here = {}) {
+  const CallSite op{"xlog1py", here};
   const auto f = [](auto a, auto b) { return where(a == 0, where(b == b, 0, b), a * log1p(b)); };
   const auto z = detail::map<T>(op, f, x, y);
   record(op, z, wrt(x, saved(x, y), detail::Gradient{[](auto g, auto a, auto b) {

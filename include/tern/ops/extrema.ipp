@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_NOINLINE void check_not_empty(const OpName& op, ShapeRef shape, unsigned mask) {
+TERN_NOINLINE void check_not_empty(const CallSite& op, ShapeRef shape, unsigned mask) {
   for (int i = 0; i < shape.n; ++i)
     if (mask >> i & 1 && shape.d[i] == 0) fail(op, {"dimension ", i, " of ", shape, " is empty"});
 }

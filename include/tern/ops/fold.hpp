@@ -22,7 +22,7 @@ struct Windows {
   Window d[2];
   Shape border() const { return {d[1].padding, d[1].padding, d[0].padding, d[0].padding}; }
 };
-TERN_API Windows windows_over(const OpName& op, const Index* image, const Shape& kernel, const UnfoldOptions& o);
+TERN_API Windows windows_over(const CallSite& op, const Index* image, const Shape& kernel, const UnfoldOptions& o);
 
 /// The position of element k of window i in the padded image, [kernel count].
 template <class D, class T>
@@ -37,15 +37,16 @@ Tensor<D, Index> window_positions(const Tensor<D, T>& x, const Window& w) {
 /// bottom. N may be missing.
 template <Device D, Element T>
 Tensor<D, T> unfold(const Tensor<D, T>& x, const detail::Shape& kernel_size, const UnfoldOptions& options,
-                    Here here = {}) {
-  const ErrorName name({"unfold", here});
+                    CallSite here = {}) {
+  const CallScope scope({"unfold", here});
   if constexpr (detail::is_half_v<T>)  // the gradient sums over each dimension; in float it is rounded once
     if (detail::records(x))
       return to_type(unfold(to_type(x, f32, here), kernel_size, options, here), detail::Type<T>{}, here);
   if (x.checked("unfold")->ndim == 3)
     return squeeze(unfold(unsqueeze(x, 0, here), kernel_size, options, here), 0, here);
   if (x.dim() != 4) fail("unfold", {"images [N, C, H, W] are needed, not ", x.shape()});
-  const detail::Windows w = detail::windows_over("unfold", x.impl()->dims + 2, kernel_size, options);
+  const detail::Windows w =
+      detail::windows_over({"unfold", CallSite::unknown}, x.impl()->dims + 2, kernel_size, options);
   const auto& [down, across] = w.d;
   Tensor<D, T> y = pad(x, w.border(), PadMode::constant, 0, here);
   y = index_select(y, 2, detail::window_positions(x, down), here);
@@ -59,17 +60,17 @@ Tensor<D, T> unfold(const Tensor<D, T>& x, const detail::Shape& kernel_size, con
 /// of its copies. N may be missing.
 template <Device D, Element T>
 Tensor<D, T> fold(const Tensor<D, T>& x, const detail::Shape& output_size, const detail::Shape& kernel_size,
-                  const UnfoldOptions& options = {}, Here here = {}) {
-  const ErrorName name({"fold", here});
+                  const UnfoldOptions& options = {}, CallSite here = {}) {
+  const CallScope scope({"fold", here});
   if constexpr (detail::is_half_v<T>)  // sums over each dimension
     return to_type(fold(to_type(x, f32, here), output_size, kernel_size, options, here), detail::Type<T>{}, here);
   if (x.checked("fold")->ndim == 2)
     return squeeze(fold(unsqueeze(x, 0, here), output_size, kernel_size, options, here), 0, here);
   if (output_size.n != 2) fail("fold", {"output_size is {height, width}, not ", output_size});
-  const detail::Windows w = detail::windows_over("fold", output_size.d, kernel_size, options);
+  const detail::Windows w = detail::windows_over({"fold", CallSite::unknown}, output_size.d, kernel_size, options);
   const auto& [down, across] = w.d;
-  const Index pixels = detail::checked_product("fold", {down.kernel, across.kernel}),
-              columns = detail::checked_product("fold", {down.count, across.count});
+  const Index pixels = detail::checked_product({"fold", CallSite::unknown}, {down.kernel, across.kernel}),
+              columns = detail::checked_product({"fold", CallSite::unknown}, {down.count, across.count});
   if (x.dim() != 3 || x.size(1) % pixels != 0 || x.size(2) != columns)
     fail("fold", {"columns of shape ", x.shape(), " are not windows of ", kernel_size, " over images of ", output_size,
                   ", [N, C ", pixels, ", ", columns, "]"});

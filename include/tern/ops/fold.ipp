@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_COLD Windows windows_over(const OpName& op, const Index* image, const Shape& kernel, const UnfoldOptions& o) {
+TERN_COLD Windows windows_over(const CallSite& op, const Index* image, const Shape& kernel, const UnfoldOptions& o) {
   Windows w;
   for (const Shape* s : {&kernel, &o.dilation, &o.padding, &o.stride})
     if (s->n != 1 && s->n != 2) fail(op, {"one number or two are needed, not ", *s});

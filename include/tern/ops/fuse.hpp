@@ -59,7 +59,7 @@ struct KeptDerivative {
 
 /// y = f(x...), in one pass with the derivatives by those x that need a gradient.
 template <class F, class D, class T, class... X, std::size_t... K>
-Tensor<D, T> with_slopes(const OpName& op, const F& f, const Tensor<D, T>& y, std::index_sequence<K...>,
+Tensor<D, T> with_slopes(const CallSite& op, const F& f, const Tensor<D, T>& y, std::index_sequence<K...>,
                          const X&... x) {
   const auto beside_y = [&] {
     return Tensor<D, T>(take_order(allocate<D>(dtype_of<T>, y.shape(), y.impl()->ordinal), *y.impl()));
@@ -89,7 +89,7 @@ bool keeps_slopes(const F& f, const Tensor<D, T>& x, const X&... rest) {
 
 /// y = f(x...), with gradients derived from f.
 template <class F, class D, class T, class... X>
-Tensor<D, T> fused(const OpName& op, const F& f, const Tensor<D, T>& x, const X&... rest) {
+Tensor<D, T> fused(const CallSite& op, const F& f, const Tensor<D, T>& x, const X&... rest) {
   if constexpr (backend::HasKernel<D, backend::MapWithSlopes<F>, T, typename X::value_type...>) {
     if (keeps_slopes(f, x, rest...)) {
       const Array* const in[] = {x.impl(), rest.impl()...};
@@ -116,7 +116,7 @@ struct Divided {
 template <class F>
 class Fused {
  public:
-  Fused(F f, Here here) : f_(std::move(f)), here_(here) {}
+  Fused(F f, CallSite here) : f_(std::move(f)), here_(here) {}
 
   /// The expression for each element of the tensors, which are broadcast.
   template <class... A>
@@ -188,7 +188,7 @@ class Fused {
   }
 
   F f_;
-  Here here_;
+  CallSite here_;
 };
 
 }  // namespace detail
@@ -203,7 +203,7 @@ class Fused {
 /// gradients of functions such as exp and tanh keeps the derivative by each tensor. A number has no gradient. The tape
 /// records the line of the fuse.
 template <class F>
-detail::Fused<F> fuse(F expression, Here here = {}) {
+detail::Fused<F> fuse(F expression, CallSite here = {}) {
   return {std::move(expression), here};
 }
 

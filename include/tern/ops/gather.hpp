@@ -30,22 +30,22 @@ struct IndexOperand {
 };
 
 template <class D, class T>
-Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Index rows, Here here);
+Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Index rows, CallSite here);
 
 /// out[i, ...] = x[index[i], ...].
 template <class D, class T>
-Tensor<D, T> take_rows(const OpName& op, const Tensor<D, T>& x, const Tensor<D, Index>& index) {
-  const ErrorName name(op);
+Tensor<D, T> take_rows(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, Index>& index) {
+  const CallScope scope(op);
   const Tensor<D, T> table = contiguous(x.detach());
   const Tensor<D, Index> numbers = contiguous(index);
   const Index rows = table.size(0);
-  backend::run<D>(backend::CheckRange{op.name, *numbers.impl(), rows});
+  backend::run<D>(backend::CheckRange{op.name(), *numbers.impl(), rows});
   Shape shape = table.shape();
   shape[0] = numbers.numel();
   const Tensor<D, T> y = empty<D, T>(shape, x.device());
   count_pass({y.impl(), y.impl(), numbers.impl()});
   backend::run<D>(backend::IndexSelect{*y.impl(), *table.impl(), *numbers.impl()});
-  const Here here = op.here;
+  const CallSite here = op;
   record(op, y,
          wrt(x, saved(numbers), [rows, here](const auto& g, const auto& n) { return add_rows(g, n, rows, here); }));
   return y;
@@ -53,7 +53,7 @@ Tensor<D, T> take_rows(const OpName& op, const Tensor<D, T>& x, const Tensor<D, 
 
 /// `rows` rows of zeros, with x[i, ...] added to row index[i].
 template <class D, class T>
-Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Index rows, Here here) {
+Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Index rows, CallSite here) {
   if constexpr (is_half_v<T>) {
     return to_type(add_rows(to_type(x, Type<float>{}), index, rows, here), Type<T>{});  // sums in float
   } else {
@@ -63,22 +63,23 @@ Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Inde
     const Tensor<D, T> y = zeros<D, T>(shape, x.device());
     count_pass({values.impl(), values.impl(), values.impl(), index.impl()});  // a sum is read and written
     backend::run<D, T>(backend::IndexAdd{*y.impl(), *index.impl(), *values.impl()});
-    record({"index_add", here}, y,
-           wrt(x, saved(index), [](const auto& g, const auto& n) { return take_rows({"index_select", {}}, g, n); }));
+    record({"index_add", here}, y, wrt(x, saved(index), [](const auto& g, const auto& n) {
+             return take_rows({"index_select", CallSite::unknown}, g, n);
+           }));
     return y;
   }
 }
 
-inline void check_index_vector(const OpName& op, const Array& index) {
+inline void check_index_vector(const CallSite& op, const Array& index) {
   if (index.ndim > 1) fail(op, {"the index must be a vector, not ", index.shape()});
 }
 
 /// Error unless index has as many dimensions as x and its sizes, except along dim, are not larger than x's.
-TERN_API void check_gather(const OpName& op, const Array& x, int dim, const Array& index, bool along_dim);
+TERN_API void check_gather(const CallSite& op, const Array& x, int dim, const Array& index, bool along_dim);
 
 /// The part of source that index covers: one element for each number of index.
 template <class D, class T>
-Tensor<D, T> covered_by(const Tensor<D, Index>& index, const Tensor<D, T>& source, Here here) {
+Tensor<D, T> covered_by(const Tensor<D, Index>& index, const Tensor<D, T>& source, CallSite here) {
   Tensor<D, T> part = source;
   for (int i = 0; i < index.dim() && i < part.dim(); ++i)
     if (part.size(i) != index.size(i)) part = narrow(part, i, 0, index.size(i), here);
@@ -93,13 +94,13 @@ struct ScatterOperands {
   Tensor<D, Index> at;
   Tensor<D, T> part;
 
-  ScatterOperands(const OpName& op, const Tensor<D, T>& x, Index dimension, const Tensor<D, Index>& index,
+  ScatterOperands(const CallSite& op, const Tensor<D, T>& x, Index dimension, const Tensor<D, Index>& index,
                   const Tensor<D, T>& source)
       : dim(wrap_dim(op, dimension, x.checked(op)->ndim)) {
     check_gather(op, *x.impl(), dim, *index.checked(op), false);
     check_gather(op, *source.checked(op), dim, *index.impl(), true);
     at = contiguous(index);
-    part = covered_by(index, source, op.here);
+    part = covered_by(index, source, op);
   }
 
   /// y[.., at[.., i, ..], ..] = itself combined with part[.., i, ..]. y is dense. Not recorded.
@@ -118,7 +119,7 @@ bool added_where_it_lies(const Tensor<D, T>& x, const Tensor<D, T>& source) {
 
 /// Error unless the index is a vector of positions of dim, and the source has one part for each.
 template <class D, class T>
-int check_index_add(const OpName& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
+int check_index_add(const CallSite& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
                     const Tensor<D, T>& source) {
   check_index_vector(op, *index.checked(op));
   const int d = wrap_dim(op, dim, x.checked(op)->ndim);
@@ -134,7 +135,7 @@ int check_index_add(const OpName& op, const Tensor<D, T>& x, Index dim, const Te
 
 /// The positions `index` (a vector) of dimension dim.
 template <Device D, Element T>
-Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, Here here = {}) {
+Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, CallSite here = {}) {
   detail::check_index_vector({"index_select", here}, *index.checked({"index_select", here}));
   const int d = detail::wrap_dim({"index_select", here}, dim, x.checked({"index_select", here})->ndim);
   if (x.dim() == 0) {
@@ -148,14 +149,14 @@ Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Inde
 /// x with alpha times source's position i of dimension dim added to position index[i].
 template <Device D, Element T>
 Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
-                       detail::operand_t<T> alpha = 1, Here here = {}) {
-  const ErrorName name({"index_add", here});
+                       detail::operand_t<T> alpha = 1, CallSite here = {}) {
+  const CallScope scope({"index_add", here});
   if constexpr (detail::is_half_v<T>) {  // sums in float
     return to_type(
         index_add(to_type(x, detail::Type<float>{}), dim, index, to_type(source, detail::Type<float>{}), alpha, here),
         detail::Type<T>{});
   }
-  const int d = detail::check_index_add("index_add", x, dim, index, source);
+  const int d = detail::check_index_add({"index_add", CallSite::unknown}, x, dim, index, source);
   if (x.dim() == 0)
     return index_add(unsqueeze(x, 0, here), 0, index, source.reshape({-1}, here), alpha, here).reshape({}, here);
   const Tensor<D, Index> numbers = contiguous(index);
@@ -165,9 +166,9 @@ Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>&
 }
 template <Device D, Element T>
 const Tensor<D, T>& index_add_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
-                               const Tensor<D, T>& source, detail::operand_t<T> alpha = 1, Here here = {}) {
-  const OpName op{"index_add_", here};
-  const ErrorName name(op);
+                               const Tensor<D, T>& source, detail::operand_t<T> alpha = 1, CallSite here = {}) {
+  const CallSite op{"index_add_", here};
+  const CallScope scope(op);
   detail::check_writable(op, x.checked(op));
   const int d = detail::check_index_add(op, x, dim, index, source);
   if (!detail::added_where_it_lies(x, source))
@@ -185,16 +186,16 @@ const Tensor<D, T>& index_add_(const Tensor<D, T>& x, Index dim, const Tensor<D,
 
 template <Device D, Element T>
 Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
-                         const Tensor<D, T>& source, Here here = {});
+                         const Tensor<D, T>& source, CallSite here = {});
 
 /// out[.., i, ..] = x[.., index[.., i, ..], ..], with i along dim. index has as many dimensions as x; its other sizes
 /// are at most x's.
 template <Device D, Element T>
 Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
-                    Here here = {}) {
-  const ErrorName name({"gather", here});
-  const int d = detail::wrap_dim("gather", dim, x.checked("gather")->ndim);
-  detail::check_gather("gather", *x.impl(), d, *index.tensor.checked("gather"), false);
+                    CallSite here = {}) {
+  const CallScope scope({"gather", here});
+  const int d = detail::wrap_dim({"gather", CallSite::unknown}, dim, x.checked("gather")->ndim);
+  detail::check_gather({"gather", CallSite::unknown}, *x.impl(), d, *index.tensor.checked("gather"), false);
   const Tensor<D, T> dense = contiguous(x.detach());
   const Tensor<D, Index> numbers = contiguous(index.tensor);
   const Tensor<D, T> y = empty<D, T>(numbers.shape(), x.device());
@@ -209,8 +210,8 @@ Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const std::type_identity_t
 /// x with source[.., i, ..] added to position index[.., i, ..] of dim.
 template <Device D, Element T>
 Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
-                         const Tensor<D, T>& source, Here here) {
-  const ErrorName name({"scatter_add", here});
+                         const Tensor<D, T>& source, CallSite here) {
+  const CallScope scope({"scatter_add", here});
   if constexpr (detail::is_half_v<T>) {  // sums in float
     return to_type(
         scatter_add(to_type(x, detail::Type<float>{}), dim, index, to_type(source, detail::Type<float>{}), here),
@@ -226,9 +227,9 @@ Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_ident
 template <Device D, Element T>
 const Tensor<D, T>& scatter_add_(const Tensor<D, T>& x, Index dim,
                                  const std::type_identity_t<detail::IndexOperand<D>>& index, const Tensor<D, T>& source,
-                                 Here here = {}) {
-  const OpName op{"scatter_add_", here};
-  const ErrorName name(op);
+                                 CallSite here = {}) {
+  const CallSite op{"scatter_add_", here};
+  const CallScope scope(op);
   detail::check_writable(op, x.checked(op));
   const detail::ScatterOperands<D, T> to(op, x, dim, index.tensor, source);
   if (!x.is_contiguous() || !detail::added_where_it_lies(x, source))
@@ -243,7 +244,7 @@ namespace detail {
 
 /// One element of each row along dim: those at the positions `at`, whose dimension dim has size 1.
 template <class D, class T>
-ValuesAndIndices<D, T> picked(const Tensor<D, T>& x, int dim, const Tensor<D, Index>& at, bool keepdim, Here here) {
+ValuesAndIndices<D, T> picked(const Tensor<D, T>& x, int dim, const Tensor<D, Index>& at, bool keepdim, CallSite here) {
   const Tensor<D, T> values = gather(x, dim, at, here);
   if (keepdim || x.dim() == 0) return {values, at};
   return {squeeze(values, dim, here), squeeze(at, dim, here)};

@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_NOINLINE void check_gather(const OpName& op, const Array& x, int dim, const Array& index, bool along_dim) {
+TERN_NOINLINE void check_gather(const CallSite& op, const Array& x, int dim, const Array& index, bool along_dim) {
   bool fits = index.ndim == x.ndim || (index.ndim <= 1 && x.ndim <= 1);
   for (int i = 0; fits && i < index.ndim && i < x.ndim; ++i)
     fits = (i == dim && !along_dim) || index.dims[i] <= x.dims[i];

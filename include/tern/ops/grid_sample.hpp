@@ -23,7 +23,7 @@ struct GridSampleOptions {
 
 namespace detail {
 
-TERN_API void check_grid_sample(const OpName& op, const Array& x, const Array& grid);
+TERN_API void check_grid_sample(const CallSite& op, const Array& x, const Array& grid);
 
 /// One dimension of an image: the neighbours of positions in it.
 template <class D, class T>
@@ -55,10 +55,11 @@ struct GridAxis {
       case GridSampleMode::bicubic: {
         const X first = floor(source.detach()), t = sub(source, first);
         const auto near = [](const X& d) {
-          return pointwise("grid_sample", [](auto v) { return (1.25 * v - 2.25) * v * v + 1; }, d);
+          return pointwise({"grid_sample", CallSite::unknown}, [](auto v) { return (1.25 * v - 2.25) * v * v + 1; }, d);
         };
         const auto far = [](const X& d) {
-          return pointwise("grid_sample", [](auto v) { return ((-0.75 * v + 3.75) * v - 6) * v + 3; }, d);
+          return pointwise(
+              {"grid_sample", CallSite::unknown}, [](auto v) { return ((-0.75 * v + 3.75) * v - 6) * v + 3; }, d);
         };
         choose(padded(neighbours(first, -1, 4)),
                stack(std::vector{far(add(t, 1)), near(t), near(rsub(t, 1)), far(rsub(t, 2))}, 1));
@@ -84,20 +85,22 @@ struct GridAxis {
     const double low = options.align_corners ? 0 : -0.5, span = options.align_corners ? last : double(size);
     if (options.padding_mode == GridSamplePadding::reflection && span > 0)
       moved = pointwise(
-          "grid_sample",
+          {"grid_sample", CallSite::unknown},
           [low, span](auto v) {
             const auto distance = where(v < low, low - v, v - low), flips = floor(distance / span);
             const auto rest = distance - flips * span;
             return where(flips - 2 * floor(flips / 2) > 0, span - rest, rest) + low;
           },
           moved);
-    return pointwise("grid_sample", [last](auto v) { return where(v <= 0, 0, where(v >= last, last, v)); }, moved);
+    return pointwise(
+        {"grid_sample", CallSite::unknown}, [last](auto v) { return where(v <= 0, 0, where(v >= last, last, v)); },
+        moved);
   }
 };
 
 /// grid_sample in a type that is not of 16 bits.
 template <class D, class T>
-Tensor<D, T> grid_sampled(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& grid,
+Tensor<D, T> grid_sampled(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, T>& grid,
                           const GridSampleOptions& o) {
   const Index images = x.size(0), channels = x.size(1), height = x.size(2), width = x.size(3);
   const Index count = grid.size(1) * grid.size(2);
@@ -123,10 +126,10 @@ Tensor<D, T> grid_sampled(const OpName& op, const Tensor<D, T>& x, const Tensor<
 /// position is 0, and so is that of NaN. Error if sizes do not fit, or if images have no pixels.
 template <Device D, Floating T>
 Tensor<D, T> grid_sample(const Tensor<D, T>& x, const Tensor<D, T>& grid, const GridSampleOptions& options = {},
-                         Here here = {}) {
-  const ErrorName name({"grid_sample", here});
-  const detail::Site at(here);
-  detail::check_grid_sample("grid_sample", *x.checked("grid_sample"), *grid.checked("grid_sample"));
+                         CallSite here = {}) {
+  const CallScope scope({"grid_sample", here});
+  detail::check_grid_sample({"grid_sample", CallSite::unknown}, *x.checked("grid_sample"),
+                            *grid.checked("grid_sample"));
   const Tensor<D, T> y = detail::rounded_once(
       [&](const auto& image, const auto& positions) {
         return detail::grid_sampled({"grid_sample", here}, image, positions, options);
@@ -145,8 +148,8 @@ TERN_SAME_PLACE(grid_sample)
 /// theta (x, y, 1).
 template <Device D, Floating T>
 Tensor<D, T> affine_grid(const Tensor<D, T>& theta, const detail::Shape& size, bool align_corners = false,
-                         Here here = {}) {
-  const ErrorName name({"affine_grid", here});
+                         CallSite here = {}) {
+  const CallScope scope({"affine_grid", here});
   const detail::Array& a = *theta.checked("affine_grid");
   if (size.n != 4 || size[2] < 1 || size[3] < 1) fail("affine_grid", {"a size [N, C, H, W] is needed, not ", size});
   if (a.shape() != detail::Shape{size[0], 2, 3})
@@ -154,7 +157,7 @@ Tensor<D, T> affine_grid(const Tensor<D, T>& theta, const detail::Shape& size, b
   if constexpr (detail::is_half_v<T>)
     return detail::rounded_once([&](const auto& m) { return affine_grid(m, size, align_corners, here); }, theta);
   const Index height = size[2], width = size[3];
-  detail::checked_numel("affine_grid", detail::Shape{size[0], height, width, 3});
+  detail::checked_numel({"affine_grid", CallSite::unknown}, detail::Shape{size[0], height, width, 3});
   const auto axis = [&](Index n, const detail::Shape& along) {  // pixels' middles; or from corner to corner
     const double last = n > 1 ? double(n - 1) : 1, start = n > 1 ? -1 : 0;
     const Tensor<D, T> number = to_type(detail::range_beside(theta, 0, 1, n), detail::Type<T>{});

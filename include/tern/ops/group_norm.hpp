@@ -13,7 +13,7 @@ namespace detail {
 /// (x - mean) / sqrt(variance + eps) weight + bias over the dimensions from 2 on of [N, groups, channels, ...]. weight
 /// and bias are [groups, channels, 1 ...].
 template <class D, class T>
-Tensor<D, T> normalised_groups(const OpName& op, const Tensor<D, T>& x, const Tensor<D, T>& weight,
+Tensor<D, T> normalised_groups(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, T>& weight,
                                const Tensor<D, T>& bias, double eps) {
   Dims dims;
   for (int i = 2; i < x.dim(); ++i) dims.push_back(i);
@@ -43,7 +43,7 @@ Tensor<D, T> normalised_groups(const OpName& op, const Tensor<D, T>& x, const Te
 
 /// The same for [N, C, ...], whose channels are split into groups.
 template <class D, class T>
-Tensor<D, T> group_norm(const OpName& op, const Tensor<D, T>& x, Index groups, const Tensor<D, compute_t<T>>& weight,
+Tensor<D, T> group_norm(const CallSite& op, const Tensor<D, T>& x, Index groups, const Tensor<D, compute_t<T>>& weight,
                         const Tensor<D, compute_t<T>>& bias, double eps) {
   const Index channels = x.size(1);
   const auto w = weight.defined() ? weight : ones<D, compute_t<T>>(channels, x.device());
@@ -55,13 +55,12 @@ Tensor<D, T> group_norm(const OpName& op, const Tensor<D, T>& x, Index groups, c
   grouped[1] = groups;
   grouped[2] = channels / groups;
   for (int i = 1; i < grouped.n; ++i) beside.push_back(i < 3 ? grouped[i] : 1);
-  const Tensor<D, T> last = x.dim() > 2 ? contiguous(x, channels_last, op.here) : contiguous(x, op.here);
+  const Tensor<D, T> last = x.dim() > 2 ? contiguous(x, channels_last, op) : contiguous(x, op);
   const auto normal = [&](const auto& v, const auto& factor, const auto& offset) {
     return normalised_groups(op, v, factor, offset, eps);
   };
-  return view(
-      rounded_once(normal, view(last, grouped, op.here), reshape(w, beside, op.here), reshape(b, beside, op.here)),
-      x.shape(), op.here);
+  return view(rounded_once(normal, view(last, grouped, op), reshape(w, beside, op), reshape(b, beside, op)), x.shape(),
+              op);
 }
 
 }  // namespace detail
@@ -71,8 +70,8 @@ Tensor<D, T> group_norm(const OpName& op, const Tensor<D, T>& x, Index groups, c
 /// Those of a 16-bit x may be of x's type or floats.
 template <Device D, Floating T>
 Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const detail::Wide<D, T>& weight = {},
-                        const detail::Wide<D, T>& bias = {}, double eps = 1e-5, Here here = {}) {
-  const OpName op{"group_norm", here};
+                        const detail::Wide<D, T>& bias = {}, double eps = 1e-5, CallSite here = {}) {
+  const CallSite op{"group_norm", here};
   const Tensor<D, compute_t<T>>&w = weight, &b = bias;
   detail::check_channels(op, *x.checked(op), {w.impl(), b.impl()});
   const Index channels = x.size(1);
@@ -92,8 +91,8 @@ Tensor<D, T> instance_norm(const Tensor<D, T>& x,
                            const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean = {},
                            const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var = {},
                            const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
-                           bool use_input_stats = true, double momentum = 0.1, double eps = 1e-5, Here here = {}) {
-  const OpName op{"instance_norm", here};
+                           bool use_input_stats = true, double momentum = 0.1, double eps = 1e-5, CallSite here = {}) {
+  const CallSite op{"instance_norm", here};
   if (!use_input_stats)
     return detail::batch_norm(op, x, {}, running_mean, running_var, weight, bias, false, 0, eps, false);
   const Tensor<D, compute_t<T>>&w = weight, &b = bias;

@@ -58,7 +58,7 @@ Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at,
 
 /// y[i..., r...] = x[at[i...], r...], where `at` numbers the positions in the first `lead` dimensions of x.
 template <class D, class T>
-Tensor<D, T> take_at(const OpName& op, const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at) {
+Tensor<D, T> take_at(const CallSite& op, const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at) {
   const Shape from = x.shape();
   Shape to = at.shape();
   for (int i = lead; i < from.n; ++i) to.push_back(from[i]);
@@ -77,15 +77,15 @@ Tensor<D, T> add_at(const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at,
   backend::run<D, T>(
       backend::AddRows{{*sums.impl(), lead}, {*x.impl(), at.dim()}, {.count = at.numel(), .to = at.impl()}});
   const Tensor<D, T> y = to_type(sums, Type<T>{});
-  record({"add_at", {}}, y, wrt(x, saved(at), [lead](const Tensor<D, T>& g, const auto& p) {
-           return take_at({"take_at", {}}, g, lead, p);
+  record({"add_at", CallSite::unknown}, y, wrt(x, saved(at), [lead](const Tensor<D, T>& g, const auto& p) {
+           return take_at({"take_at", CallSite::unknown}, g, lead, p);
          }));
   return y;
 }
 
 /// x with [at[i...], r...] set to values[i..., r...]. If a position gets several values, the last one counts.
 template <class D, class T>
-Tensor<D, T> put_at(const OpName& op, const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at,
+Tensor<D, T> put_at(const CallSite& op, const Tensor<D, T>& x, int lead, const Tensor<D, Index>& at,
                     const Tensor<D, T>& values) {
   const Tensor<D, T> y = dense_copy(x);
   backend::run<D>(
@@ -94,10 +94,11 @@ Tensor<D, T> put_at(const OpName& op, const Tensor<D, T>& x, int lead, const Ten
   record(op, y,
          wrt(x, saved(at),
              [lead, shape](const Tensor<D, T>& g, const auto& p) {
-               return put_at({"put_at", {}}, g, lead, p, expand(zeros<D, T>({}, g.device()), shape));
+               return put_at({"put_at", CallSite::unknown}, g, lead, p, expand(zeros<D, T>({}, g.device()), shape));
              }),
-         wrt(values, saved(at),
-             [lead](const Tensor<D, T>& g, const auto& p) { return take_at({"take_at", {}}, g, lead, p); }));
+         wrt(values, saved(at), [lead](const Tensor<D, T>& g, const auto& p) {
+           return take_at({"take_at", CallSite::unknown}, g, lead, p);
+         }));
   return y;
 }
 
@@ -116,7 +117,7 @@ Tensor<D, Index> positions_of(const Tensor<D, bool>& mask) {
 template <class D, class T>
 class Indexed {
  public:
-  Indexed(const OpName& op, const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count, Here here)
+  Indexed(const CallSite& op, const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count, CallSite here)
       : view_(x) {
     using Kind = typename TensorIndex<D>::Kind;
     int named = 0, ellipses = 0;
@@ -153,12 +154,12 @@ class Indexed {
   const Tensor<D, T>& view() const { return view_; }
 
   /// The view with the lead() chosen dimensions first. at() has the numbers of the chosen rows.
-  Tensor<D, T> rows(Here here) const { return permuted_ ? permute(view_, order_, here) : view_; }
+  Tensor<D, T> rows(CallSite here) const { return permuted_ ? permute(view_, order_, here) : view_; }
   int lead() const { return lead_; }
   const Tensor<D, Index>& at() const { return at_; }
 
   /// Moves the dimensions of take_at's result to their final places. as_rows does the reverse.
-  Tensor<D, T> placed(const Tensor<D, T>& y, Here here) const {
+  Tensor<D, T> placed(const Tensor<D, T>& y, CallSite here) const {
     if (before_ == 0) return y;
     const int n = at_.dim();
     Dims dims;
@@ -166,7 +167,7 @@ class Indexed {
     return permute(y, dims, here);
   }
   /// Values, broadcast to the shape of the placed result, as rows.
-  Tensor<D, T> as_rows(const OpName& op, const Tensor<D, T>& values, Here here) const {
+  Tensor<D, T> as_rows(const CallSite& op, const Tensor<D, T>& values, CallSite here) const {
     const int n = at_.dim();
     Shape shape;
     for (int i = lead_; i < lead_ + before_; ++i) shape.push_back(view_.size(int(order_[i])));
@@ -199,7 +200,7 @@ class Indexed {
   }
 
   /// Adds a mask. Returns the number of dimensions that it covers in the view.
-  int choose_by_mask(const OpName& op, int dim, const Tensor<D, bool>& mask, Here here) {
+  int choose_by_mask(const CallSite& op, int dim, const Tensor<D, bool>& mask, CallSite here) {
     if (mask.dim() == 0) {
       view_ = unsqueeze(view_, dim, here);
       choose(dim, 1, positions_of(mask), true, true);
@@ -233,7 +234,7 @@ class Indexed {
     for (int i = 0; i < order_.n; ++i) permuted_ = permuted_ || order_[i] != i;
   }
 
-  void number_rows(const OpName& op) {
+  void number_rows(const CallSite& op) {
     if (chosen_count_ == 1 && chosen_[0].of_mask) {
       at_ = chosen_[0].index;
       return;
@@ -249,7 +250,7 @@ class Indexed {
       shape = broadcast_shapes(op, shape, c.index.shape());
     }
     at_ = empty<D, Index>(shape, view_.device());
-    backend::run<D>(backend::RowNumbers{op.name, *at_.impl(), terms, chosen_count_});
+    backend::run<D>(backend::RowNumbers{op.name(), *at_.impl(), terms, chosen_count_});
   }
 
   Tensor<D, T> view_;
@@ -270,20 +271,20 @@ Tensor<D, bool> whole_mask(const Tensor<D, T>& x, const TensorIndex<D>* entries,
 
 /// The elements that were chosen; without tensors in the index, the view.
 template <class D, class T>
-Tensor<D, T> elements_of(const Indexed<D, T>& indexed, Here here) {
+Tensor<D, T> elements_of(const Indexed<D, T>& indexed, CallSite here) {
   if (!indexed.has_tensors()) return indexed.view();
   return indexed.placed(take_at({"index", here}, indexed.rows(here), indexed.lead(), indexed.at()), here);
 }
 
 template <class D, class T>
-Tensor<D, T> index_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count, Here here) {
+Tensor<D, T> index_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count, CallSite here) {
   return elements_of(Indexed<D, T>({"index", here}, x, entries, count, here), here);
 }
 
 /// Writes the values, or with accumulate adds them, to the elements that were chosen.
 template <class D, class T>
-void put(const OpName& op, const Indexed<D, T>& indexed, const Tensor<D, T>& values, bool accumulate) {
-  const Here here = op.here;
+void put(const CallSite& op, const Indexed<D, T>& indexed, const Tensor<D, T>& values, bool accumulate) {
+  const CallSite here = op;
   if (!indexed.has_tensors()) {
     if (accumulate) add_(indexed.view(), values, here);
     else copy_(indexed.view(), values, here);
@@ -308,9 +309,9 @@ void put(const OpName& op, const Indexed<D, T>& indexed, const Tensor<D, T>& val
 
 template <class D, class T>
 const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count,
-                                 const Tensor<D, T>& values, bool accumulate, Here here) {
-  const OpName op{"index_put_", here};
-  const ErrorName name(op);
+                                 const Tensor<D, T>& values, bool accumulate, CallSite here) {
+  const CallSite op{"index_put_", here};
+  const CallScope scope(op);
   values.checked(op);
   put(op, Indexed<D, T>(op, x, entries, count, here), values, accumulate);
   return x;
@@ -321,11 +322,11 @@ const Tensor<D, T>& index_put_by(const Tensor<D, T>& x, const TensorIndex<D>* en
 /// The elements that the index names. Error that names position and dimension if a position is outside its dimension.
 template <Device D, Element T>
 Tensor<D, T> index(const Tensor<D, T>& x, std::initializer_list<std::type_identity_t<detail::TensorIndex<D>>> indices,
-                   Here here = {}) {
+                   CallSite here = {}) {
   return detail::index_by(x, indices.begin(), indices.size(), here);
 }
 template <Device D, Element T>
-Tensor<D, T> index(const Tensor<D, T>& x, const detail::IndexList<D>& indices, Here here = {}) {
+Tensor<D, T> index(const Tensor<D, T>& x, const detail::IndexList<D>& indices, CallSite here = {}) {
   return detail::index_by(x, indices.data(), indices.size(), here);
 }
 
@@ -334,19 +335,19 @@ Tensor<D, T> index(const Tensor<D, T>& x, const detail::IndexList<D>& indices, H
 template <Device D, Element T>
 const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
                                std::initializer_list<std::type_identity_t<detail::TensorIndex<D>>> indices,
-                               const Tensor<D, T>& values, bool accumulate = false, Here here = {}) {
+                               const Tensor<D, T>& values, bool accumulate = false, CallSite here = {}) {
   return detail::index_put_by(x, indices.begin(), indices.size(), values, accumulate, here);
 }
 template <Device D, Element T>
 const Tensor<D, T>& index_put_(const Tensor<D, T>& x, const detail::IndexList<D>& indices, const Tensor<D, T>& values,
-                               bool accumulate = false, Here here = {}) {
+                               bool accumulate = false, CallSite here = {}) {
   return detail::index_put_by(x, indices.data(), indices.size(), values, accumulate, here);
 }
 template <Device D, Element T>
 const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
                                std::initializer_list<std::type_identity_t<detail::TensorIndex<D>>> indices,
-                               detail::number_t<T> value, bool accumulate = false, Here here = {}) {
-  const ErrorName name({"index_put_", here});
+                               detail::number_t<T> value, bool accumulate = false, CallSite here = {}) {
+  const CallScope scope({"index_put_", here});
   x.checked("index_put_");
   const Tensor<D, bool> mask = detail::whole_mask(x, indices.begin(), indices.size());
   if (mask.defined() && !accumulate) return masked_fill_(x, mask, value, here);
@@ -358,10 +359,10 @@ namespace detail {
 template <class D>
 struct TensorIndexAt {
   TensorIndex<D> entry;
-  Here here;
+  CallSite here;
   template <class E>
     requires(!std::integral<E> && std::constructible_from<TensorIndex<D>, const E&>)
-  TensorIndexAt(const E& e, Here h = {}) : entry(e), here(h) {}
+  TensorIndexAt(const E& e, CallSite h = {}) : entry(e), here(h) {}
 };
 }  // namespace detail
 
@@ -372,7 +373,7 @@ class Selected : public Tensor<D, T> {
   using X = Tensor<D, T>;
 
  public:
-  Selected(const X& x, const detail::TensorIndex<D>* entries, std::size_t count, Here here)
+  Selected(const X& x, const detail::TensorIndex<D>* entries, std::size_t count, CallSite here)
       : Selected(detail::Indexed<D, T>({"index", here}, x, entries, count, here), here) {
     mask_ = detail::whole_mask(x, entries, count);
   }
@@ -391,7 +392,7 @@ class Selected : public Tensor<D, T> {
     return *this;
   }
   X operator=(detail::number_t<T> value) && {
-    const ErrorName name({"operator=", here_});
+    const CallScope scope({"operator=", here_});
     if (mask_.defined()) masked_fill_(indexed_->view(), mask_, value, here_);
     else if (indexed_) write(full<D, T>({}, value, this->device()));
     else fill_(tensor(), value, here_);
@@ -415,27 +416,27 @@ class Selected : public Tensor<D, T> {
 #undef TERN_SELECTED_OPERATOR
 
  private:
-  Selected(detail::Indexed<D, T>&& indexed, Here here) : X(detail::elements_of(indexed, here)), here_(here) {
+  Selected(detail::Indexed<D, T>&& indexed, CallSite here) : X(detail::elements_of(indexed, here)), here_(here) {
     if (indexed.has_tensors()) indexed_ = std::make_unique<detail::Indexed<D, T>>(std::move(indexed));
   }
   const X& tensor() const { return *this; }
   void write(const X& values) const {
-    const OpName op{"operator=", here_};
-    const ErrorName name(op);
+    const CallSite op{"operator=", here_};
+    const CallScope scope(op);
     values.checked(op);
     detail::put(op, *indexed_, values, false);
   }
 
   std::unique_ptr<detail::Indexed<D, T>> indexed_;  // null for a view, which is written itself
   Tensor<D, bool> mask_;                            // defined if it is the whole index
-  Here here_;
+  CallSite here_;
 };
 
 /// A copy of x with the elements that the index names replaced or added to.
 template <Device D, Element T>
 Tensor<D, T> index_put(const Tensor<D, T>& x, const detail::IndexList<D>& indices, const Tensor<D, T>& values,
-                       bool accumulate = false, Here here = {}) {
-  const ErrorName name({"index_put", here});
+                       bool accumulate = false, CallSite here = {}) {
+  const CallScope scope({"index_put", here});
   const Tensor<D, T> y = clone(x, here);
   return index_put_(y, indices, values, accumulate, here);
 }
@@ -446,7 +447,7 @@ auto fill_where(S value) {
   return [value](auto x, auto mask) { return where(mask != 0, decltype(x)(value), x); };
 }
 inline constexpr auto filling_where = [](auto x, auto mask, auto value) { return where(mask != 0, value, x); };
-inline void check_filling(const OpName& op, const Array& value) {
+inline void check_filling(const CallSite& op, const Array& value) {
   if (value.ndim != 0) fail(op, {"the value must be a 0-d tensor, not of shape ", value.shape()});
 }
 }  // namespace detail
@@ -454,7 +455,7 @@ inline void check_filling(const OpName& op, const Array& value) {
 /// value where the mask is true, x elsewhere. x and the mask are broadcast. Error if T does not hold the value.
 template <Device D, Element T>
 Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, detail::number_t<T> value,
-                         Here here = {}) {
+                         CallSite here = {}) {
   const Tensor<D, T> y = detail::map<T>({"masked_fill", here},
                                         detail::fill_where(detail::element<T>({"masked_fill", here}, value)), x, mask);
   record({"masked_fill", here}, y,
@@ -464,7 +465,7 @@ Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, det
 /// The same with the value in a 0-d tensor.
 template <Device D, Element T>
 Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& value,
-                         Here here = {}) {
+                         CallSite here = {}) {
   detail::check_filling({"masked_fill", here}, *value.checked({"masked_fill", here}));
   const Tensor<D, T> y = detail::map<T>({"masked_fill", here}, detail::filling_where, x, mask, value);
   record({"masked_fill", here}, y,
@@ -474,16 +475,16 @@ Tensor<D, T> masked_fill(const Tensor<D, T>& x, const Tensor<D, bool>& mask, con
 }
 template <Device D, Element T>
 const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& mask, detail::number_t<T> value,
-                                 Here here = {}) {
+                                 CallSite here = {}) {
   return detail::pointwise_(
       {"masked_fill_", here}, detail::fill_where(detail::element<T>({"masked_fill_", here}, value)),
       [&] { return masked_fill(x, mask, value, here); }, x, mask);
 }
 template <Device D, Element T>
 const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& value,
-                                 Here here = {}) {
-  const ErrorName name({"masked_fill_", here});
-  detail::check_filling("masked_fill_", *value.checked("masked_fill_"));
+                                 CallSite here = {}) {
+  const CallScope scope({"masked_fill_", here});
+  detail::check_filling({"masked_fill_", CallSite::unknown}, *value.checked("masked_fill_"));
   return detail::pointwise_(
       {"masked_fill_", here}, detail::filling_where, [&] { return masked_fill(x, mask, value, here); }, x, mask, value);
 }
@@ -492,8 +493,8 @@ const Tensor<D, T>& masked_fill_(const Tensor<D, T>& x, const Tensor<D, bool>& m
 /// broadcast; in place the mask alone. The host waits for their number. Error if the source has fewer.
 template <Device D, Element T>
 const Tensor<D, T>& masked_scatter_(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& source,
-                                    Here here = {}) {
-  const ErrorName name({"masked_scatter_", here});
+                                    CallSite here = {}) {
+  const CallScope scope({"masked_scatter_", here});
   const Tensor<D, bool> places = contiguous(expand(mask, x.checked("masked_scatter_")->shape(), here), here);
   Index count;
   backend::run<D>(backend::CountTrue{*places.impl(), count});
@@ -503,17 +504,18 @@ const Tensor<D, T>& masked_scatter_(const Tensor<D, T>& x, const Tensor<D, bool>
 }
 template <Device D, Element T>
 Tensor<D, T> masked_scatter(const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& source,
-                            Here here = {}) {
-  const ErrorName name({"masked_scatter", here});
-  const detail::Shape shape = detail::broadcast_shapes("masked_scatter", x.checked("masked_scatter")->shape_ref(),
-                                                       mask.checked("masked_scatter")->shape_ref());
+                            CallSite here = {}) {
+  const CallScope scope({"masked_scatter", here});
+  const detail::Shape shape =
+      detail::broadcast_shapes({"masked_scatter", CallSite::unknown}, x.checked("masked_scatter")->shape_ref(),
+                               mask.checked("masked_scatter")->shape_ref());
   const Tensor<D, T> y = clone(expand(x, shape, here), here);
   return masked_scatter_(y, mask, source, here);
 }
 
 /// The elements where the mask is true, as a vector. x and the mask are broadcast. The host waits for their number.
 template <Device D, Element T>
-Tensor<D, T> masked_select(const Tensor<D, T>& x, const Tensor<D, bool>& mask, Here here = {}) {
+Tensor<D, T> masked_select(const Tensor<D, T>& x, const Tensor<D, bool>& mask, CallSite here = {}) {
   const detail::Shape shape =
       detail::broadcast_shapes({"masked_select", here}, x.checked({"masked_select", here})->shape_ref(),
                                mask.checked({"masked_select", here})->shape_ref());

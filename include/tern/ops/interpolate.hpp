@@ -80,7 +80,8 @@ Taps<D, T> linear_or_cubic_taps(const Tensor<D, T>& x, const Resampling& r, bool
   const auto keys = [](auto d) {
     return where(d <= 1, (1.25 * d - 2.25) * d * d + 1, ((-0.75 * d + 3.75) * d - 6) * d + 3);
   };
-  return {clamp(at, Index(0), r.in - 1), cubic ? pointwise("interpolate", keys, distance) : rsub(distance, 1)};
+  return {clamp(at, Index(0), r.in - 1),
+          cubic ? pointwise({"interpolate", CallSite::unknown}, keys, distance) : rsub(distance, 1)};
 }
 
 /// All positions that touch [j in / out, (j + 1) in / out), with equal weights. If there are fewer than taps, the last
@@ -97,7 +98,7 @@ Taps<D, T> area_taps(const Tensor<D, T>& x, const Resampling& r) {
 }
 
 template <class D, class T>
-Tensor<D, T> resampled(const Tensor<D, T>& x, int d, const Taps<D, T>& taps, Here here) {
+Tensor<D, T> resampled(const Tensor<D, T>& x, int d, const Taps<D, T>& taps, CallSite here) {
   const Index out = taps.at.size(0), count = taps.at.size(1);
   const Tensor<D, T> turned = transpose(x, 0, d, here);
   Shape to = turned.shape();
@@ -112,9 +113,9 @@ Tensor<D, T> resampled(const Tensor<D, T>& x, int d, const Taps<D, T>& taps, Her
 
 /// x [N, C, ..] resized in the dimensions after C.
 template <Device D, Floating T>
-Tensor<D, T> interpolate(const Tensor<D, T>& x, const InterpolateOptions& options, Here here = {}) {
+Tensor<D, T> interpolate(const Tensor<D, T>& x, const InterpolateOptions& options, CallSite here = {}) {
   using enum InterpolateMode;
-  const ErrorName name({"interpolate", here});
+  const CallScope scope({"interpolate", here});
   detail::Resampling each[3];
   detail::check_interpolate(*x.checked("interpolate"), options, each);
   const bool nearest_pixel = options.mode == nearest || options.mode == nearest_exact;

@@ -21,11 +21,13 @@ TERN_COLD void check_interpolate(const Array& x, const InterpolateOptions& o, Re
   if (o.recompute_scale_factor && o.size.n) fail("interpolate", {"recompute_scale_factor needs a scale_factor"});
   for (int i = 0; i < dims; ++i) {
     const Index in = x.dims[i + 2];
-    each[i] = {
-        in, o.size.n ? o.size[o.size.n == 1 ? 0 : i] : checked_index("interpolate", double(in) * o.scale_factor[i]), 0};
+    each[i] = {in,
+               o.size.n ? o.size[o.size.n == 1 ? 0 : i]
+                        : checked_index({"interpolate", CallSite::unknown}, double(in) * o.scale_factor[i]),
+               0};
     if (o.scale_factor.n && !o.recompute_scale_factor) each[i].factor = o.scale_factor[i];
     if (in <= 0 || each[i].out <= 0) fail("interpolate", {"sizes must be positive: ", in, " to ", each[i].out});
-    checked_product("interpolate", {in, each[i].out});  // of which positions are quotients
+    checked_product({"interpolate", CallSite::unknown}, {in, each[i].out});  // of which positions are quotients
   }
 }
 

@@ -8,29 +8,29 @@ namespace tern { inline namespace TERN_BUILD {
 
 /// x with at least one dimension: a number becomes [1].
 template <Device D, Element T>
-Tensor<D, T> atleast_1d(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"atleast_1d", here});
+Tensor<D, T> atleast_1d(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"atleast_1d", here});
   return x.checked("atleast_1d")->ndim ? x : view(x, 1, here);
 }
 
 /// x with at least two dimensions: a vector becomes [1, n].
 template <Device D, Element T>
-Tensor<D, T> atleast_2d(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"atleast_2d", here});
+Tensor<D, T> atleast_2d(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"atleast_2d", here});
   return x.checked("atleast_2d")->ndim > 1 ? x : unsqueeze(atleast_1d(x, here), 0, here);
 }
 
 /// x with at least three dimensions: a vector becomes [1, n, 1], a matrix [m, n, 1].
 template <Device D, Element T>
-Tensor<D, T> atleast_3d(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"atleast_3d", here});
+Tensor<D, T> atleast_3d(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"atleast_3d", here});
   return x.checked("atleast_3d")->ndim > 2 ? x : unsqueeze(atleast_2d(x, here), 2, here);
 }
 
 /// Joins the tensors along dimension 2, after atleast_3d.
 template <Device D, Element T>
-Tensor<D, T> dstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
-  const ErrorName name({"dstack", here});
+Tensor<D, T> dstack(const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
+  const CallScope scope({"dstack", here});
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors) parts.push_back(atleast_3d(x, here));
   return cat(parts, 2, here);
@@ -38,8 +38,8 @@ Tensor<D, T> dstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
 
 /// Joins the tensors along dimension 1. Vectors and numbers are columns.
 template <Device D, Element T>
-Tensor<D, T> column_stack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
-  const ErrorName name({"column_stack", here});
+Tensor<D, T> column_stack(const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
+  const CallScope scope({"column_stack", here});
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors)
     parts.push_back(x.checked("column_stack")->ndim > 1 ? x : reshape(x, {x.numel(), 1}, here));
@@ -48,9 +48,9 @@ Tensor<D, T> column_stack(const std::vector<Tensor<D, T>>& tensors, Here here = 
 
 /// The matrix with the tensors, after atleast_2d, along its diagonal, and zeros elsewhere.
 template <Device D, Element T>
-Tensor<D, T> block_diag(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
-  const OpName op{"block_diag", here};
-  const ErrorName name(op);
+Tensor<D, T> block_diag(const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
+  const CallSite op{"block_diag", here};
+  const CallScope scope(op);
   if (tensors.empty()) fail(op, {"at least one tensor is needed"});
   Index rows = 0, columns = 0;
   std::vector<Tensor<D, T>> blocks;
@@ -72,9 +72,9 @@ Tensor<D, T> block_diag(const std::vector<Tensor<D, T>>& tensors, Here here = {}
 
 /// The tensors expanded to the shape that they broadcast to.
 template <Device D, Element T>
-std::vector<Tensor<D, T>> broadcast_tensors(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
-  const OpName op{"broadcast_tensors", here};
-  const ErrorName name(op);
+std::vector<Tensor<D, T>> broadcast_tensors(const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
+  const CallSite op{"broadcast_tensors", here};
+  const CallScope scope(op);
   detail::Shape shape;
   for (const Tensor<D, T>& x : tensors) shape = detail::broadcast_shapes(op, shape, x.checked(op)->shape_ref());
   std::vector<Tensor<D, T>> expanded;
@@ -84,8 +84,8 @@ std::vector<Tensor<D, T>> broadcast_tensors(const std::vector<Tensor<D, T>>& ten
 
 /// All rows [a_i, b_j, …] of elements of the vectors; of one vector itself.
 template <Device D, Element T>
-Tensor<D, T> cartesian_prod(const std::vector<Tensor<D, T>>& vectors, Here here = {}) {
-  const ErrorName name({"cartesian_prod", here});
+Tensor<D, T> cartesian_prod(const std::vector<Tensor<D, T>>& vectors, CallSite here = {}) {
+  const CallScope scope({"cartesian_prod", here});
   for (const Tensor<D, T>& x : vectors)
     if (x.checked("cartesian_prod")->ndim != 1) fail("cartesian_prod", {"vectors are needed, not ", x.shape()});
   if (vectors.size() == 1) return vectors[0];
@@ -96,9 +96,9 @@ Tensor<D, T> cartesian_prod(const std::vector<Tensor<D, T>>& vectors, Here here 
 
 /// All rows of r elements of the vector x in x's order, with_replacement also with an element several times.
 template <Device D, Element T>
-Tensor<D, T> combinations(const Tensor<D, T>& x, Index r = 2, bool with_replacement = false, Here here = {}) {
-  const OpName op{"combinations", here};
-  const ErrorName name(op);
+Tensor<D, T> combinations(const Tensor<D, T>& x, Index r = 2, bool with_replacement = false, CallSite here = {}) {
+  const CallSite op{"combinations", here};
+  const CallScope scope(op);
   if (x.checked(op)->ndim != 1) fail(op, {"a vector is needed, not ", x.shape()});
   if (r < 0 || r > detail::max_elements) fail(op, {r, " elements of ", x.shape()});
   const Index n = x.numel(), apart = with_replacement ? 0 : 1;
@@ -120,10 +120,10 @@ Tensor<D, T> combinations(const Tensor<D, T>& x, Index r = 2, bool with_replacem
 }
 
 /// Defines name({a, b}) beside name of a std::vector.
-#define TERN_OF_BRACES(name)                                               \
-  template <Device D, Element T>                                           \
-  auto name(std::initializer_list<Tensor<D, T>> tensors, Here here = {}) { \
-    return name(std::vector<Tensor<D, T>>(tensors), here);                 \
+#define TERN_OF_BRACES(name)                                                   \
+  template <Device D, Element T>                                               \
+  auto name(std::initializer_list<Tensor<D, T>> tensors, CallSite here = {}) { \
+    return name(std::vector<Tensor<D, T>>(tensors), here);                     \
   }
 TERN_OF_BRACES(dstack)
 TERN_OF_BRACES(column_stack)

@@ -10,7 +10,7 @@ namespace tern { inline namespace TERN_BUILD {
 namespace detail {
 
 /// Error unless x's shape ends in the given shape and a has that shape.
-TERN_API void check_normalized(const OpName& op, const Array& x, const Shape& normalized,
+TERN_API void check_normalized(const CallSite& op, const Array& x, const Shape& normalized,
                                std::initializer_list<const Array*> given);
 
 /// The tensors that layer_norm saves.
@@ -52,7 +52,7 @@ struct LayerNormState {
 template <Device D, Floating T>
 Tensor<D, T> layer_norm(const Tensor<D, T>& x, const detail::Shape& normalized_shape,
                         const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {}, double eps = 1e-5,
-                        Here here = {}) {
+                        CallSite here = {}) {
   using S = Tensor<D, compute_t<T>>;
   const S &given_weight = weight, &given_bias = bias;
   detail::check_normalized({"layer_norm", here}, *x.checked({"layer_norm", here}), normalized_shape,

@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_NOINLINE void check_normalized(const OpName& op, const Array& x, const Shape& normalized,
+TERN_NOINLINE void check_normalized(const CallSite& op, const Array& x, const Shape& normalized,
                                     std::initializer_list<const Array*> given) {
   bool fits = normalized.n > 0 && normalized.n <= x.ndim;
   for (int i = 0; i < normalized.n && fits; ++i) fits = x.dims[x.ndim - normalized.n + i] == normalized[i];

@@ -16,17 +16,17 @@ namespace tern { inline namespace TERN_BUILD {
   TERN_TRAINERS_BINARY(D, instance, add) TERN_TRAINERS_BINARY(D, instance, sub)                   \
   TERN_TRAINERS_BINARY(D, instance, mul) TERN_TRAINERS_BINARY(D, instance, div)                   \
   TERN_TRAINERS_BINARY(D, instance, matmul)                                                       \
-  instance(Tensor<D> add(const Tensor<D>&, double, Here))                                         \
-  instance(Tensor<D> mul(const Tensor<D>&, double, Here))                                         \
-  instance(Tensor<D> gelu(const Tensor<D>&, const char*, Here))                                   \
-  instance(Tensor<D> softmax(const Tensor<D>&, Index, Here))                                      \
-  instance(Tensor<D> log_softmax(const Tensor<D>&, Index, Here))                                  \
-  instance(Tensor<D> sum(const Tensor<D>&, detail::Dims, bool, Here))                                     \
-  instance(Tensor<D> mean(const Tensor<D>&, detail::Dims, bool, Here))                                    \
-  instance(Tensor<D, Index> argmax(const Tensor<D>&, Index, bool, Here))                          \
-  instance(Tensor<D> linear(const Tensor<D>&, const Tensor<D>&, const Tensor<D>&, Here))
-#define TERN_TRAINERS_UNARY(D, instance, name) instance(Tensor<D> name(const Tensor<D>&, Here))
-#define TERN_TRAINERS_BINARY(D, instance, name) instance(Tensor<D> name(const Tensor<D>&, const Tensor<D>&, Here))
+  instance(Tensor<D> add(const Tensor<D>&, double, CallSite))                                         \
+  instance(Tensor<D> mul(const Tensor<D>&, double, CallSite))                                         \
+  instance(Tensor<D> gelu(const Tensor<D>&, const char*, CallSite))                                   \
+  instance(Tensor<D> softmax(const Tensor<D>&, Index, CallSite))                                      \
+  instance(Tensor<D> log_softmax(const Tensor<D>&, Index, CallSite))                                  \
+  instance(Tensor<D> sum(const Tensor<D>&, detail::Dims, bool, CallSite))                                     \
+  instance(Tensor<D> mean(const Tensor<D>&, detail::Dims, bool, CallSite))                                    \
+  instance(Tensor<D, Index> argmax(const Tensor<D>&, Index, bool, CallSite))                          \
+  instance(Tensor<D> linear(const Tensor<D>&, const Tensor<D>&, const Tensor<D>&, CallSite))
+#define TERN_TRAINERS_UNARY(D, instance, name) instance(Tensor<D> name(const Tensor<D>&, CallSite))
+#define TERN_TRAINERS_BINARY(D, instance, name) instance(Tensor<D> name(const Tensor<D>&, const Tensor<D>&, CallSite))
 // clang-format on
 TERN_TRAINERS_OPS(Cuda, TERN_CUDA_INSTANCE)
 #if defined(TERN_SAME_OPTIONS)
@@ -38,9 +38,9 @@ TERN_TRAINERS_OPS(Cpu, TERN_INSTANCE)
 
 #if !defined(TERN_SAME_OPTIONS)
 
-#define TERN_UNARY_OP(name)                                 \
-  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, Here)) \
-  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, Here))
+#define TERN_UNARY_OP(name)                                     \
+  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, CallSite)) \
+  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, CallSite))
 TERN_UNARY_OP(abs)
 TERN_UNARY_OP(neg)
 TERN_UNARY_OP(exp)
@@ -92,11 +92,11 @@ TERN_UNARY_OP(hardswish)
 TERN_UNARY_OP(selu)
 #undef TERN_UNARY_OP
 
-#define TERN_BINARY_OP(name)                                                              \
-  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))           \
-  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, double, Here))                       \
-  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, Here)) \
-  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, double, Here))
+#define TERN_BINARY_OP(name)                                                                  \
+  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))           \
+  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, double, CallSite))                       \
+  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite)) \
+  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, double, CallSite))
 TERN_BINARY_OP(mul)
 TERN_BINARY_OP(div)
 TERN_BINARY_OP(pow)
@@ -107,11 +107,11 @@ TERN_BINARY_OP(add)
 TERN_BINARY_OP(sub)
 #undef TERN_BINARY_OP
 
-#define TERN_COMPARISON_OP(name)                                                          \
-  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))     \
-  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, double, Here))                 \
-  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, Here)) \
-  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, double, Here))
+#define TERN_COMPARISON_OP(name)                                                              \
+  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))     \
+  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, double, CallSite))                 \
+  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite)) \
+  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, double, CallSite))
 TERN_COMPARISON_OP(eq)
 TERN_COMPARISON_OP(ne)
 TERN_COMPARISON_OP(lt)
@@ -120,7 +120,7 @@ TERN_COMPARISON_OP(gt)
 TERN_COMPARISON_OP(ge)
 #undef TERN_COMPARISON_OP
 
-#define TERN_PREDICATE_OP(name) TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, Here))
+#define TERN_PREDICATE_OP(name) TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, CallSite))
 TERN_PREDICATE_OP(isnan)
 TERN_PREDICATE_OP(isinf)
 TERN_PREDICATE_OP(isfinite)
@@ -128,210 +128,213 @@ TERN_PREDICATE_OP(logical_not)
 TERN_PREDICATE_OP(signbit)
 #undef TERN_PREDICATE_OP
 
-#define TERN_LOGICAL_OP(name)                                                         \
-  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, const Tensor<Cpu>&, Here)) \
-  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
+#define TERN_LOGICAL_OP(name)                                                             \
+  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite)) \
+  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_LOGICAL_OP(logical_and)
 TERN_LOGICAL_OP(logical_or)
 TERN_LOGICAL_OP(logical_xor)
 #undef TERN_LOGICAL_OP
 
-#define TERN_PAIR_OP(name)                                                      \
-  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, const Tensor<Cpu>&, Here)) \
-  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
+#define TERN_PAIR_OP(name)                                                          \
+  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite)) \
+  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_PAIR_OP(atan2)
 TERN_PAIR_OP(hypot)
 TERN_PAIR_OP(xlogy)
 #undef TERN_PAIR_OP
 
 // Arithmetic, powers, rounding.
-TERN_INSTANCE(Tensor<Cpu> add(const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(const Tensor<Cpu>& add_(const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> sub(const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(const Tensor<Cpu>& sub_(const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> rsub(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> rdiv(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> div(const Tensor<Cpu>&, const Tensor<Cpu>&, const char*, Here))
-TERN_INSTANCE(Tensor<Cpu> pow(double, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu, double> float_power(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu, double> float_power(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> logit(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> logaddexp(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> logaddexp2(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> xlog1py(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> polygamma(Index, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> round(const Tensor<Cpu>&, int, Here))
+TERN_INSTANCE(Tensor<Cpu> add(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& add_(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> sub(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& sub_(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> rsub(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> rdiv(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> div(const Tensor<Cpu>&, const Tensor<Cpu>&, const char*, CallSite))
+TERN_INSTANCE(Tensor<Cpu> pow(double, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu, double> float_power(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu, double> float_power(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> logit(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> logaddexp(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> logaddexp2(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> xlog1py(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> polygamma(Index, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> round(const Tensor<Cpu>&, int, CallSite))
 
 // Activations.
-TERN_INSTANCE(Tensor<Cpu> leaky_relu(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(const Tensor<Cpu>& leaky_relu_(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> elu(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(const Tensor<Cpu>& elu_(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> celu(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(const Tensor<Cpu>& celu_(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> hardtanh(const Tensor<Cpu>&, double, double, Here))
-TERN_INSTANCE(const Tensor<Cpu>& hardtanh_(const Tensor<Cpu>&, double, double, Here))
-TERN_INSTANCE(Tensor<Cpu> threshold(const Tensor<Cpu>&, double, double, Here))
-TERN_INSTANCE(const Tensor<Cpu>& threshold_(const Tensor<Cpu>&, double, double, Here))
-TERN_INSTANCE(Tensor<Cpu> softplus(const Tensor<Cpu>&, double, double, Here))
-TERN_INSTANCE(Tensor<Cpu> softshrink(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> hardshrink(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> gelu(const Tensor<Cpu>&, const char*, Here))
-TERN_INSTANCE(Tensor<Cpu> prelu(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> glu(const Tensor<Cpu>&, Index, Here))
+TERN_INSTANCE(Tensor<Cpu> leaky_relu(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& leaky_relu_(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> elu(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& elu_(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> celu(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& celu_(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> hardtanh(const Tensor<Cpu>&, double, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& hardtanh_(const Tensor<Cpu>&, double, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> threshold(const Tensor<Cpu>&, double, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& threshold_(const Tensor<Cpu>&, double, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> softplus(const Tensor<Cpu>&, double, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> softshrink(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> hardshrink(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> gelu(const Tensor<Cpu>&, const char*, CallSite))
+TERN_INSTANCE(Tensor<Cpu> prelu(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> glu(const Tensor<Cpu>&, Index, CallSite))
 
 // Choices and mixtures.
-TERN_INSTANCE(Tensor<Cpu, bool> isclose(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, double, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> maximum(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> minimum(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> fmax(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> fmin(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> clamp(const Tensor<Cpu>&, std::optional<double>, std::optional<double>, Here))
-TERN_INSTANCE(const Tensor<Cpu>& clamp_(const Tensor<Cpu>&, std::optional<double>, std::optional<double>, Here))
-TERN_INSTANCE(Tensor<Cpu> clamp(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> clamp_min(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> clamp_min(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(const Tensor<Cpu>& clamp_min_(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> clamp_max(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> clamp_max(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(const Tensor<Cpu>& clamp_max_(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> masked_fill(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, double, Here))
-TERN_INSTANCE(const Tensor<Cpu>& masked_fill_(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> nan_to_num(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>, Here))
+TERN_INSTANCE(Tensor<Cpu, bool> isclose(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, double, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> maximum(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> minimum(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> fmax(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> fmin(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> clamp(const Tensor<Cpu>&, std::optional<double>, std::optional<double>, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& clamp_(const Tensor<Cpu>&, std::optional<double>, std::optional<double>, CallSite))
+TERN_INSTANCE(Tensor<Cpu> clamp(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> clamp_min(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> clamp_min(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& clamp_min_(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> clamp_max(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> clamp_max(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& clamp_max_(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> masked_fill(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& masked_fill_(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> nan_to_num(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>,
+                                     CallSite))
 TERN_INSTANCE(const Tensor<Cpu>& nan_to_num_(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>,
-                                             Here))
-TERN_INSTANCE(Tensor<Cpu> lerp(const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(const Tensor<Cpu>& lerp_(const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> lerp(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(const Tensor<Cpu>& lerp_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> addcmul(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(const Tensor<Cpu>& addcmul_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> addcdiv(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(const Tensor<Cpu>& addcdiv_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
+                                             CallSite))
+TERN_INSTANCE(Tensor<Cpu> lerp(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& lerp_(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> lerp(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& lerp_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> addcmul(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& addcmul_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> addcdiv(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& addcdiv_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
 
 // Conversions.
-#define TERN_CONVERSION(type)                                                            \
-  TERN_INSTANCE(Tensor<Cpu, type> to_type(const Tensor<Cpu>&, detail::Type<type>, Here)) \
-  TERN_INSTANCE(Tensor<Cpu> to_type(const Tensor<Cpu, type>&, detail::Type<float>, Here))
+#define TERN_CONVERSION(type)                                                                \
+  TERN_INSTANCE(Tensor<Cpu, type> to_type(const Tensor<Cpu>&, detail::Type<type>, CallSite)) \
+  TERN_INSTANCE(Tensor<Cpu> to_type(const Tensor<Cpu, type>&, detail::Type<float>, CallSite))
 TERN_CONVERSION(double)
 TERN_CONVERSION(Index)
 TERN_CONVERSION(bool)
 #undef TERN_CONVERSION
 
 // Random numbers.
-TERN_INSTANCE(Tensor<Cpu> normal(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> normal(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> normal(double, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> bernoulli(const Tensor<Cpu>&, Here))
-TERN_INSTANCE(const Tensor<Cpu>& bernoulli_(const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> alpha_dropout(const Tensor<Cpu>&, double, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> feature_alpha_dropout(const Tensor<Cpu>&, double, bool, Here))
-TERN_INSTANCE(Tensor<Cpu, Index> multinomial(const Tensor<Cpu>&, Index, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> gumbel_softmax(const Tensor<Cpu>&, double, bool, Index, Here))
+TERN_INSTANCE(Tensor<Cpu> normal(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> normal(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> normal(double, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> bernoulli(const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& bernoulli_(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> alpha_dropout(const Tensor<Cpu>&, double, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> feature_alpha_dropout(const Tensor<Cpu>&, double, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu, Index> multinomial(const Tensor<Cpu>&, Index, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> gumbel_softmax(const Tensor<Cpu>&, double, bool, Index, CallSite))
 
 // Reductions.
-TERN_INSTANCE(Tensor<Cpu> sum(const Tensor<Cpu>&, detail::Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> nansum(const Tensor<Cpu>&, detail::Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> nanmean(const Tensor<Cpu>&, detail::Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> logcumsumexp(const Tensor<Cpu>&, Index, Here))
-TERN_INSTANCE(Tensor<Cpu> mean(const Tensor<Cpu>&, detail::Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> prod(const Tensor<Cpu>&, detail::Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> amax(const Tensor<Cpu>&, detail::Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> amin(const Tensor<Cpu>&, detail::Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu, bool> any(const Tensor<Cpu>&, detail::Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu, bool> all(const Tensor<Cpu>&, detail::Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> var(const Tensor<Cpu>&, detail::Dims, double, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> std(const Tensor<Cpu>&, detail::Dims, double, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> logsumexp(const Tensor<Cpu>&, detail::Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> norm(const Tensor<Cpu>&, double, detail::Dims, bool, Here))
-TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> var_mean(const Tensor<Cpu>&, detail::Dims, double, bool, Here))
-TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> std_mean(const Tensor<Cpu>&, detail::Dims, double, bool, Here))
-TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> aminmax(const Tensor<Cpu>&, detail::Dims, bool, Here))
-TERN_INSTANCE(Tensor<Cpu, Index> count_nonzero(const Tensor<Cpu>&, detail::Dims, Here))
-TERN_INSTANCE(Tensor<Cpu> histc(const Tensor<Cpu>&, Index, double, double, Here))
-TERN_INSTANCE(Tensor<Cpu, Index> nonzero(const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu, Index> nonzero(const Tensor<Cpu, bool>&, Here))
-TERN_INSTANCE(Tensor<Cpu> trace(const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> max(const Tensor<Cpu>&, Here))
-TERN_INSTANCE(ValuesAndIndices<Cpu, float> max(const Tensor<Cpu>&, Index, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> min(const Tensor<Cpu>&, Here))
-TERN_INSTANCE(ValuesAndIndices<Cpu, float> min(const Tensor<Cpu>&, Index, bool, Here))
-TERN_INSTANCE(Tensor<Cpu, Index> argmax(const Tensor<Cpu>&, Index, bool, Here))
-TERN_INSTANCE(Tensor<Cpu, Index> argmin(const Tensor<Cpu>&, Index, bool, Here))
-TERN_INSTANCE(bool equal(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(bool allclose(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> sum(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> nansum(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> nanmean(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> logcumsumexp(const Tensor<Cpu>&, Index, CallSite))
+TERN_INSTANCE(Tensor<Cpu> mean(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> prod(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> amax(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> amin(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu, bool> any(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu, bool> all(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> var(const Tensor<Cpu>&, detail::Dims, double, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> std(const Tensor<Cpu>&, detail::Dims, double, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> logsumexp(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> norm(const Tensor<Cpu>&, double, detail::Dims, bool, CallSite))
+TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> var_mean(const Tensor<Cpu>&, detail::Dims, double, bool, CallSite))
+TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> std_mean(const Tensor<Cpu>&, detail::Dims, double, bool, CallSite))
+TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> aminmax(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu, Index> count_nonzero(const Tensor<Cpu>&, detail::Dims, CallSite))
+TERN_INSTANCE(Tensor<Cpu> histc(const Tensor<Cpu>&, Index, double, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu, Index> nonzero(const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu, Index> nonzero(const Tensor<Cpu, bool>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> trace(const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> max(const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(ValuesAndIndices<Cpu, float> max(const Tensor<Cpu>&, Index, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> min(const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(ValuesAndIndices<Cpu, float> min(const Tensor<Cpu>&, Index, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu, Index> argmax(const Tensor<Cpu>&, Index, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu, Index> argmin(const Tensor<Cpu>&, Index, bool, CallSite))
+TERN_INSTANCE(bool equal(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(bool allclose(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, CallSite))
 
 // Softmax, normalisation, distance.
-TERN_INSTANCE(Tensor<Cpu> softmax(const Tensor<Cpu>&, Index, Here))
-TERN_INSTANCE(Tensor<Cpu> log_softmax(const Tensor<Cpu>&, Index, Here))
+TERN_INSTANCE(Tensor<Cpu> softmax(const Tensor<Cpu>&, Index, CallSite))
+TERN_INSTANCE(Tensor<Cpu> log_softmax(const Tensor<Cpu>&, Index, CallSite))
 TERN_INSTANCE(Tensor<Cpu> layer_norm(const Tensor<Cpu>&, const detail::Shape&, const Tensor<Cpu>&, const Tensor<Cpu>&,
-                                     double, Here))
+                                     double, CallSite))
 TERN_INSTANCE(Tensor<Cpu> rms_norm(const Tensor<Cpu>&, const detail::Shape&, const Tensor<Cpu>&, std::optional<double>,
-                                   Here))
-TERN_INSTANCE(Tensor<Cpu> group_norm(const Tensor<Cpu>&, Index, const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
+                                   CallSite))
+TERN_INSTANCE(Tensor<Cpu> group_norm(const Tensor<Cpu>&, Index, const Tensor<Cpu>&, const Tensor<Cpu>&, double,
+                                     CallSite))
 TERN_INSTANCE(Tensor<Cpu> instance_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
-                                        const Tensor<Cpu>&, bool, double, double, Here))
+                                        const Tensor<Cpu>&, bool, double, double, CallSite))
 TERN_INSTANCE(Tensor<Cpu> batch_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
-                                     const Tensor<Cpu>&, bool, double, double, Here))
-TERN_INSTANCE(Tensor<Cpu> cdist(const Tensor<Cpu>&, const Tensor<Cpu>&, double, Here))
-TERN_INSTANCE(Tensor<Cpu> pairwise_distance(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, Here))
-TERN_INSTANCE(Tensor<Cpu> normalize(const Tensor<Cpu>&, double, detail::Dims, double, Here))
-TERN_INSTANCE(Tensor<Cpu> cosine_similarity(const Tensor<Cpu>&, const Tensor<Cpu>&, Index, double, Here))
+                                     const Tensor<Cpu>&, bool, double, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> cdist(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> pairwise_distance(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> normalize(const Tensor<Cpu>&, double, detail::Dims, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> cosine_similarity(const Tensor<Cpu>&, const Tensor<Cpu>&, Index, double, CallSite))
 namespace linalg {
-TERN_INSTANCE(Tensor<Cpu> vector_norm(const Tensor<Cpu>&, double, tern::detail::Dims, bool, Here))
+TERN_INSTANCE(Tensor<Cpu> vector_norm(const Tensor<Cpu>&, double, tern::detail::Dims, bool, CallSite))
 }
 
 // Losses.
-TERN_INSTANCE(Tensor<Cpu> mse_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, LossOptions, Here))
-TERN_INSTANCE(Tensor<Cpu> l1_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, LossOptions, Here))
-TERN_INSTANCE(Tensor<Cpu> huber_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, HuberLossOptions, Here))
-TERN_INSTANCE(Tensor<Cpu> smooth_l1_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, SmoothL1LossOptions, Here))
+TERN_INSTANCE(Tensor<Cpu> mse_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, LossOptions, CallSite))
+TERN_INSTANCE(Tensor<Cpu> l1_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, LossOptions, CallSite))
+TERN_INSTANCE(Tensor<Cpu> huber_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, HuberLossOptions, CallSite))
+TERN_INSTANCE(Tensor<Cpu> smooth_l1_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, SmoothL1LossOptions, CallSite))
 TERN_INSTANCE(Tensor<Cpu> margin_ranking_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
-                                              MarginLossOptions, Here))
-TERN_INSTANCE(Tensor<Cpu> hinge_embedding_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, HingeEmbeddingLossOptions, Here))
-TERN_INSTANCE(Tensor<Cpu> soft_margin_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, LossOptions, Here))
+                                              MarginLossOptions, CallSite))
+TERN_INSTANCE(Tensor<Cpu> hinge_embedding_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, HingeEmbeddingLossOptions,
+                                               CallSite))
+TERN_INSTANCE(Tensor<Cpu> soft_margin_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, LossOptions, CallSite))
 TERN_INSTANCE(Tensor<Cpu> triplet_margin_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
-                                              TripletMarginLossOptions, Here))
+                                              TripletMarginLossOptions, CallSite))
 TERN_INSTANCE(Tensor<Cpu> cosine_embedding_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
-                                                MarginLossOptions, Here))
+                                                MarginLossOptions, CallSite))
 TERN_INSTANCE(Tensor<Cpu> multi_margin_loss(const Tensor<Cpu>&, const Tensor<Cpu, Index>&, MultiMarginLossOptions,
-                                            Here))
+                                            CallSite))
 TERN_INSTANCE(Tensor<Cpu> gaussian_nll_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
-                                            GaussianNllLossOptions, Here))
-TERN_INSTANCE(Tensor<Cpu> kl_div(const Tensor<Cpu>&, const Tensor<Cpu>&, KlDivOptions, Here))
-TERN_INSTANCE(Tensor<Cpu> poisson_nll_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, PoissonNllLossOptions, Here))
+                                            GaussianNllLossOptions, CallSite))
+TERN_INSTANCE(Tensor<Cpu> kl_div(const Tensor<Cpu>&, const Tensor<Cpu>&, KlDivOptions, CallSite))
+TERN_INSTANCE(Tensor<Cpu> poisson_nll_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, PoissonNllLossOptions, CallSite))
 TERN_INSTANCE(Tensor<Cpu> binary_cross_entropy(const Tensor<Cpu>&, const Tensor<Cpu>&,
-                                               const BinaryCrossEntropyOptions<Cpu, float>&, Here))
+                                               const BinaryCrossEntropyOptions<Cpu, float>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> binary_cross_entropy_with_logits(const Tensor<Cpu>&, const Tensor<Cpu>&,
                                                            const BinaryCrossEntropyWithLogitsOptions<Cpu, float>&,
-                                                           Here))
+                                                           CallSite))
 TERN_INSTANCE(Tensor<Cpu> nll_loss(const Tensor<Cpu>&, const Tensor<Cpu, Index>&, const NllLossOptions<Cpu, float>&,
-                                   Here))
+                                   CallSite))
 TERN_INSTANCE(Tensor<Cpu> cross_entropy(const Tensor<Cpu>&, const Tensor<Cpu>&, const CrossEntropyOptions<Cpu, float>&,
-                                        Here))
+                                        CallSite))
 TERN_INSTANCE(Tensor<Cpu> ctc_loss(const Tensor<Cpu>&, const Tensor<Cpu, Index>&, const Tensor<Cpu, Index>&,
-                                   const Tensor<Cpu, Index>&, CtcLossOptions, Here))
+                                   const Tensor<Cpu, Index>&, CtcLossOptions, CallSite))
 
 // Products.
-TERN_INSTANCE(Tensor<Cpu> matmul(const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> linear(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, Here))
-TERN_INSTANCE(Tensor<Cpu> addmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, Here))
-TERN_INSTANCE(Tensor<Cpu> addr(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, Here))
+TERN_INSTANCE(Tensor<Cpu> matmul(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> linear(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> addmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> addr(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, CallSite))
 
-TERN_INSTANCE(Tensor<Cpu> addmv(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, Here))
-TERN_INSTANCE(Tensor<Cpu> addbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, Here))
-TERN_INSTANCE(Tensor<Cpu> baddbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, Here))
+TERN_INSTANCE(Tensor<Cpu> addmv(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> addbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> baddbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, CallSite))
 
 // Images.
 
 namespace detail {
-TERN_INSTANCE(Tensor<Cpu> lp_pool(const OpName&, int, const Tensor<Cpu>&, double, const Dims&, const LpPoolOptions&))
+TERN_INSTANCE(Tensor<Cpu> lp_pool(const CallSite&, int, const Tensor<Cpu>&, double, const Dims&, const LpPoolOptions&))
 }
-TERN_INSTANCE(Tensor<Cpu> grid_sample(const Tensor<Cpu>&, const Tensor<Cpu>&, const GridSampleOptions&, Here))
-TERN_INSTANCE(Tensor<Cpu> interpolate(const Tensor<Cpu>&, const InterpolateOptions&, Here))
+TERN_INSTANCE(Tensor<Cpu> grid_sample(const Tensor<Cpu>&, const Tensor<Cpu>&, const GridSampleOptions&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> interpolate(const Tensor<Cpu>&, const InterpolateOptions&, CallSite))
 
 #endif
 

@@ -10,9 +10,9 @@ namespace tern { inline namespace TERN_BUILD {
 /// them size / 2 before the channel. Channels before the first and after the last count as zeros.
 template <Device D, Floating T>
 Tensor<D, T> local_response_norm(const Tensor<D, T>& x, Index size, double alpha = 1e-4, double beta = 0.75,
-                                 double k = 1, Here here = {}) {
-  const OpName op{"local_response_norm", here};
-  const ErrorName name(op);
+                                 double k = 1, CallSite here = {}) {
+  const CallSite op{"local_response_norm", here};
+  const CallScope scope(op);
   if (x.checked(op)->ndim < 3)
     fail(op, {"an input of shape [N, C, ...] of at least 3 dimensions is needed, not ", x.shape()});
   if (size < 1) fail(op, {"size must be positive, not ", size});

@@ -24,19 +24,19 @@ namespace detail {
 
 /// f(x...) for each element, or its mean or sum in the same pass. Not recorded.
 template <class F, class D, class T, class... X>
-Tensor<D, T> reduced_loss(const OpName& op, Reduction reduction, const F& f, Index count, const Tensor<D, T>& x,
+Tensor<D, T> reduced_loss(const CallSite& op, Reduction reduction, const F& f, Index count, const Tensor<D, T>& x,
                           const X&... rest) {
   if (reduction == Reduction::none) return map<T>(op, f, x, rest...);
   return reduce<backend::Sum, T, T>(op, f, divide_by(count), {}, false, x, rest...);
 }
 
 /// The number of elements that a mean divides by; 1 for the other reductions. Error unless x and target have one shape.
-TERN_API Index loss_count(const OpName& op, Reduction reduction, const Array& x, const Array& target);
+TERN_API Index loss_count(const CallSite& op, Reduction reduction, const Array& x, const Array& target);
 
 /// The loss f(x - target) of tensors of one shape: broadcast, [n, 1] and [n] would be n^2 differences. slope(g, x -
 /// target) is f's derivative times g.
 template <class F, class S, class D, class T>
-Tensor<D, T> loss_of_difference(const OpName& op, Reduction reduction, const F& f, const S& slope,
+Tensor<D, T> loss_of_difference(const CallSite& op, Reduction reduction, const F& f, const S& slope,
                                 const Tensor<D, T>& x, const Tensor<D, T>& target) {
   const Index count = loss_count(op, reduction, *x.checked(op), *target.checked(op));
   const double share = 1 / double(count);
@@ -52,7 +52,7 @@ Tensor<D, T> loss_of_difference(const OpName& op, Reduction reduction, const F& 
 
 /// (x - target)^2, or its mean or sum.
 template <Device D, Floating T>
-Tensor<D, T> mse_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOptions options = {}, Here here = {}) {
+Tensor<D, T> mse_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOptions options = {}, CallSite here = {}) {
   return detail::loss_of_difference(
       {"mse_loss", here}, options.reduction, [](auto d) { return d * d; }, [](auto g, auto d) { return 2 * g * d; }, x,
       target);
@@ -60,7 +60,7 @@ Tensor<D, T> mse_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOpt
 
 /// |x - target|, or its mean or sum.
 template <Device D, Floating T>
-Tensor<D, T> l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOptions options = {}, Here here = {}) {
+Tensor<D, T> l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOptions options = {}, CallSite here = {}) {
   return detail::loss_of_difference(
       {"l1_loss", here}, options.reduction, [](auto d) { return abs(d); }, [](auto g, auto d) { return g * sign(d); },
       x, target);
@@ -69,7 +69,7 @@ Tensor<D, T> l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOpti
 /// With d = x - target: d^2 / 2 where |d| < delta, else delta (|d| - delta / 2).
 template <Device D, Floating T>
 Tensor<D, T> huber_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, HuberLossOptions options = {},
-                        Here here = {}) {
+                        CallSite here = {}) {
   const double delta = options.delta;
   if (!(delta > 0)) fail({"huber_loss", here}, {"delta must be positive, not ", delta});
   return detail::loss_of_difference(
@@ -81,7 +81,7 @@ Tensor<D, T> huber_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, Huber
 /// With d = x - target: d^2 / (2 beta) where |d| < beta, else |d| - beta / 2.
 template <Device D, Floating T>
 Tensor<D, T> smooth_l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, SmoothL1LossOptions options = {},
-                            Here here = {}) {
+                            CallSite here = {}) {
   const double beta = options.beta;
   if (!(beta >= 0)) fail({"smooth_l1_loss", here}, {"beta must not be negative, but is ", beta});
   return detail::loss_of_difference(

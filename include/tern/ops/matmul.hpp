@@ -17,13 +17,13 @@ TERN_API TensorImpl* transposed(const TensorImpl* a);
 TERN_API TensorImpl* broadcast_matrices(TensorImpl* x, const Shape& batch, const DeviceOps& device);
 
 /// The batch dimensions of a product.
-inline Shape batch_of_product(const OpName& op, const Array& a, const Array& b) {
+inline Shape batch_of_product(const CallSite& op, const Array& a, const Array& b) {
   return broadcast_shapes(op, {a.dims, a.ndim - 2}, {b.dims, b.ndim - 2});
 }
 
 /// [.., m, k] times [.., k, n] with broadcast batch dimensions, plus a row `bias` [n] if given. Not recorded.
 template <class D, class T>
-Tensor<D, T> product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b, const Array* bias = nullptr) {
+Tensor<D, T> product(const CallSite& op, const Tensor<D, T>& a, const Tensor<D, T>& b, const Array* bias = nullptr) {
   TensorImpl *const left = a.impl(), *const right = b.impl();
   const Shape batch = batch_of_product(op, *left, *right);
   const Index k = left->dims[left->ndim - 1];
@@ -43,10 +43,10 @@ Tensor<D, T> product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>
   return c;
 }
 
-TERN_API void check_dims(const OpName& op, const Array& a, int a_dims, const Array& b, int b_dims);
+TERN_API void check_dims(const CallSite& op, const Array& a, int a_dims, const Array& b, int b_dims);
 
 template <class D, class T>
-Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b);
+Tensor<D, T> recorded_product(const CallSite& op, const Tensor<D, T>& a, const Tensor<D, T>& b);
 
 /// a b as the gradient of an input of these sizes. If the engine will sum it over a broadcast batch, 16-bit types are
 /// rounded once, after the sum.
@@ -54,15 +54,15 @@ template <class D, class T>
 Tensor<D, T> gradient_product(ShapeRef shape, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   if constexpr (is_half_v<T>) {
     const Shape input(shape.d, shape.n);
-    if (!(batch_of_product("matmul", *a.impl(), *b.impl()) == Shape(input.d, input.n - 2)))
+    if (!(batch_of_product({"matmul", CallSite::unknown}, *a.impl(), *b.impl()) == Shape(input.d, input.n - 2)))
       return to_type(sum_to(matmul(to_type(a, f32), to_type(b, f32)), input), Type<T>{});
   }
-  return recorded_product({"matmul", {}}, a, b);
+  return recorded_product({"matmul", CallSite::unknown}, a, b);
 }
 
 /// The product of matrices, or of batches of matrices, recorded.
 template <class D, class T>
-Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
+Tensor<D, T> recorded_product(const CallSite& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   const Tensor<D, T> c = product(op, a, b);
   // dA = dC Bᵀ and dB = Aᵀ dC.
   record(op, c,
@@ -77,14 +77,14 @@ Tensor<D, T> recorded_product(const OpName& op, const Tensor<D, T>& a, const Ten
 
 /// The product of two matrices, [m, k] x [k, n].
 template <Device D, Element T>
-Tensor<D, T> mm(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> mm(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   detail::check_dims({"mm", here}, *a.checked({"mm", here}), 2, *b.checked({"mm", here}), 2);
   return detail::recorded_product({"mm", here}, a, b);
 }
 
 /// The products of the matrices of two batches, [b, m, k] x [b, k, n].
 template <Device D, Element T>
-Tensor<D, T> bmm(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> bmm(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   detail::check_dims({"bmm", here}, *a.checked({"bmm", here}), 3, *b.checked({"bmm", here}), 3);
   if (a.size(0) != b.size(0)) fail({"bmm", here}, {"batch sizes differ: ", a.shape(), " x ", b.shape()});
   return detail::recorded_product({"bmm", here}, a, b);
@@ -92,15 +92,15 @@ Tensor<D, T> bmm(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 
 /// Matrix times vector, [m, k] x [k].
 template <Device D, Element T>
-Tensor<D, T> mv(const Tensor<D, T>& a, const Tensor<D, T>& v, Here here = {}) {
-  const ErrorName name({"mv", here});
-  detail::check_dims("mv", *a.checked("mv"), 2, *v.checked("mv"), 1);
+Tensor<D, T> mv(const Tensor<D, T>& a, const Tensor<D, T>& v, CallSite here = {}) {
+  const CallScope scope({"mv", here});
+  detail::check_dims({"mv", CallSite::unknown}, *a.checked("mv"), 2, *v.checked("mv"), 1);
   return matmul(a, v, here);
 }
 
 /// The inner product of two vectors.
 template <Device D, Element T>
-Tensor<D, T> dot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> dot(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   detail::check_dims({"dot", here}, *a.checked({"dot", here}), 1, *b.checked({"dot", here}), 1);
   if (a.size(0) != b.size(0)) fail({"dot", here}, {"lengths differ: ", a.shape(), " and ", b.shape()});
   return matmul(a, b, here);
@@ -109,7 +109,7 @@ Tensor<D, T> dot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
 /// The product of vectors, matrices or batches. A vector on the left is a row, on the right a column; its extra
 /// dimension is removed from the result. Dimensions before the last two are batches, and broadcast.
 template <Device D, Element T>
-Tensor<D, T> matmul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> matmul(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   const int m = a.checked({"matmul", here})->ndim, n = b.checked({"matmul", here})->ndim;
   if (m == 0 || n == 0) fail({"matmul", here}, {"a 0-d tensor has no rows or columns: ", a.shape(), " x ", b.shape()});
   if (m == 1 && n == 1 && a.size(0) != b.size(0))
@@ -128,12 +128,12 @@ Tensor<D, T> matmul(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}
 
 namespace detail {
 /// Checks the operands of linear. bias may be null.
-TERN_API void check_linear(const OpName& op, const Array& x, const Array& weight, const Array* bias);
+TERN_API void check_linear(const CallSite& op, const Array& x, const Array& weight, const Array* bias);
 
 /// linear for an x that is not a matrix, or a weight that is a vector.
 template <Device D, Element T>
 [[gnu::noinline, gnu::cold]] Tensor<D, T> linear_of_rows(const Tensor<D, T>& x, const Tensor<D, T>& weight,
-                                                         const Tensor<D, T>& bias, Here here) {
+                                                         const Tensor<D, T>& bias, CallSite here) {
   const bool one = weight.dim() == 1;
   Shape to = x.shape();
   --to.n;
@@ -148,7 +148,8 @@ template <Device D, Element T>
 /// x Wᵀ + b, with x [.., in], W [out, in] and b [out] or undefined. W may be [in] and b 0-d; the result then has no
 /// output dimension.
 template <Device D, Element T>
-Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Tensor<D, T>& bias = {}, Here here = {}) {
+Tensor<D, T> linear(const Tensor<D, T>& x, const Tensor<D, T>& weight, const Tensor<D, T>& bias = {},
+                    CallSite here = {}) {
   detail::check_linear({"linear", here}, *x.checked({"linear", here}), *weight.checked({"linear", here}), bias.impl());
   if (weight.dim() == 1 || x.dim() != 2) return detail::linear_of_rows(x, weight, bias, here);
   const Tensor<D, T> row = bias.defined() && !bias.is_contiguous() ? detail::dense_copy(bias) : bias;

@@ -12,8 +12,8 @@ namespace tern { inline namespace TERN_BUILD {
 /// to its weight; without replacement each is drawn once at most. A weight of 0 is never drawn. The host waits for the
 /// check of the weights: they are finite and not negative, and enough of them are positive.
 template <Device D, Floating T>
-Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool replacement = false, Here here = {}) {
-  const ErrorName name({"multinomial", here});
+Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool replacement = false, CallSite here = {}) {
+  const CallScope scope({"multinomial", here});
   const int dims = p.checked("multinomial")->ndim;
   if (dims < 1 || dims > 2) fail("multinomial", {"one or two dimensions are needed, not ", p.shape()});
   if (num_samples < 1) fail("multinomial", {"the number of samples must be positive, not ", num_samples});
@@ -23,7 +23,8 @@ Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool repl
   if (to.numel() == 0) return empty<D, Index>(to, p.device());
   // 1 for each positive weight of a row, and not a number where a weight is not allowed.
   const auto valid = [](auto w) { return where(w == 0, 0, where((w > 0) & isfinite(w), 1, 0 / (w - w))); };
-  const double fewest = amin(sum(detail::map<double>("multinomial", valid, weights), -1)).item(here);
+  const double fewest =
+      amin(sum(detail::map<double>({"multinomial", CallSite::unknown}, valid, weights), -1)).item(here);
   if (fewest != fewest) fail("multinomial", {"a weight is negative, infinite or NaN"});
   if (fewest < 1) fail("multinomial", {"the weights of a row are all 0"});
   if (!replacement && fewest < double(num_samples))
@@ -37,8 +38,8 @@ Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool repl
   }
   // The first to arrive, where position i arrives after an exponential time of rate w_i. Weights of 0 come last.
   const auto speed = [](auto w, auto u) { return where(w > 0, w / abs(log1p(-u)), -1); };
-  const auto speeds =
-      detail::map<double>("multinomial", speed, weights, uniform<D, double>(p.shape(), 0, 1, p.device()));
+  const auto speeds = detail::map<double>({"multinomial", CallSite::unknown}, speed, weights,
+                                          uniform<D, double>(p.shape(), 0, 1, p.device()));
   return topk(speeds, num_samples, -1, true, here).indices;
 }
 
@@ -46,9 +47,9 @@ Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool repl
 /// hard, 1 at the largest element and 0 elsewhere, with the gradient of the softmax. Error unless tau > 0.
 template <Device D, Floating T>
 Tensor<D, T> gumbel_softmax(const Tensor<D, T>& logits, double tau = 1, bool hard = false, Index dim = -1,
-                            Here here = {}) {
-  const ErrorName name({"gumbel_softmax", here});
-  const int d = detail::wrap_dim("gumbel_softmax", dim, logits.checked("gumbel_softmax")->ndim);
+                            CallSite here = {}) {
+  const CallScope scope({"gumbel_softmax", here});
+  const int d = detail::wrap_dim({"gumbel_softmax", CallSite::unknown}, dim, logits.checked("gumbel_softmax")->ndim);
   if (!(tau > 0)) fail("gumbel_softmax", {"tau must be positive, not ", tau});
   const auto noise = uniform<D, compute_t<T>>(logits.shape(), 0, 1, logits.device());
   const auto disturbed = [tau](auto v, auto u) { return (v - log(-log1p(-u))) / tau; };

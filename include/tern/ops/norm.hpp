@@ -21,9 +21,10 @@ inline constexpr auto norm2_rule = [](auto g, auto x, auto y) { return where(y =
 /// (sum over dim of |x|^p)^(1/p). p = 0 counts the elements that are not zero; p = inf and -inf give the largest and
 /// the smallest |x|. Where the norm is 0, the gradient is 0.
 template <Device D, Floating T>
-Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, detail::Dims dim = {}, bool keepdim = false,
+                  CallSite here = {}) {
   using namespace detail;
-  const OpName op{"norm", here};
+  const CallSite op{"norm", here};
   const detail::Shape shape = x.checked({"norm", here})->shape();
   const unsigned mask = detail::dim_mask({"norm", here}, dim, shape.n);
   if (std::isinf(p)) {
@@ -34,8 +35,8 @@ Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, detail::Dims dim = {}, bo
   if (p == 1) return map_sum(op, absolute_of, dim, keepdim, 1, x);
   if (p == 2) {
     const auto square_root = [](auto v) { return sqrt(v); };
-    const Tensor<D, T> y =
-        reduce<backend::Sum, T, T>("norm", [](auto v) { return v * v; }, square_root, dim, keepdim, x);
+    const Tensor<D, T> y = reduce<backend::Sum, T, T>(
+        {"norm", CallSite::unknown}, [](auto v) { return v * v; }, square_root, dim, keepdim, x);
     record(op, y, wrt(x, saved(x, y), [shape, mask](const auto& g, const auto& input, const auto& output) {
              return Gradient{norm2_rule}(with_dims(g, shape, mask), input, with_dims(output, shape, mask));
            }));

@@ -22,7 +22,7 @@ struct PackedSequence {
 
   /// The same with another element type.
   template <Floating U>
-  PackedSequence<D, U> to(detail::Type<U> type, Here here = {}) const {
+  PackedSequence<D, U> to(detail::Type<U> type, CallSite here = {}) const {
     return {to_type(data, type, here), batch_sizes, sorted_indices, unsorted_indices};
   }
 };
@@ -45,7 +45,7 @@ TERN_API std::vector<Index> longest_first(const std::vector<Index>& lengths);
 TERN_API std::vector<Index> sizes_of_steps(const std::vector<Index>& lengths);
 /// Error unless there is one positive length at most `longest` for each of `count` sequences, in order if that is
 /// enforced.
-TERN_API void check_lengths(const OpName& op, const std::vector<Index>& lengths, Index longest, Index count,
+TERN_API void check_lengths(const CallSite& op, const std::vector<Index>& lengths, Index longest, Index count,
                             bool enforce_sorted);
 /// For each row of the packed data its row in padded data of [length, sequences].
 TERN_API std::vector<Index> padded_rows(const std::vector<Index>& batch_sizes, Index sequences);
@@ -86,8 +86,8 @@ std::vector<Index> host_vector(const Tensor<D, Index>& positions) {
 /// enforce_sorted is false, they come longest first.
 template <Device D, Floating T>
 PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const std::vector<Index>& lengths,
-                                          PackOptions options = {}, Here here = {}) {
-  const OpName op{"pack_padded_sequence", here};
+                                          PackOptions options = {}, CallSite here = {}) {
+  const CallSite op{"pack_padded_sequence", here};
   if (x.checked(op)->ndim < 2) fail(op, {"a padded batch has at least two dimensions, not shape ", x.shape()});
   Tensor<D, T> padded = options.batch_first ? transpose(x, 0, 1, here) : x;
   const Index length = padded.size(0), count = padded.size(1);
@@ -110,8 +110,8 @@ PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const std::vect
 /// The same with the lengths in a tensor, [batch], as (tokens != 0).sum(1) makes them.
 template <Device D, Floating T>
 PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const Tensor<Cpu, Index>& lengths,
-                                          PackOptions options = {}, Here here = {}) {
-  const OpName op{"pack_padded_sequence", here};
+                                          PackOptions options = {}, CallSite here = {}) {
+  const CallSite op{"pack_padded_sequence", here};
   if (lengths.checked(op)->ndim != 1) fail(op, {"lengths have one dimension, not shape ", lengths.shape()});
   return pack_padded_sequence(x, detail::host_vector(contiguous(lengths, here)), options, here);
 }
@@ -120,8 +120,8 @@ PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const Tensor<Cp
 /// their lengths.
 template <Device D, Floating T>
 std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequence<D, T>& packed,
-                                                                PadOptions options = {}, Here here = {}) {
-  const OpName op{"pad_packed_sequence", here};
+                                                                PadOptions options = {}, CallSite here = {}) {
+  const CallSite op{"pad_packed_sequence", here};
   const Tensor<D, T>& data = packed.data;
   if (data.checked(op)->ndim < 1 || packed.batch_sizes.empty()) fail(op, {"there is no step"});
   const Index steps = Index(packed.batch_sizes.size()), count = packed.batch_sizes.front();
@@ -144,9 +144,9 @@ std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequ
 /// Sequences [length, ...] of different lengths beside each other, padded to [longest, count, ...], or with batch_first
 /// [count, longest, ...].
 template <Device D, Element T>
-Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, PadOptions options = {}, Here here = {}) {
-  const OpName op{"pad_sequence", here};
-  const ErrorName name(op);
+Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, PadOptions options = {}, CallSite here = {}) {
+  const CallSite op{"pad_sequence", here};
+  const CallScope scope(op);
   if (sequences.empty()) fail(op, {"there is no sequence"});
   Index longest = 0;
   for (const Tensor<D, T>& x : sequences) {
@@ -167,22 +167,22 @@ Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, PadOptions
 }
 
 template <Device D, Element T>
-Tensor<D, T> pad_sequence(std::initializer_list<Tensor<D, T>> sequences, PadOptions options = {}, Here here = {}) {
+Tensor<D, T> pad_sequence(std::initializer_list<Tensor<D, T>> sequences, PadOptions options = {}, CallSite here = {}) {
   return pad_sequence(std::vector<Tensor<D, T>>(sequences), options, here);
 }
 
 /// Packs sequences [length, ...] of different lengths. Unless enforce_sorted is false, they come longest first.
 template <Device D, Floating T>
 PackedSequence<D, T> pack_sequence(const std::vector<Tensor<D, T>>& sequences, bool enforce_sorted = true,
-                                   Here here = {}) {
-  const ErrorName name(OpName{"pack_sequence", here});
+                                   CallSite here = {}) {
+  const CallScope scope(CallSite{"pack_sequence", here});
   std::vector<Index> lengths;
   for (const Tensor<D, T>& x : sequences) lengths.push_back(x.checked("pack_sequence")->ndim ? x.size(0) : 0);
   return pack_padded_sequence(pad_sequence(sequences, {}, here), lengths, {.enforce_sorted = enforce_sorted}, here);
 }
 template <Device D, Floating T>
 PackedSequence<D, T> pack_sequence(std::initializer_list<Tensor<D, T>> sequences, bool enforce_sorted = true,
-                                   Here here = {}) {
+                                   CallSite here = {}) {
   return pack_sequence(std::vector<Tensor<D, T>>(sequences), enforce_sorted, here);
 }
 

@@ -25,7 +25,7 @@ TERN_INLINE std::vector<Index> sizes_of_steps(const std::vector<Index>& lengths)
   }
 }
 
-TERN_INLINE void check_lengths(const OpName& op, const std::vector<Index>& lengths, Index longest, Index count,
+TERN_INLINE void check_lengths(const CallSite& op, const std::vector<Index>& lengths, Index longest, Index count,
                                bool enforce_sorted) {
   if (Index(lengths.size()) != count) fail(op, {Index(lengths.size()), " lengths for ", count, " sequences"});
   for (std::size_t i = 0; i < lengths.size(); ++i) {

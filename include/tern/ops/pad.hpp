@@ -27,7 +27,7 @@ inline Shape clipped(Shape padding, bool positive) {
 
 /// Linear in x. Its gradient is padding by the opposite sizes, which removes the border.
 template <class D, class T>
-Tensor<D, T> pad_with(const OpName& op, const Tensor<D, T>& x, const Shape& padding, scalar_t<T> value) {
+Tensor<D, T> pad_with(const CallSite& op, const Tensor<D, T>& x, const Shape& padding, scalar_t<T> value) {
   const Shape shape = padded_shape(*x.impl(), padding);
   const bool last = !x.impl()->contiguous && is_channels_last(*x.impl());
   const Tensor<D, T> y = last ? empty<D, T>(shape, channels_last, x.device()) : empty<D, T>(shape, x.device());
@@ -44,7 +44,8 @@ Tensor<D, T> pad_with(const OpName& op, const Tensor<D, T>& x, const Shape& padd
   if constexpr (is_floating_v<T>) {
     Shape opposite = padding;
     for (Index& size : opposite) size = -size;
-    record(op, y, wrt(x, [opposite](const Tensor<D, T>& g) { return pad_with({"pad", {}}, g, opposite, 0); }));
+    record(op, y,
+           wrt(x, [opposite](const Tensor<D, T>& g) { return pad_with({"pad", CallSite::unknown}, g, opposite, 0); }));
   }
   return y;
 }
@@ -66,8 +67,8 @@ TERN_API void check_border(PadMode mode, Index n, Index left, Index right);
 /// remove elements. Error if there are fewer than that; only PadMode::replicate makes up for them.
 template <Device D, Element T>
 Tensor<D, T> pad(const Tensor<D, T>& x, const detail::Shape& padding, PadMode mode = PadMode::constant,
-                 detail::number_t<T> value = 0, Here here = {}) {
-  const ErrorName name({"pad", here});
+                 detail::number_t<T> value = 0, CallSite here = {}) {
+  const CallScope scope({"pad", here});
   detail::padded_shape(*x.checked("pad"), padding, mode);
   if (mode == PadMode::constant)
     return detail::pad_with({"pad", here}, x, padding, detail::element<T>({"pad", here}, value));

@@ -12,13 +12,13 @@ TERN_COLD Shape padded_shape(const Array& x, const Shape& padding, PadMode mode)
     Index& size = to[to.n - 1 - i / 2];
     Index kept = size;
     for (const Index side : {padding[i], padding[i + 1]})
-      if (side < 0) kept = checked_sum("pad", {kept, side});
+      if (side < 0) kept = checked_sum({"pad", CallSite::unknown}, {kept, side});
     if (kept < 0 && mode != PadMode::replicate)
       fail("pad", {"padding ", padding, " leaves nothing of a tensor of shape ", x.shape()});
-    size = checked_sum("pad", {size, padding[i], padding[i + 1]});
+    size = checked_sum({"pad", CallSite::unknown}, {size, padding[i], padding[i + 1]});
     if (size < 0) fail("pad", {"padding ", padding, " leaves nothing of a tensor of shape ", x.shape()});
   }
-  checked_numel("pad", to);
+  checked_numel({"pad", CallSite::unknown}, to);
   return to;
 }
 

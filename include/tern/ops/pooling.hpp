@@ -42,10 +42,10 @@ struct PoolPlan {
 };
 
 /// Sets a size, stride or padding for each of `dims` dimensions, the last ones of three. Error if one is below `least`.
-TERN_API void set_pool_sizes(const OpName& op, const char* what, const Dims& given, int dims, Index least, Index* to);
+TERN_API void set_pool_sizes(const CallSite& op, const char* what, const Dims& given, int dims, Index least, Index* to);
 
 /// Error unless x is [N, C, ...] or [C, ...] with `dims` dimensions after C. Only N may be 0.
-TERN_API PoolPlan new_pool_plan(const OpName& op, int dims, const Array& x);
+TERN_API PoolPlan new_pool_plan(const CallSite& op, int dims, const Array& x);
 
 struct PoolSizes {
   const Dims &kernel, &stride, &padding;
@@ -53,9 +53,9 @@ struct PoolSizes {
   bool ceil_mode;
 };
 
-TERN_API PoolPlan plan_pooling(const OpName& op, int dims, const Array& x, const PoolSizes& sizes);
+TERN_API PoolPlan plan_pooling(const CallSite& op, int dims, const Array& x, const PoolSizes& sizes);
 
-TERN_API PoolPlan plan_adaptive_pooling(const OpName& op, int dims, const Array& x, const Dims& size);
+TERN_API PoolPlan plan_adaptive_pooling(const CallSite& op, int dims, const Array& x, const Dims& size);
 
 /// The elements of x, of the plan's shape `in`, at the positions that a pooling chose.
 template <class D, class T>
@@ -69,14 +69,14 @@ Tensor<D, T> max_pool_gradient(const Tensor<D, T>& g, const Tensor<D, std::int32
   const Tensor<D, T> dx = empty<D, T>(plan.in, channels_last, g.device());
   count_pass({dx.impl(), g.impl(), at.impl()});
   backend::run<D, T>(backend::MaxPoolGradient{plan.params, *dx.impl(), *channels_innermost(g).impl(), *at.impl()});
-  record({"max_pool_gradient", {}}, dx,
+  record({"max_pool_gradient", CallSite::unknown}, dx,
          wrt(g, saved(at), [](const auto& h, const auto& places) { return at_places(h, places); }));
   return dx;
 }
 
 /// at: receives the chosen positions, if not null.
 template <class D, class T>
-Tensor<D, T> max_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& plan, Tensor<D, std::int32_t>* at) {
+Tensor<D, T> max_pool(const CallSite& op, const Tensor<D, T>& x, const PoolPlan& plan, Tensor<D, std::int32_t>* at) {
   if (Shape(plan.in.begin() + 2, plan.in.n - 2).numel() > std::numeric_limits<std::int32_t>::max())
     fail(op, {"images of ", plan.in, " are too large"});
   const Tensor<D, T> y = empty<D, T>(plan.out, channels_last, x.device());
@@ -93,7 +93,7 @@ Tensor<D, T> max_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& p
 }
 
 template <class D, class T>
-Tensor<D, T> average_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& plan);
+Tensor<D, T> average_pool(const CallSite& op, const Tensor<D, T>& x, const PoolPlan& plan);
 
 template <class D, class T>
 Tensor<D, T> average_pool_gradient(const Tensor<D, T>& g, const PoolPlan& plan) {
@@ -101,14 +101,14 @@ Tensor<D, T> average_pool_gradient(const Tensor<D, T>& g, const PoolPlan& plan) 
   const Tensor<D, T> dx = empty<D, T>(plan.in, channels_last, g.device());
   count_pass({dx.impl(), g.impl()});
   backend::run<D, T>(backend::AveragePoolGradient{plan.params, *dx.impl(), *channels_innermost(g).impl()});
-  record({"average_pool_gradient", {}}, dx,
-         wrt(g, [plan](const Tensor<D, T>& h) { return average_pool({"average_pool", {}}, h, plan); }));
+  record({"average_pool_gradient", CallSite::unknown}, dx,
+         wrt(g, [plan](const Tensor<D, T>& h) { return average_pool({"average_pool", CallSite::unknown}, h, plan); }));
   return dx;
 }
 
 /// Linear in x. Its adjoint is average_pool_gradient.
 template <class D, class T>
-Tensor<D, T> average_pool(const OpName& op, const Tensor<D, T>& x, const PoolPlan& plan) {
+Tensor<D, T> average_pool(const CallSite& op, const Tensor<D, T>& x, const PoolPlan& plan) {
   const Tensor<D, T> y = empty<D, T>(plan.out, channels_last, x.device());
   count_pass({y.impl(), x.impl()});
   if (y.numel()) backend::run<D, T>(backend::AveragePool{plan.params, *y.impl(), *channels_innermost(x).impl()});
@@ -118,44 +118,44 @@ Tensor<D, T> average_pool(const OpName& op, const Tensor<D, T>& x, const PoolPla
 
 /// f(x) for a batch. An image without a batch is passed as a batch of one.
 template <class D, class T, class F>
-Tensor<D, T> as_batch(const Tensor<D, T>& x, const PoolPlan& plan, Here here, const F& f) {
+Tensor<D, T> as_batch(const Tensor<D, T>& x, const PoolPlan& plan, CallSite here, const F& f) {
   if (x.dim() == plan.in.n) return f(x);
   return squeeze(f(unsqueeze(x, 0, here)), 0, here);
 }
 
 template <class D, class T>
-Tensor<D, T> max_pool(const OpName& op, const PoolPlan& plan, const Tensor<D, T>& x) {
-  return as_batch(x, plan, op.here, [&](const Tensor<D, T>& batch) {
+Tensor<D, T> max_pool(const CallSite& op, const PoolPlan& plan, const Tensor<D, T>& x) {
+  return as_batch(x, plan, op, [&](const Tensor<D, T>& batch) {
     return max_pool(op, batch, plan, static_cast<Tensor<D, std::int32_t>*>(nullptr));
   });
 }
 template <class D, class T>
-ValuesAndIndices<D, T> max_pool_with_indices(const OpName& op, const PoolPlan& plan, const Tensor<D, T>& x) {
+ValuesAndIndices<D, T> max_pool_with_indices(const CallSite& op, const PoolPlan& plan, const Tensor<D, T>& x) {
   Tensor<D, std::int32_t> at;
   const Tensor<D, T> y =
-      as_batch(x, plan, op.here, [&](const Tensor<D, T>& batch) { return max_pool(op, batch, plan, &at); });
+      as_batch(x, plan, op, [&](const Tensor<D, T>& batch) { return max_pool(op, batch, plan, &at); });
   const auto places = x.dim() == plan.in.n ? at : squeeze(at, 0);
   return {y, to_type(places, Type<Index>{})};
 }
 template <class D, class T>
-Tensor<D, T> average_pool(const OpName& op, const PoolPlan& plan, const Tensor<D, T>& x) {
-  return as_batch(x, plan, op.here, [&](const Tensor<D, T>& batch) { return average_pool(op, batch, plan); });
+Tensor<D, T> average_pool(const CallSite& op, const PoolPlan& plan, const Tensor<D, T>& x) {
+  return as_batch(x, plan, op, [&](const Tensor<D, T>& batch) { return average_pool(op, batch, plan); });
 }
 
-TERN_API PoolPlan plan_max_pool(const OpName& op, int dims, const Array& x, const Dims& kernel,
+TERN_API PoolPlan plan_max_pool(const CallSite& op, int dims, const Array& x, const Dims& kernel,
                                 const MaxPoolOptions& o);
-TERN_API PoolPlan plan_avg_pool(const OpName& op, int dims, const Array& x, const Dims& kernel,
+TERN_API PoolPlan plan_avg_pool(const CallSite& op, int dims, const Array& x, const Dims& kernel,
                                 const AvgPoolOptions& o);
 
 /// (sum over a window of x^p)^(1/p). Where it is 0, the gradient is 0.
 template <class D, class T>
-Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p, const Dims& kernel,
+Tensor<D, T> lp_pool(const CallSite& op, int dims, const Tensor<D, T>& x, double p, const Dims& kernel,
                      const LpPoolOptions& o) {
-  const ErrorName name(op);
+  const CallScope scope(op);
   const PoolPlan plan = plan_pooling(op, dims, *x.checked(op), {kernel, o.stride, 0, 1, o.ceil_mode});
   const double elements = double(plan.params.kernel[0] * plan.params.kernel[1] * plan.params.kernel[2]);
   const auto norm = [&](const auto& v) {
-    const auto sums = mul(average_pool(op, plan, pow(v, p, op.here)), elements, op.here);
+    const auto sums = mul(average_pool(op, plan, pow(v, p, op)), elements, op);
     return unary(
         op, sums, [p](auto s) { return power(s, 1 / p); },
         [p](auto g, auto s) { return where(s == 0, 0, g * power(s, 1 / p - 1) / p); });
@@ -180,43 +180,43 @@ Tensor<D, T> lp_pool(const OpName& op, int dims, const Tensor<D, T>& x, double p
 #define TERN_POOLING(n)                                                                                               \
   template <Device D, Floating T>                                                                                     \
   Tensor<D, T> max_pool##n##d(const Tensor<D, T>& x, const detail::Dims& kernel_size,                                 \
-                              const MaxPoolOptions& options = {}, Here here = {}) {                                   \
-    const OpName op{"max_pool" #n "d", here};                                                                         \
+                              const MaxPoolOptions& options = {}, CallSite here = {}) {                               \
+    const CallSite op{"max_pool" #n "d", here};                                                                       \
     return detail::max_pool(op, detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options), x);               \
   }                                                                                                                   \
   template <Device D, Floating T>                                                                                     \
   ValuesAndIndices<D, T> max_pool##n##d_with_indices(const Tensor<D, T>& x, const detail::Dims& kernel_size,          \
-                                                     const MaxPoolOptions& options = {}, Here here = {}) {            \
-    const OpName op{"max_pool" #n "d_with_indices", here};                                                            \
+                                                     const MaxPoolOptions& options = {}, CallSite here = {}) {        \
+    const CallSite op{"max_pool" #n "d_with_indices", here};                                                          \
     const detail::PoolPlan plan = detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options);                 \
     return detail::max_pool_with_indices(op, plan, x);                                                                \
   }                                                                                                                   \
   template <Device D, Floating T>                                                                                     \
-  Tensor<D, T> adaptive_max_pool##n##d(const Tensor<D, T>& x, const detail::Dims& output_size, Here here = {}) {      \
-    const OpName op{"adaptive_max_pool" #n "d", here};                                                                \
+  Tensor<D, T> adaptive_max_pool##n##d(const Tensor<D, T>& x, const detail::Dims& output_size, CallSite here = {}) {  \
+    const CallSite op{"adaptive_max_pool" #n "d", here};                                                              \
     return detail::max_pool(op, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);                \
   }                                                                                                                   \
   template <Device D, Floating T>                                                                                     \
   ValuesAndIndices<D, T> adaptive_max_pool##n##d_with_indices(const Tensor<D, T>& x, const detail::Dims& output_size, \
-                                                              Here here = {}) {                                       \
-    const OpName op{"adaptive_max_pool" #n "d_with_indices", here};                                                   \
+                                                              CallSite here = {}) {                                   \
+    const CallSite op{"adaptive_max_pool" #n "d_with_indices", here};                                                 \
     const detail::PoolPlan plan = detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size);                  \
     return detail::max_pool_with_indices(op, plan, x);                                                                \
   }                                                                                                                   \
   template <Device D, Floating T>                                                                                     \
   Tensor<D, T> avg_pool##n##d(const Tensor<D, T>& x, const detail::Dims& kernel_size,                                 \
-                              const AvgPoolOptions& options = {}, Here here = {}) {                                   \
-    const OpName op{"avg_pool" #n "d", here};                                                                         \
+                              const AvgPoolOptions& options = {}, CallSite here = {}) {                               \
+    const CallSite op{"avg_pool" #n "d", here};                                                                       \
     return detail::average_pool(op, detail::plan_avg_pool(op, n, *x.checked(op), kernel_size, options), x);           \
   }                                                                                                                   \
   template <Device D, Floating T>                                                                                     \
-  Tensor<D, T> adaptive_avg_pool##n##d(const Tensor<D, T>& x, const detail::Dims& output_size, Here here = {}) {      \
-    const OpName op{"adaptive_avg_pool" #n "d", here};                                                                \
+  Tensor<D, T> adaptive_avg_pool##n##d(const Tensor<D, T>& x, const detail::Dims& output_size, CallSite here = {}) {  \
+    const CallSite op{"adaptive_avg_pool" #n "d", here};                                                              \
     return detail::average_pool(op, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);            \
   }                                                                                                                   \
   template <Device D, Floating T>                                                                                     \
   Tensor<D, T> lp_pool##n##d(const Tensor<D, T>& x, double norm_type, const detail::Dims& kernel_size,                \
-                             const LpPoolOptions& options = {}, Here here = {}) {                                     \
+                             const LpPoolOptions& options = {}, CallSite here = {}) {                                 \
     return detail::lp_pool({"lp_pool" #n "d", here}, n, x, norm_type, kernel_size, options);                          \
   }
 

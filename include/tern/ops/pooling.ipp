@@ -4,7 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_COLD void set_pool_sizes(const OpName& op, const char* what, const Dims& given, int dims, Index least, Index* to) {
+TERN_COLD void set_pool_sizes(const CallSite& op, const char* what, const Dims& given, int dims, Index least,
+                              Index* to) {
   if (given.n != 1 && given.n != dims)
     fail(op, {what, " needs ", dims, " numbers or one for all, not ", Index(given.n)});
   for (int i = 0; i < dims; ++i) {
@@ -15,7 +16,7 @@ TERN_COLD void set_pool_sizes(const OpName& op, const char* what, const Dims& gi
   }
 }
 
-TERN_COLD PoolPlan new_pool_plan(const OpName& op, int dims, const Array& x) {
+TERN_COLD PoolPlan new_pool_plan(const CallSite& op, int dims, const Array& x) {
   bool fits = x.ndim == dims + 1 || x.ndim == dims + 2;
   for (int i = x.ndim == dims + 2; fits && i < x.ndim; ++i) fits = x.dims[i] > 0;
   if (!fits)
@@ -31,7 +32,7 @@ TERN_COLD PoolPlan new_pool_plan(const OpName& op, int dims, const Array& x) {
   return plan;
 }
 
-TERN_COLD PoolPlan plan_pooling(const OpName& op, int dims, const Array& x, const PoolSizes& sizes) {
+TERN_COLD PoolPlan plan_pooling(const CallSite& op, int dims, const Array& x, const PoolSizes& sizes) {
   PoolPlan plan = new_pool_plan(op, dims, x);
   backend::PoolParams& p = plan.params;
   set_pool_sizes(op, "kernel_size", sizes.kernel, dims, 1, p.kernel);
@@ -55,7 +56,7 @@ TERN_COLD PoolPlan plan_pooling(const OpName& op, int dims, const Array& x, cons
   return plan;
 }
 
-TERN_COLD PoolPlan plan_adaptive_pooling(const OpName& op, int dims, const Array& x, const Dims& size) {
+TERN_COLD PoolPlan plan_adaptive_pooling(const CallSite& op, int dims, const Array& x, const Dims& size) {
   PoolPlan plan = new_pool_plan(op, dims, x);
   plan.params.adaptive = true;
   if (size.n != 1 && size.n != dims)
@@ -69,12 +70,12 @@ TERN_COLD PoolPlan plan_adaptive_pooling(const OpName& op, int dims, const Array
   return plan;
 }
 
-TERN_COLD PoolPlan plan_max_pool(const OpName& op, int dims, const Array& x, const Dims& kernel,
+TERN_COLD PoolPlan plan_max_pool(const CallSite& op, int dims, const Array& x, const Dims& kernel,
                                  const MaxPoolOptions& o) {
   return plan_pooling(op, dims, x, {kernel, o.stride, o.padding, o.dilation, o.ceil_mode});
 }
 
-TERN_COLD PoolPlan plan_avg_pool(const OpName& op, int dims, const Array& x, const Dims& kernel,
+TERN_COLD PoolPlan plan_avg_pool(const CallSite& op, int dims, const Array& x, const Dims& kernel,
                                  const AvgPoolOptions& o) {
   if (o.divisor_override == Index(0)) fail(op, {"divisor_override must not be 0"});
   PoolPlan plan = plan_pooling(op, dims, x, {kernel, o.stride, o.padding, 1, o.ceil_mode});

@@ -38,14 +38,14 @@ auto power_of(scalar_t<T> exponent) {
 
 /// x^2.
 template <Device D, Element T>
-Tensor<D, T> square(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> square(const Tensor<D, T>& x, CallSite here = {}) {
   return detail::unary({"square", here}, x, detail::square_expression, [](auto g, auto v) { return 2 * g * v; });
 }
 TERN_UNARY_IN_PLACE(square, Element)
 
 /// x^exponent. Error for an integer to a negative exponent.
 template <Device D, Element T>
-Tensor<D, T> pow(const Tensor<D, T>& x, detail::operand_t<T> exponent, Here here = {}) {
+Tensor<D, T> pow(const Tensor<D, T>& x, detail::operand_t<T> exponent, CallSite here = {}) {
   if constexpr (detail::is_floating_v<T>) {
     if (exponent == 0) return detail::step({"pow", here}, x, [](auto v) { return decltype(v)(1); });
     return detail::unary({"pow", here}, x, detail::power_of<T>(exponent),
@@ -58,7 +58,7 @@ Tensor<D, T> pow(const Tensor<D, T>& x, detail::operand_t<T> exponent, Here here
 
 /// x^y, element by element.
 template <Device D, Element T>
-Tensor<D, T> pow(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
+Tensor<D, T> pow(const Tensor<D, T>& x, const Tensor<D, T>& y, CallSite here = {}) {
   const auto z = detail::map<T>({"pow", here}, detail::pow_expression, x, y);
   record({"pow", here}, z, wrt(x, saved(x, y), detail::Gradient{[](auto g, auto base, auto exponent) {
                                  return where(exponent == 0, 0, g * exponent * pow(base, exponent - 1));
@@ -72,7 +72,7 @@ Tensor<D, T> pow(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
 
 /// base^x.
 template <Device D, Floating T>
-Tensor<D, T> pow(double base, const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> pow(double base, const Tensor<D, T>& x, CallSite here = {}) {
   const auto y = detail::map<T>({"pow", here}, [base](auto v) { return pow(decltype(v)(base), v); }, x);
   const double log_base = std::log(base);
   if (base == 0)  // for x >= 0, the derivative is 0
@@ -87,40 +87,40 @@ Tensor<D, T> pow(double base, const Tensor<D, T>& x, Here here = {}) {
 
 /// pow in double precision.
 template <Device D, Element T>
-Tensor<D, double> float_power(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
-  const ErrorName name({"float_power", here});
+Tensor<D, double> float_power(const Tensor<D, T>& x, const Tensor<D, T>& y, CallSite here = {}) {
+  const CallScope scope({"float_power", here});
   return pow(to_type(x, f64, here), to_type(y, f64, here), here);
 }
 template <Device D, Element T>
-Tensor<D, double> float_power(const Tensor<D, T>& x, double exponent, Here here = {}) {
-  const ErrorName name({"float_power", here});
+Tensor<D, double> float_power(const Tensor<D, T>& x, double exponent, CallSite here = {}) {
+  const CallScope scope({"float_power", here});
   return pow(to_type(x, f64, here), exponent, here);
 }
 
 template <Device D, Element T>
-const Tensor<D, T>& pow_(const Tensor<D, T>& x, detail::operand_t<T> exponent, Here here = {}) {
+const Tensor<D, T>& pow_(const Tensor<D, T>& x, detail::operand_t<T> exponent, CallSite here = {}) {
   if constexpr (!detail::is_floating_v<T>)
     if (exponent.value() < 0) fail({"pow_", here}, {"an integer tensor to the negative power ", exponent.value()});
   const auto power = detail::power_of<T>(detail::operand<T>({"pow_", here}, exponent));
   return detail::pointwise_({"pow_", here}, power, [&] { return pow(x, exponent, here); }, x);
 }
 template <Device D, Element T>
-const Tensor<D, T>& pow_(const Tensor<D, T>& x, const Tensor<D, T>& y, Here here = {}) {
+const Tensor<D, T>& pow_(const Tensor<D, T>& x, const Tensor<D, T>& y, CallSite here = {}) {
   return detail::pointwise_({"pow_", here}, detail::pow_expression, [&] { return pow(x, y, here); }, x, y);
 }
 
 /// x 2^exponent.
 template <Device D, Floating T, Element U>
-Tensor<D, T> ldexp(const Tensor<D, T>& x, const Tensor<D, U>& exponent, Here here = {}) {
-  const ErrorName name({"ldexp", here});
+Tensor<D, T> ldexp(const Tensor<D, T>& x, const Tensor<D, U>& exponent, CallSite here = {}) {
+  const CallScope scope({"ldexp", here});
   return mul(x, pow(2, to_type(exponent, detail::Type<T>{}, here), here), here);
 }
 
 /// `steps` numbers from base^start to base^end, both included, whose logarithms have equal distances.
 template <Device D, Element T = float>
   requires detail::is_floating_v<T>
-Tensor<D, T> logspace(double start, double end, Index steps, double base = 10, Here here = {}) {
-  const ErrorName name({"logspace", here});
+Tensor<D, T> logspace(double start, double end, Index steps, double base = 10, CallSite here = {}) {
+  const CallScope scope({"logspace", here});
   return to_type(pow(base, linspace<D, double>(start, end, steps)), detail::Type<T>{}, here);
 }
 

@@ -40,7 +40,8 @@ Tensor<D, T> products_of_others(const Tensor<D, T>& x, unsigned mask) {
 
 /// The product over dim; 1 if there is no element. Integers and bool are multiplied as int64.
 template <Device D, Element T>
-Tensor<D, detail::sum_t<T>> prod(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, detail::sum_t<T>> prod(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false,
+                                 CallSite here = {}) {
   using U = detail::sum_t<T>;
   const auto y =
       detail::reduce<backend::Product, U, U>({"prod", here}, detail::identity, detail::identity, dim, keepdim, x);

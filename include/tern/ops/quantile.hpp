@@ -12,10 +12,10 @@ namespace tern { inline namespace TERN_BUILD {
 /// The median element along dim, and its position. Of two elements in the middle, it is the smaller. If there is a NaN,
 /// the first NaN counts. Error on an empty dimension.
 template <Device D, Element T>
-ValuesAndIndices<D, T> median(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here here = {}) {
-  const ErrorName name({"median", here});
-  const int d = detail::wrap_dim("median", dim, x.checked("median")->ndim);
-  detail::check_not_empty("median", x.impl()->shape_ref(), 1u << d);
+ValuesAndIndices<D, T> median(const Tensor<D, T>& x, Index dim, bool keepdim = false, CallSite here = {}) {
+  const CallScope scope({"median", here});
+  const int d = detail::wrap_dim({"median", CallSite::unknown}, dim, x.checked("median")->ndim);
+  detail::check_not_empty({"median", CallSite::unknown}, x.impl()->shape_ref(), 1u << d);
   const Tensor<D, T> in = x.detach();
   Tensor<D, Index> at = kthvalue(in, x.dim() ? (x.size(d) + 1) / 2 : 1, d, true, here).indices;
   if constexpr (detail::is_floating_v<T>) {
@@ -28,8 +28,8 @@ ValuesAndIndices<D, T> median(const Tensor<D, T>& x, Index dim, bool keepdim = f
 /// The median of all elements: of two in the middle the smaller, NaN if there is one. Equal elements share the
 /// gradient. Without elements it is NaN, and an Error for integers.
 template <Device D, Element T>
-Tensor<D, T> median(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"median", here});
+Tensor<D, T> median(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"median", here});
   if constexpr (detail::is_floating_v<T>)
     if (x.checked("median")->numel == 0) return full<D, T>({}, std::numeric_limits<double>::quiet_NaN(), x.device());
   const Tensor<D, T> y = median(reshape(x.detach(), x.numel()), 0, false, here).values;
@@ -40,9 +40,9 @@ Tensor<D, T> median(const Tensor<D, T>& x, Here here = {}) {
 /// The median along dim of the elements that are not NaN, and its position; NaN if there is none. Of two elements in
 /// the middle, it is the smaller. Error on an empty dimension.
 template <Device D, Element T>
-ValuesAndIndices<D, T> nanmedian(const Tensor<D, T>& x, Index dim, bool keepdim = false, Here here = {}) {
-  const OpName op{"nanmedian", here};
-  const ErrorName name(op);
+ValuesAndIndices<D, T> nanmedian(const Tensor<D, T>& x, Index dim, bool keepdim = false, CallSite here = {}) {
+  const CallSite op{"nanmedian", here};
+  const CallScope scope(op);
   const int d = detail::wrap_dim(op, dim, x.checked(op)->ndim);
   if constexpr (!detail::is_floating_v<T>) {
     return median(x, d, keepdim, here);
@@ -58,9 +58,9 @@ ValuesAndIndices<D, T> nanmedian(const Tensor<D, T>& x, Index dim, bool keepdim 
 /// The median of all elements that are not NaN. Equal elements share the gradient. Without elements it is NaN, and an
 /// Error for integers.
 template <Device D, Element T>
-Tensor<D, T> nanmedian(const Tensor<D, T>& x, Here here = {}) {
-  const OpName op{"nanmedian", here};
-  const ErrorName name(op);
+Tensor<D, T> nanmedian(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallSite op{"nanmedian", here};
+  const CallScope scope(op);
   if (x.checked(op)->numel == 0) return median(x, here);
   const Tensor<D, T> y = nanmedian(reshape(x.detach(), x.numel()), 0, false, here).values;
   detail::record_element(op, x, y);
@@ -70,9 +70,9 @@ Tensor<D, T> nanmedian(const Tensor<D, T>& x, Here here = {}) {
 /// The most frequent element along dim, of equally frequent ones the smallest, and the last position of it. Error on an
 /// empty dimension.
 template <Device D, Element T>
-ValuesAndIndices<D, T> mode(const Tensor<D, T>& x, Index dim = -1, bool keepdim = false, Here here = {}) {
-  const OpName op{"mode", here};
-  const ErrorName name(op);
+ValuesAndIndices<D, T> mode(const Tensor<D, T>& x, Index dim = -1, bool keepdim = false, CallSite here = {}) {
+  const CallSite op{"mode", here};
+  const CallScope scope(op);
   const int d = detail::wrap_dim(op, dim, x.checked(op)->ndim);
   detail::check_not_empty(op, x.impl()->shape_ref(), 1u << d);
   if (x.dim() == 0) return detail::picked(x, d, zeros<D, Index>({}, x.device()), keepdim, here);
@@ -92,7 +92,7 @@ namespace detail {
 
 /// The elements of sorted rows [m, n] at the ranks [m, k], which need not be whole numbers.
 template <class D, class T>
-Tensor<D, T> at_ranks(const Tensor<D, T>& rows, const Tensor<D, T>& ranks, const char* interpolation, Here here) {
+Tensor<D, T> at_ranks(const Tensor<D, T>& rows, const Tensor<D, T>& ranks, const char* interpolation, CallSite here) {
   const auto at = [&](const Tensor<D, T>& whole) { return gather(rows, 1, to_type(whole, Type<Index>{}), here); };
   const Tensor<D, T> known = ranks.detach();
   if (!std::strcmp(interpolation, "lower")) return at(floor(known));
@@ -106,10 +106,10 @@ Tensor<D, T> at_ranks(const Tensor<D, T>& rows, const Tensor<D, T>& ranks, const
 
 template <class D, class T>
 Tensor<D, T> quantiles(const Tensor<D, T>& x, const Tensor<D, T>& q, std::optional<Index> dim, bool keepdim,
-                       const char* interpolation, bool skip_nan, Here here) {
+                       const char* interpolation, bool skip_nan, CallSite here) {
   const int dims = x.checked("quantile")->ndim;
-  const unsigned mask = dim ? 1u << wrap_dim("quantile", *dim, dims) : ~0u;
-  check_not_empty("quantile", x.impl()->shape_ref(), mask);
+  const unsigned mask = dim ? 1u << wrap_dim({"quantile", CallSite::unknown}, *dim, dims) : ~0u;
+  check_not_empty({"quantile", CallSite::unknown}, x.impl()->shape_ref(), mask);
   if (q.checked("quantile")->ndim > 1) fail("quantile", {"q must be a number or a vector, not of shape ", q.shape()});
   if (!all(logical_and(ge(q, 0), le(q, 1))).item(here)) fail("quantile", {"q must be in [0, 1]"});
   const bool along = dim && dims > 0;
@@ -137,8 +137,8 @@ Tensor<D, T> quantiles(const Tensor<D, T>& x, const Tensor<D, T>& q, std::option
 #define TERN_QUANTILE(name, skip_nan)                                                                                  \
   template <Device D, Floating T>                                                                                      \
   Tensor<D, T> name(const Tensor<D, T>& x, const Tensor<D, T>& q, std::optional<Index> dim = {}, bool keepdim = false, \
-                    const char* interpolation = "linear", Here here = {}) {                                            \
-    const ErrorName error({#name, here});                                                                              \
+                    const char* interpolation = "linear", CallSite here = {}) {                                        \
+    const CallScope scope({#name, here});                                                                              \
     return detail::rounded_once(                                                                                       \
         [&](const auto& v, const auto& p) {                                                                            \
           return detail::quantiles(v, p, dim, keepdim, interpolation, skip_nan, here);                                 \
@@ -147,8 +147,8 @@ Tensor<D, T> quantiles(const Tensor<D, T>& x, const Tensor<D, T>& q, std::option
   }                                                                                                                    \
   template <Device D, Floating T>                                                                                      \
   Tensor<D, T> name(const Tensor<D, T>& x, double q, std::optional<Index> dim = {}, bool keepdim = false,              \
-                    const char* interpolation = "linear", Here here = {}) {                                            \
-    const ErrorName error({#name, here});                                                                              \
+                    const char* interpolation = "linear", CallSite here = {}) {                                        \
+    const CallScope scope({#name, here});                                                                              \
     x.checked(#name);                                                                                                  \
     const auto of_number = [&]<class C>(const Tensor<D, C>& v) {                                                       \
       return detail::quantiles(v, full<D, C>({}, q, x.device()), dim, keepdim, interpolation, skip_nan, here);         \

@@ -11,8 +11,8 @@ namespace tern { inline namespace TERN_BUILD {
 /// Uniform in [low, high).
 template <Device D, Element T = float>
 Tensor<D, T> uniform(const detail::Shape& shape, double low, double high, D device = detail::current_device<D>(),
-                     Here here = {}) {
-  const ErrorName name({"uniform", here});
+                     CallSite here = {}) {
+  const CallScope scope({"uniform", here});
   static_assert(detail::is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape, device);
   backend::run<D, T>(backend::Uniform{*x.impl(), detail::next_random(), low, high});
@@ -21,22 +21,22 @@ Tensor<D, T> uniform(const detail::Shape& shape, double low, double high, D devi
 
 /// Uniform in [0, 1).
 template <Device D, Element T = float>
-Tensor<D, T> rand(const detail::Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
-  const ErrorName name({"rand", here});
+Tensor<D, T> rand(const detail::Shape& shape, D device = detail::current_device<D>(), CallSite here = {}) {
+  const CallScope scope({"rand", here});
   return uniform<D, T>(shape, 0, 1, device);
 }
 
 namespace detail {
 
 /// Error if a standard deviation is negative or NaN.
-TERN_API void check_deviation(OpName op, double std);
+TERN_API void check_deviation(CallSite op, double std);
 
 }  // namespace detail
 
 /// Normal with mean 0 and standard deviation 1.
 template <Device D, Element T = float>
-Tensor<D, T> randn(const detail::Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
-  const ErrorName name({"randn", here});
+Tensor<D, T> randn(const detail::Shape& shape, D device = detail::current_device<D>(), CallSite here = {}) {
+  const CallScope scope({"randn", here});
   static_assert(detail::is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape, device);
   backend::run<D, T>(backend::Normal{*x.impl(), detail::next_random(), 0, 1});
@@ -50,10 +50,10 @@ TERN_SIZES_WITHOUT_BRACES(randn)
 /// Normal with this mean and standard deviation.
 template <Device D, Element T = float>
 Tensor<D, T> normal(double mean, double std, const detail::Shape& shape, D device = detail::current_device<D>(),
-                    Here here = {}) {
+                    CallSite here = {}) {
   static_assert(detail::is_floating_v<T>);
-  const ErrorName name({"normal", here});
-  detail::check_deviation("normal", std);
+  const CallScope scope({"normal", here});
+  detail::check_deviation({"normal", CallSite::unknown}, std);
   Tensor<D, T> x = empty<D, T>(shape, device);
   backend::run<D, T>(backend::Normal{*x.impl(), detail::next_random(), mean, std});
   return x;
@@ -62,25 +62,26 @@ Tensor<D, T> normal(double mean, double std, const detail::Shape& shape, D devic
 /// Normal, with a mean and a standard deviation for each element. The two are broadcast. The result is not on the tape;
 /// mean + std * randn_like(mean) is. The host waits for the check that no deviation is negative.
 template <Device D, Floating T>
-Tensor<D, T> normal(const Tensor<D, T>& mean, const Tensor<D, T>& std, Here here = {}) {
-  const ErrorName name({"normal", here});
-  const detail::Shape shape =
-      detail::broadcast_shapes("normal", mean.checked("normal")->shape_ref(), std.checked("normal")->shape_ref());
+Tensor<D, T> normal(const Tensor<D, T>& mean, const Tensor<D, T>& std, CallSite here = {}) {
+  const CallScope scope({"normal", here});
+  const detail::Shape shape = detail::broadcast_shapes(
+      {"normal", CallSite::unknown}, mean.checked("normal")->shape_ref(), std.checked("normal")->shape_ref());
   if (!all(ge(std, 0)).item(here)) fail("normal", {"a standard deviation is negative or NaN"});
   const auto scaled = [](auto z, auto m, auto s) { return m + s * z; };
-  return detail::map<T>("normal", scaled, randn<D, T>(shape, mean.device()), mean, std);
+  return detail::map<T>({"normal", CallSite::unknown}, scaled, randn<D, T>(shape, mean.device()), mean, std);
 }
 /// The same with a number as the standard deviation, or as the mean.
 template <Device D, Floating T>
-Tensor<D, T> normal(const Tensor<D, T>& mean, double std = 1, Here here = {}) {
-  const ErrorName name({"normal", here});
-  detail::check_deviation("normal", std);
+Tensor<D, T> normal(const Tensor<D, T>& mean, double std = 1, CallSite here = {}) {
+  const CallScope scope({"normal", here});
+  detail::check_deviation({"normal", CallSite::unknown}, std);
   const auto scaled = [std](auto z, auto m) { return m + decltype(m)(std) * z; };
-  return detail::map<T>("normal", scaled, randn<D, T>(mean.checked("normal")->shape(), mean.device()), mean);
+  return detail::map<T>({"normal", CallSite::unknown}, scaled,
+                        randn<D, T>(mean.checked("normal")->shape(), mean.device()), mean);
 }
 template <Device D, Floating T>
-Tensor<D, T> normal(double mean, const Tensor<D, T>& std, Here here = {}) {
-  const ErrorName name({"normal", here});
+Tensor<D, T> normal(double mean, const Tensor<D, T>& std, CallSite here = {}) {
+  const CallScope scope({"normal", here});
   std.checked("normal");
   return normal(full<D, T>({}, mean, std.device()), std, here);
 }
@@ -89,8 +90,8 @@ TERN_SAME_PLACE(normal)
 /// Integers in [low, high), all equally likely.
 template <Device D, Element T = Index>
 Tensor<D, T> randint(Index low, Index high, const detail::Shape& shape, D device = detail::current_device<D>(),
-                     Here here = {}) {
-  const ErrorName name({"randint", here});
+                     CallSite here = {}) {
+  const CallScope scope({"randint", here});
   if (low >= high) fail("randint", {"the range is empty: ", low, " to ", high});
   if constexpr (std::is_integral_v<T>)
     if (Index(T(low)) != low || Index(T(high - 1)) != high - 1)
@@ -102,7 +103,8 @@ Tensor<D, T> randint(Index low, Index high, const detail::Shape& shape, D device
 
 /// Integers in [0, high).
 template <Device D, Element T = Index>
-Tensor<D, T> randint(Index high, const detail::Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
+Tensor<D, T> randint(Index high, const detail::Shape& shape, D device = detail::current_device<D>(),
+                     CallSite here = {}) {
   return randint<D, T>(0, high, shape, device, here);
 }
 
@@ -115,21 +117,21 @@ TERN_API Tensor<Cpu, Index> random_permutation(Index n);
 /// The numbers 0 … n - 1 in random order (Fisher, Yates). The algorithm is sequential, so the host draws them for every
 /// device.
 template <Device D>
-Tensor<D, Index> randperm(Index n, D device = detail::current_device<D>(), Here here = {}) {
-  const ErrorName name({"randperm", here});
+Tensor<D, Index> randperm(Index n, D device = detail::current_device<D>(), CallSite here = {}) {
+  const CallScope scope({"randperm", here});
   return to_device(detail::random_permutation(n), device);
 }
 
 /// Fills x with uniform numbers in [low, high).
 template <Device D, Element T>
-const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high = 1, Here here = {}) {
+const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high = 1, CallSite here = {}) {
   if (!(low <= high)) fail({"uniform_", here}, {"the bounds ", low, " and ", high, " are in the wrong order"});
   return copy_(x, uniform<D, T>(x.shape(), low, high, x.device()), here);
 }
 
 /// Fills x with normal numbers.
 template <Device D, Element T>
-const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std = 1, Here here = {}) {
+const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std = 1, CallSite here = {}) {
   detail::check_writable({"normal_", here}, x.checked({"normal_", here}));
   detail::check_deviation({"normal_", here}, std);
   const Tensor<D, T> values = empty<D, T>(x.shape(), x.device());
@@ -140,35 +142,35 @@ const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std =
 /// 1 with the probability that p gives for each element, else 0. Error if p is outside [0, 1]; on Cuda it is thrown
 /// when the host next waits for the device.
 template <Device D, Element T>
-Tensor<D, T> bernoulli(const Tensor<D, T>& p, Here here = {}) {
-  const ErrorName name({"bernoulli", here});
+Tensor<D, T> bernoulli(const Tensor<D, T>& p, CallSite here = {}) {
+  const CallScope scope({"bernoulli", here});
   detail::refuse_improbable("bernoulli", p);
   return detail::map<T>(
-      "bernoulli", [](auto u, auto q) { return where(u < q, decltype(u)(1), decltype(u)(0)); },
+      {"bernoulli", CallSite::unknown}, [](auto u, auto q) { return where(u < q, decltype(u)(1), decltype(u)(0)); },
       uniform<D, T>(p.shape(), 0, 1, p.device()), p);
 }
 
 /// Sets each element of x to 1 with probability p, else to 0.
 template <Device D, Element T>
-const Tensor<D, T>& bernoulli_(const Tensor<D, T>& x, double p = 0.5, Here here = {}) {
+const Tensor<D, T>& bernoulli_(const Tensor<D, T>& x, double p = 0.5, CallSite here = {}) {
   if (!(p >= 0 && p <= 1)) fail({"bernoulli_", here}, {"the probability must be in [0, 1], not ", p});
   const auto below = [p](auto u) { return where(u < p, decltype(u)(1), decltype(u)(0)); };
   return copy_(x, detail::map<T>({"bernoulli_", here}, below, rand<D>(x.shape(), x.device())), here);
 }
 
 template <class D, class T>
-Tensor<D, T> rand_like(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"rand_like", here});
+Tensor<D, T> rand_like(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"rand_like", here});
   return rand<D, T>(x.shape(), x.device());
 }
 template <class D, class T>
-Tensor<D, T> randn_like(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"randn_like", here});
+Tensor<D, T> randn_like(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"randn_like", here});
   return randn<D, T>(x.shape(), x.device());
 }
 template <class D, class T>
-Tensor<D, T> randint_like(const Tensor<D, T>& x, Index low, Index high, Here here = {}) {
-  const ErrorName name({"randint_like", here});
+Tensor<D, T> randint_like(const Tensor<D, T>& x, Index low, Index high, CallSite here = {}) {
+  const CallScope scope({"randint_like", here});
   return randint<D, T>(low, high, x.shape(), x.device());
 }
 

@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_NOINLINE void check_deviation(OpName op, double std) {
+TERN_NOINLINE void check_deviation(CallSite op, double std) {
   if (!(std >= 0)) fail(op, {"the standard deviation must not be negative: ", std});
 }
 

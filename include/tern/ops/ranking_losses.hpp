@@ -52,14 +52,15 @@ namespace detail {
 
 /// f(x...) for each element, or its mean or sum in one pass. The gradients are derived from f.
 template <class F, class D, class T, class... X>
-Tensor<D, T> derived_loss(const OpName& op, Reduction reduction, const F& f, const Tensor<D, T>& x, const X&... rest) {
+Tensor<D, T> derived_loss(const CallSite& op, Reduction reduction, const F& f, const Tensor<D, T>& x,
+                          const X&... rest) {
   Shape shape = x.checked(op)->shape();
   (static_cast<void>(shape = broadcast_shapes(op, shape, rest.checked(op)->shape_ref())), ...);
   if (reduction == Reduction::none) return pointwise(op, f, x, rest...);
   return map_sum(op, f, {}, false, reduction == Reduction::mean ? shape.numel() : 1, x, rest...);
 }
 
-TERN_API void check_same_dims(const OpName& op, const Array& a, const Array& b);
+TERN_API void check_same_dims(const CallSite& op, const Array& a, const Array& b);
 
 inline constexpr auto positive_part = [](auto v) { return where(v <= 0, 0, v); };
 
@@ -68,8 +69,8 @@ inline constexpr auto positive_part = [](auto v) { return where(v <= 0, 0, v); }
 /// max(margin - target (x1 - x2), 0). target is 1 where x1 should be larger, -1 where x2 should.
 template <Device D, Floating T>
 Tensor<D, T> margin_ranking_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& target,
-                                 MarginLossOptions options = {}, Here here = {}) {
-  const OpName op{"margin_ranking_loss", here};
+                                 MarginLossOptions options = {}, CallSite here = {}) {
+  const CallSite op{"margin_ranking_loss", here};
   detail::check_same_dims(op, *x1.checked(op), *x2.checked(op));
   detail::check_same_dims(op, *x1.impl(), *target.checked(op));
   const auto f = [margin = options.margin](auto a, auto b, auto t) {
@@ -81,7 +82,7 @@ Tensor<D, T> margin_ranking_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2,
 /// x where target is 1, max(margin - x, 0) where it is -1. The target gets no gradient.
 template <Device D, Floating T>
 Tensor<D, T> hinge_embedding_loss(const Tensor<D, T>& x, const Tensor<D, T>& target,
-                                  HingeEmbeddingLossOptions options = {}, Here here = {}) {
+                                  HingeEmbeddingLossOptions options = {}, CallSite here = {}) {
   const auto f = [margin = options.margin](auto v, auto t) {
     return where(t == -1, 0, v) + where(t == 1, 0, detail::positive_part(margin - v));
   };
@@ -92,7 +93,7 @@ Tensor<D, T> hinge_embedding_loss(const Tensor<D, T>& x, const Tensor<D, T>& tar
 /// log(1 + e^(-target x)). target is 1 or -1.
 template <Device D, Floating T>
 Tensor<D, T> soft_margin_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, LossOptions options = {},
-                              Here here = {}) {
+                              CallSite here = {}) {
   const auto f = [](auto v, auto t) {
     const auto u = -t * v;
     return max(u, 0) + log1p(exp(-abs(u)));  // at u = 0, max has half of the derivative
@@ -103,8 +104,8 @@ Tensor<D, T> soft_margin_loss(const Tensor<D, T>& x, const Tensor<D, T>& target,
 /// max(d(anchor, positive) - d(anchor, negative) + margin, 0), where d is pairwise_distance. Error unless margin > 0.
 template <Device D, Floating T>
 Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>& positive, const Tensor<D, T>& negative,
-                                 TripletMarginLossOptions options = {}, Here here = {}) {
-  const OpName op{"triplet_margin_loss", here};
+                                 TripletMarginLossOptions options = {}, CallSite here = {}) {
+  const CallSite op{"triplet_margin_loss", here};
   if (!(options.margin > 0)) fail(op, {"margin must be positive, not ", options.margin});
   detail::check_same_dims(op, *anchor.checked(op), *positive.checked(op));
   detail::check_same_dims(op, *anchor.impl(), *negative.checked(op));
@@ -125,9 +126,9 @@ Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>&
 /// vector, or a number for two vectors.
 template <Device D, Floating T>
 Tensor<D, T> cosine_embedding_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& target,
-                                   MarginLossOptions options = {}, Here here = {}) {
-  const OpName op{"cosine_embedding_loss", here};
-  const ErrorName name(op);
+                                   MarginLossOptions options = {}, CallSite here = {}) {
+  const CallSite op{"cosine_embedding_loss", here};
+  const CallScope scope(op);
   if (!detail::same_shape(*x1.checked(op), *x2.checked(op)) || x1.dim() < 1 || x1.dim() > 2 ||
       target.checked(op)->ndim != x1.dim() - 1)
     fail(op, {"rows [N, C] and targets [N] are needed, not ", x1.shape(), ", ", x2.shape(), " and ", target.shape()});
@@ -149,9 +150,9 @@ Tensor<D, T> cosine_embedding_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x
 /// The sum over the wrong classes j of max(margin - x[target] + x[j], 0)^p / C, for scores x [N, C] or [C].
 template <Device D, Floating T>
 Tensor<D, T> multi_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target,
-                               MultiMarginLossOptions options = {}, Here here = {}) {
-  const OpName op{"multi_margin_loss", here};
-  const ErrorName name(op);
+                               MultiMarginLossOptions options = {}, CallSite here = {}) {
+  const CallSite op{"multi_margin_loss", here};
+  const CallScope scope(op);
   if (options.p != 1 && options.p != 2) fail(op, {"p must be 1 or 2, not ", options.p});
   const int n = x.checked(op)->ndim;
   if (n < 1 || n > 2 || target.checked(op)->ndim > 1 || target.numel() != (n == 2 ? x.size(0) : 1) || x.size(-1) == 0)
@@ -174,9 +175,9 @@ Tensor<D, T> multi_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& ta
 /// constant. Error for a negative variance, for which the host waits.
 template <Device D, Floating T>
 Tensor<D, T> gaussian_nll_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, const Tensor<D, T>& variance,
-                               GaussianNllLossOptions options = {}, Here here = {}) {
-  const OpName op{"gaussian_nll_loss", here};
-  const ErrorName name(op);
+                               GaussianNllLossOptions options = {}, CallSite here = {}) {
+  const CallSite op{"gaussian_nll_loss", here};
+  const CallScope scope(op);
   if (any(lt(variance, 0)).item(here)) fail(op, {"a variance is negative"});
   if (!(options.eps > 0)) fail(op, {"eps must be positive, not ", options.eps});
   // A variance below eps gets the gradient at eps.
@@ -193,10 +194,10 @@ Tensor<D, T> gaussian_nll_loss(const Tensor<D, T>& x, const Tensor<D, T>& target
 
 /// target (log(target) - x), where x holds log-probabilities; 0 where target is 0.
 template <Device D, Floating T>
-Tensor<D, T> kl_div(const Tensor<D, T>& x, const Tensor<D, T>& target, KlDivOptions options = {}, Here here = {}) {
-  const OpName op{"kl_div", here};
+Tensor<D, T> kl_div(const Tensor<D, T>& x, const Tensor<D, T>& target, KlDivOptions options = {}, CallSite here = {}) {
+  const CallSite op{"kl_div", here};
   if (options.reduction.value == KlDivReduction::batchmean) {
-    const ErrorName name(op);
+    const CallScope scope(op);
     const double samples = x.checked("kl_div")->ndim ? double(x.size(0)) : 1;
     const auto mean_of_samples = [&](const auto& v, const auto& t) {
       return div(kl_div(v, t, {Reduction::sum, options.log_target}, here), samples, here);
@@ -214,7 +215,7 @@ Tensor<D, T> kl_div(const Tensor<D, T>& x, const Tensor<D, T>& target, KlDivOpti
 /// log(rate), or the rate.
 template <Device D, Floating T>
 Tensor<D, T> poisson_nll_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, PoissonNllLossOptions options = {},
-                              Here here = {}) {
+                              CallSite here = {}) {
   const auto f = [log_input = options.log_input, full = options.full, eps = options.eps](auto v, auto t) {
     auto loss = log_input ? exp(v) - t * v : v - t * log(v + eps);
     if (full) loss = loss + where(t > 1, t * log(t) - t + 0.5 * log(6.28318530717958647693 * t), 0);

@@ -24,20 +24,21 @@ struct RecurrentOptions {
 namespace detail {
 
 /// Error unless h0 and c0 (where there is one) have these shapes. Dimensions are described in the message.
-TERN_API void check_state(const OpName& op, const char* name, ShapeRef got, ShapeRef want);
-TERN_API void check_recurrent_options(const OpName& op, const RecurrentOptions& options, Index weights,
+TERN_API void check_state(const CallSite& op, const char* name, ShapeRef got, ShapeRef want);
+TERN_API void check_recurrent_options(const CallSite& op, const RecurrentOptions& options, Index weights,
                                       Index weights_of_layer);
 /// Error unless the weights of a layer with inputs of `size` numbers fit each other.
-TERN_API void check_recurrent_weights(const OpName& op, RecurrentKind kind, Index layer, Index size, const Array& w_ih,
-                                      const Array& w_hh, const Array* b_ih, const Array* b_hh, const Array* w_hr);
+TERN_API void check_recurrent_weights(const CallSite& op, RecurrentKind kind, Index layer, Index size,
+                                      const Array& w_ih, const Array& w_hh, const Array* b_ih, const Array* b_hh,
+                                      const Array* w_hr);
 
 /// All layers over the rows [R, I] of all steps.
 template <class D, class T>
 RecurrentResult<D, T> recurrent_layers(RecurrentKind kind, const std::vector<Index>& step_rows, Tensor<D, T> rows,
                                        const Tensor<D, T>& h0, const Tensor<D, T>& c0,
                                        const std::vector<Tensor<D, T>>& weights, const RecurrentOptions& options,
-                                       PackedWeights<D, T>* packed, Here here) {
-  const OpName op{op_name(kind), here};
+                                       PackedWeights<D, T>* packed, CallSite here) {
+  const CallSite op{op_name(kind), here};
   const Steps steps{step_rows};
   const Index directions = options.bidirectional ? 2 : 1, n = steps.sequences();
   // An LSTM with projections has one weight more in each layer.
@@ -77,8 +78,8 @@ RecurrentResult<D, T> recurrent_layers(RecurrentKind kind, const std::vector<Ind
 template <class D, class T>
 RecurrentResult<D, T> recurrent_network(RecurrentKind kind, const Tensor<D, T>& x, const Tensor<D, T>& h0,
                                         const Tensor<D, T>& c0, const std::vector<Tensor<D, T>>& weights,
-                                        const RecurrentOptions& options, PackedWeights<D, T>* packed, Here here) {
-  const OpName op{op_name(kind), here};
+                                        const RecurrentOptions& options, PackedWeights<D, T>* packed, CallSite here) {
+  const CallSite op{op_name(kind), here};
   const int ndim = x.checked(op)->ndim;
   if (ndim != 2 && ndim != 3) fail(op, {"sequences have two or three dimensions, not shape ", x.shape()});
   const bool batched = ndim == 3;
@@ -115,8 +116,9 @@ struct PackedRecurrentResult {
 template <class D, class T>
 PackedRecurrentResult<D, T> recurrent_network(RecurrentKind kind, const PackedSequence<D, T>& x, const Tensor<D, T>& h0,
                                               const Tensor<D, T>& c0, const std::vector<Tensor<D, T>>& weights,
-                                              const RecurrentOptions& options, PackedWeights<D, T>* packed, Here here) {
-  const OpName op{op_name(kind), here};
+                                              const RecurrentOptions& options, PackedWeights<D, T>* packed,
+                                              CallSite here) {
+  const CallSite op{op_name(kind), here};
   if (x.data.checked(op)->ndim != 2 || x.batch_sizes.empty())
     fail(op, {"packed sequences have rows of numbers, not shape ", x.data.shape()});
   const auto ordered = [&](const Tensor<D, T>& state, const Tensor<D, Index>& order) {
@@ -133,8 +135,8 @@ PackedRecurrentResult<D, T> recurrent_network(RecurrentKind kind, const PackedSe
 template <class D, class T>
 RecurrentStates<D, T> recurrent_cell(RecurrentKind kind, const char* name, const Tensor<D, T>& x, const Tensor<D, T>& h,
                                      const Tensor<D, T>& c, const Tensor<D, T>& w_ih, const Tensor<D, T>& w_hh,
-                                     const Tensor<D, T>& b_ih, const Tensor<D, T>& b_hh, Here here) {
-  const OpName op{name, here};
+                                     const Tensor<D, T>& b_ih, const Tensor<D, T>& b_hh, CallSite here) {
+  const CallSite op{name, here};
   const int ndim = x.checked(op)->ndim;
   if (ndim != 1 && ndim != 2) fail(op, {"an input has one or two dimensions, not shape ", x.shape()});
   const Tensor<D, T> rows = ndim == 1 ? unsqueeze(x, 0, here) : x;
@@ -164,7 +166,7 @@ template <Device D, Floating T>
 std::tuple<Tensor<D, T>, Tensor<D, T>, Tensor<D, T>> lstm(const Tensor<D, T>& x,
                                                           const std::tuple<Tensor<D, T>, Tensor<D, T>>& state,
                                                           const std::vector<Tensor<D, T>>& weights,
-                                                          RecurrentOptions options = {}, Here here = {}) {
+                                                          RecurrentOptions options = {}, CallSite here = {}) {
   const auto y = detail::recurrent_network(detail::RecurrentKind::lstm, x, std::get<0>(state), std::get<1>(state),
                                            weights, options, {}, here);
   return {y.states, y.h_n, y.c_n};
@@ -173,7 +175,7 @@ template <Device D, Floating T>
 std::tuple<PackedSequence<D, T>, Tensor<D, T>, Tensor<D, T>> lstm(const PackedSequence<D, T>& x,
                                                                   const std::tuple<Tensor<D, T>, Tensor<D, T>>& state,
                                                                   const std::vector<Tensor<D, T>>& weights,
-                                                                  RecurrentOptions options = {}, Here here = {}) {
+                                                                  RecurrentOptions options = {}, CallSite here = {}) {
   const auto y = detail::recurrent_network(detail::RecurrentKind::lstm, x, std::get<0>(state), std::get<1>(state),
                                            weights, options, {}, here);
   return {y.states, y.h_n, y.c_n};
@@ -185,14 +187,14 @@ std::tuple<PackedSequence<D, T>, Tensor<D, T>, Tensor<D, T>> lstm(const PackedSe
   template <Device D, Floating T>                                                                                      \
   std::tuple<Tensor<D, T>, Tensor<D, T>> name(const Tensor<D, T>& x, const Tensor<D, T>& state,                        \
                                               const std::vector<Tensor<D, T>>& weights, RecurrentOptions options = {}, \
-                                              Here here = {}) {                                                        \
+                                              CallSite here = {}) {                                                    \
     const auto y = detail::recurrent_network(detail::RecurrentKind::name, x, state, {}, weights, options, {}, here);   \
     return {y.states, y.h_n};                                                                                          \
   }                                                                                                                    \
   template <Device D, Floating T>                                                                                      \
   std::tuple<PackedSequence<D, T>, Tensor<D, T>> name(const PackedSequence<D, T>& x, const Tensor<D, T>& state,        \
                                                       const std::vector<Tensor<D, T>>& weights,                        \
-                                                      RecurrentOptions options = {}, Here here = {}) {                 \
+                                                      RecurrentOptions options = {}, CallSite here = {}) {             \
     const auto y = detail::recurrent_network(detail::RecurrentKind::name, x, state, {}, weights, options, {}, here);   \
     return {y.states, y.h_n};                                                                                          \
   }
@@ -213,7 +215,7 @@ std::tuple<Tensor<D, T>, Tensor<D, T>> lstm_cell(const Tensor<D, T>& x,
                                                  const std::tuple<Tensor<D, T>, Tensor<D, T>>& state,
                                                  const Tensor<D, T>& w_ih, const Tensor<D, T>& w_hh,
                                                  const Tensor<D, T>& b_ih = {}, const Tensor<D, T>& b_hh = {},
-                                                 Here here = {}) {
+                                                 CallSite here = {}) {
   const auto y = detail::recurrent_cell(detail::RecurrentKind::lstm, "lstm_cell", x, std::get<0>(state),
                                         std::get<1>(state), w_ih, w_hh, b_ih, b_hh, here);
   return {y.states, y.last_cells};
@@ -223,7 +225,7 @@ std::tuple<Tensor<D, T>, Tensor<D, T>> lstm_cell(const Tensor<D, T>& x,
   template <Device D, Floating T>                                                                                   \
   Tensor<D, T> kind##_cell(const Tensor<D, T>& x, const Tensor<D, T>& state, const Tensor<D, T>& w_ih,              \
                            const Tensor<D, T>& w_hh, const Tensor<D, T>& b_ih = {}, const Tensor<D, T>& b_hh = {},  \
-                           Here here = {}) {                                                                        \
+                           CallSite here = {}) {                                                                    \
     return detail::recurrent_cell(detail::RecurrentKind::kind, #kind "_cell", x, state, {}, w_ih, w_hh, b_ih, b_hh, \
                                   here)                                                                             \
         .states;                                                                                                    \

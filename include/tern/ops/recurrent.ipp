@@ -6,11 +6,11 @@ namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 static bool same_sizes(ShapeRef a, ShapeRef b) { return a.n == b.n && std::equal(a.d, a.d + a.n, b.d); }
 
-TERN_INLINE void check_state(const OpName& op, const char* name, ShapeRef got, ShapeRef want) {
+TERN_INLINE void check_state(const CallSite& op, const char* name, ShapeRef got, ShapeRef want) {
   if (!same_sizes(got, want)) fail(op, {name, " has shape ", got, ", not ", want});
 }
 
-TERN_INLINE void check_recurrent_options(const OpName& op, const RecurrentOptions& o, Index weights,
+TERN_INLINE void check_recurrent_options(const CallSite& op, const RecurrentOptions& o, Index weights,
                                          Index weights_of_layer) {
   if (o.num_layers < 1) fail(op, {"num_layers must be positive, not ", o.num_layers});
   if (!(o.dropout >= 0 && o.dropout <= 1)) fail(op, {"dropout must be between 0 and 1, not ", o.dropout});
@@ -18,7 +18,7 @@ TERN_INLINE void check_recurrent_options(const OpName& op, const RecurrentOption
   if (weights != want) fail(op, {weights, " weights where ", want, " are needed"});
 }
 
-TERN_INLINE void check_recurrent_weights(const OpName& op, RecurrentKind kind, Index layer, Index size,
+TERN_INLINE void check_recurrent_weights(const CallSite& op, RecurrentKind kind, Index layer, Index size,
                                          const Array& w_ih, const Array& w_hh, const Array* b_ih, const Array* b_hh,
                                          const Array* w_hr) {
   const Index groups = backend::gates_of(kind);

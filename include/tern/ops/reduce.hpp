@@ -15,12 +15,12 @@ struct TERN_API Reduced {
   Shape shape;
   unsigned mask;
 
-  Reduced(const OpName& op, const Array* const* in, int n, const Dims& dim);
+  Reduced(const CallSite& op, const Array* const* in, int n, const Dims& dim);
 };
 
 /// A new tensor finish(R over dim of f(x...)), with inputs broadcast and converted to C. Not recorded.
 template <class R, class C, class Out, class F, class G, class D, class... T>
-Tensor<D, Out> reduce(const OpName& op, const F& f, const G& finish, const Dims& dim, bool keepdim,
+Tensor<D, Out> reduce(const CallSite& op, const F& f, const G& finish, const Dims& dim, bool keepdim,
                       const Tensor<D, T>&... x) {
   const Array* const in[] = {x.checked(op)...};
   const Reduced all(op, in, sizeof...(T), dim);
@@ -55,8 +55,8 @@ struct SumGradient {
   const DeviceOps* device;
 
   TensorImpl* operator()(TensorImpl* g) const {
-    const Owned kept(reshape({"sum", {}}, g, reduced_shape(shape, mask, true), *device));
-    return expand({"sum", {}}, kept.impl, shape);
+    const Owned kept(reshape({"sum", CallSite::unknown}, g, reduced_shape(shape, mask, true), *device));
+    return expand({"sum", CallSite::unknown}, kept.impl, shape);
   }
 };
 /// The gradient of a mapped sum by its k-th input, made from f's gradient.
@@ -75,14 +75,14 @@ struct MappedSumDerivative {
 };
 
 template <class F, class D, class T, class... X, std::size_t... K>
-void record_map_sum(const OpName& op, const F& f, const Tensor<D, T>& y, const Shape& shape, unsigned mask, Index count,
-                    std::index_sequence<K...>, const X&... x) {
+void record_map_sum(const CallSite& op, const F& f, const Tensor<D, T>& y, const Shape& shape, unsigned mask,
+                    Index count, std::index_sequence<K...>, const X&... x) {
   record(op, y, wrt(x, saved(x...), MappedSumDerivative<int(K), F>{f, shape, mask, count})...);
 }
 
 /// The sum over dim of f(x...) / count in one pass. The gradient is derived from f.
 template <class F, class D, class T, class... X>
-Tensor<D, T> map_sum(const OpName& op, const F& f, const Dims& dim, bool keepdim, Index count, const Tensor<D, T>& x,
+Tensor<D, T> map_sum(const CallSite& op, const F& f, const Dims& dim, bool keepdim, Index count, const Tensor<D, T>& x,
                      const X&... rest) {
   const auto scaled = divide_by(count);
   const Tensor<D, T> y = reduce<backend::Sum, T, T>(op, f, scaled, dim, keepdim, x, rest...);
@@ -97,7 +97,8 @@ Tensor<D, T> map_sum(const OpName& op, const F& f, const Dims& dim, bool keepdim
 
 /// The sum over dim. Integers and bool are summed as int64.
 template <Device D, Element T>
-Tensor<D, detail::sum_t<T>> sum(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, detail::sum_t<T>> sum(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false,
+                                CallSite here = {}) {
   using Out = detail::sum_t<T>;
   auto y = detail::reduce<backend::Sum, Out, Out>({"sum", here}, detail::identity, detail::identity, dim, keepdim, x);
   if (!detail::recording(x.impl())) return y;
@@ -107,21 +108,21 @@ Tensor<D, detail::sum_t<T>> sum(const Tensor<D, T>& x, detail::Dims dim = {}, bo
 
 /// True where any element over dim is not zero.
 template <Device D, Element T>
-Tensor<D, bool> any(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, bool> any(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) {
   return detail::reduce<backend::Maximum, T, bool>({"any", here}, detail::is_nonzero, detail::is_positive, dim, keepdim,
                                                    x);
 }
 
 /// True where all elements over dim are not zero.
 template <Device D, Element T>
-Tensor<D, bool> all(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, bool> all(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) {
   return detail::reduce<backend::Minimum, T, bool>({"all", here}, detail::is_nonzero, detail::is_positive, dim, keepdim,
                                                    x);
 }
 
 /// The mean over dim; NaN if there is no element.
 template <Device D, Floating T>
-Tensor<D, T> mean(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, T> mean(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) {
   const detail::Shape shape = x.checked({"mean", here})->shape();
   const unsigned mask = detail::dim_mask({"mean", here}, dim, shape.n);
   const Index count = detail::reduced_count(shape, mask);
@@ -136,13 +137,13 @@ Tensor<D, T> mean(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = f
 }
 
 template <Device D, Element T>
-T Tensor<D, T>::item([[maybe_unused]] Here here) const {
+T Tensor<D, T>::item([[maybe_unused]] CallSite here) const {
   const detail::Array& a = *checked({"item", here});
   if (a.numel != 1) fail({"item", here}, {"a tensor of one element is needed, not of shape ", a.shape_ref()});
   if constexpr (HostDevice<D>) {
     return *data();
   } else {
-    const detail::Site user(here);
+    const CallScope scope(here);
     detail::refuse_capture("item", detail::host_waits);
     T value;
     detail::Array host = a;

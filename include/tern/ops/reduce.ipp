@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_NOINLINE Reduced::Reduced(const OpName& op, const Array* const* in, int n, const Dims& dim)
+TERN_NOINLINE Reduced::Reduced(const CallSite& op, const Array* const* in, int n, const Dims& dim)
     : shape(in[0]->shape()) {
   count_pass(*in[0], in + 1, n - 1);
   for (int k = 1; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());

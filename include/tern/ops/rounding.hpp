@@ -21,42 +21,42 @@ inline constexpr auto frac_expression = [](auto x) { return frac(x); };
 
 /// -1, 0 or 1; 0 for NaN.
 template <Device D, Element T>
-Tensor<D, T> sign(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> sign(const Tensor<D, T>& x, CallSite here = {}) {
   return detail::step({"sign", here}, x, detail::sign_expression);
 }
 TERN_UNARY_IN_PLACE(sign, Element)
 
 /// |x|. The gradient at 0 is 0.
 template <Device D, Element T>
-Tensor<D, T> abs(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> abs(const Tensor<D, T>& x, CallSite here = {}) {
   return detail::unary({"abs", here}, x, detail::abs_expression, [](auto g, auto v) { return g * sign(v); });
 }
 TERN_UNARY_IN_PLACE(abs, Element)
 
 /// The largest integer not above x.
 template <Device D, Floating T>
-Tensor<D, T> floor(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> floor(const Tensor<D, T>& x, CallSite here = {}) {
   return detail::step({"floor", here}, x, detail::floor_expression);
 }
 TERN_UNARY_IN_PLACE(floor, Floating)
 
 /// The smallest integer not below x.
 template <Device D, Floating T>
-Tensor<D, T> ceil(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> ceil(const Tensor<D, T>& x, CallSite here = {}) {
   return detail::step({"ceil", here}, x, detail::ceil_expression);
 }
 TERN_UNARY_IN_PLACE(ceil, Floating)
 
 /// The nearest integer, halves to even.
 template <Device D, Floating T>
-Tensor<D, T> round(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> round(const Tensor<D, T>& x, CallSite here = {}) {
   return detail::step({"round", here}, x, detail::round_expression);
 }
 TERN_UNARY_IN_PLACE(round, Floating)
 
 /// The nearest number with that many decimals. With a negative number: the nearest multiple of 10, 100, …
 template <Device D, Floating T>
-Tensor<D, T> round(const Tensor<D, T>& x, int decimals, Here here = {}) {
+Tensor<D, T> round(const Tensor<D, T>& x, int decimals, CallSite here = {}) {
   const double scale = std::pow(10., std::abs(decimals));
   if (decimals >= 0) return detail::step({"round", here}, x, [scale](auto v) { return round(v * scale) / scale; });
   return detail::step({"round", here}, x, [scale](auto v) { return round(v / scale) * scale; });
@@ -64,14 +64,14 @@ Tensor<D, T> round(const Tensor<D, T>& x, int decimals, Here here = {}) {
 
 /// x without its fractional part.
 template <Device D, Floating T>
-Tensor<D, T> trunc(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> trunc(const Tensor<D, T>& x, CallSite here = {}) {
   return detail::step({"trunc", here}, x, detail::trunc_expression);
 }
 TERN_UNARY_IN_PLACE(trunc, Floating)
 
 /// The fractional part, with the sign of x.
 template <Device D, Floating T>
-Tensor<D, T> frac(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> frac(const Tensor<D, T>& x, CallSite here = {}) {
   const Tensor<D, T> y = detail::map<T>({"frac", here}, detail::frac_expression, x);
   record({"frac", here}, y, wrt(x, [](const auto& g) { return g; }));
   return y;
@@ -108,20 +108,20 @@ inline constexpr auto is_zero = [](auto v) { return where(v == 0, decltype(v)(1)
 /// The divisor b. Error that names op if integers have a zero in it; on Cuda it is thrown when the host next waits for
 /// the device.
 template <class D, class T>
-const Tensor<D, T>& divisor(const OpName& op, const Tensor<D, T>& b) {
+const Tensor<D, T>& divisor(const CallSite& op, const Tensor<D, T>& b) {
   if constexpr (!is_floating_v<T>) {
-    const ErrorName name(op);
+    const CallScope scope(op);
     const Tensor<D, bool> found = reduce<backend::Maximum, T, bool>(op, is_zero, is_positive, {}, false, b);
-    backend::run<D>(backend::RefuseIf{op.name, BadElement::divisor, *found.impl()});
+    backend::run<D>(backend::RefuseIf{op.name(), BadElement::divisor, *found.impl()});
   }
   return b;
 }
 template <class T>
-scalar_t<T> divisor(const OpName& op, const operand_t<T>& number) {
+scalar_t<T> divisor(const CallSite& op, const operand_t<T>& number) {
   const scalar_t<T> s = operand<T>(op, number);
   if constexpr (!is_floating_v<T>) {
-    const ErrorName name(op);
-    if (s == 0) refuse_element(op.name, BadElement::divisor, 0, 0);
+    const CallScope scope(op);
+    if (s == 0) refuse_element(op.name(), BadElement::divisor, 0, 0);
   }
   return s;
 }
@@ -131,16 +131,16 @@ scalar_t<T> divisor(const OpName& op, const operand_t<T>& number) {
 /// The remainder of a / b with the sign of a. Error for an integer b with a zero; on Cuda it is thrown when the host
 /// next waits for the device.
 template <Device D, Element T>
-Tensor<D, T> fmod(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const OpName op{"fmod", here};
+Tensor<D, T> fmod(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
+  const CallSite op{"fmod", here};
   const auto r = detail::map<T>(op, detail::fmod_expression, a, detail::divisor(op, b));
   record(op, r, wrt(a, [](const auto& g) { return g; }),
          wrt(b, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return -g * trunc(x / y); }}));
   return r;
 }
 template <Device D, Element T>
-Tensor<D, T> fmod(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
-  const OpName op{"fmod", here};
+Tensor<D, T> fmod(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {}) {
+  const CallSite op{"fmod", here};
   const auto r = detail::map<T>(op, detail::with_number(detail::fmod_expression, detail::divisor<T>(op, s)), x);
   record(op, r, wrt(x, [](const auto& g) { return g; }));
   return r;
@@ -148,16 +148,16 @@ Tensor<D, T> fmod(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {})
 
 /// The remainder of a / b with the sign of b, as Python's %. Error as for fmod.
 template <Device D, Element T>
-Tensor<D, T> remainder(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const OpName op{"remainder", here};
+Tensor<D, T> remainder(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
+  const CallSite op{"remainder", here};
   const auto r = detail::map<T>(op, detail::remainder_expression, a, detail::divisor(op, b));
   record(op, r, wrt(a, [](const auto& g) { return g; }),
          wrt(b, saved(a, b), detail::Gradient{[](auto g, auto x, auto y) { return -g * floor(x / y); }}));
   return r;
 }
 template <Device D, Element T>
-Tensor<D, T> remainder(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
-  const OpName op{"remainder", here};
+Tensor<D, T> remainder(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {}) {
+  const CallSite op{"remainder", here};
   const auto r = detail::map<T>(op, detail::with_number(detail::remainder_expression, detail::divisor<T>(op, s)), x);
   record(op, r, wrt(x, [](const auto& g) { return g; }));
   return r;
@@ -166,7 +166,7 @@ Tensor<D, T> remainder(const Tensor<D, T>& x, detail::operand_t<T> s, Here here 
 namespace detail {
 /// An op of two tensors whose gradients are 0.
 template <class F, class D, class T>
-Tensor<D, T> step(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b, const F& f) {
+Tensor<D, T> step(const CallSite& op, const Tensor<D, T>& a, const Tensor<D, T>& b, const F& f) {
   const Tensor<D, T> c = map<T>(op, f, a, b);
   const auto flat = [](const auto& g) { return zeros_like(g); };
   record(op, c, wrt(a, flat), wrt(b, flat));
@@ -176,19 +176,19 @@ Tensor<D, T> step(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b
 
 /// a / b rounded down. Error as for fmod.
 template <Device D, Element T>
-Tensor<D, T> floor_divide(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
-  const OpName op{"floor_divide", here};
+Tensor<D, T> floor_divide(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
+  const CallSite op{"floor_divide", here};
   return detail::step(op, a, detail::divisor(op, b), detail::floor_divide_expression);
 }
 template <Device D, Element T>
-Tensor<D, T> floor_divide(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {
-  const OpName op{"floor_divide", here};
+Tensor<D, T> floor_divide(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {}) {
+  const CallSite op{"floor_divide", here};
   return detail::step(op, x, detail::with_number(detail::floor_divide_expression, detail::divisor<T>(op, s)));
 }
 
 /// a / b rounded: "trunc" towards zero, "floor" down. Error as for fmod.
 template <Device D, Element T>
-Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, const char* rounding_mode, Here here = {}) {
+Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, const char* rounding_mode, CallSite here = {}) {
   if (!std::strcmp(rounding_mode, "floor")) return floor_divide(a, b, here);
   if (std::strcmp(rounding_mode, "trunc"))
     fail({"div", here}, {"rounding_mode is \"trunc\" or \"floor\", not \"", rounding_mode, "\""});
@@ -198,13 +198,13 @@ Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, const char* round
 /// The in-place forms fmod_, remainder_ and floor_divide_, with a tensor or a number.
 #define TERN_DIVISION_IN_PLACE(name)                                                                         \
   template <Device D, Element T>                                                                             \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {                \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {            \
     return detail::pointwise_(                                                                               \
         {#name "_", here}, detail::name##_expression, [&] { return name(a, b, here); }, a,                   \
         detail::divisor({#name "_", here}, b));                                                              \
   }                                                                                                          \
   template <Device D, Element T>                                                                             \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& x, detail::operand_t<T> s, Here here = {}) {               \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, detail::operand_t<T> s, CallSite here = {}) {           \
     const auto f = detail::with_number(detail::name##_expression, detail::divisor<T>({#name "_", here}, s)); \
     return detail::pointwise_({#name "_", here}, f, [&] { return name(x, s, here); }, x);                    \
   }                                                                                                          \

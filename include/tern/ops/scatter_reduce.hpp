@@ -11,21 +11,22 @@ template <class D, class T>
 Tensor<D, T> refuse_derivative(const Tensor<D, T>& g, const Tensor<D, T>& zeros_there) {
   if (!records(g) || !any(gt(zeros_there, 1)).item()) return g;
   const Tensor<D, T> y = g.detach();
-  record({"scatter_reduce", {}}, y, wrt(g, [](const Tensor<D, T>&) -> Tensor<D, T> {
+  record({"scatter_reduce", CallSite::unknown}, y, wrt(g, [](const Tensor<D, T>&) -> Tensor<D, T> {
            fail("backward", {"scatter_reduce has no second derivative where several factors of a product are zero"});
          }));
   return y;
 }
 
 template <class D, class T>
-Tensor<D, T> scatter_product(const OpName& op, const Tensor<D, T>& x, const ScatterOperands<D, T>& to) {
+Tensor<D, T> scatter_product(const CallSite& op, const Tensor<D, T>& x, const ScatterOperands<D, T>& to) {
   const Tensor<D, T> y = dense_copy(x);
   to.template combine<backend::ScatterMode::product>("scatter_reduce", y);
   const int d = to.dim;
   record(op, y,
          wrt(x, saved(to.part, to.at),
              [d](const Tensor<D, T>& g, const auto& part, const auto& at) {
-               return mul(g, scatter_product({"scatter_reduce", {}}, ones_like(g), {"scatter_reduce", g, d, at, part}));
+               return mul(g, scatter_product({"scatter_reduce", CallSite::unknown}, ones_like(g),
+                                             {{"scatter_reduce", CallSite::unknown}, g, d, at, part}));
              }),
          wrt(to.part, saved(x, to.part, y, to.at),
              [d](const Tensor<D, T>& g, const auto& in, const auto& part, const auto& out, const auto& at) {
@@ -34,8 +35,9 @@ Tensor<D, T> scatter_product(const OpName& op, const Tensor<D, T>& x, const Scat
                const Tensor<D, T> zeros_there =
                    gather(scatter_add(zeros_like(g), d, at, to_type(zero_here, Type<T>{})), d, at);
                const Tensor<D, bool> only_zero = logical_and(zero_here, eq(zeros_there, 1));
-               const Tensor<D, T> without = scatter_product(
-                   {"scatter_reduce", {}}, in, {"scatter_reduce", in, d, at, masked_fill(part, only_zero, 1)});
+               const Tensor<D, T> without =
+                   scatter_product({"scatter_reduce", CallSite::unknown}, in,
+                                   {{"scatter_reduce", CallSite::unknown}, in, d, at, masked_fill(part, only_zero, 1)});
                const Tensor<D, T> quotient = div(gather(mul(g, out), d, at), masked_fill(part, zero_here, 1));
                return refuse_derivative(where(only_zero, gather(mul(g, without), d, at), quotient), zeros_there);
              }));
@@ -43,7 +45,7 @@ Tensor<D, T> scatter_product(const OpName& op, const Tensor<D, T>& x, const Scat
 }
 
 template <backend::ScatterMode how, class D, class T>
-Tensor<D, T> scatter_extreme(const OpName& op, const Tensor<D, T>& x, const ScatterOperands<D, T>& to) {
+Tensor<D, T> scatter_extreme(const CallSite& op, const Tensor<D, T>& x, const ScatterOperands<D, T>& to) {
   const Tensor<D, T> y = dense_copy(x);
   to.template combine<how>("scatter_reduce", y);
   // Those equal to the extreme share the gradient evenly.
@@ -80,9 +82,9 @@ Tensor<D, T> scatter_counts(const Tensor<D, T>& x, const ScatterOperands<D, T>& 
 template <Device D, Element T>
 Tensor<D, T> scatter_reduce(const Tensor<D, T>& x, Index dim,
                             const std::type_identity_t<detail::IndexOperand<D>>& index, const Tensor<D, T>& source,
-                            const char* reduce, bool include_self = true, Here here = {}) {
-  const OpName op{"scatter_reduce", here};
-  const ErrorName name(op);
+                            const char* reduce, bool include_self = true, CallSite here = {}) {
+  const CallSite op{"scatter_reduce", here};
+  const CallScope scope(op);
   if constexpr (detail::is_half_v<T>) {
     return detail::rounded_once(
         [&](const auto& a, const auto& b) { return scatter_reduce(a, dim, index, b, reduce, include_self, here); }, x,
@@ -114,9 +116,9 @@ template <Device D, Element T>
 const Tensor<D, T>& scatter_reduce_(const Tensor<D, T>& x, Index dim,
                                     const std::type_identity_t<detail::IndexOperand<D>>& index,
                                     const Tensor<D, T>& source, const char* reduce, bool include_self = true,
-                                    Here here = {}) {
-  const ErrorName name({"scatter_reduce_", here});
-  detail::check_writable("scatter_reduce_", x.checked("scatter_reduce_"));
+                                    CallSite here = {}) {
+  const CallScope scope({"scatter_reduce_", here});
+  detail::check_writable({"scatter_reduce_", CallSite::unknown}, x.checked("scatter_reduce_"));
   return detail::assign({"scatter_reduce_", here}, x,
                         scatter_reduce(x, dim, index, source, reduce, include_self, here));
 }
@@ -125,9 +127,9 @@ const Tensor<D, T>& scatter_reduce_(const Tensor<D, T>& x, Index dim,
 /// element as by scatter_reduce: "prod", "mean", "amax" or "amin".
 template <Device D, Element T>
 Tensor<D, T> index_reduce(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
-                          const char* reduce, bool include_self = true, Here here = {}) {
-  const OpName op{"index_reduce", here};
-  const ErrorName name(op);
+                          const char* reduce, bool include_self = true, CallSite here = {}) {
+  const CallSite op{"index_reduce", here};
+  const CallScope scope(op);
   const int d = detail::check_index_add(op, x, dim, index, source);
   detail::Shape along(index.numel());
   for (int i = d + 1; i < x.dim(); ++i) along.push_back(1);

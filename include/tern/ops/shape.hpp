@@ -9,15 +9,15 @@ namespace tern { inline namespace TERN_BUILD {
 
 /// x expanded to a shape, as expand does.
 template <Device D, Element T>
-Tensor<D, T> broadcast_to(const Tensor<D, T>& x, detail::Shape to, Here here = {}) {
-  const ErrorName name({"broadcast_to", here});
+Tensor<D, T> broadcast_to(const Tensor<D, T>& x, detail::Shape to, CallSite here = {}) {
+  const CallScope scope({"broadcast_to", here});
   return expand(x, to, here);
 }
 
 /// Splits dimension dim into several, whose product is its size. One of them may be -1.
 template <Device D, Element T>
-Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, detail::Shape sizes, Here here = {}) {
-  const ErrorName name({"unflatten", here});
+Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, detail::Shape sizes, CallSite here = {}) {
+  const CallScope scope({"unflatten", here});
   const int d = detail::wrap_dim({"unflatten", here}, dim, x.checked({"unflatten", here})->ndim);
   if (sizes.empty() || x.dim() == 0)
     fail({"unflatten", here}, {"cannot make ", sizes, " of a dimension of ", x.shape()});
@@ -34,7 +34,7 @@ Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, detail::Shape sizes, He
 
 /// Moves the dimensions `source` to the positions `destination`. The others keep their order.
 template <Device D, Element T>
-Tensor<D, T> movedim(const Tensor<D, T>& x, detail::Dims source, detail::Dims destination, Here here = {}) {
+Tensor<D, T> movedim(const Tensor<D, T>& x, detail::Dims source, detail::Dims destination, CallSite here = {}) {
   const int n = x.checked({"movedim", here})->ndim;
   if (source.n != destination.n)
     fail({"movedim", here}, {"as many sources as destinations are needed: ", source, ", ", destination});
@@ -57,13 +57,13 @@ Tensor<D, T> movedim(const Tensor<D, T>& x, detail::Dims source, detail::Dims de
 namespace detail {
 
 /// The diagonal of two dimensions, as the last dimension of a view.
-TERN_API TensorImpl* diagonal_view(const OpName& op, TensorImpl* a, Index offset, int dim1, int dim2);
+TERN_API TensorImpl* diagonal_view(const CallSite& op, TensorImpl* a, Index offset, int dim1, int dim2);
 
 }  // namespace detail
 
 /// The elements [.., i, i + offset] of dimensions dim1 and dim2, as the last dimension of a view.
 template <Device D, Element T>
-Tensor<D, T> diagonal(const Tensor<D, T>& x, Index offset = 0, Index dim1 = 0, Index dim2 = 1, Here here = {}) {
+Tensor<D, T> diagonal(const Tensor<D, T>& x, Index offset = 0, Index dim1 = 0, Index dim2 = 1, CallSite here = {}) {
   const int n = x.checked({"diagonal", here})->ndim, a = detail::wrap_dim({"diagonal", here}, dim1, n),
             b = detail::wrap_dim({"diagonal", here}, dim2, n);
   if (a == b) fail({"diagonal", here}, {"two different dimensions are needed, not ", dim1, " and ", dim2});
@@ -74,7 +74,7 @@ namespace detail {
 
 /// `to`, which is x with each stretch of elements along dimensions dim … n - 1 repeated `count` times in a row. A copy.
 template <class D, class T>
-Tensor<D, T> repeated_stretches(const Tensor<D, T>& x, int dim, Index count, const Shape& to, Here here) {
+Tensor<D, T> repeated_stretches(const Tensor<D, T>& x, int dim, Index count, const Shape& to, CallSite here) {
   const Shape shape = x.shape();
   const Index stretches = Shape(shape.d, dim).numel(), length = Shape(shape.d + dim, shape.n - dim).numel();
   const Tensor<D, T> rows = reshape(x, {stretches, 1, length}, here);
@@ -85,10 +85,10 @@ Tensor<D, T> repeated_stretches(const Tensor<D, T>& x, int dim, Index count, con
 
 /// x repeated repeats[i] times along dimension i. More repeats than dimensions add dimensions in front.
 template <Device D, Element T>
-Tensor<D, T> repeat(const Tensor<D, T>& x, detail::Shape repeats, Here here = {}) {
+Tensor<D, T> repeat(const Tensor<D, T>& x, detail::Shape repeats, CallSite here = {}) {
   const int added = repeats.n - x.checked({"repeat", here})->ndim;
   if (added < 0) fail({"repeat", here}, {"a number for every dimension is needed: ", repeats, " for ", x.shape()});
-  const ErrorName name({"repeat", here});
+  const CallScope scope({"repeat", here});
   detail::Shape to(repeats.d, added);
   for (int i = 0; i < added; ++i) to[i] = 1;
   for (int i = 0; i < x.dim(); ++i) to.push_back(x.impl()->dims[i]);
@@ -97,7 +97,7 @@ Tensor<D, T> repeat(const Tensor<D, T>& x, detail::Shape repeats, Here here = {}
     if (repeats[i] < 0) fail({"repeat", here}, {"the numbers must not be negative: ", repeats});
     to[i] = detail::checked_product({"repeat", here}, {to[i], repeats[i]});
   }
-  detail::checked_numel("repeat", to);
+  detail::checked_numel({"repeat", CallSite::unknown}, to);
   if (to == once) return clone(view(contiguous(x, here), to, here), here);
   Tensor<D, T> y = view(contiguous(x, here), once, here);
   for (int i = repeats.n; i-- > 0;) {  // the last one first, so that the tensor grows late
@@ -111,8 +111,8 @@ Tensor<D, T> repeat(const Tensor<D, T>& x, detail::Shape repeats, Here here = {}
 
 /// repeat, where dimensions without a number are repeated once.
 template <Device D, Element T>
-Tensor<D, T> tile(const Tensor<D, T>& x, detail::Shape repeats, Here here = {}) {
-  const ErrorName name({"tile", here});
+Tensor<D, T> tile(const Tensor<D, T>& x, detail::Shape repeats, CallSite here = {}) {
+  const CallScope scope({"tile", here});
   detail::Shape all;
   for (int i = repeats.n; i < x.checked("tile")->ndim; ++i) all.push_back(1);
   for (Index count : repeats) all.push_back(count);
@@ -121,7 +121,7 @@ Tensor<D, T> tile(const Tensor<D, T>& x, detail::Shape repeats, Here here = {}) 
 
 /// Reverses the order of the positions along dims.
 template <Device D, Element T>
-Tensor<D, T> flip(const Tensor<D, T>& x, detail::Dims dims, Here here = {}) {
+Tensor<D, T> flip(const Tensor<D, T>& x, detail::Dims dims, CallSite here = {}) {
   const unsigned mask = dims.empty() ? 0 : detail::dim_mask({"flip", here}, dims, x.checked({"flip", here})->ndim);
   Tensor<D, T> y = clone(x, here);
   for (int i = 0; i < x.dim(); ++i)
@@ -131,11 +131,12 @@ Tensor<D, T> flip(const Tensor<D, T>& x, detail::Dims dims, Here here = {}) {
 
 /// Rotates the plane of two dimensions k times by 90 degrees, from the first towards the second.
 template <Device D, Element T>
-Tensor<D, T> rot90(const Tensor<D, T>& x, Index k = 1, detail::Dims dims = {0, 1}, Here here = {}) {
-  const ErrorName name({"rot90", here});
+Tensor<D, T> rot90(const Tensor<D, T>& x, Index k = 1, detail::Dims dims = {0, 1}, CallSite here = {}) {
+  const CallScope scope({"rot90", here});
   const int n = x.checked("rot90")->ndim;
   if (dims.n != 2) fail("rot90", {"two dimensions are needed, not ", dims});
-  const int a = detail::wrap_dim("rot90", dims[0], n), b = detail::wrap_dim("rot90", dims[1], n);
+  const int a = detail::wrap_dim({"rot90", CallSite::unknown}, dims[0], n),
+            b = detail::wrap_dim({"rot90", CallSite::unknown}, dims[1], n);
   if (a == b) fail("rot90", {"two different dimensions are needed, not ", dims});
   switch ((k % 4 + 4) % 4) {
     case 1: return transpose(flip(x, b, here), a, b, here);
@@ -148,9 +149,9 @@ Tensor<D, T> rot90(const Tensor<D, T>& x, Index k = 1, detail::Dims dims = {0, 1
 /// The windows [i step, i step + size) of dimension dim. i stays in that dimension; the window's elements are a new
 /// last dimension. A copy.
 template <Device D, Element T>
-Tensor<D, T> unfold(const Tensor<D, T>& x, Index dim, Index size, Index step, Here here = {}) {
-  const ErrorName name({"unfold", here});
-  const int d = detail::wrap_dim("unfold", dim, x.checked("unfold")->ndim);
+Tensor<D, T> unfold(const Tensor<D, T>& x, Index dim, Index size, Index step, CallSite here = {}) {
+  const CallScope scope({"unfold", here});
+  const int d = detail::wrap_dim({"unfold", CallSite::unknown}, dim, x.checked("unfold")->ndim);
   const Index whole = x.dim() ? x.size(d) : 1;
   if (size < 0 || size > whole) fail("unfold", {"a window of ", size, " does not fit a dimension of size ", whole});
   if (step <= 0) fail("unfold", {"the step must be positive, not ", step});
@@ -164,8 +165,8 @@ Tensor<D, T> unfold(const Tensor<D, T>& x, Index dim, Index size, Index step, He
 
 /// Position i of dimension dims[k] moves to i + shifts[k], cyclically. Without dims, the elements count as one row.
 template <Device D, Element T>
-Tensor<D, T> roll(const Tensor<D, T>& x, detail::Dims shifts, detail::Dims dims = {}, Here here = {}) {
-  const ErrorName name({"roll", here});
+Tensor<D, T> roll(const Tensor<D, T>& x, detail::Dims shifts, detail::Dims dims = {}, CallSite here = {}) {
+  const CallScope scope({"roll", here});
   if (shifts.empty()) fail("roll", {"a shift is needed"});
   if (dims.empty() && shifts.n == 1) return reshape(roll(flatten(x, 0, -1, here), shifts, 0, here), x.shape(), here);
   if (shifts.n != dims.n) fail("roll", {"as many shifts as dimensions are needed: ", shifts, " for ", dims});
@@ -184,8 +185,8 @@ Tensor<D, T> roll(const Tensor<D, T>& x, detail::Dims shifts, detail::Dims dims 
 /// swaps the first two dimensions of every grid.
 template <Device D, Element T>
 std::vector<Tensor<D, T>> meshgrid(const std::vector<Tensor<D, T>>& tensors, const char* indexing = "ij",
-                                   Here here = {}) {
-  const ErrorName name({"meshgrid", here});
+                                   CallSite here = {}) {
+  const CallScope scope({"meshgrid", here});
   if (tensors.empty()) fail("meshgrid", {"at least one tensor is needed"});
   const bool xy = std::strcmp(indexing, "xy") == 0;
   if (!xy && std::strcmp(indexing, "ij") != 0) fail("meshgrid", {"indexing is ij or xy, not ", indexing});
@@ -205,28 +206,28 @@ std::vector<Tensor<D, T>> meshgrid(const std::vector<Tensor<D, T>>& tensors, con
 }
 template <Device D, Element T>
 std::vector<Tensor<D, T>> meshgrid(std::initializer_list<Tensor<D, T>> tensors, const char* indexing = "ij",
-                                   Here here = {}) {
+                                   CallSite here = {}) {
   return meshgrid(std::vector<Tensor<D, T>>(tensors), indexing, here);
 }
 
 /// Joins the tensors along dimension 1; vectors and numbers along dimension 0.
 template <Device D, Element T>
-Tensor<D, T> hstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
-  const ErrorName name({"hstack", here});
+Tensor<D, T> hstack(const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
+  const CallScope scope({"hstack", here});
   if (tensors.empty()) fail("hstack", {"at least one tensor is needed"});
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors) parts.push_back(x.checked("hstack")->ndim ? x : view(x, 1, here));
   return cat(parts, parts[0].dim() == 1 ? 0 : 1, here);
 }
 template <Device D, Element T>
-Tensor<D, T> hstack(std::initializer_list<Tensor<D, T>> tensors, Here here = {}) {
+Tensor<D, T> hstack(std::initializer_list<Tensor<D, T>> tensors, CallSite here = {}) {
   return hstack(std::vector<Tensor<D, T>>(tensors), here);
 }
 
 /// Joins the tensors along dimension 0. A vector is a row.
 template <Device D, Element T>
-Tensor<D, T> vstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
-  const ErrorName name({"vstack", here});
+Tensor<D, T> vstack(const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
+  const CallScope scope({"vstack", here});
   if (tensors.empty()) fail("vstack", {"at least one tensor is needed"});
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors)
@@ -234,7 +235,7 @@ Tensor<D, T> vstack(const std::vector<Tensor<D, T>>& tensors, Here here = {}) {
   return cat(parts, 0, here);
 }
 template <Device D, Element T>
-Tensor<D, T> vstack(std::initializer_list<Tensor<D, T>> tensors, Here here = {}) {
+Tensor<D, T> vstack(std::initializer_list<Tensor<D, T>> tensors, CallSite here = {}) {
   return vstack(std::vector<Tensor<D, T>>(tensors), here);
 }
 

@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_NOINLINE TensorImpl* diagonal_view(const OpName& op, TensorImpl* a, Index offset, int dim1, int dim2) {
+TERN_NOINLINE TensorImpl* diagonal_view(const CallSite& op, TensorImpl* a, Index offset, int dim1, int dim2) {
   Region region;  // its position in a row-major tensor of a's shape
   Array dense = *a;
   set_contiguous_strides(dense);

@@ -34,7 +34,7 @@ Tensor<D, T> softmax_backward(bool log, const Tensor<D, T>& g, const Tensor<D, T
 
 /// e^x / (sum over dim of e^x). A row with only -infinity gives NaN.
 template <Device D, Floating T>
-Tensor<D, T> softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
+Tensor<D, T> softmax(const Tensor<D, T>& x, Index dim, CallSite here = {}) {
   const int at = detail::wrap_dim({"softmax", here}, dim, x.checked({"softmax", here})->ndim);
   const Tensor<D, T> y = detail::softmax_forward(false, x, at);
   record({"softmax", here}, y, wrt(x, saved(y), [at](const auto& g, const auto& output) {
@@ -45,7 +45,7 @@ Tensor<D, T> softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
 
 /// x - log(sum over dim of e^x).
 template <Device D, Floating T>
-Tensor<D, T> log_softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
+Tensor<D, T> log_softmax(const Tensor<D, T>& x, Index dim, CallSite here = {}) {
   const int at = detail::wrap_dim({"log_softmax", here}, dim, x.checked({"log_softmax", here})->ndim);
   const Tensor<D, T> y = detail::softmax_forward(true, x, at);
   record({"log_softmax", here}, y, wrt(x, saved(y), [at](const auto& g, const auto& output) {
@@ -56,8 +56,8 @@ Tensor<D, T> log_softmax(const Tensor<D, T>& x, Index dim, Here here = {}) {
 
 /// softmax(-x).
 template <Device D, Floating T>
-Tensor<D, T> softmin(const Tensor<D, T>& x, Index dim, Here here = {}) {
-  const ErrorName name({"softmin", here});
+Tensor<D, T> softmin(const Tensor<D, T>& x, Index dim, CallSite here = {}) {
+  const CallScope scope({"softmin", here});
   return softmax(neg(x, here), dim, here);
 }
 

@@ -10,11 +10,11 @@ namespace detail {
 
 /// k elements along dim in sorted order, from the one that has `first` before it.
 template <class D, class T>
-ValuesAndIndices<D, T> some_sorted(const OpName& op, const Tensor<D, T>& x, int dim, Index first, Index k,
+ValuesAndIndices<D, T> some_sorted(const CallSite& op, const Tensor<D, T>& x, int dim, Index first, Index k,
                                    bool descending) {
   if (x.dim() == 0) {
-    const auto one = some_sorted(op, view(x, 1, op.here), 0, first, k, descending);
-    return {reshape(one.values, {}, op.here), reshape(one.indices, {}, op.here)};
+    const auto one = some_sorted(op, view(x, 1, op), 0, first, k, descending);
+    return {reshape(one.values, {}, op), reshape(one.indices, {}, op)};
   }
   const int last = x.dim() - 1;
   const Tensor<D, T> rows = contiguous(transpose(x.detach(), dim, last));
@@ -52,32 +52,32 @@ Tensor<D, Index> search(const Tensor<D, T>& sorted, const Tensor<D, T>& values, 
 
 /// The elements in ascending order along dim, and their positions before.
 template <Device D, Element T>
-ValuesAndIndices<D, T> sort(const Tensor<D, T>& x, Index dim = -1, bool descending = false, Here here = {}) {
-  const ErrorName name({"sort", here});
-  const int d = detail::wrap_dim("sort", dim, x.checked("sort")->ndim);
+ValuesAndIndices<D, T> sort(const Tensor<D, T>& x, Index dim = -1, bool descending = false, CallSite here = {}) {
+  const CallScope scope({"sort", here});
+  const int d = detail::wrap_dim({"sort", CallSite::unknown}, dim, x.checked("sort")->ndim);
   return detail::some_sorted({"sort", here}, x, d, 0, x.dim() ? x.size(d) : 1, descending);
 }
 
 /// The positions of the elements in ascending order along dim.
 template <Device D, Element T>
-Tensor<D, Index> argsort(const Tensor<D, T>& x, Index dim = -1, bool descending = false, Here here = {}) {
-  const ErrorName name({"argsort", here});
+Tensor<D, Index> argsort(const Tensor<D, T>& x, Index dim = -1, bool descending = false, CallSite here = {}) {
+  const CallScope scope({"argsort", here});
   x.checked("argsort");
   return sort(x.detach(), dim, descending, here).indices;
 }
 
 /// The elements in ascending order along the first dimension.
 template <Device D, Element T>
-Tensor<D, T> msort(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"msort", here});
+Tensor<D, T> msort(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"msort", here});
   return sort(x, 0, false, here).values;
 }
 
 /// The k largest (or smallest) elements along dim in order, and their positions.
 template <Device D, Element T>
-ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool largest = true, Here here = {}) {
-  const ErrorName name({"topk", here});
-  const int d = detail::wrap_dim("topk", dim, x.checked("topk")->ndim);
+ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool largest = true, CallSite here = {}) {
+  const CallScope scope({"topk", here});
+  const int d = detail::wrap_dim({"topk", CallSite::unknown}, dim, x.checked("topk")->ndim);
   const Index size = x.dim() ? x.size(d) : 1;
   if (k < 0 || k > size) fail("topk", {k, " elements of a dimension of size ", size});
   return detail::some_sorted({"topk", here}, x, d, 0, k, largest);
@@ -85,9 +85,10 @@ ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool
 
 /// The k-th smallest element along dim, k = 1, 2 …, and its position.
 template <Device D, Element T>
-ValuesAndIndices<D, T> kthvalue(const Tensor<D, T>& x, Index k, Index dim = -1, bool keepdim = false, Here here = {}) {
-  const ErrorName name({"kthvalue", here});
-  const int d = detail::wrap_dim("kthvalue", dim, x.checked("kthvalue")->ndim);
+ValuesAndIndices<D, T> kthvalue(const Tensor<D, T>& x, Index k, Index dim = -1, bool keepdim = false,
+                                CallSite here = {}) {
+  const CallScope scope({"kthvalue", here});
+  const int d = detail::wrap_dim({"kthvalue", CallSite::unknown}, dim, x.checked("kthvalue")->ndim);
   const Index size = x.dim() ? x.size(d) : 1;
   if (k < 1 || k > size) fail("kthvalue", {"number ", k, " of a dimension of size ", size});
   const auto [values, indices] = detail::some_sorted({"kthvalue", here}, x, d, k - 1, 1, false);
@@ -100,8 +101,8 @@ ValuesAndIndices<D, T> kthvalue(const Tensor<D, T>& x, Index k, Index dim = -1, 
 /// argsort gives it, `sorted` need not be sorted: its elements at the sorter's positions are.
 template <Device D, Element T>
 Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, const Tensor<D, T>& values, bool right = false,
-                              const Tensor<D, Index>& sorter = {}, Here here = {}) {
-  const ErrorName name({"searchsorted", here});
+                              const Tensor<D, Index>& sorter = {}, CallSite here = {}) {
+  const CallScope scope({"searchsorted", here});
   const detail::Array &rows = *sorted.checked("searchsorted"), &in = *values.checked("searchsorted");
   bool fits = rows.ndim == 1 || (rows.ndim == in.ndim && rows.ndim > 0);
   for (int i = 0; fits && rows.ndim > 1 && i + 1 < rows.ndim; ++i) fits = rows.dims[i] == in.dims[i];
@@ -114,16 +115,17 @@ Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, const Tensor<D, T>& va
 }
 template <Device D, Element T>
 Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, detail::number_t<T> value, bool right = false,
-                              const Tensor<D, Index>& sorter = {}, Here here = {}) {
-  const ErrorName name({"searchsorted", here});
+                              const Tensor<D, Index>& sorter = {}, CallSite here = {}) {
+  const CallScope scope({"searchsorted", here});
   sorted.checked("searchsorted");
   return searchsorted(sorted, full<D, T>({}, value, sorted.device()), right, sorter, here);
 }
 
 /// For each element, the number of boundaries (a sorted vector) smaller than it; with right, of those not larger.
 template <Device D, Element T>
-Tensor<D, Index> bucketize(const Tensor<D, T>& x, const Tensor<D, T>& boundaries, bool right = false, Here here = {}) {
-  const ErrorName name({"bucketize", here});
+Tensor<D, Index> bucketize(const Tensor<D, T>& x, const Tensor<D, T>& boundaries, bool right = false,
+                           CallSite here = {}) {
+  const CallScope scope({"bucketize", here});
   if (boundaries.checked("bucketize")->ndim != 1)
     fail("bucketize", {"the boundaries must be a vector, not ", boundaries.shape()});
   return searchsorted(boundaries, x, right, {}, here);

@@ -10,7 +10,7 @@ namespace detail {
 
 /// finish(sum over dim of (x - mean)^2 / (n - correction)). The mean keeps the precision of the calculation.
 template <class G, class D, class T>
-Tensor<D, T> variance(const OpName& op, const Tensor<D, T>& x, const Dims& dim, double correction, bool keepdim,
+Tensor<D, T> variance(const CallSite& op, const Tensor<D, T>& x, const Dims& dim, double correction, bool keepdim,
                       const G& finish) {
   const Array& a = *x.checked(op);
   const Index count = reduced_count(a.shape_ref(), dim_mask(op, dim, a.ndim));
@@ -35,7 +35,7 @@ Tensor<D, T> centred(const Tensor<D, T>& g, const Tensor<D, T>& x, unsigned mask
 /// sum over dim of (x - mean)^2 / (n - correction), where n is the number of elements.
 template <Device D, Floating T>
 Tensor<D, T> var(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1, bool keepdim = false,
-                 Here here = {}) {
+                 CallSite here = {}) {
   const Tensor<D, T> y = detail::variance({"var", here}, x, dim, correction, keepdim, detail::identity);
   const detail::Shape shape = x.shape();
   const unsigned mask = detail::dim_mask({"var", here}, dim, shape.n);
@@ -48,7 +48,7 @@ Tensor<D, T> var(const Tensor<D, T>& x, detail::Dims dim = {}, double correction
 
 /// The square root of var(x), with the same defaults (tensor/tensor.hpp). Where it is 0, the gradient is 0.
 template <Device D, Floating T>
-Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim, double correction, bool keepdim, Here here) {
+Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim, double correction, bool keepdim, CallSite here) {
   const Tensor<D, T> y = detail::variance({"std", here}, x, dim, correction, keepdim, [](auto v) { return sqrt(v); });
   const detail::Shape shape = x.shape();
   const unsigned mask = detail::dim_mask({"std", here}, dim, shape.n);
@@ -62,9 +62,9 @@ Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim, double correction, boo
 
 /// log(sum over dim of e^x), calculated without overflow.
 template <Device D, Floating T>
-Tensor<D, T> logsumexp(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, Here here = {}) {
+Tensor<D, T> logsumexp(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) {
   if constexpr (detail::is_half_v<T>) {  // a rounded result would be a wrong scale for the gradient
-    const ErrorName name({"logsumexp", here});
+    const CallScope scope({"logsumexp", here});
     return detail::rounded_once([&](const auto& v) { return logsumexp(v, dim, keepdim, here); }, x);
   }
   const detail::Shape shape = x.checked({"logsumexp", here})->shape();
@@ -73,8 +73,8 @@ Tensor<D, T> logsumexp(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdi
   const auto finite = [](auto v) { return where(isfinite(v) | (v != v), v, 0); };
   const auto top = detail::reduce<backend::Maximum, T, T>({"logsumexp", here}, detail::identity, finite, dim, true, x);
   const auto shifted = [](auto v, auto m) { return exp(v - m); };
-  const auto total =
-      detail::reduce<backend::Sum, T, T>("logsumexp", shifted, [](auto v) { return log(v); }, dim, keepdim, x, top);
+  const auto total = detail::reduce<backend::Sum, T, T>(
+      {"logsumexp", CallSite::unknown}, shifted, [](auto v) { return log(v); }, dim, keepdim, x, top);
   const auto y = detail::map<T>({"logsumexp", here}, detail::add_expression, total, top.detach().view(total.shape()));
   record(
       {"logsumexp", here}, y, wrt(x, saved(x, y), [shape, mask](const auto& g, const auto& input, const auto& output) {

@@ -13,8 +13,8 @@ namespace tern { inline namespace TERN_BUILD {
 
 /// The elements at these positions of the flattened x, in the shape of index.
 template <Device D, Element T>
-Tensor<D, T> take(const Tensor<D, T>& x, const Tensor<D, Index>& index, Here here = {}) {
-  const ErrorName name({"take", here});
+Tensor<D, T> take(const Tensor<D, T>& x, const Tensor<D, Index>& index, CallSite here = {}) {
+  const CallScope scope({"take", here});
   x.checked("take");
   return tern::index(reshape(x, -1, here), {index}, here);
 }
@@ -22,9 +22,9 @@ Tensor<D, T> take(const Tensor<D, T>& x, const Tensor<D, Index>& index, Here her
 /// Sets the elements at these positions of the flattened x to source's; with accumulate, adds them.
 template <Device D, Element T>
 const Tensor<D, T>& put_(const Tensor<D, T>& x, const Tensor<D, Index>& index, const Tensor<D, T>& source,
-                         bool accumulate = false, Here here = {}) {
-  const OpName op{"put_", here};
-  const ErrorName name(op);
+                         bool accumulate = false, CallSite here = {}) {
+  const CallSite op{"put_", here};
+  const CallScope scope(op);
   if (index.checked(op)->numel != source.checked(op)->numel)
     fail(op, {"a source of shape ", source.shape(), " for positions of shape ", index.shape()});
   detail::check_writable(op, x.checked(op));
@@ -35,8 +35,8 @@ const Tensor<D, T>& put_(const Tensor<D, T>& x, const Tensor<D, Index>& index, c
 }
 template <Device D, Element T>
 Tensor<D, T> put(const Tensor<D, T>& x, const Tensor<D, Index>& index, const Tensor<D, T>& source,
-                 bool accumulate = false, Here here = {}) {
-  const ErrorName name({"put", here});
+                 bool accumulate = false, CallSite here = {}) {
+  const CallScope scope({"put", here});
   const Tensor<D, T> y = clone(contiguous(x, here), here);
   return put_(y, index, source, accumulate, here);
 }
@@ -45,17 +45,17 @@ Tensor<D, T> put(const Tensor<D, T>& x, const Tensor<D, Index>& index, const Ten
 /// dimensions are broadcast. Without dim, x and index are flattened, and a negative index is an Error.
 template <Device D, Element T>
 Tensor<D, T> take_along_dim(const Tensor<D, T>& x, const Tensor<D, Index>& index, std::optional<Index> dim = {},
-                            Here here = {}) {
-  const ErrorName name({"take_along_dim", here});
+                            CallSite here = {}) {
+  const CallScope scope({"take_along_dim", here});
   x.checked("take_along_dim"), index.checked("take_along_dim");
   if (!dim) return gather(reshape(x, -1, here), 0, reshape(index, -1, here), here);
-  const int d = detail::wrap_dim("take_along_dim", *dim, x.dim());
+  const int d = detail::wrap_dim({"take_along_dim", CallSite::unknown}, *dim, x.dim());
   if (index.dim() != x.dim())
     fail("take_along_dim", {"an index of shape ", index.shape(), " for a tensor of shape ", x.shape()});
   detail::Shape from = x.shape(), at = index.shape();
   const Index size = from[d], count = at[d];
   from[d] = at[d] = 1;
-  detail::Shape both = detail::broadcast_shapes("take_along_dim", from, at);
+  detail::Shape both = detail::broadcast_shapes({"take_along_dim", CallSite::unknown}, from, at);
   both[d] = count;
   const Tensor<D, Index> numbers = where(lt(index, 0), add(index, size), index);
   const Tensor<D, Index> wanted = expand(numbers, both, here);
@@ -67,7 +67,7 @@ namespace detail {
 
 /// True at the positions `index` (a vector) of dim, in a shape that broadcasts to x's.
 template <class D, class T>
-Tensor<D, bool> mask_of_positions(const OpName& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index) {
+Tensor<D, bool> mask_of_positions(const CallSite& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index) {
   const int d = wrap_dim(op, dim, x.checked(op)->ndim);
   if (index.checked(op)->ndim > 1) fail(op, {"the index must be a vector, not ", index.shape()});
   Shape along;
@@ -82,35 +82,35 @@ Tensor<D, bool> mask_of_positions(const OpName& op, const Tensor<D, T>& x, Index
 /// x with value at the positions `index` (a vector) of dim.
 template <Device D, Element T>
 Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& value,
-                        Here here = {}) {
-  const ErrorName name({"index_fill", here});
-  return masked_fill(x, detail::mask_of_positions("index_fill", x, dim, index), value, here);
+                        CallSite here = {}) {
+  const CallScope scope({"index_fill", here});
+  return masked_fill(x, detail::mask_of_positions({"index_fill", CallSite::unknown}, x, dim, index), value, here);
 }
 template <Device D, Element T>
 Tensor<D, T> index_fill(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, detail::number_t<T> value,
-                        Here here = {}) {
-  const ErrorName name({"index_fill", here});
-  return masked_fill(x, detail::mask_of_positions("index_fill", x, dim, index), value, here);
+                        CallSite here = {}) {
+  const CallScope scope({"index_fill", here});
+  return masked_fill(x, detail::mask_of_positions({"index_fill", CallSite::unknown}, x, dim, index), value, here);
 }
 template <Device D, Element T>
 const Tensor<D, T>& index_fill_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
-                                const Tensor<D, T>& value, Here here = {}) {
-  const ErrorName name({"index_fill_", here});
-  return masked_fill_(x, detail::mask_of_positions("index_fill_", x, dim, index), value, here);
+                                const Tensor<D, T>& value, CallSite here = {}) {
+  const CallScope scope({"index_fill_", here});
+  return masked_fill_(x, detail::mask_of_positions({"index_fill_", CallSite::unknown}, x, dim, index), value, here);
 }
 template <Device D, Element T>
 const Tensor<D, T>& index_fill_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
-                                detail::number_t<T> value, Here here = {}) {
-  const ErrorName name({"index_fill_", here});
-  return masked_fill_(x, detail::mask_of_positions("index_fill_", x, dim, index), value, here);
+                                detail::number_t<T> value, CallSite here = {}) {
+  const CallScope scope({"index_fill_", here});
+  return masked_fill_(x, detail::mask_of_positions({"index_fill_", CallSite::unknown}, x, dim, index), value, here);
 }
 
 /// x with source's position i of dimension dim at position index[i]. If several go to one position, the last one stays.
 template <Device D, Element T>
 const Tensor<D, T>& index_copy_(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
-                                const Tensor<D, T>& source, Here here = {}) {
-  const OpName op{"index_copy_", here};
-  const ErrorName name(op);
+                                const Tensor<D, T>& source, CallSite here = {}) {
+  const CallSite op{"index_copy_", here};
+  const CallScope scope(op);
   if (x.checked(op)->ndim == 0) {
     index_copy_(view(x, 1, here), dim, index, reshape(source, -1, here), here);
     return x;
@@ -123,8 +123,8 @@ const Tensor<D, T>& index_copy_(const Tensor<D, T>& x, Index dim, const Tensor<D
 }
 template <Device D, Element T>
 Tensor<D, T> index_copy(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index, const Tensor<D, T>& source,
-                        Here here = {}) {
-  const ErrorName name({"index_copy", here});
+                        CallSite here = {}) {
+  const CallScope scope({"index_copy", here});
   const Tensor<D, T> y = clone(x, here);
   return index_copy_(y, dim, index, source, here);
 }
@@ -145,14 +145,14 @@ IndexList<D> scatter_positions(const Tensor<D, T>& x, int dim, const Tensor<D, I
 
 /// Sets source[.., i, ..] at position index[.., i, ..] of dim, in x itself or in a copy.
 template <bool in_place, class D, class T>
-Tensor<D, T> scattered(const OpName& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
+Tensor<D, T> scattered(const CallSite& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
                        const Tensor<D, T>& source) {
-  const ErrorName name(op);
-  const Here here = op.here;
+  const CallScope scope(op);
+  const CallSite here = op;
   const int d = wrap_dim(op, dim, x.checked(op)->ndim);
-  check_gather(op.name, *x.impl(), d, *index.checked(op), false);
-  check_gather(op.name, *source.checked(op), d, *index.impl(), true);
-  backend::run<D>(backend::CheckRange{op.name, *contiguous(index).impl(), x.dim() ? x.size(d) : 1});
+  check_gather(op, *x.impl(), d, *index.checked(op), false);
+  check_gather(op, *source.checked(op), d, *index.impl(), true);
+  backend::run<D>(backend::CheckRange{op.name(), *contiguous(index).impl(), x.dim() ? x.size(d) : 1});
   const auto row = [&](const auto& t) { return t.dim() ? t : view(t, 1, here); };  // a 0-d tensor as a row of one
   const Tensor<D, T> target = row(x);
   const Tensor<D, Index> numbers = row(index);
@@ -164,7 +164,7 @@ Tensor<D, T> scattered(const OpName& op, const Tensor<D, T>& x, Index dim, const
 
 /// x with position index[.., i, ..] of dim multiplied by source[.., i, ..].
 template <class D, class T>
-Tensor<D, T> scatter_multiply(const OpName& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
+Tensor<D, T> scatter_multiply(const CallSite& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index,
                               const Tensor<D, T>& source) {
   const ScatterOperands<D, T> to(op, x, dim, index, source);
   const Tensor<D, T> y = dense_copy(x);
@@ -178,7 +178,7 @@ Tensor<D, T> scatter_multiply(const OpName& op, const Tensor<D, T>& x, Index dim
 
 /// index's shape, filled with a number.
 template <class D, class T>
-Tensor<D, T> number_at(const OpName& op, const Tensor<D, T>& x, const Tensor<D, Index>& index, number_t<T> value) {
+Tensor<D, T> number_at(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, Index>& index, number_t<T> value) {
   return expand(full<D, T>({}, element<T>(op, value), device_at<D>(x.checked(op)->ordinal)),
                 index.checked(op)->shape());
 }
@@ -189,13 +189,13 @@ Tensor<D, T> number_at(const OpName& op, const Tensor<D, T>& x, const Tensor<D, 
 /// stay. scatter_ writes into x.
 template <Device D, Element T>
 Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
-                     const Tensor<D, T>& source, Here here = {}) {
+                     const Tensor<D, T>& source, CallSite here = {}) {
   return detail::scattered<false>({"scatter", here}, x, dim, index.tensor, source);
 }
 template <Device D, Element T>
 const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim,
                              const std::type_identity_t<detail::IndexOperand<D>>& index, const Tensor<D, T>& source,
-                             Here here = {}) {
+                             CallSite here = {}) {
   detail::scattered<true>({"scatter_", here}, x, dim, index.tensor, source);
   return x;
 }
@@ -204,8 +204,8 @@ const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim,
 /// PyTorch's, a product has no gradient.
 template <Device D, Element T>
 Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
-                     const Tensor<D, T>& source, const char* reduce, Here here = {}) {
-  const ErrorName name({"scatter", here});
+                     const Tensor<D, T>& source, const char* reduce, CallSite here = {}) {
+  const CallScope scope({"scatter", here});
   if (!std::strcmp(reduce, "add")) return scatter_add(x, dim, index, source, here);
   if (!std::strcmp(reduce, "multiply"))
     return detail::scatter_multiply({"scatter", here}, x, dim, index.tensor, source);
@@ -214,58 +214,59 @@ Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_
 template <Device D, Element T>
 const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim,
                              const std::type_identity_t<detail::IndexOperand<D>>& index, const Tensor<D, T>& source,
-                             const char* reduce, Here here = {}) {
-  const ErrorName name({"scatter_", here});
-  detail::check_writable("scatter_", x.checked("scatter_"));
+                             const char* reduce, CallSite here = {}) {
+  const CallScope scope({"scatter_", here});
+  detail::check_writable({"scatter_", CallSite::unknown}, x.checked("scatter_"));
   return detail::assign({"scatter_", here}, x, scatter(x, dim, index, source, reduce, here));
 }
 
 /// The same with a number as every source.
 template <Device D, Element T>
 Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
-                     detail::number_t<T> value, Here here = {}) {
+                     detail::number_t<T> value, CallSite here = {}) {
   return scatter(x, dim, index, detail::number_at({"scatter", here}, x, index.tensor, value), here);
 }
 template <Device D, Element T>
 const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim,
                              const std::type_identity_t<detail::IndexOperand<D>>& index, detail::number_t<T> value,
-                             Here here = {}) {
+                             CallSite here = {}) {
   return scatter_(x, dim, index, detail::number_at({"scatter_", here}, x, index.tensor, value), here);
 }
 template <Device D, Element T>
 Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_t<detail::IndexOperand<D>>& index,
-                     detail::number_t<T> value, const char* reduce, Here here = {}) {
+                     detail::number_t<T> value, const char* reduce, CallSite here = {}) {
   return scatter(x, dim, index, detail::number_at({"scatter", here}, x, index.tensor, value), reduce, here);
 }
 template <Device D, Element T>
 const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim,
                              const std::type_identity_t<detail::IndexOperand<D>>& index, detail::number_t<T> value,
-                             const char* reduce, Here here = {}) {
+                             const char* reduce, CallSite here = {}) {
   return scatter_(x, dim, index, detail::number_at({"scatter_", here}, x, index.tensor, value), reduce, here);
 }
 
 /// Every position of dim repeated `repeats` times. Without dim, x is flattened.
 template <Device D, Element T>
-Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, Index repeats, std::optional<Index> dim = {}, Here here = {}) {
-  const ErrorName name({"repeat_interleave", here});
+Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, Index repeats, std::optional<Index> dim = {},
+                               CallSite here = {}) {
+  const CallScope scope({"repeat_interleave", here});
   x.checked("repeat_interleave");
   if (repeats < 0) fail("repeat_interleave", {"the number must not be negative: ", repeats});
   if (!dim) return repeat_interleave(reshape(x, -1, here), repeats, 0, here);
   if (x.dim() == 0) return repeat_interleave(view(x, 1, here), repeats, *dim, here);
-  const int d = detail::wrap_dim("repeat_interleave", *dim, x.dim());
+  const int d = detail::wrap_dim({"repeat_interleave", CallSite::unknown}, *dim, x.dim());
   detail::Shape to = x.shape();
-  to[d] = detail::checked_product("repeat_interleave", {to[d], repeats});
+  to[d] = detail::checked_product({"repeat_interleave", CallSite::unknown}, {to[d], repeats});
   return detail::repeated_stretches(x, d + 1, repeats, to, here);
 }
 /// Position i of dim repeated repeats[i] times. The host waits for the sum of repeats, and to know
 /// that none is negative.
 template <Device D, Element T>
 Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, const Tensor<D, Index>& repeats, std::optional<Index> dim = {},
-                               Here here = {}) {
-  const ErrorName name({"repeat_interleave", here});
+                               CallSite here = {}) {
+  const CallScope scope({"repeat_interleave", here});
   x.checked("repeat_interleave");
   if (!dim) return repeat_interleave(reshape(x, -1, here), repeats, 0, here);
-  const int d = detail::wrap_dim("repeat_interleave", *dim, x.dim());
+  const int d = detail::wrap_dim({"repeat_interleave", CallSite::unknown}, *dim, x.dim());
   if (repeats.checked("repeat_interleave")->ndim > 1 || (repeats.numel() != 1 && repeats.numel() != x.size(d)))
     fail("repeat_interleave", {"repeats of shape ", repeats.shape(), " for a dimension of size ", x.size(d)});
   const Tensor<D, Index> counts = expand(repeats, x.size(d), here);
@@ -281,8 +282,8 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, const Tensor<D, Index>& re
 /// The positions of the elements that are not zero: one row for each element, one column for each dimension. The host
 /// waits for their number.
 template <Device D, Element T>
-Tensor<D, Index> nonzero(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"nonzero", here});
+Tensor<D, Index> nonzero(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"nonzero", here});
   Tensor<D, Index> rest = detail::positions_of(ne(x.detach(), 0));
   const Tensor<D, Index> at = empty<D, Index>({rest.numel(), x.dim()}, x.device());
   if (rest.numel() == 0) return at;  // a size may be 0
@@ -296,13 +297,13 @@ Tensor<D, Index> nonzero(const Tensor<D, T>& x, Here here = {}) {
 /// 1 at the position that each number names in a new last dimension of num_classes, 0 elsewhere. By default num_classes
 /// is the largest number plus one, for which the host waits.
 template <Device D>
-Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, Here here = {}) {
-  const ErrorName name({"one_hot", here});
+Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, CallSite here = {}) {
+  const CallScope scope({"one_hot", here});
   x.checked("one_hot");
   if (num_classes < -1) fail("one_hot", {"the number of classes must not be negative: ", num_classes});
   if (num_classes == -1) {
     if (x.numel() == 0) fail("one_hot", {"no numbers to take the number of classes from"});
-    num_classes = detail::checked_sum("one_hot", {amax(x, {}, false, here).item(), 1});
+    num_classes = detail::checked_sum({"one_hot", CallSite::unknown}, {amax(x, {}, false, here).item(), 1});
   }
   backend::run<D>(backend::CheckRange{"one_hot", *detail::dense(x).impl(), num_classes});
   return to_type(eq(unsqueeze(x, -1, here), detail::range_beside(x, 0, 1, num_classes)), detail::Type<Index>{});

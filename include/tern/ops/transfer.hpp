@@ -22,7 +22,7 @@ void send(const TensorImpl* to, const TensorImpl* from) {
 
 /// x on a device, in x's memory order; x itself if it is there already.
 template <Device D, Element T, Device D2>
-Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, Here here = {}) {
+Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, CallSite here = {}) {
   [[maybe_unused]] const int from = x.checked({"to", here})->ordinal;
   if constexpr (std::is_same_v<D, D2>)
     if (from == detail::ordinal_of(device)) return x;
@@ -31,7 +31,7 @@ Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, Here here = {}) {
   } else if constexpr (!std::is_same_v<D, D2> && !HostDevice<D> && !HostDevice<D2>) {
     return to_device(to_device(x, Cpu{}, here), device, here);
   } else {
-    const detail::Site user(here);
+    const CallScope scope(here);
     const Tensor<D, T> dense = detail::is_dense(*x.impl()) ? x : detail::dense(x);
     const Tensor<D2, T> y = empty<D2, T>(x.shape(), device);
     detail::take_order(y.impl(), *dense.impl());
@@ -44,8 +44,8 @@ Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, Here here = {}) {
 }
 
 template <Device D, Element T>
-std::vector<T> Tensor<D, T>::to_vector(Here here) const {
-  const ErrorName name({"to_vector", here});
+std::vector<T> Tensor<D, T>::to_vector(CallSite here) const {
+  const CallScope scope({"to_vector", here});
   const Tensor<Cpu, T> dense = tern::contiguous(tern::to_device(detach(), Cpu{}, here));
   return std::vector<T>(dense.data(), dense.data() + dense.numel());
 }
@@ -54,23 +54,24 @@ std::vector<T> Tensor<D, T>::to_vector(Here here) const {
 /// not pinned, it is copied to pinned memory first; if it is, writing it waits for the copy. Not recorded.
 template <HostDevice D, Element T, class C = Cuda>
 Pending<Tensor<detail::included<C>, T>> cuda_async(const Tensor<D, T>& x,
-                                                   int ordinal = detail::current_device<C>().ordinal, Here here = {}) {
+                                                   int ordinal = detail::current_device<C>().ordinal,
+                                                   CallSite here = {}) {
   return detail::copy_async("cuda_async", x, C{ordinal}, here);
 }
 
 /// Starts copying x to pinned host memory, in order with the device's other work, so later work may overwrite x. Not
 /// recorded.
 template <detail::AsyncDevice D, Element T>
-Pending<Tensor<Cpu, T>> cpu_async(const Tensor<D, T>& x, Here here = {}) {
+Pending<Tensor<Cpu, T>> cpu_async(const Tensor<D, T>& x, CallSite here = {}) {
   x.checked({"cpu_async", here});
-  const detail::Site user(here);
+  const CallScope scope(here);
   return Pending<Tensor<Cpu, T>>(detail::start_copy_to_host<D>("cpu_async", detail::dense(x.detach()).impl()));
 }
 
 /// x in page-locked memory, from and to which copies are faster; x itself if it is there already. Not recorded. Error
 /// without a CUDA device.
 template <std::same_as<Cpu> D, Element T, class C = Cuda>
-Tensor<D, T> pin_memory(const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> pin_memory(const Tensor<D, T>& x, CallSite here = {}) {
   using Gpu = detail::included<C>;
   if (x.checked({"pin_memory", here})->pinned) return x;
   const Tensor<D, T> y(

@@ -11,37 +11,37 @@ namespace detail {
 
 /// x with zeros where rule(row - column, diagonal) is true.
 template <class Rule, class D, class T>
-Tensor<D, T> zeros_where(const OpName& op, const Tensor<D, T>& x, Index diagonal, const Rule& rule) {
-  if (x.checked(op.name)->ndim < 2) fail(op.name, {"at least two dimensions are needed, not ", x.shape()});
+Tensor<D, T> zeros_where(const CallSite& op, const Tensor<D, T>& x, Index diagonal, const Rule& rule) {
+  if (x.checked(op)->ndim < 2) fail(op, {"at least two dimensions are needed, not ", x.shape()});
   const Index inside = std::clamp(diagonal, -x.size(-2), x.size(-1));  // beyond, all or nothing stays
   const Tensor<D, Index> rows = unsqueeze(range_beside(x, inside, 1, x.size(-2)), 1);
-  return masked_fill(x, rule(rows, range_beside(x, 0, 1, x.size(-1))), 0, op.here);
+  return masked_fill(x, rule(rows, range_beside(x, 0, 1, x.size(-1))), 0, op);
 }
 
 }  // namespace detail
 
 /// The elements [.., i, j] with j <= i + diagonal; zeros elsewhere.
 template <Device D, Element T>
-Tensor<D, T> tril(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
-  const ErrorName name({"tril", here});
+Tensor<D, T> tril(const Tensor<D, T>& x, Index diagonal = 0, CallSite here = {}) {
+  const CallScope scope({"tril", here});
   return detail::zeros_where({"tril", here}, x, diagonal, [](const auto& i, const auto& j) { return lt(i, j); });
 }
 
 /// The elements [.., i, j] with j >= i + diagonal; zeros elsewhere.
 template <Device D, Element T>
-Tensor<D, T> triu(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
-  const ErrorName name({"triu", here});
+Tensor<D, T> triu(const Tensor<D, T>& x, Index diagonal = 0, CallSite here = {}) {
+  const CallScope scope({"triu", here});
   return detail::zeros_where({"triu", here}, x, diagonal, [](const auto& i, const auto& j) { return lt(j, i); });
 }
 
 /// Defines name_(x, diagonal), which keeps the elements that name keeps.
-#define TERN_TRIANGLE_IN_PLACE(name)                                                       \
-  template <Device D, Element T>                                                           \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) { \
-    const OpName op{#name "_", here};                                                      \
-    const ErrorName error(op);                                                             \
-    detail::check_writable(op, x.checked(op));                                             \
-    return detail::assign(op, x, name(x, diagonal, here));                                 \
+#define TERN_TRIANGLE_IN_PLACE(name)                                                           \
+  template <Device D, Element T>                                                               \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, Index diagonal = 0, CallSite here = {}) { \
+    const CallSite op{#name "_", here};                                                        \
+    const CallScope scope(op);                                                                 \
+    detail::check_writable(op, x.checked(op));                                                 \
+    return detail::assign(op, x, name(x, diagonal, here));                                     \
   }
 TERN_TRIANGLE_IN_PLACE(tril)
 TERN_TRIANGLE_IN_PLACE(triu)
@@ -49,29 +49,31 @@ TERN_TRIANGLE_IN_PLACE(triu)
 
 /// The positions [2, n] of the elements that tril keeps of a matrix: their rows, and their columns.
 template <Device D>
-Tensor<D, Index> tril_indices(Index rows, Index columns, Index diagonal = 0, Here here = {}) {
-  const ErrorName name({"tril_indices", here});
+Tensor<D, Index> tril_indices(Index rows, Index columns, Index diagonal = 0, CallSite here = {}) {
+  const CallScope scope({"tril_indices", here});
   return contiguous(t(nonzero(tril(ones<D, bool>({rows, columns}), diagonal, here), here), here), here);
 }
 
 /// The positions [2, n] of the elements that triu keeps of a matrix: their rows, and their columns.
 template <Device D>
-Tensor<D, Index> triu_indices(Index rows, Index columns, Index diagonal = 0, Here here = {}) {
-  const ErrorName name({"triu_indices", here});
+Tensor<D, Index> triu_indices(Index rows, Index columns, Index diagonal = 0, CallSite here = {}) {
+  const CallScope scope({"triu_indices", here});
   return contiguous(t(nonzero(triu(ones<D, bool>({rows, columns}), diagonal, here), here), here), here);
 }
 
 /// Zeros with x's last dimension as a diagonal of the result's dimensions dim1 and dim2.
 template <Device D, Element T>
-Tensor<D, T> diag_embed(const Tensor<D, T>& x, Index diagonal = 0, Index dim1 = -2, Index dim2 = -1, Here here = {}) {
-  const ErrorName name({"diag_embed", here});
-  const int n = x.checked("diag_embed")->ndim + 1, a = detail::wrap_dim("diag_embed", dim1, n),
-            b = detail::wrap_dim("diag_embed", dim2, n);
+Tensor<D, T> diag_embed(const Tensor<D, T>& x, Index diagonal = 0, Index dim1 = -2, Index dim2 = -1,
+                        CallSite here = {}) {
+  const CallScope scope({"diag_embed", here});
+  const int n = x.checked("diag_embed")->ndim + 1, a = detail::wrap_dim({"diag_embed", CallSite::unknown}, dim1, n),
+            b = detail::wrap_dim({"diag_embed", CallSite::unknown}, dim2, n);
   if (n < 2 || n > detail::max_dims)
     fail("diag_embed", {"from 1 to ", detail::max_dims - 1, " dimensions are needed, not ", x.shape()});
   if (a == b) fail("diag_embed", {"two different dimensions are needed, not ", dim1, " and ", dim2});
   const Index size = detail::checked_sum(
-      "diag_embed", {x.size(-1), detail::checked_product("diag_embed", {diagonal, diagonal < 0 ? -1 : 1})});
+      {"diag_embed", CallSite::unknown},
+      {x.size(-1), detail::checked_product({"diag_embed", CallSite::unknown}, {diagonal, diagonal < 0 ? -1 : 1})});
   detail::Shape to;
   for (int i = 0, k = 0; i < n; ++i) to.push_back(i == a || i == b ? size : x.size(k++));
   const Tensor<D, T> y = zeros<D, T>(to, x.device());
@@ -81,8 +83,8 @@ Tensor<D, T> diag_embed(const Tensor<D, T>& x, Index diagonal = 0, Index dim1 = 
 
 /// For a matrix its diagonal; for a vector the matrix with that diagonal.
 template <Device D, Element T>
-Tensor<D, T> diag(const Tensor<D, T>& x, Index diagonal = 0, Here here = {}) {
-  const ErrorName name({"diag", here});
+Tensor<D, T> diag(const Tensor<D, T>& x, Index diagonal = 0, CallSite here = {}) {
+  const CallScope scope({"diag", here});
   const int n = x.checked("diag")->ndim;
   if (n != 1 && n != 2) fail("diag", {"a vector or a matrix is needed, not ", x.shape()});
   if (n == 2) return clone(tern::diagonal(x, diagonal, 0, 1, here), here);

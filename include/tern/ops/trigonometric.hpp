@@ -28,25 +28,25 @@ TERN_UNARY_BY_HAND(sinc, where(x == 0, 1, sin(3.14159265358979323846 * x) / (3.1
 
 /// x radians in degrees.
 template <Device D, Floating T>
-Tensor<D, T> rad2deg(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"rad2deg", here});
+Tensor<D, T> rad2deg(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"rad2deg", here});
   return mul(x, 57.29577951308232088, here);
 }
 template <Device D, Floating T>
-const Tensor<D, T>& rad2deg_(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"rad2deg_", here});
+const Tensor<D, T>& rad2deg_(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"rad2deg_", here});
   return mul_(x, 57.29577951308232088, here);
 }
 
 /// x degrees in radians.
 template <Device D, Floating T>
-Tensor<D, T> deg2rad(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"deg2rad", here});
+Tensor<D, T> deg2rad(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"deg2rad", here});
   return mul(x, 0.01745329251994329577, here);
 }
 template <Device D, Floating T>
-const Tensor<D, T>& deg2rad_(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"deg2rad_", here});
+const Tensor<D, T>& deg2rad_(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"deg2rad_", here});
   return mul_(x, 0.01745329251994329577, here);
 }
 
@@ -57,7 +57,7 @@ inline constexpr auto hypot_expression = [](auto x, auto y) { return hypot(x, y)
 
 /// The angle of the point (x, y): arctan(y / x) in the right quadrant, in [-pi, pi]. The gradient at (0, 0) is 0.
 template <Device D, Floating T>
-Tensor<D, T> atan2(const Tensor<D, T>& y, const Tensor<D, T>& x, Here here = {}) {
+Tensor<D, T> atan2(const Tensor<D, T>& y, const Tensor<D, T>& x, CallSite here = {}) {
   const auto angle = detail::map<T>({"atan2", here}, detail::atan2_expression, y, x);
   record({"atan2", here}, angle, wrt(y, saved(y, x), detail::Gradient{[](auto g, auto b, auto a) {
                                        const auto square = a * a + b * b;
@@ -70,7 +70,7 @@ Tensor<D, T> atan2(const Tensor<D, T>& y, const Tensor<D, T>& x, Here here = {})
   return angle;
 }
 template <Device D, Floating T>
-const Tensor<D, T>& atan2_(const Tensor<D, T>& y, const Tensor<D, T>& x, Here here = {}) {
+const Tensor<D, T>& atan2_(const Tensor<D, T>& y, const Tensor<D, T>& x, CallSite here = {}) {
   return detail::pointwise_({"atan2_", here}, detail::atan2_expression, [&] { return atan2(y, x, here); }, y, x);
 }
 TERN_SAME_PLACE(atan2)
@@ -78,9 +78,9 @@ TERN_SAME_PLACE(atan2_)
 
 /// sqrt(a^2 + b^2), calculated without overflow.
 template <Device D, Floating T>
-Tensor<D, T> hypot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> hypot(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   if constexpr (detail::is_half_v<T>) {  // the gradients need a length that is not rounded
-    const ErrorName name({"hypot", here});
+    const CallScope scope({"hypot", here});
     return detail::rounded_once([&](const auto& x, const auto& y) { return hypot(x, y, here); }, a, b);
   }
   const auto c = detail::map<T>({"hypot", here}, detail::hypot_expression, a, b);
@@ -89,7 +89,7 @@ Tensor<D, T> hypot(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {})
   return c;
 }
 template <Device D, Floating T>
-const Tensor<D, T>& hypot_(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+const Tensor<D, T>& hypot_(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   return detail::pointwise_({"hypot_", here}, detail::hypot_expression, [&] { return hypot(a, b, here); }, a, b);
 }
 TERN_SAME_PLACE(hypot)

@@ -43,7 +43,7 @@ TERN_COLD TensorImpl* without_dim(TensorImpl* a, int dim, Index position) {
   return attach_view(v, a);
 }
 
-TERN_COLD TensorImpl* expanded(const OpName& op, TensorImpl* a, const Shape& to) {
+TERN_COLD TensorImpl* expanded(const CallSite& op, TensorImpl* a, const Shape& to) {
   Shape shape = to;
   if (to.n < a->ndim) fail(op, {"cannot expand ", a->shape_ref(), " to fewer dimensions ", to});
   TensorImpl view_shape{};
@@ -62,7 +62,7 @@ TERN_COLD TensorImpl* expanded(const OpName& op, TensorImpl* a, const Shape& to)
   return attach_view(v, a);
 }
 
-TERN_COLD Shape inferred_shape(const OpName& op, const Array& a, const Shape& to) {
+TERN_COLD Shape inferred_shape(const CallSite& op, const Array& a, const Shape& to) {
   Shape shape = to;
   int unknown = -1;
   for (int i = 0; i < to.n; ++i) {
@@ -113,7 +113,7 @@ TERN_COLD TensorImpl* viewed(TensorImpl* a, const Shape& shape) {
   return attach_view(v, a);
 }
 
-TERN_COLD Shape flattened_shape(const OpName& op, ShapeRef from, Index start, Index end) {
+TERN_COLD Shape flattened_shape(const CallSite& op, ShapeRef from, Index start, Index end) {
   const int a = wrap_dim(op, start, from.n), b = wrap_dim(op, end, from.n);
   if (a > b) fail(op, {"start dimension ", start, " comes after end dimension ", end});
   Shape to(from.d, a);
@@ -125,12 +125,12 @@ TERN_COLD Shape flattened_shape(const OpName& op, ShapeRef from, Index start, In
   return to;
 }
 
-TERN_COLD void check_pieces(const OpName& op, Index count) {
+TERN_COLD void check_pieces(const CallSite& op, Index count) {
   if (count > Index(memory::machine_bytes() / sizeof(TensorImpl)))
     fail(op, {"out of memory: ", count, " tensors do not fit in memory"});
 }
 
-TERN_COLD Shape unsqueezed_shape(const OpName& op, ShapeRef from, Index dim) {
+TERN_COLD Shape unsqueezed_shape(const CallSite& op, ShapeRef from, Index dim) {
   const int at = wrap_dim(op, dim, from.n + 1);
   Shape to(from.d, at);
   to.push_back(1);
@@ -138,20 +138,20 @@ TERN_COLD Shape unsqueezed_shape(const OpName& op, ShapeRef from, Index dim) {
   return to;
 }
 
-TERN_COLD TensorImpl* permute(const OpName& op, TensorImpl* x, const Dims& order) {
+TERN_COLD TensorImpl* permute(const CallSite& op, TensorImpl* x, const Dims& order) {
   Dims inverse = order;
   for (int i = 0; i < order.n; ++i) inverse[int(order[i])] = i;
   return recorded(op, permuted(x, order), x, PermuteGradient{inverse});
 }
 
-TERN_COLD TensorImpl* transpose(const OpName& op, TensorImpl* x, Index dim0, Index dim1) {
+TERN_COLD TensorImpl* transpose(const CallSite& op, TensorImpl* x, Index dim0, Index dim1) {
   const int a = wrap_dim(op, dim0, x->ndim), b = wrap_dim(op, dim1, x->ndim);
   Dims order;
   for (int i = 0; i < x->ndim; ++i) order.push_back(i == a ? b : i == b ? a : i);
   return permute(op, x, order);
 }
 
-TERN_COLD TensorImpl* slice(const OpName& op, TensorImpl* x, Index dim, Slice range) {
+TERN_COLD TensorImpl* slice(const CallSite& op, TensorImpl* x, Index dim, Slice range) {
   if (x->ndim == 0) fail(op, {"a 0-d tensor has no dimension to slice"});
   const int d = wrap_dim(op, dim, x->ndim);
   if (range.step <= 0) fail(op, {"the step must be positive, not ", range.step});
@@ -167,7 +167,7 @@ TERN_COLD TensorImpl* slice(const OpName& op, TensorImpl* x, Index dim, Slice ra
   return recording(x) ? recorded(op, y, x, region_in_dense(*x, *y, d, start, step)) : y;
 }
 
-TERN_COLD TensorImpl* select(const OpName& op, TensorImpl* x, Index dim, Index position) {
+TERN_COLD TensorImpl* select(const CallSite& op, TensorImpl* x, Index dim, Index position) {
   if (x->ndim == 0) fail(op, {"a 0-d tensor has no dimension to select from"});
   const int d = wrap_dim(op, dim, x->ndim);
   const Index size = x->dims[d], at = position < 0 ? position + size : position;
@@ -176,18 +176,18 @@ TERN_COLD TensorImpl* select(const OpName& op, TensorImpl* x, Index dim, Index p
   return recording(x) ? recorded(op, y, x, region_in_dense(*x, *y, d, at, 0)) : y;
 }
 
-TERN_COLD TensorImpl* expand(const OpName& op, TensorImpl* x, const Shape& to) {
+TERN_COLD TensorImpl* expand(const CallSite& op, TensorImpl* x, const Shape& to) {
   return recorded(op, expanded(op, x, to), x, Unchanged());
 }
 
-TERN_COLD TensorImpl* view(const OpName& op, TensorImpl* x, const Shape& to, const DeviceOps& device) {
+TERN_COLD TensorImpl* view(const CallSite& op, TensorImpl* x, const Shape& to, const DeviceOps& device) {
   TensorImpl* const y = viewed(x, inferred_shape(op, *x, to));
   return y ? recorded(op, y, x, ReshapeGradient{x->shape(), &device}) : nullptr;
 }
 
-TERN_COLD TensorImpl* reshape(const OpName& op, TensorImpl* x, const Shape& to, const DeviceOps& device) {
+TERN_COLD TensorImpl* reshape(const CallSite& op, TensorImpl* x, const Shape& to, const DeviceOps& device) {
   if (TensorImpl* const y = view(op, x, to, device)) return y;
-  const Owned dense(contiguous({"contiguous", op.here}, x, device));
+  const Owned dense(contiguous({"contiguous", op}, x, device));
   return view(op, dense.impl, to, device);
 }
 

@@ -13,7 +13,7 @@ inline constexpr auto where_expression = [](auto condition, auto a, auto b) { re
 
 /// a where the condition is true, b elsewhere. The three are broadcast.
 template <Device D, Element T>
-Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   const auto y = detail::map<T>({"where", here}, detail::where_expression, condition, a, b);
   record({"where", here}, y, wrt(a, saved(condition), [](const auto& g, const auto& c) { return where(c, g, 0); }),
          wrt(b, saved(condition), [](const auto& g, const auto& c) { return where(c, 0, g); }));
@@ -22,7 +22,7 @@ Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, cons
 
 /// The same, with a number in place of a or b. Error if integers of type T do not hold it.
 template <Device D, Element T>
-Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, detail::number_t<T> b, Here here = {}) {
+Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, detail::number_t<T> b, CallSite here = {}) {
   const auto f = [b = detail::operand<T>({"where", here}, b)](auto c, auto x) {
     return where(c != 0, x, decltype(x)(b));
   };
@@ -31,7 +31,7 @@ Tensor<D, T> where(const Tensor<D, bool>& condition, const Tensor<D, T>& a, deta
   return y;
 }
 template <Device D, Element T>
-Tensor<D, T> where(const Tensor<D, bool>& condition, detail::number_t<T> a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> where(const Tensor<D, bool>& condition, detail::number_t<T> a, const Tensor<D, T>& b, CallSite here = {}) {
   const auto f = [a = detail::operand<T>({"where", here}, a)](auto c, auto x) {
     return where(c != 0, decltype(x)(a), x);
   };
@@ -54,9 +54,9 @@ concept PlainNumber = std::is_arithmetic_v<N> || is_half_v<N>;
 
 /// The same with two numbers. The result is of float, or of int64 if both are integers, or of bool if both are.
 template <Device D, detail::PlainNumber A, detail::PlainNumber B>
-auto where(const Tensor<D, bool>& condition, A a, B b, Here here = {}) {
+auto where(const Tensor<D, bool>& condition, A a, B b, CallSite here = {}) {
   using T = detail::default_element<A, B>;
-  const ErrorName name({"where", here});
+  const CallScope scope({"where", here});
   return where(condition, full<D, T>({}, a, condition.device()), detail::number_t<T>(b), here);
 }
 
@@ -78,13 +78,13 @@ inline constexpr Gradient smaller_gradient{
     [](auto g, auto x, auto y) { return where(x > y, 0, where(x == y, 0.5 * g, g)); }};
 
 template <class D, class T>
-Tensor<D, T> larger(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
+Tensor<D, T> larger(const CallSite& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   const auto c = map<T>(op, [](auto x, auto y) { return max(x, y); }, a, b);
   record(op, c, wrt(a, saved(a, b), larger_gradient), wrt(b, saved(b, a), larger_gradient));
   return c;
 }
 template <class D, class T>
-Tensor<D, T> smaller(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
+Tensor<D, T> smaller(const CallSite& op, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   const auto c = map<T>(op, [](auto x, auto y) { return min(x, y); }, a, b);
   record(op, c, wrt(a, saved(a, b), smaller_gradient), wrt(b, saved(b, a), smaller_gradient));
   return c;
@@ -94,14 +94,14 @@ Tensor<D, T> smaller(const OpName& op, const Tensor<D, T>& a, const Tensor<D, T>
 
 /// The larger of the two; NaN if either is NaN. Equal numbers share the gradient.
 template <Device D, Element T>
-Tensor<D, T> maximum(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> maximum(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   return detail::larger({"maximum", here}, a, b);
 }
 TERN_SAME_PLACE(maximum)
 
 /// The smaller of the two; NaN if either is NaN. Equal numbers share the gradient.
 template <Device D, Element T>
-Tensor<D, T> minimum(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> minimum(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   return detail::smaller({"minimum", here}, a, b);
 }
 TERN_SAME_PLACE(minimum)
@@ -110,7 +110,7 @@ namespace detail {
 
 /// a where f(a, b) or b is NaN, else b.
 template <class F, class D, class T>
-Tensor<D, T> present(const OpName& op, const F& f, const Tensor<D, T>& a, const Tensor<D, T>& b) {
+Tensor<D, T> present(const CallSite& op, const F& f, const Tensor<D, T>& a, const Tensor<D, T>& b) {
   const auto first = [f](auto x, auto y) { return (y != y) | ((x == x) & f(x, y)); };
   const auto c = map<T>(op, [first](auto x, auto y) { return where(first(x, y), x, y); }, a, b);
   record(op, c, wrt(a, saved(a, b), Gradient{[first](auto g, auto x, auto y) { return where(first(x, y), g, 0); }}),
@@ -122,14 +122,14 @@ Tensor<D, T> present(const OpName& op, const F& f, const Tensor<D, T>& a, const 
 
 /// The larger of the two; the other one where one is NaN. Of equal numbers the first gets the gradient.
 template <Device D, Element T>
-Tensor<D, T> fmax(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> fmax(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   return detail::present({"fmax", here}, [](auto x, auto y) { return x >= y; }, a, b);
 }
 TERN_SAME_PLACE(fmax)
 
 /// The smaller of the two; the other one where one is NaN. Of equal numbers the first gets the gradient.
 template <Device D, Element T>
-Tensor<D, T> fmin(const Tensor<D, T>& a, const Tensor<D, T>& b, Here here = {}) {
+Tensor<D, T> fmin(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   return detail::present({"fmin", here}, [](auto x, auto y) { return x <= y; }, a, b);
 }
 TERN_SAME_PLACE(fmin)
@@ -141,7 +141,7 @@ template <class T>
 struct Bounds {
   scalar_t<T> min, max;
 
-  Bounds(const OpName& op, std::optional<number_t<T>> low, std::optional<number_t<T>> high) {
+  Bounds(const CallSite& op, std::optional<number_t<T>> low, std::optional<number_t<T>> high) {
     using Limits = std::numeric_limits<scalar_t<T>>;
     if (!low && !high) fail(op, {"at least one of min and max must be given"});
     min = low ? operand<T>(op, *low) : is_floating_v<T> ? -Limits::infinity() : Limits::lowest();
@@ -158,7 +158,7 @@ struct Bounds {
 /// integers of type T do not hold a bound.
 template <Device D, Element T>
 Tensor<D, T> clamp(const Tensor<D, T>& x, std::optional<detail::number_t<T>> min,
-                   std::optional<detail::number_t<T>> max = {}, Here here = {}) {
+                   std::optional<detail::number_t<T>> max = {}, CallSite here = {}) {
   const detail::Bounds<T> bounds({"clamp", here}, min, max);
   return detail::unary({"clamp", here}, x, bounds.expression(), [low = bounds.min, high = bounds.max](auto g, auto v) {
     return where(v > low, where(v < high, g, 0), 0);
@@ -166,46 +166,46 @@ Tensor<D, T> clamp(const Tensor<D, T>& x, std::optional<detail::number_t<T>> min
 }
 template <Device D, Element T>
 const Tensor<D, T>& clamp_(const Tensor<D, T>& x, std::optional<detail::number_t<T>> min,
-                           std::optional<detail::number_t<T>> max = {}, Here here = {}) {
+                           std::optional<detail::number_t<T>> max = {}, CallSite here = {}) {
   const detail::Bounds<T> bounds({"clamp_", here}, min, max);
   return detail::pointwise_({"clamp_", here}, bounds.expression(), [&] { return clamp(x, min, max, here); }, x);
 }
 
 /// x, at least min. A min that is a tensor shares the gradient where the two are equal.
 template <Device D, Element T>
-Tensor<D, T> clamp_min(const Tensor<D, T>& x, detail::number_t<T> min, Here here = {}) {
+Tensor<D, T> clamp_min(const Tensor<D, T>& x, detail::number_t<T> min, CallSite here = {}) {
   return clamp(x, min, {}, here);
 }
 template <Device D, Element T>
-Tensor<D, T> clamp_min(const Tensor<D, T>& x, const Tensor<D, T>& min, Here here = {}) {
+Tensor<D, T> clamp_min(const Tensor<D, T>& x, const Tensor<D, T>& min, CallSite here = {}) {
   return detail::larger({"clamp_min", here}, x, min);
 }
 
 template <Device D, Element T>
-const Tensor<D, T>& clamp_min_(const Tensor<D, T>& x, detail::number_t<T> min, Here here = {}) {
-  const ErrorName name({"clamp_min_", here});
+const Tensor<D, T>& clamp_min_(const Tensor<D, T>& x, detail::number_t<T> min, CallSite here = {}) {
+  const CallScope scope({"clamp_min_", here});
   return clamp_(x, min, {}, here);
 }
 
 /// x, at most max. A max that is a tensor shares the gradient where the two are equal.
 template <Device D, Element T>
-Tensor<D, T> clamp_max(const Tensor<D, T>& x, detail::number_t<T> max, Here here = {}) {
+Tensor<D, T> clamp_max(const Tensor<D, T>& x, detail::number_t<T> max, CallSite here = {}) {
   return clamp(x, {}, max, here);
 }
 template <Device D, Element T>
-Tensor<D, T> clamp_max(const Tensor<D, T>& x, const Tensor<D, T>& max, Here here = {}) {
+Tensor<D, T> clamp_max(const Tensor<D, T>& x, const Tensor<D, T>& max, CallSite here = {}) {
   return detail::smaller({"clamp_max", here}, x, max);
 }
 
 template <Device D, Element T>
-const Tensor<D, T>& clamp_max_(const Tensor<D, T>& x, detail::number_t<T> max, Here here = {}) {
-  const ErrorName name({"clamp_max_", here});
+const Tensor<D, T>& clamp_max_(const Tensor<D, T>& x, detail::number_t<T> max, CallSite here = {}) {
+  const CallScope scope({"clamp_max_", here});
   return clamp_(x, {}, max, here);
 }
 
 /// x limited by two tensors, of which one may be undefined. Where x equals a bound, the two share the gradient.
 template <Device D, Element T>
-Tensor<D, T> clamp(const Tensor<D, T>& x, const Tensor<D, T>& min, const Tensor<D, T>& max = {}, Here here = {}) {
+Tensor<D, T> clamp(const Tensor<D, T>& x, const Tensor<D, T>& min, const Tensor<D, T>& max = {}, CallSite here = {}) {
   if (!min.defined() && !max.defined()) fail({"clamp", here}, {"at least one of min and max must be given"});
   if (!max.defined()) return detail::larger({"clamp", here}, x, min);
   if (!min.defined()) return detail::smaller({"clamp", here}, x, max);

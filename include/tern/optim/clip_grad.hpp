@@ -35,7 +35,9 @@ template <class D, class T>
 Tensor<D, double> power_sum(const Tensor<D, T>& x, double p) {
   using S = compute_t<T>;
   const auto summed = [&]<class R>(R, const auto& f) {
-    return tern::detail::reduce<R, S, S>("clip_grad_norm_", f, tern::detail::identity, {}, false, x).to(f64);
+    return tern::detail::reduce<R, S, S>({"clip_grad_norm_", CallSite::unknown}, f, tern::detail::identity, {}, false,
+                                         x)
+        .to(f64);
   };
   if (std::isinf(p)) return summed(backend::Maximum{}, [](auto v) { return abs(v); });
   if (p == 2) return summed(backend::Sum{}, [](auto v) { return v * v; });
@@ -111,9 +113,9 @@ void scale(const GradientGroup<D, T>& group, const Tensor<D, double>& factor) {
 template <class First, class... Rest, class... TensorTypes>
 Tensor<First, double> clip_grad_norm_(
     const tern::detail::Parameters<tern::detail::TensorType<First, Rest...>, TensorTypes...>& parameters,
-    double max_norm, double norm_type = 2, Here here = {}) {
+    double max_norm, double norm_type = 2, CallSite here = {}) {
   if (!(norm_type > 0)) fail({"clip_grad_norm_", here}, {"norm_type must be positive, not ", norm_type});
-  const tern::detail::Site at(here);
+  const CallScope scope(here);
   const NoGradGuard off;
   const First device = detail::first_device<First>(parameters);
   Tensor<First, double> total;
@@ -131,30 +133,30 @@ Tensor<First, double> clip_grad_norm_(
 
 template <Device D, Element T>
 Tensor<D, double> clip_grad_norm_(const std::vector<Tensor<D, T>>& tensors, double max_norm, double norm_type = 2,
-                                  Here here = {}) {
+                                  CallSite here = {}) {
   return clip_grad_norm_(tern::detail::parameters_of(tensors), max_norm, norm_type, here);
 }
 template <Device D, Element T>
 Tensor<D, double> clip_grad_norm_(std::initializer_list<Tensor<D, T>> tensors, double max_norm, double norm_type = 2,
-                                  Here here = {}) {
+                                  CallSite here = {}) {
   return clip_grad_norm_(std::vector<Tensor<D, T>>(tensors), max_norm, norm_type, here);
 }
 
 /// Clamps every element of all gradients to [-clip_value, clip_value].
 template <class... D, class... T>
 void clip_grad_value_(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters, double clip_value,
-                      Here here = {}) {
+                      CallSite here = {}) {
   if (!(clip_value >= 0)) fail({"clip_grad_value_", here}, {"clip_value must not be negative: ", clip_value});
-  const tern::detail::Site at(here);
+  const CallScope scope(here);
   const NoGradGuard off;
   detail::each_gradient(parameters, [&](const auto& g) { g.clamp_(-clip_value, clip_value); });
 }
 template <Device D, Element T>
-void clip_grad_value_(const std::vector<Tensor<D, T>>& tensors, double clip_value, Here here = {}) {
+void clip_grad_value_(const std::vector<Tensor<D, T>>& tensors, double clip_value, CallSite here = {}) {
   clip_grad_value_(tern::detail::parameters_of(tensors), clip_value, here);
 }
 template <Device D, Element T>
-void clip_grad_value_(std::initializer_list<Tensor<D, T>> tensors, double clip_value, Here here = {}) {
+void clip_grad_value_(std::initializer_list<Tensor<D, T>> tensors, double clip_value, CallSite here = {}) {
   clip_grad_value_(std::vector<Tensor<D, T>>(tensors), clip_value, here);
 }
 

@@ -23,7 +23,7 @@ struct CyclicLROptions {
 /// The momentum moves in the opposite direction (Smith: "Cyclical learning rates", 2017).
 class TERN_API CyclicLR : public LRScheduler {
  public:
-  CyclicLR(Optimizer& optimizer, CyclicLROptions options, Here here = {});
+  CyclicLR(Optimizer& optimizer, CyclicLROptions options, CallSite here = {});
 
  private:
   TERN_KEY void apply() override;

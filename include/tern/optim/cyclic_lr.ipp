@@ -4,9 +4,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace optim {
 
-TERN_INLINE CyclicLR::CyclicLR(Optimizer& optimizer, CyclicLROptions options, Here here)
+TERN_INLINE CyclicLR::CyclicLR(Optimizer& optimizer, CyclicLROptions options, CallSite here)
     : LRScheduler(optimizer), options_(options) {
-  const tern::detail::Site at(here);
+  const CallScope scope(here);
   const Index down = options.step_size_down.value_or(options.step_size_up);
   if (options.step_size_up < 1 || down < 1)
     fail("CyclicLR", {"the numbers of steps must be positive, not ", options.step_size_up, " and ", down});

@@ -41,7 +41,7 @@ class TERN_API GradScalerBase {
   }
 
  protected:
-  GradScalerBase(const GradScalerOptions& options, const Here& here);
+  GradScalerBase(const GradScalerOptions& options, const CallSite& here);
 
   enum class Stage { ready, unscaled, stepped };
   struct State {
@@ -87,23 +87,23 @@ class TERN_API GradScalerBase {
 template <Device D>
 struct GradScaler final : GradScalerBase {
   explicit GradScaler(const GradScalerOptions& options = {}, D device = tern::detail::current_device<D>(),
-                      Here here = {})
+                      CallSite here = {})
       : GradScalerBase(options, here), scale_(full<D>({}, options.init_scale, device)),
         growth_tracker_(zeros<D>({}, device)) {}
 
   /// loss times the scale, as floats if the loss is in 16 bits. loss may have any shape.
   template <Floating T>
-  Tensor<D, compute_t<T>> scale(const Tensor<D, T>& loss, Here here = {}) const {
-    const tern::detail::Site at(here);
+  Tensor<D, compute_t<T>> scale(const Tensor<D, T>& loss, CallSite here = {}) const {
+    const CallScope scope(here);
     const auto wide = to_type(loss, tern::detail::Type<compute_t<T>>{});
     return options_.enabled ? mul(wide, to_type(scale_, tern::detail::Type<compute_t<T>>{})) : wide;
   }
 
   /// Divides the optimiser's gradients by the scale, and looks for what is not finite, in one pass. Error if this was
   /// done since the last update().
-  void unscale_(Optimizer& optimizer, Here here = {}) {
+  void unscale_(Optimizer& optimizer, CallSite here = {}) {
     if (!options_.enabled) return;
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     const NoGradGuard off;
     State& state = state_of(optimizer);
     begin_unscale(state);
@@ -129,7 +129,7 @@ struct GradScaler final : GradScalerBase {
 
   /// The optimiser's step, if all gradients are finite. They are unscaled first unless that was done. Error if this was
   /// done since the last update().
-  void step(Optimizer& optimizer, Here here = {}) {
+  void step(Optimizer& optimizer, CallSite here = {}) {
     if (!options_.enabled) return optimizer.step(here);
     State& state = state_of(optimizer);
     begin_step(state);
@@ -139,9 +139,9 @@ struct GradScaler final : GradScalerBase {
   }
 
   /// Changes the scale by what was found since the last update(). Error if no gradients were unscaled.
-  void update(Here here = {}) {
+  void update(CallSite here = {}) {
     if (!options_.enabled) return;
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     const NoGradGuard off;
     Tensor<D> found;
     for (const AnyTensor& one : take_found()) found = found.defined() ? maximum(found, one.as<D>()) : one.as<D>();
@@ -157,14 +157,14 @@ struct GradScaler final : GradScalerBase {
     tern::detail::bump_version(scale_.impl());
   }
   /// Sets the scale.
-  void update(double new_scale, Here here = {}) {
+  void update(double new_scale, CallSite here = {}) {
     if (!options_.enabled) return;
     take_found();
     fill_(scale_, new_scale, here);
   }
 
   /// The host waits for it.
-  double get_scale(Here here = {}) const { return options_.enabled ? double(scale_.item(here)) : 1; }
+  double get_scale(CallSite here = {}) const { return options_.enabled ? double(scale_.item(here)) : 1; }
 
  private:
   static bool has_gradient(const Slot& slot) {

@@ -10,7 +10,7 @@ struct ScalerState {
   Index growth_interval, growth_tracker;
 };
 
-TERN_COLD void check_scaler(const OpName& op, const GradScalerOptions& o) {
+TERN_COLD void check_scaler(const CallSite& op, const GradScalerOptions& o) {
   if (!(o.init_scale > 0) || !std::isfinite(float(o.init_scale)))
     fail(op, {"the scale must be a positive float, not ", o.init_scale});
   if (!(o.growth_factor > 1)) fail(op, {"growth_factor must be greater than 1, not ", o.growth_factor});
@@ -21,7 +21,7 @@ TERN_COLD void check_scaler(const OpName& op, const GradScalerOptions& o) {
 }
 
 TERN_COLD ScalerState read_scaler(const StateDict& dict) {
-  const char* const op = "load_state_dict";
+  const CallSite op("load_state_dict", CallSite::unknown);
   const auto find = [&](const char* name) -> const AnyTensor& {
     for (const NamedTensor& entry : dict)
       if (entry.name == name && entry.tensor.numel() == 1) return entry.tensor;
@@ -42,7 +42,7 @@ TERN_COLD ScalerState read_scaler(const StateDict& dict) {
 
 namespace tern { inline namespace TERN_BUILD { namespace optim {
 
-TERN_COLD GradScalerBase::GradScalerBase(const GradScalerOptions& options, const Here& here) : options_(options) {
+TERN_COLD GradScalerBase::GradScalerBase(const GradScalerOptions& options, const CallSite& here) : options_(options) {
   if (options.enabled) detail::check_scaler({"GradScaler", here}, options);
 }
 

@@ -36,28 +36,28 @@ class Grouped : public Optimizer {
   };
 
   template <class... P>
-  Grouped(const tern::detail::Parameters<P...>& parameters, Options options = {}, Here here = {})
+  Grouped(const tern::detail::Parameters<P...>& parameters, Options options = {}, CallSite here = {})
       : Optimizer(Rule::name, Rule::states) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     add(all_of(parameters), options);
   }
   template <Device D, Element T>
-  Grouped(const std::vector<Tensor<D, T>>& tensors, Options options = {}, Here here = {})
+  Grouped(const std::vector<Tensor<D, T>>& tensors, Options options = {}, CallSite here = {})
       : Grouped(tern::detail::parameters_of(tensors), options, here) {}
   template <Device D, Element T>
-  Grouped(std::initializer_list<Tensor<D, T>> tensors, Options options = {}, Here here = {})
+  Grouped(std::initializer_list<Tensor<D, T>> tensors, Options options = {}, CallSite here = {})
       : Grouped(std::vector<Tensor<D, T>>(tensors), options, here) {}
-  [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups, Here here = {})
+  [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups, CallSite here = {})
       : Optimizer(Rule::name, Rule::states) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     if (groups.size() == 0) fail(Rule::name, {"there are no parameters"});
     for (const Group& group : groups) add_param_group(group);
   }
 
   /// Adds a group. Error if one of its parameters is in another group. Graphs that were captured with this optimiser
   /// must be captured again.
-  void add_param_group(const Group& group, Here here = {}) {
-    const tern::detail::Site at(here);
+  void add_param_group(const Group& group, CallSite here = {}) {
+    const CallScope scope(here);
     add({group.list.parameters, group.list.ops_for}, group.options);
   }
   /// The options of each group. They may be changed between steps.

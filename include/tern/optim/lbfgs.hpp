@@ -45,9 +45,9 @@ class LBFGS {
 
  public:
   LBFGS(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& parameters, LBFGSOptions options = {},
-        Here here = {})
+        CallSite here = {})
       : options_(options) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     if (parameters.empty()) fail(name, {"there are no parameters"});
     if (!(options.lr >= 0)) fail(name, {"lr must not be negative: ", options.lr});
     if (options.max_iter < 1) fail(name, {"max_iter must be positive, not ", options.max_iter});
@@ -55,9 +55,9 @@ class LBFGS {
     for (const NamedTensor& p : parameters) parameters_.push_back(p.tensor.template as<D, T>());
     if (options_.max_eval < 0) options_.max_eval = options.max_iter * 5 / 4;
   }
-  LBFGS(const std::vector<Tensor<D, T>>& tensors, LBFGSOptions options = {}, Here here = {})
+  LBFGS(const std::vector<Tensor<D, T>>& tensors, LBFGSOptions options = {}, CallSite here = {})
       : LBFGS(tern::detail::parameters_of(tensors), options, here) {}
-  LBFGS(std::initializer_list<Tensor<D, T>> tensors, LBFGSOptions options = {}, Here here = {})
+  LBFGS(std::initializer_list<Tensor<D, T>> tensors, LBFGSOptions options = {}, CallSite here = {})
       : LBFGS(std::vector<Tensor<D, T>>(tensors), options, here) {}
   LBFGS(const LBFGS&) = delete;
   LBFGS& operator=(const LBFGS&) = delete;
@@ -108,8 +108,8 @@ class LBFGS {
   /// closure() resets the gradients, computes them again and returns the loss, a tensor or a number. step() returns its
   /// first loss. The host waits for each loss, and for each number that decides how the search goes on.
   template <class F>
-  double step(const F& closure, Here here = {}) {
-    const tern::detail::Site at(here);
+  double step(const F& closure, CallSite here = {}) {
+    const CallScope scope(here);
     const NoGradGuard off;
     const Index allowed = evaluations_ + options_.max_eval;
     double loss = evaluate(closure);

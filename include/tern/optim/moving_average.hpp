@@ -26,20 +26,20 @@ class TERN_API ExponentialMovingAverage {
  public:
   template <class... P>
   ExponentialMovingAverage(const tern::detail::Parameters<P...>& parameters,
-                           ExponentialMovingAverageOptions options = {}, Here here = {})
+                           ExponentialMovingAverageOptions options = {}, CallSite here = {})
       : decay_(options.decay) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     if (!(options.decay >= 0 && options.decay <= 1)) fail(name, {"decay must be in [0, 1], not ", options.decay});
     for (const NamedTensor& p : parameters) add(p, ops_for<P...>(p.tensor));
     if (entries_.empty()) fail(name, {"there are no parameters"});
   }
 
   /// Updates the averages with the weights.
-  void update(Here here = {});
+  void update(CallSite here = {});
   /// Writes the averages to the parameters and keeps the weights for restore().
-  void apply(Here here = {});
+  void apply(CallSite here = {});
   /// Restores the weights that the parameters had before apply().
-  void restore(Here here = {});
+  void restore(CallSite here = {});
 
   /// The averages under the names of their parameters. Another network reads them with load_state_dict(…, false).
   StateDict averages() const;

@@ -4,8 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace optim {
 
-TERN_NOINLINE void ExponentialMovingAverage::update(Here here) {
-  const tern::detail::Site at(here);
+TERN_NOINLINE void ExponentialMovingAverage::update(CallSite here) {
+  const CallScope scope(here);
   if (entries_[0].kept.defined()) fail(name, {"update() between apply() and restore(): the weights are the averages"});
   if (updates_ == 0 && tern::detail::capture)
     fail(name, {"the first update copies the weights: run one before the capture"});
@@ -13,8 +13,8 @@ TERN_NOINLINE void ExponentialMovingAverage::update(Here here) {
   ++updates_;
 }
 
-TERN_COLD void ExponentialMovingAverage::apply(Here here) {
-  const tern::detail::Site at(here);
+TERN_COLD void ExponentialMovingAverage::apply(CallSite here) {
+  const CallScope scope(here);
   if (entries_[0].kept.defined()) fail(name, {"apply() twice without restore()"});
   if (updates_ == 0) fail(name, {"apply() before the first update()"});
   for (Entry& e : entries_) {
@@ -25,8 +25,8 @@ TERN_COLD void ExponentialMovingAverage::apply(Here here) {
   }
 }
 
-TERN_COLD void ExponentialMovingAverage::restore(Here here) {
-  const tern::detail::Site at(here);
+TERN_COLD void ExponentialMovingAverage::restore(CallSite here) {
+  const CallScope scope(here);
   if (!entries_[0].kept.defined()) fail(name, {"restore() without apply()"});
   for (Entry& e : entries_) {
     e.ops->put(e.parameter, e.kept);

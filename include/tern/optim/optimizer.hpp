@@ -86,12 +86,12 @@ class TERN_API Optimizer {
   }
 
   /// One step for every parameter that has a gradient.
-  void step(Here here = {});
+  void step(CallSite here = {});
 
   /// The same unless `found`, one float on the parameters' device, is not 0; the step is then as if it had not been
   /// asked for. If the host cannot read the device's memory, it does not learn which it was. Only NAdam, RAdam and Muon
   /// make it wait, because they count steps on the host.
-  void step_unless(const AnyTensor& found, Here here = {});
+  void step_unless(const AnyTensor& found, CallSite here = {});
 
   const std::vector<Slot>& state_slots() const { return slots_; }
 

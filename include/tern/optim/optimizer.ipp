@@ -58,13 +58,13 @@ TERN_NOINLINE double Optimizer::initial_lr(std::size_t group) {
   return initial;
 }
 
-TERN_INLINE void Optimizer::step(Here here) {
-  const tern::detail::Site at(here);
+TERN_INLINE void Optimizer::step(CallSite here) {
+  const CallScope scope(here);
   step_each({});
 }
 
-TERN_INLINE void Optimizer::step_unless(const AnyTensor& found, Here here) {
-  const tern::detail::Site at(here);
+TERN_INLINE void Optimizer::step_unless(const AnyTensor& found, CallSite here) {
+  const CallScope scope(here);
   bool on_host = false;
   for (const Slot& slot : slots_) on_host = on_host || slot.ops->counts_on_host;
   if (!on_host) return step_each(found);

@@ -43,11 +43,11 @@ class TERN_API Schedule {
 /// The base of schedules that are functions of the number of their steps.
 class TERN_API LRScheduler : public Schedule {
  public:
-  void step(Here here = {}) { set_epoch(epoch_ + 1, here); }
+  void step(CallSite here = {}) { set_epoch(epoch_ + 1, here); }
   Index epoch() const { return epoch_; }
   /// Sets the rates as after that many steps. Error, and nothing changed, if the schedule has fewer.
-  void set_epoch(Index epoch, Here here = {}) {
-    const tern::detail::Site at(here);
+  void set_epoch(Index epoch, CallSite here = {}) {
+    const CallScope scope(here);
     check_epoch(epoch);
     const Index before = std::exchange(epoch_, epoch);
     try {
@@ -89,8 +89,8 @@ struct StepLROptions {
 /// lr = base γ^⌊epoch / step_size⌋.
 class StepLR : public LRScheduler {
  public:
-  StepLR(Optimizer& optimizer, StepLROptions options, Here here = {}) : LRScheduler(optimizer), options_(options) {
-    const tern::detail::Site at(here);
+  StepLR(Optimizer& optimizer, StepLROptions options, CallSite here = {}) : LRScheduler(optimizer), options_(options) {
+    const CallScope scope(here);
     if (options.step_size < 1) fail("StepLR", {"step_size must be positive, not ", options.step_size});
   }
 
@@ -110,9 +110,9 @@ struct CosineAnnealingLROptions {
 /// lr = eta_min + (base - eta_min) (1 + cos(π epoch / T_max)) / 2 (Loshchilov, Hutter: "SGDR", 2017, without restarts).
 class CosineAnnealingLR : public LRScheduler {
  public:
-  CosineAnnealingLR(Optimizer& optimizer, CosineAnnealingLROptions options, Here here = {})
+  CosineAnnealingLR(Optimizer& optimizer, CosineAnnealingLROptions options, CallSite here = {})
       : LRScheduler(optimizer), options_(options) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     if (options.T_max < 1) fail("CosineAnnealingLR", {"T_max must be positive, not ", options.T_max});
   }
 
@@ -132,9 +132,9 @@ struct MultiStepLROptions {
 /// lr = base γ^(number of milestones that the epoch has reached).
 class TERN_API MultiStepLR : public LRScheduler {
  public:
-  MultiStepLR(Optimizer& optimizer, MultiStepLROptions options, Here here = {})
+  MultiStepLR(Optimizer& optimizer, MultiStepLROptions options, CallSite here = {})
       : LRScheduler(optimizer), options_(std::move(options)) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     apply();
   }
 
@@ -169,7 +169,7 @@ struct LinearLROptions {
 /// lr = base times a factor that goes from start_factor to end_factor in total_iters epochs and then stays: a warm-up.
 class TERN_API LinearLR : public LRScheduler {
  public:
-  LinearLR(Optimizer& optimizer, LinearLROptions options = {}, Here here = {});
+  LinearLR(Optimizer& optimizer, LinearLROptions options = {}, CallSite here = {});
 
  private:
   void apply() override {
@@ -188,9 +188,9 @@ struct ConstantLROptions {
 /// lr = base factor in the first total_iters epochs, then base.
 class ConstantLR : public LRScheduler {
  public:
-  ConstantLR(Optimizer& optimizer, ConstantLROptions options = {}, Here here = {})
+  ConstantLR(Optimizer& optimizer, ConstantLROptions options = {}, CallSite here = {})
       : LRScheduler(optimizer), options_(options) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     if (!(options.factor >= 0 && options.factor <= 1))
       fail("ConstantLR", {"factor must be in [0, 1], not ", options.factor});
     apply();
@@ -212,9 +212,9 @@ struct PolynomialLROptions {
 /// lr = base (1 - epoch / total_iters)^power, and 0 after total_iters epochs.
 class PolynomialLR : public LRScheduler {
  public:
-  PolynomialLR(Optimizer& optimizer, PolynomialLROptions options = {}, Here here = {})
+  PolynomialLR(Optimizer& optimizer, PolynomialLROptions options = {}, CallSite here = {})
       : LRScheduler(optimizer), options_(options) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     if (options.total_iters < 1) fail("PolynomialLR", {"total_iters must be positive, not ", options.total_iters});
   }
 
@@ -268,9 +268,9 @@ struct CosineAnnealingWarmRestartsOptions {
 /// each later one is T_mult times as long as the one before (Loshchilov, Hutter: "SGDR", 2017).
 class TERN_API CosineAnnealingWarmRestarts : public LRScheduler {
  public:
-  CosineAnnealingWarmRestarts(Optimizer& optimizer, CosineAnnealingWarmRestartsOptions options, Here here = {})
+  CosineAnnealingWarmRestarts(Optimizer& optimizer, CosineAnnealingWarmRestartsOptions options, CallSite here = {})
       : LRScheduler(optimizer), options_(options) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     if (options.T_0 < 1) fail("CosineAnnealingWarmRestarts", {"T_0 must be positive, not ", options.T_0});
     if (options.T_mult < 1) fail("CosineAnnealingWarmRestarts", {"T_mult must be positive, not ", options.T_mult});
   }
@@ -285,7 +285,7 @@ class TERN_API CosineAnnealingWarmRestarts : public LRScheduler {
 class TERN_API SequentialLR : public LRScheduler {
  public:
   SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules, std::vector<Index> milestones,
-               Here here = {});
+               CallSite here = {});
 
  private:
   void check_epoch(Index epoch) const override {
@@ -323,7 +323,7 @@ struct ReduceLROnPlateauOptions {
 /// ignores the metric for `cooldown` steps. Changes of at most eps are skipped.
 class TERN_API ReduceLROnPlateau : public Schedule {
  public:
-  ReduceLROnPlateau(Optimizer& optimizer, ReduceLROnPlateauOptions options = {}, Here here = {})
+  ReduceLROnPlateau(Optimizer& optimizer, ReduceLROnPlateauOptions options = {}, CallSite here = {})
       : Schedule(optimizer), options_(options),
         state_{.best = options.mode == PlateauMode::min ? HUGE_VAL : -HUGE_VAL} {
     if (!(options.factor < 1)) fail({"ReduceLROnPlateau", here}, {"factor must be less than 1, not ", options.factor});
@@ -367,7 +367,7 @@ struct OneCycleLROptions {
 /// it rose. The momentum moves in the opposite direction (Smith, Topin: "Super-convergence", 2018).
 class TERN_API OneCycleLR : public LRScheduler {
  public:
-  OneCycleLR(Optimizer& optimizer, OneCycleLROptions options, Here here = {});
+  OneCycleLR(Optimizer& optimizer, OneCycleLROptions options, CallSite here = {});
 
  private:
   struct Phase {

@@ -33,9 +33,9 @@ TERN_INLINE void MultiStepLR::apply() {
   set_rates([=](double base) { return base * factor; });
 }
 
-TERN_INLINE LinearLR::LinearLR(Optimizer& optimizer, LinearLROptions options, Here here)
+TERN_INLINE LinearLR::LinearLR(Optimizer& optimizer, LinearLROptions options, CallSite here)
     : LRScheduler(optimizer), options_(options) {
-  const tern::detail::Site at(here);
+  const CallScope scope(here);
   if (!(options.start_factor > 0 && options.start_factor <= 1))
     fail("LinearLR", {"start_factor must be in (0, 1], not ", options.start_factor});
   if (!(options.end_factor >= 0 && options.end_factor <= 1))
@@ -53,9 +53,9 @@ TERN_INLINE void CosineAnnealingWarmRestarts::apply() {
 }
 
 TERN_INLINE SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<LRScheduler*> schedules,
-                                       std::vector<Index> milestones, Here here)
+                                       std::vector<Index> milestones, CallSite here)
     : LRScheduler(optimizer), schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
-  const tern::detail::Site at(here);
+  const CallScope scope(here);
   if (schedules_.empty() || milestones_.size() + 1 != schedules_.size())
     fail("SequentialLR", {Index(milestones_.size()), " milestones for ", Index(schedules_.size()), " schedules"});
   for (std::size_t i = 1; i < milestones_.size(); ++i)
@@ -103,9 +103,9 @@ TERN_COLD ReduceLROnPlateau::State ReduceLROnPlateau::read(const StateDict& dict
   return state;
 }
 
-TERN_INLINE OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options, Here here)
+TERN_INLINE OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options, CallSite here)
     : LRScheduler(optimizer), options_(options) {
-  const tern::detail::Site at(here);
+  const CallScope scope(here);
   if (options.total_steps < 1) fail("OneCycleLR", {"total_steps must be positive, not ", options.total_steps});
   if (!(options.pct_start >= 0 && options.pct_start <= 1))
     fail("OneCycleLR", {"pct_start must be in [0, 1], not ", options.pct_start});

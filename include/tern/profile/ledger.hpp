@@ -60,8 +60,8 @@ inline const char* name_of(tern::detail::Work work) {
   return names[int(work)];
 }
 
-inline std::string name_of(const Here& site) {
-  return site.line ? tern::detail::text({site.file, ":", Index(site.line)}) : std::string("(no line)");
+inline std::string name_of(const CallSite& site) {
+  return site.line() ? tern::detail::text({site.file(), ":", Index(site.line())}) : std::string("(no line)");
 }
 
 /// The time spans in which something went on.

@@ -142,7 +142,7 @@ TERN_API bool read_curves(Machine& machine, const char* text);
 /// This machine's curves. They are measured if there is no measurement for this processor, number of threads, GPU and
 /// driver, or if `remeasure`. They are stored in tern/ in the user's cache folder (XDG_CACHE_HOME, else ~/.cache). If
 /// there is no such folder, the next call measures again.
-TERN_API Machine machine(bool remeasure = false, const MeasureOptions& options = {}, Here here = {});
+TERN_API Machine machine(bool remeasure = false, const MeasureOptions& options = {}, CallSite here = {});
 
 }}}  // namespace tern::profile
 

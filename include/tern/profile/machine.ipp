@@ -243,8 +243,8 @@ TERN_COLD bool read_curves(Machine& machine, const char* text) {
 
 namespace tern { inline namespace TERN_BUILD { namespace profile {
 
-TERN_COLD Machine machine(bool remeasure, const MeasureOptions& options, Here here) {
-  const tern::detail::Site user(here);
+TERN_COLD Machine machine(bool remeasure, const MeasureOptions& options, CallSite here) {
+  const CallScope scope(here);
   Machine machine;
   machine.cpu =
       tern::detail::text({measuring::cpu_name(), ", ", get_num_threads(),

@@ -88,18 +88,18 @@ struct TERN_API Placement : Machine {
 
   /// [m, k] times [k, n]. The prediction is the time of the square product with as many operations, but at least that
   /// of an a + b that touches as much memory.
-  Prediction matmul(Index m, Index n, Index k, PredictOptions options = {}, Here here = {}) const;
+  Prediction matmul(Index m, Index n, Index k, PredictOptions options = {}, CallSite here = {}) const;
 
   /// a + b with n elements each.
-  Prediction elementwise(Index n, PredictOptions options = {}, Here here = {}) const;
+  Prediction elementwise(Index n, PredictOptions options = {}, CallSite here = {}) const;
 
   /// A step that make(device) returns for Cpu and for the current Cuda: a function without arguments that does one. It
   /// is run twice on both to list its work: products, convolutions, passes over memory, copies. Each piece takes what
   /// the curves say. On the GPU the host queues kernels while the device computes, so a step takes the longer of both,
   /// and its copies. Error if a step does nothing that is counted.
   template <class Make>
-  Prediction training_step(const Make& make, PredictOptions options = {}, Here here = {}) const {
-    const tern::detail::Site user(here);
+  Prediction training_step(const Make& make, PredictOptions options = {}, CallSite here = {}) const {
+    const CallScope scope(here);
     const measuring::RandomGuard random;
     auto one = make(Cpu{});
     const auto on_host = [&] { one(); };
@@ -123,8 +123,8 @@ struct TERN_API Placement : Machine {
   /// step copies the batch to the device; all steps share the copies of the parameters to the device and back. It runs
   /// on copies of the model and restores the random state.
   template <class Model, class Batch>
-  Prediction step(const Model& model, const Batch& batch, PredictOptions options = {}, Here here = {}) const {
-    const tern::detail::Site user(here);
+  Prediction step(const Model& model, const Batch& batch, PredictOptions options = {}, CallSite here = {}) const {
+    const CallScope scope(here);
     const measuring::RandomGuard random;
     const auto run = [](auto& net, const auto& x) {
       net.zero_grad();
@@ -189,7 +189,7 @@ struct PlacementOptions {
 
 /// This machine's placement report. The first call on a machine measures it for a few seconds and stores the result
 /// (machine()).
-TERN_API Placement placement(PlacementOptions options = {}, Here here = {});
+TERN_API Placement placement(PlacementOptions options = {}, CallSite here = {});
 
 }}}  // namespace tern::profile
 

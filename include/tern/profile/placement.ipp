@@ -67,9 +67,9 @@ TERN_COLD std::string Prediction::text() const {
   return out += "  copied once: " + from_on("use", "the CPU is faster, however often the data are used\n");
 }
 
-TERN_COLD Prediction Placement::matmul(Index m, Index n, Index k, PredictOptions options, Here here) const {
+TERN_COLD Prediction Placement::matmul(Index m, Index n, Index k, PredictOptions options, CallSite here) const {
   if (m < 1 || n < 1 || k < 1) fail("placement", {"sizes must be at least 1: ", m, ", ", n, ", ", k});
-  const tern::detail::Site user(here);
+  const CallScope scope(here);
   const double sizes[] = {double(m), double(n), double(k)};
   Prediction prediction = answer(tern::detail::text({"matmul [", m, ", ", k, "] x [", k, ", ", n, "]"}), sizes, 3);
   if (options.measured) prediction.measured = measuring::time_matmul(m, n, k, parts());
@@ -77,9 +77,9 @@ TERN_COLD Prediction Placement::matmul(Index m, Index n, Index k, PredictOptions
   return prediction;
 }
 
-TERN_COLD Prediction Placement::elementwise(Index n, PredictOptions options, Here here) const {
+TERN_COLD Prediction Placement::elementwise(Index n, PredictOptions options, CallSite here) const {
   if (n < 1) fail("placement", {"sizes must be at least 1: ", n});
-  const tern::detail::Site user(here);
+  const CallScope scope(here);
   const double size = double(n);
   Prediction prediction = answer(tern::detail::text({"a + b of ", n, " elements"}), &size, 1);
   if (options.measured) prediction.measured = measuring::time_sum(n, parts());
@@ -278,6 +278,8 @@ TERN_COLD void Placement::add_rows(std::string& out, bool product, const Curve& 
   }
 }
 
-TERN_COLD Placement placement(PlacementOptions options, Here here) { return {machine(options.remeasure, {}, here)}; }
+TERN_COLD Placement placement(PlacementOptions options, CallSite here) {
+  return {machine(options.remeasure, {}, here)};
+}
 
 }}}  // namespace tern::profile

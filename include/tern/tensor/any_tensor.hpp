@@ -75,9 +75,9 @@ class TERN_API AnyTensor {
   detail::Shape shape() const { return checked("shape").shape(); }
   detail::Shape sizes() const { return shape(); }
   /// The size of dimension i. A negative i counts from the last.
-  Index size(Index i) const { return shape()[detail::existing_dim("size", i, dim())]; }
+  Index size(Index i) const { return shape()[detail::existing_dim({"size", CallSite::unknown}, i, dim())]; }
   detail::Shape strides() const { return {checked("strides").strides, impl_->ndim}; }
-  Index stride(Index i) const { return strides()[detail::existing_dim("stride", i, dim())]; }
+  Index stride(Index i) const { return strides()[detail::existing_dim({"stride", CallSite::unknown}, i, dim())]; }
   int dim() const { return checked("dim").ndim; }
   Index numel() const { return checked("numel").numel; }
   bool is_contiguous() const { return checked("is_contiguous").contiguous; }
@@ -100,7 +100,7 @@ class TERN_API AnyTensor {
   bool requires_grad() const { return impl_ && impl_->node; }
   /// Freezes a parameter, or, with on, makes one of a module's parameters() learn again. Of other tensors a Tensor's
   /// requires_grad_() does that.
-  void requires_grad_(bool on = true, Here here = {}) const;
+  void requires_grad_(bool on = true, CallSite here = {}) const;
   /// The same tensor, which knows how its gradients are calculated.
   AnyTensor with_grad_ops(const detail::GradOps* grad_ops) const {
     AnyTensor x(*this);
@@ -138,7 +138,7 @@ struct NamedTensor {
 
   // The tensor's, so that a loop over a network's parameters() reads as PyTorch's.
   bool requires_grad() const { return tensor.requires_grad(); }
-  void requires_grad_(bool on = true, Here here = {}) const { tensor.requires_grad_(on, here); }
+  void requires_grad_(bool on = true, CallSite here = {}) const { tensor.requires_grad_(on, here); }
   AnyTensor grad() const { return tensor.grad(); }
   DType dtype() const { return tensor.dtype(); }
   detail::Shape shape() const { return tensor.shape(); }

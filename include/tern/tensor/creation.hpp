@@ -13,9 +13,9 @@ namespace tern { inline namespace TERN_BUILD {
 /// A tensor of a shape with these values, in row-major order.
 template <Device D, Element T>
 Tensor<D, T> from_vector(const std::vector<T>& values, const detail::Shape& shape,
-                         D device = detail::current_device<D>(), Here here = {}) {
-  const ErrorName name({"from_vector", here});
-  if (detail::checked_numel("from_vector", shape) != Index(values.size()))
+                         D device = detail::current_device<D>(), CallSite here = {}) {
+  const CallScope scope({"from_vector", here});
+  if (detail::checked_numel({"from_vector", CallSite::unknown}, shape) != Index(values.size()))
     fail("from_vector", {Index(values.size()), " values do not fill shape ", shape});
   if constexpr (HostDevice<D>) {
     const Tensor<D, T> x = empty<D, T>(shape, device);
@@ -29,8 +29,8 @@ Tensor<D, T> from_vector(const std::vector<T>& values, const detail::Shape& shap
 /// A tensor of a list, a list of lists, and so on: tensor<Cpu>({{1, 2}, {3, 4}}). Error if lists beside each other
 /// differ in length, or if T does not hold a number.
 template <Device D, Element T = float>
-Tensor<D, T> tensor(std::initializer_list<detail::NestedList> list, Here here = {}) {
-  const ErrorName name({"tensor", here});
+Tensor<D, T> tensor(std::initializer_list<detail::NestedList> list, CallSite here = {}) {
+  const CallScope scope({"tensor", here});
   const detail::NestedList nested(list);
   const detail::Shape shape = nested.shape();
   std::vector<T> values;
@@ -39,18 +39,18 @@ Tensor<D, T> tensor(std::initializer_list<detail::NestedList> list, Here here = 
       [](void* out, const detail::Number& number) {
         auto& elements = *static_cast<std::vector<T>*>(out);
         if constexpr (detail::is_floating_v<T>) elements.push_back(static_cast<compute_t<T>>(number.value()));
-        else elements.push_back(detail::element<T>("tensor", number));
+        else elements.push_back(detail::element<T>({"tensor", CallSite::unknown}, number));
       },
       &values);
   return from_vector<D, T>(values, shape);
 }
 /// A vector of these values. Its element type is theirs, unless T is given. Error if T does not hold one.
 template <Device D, class T = void, class V>
-auto tensor(const std::vector<V>& values, Here here = {}) {
+auto tensor(const std::vector<V>& values, CallSite here = {}) {
   using Out = std::conditional_t<std::is_void_v<T>, V, T>;
   static_assert(Element<Out>,
                 "no tensor holds elements of the vector's type: give another, as in tensor<Cpu, float>(values)");
-  const ErrorName name({"tensor", here});
+  const CallScope scope({"tensor", here});
   const detail::Shape shape(Index(values.size()));
   if constexpr (std::is_same_v<Out, V>) {
     return from_vector<D>(values, shape);
@@ -58,20 +58,21 @@ auto tensor(const std::vector<V>& values, Here here = {}) {
     std::vector<Out> converted;
     converted.reserve(values.size());
     for (const V value : values)
-      converted.push_back(static_cast<Out>(detail::element<Out>("tensor", detail::number_t<Out>(value))));
+      converted.push_back(
+          static_cast<Out>(detail::element<Out>({"tensor", CallSite::unknown}, detail::number_t<Out>(value))));
     return from_vector<D, Out>(converted, shape);
   }
 }
 /// A 0-d tensor.
 template <Device D, Element T = float, class N>
   requires(std::is_arithmetic_v<N> || detail::is_half_v<N>)
-Tensor<D, T> tensor(N value, Here here = {}) {
-  const ErrorName name({"tensor", here});
+Tensor<D, T> tensor(N value, CallSite here = {}) {
+  const CallScope scope({"tensor", here});
   return full<D, T>({}, detail::number_t<T>(value));
 }
 template <Device D, Element T = float>
-Tensor<D, T> scalar_tensor(detail::number_t<T> value, Here here = {}) {
-  const ErrorName name({"scalar_tensor", here});
+Tensor<D, T> scalar_tensor(detail::number_t<T> value, CallSite here = {}) {
+  const CallScope scope({"scalar_tensor", here});
   return full<D, T>({}, value);
 }
 
@@ -79,9 +80,9 @@ Tensor<D, T> scalar_tensor(detail::number_t<T> value, Here here = {}) {
 /// is gone.
 template <HostDevice D, Element T>
 Tensor<D, T> from_blob(T* data, const detail::Shape& shape, detail::Deleter deleter = nullptr, void* context = nullptr,
-                       Here here = {}) {
-  const ErrorName name({"from_blob", here});
-  if (!data && detail::checked_numel("from_blob", shape) != 0)
+                       CallSite here = {}) {
+  const CallScope scope({"from_blob", here});
+  if (!data && detail::checked_numel({"from_blob", CallSite::unknown}, shape) != 0)
     fail("from_blob", {"a null pointer does not hold shape ", shape});
   const detail::Deleter none = [](void*, void*) {};
   return Tensor<D, T>(detail::new_external(dtype_of<T>, shape, data, deleter ? deleter : none, context));
@@ -90,7 +91,7 @@ Tensor<D, T> from_blob(T* data, const detail::Shape& shape, detail::Deleter dele
 /// is not seen.
 template <HostDevice D, Element T>
 Tensor<D, T> from_blob(const T* data, const detail::Shape& shape, detail::Deleter deleter = nullptr,
-                       void* context = nullptr, Here here = {}) {
+                       void* context = nullptr, CallSite here = {}) {
   const Tensor<D, T> x = from_blob<D, T>(const_cast<T*>(data), shape, deleter, context, here);
   x.impl()->read_only = true;
   return x;
@@ -114,8 +115,8 @@ Tensor<D, Index> range_beside(const Tensor<D, T>& x, Index start, Index step, In
 /// start, start + step, … below end: arange<D>(0, 10, 2) has type int64, arange<D>(0, 1, 0.25) has type float. Error if
 /// the element type does not hold a number.
 template <Device D, class T = void, class A, class B, class C = int>
-auto arange(A start, B end, C step = 1, Here here = {}) {
-  const ErrorName name({"arange", here});
+auto arange(A start, B end, C step = 1, CallSite here = {}) {
+  const CallScope scope({"arange", here});
   using Common = std::common_type_t<A, B, C>;
   using Out = detail::range_element<T, Common>;
   if (step == 0 || (start != end && (start < end) != (step > 0)))
@@ -129,16 +130,16 @@ auto arange(A start, B end, C step = 1, Here here = {}) {
     count = span == 0 ? 0 : Index(std::min((span - 1) / stride + 1, std::uint64_t(detail::max_elements)));
   } else {
     const double exact = (double(end) - double(start)) / double(step);
-    count = detail::checked_index("arange", exact);
+    count = detail::checked_index({"arange", CallSite::unknown}, exact);
     if (double(count) < exact) ++count;
   }
   if constexpr (!detail::is_floating_v<Out>) {
-    detail::element<Index>("arange", step);  // a negative step of bytes wraps around
-    detail::element<Out>("arange", start);
+    detail::element<Index>({"arange", CallSite::unknown}, step);  // a negative step of bytes wraps around
+    detail::element<Out>({"arange", CallSite::unknown}, start);
     if (count > 0) {
       // A step may be as large as Index: its multiples wrap around.
       const std::uint64_t last = std::uint64_t(Index(start)) + std::uint64_t(count - 1) * std::uint64_t(Index(step));
-      detail::element<Out>("arange", Index(last));
+      detail::element<Out>({"arange", CallSite::unknown}, Index(last));
     }
   }
   const Tensor<D, Out> x = empty<D, Out>(count);
@@ -146,15 +147,15 @@ auto arange(A start, B end, C step = 1, Here here = {}) {
   return x;
 }
 template <Device D, class T = void, class A>
-auto arange(A end, Here here = {}) {
+auto arange(A end, CallSite here = {}) {
   return arange<D, T>(A(0), end, 1, here);
 }
 
 /// `steps` numbers from start to end, both included, with equal distances.
 template <Device D, Element T = float>
   requires detail::is_floating_v<T>
-Tensor<D, T> linspace(double start, double end, Index steps, Here here = {}) {
-  const ErrorName name({"linspace", here});
+Tensor<D, T> linspace(double start, double end, Index steps, CallSite here = {}) {
+  const CallScope scope({"linspace", here});
   if (steps < 0) fail("linspace", {"the number of steps must not be negative: ", steps});
   const Tensor<D, T> x = empty<D, T>(steps);
   backend::run<D>(backend::FillRange<T>{*x.impl(), start, steps > 1 ? (end - start) / double(steps - 1) : 0});
@@ -169,8 +170,8 @@ Tensor<D, T> linspace(double start, double end, Index steps, Here here = {}) {
 
 /// Ones on the diagonal, zeros elsewhere: [n, columns], columns = n by default.
 template <Device D, Element T = float>
-Tensor<D, T> eye(Index n, std::optional<Index> columns = {}, Here here = {}) {
-  const ErrorName name({"eye", here});
+Tensor<D, T> eye(Index n, std::optional<Index> columns = {}, CallSite here = {}) {
+  const CallScope scope({"eye", here});
   const Index m = columns.value_or(n);
   const Tensor<D, T> x = zeros<D, T>({n, m});
   detail::Array diagonal = *x.impl();

@@ -57,7 +57,7 @@ extern TERN_API constinit thread_local bool inference_mode;
 TERN_API TensorImpl* new_header(int size_class);
 
 /// Fails because a handle is empty.
-[[noreturn]] TERN_API void refuse_undefined(const char* op, Here here);
+[[noreturn]] TERN_API void refuse_undefined(const char* op, CallSite here);
 
 /// The number of elements of a new tensor. Error if a size is negative, or if the bytes exceed the address space.
 TERN_API Index new_numel(ShapeRef shape, DType dtype);
@@ -128,7 +128,7 @@ TERN_API TensorImpl* copied(const DeviceOps& device, const TensorImpl* x);
 inline bool sole_owner(const TensorImpl* p) { return p->owner == p && p->refs.unique() && p->block.unique(); }
 
 /// Error if the left side of an assignment, a temporary handle of p, is undefined or its elements would be lost.
-TERN_API void check_assigned(const TensorImpl* p, Here here);
+TERN_API void check_assigned(const TensorImpl* p, CallSite here);
 
 }}}  // namespace tern::detail
 

@@ -24,10 +24,10 @@ TERN_INLINE TensorImpl* new_header(int size_class) {
   return p;
 }
 
-TERN_COLD void refuse_undefined(const char* op, Here here) { fail({op, here}, {"a tensor is undefined"}); }
+TERN_COLD void refuse_undefined(const char* op, CallSite here) { fail({op, here}, {"a tensor is undefined"}); }
 
 TERN_INLINE Index new_numel(ShapeRef shape, DType dtype) {
-  static constexpr OpName op("empty");
+  static constexpr CallSite op("empty", CallSite::unknown);
   const Index numel = checked_numel(op, shape);
   if (numel > (Index(1) << 41) / size_of(dtype)) [[unlikely]]
     fail(op, {"out of memory: ", shape, " of ", name_of(dtype), " does not fit in memory"});
@@ -138,7 +138,7 @@ TERN_COLD bool differ_in_shared_memory(const TensorImpl& a, const TensorImpl& b)
   return ours.first < theirs.end && theirs.first < ours.end;
 }
 
-TERN_NOINLINE void check_assigned(const TensorImpl* p, Here here) {
+TERN_NOINLINE void check_assigned(const TensorImpl* p, CallSite here) {
   if (!p) fail({"operator=", here}, {"the expression on the left is an undefined tensor"});
   if (sole_owner(p))
     fail({"operator=", here},

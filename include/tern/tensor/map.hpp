@@ -23,13 +23,13 @@ TERN_API TensorImpl* take_order(TensorImpl* out, const Array& like);
 
 /// A new tensor of the inputs' broadcast shape, in the memory order of the first input that has this shape. Error that
 /// names op if an input is undefined.
-TERN_API TensorImpl* new_output(const OpName& op, DType dtype, const Array* const* in, int n, Allocate allocate);
+TERN_API TensorImpl* new_output(const CallSite& op, DType dtype, const Array* const* in, int n, Allocate allocate);
 /// The same for the pass that reads the inputs and writes it, which it counts.
-TERN_API TensorImpl* new_map_output(const OpName& op, DType dtype, const Array* const* in, int n, Allocate allocate);
+TERN_API TensorImpl* new_map_output(const CallSite& op, DType dtype, const Array* const* in, int n, Allocate allocate);
 
 /// A new tensor of element type Out: f for each element of the inputs, broadcast. Not recorded.
 template <class Out, class F, class D, class... T>
-Tensor<D, Out> map(const OpName& op, const F& f, const Tensor<D, T>&... x) {
+Tensor<D, Out> map(const CallSite& op, const F& f, const Tensor<D, T>&... x) {
   const Array* const in[] = {x.impl()...};
   Tensor<D, Out> out(new_map_output(op, dtype_of<Out>, in, sizeof...(T), &allocate<D>));
   backend::run<D, Out, T...>(backend::Map(f, *out.impl(), in));
@@ -37,7 +37,7 @@ Tensor<D, Out> map(const OpName& op, const F& f, const Tensor<D, T>&... x) {
 }
 
 /// Counts the pass that writes target. Error unless the inputs broadcast to its shape.
-TERN_API void check_target(const OpName& op, const Array& target, const Array* const* in, int n);
+TERN_API void check_target(const CallSite& op, const Array& target, const Array* const* in, int n);
 
 /// x, or a copy of it if a write to target may change elements of x that have not been read yet.
 template <class D, class T>
@@ -48,7 +48,7 @@ Tensor<D, T> as_before_write(const TensorImpl& target, const Tensor<D, T>& x) {
 /// Writes f for each element of the inputs into target. The inputs must broadcast to target's shape. Their elements
 /// count as they are before the write.
 template <class F, class D, class Out, class... T>
-void map_into(const OpName& op, const Tensor<D, Out>& target, const F& f, const Tensor<D, T>&... x) {
+void map_into(const CallSite& op, const Tensor<D, Out>& target, const F& f, const Tensor<D, T>&... x) {
   const Array* const in[] = {x.checked(op)...};
   TensorImpl* const out = target.checked(op);
   check_target(op, *out, in, sizeof...(T));
@@ -62,15 +62,15 @@ void map_into(const OpName& op, const Tensor<D, Out>& target, const F& f, const 
 
 /// A tensor whose elements are not initialised.
 template <Device D, Element T = float>
-Tensor<D, T> empty(const detail::Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
-  const ErrorName name({"empty", here});
+Tensor<D, T> empty(const detail::Shape& shape, D device = detail::current_device<D>(), CallSite here = {}) {
+  const CallScope scope({"empty", here});
   return Tensor<D, T>(detail::allocate<D>(dtype_of<T>, shape, detail::ordinal_of(device)));
 }
 
 /// The same, with the dimensions in the memory order of a format.
 template <Device D, Element T = float>
 Tensor<D, T> empty(const detail::Shape& shape, MemoryFormat format, D device = detail::current_device<D>(),
-                   Here here = {}) {
+                   CallSite here = {}) {
   Tensor<D, T> x = empty<D, T>(shape, device, here);
   if (format == channels_last) detail::set_channels_last_strides(*x.impl());
   return x;
@@ -79,9 +79,9 @@ Tensor<D, T> empty(const detail::Shape& shape, MemoryFormat format, D device = d
 /// A tensor of one value. Error if T does not hold it.
 template <Device D, Element T = float>
 Tensor<D, T> full(const detail::Shape& shape, detail::number_t<T> value, D device = detail::current_device<D>(),
-                  Here here = {}) {
-  const ErrorName name({"full", here});
-  const detail::scalar_t<T> element = detail::element<T>("full", value);
+                  CallSite here = {}) {
+  const CallScope scope({"full", here});
+  const detail::scalar_t<T> element = detail::element<T>({"full", CallSite::unknown}, value);
   Tensor<D, T> out = empty<D, T>(shape, device);
   detail::count_pass({out.impl()});
   backend::run<D>(backend::Fill<T>{*out.impl(), element});
@@ -89,13 +89,13 @@ Tensor<D, T> full(const detail::Shape& shape, detail::number_t<T> value, D devic
 }
 
 template <Device D, Element T = float>
-Tensor<D, T> zeros(const detail::Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
-  const ErrorName name({"zeros", here});
+Tensor<D, T> zeros(const detail::Shape& shape, D device = detail::current_device<D>(), CallSite here = {}) {
+  const CallScope scope({"zeros", here});
   return full<D, T>(shape, 0, device);
 }
 template <Device D, Element T = float>
-Tensor<D, T> ones(const detail::Shape& shape, D device = detail::current_device<D>(), Here here = {}) {
-  const ErrorName name({"ones", here});
+Tensor<D, T> ones(const detail::Shape& shape, D device = detail::current_device<D>(), CallSite here = {}) {
+  const CallScope scope({"ones", here});
   return full<D, T>(shape, 1, device);
 }
 
@@ -111,53 +111,53 @@ TERN_SIZES_WITHOUT_BRACES(ones)
 
 /// x's shape and memory order, elements not initialised.
 template <class D, class T>
-Tensor<D, T> empty_like(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"empty_like", here});
+Tensor<D, T> empty_like(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"empty_like", here});
   const detail::Array* const in[] = {x.impl()};
-  return Tensor<D, T>(detail::new_output("empty_like", dtype_of<T>, in, 1, &detail::allocate<D>));
+  return Tensor<D, T>(detail::new_output({"empty_like", CallSite::unknown}, dtype_of<T>, in, 1, &detail::allocate<D>));
 }
 template <class D, class T>
-Tensor<D, T> full_like(const Tensor<D, T>& x, detail::number_t<T> value, Here here = {}) {
-  const ErrorName name({"full_like", here});
-  const detail::scalar_t<T> element = detail::element<T>("full_like", value);
+Tensor<D, T> full_like(const Tensor<D, T>& x, detail::number_t<T> value, CallSite here = {}) {
+  const CallScope scope({"full_like", here});
+  const detail::scalar_t<T> element = detail::element<T>({"full_like", CallSite::unknown}, value);
   Tensor<D, T> out = empty_like(x);
   backend::run<D>(backend::Fill<T>{*out.impl(), element});
   return out;
 }
 template <class D, class T>
-Tensor<D, T> zeros_like(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"zeros_like", here});
+Tensor<D, T> zeros_like(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"zeros_like", here});
   return full_like(x, 0);
 }
 template <class D, class T>
-Tensor<D, T> ones_like(const Tensor<D, T>& x, Here here = {}) {
-  const ErrorName name({"ones_like", here});
+Tensor<D, T> ones_like(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"ones_like", here});
   return full_like(x, 1);
 }
 
 template <Device D, Element T>
 template <Element U>
-Tensor<D, U> Tensor<D, T>::new_empty(const detail::Shape& size, detail::Type<U>, Here here) const {
-  const ErrorName name({"new_empty", here});
+Tensor<D, U> Tensor<D, T>::new_empty(const detail::Shape& size, detail::Type<U>, CallSite here) const {
+  const CallScope scope({"new_empty", here});
   return empty<D, U>(size, device());
 }
 template <Device D, Element T>
 template <Element U>
 Tensor<D, U> Tensor<D, T>::new_full(const detail::Shape& size, detail::number_t<U> value, detail::Type<U>,
-                                    Here here) const {
-  const ErrorName name({"new_full", here});
+                                    CallSite here) const {
+  const CallScope scope({"new_full", here});
   return full<D, U>(size, value, device());
 }
 template <Device D, Element T>
 template <Element U>
-Tensor<D, U> Tensor<D, T>::new_zeros(const detail::Shape& size, detail::Type<U>, Here here) const {
-  const ErrorName name({"new_zeros", here});
+Tensor<D, U> Tensor<D, T>::new_zeros(const detail::Shape& size, detail::Type<U>, CallSite here) const {
+  const CallScope scope({"new_zeros", here});
   return zeros<D, U>(size, device());
 }
 template <Device D, Element T>
 template <Element U>
-Tensor<D, U> Tensor<D, T>::new_ones(const detail::Shape& size, detail::Type<U>, Here here) const {
-  const ErrorName name({"new_ones", here});
+Tensor<D, U> Tensor<D, T>::new_ones(const detail::Shape& size, detail::Type<U>, CallSite here) const {
+  const CallScope scope({"new_ones", here});
   return ones<D, U>(size, device());
 }
 

@@ -12,7 +12,8 @@ TERN_INLINE TensorImpl* take_order(TensorImpl* out, const Array& like) {
   return out;
 }
 
-TERN_NOINLINE TensorImpl* new_output(const OpName& op, DType dtype, const Array* const* in, int n, Allocate allocate) {
+TERN_NOINLINE TensorImpl* new_output(const CallSite& op, DType dtype, const Array* const* in, int n,
+                                     Allocate allocate) {
   bool same = true;
   for (int k = 0; k < n; ++k) {
     if (!in[k]) [[unlikely]]
@@ -28,14 +29,14 @@ TERN_NOINLINE TensorImpl* new_output(const OpName& op, DType dtype, const Array*
   return out;
 }
 
-TERN_NOINLINE TensorImpl* new_map_output(const OpName& op, DType dtype, const Array* const* in, int n,
+TERN_NOINLINE TensorImpl* new_map_output(const CallSite& op, DType dtype, const Array* const* in, int n,
                                          Allocate allocate) {
   TensorImpl* const out = new_output(op, dtype, in, n, allocate);
   count_pass(*out, in, n);
   return out;
 }
 
-TERN_COLD void check_target(const OpName& op, const Array& target, const Array* const* in, int n) {
+TERN_COLD void check_target(const CallSite& op, const Array& target, const Array* const* in, int n) {
   count_pass(target, in, n);
   Shape shape = target.shape();
   for (int k = 0; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());

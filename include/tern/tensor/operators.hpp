@@ -3,7 +3,7 @@
 #include <initializer_list>
 #include <type_traits>
 
-#include "../core/here.hpp"
+#include "../core/call_site.hpp"
 #include "../core/number.hpp"
 #include "index.hpp"
 
@@ -52,18 +52,18 @@ namespace detail {
 template <class X>
 struct At {
   const X& tensor;
-  Here here;
-  At(const X& t, Here h = {}) : tensor(t), here(h) {}
+  CallSite here;
+  At(const X& t, CallSite h = {}) : tensor(t), here(h) {}
 };
 
 /// A number on the right of an assignment, with the assignment's source line.
 template <class T>
 struct NumberAt {
   number_t<T> number;
-  Here here;
+  CallSite here;
   template <class N>
     requires(std::is_arithmetic_v<N> || is_half_v<N>)
-  NumberAt(N n, Here h = {}) : number(n), here(h) {}
+  NumberAt(N n, CallSite h = {}) : number(n), here(h) {}
 };
 
 template <class D>
@@ -73,8 +73,8 @@ struct TensorIndex;
 template <class D>
 struct IndicesAt {
   std::initializer_list<TensorIndex<D>> entries;
-  Here here;
-  IndicesAt(std::initializer_list<TensorIndex<D>> list, Here h = {}) : entries(list), here(h) {}
+  CallSite here;
+  IndicesAt(std::initializer_list<TensorIndex<D>> list, CallSite h = {}) : entries(list), here(h) {}
 };
 
 #define TERN_REFUSED_OPERATOR(symbol)                                                                               \

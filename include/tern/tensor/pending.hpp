@@ -43,8 +43,8 @@ class Pending {
   bool ready() const { return checked("ready").copy->is_done(); }
 
   /// The tensor. On a device, later work on it runs after the copy. In host memory, the host waits for the copy.
-  X wait(Here here = {}) {
-    const detail::Site user(here);
+  X wait(CallSite here = {}) {
+    const CallScope scope(here);
     detail::CopyInFlight& pending = checked("wait");
     detail::refuse_capture("wait", "the copy was started outside of it");
     if constexpr (to_host) pending.copy->wait_on_host();
@@ -89,8 +89,8 @@ template <AsyncDevice D>
 
 /// The same for a typed tensor. Not recorded.
 template <AsyncDevice D2, HostDevice D, Element T>
-Pending<Tensor<D2, T>> copy_async(const char* op, const Tensor<D, T>& x, D2 device, Here here = {}) {
-  const Site user(here);
+Pending<Tensor<D2, T>> copy_async(const char* op, const Tensor<D, T>& x, D2 device, CallSite here = {}) {
+  const CallScope scope(here);
   return Pending<Tensor<D2, T>>(start_copy_to_device<D2>(op, device.ordinal, x.checked(op)));
 }
 

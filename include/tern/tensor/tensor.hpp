@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../backend/cpu/kernels.hpp"
-#include "../core/here.hpp"
+#include "../core/call_site.hpp"
 #include "../core/number.hpp"
 #include "../device/device.hpp"
 #include "impl.hpp"
@@ -29,7 +29,7 @@ class Selected;
 /// The square root of var(x), with the same defaults. Where it is 0, the gradient is 0.
 template <Device D, Floating T>
 Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1, bool keepdim = false,
-                 Here here = {});
+                 CallSite here = {});
 
 namespace detail {
 template <class D>
@@ -129,11 +129,12 @@ class Tensor : detail::Operators<D, T> {
     return impl;
   }
   /// The impl. Error that names op if this handle is empty.
-  detail::TensorImpl* checked(OpName op) const {
+  detail::TensorImpl* checked(CallSite op) const {
     if (!impl_) [[unlikely]]
-      detail::refuse_undefined(op.name, op.here);
+      detail::refuse_undefined(op.name(), op);
     return impl_;
   }
+  detail::TensorImpl* checked(const char* op) const { return checked({op, CallSite::unknown}); }
 
   /// False for a default-constructed handle.
   bool defined() const { return impl_; }
@@ -142,9 +143,13 @@ class Tensor : detail::Operators<D, T> {
   detail::Shape shape() const { return checked("shape")->shape(); }
   detail::Shape sizes() const { return shape(); }
   /// The size of dimension i. A negative i counts from the last.
-  Index size(Index i) const { return checked("size")->dims[detail::existing_dim("size", i, impl_->ndim)]; }
+  Index size(Index i) const {
+    return checked("size")->dims[detail::existing_dim({"size", CallSite::unknown}, i, impl_->ndim)];
+  }
   detail::Shape strides() const { return {checked("strides")->strides, impl_->ndim}; }
-  Index stride(Index i) const { return checked("stride")->strides[detail::existing_dim("stride", i, impl_->ndim)]; }
+  Index stride(Index i) const {
+    return checked("stride")->strides[detail::existing_dim({"stride", CallSite::unknown}, i, impl_->ndim)];
+  }
   int dim() const { return checked("dim")->ndim; }
   Index numel() const { return checked("numel")->numel; }
   bool is_contiguous() const { return checked("is_contiguous")->contiguous; }
@@ -174,33 +179,33 @@ class Tensor : detail::Operators<D, T> {
     return data()[detail::element_offset(*checked("operator()"), at)];
   }
   /// The value of a one-element tensor. The host waits for it.
-  T item(Here here = {}) const;
+  T item(CallSite here = {}) const;
   /// The same, converted to U.
   template <class U>
     requires(std::is_arithmetic_v<U> || detail::is_half_v<U>)
-  U item(Here here = {}) const {
+  U item(CallSite here = {}) const {
     return static_cast<U>(item(here));
   }
   /// The elements in row-major order. The host waits for them.
-  std::vector<T> to_vector(Here here = {}) const;
+  std::vector<T> to_vector(CallSite here = {}) const;
 
   /// @name New tensors on the same device, of T or another type: tensor/map.hpp
   /// @{
   template <Element U = T>
-  Tensor<D, U> new_empty(const detail::Shape& size, detail::Type<U> type = {}, Here here = {}) const;
+  Tensor<D, U> new_empty(const detail::Shape& size, detail::Type<U> type = {}, CallSite here = {}) const;
   template <Element U = T>
   Tensor<D, U> new_full(const detail::Shape& size, detail::number_t<U> value, detail::Type<U> type = {},
-                        Here here = {}) const;
+                        CallSite here = {}) const;
   template <Element U = T>
-  Tensor<D, U> new_zeros(const detail::Shape& size, detail::Type<U> type = {}, Here here = {}) const;
+  Tensor<D, U> new_zeros(const detail::Shape& size, detail::Type<U> type = {}, CallSite here = {}) const;
   template <Element U = T>
-  Tensor<D, U> new_ones(const detail::Shape& size, detail::Type<U> type = {}, Here here = {}) const;
+  Tensor<D, U> new_ones(const detail::Shape& size, detail::Type<U> type = {}, CallSite here = {}) const;
   /// @}
 
   /// @name Autograd: autograd/
   /// @{
   bool requires_grad() const { return impl_ && impl_->node; }
-  Tensor& requires_grad_(bool on = true, Here here = {});
+  Tensor& requires_grad_(bool on = true, CallSite here = {});
   bool is_leaf() const;
   /// The accumulated gradient; undefined if there is none.
   Tensor grad() const;
@@ -209,7 +214,7 @@ class Tensor : detail::Operators<D, T> {
   void retain_grad() const;
   /// Adds d(this)/d(leaf) to each leaf's grad(). This tensor must have one element, unless a gradient is given.
   void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false,
-                Here here = {}) const;
+                CallSite here = {}) const;
   /// The same elements, not on the tape. Each tensor sees writes to the other, and so does the version check.
   Tensor detach() const { return Tensor(detail::new_detached(checked("detach"))); }
   /// f(gradient) runs when this tensor's gradient is complete; a tensor that it returns replaces the gradient.
@@ -224,249 +229,253 @@ class Tensor : detail::Operators<D, T> {
 
   /// @name Arithmetic: ops/arithmetic.hpp, ops/blend.hpp
   /// @{
-  Tensor neg(Here here = {}) const { TERN_CALL(neg, here); }
-  const Tensor& neg_(Here here = {}) const { TERN_CALL(neg_, here); }
-  Tensor mul(const Tensor& other, Here here = {}) const { TERN_CALL(mul, other, here); }
-  Tensor mul(Scalar other, Here here = {}) const { TERN_CALL(mul, other, here); }
-  const Tensor& mul_(const Tensor& other, Here here = {}) const { TERN_CALL(mul_, other, here); }
-  const Tensor& mul_(Scalar other, Here here = {}) const { TERN_CALL(mul_, other, here); }
-  Tensor div(const Tensor& other, Here here = {}) const { TERN_CALL(div, other, here); }
-  Tensor div(Scalar other, Here here = {}) const { TERN_CALL(div, other, here); }
-  Tensor div(const Tensor& other, const char* rounding_mode, Here here = {}) const {
+  Tensor neg(CallSite here = {}) const { TERN_CALL(neg, here); }
+  const Tensor& neg_(CallSite here = {}) const { TERN_CALL(neg_, here); }
+  Tensor mul(const Tensor& other, CallSite here = {}) const { TERN_CALL(mul, other, here); }
+  Tensor mul(Scalar other, CallSite here = {}) const { TERN_CALL(mul, other, here); }
+  const Tensor& mul_(const Tensor& other, CallSite here = {}) const { TERN_CALL(mul_, other, here); }
+  const Tensor& mul_(Scalar other, CallSite here = {}) const { TERN_CALL(mul_, other, here); }
+  Tensor div(const Tensor& other, CallSite here = {}) const { TERN_CALL(div, other, here); }
+  Tensor div(Scalar other, CallSite here = {}) const { TERN_CALL(div, other, here); }
+  Tensor div(const Tensor& other, const char* rounding_mode, CallSite here = {}) const {
     TERN_CALL(div, other, rounding_mode, here);
   }
-  const Tensor& div_(const Tensor& other, Here here = {}) const { TERN_CALL(div_, other, here); }
-  const Tensor& div_(Scalar other, Here here = {}) const { TERN_CALL(div_, other, here); }
-  Tensor fmod(const Tensor& other, Here here = {}) const { TERN_CALL(fmod, other, here); }
-  Tensor fmod(Scalar other, Here here = {}) const { TERN_CALL(fmod, other, here); }
-  const Tensor& fmod_(const Tensor& other, Here here = {}) const { TERN_CALL(fmod_, other, here); }
-  const Tensor& fmod_(Scalar other, Here here = {}) const { TERN_CALL(fmod_, other, here); }
-  Tensor remainder(const Tensor& other, Here here = {}) const { TERN_CALL(remainder, other, here); }
-  Tensor remainder(Scalar other, Here here = {}) const { TERN_CALL(remainder, other, here); }
-  const Tensor& remainder_(const Tensor& other, Here here = {}) const { TERN_CALL(remainder_, other, here); }
-  const Tensor& remainder_(Scalar other, Here here = {}) const { TERN_CALL(remainder_, other, here); }
-  Tensor floor_divide(const Tensor& other, Here here = {}) const { TERN_CALL(floor_divide, other, here); }
-  Tensor floor_divide(Scalar other, Here here = {}) const { TERN_CALL(floor_divide, other, here); }
-  const Tensor& floor_divide_(const Tensor& other, Here here = {}) const { TERN_CALL(floor_divide_, other, here); }
-  const Tensor& floor_divide_(Scalar other, Here here = {}) const { TERN_CALL(floor_divide_, other, here); }
-  Tensor add(const Tensor& other, Scalar alpha = 1, Here here = {}) const { TERN_CALL(add, other, alpha, here); }
-  Tensor add(Scalar other, Here here = {}) const { TERN_CALL(add, other, here); }
-  const Tensor& add_(const Tensor& other, Scalar alpha = 1, Here here = {}) const {
+  const Tensor& div_(const Tensor& other, CallSite here = {}) const { TERN_CALL(div_, other, here); }
+  const Tensor& div_(Scalar other, CallSite here = {}) const { TERN_CALL(div_, other, here); }
+  Tensor fmod(const Tensor& other, CallSite here = {}) const { TERN_CALL(fmod, other, here); }
+  Tensor fmod(Scalar other, CallSite here = {}) const { TERN_CALL(fmod, other, here); }
+  const Tensor& fmod_(const Tensor& other, CallSite here = {}) const { TERN_CALL(fmod_, other, here); }
+  const Tensor& fmod_(Scalar other, CallSite here = {}) const { TERN_CALL(fmod_, other, here); }
+  Tensor remainder(const Tensor& other, CallSite here = {}) const { TERN_CALL(remainder, other, here); }
+  Tensor remainder(Scalar other, CallSite here = {}) const { TERN_CALL(remainder, other, here); }
+  const Tensor& remainder_(const Tensor& other, CallSite here = {}) const { TERN_CALL(remainder_, other, here); }
+  const Tensor& remainder_(Scalar other, CallSite here = {}) const { TERN_CALL(remainder_, other, here); }
+  Tensor floor_divide(const Tensor& other, CallSite here = {}) const { TERN_CALL(floor_divide, other, here); }
+  Tensor floor_divide(Scalar other, CallSite here = {}) const { TERN_CALL(floor_divide, other, here); }
+  const Tensor& floor_divide_(const Tensor& other, CallSite here = {}) const { TERN_CALL(floor_divide_, other, here); }
+  const Tensor& floor_divide_(Scalar other, CallSite here = {}) const { TERN_CALL(floor_divide_, other, here); }
+  Tensor add(const Tensor& other, Scalar alpha = 1, CallSite here = {}) const { TERN_CALL(add, other, alpha, here); }
+  Tensor add(Scalar other, CallSite here = {}) const { TERN_CALL(add, other, here); }
+  const Tensor& add_(const Tensor& other, Scalar alpha = 1, CallSite here = {}) const {
     TERN_CALL(add_, other, alpha, here);
   }
-  const Tensor& add_(Scalar other, Here here = {}) const { TERN_CALL(add_, other, here); }
-  Tensor sub(const Tensor& other, Scalar alpha = 1, Here here = {}) const { TERN_CALL(sub, other, alpha, here); }
-  Tensor sub(Scalar other, Here here = {}) const { TERN_CALL(sub, other, here); }
-  const Tensor& sub_(const Tensor& other, Scalar alpha = 1, Here here = {}) const {
+  const Tensor& add_(Scalar other, CallSite here = {}) const { TERN_CALL(add_, other, here); }
+  Tensor sub(const Tensor& other, Scalar alpha = 1, CallSite here = {}) const { TERN_CALL(sub, other, alpha, here); }
+  Tensor sub(Scalar other, CallSite here = {}) const { TERN_CALL(sub, other, here); }
+  const Tensor& sub_(const Tensor& other, Scalar alpha = 1, CallSite here = {}) const {
     TERN_CALL(sub_, other, alpha, here);
   }
-  const Tensor& sub_(Scalar other, Here here = {}) const { TERN_CALL(sub_, other, here); }
-  Tensor lerp(const Tensor& end, Scalar weight, Here here = {}) const { TERN_CALL(lerp, end, weight, here); }
-  Tensor lerp(const Tensor& end, const Tensor& weight, Here here = {}) const { TERN_CALL(lerp, end, weight, here); }
-  const Tensor& lerp_(const Tensor& end, Scalar weight, Here here = {}) const { TERN_CALL(lerp_, end, weight, here); }
-  const Tensor& lerp_(const Tensor& end, const Tensor& weight, Here here = {}) const {
+  const Tensor& sub_(Scalar other, CallSite here = {}) const { TERN_CALL(sub_, other, here); }
+  Tensor lerp(const Tensor& end, Scalar weight, CallSite here = {}) const { TERN_CALL(lerp, end, weight, here); }
+  Tensor lerp(const Tensor& end, const Tensor& weight, CallSite here = {}) const { TERN_CALL(lerp, end, weight, here); }
+  const Tensor& lerp_(const Tensor& end, Scalar weight, CallSite here = {}) const {
     TERN_CALL(lerp_, end, weight, here);
   }
-  Tensor addcmul(const Tensor& a, const Tensor& b, Scalar value = 1, Here here = {}) const {
+  const Tensor& lerp_(const Tensor& end, const Tensor& weight, CallSite here = {}) const {
+    TERN_CALL(lerp_, end, weight, here);
+  }
+  Tensor addcmul(const Tensor& a, const Tensor& b, Scalar value = 1, CallSite here = {}) const {
     TERN_CALL(addcmul, a, b, value, here);
   }
-  const Tensor& addcmul_(const Tensor& a, const Tensor& b, Scalar value = 1, Here here = {}) const {
+  const Tensor& addcmul_(const Tensor& a, const Tensor& b, Scalar value = 1, CallSite here = {}) const {
     TERN_CALL(addcmul_, a, b, value, here);
   }
-  Tensor addcdiv(const Tensor& a, const Tensor& b, Scalar value = 1, Here here = {}) const {
+  Tensor addcdiv(const Tensor& a, const Tensor& b, Scalar value = 1, CallSite here = {}) const {
     TERN_CALL(addcdiv, a, b, value, here);
   }
-  const Tensor& addcdiv_(const Tensor& a, const Tensor& b, Scalar value = 1, Here here = {}) const {
+  const Tensor& addcdiv_(const Tensor& a, const Tensor& b, Scalar value = 1, CallSite here = {}) const {
     TERN_CALL(addcdiv_, a, b, value, here);
   }
   /// @}
 
   /// @name Powers, exponentials, logarithms: ops/power.hpp, ops/exponential.hpp
   /// @{
-  Tensor sqrt(Here here = {}) const { TERN_CALL(sqrt, here); }
-  const Tensor& sqrt_(Here here = {}) const { TERN_CALL(sqrt_, here); }
-  Tensor rsqrt(Here here = {}) const { TERN_CALL(rsqrt, here); }
-  const Tensor& rsqrt_(Here here = {}) const { TERN_CALL(rsqrt_, here); }
-  Tensor reciprocal(Here here = {}) const { TERN_CALL(reciprocal, here); }
-  const Tensor& reciprocal_(Here here = {}) const { TERN_CALL(reciprocal_, here); }
-  Tensor square(Here here = {}) const { TERN_CALL(square, here); }
-  const Tensor& square_(Here here = {}) const { TERN_CALL(square_, here); }
-  Tensor pow(const Tensor& other, Here here = {}) const { TERN_CALL(pow, other, here); }
-  Tensor pow(Scalar other, Here here = {}) const { TERN_CALL(pow, other, here); }
-  const Tensor& pow_(const Tensor& other, Here here = {}) const { TERN_CALL(pow_, other, here); }
-  const Tensor& pow_(Scalar other, Here here = {}) const { TERN_CALL(pow_, other, here); }
-  Tensor<D, double> float_power(const Tensor& other, Here here = {}) const { TERN_CALL(float_power, other, here); }
-  Tensor<D, double> float_power(double exponent, Here here = {}) const { TERN_CALL(float_power, exponent, here); }
-  Tensor exp(Here here = {}) const { TERN_CALL(exp, here); }
-  const Tensor& exp_(Here here = {}) const { TERN_CALL(exp_, here); }
-  Tensor exp2(Here here = {}) const { TERN_CALL(exp2, here); }
-  const Tensor& exp2_(Here here = {}) const { TERN_CALL(exp2_, here); }
-  Tensor expm1(Here here = {}) const { TERN_CALL(expm1, here); }
-  const Tensor& expm1_(Here here = {}) const { TERN_CALL(expm1_, here); }
-  Tensor log(Here here = {}) const { TERN_CALL(log, here); }
-  const Tensor& log_(Here here = {}) const { TERN_CALL(log_, here); }
-  Tensor log2(Here here = {}) const { TERN_CALL(log2, here); }
-  const Tensor& log2_(Here here = {}) const { TERN_CALL(log2_, here); }
-  Tensor log10(Here here = {}) const { TERN_CALL(log10, here); }
-  const Tensor& log10_(Here here = {}) const { TERN_CALL(log10_, here); }
-  Tensor log1p(Here here = {}) const { TERN_CALL(log1p, here); }
-  const Tensor& log1p_(Here here = {}) const { TERN_CALL(log1p_, here); }
-  Tensor sigmoid(Here here = {}) const { TERN_CALL(sigmoid, here); }
-  const Tensor& sigmoid_(Here here = {}) const { TERN_CALL(sigmoid_, here); }
-  Tensor logit(Here here = {}) const { TERN_CALL(logit, here); }
-  Tensor logit(double eps, Here here = {}) const { TERN_CALL(logit, eps, here); }
-  const Tensor& logit_(Here here = {}) const { TERN_CALL(logit_, here); }
-  Tensor logaddexp(const Tensor& other, Here here = {}) const { TERN_CALL(logaddexp, other, here); }
-  Tensor xlogy(const Tensor& other, Here here = {}) const { TERN_CALL(xlogy, other, here); }
-  const Tensor& xlogy_(const Tensor& other, Here here = {}) const { TERN_CALL(xlogy_, other, here); }
+  Tensor sqrt(CallSite here = {}) const { TERN_CALL(sqrt, here); }
+  const Tensor& sqrt_(CallSite here = {}) const { TERN_CALL(sqrt_, here); }
+  Tensor rsqrt(CallSite here = {}) const { TERN_CALL(rsqrt, here); }
+  const Tensor& rsqrt_(CallSite here = {}) const { TERN_CALL(rsqrt_, here); }
+  Tensor reciprocal(CallSite here = {}) const { TERN_CALL(reciprocal, here); }
+  const Tensor& reciprocal_(CallSite here = {}) const { TERN_CALL(reciprocal_, here); }
+  Tensor square(CallSite here = {}) const { TERN_CALL(square, here); }
+  const Tensor& square_(CallSite here = {}) const { TERN_CALL(square_, here); }
+  Tensor pow(const Tensor& other, CallSite here = {}) const { TERN_CALL(pow, other, here); }
+  Tensor pow(Scalar other, CallSite here = {}) const { TERN_CALL(pow, other, here); }
+  const Tensor& pow_(const Tensor& other, CallSite here = {}) const { TERN_CALL(pow_, other, here); }
+  const Tensor& pow_(Scalar other, CallSite here = {}) const { TERN_CALL(pow_, other, here); }
+  Tensor<D, double> float_power(const Tensor& other, CallSite here = {}) const { TERN_CALL(float_power, other, here); }
+  Tensor<D, double> float_power(double exponent, CallSite here = {}) const { TERN_CALL(float_power, exponent, here); }
+  Tensor exp(CallSite here = {}) const { TERN_CALL(exp, here); }
+  const Tensor& exp_(CallSite here = {}) const { TERN_CALL(exp_, here); }
+  Tensor exp2(CallSite here = {}) const { TERN_CALL(exp2, here); }
+  const Tensor& exp2_(CallSite here = {}) const { TERN_CALL(exp2_, here); }
+  Tensor expm1(CallSite here = {}) const { TERN_CALL(expm1, here); }
+  const Tensor& expm1_(CallSite here = {}) const { TERN_CALL(expm1_, here); }
+  Tensor log(CallSite here = {}) const { TERN_CALL(log, here); }
+  const Tensor& log_(CallSite here = {}) const { TERN_CALL(log_, here); }
+  Tensor log2(CallSite here = {}) const { TERN_CALL(log2, here); }
+  const Tensor& log2_(CallSite here = {}) const { TERN_CALL(log2_, here); }
+  Tensor log10(CallSite here = {}) const { TERN_CALL(log10, here); }
+  const Tensor& log10_(CallSite here = {}) const { TERN_CALL(log10_, here); }
+  Tensor log1p(CallSite here = {}) const { TERN_CALL(log1p, here); }
+  const Tensor& log1p_(CallSite here = {}) const { TERN_CALL(log1p_, here); }
+  Tensor sigmoid(CallSite here = {}) const { TERN_CALL(sigmoid, here); }
+  const Tensor& sigmoid_(CallSite here = {}) const { TERN_CALL(sigmoid_, here); }
+  Tensor logit(CallSite here = {}) const { TERN_CALL(logit, here); }
+  Tensor logit(double eps, CallSite here = {}) const { TERN_CALL(logit, eps, here); }
+  const Tensor& logit_(CallSite here = {}) const { TERN_CALL(logit_, here); }
+  Tensor logaddexp(const Tensor& other, CallSite here = {}) const { TERN_CALL(logaddexp, other, here); }
+  Tensor xlogy(const Tensor& other, CallSite here = {}) const { TERN_CALL(xlogy, other, here); }
+  const Tensor& xlogy_(const Tensor& other, CallSite here = {}) const { TERN_CALL(xlogy_, other, here); }
   /// @}
 
   /// @name Trigonometry: ops/trigonometric.hpp
   /// @{
-  Tensor sin(Here here = {}) const { TERN_CALL(sin, here); }
-  const Tensor& sin_(Here here = {}) const { TERN_CALL(sin_, here); }
-  Tensor cos(Here here = {}) const { TERN_CALL(cos, here); }
-  const Tensor& cos_(Here here = {}) const { TERN_CALL(cos_, here); }
-  Tensor tan(Here here = {}) const { TERN_CALL(tan, here); }
-  const Tensor& tan_(Here here = {}) const { TERN_CALL(tan_, here); }
-  Tensor asin(Here here = {}) const { TERN_CALL(asin, here); }
-  const Tensor& asin_(Here here = {}) const { TERN_CALL(asin_, here); }
-  Tensor acos(Here here = {}) const { TERN_CALL(acos, here); }
-  const Tensor& acos_(Here here = {}) const { TERN_CALL(acos_, here); }
-  Tensor atan(Here here = {}) const { TERN_CALL(atan, here); }
-  const Tensor& atan_(Here here = {}) const { TERN_CALL(atan_, here); }
-  Tensor sinh(Here here = {}) const { TERN_CALL(sinh, here); }
-  const Tensor& sinh_(Here here = {}) const { TERN_CALL(sinh_, here); }
-  Tensor cosh(Here here = {}) const { TERN_CALL(cosh, here); }
-  const Tensor& cosh_(Here here = {}) const { TERN_CALL(cosh_, here); }
-  Tensor tanh(Here here = {}) const { TERN_CALL(tanh, here); }
-  const Tensor& tanh_(Here here = {}) const { TERN_CALL(tanh_, here); }
-  Tensor asinh(Here here = {}) const { TERN_CALL(asinh, here); }
-  const Tensor& asinh_(Here here = {}) const { TERN_CALL(asinh_, here); }
-  Tensor acosh(Here here = {}) const { TERN_CALL(acosh, here); }
-  const Tensor& acosh_(Here here = {}) const { TERN_CALL(acosh_, here); }
-  Tensor atanh(Here here = {}) const { TERN_CALL(atanh, here); }
-  const Tensor& atanh_(Here here = {}) const { TERN_CALL(atanh_, here); }
-  Tensor atan2(const Tensor& other, Here here = {}) const { TERN_CALL(atan2, other, here); }
-  const Tensor& atan2_(const Tensor& other, Here here = {}) const { TERN_CALL(atan2_, other, here); }
-  Tensor hypot(const Tensor& other, Here here = {}) const { TERN_CALL(hypot, other, here); }
-  const Tensor& hypot_(const Tensor& other, Here here = {}) const { TERN_CALL(hypot_, other, here); }
+  Tensor sin(CallSite here = {}) const { TERN_CALL(sin, here); }
+  const Tensor& sin_(CallSite here = {}) const { TERN_CALL(sin_, here); }
+  Tensor cos(CallSite here = {}) const { TERN_CALL(cos, here); }
+  const Tensor& cos_(CallSite here = {}) const { TERN_CALL(cos_, here); }
+  Tensor tan(CallSite here = {}) const { TERN_CALL(tan, here); }
+  const Tensor& tan_(CallSite here = {}) const { TERN_CALL(tan_, here); }
+  Tensor asin(CallSite here = {}) const { TERN_CALL(asin, here); }
+  const Tensor& asin_(CallSite here = {}) const { TERN_CALL(asin_, here); }
+  Tensor acos(CallSite here = {}) const { TERN_CALL(acos, here); }
+  const Tensor& acos_(CallSite here = {}) const { TERN_CALL(acos_, here); }
+  Tensor atan(CallSite here = {}) const { TERN_CALL(atan, here); }
+  const Tensor& atan_(CallSite here = {}) const { TERN_CALL(atan_, here); }
+  Tensor sinh(CallSite here = {}) const { TERN_CALL(sinh, here); }
+  const Tensor& sinh_(CallSite here = {}) const { TERN_CALL(sinh_, here); }
+  Tensor cosh(CallSite here = {}) const { TERN_CALL(cosh, here); }
+  const Tensor& cosh_(CallSite here = {}) const { TERN_CALL(cosh_, here); }
+  Tensor tanh(CallSite here = {}) const { TERN_CALL(tanh, here); }
+  const Tensor& tanh_(CallSite here = {}) const { TERN_CALL(tanh_, here); }
+  Tensor asinh(CallSite here = {}) const { TERN_CALL(asinh, here); }
+  const Tensor& asinh_(CallSite here = {}) const { TERN_CALL(asinh_, here); }
+  Tensor acosh(CallSite here = {}) const { TERN_CALL(acosh, here); }
+  const Tensor& acosh_(CallSite here = {}) const { TERN_CALL(acosh_, here); }
+  Tensor atanh(CallSite here = {}) const { TERN_CALL(atanh, here); }
+  const Tensor& atanh_(CallSite here = {}) const { TERN_CALL(atanh_, here); }
+  Tensor atan2(const Tensor& other, CallSite here = {}) const { TERN_CALL(atan2, other, here); }
+  const Tensor& atan2_(const Tensor& other, CallSite here = {}) const { TERN_CALL(atan2_, other, here); }
+  Tensor hypot(const Tensor& other, CallSite here = {}) const { TERN_CALL(hypot, other, here); }
+  const Tensor& hypot_(const Tensor& other, CallSite here = {}) const { TERN_CALL(hypot_, other, here); }
   /// @}
 
   /// @name Rounding, special functions, relu: ops/rounding.hpp, ops/special.hpp, ops/activations.hpp
   /// @{
-  Tensor abs(Here here = {}) const { TERN_CALL(abs, here); }
-  const Tensor& abs_(Here here = {}) const { TERN_CALL(abs_, here); }
-  Tensor sign(Here here = {}) const { TERN_CALL(sign, here); }
-  const Tensor& sign_(Here here = {}) const { TERN_CALL(sign_, here); }
-  Tensor floor(Here here = {}) const { TERN_CALL(floor, here); }
-  const Tensor& floor_(Here here = {}) const { TERN_CALL(floor_, here); }
-  Tensor ceil(Here here = {}) const { TERN_CALL(ceil, here); }
-  const Tensor& ceil_(Here here = {}) const { TERN_CALL(ceil_, here); }
-  Tensor round(Here here = {}) const { TERN_CALL(round, here); }
-  Tensor round(int decimals, Here here = {}) const { TERN_CALL(round, decimals, here); }
-  const Tensor& round_(Here here = {}) const { TERN_CALL(round_, here); }
-  Tensor trunc(Here here = {}) const { TERN_CALL(trunc, here); }
-  const Tensor& trunc_(Here here = {}) const { TERN_CALL(trunc_, here); }
-  Tensor frac(Here here = {}) const { TERN_CALL(frac, here); }
-  const Tensor& frac_(Here here = {}) const { TERN_CALL(frac_, here); }
-  Tensor erf(Here here = {}) const { TERN_CALL(erf, here); }
-  const Tensor& erf_(Here here = {}) const { TERN_CALL(erf_, here); }
-  Tensor erfc(Here here = {}) const { TERN_CALL(erfc, here); }
-  const Tensor& erfc_(Here here = {}) const { TERN_CALL(erfc_, here); }
-  Tensor erfinv(Here here = {}) const { TERN_CALL(erfinv, here); }
-  const Tensor& erfinv_(Here here = {}) const { TERN_CALL(erfinv_, here); }
-  Tensor lgamma(Here here = {}) const { TERN_CALL(lgamma, here); }
-  const Tensor& lgamma_(Here here = {}) const { TERN_CALL(lgamma_, here); }
-  Tensor digamma(Here here = {}) const { TERN_CALL(digamma, here); }
-  const Tensor& digamma_(Here here = {}) const { TERN_CALL(digamma_, here); }
-  Tensor relu(Here here = {}) const { TERN_CALL(relu, here); }
-  const Tensor& relu_(Here here = {}) const { TERN_CALL(relu_, here); }
+  Tensor abs(CallSite here = {}) const { TERN_CALL(abs, here); }
+  const Tensor& abs_(CallSite here = {}) const { TERN_CALL(abs_, here); }
+  Tensor sign(CallSite here = {}) const { TERN_CALL(sign, here); }
+  const Tensor& sign_(CallSite here = {}) const { TERN_CALL(sign_, here); }
+  Tensor floor(CallSite here = {}) const { TERN_CALL(floor, here); }
+  const Tensor& floor_(CallSite here = {}) const { TERN_CALL(floor_, here); }
+  Tensor ceil(CallSite here = {}) const { TERN_CALL(ceil, here); }
+  const Tensor& ceil_(CallSite here = {}) const { TERN_CALL(ceil_, here); }
+  Tensor round(CallSite here = {}) const { TERN_CALL(round, here); }
+  Tensor round(int decimals, CallSite here = {}) const { TERN_CALL(round, decimals, here); }
+  const Tensor& round_(CallSite here = {}) const { TERN_CALL(round_, here); }
+  Tensor trunc(CallSite here = {}) const { TERN_CALL(trunc, here); }
+  const Tensor& trunc_(CallSite here = {}) const { TERN_CALL(trunc_, here); }
+  Tensor frac(CallSite here = {}) const { TERN_CALL(frac, here); }
+  const Tensor& frac_(CallSite here = {}) const { TERN_CALL(frac_, here); }
+  Tensor erf(CallSite here = {}) const { TERN_CALL(erf, here); }
+  const Tensor& erf_(CallSite here = {}) const { TERN_CALL(erf_, here); }
+  Tensor erfc(CallSite here = {}) const { TERN_CALL(erfc, here); }
+  const Tensor& erfc_(CallSite here = {}) const { TERN_CALL(erfc_, here); }
+  Tensor erfinv(CallSite here = {}) const { TERN_CALL(erfinv, here); }
+  const Tensor& erfinv_(CallSite here = {}) const { TERN_CALL(erfinv_, here); }
+  Tensor lgamma(CallSite here = {}) const { TERN_CALL(lgamma, here); }
+  const Tensor& lgamma_(CallSite here = {}) const { TERN_CALL(lgamma_, here); }
+  Tensor digamma(CallSite here = {}) const { TERN_CALL(digamma, here); }
+  const Tensor& digamma_(CallSite here = {}) const { TERN_CALL(digamma_, here); }
+  Tensor relu(CallSite here = {}) const { TERN_CALL(relu, here); }
+  const Tensor& relu_(CallSite here = {}) const { TERN_CALL(relu_, here); }
   /// @}
 
   /// @name Comparisons and logic: ops/comparison.hpp, ops/equality.hpp
   /// @{
-  Tensor<D, bool> eq(const Tensor& other, Here here = {}) const { TERN_CALL(eq, other, here); }
-  Tensor<D, bool> eq(detail::number_t<T> other, Here here = {}) const { TERN_CALL(eq, other, here); }
-  const Tensor& eq_(const Tensor& other, Here here = {}) const { TERN_CALL(eq_, other, here); }
-  const Tensor& eq_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(eq_, other, here); }
-  Tensor<D, bool> ne(const Tensor& other, Here here = {}) const { TERN_CALL(ne, other, here); }
-  Tensor<D, bool> ne(detail::number_t<T> other, Here here = {}) const { TERN_CALL(ne, other, here); }
-  const Tensor& ne_(const Tensor& other, Here here = {}) const { TERN_CALL(ne_, other, here); }
-  const Tensor& ne_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(ne_, other, here); }
-  Tensor<D, bool> lt(const Tensor& other, Here here = {}) const { TERN_CALL(lt, other, here); }
-  Tensor<D, bool> lt(detail::number_t<T> other, Here here = {}) const { TERN_CALL(lt, other, here); }
-  const Tensor& lt_(const Tensor& other, Here here = {}) const { TERN_CALL(lt_, other, here); }
-  const Tensor& lt_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(lt_, other, here); }
-  Tensor<D, bool> le(const Tensor& other, Here here = {}) const { TERN_CALL(le, other, here); }
-  Tensor<D, bool> le(detail::number_t<T> other, Here here = {}) const { TERN_CALL(le, other, here); }
-  const Tensor& le_(const Tensor& other, Here here = {}) const { TERN_CALL(le_, other, here); }
-  const Tensor& le_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(le_, other, here); }
-  Tensor<D, bool> gt(const Tensor& other, Here here = {}) const { TERN_CALL(gt, other, here); }
-  Tensor<D, bool> gt(detail::number_t<T> other, Here here = {}) const { TERN_CALL(gt, other, here); }
-  const Tensor& gt_(const Tensor& other, Here here = {}) const { TERN_CALL(gt_, other, here); }
-  const Tensor& gt_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(gt_, other, here); }
-  Tensor<D, bool> ge(const Tensor& other, Here here = {}) const { TERN_CALL(ge, other, here); }
-  Tensor<D, bool> ge(detail::number_t<T> other, Here here = {}) const { TERN_CALL(ge, other, here); }
-  const Tensor& ge_(const Tensor& other, Here here = {}) const { TERN_CALL(ge_, other, here); }
-  const Tensor& ge_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(ge_, other, here); }
-  Tensor<D, bool> isnan(Here here = {}) const { TERN_CALL(isnan, here); }
-  Tensor<D, bool> isinf(Here here = {}) const { TERN_CALL(isinf, here); }
-  Tensor<D, bool> isfinite(Here here = {}) const { TERN_CALL(isfinite, here); }
-  Tensor<D, bool> logical_not(Here here = {}) const { TERN_CALL(logical_not, here); }
-  const Tensor& logical_not_(Here here = {}) const { TERN_CALL(logical_not_, here); }
-  Tensor<D, bool> logical_and(const Tensor& other, Here here = {}) const { TERN_CALL(logical_and, other, here); }
-  const Tensor& logical_and_(const Tensor& other, Here here = {}) const { TERN_CALL(logical_and_, other, here); }
-  Tensor<D, bool> logical_or(const Tensor& other, Here here = {}) const { TERN_CALL(logical_or, other, here); }
-  const Tensor& logical_or_(const Tensor& other, Here here = {}) const { TERN_CALL(logical_or_, other, here); }
-  Tensor<D, bool> logical_xor(const Tensor& other, Here here = {}) const { TERN_CALL(logical_xor, other, here); }
-  const Tensor& logical_xor_(const Tensor& other, Here here = {}) const { TERN_CALL(logical_xor_, other, here); }
+  Tensor<D, bool> eq(const Tensor& other, CallSite here = {}) const { TERN_CALL(eq, other, here); }
+  Tensor<D, bool> eq(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(eq, other, here); }
+  const Tensor& eq_(const Tensor& other, CallSite here = {}) const { TERN_CALL(eq_, other, here); }
+  const Tensor& eq_(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(eq_, other, here); }
+  Tensor<D, bool> ne(const Tensor& other, CallSite here = {}) const { TERN_CALL(ne, other, here); }
+  Tensor<D, bool> ne(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(ne, other, here); }
+  const Tensor& ne_(const Tensor& other, CallSite here = {}) const { TERN_CALL(ne_, other, here); }
+  const Tensor& ne_(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(ne_, other, here); }
+  Tensor<D, bool> lt(const Tensor& other, CallSite here = {}) const { TERN_CALL(lt, other, here); }
+  Tensor<D, bool> lt(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(lt, other, here); }
+  const Tensor& lt_(const Tensor& other, CallSite here = {}) const { TERN_CALL(lt_, other, here); }
+  const Tensor& lt_(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(lt_, other, here); }
+  Tensor<D, bool> le(const Tensor& other, CallSite here = {}) const { TERN_CALL(le, other, here); }
+  Tensor<D, bool> le(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(le, other, here); }
+  const Tensor& le_(const Tensor& other, CallSite here = {}) const { TERN_CALL(le_, other, here); }
+  const Tensor& le_(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(le_, other, here); }
+  Tensor<D, bool> gt(const Tensor& other, CallSite here = {}) const { TERN_CALL(gt, other, here); }
+  Tensor<D, bool> gt(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(gt, other, here); }
+  const Tensor& gt_(const Tensor& other, CallSite here = {}) const { TERN_CALL(gt_, other, here); }
+  const Tensor& gt_(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(gt_, other, here); }
+  Tensor<D, bool> ge(const Tensor& other, CallSite here = {}) const { TERN_CALL(ge, other, here); }
+  Tensor<D, bool> ge(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(ge, other, here); }
+  const Tensor& ge_(const Tensor& other, CallSite here = {}) const { TERN_CALL(ge_, other, here); }
+  const Tensor& ge_(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(ge_, other, here); }
+  Tensor<D, bool> isnan(CallSite here = {}) const { TERN_CALL(isnan, here); }
+  Tensor<D, bool> isinf(CallSite here = {}) const { TERN_CALL(isinf, here); }
+  Tensor<D, bool> isfinite(CallSite here = {}) const { TERN_CALL(isfinite, here); }
+  Tensor<D, bool> logical_not(CallSite here = {}) const { TERN_CALL(logical_not, here); }
+  const Tensor& logical_not_(CallSite here = {}) const { TERN_CALL(logical_not_, here); }
+  Tensor<D, bool> logical_and(const Tensor& other, CallSite here = {}) const { TERN_CALL(logical_and, other, here); }
+  const Tensor& logical_and_(const Tensor& other, CallSite here = {}) const { TERN_CALL(logical_and_, other, here); }
+  Tensor<D, bool> logical_or(const Tensor& other, CallSite here = {}) const { TERN_CALL(logical_or, other, here); }
+  const Tensor& logical_or_(const Tensor& other, CallSite here = {}) const { TERN_CALL(logical_or_, other, here); }
+  Tensor<D, bool> logical_xor(const Tensor& other, CallSite here = {}) const { TERN_CALL(logical_xor, other, here); }
+  const Tensor& logical_xor_(const Tensor& other, CallSite here = {}) const { TERN_CALL(logical_xor_, other, here); }
   Tensor<D, bool> isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
-                          Here here = {}) const {
+                          CallSite here = {}) const {
     TERN_CALL(isclose, other, rtol, atol, equal_nan, here);
   }
-  bool equal(const Tensor& other, Here here = {}) const { TERN_CALL(equal, other, here); }
+  bool equal(const Tensor& other, CallSite here = {}) const { TERN_CALL(equal, other, here); }
   bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
-                Here here = {}) const {
+                CallSite here = {}) const {
     TERN_CALL(allclose, other, rtol, atol, equal_nan, here);
   }
   /// @}
 
   /// @name Choices between elements: ops/where.hpp, ops/nan.hpp
   /// @{
-  Tensor maximum(const Tensor& other, Here here = {}) const { TERN_CALL(maximum, other, here); }
-  Tensor minimum(const Tensor& other, Here here = {}) const { TERN_CALL(minimum, other, here); }
+  Tensor maximum(const Tensor& other, CallSite here = {}) const { TERN_CALL(maximum, other, here); }
+  Tensor minimum(const Tensor& other, CallSite here = {}) const { TERN_CALL(minimum, other, here); }
   Tensor clamp(std::optional<detail::number_t<T>> min, std::optional<detail::number_t<T>> max = {},
-               Here here = {}) const {
+               CallSite here = {}) const {
     TERN_CALL(clamp, min, max, here);
   }
-  Tensor clamp(const Tensor& min, const Tensor& max = {}, Here here = {}) const { TERN_CALL(clamp, min, max, here); }
+  Tensor clamp(const Tensor& min, const Tensor& max = {}, CallSite here = {}) const {
+    TERN_CALL(clamp, min, max, here);
+  }
   const Tensor& clamp_(std::optional<detail::number_t<T>> min, std::optional<detail::number_t<T>> max = {},
-                       Here here = {}) const {
+                       CallSite here = {}) const {
     TERN_CALL(clamp_, min, max, here);
   }
-  Tensor clamp_min(detail::number_t<T> min, Here here = {}) const { TERN_CALL(clamp_min, min, here); }
-  Tensor clamp_min(const Tensor& min, Here here = {}) const { TERN_CALL(clamp_min, min, here); }
-  const Tensor& clamp_min_(detail::number_t<T> min, Here here = {}) const { TERN_CALL(clamp_min_, min, here); }
-  Tensor clamp_max(detail::number_t<T> max, Here here = {}) const { TERN_CALL(clamp_max, max, here); }
-  Tensor clamp_max(const Tensor& max, Here here = {}) const { TERN_CALL(clamp_max, max, here); }
-  const Tensor& clamp_max_(detail::number_t<T> max, Here here = {}) const { TERN_CALL(clamp_max_, max, here); }
-  Tensor where(const Tensor<D, bool>& condition, const Tensor& other, Here here = {}) const {
+  Tensor clamp_min(detail::number_t<T> min, CallSite here = {}) const { TERN_CALL(clamp_min, min, here); }
+  Tensor clamp_min(const Tensor& min, CallSite here = {}) const { TERN_CALL(clamp_min, min, here); }
+  const Tensor& clamp_min_(detail::number_t<T> min, CallSite here = {}) const { TERN_CALL(clamp_min_, min, here); }
+  Tensor clamp_max(detail::number_t<T> max, CallSite here = {}) const { TERN_CALL(clamp_max, max, here); }
+  Tensor clamp_max(const Tensor& max, CallSite here = {}) const { TERN_CALL(clamp_max, max, here); }
+  const Tensor& clamp_max_(detail::number_t<T> max, CallSite here = {}) const { TERN_CALL(clamp_max_, max, here); }
+  Tensor where(const Tensor<D, bool>& condition, const Tensor& other, CallSite here = {}) const {
     using detail::call::where;
     return where(condition, *this, other, here);
   }
-  Tensor where(const Tensor<D, bool>& condition, detail::number_t<T> other, Here here = {}) const {
+  Tensor where(const Tensor<D, bool>& condition, detail::number_t<T> other, CallSite here = {}) const {
     using detail::call::where;
     return where(condition, *this, other, here);
   }
-  Tensor fmax(const Tensor& other, Here here = {}) const { TERN_CALL(fmax, other, here); }
-  Tensor fmin(const Tensor& other, Here here = {}) const { TERN_CALL(fmin, other, here); }
+  Tensor fmax(const Tensor& other, CallSite here = {}) const { TERN_CALL(fmax, other, here); }
+  Tensor fmin(const Tensor& other, CallSite here = {}) const { TERN_CALL(fmin, other, here); }
   Tensor nan_to_num(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
-                    Here here = {}) const {
+                    CallSite here = {}) const {
     TERN_CALL(nan_to_num, nan, posinf, neginf, here);
   }
   const Tensor& nan_to_num_(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
-                            Here here = {}) const {
+                            CallSite here = {}) const {
     TERN_CALL(nan_to_num_, nan, posinf, neginf, here);
   }
   /// @}
@@ -474,403 +483,428 @@ class Tensor : detail::Operators<D, T> {
   /// @name Reductions: ops/ with reduce.hpp, prod.hpp, extrema.hpp, statistics.hpp, norm.hpp, quantile.hpp,
   /// covariance.hpp
   /// @{
-  Tensor<D, detail::sum_t<T>> sum(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+  Tensor<D, detail::sum_t<T>> sum(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(sum, dim, keepdim, here);
   }
-  Tensor mean(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+  Tensor mean(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(mean, dim, keepdim, here);
   }
-  Tensor<D, detail::sum_t<T>> nansum(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+  Tensor<D, detail::sum_t<T>> nansum(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(nansum, dim, keepdim, here);
   }
-  Tensor nanmean(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+  Tensor nanmean(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(nanmean, dim, keepdim, here);
   }
-  Tensor<D, bool> any(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+  Tensor<D, bool> any(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(any, dim, keepdim, here);
   }
-  Tensor<D, bool> all(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+  Tensor<D, bool> all(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(all, dim, keepdim, here);
   }
-  Tensor<D, Index> count_nonzero(detail::Dims dim = {}, Here here = {}) const { TERN_CALL(count_nonzero, dim, here); }
-  Tensor<D, detail::sum_t<T>> prod(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+  Tensor<D, Index> count_nonzero(detail::Dims dim = {}, CallSite here = {}) const {
+    TERN_CALL(count_nonzero, dim, here);
+  }
+  Tensor<D, detail::sum_t<T>> prod(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(prod, dim, keepdim, here);
   }
-  Tensor amax(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+  Tensor amax(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(amax, dim, keepdim, here);
   }
-  Tensor amin(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+  Tensor amin(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(amin, dim, keepdim, here);
   }
-  Tensor<D, Index> argmax(Here here = {}) const { TERN_CALL(argmax, here); }
-  Tensor<D, Index> argmax(Index dim, bool keepdim = false, Here here = {}) const {
+  Tensor<D, Index> argmax(CallSite here = {}) const { TERN_CALL(argmax, here); }
+  Tensor<D, Index> argmax(Index dim, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(argmax, dim, keepdim, here);
   }
-  Tensor<D, Index> argmin(Here here = {}) const { TERN_CALL(argmin, here); }
-  Tensor<D, Index> argmin(Index dim, bool keepdim = false, Here here = {}) const {
+  Tensor<D, Index> argmin(CallSite here = {}) const { TERN_CALL(argmin, here); }
+  Tensor<D, Index> argmin(Index dim, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(argmin, dim, keepdim, here);
   }
-  Tensor max(Here here = {}) const { TERN_CALL(max, here); }
-  ValuesAndIndices<D, T> max(Index dim, bool keepdim = false, Here here = {}) const {
+  Tensor max(CallSite here = {}) const { TERN_CALL(max, here); }
+  ValuesAndIndices<D, T> max(Index dim, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(max, dim, keepdim, here);
   }
-  Tensor max(const Tensor& other, Here here = {}) const { TERN_CALL(max, other, here); }
-  Tensor min(Here here = {}) const { TERN_CALL(min, here); }
-  ValuesAndIndices<D, T> min(Index dim, bool keepdim = false, Here here = {}) const {
+  Tensor max(const Tensor& other, CallSite here = {}) const { TERN_CALL(max, other, here); }
+  Tensor min(CallSite here = {}) const { TERN_CALL(min, here); }
+  ValuesAndIndices<D, T> min(Index dim, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(min, dim, keepdim, here);
   }
-  Tensor min(const Tensor& other, Here here = {}) const { TERN_CALL(min, other, here); }
-  auto aminmax(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+  Tensor min(const Tensor& other, CallSite here = {}) const { TERN_CALL(min, other, here); }
+  auto aminmax(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(aminmax, dim, keepdim, here);
   }
-  Tensor logsumexp(detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+  Tensor logsumexp(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(logsumexp, dim, keepdim, here);
   }
-  Tensor var(detail::Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) const {
+  Tensor var(detail::Dims dim = {}, double correction = 1, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(var, dim, correction, keepdim, here);
   }
-  Tensor std(detail::Dims dim = {}, double correction = 1, bool keepdim = false, Here here = {}) const {
+  Tensor std(detail::Dims dim = {}, double correction = 1, bool keepdim = false, CallSite here = {}) const {
     return tern::std(*this, dim, correction, keepdim, here);
   }
-  Tensor norm(double p = 2, detail::Dims dim = {}, bool keepdim = false, Here here = {}) const {
+  Tensor norm(double p = 2, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(norm, p, dim, keepdim, here);
   }
-  Tensor median(Here here = {}) const { TERN_CALL(median, here); }
-  ValuesAndIndices<D, T> median(Index dim, bool keepdim = false, Here here = {}) const {
+  Tensor median(CallSite here = {}) const { TERN_CALL(median, here); }
+  ValuesAndIndices<D, T> median(Index dim, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(median, dim, keepdim, here);
   }
   Tensor quantile(double q, std::optional<Index> dim = {}, bool keepdim = false, const char* interpolation = "linear",
-                  Here here = {}) const {
+                  CallSite here = {}) const {
     TERN_CALL(quantile, q, dim, keepdim, interpolation, here);
   }
   Tensor quantile(const Tensor& q, std::optional<Index> dim = {}, bool keepdim = false,
-                  const char* interpolation = "linear", Here here = {}) const {
+                  const char* interpolation = "linear", CallSite here = {}) const {
     TERN_CALL(quantile, q, dim, keepdim, interpolation, here);
   }
-  Tensor cov(double correction = 1, Here here = {}) const { TERN_CALL(cov, correction, here); }
-  Tensor corrcoef(Here here = {}) const { TERN_CALL(corrcoef, here); }
+  Tensor cov(double correction = 1, CallSite here = {}) const { TERN_CALL(cov, correction, here); }
+  Tensor corrcoef(CallSite here = {}) const { TERN_CALL(corrcoef, here); }
   /// @}
 
   /// @name Along a dimension: ops/softmax.hpp, ops/cumulative.hpp, ops/sort.hpp, ops/counting.hpp
   /// @{
-  Tensor softmax(Index dim, Here here = {}) const { TERN_CALL(softmax, dim, here); }
-  Tensor log_softmax(Index dim, Here here = {}) const { TERN_CALL(log_softmax, dim, here); }
-  Tensor<D, detail::sum_t<T>> cumsum(Index dim, Here here = {}) const { TERN_CALL(cumsum, dim, here); }
-  Tensor<D, detail::sum_t<T>> cumprod(Index dim, Here here = {}) const { TERN_CALL(cumprod, dim, here); }
-  ValuesAndIndices<D, T> cummax(Index dim, Here here = {}) const { TERN_CALL(cummax, dim, here); }
-  ValuesAndIndices<D, T> cummin(Index dim, Here here = {}) const { TERN_CALL(cummin, dim, here); }
-  Tensor logcumsumexp(Index dim, Here here = {}) const { TERN_CALL(logcumsumexp, dim, here); }
+  Tensor softmax(Index dim, CallSite here = {}) const { TERN_CALL(softmax, dim, here); }
+  Tensor log_softmax(Index dim, CallSite here = {}) const { TERN_CALL(log_softmax, dim, here); }
+  Tensor<D, detail::sum_t<T>> cumsum(Index dim, CallSite here = {}) const { TERN_CALL(cumsum, dim, here); }
+  Tensor<D, detail::sum_t<T>> cumprod(Index dim, CallSite here = {}) const { TERN_CALL(cumprod, dim, here); }
+  ValuesAndIndices<D, T> cummax(Index dim, CallSite here = {}) const { TERN_CALL(cummax, dim, here); }
+  ValuesAndIndices<D, T> cummin(Index dim, CallSite here = {}) const { TERN_CALL(cummin, dim, here); }
+  Tensor logcumsumexp(Index dim, CallSite here = {}) const { TERN_CALL(logcumsumexp, dim, here); }
   Tensor diff(Index n = 1, Index dim = -1, const Tensor& prepend = {}, const Tensor& append = {},
-              Here here = {}) const {
+              CallSite here = {}) const {
     TERN_CALL(diff, n, dim, prepend, append, here);
   }
-  ValuesAndIndices<D, T> sort(Index dim = -1, bool descending = false, Here here = {}) const {
+  ValuesAndIndices<D, T> sort(Index dim = -1, bool descending = false, CallSite here = {}) const {
     TERN_CALL(sort, dim, descending, here);
   }
-  Tensor<D, Index> argsort(Index dim = -1, bool descending = false, Here here = {}) const {
+  Tensor<D, Index> argsort(Index dim = -1, bool descending = false, CallSite here = {}) const {
     TERN_CALL(argsort, dim, descending, here);
   }
-  Tensor msort(Here here = {}) const { TERN_CALL(msort, here); }
-  ValuesAndIndices<D, T> topk(Index k, Index dim = -1, bool largest = true, Here here = {}) const {
+  Tensor msort(CallSite here = {}) const { TERN_CALL(msort, here); }
+  ValuesAndIndices<D, T> topk(Index k, Index dim = -1, bool largest = true, CallSite here = {}) const {
     TERN_CALL(topk, k, dim, largest, here);
   }
-  ValuesAndIndices<D, T> kthvalue(Index k, Index dim = -1, bool keepdim = false, Here here = {}) const {
+  ValuesAndIndices<D, T> kthvalue(Index k, Index dim = -1, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(kthvalue, k, dim, keepdim, here);
   }
-  Tensor unique(Here here = {}) const { TERN_CALL(unique, here); }
-  UniqueElements<D, T> unique(const UniqueOptions& options, Here here = {}) const { TERN_CALL(unique, options, here); }
-  Tensor<D, Index> bincount(Index minlength = 0, Here here = {}) const { TERN_CALL(bincount, minlength, here); }
+  Tensor unique(CallSite here = {}) const { TERN_CALL(unique, here); }
+  UniqueElements<D, T> unique(const UniqueOptions& options, CallSite here = {}) const {
+    TERN_CALL(unique, options, here);
+  }
+  Tensor<D, Index> bincount(Index minlength = 0, CallSite here = {}) const { TERN_CALL(bincount, minlength, here); }
   template <Element W>
-  auto bincount(const Tensor<D, W>& weights, Index minlength = 0, Here here = {}) const {
+  auto bincount(const Tensor<D, W>& weights, Index minlength = 0, CallSite here = {}) const {
     TERN_CALL(bincount, weights, minlength, here);
   }
-  Tensor histc(Index bins = 100, double min = 0, double max = 0, Here here = {}) const {
+  Tensor histc(Index bins = 100, double min = 0, double max = 0, CallSite here = {}) const {
     TERN_CALL(histc, bins, min, max, here);
   }
   /// @}
 
   /// @name Products of matrices: ops/matmul.hpp, ops/blas.hpp
   /// @{
-  Tensor matmul(const Tensor& other, Here here = {}) const { TERN_CALL(matmul, other, here); }
-  Tensor mm(const Tensor& other, Here here = {}) const { TERN_CALL(mm, other, here); }
-  Tensor bmm(const Tensor& other, Here here = {}) const { TERN_CALL(bmm, other, here); }
-  Tensor mv(const Tensor& other, Here here = {}) const { TERN_CALL(mv, other, here); }
-  Tensor dot(const Tensor& other, Here here = {}) const { TERN_CALL(dot, other, here); }
-  Tensor inner(const Tensor& other, Here here = {}) const { TERN_CALL(inner, other, here); }
-  Tensor kron(const Tensor& other, Here here = {}) const { TERN_CALL(kron, other, here); }
-  Tensor cross(const Tensor& other, Index dim = -1, Here here = {}) const { TERN_CALL(cross, other, dim, here); }
-  Tensor addmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {
+  Tensor matmul(const Tensor& other, CallSite here = {}) const { TERN_CALL(matmul, other, here); }
+  Tensor mm(const Tensor& other, CallSite here = {}) const { TERN_CALL(mm, other, here); }
+  Tensor bmm(const Tensor& other, CallSite here = {}) const { TERN_CALL(bmm, other, here); }
+  Tensor mv(const Tensor& other, CallSite here = {}) const { TERN_CALL(mv, other, here); }
+  Tensor dot(const Tensor& other, CallSite here = {}) const { TERN_CALL(dot, other, here); }
+  Tensor inner(const Tensor& other, CallSite here = {}) const { TERN_CALL(inner, other, here); }
+  Tensor kron(const Tensor& other, CallSite here = {}) const { TERN_CALL(kron, other, here); }
+  Tensor cross(const Tensor& other, Index dim = -1, CallSite here = {}) const { TERN_CALL(cross, other, dim, here); }
+  Tensor addmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
     TERN_CALL(addmm, a, b, beta, alpha, here);
   }
-  Tensor addmv(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {
+  Tensor addmv(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
     TERN_CALL(addmv, a, b, beta, alpha, here);
   }
-  Tensor addbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {
+  Tensor addbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
     TERN_CALL(addbmm, a, b, beta, alpha, here);
   }
-  Tensor baddbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {
+  Tensor baddbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
     TERN_CALL(baddbmm, a, b, beta, alpha, here);
   }
-  Tensor outer(const Tensor& other, Here here = {}) const { TERN_CALL(outer, other, here); }
-  Tensor<D, detail::sum_t<T>> trace(Here here = {}) const { TERN_CALL(trace, here); }
+  Tensor outer(const Tensor& other, CallSite here = {}) const { TERN_CALL(outer, other, here); }
+  Tensor<D, detail::sum_t<T>> trace(CallSite here = {}) const { TERN_CALL(trace, here); }
   /// @}
 
   /// @name Shapes and views: ops/views.hpp, ops/shape.hpp, ops/triangle.hpp
   /// @{
-  Tensor slice(Index dim, Slice range, Here here = {}) const { TERN_CALL(slice, dim, range, here); }
-  Tensor slice(Index dim, std::optional<Index> start, std::optional<Index> end, Index step = 1, Here here = {}) const {
+  Tensor slice(Index dim, Slice range, CallSite here = {}) const { TERN_CALL(slice, dim, range, here); }
+  Tensor slice(Index dim, std::optional<Index> start, std::optional<Index> end, Index step = 1,
+               CallSite here = {}) const {
     TERN_CALL(slice, dim, Slice(start, end, step), here);
   }
-  Tensor select(Index dim, Index position, Here here = {}) const { TERN_CALL(select, dim, position, here); }
-  Tensor narrow(Index dim, Index start, Index length, Here here = {}) const {
+  Tensor select(Index dim, Index position, CallSite here = {}) const { TERN_CALL(select, dim, position, here); }
+  Tensor narrow(Index dim, Index start, Index length, CallSite here = {}) const {
     TERN_CALL(narrow, dim, start, length, here);
   }
-  Tensor transpose(Index dim0, Index dim1, Here here = {}) const { TERN_CALL(transpose, dim0, dim1, here); }
-  Tensor t(Here here = {}) const { TERN_CALL(t, here); }
-  Tensor mT(Here here = {}) const { TERN_CALL(transpose, Index(-2), Index(-1), here); }
-  Tensor permute(detail::Shape sizes, Here here = {}) const { TERN_CALL(permute, sizes, here); }
+  Tensor transpose(Index dim0, Index dim1, CallSite here = {}) const { TERN_CALL(transpose, dim0, dim1, here); }
+  Tensor t(CallSite here = {}) const { TERN_CALL(t, here); }
+  Tensor mT(CallSite here = {}) const { TERN_CALL(transpose, Index(-2), Index(-1), here); }
+  Tensor permute(detail::Shape sizes, CallSite here = {}) const { TERN_CALL(permute, sizes, here); }
   template <std::convertible_to<Index>... I>
   Tensor permute(detail::At<Index> first, Index second, I... rest) const {
     return permute(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
   }
-  Tensor expand(detail::Shape sizes, Here here = {}) const { TERN_CALL(expand, sizes, here); }
+  Tensor expand(detail::Shape sizes, CallSite here = {}) const { TERN_CALL(expand, sizes, here); }
   template <std::convertible_to<Index>... I>
   Tensor expand(detail::At<Index> first, Index second, I... rest) const {
     return expand(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
   }
   template <Element U>
-  Tensor expand_as(const Tensor<D, U>& other, Here here = {}) const {
+  Tensor expand_as(const Tensor<D, U>& other, CallSite here = {}) const {
     TERN_CALL(expand, other.shape(), here);
   }
   template <Element U>
-  Tensor view_as(const Tensor<D, U>& other, Here here = {}) const {
+  Tensor view_as(const Tensor<D, U>& other, CallSite here = {}) const {
     TERN_CALL(view, other.shape(), here);
   }
   template <Element U>
-  Tensor reshape_as(const Tensor<D, U>& other, Here here = {}) const {
+  Tensor reshape_as(const Tensor<D, U>& other, CallSite here = {}) const {
     TERN_CALL(reshape, other.shape(), here);
   }
-  Tensor view(detail::Shape sizes, Here here = {}) const { TERN_CALL(view, sizes, here); }
+  Tensor view(detail::Shape sizes, CallSite here = {}) const { TERN_CALL(view, sizes, here); }
   template <std::convertible_to<Index>... I>
   Tensor view(detail::At<Index> first, Index second, I... rest) const {
     return view(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
   }
-  Tensor reshape(detail::Shape sizes, Here here = {}) const { TERN_CALL(reshape, sizes, here); }
+  Tensor reshape(detail::Shape sizes, CallSite here = {}) const { TERN_CALL(reshape, sizes, here); }
   template <std::convertible_to<Index>... I>
   Tensor reshape(detail::At<Index> first, Index second, I... rest) const {
     return reshape(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
   }
-  Tensor flatten(Index start = 0, Index end = -1, Here here = {}) const { TERN_CALL(flatten, start, end, here); }
-  Tensor squeeze(detail::Dims dims = {}, Here here = {}) const { TERN_CALL(squeeze, dims, here); }
-  Tensor unsqueeze(Index dim, Here here = {}) const { TERN_CALL(unsqueeze, dim, here); }
-  std::vector<Tensor> split(Index size, Index dim = 0, Here here = {}) const { TERN_CALL(split, size, dim, here); }
-  std::vector<Tensor> split(std::vector<Index> sizes, Index dim = 0, Here here = {}) const {
+  Tensor flatten(Index start = 0, Index end = -1, CallSite here = {}) const { TERN_CALL(flatten, start, end, here); }
+  Tensor squeeze(detail::Dims dims = {}, CallSite here = {}) const { TERN_CALL(squeeze, dims, here); }
+  Tensor unsqueeze(Index dim, CallSite here = {}) const { TERN_CALL(unsqueeze, dim, here); }
+  std::vector<Tensor> split(Index size, Index dim = 0, CallSite here = {}) const { TERN_CALL(split, size, dim, here); }
+  std::vector<Tensor> split(std::vector<Index> sizes, Index dim = 0, CallSite here = {}) const {
     TERN_CALL(split, sizes, dim, here);
   }
-  std::vector<Tensor> chunk(Index chunks, Index dim = 0, Here here = {}) const { TERN_CALL(chunk, chunks, dim, here); }
-  std::vector<Tensor> unbind(Index dim = 0, Here here = {}) const { TERN_CALL(unbind, dim, here); }
-  Tensor rot90(Index k = 1, detail::Dims dims = {0, 1}, Here here = {}) const { TERN_CALL(rot90, k, dims, here); }
-  Tensor unfold(Index dim, Index size, Index step, Here here = {}) const { TERN_CALL(unfold, dim, size, step, here); }
-  Tensor broadcast_to(detail::Shape to, Here here = {}) const { TERN_CALL(broadcast_to, to, here); }
-  Tensor unflatten(Index dim, detail::Shape sizes, Here here = {}) const { TERN_CALL(unflatten, dim, sizes, here); }
-  Tensor movedim(detail::Dims source, detail::Dims destination, Here here = {}) const {
+  std::vector<Tensor> chunk(Index chunks, Index dim = 0, CallSite here = {}) const {
+    TERN_CALL(chunk, chunks, dim, here);
+  }
+  std::vector<Tensor> unbind(Index dim = 0, CallSite here = {}) const { TERN_CALL(unbind, dim, here); }
+  Tensor rot90(Index k = 1, detail::Dims dims = {0, 1}, CallSite here = {}) const { TERN_CALL(rot90, k, dims, here); }
+  Tensor unfold(Index dim, Index size, Index step, CallSite here = {}) const {
+    TERN_CALL(unfold, dim, size, step, here);
+  }
+  Tensor broadcast_to(detail::Shape to, CallSite here = {}) const { TERN_CALL(broadcast_to, to, here); }
+  Tensor unflatten(Index dim, detail::Shape sizes, CallSite here = {}) const { TERN_CALL(unflatten, dim, sizes, here); }
+  Tensor movedim(detail::Dims source, detail::Dims destination, CallSite here = {}) const {
     TERN_CALL(movedim, source, destination, here);
   }
-  Tensor diagonal(Index offset = 0, Index dim1 = 0, Index dim2 = 1, Here here = {}) const {
+  Tensor diagonal(Index offset = 0, Index dim1 = 0, Index dim2 = 1, CallSite here = {}) const {
     TERN_CALL(diagonal, offset, dim1, dim2, here);
   }
-  Tensor repeat(detail::Shape sizes, Here here = {}) const { TERN_CALL(repeat, sizes, here); }
+  Tensor repeat(detail::Shape sizes, CallSite here = {}) const { TERN_CALL(repeat, sizes, here); }
   template <std::convertible_to<Index>... I>
   Tensor repeat(detail::At<Index> first, Index second, I... rest) const {
     return repeat(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
   }
-  Tensor tile(detail::Shape sizes, Here here = {}) const { TERN_CALL(tile, sizes, here); }
+  Tensor tile(detail::Shape sizes, CallSite here = {}) const { TERN_CALL(tile, sizes, here); }
   template <std::convertible_to<Index>... I>
   Tensor tile(detail::At<Index> first, Index second, I... rest) const {
     return tile(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
   }
-  Tensor flip(detail::Shape sizes, Here here = {}) const { TERN_CALL(flip, sizes, here); }
+  Tensor flip(detail::Shape sizes, CallSite here = {}) const { TERN_CALL(flip, sizes, here); }
   template <std::convertible_to<Index>... I>
   Tensor flip(detail::At<Index> first, Index second, I... rest) const {
     return flip(detail::Shape{first.tensor, second, Index(rest)...}, first.here);
   }
-  Tensor roll(detail::Dims shifts, detail::Dims dims = {}, Here here = {}) const {
+  Tensor roll(detail::Dims shifts, detail::Dims dims = {}, CallSite here = {}) const {
     TERN_CALL(roll, shifts, dims, here);
   }
-  Tensor tril(Index diagonal = 0, Here here = {}) const { TERN_CALL(tril, diagonal, here); }
-  Tensor triu(Index diagonal = 0, Here here = {}) const { TERN_CALL(triu, diagonal, here); }
-  Tensor diag(Index diagonal = 0, Here here = {}) const { TERN_CALL(diag, diagonal, here); }
-  Tensor diag_embed(Index diagonal = 0, Index dim1 = -2, Index dim2 = -1, Here here = {}) const {
+  Tensor tril(Index diagonal = 0, CallSite here = {}) const { TERN_CALL(tril, diagonal, here); }
+  Tensor triu(Index diagonal = 0, CallSite here = {}) const { TERN_CALL(triu, diagonal, here); }
+  Tensor diag(Index diagonal = 0, CallSite here = {}) const { TERN_CALL(diag, diagonal, here); }
+  Tensor diag_embed(Index diagonal = 0, Index dim1 = -2, Index dim2 = -1, CallSite here = {}) const {
     TERN_CALL(diag_embed, diagonal, dim1, dim2, here);
   }
   /// @}
 
   /// @name Other names of ops: ops/aliases.hpp
   /// @{
-  Tensor absolute(Here here = {}) const { TERN_CALL(absolute, here); }
-  const Tensor& absolute_(Here here = {}) const { TERN_CALL(absolute_, here); }
-  Tensor negative(Here here = {}) const { TERN_CALL(negative, here); }
-  const Tensor& negative_(Here here = {}) const { TERN_CALL(negative_, here); }
-  Tensor fix(Here here = {}) const { TERN_CALL(fix, here); }
-  const Tensor& fix_(Here here = {}) const { TERN_CALL(fix_, here); }
-  Tensor arccos(Here here = {}) const { TERN_CALL(arccos, here); }
-  const Tensor& arccos_(Here here = {}) const { TERN_CALL(arccos_, here); }
-  Tensor arccosh(Here here = {}) const { TERN_CALL(arccosh, here); }
-  const Tensor& arccosh_(Here here = {}) const { TERN_CALL(arccosh_, here); }
-  Tensor arcsin(Here here = {}) const { TERN_CALL(arcsin, here); }
-  const Tensor& arcsin_(Here here = {}) const { TERN_CALL(arcsin_, here); }
-  Tensor arcsinh(Here here = {}) const { TERN_CALL(arcsinh, here); }
-  const Tensor& arcsinh_(Here here = {}) const { TERN_CALL(arcsinh_, here); }
-  Tensor arctan(Here here = {}) const { TERN_CALL(arctan, here); }
-  const Tensor& arctan_(Here here = {}) const { TERN_CALL(arctan_, here); }
-  Tensor arctanh(Here here = {}) const { TERN_CALL(arctanh, here); }
-  const Tensor& arctanh_(Here here = {}) const { TERN_CALL(arctanh_, here); }
-  Tensor multiply(const Tensor& other, Here here = {}) const { TERN_CALL(multiply, other, here); }
-  Tensor multiply(Scalar other, Here here = {}) const { TERN_CALL(multiply, other, here); }
-  const Tensor& multiply_(const Tensor& other, Here here = {}) const { TERN_CALL(multiply_, other, here); }
-  const Tensor& multiply_(Scalar other, Here here = {}) const { TERN_CALL(multiply_, other, here); }
-  Tensor divide(const Tensor& other, Here here = {}) const { TERN_CALL(divide, other, here); }
-  Tensor divide(Scalar other, Here here = {}) const { TERN_CALL(divide, other, here); }
-  const Tensor& divide_(const Tensor& other, Here here = {}) const { TERN_CALL(divide_, other, here); }
-  const Tensor& divide_(Scalar other, Here here = {}) const { TERN_CALL(divide_, other, here); }
-  Tensor true_divide(const Tensor& other, Here here = {}) const { TERN_CALL(true_divide, other, here); }
-  Tensor true_divide(Scalar other, Here here = {}) const { TERN_CALL(true_divide, other, here); }
-  const Tensor& true_divide_(const Tensor& other, Here here = {}) const { TERN_CALL(true_divide_, other, here); }
-  const Tensor& true_divide_(Scalar other, Here here = {}) const { TERN_CALL(true_divide_, other, here); }
-  Tensor subtract(const Tensor& other, Here here = {}) const { TERN_CALL(subtract, other, here); }
-  Tensor subtract(Scalar other, Here here = {}) const { TERN_CALL(subtract, other, here); }
-  const Tensor& subtract_(const Tensor& other, Here here = {}) const { TERN_CALL(subtract_, other, here); }
-  const Tensor& subtract_(Scalar other, Here here = {}) const { TERN_CALL(subtract_, other, here); }
-  Tensor<D, bool> greater(const Tensor& other, Here here = {}) const { TERN_CALL(greater, other, here); }
-  Tensor<D, bool> greater(detail::number_t<T> other, Here here = {}) const { TERN_CALL(greater, other, here); }
-  const Tensor& greater_(const Tensor& other, Here here = {}) const { TERN_CALL(greater_, other, here); }
-  const Tensor& greater_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(greater_, other, here); }
-  Tensor<D, bool> greater_equal(const Tensor& other, Here here = {}) const { TERN_CALL(greater_equal, other, here); }
-  Tensor<D, bool> greater_equal(detail::number_t<T> other, Here here = {}) const {
+  Tensor absolute(CallSite here = {}) const { TERN_CALL(absolute, here); }
+  const Tensor& absolute_(CallSite here = {}) const { TERN_CALL(absolute_, here); }
+  Tensor negative(CallSite here = {}) const { TERN_CALL(negative, here); }
+  const Tensor& negative_(CallSite here = {}) const { TERN_CALL(negative_, here); }
+  Tensor fix(CallSite here = {}) const { TERN_CALL(fix, here); }
+  const Tensor& fix_(CallSite here = {}) const { TERN_CALL(fix_, here); }
+  Tensor arccos(CallSite here = {}) const { TERN_CALL(arccos, here); }
+  const Tensor& arccos_(CallSite here = {}) const { TERN_CALL(arccos_, here); }
+  Tensor arccosh(CallSite here = {}) const { TERN_CALL(arccosh, here); }
+  const Tensor& arccosh_(CallSite here = {}) const { TERN_CALL(arccosh_, here); }
+  Tensor arcsin(CallSite here = {}) const { TERN_CALL(arcsin, here); }
+  const Tensor& arcsin_(CallSite here = {}) const { TERN_CALL(arcsin_, here); }
+  Tensor arcsinh(CallSite here = {}) const { TERN_CALL(arcsinh, here); }
+  const Tensor& arcsinh_(CallSite here = {}) const { TERN_CALL(arcsinh_, here); }
+  Tensor arctan(CallSite here = {}) const { TERN_CALL(arctan, here); }
+  const Tensor& arctan_(CallSite here = {}) const { TERN_CALL(arctan_, here); }
+  Tensor arctanh(CallSite here = {}) const { TERN_CALL(arctanh, here); }
+  const Tensor& arctanh_(CallSite here = {}) const { TERN_CALL(arctanh_, here); }
+  Tensor multiply(const Tensor& other, CallSite here = {}) const { TERN_CALL(multiply, other, here); }
+  Tensor multiply(Scalar other, CallSite here = {}) const { TERN_CALL(multiply, other, here); }
+  const Tensor& multiply_(const Tensor& other, CallSite here = {}) const { TERN_CALL(multiply_, other, here); }
+  const Tensor& multiply_(Scalar other, CallSite here = {}) const { TERN_CALL(multiply_, other, here); }
+  Tensor divide(const Tensor& other, CallSite here = {}) const { TERN_CALL(divide, other, here); }
+  Tensor divide(Scalar other, CallSite here = {}) const { TERN_CALL(divide, other, here); }
+  const Tensor& divide_(const Tensor& other, CallSite here = {}) const { TERN_CALL(divide_, other, here); }
+  const Tensor& divide_(Scalar other, CallSite here = {}) const { TERN_CALL(divide_, other, here); }
+  Tensor true_divide(const Tensor& other, CallSite here = {}) const { TERN_CALL(true_divide, other, here); }
+  Tensor true_divide(Scalar other, CallSite here = {}) const { TERN_CALL(true_divide, other, here); }
+  const Tensor& true_divide_(const Tensor& other, CallSite here = {}) const { TERN_CALL(true_divide_, other, here); }
+  const Tensor& true_divide_(Scalar other, CallSite here = {}) const { TERN_CALL(true_divide_, other, here); }
+  Tensor subtract(const Tensor& other, CallSite here = {}) const { TERN_CALL(subtract, other, here); }
+  Tensor subtract(Scalar other, CallSite here = {}) const { TERN_CALL(subtract, other, here); }
+  const Tensor& subtract_(const Tensor& other, CallSite here = {}) const { TERN_CALL(subtract_, other, here); }
+  const Tensor& subtract_(Scalar other, CallSite here = {}) const { TERN_CALL(subtract_, other, here); }
+  Tensor<D, bool> greater(const Tensor& other, CallSite here = {}) const { TERN_CALL(greater, other, here); }
+  Tensor<D, bool> greater(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(greater, other, here); }
+  const Tensor& greater_(const Tensor& other, CallSite here = {}) const { TERN_CALL(greater_, other, here); }
+  const Tensor& greater_(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(greater_, other, here); }
+  Tensor<D, bool> greater_equal(const Tensor& other, CallSite here = {}) const {
     TERN_CALL(greater_equal, other, here);
   }
-  const Tensor& greater_equal_(const Tensor& other, Here here = {}) const { TERN_CALL(greater_equal_, other, here); }
-  const Tensor& greater_equal_(detail::number_t<T> other, Here here = {}) const {
+  Tensor<D, bool> greater_equal(detail::number_t<T> other, CallSite here = {}) const {
+    TERN_CALL(greater_equal, other, here);
+  }
+  const Tensor& greater_equal_(const Tensor& other, CallSite here = {}) const {
     TERN_CALL(greater_equal_, other, here);
   }
-  Tensor<D, bool> less(const Tensor& other, Here here = {}) const { TERN_CALL(less, other, here); }
-  Tensor<D, bool> less(detail::number_t<T> other, Here here = {}) const { TERN_CALL(less, other, here); }
-  const Tensor& less_(const Tensor& other, Here here = {}) const { TERN_CALL(less_, other, here); }
-  const Tensor& less_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(less_, other, here); }
-  Tensor<D, bool> less_equal(const Tensor& other, Here here = {}) const { TERN_CALL(less_equal, other, here); }
-  Tensor<D, bool> less_equal(detail::number_t<T> other, Here here = {}) const { TERN_CALL(less_equal, other, here); }
-  const Tensor& less_equal_(const Tensor& other, Here here = {}) const { TERN_CALL(less_equal_, other, here); }
-  const Tensor& less_equal_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(less_equal_, other, here); }
-  Tensor<D, bool> not_equal(const Tensor& other, Here here = {}) const { TERN_CALL(not_equal, other, here); }
-  Tensor<D, bool> not_equal(detail::number_t<T> other, Here here = {}) const { TERN_CALL(not_equal, other, here); }
-  const Tensor& not_equal_(const Tensor& other, Here here = {}) const { TERN_CALL(not_equal_, other, here); }
-  const Tensor& not_equal_(detail::number_t<T> other, Here here = {}) const { TERN_CALL(not_equal_, other, here); }
+  const Tensor& greater_equal_(detail::number_t<T> other, CallSite here = {}) const {
+    TERN_CALL(greater_equal_, other, here);
+  }
+  Tensor<D, bool> less(const Tensor& other, CallSite here = {}) const { TERN_CALL(less, other, here); }
+  Tensor<D, bool> less(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(less, other, here); }
+  const Tensor& less_(const Tensor& other, CallSite here = {}) const { TERN_CALL(less_, other, here); }
+  const Tensor& less_(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(less_, other, here); }
+  Tensor<D, bool> less_equal(const Tensor& other, CallSite here = {}) const { TERN_CALL(less_equal, other, here); }
+  Tensor<D, bool> less_equal(detail::number_t<T> other, CallSite here = {}) const {
+    TERN_CALL(less_equal, other, here);
+  }
+  const Tensor& less_equal_(const Tensor& other, CallSite here = {}) const { TERN_CALL(less_equal_, other, here); }
+  const Tensor& less_equal_(detail::number_t<T> other, CallSite here = {}) const {
+    TERN_CALL(less_equal_, other, here);
+  }
+  Tensor<D, bool> not_equal(const Tensor& other, CallSite here = {}) const { TERN_CALL(not_equal, other, here); }
+  Tensor<D, bool> not_equal(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(not_equal, other, here); }
+  const Tensor& not_equal_(const Tensor& other, CallSite here = {}) const { TERN_CALL(not_equal_, other, here); }
+  const Tensor& not_equal_(detail::number_t<T> other, CallSite here = {}) const { TERN_CALL(not_equal_, other, here); }
   /// @}
 
   /// @name More ops of these kinds: ops/signs.hpp, ops/joining.hpp, ops/splitting.hpp, ops/divisors.hpp,
   /// ops/view_scatter.hpp
   /// @{
-  Tensor sinc(Here here = {}) const { TERN_CALL(sinc, here); }
-  const Tensor& sinc_(Here here = {}) const { TERN_CALL(sinc_, here); }
-  Tensor rad2deg(Here here = {}) const { TERN_CALL(rad2deg, here); }
-  const Tensor& rad2deg_(Here here = {}) const { TERN_CALL(rad2deg_, here); }
-  Tensor deg2rad(Here here = {}) const { TERN_CALL(deg2rad, here); }
-  const Tensor& deg2rad_(Here here = {}) const { TERN_CALL(deg2rad_, here); }
-  Tensor<D, bool> signbit(Here here = {}) const { TERN_CALL(signbit, here); }
-  Tensor arctan2(const Tensor& other, Here here = {}) const { TERN_CALL(arctan2, other, here); }
-  Tensor logaddexp2(const Tensor& other, Here here = {}) const { TERN_CALL(logaddexp2, other, here); }
-  Tensor copysign(const Tensor& other, Here here = {}) const { TERN_CALL(copysign, other, here); }
-  Tensor heaviside(const Tensor& other, Here here = {}) const { TERN_CALL(heaviside, other, here); }
-  Tensor gcd(const Tensor& other, Here here = {}) const { TERN_CALL(gcd, other, here); }
-  Tensor lcm(const Tensor& other, Here here = {}) const { TERN_CALL(lcm, other, here); }
-  Tensor copysign(double other, Here here = {}) const { TERN_CALL(copysign, other, here); }
+  Tensor sinc(CallSite here = {}) const { TERN_CALL(sinc, here); }
+  const Tensor& sinc_(CallSite here = {}) const { TERN_CALL(sinc_, here); }
+  Tensor rad2deg(CallSite here = {}) const { TERN_CALL(rad2deg, here); }
+  const Tensor& rad2deg_(CallSite here = {}) const { TERN_CALL(rad2deg_, here); }
+  Tensor deg2rad(CallSite here = {}) const { TERN_CALL(deg2rad, here); }
+  const Tensor& deg2rad_(CallSite here = {}) const { TERN_CALL(deg2rad_, here); }
+  Tensor<D, bool> signbit(CallSite here = {}) const { TERN_CALL(signbit, here); }
+  Tensor arctan2(const Tensor& other, CallSite here = {}) const { TERN_CALL(arctan2, other, here); }
+  Tensor logaddexp2(const Tensor& other, CallSite here = {}) const { TERN_CALL(logaddexp2, other, here); }
+  Tensor copysign(const Tensor& other, CallSite here = {}) const { TERN_CALL(copysign, other, here); }
+  Tensor heaviside(const Tensor& other, CallSite here = {}) const { TERN_CALL(heaviside, other, here); }
+  Tensor gcd(const Tensor& other, CallSite here = {}) const { TERN_CALL(gcd, other, here); }
+  Tensor lcm(const Tensor& other, CallSite here = {}) const { TERN_CALL(lcm, other, here); }
+  Tensor copysign(double other, CallSite here = {}) const { TERN_CALL(copysign, other, here); }
   template <Element U>
-  Tensor ldexp(const Tensor<D, U>& exponent, Here here = {}) const {
+  Tensor ldexp(const Tensor<D, U>& exponent, CallSite here = {}) const {
     TERN_CALL(ldexp, exponent, here);
   }
   Tensor clip(std::optional<detail::number_t<T>> min, std::optional<detail::number_t<T>> max = {},
-              Here here = {}) const {
+              CallSite here = {}) const {
     TERN_CALL(clip, min, max, here);
   }
-  Tensor clip(const Tensor& min, const Tensor& max = {}, Here here = {}) const { TERN_CALL(clip, min, max, here); }
+  Tensor clip(const Tensor& min, const Tensor& max = {}, CallSite here = {}) const { TERN_CALL(clip, min, max, here); }
   const Tensor& clip_(std::optional<detail::number_t<T>> min, std::optional<detail::number_t<T>> max = {},
-                      Here here = {}) const {
+                      CallSite here = {}) const {
     TERN_CALL(clip_, min, max, here);
   }
-  Tensor swapaxes(Index dim0, Index dim1, Here here = {}) const { TERN_CALL(swapaxes, dim0, dim1, here); }
-  Tensor swapdims(Index dim0, Index dim1, Here here = {}) const { TERN_CALL(swapdims, dim0, dim1, here); }
-  Tensor moveaxis(detail::Dims source, detail::Dims destination, Here here = {}) const {
+  Tensor swapaxes(Index dim0, Index dim1, CallSite here = {}) const { TERN_CALL(swapaxes, dim0, dim1, here); }
+  Tensor swapdims(Index dim0, Index dim1, CallSite here = {}) const { TERN_CALL(swapdims, dim0, dim1, here); }
+  Tensor moveaxis(detail::Dims source, detail::Dims destination, CallSite here = {}) const {
     TERN_CALL(moveaxis, source, destination, here);
   }
-  Tensor ravel(Here here = {}) const { TERN_CALL(ravel, here); }
-  Tensor positive(Here here = {}) const { TERN_CALL(positive, here); }
-  Tensor<D, Index> argwhere(Here here = {}) const { TERN_CALL(argwhere, here); }
-  Tensor narrow_copy(Index dim, Index start, Index length, Here here = {}) const {
+  Tensor ravel(CallSite here = {}) const { TERN_CALL(ravel, here); }
+  Tensor positive(CallSite here = {}) const { TERN_CALL(positive, here); }
+  Tensor<D, Index> argwhere(CallSite here = {}) const { TERN_CALL(argwhere, here); }
+  Tensor narrow_copy(Index dim, Index start, Index length, CallSite here = {}) const {
     TERN_CALL(narrow_copy, dim, start, length, here);
   }
-  std::vector<Tensor> tensor_split(Index sections, Index dim = 0, Here here = {}) const {
+  std::vector<Tensor> tensor_split(Index sections, Index dim = 0, CallSite here = {}) const {
     TERN_CALL(tensor_split, sections, dim, here);
   }
-  std::vector<Tensor> tensor_split(std::vector<Index> positions, Index dim = 0, Here here = {}) const {
+  std::vector<Tensor> tensor_split(std::vector<Index> positions, Index dim = 0, CallSite here = {}) const {
     TERN_CALL(tensor_split, positions, dim, here);
   }
-  std::vector<Tensor> hsplit(Index sections, Here here = {}) const { TERN_CALL(hsplit, sections, here); }
-  std::vector<Tensor> hsplit(std::vector<Index> positions, Here here = {}) const { TERN_CALL(hsplit, positions, here); }
-  std::vector<Tensor> vsplit(Index sections, Here here = {}) const { TERN_CALL(vsplit, sections, here); }
-  std::vector<Tensor> vsplit(std::vector<Index> positions, Here here = {}) const { TERN_CALL(vsplit, positions, here); }
-  std::vector<Tensor> dsplit(Index sections, Here here = {}) const { TERN_CALL(dsplit, sections, here); }
-  std::vector<Tensor> dsplit(std::vector<Index> positions, Here here = {}) const { TERN_CALL(dsplit, positions, here); }
-  Tensor nanmedian(Here here = {}) const { TERN_CALL(nanmedian, here); }
-  ValuesAndIndices<D, T> nanmedian(Index dim, bool keepdim = false, Here here = {}) const {
+  std::vector<Tensor> hsplit(Index sections, CallSite here = {}) const { TERN_CALL(hsplit, sections, here); }
+  std::vector<Tensor> hsplit(std::vector<Index> positions, CallSite here = {}) const {
+    TERN_CALL(hsplit, positions, here);
+  }
+  std::vector<Tensor> vsplit(Index sections, CallSite here = {}) const { TERN_CALL(vsplit, sections, here); }
+  std::vector<Tensor> vsplit(std::vector<Index> positions, CallSite here = {}) const {
+    TERN_CALL(vsplit, positions, here);
+  }
+  std::vector<Tensor> dsplit(Index sections, CallSite here = {}) const { TERN_CALL(dsplit, sections, here); }
+  std::vector<Tensor> dsplit(std::vector<Index> positions, CallSite here = {}) const {
+    TERN_CALL(dsplit, positions, here);
+  }
+  Tensor nanmedian(CallSite here = {}) const { TERN_CALL(nanmedian, here); }
+  ValuesAndIndices<D, T> nanmedian(Index dim, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(nanmedian, dim, keepdim, here);
   }
   Tensor nanquantile(double q, std::optional<Index> dim = {}, bool keepdim = false,
-                     const char* interpolation = "linear", Here here = {}) const {
+                     const char* interpolation = "linear", CallSite here = {}) const {
     TERN_CALL(nanquantile, q, dim, keepdim, interpolation, here);
   }
   Tensor nanquantile(const Tensor& q, std::optional<Index> dim = {}, bool keepdim = false,
-                     const char* interpolation = "linear", Here here = {}) const {
+                     const char* interpolation = "linear", CallSite here = {}) const {
     TERN_CALL(nanquantile, q, dim, keepdim, interpolation, here);
   }
-  ValuesAndIndices<D, T> mode(Index dim = -1, bool keepdim = false, Here here = {}) const {
+  ValuesAndIndices<D, T> mode(Index dim = -1, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(mode, dim, keepdim, here);
   }
-  const Tensor& cumsum_(Index dim, Here here = {}) const { TERN_CALL(cumsum_, dim, here); }
-  const Tensor& cumprod_(Index dim, Here here = {}) const { TERN_CALL(cumprod_, dim, here); }
-  const Tensor& tril_(Index diagonal = 0, Here here = {}) const { TERN_CALL(tril_, diagonal, here); }
-  const Tensor& triu_(Index diagonal = 0, Here here = {}) const { TERN_CALL(triu_, diagonal, here); }
-  Tensor addr(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, Here here = {}) const {
+  const Tensor& cumsum_(Index dim, CallSite here = {}) const { TERN_CALL(cumsum_, dim, here); }
+  const Tensor& cumprod_(Index dim, CallSite here = {}) const { TERN_CALL(cumprod_, dim, here); }
+  const Tensor& tril_(Index diagonal = 0, CallSite here = {}) const { TERN_CALL(tril_, diagonal, here); }
+  const Tensor& triu_(Index diagonal = 0, CallSite here = {}) const { TERN_CALL(triu_, diagonal, here); }
+  Tensor addr(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
     TERN_CALL(addr, a, b, beta, alpha, here);
   }
-  Tensor dist(const Tensor& other, double p = 2, Here here = {}) const { TERN_CALL(dist, other, p, here); }
-  Tensor renorm(double p, Index dim, double maxnorm, Here here = {}) const { TERN_CALL(renorm, p, dim, maxnorm, here); }
-  Tensor put(const Tensor<D, Index>& index, const Tensor& source, bool accumulate = false, Here here = {}) const {
+  Tensor dist(const Tensor& other, double p = 2, CallSite here = {}) const { TERN_CALL(dist, other, p, here); }
+  Tensor renorm(double p, Index dim, double maxnorm, CallSite here = {}) const {
+    TERN_CALL(renorm, p, dim, maxnorm, here);
+  }
+  Tensor put(const Tensor<D, Index>& index, const Tensor& source, bool accumulate = false, CallSite here = {}) const {
     TERN_CALL(put, index, source, accumulate, here);
   }
   const Tensor& put_(const Tensor<D, Index>& index, const Tensor& source, bool accumulate = false,
-                     Here here = {}) const {
+                     CallSite here = {}) const {
     TERN_CALL(put_, index, source, accumulate, here);
   }
   Tensor index_reduce(Index dim, const Tensor<D, Index>& index, const Tensor& source, const char* reduce,
-                      bool include_self = true, Here here = {}) const {
+                      bool include_self = true, CallSite here = {}) const {
     TERN_CALL(index_reduce, dim, index, source, reduce, include_self, here);
   }
-  Tensor select_scatter(const Tensor& source, Index dim, Index position, Here here = {}) const {
+  Tensor select_scatter(const Tensor& source, Index dim, Index position, CallSite here = {}) const {
     TERN_CALL(select_scatter, source, dim, position, here);
   }
-  Tensor slice_scatter(const Tensor& source, Index dim = 0, Slice range = {}, Here here = {}) const {
+  Tensor slice_scatter(const Tensor& source, Index dim = 0, Slice range = {}, CallSite here = {}) const {
     TERN_CALL(slice_scatter, source, dim, range, here);
   }
   Tensor diagonal_scatter(const Tensor& source, Index offset = 0, Index dim1 = 0, Index dim2 = 1,
-                          Here here = {}) const {
+                          CallSite here = {}) const {
     TERN_CALL(diagonal_scatter, source, offset, dim1, dim2, here);
   }
-  Tensor unique_consecutive(Here here = {}) const { TERN_CALL(unique_consecutive, here); }
-  UniqueElements<D, T> unique_consecutive(const UniqueOptions& options, Here here = {}) const {
+  Tensor unique_consecutive(CallSite here = {}) const { TERN_CALL(unique_consecutive, here); }
+  UniqueElements<D, T> unique_consecutive(const UniqueOptions& options, CallSite here = {}) const {
     TERN_CALL(unique_consecutive, options, here);
   }
   template <Device D2, Element U>
-  Tensor<D2, U> type_as(const Tensor<D2, U>& other, Here here = {}) const {
+  Tensor<D2, U> type_as(const Tensor<D2, U>& other, CallSite here = {}) const {
     return to(other, here);
   }
   static constexpr Index element_size() { return sizeof(T); }
@@ -879,36 +913,36 @@ class Tensor : detail::Operators<D, T> {
 
   /// @name Elements at positions: ops/indexing.hpp, ops/gather.hpp, ops/take.hpp, ops/scatter_reduce.hpp
   /// @{
-  Tensor masked_fill(const Tensor<D, bool>& mask, detail::number_t<T> value, Here here = {}) const {
+  Tensor masked_fill(const Tensor<D, bool>& mask, detail::number_t<T> value, CallSite here = {}) const {
     TERN_CALL(masked_fill, mask, value, here);
   }
-  Tensor masked_fill(const Tensor<D, bool>& mask, const Tensor& value, Here here = {}) const {
+  Tensor masked_fill(const Tensor<D, bool>& mask, const Tensor& value, CallSite here = {}) const {
     TERN_CALL(masked_fill, mask, value, here);
   }
-  const Tensor& masked_fill_(const Tensor<D, bool>& mask, detail::number_t<T> value, Here here = {}) const {
+  const Tensor& masked_fill_(const Tensor<D, bool>& mask, detail::number_t<T> value, CallSite here = {}) const {
     TERN_CALL(masked_fill_, mask, value, here);
   }
-  const Tensor& masked_fill_(const Tensor<D, bool>& mask, const Tensor& value, Here here = {}) const {
+  const Tensor& masked_fill_(const Tensor<D, bool>& mask, const Tensor& value, CallSite here = {}) const {
     TERN_CALL(masked_fill_, mask, value, here);
   }
-  Tensor masked_scatter(const Tensor<D, bool>& mask, const Tensor& source, Here here = {}) const {
+  Tensor masked_scatter(const Tensor<D, bool>& mask, const Tensor& source, CallSite here = {}) const {
     TERN_CALL(masked_scatter, mask, source, here);
   }
-  const Tensor& masked_scatter_(const Tensor<D, bool>& mask, const Tensor& source, Here here = {}) const {
+  const Tensor& masked_scatter_(const Tensor<D, bool>& mask, const Tensor& source, CallSite here = {}) const {
     TERN_CALL(masked_scatter_, mask, source, here);
   }
-  Tensor index(std::initializer_list<detail::TensorIndex<D>> indices, Here here = {}) const {
+  Tensor index(std::initializer_list<detail::TensorIndex<D>> indices, CallSite here = {}) const {
     TERN_CALL(index, indices, here);
   }
   const Tensor& index_put_(std::initializer_list<detail::TensorIndex<D>> indices, const Tensor& value,
-                           bool accumulate = false, Here here = {}) const {
+                           bool accumulate = false, CallSite here = {}) const {
     TERN_CALL(index_put_, indices, value, accumulate, here);
   }
   const Tensor& index_put_(std::initializer_list<detail::TensorIndex<D>> indices, detail::number_t<T> value,
-                           bool accumulate = false, Here here = {}) const {
+                           bool accumulate = false, CallSite here = {}) const {
     TERN_CALL(index_put_, indices, value, accumulate, here);
   }
-  Tensor masked_select(const Tensor<D, bool>& mask, Here here = {}) const { TERN_CALL(masked_select, mask, here); }
+  Tensor masked_select(const Tensor<D, bool>& mask, CallSite here = {}) const { TERN_CALL(masked_select, mask, here); }
   Tensor operator[](detail::At<Index> i) const { TERN_CALL(select, Index(0), i.tensor, i.here); }
   Selected<D, T> operator[](const detail::TensorIndexAt<D>& entry) const {
     return {*this, &entry.entry, 1, entry.here};
@@ -919,139 +953,143 @@ class Tensor : detail::Operators<D, T> {
     return {*this, indices.entries.begin(), indices.entries.size(), indices.here};
   }
   Tensor index_add(Index dim, const Tensor<D, Index>& index, const Tensor& source, Scalar alpha = 1,
-                   Here here = {}) const {
+                   CallSite here = {}) const {
     TERN_CALL(index_add, dim, index, source, alpha, here);
   }
   const Tensor& index_add_(Index dim, const Tensor<D, Index>& index, const Tensor& source, Scalar alpha = 1,
-                           Here here = {}) const {
+                           CallSite here = {}) const {
     TERN_CALL(index_add_, dim, index, source, alpha, here);
   }
-  Tensor scatter_add(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, Here here = {}) const {
+  Tensor scatter_add(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, CallSite here = {}) const {
     TERN_CALL(scatter_add, dim, index, source, here);
   }
   const Tensor& scatter_add_(Index dim, const detail::IndexOperand<D>& index, const Tensor& source,
-                             Here here = {}) const {
+                             CallSite here = {}) const {
     TERN_CALL(scatter_add_, dim, index, source, here);
   }
-  Tensor gather(Index dim, const detail::IndexOperand<D>& index, Here here = {}) const {
+  Tensor gather(Index dim, const detail::IndexOperand<D>& index, CallSite here = {}) const {
     TERN_CALL(gather, dim, index, here);
   }
-  Tensor index_select(Index dim, const Tensor<D, Index>& index, Here here = {}) const {
+  Tensor index_select(Index dim, const Tensor<D, Index>& index, CallSite here = {}) const {
     TERN_CALL(index_select, dim, index, here);
   }
-  Tensor take(const Tensor<D, Index>& index, Here here = {}) const { TERN_CALL(take, index, here); }
-  Tensor take_along_dim(const Tensor<D, Index>& index, std::optional<Index> dim = {}, Here here = {}) const {
+  Tensor take(const Tensor<D, Index>& index, CallSite here = {}) const { TERN_CALL(take, index, here); }
+  Tensor take_along_dim(const Tensor<D, Index>& index, std::optional<Index> dim = {}, CallSite here = {}) const {
     TERN_CALL(take_along_dim, index, dim, here);
   }
-  Tensor index_fill(Index dim, const Tensor<D, Index>& index, detail::number_t<T> value, Here here = {}) const {
+  Tensor index_fill(Index dim, const Tensor<D, Index>& index, detail::number_t<T> value, CallSite here = {}) const {
     TERN_CALL(index_fill, dim, index, value, here);
   }
-  Tensor index_fill(Index dim, const Tensor<D, Index>& index, const Tensor& value, Here here = {}) const {
+  Tensor index_fill(Index dim, const Tensor<D, Index>& index, const Tensor& value, CallSite here = {}) const {
     TERN_CALL(index_fill, dim, index, value, here);
   }
-  const Tensor& index_fill_(Index dim, const Tensor<D, Index>& index, const Tensor& value, Here here = {}) const {
+  const Tensor& index_fill_(Index dim, const Tensor<D, Index>& index, const Tensor& value, CallSite here = {}) const {
     TERN_CALL(index_fill_, dim, index, value, here);
   }
-  const Tensor& index_fill_(Index dim, const Tensor<D, Index>& index, detail::number_t<T> value, Here here = {}) const {
+  const Tensor& index_fill_(Index dim, const Tensor<D, Index>& index, detail::number_t<T> value,
+                            CallSite here = {}) const {
     TERN_CALL(index_fill_, dim, index, value, here);
   }
-  Tensor scatter(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, Here here = {}) const {
+  Tensor scatter(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, CallSite here = {}) const {
     TERN_CALL(scatter, dim, index, source, here);
   }
-  Tensor scatter(Index dim, const detail::IndexOperand<D>& index, detail::number_t<T> value, Here here = {}) const {
+  Tensor scatter(Index dim, const detail::IndexOperand<D>& index, detail::number_t<T> value, CallSite here = {}) const {
     TERN_CALL(scatter, dim, index, value, here);
   }
   Tensor scatter(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, const char* reduce,
-                 Here here = {}) const {
+                 CallSite here = {}) const {
     TERN_CALL(scatter, dim, index, source, reduce, here);
   }
   Tensor scatter(Index dim, const detail::IndexOperand<D>& index, detail::number_t<T> value, const char* reduce,
-                 Here here = {}) const {
+                 CallSite here = {}) const {
     TERN_CALL(scatter, dim, index, value, reduce, here);
   }
-  const Tensor& scatter_(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, Here here = {}) const {
+  const Tensor& scatter_(Index dim, const detail::IndexOperand<D>& index, const Tensor& source,
+                         CallSite here = {}) const {
     TERN_CALL(scatter_, dim, index, source, here);
   }
   const Tensor& scatter_(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, const char* reduce,
-                         Here here = {}) const {
+                         CallSite here = {}) const {
     TERN_CALL(scatter_, dim, index, source, reduce, here);
   }
   const Tensor& scatter_(Index dim, const detail::IndexOperand<D>& index, detail::number_t<T> value,
-                         Here here = {}) const {
+                         CallSite here = {}) const {
     TERN_CALL(scatter_, dim, index, value, here);
   }
   const Tensor& scatter_(Index dim, const detail::IndexOperand<D>& index, detail::number_t<T> value, const char* reduce,
-                         Here here = {}) const {
+                         CallSite here = {}) const {
     TERN_CALL(scatter_, dim, index, value, reduce, here);
   }
-  Tensor index_copy(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {
+  Tensor index_copy(Index dim, const Tensor<D, Index>& index, const Tensor& source, CallSite here = {}) const {
     TERN_CALL(index_copy, dim, index, source, here);
   }
-  const Tensor& index_copy_(Index dim, const Tensor<D, Index>& index, const Tensor& source, Here here = {}) const {
+  const Tensor& index_copy_(Index dim, const Tensor<D, Index>& index, const Tensor& source, CallSite here = {}) const {
     TERN_CALL(index_copy_, dim, index, source, here);
   }
-  Tensor repeat_interleave(Index repeats, std::optional<Index> dim = {}, Here here = {}) const {
+  Tensor repeat_interleave(Index repeats, std::optional<Index> dim = {}, CallSite here = {}) const {
     TERN_CALL(repeat_interleave, repeats, dim, here);
   }
-  Tensor repeat_interleave(const Tensor<D, Index>& repeats, std::optional<Index> dim = {}, Here here = {}) const {
+  Tensor repeat_interleave(const Tensor<D, Index>& repeats, std::optional<Index> dim = {}, CallSite here = {}) const {
     TERN_CALL(repeat_interleave, repeats, dim, here);
   }
-  Tensor<D, Index> nonzero(Here here = {}) const { TERN_CALL(nonzero, here); }
+  Tensor<D, Index> nonzero(CallSite here = {}) const { TERN_CALL(nonzero, here); }
   Tensor scatter_reduce(Index dim, const detail::IndexOperand<D>& index, const Tensor& source, const char* reduce,
-                        bool include_self = true, Here here = {}) const {
+                        bool include_self = true, CallSite here = {}) const {
     TERN_CALL(scatter_reduce, dim, index, source, reduce, include_self, here);
   }
   const Tensor& scatter_reduce_(Index dim, const detail::IndexOperand<D>& index, const Tensor& source,
-                                const char* reduce, bool include_self = true, Here here = {}) const {
+                                const char* reduce, bool include_self = true, CallSite here = {}) const {
     TERN_CALL(scatter_reduce_, dim, index, source, reduce, include_self, here);
   }
   /// @}
 
   /// @name Random elements: ops/random.hpp, ops/multinomial.hpp
   /// @{
-  const Tensor& normal_(double mean = 0, double std = 1, Here here = {}) const { TERN_CALL(normal_, mean, std, here); }
-  const Tensor& uniform_(double low = 0, double high = 1, Here here = {}) const {
+  const Tensor& normal_(double mean = 0, double std = 1, CallSite here = {}) const {
+    TERN_CALL(normal_, mean, std, here);
+  }
+  const Tensor& uniform_(double low = 0, double high = 1, CallSite here = {}) const {
     TERN_CALL(uniform_, low, high, here);
   }
-  const Tensor& bernoulli_(double p = 0.5, Here here = {}) const { TERN_CALL(bernoulli_, p, here); }
-  Tensor<D, Index> multinomial(Index num_samples, bool replacement = false, Here here = {}) const {
+  const Tensor& bernoulli_(double p = 0.5, CallSite here = {}) const { TERN_CALL(bernoulli_, p, here); }
+  Tensor<D, Index> multinomial(Index num_samples, bool replacement = false, CallSite here = {}) const {
     TERN_CALL(multinomial, num_samples, replacement, here);
   }
   /// @}
 
   /// @name Copies, element types, devices: ops/copy.hpp, ops/transfer.hpp
   /// @{
-  Tensor contiguous(MemoryFormat format, Here here = {}) const { TERN_CALL(contiguous, format, here); }
-  Tensor contiguous(Here here = {}) const { TERN_CALL(contiguous, here); }
-  Tensor clone(Here here = {}) const { TERN_CALL(clone, here); }
-  const Tensor& copy_(const Tensor& source, Here here = {}) const { TERN_CALL(copy_, source, here); }
-  const Tensor& fill_(detail::number_t<T> value, Here here = {}) const { TERN_CALL(fill_, value, here); }
-  const Tensor& zero_(Here here = {}) const { TERN_CALL(fill_, 0, here); }
+  Tensor contiguous(MemoryFormat format, CallSite here = {}) const { TERN_CALL(contiguous, format, here); }
+  Tensor contiguous(CallSite here = {}) const { TERN_CALL(contiguous, here); }
+  Tensor clone(CallSite here = {}) const { TERN_CALL(clone, here); }
+  const Tensor& copy_(const Tensor& source, CallSite here = {}) const { TERN_CALL(copy_, source, here); }
+  const Tensor& fill_(detail::number_t<T> value, CallSite here = {}) const { TERN_CALL(fill_, value, here); }
+  const Tensor& zero_(CallSite here = {}) const { TERN_CALL(fill_, 0, here); }
   template <Element U>
-  Tensor<D, U> to(detail::Type<U> type, Here here = {}) const {
+  Tensor<D, U> to(detail::Type<U> type, CallSite here = {}) const {
     TERN_CALL(to_type, type, here);
   }
   template <Device D2>
-  Tensor<D2, T> to(D2 device, Here here = {}) const {
+  Tensor<D2, T> to(D2 device, CallSite here = {}) const {
     TERN_CALL(to_device, device, here);
   }
   /// On the other tensor's device, with its element type.
   template <Device D2, Element U>
-  Tensor<D2, U> to(const Tensor<D2, U>& other, Here here = {}) const {
+  Tensor<D2, U> to(const Tensor<D2, U>& other, CallSite here = {}) const {
     return to(detail::Type<U>{}, here).to(other.device(), here);
   }
-  Tensor<Cpu, T> cpu(Here here = {}) const { TERN_CALL(to_device, Cpu{}, here); }
+  Tensor<Cpu, T> cpu(CallSite here = {}) const { TERN_CALL(to_device, Cpu{}, here); }
   // Templates, because tern/cuda.hpp alone says what Cuda is.
   template <class C = Cuda>
-  Tensor<detail::included<C>, T> cuda(int ordinal = detail::current_device<C>().ordinal, Here here = {}) const {
+  Tensor<detail::included<C>, T> cuda(int ordinal = detail::current_device<C>().ordinal, CallSite here = {}) const {
     TERN_CALL(to_device, C{ordinal}, here);
   }
   template <class C = Cuda>
-  auto cuda_async(int ordinal = detail::current_device<detail::included<C>>().ordinal, Here here = {}) const {
+  auto cuda_async(int ordinal = detail::current_device<detail::included<C>>().ordinal, CallSite here = {}) const {
     TERN_CALL(cuda_async, ordinal, here);
   }
-  auto cpu_async(Here here = {}) const { TERN_CALL(cpu_async, here); }
-  Tensor pin_memory(Here here = {}) const { TERN_CALL(pin_memory, here); }
+  auto cpu_async(CallSite here = {}) const { TERN_CALL(cpu_async, here); }
+  Tensor pin_memory(CallSite here = {}) const { TERN_CALL(pin_memory, here); }
   /// @}
 };
 

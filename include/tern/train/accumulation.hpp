@@ -16,7 +16,7 @@ class TERN_API Accumulation {
  public:
   /// Of an epoch with so many samples, in batches of batch_size of which the last may be smaller. Error if accumulate
   /// or batch_size is less than 1, or samples negative.
-  Accumulation(Index accumulate, Index batch_size, Index samples, Here here = {});
+  Accumulation(Index accumulate, Index batch_size, Index samples, CallSite here = {});
 
   /// The number of groups, which is the number of steps.
   Index size() const { return batches_ / accumulate_ + (batches_ % accumulate_ != 0); }

@@ -6,9 +6,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace train {
 
-TERN_COLD Accumulation::Accumulation(Index accumulate, Index batch_size, Index samples, Here here)
+TERN_COLD Accumulation::Accumulation(Index accumulate, Index batch_size, Index samples, CallSite here)
     : accumulate_(accumulate), batch_size_(batch_size), samples_(samples) {
-  const tern::detail::Site at(here);
+  const CallScope scope(here);
   if (accumulate < 1) fail("Accumulation", {"accumulate must be at least 1, not ", accumulate});
   if (batch_size < 1) fail("Accumulation", {"batch_size must be at least 1, not ", batch_size});
   if (samples < 0) fail("Accumulation", {"samples must not be negative: ", samples});

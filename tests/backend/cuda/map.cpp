@@ -54,7 +54,7 @@ TEMPLATE_TEST_CASE("maps on Cuda of any size and alignment", "", float, double, 
       compare([&](auto d) {
         const auto x = numbers_on<T>(d, {n}), one = numbers_on<T>(d, {20}, 5)[3];
         const auto target = numbers_on<T>(d, {start + n + 20}, 3);
-        detail::map_into("map", target.narrow(0, start, n), Own{sum_of_three}, one, x, x);
+        detail::map_into({"map", CallSite::unknown}, target.narrow(0, start, n), Own{sum_of_three}, one, x, x);
         return target;
       });
     }
@@ -81,7 +81,7 @@ TEMPLATE_TEST_CASE("maps on Cuda of any layout", "", float, half, std::uint8_t) 
         compare([&](auto d) { return mapped<T>(sum_of_two, x(d), numbers_on<T>(d, other, 3)); });
         compare([&](auto d) {
           const auto target = x(d);
-          detail::map_into("map", target, Own{sum_of_two}, numbers_on<T>(d, other, 3), target);
+          detail::map_into({"map", CallSite::unknown}, target, Own{sum_of_two}, numbers_on<T>(d, other, 3), target);
           return target;
         });
       }

@@ -38,7 +38,7 @@ struct WindowOptions {
 class TERN_API TextWindows {
  public:
   /// Error if the text has no window with a target.
-  TextWindows(Tokens tokens, const WindowOptions& options = {}, Here here = {});
+  TextWindows(Tokens tokens, const WindowOptions& options = {}, CallSite here = {});
 
   Index size() const { return size_; }
   std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;
@@ -54,7 +54,7 @@ class TERN_API TextWindows {
 class TERN_API LabelledSequences {
  public:
   LabelledSequences(std::vector<Tokens> sequences, std::vector<Index> labels, const PadOptions& options = {},
-                    Here here = {});
+                    CallSite here = {});
 
   Index size() const { return Index(sequences_.size()); }
   std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;

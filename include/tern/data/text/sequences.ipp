@@ -45,9 +45,9 @@ TERN_INLINE TensorDataset<Index, Index> batchify(const Tokens& tokens, Index bat
   return TensorDataset<Index, Index>(inputs, targets);
 }
 
-TERN_INLINE TextWindows::TextWindows(Tokens tokens, const WindowOptions& options, Here here)
+TERN_INLINE TextWindows::TextWindows(Tokens tokens, const WindowOptions& options, CallSite here)
     : tokens_(std::move(tokens)), options_(options) {
-  const tern::detail::Site at(here);
+  const CallScope scope(here);
   if (options.length < 1 || options.stride < 1)
     fail("TextWindows", {"length and stride must be positive, not ", options.length, " and ", options.stride});
   const Index starts = Index(tokens_.size()) - options.length;
@@ -70,9 +70,9 @@ TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> TextWindows::batc
 }
 
 TERN_INLINE LabelledSequences::LabelledSequences(std::vector<Tokens> sequences, std::vector<Index> labels,
-                                                 const PadOptions& options, Here here)
+                                                 const PadOptions& options, CallSite here)
     : sequences_(std::move(sequences)), labels_(std::move(labels)), options_(options) {
-  const tern::detail::Site at(here);
+  const CallScope scope(here);
   if (sequences_.size() != labels_.size())
     fail("LabelledSequences", {Index(sequences_.size()), " sequences have ", Index(labels_.size()), " labels"});
 }

@@ -34,9 +34,9 @@ struct VocabularyOptions {
 class TERN_API Vocabulary {
  public:
   Vocabulary() {}
-  explicit Vocabulary(const TokenCounts& counts, const VocabularyOptions& options = {}, Here here = {});
+  explicit Vocabulary(const TokenCounts& counts, const VocabularyOptions& options = {}, CallSite here = {});
   /// These tokens, in this order. Error if one occurs twice.
-  explicit Vocabulary(std::vector<std::string> tokens, Here here = {});
+  explicit Vocabulary(std::vector<std::string> tokens, CallSite here = {});
 
   Index size() const { return Index(tokens_.size()); }
   bool contains(const std::string& token) const { return numbers_.count(token) != 0; }

@@ -25,9 +25,9 @@ TERN_COLD std::vector<std::string> TokenCounts::by_frequency() const {
   return tokens;
 }
 
-TERN_COLD Vocabulary::Vocabulary(const TokenCounts& counts, const VocabularyOptions& options, Here here)
+TERN_COLD Vocabulary::Vocabulary(const TokenCounts& counts, const VocabularyOptions& options, CallSite here)
     : Vocabulary(options.specials, here) {
-  const tern::detail::Site at(here);
+  const CallScope scope(here);
   if (options.max_tokens > 0 && options.max_tokens < size())
     fail("Vocabulary", {"max_tokens ", options.max_tokens, " leaves no room for ", size(), " specials"});
   for (std::string& token : counts.by_frequency()) {
@@ -36,8 +36,8 @@ TERN_COLD Vocabulary::Vocabulary(const TokenCounts& counts, const VocabularyOpti
   }
 }
 
-TERN_COLD Vocabulary::Vocabulary(std::vector<std::string> tokens, Here here) : tokens_(std::move(tokens)) {
-  const tern::detail::Site at(here);
+TERN_COLD Vocabulary::Vocabulary(std::vector<std::string> tokens, CallSite here) : tokens_(std::move(tokens)) {
+  const CallScope scope(here);
   for (const std::string& token : tokens_)
     if (!numbers_.try_emplace(token, Index(numbers_.size())).second)
       fail("Vocabulary", {"token '", token, "' occurs twice"});

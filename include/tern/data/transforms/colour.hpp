@@ -77,7 +77,7 @@ TERN_API void adjust_hue(Image& image, float part);
 /// (x - mean) / std for each channel.
 class TERN_API Normalize {
  public:
-  Normalize(std::initializer_list<float> mean, std::initializer_list<float> std, Here here = {});
+  Normalize(std::initializer_list<float> mean, std::initializer_list<float> std, CallSite here = {});
 
   void operator()(Image& image, Random&) const;
 
@@ -90,7 +90,7 @@ class TERN_API Normalize {
 /// [0, 1], so it comes before Normalize. Grey images have no saturation and no hue.
 class TERN_API ColorJitter {
  public:
-  explicit ColorJitter(const ColorJitterOptions& options, Here here = {});
+  explicit ColorJitter(const ColorJitterOptions& options, CallSite here = {});
 
   void operator()(Image& image, Random& random) const;
 

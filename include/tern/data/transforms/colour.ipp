@@ -49,9 +49,9 @@ TERN_NOINLINE void adjust_hue(Image& image, float part) {
 
 namespace tern { inline namespace TERN_BUILD { namespace data::transforms {
 
-TERN_INLINE Normalize::Normalize(std::initializer_list<float> mean, std::initializer_list<float> std, Here here)
+TERN_INLINE Normalize::Normalize(std::initializer_list<float> mean, std::initializer_list<float> std, CallSite here)
     : channels_(Index(mean.size())) {
-  const tern::detail::Site at(here);
+  const CallScope scope(here);
   if (mean.size() != std.size() || mean.size() < 1 || mean.size() > 4)
     fail("Normalize",
          {"one to four means and as many stds are needed, not ", Index(mean.size()), " and ", Index(std.size())});
@@ -75,8 +75,8 @@ TERN_NOINLINE void Normalize::operator()(Image& image, Random&) const {
   }
 }
 
-TERN_INLINE ColorJitter::ColorJitter(const ColorJitterOptions& options, Here here) : options_(options) {
-  const tern::detail::Site at(here);
+TERN_INLINE ColorJitter::ColorJitter(const ColorJitterOptions& options, CallSite here) : options_(options) {
+  const CallScope scope(here);
   for (const float part : {options.brightness, options.contrast, options.saturation})
     if (!(part >= 0)) fail("ColorJitter", {"brightness, contrast and saturation must not be negative: ", double(part)});
   if (!(options.hue >= 0 && options.hue <= 0.5f))

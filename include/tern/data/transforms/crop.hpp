@@ -31,9 +31,9 @@ class TERN_API RandomCrop {
  public:
   static constexpr int replacements = 1;
 
-  explicit RandomCrop(ImageSize size, const RandomCropOptions& options = {}, Here here = {})
+  explicit RandomCrop(ImageSize size, const RandomCropOptions& options = {}, CallSite here = {})
       : size_(size), options_(options) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     detail::check_size("RandomCrop", size);
     if (options.padding < 0 || options.padding > detail::longest_side)
       fail("RandomCrop", {"padding must be in [0, ", detail::longest_side, "], not ", options.padding});
@@ -51,8 +51,8 @@ class CenterCrop {
  public:
   static constexpr int replacements = 1;
 
-  explicit CenterCrop(ImageSize size, Here here = {}) : size_(size) {
-    const tern::detail::Site at(here);
+  explicit CenterCrop(ImageSize size, CallSite here = {}) : size_(size) {
+    const CallScope scope(here);
     detail::check_size("CenterCrop", size);
   }
 

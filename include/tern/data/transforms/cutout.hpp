@@ -15,9 +15,9 @@ struct CutoutOptions {
 /// "Improved regularization of convolutional neural networks with cutout", 2017).
 class TERN_API Cutout {
  public:
-  explicit Cutout(Index length, const CutoutOptions& options = {}, Here here = {})
+  explicit Cutout(Index length, const CutoutOptions& options = {}, CallSite here = {})
       : length_(length), options_(options) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     if (length < 1) fail("Cutout", {"length must be at least 1, not ", length});
     if (options.holes < 0) fail("Cutout", {"holes must not be negative: ", options.holes});
   }

@@ -27,8 +27,8 @@ TERN_API void check_probability(const char* op, double p);
 /// Mirrors left and right with probability p.
 class RandomHorizontalFlip {
  public:
-  explicit RandomHorizontalFlip(double p = 0.5, Here here = {}) : p_(p) {
-    const tern::detail::Site at(here);
+  explicit RandomHorizontalFlip(double p = 0.5, CallSite here = {}) : p_(p) {
+    const CallScope scope(here);
     detail::check_probability("RandomHorizontalFlip", p);
   }
 
@@ -43,8 +43,8 @@ class RandomHorizontalFlip {
 /// Mirrors top and bottom with probability p.
 class TERN_API RandomVerticalFlip {
  public:
-  explicit RandomVerticalFlip(double p = 0.5, Here here = {}) : p_(p) {
-    const tern::detail::Site at(here);
+  explicit RandomVerticalFlip(double p = 0.5, CallSite here = {}) : p_(p) {
+    const CallScope scope(here);
     detail::check_probability("RandomVerticalFlip", p);
   }
 

@@ -34,8 +34,8 @@ TERN_API Tensor<Cpu> mixed_labels(const char* op, const Tensor<Cpu, Index>& labe
 /// Beta(α, α), once for each batch (Zhang et al.: "mixup: beyond empirical risk minimization", 2017).
 class TERN_API MixUp {
  public:
-  explicit MixUp(const MixUpOptions& options, Here here = {}) : options_(options) {
-    const tern::detail::Site at(here);
+  explicit MixUp(const MixUpOptions& options, CallSite here = {}) : options_(options) {
+    const CallScope scope(here);
     detail::check_mix("MixUp", options);
   }
 
@@ -52,8 +52,8 @@ class TERN_API MixUp {
 /// is 1 - λ of the image, with λ from Beta(α, α). Its centre is random (Yun et al.: "CutMix", 2019).
 class TERN_API CutMix {
  public:
-  explicit CutMix(const CutMixOptions& options, Here here = {}) : options_(options) {
-    const tern::detail::Site at(here);
+  explicit CutMix(const CutMixOptions& options, CallSite here = {}) : options_(options) {
+    const CallScope scope(here);
     detail::check_mix("CutMix", options);
   }
 

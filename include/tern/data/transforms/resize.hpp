@@ -53,12 +53,12 @@ class TERN_API Resize {
  public:
   static constexpr int replacements = 2;
 
-  explicit Resize(Index shorter, Here here = {}) : size_(shorter), keeps_proportions_(true) {
-    const tern::detail::Site at(here);
+  explicit Resize(Index shorter, CallSite here = {}) : size_(shorter), keeps_proportions_(true) {
+    const CallScope scope(here);
     detail::check_size("Resize", size_);
   }
-  explicit Resize(ImageSize size, Here here = {}) : size_(size), keeps_proportions_(false) {
-    const tern::detail::Site at(here);
+  explicit Resize(ImageSize size, CallSite here = {}) : size_(size), keeps_proportions_(false) {
+    const CallScope scope(here);
     detail::check_size("Resize", size_);
   }
 
@@ -79,9 +79,9 @@ class TERN_API RandomResizedCrop {
  public:
   static constexpr int replacements = 3;
 
-  explicit RandomResizedCrop(ImageSize size, const RandomResizedCropOptions& options = {}, Here here = {})
+  explicit RandomResizedCrop(ImageSize size, const RandomResizedCropOptions& options = {}, CallSite here = {})
       : size_(size), options_(options) {
-    const tern::detail::Site at(here);
+    const CallScope scope(here);
     detail::check_size("RandomResizedCrop", size);
     check_range("scale", options.scale);
     check_range("ratio", options.ratio);

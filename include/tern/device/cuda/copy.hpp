@@ -38,7 +38,7 @@ TERN_API void copy_to_host(int ordinal, void* to, const void* from, std::size_t 
 }  // namespace detail
 
 /// Waits until all work that was started on the device is done. Error if a kernel met an element that it refuses.
-TERN_API void synchronize(Cuda device = {current_device()}, Here here = {});
+TERN_API void synchronize(Cuda device = {current_device()}, CallSite here = {});
 
 }}}  // namespace tern::cuda
 

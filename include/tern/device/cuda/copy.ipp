@@ -87,9 +87,9 @@ TERN_COLD void copy_to_host(int ordinal, void* to, const void* from, std::size_t
 
 namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
-TERN_NOINLINE void synchronize(Cuda device, Here here) {
+TERN_NOINLINE void synchronize(Cuda device, CallSite here) {
   detail::refuse_capture("synchronize", "the host waits for the device; call synchronize() after replay()");
-  const tern::detail::Site user(here);
+  const CallScope scope(here);
   detail::bind(device.ordinal);
   const detail::DeviceState& own = *detail::system().devices[std::size_t(device.ordinal)];
   const detail::Span span(tern::detail::Work::wait, "wait for the device", device.ordinal, own.compute);

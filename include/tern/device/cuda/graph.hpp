@@ -49,8 +49,8 @@ class TERN_API Graph {
   /// their values in the first replay. The previous graph of this object is released. Error, and no graph, if step()
   /// copies from or to the host, waits, or takes an optimiser's first step.
   template <class F>
-  void capture(F&& step, Here here = {}) {
-    const tern::detail::Site at(here);
+  void capture(F&& step, CallSite here = {}) {
+    const CallScope scope(here);
     captured_.reset();
     auto captured = std::make_unique<detail::CapturedWork>();
     {
@@ -63,7 +63,7 @@ class TERN_API Graph {
 
   /// Starts the captured work again, in order with the device's other work. Does not wait. One copy sends the numbers
   /// that are new.
-  void replay(Here here = {});
+  void replay(CallSite here = {});
 
  private:
   std::unique_ptr<detail::CapturedWork> captured_;

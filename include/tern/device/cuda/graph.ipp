@@ -19,8 +19,8 @@ TERN_INLINE void Refill::launch(const LiveLaunch& launch, const std::string&) {
 
 namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
-TERN_NOINLINE void Graph::replay(Here here) {
-  const tern::detail::Site at(here);
+TERN_NOINLINE void Graph::replay(CallSite here) {
+  const CallScope scope(here);
   detail::refuse_capture("replay", "a graph cannot be part of another graph");
   if (!captured_) fail("replay", {"nothing has been captured"});
   detail::CapturedWork& graph = *captured_;

@@ -17,7 +17,7 @@ struct WorkItem {
   int ordinal;
   StreamHandle stream;
   const char* name;
-  Here site;
+  CallSite site;
   std::size_t bytes;
   int caller = 0;  // of a collective in host memory: the thread that called it, which another may run it for
   tern::detail::Phase phase = tern::detail::Phase::other;

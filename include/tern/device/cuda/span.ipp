@@ -20,7 +20,7 @@ TERN_NOINLINE Span::Span(tern::detail::Work work, const char* name, int ordinal,
   if (listener_ && capture) [[unlikely]]
     listener_ = nullptr;  // captured work does not run now
   if (listener_) [[unlikely]]
-    tell({work, pinned, ordinal, stream, name, Here("", 0), bytes});
+    tell({work, pinned, ordinal, stream, name, CallSite::unknown, bytes});
   if (!is_queued(work) && events.open++ == 0) start_ = tern::detail::now();
 }
 
@@ -32,7 +32,7 @@ TERN_NOINLINE Span::~Span() {
 }
 
 TERN_COLD void Span::tell(WorkItem item) {
-  if (const Here* const site = tern::detail::outermost_site) item.site = *site;
+  item.site = tern::detail::site(item.site);
   item.phase = item.name == replayed ? tern::detail::Phase::captured : tern::detail::device_events.phase;
   position_ = listener_->begin(item);
 }

@@ -19,9 +19,9 @@ class TERN_API Stream {
 
   Cuda device() const { return {ordinal_}; }
   /// Later work of this stream runs after the other's work so far. The host goes on. The streams may be of two devices.
-  void wait_stream(const Stream& other, Here here = {}) const;
+  void wait_stream(const Stream& other, CallSite here = {}) const;
   /// Waits until all work of the stream so far is done. Error if a kernel met an element that it refuses.
-  void synchronize(Here here = {}) const;
+  void synchronize(CallSite here = {}) const;
   /// True if all work of the stream so far is done.
   bool query() const;
   bool operator==(const Stream& other) const { return ordinal_ == other.ordinal_ && pooled_ == other.pooled_; }

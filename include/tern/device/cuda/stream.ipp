@@ -9,8 +9,8 @@ TERN_INLINE const detail::DeviceState& Stream::state() const {
   return pooled_ ? pooled_->state : *detail::system().devices[std::size_t(ordinal_)];
 }
 
-TERN_NOINLINE void Stream::wait_stream(const Stream& other, Here here) const {
-  const tern::detail::Site user(here);
+TERN_NOINLINE void Stream::wait_stream(const Stream& other, CallSite here) const {
+  const CallScope scope(here);
   detail::refuse_capture("wait_stream", "a graph has one stream");
   const detail::DeviceState& earlier = other.state();
   const detail::ScopedEvent reached;
@@ -19,8 +19,8 @@ TERN_NOINLINE void Stream::wait_stream(const Stream& other, Here here) const {
   TERN_CUDA(cuStreamWaitEvent, later.compute, reached.event, 0);
 }
 
-TERN_NOINLINE void Stream::synchronize(Here here) const {
-  const tern::detail::Site user(here);
+TERN_NOINLINE void Stream::synchronize(CallSite here) const {
+  const CallScope scope(here);
   detail::refuse_capture("synchronize", "the host waits for the device; call synchronize() after replay()");
   const detail::DeviceState& waited = state();
   const detail::Span span(tern::detail::Work::wait, "wait for a stream", ordinal_, waited.compute);

@@ -193,7 +193,8 @@ TERN_COLD Timeline::Page Timeline::read_records(std::unique_lock<std::mutex>& lo
         continue;
       }
       TimelineEntry listed =
-          entry ? *entry : TimelineEntry{{record.work, record.pinned, record.ordinal, nullptr, "", Here("", 0), 0}, 0};
+          entry ? *entry
+                : TimelineEntry{{record.work, record.pinned, record.ordinal, nullptr, "", CallSite::unknown, 0}, 0};
       in_collective = entry && entry->work == tern::detail::Work::collective;
       if (!in_collective && listed.work != record.work) listed.pinned = record.pinned;
       if (!in_collective) listed.work = record.work;

@@ -11,14 +11,15 @@ namespace tern { inline namespace TERN_BUILD { namespace detail {
 template <class D, class T>
 Tensor<D, bool> blind_queries(const Tensor<D, T>& mask) {
   const auto is_lowest = [](auto v) { return v == -std::numeric_limits<double>::infinity(); };
-  return reduce<backend::Maximum, T, bool>("scaled_dot_product_attention", identity, is_lowest, {-1}, true, mask);
+  return reduce<backend::Maximum, T, bool>({"scaled_dot_product_attention", CallSite::unknown}, identity, is_lowest,
+                                           {-1}, true, mask);
 }
 TERN_INSTANCE(Tensor<Cpu, bool> blind_queries(const Tensor<Cpu>&))
 
 /// softmax(Q Kᵀ scale + mask). All have one type, but a mask may be boolean.
 template <class D, class T, class Mask>
 Tensor<D, T> attention_weights(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, Mask>& mask,
-                               double scale, bool is_causal, Here here) {
+                               double scale, bool is_causal, CallSite here) {
   Tensor<D, T> scores = matmul(mul(query, scale, here), transpose(key, -2, -1, here), here);
   Tensor<D, bool> hidden;
   if (is_causal) hidden = eq(tril(ones<D, bool>({query.size(-2), key.size(-2)}, query.device())), false);

@@ -7,8 +7,8 @@ namespace tern { inline namespace TERN_BUILD {
 
 /// x summed to a shape that broadcasts to x's: the gradient of broadcasting.
 template <Device D, Element T>
-Tensor<D, T> sum_to(const Tensor<D, T>& x, const detail::Shape& shape, Here here = {}) {
-  const ErrorName name({"sum_to", here});
+Tensor<D, T> sum_to(const Tensor<D, T>& x, const detail::Shape& shape, CallSite here = {}) {
+  const CallScope scope({"sum_to", here});
   detail::Dims dims;
   for (int i = 0; i < x.dim(); ++i) {
     const int j = i - (x.dim() - shape.n);
@@ -25,7 +25,7 @@ struct GradOpsFor {
   static void accumulate(TensorImpl*& sum, TensorImpl* g, bool differentiable) {
     const X a(std::exchange(sum, nullptr)), b(g);
     if (!differentiable && sole_owner(a.impl())) {
-      map_into("accumulate", a, add_expression, a, b);
+      map_into({"accumulate", CallSite::unknown}, a, add_expression, a, b);
       retain(sum = a.impl());
     } else {
       sum = add(a, b).release();
@@ -33,7 +33,7 @@ struct GradOpsFor {
   }
   static void add_in_place(TensorImpl* sum, TensorImpl* g) {
     const Borrowed<X> a(sum);
-    map_into("accumulate", a.tensor, add_expression, a.tensor, X(g));
+    map_into({"accumulate", CallSite::unknown}, a.tensor, add_expression, a.tensor, X(g));
   }
   static TensorImpl* sum_to(TensorImpl* g, ShapeRef shape) { return tern::sum_to(X(g), {shape.d, shape.n}).release(); }
   static void fill(double value, const Array& out) { backend::run<D>(backend::Fill<T>{out, value}); }
@@ -43,7 +43,7 @@ struct GradOpsFor {
     // Calculated in x's own type, because the sum of that type is compiled anyway. Infinities become 1, so that none is
     // subtracted from another.
     const auto bounded = [](auto v) { return clamp(v, decltype(v)(-1), decltype(v)(1)); };
-    const T total = sum(map<T>("has_nan", bounded, x.tensor)).item();
+    const T total = sum(map<T>({"has_nan", CallSite::unknown}, bounded, x.tensor)).item();
     return total != total;
   }
 

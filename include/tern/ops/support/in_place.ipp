@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_NOINLINE void check_writable(const OpName& op, TensorImpl* x) {
+TERN_NOINLINE void check_writable(const CallSite& op, TensorImpl* x) {
   if (tape.grad_mode) {
     const Node* const node = grad_node(x);
     if (node && node->leaf) fail(op, {"a leaf that requires a gradient cannot be changed in place; use NoGradGuard"});
@@ -34,7 +34,7 @@ TERN_NOINLINE void keep_old_values(const TensorImpl* y, const TensorImpl* x, con
   }
 }
 
-TERN_NOINLINE void rewrite_history(const OpName& op, TensorImpl* x, TensorImpl* y, const GradOps* ops) {
+TERN_NOINLINE void rewrite_history(const CallSite& op, TensorImpl* x, TensorImpl* y, const GradOps* ops) {
   TensorImpl* const base = x->base;
   if (!grad_node(x) && !grad_node(y) && !(base && base->node)) return;
   if (base) {
@@ -47,7 +47,8 @@ TERN_NOINLINE void rewrite_history(const OpName& op, TensorImpl* x, TensorImpl* 
   x->node = y->node;
 }
 
-TERN_NOINLINE void assign(const OpName& op, TensorImpl* x, TensorImpl* y, const DeviceOps& device, const GradOps* ops) {
+TERN_NOINLINE void assign(const CallSite& op, TensorImpl* x, TensorImpl* y, const DeviceOps& device,
+                          const GradOps* ops) {
   if (!same_shape(*x, *y))
     fail(op, {"a result of shape ", y->shape_ref(), " cannot be written into a tensor of shape ", x->shape_ref()});
   const bool records = ops && tape.grad_mode;

@@ -117,7 +117,8 @@ struct LibraryAttentionState {
 /// softmax(Q Kᵀ scale + bias) V of [b, h, n, d] by the device's library. Undefined if it does not compute that.
 template <class D, class T>
 Tensor<D, T> library_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
-                               const Tensor<D, T>& bias, double scale, double dropout_p, bool is_causal, Here here) {
+                               const Tensor<D, T>& bias, double scale, double dropout_p, bool is_causal,
+                               CallSite here) {
   const bool bias_gradient = bias.defined() && records(bias), recorded = bias_gradient || records(query, key, value);
   Tensor<D, Index> random;
   Tensor<D, float> log_sums;

@@ -12,7 +12,7 @@ template <class D, class T>
   const NoGradGuard off;
   const Tensor<D, T> x = to.as<D, T>();
   const Tensor<D, T> y = to_device(convert_on_host(from, dtype_of<T>).template as<Cpu, T>(), x.device());
-  check_writable("copy_", x.impl());
+  check_writable({"copy_", CallSite::unknown}, x.impl());
   backend::run<D>(backend::Copy{*x.impl(), *as_before_write(*x.impl(), y).impl()});
   bump_version(x.impl());
 }

@@ -18,8 +18,8 @@ struct SecondDerivative {
 
   template <class D, class T, class... X>
   Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... x) const {
-    const Tensor<D, T> y = map<T>("derivative", expr::AnyPartial<F>{f, k}, g, x...);
-    record({"derivative", {}}, y, wrt(x, [](const Tensor<D, T>&) -> Tensor<D, T> {
+    const Tensor<D, T> y = map<T>({"derivative", CallSite::unknown}, expr::AnyPartial<F>{f, k}, g, x...);
+    record({"derivative", CallSite::unknown}, y, wrt(x, [](const Tensor<D, T>&) -> Tensor<D, T> {
              fail("backward", {"the third derivative of a derived gradient is not available; only two are derived"});
            })...);
     return y;
@@ -28,7 +28,7 @@ struct SecondDerivative {
 
 template <class F, class D, class T, class... X, std::size_t... K>
 void record_second(const F& f, const Tensor<D, T>& y, std::index_sequence<K...>, const X&... x) {
-  record({"derivative", {}}, y, wrt(x, saved(x...), SecondDerivative<F>{f, int(K)})...);
+  record({"derivative", CallSite::unknown}, y, wrt(x, saved(x...), SecondDerivative<F>{f, int(K)})...);
 }
 
 /// True if an expression in these operands will be summed to the input's shape, because the input was broadcast.
@@ -41,9 +41,9 @@ Tensor<D, T> map_gradient(ShapeRef input, const F& f, const Tensor<D, T>& g, con
   if constexpr (is_half_v<T>) {
     const Array* const operands[] = {g.impl(), x.impl()...};
     if (is_summed(operands, 1 + sizeof...(X), input))
-      return to_type(sum_to(map<float>("gradient", f, g, x...), {input.d, input.n}), Type<T>{});
+      return to_type(sum_to(map<float>({"gradient", CallSite::unknown}, f, g, x...), {input.d, input.n}), Type<T>{});
   }
-  return map<T>("gradient", f, g, x...);
+  return map<T>({"gradient", CallSite::unknown}, f, g, x...);
 }
 
 /// The gradient of f by its k-th argument, from a call with duals.
@@ -55,7 +55,7 @@ struct Derivative {
   Tensor<D, T> operator()(ShapeRef input, const Tensor<D, T>& g, const X&... x) const {
     const expr::Partial<k, F> partial{f};
     if (!GradMode::is_enabled()) return map_gradient(input, partial, g, x...);
-    const Tensor<D, T> y = map<T>("derivative", partial, g, x...);
+    const Tensor<D, T> y = map<T>({"derivative", CallSite::unknown}, partial, g, x...);
     record_second(partial, y, std::make_index_sequence<1 + sizeof...(X)>{}, g, x...);
     return y;
   }
@@ -63,13 +63,13 @@ struct Derivative {
 
 /// Records the gradients of y, which is f(x...).
 template <class F, class D, class T, class... X, std::size_t... K>
-void record_derived(const OpName& op, const F& f, const Tensor<D, T>& y, std::index_sequence<K...>, const X&... x) {
+void record_derived(const CallSite& op, const F& f, const Tensor<D, T>& y, std::index_sequence<K...>, const X&... x) {
   record(op, y, wrt(x, saved(x...), Derivative<int(K), F>{f})...);
 }
 
 /// y = f(x, rest...), with gradients derived from f.
 template <class F, class D, class T, class... X>
-Tensor<D, T> pointwise(const OpName& op, const F& f, const Tensor<D, T>& x, const X&... rest) {
+Tensor<D, T> pointwise(const CallSite& op, const F& f, const Tensor<D, T>& x, const X&... rest) {
   const Tensor<D, T> y = map<T>(op, f, x, rest...);
   record_derived(op, f, y, std::make_index_sequence<1 + sizeof...(X)>{}, x, rest...);
   return y;
@@ -85,7 +85,7 @@ struct Gradient {
   template <class D, class T, class... X>
   Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... kept) const {
     if (GradMode::is_enabled()) return differentiable(g, kept...);
-    return map<T>("gradient", rule, g, kept...);
+    return map<T>({"gradient", CallSite::unknown}, rule, g, kept...);
   }
 
   /// The same, for an input of these sizes, to which the engine will sum the gradient.
@@ -115,7 +115,7 @@ Gradient(Rule) -> Gradient<Rule>;
 
 /// y = f(x), with the gradient rule(g, x).
 template <class F, class Rule, class D, class T>
-Tensor<D, T> unary(const OpName& op, const Tensor<D, T>& x, const F& f, const Rule& rule) {
+Tensor<D, T> unary(const CallSite& op, const Tensor<D, T>& x, const F& f, const Rule& rule) {
   const Tensor<D, T> y = map<T>(op, f, x);
   record(op, y, wrt(x, saved(x), Gradient{rule}));
   return y;
@@ -123,7 +123,7 @@ Tensor<D, T> unary(const OpName& op, const Tensor<D, T>& x, const F& f, const Ru
 
 /// y = f(x) with the gradient 0.
 template <class F, class D, class T>
-Tensor<D, T> step(const OpName& op, const Tensor<D, T>& x, const F& f) {
+Tensor<D, T> step(const CallSite& op, const Tensor<D, T>& x, const F& f) {
   const Tensor<D, T> y = map<T>(op, f, x);
   record(op, y, wrt(x, [](const auto& g) { return zeros_like(g); }));
   return y;
@@ -137,7 +137,7 @@ auto with_number(F f, S s) {
 
 /// x = f(x, rest...), in one pass if nothing is recorded, else through `out_of_place`.
 template <class F, class Op, class D, class T, class... X>
-const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_place, const Tensor<D, T>& x,
+const Tensor<D, T>& pointwise_(const CallSite& op, const F& f, const Op& out_of_place, const Tensor<D, T>& x,
                                const X&... rest) {
   check_writable(op, x.checked(op));
   if (records(x, rest...)) return assign(op, x, out_of_place());
@@ -153,7 +153,7 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
   inline constexpr auto name##_expression = [](auto x) { return __VA_ARGS__; }; \
   }                                                                             \
   template <Device D, Floating T>                                               \
-  Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                    \
+  Tensor<D, T> name(const Tensor<D, T>& x, CallSite here = {}) {                \
     return detail::pointwise({#name, here}, detail::name##_expression, x);      \
   }                                                                             \
   TERN_UNARY_IN_PLACE(name, Floating)
@@ -166,7 +166,7 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
   inline constexpr Gradient name##_gradient{[](auto g, auto kept) { return __VA_ARGS__; }}; \
   }                                                                                         \
   template <Device D, Floating T>                                                           \
-  Tensor<D, T> name(const Tensor<D, T>& x, Here here = {}) {                                \
+  Tensor<D, T> name(const Tensor<D, T>& x, CallSite here = {}) {                            \
     const Tensor<D, T> y = detail::map<T>({#name, here}, detail::name##_expression, x);     \
     record({#name, here}, y, wrt(x, saved(kept), detail::name##_gradient));                 \
     return y;                                                                               \
@@ -176,7 +176,7 @@ const Tensor<D, T>& pointwise_(const OpName& op, const F& f, const Op& out_of_pl
 /// Defines name_(x) for the types of a concept.
 #define TERN_UNARY_IN_PLACE(name, Type)                                                                        \
   template <Device D, Type T>                                                                                  \
-  const Tensor<D, T>& name##_(const Tensor<D, T>& x, Here here = {}) {                                         \
+  const Tensor<D, T>& name##_(const Tensor<D, T>& x, CallSite here = {}) {                                     \
     return detail::pointwise_({#name "_", here}, detail::name##_expression, [&] { return name(x, here); }, x); \
   }
 

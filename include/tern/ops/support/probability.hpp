@@ -10,7 +10,8 @@ namespace tern { inline namespace TERN_BUILD { namespace detail {
 template <class D, class T>
 void refuse_improbable(const char* op, const Tensor<D, T>& p) {
   const auto improbable = [](auto v) { return where(abs(v - 0.5) <= 0.5, decltype(v)(0), decltype(v)(1)); };
-  const Tensor<D, bool> found = reduce<backend::Maximum, T, bool>(op, improbable, is_positive, {}, false, p);
+  const Tensor<D, bool> found =
+      reduce<backend::Maximum, T, bool>({op, CallSite::unknown}, improbable, is_positive, {}, false, p);
   backend::run<D>(backend::RefuseIf{op, BadElement::probability, *found.impl()});
 }
 

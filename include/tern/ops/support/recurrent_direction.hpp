@@ -35,7 +35,7 @@ TERN_API const char* op_name(RecurrentKind kind);
 /// A step from the inputs' products x, by tensor operations. Undefined states are zeros.
 template <class D, class T>
 RecurrentStates<D, T> composed_step(RecurrentKind kind, const Tensor<D, T>& x, const Tensor<D, T>& h,
-                                    const Tensor<D, T>& c, const RecurrentWeights<D, T>& w, Here here) {
+                                    const Tensor<D, T>& c, const RecurrentWeights<D, T>& w, CallSite here) {
   const Index groups = backend::gates_of(kind), hidden = w.w_hh.size(0) / groups;
   const Tensor<D, T> product = linear(h, w.w_hh, w.b_hh, here);
   const auto gate = [&](const Tensor<D, T>& from, Index i) { return narrow(from, 1, i * hidden, hidden, here); };
@@ -60,7 +60,7 @@ RecurrentStates<D, T> composed_step(RecurrentKind kind, const Tensor<D, T>& x, c
 template <class D, class T>
 RecurrentStates<D, T> composed_recurrence(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& x,
                                           const Tensor<D, T>& h0, const Tensor<D, T>& c0,
-                                          const RecurrentWeights<D, T>& w, Here here) {
+                                          const RecurrentWeights<D, T>& w, CallSite here) {
   const Index n = steps.sequences(), hidden = w.w_hh.size(0) / backend::gates_of(kind), p = w.w_hh.size(1);
   const bool lstm = kind == RecurrentKind::lstm;
   const auto or_zeros = [&](const Tensor<D, T>& state, Index size) {
@@ -185,7 +185,7 @@ struct RecurrenceState {
 template <class D, class T>
 RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, Index directions, const Tensor<D, T>& x,
                                        const Tensor<D, T>& h0, const Tensor<D, T>& c0, const RecurrentWeights<D, T>& w,
-                                       Here here) {
+                                       CallSite here) {
   using X = Tensor<D, T>;
   const Index n = steps.sequences(), rows = steps.total(), wide = w.w_hh.size(0) / backend::gates_of(kind),
               p = directions * w.w_hh.size(1);
@@ -218,7 +218,7 @@ RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, I
 template <class D, class T>
 RecurrentStates<D, T> recurrence(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows,
                                  const Tensor<D, T>& h0, const Tensor<D, T>& c0, const RecurrentWeights<D, T>& w,
-                                 Here here) {
+                                 CallSite here) {
   if constexpr (backend::HasKernel<D, backend::Recurrence, T>) {
     return fused_recurrence(kind, steps, 1, linear(rows, w.w_ih, w.b_ih, here), h0, c0, w, here);
   } else if constexpr (is_half_v<T>) {
@@ -236,7 +236,7 @@ RecurrentStates<D, T> recurrence(RecurrentKind kind, const Steps& steps, const T
 
 /// The last state of each sequence [N, P].
 template <class D, class T>
-Tensor<D, T> last_states(const Steps& steps, const Tensor<D, T>& states, Here here) {
+Tensor<D, T> last_states(const Steps& steps, const Tensor<D, T>& states, CallSite here) {
   const Index n = steps.sequences();
   if (steps.reverse) return narrow(states, 0, 0, n, here);
   if (steps.rows.back() == n) return narrow(states, 0, states.size(0) - n, n, here);

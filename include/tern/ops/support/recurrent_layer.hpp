@@ -20,7 +20,7 @@ using backend::RecurrentSizes;
 /// Each direction by f(steps, h0, c0, weights).
 template <class D, class T, class F>
 RecurrentResult<D, T> each_direction(const Steps& steps, const Tensor<D, T>& h0, const Tensor<D, T>& c0,
-                                     const std::vector<RecurrentWeights<D, T>>& weights, Here here, const F& f) {
+                                     const std::vector<RecurrentWeights<D, T>>& weights, CallSite here, const F& f) {
   std::vector<Tensor<D, T>> states, h_n, c_n;
   const auto state_of = [&](const Tensor<D, T>& all, Index i) { return all.defined() ? select(all, 0, i, here) : all; };
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -94,7 +94,7 @@ class PackedWeights {
 /// Records that packed weights are made of these.
 template <class D, class T>
 void record_packing(RecurrentKind kind, const Tensor<D, T>& packed, const std::vector<RecurrentWeights<D, T>>& weights,
-                    const RecurrentLayout& layout, Here here) {
+                    const RecurrentLayout& layout, CallSite here) {
   const auto edge = [](const Tensor<D, T>& w, Index first) {
     return wrt(w, [first](ShapeRef shape, const Tensor<D, T>& g) {
       const Shape to(shape.d, shape.n);
@@ -171,7 +171,7 @@ struct RecurrentLayerState {
 template <class D, class T>
 RecurrentResult<D, T> fused_layer(const RecurrentSizes& sizes, const Steps& steps, const RecurrentLayout& layout,
                                   const Tensor<D, T>& x, const Tensor<D, T>& h0, const Tensor<D, T>& c0,
-                                  const Tensor<D, T>& weights, Here here, bool& refused) {
+                                  const Tensor<D, T>& weights, CallSite here, bool& refused) {
   using X = Tensor<D, T>;
   const Index n = steps.sequences(), rows = steps.total(), wide = sizes.directions * sizes.state;
   const Index states = rows * wide, last = n * wide,
@@ -202,7 +202,7 @@ RecurrentResult<D, T> fused_layer(const RecurrentSizes& sizes, const Steps& step
 template <class D, class T>
 RecurrentResult<D, T> both_directions(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows,
                                       const Tensor<D, T>& h0, const Tensor<D, T>& c0,
-                                      const std::vector<RecurrentWeights<D, T>>& weights, Here here) {
+                                      const std::vector<RecurrentWeights<D, T>>& weights, CallSite here) {
   using X = Tensor<D, T>;
   const auto joined = [&](X RecurrentWeights<D, T>::* w) {
     return (weights[0].*w).defined() ? cat(std::vector<X>{weights[0].*w, weights[1].*w}, 0, here) : X();
@@ -222,7 +222,7 @@ template <class D, class T>
 RecurrentResult<D, T> recurrent_layer(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows,
                                       const Tensor<D, T>& h0, const Tensor<D, T>& c0,
                                       const std::vector<RecurrentWeights<D, T>>& weights,
-                                      PackedWeights<D, T>* packed_weights, Index layer, Here here) {
+                                      PackedWeights<D, T>* packed_weights, Index layer, CallSite here) {
   if constexpr (backend::HasKernel<D, backend::RecurrentLayer, T>) {
     const RecurrentSizes sizes{kind,
                                Index(weights.size()),

@@ -57,10 +57,10 @@ TERN_COLD TensorImpl* Region::operator()(TensorImpl* x) const {
   if (op == RegionOp::clear) ops->fill(0, part);
   Region adjoint = *this;
   if (op != RegionOp::clear) adjoint.op = shrinks ? RegionOp::put : RegionOp::take;
-  if (!shrinks) return recorded({"region", {}}, whole.take(), x, adjoint);
+  if (!shrinks) return recorded({"region", CallSite::unknown}, whole.take(), x, adjoint);
   Owned y(ops->device->allocate(x->dtype, {dims, ndim}, x->ordinal));
   ops->device->copy(*y.impl, part);
-  return recorded({"region", {}}, y.take(), x, adjoint);
+  return recorded({"region", CallSite::unknown}, y.take(), x, adjoint);
 }
 
 TERN_COLD void record_view(TensorImpl* view) {
@@ -68,7 +68,7 @@ TERN_COLD void record_view(TensorImpl* view) {
   const GradOps* const ops = base->node->ops;
   Region put = region_of(*view, *base, RegionOp::put, ops);
   const EdgePlan plan = plain_edge(base, put);
-  record_edges({"view", {}}, ops, view, &plan, 1);
+  record_edges({"view", CallSite::unknown}, ops, view, &plan, 1);
 }
 
 }}}  // namespace tern::detail
