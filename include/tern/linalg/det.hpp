@@ -61,7 +61,7 @@ SignAndLog<D, T> slogdet(const Tensor<D, T>& a, CallSite here = {}) {
   const Tensor<D, T> in = detail::dense(a), sign = empty<D, T>(to, a.device()), log = empty<D, T>(to, a.device());
   backend::run<D, T>(backend::Determinant{nullptr, sign.impl(), log.impl(), *in.impl()});
   record({"slogdet", here}, log, wrt(a, saved(a), [](const auto& g, const auto& kept) {
-           const CallScope scope({"slogdet", CallSite::unknown});
+           const CallScope in_gradient({"slogdet", CallSite::unknown});
            return mul(unsqueeze(unsqueeze(g, -1), -1), inv(kept).mT());
          }));
   return {sign, log};
