@@ -43,18 +43,12 @@ bool covers(const X& x, const void* address) {
   }
 }
 
-/// What the module lists at the address. A list of plain values counts as nothing: its elements may have layers inside.
+/// Whether the module lists a layer or tensor at the address.
 template <class M>
-tern::detail::Listed listed_at(const void* module, const void* address) {
-  using tern::detail::Listed;
-  Listed found = Listed::nothing;
+bool lists_at(const void* module, const void* address) {
+  bool found = false;
   const auto look = [&](const char*, const auto& x) {
-    using X = std::remove_cvref_t<decltype(x)>;
-    if constexpr (has_tensors<X>) {
-      if (covers(x, address)) found = Listed::layer;
-    } else if constexpr (!Sequence<X> || std::is_same_v<X, std::string>) {
-      if (found == Listed::nothing && Extent{&x, sizeof x}.contains(address)) found = Listed::plain;
-    }
+    if constexpr (has_tensors<std::remove_cvref_t<decltype(x)>>) found = found || covers(x, address);
   };
   M::name_fields(*static_cast<const M*>(module), look);
   return found;
@@ -66,7 +60,7 @@ void walk_module(const void* module, Walk& walk);
 template <IsModule M>
 inline constexpr ModuleType module_type{M::type_name(), dtype_of<typename M::value_type>,
                                         sizeof(M),      sizeof(typename M::ModuleBase),
-                                        &listed_at<M>,  &walk_module<M>};
+                                        &lists_at<M>,   &walk_module<M>};
 
 /// A module or a tensor that a walk visits.
 struct Member {

@@ -250,9 +250,9 @@ auto converted(const M& module, const D2* device = nullptr) {
 /// Put it at the end of a module's class. It takes the class's name, then all members in the order of their
 /// declaration: layers, parameters and plain values. Layers and parameters may be in a std::vector, array, pair or
 /// tuple (their names are 0, 1, …), a map (its keys) or an optional, unique_ptr or shared_ptr (the member's own name),
-/// and in these again; other types that contain them do not compile. If a layer, a parameter or a std::vector of them
+/// and in these again; other types that contain them do not compile. If a layer or a parameter
 /// is not listed, parameters() throws an Error, so it is never silently left untrained. The exception is what an
-/// unlisted pointer, map or list leads to: it may belong to another module. Listed tensors are buffers, unless they are
+/// unlisted pointer or container leads to: it may belong to another module. Listed tensors are buffers, unless they are
 /// nn::Parameters. A class that is derived from a module with fields lists its own; the base's come first. The class
 /// gets a default constructor. It is a template, so a default constructor of the class's own (to tie weights, for
 /// example) replaces it.

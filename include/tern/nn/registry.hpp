@@ -1,7 +1,6 @@
 // The addresses of all live modules and parameters, to find a member that its module does not list.
 #pragma once
 #include <mutex>
-#include <vector>
 
 #include "../core/error.hpp"
 
@@ -17,9 +16,8 @@ struct Extent {
   }
 };
 
-/// What a module lists at an address: a layer or tensor, a plain value, or nothing.
-enum class Listed { nothing, plain, layer };
-using Lists = Listed(const void* module, const void* address);
+/// Whether a module lists a layer or tensor at an address.
+using Lists = bool(const void* module, const void* address);
 
 /// A base of all members that a module must list. It knows all its live instances.
 class TERN_API Registered {
@@ -31,11 +29,6 @@ class TERN_API Registered {
 
   /// An instance inside `module`, but outside its base, that is not listed. Null if there is none.
   static const Registered* find_unlisted(const Extent& module, const Extent& base, Lists* lists);
-
-  /// The place, inside `module`, of a std::vector whose elements are or have instances that are not listed. Null if
-  /// there is none. A vector is known by its three pointers: first element, end, and end of its memory. Memory of a
-  /// listed plain value is not looked at: parts of it may never have been written, and still hold a vector's old bytes.
-  static const void* find_unlisted_vector(const Extent& module, const Extent& base, Lists* lists);
 
  private:
   // Never destroyed, because modules may be static.
@@ -53,7 +46,7 @@ class TERN_API Registered {
   Registered* next_ = nullptr;
 };
 
-/// Error if a registered object, or a std::vector of them, is a member of the module and not listed.
+/// Error if a registered object is a member of the module and not listed.
 TERN_API void check_members(const char* type, const Extent& module, const Extent& base, Lists* lists);
 
 }}}  // namespace tern::detail
