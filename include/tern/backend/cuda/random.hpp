@@ -51,14 +51,15 @@ template <int n, class F> inline __device__ void fill(const RandomElements& to, 
 TERN_KERNEL_STRUCT(UniformParameters, RandomElements to; double low; double high;);
 inline constexpr KernelOf<UniformParameters> uniform_kernel{"uniform",
                                                             R"CUDA(
-extern "C" __global__ void uniform(const UniformParameters p) {
+extern "C" __global__ void uniform(const Words<UniformParameters> words) {
+  const UniformParameters& p = words.get();
   const C0 shift = C0(p.low), scale = C0(p.high - p.low);
   fill<made>(p.to, [&](const Block& b, T0* values) {
     for (int k = 0; k < made; ++k) values[k] = Element<T0>::of(shift + scale * unit(b, k, C0()));
   });
 }
 )CUDA",
-                                                            {RandomElements::source, philox_text}};
+                                                            {RandomElements::source, words_text, philox_text}};
 
 // Box and Muller: "A note on the generation of random normal deviates", 1958.
 TERN_KERNEL_STRUCT(NormalParameters, RandomElements to; double mean; double std;);
@@ -94,7 +95,8 @@ inline __device__ void sine_and_cosine(double angle, double& sine, double& cosin
   sine = sin(angle);
   cosine = cos(angle);
 }
-extern "C" __global__ void normal(const NormalParameters p) {
+extern "C" __global__ void normal(const Words<NormalParameters> words) {
+  const NormalParameters& p = words.get();
   const C0 mean = C0(p.mean), std = C0(p.std);
   fill<made>(p.to, [&](const Block& b, T0* values) {
     for (int k = 0; k < made; k += 2) {
@@ -107,7 +109,7 @@ extern "C" __global__ void normal(const NormalParameters p) {
   });
 }
 )CUDA",
-                                                          {RandomElements::source, philox_text}};
+                                                          {RandomElements::source, words_text, philox_text}};
 
 TERN_KERNEL_STRUCT(IntegersParameters,
                    RandomElements to;
@@ -115,7 +117,8 @@ TERN_KERNEL_STRUCT(IntegersParameters,
 );
 inline constexpr KernelOf<IntegersParameters> integers_kernel{"integers",
                                                               R"CUDA(
-extern "C" __global__ void integers(const IntegersParameters p) {
+extern "C" __global__ void integers(const Words<IntegersParameters> words) {
+  const IntegersParameters& p = words.get();
   const uint64 range_high = p.range >> 32, range_low = p.range & 0xffffffffu;
   fill<2>(p.to, [&](const Block& b, T0* values) {
     for (int k = 0; k < 2; ++k) {
@@ -128,7 +131,7 @@ extern "C" __global__ void integers(const IntegersParameters p) {
   });
 }
 )CUDA",
-                                                              {RandomElements::source, philox_text}};
+                                                              {RandomElements::source, words_text, philox_text}};
 
 // Half a word for an element: of the 128 that 16 blocks serve, element 32 w + l has the lower half of word w of block
 // l. Thread b draws block b and writes elements 8 b to 8 b + 7. Which of them stay comes from the ballots of the 16
@@ -141,7 +144,8 @@ TERN_KERNEL_STRUCT(DropoutParameters,
 );
 inline constexpr KernelOf<DropoutParameters> dropout_kernel{"dropout",
                                                             R"CUDA(
-extern "C" __global__ void dropout(const DropoutParameters p) {
+extern "C" __global__ void dropout(const Words<DropoutParameters> words) {
+  const DropoutParameters& p = words.get();
   const C0 scale = C0(p.scale);
   const uint32 bound = uint32(p.kept);
   const int lane = threadIdx.x % 32;
@@ -169,7 +173,7 @@ extern "C" __global__ void dropout(const DropoutParameters p) {
   }
 }
 )CUDA",
-                                                            {RandomElements::source, philox_text}};
+                                                            {RandomElements::source, words_text, philox_text}};
 
 inline RandomElements random_elements(RandomState state, const Array& out) {
   return {.count = out.numel, .seed = state.seed, .stream = state.stream, .out = out.data};

@@ -39,8 +39,10 @@ TERN_NOINLINE ParameterList update_parameters(const TracedUpdate& f, const Array
 TERN_COLD std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written,
                                     const ParameterList& parameters) {
   const char* const type = type_name(f.type);
-  std::string out = detail::text({prelude, "namespace tern {\n"}) + parameters.declaration() + chunks_text + R"CUDA(
-extern "C" __global__ void update(const Parameters p) {
+  std::string out =
+      detail::text({prelude, "namespace tern {\n"}) + parameters.declaration() + words_text + chunks_text + R"CUDA(
+extern "C" __global__ void update(const Words<Parameters> words) {
+  const Parameters& p = words.get();
   const Chunk chunk(p);
 )CUDA";
   if (f.found)

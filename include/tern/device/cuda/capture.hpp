@@ -45,6 +45,7 @@ class Capture : public tern::detail::Capture {
   /// The device as this thread sees it: work goes to the stream that is captured.
   virtual DeviceState& bind(int ordinal) = 0;
   virtual DeviceBlock allocate(std::size_t bytes) = 0;
+  /// The kernel takes Words (backend/cuda/codegen/source.hpp).
   virtual void launch(const LiveLaunch& launch, const std::string& source) = 0;
 
  protected:

@@ -73,8 +73,9 @@ class TERN_API GraphRegistry final : public MemoryOwner, public tern::detail::Ca
   std::vector<DeviceBlock> blocks_;
 };
 
-/// The source of a kernel that reads its words from memory. Its only parameter is their address.
-TERN_API std::string live_source(std::string source);
+/// The source of a kernel that takes Words (backend/cuda/codegen/source.hpp), compiled to read them from memory: its
+/// only parameter is their address.
+inline std::string live_source(const std::string& source) { return "#define TERN_LIVE_WORDS\n" + source; }
 
 /// A capture on this thread.
 class TERN_API StreamCapture final : public Capture {

@@ -52,14 +52,6 @@ TERN_INLINE CapturedWork::~CapturedWork() {
   if (pool) pool->let_go();
 }
 
-TERN_COLD std::string live_source(std::string source) {
-  const std::size_t begin = source.find("(const ", source.rfind("__global__")), end = source.find(" p) {", begin);
-  if (begin == source.npos || end == source.npos)
-    fail("cuda", {"a kernel whose only parameter is not p cannot be captured\n", source});
-  const std::string type = source.substr(begin + 1, end - begin - 1);  // const Parameters
-  return source.replace(begin, end + 5 - begin, "(" + type + "* live) {\n  " + type + "& p = *live;\n");
-}
-
 TERN_INLINE StreamCapture::StreamCapture(CapturedWork& captured, int ordinal)
     : captured_(captured), state_(detail::bind(ordinal)) {
   if (capture) fail("capture", {"the thread is capturing already"});

@@ -73,6 +73,20 @@ inline const char* data_of(const Array* a) { return a ? a->data : nullptr; }
 
 inline std::size_t bytes_of(const Array& a) { return std::size_t(a.numel) * std::size_t(detail::size_of(a.dtype)); }
 
+// What a kernel takes whose parameters P differ in each replay of a graph. There it reads them from memory
+// (cuda::detail::live_source).
+inline constexpr const char* words_text = R"CUDA(
+template <class P> struct Words {
+#ifdef TERN_LIVE_WORDS
+  const P* words;
+  __device__ const P& get() const { return *words; }
+#else
+  P words;
+  __device__ const P& get() const { return words; }
+#endif
+};
+)CUDA";
+
 /// Mixes a value into a kernel's key. Different pairs of small numbers give different keys.
 constexpr std::uint64_t mix(std::uint64_t key, std::uint64_t value) {
   key = key * 0x9E3779B97F4A7C15u + value;
