@@ -8,12 +8,12 @@ using cuda::detail::AttentionBias;
 using cuda::detail::AttentionForm;
 
 /// The strides of batch, head and position. That of one element is 1 element's, whatever the array says.
-static void set_strides(std::int64_t (&to)[3], const Array& x) {
+TERN_INLINE void set_strides(std::int64_t (&to)[3], const Array& x) {
   for (int i = 0; i < 3; ++i) to[i] = x.dims[i] == 1 ? x.numel : x.strides[i];
 }
 
 /// The strides of a gradient of x.
-static void set_dense_strides(std::int64_t (&to)[3], const Array& x) {
+TERN_INLINE void set_dense_strides(std::int64_t (&to)[3], const Array& x) {
   const Index heads = x.dims[1], length = x.dims[2], size = x.dims[3];
   const bool alternate = heads_alternate(x);
   to[0] = x.dims[0] == 1 ? x.numel : heads * length * size;
@@ -21,7 +21,7 @@ static void set_dense_strides(std::int64_t (&to)[3], const Array& x) {
   to[2] = length == 1 ? x.numel : alternate ? heads * size : size;
 }
 
-static AttentionForm form_of(const LibraryAttention& op) {
+TERN_INLINE AttentionForm form_of(const LibraryAttention& op) {
   AttentionForm f{.type = op.q.dtype == DType::float16 ? cuda::cudnn_half : cuda::cudnn_bfloat16,
                   .causal = op.causal,
                   .statistics = op.log_sums != nullptr,
@@ -42,7 +42,7 @@ static AttentionForm form_of(const LibraryAttention& op) {
   return f;
 }
 
-static AttentionForm gradient_form_of(const LibraryAttention& op) {
+TERN_INLINE AttentionForm gradient_form_of(const LibraryAttention& op) {
   AttentionForm f = form_of(op);
   f.backward = true;
   f.deterministic = cuda::detail::convolution_deterministic;
@@ -54,12 +54,12 @@ static AttentionForm gradient_form_of(const LibraryAttention& op) {
 /// Whether cuDNN's gradient is one that NVIDIA's own callers let through: not of one query and one key; before 9.16
 /// only for keys whose number 128 divides; and on compute capability 10 a deterministic one only with settings of an
 /// engine, which are not asked for here.
-static bool has_right_gradient(const AttentionForm& f, int ordinal) {
+TERN_INLINE bool has_right_gradient(const AttentionForm& f, int ordinal) {
   return (f.queries > 1 || f.keys > 1) && (f.keys % 128 == 0 || cuda::cudnn().functions.cudnnGetVersion() >= 91600) &&
          !(f.deterministic && cuda::detail::bind(ordinal).major == 10);
 }
 
-static cuda::detail::AttentionMemory memory_of(const LibraryAttention& op) {
+TERN_INLINE cuda::detail::AttentionMemory memory_of(const LibraryAttention& op) {
   const std::int64_t* const random = op.random ? op.random->as<std::int64_t>() : nullptr;
   return {.q = op.q.data,
           .k = op.k.data,

@@ -201,7 +201,7 @@ TERN_NOINLINE CublasLtLibrary& cublaslt() {
     fail("cuda", {"cuBLASLt, which multiplies matrices, cannot be used: ", instance.library.problem});
   return instance;
 }
-static CudnnLibrary& loaded_cudnn() {
+TERN_INLINE CudnnLibrary& loaded_cudnn() {
   static CudnnLibrary& instance = *new CudnnLibrary;
   return instance;
 }

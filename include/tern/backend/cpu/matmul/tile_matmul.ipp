@@ -14,7 +14,7 @@ namespace tern { inline namespace TERN_BUILD { namespace backend::matmul_detail 
 #define TERN_TILES __attribute__((target("amx-tile,amx-bf16")))
 
 /// Linux gives a process the registers of tiles, 8 KB for each thread, only if it asks.
-[[gnu::cold]] static bool ask_for_tiles() {
+TERN_COLD bool ask_for_tiles() {
   constexpr long request = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   constexpr unsigned bfloat16_bit = 1u << 22, tiles_bit = 1u << 24, both = bfloat16_bit | tiles_bit;
   unsigned a, b, c, features = 0;  // clang 16 has no name for them
@@ -52,8 +52,8 @@ struct TileLines {
 /// sums, or with add sums +, = the products of R tiles of rows with C of columns, `steps` tiles deep. Rows of sums are
 /// `row` bytes apart.
 template <int R, int C>
-[[gnu::noinline]] TERN_TILES static void multiply_tiles(Index steps, TileLines a, TileLines b, bool add, float* sums,
-                                                        Index row) {
+[[gnu::noinline]] TERN_TILES void multiply_tiles(Index steps, TileLines a, TileLines b, bool add, float* sums,
+                                                 Index row) {
   const std::uint32_t *const a2 = a.first + a.next, *const b2 = b.first + b.next;
   float* const lower = sums + tile_lines * row / Index(sizeof(float));
   const Index tile_row = 64;
@@ -85,7 +85,7 @@ template <int R, int C>
 }
 
 /// A square of 16 x 16 pairs, rows and columns exchanged.
-static void transpose_pairs(std::uint32_t* to, const void* from, Index from_row) {
+TERN_INLINE void transpose_pairs(std::uint32_t* to, const void* from, Index from_row) {
   constexpr Index n = detail::expr::packet_bytes / 4;
   for (Index i = 0; i < tile_lines; i += n)
     for (Index j = 0; j < tile_lines; j += n)
@@ -96,8 +96,8 @@ static void transpose_pairs(std::uint32_t* to, const void* from, Index from_row)
 
 /// Packs lines of an operand, `across` apart, whose elements are `along` apart, as a tile: its rows are lines, or with
 /// `columns` its columns. Zeros take the place of what is not there.
-static void pack_tile(const bfloat16* from, Index lines, Index depth, Index across, Index along, bool columns,
-                      std::uint32_t* to) {
+TERN_INLINE void pack_tile(const bfloat16* from, Index lines, Index depth, Index across, Index along, bool columns,
+                           std::uint32_t* to) {
   const bool whole = lines >= tile_lines && depth >= tile_depth;
   if (whole && along == 1) {  // lines of pairs
     if (columns) transpose_pairs(to, from, across * 2);
@@ -134,7 +134,8 @@ static void pack_tile(const bfloat16* from, Index lines, Index depth, Index acro
 }
 
 /// Packs tiles of lines from `first` to `last`, one behind the other.
-static void pack_tiles(const StridedMatrix<bfloat16>& m, Index first, Index last, bool columns, std::uint32_t* to) {
+TERN_INLINE void pack_tiles(const StridedMatrix<bfloat16>& m, Index first, Index last, bool columns,
+                            std::uint32_t* to) {
   const Index across = columns ? m.column : m.row, along = columns ? m.row : m.column,
               depth = columns ? m.rows : m.columns;
   for (Index i = first; i < last; i += tile_lines)
@@ -144,7 +145,7 @@ static void pack_tiles(const StridedMatrix<bfloat16>& m, Index first, Index last
 
 /// Rows from `top` to `bottom` of c, and columns from `left` to `right`. A panel of b stays in the second-level cache,
 /// and 16 tiles of two blocks of rows, which all of its columns use, in the first-level cache.
-static void multiply_part(const TileProduct& p, Index top, Index bottom, Index left, Index right) {
+TERN_INLINE void multiply_part(const TileProduct& p, Index top, Index bottom, Index left, Index right) {
   constexpr Index block = 2 * tile_lines, panel = 1 << 18, most_steps = 16, deepest_steps = deepest / tile_depth;
   const Index steps = strips_of(p.k(), tile_depth), size = steps * tile_pairs;
   const Index blocks = std::max<Index>(8, panel / (2 * size)),
