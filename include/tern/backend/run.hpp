@@ -19,6 +19,12 @@ struct On {};
 template <class... T>
 struct Types {};
 
+/// Any element types: a kernel that is one function for all, because it finds them in its arrays.
+struct AnyTypes {
+  template <class... T>
+  AnyTypes(Types<T...>) {}
+};
+
 /// True for an elementwise function that only the program has, such as the lambda of a fuse(): the compiled library has
 /// no kernel of it.
 template <class F>

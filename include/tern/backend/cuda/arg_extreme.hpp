@@ -40,14 +40,9 @@ extern "C" __global__ void arg_extreme(const ArgExtremeParameters p) {
 )CUDA",
     {RowLayout::source, team_text, row_text, ArrayLoops::source, CopyLoops::source, loops_text}};
 
-TERN_API void run_arg_extreme(bool largest, const Array& out, const Array& in, int dim);
-
 }  // namespace cuda_kernels
 
-template <class T>
-void kernel(On<Cuda>, Types<T>, const ArgExtreme& op) {
-  cuda_kernels::run_arg_extreme(op.largest, op.out, op.in, op.dim);
-}
+TERN_API void kernel(On<Cuda>, AnyTypes, const ArgExtreme& op);
 
 }  // namespace backend
 }}  // namespace tern

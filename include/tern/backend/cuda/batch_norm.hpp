@@ -262,30 +262,11 @@ void run_normalise(const Op& op, const Array& scale, bool is_variance) {
                  .eps = op.eps});
 }
 
-TERN_API void run_statistics(const BatchNorm& op);
-
-TERN_API void run_batch_norm(const BatchNorm& op);
-
-TERN_API void run_batch_norm_inference(const BatchNormInference& op);
-
-TERN_API void run_batch_norm_gradient(const BatchNormGradient& op);
-
 }  // namespace cuda_kernels
 
-template <class T>
-void kernel(On<Cuda>, Types<T>, const BatchNorm& op) {
-  cuda_kernels::run_batch_norm(op);
-}
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const BatchNormInference& op) {
-  cuda_kernels::run_batch_norm_inference(op);
-}
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const BatchNormGradient& op) {
-  cuda_kernels::run_batch_norm_gradient(op);
-}
+TERN_API void kernel(On<Cuda>, AnyTypes, const BatchNorm& op);
+TERN_API void kernel(On<Cuda>, AnyTypes, const BatchNormInference& op);
+TERN_API void kernel(On<Cuda>, AnyTypes, const BatchNormGradient& op);
 
 }  // namespace backend
 }}  // namespace tern

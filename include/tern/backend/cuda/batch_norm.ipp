@@ -2,9 +2,10 @@
 #pragma once
 #include "batch_norm.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-TERN_NOINLINE void run_statistics(const BatchNorm& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const BatchNorm& op) {
+  using namespace cuda_kernels;
   const Array* const running_mean = op.running_mean ? op.running_mean : &op.x;
   const Array* const running_var = op.running_var ? op.running_var : &op.x;
   const Array* const arrays[] = {&op.mean, &op.scale, running_mean, running_var};
@@ -25,16 +26,16 @@ TERN_NOINLINE void run_statistics(const BatchNorm& op) {
                 .running_var = data_of(op.running_var),
                 .eps = op.eps,
                 .momentum = op.momentum});
-}
-
-TERN_NOINLINE void run_batch_norm(const BatchNorm& op) {
-  run_statistics(op);
   run_normalise(op, op.scale, false);
 }
 
-TERN_NOINLINE void run_batch_norm_inference(const BatchNormInference& op) { run_normalise(op, op.variance, true); }
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const BatchNormInference& op) {
+  using namespace cuda_kernels;
+  run_normalise(op, op.variance, true);
+}
 
-TERN_NOINLINE void run_batch_norm_gradient(const BatchNormGradient& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const BatchNormGradient& op) {
+  using namespace cuda_kernels;
   const Array* const arrays[] = {&op.x, &op.mean, &op.scale, &op.weight, &op.bias};
   const int ordinal = common_ordinal(op.g, arrays, 5);
   const ColumnBlocks blocks(op.x.numel / op.x.dims[1], op.x.dims[1], op.x.dtype);
@@ -62,4 +63,4 @@ TERN_NOINLINE void run_batch_norm_gradient(const BatchNormGradient& op) {
                 {.layout = blocks.layout, .factors = factors, .in = in, .dx = op.dx->data, .shares = shares.data()});
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend

@@ -60,21 +60,10 @@ extern "C" __global__ void scale_gradients(const ScaleGradientsParameters p) {
 )CUDA",
                                                                            {chunks_text}};
 
-TERN_API void run_power_sum(const PowerSum& op);
-
-TERN_API void run_scale_gradients(const ScaleGradients& op);
-
 }  // namespace cuda_kernels
 
-template <class T>
-void kernel(On<Cuda>, Types<T>, const PowerSum& op) {
-  cuda_kernels::run_power_sum(op);
-}
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const ScaleGradients& op) {
-  cuda_kernels::run_scale_gradients(op);
-}
+TERN_API void kernel(On<Cuda>, AnyTypes, const PowerSum& op);
+TERN_API void kernel(On<Cuda>, AnyTypes, const ScaleGradients& op);
 
 }  // namespace backend
 }}  // namespace tern

@@ -25,7 +25,12 @@ void each_part(const Array* const* gradients, int count, P parameters, const F& 
   }
 }
 
-TERN_NOINLINE void run_power_sum(const PowerSum& op) {
+}}}  // namespace tern::backend::cuda_kernels
+
+namespace tern { inline namespace TERN_BUILD { namespace backend {
+
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const PowerSum& op) {
+  using namespace cuda_kernels;
   const int ordinal = common_ordinal(op.total, op.gradients, op.count);
   const PowerSumParameters parameters{.power = op.p, .sums = nullptr, .sets = 0, .chunk = 0, .ends = {}, .x = {}};
   Index blocks = 0;
@@ -40,7 +45,8 @@ TERN_NOINLINE void run_power_sum(const PowerSum& op) {
   launch_typed(ordinal, power_total_kernel, {}, {1}, {.sums = sums.data(), .count = blocks, .total = op.total.data});
 }
 
-TERN_NOINLINE void run_scale_gradients(const ScaleGradients& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const ScaleGradients& op) {
+  using namespace cuda_kernels;
   const int ordinal = common_ordinal(op.factor, op.gradients, op.count);
   const ScaleGradientsParameters parameters{.factor = op.factor.data, .sets = 0, .chunk = 0, .ends = {}, .x = {}};
   each_part(op.gradients, op.count, parameters, [&](const cuda::Grid& grid, const ScaleGradientsParameters& part) {
@@ -48,4 +54,4 @@ TERN_NOINLINE void run_scale_gradients(const ScaleGradients& op) {
   });
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend

@@ -166,21 +166,10 @@ ClassRows class_rows(const Op& op, const RowPieces& rows) {
           .spread = op.options.smoothing / double(rows.layout.n)};
 }
 
-TERN_API void run_cross_entropy(const CrossEntropy& op);
-
-TERN_API void run_cross_entropy_gradient(const CrossEntropyGradient& op);
-
 }  // namespace cuda_kernels
 
-template <class T>
-void kernel(On<Cuda>, Types<T>, const CrossEntropy& op) {
-  cuda_kernels::run_cross_entropy(op);
-}
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const CrossEntropyGradient& op) {
-  cuda_kernels::run_cross_entropy_gradient(op);
-}
+TERN_API void kernel(On<Cuda>, AnyTypes, const CrossEntropy& op);
+TERN_API void kernel(On<Cuda>, AnyTypes, const CrossEntropyGradient& op);
 
 }  // namespace backend
 }}  // namespace tern

@@ -10,7 +10,12 @@ TERN_INLINE RowPieces class_pieces(const Array& x) {
   return rows;
 }
 
-TERN_NOINLINE void run_cross_entropy(const CrossEntropy& op) {
+}}}  // namespace tern::backend::cuda_kernels
+
+namespace tern { inline namespace TERN_BUILD { namespace backend {
+
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const CrossEntropy& op) {
+  using namespace cuda_kernels;
   const Array* const arrays[] = {&op.x, &op.target, op.weight};
   const int ordinal = common_ordinal(op.y, arrays, op.weight ? 3 : 2);
   const RowPieces rows = class_pieces(op.x);
@@ -37,7 +42,8 @@ TERN_NOINLINE void run_cross_entropy(const CrossEntropy& op) {
                 .mean = op.options.reduction == Reduction::mean});
 }
 
-TERN_NOINLINE void run_cross_entropy_gradient(const CrossEntropyGradient& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const CrossEntropyGradient& op) {
+  using namespace cuda_kernels;
   const Array* const arrays[] = {&op.g, &op.x, &op.target, op.weight};
   const int ordinal = common_ordinal(op.dx, arrays, op.weight ? 4 : 3);
   const RowPieces rows = class_pieces(op.x);
@@ -50,4 +56,4 @@ TERN_NOINLINE void run_cross_entropy_gradient(const CrossEntropyGradient& op) {
                .each = op.options.reduction == Reduction::none});
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend

@@ -135,21 +135,11 @@ TERN_API IndexedArray indexed_array(const Array& a, int dim, const Array& index)
 TERN_API void run_scatter(ScatterMode how, const char* name, const Array& out, int dim, const Array& index,
                           const Array& x);
 
-TERN_API void run_embedding_bag(const EmbeddingBag& op);
-
-TERN_API void run_embedding_bag_gradient(const EmbeddingBagGradient& op);
-
 }  // namespace cuda_kernels
 
 TERN_API void kernel(On<Cuda>, Types<>, const CheckRange& op);
-
 TERN_API void kernel(On<Cuda>, Types<>, const IndexSelect& op);
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const IndexAdd& op) {
-  cuda_kernels::run_add_rows({{op.out, 1}, {op.x, 1}, {.count = op.index.numel, .to = &op.index}});
-}
-
+TERN_API void kernel(On<Cuda>, AnyTypes, const IndexAdd& op);
 TERN_API void kernel(On<Cuda>, Types<>, const Gather& op);
 
 template <class T, ScatterMode how>
@@ -157,15 +147,8 @@ void kernel(On<Cuda>, Types<T>, const Scatter<how>& op) {
   cuda_kernels::run_scatter(how, op.op, op.out, op.dim, op.index, op.x);
 }
 
-template <class T>
-void kernel(On<Cuda>, Types<T>, const EmbeddingBag& op) {
-  cuda_kernels::run_embedding_bag(op);
-}
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const EmbeddingBagGradient& op) {
-  cuda_kernels::run_embedding_bag_gradient(op);
-}
+TERN_API void kernel(On<Cuda>, AnyTypes, const EmbeddingBag& op);
+TERN_API void kernel(On<Cuda>, AnyTypes, const EmbeddingBagGradient& op);
 
 }  // namespace backend
 }}  // namespace tern

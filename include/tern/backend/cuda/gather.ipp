@@ -37,7 +37,12 @@ TERN_NOINLINE void run_scatter(ScatterMode how, const char* name, const Array& o
                   nullptr, nullptr, how);
 }
 
-TERN_NOINLINE void run_embedding_bag(const EmbeddingBag& op) {
+}}}  // namespace tern::backend::cuda_kernels
+
+namespace tern { inline namespace TERN_BUILD { namespace backend {
+
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const EmbeddingBag& op) {
+  using namespace cuda_kernels;
   const Array &out = op.out, &table = op.table;
   const Array* const arrays[] = {&table, &op.index, &op.starts};
   const int ordinal = common_ordinal(out, arrays, 3);
@@ -56,7 +61,8 @@ TERN_NOINLINE void run_embedding_bag(const EmbeddingBag& op) {
                 .mode = Index(op.bags.mode)});
 }
 
-TERN_NOINLINE void run_embedding_bag_gradient(const EmbeddingBagGradient& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const EmbeddingBagGradient& op) {
+  using namespace cuda_kernels;
   const Array &out = op.out, &g = op.g, &index = op.index;
   const Array* const arrays[] = {&g, &index, &op.starts};
   const int ordinal = common_ordinal(out, arrays, 3);
@@ -79,10 +85,6 @@ TERN_NOINLINE void run_embedding_bag_gradient(const EmbeddingBagGradient& op) {
                   SortedKeys(ordinal, n, index.data, bags.data(), out.dims[0], op.bags.padding_idx), bags.data(),
                   factors);
 }
-
-}}}  // namespace tern::backend::cuda_kernels
-
-namespace tern { inline namespace TERN_BUILD { namespace backend {
 
 TERN_NOINLINE void kernel(On<Cuda>, Types<>, const CheckRange& op) {
   const Array& index = op.index;
@@ -113,6 +115,10 @@ TERN_NOINLINE void kernel(On<Cuda>, Types<>, const IndexSelect& op) {
                               .out = out.data,
                               .x = x.data,
                               .index = index.data});
+}
+
+TERN_NOINLINE void kernel(On<Cuda> device, AnyTypes types, const IndexAdd& op) {
+  kernel(device, types, AddRows{{op.out, 1}, {op.x, 1}, {.count = op.index.numel, .to = &op.index}});
 }
 
 TERN_NOINLINE void kernel(On<Cuda>, Types<>, const Gather& op) {

@@ -112,21 +112,10 @@ extern "C" __global__ void layer_norm_columns(const LayerNormColumnsParameters p
 )CUDA",
     {single_elements_text, team_text, ColumnLayout::source, columns_text}};
 
-TERN_API void run_layer_norm(const LayerNorm& op);
-
-TERN_API void run_layer_norm_gradient(const LayerNormGradient& op);
-
 }  // namespace cuda_kernels
 
-template <class T>
-void kernel(On<Cuda>, Types<T>, const LayerNorm& op) {
-  cuda_kernels::run_layer_norm(op);
-}
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const LayerNormGradient& op) {
-  cuda_kernels::run_layer_norm_gradient(op);
-}
+TERN_API void kernel(On<Cuda>, AnyTypes, const LayerNorm& op);
+TERN_API void kernel(On<Cuda>, AnyTypes, const LayerNormGradient& op);
 
 }  // namespace backend
 }}  // namespace tern

@@ -2,9 +2,10 @@
 #pragma once
 #include "layer_norm.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-TERN_NOINLINE void run_layer_norm(const LayerNorm& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const LayerNorm& op) {
+  using namespace cuda_kernels;
   const Array* const arrays[] = {&op.x, &op.weight, &op.bias};
   const int ordinal = common_ordinal(op.y, arrays, 3);
   const RowPieces rows(op.mean.numel, op.weight.numel, 1, op.x.dtype);
@@ -19,7 +20,8 @@ TERN_NOINLINE void run_layer_norm(const LayerNorm& op) {
                .eps = op.eps});
 }
 
-TERN_NOINLINE void run_layer_norm_gradient(const LayerNormGradient& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const LayerNormGradient& op) {
+  using namespace cuda_kernels;
   const Array* const arrays[] = {&op.x, &op.weight};
   const int ordinal = common_ordinal(op.g, arrays, 2);
   const Index rows = op.mean.numel, n = op.weight.numel;
@@ -51,4 +53,4 @@ TERN_NOINLINE void run_layer_norm_gradient(const LayerNormGradient& op) {
                {.layout = merge, .sums = sums.data(), .dweight = data_of(op.dweight), .dbias = data_of(op.dbias)});
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend

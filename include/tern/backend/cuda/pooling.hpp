@@ -195,35 +195,12 @@ void launch_pooling(const KernelOf<P>& kernel, const Array& written, const Array
                parameters);
 }
 
-TERN_API void run_max_pool(const MaxPool& op);
-
-TERN_API void run_max_pool_gradient(const MaxPoolGradient& op);
-
-TERN_API void run_average_pool(const AveragePool& op);
-
-TERN_API void run_average_pool_gradient(const AveragePoolGradient& op);
-
 }  // namespace cuda_kernels
 
-template <class T>
-void kernel(On<Cuda>, Types<T>, const MaxPool& op) {
-  cuda_kernels::run_max_pool(op);
-}
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const MaxPoolGradient& op) {
-  cuda_kernels::run_max_pool_gradient(op);
-}
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const AveragePool& op) {
-  cuda_kernels::run_average_pool(op);
-}
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const AveragePoolGradient& op) {
-  cuda_kernels::run_average_pool_gradient(op);
-}
+TERN_API void kernel(On<Cuda>, AnyTypes, const MaxPool& op);
+TERN_API void kernel(On<Cuda>, AnyTypes, const MaxPoolGradient& op);
+TERN_API void kernel(On<Cuda>, AnyTypes, const AveragePool& op);
+TERN_API void kernel(On<Cuda>, AnyTypes, const AveragePoolGradient& op);
 
 }  // namespace backend
 }}  // namespace tern

@@ -24,7 +24,12 @@ TERN_NOINLINE PoolLayout pool_layout(const PoolParams& p, const Array& x, const 
   return layout;
 }
 
-TERN_NOINLINE void run_max_pool(const MaxPool& op) {
+}}}  // namespace tern::backend::cuda_kernels
+
+namespace tern { inline namespace TERN_BUILD { namespace backend {
+
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const MaxPool& op) {
+  using namespace cuda_kernels;
   const Array* const arrays[] = {&op.x, op.at};
   common_ordinal(op.y, arrays, op.at ? 2 : 1);
   launch_pooling(max_pool_kernel, op.y, op.x,
@@ -35,7 +40,8 @@ TERN_NOINLINE void run_max_pool(const MaxPool& op) {
                   .x = op.x.data});
 }
 
-TERN_NOINLINE void run_max_pool_gradient(const MaxPoolGradient& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const MaxPoolGradient& op) {
+  using namespace cuda_kernels;
   const Array* const arrays[] = {&op.dy, &op.at};
   common_ordinal(op.dx, arrays, 2);
   launch_pooling(max_pool_gradient_kernel, op.dx, op.dy,
@@ -46,14 +52,16 @@ TERN_NOINLINE void run_max_pool_gradient(const MaxPoolGradient& op) {
                   .at = op.at.data});
 }
 
-TERN_NOINLINE void run_average_pool(const AveragePool& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const AveragePool& op) {
+  using namespace cuda_kernels;
   const Array* const arrays[] = {&op.x};
   common_ordinal(op.y, arrays, 1);
   launch_pooling(average_pool_kernel, op.y, op.x,
                  {.layout = pool_layout(op.params, op.x, op.y), .written = op.y.numel, .y = op.y.data, .x = op.x.data});
 }
 
-TERN_NOINLINE void run_average_pool_gradient(const AveragePoolGradient& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const AveragePoolGradient& op) {
+  using namespace cuda_kernels;
   const Array* const arrays[] = {&op.dy};
   common_ordinal(op.dx, arrays, 1);
   launch_pooling(
@@ -61,4 +69,4 @@ TERN_NOINLINE void run_average_pool_gradient(const AveragePoolGradient& op) {
       {.layout = pool_layout(op.params, op.dx, op.dy), .written = op.dx.numel, .dx = op.dx.data, .dy = op.dy.data});
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend

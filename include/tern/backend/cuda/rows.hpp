@@ -242,23 +242,14 @@ TERN_API RowLoops row_loops(const Rows& out, const Rows& in);
 TERN_API void add_sorted_rows(int ordinal, const Rows& out, const Rows& in, const SortedKeys& keys, const char* from,
                               const char* factors, ScatterMode how = ScatterMode::sum);
 
-TERN_API void run_add_rows(const AddRows& op);
-
 TERN_API MaskParameters mask_parameters(const Array& mask);
 
 }  // namespace cuda_kernels
 
 TERN_API void kernel(On<Cuda>, Types<>, const RowNumbers& op);
-
 TERN_API void kernel(On<Cuda>, Types<>, const CopyRows& op);
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const AddRows& op) {
-  cuda_kernels::run_add_rows(op);
-}
-
+TERN_API void kernel(On<Cuda>, AnyTypes, const AddRows& op);
 TERN_API void kernel(On<Cuda>, Types<>, const CountTrue& op);
-
 TERN_API void kernel(On<Cuda>, Types<>, const TruePositions& op);
 
 }  // namespace backend

@@ -50,16 +50,6 @@ TERN_NOINLINE void add_sorted_rows(int ordinal, const Rows& out, const Rows& in,
   if (may_be_long) launch_typed(ordinal, add_parts_kernel, types, grid_for((parts - 2) * width), parameters);
 }
 
-TERN_NOINLINE void run_add_rows(const AddRows& op) {
-  const Rows &out = op.out, &in = op.in;
-  const Array* const arrays[] = {&in.array};
-  const int ordinal = common_ordinal(out.array, arrays, 1);
-  if (op.moves.count == 0 || out.array.numel == 0) return;
-  const SortedKeys keys(ordinal, op.moves.count, data_of(op.moves.to), data_of(op.moves.from),
-                        lead_of(out).shape().numel());
-  add_sorted_rows(ordinal, out, in, keys, data_of(op.moves.from), nullptr);
-}
-
 TERN_INLINE MaskParameters mask_parameters(const Array& mask) {
   return {.count = mask.numel,
           .tiles = (mask.numel + 4095) / 4096,
@@ -73,6 +63,17 @@ TERN_INLINE MaskParameters mask_parameters(const Array& mask) {
 }}}  // namespace tern::backend::cuda_kernels
 
 namespace tern { inline namespace TERN_BUILD { namespace backend {
+
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const AddRows& op) {
+  using namespace cuda_kernels;
+  const Rows &out = op.out, &in = op.in;
+  const Array* const arrays[] = {&in.array};
+  const int ordinal = common_ordinal(out.array, arrays, 1);
+  if (op.moves.count == 0 || out.array.numel == 0) return;
+  const SortedKeys keys(ordinal, op.moves.count, data_of(op.moves.to), data_of(op.moves.from),
+                        lead_of(out).shape().numel());
+  add_sorted_rows(ordinal, out, in, keys, data_of(op.moves.from), nullptr);
+}
 
 TERN_NOINLINE void kernel(On<Cuda>, Types<>, const RowNumbers& op) {
   const Array& out = op.out;

@@ -63,21 +63,10 @@ extern "C" __global__ void softmax_gradient(const SoftmaxGradientParameters p) {
 )CUDA",
     {RowLayout::source, PiecesLayout::source, team_text, row_text, row_pieces_text}};
 
-TERN_API void run_softmax(const Softmax& op);
-
-TERN_API void run_softmax_gradient(const SoftmaxGradient& op);
-
 }  // namespace cuda_kernels
 
-template <class T>
-void kernel(On<Cuda>, Types<T>, const Softmax& op) {
-  cuda_kernels::run_softmax(op);
-}
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const SoftmaxGradient& op) {
-  cuda_kernels::run_softmax_gradient(op);
-}
+TERN_API void kernel(On<Cuda>, AnyTypes, const Softmax& op);
+TERN_API void kernel(On<Cuda>, AnyTypes, const SoftmaxGradient& op);
 
 }  // namespace backend
 }}  // namespace tern

@@ -2,9 +2,10 @@
 #pragma once
 #include "softmax.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-TERN_NOINLINE void run_softmax(const Softmax& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const Softmax& op) {
+  using namespace cuda_kernels;
   const Array* const arrays[] = {&op.x};
   const int ordinal = common_ordinal(op.y, arrays, 1);
   if (op.y.numel == 0) return;
@@ -13,7 +14,8 @@ TERN_NOINLINE void run_softmax(const Softmax& op) {
               {.rows = rows.layout, .log = op.log, .y = op.y.data, .x = op.x.data});
 }
 
-TERN_NOINLINE void run_softmax_gradient(const SoftmaxGradient& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const SoftmaxGradient& op) {
+  using namespace cuda_kernels;
   const Array* const arrays[] = {&op.y, &op.g};
   const int ordinal = common_ordinal(op.dx, arrays, 2);
   if (op.dx.numel == 0) return;
@@ -22,4 +24,4 @@ TERN_NOINLINE void run_softmax_gradient(const SoftmaxGradient& op) {
               {.rows = rows.layout, .log = op.log, .dx = op.dx.data, .y = op.y.data, .g = op.g.data});
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend

@@ -261,21 +261,10 @@ class TERN_API SortedRows {
   cuda::detail::Scratch before_;
 };
 
-TERN_API void run_sort(const Sort& op);
-
-TERN_API void run_search_sorted(const SearchSorted& op);
-
 }  // namespace cuda_kernels
 
-template <class T>
-void kernel(On<Cuda>, Types<T>, const Sort& op) {
-  cuda_kernels::run_sort(op);
-}
-
-template <class T>
-void kernel(On<Cuda>, Types<T>, const SearchSorted& op) {
-  cuda_kernels::run_search_sorted(op);
-}
+TERN_API void kernel(On<Cuda>, AnyTypes, const Sort& op);
+TERN_API void kernel(On<Cuda>, AnyTypes, const SearchSorted& op);
 
 }  // namespace backend
 }}  // namespace tern

@@ -33,7 +33,12 @@ TERN_INLINE void SortedRows::sort_by(const Array& in, const char* before, bool u
   keys_.sort(32 + first, last - first);
 }
 
-TERN_NOINLINE void run_sort(const Sort& op) {
+}}}  // namespace tern::backend::cuda_kernels
+
+namespace tern { inline namespace TERN_BUILD { namespace backend {
+
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const Sort& op) {
+  using namespace cuda_kernels;
   const Array &values = op.values, &positions = op.positions, &in = op.in;
   const Array* const arrays[] = {&positions, &in};
   const int ordinal = common_ordinal(values, arrays, 2);
@@ -68,7 +73,8 @@ TERN_NOINLINE void run_sort(const Sort& op) {
                 .positions = positions.data});
 }
 
-TERN_NOINLINE void run_search_sorted(const SearchSorted& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const SearchSorted& op) {
+  using namespace cuda_kernels;
   const Array &sorted = op.sorted, &values = op.values;
   const Array* const arrays[] = {&sorted, &values};
   const int ordinal = common_ordinal(op.out, arrays, 2);
@@ -85,4 +91,4 @@ TERN_NOINLINE void run_search_sorted(const SearchSorted& op) {
                 .right = op.right});
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend

@@ -30,14 +30,9 @@ extern "C" __global__ void unscale(const UnscaleParameters p) {
 )CUDA",
                                                             {chunks_text}};
 
-TERN_API void run_unscale(const Unscale& op);
-
 }  // namespace cuda_kernels
 
-template <class T>
-void kernel(On<Cuda>, Types<T>, const Unscale& op) {
-  cuda_kernels::run_unscale(op);
-}
+TERN_API void kernel(On<Cuda>, AnyTypes, const Unscale& op);
 
 }  // namespace backend
 }}  // namespace tern

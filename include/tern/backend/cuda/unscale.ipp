@@ -2,9 +2,10 @@
 #pragma once
 #include "unscale.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace backend {
 
-TERN_NOINLINE void run_unscale(const Unscale& op) {
+TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const Unscale& op) {
+  using namespace cuda_kernels;
   constexpr int most = std::extent_v<decltype(UnscaleParameters::g)>;
   const Array* const others[] = {&op.found};
   const int ordinal = common_ordinal(op.scale, others, 1);
@@ -29,4 +30,4 @@ TERN_NOINLINE void run_unscale(const Unscale& op) {
   }
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::backend
