@@ -20,9 +20,9 @@ namespace detail {
 using Impls = std::vector<TensorImpl*>;
 
 /// What calling the function again needs, and the function's ops. The ops own it together.
-struct Segment : Recompute {
-  void (*run)(Segment* segment, Impls& outputs);  // new references
-  void (*destroy)(Segment* segment);
+struct CheckpointSegment : Recompute {
+  void (*run)(CheckpointSegment* segment, Impls& outputs);  // new references
+  void (*destroy)(CheckpointSegment* segment);
   Impls inputs;                         // borrowed: the arguments of the function hold them
   std::vector<std::uint32_t> versions;  // of the inputs
   RandomState random;
@@ -77,7 +77,7 @@ void each_saved(Node* node, const F& f) {
 
 template <class = void>
 void forget_node(Recompute* self, std::uint32_t place) {
-  auto* const segment = static_cast<Segment*>(self);
+  auto* const segment = static_cast<CheckpointSegment*>(self);
   segment->nodes[place] = nullptr;
   if (--segment->alive == 0) segment->destroy(segment);
 }
@@ -85,7 +85,7 @@ void forget_node(Recompute* self, std::uint32_t place) {
 /// Makes the ops members of the segment and releases their saved tensors. Ops of an inner segment, from a checkpoint
 /// inside a checkpoint, change over to this one.
 template <class = void>
-void empty_nodes(Segment* segment, std::vector<Node*> nodes) {
+void empty_nodes(CheckpointSegment* segment, std::vector<Node*> nodes) {
   segment->alive = nodes.size();
   segment->nodes = std::move(nodes);
   for (std::size_t i = 0; i < segment->nodes.size(); ++i) {
@@ -114,7 +114,7 @@ void move_to_first_graph(TensorImpl* x, const std::vector<Node*>& second, const 
 
 /// Moves the tensors that the ops of the second graph saved to those of the first.
 template <class = void>
-void refill(Segment* segment, const std::vector<Node*>& second) {
+void refill(CheckpointSegment* segment, const std::vector<Node*>& second) {
   const std::vector<Node*>& first = segment->nodes;
   bool same = first.size() == second.size();
   for (std::size_t i = 0; same && i < first.size(); ++i) {
@@ -142,7 +142,7 @@ void refill(Segment* segment, const std::vector<Node*>& second) {
     if (!second[i]->extra || !second[i]->extra->recompute) continue;
     extra.recompute = std::exchange(second[i]->extra->recompute, nullptr);  // non-null in an inner segment
     extra.place = second[i]->extra->place;
-    auto* const inner = static_cast<Segment*>(extra.recompute);
+    auto* const inner = static_cast<CheckpointSegment*>(extra.recompute);
     inner->nodes[extra.place] = first[i];
     for (TensorImpl* const x : inner->inputs) move_to_first_graph(x, second, first);
   }
@@ -151,7 +151,7 @@ void refill(Segment* segment, const std::vector<Node*>& second) {
 /// Calls the function again, with the same random numbers.
 template <class = void>
 void fill_segment(Recompute* self) {
-  auto* const segment = static_cast<Segment*>(self);
+  auto* const segment = static_cast<CheckpointSegment*>(self);
   for (std::size_t i = 0; i < segment->inputs.size(); ++i)
     if (segment->inputs[i]->owner->version != segment->versions[i])
       fail("checkpoint", {"input ", Index(i), " was modified in place before the backward pass"});
@@ -176,20 +176,20 @@ void fill_segment(Recompute* self) {
 
 /// The segment of one call.
 template <class F, class... X>
-struct SegmentOf : Segment {
+struct CheckpointSegmentOf : CheckpointSegment {
   F f;
   std::tuple<X...> arguments;
 
-  SegmentOf(const F& function, const X&... x) : f(function), arguments(x...) {
+  CheckpointSegmentOf(const F& function, const X&... x) : f(function), arguments(x...) {
     fill = &fill_segment<>;
     forget = &forget_node<>;
-    run = [](Segment* self, Impls& outputs) {
-      auto& segment = *static_cast<SegmentOf*>(self);
+    run = [](CheckpointSegment* self, Impls& outputs) {
+      auto& segment = *static_cast<CheckpointSegmentOf*>(self);
       const auto result = std::apply(segment.f, segment.arguments);
       add_impls(outputs, result);
       for (TensorImpl* const y : outputs) retain(y);
     };
-    destroy = [](Segment* self) { delete static_cast<SegmentOf*>(self); };
+    destroy = [](CheckpointSegment* self) { delete static_cast<CheckpointSegmentOf*>(self); };
     add_impls(inputs, arguments);
     for (TensorImpl* const x_impl : inputs) versions.push_back(x_impl->owner->version);
     random = random_state();
@@ -204,9 +204,9 @@ struct SegmentOf : Segment {
 template <class F, class... X>
 auto checkpoint(const F& f, const X&... x) {
   if (!GradMode::is_enabled()) return f(x...);
-  auto* const segment = new detail::SegmentOf<F, X...>(f, x...);
+  auto* const segment = new detail::CheckpointSegmentOf<F, X...>(f, x...);
   struct Guard {
-    detail::Segment* segment;
+    detail::CheckpointSegment* segment;
     ~Guard() {
       if (segment) segment->destroy(segment);
     }

@@ -54,9 +54,9 @@ inline void copy_bytes(char* to, const void* from, Index n) {
 }
 
 /// The part of n elements that a rank of a machine reduces.
-struct Part {
+struct Share {
   Index begin, end;
-  Part(Index n, int seat, int seats) {
+  Share(Index n, int seat, int seats) {
     const Index each = ((n + seats - 1) / seats + 63) / 64 * 64;  // no two ranks write into one line of a cache
     begin = std::min(n, seat * each);
     end = std::min(n, begin + each);
@@ -94,7 +94,7 @@ TERN_NOINLINE void Ranks::all_reduce(const backend::Array& in, const backend::Ar
   std::vector<const void*> inputs(std::size_t(place.local_size));
   const auto offer = [&](Index begin, std::uint64_t turn) {
     for (int seat = 0; seat < seats; ++seat) {
-      const Part part(std::min(most, in.numel - begin), seat, seats);
+      const Share part(std::min(most, in.numel - begin), seat, seats);
       if (seat != me)
         copy_bytes(segment_->buffer(me, turn) + part.begin * bytes, in.data + (begin + part.begin) * bytes,
                    part.size() * bytes);
@@ -109,7 +109,7 @@ TERN_NOINLINE void Ranks::all_reduce(const backend::Array& in, const backend::Ar
   Index begin = 0;
   do {
     const Index n = std::min(most, in.numel - begin);
-    const Part mine(n, me, seats);
+    const Share mine(n, me, seats);
     const Index step = network_ ? n : bytes_at_once / bytes;  // a network is asked once
     for (Index i = mine.begin; i < mine.end; i += step) {
       const Index m = std::min(step, mine.end - i);
@@ -125,7 +125,7 @@ TERN_NOINLINE void Ranks::all_reduce(const backend::Array& in, const backend::Ar
     if (begin + n < in.numel) offer(begin + n, turn_ + 1);
     segment_->meet(call.name, timeout);
     for (int seat = 0; seat < seats; ++seat) {
-      const Part part(n, seat, seats);
+      const Share part(n, seat, seats);
       if (seat != me) deliver(begin + part.begin, segment_->buffer(me, turn_) + part.begin * bytes, part.size());
     }
     ++turn_;
@@ -178,7 +178,7 @@ TERN_NOINLINE void Ranks::all_reduce_shared(const backend::Array& x, ReduceOp op
   const Call call("all_reduce", called_, x, op);
   const int me = place.local_rank, seats = place.local_size;
   const Index bytes = tern::detail::size_of(x.dtype), stride = shared_stride(x.numel * bytes);
-  const Part mine(x.numel, me, seats);
+  const Share mine(x.numel, me, seats);
   std::vector<const void*> inputs(std::size_t(place.local_size));
   meet(call);
   for (Index begin = mine.begin; begin < mine.end; begin += bytes_at_once / bytes) {

@@ -33,7 +33,7 @@ enum class From : unsigned char { input, average, maximum, previous, second_last
 
 /// A step of a block: a convolution with `channels` outputs, or without channels its input unchanged. A step that is no
 /// other step's input is a part of the block's result.
-struct Step {
+struct BlockStep {
   const char* name;  // the layer's name
   From from;
   Index channels;
@@ -43,12 +43,12 @@ struct Step {
 
 template <Device D, Element T = float>
 struct InceptionBlock : nn::Module<D, T> {
-  std::vector<Step> steps;
+  std::vector<BlockStep> steps;
   std::vector<ConvNorm<D, T>> layers;  // one for each step that has channels
 
-  InceptionBlock(Index in, std::vector<Step> plan) : steps(std::move(plan)) {
+  InceptionBlock(Index in, std::vector<BlockStep> plan) : steps(std::move(plan)) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      const Step& step = steps[i];
+      const BlockStep& step = steps[i];
       if (step.channels == 0) continue;
       const tern::detail::Shape padding = {step.kernel[0] / 2, step.kernel[step.kernel.n - 1] / 2};
       layers.emplace_back(
@@ -59,7 +59,7 @@ struct InceptionBlock : nn::Module<D, T> {
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
     auto layer = self.layers.begin();
-    for (const Step& step : self.steps)
+    for (const BlockStep& step : self.steps)
       if (step.channels) visit(step.name, *layer++);
   }
   TERN_NAMED_FIELDS(InceptionBlock, steps, layers)
@@ -76,7 +76,7 @@ struct InceptionBlock : nn::Module<D, T> {
     std::vector<Tensor<D, T>> results, parts;
     auto layer = layers.begin();
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      const Step& step = steps[i];
+      const BlockStep& step = steps[i];
       Tensor<D, T> y = x;
       if (step.from == From::average) y = avg_pool2d(x, 3, {.stride = 1, .padding = 1});
       if (step.from == From::maximum)  // a step without a convolution makes the image smaller

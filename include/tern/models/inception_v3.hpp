@@ -18,11 +18,11 @@ struct InceptionV3Options {
 namespace detail {
 
 // The five kinds of block, with torchvision's names of layers.
-TERN_API std::vector<Step> inception_a(Index pooled);
-TERN_API std::vector<Step> inception_b();
-TERN_API std::vector<Step> inception_c(Index narrow);
-TERN_API std::vector<Step> inception_d();
-TERN_API std::vector<Step> inception_e();
+TERN_API std::vector<BlockStep> inception_a(Index pooled);
+TERN_API std::vector<BlockStep> inception_b();
+TERN_API std::vector<BlockStep> inception_c(Index narrow);
+TERN_API std::vector<BlockStep> inception_d();
+TERN_API std::vector<BlockStep> inception_e();
 
 }  // namespace detail
 

@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace models::detail {
 
-TERN_COLD std::vector<Step> inception_a(Index pooled) {
+TERN_COLD std::vector<BlockStep> inception_a(Index pooled) {
   return {{"branch1x1", From::input, 64},
           {"branch5x5_1", From::input, 48},
           {"branch5x5_2", From::previous, 64, 5},
@@ -14,7 +14,7 @@ TERN_COLD std::vector<Step> inception_a(Index pooled) {
           {"branch_pool", From::average, pooled}};
 }
 
-TERN_COLD std::vector<Step> inception_b() {
+TERN_COLD std::vector<BlockStep> inception_b() {
   return {{"branch3x3", From::input, 384, 3, 2},
           {"branch3x3dbl_1", From::input, 64},
           {"branch3x3dbl_2", From::previous, 96, 3},
@@ -22,7 +22,7 @@ TERN_COLD std::vector<Step> inception_b() {
           {"", From::maximum, 0}};
 }
 
-TERN_COLD std::vector<Step> inception_c(Index narrow) {
+TERN_COLD std::vector<BlockStep> inception_c(Index narrow) {
   return {{"branch1x1", From::input, 192},
           {"branch7x7_1", From::input, narrow},
           {"branch7x7_2", From::previous, narrow, {1, 7}},
@@ -35,7 +35,7 @@ TERN_COLD std::vector<Step> inception_c(Index narrow) {
           {"branch_pool", From::average, 192}};
 }
 
-TERN_COLD std::vector<Step> inception_d() {
+TERN_COLD std::vector<BlockStep> inception_d() {
   return {{"branch3x3_1", From::input, 192},
           {"branch3x3_2", From::previous, 320, 3, 2},
           {"branch7x7x3_1", From::input, 192},
@@ -45,7 +45,7 @@ TERN_COLD std::vector<Step> inception_d() {
           {"", From::maximum, 0}};
 }
 
-TERN_COLD std::vector<Step> inception_e() {
+TERN_COLD std::vector<BlockStep> inception_e() {
   return {{"branch1x1", From::input, 320},
           {"branch3x3_1", From::input, 384},
           {"branch3x3_2a", From::previous, 384, {1, 3}},

@@ -77,34 +77,34 @@ template <class X>
 concept SharedHolder = Holder<X> && std::is_copy_constructible_v<X> && requires { typename X::element_type; };
 
 template <class... X>
-struct Types {};
+struct TypeList {};
 
 /// The types of a container's elements; none for a plain value.
 template <class X>
 struct Elements {
-  using types = Types<>;
+  using types = TypeList<>;
 };
 template <Sequence X>
 struct Elements<X> {
-  using types = Types<typename X::value_type>;
+  using types = TypeList<typename X::value_type>;
 };
 template <Dictionary X>
 struct Elements<X> {
-  using types = Types<typename X::mapped_type>;
+  using types = TypeList<typename X::mapped_type>;
 };
 template <TupleLike X>
 struct Elements<X> {
   template <std::size_t... i>
-  static Types<std::tuple_element_t<i, X>...> all(std::index_sequence<i...>);
+  static TypeList<std::tuple_element_t<i, X>...> all(std::index_sequence<i...>);
   using types = decltype(all(std::make_index_sequence<std::tuple_size<X>::value>()));
 };
 template <Holder X>
 struct Elements<X> {
-  using types = Types<std::remove_cvref_t<decltype(*std::declval<X&>())>>;
+  using types = TypeList<std::remove_cvref_t<decltype(*std::declval<X&>())>>;
 };
 
 template <class... X>
-constexpr bool any_has_tensors(Types<X...>);
+constexpr bool any_has_tensors(TypeList<X...>);
 
 /// True for a module, a tensor, and a container of these. All other members are plain values.
 template <class X>
@@ -115,7 +115,7 @@ constexpr bool find_tensors() {
 template <class X>
 inline constexpr bool has_tensors = find_tensors<X>();
 template <class... X>
-constexpr bool any_has_tensors(Types<X...>) {
+constexpr bool any_has_tensors(TypeList<X...>) {
   return (has_tensors<X> || ...);
 }
 

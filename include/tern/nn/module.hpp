@@ -54,7 +54,7 @@ struct TensorTypesOf<AnyLayer<D, T>> {
   using type = Set<tern::detail::TensorType<D, T>>;
 };
 template <class... X>
-struct TensorTypesOf<Types<X...>> : UnionOf<typename TensorTypesOf<X>::type...> {};
+struct TensorTypesOf<TypeList<X...>> : UnionOf<typename TensorTypesOf<X>::type...> {};
 template <class D, class T>
 struct TensorTypesOf<Module<D, T>> {
   using type = Set<>;
@@ -62,7 +62,7 @@ struct TensorTypesOf<Module<D, T>> {
 template <IsModule X>
 struct TensorTypesOf<X> : Union<typename TensorTypesOf<base_t<X>>::type, typename X::OwnTensorTypes> {};
 template <class... X>
-TensorTypesOf<Types<X...>> tensor_types(const X&... members);
+TensorTypesOf<TypeList<X...>> tensor_types(const X&... members);
 
 /// Names the fields of the module that M is derived from.
 template <class M, class Self, class V>

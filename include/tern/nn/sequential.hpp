@@ -25,7 +25,7 @@ struct Sequential : Module<typename std::tuple_element_t<0, std::tuple<L...>>::d
     int i = 0;
     std::apply([&](auto&... layer) { (visit(std::to_string(i++).c_str(), layer), ...); }, self.layers);
   }
-  TERN_MODULE_METHODS(Sequential, typename detail::TensorTypesOf<detail::Types<L...>>::type)
+  TERN_MODULE_METHODS(Sequential, typename detail::TensorTypesOf<detail::TypeList<L...>>::type)
 
   template <class X>
   auto forward(const X& x) {

@@ -25,7 +25,7 @@ class TERN_API Adadelta : public Grouped<Adadelta, AdadeltaOptions> {
   static void check(const AdadeltaOptions& o);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const Step& step) {
+  static void update(Optimizer& optimizer, const ParameterStep& step) {
     const AdadeltaOptions& o = options_of(optimizer, step);
     const double lr = o.lr, rho = o.rho, rest = 1 - rho, eps = o.eps, decay = o.weight_decay;
     update_each<D, T, 2>(step, [=]<class V>(V& p, V g, V& square, V& deltas) {

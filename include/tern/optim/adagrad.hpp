@@ -26,7 +26,7 @@ class TERN_API Adagrad : public Grouped<Adagrad, AdagradOptions> {
   static void check(const AdagradOptions& o);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const Step& step) {
+  static void update(Optimizer& optimizer, const ParameterStep& step) {
     const AdagradOptions& o = options_of(optimizer, step);
     const double decay = o.weight_decay, eps = o.eps;
     const auto numbers = [lr = o.lr, lr_decay = o.lr_decay, start = o.initial_accumulator_value]<class N>(N t) {

@@ -32,7 +32,7 @@ TERN_API void check_adam(const char* name, const AdamOptions& o);
 
 /// One step of Adam, or with decoupled of AdamW.
 template <class D, class T>
-void adam_step(const Step& step, const AdamOptions& o, bool decoupled) {
+void adam_step(const ParameterStep& step, const AdamOptions& o, bool decoupled) {
   const double lr = o.lr, beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2,
                eps = o.eps;
   const auto numbers = [beta1, beta2, lr]<class N>(N t) {
@@ -79,7 +79,7 @@ class Adam : public Grouped<Adam, AdamOptions> {
   static void check(const AdamOptions& o) { detail::check_adam(name, o); }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const Step& step) {
+  static void update(Optimizer& optimizer, const ParameterStep& step) {
     detail::adam_step<D, T>(step, options_of(optimizer, step), false);
   }
 };
@@ -98,7 +98,7 @@ class AdamW : public Grouped<AdamW, AdamWOptions> {
   static void check(const AdamWOptions& o) { detail::check_adam(name, plain(o)); }
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const Step& step) {
+  static void update(Optimizer& optimizer, const ParameterStep& step) {
     detail::adam_step<D, T>(step, plain(options_of(optimizer, step)), true);
   }
 };

@@ -79,7 +79,7 @@ class Grouped : public Optimizer {
   }
 
  protected:
-  static const Options& options_of(Optimizer& optimizer, const Step& step) {
+  static const Options& options_of(Optimizer& optimizer, const ParameterStep& step) {
     return static_cast<Grouped&>(optimizer).options_[step.group()];
   }
 
@@ -112,6 +112,6 @@ class Grouped : public Optimizer {
 }}}  // namespace tern::optim
 
 /// The steps of a rule that most programs use.
-#define TERN_OPTIMIZER(Rule)                                            \
-  TERN_INSTANCE(void Rule::update<Cpu, float>(Optimizer&, const Step&)) \
-  TERN_CUDA_INSTANCE(void Rule::update<Cuda, float>(Optimizer&, const Step&))
+#define TERN_OPTIMIZER(Rule)                                                     \
+  TERN_INSTANCE(void Rule::update<Cpu, float>(Optimizer&, const ParameterStep&)) \
+  TERN_CUDA_INSTANCE(void Rule::update<Cuda, float>(Optimizer&, const ParameterStep&))

@@ -76,7 +76,7 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
   static double ratio(AdjustLR adjust, const tern::detail::Shape& shape);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const Step& step) {
+  static void update(Optimizer& optimizer, const ParameterStep& step) {
     const MuonOptions& o = options_of(optimizer, step);
     Slot& slot = *step.state_slots[0];
     const double keep = 1 - o.lr * o.weight_decay, rate = o.lr * ratio(o.adjust_lr_fn, slot.parameter.shape());

@@ -32,10 +32,10 @@ class TERN_API NAdam : public Grouped<NAdam, NAdamOptions> {
   }
   /// μ_1 ⋯ μ_t of a group. The last result is cached, because parameters that do not step together ask for the same
   /// one.
-  double mu_product(const NAdamOptions& o, const Step& step);
+  double mu_product(const NAdamOptions& o, const ParameterStep& step);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const Step& step) {
+  static void update(Optimizer& optimizer, const ParameterStep& step) {
     NAdam& nadam = static_cast<NAdam&>(optimizer);
     const NAdamOptions& o = options_of(optimizer, step);
     const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;

@@ -12,7 +12,7 @@ TERN_INLINE void NAdam::check(const NAdamOptions& o) {
   detail::check(name, "momentum_decay", o.momentum_decay);
 }
 
-TERN_INLINE double NAdam::mu_product(const NAdamOptions& o, const Step& step) {
+TERN_INLINE double NAdam::mu_product(const NAdamOptions& o, const ParameterStep& step) {
   if (products_.size() <= step.group()) products_.resize(step.group() + 1);
   Product& product = products_[step.group()];
   if (step.number() < product.steps) product = {};

@@ -143,10 +143,10 @@ class TERN_API Optimizer {
  private:
   bool is_here(const Slot& slot) const { return !shards_ || slot.owner == shards_->rank; }
   void step_each(const AnyTensor& found);
-  void take_step(const Step& step);
+  void take_step(const ParameterStep& step);
 
   /// Registers the step with the capture. The capture itself is no step; each replay is one.
-  void capture_step(const Step& step);
+  void capture_step(const ParameterStep& step);
   /// Makes graphs that contain this optimiser's steps refuse to be replayed.
   void forget_graphs() const;
 

@@ -74,7 +74,7 @@ TERN_INLINE void Optimizer::step_unless(const AnyTensor& found, CallSite here) {
 TERN_INLINE void Optimizer::step_each(const AnyTensor& found) {
   const NoGradGuard off;
   if (shards_) shards_->before_step(slots_);
-  const auto step = [this](const Step& one) {
+  const auto step = [this](const ParameterStep& one) {
     if (tern::detail::capture) [[unlikely]]
       capture_step(one);
     else take_step(one);
@@ -183,7 +183,7 @@ TERN_COLD void Optimizer::follow(const detail::ParameterList* lists, std::size_t
   take(restored("to", std::move(state_slots), dict));
 }
 
-TERN_INLINE void Optimizer::take_step(const Step& step) {
+TERN_INLINE void Optimizer::take_step(const ParameterStep& step) {
   const auto count = [&](Index by) {
     for (std::size_t i = 0; i < step.count; ++i) step.state_slots[i]->steps += by;
   };
@@ -201,7 +201,7 @@ TERN_INLINE void Optimizer::take_step(const Step& step) {
   }
 }
 
-TERN_COLD void Optimizer::capture_step(const Step& step) {
+TERN_COLD void Optimizer::capture_step(const ParameterStep& step) {
   take_step(step);
   std::vector<Index> items;
   for (std::size_t i = 0; i < step.count; ++i) {

@@ -28,7 +28,7 @@ class TERN_API RAdam : public Grouped<RAdam, RAdamOptions> {
   static void check(const RAdamOptions& o);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const Step& step) {
+  static void update(Optimizer& optimizer, const ParameterStep& step) {
     const RAdamOptions& o = options_of(optimizer, step);
     const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, rest2 = 1 - beta2, eps = o.eps;
     const double t = double(step.number()), lr = o.lr, power = std::pow(beta2, t);

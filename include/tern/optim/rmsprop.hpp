@@ -27,7 +27,7 @@ class TERN_API RMSprop : public Grouped<RMSprop, RMSpropOptions> {
   static void check(const RMSpropOptions& o);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const Step& step) {
+  static void update(Optimizer& optimizer, const ParameterStep& step) {
     const RMSpropOptions& o = options_of(optimizer, step);
     const double lr = o.lr, alpha = o.alpha, rest = 1 - alpha, eps = o.eps, decay = o.weight_decay;
     const double momentum = o.momentum, centered = o.centered ? 1 : 0;

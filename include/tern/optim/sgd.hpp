@@ -27,7 +27,7 @@ class TERN_API SGD : public Grouped<SGD, SGDOptions> {
   static void check(const SGDOptions& o);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const Step& step) {
+  static void update(Optimizer& optimizer, const ParameterStep& step) {
     const SGDOptions& o = options_of(optimizer, step);
     const double lr = o.lr, decay = o.weight_decay, momentum = o.momentum, sign = o.maximize ? -1 : 1;
     if (momentum == 0) {

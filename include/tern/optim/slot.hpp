@@ -13,11 +13,11 @@ namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 class Optimizer;
 struct Slot;
-struct Step;
+struct ParameterStep;
 
 /// An optimiser's operations for parameters of one device and element type.
 struct SlotOps {
-  void (*update)(Optimizer& optimizer, const Step& step);
+  void (*update)(Optimizer& optimizer, const ParameterStep& step);
   bool counts_on_host;                             // update() needs the number of steps that were not skipped
   bool one_by_one;                                 // a step has one slot
   AnyTensor (*zeros)(const AnyTensor& parameter);  // a new state
@@ -42,7 +42,7 @@ struct Slot {
 };
 
 /// One step of parameters that share their operations, device, group and number of steps.
-struct Step {
+struct ParameterStep {
   Slot* const* state_slots;
   std::size_t count;
 
@@ -107,7 +107,7 @@ inline constexpr std::size_t most_together = HostDevice<D> ? 1 : 96;
 /// Runs f(t, x…) on the elements of the slots' arrays, where t is the number of the step: a double, or a value of the
 /// device's if the host does not know it.
 template <class D, class... T, class F>
-void update_arrays(const Step& step, const backend::Array* const* arrays, const F& f) {
+void update_arrays(const ParameterStep& step, const backend::Array* const* arrays, const F& f) {
   const double steps = double(step.number());
   tern::detail::count_update(arrays, int(sizeof...(T)), int(step.count));
   if constexpr (!HostDevice<D>) {
@@ -125,7 +125,7 @@ void update_arrays(const Step& step, const backend::Array* const* arrays, const 
 
 /// For at most most_together slots, each with its gradient.
 template <class D, class T, class G, std::size_t... I, class F>
-void update_with(const Step& step, const Tensor<D, G>* gradients, const F& f, std::index_sequence<I...>) {
+void update_with(const ParameterStep& step, const Tensor<D, G>* gradients, const F& f, std::index_sequence<I...>) {
   using S = compute_t<T>;
   constexpr std::size_t masters = tern::detail::is_half_v<T> ? 1 : 0, each = masters + 2 + sizeof...(I);
   const backend::Array* arrays[each * most_together<D>];
@@ -156,10 +156,10 @@ inline void begin_launches() {
 
 /// Runs f(t, p, g, states…), t as for update_arrays.
 template <class D, class T, int states, class F>
-void update_all(const Step& step, const F& f) {
+void update_all(const ParameterStep& step, const F& f) {
   begin_launches();
   for (std::size_t done = 0; done < step.count; done += most_together<D>) {
-    const Step part{step.state_slots + done, std::min(step.count - done, most_together<D>)};
+    const ParameterStep part{step.state_slots + done, std::min(step.count - done, most_together<D>)};
     Tensor<D, T> gradients[most_together<D>];
     for (std::size_t i = 0; i < part.count; ++i) gradients[i] = prepare<D, T>(*part.state_slots[i], states);
     update_with<D, T>(part, gradients, f, std::make_index_sequence<states>{});
@@ -171,7 +171,7 @@ void update_all(const Step& step, const F& f) {
 /// Calls f(p, g, states…) with references to the elements of the parameters (or their float copies) and their states,
 /// in one pass.
 template <class D, class T, int states, class F>
-void update_each(const Step& step, const F& f) {
+void update_each(const ParameterStep& step, const F& f) {
   const auto for_any_step = [f](const auto&, auto&... x) { f(x...); };
   detail::update_all<D, T, states>(step, for_any_step);
 }
@@ -179,7 +179,7 @@ void update_each(const Step& step, const F& f) {
 /// The same with f(numbers(t), p, g, states…), where t counts the steps that were not skipped, from 1. numbers(t)
 /// returns an array. It is called with a double if the host knows t, else with a value of the device's.
 template <class D, class T, int states, class Numbers, class F>
-void update_each(const Step& step, const Numbers& numbers, const F& f) {
+void update_each(const ParameterStep& step, const Numbers& numbers, const F& f) {
   const auto of_step = [f, numbers, known = numbers(double(step.number()))]<class Count>(const Count& t, auto&... x) {
     if constexpr (std::is_same_v<Count, double>) f(known, x...);
     else f(numbers(t), x...);
@@ -191,7 +191,7 @@ void update_each(const Step& step, const Numbers& numbers, const F& f) {
 /// direction(gradient) has the type that steps accumulate in. A replay of a captured step collects only f's numbers,
 /// because the calculation of direction() is in the graph.
 template <class D, class T, class Direction, class F>
-void update_by(const Step& step, std::size_t states, const Direction& direction, const F& f) {
+void update_by(const ParameterStep& step, std::size_t states, const Direction& direction, const F& f) {
   Slot& slot = *step.state_slots[0];
   const Tensor<D, T> gradient = detail::prepare<D, T>(slot, states);
   const bool is_replay = tern::detail::capture && tern::detail::capture->is_replay();

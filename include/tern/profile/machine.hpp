@@ -96,7 +96,7 @@ double least_seconds(bool on_device, const F& f) {
 /// The host's seconds for queueing a product, a convolution and another kernel, with their gradients, of small tensors.
 TERN_API void time_queueing(double (&seconds)[3]);
 
-enum Part : int { on_cpu = 1, on_cuda = 2, with_copies = 4 };
+enum MeasuredOn : int { on_cpu = 1, on_cuda = 2, with_copies = 4 };
 
 TERN_API Times time_matmul(Index m, Index n, Index k, int parts);
 

@@ -275,7 +275,7 @@ TEST_CASE("kernels that a graph replays with new words compile") {
   const backend::Array* const arrays[] = {&p, &g, &m};
   for (const int room : {1, kernels::most_sets(update)}) {
     cuda::Grid grid;
-    const kernels::ParameterList parameters = kernels::update_parameters(update, arrays, {0, 1, room}, grid);
+    const kernels::KernelParameters parameters = kernels::update_parameters(update, arrays, {0, 1, room}, grid);
     all.add(cuda::detail::live_source(kernels::update_source(update, arrays, 0b101, parameters)), "update");
   }
   all.check();

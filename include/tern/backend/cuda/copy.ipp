@@ -52,7 +52,7 @@ TERN_NOINLINE void kernel(On<Cuda>, Types<>, const Copy& op) {
   if (out.numel == 1 || (inner == 0 && loops.stride(0, 0) == 1 && loops.stride(0, 1) == 1))
     return cuda::detail::start_on_device(ordinal, out.data, in.data, bytes_of(out));
   if (const int row = transposed_row(loops); row >= 0) return run_transpose(ordinal, out, in, loops, row);
-  const ParameterList parameters = elementwise.parameters();
+  const KernelParameters parameters = elementwise.parameters();
   cuda::launch(ordinal, mix(copy_key, elementwise.key()), "copy", elementwise.grid(), parameters.data(),
                [&] { return elementwise.source("copy", parameters, "", "x0"); });
 }

@@ -8,7 +8,7 @@ TERN_NOINLINE void run_map(const Traced& f, const Array& out, const Array* const
   const int ordinal = common_ordinal(out, in, f.inputs);
   if (out.numel == 0) return;
   const Elementwise loops(out, in, f.inputs);
-  ParameterList parameters = loops.parameters();
+  KernelParameters parameters = loops.parameters();
   parameters.add_numbers({&f.program});
   cuda::launch(ordinal, mix(f.hash(), loops.key()), "map", loops.grid(), parameters.data(), [&] {
     std::string value = detail::text({"Element<", type_name(out.dtype), ">::of(f(p"});

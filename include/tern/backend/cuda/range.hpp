@@ -7,7 +7,7 @@ namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cuda_kernels {
 
 // T1 is what the numbers are calculated in: double, or the integer itself.
-TERN_KERNEL_STRUCT(RangeParameters, Index count; Pointer<T0> out; Number<T1> start; Number<T1> step;);
+TERN_KERNEL_STRUCT(RangeParameters, Index count; Pointer<T0> out; KernelNumber<T1> start; KernelNumber<T1> step;);
 inline constexpr KernelOf<RangeParameters> range_kernel{"range", R"CUDA(
 extern "C" __global__ void range(const RangeParameters p) {
   const T1 start = p.start, step = p.step;

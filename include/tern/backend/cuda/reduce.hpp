@@ -6,7 +6,7 @@
 #include "../../core/loop_nest.hpp"
 #include "../../device/cuda/memory.hpp"
 #include "../reduce.hpp"
-#include "codegen/parameter_list.hpp"
+#include "codegen/kernel_parameters.hpp"
 #include "codegen/source.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace backend {
@@ -24,7 +24,7 @@ struct TracedReduce {
 enum class Packs { none, of_terms, of_outputs };
 
 /// The loops over the kept and over the reduced dimensions, and how they are walked.
-struct ReduceLoops {
+struct ReduceLayout {
   int kept, reduced;  // depths
   Packs packs;
   bool narrow;  // positions fit 32 bits
@@ -34,8 +34,8 @@ struct ReduceLoops {
 /// p.<which>_size and p.<which>_stride. `integer` is rest's type.
 TERN_API std::string offsets_text(int dims, const char* which, int arrays, const char* integer);
 
-TERN_API std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in, const ReduceLoops& loops,
-                                   const ParameterList& parameters);
+TERN_API std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in, const ReduceLayout& loops,
+                                   const KernelParameters& parameters);
 
 TERN_API void run_reduce(const TracedReduce& whole, const Array& out, const Array* const* in,
                          const detail::Shape& shape, unsigned mask);

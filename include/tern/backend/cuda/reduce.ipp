@@ -17,8 +17,8 @@ TERN_COLD std::string offsets_text(int dims, const char* which, int arrays, cons
   return out;
 }
 
-TERN_COLD std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in, const ReduceLoops& loops,
-                                    const ParameterList& parameters) {
+TERN_COLD std::string reduce_source(const TracedReduce& r, DType out, const Array* const* in, const ReduceLayout& loops,
+                                    const KernelParameters& parameters) {
   const char *const type = type_name(r.type), *const integer = loops.narrow ? "int" : "Index";
   const int inputs = r.f.inputs, combine_numbers = r.f.program.number_count();
   const int finish_numbers = combine_numbers + r.combine.program.number_count();
@@ -142,7 +142,7 @@ TERN_NOINLINE void run_reduce(const TracedReduce& whole, const Array& out, const
   if (count > terms * along && blocks * (count / (terms * along)) < 1024) terms = 32;
   const Index part = std::max<Index>(1, std::min<Index>(count, terms * along)),
               parts = std::max<Index>(1, (count + part - 1) / part);
-  const ReduceLoops loops{outer.depth(), inner.depth(), packs, std::max(outputs, count) < Index(1) << 31};
+  const ReduceLayout loops{outer.depth(), inner.depth(), packs, std::max(outputs, count) < Index(1) << 31};
   Array partial{};
   const bool cut = parts > 1;
   if (cut) {
@@ -159,7 +159,7 @@ TERN_NOINLINE void run_reduce(const TracedReduce& whole, const Array& out, const
 
   const Array& to = cut ? partial : out;
   const TracedReduce r{whole.f, whole.combine, cut ? whole.keep : whole.finish, whole.keep, whole.type, whole.identity};
-  ParameterList parameters;
+  KernelParameters parameters;
   parameters.add("Index outputs", outputs);
   parameters.add("Index count", count);
   parameters.add("Index parts", parts);
@@ -170,7 +170,7 @@ TERN_NOINLINE void run_reduce(const TracedReduce& whole, const Array& out, const
   parameters.add("Index aligned",
                  are_packs_aligned(in, inputs, outer, inner, packs == Packs::of_outputs ? outer : inner));
   parameters.add("Out* out", to.data);
-  parameters.add("Number<C> identity", Index(r.identity));
+  parameters.add("KernelNumber<C> identity", Index(r.identity));
   parameters.begin_array("const void* in");
   for (int k = 0; k < inputs; ++k) parameters.add(in[k]->data);
   const auto add_loops = [&](const detail::LoopNest& nest, const char* sizes, const char* strides) {

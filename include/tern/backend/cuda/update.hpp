@@ -62,12 +62,12 @@ struct UpdateLaunch {
 TERN_API int most_sets(const TracedUpdate& f);
 
 /// grid: where the number of blocks is put.
-TERN_API ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays, const UpdateLaunch& launch,
-                                         cuda::Grid& grid);
+TERN_API KernelParameters update_parameters(const TracedUpdate& f, const Array* const* arrays,
+                                            const UpdateLaunch& launch, cuda::Grid& grid);
 
 /// written: which arrays the lambda may write.
 TERN_API std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written,
-                                   const ParameterList& parameters);
+                                   const KernelParameters& parameters);
 
 TERN_API void run_update(const TracedUpdate& f, const Array* const* arrays, int sets, unsigned written);
 

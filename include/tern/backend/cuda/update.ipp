@@ -6,16 +6,16 @@ namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_NOINLINE int most_sets(const TracedUpdate& f) {
   const int others = 3 + f.program.number_count(), each = f.arrays + 1 + (f.found != nullptr);
-  return std::max(1, (ParameterList::most - others) / each);
+  return std::max(1, (KernelParameters::most - others) / each);
 }
 
-TERN_NOINLINE ParameterList update_parameters(const TracedUpdate& f, const Array* const* arrays,
-                                              const UpdateLaunch& launch, cuda::Grid& grid) {
+TERN_NOINLINE KernelParameters update_parameters(const TracedUpdate& f, const Array* const* arrays,
+                                                 const UpdateLaunch& launch, cuda::Grid& grid) {
   Index total = 0;
   for (int set = launch.first; set < launch.last; ++set) total += arrays[set * f.arrays]->numel;
   Chunks chunks(total);
 
-  ParameterList parameters;
+  KernelParameters parameters;
   parameters.add("Index sets", Index(launch.last - launch.first));
   parameters.add("Index chunk", chunks.size);
   const auto for_each_place = [&](const char* field, int per_set, const auto& of_set) {
@@ -37,7 +37,7 @@ TERN_NOINLINE ParameterList update_parameters(const TracedUpdate& f, const Array
 }
 
 TERN_COLD std::string update_source(const TracedUpdate& f, const Array* const* arrays, unsigned written,
-                                    const ParameterList& parameters) {
+                                    const KernelParameters& parameters) {
   const char* const type = type_name(f.type);
   std::string out =
       detail::text({prelude, "namespace tern {\n"}) + parameters.declaration() + words_text + chunks_text + R"CUDA(
@@ -75,7 +75,7 @@ TERN_NOINLINE void run_update(const TracedUpdate& f, const Array* const* arrays,
   key = mix(key, std::uint64_t(f.type));
   for (int i = 0; i < launches; ++i) {
     cuda::Grid grid;
-    const ParameterList parameters =
+    const KernelParameters parameters =
         update_parameters(f, arrays, {sets * i / launches, sets * (i + 1) / launches, room}, grid);
     if (grid.blocks == 0) continue;
     const auto source = [&] { return update_source(f, arrays, written, parameters); };

@@ -16,7 +16,7 @@ struct PackSample {
   std::string name{};  ///< of the file, as cats/0001.jpg
 };
 
-struct PackOptions {
+struct PackImagesOptions {
   int workers = 2;  ///< threads that make samples
   std::function<void(Index done, Index skipped)>
       progress{};  ///< told of each sample that is written, and how many were there before
@@ -30,7 +30,7 @@ TERN_API std::unique_ptr<RecordWriter> create_records(const std::string& format,
 /// Shards hold the samples in sequence, and as many each. sample(i) makes sample i; several threads call it at once. A
 /// shard that exists is kept, so packing goes on where it was interrupted. Error if the folder holds another packing.
 TERN_API void pack_images(const std::string& folder, const PackList& list,
-                          const std::function<PackSample(Index)>& sample, const PackOptions& options = {});
+                          const std::function<PackSample(Index)>& sample, const PackImagesOptions& options = {});
 
 namespace detail {
 /// Creates an LMDB; null unless tern/data/records/lmdb_writer.hpp is included somewhere in the program.

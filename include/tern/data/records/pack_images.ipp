@@ -48,7 +48,7 @@ TERN_COLD std::unique_ptr<RecordWriter> create_records(const std::string& format
 }
 
 TERN_COLD void pack_images(const std::string& folder, const PackList& list,
-                           const std::function<PackSample(Index)>& sample, const PackOptions& options) {
+                           const std::function<PackSample(Index)>& sample, const PackImagesOptions& options) {
   if (list.shards < 1) fail("pack_images", {"shards must be at least 1, not ", list.shards});
   if (list.shards > std::max<Index>(1, list.samples))
     fail("pack_images", {list.shards, " shards are more than ", list.samples, " samples"});

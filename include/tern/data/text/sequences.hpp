@@ -12,7 +12,7 @@ using Tokens = std::vector<Index>;
 
 enum class Side { left, right };
 
-struct PadOptions {
+struct PadSequencesOptions {
   Index length = 0;  ///< of all sequences; 0: that of the longest one
   Index padding_value = 0;
   Side padding_side = Side::right;     ///< where a shorter sequence is filled up
@@ -20,7 +20,7 @@ struct PadOptions {
 };
 
 /// The sequences as rows [count, length].
-TERN_API Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, const PadOptions& options = {});
+TERN_API Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, const PadSequencesOptions& options = {});
 
 /// A long text for truncated backpropagation through time: batch_size parts of equal length beside each other, which
 /// the batches go through together. Sample t is the row [batch_size] of the parts' tokens t, and the row of the tokens
@@ -53,7 +53,7 @@ class TERN_API TextWindows {
 /// of lengths() little is padded.
 class TERN_API LabelledSequences {
  public:
-  LabelledSequences(std::vector<Tokens> sequences, std::vector<Index> labels, const PadOptions& options = {},
+  LabelledSequences(std::vector<Tokens> sequences, std::vector<Index> labels, const PadSequencesOptions& options = {},
                     CallSite here = {});
 
   Index size() const { return Index(sequences_.size()); }
@@ -64,7 +64,7 @@ class TERN_API LabelledSequences {
  private:
   std::vector<Tokens> sequences_;
   std::vector<Index> labels_;
-  PadOptions options_;
+  PadSequencesOptions options_;
 };
 
 }}}  // namespace tern::data

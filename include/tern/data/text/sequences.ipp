@@ -10,7 +10,7 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 namespace detail {
 
 /// Writes a sequence as a row of padded ones.
-TERN_NOINLINE void pad_row(const Tokens& from, Index length, const PadOptions& options, Index* to) {
+TERN_NOINLINE void pad_row(const Tokens& from, Index length, const PadSequencesOptions& options, Index* to) {
   const Index size = Index(from.size()), taken = std::min(size, length);
   const Index* const first = from.data() + (options.truncation_side == Side::left ? size - taken : 0);
   const Index start = options.padding_side == Side::left ? length - taken : 0;
@@ -20,7 +20,7 @@ TERN_NOINLINE void pad_row(const Tokens& from, Index length, const PadOptions& o
 
 }  // namespace detail
 
-TERN_INLINE Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, const PadOptions& options) {
+TERN_INLINE Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, const PadSequencesOptions& options) {
   if (options.length < 0) fail("pad_sequences", {"length must not be negative, but is ", options.length});
   Index length = options.length;
   if (!length)
@@ -70,7 +70,7 @@ TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> TextWindows::batc
 }
 
 TERN_INLINE LabelledSequences::LabelledSequences(std::vector<Tokens> sequences, std::vector<Index> labels,
-                                                 const PadOptions& options, CallSite here)
+                                                 const PadSequencesOptions& options, CallSite here)
     : sequences_(std::move(sequences)), labels_(std::move(labels)), options_(options) {
   const CallScope scope(here);
   if (sequences_.size() != labels_.size())

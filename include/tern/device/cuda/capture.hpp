@@ -40,7 +40,7 @@ struct LiveLaunch {
   int numbers_at;  // index of the first of an optimiser's numbers, or random_words
 };
 
-class Capture : public tern::detail::Capture {
+class CudaCapture : public tern::detail::Capture {
  public:
   /// The device as this thread sees it: work goes to the stream that is captured.
   virtual DeviceState& bind(int ordinal) = 0;
@@ -49,11 +49,11 @@ class Capture : public tern::detail::Capture {
   virtual void launch(const LiveLaunch& launch, const std::string& source) = 0;
 
  protected:
-  ~Capture() = default;
+  ~CudaCapture() = default;
 };
-extern TERN_API constinit thread_local Capture* capture;
+extern TERN_API constinit thread_local CudaCapture* capture;
 /// Starts a capture on this thread; null ends it.
-inline void set_capture(Capture* begun) { tern::detail::capture = capture = begun; }
+inline void set_capture(CudaCapture* begun) { tern::detail::capture = capture = begun; }
 
 using tern::detail::host_is_read;
 using tern::detail::host_waits;

@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
-TERN_INLINE constinit thread_local Capture* capture = nullptr;
+TERN_INLINE constinit thread_local CudaCapture* capture = nullptr;
 
 TERN_INLINE constinit std::atomic<MemoryOwner*> live_graphs{nullptr};
 

@@ -78,7 +78,7 @@ class TERN_API GraphRegistry final : public MemoryOwner, public tern::detail::Ca
 inline std::string live_source(const std::string& source) { return "#define TERN_LIVE_WORDS\n" + source; }
 
 /// A capture on this thread.
-class TERN_API StreamCapture final : public Capture {
+class TERN_API StreamCapture final : public CudaCapture {
  public:
   StreamCapture(CapturedWork& captured, int ordinal);
   ~StreamCapture() {

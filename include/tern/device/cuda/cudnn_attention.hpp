@@ -29,7 +29,7 @@ struct AttentionForm {
   bool operator==(const AttentionForm&) const = default;
   std::uint64_t hash() const { return tern::detail::hash_words(this, sizeof *this / sizeof(std::uint64_t)); }
   GraphRules rules() const { return {.deterministic = deterministic}; }
-  TERN_API Graph graph() const;
+  TERN_API CudnnGraph graph() const;
 };
 static_assert(sizeof(AttentionForm) == 38 * sizeof(std::uint64_t), "padding would be hashed");
 

@@ -27,7 +27,7 @@ enum AttentionTensor : GraphTensor {
 /// The parts that both passes have.
 struct AttentionGraph {
   const AttentionForm& f;
-  Graph graph;
+  CudnnGraph graph;
   const GraphSizes scores_sizes{f.batch, f.heads, f.queries, f.keys}, row_sizes{f.batch, f.heads, f.queries, 1};
 
   static GraphSizes strides_of(const std::int64_t (&s)[3]) { return {s[0], s[1], s[2], 1}; }
@@ -169,7 +169,7 @@ TERN_INLINE void AttentionGraph::backward() {
   apply(cudnn_copy, wide, 0, dq);
 }
 
-TERN_INLINE Graph AttentionForm::graph() const {
+TERN_INLINE CudnnGraph AttentionForm::graph() const {
   AttentionGraph parts{*this, {}};
   backward ? parts.backward() : parts.forward();
   return std::move(parts.graph);

@@ -20,7 +20,7 @@ struct ConvolutionForm {
   bool operator==(const ConvolutionForm&) const = default;
   std::uint64_t hash() const { return tern::detail::hash_fields(*this); }
   GraphRules rules() const { return {.deterministic = deterministic, .exact = exact}; }
-  TERN_API Graph graph() const;
+  TERN_API CudnnGraph graph() const;
 };
 
 /// The addresses of a convolution's elements. The pass writes one of x, weight and y. What a form does not have is

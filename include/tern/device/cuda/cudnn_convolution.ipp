@@ -20,8 +20,8 @@ TERN_INLINE GraphSizes channels_last(const GraphSizes& sizes) {
   return strides;
 }
 
-TERN_INLINE Graph ConvolutionForm::graph() const {
-  Graph g;
+TERN_INLINE CudnnGraph ConvolutionForm::graph() const {
+  CudnnGraph g;
   const auto numbers = [&](const int* from, int count) { return GraphSizes(from, from + count); };
   const auto tensor = [&](GraphTensor id, const GraphSizes& sizes) {
     return g.tensor(id, type, sizes, channels_last(sizes), alignment);

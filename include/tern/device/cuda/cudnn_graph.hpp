@@ -101,7 +101,7 @@ struct GraphConvolution {
 };
 
 /// Tensors and operations. What cuDNN refuses makes the graph refused; further parts are then ignored.
-class TERN_API Graph {
+class TERN_API CudnnGraph {
  public:
   /// A tensor in memory, at addresses that `alignment` divides.
   GraphTensor tensor(GraphTensor id, CudnnType type, const GraphSizes& sizes, const GraphSizes& strides,
@@ -164,7 +164,7 @@ struct GraphMemory {
 /// time uses a plan.
 class TERN_API GraphPlan {
  public:
-  GraphPlan(Graph graph, const GraphTarget& target, const GraphRules& rules);
+  GraphPlan(CudnnGraph graph, const GraphTarget& target, const GraphRules& rules);
 
   /// Why no engine is left; empty if one is.
   const std::string& refusal() const { return graph_.refusal_; }
@@ -193,7 +193,7 @@ class TERN_API GraphPlan {
   /// Goes on to the first engine from here that has a plan.
   void prepare(const GraphTarget& target);
 
-  Graph graph_;
+  CudnnGraph graph_;
   Descriptor operations_{cudnn_operation_graph}, plan_{cudnn_plan};
   std::vector<Descriptor> engines_;
   std::size_t next_ = 0, workspace_bytes_ = 0;

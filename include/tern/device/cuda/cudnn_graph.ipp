@@ -57,13 +57,14 @@ TERN_INLINE GraphSizes row_major(const GraphSizes& sizes) {
   return strides;
 }
 
-TERN_INLINE bool Graph::finish(Descriptor& part) {
+TERN_INLINE bool CudnnGraph::finish(Descriptor& part) {
   if (refusal_.empty()) refusal_ = part.finish();
   return refusal_.empty();
 }
 
-TERN_INLINE GraphTensor Graph::add(GraphTensor id, CudnnType type, const GraphSizes& sizes, const GraphSizes& strides,
-                                   std::int64_t alignment, bool is_virtual, bool is_by_value) {
+TERN_INLINE GraphTensor CudnnGraph::add(GraphTensor id, CudnnType type, const GraphSizes& sizes,
+                                        const GraphSizes& strides, std::int64_t alignment, bool is_virtual,
+                                        bool is_by_value) {
   Descriptor& tensor = tensors_.emplace_back(id, cudnn_tensor).second;
   tensor.set(cudnn_tensor_id, id);
   tensor.set(cudnn_tensor_type, type);
@@ -76,33 +77,33 @@ TERN_INLINE GraphTensor Graph::add(GraphTensor id, CudnnType type, const GraphSi
   return id;
 }
 
-TERN_INLINE GraphTensor Graph::tensor(GraphTensor id, CudnnType type, const GraphSizes& sizes,
-                                      const GraphSizes& strides, std::int64_t alignment) {
+TERN_INLINE GraphTensor CudnnGraph::tensor(GraphTensor id, CudnnType type, const GraphSizes& sizes,
+                                           const GraphSizes& strides, std::int64_t alignment) {
   return add(id, type, sizes, strides, alignment, false, false);
 }
-TERN_INLINE GraphTensor Graph::between(CudnnType type, const GraphSizes& sizes, const GraphSizes& strides) {
+TERN_INLINE GraphTensor CudnnGraph::between(CudnnType type, const GraphSizes& sizes, const GraphSizes& strides) {
   return add(new_id(), type, sizes, strides, 16, true, false);
 }
-TERN_INLINE GraphTensor Graph::between(CudnnType type, const GraphSizes& sizes) {
+TERN_INLINE GraphTensor CudnnGraph::between(CudnnType type, const GraphSizes& sizes) {
   return between(type, sizes, row_major(sizes));
 }
-TERN_INLINE GraphTensor Graph::number(float value, int dims) {
+TERN_INLINE GraphTensor CudnnGraph::number(float value, int dims) {
   const GraphSizes ones(std::size_t(dims), 1);
   const GraphTensor id = add(new_id(), cudnn_float, ones, ones, 16, false, true);
   numbers_.emplace_back(id, value);
   return id;
 }
 
-TERN_INLINE void Graph::set_tensor(Descriptor& operation, CudnnAttribute attribute, GraphTensor tensor) const {
+TERN_INLINE void CudnnGraph::set_tensor(Descriptor& operation, CudnnAttribute attribute, GraphTensor tensor) const {
   for (const auto& [id, descriptor] : tensors_)
     if (id == tensor) operation.set(attribute, descriptor);
 }
 
-TERN_INLINE void Graph::add_operation(Descriptor operation) {
+TERN_INLINE void CudnnGraph::add_operation(Descriptor operation) {
   if (finish(operation)) operations_.push_back(std::move(operation));
 }
 
-TERN_INLINE void Graph::pointwise(const GraphPointwise& p) {
+TERN_INLINE void CudnnGraph::pointwise(const GraphPointwise& p) {
   if (!refusal_.empty()) return;
   Descriptor rule(cudnn_pointwise), operation(cudnn_pointwise_operation);
   rule.set(cudnn_pointwise_mode, p.mode);
@@ -118,7 +119,7 @@ TERN_INLINE void Graph::pointwise(const GraphPointwise& p) {
   add_operation(std::move(operation));
 }
 
-TERN_INLINE void Graph::convolution(const GraphConvolution& c) {
+TERN_INLINE void CudnnGraph::convolution(const GraphConvolution& c) {
   if (!refusal_.empty()) return;
   constexpr CudnnPart parts[] = {cudnn_convolution_forward, cudnn_convolution_data_gradient,
                                  cudnn_convolution_weight_gradient};
@@ -142,7 +143,7 @@ TERN_INLINE void Graph::convolution(const GraphConvolution& c) {
   add_operation(std::move(operation));
 }
 
-TERN_INLINE void Graph::matmul(GraphTensor a, GraphTensor b, GraphTensor c) {
+TERN_INLINE void CudnnGraph::matmul(GraphTensor a, GraphTensor b, GraphTensor c) {
   if (!refusal_.empty()) return;
   Descriptor rule(cudnn_matmul), operation(cudnn_matmul_operation);
   rule.set(cudnn_matmul_precision, cudnn_float);
@@ -154,7 +155,7 @@ TERN_INLINE void Graph::matmul(GraphTensor a, GraphTensor b, GraphTensor c) {
   add_operation(std::move(operation));
 }
 
-TERN_INLINE void Graph::reduce(CudnnReduction mode, GraphTensor x, GraphTensor y) {
+TERN_INLINE void CudnnGraph::reduce(CudnnReduction mode, GraphTensor x, GraphTensor y) {
   if (!refusal_.empty()) return;
   Descriptor rule(cudnn_reduction), operation(cudnn_reduction_operation);
   rule.set(cudnn_reduction_mode, mode);
@@ -166,7 +167,7 @@ TERN_INLINE void Graph::reduce(CudnnReduction mode, GraphTensor x, GraphTensor y
   add_operation(std::move(operation));
 }
 
-TERN_INLINE void Graph::reshape(GraphTensor x, GraphTensor y) {
+TERN_INLINE void CudnnGraph::reshape(GraphTensor x, GraphTensor y) {
   if (!refusal_.empty()) return;
   Descriptor operation(cudnn_reshape_operation);
   set_tensor(operation, cudnn_reshape_operation_x, x);
@@ -174,7 +175,7 @@ TERN_INLINE void Graph::reshape(GraphTensor x, GraphTensor y) {
   add_operation(std::move(operation));
 }
 
-TERN_INLINE void Graph::bernoulli(double probability, GraphTensor seed, GraphTensor offset, GraphTensor y) {
+TERN_INLINE void CudnnGraph::bernoulli(double probability, GraphTensor seed, GraphTensor offset, GraphTensor y) {
   if (!refusal_.empty()) return;
   Descriptor rule(cudnn_rng), operation(cudnn_rng_operation);
   rule.set(cudnn_rng_distribution, cudnn_bernoulli);
@@ -187,7 +188,7 @@ TERN_INLINE void Graph::bernoulli(double probability, GraphTensor seed, GraphTen
   add_operation(std::move(operation));
 }
 
-TERN_COLD GraphPlan::GraphPlan(Graph graph, const GraphTarget& target, const GraphRules& rules)
+TERN_COLD GraphPlan::GraphPlan(CudnnGraph graph, const GraphTarget& target, const GraphRules& rules)
     : graph_(std::move(graph)) {
   if (is_refused()) return;
   nvrtc();  // compiles some of the engines; cuDNN finds it among the libraries that are open

@@ -10,7 +10,7 @@ namespace tern { inline namespace TERN_BUILD { namespace cuda {
 namespace detail {
 
 /// Collects an optimiser's numbers for the next replay; launches nothing.
-class TERN_API Refill final : public Capture {
+class TERN_API Refill final : public CudaCapture {
  public:
   explicit Refill(CapturedWork& captured) : captured_(captured) { set_capture(this); }
   ~Refill() { set_capture(nullptr); }

@@ -64,9 +64,9 @@ class BidiagonalSvd {
     }
     d[m] = 0;
     u[m * n_ + m] = 1;
-    std::vector<Extent> u_extents(std::size_t(n), first_block);
+    std::vector<RowExtent> u_extents(std::size_t(n), first_block);
     std::fill(u_extents.begin() + m + 1, u_extents.end(), second_block);
-    std::vector<Extent> v_extents = u_extents;
+    std::vector<RowExtent> v_extents = u_extents;
     v_extents[std::size_t(m)] = both_blocks;
     Positions kept{m}, deflated;
     deflate(n, m, wide, d, u, v, z, u_extents, v_extents, kept, deflated);
@@ -76,7 +76,7 @@ class BidiagonalSvd {
     update_vectors(k, d, z, kept, values, of_u, of_v);
     for (Index i = k; i < n; ++i) values[i] = d[deflated[std::size_t(i - k)]];
     const Positions order = sorted_positions(n, values, [](T a, T b) { return a > b; });
-    const auto replace = [&](T* x, Index width, const std::vector<Extent>& extents, const T* factors) {
+    const auto replace = [&](T* x, Index width, const std::vector<RowExtent>& extents, const T* factors) {
       combine_rows(kept, extents, factors, x, n_, m + 1, width, rows);
       for (Index i = k; i < n; ++i) std::copy_n(x + deflated[std::size_t(i - k)] * n_, width, rows + i * width);
       place_rows(order, width, rows, x, n_);
@@ -88,8 +88,8 @@ class BidiagonalSvd {
 
   /// Finds the positions at which d is a singular value to rounding: z is small there, or can be made so by rotating
   /// vectors whose singular values are close. Position m, whose d is 0, is always kept.
-  void deflate(Index n, Index m, Index wide, T* d, T* u, T* v, T* z, std::vector<Extent>& u_extents,
-               std::vector<Extent>& v_extents, Positions& kept, Positions& deflated) {
+  void deflate(Index n, Index m, Index wide, T* d, T* u, T* v, T* z, std::vector<RowExtent>& u_extents,
+               std::vector<RowExtent>& v_extents, Positions& kept, Positions& deflated) {
     if (std::abs(z[m]) < tolerance_) z[m] = tolerance_;
     Index before = -1;
     for (const Index j : sorted_positions(n, d, [](T a, T b) { return a < b; })) {

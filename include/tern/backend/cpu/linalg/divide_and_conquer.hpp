@@ -98,7 +98,7 @@ class DivideAndConquer {
     const Workspace<T> memory(2 * n * (n + 1));
     T *const z = memory.get(), *const values = z + n, *const u = values + n, *const rows = u + n * n;
     for (Index i = 0; i < n; ++i) z[i] = i < n1 ? x[i * n_ + n1 - 1] : std::copysign(T(1), rho) * x[i * n_ + n1];
-    std::vector<Extent> extents(std::size_t(n), first_block);
+    std::vector<RowExtent> extents(std::size_t(n), first_block);
     std::fill(extents.begin() + n1, extents.end(), second_block);
     Positions kept, deflated;
     deflate(n, d, x, z, std::abs(rho), extents, kept, deflated);
@@ -115,7 +115,8 @@ class DivideAndConquer {
 
   /// Finds the positions at which d is an eigenvalue to rounding: z is small there, or can be made so by rotating two
   /// vectors whose eigenvalues are close.
-  void deflate(Index n, T* d, T* x, T* z, T rho, std::vector<Extent>& extents, Positions& kept, Positions& deflated) {
+  void deflate(Index n, T* d, T* x, T* z, T rho, std::vector<RowExtent>& extents, Positions& kept,
+               Positions& deflated) {
     Index before = -1;
     for (const Index j : sorted_positions(n, d, [](T a, T b) { return a < b; })) {
       if (rho * std::abs(z[j]) <= tolerance_) {

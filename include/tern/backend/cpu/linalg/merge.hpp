@@ -11,19 +11,19 @@
 namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
 
 /// Where a row has elements that are not zero: in the columns of the first block, of the second, or of both.
-enum Extent : unsigned char { first_block = 1, second_block = 2, both_blocks = 3 };
+enum RowExtent : unsigned char { first_block = 1, second_block = 2, both_blocks = 3 };
 
 using Positions = std::vector<Index>;
 
 /// out = u times the rows of x at `kept`, for u [k, k]; the first block has `split` of `columns` columns. out's rows
 /// are dense.
 template <class T>
-void combine_rows(const Positions& kept, const std::vector<Extent>& extents, const T* u, const T* x, Index row,
+void combine_rows(const Positions& kept, const std::vector<RowExtent>& extents, const T* u, const T* x, Index row,
                   Index split, Index columns, T* out) {
   const Index k = Index(kept.size());
   const Workspace<T> memory(k * (k + columns));
   T *const chosen = memory.get(), *const rows = chosen + k * k;
-  for (const Extent block : {first_block, second_block}) {
+  for (const RowExtent block : {first_block, second_block}) {
     const Index from = block == first_block ? 0 : split, width = block == first_block ? split : columns - split;
     Index count = 0;
     for (Index i = 0; i < k; ++i) {
@@ -66,9 +66,9 @@ void place_rows(const Positions& order, Index columns, const T* rows, T* x, Inde
 
 /// Rotates rows `a` and `b` of x, which then both have the elements of both.
 template <class T>
-void rotate_rows(Index columns, T* x, Index row, Index a, Index b, T c, T s, std::vector<Extent>& extents) {
+void rotate_rows(Index columns, T* x, Index row, Index a, Index b, T c, T s, std::vector<RowExtent>& extents) {
   rotate(columns, x + a * row, x + b * row, c, s);
-  extents[std::size_t(a)] = extents[std::size_t(b)] = Extent(extents[std::size_t(a)] | extents[std::size_t(b)]);
+  extents[std::size_t(a)] = extents[std::size_t(b)] = RowExtent(extents[std::size_t(a)] | extents[std::size_t(b)]);
 }
 
 }}}  // namespace tern::backend::linalg_detail

@@ -56,7 +56,7 @@ template <class T, int strip>
 
 /// A part of a product that one thread computes: some rows and columns of c, whose panels it packs for itself.
 template <class T>
-struct Part {
+struct MatmulPart {
   using B = BlockSizes<T>;
   using S = sum_t<T>;
 
@@ -117,17 +117,17 @@ struct Part {
 };
 
 /// How many parts c is divided into, in rows and in columns.
-struct Grid {
+struct MatmulGrid {
   Index down, across;
 };
 
 /// The grid of tiles, so many high and wide, for so many threads whose largest part takes the fewest cycles: two
 /// registers of products or one packed element each.
-inline Grid best_grid(Index high, Index wide, Index tile_rows, Index tile_columns, Index threads) {
-  Grid best{1, 1};
+inline MatmulGrid best_grid(Index high, Index wide, Index tile_rows, Index tile_columns, Index threads) {
+  MatmulGrid best{1, 1};
   Index least = std::numeric_limits<Index>::max();
   for (Index down = 1; down <= threads; ++down) {
-    const Grid g{std::min(down, high), std::min(threads / down, wide)};
+    const MatmulGrid g{std::min(down, high), std::min(threads / down, wide)};
     const Index rows = strips_of(high, g.down) * tile_rows, strips = strips_of(wide, g.across);
     const Index cycles = rows * strips + rows + strips * tile_columns;
     if (cycles < least) least = cycles, best = g;
@@ -141,12 +141,12 @@ void blocked_matmul(const MatrixProduct<T>& p) {
   using B = BlockSizes<T>;
   const detail::ThreadLease lease(p.m() * p.n() * p.k() <= serial_work ? 1 : get_num_threads());
   const Index high = strips_of(p.m(), B::rows), wide = strips_of(p.n(), B::columns);
-  const Grid g = best_grid(high, wide, B::rows, B::columns, lease.count());
+  const MatmulGrid g = best_grid(high, wide, B::rows, B::columns, lease.count());
   detail::parallel_for(g.down * g.across, 1, [&](Index first, Index last) {
     for (Index t = first; t < last; ++t) {
       const Index row = t / g.across, column = t % g.across;
       const Index i = row * high / g.down * B::rows, j = column * wide / g.across * B::columns;
-      Part<T> part{p};
+      MatmulPart<T> part{p};
       auto& q = part.product;
       q.a.data += i * p.a.row, q.b.data += j * p.b.column, q.c += i * p.c_row + j;
       if (p.bias) q.bias += j;

@@ -195,7 +195,7 @@ TERN_INLINE void tile_matmul(const TileProduct& p) {
   constexpr Index block = 2 * tile_lines;
   const detail::ThreadLease lease(useful_threads(p));
   const Index high = strips_of(p.m(), block), wide = strips_of(p.n(), block);
-  const Grid g = best_grid(high, wide, block, block, lease.count());
+  const MatmulGrid g = best_grid(high, wide, block, block, lease.count());
   detail::parallel_for(g.down * g.across, 1, [&](Index first, Index last) {
     for (Index t = first; t < last; ++t) {
       const Index row = t / g.across, column = t % g.across;

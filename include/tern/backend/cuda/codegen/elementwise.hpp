@@ -1,7 +1,7 @@
 // Kernels that make each element of an array from the elements of others at the same position.
 #pragma once
 #include "loops.hpp"
-#include "parameter_list.hpp"
+#include "kernel_parameters.hpp"
 #include "source.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
@@ -20,10 +20,10 @@ class TERN_API Elementwise {
   std::uint64_t key() const;
   cuda::Grid grid() const { return grid_for(groups_ ? groups_ : loops_.count()); }
   /// More may be added at the end.
-  ParameterList parameters() const;
+  KernelParameters parameters() const;
   /// A kernel of that name. out's element is `value`, an expression of the inputs' elements x0, x1 … and of the
   /// parameters p. It may call the `functions`, definitions that see the parameters.
-  std::string source(const std::string& name, const ParameterList& parameters, const std::string& functions,
+  std::string source(const std::string& name, const KernelParameters& parameters, const std::string& functions,
                      const std::string& value) const;
 
  private:

@@ -49,8 +49,8 @@ TERN_NOINLINE std::uint64_t Elementwise::key() const {
   return key;
 }
 
-TERN_NOINLINE ParameterList Elementwise::parameters() const {
-  ParameterList parameters;
+TERN_NOINLINE KernelParameters Elementwise::parameters() const {
+  KernelParameters parameters;
   parameters.add("Index count", loops_.count());
   parameters.add("Index groups", groups_);
   parameters.add("void* out", operands_[0]->data);
@@ -87,7 +87,7 @@ template <class T> inline __device__ Pack<T, group> read_group(const T* x, bool 
 }
 )CUDA";
 
-TERN_COLD std::string Elementwise::source(const std::string& name, const ParameterList& parameters,
+TERN_COLD std::string Elementwise::source(const std::string& name, const KernelParameters& parameters,
                                           const std::string& functions, const std::string& value) const {
   const char* const to = type_name(operands_[0]->dtype);
   const int inner = (loops_.depth() - 1) * count_;

@@ -6,7 +6,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 /// A struct of the host, whose `source` declares the same one in a kernel. Its fields are of type Index, uint64,
-/// double, Pointer, Number and ElementReport, arrays of these, and other such structs.
+/// double, Pointer, KernelNumber and ElementReport, arrays of these, and other such structs.
 #define TERN_KERNEL_STRUCT(Name, ...)                                                 \
   struct Name {                                                                       \
     __VA_ARGS__                                                                       \
@@ -30,11 +30,11 @@ struct Pointer {
 
 /// A number of type T, which the kernel's source may name only; any that fits eight bytes.
 template <class T>
-struct Number {
+struct KernelNumber {
   std::uint64_t bits = 0;
   template <class U>
     requires std::is_arithmetic_v<U>
-  Number(U value) {
+  KernelNumber(U value) {
     std::memcpy(&bits, &value, sizeof value);
   }
 };

@@ -252,7 +252,7 @@ struct Failure { uint64 op, claimed, what; Index number, size, position; };
 // The fields that a struct of parameters may have beside Index.
 enum { max_dims = 8 };
 template <class T> using Pointer = T*;
-template <class T> struct Number {
+template <class T> struct KernelNumber {
   uint64 bits;
   __device__ operator T() const { return number<T>(bits); }
 };

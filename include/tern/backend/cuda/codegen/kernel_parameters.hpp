@@ -10,7 +10,7 @@ namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 /// Fields of eight-byte elements, listed once: the kernel's source gets their declaration, a launch their values. A
 /// struct that is the same for all expressions, as TERN_KERNEL_STRUCT makes one, would have room for as many operands,
 /// dimensions and numbers as there may be, and every launch would copy it.
-class TERN_API ParameterList {
+class TERN_API KernelParameters {
  public:
   static constexpr int most = 500;  // elements: a kernel takes 4 KB of parameters
 
@@ -51,5 +51,5 @@ class TERN_API ParameterList {
 }}  // namespace tern
 
 #ifndef TERN_COMPILED
-#include "parameter_list.ipp"
+#include "kernel_parameters.ipp"
 #endif
