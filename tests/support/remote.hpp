@@ -137,7 +137,7 @@ struct DeviceTraits<tern_test::Remote> {
     return {tern_test::RemoteMemory::instance().allocate(size_class), deleter,
             reinterpret_cast<void*>(std::intptr_t(size_class))};
   }
-  static void copy_from_host(int, void* to, const void* from, std::size_t bytes) {
+  static void copy_to_device(int, void* to, const void* from, std::size_t bytes) {
     copy(tern::detail::Work::to_device, to, from, bytes);
   }
   static void copy_to_host(int, void* to, const void* from, std::size_t bytes) {

@@ -53,7 +53,7 @@ auto start_moving(std::tuple<Tensor<Cpu, T>...> batch, [[maybe_unused]] D device
     return std::apply(
         [&](const auto&... x) {
           if constexpr (tern::detail::AsyncDevice<D>)
-            return std::tuple(tern::detail::copy_async("loader", x, device)...);
+            return std::tuple(tern::detail::start_copy_to_device("loader", x, device)...);
           else return std::tuple(x.to(device)...);
         },
         batch);

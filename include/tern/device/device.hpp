@@ -17,17 +17,17 @@ namespace tern { inline namespace TERN_BUILD {
 ///   open(ordinal)                                            Error if there is no device of that number
 ///   current_ordinal()                                        int&: the device on which this thread makes new tensors
 ///   allocate(ordinal, bytes)                                 DeviceMemory, for work that is started after this call
-///   copy_from_host(ordinal, to, from, bytes)                 on return, the host may write to `from`
+///   copy_to_device(ordinal, to, from, bytes)                 on return, the host may write to `from`
 ///   copy_to_host(ordinal, to, from, bytes)                   on return, the host may read `to`
 ///   copy_to_peer(to_ordinal, to, from_ordinal, from, bytes)  in order with the work of both
 ///
 /// If it can copy while the host goes on, it has a type Async with
 ///
 ///   acquire_pinned(ordinal, bytes)                           PinnedMemory*
-///   copy_from_pinned(ordinal, to, pinned, from, bytes)       as copy_from_host, but `from` lies in the block and is
-///   read later start_from_host(ordinal, to, pinned, from, bytes)        unique_ptr<AsyncCopy>, beside the device's
-///   other work start_to_host(ordinal, pinned, to, from, bytes)          unique_ptr<AsyncCopy>, in order with the
-///   device's other work
+///   copy_to_device(ordinal, to, pinned, from, bytes)         as above, but `from` lies in the block and is read later
+///   start_copy_to_device(ordinal, to, pinned, from, bytes)   unique_ptr<AsyncCopy>, beside the device's other work
+///   start_copy_to_host(ordinal, pinned, to, from, bytes)     unique_ptr<AsyncCopy>, in order with the device's other
+///                                                            work
 ///
 /// If its products of 16 bits are faster where each row begins at a multiple of some elements, it has
 ///

@@ -7,16 +7,16 @@
 namespace tern { inline namespace TERN_BUILD {
 
 namespace detail {
-/// to = from, as transfer() does. A copy from pinned memory needs no staging.
-template <Device To, Device From>
-void send(const TensorImpl* to, const TensorImpl* from) {
-  if constexpr (AsyncDevice<To>) {
-    if (from->pinned) {
-      const std::size_t bytes = std::size_t(from->numel) * std::size_t(size_of(from->dtype));
-      return DeviceTraits<To>::Async::copy_from_pinned(to->ordinal, to->data, pinned_memory(from), from->data, bytes);
+/// to = from, a tensor in host memory. A copy from pinned memory needs no staging.
+template <Device D>
+void copy_to_device(const TensorImpl& to, const TensorImpl& from) {
+  if constexpr (AsyncDevice<D>) {
+    if (from.pinned) {
+      const std::size_t bytes = std::size_t(from.numel) * std::size_t(size_of(from.dtype));
+      return DeviceTraits<D>::Async::copy_to_device(to.ordinal, to.data, pinned_memory(&from), from.data, bytes);
     }
   }
-  transfer<To, From>(*to, *from);
+  transfer<D, Cpu>(to, from);
 }
 }  // namespace detail
 
@@ -35,7 +35,8 @@ Tensor<D2, T> to_device(const Tensor<D, T>& x, D2 device, CallSite here = {}) {
     const Tensor<D, T> dense = detail::is_dense(*x.impl()) ? x : detail::dense(x);
     const Tensor<D2, T> y = empty<D2, T>(x.shape(), device);
     detail::take_order(y.impl(), *dense.impl());
-    detail::send<D2, D>(y.impl(), dense.impl());
+    if constexpr (HostDevice<D>) detail::copy_to_device<D2>(*y.impl(), *dense.impl());
+    else detail::transfer<D2, D>(*y.impl(), *dense.impl());
     if constexpr (detail::is_floating_v<T>)
       record({"to", here}, y,
              wrt(x, [from](const Tensor<D2, T>& g) { return to_device(g, detail::device_at<D>(from)); }));
@@ -56,7 +57,7 @@ template <HostDevice D, Element T, class C = Cuda>
 Pending<Tensor<detail::included<C>, T>> cuda_async(const Tensor<D, T>& x,
                                                    int ordinal = detail::current_device<C>().ordinal,
                                                    CallSite here = {}) {
-  return detail::copy_async("cuda_async", x, C{ordinal}, here);
+  return detail::start_copy_to_device("cuda_async", x, C{ordinal}, here);
 }
 
 /// Starts copying x to pinned host memory, in order with the device's other work, so later work may overwrite x. Not

@@ -16,7 +16,7 @@ TERN_API TensorImpl* copy_on_host(const TensorImpl* x);
 
 /// A dense copy in host memory, for elements on a device.
 template <Device D>
-[[gnu::noinline]] TensorImpl* copy_from_device(const TensorImpl* x) {
+[[gnu::noinline]] TensorImpl* copy_to_host(const TensorImpl* x) {
   Owned y(new_impl(x->dtype, x->shape_ref()));
   if (x->contiguous) {
     transfer<Cpu, D>(*y.impl, *x);
@@ -29,7 +29,7 @@ template <Device D>
 template <Device D>
 constexpr auto to_host_of() {
   if constexpr (HostDevice<D>) return &copy_on_host;
-  else return &copy_from_device<D>;
+  else return &copy_to_host<D>;
 }
 
 /// A device as a run-time value. The address identifies it.

@@ -82,14 +82,14 @@ template <AsyncDevice D>
     else backend::run<Cpu>(backend::Copy{*pending->host, *host});
   }
   pending->device = allocate<D>(host->dtype, host->shape_ref(), ordinal);
-  pending->copy = DeviceTraits<D>::Async::start_from_host(ordinal, pending->device->data, pinned_memory(pending->host),
-                                                          pending->host->data, bytes);
+  pending->copy = DeviceTraits<D>::Async::start_copy_to_device(
+      ordinal, pending->device->data, pinned_memory(pending->host), pending->host->data, bytes);
   return pending;
 }
 
 /// The same for a typed tensor. Not recorded.
 template <AsyncDevice D2, HostDevice D, Element T>
-Pending<Tensor<D2, T>> copy_async(const char* op, const Tensor<D, T>& x, D2 device, CallSite here = {}) {
+Pending<Tensor<D2, T>> start_copy_to_device(const char* op, const Tensor<D, T>& x, D2 device, CallSite here = {}) {
   const CallScope scope(here);
   return Pending<Tensor<D2, T>>(start_copy_to_device<D2>(op, device.ordinal, x.checked(op)));
 }
@@ -103,8 +103,8 @@ template <AsyncDevice D>
   retain(device);
   pending->device = device;
   pending->host = new_pinned<D>(device->ordinal, device->dtype, device->shape_ref());
-  pending->copy = DeviceTraits<D>::Async::start_to_host(device->ordinal, pinned_memory(pending->host),
-                                                        pending->host->data, device->data, bytes);
+  pending->copy = DeviceTraits<D>::Async::start_copy_to_host(device->ordinal, pinned_memory(pending->host),
+                                                             pending->host->data, device->data, bytes);
   return pending;
 }
 

@@ -14,7 +14,7 @@ void transfer(const Array& out, const Array& in) {
   if constexpr (HostDevice<To> && HostDevice<From>) {
     backend::run<Cpu>(backend::Copy{out, in});
   } else if constexpr (HostDevice<From>) {
-    DeviceTraits<To>::copy_from_host(out.ordinal, out.data, in.data, bytes);
+    DeviceTraits<To>::copy_to_device(out.ordinal, out.data, in.data, bytes);
   } else if constexpr (HostDevice<To>) {
     DeviceTraits<From>::copy_to_host(in.ordinal, out.data, in.data, bytes);
   } else {

@@ -50,7 +50,7 @@ TERN_NOINLINE void kernel(On<Cuda>, Types<>, const Copy& op) {
   const detail::LoopNest& loops = elementwise.loops();
   const int inner = loops.depth() - 1;
   if (out.numel == 1 || (inner == 0 && loops.stride(0, 0) == 1 && loops.stride(0, 1) == 1))
-    return cuda::detail::start_on_device(ordinal, out.data, in.data, bytes_of(out));
+    return cuda::detail::start_copy_on_device(ordinal, out.data, in.data, bytes_of(out));
   if (const int row = transposed_row(loops); row >= 0) return run_transpose(ordinal, out, in, loops, row);
   const KernelParameters parameters = elementwise.parameters();
   cuda::launch(ordinal, mix(copy_key, elementwise.key()), "copy", elementwise.grid(), parameters.data(),

@@ -34,12 +34,12 @@ class TERN_API CopyUnderWay final : public tern::detail::AsyncCopy {
 
 /// Starts a copy on the stream for copies. It runs beside the device's other work, but after the allocation of its
 /// target.
-TERN_API std::unique_ptr<tern::detail::AsyncCopy> start_from_host(int ordinal, void* to, PinnedBlock& block,
-                                                                  const void* from, std::size_t bytes);
+TERN_API std::unique_ptr<tern::detail::AsyncCopy> start_copy_to_device(int ordinal, void* to, PinnedBlock& block,
+                                                                       const void* from, std::size_t bytes);
 
 /// Starts a copy in the order of the device's work.
-TERN_API std::unique_ptr<tern::detail::AsyncCopy> start_to_host(int ordinal, PinnedBlock& block, void* to,
-                                                                const void* from, std::size_t bytes);
+TERN_API std::unique_ptr<tern::detail::AsyncCopy> start_copy_to_host(int ordinal, PinnedBlock& block, void* to,
+                                                                     const void* from, std::size_t bytes);
 
 }}}  // namespace tern::cuda::detail
 

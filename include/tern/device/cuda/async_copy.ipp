@@ -32,23 +32,23 @@ TERN_INLINE void CopyUnderWay::wait_on_host() {
   recorded_ = false;
 }
 
-TERN_NOINLINE std::unique_ptr<tern::detail::AsyncCopy> start_from_host(int ordinal, void* to, PinnedBlock& block,
-                                                                       const void* from, std::size_t bytes) {
+TERN_NOINLINE std::unique_ptr<tern::detail::AsyncCopy> start_copy_to_device(int ordinal, void* to, PinnedBlock& block,
+                                                                            const void* from, std::size_t bytes) {
   const DeviceState& state = bind(ordinal);
   auto copy = std::make_unique<CopyUnderWay>(ordinal, block, state.copy);
   const ScopedEvent allocated;
   TERN_CUDA(cuEventRecord, allocated.event, state.compute);
   TERN_CUDA(cuStreamWaitEvent, state.copy, allocated.event, 0);
-  start_to_device(ordinal, state.copy, to, from, bytes);
+  start_copy_to_device(ordinal, state.copy, to, from, bytes);
   copy->record();
   return copy;
 }
 
-TERN_NOINLINE std::unique_ptr<tern::detail::AsyncCopy> start_to_host(int ordinal, PinnedBlock& block, void* to,
-                                                                     const void* from, std::size_t bytes) {
+TERN_NOINLINE std::unique_ptr<tern::detail::AsyncCopy> start_copy_to_host(int ordinal, PinnedBlock& block, void* to,
+                                                                          const void* from, std::size_t bytes) {
   const DeviceState& state = bind(ordinal);
   auto copy = std::make_unique<CopyUnderWay>(ordinal, block, state.compute);
-  start_to_host(ordinal, state.compute, to, from, bytes, true);
+  start_copy_to_host(ordinal, state.compute, to, from, bytes, true);
   copy->record();
   return copy;
 }

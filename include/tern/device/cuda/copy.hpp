@@ -9,14 +9,14 @@ namespace tern { inline namespace TERN_BUILD { namespace cuda {
 namespace detail {
 
 /// Starts a copy of pinned host memory to the device.
-TERN_API void start_to_device(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes);
+TERN_API void start_copy_to_device(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes);
 
 /// Starts a copy of the device's memory to the host.
-TERN_API void start_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes,
-                            bool pinned);
+TERN_API void start_copy_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes,
+                                 bool pinned);
 
 /// Starts a copy within one device.
-TERN_API void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes);
+TERN_API void start_copy_on_device(int ordinal, void* to, const void* from, std::size_t bytes);
 
 /// Starts setting every byte to a value.
 TERN_API void start_filling(int ordinal, void* memory, unsigned char value, std::size_t bytes);

@@ -4,20 +4,21 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
-TERN_NOINLINE void start_to_device(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes) {
+TERN_NOINLINE void start_copy_to_device(int ordinal, StreamHandle stream, void* to, const void* from,
+                                        std::size_t bytes) {
   if (!bytes) return;
   const Span span(tern::detail::Work::to_device, "copy to device", ordinal, stream, bytes, true);
   TERN_CUDA(cuMemcpyHtoDAsync_v2, reinterpret_cast<DevicePointer>(to), from, bytes, stream);
 }
 
-TERN_NOINLINE void start_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes,
-                                 bool pinned) {
+TERN_NOINLINE void start_copy_to_host(int ordinal, StreamHandle stream, void* to, const void* from, std::size_t bytes,
+                                      bool pinned) {
   if (!bytes) return;
   const Span span(tern::detail::Work::to_host, "copy to host", ordinal, stream, bytes, pinned);
   TERN_CUDA(cuMemcpyDtoHAsync_v2, to, reinterpret_cast<DevicePointer>(from), bytes, stream);
 }
 
-TERN_NOINLINE void start_on_device(int ordinal, void* to, const void* from, std::size_t bytes) {
+TERN_NOINLINE void start_copy_on_device(int ordinal, void* to, const void* from, std::size_t bytes) {
   const StreamHandle stream = bind(ordinal).compute;
   const Span span(tern::detail::Work::kernel, "copy on device", ordinal, stream, bytes);
   TERN_CUDA(cuMemcpyDtoDAsync_v2, reinterpret_cast<DevicePointer>(to), reinterpret_cast<DevicePointer>(from), bytes,
@@ -79,7 +80,7 @@ TERN_COLD void copy_to_host(int ordinal, void* to, const void* from, std::size_t
   refuse_capture("to", host_waits);
   const DeviceState& state = bind(ordinal);
   const Span span(tern::detail::Work::wait, "wait for a copy", ordinal, state.compute);
-  start_to_host(ordinal, state.compute, to, from, bytes, false);
+  start_copy_to_host(ordinal, state.compute, to, from, bytes, false);
   wait_for(ordinal, state);
 }
 

@@ -101,7 +101,7 @@ TERN_INLINE bool RnnPlan::backward(Cudnn handle, int ordinal, const int* lengths
   set_lengths(lengths);
   const Scratch workspace(ordinal, training_bytes_), reserve(ordinal, reserve_bytes_);
   // The pass writes to the reserve, and the graph may be kept for another one.
-  start_on_device(ordinal, reserve.data(), m.reserve, reserve_bytes_);
+  start_copy_on_device(ordinal, reserve.data(), m.reserve, reserve_bytes_);
   const Span span(tern::detail::Work::kernel, "recurrent layer's gradient", ordinal, bind(ordinal).compute);
   const bool done =
       TERN_CUDNN_SUPPORTS(cudnnRNNBackwardData_v8, handle, rnn_, nullptr, y_, m.y, m.dy, x_, m.dx, h_, m.h0, m.dh_n,

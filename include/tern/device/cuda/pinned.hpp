@@ -68,7 +68,7 @@ TERN_API PinnedBlock* acquire_pinned(int ordinal, std::size_t bytes);
 TERN_API void copy_to_device(int ordinal, void* to, const void* from, std::size_t bytes);
 
 /// Copies a block's memory to the device, in order with the stream's work. The block is busy until the copy is done.
-TERN_API void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block);
+TERN_API void copy_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block);
 
 }}}  // namespace tern::cuda::detail
 

@@ -91,12 +91,12 @@ TERN_NOINLINE void copy_to_device(int ordinal, void* to, const void* from, std::
   }
 }
 
-TERN_COLD void copy_pinned_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block) {
+TERN_COLD void copy_to_device(int ordinal, void* to, const void* from, std::size_t bytes, PinnedBlock& block) {
   if (!bytes) return;
   refuse_capture("to", host_is_read);
   const DeviceState& state = bind(ordinal);
   PinnedUse& use = use_of(block, ordinal, state.compute);
-  start_to_device(ordinal, state.compute, to, from, bytes);
+  start_copy_to_device(ordinal, state.compute, to, from, bytes);
   mark_in_flight(use);
 }
 

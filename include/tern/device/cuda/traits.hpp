@@ -37,7 +37,7 @@ struct DeviceTraits<Cuda> {
     const cuda::detail::DeviceBlock block = cuda::detail::allocate(ordinal, bytes);
     return {reinterpret_cast<void*>(block.memory), &cuda::detail::deallocate, reinterpret_cast<void*>(block.tag)};
   }
-  static void copy_from_host(int ordinal, void* to, const void* from, std::size_t bytes) {
+  static void copy_to_device(int ordinal, void* to, const void* from, std::size_t bytes) {
     cuda::detail::copy_to_device(ordinal, to, from, bytes);
   }
   static void copy_to_host(int ordinal, void* to, const void* from, std::size_t bytes) {
@@ -52,17 +52,17 @@ struct DeviceTraits<Cuda> {
     static detail::PinnedMemory* acquire_pinned(int ordinal, std::size_t bytes) {
       return cuda::detail::acquire_pinned(ordinal, bytes);
     }
-    static void copy_from_pinned(int ordinal, void* to, detail::PinnedMemory& pinned, const void* from,
-                                 std::size_t bytes) {
-      cuda::detail::copy_pinned_to_device(ordinal, to, from, bytes, block_of(pinned));
+    static void copy_to_device(int ordinal, void* to, detail::PinnedMemory& pinned, const void* from,
+                               std::size_t bytes) {
+      cuda::detail::copy_to_device(ordinal, to, from, bytes, block_of(pinned));
     }
-    static std::unique_ptr<detail::AsyncCopy> start_from_host(int ordinal, void* to, detail::PinnedMemory& pinned,
-                                                              const void* from, std::size_t bytes) {
-      return cuda::detail::start_from_host(ordinal, to, block_of(pinned), from, bytes);
+    static std::unique_ptr<detail::AsyncCopy> start_copy_to_device(int ordinal, void* to, detail::PinnedMemory& pinned,
+                                                                   const void* from, std::size_t bytes) {
+      return cuda::detail::start_copy_to_device(ordinal, to, block_of(pinned), from, bytes);
     }
-    static std::unique_ptr<detail::AsyncCopy> start_to_host(int ordinal, detail::PinnedMemory& pinned, void* to,
-                                                            const void* from, std::size_t bytes) {
-      return cuda::detail::start_to_host(ordinal, block_of(pinned), to, from, bytes);
+    static std::unique_ptr<detail::AsyncCopy> start_copy_to_host(int ordinal, detail::PinnedMemory& pinned, void* to,
+                                                                 const void* from, std::size_t bytes) {
+      return cuda::detail::start_copy_to_host(ordinal, block_of(pinned), to, from, bytes);
     }
 
    private:
