@@ -85,8 +85,9 @@ class Printer:
 
 
 def handle(value):
-    """The pointer of a Tensor or of a class that derives from it."""
-    return value["impl_"]
+    """The pointer of a Tensor or of a class that derives from it; of x[mask], to its elements once they are read."""
+    impl = value["impl_"]
+    return impl["base"] if impl and int(impl["ndim"]) == 255 else impl
 
 
 def print_tensor(value):

@@ -108,12 +108,24 @@ TEMPLATE_TEST_CASE("an index with positions or masks is written", "[ops]", TERN_
   check({0, 1, 2, 4, 5, 6}, [](const auto& x) { x[Slice(1, None)] += 1; });
   check({8, 1, 2, 8, 4, 5}, [](const auto& x) { x[{Ellipsis, Slice({}, 1)}] = 8; });
   check({8, 1, 2, 8, 4, 5}, [](const auto& x) { x[{"...", 0}] = 8; });
+  check({0, 1, 0, 1, 0, 1}, [](const auto& x) { x[x > 1] %= 2; });
   check({0, 1, 2, 6, 4, 5}, [](const auto& x) { x[1][x[1] < 4] = 6; });
+  check({0, 1, 2, 6, 4, 5}, [](const auto& x) { x[{1, x[1] < 4}] *= 2; });
+  check({3, 1, 2, 3, 4, 5}, [](const auto& x) { x[{Slice(), tensor<D, bool>({true, false, false})}] = 3; });
+  check({0, 0, 2, 0, 0, 5}, [](const auto& x) {
+    x[{Slice(), tensor<D, bool>({true, true, false})}] -= x[{Slice(), Slice({}, 2)}].reshape({2, 2});
+  });
+  check({9, 9, 9, 9, 9, 9}, [](const auto& x) { x[{Ellipsis, true}] = 9; });
+  check({0, 1, 2, 3, 4, 5}, [](const auto& x) { x[{Ellipsis, false}] = 9; });
   check({1, 1, 1, 1, 1, 1}, [](const auto& x) { x[None] = 1; });
   const auto integers = tensor<D, Index>({3, 4, 5});
   integers[integers > 3] = 0.0;
   integers[tensor<D, Index>({1})] += 8;
   CHECK(integers.to_vector() == std::vector<Index>{3, 8, 0});
+  integers[integers > 3] |= tensor<D, Index>({3});
+  integers[tensor<D, Index>({0, 2})] ^= tensor<D, Index>({1, 2});
+  integers[{Slice(1, {})}] &= tensor<D, Index>({9, 7});
+  CHECK(integers.to_vector() == std::vector<Index>{2, 9, 2});
 }
 
 TEMPLATE_TEST_CASE("an index with positions or masks is read as a tensor", "[ops]", TERN_TEST_DEVICES) {
@@ -134,6 +146,75 @@ TEMPLATE_TEST_CASE("an index with positions or masks is read as a tensor", "[ops
   CHECK(view.impl()->owner == x.impl()->owner);
 }
 
+TEMPLATE_TEST_CASE("what positions and masks choose is read when it is used, not to be written", "[ops]",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Index columns = 1 << 18, row_bytes = columns * Index(sizeof(float));
+  const auto x = ones<D>({3, columns});
+  const auto at = tensor<D, Index>({0, 2});
+  const auto mask = x > 0;
+  Index before = memory_in_use();
+  const auto read_by = [&](const auto& use) {
+    return [&](auto&& selected) {
+      use(std::forward<decltype(selected)>(selected));
+      return memory_in_use() - before >= 2 * row_bytes;
+    };
+  };
+  const auto zero = read_by([](auto&& selected) { std::forward<decltype(selected)>(selected) = 0; });
+  CHECK_FALSE(zero(x[at]));
+  CHECK_FALSE(zero(x[mask]));
+  CHECK_FALSE(zero(x[{Slice(), mask[0]}]));
+  CHECK_FALSE(zero(x[{at, Slice(1, {})}]));
+  CHECK(sum(x).item() == 0);
+  Tensor<D> kept;
+  CHECK(read_by([&](const Tensor<D>& selected) { kept = selected, selected.size(0); })(x[at]));
+  CHECK(kept.numel() == 2 * columns);
+}
+
+TEMPLATE_TEST_CASE("what is written later does not change what positions and masks chose", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = arange<D, float>(0, 6);
+  const auto at = tensor<D, Index>({1, -1});
+  const auto positions = x[at], bounds = x[x > 3];
+  const auto& reference = x[{at}];
+  const Tensor<D> whole = x[x > 4];
+  Tensor<D> assigned;
+  assigned = x[at];
+  std::vector<Tensor<D>> list{x[at]};
+  list.push_back(x[at]);
+  const auto closure = [captured = x[at]] { return captured; };
+  const auto returned = [&] { return x[at]; }();
+  const auto copy_of = [](const Tensor<D>& y) { return y; };
+  const Tensor<D> copied = copy_of(x[at]), moved = std::move(Tensor<D>(x[at]));
+  x[x >= 0] = -1;
+  for (const Tensor<D>& y : {Tensor<D>(positions), Tensor<D>(reference), assigned, list[0], list[1],
+                             Tensor<D>(closure()), Tensor<D>(returned), copied, moved})
+    CHECK(y.to_vector() == std::vector<float>{1, 5});
+  CHECK(bounds.to_vector() == std::vector<float>{4, 5});
+  CHECK(whole.to_vector() == std::vector<float>{5});
+  check_close(values_of(x), {-1, -1, -1, -1, -1, -1});
+}
+
+TEMPLATE_TEST_CASE("what positions and masks choose is on the tape as where the index stands", "[autograd]",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({3}).requires_grad_();
+  const auto at = tensor<D, Index>({1});
+  const auto without_tape = [](const Tensor<D, double>& y) {
+    const NoGradGuard off;
+    const Tensor<D, double> copy = y;
+    return copy.numel() == 1 ? y : copy;
+  };
+  CHECK(without_tape(x[at]).requires_grad());
+  CHECK(without_tape(x[x == x[1]]).requires_grad());
+  const auto with_tape = [](const Tensor<D, double>& y) {
+    const GradMode on(true);
+    return y.requires_grad();
+  };
+  const NoGradGuard off;
+  CHECK_FALSE(with_tape(x[at]));
+}
+
 TEMPLATE_TEST_CASE("a write through positions or a mask is on the tape", "[autograd]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({2, 3}, 0.2, 1.5).requires_grad_(),
@@ -144,6 +225,7 @@ TEMPLATE_TEST_CASE("a write through positions or a mask is on the tape", "[autog
     c[mask] = b * b;
     c[tensor<D, Index>({1})] *= b.sum();
     c[{0, mask[0]}] = 3;
+    c[{Slice(), mask[1]}] = b.sum();
     return c * a;
   };
   CHECK(gradcheck(f, std::tuple{x, y}));

@@ -146,7 +146,7 @@ class Indexed {
     }
     if (!has_tensors()) return;
     order_dims();
-    number_rows(op);
+    if (!is_one_mask()) number_rows(op);
   }
 
   /// Without tensors in the index, the view is the result.
@@ -156,19 +156,31 @@ class Indexed {
   /// The view with the lead() chosen dimensions first. at() has the numbers of the chosen rows.
   Tensor<D, T> rows(CallSite here) const { return permuted_ ? permute(view_, order_, here) : view_; }
   int lead() const { return lead_; }
-  const Tensor<D, Index>& at() const { return at_; }
+  const Tensor<D, Index>& at() const {
+    if (!at_.defined()) at_ = positions_of(chosen_[0].mask);
+    return at_;
+  }
+
+  /// The mask with the view's number of dimensions, if it is the index's only tensor; else undefined. Through it
+  /// numbers are written without its positions.
+  Tensor<D, bool> mask(CallSite here) const {
+    if (!is_one_mask()) return {};
+    Tensor<D, bool> mask = chosen_[0].mask;
+    for (int i = chosen_[0].dim + chosen_[0].dims; i < view_.dim(); ++i) mask = unsqueeze(mask, -1, here);
+    return mask;
+  }
 
   /// Moves the dimensions of take_at's result to their final places. as_rows does the reverse.
   Tensor<D, T> placed(const Tensor<D, T>& y, CallSite here) const {
     if (before_ == 0) return y;
-    const int n = at_.dim();
+    const int n = at().dim();
     Dims dims;
     for (int i = 0; i < y.dim(); ++i) dims.push_back(i < before_ ? n + i : i < before_ + n ? i - before_ : i);
     return permute(y, dims, here);
   }
   /// Values, broadcast to the shape of the placed result, as rows.
   Tensor<D, T> as_rows(const CallSite& op, const Tensor<D, T>& values, CallSite here) const {
-    const int n = at_.dim();
+    const int n = at().dim();
     Shape shape;
     for (int i = lead_; i < lead_ + before_; ++i) shape.push_back(view_.size(int(order_[i])));
     for (int i = 0; i < n; ++i) shape.push_back(at_.size(i));
@@ -188,28 +200,29 @@ class Indexed {
 
  private:
   struct Chosen {
-    int dim, dims;  // the dimensions that it covers
-    Tensor<D, Index> index;
-    bool shaped;   // it adds dimensions to the result; a 0-d tensor acts like a number
-    bool of_mask;  // its positions are known to be in range
+    int dim, dims;           // the dimensions that it covers
+    Tensor<D, Index> index;  // of a mask: undefined until its positions are needed
+    bool shaped;             // it adds dimensions to the result; a 0-d tensor acts like a number
+    Tensor<D, bool> mask{};
   };
 
-  void choose(int dim, int dims, const Tensor<D, Index>& index, bool shaped, bool of_mask = false) {
+  void choose(int dim, int dims, const Tensor<D, Index>& index, bool shaped, const Tensor<D, bool>& mask = {}) {
     if (chosen_count_ == max_dims) fail("index", {"at most ", max_dims, " tensors can stand in an index"});
-    chosen_[chosen_count_++] = {dim, dims, index, shaped, of_mask};
+    chosen_[chosen_count_++] = {dim, dims, index, shaped, mask};
   }
+  bool is_one_mask() const { return chosen_count_ == 1 && chosen_[0].mask.defined(); }
 
   /// Adds a mask. Returns the number of dimensions that it covers in the view.
   int choose_by_mask(const CallSite& op, int dim, const Tensor<D, bool>& mask, CallSite here) {
     if (mask.dim() == 0) {
       view_ = unsqueeze(view_, dim, here);
-      choose(dim, 1, positions_of(mask), true, true);
+      choose(dim, 1, {}, true, mask);
       return 1;
     }
     for (int i = 0; i < mask.dim(); ++i)
       if (mask.size(i) != view_.size(dim + i))
         fail(op, {"a mask of shape ", mask.shape(), " does not fit dimension ", dim + i, " of ", view_.shape()});
-    choose(dim, mask.dim(), positions_of(mask), true, true);
+    choose(dim, mask.dim(), {}, true, mask);
     return mask.dim();
   }
 
@@ -235,14 +248,11 @@ class Indexed {
   }
 
   void number_rows(const CallSite& op) {
-    if (chosen_count_ == 1 && chosen_[0].of_mask) {
-      at_ = chosen_[0].index;
-      return;
-    }
     backend::RowIndex terms[max_dims];
     Shape shape;
     for (int k = 0; k < chosen_count_; ++k) {
-      const Chosen& c = chosen_[k];
+      Chosen& c = chosen_[k];
+      if (c.mask.defined()) c.index = positions_of(c.mask);
       Index size = 1;
       for (int i = c.dim; i < c.dim + c.dims; ++i) size *= view_.size(i);
       for (int before = 0; before < k; ++before) terms[before].step *= size;
@@ -258,16 +268,8 @@ class Indexed {
   int chosen_count_ = 0, lead_ = 0, before_ = 0;
   Dims order_;
   bool permuted_ = false;
-  Tensor<D, Index> at_;
+  mutable Tensor<D, Index> at_;  // of one mask alone: undefined until it is needed
 };
-
-/// The mask of an index that is one mask of x's shape, else an undefined tensor. A number is written there without the
-/// masked positions.
-template <class D, class T>
-Tensor<D, bool> whole_mask(const Tensor<D, T>& x, const TensorIndex<D>* entries, std::size_t count) {
-  const bool is_whole = count == 1 && entries->kind == TensorIndex<D>::Kind::mask && entries->mask.shape() == x.shape();
-  return is_whole ? entries->mask : Tensor<D, bool>();
-}
 
 /// The elements that were chosen; without tensors in the index, the view.
 template <class D, class T>
@@ -281,6 +283,35 @@ Tensor<D, T> index_by(const Tensor<D, T>& x, const TensorIndex<D>* entries, std:
   return elements_of(Indexed<D, T>({"index", here}, x, entries, count, here), here);
 }
 
+/// Reads x[…] later, in the modes of the time when it was made.
+template <class D, class T>
+struct LaterRead {
+  std::shared_ptr<const Indexed<D, T>> indexed;
+  CallSite here;
+  bool grad = GradMode::is_enabled(), inference = inference_mode;
+
+  static TensorImpl* read(const void* later) {
+    const auto& [indexed, here, grad, inference] = *static_cast<const LaterRead*>(later);
+    const GradMode mode(grad);
+    const struct Inference {
+      bool before;
+      ~Inference() { inference_mode = before; }
+    } outer{std::exchange(inference_mode, inference)};
+    return elements_of(*indexed, here).release();
+  }
+  static void drop(void* later, void*) { delete static_cast<LaterRead*>(later); }
+
+  /// The tensor, unread until it is used or the expression ends.
+  static Tensor<D, T> tensor(std::shared_ptr<const Indexed<D, T>> indexed, CallSite here, const ExpressionEnd& end) {
+    std::unique_ptr<LaterRead> later(new LaterRead{std::move(indexed), here});
+    Tensor<D, T> x(new_unread(later.get(), &read, &drop, end));
+    later.release();
+    return x;
+  }
+};
+
+inline constexpr auto filling_where = [](auto x, auto mask, auto value) { return where(mask != 0, value, x); };
+
 /// Writes the values, or with accumulate adds them, to the elements that were chosen.
 template <class D, class T>
 void put(const CallSite& op, const Indexed<D, T>& indexed, const Tensor<D, T>& values, bool accumulate) {
@@ -290,6 +321,11 @@ void put(const CallSite& op, const Indexed<D, T>& indexed, const Tensor<D, T>& v
     else copy_(indexed.view(), values, here);
     return;
   }
+  if (!accumulate && values.dim() == 0)
+    if (const Tensor<D, bool> mask = indexed.mask(here); mask.defined()) {
+      masked_fill_(indexed.view(), mask, values, here);
+      return;
+    }
   const Tensor<D, T> target = indexed.rows(here), rows = indexed.as_rows(op, values, here);
   if (accumulate) {
     add_(target, add_at(rows, indexed.lead(), indexed.at(), target.shape()), here);
@@ -305,6 +341,12 @@ void put(const CallSite& op, const Indexed<D, T>& indexed, const Tensor<D, T>& v
                                       {.count = indexed.at().numel(), .to = indexed.at().impl()}});
     bump_version(target.impl());
   }
+}
+template <class D, class T>
+void put(const CallSite& op, const Indexed<D, T>& indexed, number_t<T> value, bool accumulate = false) {
+  const Tensor<D, bool> mask = accumulate ? Tensor<D, bool>() : indexed.mask(op);
+  if (mask.defined()) masked_fill_(indexed.view(), mask, value, op);
+  else put(op, indexed, full<D, T>({}, value, indexed.view().device()), accumulate);
 }
 
 template <class D, class T>
@@ -347,11 +389,10 @@ template <Device D, Element T>
 const Tensor<D, T>& index_put_(const Tensor<D, T>& x,
                                std::initializer_list<std::type_identity_t<detail::TensorIndex<D>>> indices,
                                detail::number_t<T> value, bool accumulate = false, CallSite here = {}) {
-  const CallScope scope({"index_put_", here});
-  x.checked("index_put_");
-  const Tensor<D, bool> mask = detail::whole_mask(x, indices.begin(), indices.size());
-  if (mask.defined() && !accumulate) return masked_fill_(x, mask, value, here);
-  return detail::index_put_by(x, indices.begin(), indices.size(), full<D, T>({}, value, x.device()), accumulate, here);
+  const CallSite op{"index_put_", here};
+  const CallScope scope(op);
+  detail::put(op, detail::Indexed<D, T>(op, x, indices.begin(), indices.size(), here), value, accumulate);
+  return x;
 }
 
 namespace detail {
@@ -360,6 +401,7 @@ template <class D>
 struct TensorIndexAt {
   TensorIndex<D> entry;
   CallSite here;
+  ExpressionEnd end{};
   template <class E>
     requires(!std::integral<E> && std::constructible_from<TensorIndex<D>, const E&>)
   TensorIndexAt(const E& e, CallSite h = {}) : entry(e), here(h) {}
@@ -367,15 +409,25 @@ struct TensorIndexAt {
 }  // namespace detail
 
 /// x[index]: the tensor that index() returns. What is assigned to the expression is written to x, as by index_put_: x[y
-/// > 0] = 0, x[positions] += 1. If a position is named twice, the last value counts. It holds x while it lives.
+/// > 0] = 0, x[positions] += 1. If a position is named twice, the last value counts. Positions and masks are read when
+/// the tensor is first used, at the latest at the end of the full expression; an assignment reads nothing. It holds x
+/// while it lives.
 template <class D, class T>
 class Selected : public Tensor<D, T> {
   using X = Tensor<D, T>;
+  using Indexed = detail::Indexed<D, T>;
 
  public:
-  Selected(const X& x, const detail::TensorIndex<D>* entries, std::size_t count, CallSite here)
-      : Selected(detail::Indexed<D, T>({"index", here}, x, entries, count, here), here) {
-    mask_ = detail::whole_mask(x, entries, count);
+  Selected(const X& x, const detail::TensorIndex<D>* entries, std::size_t count, CallSite here,
+           const detail::ExpressionEnd& end)
+      : here_(here) {
+    Indexed indexed({"index", here}, x, entries, count, here);
+    if (!indexed.has_tensors()) {
+      X::operator=(indexed.view());
+      return;
+    }
+    indexed_ = std::make_shared<const Indexed>(std::move(indexed));
+    X::operator=(detail::LaterRead<D, T>::tensor(indexed_, here, end));
   }
   /// A copy is a handle of the elements. Assignments to it write nothing.
   Selected(const Selected& other) : X(other) {}
@@ -392,9 +444,9 @@ class Selected : public Tensor<D, T> {
     return *this;
   }
   X operator=(detail::number_t<T> value) && {
-    const CallScope scope({"operator=", here_});
-    if (mask_.defined()) masked_fill_(indexed_->view(), mask_, value, here_);
-    else if (indexed_) write(full<D, T>({}, value, this->device()));
+    const CallSite op{"operator=", here_};
+    const CallScope scope(op);
+    if (indexed_) detail::put(op, *indexed_, value);
     else fill_(tensor(), value, here_);
     return *this;
   }
@@ -402,23 +454,24 @@ class Selected : public Tensor<D, T> {
     requires(!std::is_same_v<Tensor<D2, T2>, X>)
   detail::Refusal<X, Tensor<D2, T2>> operator=(const Tensor<D2, T2>&) TERN_REFUSED(D, D2);
 
-#define TERN_SELECTED_OPERATOR(symbol, name)                     \
-  template <class B>                                             \
-    requires requires(const X& x, const B& b) { name##_(x, b); } \
-  void operator symbol(const B& b) && {                          \
-    if (indexed_) write(name(tensor(), b, here_));               \
-    else name##_(tensor(), b, here_);                            \
+#define TERN_SELECTED_OPERATOR(symbol, name)                                              \
+  template <class B>                                                                      \
+    requires requires(const X& x, const B& b) { name##_(x, b); }                          \
+  void operator symbol(const B& b) && {                                                   \
+    if (!indexed_) name##_(tensor(), b, here_);                                           \
+    else update([&](const X& x) { return name(x, b, here_); }, !std::is_arithmetic_v<B>); \
   }
   TERN_SELECTED_OPERATOR(+=, add)
   TERN_SELECTED_OPERATOR(-=, sub)
   TERN_SELECTED_OPERATOR(*=, mul)
   TERN_SELECTED_OPERATOR(/=, div)
+  TERN_SELECTED_OPERATOR(%=, remainder)
 #undef TERN_SELECTED_OPERATOR
+  void operator&=(const X& b) && { std::move(*this) = bitwise_and(tensor(), b, here_); }
+  void operator|=(const X& b) && { std::move(*this) = bitwise_or(tensor(), b, here_); }
+  void operator^=(const X& b) && { std::move(*this) = bitwise_xor(tensor(), b, here_); }
 
  private:
-  Selected(detail::Indexed<D, T>&& indexed, CallSite here) : X(detail::elements_of(indexed, here)), here_(here) {
-    if (indexed.has_tensors()) indexed_ = std::make_unique<detail::Indexed<D, T>>(std::move(indexed));
-  }
   const X& tensor() const { return *this; }
   void write(const X& values) const {
     const CallSite op{"operator=", here_};
@@ -426,9 +479,18 @@ class Selected : public Tensor<D, T> {
     values.checked(op);
     detail::put(op, *indexed_, values, false);
   }
+  /// Writes f of the elements. Where a mask chooses them and f takes each alone, it is computed of all.
+  template <class F>
+  void update(const F& f, bool takes_tensor) const {
+    const CallSite op{"operator=", here_};
+    const X& view = indexed_->view();
+    const Tensor<D, bool> mask = takes_tensor || detail::records(view) ? Tensor<D, bool>() : indexed_->mask(here_);
+    if (!mask.defined()) return write(f(tensor()));
+    detail::check_writable(op, view.impl());
+    detail::map_into(op, view, detail::filling_where, view, mask, f(view));
+  }
 
-  std::unique_ptr<detail::Indexed<D, T>> indexed_;  // null for a view, which is written itself
-  Tensor<D, bool> mask_;                            // defined if it is the whole index
+  std::shared_ptr<const Indexed> indexed_;  // null for a view, which is written itself
   CallSite here_;
 };
 
@@ -446,7 +508,6 @@ template <class S>
 auto fill_where(S value) {
   return [value](auto x, auto mask) { return where(mask != 0, decltype(x)(value), x); };
 }
-inline constexpr auto filling_where = [](auto x, auto mask, auto value) { return where(mask != 0, value, x); };
 inline void check_filling(const CallSite& op, const Array& value) {
   if (value.ndim != 0) fail(op, {"the value must be a 0-d tensor, not of shape ", value.shape()});
 }

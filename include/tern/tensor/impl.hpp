@@ -68,6 +68,33 @@ TERN_API TensorImpl* new_impl(DType dtype, ShapeRef shape);
 /// A tensor over foreign memory. deleter(storage, context) runs when its last owner is gone.
 TERN_API TensorImpl* new_external(DType dtype, ShapeRef shape, void* data, Deleter deleter, void* context);
 
+/// The ndim of a tensor whose elements have not been read: x[mask], until it is used.
+inline constexpr std::uint8_t unread = 255;
+
+/// Replaces a reference to an unread tensor by one to the tensor with its elements, which the first call makes.
+TERN_API TensorImpl* read_once(TensorImpl* p);
+
+/// Outlives the other objects of a full expression, and then reads the unread tensor of the expression, if that is
+/// still referred to, as in `auto y = x[mask];`: what is written to x later must not change y.
+class TERN_API ExpressionEnd {
+ public:
+  ExpressionEnd() = default;
+  ExpressionEnd(const ExpressionEnd&) = delete;
+  ExpressionEnd& operator=(const ExpressionEnd&) = delete;
+  ~ExpressionEnd() noexcept(false) {
+    if (unread_) read_if_kept();
+  }
+
+ private:
+  friend TensorImpl* new_unread(void*, TensorImpl* (*)(const void*), Deleter, const ExpressionEnd&);
+  void read_if_kept();
+
+  mutable TensorImpl* unread_ = nullptr;
+};
+
+/// An unread tensor. read(source) makes the tensor with the elements; drop(source, null) frees the source.
+TERN_API TensorImpl* new_unread(void* source, TensorImpl* (*read)(const void*), Deleter drop, const ExpressionEnd& end);
+
 inline void retain(TensorImpl* p) {
   if (p) p->refs.increase();
 }

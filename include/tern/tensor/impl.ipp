@@ -87,6 +87,30 @@ TERN_NOINLINE void release(TensorImpl* p) {
   if (p && p->refs.decrease()) destroy(p);
 }
 
+TERN_NOINLINE TensorImpl* new_unread(void* source, TensorImpl* (*read)(const void*), Deleter drop,
+                                     const ExpressionEnd& end) {
+  TensorImpl* const p = new_header(detail::memory::class_of(sizeof(TensorImpl)));
+  p->ndim = unread;
+  p->storage = source;
+  p->deleter = drop;
+  p->deleter_context = reinterpret_cast<void*>(read);
+  retain(end.unread_ = p);
+  return p;
+}
+
+TERN_NOINLINE TensorImpl* read_once(TensorImpl* p) {
+  if (!p->base) p->base = reinterpret_cast<TensorImpl* (*)(const void*)>(p->deleter_context)(p->storage);
+  TensorImpl* const tensor = p->base;
+  retain(tensor);
+  release(p);
+  return tensor;
+}
+
+TERN_NOINLINE void ExpressionEnd::read_if_kept() {
+  Owned last(unread_);
+  if (!unread_->refs.unique()) last.impl = read_once(unread_);
+}
+
 TERN_INLINE TensorImpl* new_alias(const TensorImpl* a) {
   TensorImpl* p = new_header(detail::memory::class_of(sizeof(TensorImpl)));
   p->data = a->data;

@@ -74,6 +74,7 @@ template <class D>
 struct IndicesAt {
   std::initializer_list<TensorIndex<D>> entries;
   CallSite here;
+  ExpressionEnd end{};
   IndicesAt(std::initializer_list<TensorIndex<D>> list, CallSite h = {}) : entries(list), here(h) {}
 };
 

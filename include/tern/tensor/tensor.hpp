@@ -86,7 +86,7 @@ void abs(), abs_(), absolute(), absolute_(), acos(), acos_(), acosh(), acosh_(),
 /// that the groups of methods name. A method is compiled only if it is used.
 template <Device D, Element T>
 class Tensor : detail::Operators<D, T> {
-  detail::TensorImpl* impl_ = nullptr;
+  mutable detail::TensorImpl* impl_ = nullptr;  // impl() replaces one that has not been read
 
  public:
   using device_type = D;
@@ -109,11 +109,11 @@ class Tensor : detail::Operators<D, T> {
   /// What an expression returns is written, as by copy_ and fill_: x[0] = y, x.slice(1, {0, 2}) = 3. Error if no other
   /// tensor has the elements, as in (x + y) = z, because they would be lost.
   Tensor operator=(detail::At<Tensor> source) && {
-    detail::check_assigned(impl_, source.here);
+    detail::check_assigned(impl(), source.here);
     return copy_(source.tensor, source.here);
   }
   Tensor operator=(detail::NumberAt<T> value) && {
-    detail::check_assigned(impl_, value.here);
+    detail::check_assigned(impl(), value.here);
     return fill_(value.number, value.here);
   }
   template <class D2, class T2>
@@ -121,18 +121,23 @@ class Tensor : detail::Operators<D, T> {
   detail::Refusal<Tensor, Tensor<D2, T2>> operator=(const Tensor<D2, T2>&) TERN_REFUSED(D, D2);
   ~Tensor() { detail::release(impl_); }
 
-  detail::TensorImpl* impl() const { return impl_; }
+  detail::TensorImpl* impl() const {
+    if (impl_ && impl_->ndim == detail::unread) [[unlikely]]
+      impl_ = detail::read_once(impl_);
+    return impl_;
+  }
   /// Gives up the handle's reference.
   detail::TensorImpl* release() && {
-    detail::TensorImpl* const impl = impl_;
+    detail::TensorImpl* const released = impl();
     impl_ = nullptr;
-    return impl;
+    return released;
   }
   /// The impl. Error that names op if this handle is empty.
   detail::TensorImpl* checked(CallSite op) const {
-    if (!impl_) [[unlikely]]
+    detail::TensorImpl* const p = impl();
+    if (!p) [[unlikely]]
       detail::refuse_undefined(op.name(), op);
-    return impl_;
+    return p;
   }
   detail::TensorImpl* checked(const char* op) const { return checked({op, CallSite::unknown}); }
 
@@ -144,11 +149,16 @@ class Tensor : detail::Operators<D, T> {
   detail::Shape sizes() const { return shape(); }
   /// The size of dimension i. A negative i counts from the last.
   Index size(Index i) const {
-    return checked("size")->dims[detail::existing_dim({"size", CallSite::unknown}, i, impl_->ndim)];
+    const detail::TensorImpl* const p = checked("size");
+    return p->dims[detail::existing_dim({"size", CallSite::unknown}, i, p->ndim)];
   }
-  detail::Shape strides() const { return {checked("strides")->strides, impl_->ndim}; }
+  detail::Shape strides() const {
+    const detail::TensorImpl* const p = checked("strides");
+    return {p->strides, p->ndim};
+  }
   Index stride(Index i) const {
-    return checked("stride")->strides[detail::existing_dim({"stride", CallSite::unknown}, i, impl_->ndim)];
+    const detail::TensorImpl* const p = checked("stride");
+    return p->strides[detail::existing_dim({"stride", CallSite::unknown}, i, p->ndim)];
   }
   int dim() const { return checked("dim")->ndim; }
   Index numel() const { return checked("numel")->numel; }
@@ -204,7 +214,7 @@ class Tensor : detail::Operators<D, T> {
 
   /// @name Autograd: autograd/
   /// @{
-  bool requires_grad() const { return impl_ && impl_->node; }
+  bool requires_grad() const { return impl() && impl_->node; }
   Tensor& requires_grad_(bool on = true, CallSite here = {});
   bool is_leaf() const;
   /// The accumulated gradient; undefined if there is none.
@@ -945,12 +955,12 @@ class Tensor : detail::Operators<D, T> {
   Tensor masked_select(const Tensor<D, bool>& mask, CallSite here = {}) const { TERN_CALL(masked_select, mask, here); }
   Tensor operator[](detail::At<Index> i) const { TERN_CALL(select, Index(0), i.tensor, i.here); }
   Selected<D, T> operator[](const detail::TensorIndexAt<D>& entry) const {
-    return {*this, &entry.entry, 1, entry.here};
+    return {*this, &entry.entry, 1, entry.here, entry.end};
   }
   // A template, so that x[{0}] is x[0].
   template <int = 0>
-  Selected<D, T> operator[](detail::IndicesAt<D> indices) const {
-    return {*this, indices.entries.begin(), indices.entries.size(), indices.here};
+  Selected<D, T> operator[](const detail::IndicesAt<D>& indices) const {
+    return {*this, indices.entries.begin(), indices.entries.size(), indices.here, indices.end};
   }
   Tensor index_add(Index dim, const Tensor<D, Index>& index, const Tensor& source, Scalar alpha = 1,
                    CallSite here = {}) const {
