@@ -69,6 +69,12 @@ def optimisers():
         ("RAdam", dict()),
         ("RAdam", dict(lr=0.02, betas=(0.8, 0.95), eps=1e-6, weight_decay=0.05)),
         ("RAdam", dict(lr=0.02, weight_decay=0.05, decoupled_weight_decay=True)),
+        ("Adamax", dict()),
+        ("Adamax", dict(lr=0.02, betas=(0.8, 0.95), eps=1e-3, weight_decay=0.05)),
+        ("Rprop", dict()),
+        ("Rprop", dict(lr=0.5, etas=(0.7, 1.5), step_sizes=(0.05, 0.6))),
+        ("ASGD", dict()),
+        ("ASGD", dict(lr=0.1, lambd=0.05, alpha=0.6, t0=20.0, weight_decay=0.05)),
     ]
     cases = []
     for name, options in sets:

@@ -1,0 +1,49 @@
+// Adamax (Kingma, Ba: "Adam: a method for stochastic optimization", 2015, section 7.1).
+#pragma once
+#include "grouped.hpp"
+
+namespace tern { inline namespace TERN_BUILD { namespace optim {
+
+struct AdamaxOptions {
+  double lr = 2e-3;
+  std::pair<double, double> betas{0.9, 0.999};
+  double eps = 1e-8;
+  double weight_decay = 0;
+};
+
+/// m ← β₁ m + (1 - β₁) g;  u ← max(β₂ u, |g| + eps);  p ← p - lr m / ((1 - β₁ᵗ) u). weight_decay adds weight_decay p to
+/// g.
+class TERN_API Adamax : public Grouped<Adamax, AdamaxOptions> {
+ public:
+  using Grouped::Grouped;
+
+ private:
+  friend Optimizer;
+  friend Grouped;
+  static constexpr const char* name = "Adamax";
+  static constexpr std::initializer_list<const char*> states{"exp_avg", "exp_inf"};
+  static void check(const AdamaxOptions& o);
+
+  template <class D, class T>
+  static void update(Optimizer& optimizer, const Step& step) {
+    const AdamaxOptions& o = options_of(optimizer, step);
+    const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, eps = o.eps, decay = o.weight_decay;
+    const auto numbers = [beta1, lr = o.lr]<class N>(N t) {
+      return std::array{N(lr) / detail::one_minus_power(beta1, t)};
+    };
+    update_each<D, T, 2>(step, numbers, [=]<class V>(const auto& of_step, V& p, V g, V& m, V& largest) {
+      g = g + V(decay) * p;
+      m = V(beta1) * m + V(rest1) * g;
+      largest = max(V(beta2) * largest, abs(g) + V(eps));
+      p = p - V(of_step[0]) * m / largest;
+    });
+  }
+};
+
+TERN_OPTIMIZER(Adamax)
+
+}}}  // namespace tern::optim
+
+#ifndef TERN_COMPILED
+#include "adamax.ipp"
+#endif
