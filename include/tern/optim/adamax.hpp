@@ -25,7 +25,7 @@ class TERN_API Adamax : public Grouped<Adamax, AdamaxOptions> {
   static void check(const AdamaxOptions& o);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const Step& step) {
+  static void update(Optimizer& optimizer, const ParameterStep& step) {
     const AdamaxOptions& o = options_of(optimizer, step);
     const double beta1 = o.betas.first, rest1 = 1 - beta1, beta2 = o.betas.second, eps = o.eps, decay = o.weight_decay;
     const auto numbers = [beta1, lr = o.lr]<class N>(N t) {

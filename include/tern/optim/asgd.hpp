@@ -28,7 +28,7 @@ class TERN_API ASGD : public Grouped<ASGD, ASGDOptions> {
   static void check(const ASGDOptions& o);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const Step& step) {
+  static void update(Optimizer& optimizer, const ParameterStep& step) {
     const ASGDOptions& o = options_of(optimizer, step);
     const double lambd = o.lambd, decay = o.weight_decay;
     const auto numbers = [lr = o.lr, lambd, alpha = o.alpha, t0 = o.t0]<class N>(N t) {

@@ -25,7 +25,7 @@ class TERN_API Rprop : public Grouped<Rprop, RpropOptions> {
   static void check(const RpropOptions& o);
 
   template <class D, class T>
-  static void update(Optimizer& optimizer, const Step& step) {
+  static void update(Optimizer& optimizer, const ParameterStep& step) {
     const RpropOptions& o = options_of(optimizer, step);
     const double less = o.etas.first, more = o.etas.second, least = o.step_sizes.first, most = o.step_sizes.second;
     const auto numbers = [lr = o.lr]<class N>(N t) {
