@@ -8,19 +8,10 @@
 #pragma once
 #include <vector>
 
-#include "../core/array.hpp"
+#include "recurrent_cells.hpp"
 #include "run.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace backend {
-
-enum class RecurrentKind { rnn_tanh, rnn_relu, gru, lstm };
-
-/// G, in the order that the rows of weights have: input, forget, cell, output for LSTM; reset, update, new for GRU.
-constexpr Index gates_of(RecurrentKind kind) {
-  return kind == RecurrentKind::lstm ? 4 : kind == RecurrentKind::gru ? 3 : 1;
-}
-/// The numbers that the backward pass needs of each unit: its gates, and GRU's product that the reset gate multiplies.
-constexpr Index kept_of(RecurrentKind kind) { return kind == RecurrentKind::gru ? 4 : gates_of(kind); }
 
 /// How many sequences each step has, and whether the last step comes first. A second direction goes the other way.
 struct Steps {
@@ -41,12 +32,15 @@ struct Steps {
     for (const Index n : rows) sum += n;
     return sum;
   }
-  /// The first row of each step.
-  std::vector<Index> first_rows() const {
-    std::vector<Index> first;
-    Index sum = 0;
-    for (const Index n : rows) first.push_back(sum), sum += n;
-    return first;
+  /// f(first row, rows) for each step, the last one first if `backwards`.
+  template <class F>
+  void for_each(bool backwards, const F& f) const {
+    Index first = backwards ? total() : 0;
+    for (Index s = 0; s < count(); ++s) {
+      const Index n = rows[std::size_t(backwards ? count() - 1 - s : s)];
+      f(backwards ? first - n : first, n);
+      first += backwards ? -n : n;
+    }
   }
 };
 
@@ -59,8 +53,8 @@ struct Recurrence {
   const Steps& steps;
   Index directions;
   const Array& out;    // the states [R, D, P], then LSTM's last cells [D, N, H]
-  const Array& kept;   // compute_t<T> [D, R, kept_of(kind), H]
-  const Array* cells;  // LSTM's, compute_t<T> [D, R, H]
+  const Array& saved;  // [R, D, saved_of(kind), H]
+  const Array* units;  // null unless there is w_hr: what it reduces, [R, D, H]
   const Array& x;      // the inputs' products with their weights, and their bias [R, D G H]
   const Array* h0;     // [D, N, P]
   const Array* c0;     // [D, N, H]
@@ -69,23 +63,18 @@ struct Recurrence {
   const Array* w_hr;   // [D P, H]: the product that reduces the states
 };
 
-/// run<D, T>: the gradients from out's gradient g. All but dx may be null.
+/// run<D, T>: the gradients from out's gradient g. Those of weights are products of these.
 struct RecurrenceGradient {
   RecurrentKind kind;
   const Steps& steps;
   Index directions;
   const Array& dx;
-  const Array* dh0;
-  const Array* dc0;
-  const Array* dw_hh;
-  const Array* db_hh;
-  const Array* dw_hr;
+  const Array* dproduct;  // of the states' products, [R, D G H]; null if it is dx
+  const Array* dstates;   // null unless there is w_hr: of the states, [R, D, P]
+  const Array* dh0;       // or null
+  const Array* dc0;       // or null
   const Array& g;
-  const Array& out;
-  const Array& kept;
-  const Array* cells;
-  const Array* h0;
-  const Array* c0;
+  const Array& saved;
   const Array& w_hh;
   const Array* w_hr;
 };

@@ -19,8 +19,9 @@ struct Tangent {
   V d;
   bool zero;
 
-  Tangent() : d(0), zero(true) {}
+  Tangent() : d(), zero(true) {}
   Tangent(V value) : d(value), zero(false) {}
+  [[gnu::always_inline]] V value() const { return zero ? V(0) : d; }
 
   TERN_RULE Tangent operator+(Tangent a, Tangent b) { return a.zero ? b : b.zero ? a : Tangent(a.d + b.d); }
   TERN_RULE Tangent operator-(Tangent a, Tangent b) { return a.zero ? -b : b.zero ? a : Tangent(a.d - b.d); }
@@ -29,47 +30,64 @@ struct Tangent {
   TERN_RULE Tangent operator/(Tangent a, V divisor) { return a.zero ? a : Tangent(a.d / divisor); }
   template <class Mask>
   TERN_RULE Tangent where(Mask m, Tangent a, Tangent b) {
-    return a.zero && b.zero ? a : Tangent(where(m, a.d, b.d));
+    return a.zero && b.zero ? a : Tangent(where(m, a.value(), b.value()));
   }
 };
 
-/// The derivatives by n inputs, for packets V. Instead of a flag, a derivative of -0 says that nothing depends on the
+/// The same for packets, whose flags would go through memory: a derivative of -0 says that nothing depends on the
 /// input. The compiler drops it from a sum.
-template <class V, int n, int tag = 0>
-struct Tangents {
-  V first;
-  Tangents<V, n - 1, tag> rest;
+template <class V>
+struct PacketTangent {
+  V d;
 
-  [[gnu::always_inline]] Tangents() : first(-0.0) {}
-  [[gnu::always_inline]] Tangents(V one, Tangents<V, n - 1, tag> others) : first(one), rest(others) {}
-  /// The derivatives of input i itself.
-  [[gnu::always_inline]] static Tangents of_input(int i) {
-    return {V(i == 0 ? 1 : -0.0), Tangents<V, n - 1, tag>::of_input(i - 1)};
-  }
+  [[gnu::always_inline]] PacketTangent() : d(-0.0) {}
+  [[gnu::always_inline]] PacketTangent(V value) : d(value) {}
+  [[gnu::always_inline]] V value() const { return d; }
 
-  TERN_RULE Tangents operator+(const Tangents& a, const Tangents& b) { return {a.first + b.first, a.rest + b.rest}; }
-  TERN_RULE Tangents operator-(const Tangents& a, const Tangents& b) { return a + -b; }
-  TERN_RULE Tangents operator-(const Tangents& a) { return {a.unless_zero(-a.first), -a.rest}; }
-  TERN_RULE Tangents operator*(const Tangents& a, V factor) {
-    return {a.unless_zero(a.first * factor), a.rest * factor};
-  }
-  TERN_RULE Tangents operator/(const Tangents& a, V divisor) {
-    return {a.unless_zero(a.first / divisor), a.rest / divisor};
-  }
+  TERN_RULE PacketTangent operator+(PacketTangent a, PacketTangent b) { return a.d + b.d; }
+  TERN_RULE PacketTangent operator-(PacketTangent a) { return a.unless_zero(-a.d); }
+  TERN_RULE PacketTangent operator*(PacketTangent a, V factor) { return a.unless_zero(a.d * factor); }
+  TERN_RULE PacketTangent operator/(PacketTangent a, V divisor) { return a.unless_zero(a.d / divisor); }
   /// Adding 0 says that the chosen derivative may depend on the input if the other one does.
   template <class Mask>
-  TERN_RULE Tangents where(Mask m, const Tangents& a, const Tangents& b) {
-    return {where(a.is_zero() & b.is_zero(), V(-0.0), where(m, a.first, b.first) + 0), where(m, a.rest, b.rest)};
+  TERN_RULE PacketTangent where(Mask m, PacketTangent a, PacketTangent b) {
+    return where(a.is_zero() & b.is_zero(), V(-0.0), where(m, a.d, b.d) + 0);
   }
 
  private:
-  /// True if nothing depends on the first input.
-  [[gnu::always_inline]] typename V::Mask is_zero() const { return {first.bits() == V(-0.0).bits()}; }
+  [[gnu::always_inline]] typename V::Mask is_zero() const { return {d.bits() == V(-0.0).bits()}; }
   [[gnu::always_inline]] V unless_zero(V value) const { return where(is_zero(), V(-0.0), value); }
+};
+
+/// The derivatives by n inputs.
+template <class V, int n, int tag = 0>
+struct Tangents {
+  using First = std::conditional_t<requires { typename V::Native; }, PacketTangent<V>, Tangent<V>>;
+  First first;
+  Tangents<V, n - 1, tag> rest;
+
+  [[gnu::always_inline]] Tangents() {}
+  [[gnu::always_inline]] Tangents(First one, Tangents<V, n - 1, tag> others) : first(one), rest(others) {}
+  /// The derivatives of input i itself, times a factor.
+  [[gnu::always_inline]] static Tangents of_input(int i, V factor = V(1)) {
+    return {i == 0 ? First(factor) : First(), Tangents<V, n - 1, tag>::of_input(i - 1, factor)};
+  }
+  [[gnu::always_inline]] V operator[](int i) const { return i == 0 ? first.value() : rest[i - 1]; }
+
+  TERN_RULE Tangents operator+(const Tangents& a, const Tangents& b) { return {a.first + b.first, a.rest + b.rest}; }
+  TERN_RULE Tangents operator-(const Tangents& a, const Tangents& b) { return a + -b; }
+  TERN_RULE Tangents operator-(const Tangents& a) { return {-a.first, -a.rest}; }
+  TERN_RULE Tangents operator*(const Tangents& a, V factor) { return {a.first * factor, a.rest * factor}; }
+  TERN_RULE Tangents operator/(const Tangents& a, V divisor) { return {a.first / divisor, a.rest / divisor}; }
+  template <class Mask>
+  TERN_RULE Tangents where(Mask m, const Tangents& a, const Tangents& b) {
+    return {where(m, a.first, b.first), where(m, a.rest, b.rest)};
+  }
 };
 template <class V, int tag>
 struct Tangents<V, 0, tag> {
-  [[gnu::always_inline]] static Tangents of_input(int) { return {}; }
+  [[gnu::always_inline]] static Tangents of_input(int, V) { return {}; }
+  [[gnu::always_inline]] V operator[](int) const { return V(0); }
 
   TERN_RULE Tangents operator+(const Tangents& a, const Tangents&) { return a; }
   TERN_RULE Tangents operator-(const Tangents& a) { return a; }
@@ -254,10 +272,10 @@ struct Partial {
     if constexpr (requires { typename V::Native; }) {
       using D = Tangents<V, 1, K>;
       const Dual<V, D> y = f(Dual<V, D>(x, I == K ? D::of_input(0) : D())...);
-      return y.d.first * g + 0;
+      return y.d[0] * g + 0;
     } else {
       const Dual<V> y = f(Dual<V>(x, I == K ? Tangent<V>(V(1)) : Tangent<V>())...);
-      return (y.d * g).d;
+      return (y.d * g).value();
     }
   }
 };
@@ -286,7 +304,7 @@ struct AnyPartial {
   template <class V, std::size_t... I, class... Xs>
   V call(V g, std::index_sequence<I...>, Xs... x) const {
     const Dual<V> y = f(Dual<V>(x, int(I) == k ? Tangent<V>(V(1)) : Tangent<V>())...);
-    return (y.d * g).d;
+    return (y.d * g).value();
   }
 };
 

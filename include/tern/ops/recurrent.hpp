@@ -148,8 +148,8 @@ RecurrentStates<D, T> recurrent_cell(RecurrentKind kind, const char* name, const
     check_state(op, of, s.impl()->shape_ref(), want);
     return ndim == 1 ? unsqueeze(s, 0, here) : s;
   };
-  auto y =
-      recurrence(kind, Steps{{rows.size(0)}}, rows, state("h", h), state("c", c), {w_ih, w_hh, b_ih, b_hh, {}}, here);
+  auto y = recurrence(kind, Steps{{rows.size(0)}}, 1, linear(rows, w_ih, b_ih, here), state("h", h), state("c", c),
+                      {{}, w_hh, {}, b_hh, {}}, here);
   if (ndim == 2) return y;
   return {squeeze(y.states, 0, here), y.last_cells.defined() ? squeeze(y.last_cells, 0, here) : y.last_cells};
 }

@@ -53,8 +53,6 @@ const Use uses[] = {
     {kernels::normal_kernel, floating},
     {kernels::integers_kernel, every_type},
     {kernels::dropout_kernel, floating},
-    {kernels::recurrence_kernel, floating},
-    {kernels::recurrence_gradient_kernel, floating},
     {kernels::true_positions_kernel, masks},
     {kernels::sort_keys_kernel, every_type},
     {kernels::take_sorted_kernel, every_type},

@@ -4,34 +4,70 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-TERN_INLINE Array matrix(int ordinal, DType type, const void* data, Index rows, Index columns) {
+static TracedUnit traced_step(RecurrentKind kind, DType type) {
+  return with_cell(kind, [&]<class Cell>(Cell) {
+    return TracedUnit(type, []<class V>(V, std::vector<int>& results) {
+      const auto save = [&](V v) { results.push_back(v.id); };
+      Unit<V, decltype(save)> unit{{}, {}, {}, {}, save};
+      for (int g = 0; g < Cell::gates; ++g) unit.x[g] = V::input();
+      for (int g = 0; g < Cell::gates; ++g) unit.p[g] = V::input();
+      V bias[Cell::gates];
+      for (V& b : bias) b = V::input();
+      unit.h = V::input(), unit.c = V::input();
+      for (int g = 0; g < Cell::gates; ++g) unit.p[g] += bias[g];
+      const V h = next_state<Cell>(unit);
+      save(h), save(h), save(unit.c);
+    });
+  });
+}
+
+static TracedUnit traced_gradient(RecurrentKind kind, DType type) {
+  return with_cell(kind, [&]<class Cell>(Cell) {
+    return TracedUnit(type, []<class V>(V, std::vector<int>& results) {
+      V saved[Cell::saved];
+      for (V& number : saved) number = V::input();
+      const V dh = V::input(), later = V::input(), dc = V::input();
+      const UnitGradient<Cell, V> by(saved, dh + later, dc);
+      for (int g = 0; g < Cell::gates; ++g) results.push_back(by.input(g).id);
+      for (int g = 0; g < Cell::gates; ++g) results.push_back(by.product(g).id);
+      results.push_back(by.state().id), results.push_back(by.cell().id);
+    });
+  });
+}
+
+/// A copy, and a sum that is written twice.
+static TracedUnit traced_copy(DType type) {
+  return TracedUnit(type, []<class V>(V, std::vector<int>& results) { results.push_back(V::input().id); });
+}
+static TracedUnit traced_sum(DType type) {
+  return TracedUnit(type, []<class V>(V, std::vector<int>& results) {
+    const V a = V::input(), sum = a + V::input();
+    results.push_back(sum.id), results.push_back(sum.id);
+  });
+}
+
+static Array matrix(int ordinal, DType type, char* data, Index rows, Index columns) {
   Array a{};
-  a.data = static_cast<char*>(const_cast<void*>(data));
-  a.ordinal = std::uint8_t(ordinal), a.dtype = type, a.ndim = 2;
+  a.data = data, a.ordinal = std::uint8_t(ordinal), a.dtype = type, a.ndim = 2;
   a.dims[0] = rows, a.dims[1] = columns, a.numel = rows * columns;
   detail::set_contiguous_strides(a);
   detail::update_contiguous(a);
   return a;
 }
 
-TERN_INLINE Array transposed(const Array& matrix) {
-  Array a = matrix;
+static Array transposed(Array a) {
   std::swap(a.dims[0], a.dims[1]), std::swap(a.strides[0], a.strides[1]);
   detail::update_contiguous(a);
   return a;
 }
 
-/// Rows of a matrix, from the first one on.
-static Array rows_of(const Array& matrix, Index first, Index count) {
-  Array a = matrix;
-  a.dims[0] = count, a.numel = count * a.dims[1];
-  a.data += first * a.dims[1] * detail::size_of(a.dtype);
-  return a;
+/// The address of a row of `columns` numbers. Null for no array.
+static char* at_row(const Array* a, Index row, Index columns) {
+  return a ? a->data + row * columns * detail::size_of(a->dtype) : nullptr;
 }
 
-/// The address of a row. Null for no array.
-static const char* at_row(const Array* a, Index row, Index columns) {
-  return a ? a->data + row * columns * detail::size_of(a->dtype) : nullptr;
+static Array rows_of(const Array& a, Index first, Index count) {
+  return matrix(a.ordinal, a.dtype, at_row(&a, first, a.dims[1]), count, a.dims[1]);
 }
 
 static void multiply(const Array& c, const Array& a, const Array& b, bool accumulate = false) {
@@ -39,106 +75,85 @@ static void multiply(const Array& c, const Array& a, const Array& b, bool accumu
   else run<Cuda, float>(MatMul{c, a, b, nullptr, accumulate});
 }
 
-/// A step, and its first row and that of the step before it on the way of the states, which is 0 if there is none.
-struct StepRows {
-  RecurrentStep step;
-  Index first, before;
+/// A matrix in the memory that is given, or in its own.
+class Matrix {
+ public:
+  Matrix(int ordinal, DType type, Index rows, Index columns, char* given = nullptr)
+      : room_(ordinal, given ? 0 : std::size_t(rows * columns * detail::size_of(type))),
+        whole_(matrix(ordinal, type, given ? given : room_.data(), rows, columns)) {}
+  char* data() const { return whole_.data; }
+  Array rows(Index count) const { return rows_of(whole_, 0, count); }
+  /// Copies numbers to it; null: zeros.
+  void set(const void* from) const {
+    run_units(whole_.ordinal, traced_copy(whole_.dtype), whole_.dims[0], whole_.dims[1], {{from}}, {{data()}});
+  }
+
+ private:
+  cuda::detail::Scratch room_;
+  Array whole_;
 };
 
-/// The steps on the way of the states.
-static std::vector<StepRows> steps_of(RecurrentKind kind, const Steps& steps, Index hidden) {
-  const std::vector<Index> first = steps.first_rows();
-  std::vector<StepRows> all;
-  for (Index s = 0; s < steps.count(); ++s) {
-    const Index t = steps.reverse ? steps.count() - 1 - s : s, before = steps.reverse ? t + 1 : t - 1,
-                after = 2 * t - before;
-    const Index rows = steps.rows[std::size_t(t)];
-    const auto has = [&](Index other) { return other >= 0 && other < steps.count(); };
-    const auto common = [&](Index other) { return has(other) ? std::min(rows, steps.rows[std::size_t(other)]) : 0; };
-    all.push_back(
-        {{.kind = Index(kind), .hidden = hidden, .rows = rows, .follow = common(before), .stay = common(after)},
-         first[std::size_t(t)],
-         has(before) ? first[std::size_t(before)] : 0});
-  }
-  return all;
-}
-
-TERN_NOINLINE void run_recurrence(const Recurrence& op, const Array& states, const Array* h0, const Array& w_hh,
-                                  const Array* w_hr) {
+TERN_NOINLINE void run_recurrence(const Recurrence& op) {
   const auto or_x = [&](const Array* a) { return a ? a : &op.x; };
   const Array* const arrays[] = {&op.x, &op.w_hh, or_x(op.h0), or_x(op.c0), or_x(op.b_hh), or_x(op.w_hr)};
-  const int ordinal = common_ordinal(op.out, arrays, 6);
-  const Index wide = w_hh.dims[0], hidden = wide / gates_of(op.kind), n = op.steps.sequences(),
-              kept = kept_of(op.kind) * hidden;
-  const std::size_t size = std::size_t(detail::size_of(w_hh.dtype));
-  const cuda::detail::Scratch product_room(ordinal, std::size_t(n * wide) * size),
-      units_room(ordinal, w_hr ? std::size_t(n * hidden) * size : 0);
-  const Array product = matrix(ordinal, w_hh.dtype, product_room.data(), n, wide),
-              units = matrix(ordinal, w_hh.dtype, units_room.data(), n, hidden), weights = transposed(w_hh);
-  for (const auto& [step, first, before] : steps_of(op.kind, op.steps, hidden)) {
-    if (step.rows * hidden == 0) continue;
-    if (step.follow) multiply(rows_of(product, 0, step.follow), rows_of(states, before, step.follow), weights);
-    if (const Index begin = step.rows - step.follow; begin && h0)
-      multiply(rows_of(product, step.follow, begin), rows_of(*h0, step.follow, begin), weights);
-    const Array to = rows_of(states, first, step.rows);
-    launch_typed(ordinal, recurrence_kernel, {op.x.dtype}, grid_for(step.rows * hidden),
-                 {.step = step,
-                  .product = product.data,
-                  .x = at_row(&op.x, first, wide),
-                  .bias = data_of(op.b_hh),
-                  .before = at_row(&states, before, hidden),
-                  .h0 = data_of(h0),
-                  .cells_before = at_row(op.cells, before, hidden),
-                  .c0 = data_of(op.c0),
-                  .units = w_hr ? units.data : to.data,
-                  .kept = at_row(&op.kept, first, kept),
-                  .cells = at_row(op.cells, first, hidden),
-                  .last_cells = at_row(&op.out, op.steps.total(), w_hh.dims[1])});
-    if (w_hr) multiply(to, rows_of(units, 0, step.rows), transposed(*w_hr));
-  }
+  const int ordinal = common_ordinal(op.out, arrays, 6), gates = int(gates_of(op.kind)), saved = int(saved_of(op.kind));
+  const DType type = op.x.dtype;
+  const Index wide = op.w_hh.dims[0], hidden = wide / gates, p = op.w_hh.dims[1], n = op.steps.sequences();
+  const bool has_cell = op.kind == RecurrentKind::lstm;
+  const Matrix product(ordinal, type, n, wide), h(ordinal, type, n, p),
+      c(ordinal, type, has_cell ? n : 0, hidden, at_row(has_cell ? &op.out : nullptr, op.steps.total(), p));
+  h.set(data_of(op.h0)), c.set(data_of(op.c0));
+  const TracedUnit step = traced_step(op.kind, type), copy = traced_copy(type);
+  op.steps.for_each(op.steps.reverse, [&](Index first, Index rows) {
+    if (rows * hidden == 0) return;
+    const Array out = matrix(ordinal, type, at_row(&op.out, first, p), rows, p);
+    multiply(product.rows(rows), h.rows(rows), transposed(op.w_hh));
+    run_units(ordinal, step, rows, hidden,
+              {{at_row(&op.x, first, wide), gates},
+               {product.data(), gates},
+               {data_of(op.b_hh), gates, true},
+               {h.data()},
+               {c.data()}},
+              {{at_row(&op.saved, first, saved * hidden), saved},
+               {op.w_hr ? nullptr : h.data()},
+               {op.w_hr ? at_row(op.units, first, hidden) : out.data},
+               {c.data()}});
+    if (!op.w_hr) return;
+    multiply(out, rows_of(*op.units, first, rows), transposed(*op.w_hr));
+    run_units(ordinal, copy, rows, p, {{out.data}}, {{h.data()}});
+  });
 }
 
-TERN_NOINLINE void run_recurrence_gradient(const RecurrenceGradient& op, const RecurrentSlopes& in) {
+TERN_NOINLINE void run_recurrence_gradient(const RecurrenceGradient& op) {
   const Array* const arrays[] = {&op.g, &op.w_hh};
-  const int ordinal = common_ordinal(op.dx, arrays, 2);
-  const Index wide = op.w_hh.dims[0], hidden = wide / gates_of(op.kind), p = op.w_hh.dims[1], n = op.steps.sequences();
-  const std::size_t bytes = std::size_t(n * hidden) * std::size_t(detail::size_of(in.w_hh.dtype));
-  const bool gru = op.kind == RecurrentKind::gru;
-  const cuda::detail::Scratch cell_slopes(ordinal, op.cells ? bytes : 0),
-      unit_slopes_room(ordinal, in.w_hr ? bytes : 0);
-  const Array unit_slopes = matrix(ordinal, in.w_hh.dtype, unit_slopes_room.data(), n, hidden);
-  const Array& dproduct = in.dproduct ? *in.dproduct : op.dx;
-  std::vector<StepRows> steps = steps_of(op.kind, op.steps, hidden);
-  std::reverse(steps.begin(), steps.end());
-  for (const auto& [step, first, before] : steps) {
-    if (step.rows * hidden == 0) continue;
-    const Array slopes = rows_of(in.slopes, first, step.rows);
-    if (in.w_hr) multiply(rows_of(unit_slopes, 0, step.rows), slopes, *in.w_hr);
-    launch_typed(ordinal, recurrence_gradient_kernel, {op.dx.dtype}, grid_for(step.rows * hidden),
-                 {.step = step,
-                  .state = p,
-                  .slopes = in.w_hr ? unit_slopes.data : slopes.data,
-                  .kept = at_row(&op.kept, first, kept_of(op.kind) * hidden),
-                  .before = at_row(&op.out, before, p),
-                  .h0 = data_of(op.h0),
-                  .cells = at_row(op.cells, first, hidden),
-                  .cells_before = at_row(op.cells, before, hidden),
-                  .c0 = data_of(op.c0),
-                  .last_slopes = at_row(&op.g, op.steps.total(), p),
-                  .cell_slopes = cell_slopes.data(),
-                  .dc0 = data_of(op.dc0),
-                  .dx = at_row(&op.dx, first, wide),
-                  .dproduct = at_row(in.dproduct, first, wide),
-                  .direct = at_row(&in.slopes, before, p),
-                  .dh0 = data_of(in.dh0),
-                  .states = at_row(in.states, first, p),
-                  .units = at_row(in.units, first, hidden)});
-    const Array products = rows_of(dproduct, first, step.rows);
-    if (step.follow)
-      multiply(rows_of(in.slopes, before, step.follow), rows_of(products, 0, step.follow), in.w_hh, true);
-    if (const Index begin = step.rows - step.follow; begin && in.dh0)
-      multiply(rows_of(*in.dh0, step.follow, begin), rows_of(products, step.follow, begin), in.w_hh, gru);
-  }
+  const int ordinal = common_ordinal(op.dx, arrays, 2), gates = int(gates_of(op.kind)), saved = int(saved_of(op.kind));
+  const DType type = op.dx.dtype;
+  const Index wide = op.w_hh.dims[0], hidden = wide / gates, p = op.w_hh.dims[1], n = op.steps.sequences();
+  const bool has_cell = op.kind == RecurrentKind::lstm;
+  const Matrix dh(ordinal, type, n, p, at_row(op.dh0, 0, p)),
+      dc(ordinal, type, has_cell ? n : 0, hidden, at_row(op.dc0, 0, hidden)),
+      expanded(ordinal, type, op.w_hr ? n : 0, hidden);
+  dh.set(nullptr), dc.set(at_row(&op.g, op.steps.total(), p));
+  const TracedUnit gradient = traced_gradient(op.kind, type), sum = traced_sum(type);
+  op.steps.for_each(!op.steps.reverse, [&](Index first, Index rows) {
+    if (rows * hidden == 0) return;
+    const char* const g = at_row(&op.g, first, p);
+    if (op.w_hr) {
+      run_units(ordinal, sum, rows, p, {{dh.data()}, {g}}, {{dh.data()}, {at_row(op.dstates, first, p)}});
+      multiply(expanded.rows(rows), dh.rows(rows), *op.w_hr);
+    }
+    // Of the cells, only GRU's states go on without a product.
+    run_units(ordinal, gradient, rows, hidden,
+              {{at_row(&op.saved, first, saved * hidden), saved},
+               {op.w_hr ? expanded.data() : dh.data()},
+               {op.w_hr ? nullptr : g},
+               {dc.data()}},
+              {{at_row(&op.dx, first, wide), gates},
+               {at_row(op.dproduct, first, wide), gates},
+               {op.dproduct ? dh.data() : nullptr},
+               {dc.data()}});
+    multiply(dh.rows(rows), rows_of(op.dproduct ? *op.dproduct : op.dx, first, rows), op.w_hh, op.dproduct != nullptr);
+  });
 }
 
 }}}  // namespace tern::backend::cuda_kernels

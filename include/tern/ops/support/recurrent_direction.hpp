@@ -12,6 +12,7 @@
 #include "../cat.hpp"
 #include "../matmul.hpp"
 #include "../packed_sequence.hpp"
+#include "../reduce.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
@@ -36,24 +37,15 @@ TERN_API const char* op_name(RecurrentKind kind);
 template <class D, class T>
 RecurrentStates<D, T> composed_step(RecurrentKind kind, const Tensor<D, T>& x, const Tensor<D, T>& h,
                                     const Tensor<D, T>& c, const RecurrentWeights<D, T>& w, CallSite here) {
-  const Index groups = backend::gates_of(kind), hidden = w.w_hh.size(0) / groups;
-  const Tensor<D, T> product = linear(h, w.w_hh, w.b_hh, here);
-  const auto gate = [&](const Tensor<D, T>& from, Index i) { return narrow(from, 1, i * hidden, hidden, here); };
-  const auto both = [&](Index i) { return add(gate(x, i), gate(product, i), here); };
-  switch (kind) {
-    case RecurrentKind::rnn_tanh: return {tanh(both(0), here), {}};
-    case RecurrentKind::rnn_relu: return {relu(both(0), here), {}};
-    case RecurrentKind::gru: {
-      const Tensor<D, T> r = sigmoid(both(0), here), z = sigmoid(both(1), here);
-      const Tensor<D, T> m = tanh(add(gate(x, 2), mul(r, gate(product, 2), here), here), here);
-      return {add(m, mul(z, sub(h, m, here), here), here), {}};
-    }
-    case RecurrentKind::lstm: break;
-  }
-  const Tensor<D, T> kept = mul(sigmoid(both(1), here), c, here),
-                     added = mul(sigmoid(both(0), here), tanh(both(2), here), here);
-  const Tensor<D, T> cell = add(kept, added, here), units = mul(sigmoid(both(3), here), tanh(cell, here), here);
-  return {w.w_hr.defined() ? linear(units, w.w_hr, {}, here) : units, cell};
+  using X = Tensor<D, T>;
+  const Index gates = backend::gates_of(kind), hidden = w.w_hh.size(0) / gates;
+  const X product = linear(h, w.w_hh, w.b_hh, here);
+  const auto ignore = [](const X&) {};
+  backend::Unit<X, decltype(ignore)> unit{{}, {}, h, c, ignore};
+  for (Index g = 0; g < gates; ++g)
+    unit.x[g] = narrow(x, 1, g * hidden, hidden, here), unit.p[g] = narrow(product, 1, g * hidden, hidden, here);
+  const X y = backend::with_cell(kind, [&](auto cell) -> X { return backend::next_state<decltype(cell)>(unit); });
+  return {w.w_hr.defined() ? linear(y, w.w_hr, {}, here) : y, unit.c};
 }
 
 /// All steps by tensor operations.
@@ -66,13 +58,10 @@ RecurrentStates<D, T> composed_recurrence(RecurrentKind kind, const Steps& steps
   const auto or_zeros = [&](const Tensor<D, T>& state, Index size) {
     return state.defined() ? state : zeros<D, T>({n, size}, x.device());
   };
-  const std::vector<Index> first = steps.first_rows();
-  std::vector<Tensor<D, T>> states(steps.rows.size());
+  std::vector<Tensor<D, T>> states;
   // The states of the sequences that a step has come first; the others end before it, or start after it.
   Tensor<D, T> h = or_zeros(h0, p), c = lstm ? or_zeros(c0, hidden) : Tensor<D, T>();
-  for (Index s = 0; s < steps.count(); ++s) {
-    const auto t = std::size_t(steps.reverse ? steps.count() - 1 - s : s);
-    const Index active = steps.rows[t];
+  steps.for_each(steps.reverse, [&](Index first, Index active) {
     const auto top = [&](const Tensor<D, T>& v) {
       return active == n || !v.defined() ? v : narrow(v, 0, 0, active, here);
     };
@@ -80,10 +69,11 @@ RecurrentStates<D, T> composed_recurrence(RecurrentKind kind, const Steps& steps
       if (active == n || !now.defined()) return now;
       return cat(std::vector<Tensor<D, T>>{now, narrow(old, 0, active, n - active, here)}, 0, here);
     };
-    const auto now = composed_step(kind, narrow(x, 0, first[t], active, here), top(h), top(c), w, here);
-    states[t] = now.states;
+    const auto now = composed_step(kind, narrow(x, 0, first, active, here), top(h), top(c), w, here);
+    states.push_back(now.states);
     h = joined(now.states, h), c = joined(now.last_cells, c);
-  }
+  });
+  if (steps.reverse) std::reverse(states.begin(), states.end());
   return {cat(states, 0, here), c};
 }
 
@@ -121,62 +111,108 @@ inline void count_cells(const Steps& steps, Index directions, Index numbers) {
   count_work({Effort::pass, directions * steps.count(), 0, 4.0 * double(directions * steps.total() * numbers)});
 }
 
-/// Counts the products of all steps' states with these weights, each by itself, and the same operations `at_once` times
-/// again.
+/// Counts the products of all steps' states with these weights, each by itself.
 template <class D, class T>
-void count_recurrence(const Steps& steps, Index directions, const Tensor<D, T>& w_hh, const Tensor<D, T>& w_hr,
-                      int at_once) {
+void count_recurrence(const Steps& steps, Index directions, const Tensor<D, T>& w_hh, const Tensor<D, T>& w_hr) {
   const Index weights = w_hh.numel() + (w_hr.defined() ? w_hr.numel() : 0), of_step = w_hr.defined() ? 2 : 1;
-  count_products(directions * of_step * (steps.count() + at_once),
-                 2.0 * double(steps.total() * weights) * (1 + at_once));
+  count_products(directions * of_step * steps.count(), 2.0 * double(steps.total() * weights));
   count_cells(steps, directions, w_hh.size(-2) + 3 * w_hh.size(-1));
+}
+
+/// The state before each row [R, P]: that of the step before, or an initial one.
+template <class D, class T>
+Tensor<D, T> states_before(const Steps& steps, const Tensor<D, T>& states, const Tensor<D, T>& h0) {
+  const Tensor<D, T> initial = h0.defined() ? h0 : zeros<D, T>({steps.sequences(), states.size(1)}, states.device());
+  std::vector<Tensor<D, T>> parts;
+  Index first = 0, last = 0, row = 0;  // of the states that are the next part
+  const auto end_part = [&] {
+    if (first < last) parts.push_back(narrow(states, 0, first, last - first));
+  };
+  for (std::size_t t = 0; t < steps.rows.size(); ++t) {
+    const Index rows = steps.rows[t], later = t + 1 < steps.rows.size() ? steps.rows[t + 1] : 0,
+                from = steps.reverse ? row + rows
+                       : t           ? row - steps.rows[t - 1]
+                                     : 0,
+                followed = steps.reverse ? later
+                           : t           ? rows
+                                         : 0;
+    if (from != last) end_part(), first = from;
+    last = from + followed;
+    if (followed < rows || t == 0) {
+      end_part(), first = last;
+      parts.push_back(narrow(initial, 0, followed, rows - followed));
+    }
+    row += rows;
+  }
+  end_part();
+  return cat(parts);
 }
 
 /// The tensors that a recurrence saves. With two directions, those of the second lie behind those of the first.
 template <class D, class T>
 struct RecurrenceState {
   using X = Tensor<D, T>;
-  using Kept = Tensor<D, compute_t<T>>;
   RecurrentKind kind;
   const Steps& steps;
   Index directions;
-  const X &x, &h0, &c0, &w_hh, &b_hh, &w_hr, &out;
-  const Kept &kept, &cells;
+  const X &x, &h0, &c0, &w_hh, &b_hh, &w_hr, &out, &kept, &units;
   using Gradients = std::tuple<X, X, X, X, X, X>;
 
   Gradients gradient(const X& g, NeedsInputGrad needs) const {
     const auto wanted = [&](int i, const X& like) { return needs[i] ? empty<D, T>(like.shape(), like.device()) : X(); };
-    const X dx = empty<D, T>(x.shape(), x.device()), dh0 = wanted(1, h0), dc0 = wanted(2, c0), dw = wanted(3, w_hh),
-            db = wanted(4, b_hh), dr = wanted(5, w_hr);
-    count_recurrence(steps, directions, w_hh, w_hr, needs[3]);
-    const X weights = dense(w_hh), reduce = w_hr.defined() ? dense(w_hr) : X(), h = h0.defined() ? dense(h0) : X(),
-            c = c0.defined() ? dense(c0) : X();
-    backend::run<D, T>(backend::RecurrenceGradient{
-        kind, steps, directions, *dx.impl(), dh0.impl(), dc0.impl(), dw.impl(), db.impl(), dr.impl(), *dense(g).impl(),
-        *out.impl(), *kept.impl(), cells.impl(), h.impl(), c.impl(), *weights.impl(), reduce.impl()});
-    return {needs[0] ? dx : X(), dh0, dc0, dw, db, dr};
+    const X dx = empty<D, T>(x.shape(), x.device()), dh0 = wanted(1, h0), dc0 = wanted(2, c0),
+            dproduct = kind == RecurrentKind::gru ? empty<D, T>(x.shape(), x.device()) : X(),
+            dstates = w_hr.defined() ? empty<D, T>({steps.total(), directions * w_hh.size(1)}, x.device()) : X(),
+            weights = dense(w_hh), reduce = w_hr.defined() ? dense(w_hr) : X();
+    count_recurrence(steps, directions, w_hh, w_hr);
+    backend::run<D, T>(backend::RecurrenceGradient{kind, steps, directions, *dx.impl(), dproduct.impl(), dstates.impl(),
+                                                   dh0.impl(), dc0.impl(), *dense(g).impl(), *kept.impl(),
+                                                   *weights.impl(), reduce.impl()});
+    const X& slopes = dproduct.defined() ? dproduct : dx;
+    return {needs[0] ? dx : X(),
+            dh0,
+            dc0,
+            needs[3] ? products(slopes, [&](Index i) { return before(i); }) : X(),
+            needs[4] ? sum(slopes, {0}) : X(),
+            needs[5] ? products(dstates, [&](Index i) { return of_direction(units, 1, i); }) : X()};
   }
 
   /// The same by tensor operations.
   Gradients differentiable_gradient(const X& g, NeedsInputGrad needs) const {
     const auto d = gradients_by_tape<6>({&x, &h0, &c0, &w_hh, &b_hh, &w_hr}, g, needs, true, [&](const X* in) {
-      const auto part = [&](const X& v, int dim, Index i) {
-        return !v.defined() || directions == 1
-                   ? v
-                   : narrow(v, dim, i * (v.size(dim) / directions), v.size(dim) / directions);
-      };
-      const auto state = [&](const X& v, Index i) { return !v.defined() || directions == 1 ? v : select(v, 0, i); };
       std::vector<X> states, last_cells;
       for (Index i = 0; i < directions; ++i) {
-        const auto y = composed_recurrence<D, T>(kind, {steps.rows, steps.reverse != (i == 1)}, part(in[0], 1, i),
-                                                 state(in[1], i), state(in[2], i),
-                                                 {{}, part(in[3], 0, i), {}, part(in[4], 0, i), part(in[5], 0, i)}, {});
+        const auto part = [&](int k) { return of_direction(in[k], 0, i); };
+        const auto y = composed_recurrence<D, T>(kind, steps_of(i), of_direction(in[0], 1, i), initial(in[1], i),
+                                                 initial(in[2], i), {{}, part(3), {}, part(4), part(5)}, {});
         states.push_back(y.states);
         if (y.last_cells.defined()) last_cells.push_back(y.last_cells);
       }
       return std::vector<X>{cat(states, 1), last_cells.empty() ? X() : cat(last_cells, 0)};
     });
     return {d[0], d[1], d[2], d[3], d[4], d[5]};
+  }
+
+ private:
+  Steps steps_of(Index direction) const { return {steps.rows, steps.reverse != (direction == 1)}; }
+  X of_direction(const X& v, int dim, Index i) const {
+    if (!v.defined() || directions == 1) return v;
+    return narrow(v, dim, i * (v.size(dim) / directions), v.size(dim) / directions);
+  }
+  X initial(const X& states, Index i) const {
+    return !states.defined() || directions == 1 ? states : select(states, 0, i);
+  }
+  X before(Index direction) const {
+    const Index rows = steps.total(), p = directions * w_hh.size(1);
+    const X states = reshape(narrow(out, 0, 0, rows * p), {rows, p});
+    return states_before(steps_of(direction), of_direction(states, 1, direction), initial(h0, direction));
+  }
+  /// Each direction's product over all rows, one behind the other.
+  template <class F>
+  X products(const X& slopes, const F& of) const {
+    std::vector<X> each;
+    for (Index i = 0; i < directions; ++i) each.push_back(matmul(transpose(of_direction(slopes, 1, i), 0, 1), of(i)));
+    return cat(each);
   }
 };
 
@@ -191,20 +227,20 @@ RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, I
               p = directions * w.w_hh.size(1);
   const bool lstm = kind == RecurrentKind::lstm;
   const X out = empty<D, T>({rows * p + (lstm ? n * wide : 0)}, x.device());
-  const auto kept = empty<D, compute_t<T>>({rows, backend::kept_of(kind), wide}, x.device());
-  const auto cells = lstm ? empty<D, compute_t<T>>({rows, wide}, x.device()) : Tensor<D, compute_t<T>>();
+  const X kept = empty<D, T>({rows, backend::saved_of(kind), wide}, x.device()),
+          units = w.w_hr.defined() ? empty<D, T>({rows, wide}, x.device()) : X();
   const auto or_none = [](const X& v) { return v.defined() ? dense(v) : v; };
   const X h = or_none(h0), c = or_none(c0), bias = or_none(w.b_hh), reduce = or_none(w.w_hr);
-  count_recurrence(steps, directions, w.w_hh, w.w_hr, 0);
-  backend::run<D, T>(backend::Recurrence{kind, steps, directions, *out.impl(), *kept.impl(), cells.impl(),
+  count_recurrence(steps, directions, w.w_hh, w.w_hr);
+  backend::run<D, T>(backend::Recurrence{kind, steps, directions, *out.impl(), *kept.impl(), units.impl(),
                                          *dense(x).impl(), h.impl(), c.impl(), *dense(w.w_hh).impl(), bias.impl(),
                                          reduce.impl()});
   record({op_name(kind), here}, out,
-         wrt(inputs(x, h0, c0, w.w_hh, w.b_hh, w.w_hr), saved(x, h0, c0, w.w_hh, w.b_hh, w.w_hr, out, kept, cells),
+         wrt(inputs(x, h0, c0, w.w_hh, w.b_hh, w.w_hr), saved(x, h0, c0, w.w_hh, w.b_hh, w.w_hr, out, kept, units),
              [kind, steps, directions](const auto& g, const auto& sx, const auto& sh, const auto& sc, const auto& sw,
-                                       const auto& sb, const auto& sr, const auto& y, const auto& k,
-                                       const auto& all_cells, NeedsInputGrad needs) {
-               const RecurrenceState<D, T> state{kind, steps, directions, sx, sh, sc, sw, sb, sr, y, k, all_cells};
+                                       const auto& sb, const auto& sr, const auto& y, const auto& k, const auto& u,
+                                       NeedsInputGrad needs) {
+               const RecurrenceState<D, T> state{kind, steps, directions, sx, sh, sc, sw, sb, sr, y, k, u};
                return GradMode::is_enabled() ? state.differentiable_gradient(g, needs) : state.gradient(g, needs);
              }));
   const auto last_cells = [&] {
@@ -214,23 +250,23 @@ RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, I
   return {reshape(narrow(out, 0, 0, rows * p, here), {rows, p}, here), lstm ? last_cells() : X()};
 }
 
-/// One direction of one layer over the rows [R, I] of all steps.
+/// The same by the device's kernel, or by tensor operations, which have one direction. 16 bits are calculated in float.
 template <class D, class T>
-RecurrentStates<D, T> recurrence(RecurrentKind kind, const Steps& steps, const Tensor<D, T>& rows,
+RecurrentStates<D, T> recurrence(RecurrentKind kind, const Steps& steps, Index directions, const Tensor<D, T>& x,
                                  const Tensor<D, T>& h0, const Tensor<D, T>& c0, const RecurrentWeights<D, T>& w,
                                  CallSite here) {
-  if constexpr (backend::HasKernel<D, backend::Recurrence, T>) {
-    return fused_recurrence(kind, steps, 1, linear(rows, w.w_ih, w.b_ih, here), h0, c0, w, here);
-  } else if constexpr (is_half_v<T>) {
-    const auto wide = [](const Tensor<D, T>& v) { return v.defined() ? to_type(v, f32) : Tensor<D, float>(); };
-    const auto narrowed = [](const Tensor<D, float>& v) {
-      return v.defined() ? to_type(v, Type<T>{}) : Tensor<D, T>();
+  if constexpr (is_half_v<T>) {
+    const auto wide = [&](const Tensor<D, T>& v) { return v.defined() ? to_type(v, f32, here) : Tensor<D, float>(); };
+    const auto narrowed = [&](const Tensor<D, float>& v) {
+      return v.defined() ? to_type(v, Type<T>{}, here) : Tensor<D, T>();
     };
-    const auto y = recurrence<D, float>(kind, steps, wide(rows), wide(h0), wide(c0),
-                                        {wide(w.w_ih), wide(w.w_hh), wide(w.b_ih), wide(w.b_hh), wide(w.w_hr)}, here);
+    const auto y = recurrence<D, float>(kind, steps, directions, wide(x), wide(h0), wide(c0),
+                                        {{}, wide(w.w_hh), {}, wide(w.b_hh), wide(w.w_hr)}, here);
     return {narrowed(y.states), narrowed(y.last_cells)};
+  } else if constexpr (backend::HasKernel<D, backend::Recurrence, T>) {
+    return fused_recurrence(kind, steps, directions, x, h0, c0, w, here);
   } else {
-    return composed_recurrence(kind, steps, linear(rows, w.w_ih, w.b_ih, here), h0, c0, w, here);
+    return composed_recurrence(kind, steps, x, h0, c0, w, here);
   }
 }
 

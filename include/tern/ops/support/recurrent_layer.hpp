@@ -209,7 +209,7 @@ RecurrentResult<D, T> both_directions(RecurrentKind kind, const Steps& steps, co
   };
   using W = RecurrentWeights<D, T>;
   const W w{joined(&W::w_ih), joined(&W::w_hh), joined(&W::b_ih), joined(&W::b_hh), joined(&W::w_hr)};
-  const auto y = fused_recurrence(kind, steps, 2, linear(rows, w.w_ih, w.b_ih, here), h0, c0, w, here);
+  const auto y = recurrence(kind, steps, 2, linear(rows, w.w_ih, w.b_ih, here), h0, c0, w, here);
   const Index p = y.states.size(1) / 2;
   const std::vector<X> last{last_states(steps, narrow(y.states, 1, 0, p, here), here),
                             last_states({steps.rows, true}, narrow(y.states, 1, p, p, here), here)};
@@ -242,12 +242,12 @@ RecurrentResult<D, T> recurrent_layer(RecurrentKind kind, const Steps& steps, co
       if (!refused) return y;
     }
   }
-  if constexpr (backend::HasKernel<D, backend::Recurrence, T>)
+  if constexpr (backend::HasKernel<D, backend::Recurrence, compute_t<T>>)
     if (weights.size() == 2 && takes_both_directions(backend::On<D>{}))
       return both_directions(kind, steps, rows, h0, c0, weights, here);
   return each_direction(steps, h0, c0, weights, here,
                         [&](const Steps& way, const auto& h, const auto& c, const auto& w) {
-                          return recurrence(kind, way, rows, h, c, w, here);
+                          return recurrence(kind, way, 1, linear(rows, w.w_ih, w.b_ih, here), h, c, w, here);
                         });
 }
 

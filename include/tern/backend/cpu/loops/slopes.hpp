@@ -35,7 +35,7 @@ struct SlopesOf<V, F, std::index_sequence<I...>> {
   template <int n>
   [[gnu::always_inline]] static void store(const detail::expr::Tangents<V, n>& slopes, char* const* to, Index i) {
     if constexpr (n > 0) {
-      if (*to) slopes.first.store(reinterpret_cast<T*>(*to) + i);
+      if (*to) slopes.first.d.store(reinterpret_cast<T*>(*to) + i);
       store(slopes.rest, to + 1, i);
     }
   }
