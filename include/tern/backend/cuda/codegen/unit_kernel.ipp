@@ -13,7 +13,7 @@ TERN_INLINE bool TracedUnit::uses(int input) const {
   return std::find(results.begin(), results.end(), input) != results.end();
 }
 
-TERN_COLD static std::string unit_source(const TracedUnit& f, const ParameterList& parameters,
+TERN_COLD std::string unit_source(const TracedUnit& f, const ParameterList& parameters,
                                          const std::vector<Planes>& planes, int inputs) {
   const char* const type = type_name(f.type);
   std::string reads, writes;
