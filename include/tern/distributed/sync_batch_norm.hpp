@@ -24,7 +24,7 @@ Tensor<D, T> sync_batch_norm(const Tensor<D, T>& x, const std::type_identity_t<T
   tern::detail::check_channels(op, *x.impl(), {array(running_mean), array(running_var), array(weight), array(bias)});
   const Index channels = x.size(1);
   const tern::detail::Shape beside = tern::detail::beside_channels(x.dim(), channels);
-  tern::detail::Dims others = tern::detail::not_channels(x.dim());
+  tern::detail::Dims others = tern::detail::all_but_channels(x.dim());
   const Tensor<D, C> wide = x.to(tern::detail::Type<C>{});
   // The number of values goes with the sums.
   const Tensor<D, C> own = full<D, C>({1}, channels ? double(x.numel()) / double(channels) : 0., x.device());

@@ -1,9 +1,8 @@
 // Batch normalisation (Ioffe, Szegedy: "Batch normalization", 2015), alone or fused with relu and a residual.
 #pragma once
 #include "../backend/batch_norm.hpp"
-#include "power.hpp"
-#include "reduce.hpp"
 #include "rounding.hpp"
+#include "support/normalised.hpp"
 #include "support/wide.hpp"
 #include "where.hpp"
 
@@ -26,12 +25,6 @@ Tensor<D, T> scaled_and_shifted(const CallSite& op, const Tensor<D, T>& x, const
   const Shape beside = beside_channels(x.dim(), x.size(1));
   const auto as_t = [&](const auto& v) { return to_type(view(v, beside), Type<T>{}); };
   return add(mul(x, as_t(weight), op), as_t(bias), 1, op);
-}
-/// All dimensions of [N, C, ...] except C.
-inline Dims not_channels(int ndim) {
-  Dims dims = 0;
-  for (int i = 2; i < ndim; ++i) dims.push_back(i);
-  return dims;
 }
 /// x, not on the tape, in channels-last order.
 template <class D, class T>
@@ -71,19 +64,14 @@ struct BatchNormState {
   /// The same as differentiable tensor operations. For given statistics it is the only form.
   Gradients differentiable_gradient(const X& given, NeedsInputGrad needs, double eps, bool training) const {
     const Shape channels = beside_channels(x.dim(), x.size(1));
-    const Dims dims = not_channels(x.dim());
+    const Dims dims = all_but_channels(x.dim());
     const X g = relu ? where(gt(y.detach(), 0), given, zeros_like(given)) : given;
     const auto as_t = [&](const S& s) { return view(to_type(s, Type<T>{}), channels); };
-    const X centred = sub(x, training ? tern::mean(x, dims, true) : as_t(mean));
-    const X factor = training ? rsqrt(add(tern::mean(square(centred), dims, true), eps)) : as_t(scale);
-    const X normal = mul(centred, factor), slope = mul(g, as_t(weight));
-    X dx;
-    if (needs[0] && training)
-      dx = mul(factor,
-               sub(sub(slope, tern::mean(slope, dims, true)), mul(normal, tern::mean(mul(slope, normal), dims, true))));
-    else if (needs[0]) dx = mul(factor, slope);
+    const Normalised<D, T> normal =
+        training ? Normalised<D, T>(x, dims, eps) : Normalised<D, T>(x, as_t(mean), as_t(scale), dims);
+    const X h = mul(g, as_t(weight)), dx = !needs[0] ? X() : training ? normal.gradient(h) : mul(normal.factor, h);
     const auto as_s = [](const X& v) { return to_type(v, Type<compute_t<T>>{}); };
-    return {dx, needs[1] ? as_s(sum(mul(g, normal), dims)) : S(), needs[2] ? as_s(sum(g, dims)) : S(),
+    return {dx, needs[1] ? as_s(sum(mul(g, normal.value), dims)) : S(), needs[2] ? as_s(sum(g, dims)) : S(),
             needs[3] ? g : X()};
   }
 };

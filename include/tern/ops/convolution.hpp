@@ -65,13 +65,6 @@ Tensor<D, T> data_gradient(ShapeRef x, const Tensor<D, T>& g, const Tensor<D, T>
                                    {x.d, x.n});
 }
 
-/// The dimensions that the bias's gradient sums over.
-inline Dims all_but_channels(int ndim) {
-  Dims dims = 0;
-  for (int i = 2; i < ndim; ++i) dims.push_back(i);
-  return dims;
-}
-
 /// The gradients of w and the bias together, not recorded.
 template <class D, class T>
 std::tuple<Tensor<D, T>, Tensor<D, T>> convolution_gradients(const Tensor<D, T>& x, const Tensor<D, T>& g,

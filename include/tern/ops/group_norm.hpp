@@ -28,15 +28,10 @@ Tensor<D, T> normalised_groups(const CallSite& op, const Tensor<D, T>& x, const 
          wrt(inputs(x, weight, bias), saved(x, weight, centre, scale),
              [dims, eps](const Tensor<D, T>& g, const auto& input, const auto& w, const auto& m, const auto& s,
                          NeedsInputGrad needs) {
-               const bool again = GradMode::is_enabled();
-               const auto centred = sub(input, again ? mean(input, dims, true) : m);
-               const auto factor = again ? rsqrt(add(mean(square(centred), dims, true), eps)) : s;
-               const auto normal = mul(centred, factor), slope = mul(g, w);
-               Tensor<D, T> dx;
-               if (needs[0])
-                 dx = mul(factor,
-                          sub(sub(slope, mean(slope, dims, true)), mul(normal, mean(mul(slope, normal), dims, true))));
-               return std::tuple(dx, needs[1] ? mul(g, normal) : Tensor<D, T>(), needs[2] ? g : Tensor<D, T>());
+               const Normalised<D, T> normal =
+                   GradMode::is_enabled() ? Normalised<D, T>(input, dims, eps) : Normalised<D, T>(input, m, s, dims);
+               return std::tuple(needs[0] ? normal.gradient(mul(g, w)) : Tensor<D, T>(),
+                                 needs[1] ? mul(g, normal.value) : Tensor<D, T>(), needs[2] ? g : Tensor<D, T>());
              }));
   return y;
 }

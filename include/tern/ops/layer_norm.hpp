@@ -1,8 +1,8 @@
 // Layer normalisation (Ba, Kiros, Hinton: "Layer normalization", 2016).
 #pragma once
 #include "../backend/layer_norm.hpp"
-#include "power.hpp"
 #include "softmax.hpp"
+#include "support/normalised.hpp"
 #include "support/wide.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
@@ -35,12 +35,10 @@ struct LayerNormState {
   std::tuple<X, S, S> differentiable_gradient(const X& g, NeedsInputGrad needs, double eps) const {
     Dims dims;
     for (int i = 0; i < weight.dim(); ++i) dims.push_back(i - weight.dim());
-    const X centred = x - tern::mean(x, dims, true);
-    const X factor = rsqrt(tern::mean(square(centred), dims, true) + eps), normal = centred * factor;
-    const X slope = g * to_type(weight, Type<T>{});
-    const X across = slope - tern::mean(slope, dims, true) - normal * tern::mean(slope * normal, dims, true);
+    const Normalised<D, T> normal(x, dims, eps);
     const auto as_s = [](const X& v) { return to_type(v, Type<compute_t<T>>{}); };
-    return {needs[0] ? factor * across : X(), needs[1] ? as_s(g * normal) : S(), needs[2] ? as_s(g) : S()};
+    return {needs[0] ? normal.gradient(g * to_type(weight, Type<T>{})) : X(), needs[1] ? as_s(g * normal.value) : S(),
+            needs[2] ? as_s(g) : S()};
   }
 };
 

@@ -36,6 +36,13 @@ inline auto divide_by(Index count) {
   return [count](auto v) { return v / decltype(v)(count); };
 }
 
+/// All dimensions of [N, C, ...] except C.
+inline Dims all_but_channels(int ndim) {
+  Dims dims = 0;
+  for (int i = 2; i < ndim; ++i) dims.push_back(i);
+  return dims;
+}
+
 /// The number of elements reduced to one.
 TERN_API Index reduced_count(ShapeRef shape, unsigned mask);
 
