@@ -106,20 +106,11 @@ class BidiagonalSvd {
         deflated.push_back(j);
         continue;
       }
-      if (before >= 0) {
-        const T length = std::hypot(z[j], z[before]), c = z[j] / length, s = -z[before] / length;
-        if (std::abs((d[j] - d[before]) * c * s) <= tolerance_) {
-          z[j] = length;
-          rotate_rows(n, u, n_, before, j, c, s, u_extents);
-          rotate_rows(wide, v, n_, before, j, c, s, v_extents);
-          const T lower = d[before] * c * c + d[j] * s * s;
-          d[j] = d[before] * s * s + d[j] * c * c;
-          d[before] = lower;
-          deflated.push_back(before);
-        } else {
-          kept.push_back(before);
-        }
-      }
+      const auto rotate_vectors = [&](T c, T s) {
+        rotate_rows(n, u, n_, before, j, c, s, u_extents);
+        rotate_rows(wide, v, n_, before, j, c, s, v_extents);
+      };
+      if (before >= 0) (joins(before, j, d, z, tolerance_, rotate_vectors) ? deflated : kept).push_back(before);
       before = j;
     }
     if (before >= 0) kept.push_back(before);

@@ -71,4 +71,18 @@ void rotate_rows(Index columns, T* x, Index row, Index a, Index b, T c, T s, std
   extents[std::size_t(a)] = extents[std::size_t(b)] = RowExtent(extents[std::size_t(a)] | extents[std::size_t(b)]);
 }
 
+/// Whether z[before] can be made 0 by a rotation of positions `before` and `j`, whose d are equal to rounding then. If
+/// so, rotates z and d, and rotate_vectors(c, s) their vectors.
+template <class T, class Rotate>
+bool joins(Index before, Index j, T* d, T* z, T tolerance, const Rotate& rotate_vectors) {
+  const T length = std::hypot(z[j], z[before]), c = z[j] / length, s = -z[before] / length;
+  if (!(std::abs((d[j] - d[before]) * c * s) <= tolerance)) return false;
+  z[j] = length;
+  rotate_vectors(c, s);
+  const T lower = d[before] * c * c + d[j] * s * s;
+  d[j] = d[before] * s * s + d[j] * c * c;
+  d[before] = lower;
+  return true;
+}
+
 }}}  // namespace tern::backend::linalg_detail
