@@ -1,6 +1,6 @@
 // Where a trainer finds its data.
 #pragma once
-#include <tern/data/plain_or_gzip.hpp>
+#include <tern/data/folder.hpp>
 #include <tern/data/source_folder.hpp>
 
 #include "options.hpp"

@@ -19,7 +19,17 @@ struct MatMul {
 
 /// The stride from one matrix of a batch to the next. False if the batch dimensions (those before the last two) need
 /// more than one stride.
-TERN_API bool one_batch_stride(const Array& a, Index& stride);
+inline bool one_batch_stride(const Array& a, Index& stride) {
+  stride = 0;
+  Index count = 1;  // matrices in the dimensions visited so far, from the innermost
+  for (int i = a.ndim - 2; i-- > 0;) {
+    if (a.dims[i] == 1) continue;
+    if (count == 1) stride = a.strides[i];
+    else if (a.strides[i] != stride * count) return false;
+    count *= a.dims[i];
+  }
+  return true;
+}
 
 /// That stride, for an operand.
 inline Index batch_stride(const Array& a) {
@@ -36,7 +46,3 @@ inline Index batch_size(const MatMul& op) {
 }
 
 }}}  // namespace tern::backend
-
-#ifndef TERN_COMPILED
-#include "matmul.ipp"
-#endif

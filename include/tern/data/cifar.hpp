@@ -7,7 +7,7 @@
 
 #include "../io/gzip.hpp"
 #include "byte_images.hpp"
-#include "plain_or_gzip.hpp"
+#include "folder.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 

@@ -3,7 +3,7 @@
 #include "dataset.hpp"
 #include "idx.hpp"
 #include "image.hpp"
-#include "plain_or_gzip.hpp"
+#include "folder.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 

@@ -5,7 +5,7 @@
 
 #include "../io/gzip.hpp"
 #include "../io/sha256.hpp"
-#include "plain_or_gzip.hpp"
+#include "folder.hpp"
 #include "records/tar.hpp"
 #include "sources.hpp"
 

@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "../folder.hpp"
-#include "../plain_or_gzip.hpp"
 #include "imdb.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data {

@@ -1,6 +1,6 @@
 // The functions of ptb.hpp that are not templates.
 #pragma once
-#include "../plain_or_gzip.hpp"
+#include "../folder.hpp"
 #include "line_stream.hpp"
 #include "ptb.hpp"
 

@@ -39,7 +39,12 @@ struct PackedKernel {
 constexpr Index pack_size(DType type) { return 16 / detail::size_of(type); }
 
 /// Whether each array, unless it is null, lies where packs of `elements` of its elements are aligned.
-TERN_API bool are_aligned(Index elements, std::initializer_list<const Array*> arrays);
+inline bool are_aligned(Index elements, std::initializer_list<const Array*> arrays) {
+  for (const Array* const a : arrays)
+    if (a && reinterpret_cast<std::uintptr_t>(a->data) % std::uintptr_t(elements * detail::size_of(a->dtype)))
+      return false;
+  return true;
+}
 
 /// Launches the kernel for elements of T0 that come in packs, or not. `arrays` are those that it reads or writes in
 /// packs.
@@ -54,7 +59,3 @@ void launch_packed(int ordinal, const PackedKernel<P>& kernel, DType type, bool 
 
 }  // namespace backend::cuda_kernels
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "packs.ipp"
-#endif

@@ -62,9 +62,6 @@ struct KernelOf : Kernel {
   }
 };
 
-TERN_API void launch_with(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, cuda::Grid grid,
-                          const std::uint64_t* parameters);
-
 /// Launches a kernel for those element types.
 template <class P>
 void launch_typed(int ordinal, const KernelOf<P>& kernel, std::initializer_list<DType> types, cuda::Grid grid,
@@ -75,7 +72,3 @@ void launch_typed(int ordinal, const KernelOf<P>& kernel, std::initializer_list<
 
 }  // namespace backend::cuda_kernels
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "parameters.ipp"
-#endif

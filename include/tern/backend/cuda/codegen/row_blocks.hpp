@@ -39,7 +39,11 @@ inline Index row_blocks(const RowLayout& rows) {
 struct TERN_API RowBlocks {
   RowLayout layout;
 
-  RowBlocks(Index rows, Index n, bool adjacent);
+  RowBlocks(Index rows, Index n, bool adjacent)
+      : layout{.count = rows, .along = power_of_two_below(n), .adjacent = adjacent} {
+    const Index across = adjacent && rows < 32 ? power_of_two_below(rows) : 32;
+    if (adjacent && layout.along > 256 / across) layout.along = 256 / across;
+  }
   explicit RowBlocks(const detail::RowsAlong& r) : RowBlocks(r.rows(), r.n, r.inner > 1) {}
   /// Nothing is launched for no rows.
   template <class P>
@@ -50,7 +54,3 @@ struct TERN_API RowBlocks {
 
 }  // namespace backend::cuda_kernels
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "row_blocks.ipp"
-#endif

@@ -88,7 +88,17 @@ struct TERN_API RowPieces {
   bool in_packs;
 
   /// `rows` rows of n elements, `inner` apart.
-  RowPieces(Index rows, Index n, Index inner, DType elements);
+  RowPieces(Index rows, Index n, Index inner, DType elements)
+      : layout{.rows = RowBlocks(rows, n, inner > 1).layout, .n = n, .inner = inner, .pitch = n, .pieces = 0},
+        type(elements), in_packs(inner == 1 && n % pack_size(elements) == 0) {
+    const Index held = in_packs && detail::size_of(type) < 8 ? 16 : 8;  // by a thread of a piece
+    Index& along = layout.rows.along;
+    if (inner == 1) {
+      along = std::min<Index>(32, power_of_two_below(in_packs ? n / pack_size(type) : n));
+      while (along < 256 && along * held < n) along *= 2;
+    }
+    layout.pieces = (n + along * held - 1) / (along * held);
+  }
   RowPieces(const detail::RowsAlong& r, DType elements) : RowPieces(r.rows(), r.n, r.inner, elements) {}
   /// Nothing is launched for no rows. `arrays` are those that the kernel reads or writes in packs.
   template <class P>
@@ -101,7 +111,3 @@ struct TERN_API RowPieces {
 
 }  // namespace backend::cuda_kernels
 }}  // namespace tern
-
-#ifndef TERN_COMPILED
-#include "row_pieces.ipp"
-#endif

@@ -26,6 +26,10 @@ inline std::uint64_t typed_key(const Kernel& kernel, std::initializer_list<DType
   return key;
 }
 
+/// Launches the kernel for those element types. `parameters` are the words of its only one.
+TERN_API void launch_with(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, cuda::Grid grid,
+                          const std::uint64_t* parameters);
+
 }  // namespace backend::cuda_kernels
 }}  // namespace tern
 

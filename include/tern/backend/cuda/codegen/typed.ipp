@@ -16,4 +16,10 @@ TERN_COLD std::string typed_source(const Kernel& kernel, std::initializer_list<D
   return out + kernel.text + "}\n";
 }
 
+TERN_NOINLINE void launch_with(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, cuda::Grid grid,
+                               const std::uint64_t* parameters) {
+  cuda::launch(ordinal, typed_key(kernel, types), kernel.name, grid, parameters,
+               [&] { return typed_source(kernel, types); });
+}
+
 }}}  // namespace tern::backend::cuda_kernels
