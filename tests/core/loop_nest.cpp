@@ -149,13 +149,4 @@ TEST_CASE("a loop moves inward past others") {
   }
 }
 
-TEST_CASE("operands walked in one run are flat") {
-  for (const auto& [shape, strides, flat] : std::vector<std::tuple<detail::Shape, detail::Shape, bool>>{
-           {{}, {}, true}, {{6}, {1}, true}, {{2, 3}, {3, 1}, true}, {{6}, {2}, false}, {{2, 3}, {4, 1}, false}}) {
-    const backend::Array a = array(shape, strides);
-    const backend::Array* const arrays[] = {&a};
-    CHECK(detail::LoopNest(shape, arrays, 1).is_flat(0) == flat);
-  }
-}
-
 }  // namespace core_loop_nest

@@ -177,7 +177,7 @@ TEST_CASE("comparisons of duals compare values", "[dual]") {
   CHECK(any(b >= a));
   CHECK(any(a == 1));
   CHECK(any(a != b));
-  CHECK(any(mask_of(a)));
+  CHECK(any(a != 0));
   CHECK_FALSE(any(isnan(a) | isinf(a)));
   CHECK(any(isfinite(a)));
 }

@@ -52,7 +52,7 @@ TEMPLATE_TEST_CASE("integer lanes calculate as a loop does", "[lanes]", std::int
   check(where((x >= y) & !(x == y), 1, 0), a, b, [](T p, T q) { return p > q; });
   check(where((x <= y) ^ (x != y), 1, 0), a, b, [](T p, T q) { return (p <= q) != (p != q); });
   check(where((x > y) | (x == y), 1, 0), a, b, [](T p, T q) { return p >= q; });
-  check(where(mask_of(x), 1, 0), a, b, [](T p, T) { return p != 0; });
+  check(where(x != 0, 1, 0), a, b, [](T p, T) { return p != 0; });
   CHECK(any(x == y));
   CHECK_FALSE(any(x > 100));
 }

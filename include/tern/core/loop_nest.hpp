@@ -52,8 +52,6 @@ class TERN_API LoopNest {
     for (int i = depth_; --i > 0; position /= size_[i]) sum += position % size_[i] * stride_[i][operand];
     return sum + position * stride_[0][operand];
   }
-  /// True if the loops walk the operand from start to end in steps of one element, or stay at one element.
-  bool is_flat(int operand) const { return depth_ == 0 || (depth_ == 1 && stride_[0][operand] <= 1); }
 
  private:
   friend class Odometer;

@@ -22,7 +22,6 @@ class TERN_API GradientReducer final : public GradListener {
 
   /// With off, passes only accumulate. The next one with it averages what has come together.
   void set_active(bool on) { active_ = on; }
-  std::size_t buckets() const { return buckets_.size(); }
 
  private:
   /// Leaves whose gradients lie behind each other in memory.

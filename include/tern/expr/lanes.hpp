@@ -222,11 +222,5 @@ struct PacketOf<double> {
 template <Element T>
 using packet_t = typename PacketOf<compute_t<T>>::type;
 
-/// v != 0.
-template <class V>
-auto mask_of(V v) {
-  return v != 0;
-}
-
 }  // namespace detail::expr
 }}  // namespace tern

@@ -52,12 +52,6 @@ Tensor<D, T> identity_of(const Tensor<D, T>& a) {
   return diag_embed(ones<D, T>({a.size(-1)}, a.device()));
 }
 
-/// A matrix's diagonal as a vector.
-template <class D, class T>
-Tensor<D, T> diagonals(const Tensor<D, T>& x) {
-  return tern::diagonal(x, 0, -2, -1);
-}
-
 /// x_j - x_i, and 1 on the diagonal.
 template <class D, class T>
 Tensor<D, T> differences(const Tensor<D, T>& x) {
