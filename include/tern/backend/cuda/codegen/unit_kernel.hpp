@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "parameter_list.hpp"
+#include "kernel_parameters.hpp"
 #include "source.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {

@@ -13,7 +13,7 @@ TERN_INLINE bool TracedUnit::uses(int input) const {
   return std::find(results.begin(), results.end(), input) != results.end();
 }
 
-TERN_COLD std::string unit_source(const TracedUnit& f, const ParameterList& parameters,
+TERN_COLD std::string unit_source(const TracedUnit& f, const KernelParameters& parameters,
                                          const std::vector<Planes>& planes, int inputs) {
   const char* const type = type_name(f.type);
   std::string reads, writes;
@@ -45,7 +45,7 @@ TERN_NOINLINE void run_units(int ordinal, const TracedUnit& f, Index rows, Index
   planes.insert(planes.end(), out.begin(), out.end());
   std::uint64_t key = mix(f.program.hash(), std::uint64_t(f.type));
   for (const int result : f.results) key = mix(key, std::uint64_t(result));
-  ParameterList parameters;
+  KernelParameters parameters;
   parameters.add("Index count", rows * units);
   parameters.add("Index units", units);
   parameters.begin_array("void* arrays");
