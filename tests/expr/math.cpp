@@ -194,6 +194,27 @@ TEST_CASE("functions of float packets are within a few ulps everywhere", "[math]
   check_float("rsqrt", 1.5, [](auto x) { return rsqrt(x); }, [](double x) { return 1 / std::sqrt(x); });
 }
 
+// 0.5 (1 + erf) would lose the probabilities of negative numbers.
+TEST_CASE("the normal distribution's function is as exact where it is small", "[math]") {
+  const auto worst = [](auto f, double from, double to) {
+    double most = 0;
+    for (double x = from; x <= to; x += 0.00097) {
+      const double exact = std::erfc(-double(float(x)) / std::sqrt(2.)) / 2;
+      most = std::max(most, std::fabs(double(f(Packet<float>(float(x))).v[0]) - exact) / exact);
+    }
+    return most;
+  };
+  const auto exact = [](Packet<float> x) { return normal_cdf(x); };
+  const auto rounded = [](Packet<float> x) { return short_normal_cdf(x); };
+  CHECK(worst(exact, -1, 6) < 5e-7);
+  CHECK(worst(exact, -6, -1) < 5e-6);
+  CHECK(worst(rounded, -1, 6) < 0x1p-18);
+  CHECK(worst(rounded, -6, -1) < 0x1p-14);
+  for (const float far : {-20.f, -1e30f, -inf}) CHECK((exact(far).v[0] == 0 && rounded(far).v[0] == 0));
+  for (const float far : {20.f, 1e30f, inf}) CHECK((exact(far).v[0] == 1 && rounded(far).v[0] == 1));
+  CHECK((std::isnan(exact(std::nanf("")).v[0]) && std::isnan(rounded(std::nanf("")).v[0])));
+}
+
 #define CHECK_EVERYWHERE(name, bound) \
   check_double_everywhere(#name, bound, [](auto x) { return name(x); }, [](long double x) { return std::name(x); })
 

@@ -22,18 +22,45 @@ UInts<N> widen_bits(vector_t<std::uint16_t, N> bits) {
   return __builtin_convertvector(bits, UInts<N>);
 }
 
+#if defined(__AVX512BW__)
+/// A permutation of a register's 32 halves. g++ 12 has no name for the one of zeros and halves.
+using Halves = vector_t<std::uint16_t, 32>;
+#endif
+
 /// N bfloat16 numbers, given as bits, as floats.
 template <int N>
 vector_t<float, N> widen(vector_t<std::uint16_t, N> bits, bfloat16) {
+#if defined(__AVX512BW__)
+  if constexpr (N == 16) {
+    constexpr Halves places{0, 0, 0, 1, 0, 2,  0, 3,  0, 4,  0, 5,  0, 6,  0, 7,
+                            0, 8, 0, 9, 0, 10, 0, 11, 0, 12, 0, 13, 0, 14, 0, 15};
+    vector_t<float, N> wide;
+    asm("vpermw %g1, %2, %0%{%3%}%{z%}" : "=v"(wide) : "v"(bits), "v"(places), "Yk"(0xaaaaaaaau));
+    return wide;
+  }
+#endif
   return reinterpret_cast<vector_t<float, N>>(widen_bits<N>(bits) << 16);
+}
+
+/// The upper halves of N words.
+template <int N>
+vector_t<std::uint16_t, N> upper_halves(UInts<N> words) {
+#if defined(__AVX512BW__)
+  if constexpr (N == 16) {
+    constexpr Halves places{1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+    Halves upper;
+    asm("vpermw %1, %2, %0" : "=v"(upper) : "v"(words), "v"(places));
+    return __builtin_shufflevector(upper, upper, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  }
+#endif
+  return __builtin_convertvector(words >> 16, vector_t<std::uint16_t, N>);
 }
 
 /// The bits of N floats as bfloat16, rounded to nearest even. A NaN stays a NaN.
 template <int N>
 vector_t<std::uint16_t, N> narrow(vector_t<float, N> value, bfloat16) {
   const auto u = reinterpret_cast<UInts<N>>(value);
-  const UInts<N> rounded = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
-  return __builtin_convertvector(value == value ? rounded : (u >> 16 | 0x40u), vector_t<std::uint16_t, N>);
+  return upper_halves<N>(value == value ? u + 0x7fffu + (u >> 16 & 1u) : u | 0x400000u);
 }
 
 /// The same for half. Without an instruction, a multiplication moves the exponent, which also normalises subnormal

@@ -167,15 +167,20 @@ Tensor<D, T> hardshrink(const Tensor<D, T>& x, double lambda = 0.5, CallSite her
 
 namespace detail {
 
-/// x Phi(x), where Phi is the cumulative distribution function of the normal distribution.
+/// The probability that a standard normal variable is below x, for a result of type T.
+template <class T, class V>
+V normal_cdf(const V& x) {
+  if constexpr (!std::is_same_v<V, expr::Packet<float>>) return 0.5 * (1 + erf(0.70710678118654752440 * x));
+  else if constexpr (is_half_v<T>) return expr::short_normal_cdf(x);
+  else return expr::normal_cdf(x);
+}
+
+/// x times the probability that a standard normal variable is below x.
 template <class D, class T>
 Tensor<D, T> gelu_erf(const CallSite& op, const Tensor<D, T>& x) {
   return unary(
-      op, x, [](auto v) { return 0.5 * v * (1 + erf(0.70710678118654752440 * v)); },
-      [](auto g, auto v) {
-        const auto cumulative = 0.5 * (1 + erf(0.70710678118654752440 * v));
-        return g * (cumulative + v * (0.39894228040143267794 * exp(-0.5 * v * v)));
-      });
+      op, x, [](auto v) { return v * normal_cdf<T>(v); },
+      [](auto g, auto v) { return g * (normal_cdf<T>(v) + v * (0.39894228040143267794 * exp(-0.5 * v * v))); });
 }
 
 /// x / (1 + e^-u) with u = 2 sqrt(2/pi) (x + 0.044715 x^3). It equals the usual form, because tanh(u / 2) = 2

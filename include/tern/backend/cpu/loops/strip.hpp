@@ -36,14 +36,20 @@ struct Strip {
   }
 };
 
-/// Packets of which only the first lanes are in memory. For float, AVX-512 has masks. Otherwise they go through a
-/// buffer.
+/// Packets of which only the first lanes are in memory. For float and the 16-bit types, AVX-512 has masks. Otherwise
+/// they go through a buffer.
 #if defined(__AVX512F__)
 template <class T>
 inline constexpr bool has_lane_masks = std::is_same_v<T, float>;
 #else
 template <class T>
 inline constexpr bool has_lane_masks = false;
+#endif
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+template <>
+inline constexpr bool has_lane_masks<bfloat16> = true;
+template <>
+inline constexpr bool has_lane_masks<half> = true;
 #endif
 inline std::uint16_t lane_mask(int lanes) { return std::uint16_t((1u << lanes) - 1); }
 
@@ -66,7 +72,16 @@ template <class V, class T>
   if (lanes == V::size) return detail::expr::load_as<V>(p);
   if constexpr (has_lane_masks<T>) {
     V v(beyond);
-    asm("vmovups %1, %0%{%2%}" : "+v"(v.v) : "m"(*reinterpret_cast<const T(*)[V::size]>(p)), "Yk"(lane_mask(lanes)));
+    const auto& memory = *reinterpret_cast<const T(*)[V::size]>(p);
+    if constexpr (detail::is_half_v<T>) {
+      detail::expr::vector_t<std::uint16_t, V::size> bits;
+      asm("vmovdqu16 %1, %0%{%2%}%{z%}" : "=v"(bits) : "m"(memory), "Yk"(lane_mask(lanes)));
+      asm("vmovaps %1, %0%{%2%}"
+          : "+v"(v.v)
+          : "v"(detail::expr::detail::widen<V::size>(bits, T())), "Yk"(lane_mask(lanes)));
+    } else {
+      asm("vmovups %1, %0%{%2%}" : "+v"(v.v) : "m"(memory), "Yk"(lane_mask(lanes)));
+    }
     return v;
   } else {
     return load_buffered<V>(p, lanes, beyond);
@@ -76,9 +91,16 @@ template <class V, class T>
 template <class V, class T>
 [[gnu::always_inline]] inline void store_lanes(T* p, int lanes, V v) {
   if (lanes == V::size) return detail::expr::store_as<T>(p, v);
-  if constexpr (has_lane_masks<T>)
-    asm("vmovups %1, %0%{%2%}" : "+m"(*reinterpret_cast<T(*)[V::size]>(p)) : "v"(v.v), "Yk"(lane_mask(lanes)));
-  else store_buffered(p, lanes, v);
+  if constexpr (has_lane_masks<T>) {
+    auto& memory = *reinterpret_cast<T(*)[V::size]>(p);
+    if constexpr (detail::is_half_v<T>)
+      asm("vmovdqu16 %1, %0%{%2%}"
+          : "+m"(memory)
+          : "v"(detail::expr::detail::narrow<V::size>(v.v, T())), "Yk"(lane_mask(lanes)));
+    else asm("vmovups %1, %0%{%2%}" : "+m"(memory) : "v"(v.v), "Yk"(lane_mask(lanes)));
+  } else {
+    store_buffered(p, lanes, v);
+  }
 }
 
 /// The sum of f(offset, lanes) over a strip, for each row. It takes four packets at a time and adds in blocks, as every
