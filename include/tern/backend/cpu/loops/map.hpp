@@ -18,8 +18,6 @@ inline constexpr int max_inputs = 10;  // the second derivative of a fused op of
 inline constexpr int max_packet = 16;  // elements of the widest packet
 inline constexpr Index parallel_grain = 16384;  // elements from which another thread pays
 
-inline constexpr Index prefetch_bytes = 1024;  // how far ahead of a loop memory is asked for
-
 /// Computes n elements, a whole number of packets. Input k advances by step[k] bytes for each packet. With 0 it is one
 /// packet of equal values.
 using PacketLoop = void (*)(const void* f, char* out, const char* const* in, const int* step, Index n);
@@ -44,9 +42,6 @@ struct MapLoop<V, F, Out, std::index_sequence<I...>, In...> {
     auto* o = reinterpret_cast<Out*>(out);
     const char* p[] = {in[I]..., nullptr};
     for (Index i = 0; i < n; i += V::size) {
-      // The processor's own prefetching ends at a page's end.
-      (__builtin_prefetch(p[I] + prefetch_bytes), ...);
-      __builtin_prefetch(reinterpret_cast<const char*>(o + i) + prefetch_bytes, 1);
       detail::expr::store_as<Out>(o + i, f(detail::expr::load_as<V>(reinterpret_cast<const In*>(p[I]))...));
       ((p[I] += step[I]), ...);
     }
