@@ -14,7 +14,7 @@ TERN_INLINE bool TracedUnit::uses(int input) const {
 }
 
 TERN_COLD std::string unit_source(const TracedUnit& f, const KernelParameters& parameters,
-                                         const std::vector<Planes>& planes, int inputs) {
+                                  const std::vector<Planes>& planes, int inputs) {
   const char* const type = type_name(f.type);
   std::string reads, writes;
   std::vector<int> same;
