@@ -92,7 +92,8 @@ void arithmetic() {
   OP(div, div(x, y)) IN_PLACE(div, x, y) OP(rsub, rsub(x, 2)) OP(rdiv, rdiv(x, 2)) UNARY(neg, x)
   UNARY(exp, x) UNARY(exp2, x) UNARY(expm1, x) UNARY(log, x) UNARY(log2, x) UNARY(log10, x) UNARY(log1p, x) UNARY(sigmoid, x)
   UNARY(logit, x) UNARY(sqrt, x) UNARY(rsqrt, x) UNARY(reciprocal, x) UNARY(square, x)
-  OP(pow, pow(x, y)) IN_PLACE(pow, x, y) OP(float_power, float_power(x, y).to(f32)) OP(logaddexp, logaddexp(x, y)) OP(logaddexp2, logaddexp2(x, y)) OP(xlog1py, xlog1py(x, y)) OP(ldexp, ldexp(x, y)) FLAT(logspace, logspace<Cpu>(0, 2, 1000)) OP(xlogy, xlogy(x, y))
+  OP(pow, pow(x, y)) IN_PLACE(pow, x, y) OP(float_power, float_power(x, y).to(f32)) OP(logaddexp, logaddexp(x, y)) OP(logaddexp2, logaddexp2(x, y)) OP(xlog1py, xlog1py(x, y)) OP(ldexp, ldexp(x, y)) OP(frexp, frexp(x).mantissa) FLAT(nextafter, nextafter(x, y))
+  OP(vander, vander(z, 64)) OP(linalg::vander, linalg::vander(z, 64)) FLAT(logspace, logspace<Cpu>(0, 2, 1000)) OP(xlogy, xlogy(x, y))
   IN_PLACE(xlogy, x, y)
   UNARY(sin, x) UNARY(cos, x) UNARY(tan, x) UNARY(asin, x) UNARY(acos, x) UNARY(atan, x) UNARY(sinh, x) UNARY(cosh, x) UNARY(tanh, x)
   UNARY(sinc, x) UNARY(rad2deg, x) UNARY(deg2rad, x) UNARY(asinh, x) UNARY(acosh, 1 + x) UNARY(atanh, x) OP(atan2, atan2(x, y)) IN_PLACE(atan2, x, y) OP(hypot, hypot(x, y))
@@ -151,7 +152,7 @@ void normalisation() {
   OP(batch_norm, batch_norm(four, statistic, statistic, channel, channel, true))
   OP(batch_norm_relu, batch_norm_relu(four, statistic, statistic, channel, channel, true))
   OP(batch_norm_add_relu, batch_norm_add_relu(four, four, statistic, statistic, channel, channel, true))
-  OP(cdist, cdist(x.narrow(0, 0, 16), y.narrow(0, 0, 16))) OP(local_response_norm, local_response_norm(four, 3)) OP(dist, dist(x, y)) OP(renorm, renorm(x, 2, 0, 1)) OP(pairwise_distance, pairwise_distance(x, y))
+  OP(cdist, cdist(x.narrow(0, 0, 16), y.narrow(0, 0, 16))) OP(pdist, pdist(x.narrow(0, 0, 16))) OP(local_response_norm, local_response_norm(four, 3)) OP(dist, dist(x, y)) OP(renorm, renorm(x, 2, 0, 1)) OP(pairwise_distance, pairwise_distance(x, y))
   OP(cosine_similarity, cosine_similarity(x, y)) OP(normalize, normalize(x)) OP(dropout, dropout(x)) OP(dropout1d, dropout1d(x))
   OP(dropout2d, dropout2d(four)) OP(dropout3d, dropout3d(four)) OP(alpha_dropout, alpha_dropout(x))
   OP(feature_alpha_dropout, feature_alpha_dropout(four))
@@ -167,6 +168,8 @@ void losses() {
   OP(hinge_embedding_loss, hinge_embedding_loss(x, sign_of_y)) OP(soft_margin_loss, soft_margin_loss(x, y))
   OP(triplet_margin_loss, triplet_margin_loss(x, y, z.expand({256, 1024}))) OP(kl_div, kl_div(x, y)) OP(poisson_nll_loss, poisson_nll_loss(x, y))
   OP(cosine_embedding_loss, cosine_embedding_loss(x, y, sign_of_y.select(1, 0))) OP(multi_margin_loss, multi_margin_loss(x, columns))
+  OP(multilabel_margin_loss, multilabel_margin_loss(x.narrow(1, 0, 32), (y > 0).to(i64).narrow(1, 0, 32) - 1))
+  OP(multilabel_soft_margin_loss, multilabel_soft_margin_loss(x, y))
   OP(gaussian_nll_loss, gaussian_nll_loss(x, y, y * y))
 }
 
@@ -206,7 +209,7 @@ void linear_algebra() {
   OP(linalg::svdvals, linalg::svdvals(regular)) OP(linalg::cholesky_solve, linalg::cholesky_solve(b, regular))
   OP(linalg::lstsq, linalg::lstsq(regular, b).solution) OP(linalg::pinv, linalg::pinv(regular)) OP(linalg::cond, linalg::cond(regular))
   FLAT(linalg::matrix_rank, linalg::matrix_rank(regular))
-  OP(linalg::matrix_power, linalg::matrix_power(regular / 48, 5)) OP(linalg::matrix_exp, linalg::matrix_exp(regular / 48))
+  OP(linalg::multi_dot, linalg::multi_dot({regular, regular, regular})) OP(linalg::matrix_power, linalg::matrix_power(regular / 48, 5)) OP(linalg::matrix_exp, linalg::matrix_exp(regular / 48))
 }
 
 void images() {

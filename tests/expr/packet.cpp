@@ -72,6 +72,9 @@ TEMPLATE_TEST_CASE("packets calculate as a loop over their lanes does", "[packet
   o.check(atan2(a, b), [](T x, T y) { return std::atan2(x, y); });
   o.check(fmod(a, b), [](T x, T y) { return std::fmod(x, y); });
   o.check(hypot(a, b), [](T x, T y) { return std::hypot(x, y); });
+  o.check(nextafter(a, b), [](T x, T y) { return std::nextafter(x, y); });
+  o.check(ldexp(a, floor(b)), [](T x, T y) { return std::ldexp(x, int(std::floor(y))); });
+  o.check(logb(a), [](T x, T) { return std::logb(x); });
   auto sum = a;
   sum += b;
   sum *= 2;

@@ -26,6 +26,9 @@ TEMPLATE_TEST_CASE("losses as modules give what the functions give", "", TERN_TE
   same(nn::CosineEmbeddingLoss<D, double>({.margin = 0.2})(x, y, signs),
        cosine_embedding_loss(x, y, signs, {.margin = 0.2}));
   same(nn::MultiMarginLoss<D, double>({.p = 2})(x, labels), multi_margin_loss(x, labels, {.p = 2}));
+  const auto listed = tensor_of<D, Index>({0, -1, 1, 2, 1, -1, -1, 0, 0, 1, 2, 0}, {4, 3});
+  same(nn::MultiLabelMarginLoss<D, double>({Reduction::sum})(x, listed),
+       multilabel_margin_loss(x, listed, {Reduction::sum}));
   same(nn::GaussianNLLLoss<D, double>({.full = true})(x, y, y), gaussian_nll_loss(x, y, y, {.full = true}));
   const auto weight = tensor_of<D>({1, 2, 3});
   same(nn::CrossEntropyLoss<D, double>({.weight = weight, .label_smoothing = 0.1})(x, labels),
@@ -33,6 +36,8 @@ TEMPLATE_TEST_CASE("losses as modules give what the functions give", "", TERN_TE
   same(nn::CrossEntropyLoss<D, double>()(x, y), cross_entropy(x, y));
   same(nn::NLLLoss<D, double>({.ignore_index = 1})(x, labels), nll_loss(x, labels, {.ignore_index = 1}));
   same(nn::BCELoss<D, double>({.weight = weight})(x, y), binary_cross_entropy(x, y, {.weight = weight}));
+  same(nn::MultiLabelSoftMarginLoss<D, double>({.weight = weight})(x, y),
+       multilabel_soft_margin_loss(x, y, {.weight = weight}));
   same(nn::BCEWithLogitsLoss<D, double>({.pos_weight = weight})(x, y),
        binary_cross_entropy_with_logits(x, y, {.pos_weight = weight}));
 }

@@ -76,6 +76,12 @@ Table<D, T> layers() {
        [](C& c) {
          return Results{multi_margin_loss(c.x(0), c.ints(1), {c.number("p", 1), c.number("margin", 1), c.reduction()})};
        }},
+      {"nn.functional.multilabel_margin_loss",
+       [](C& c) { return Results{multilabel_margin_loss(c.x(0), c.ints(1), {c.reduction()})}; }},
+      {"nn.functional.multilabel_soft_margin_loss",
+       [](C& c) {
+         return Results{multilabel_soft_margin_loss(c.x(0), c.x(1), {c.optional_x(2, "weight"), c.reduction()})};
+       }},
       {"nn.functional.mse_loss", [](C& c) { return Results{mse_loss(c.x(0), c.x(1), {c.reduction()})}; }},
       {"nn.functional.nll_loss",
        [](C& c) {

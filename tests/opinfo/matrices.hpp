@@ -1,5 +1,7 @@
 // Products of matrices.
 #pragma once
+#include <tern/linalg/multi_dot.hpp>
+
 #include "table.hpp"
 
 namespace opinfo {
@@ -41,6 +43,8 @@ Table<D, T> matrices() {
          return Results{tensordot(c.x(0), c.x(1), dims.at(0), dims.at(1))};
        }},
       {"einsum", [](C& c) { return Results{einsum(c.text(1, "equation", ""), c.list(0))}; }},
+      {"linalg.multi_dot", [](C& c) { return Results{tern::linalg::multi_dot(c.list(0))}; }},
+      {"linalg.vander", [](C& c) { return Results{tern::linalg::vander(c.x(0), c.optional_integer(1, "N"))}; }},
       {"trace", [](C& c) { return Results{trace(c.x(0))}; }},
       {"nn.functional.linear", [](C& c) { return Results{linear(c.x(0), c.x(1, "weight"), c.optional_x(2, "bias"))}; }},
   };

@@ -149,6 +149,11 @@ Table<D, T> floating_pointwise() {
       OF_TWO(xlogy),
       {"special.xlog1py", [](C& c) { return Results{xlog1py(c.x(0), c.x(1, "other"))}; }},
       BINARY(copysign),
+      {"frexp",
+       [](C& c) {
+         const auto [mantissa, exponent] = frexp(c.x(0));
+         return Results{mantissa, exponent};
+       }},
       {"ldexp",
        [](C& c) {
          return Results{c.is_floating_tensor(1, "other") ? ldexp(c.x(0), c.x(1, "other")) : ldexp(c.x(0), c.ints(1))};

@@ -156,6 +156,7 @@ Table<D, T> floating_reductions() {
          c.text(3, "compute_mode", "");  // whether by products
          return Results{cdist(c.x(0), c.x(1), c.number(2, "p", 2))};
        }},
+      {"nn.functional.pdist", [](C& c) { return Results{pdist(c.x(0), c.number(1, "p", 2))}; }},
       QUANTILE(quantile),
       QUANTILE(nanquantile),
       INTEGRAL(trapezoid),

@@ -253,4 +253,25 @@ TEMPLATE_TEST_CASE("scans and differences refuse what does not fit", "[ops][refu
   CHECK(error_of([&] { diff(x, 1, 1, ones<D>({3, 1})); }).find("diff: ") == 0);
 }
 
+TEMPLATE_TEST_CASE("vander has the powers of each element, the highest first", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({0, 2, -3}).requires_grad_();
+  check_close(values_of(vander(x)), {0, 0, 1, 4, 2, 1, 9, -3, 1});
+  check_close(values_of(vander(x, 4, true)), {1, 0, 0, 0, 1, 2, 4, 8, 1, -3, 9, -27});
+  check_close(values_of(linalg::vander(x.view({3, 1}), 3)), {1, 0, 0, 1, 2, 4, 1, -3, 9});
+  CHECK(vander(x, 0).shape() == detail::Shape{3, 0});
+  CHECK(linalg::vander(x.view({3, 1})).shape() == detail::Shape{3, 1, 1});
+  const auto whole = tensor_of<D, Index>({2, 3});
+  CHECK(values_of(vander(whole, 40))[40] == 4052555153018976267);  // 3^39
+  const auto f = [](const auto& v) { return vander(v, 4); };
+  CHECK(gradcheck(f, std::tuple{x}));
+  CHECK(gradgradcheck(f, std::tuple{x}));
+  vander(x, 3).sum().backward();
+  check_close(values_of(x.grad()), {1, 5, -5});  // 2 x + 1, also at 0
+  CHECK(error_of([&] { vander(x.view({3, 1})); }) == "vander: a vector is needed, not [3, 1]");
+  CHECK(error_of([&] { vander(x, -1); }) == "vander: n must not be negative: -1");
+  CHECK(error_of([&] { linalg::vander(x, 1); }) == "vander: n must be greater than 1, not 1");
+  CHECK(error_of([&] { linalg::vander(x[0]); }) == "vander: at least one dimension is needed, not []");
+}
+
 }  // namespace ops_cumulative

@@ -1,3 +1,4 @@
+#include "support/sixteen_bits.hpp"
 #include "support/tensors.hpp"
 
 #include "tern/ops/distance.hpp"
@@ -103,6 +104,42 @@ TEMPLATE_TEST_CASE("gradients of all distances, also where a distance is 0", "[o
   auto x = cat(std::vector{ones<D, double>({26, 2}), zeros<D, double>({1, 2})}, 0).requires_grad_();
   cdist(x, x).sum().backward();
   for (const double v : values_of(x.grad())) CHECK(std::isfinite(v));
+}
+
+TEMPLATE_TEST_CASE("pdist has the distances of all pairs of rows", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const double inf = std::numeric_limits<double>::infinity();
+  // No two coordinates of a pair are equally far apart, so that p = inf has derivatives.
+  const auto x = tensor_of<D>({0.3, -1.2, 2, 1.1, 0.4, -0.7, -1.6, 0.9, 0.5, 2.2, -0.1, 1.4}, {4, 3}).requires_grad_();
+  const auto all = values_of(x);
+  for (const double p : {0., 1., 1.5, 2., inf}) {
+    INFO("p = " << p);
+    std::vector<double> expected;
+    for (std::size_t i = 0; i < 4; ++i)
+      for (std::size_t j = i + 1; j < 4; ++j) {
+        double sum = 0, most = 0, different = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+          const double apart = std::abs(all[3 * i + k] - all[3 * j + k]);
+          sum += std::pow(apart, p), most = std::max(most, apart), different += apart != 0;
+        }
+        expected.push_back(p == 0 ? different : p == inf ? most : std::pow(sum, 1 / p));
+      }
+    check_close(values_of(pdist(x, p)), expected, 1e-12, 1e-12);
+    if (p < 1) continue;
+    const auto f = [p](const auto& v) { return pdist(v, p); };
+    CHECK(gradcheck(f, std::tuple{x}));
+    CHECK(gradgradcheck(f, std::tuple{x}));
+  }
+  auto far = full<D, float>({30, 2}, 10000);  // by products their distances would be rounding errors
+  far.select(1, 0).copy_(arange<D, float>(0, 30).mul(0.01f).add(10000));
+  const auto gaps = values_of(pdist(far));
+  CHECK(gaps.size() == 435);
+  CHECK(gaps[0] == Approx(0.01).epsilon(0.05));
+  CHECK(pdist(x.detach().narrow(0, 0, 1)).shape() == detail::Shape{0});
+  CHECK(pdist(zeros<D>({0, 3})).shape() == detail::Shape{0});
+  check_rounded_once_in_16_bits([](const auto& v) { return pdist(v); }, x.detach());
+  CHECK(error_of([&] { pdist(x[0]); }) == "pdist: a matrix is needed, not [3]");
+  CHECK(error_of([&] { pdist(x, -1); }) == "pdist: p must not be negative: -1");
 }
 
 TEMPLATE_TEST_CASE("distances refuse what does not fit", "[ops]", TERN_TEST_DEVICES) {

@@ -152,4 +152,46 @@ TEMPLATE_TEST_CASE("losses of cosines, scores of classes and normal distribution
         0);
 }
 
+TEMPLATE_TEST_CASE("losses of several labels a row, by their formulas", "[ops][gradcheck]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({0.1, 0.2, 0.4, 0.8, 3, -1, 0, 0.5}, {2, 4});
+  const auto listed = tensor_of<D, Index>({3, 0, -1, 1, -1, 7, -8, 3}, {2, 4});  // after -1 anything may stand
+  // PyTorch's example: (1 - (0.1 - 0.2) + 1 - (0.1 - 0.4) + 1 - (0.8 - 0.2) + 1 - (0.8 - 0.4)) / 4
+  check_close(values_of(multilabel_margin_loss(x, listed, {none})), {0.85, 0});
+  check_close(values_of(multilabel_margin_loss(x, listed)), {0.425});
+  check_close(values_of(multilabel_margin_loss(x[0], listed[0], {Reduction::sum})), {0.85});
+  const auto masked = tensor_of<D>({-INFINITY, 0.5, 1});  // the class 0 stands for those that are not listed
+  check_close(values_of(multilabel_margin_loss(masked, tensor_of<D, Index>({1, -1, -1}))), {0.5});
+  const auto target = tensor_of<D>({1, 0, 0, 1, 0, 1, 0.5, 0}, {2, 4}), weight = tensor_of<D>({1, 2, 0, 4});
+  const auto scores = values_of(x), wanted = values_of(target), weights = values_of(weight);
+  std::vector<double> rows(2, 0);
+  for (std::size_t i = 0; i < 8; ++i) {
+    const double p = 1 / (1 + std::exp(-scores[i]));
+    rows[i / 4] -= weights[i % 4] * (wanted[i] * std::log(p) + (1 - wanted[i]) * std::log(1 - p)) / 4;
+  }
+  for (const auto& layout : layouts(x))
+    check_close(values_of(multilabel_soft_margin_loss(layout, target, {weight, none})), rows);
+  CHECK(multilabel_soft_margin_loss(x, target, {weight}).item() == Approx((rows[0] + rows[1]) / 2));
+  CHECK(multilabel_soft_margin_loss(x, target, {weight, Reduction::sum}).item() == Approx(rows[0] + rows[1]));
+  CHECK(multilabel_soft_margin_loss(full<D, float>({1}, -1000), ones<D, float>({1})).item() == 1000);
+
+  const auto leaf = spread_tensor<D>({2, 4}, -1, 2).requires_grad_();
+  for (const Reduction r : {none, Reduction::mean}) {
+    const auto margin = [&](const auto& v) { return multilabel_margin_loss(v * v, listed, {r}); };
+    const auto soft = [&](const auto& v) { return multilabel_soft_margin_loss(v, target, {weight, r}); };
+    CHECK(gradcheck(margin, std::tuple{leaf}));
+    CHECK(gradgradcheck(margin, std::tuple{leaf}));
+    CHECK(gradcheck(soft, std::tuple{leaf}));
+    CHECK(gradgradcheck(soft, std::tuple{leaf}));
+  }
+  check_rounded_once_in_16_bits(
+      [](const auto& u, const auto& v) { return multilabel_soft_margin_loss(u, v, {.reduction = none}); },
+      leaf.detach(), target);
+  CHECK(error_of([&] { multilabel_margin_loss(x, listed[0]); }) ==
+        "multilabel_margin_loss: scores and targets [N, C] are needed, not [2, 4] and [4]");
+  CHECK(error_of([&] { values_of(multilabel_margin_loss(x[0], tensor_of<D, Index>({4, 0, 0, 0}))); }) ==
+        "multilabel_margin_loss: index 4 is out of range for a dimension of size 4");
+  CHECK(error_of([&] { multilabel_soft_margin_loss(x, target[0]); }).find("multilabel_soft_margin_loss: ") == 0);
+}
+
 }  // namespace ops_ranking_losses

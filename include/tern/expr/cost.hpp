@@ -110,11 +110,14 @@ struct Cost : Assignable<Cost> {
   TERN_COST_CALL(erfinv)
   TERN_COST_CALL(lgamma)
   TERN_COST_CALL(digamma)
+  TERN_COST_CALL(logb)
   friend Cost polygamma(int, Cost x) { return counted(x.calls + 1); }
   TERN_COST_CALL_OF_TWO(pow)
   TERN_COST_CALL_OF_TWO(fmod)
   TERN_COST_CALL_OF_TWO(atan2)
   TERN_COST_CALL_OF_TWO(hypot)
+  TERN_COST_CALL_OF_TWO(nextafter)
+  TERN_COST_CALL_OF_TWO(ldexp)
 };
 
 inline Cost where(CostMask m, Cost a, Cost b) { return Cost::counted(m.calls + a.calls + b.calls); }

@@ -116,6 +116,11 @@ template <Numbers V>
 V trunc(V x) {
   return lanewise([](auto a) { return std::trunc(a); }, x);
 }
+/// The exponent: the largest whole n with 2^n ≤ |x|; -inf of 0.
+template <Numbers V>
+V logb(V x) {
+  return lanewise([](auto a) { return std::logb(a); }, x);
+}
 /// Rounds to the nearest integer, halves to even.
 template <Numbers V>
 V round(V x) {

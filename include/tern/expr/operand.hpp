@@ -69,6 +69,13 @@ struct TwoArgumentFunctions {
   friend V hypot(V a, V b) {
     return lanewise([](auto x, auto y) { return std::hypot(x, y); }, a, b);
   }
+  friend V nextafter(V a, V b) {
+    return lanewise([](auto x, auto y) { return std::nextafter(x, y); }, a, b);
+  }
+  /// a 2^n, for whole n.
+  friend V ldexp(V a, V n) {
+    return lanewise([](auto x, auto y) { return std::ldexp(x, int(y)); }, a, n);
+  }
 };
 
 }  // namespace detail::expr

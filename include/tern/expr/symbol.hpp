@@ -166,6 +166,8 @@ struct Symbol : Assignable<Symbol<T>> {
   TERN_SYMBOL_BINARY(fmod, "fmod")
   TERN_SYMBOL_BINARY(atan2, "atan2")
   TERN_SYMBOL_BINARY(hypot, "hypot")
+  TERN_SYMBOL_BINARY(nextafter, "nextafter")
+  TERN_SYMBOL_BINARY(ldexp, "ldexp")
 
   TERN_SYMBOL_UNARY(exp)
   TERN_SYMBOL_UNARY(exp2)
@@ -200,6 +202,7 @@ struct Symbol : Assignable<Symbol<T>> {
   TERN_SYMBOL_UNARY(ceil)
   TERN_SYMBOL_UNARY(trunc)
   TERN_SYMBOL_UNARY(round)
+  TERN_SYMBOL_UNARY(logb)
   TERN_SYMBOL_UNARY(frac)
   TERN_SYMBOL_UNARY(abs)
   TERN_SYMBOL_UNARY(sign)

@@ -8,6 +8,7 @@
 #include "inv.hpp"
 #include "matrix_functions.hpp"
 #include "matrix_norm.hpp"
+#include "multi_dot.hpp"
 #include "pinv.hpp"
 #include "qr.hpp"
 #include "solve.hpp"

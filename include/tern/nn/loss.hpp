@@ -35,6 +35,7 @@ TERN_LOSS_MODULE(KLDivLoss, KlDivOptions, kl_div)
 TERN_LOSS_MODULE(PoissonNLLLoss, PoissonNllLossOptions, poisson_nll_loss)
 TERN_LOSS_MODULE(CosineEmbeddingLoss, MarginLossOptions, cosine_embedding_loss)
 TERN_LOSS_MODULE(MultiMarginLoss, MultiMarginLossOptions, multi_margin_loss)
+TERN_LOSS_MODULE(MultiLabelMarginLoss, LossOptions, multilabel_margin_loss)
 TERN_LOSS_MODULE(GaussianNLLLoss, GaussianNllLossOptions, gaussian_nll_loss)
 #undef TERN_LOSS_MODULE
 
@@ -102,6 +103,21 @@ struct BCEWithLogitsLoss : Module<D, T> {
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target) const {
     return binary_cross_entropy_with_logits(x, target, {weight, pos_weight, reduction});
+  }
+};
+
+/// multilabel_soft_margin_loss.
+template <Device D, Element T = float>
+struct MultiLabelSoftMarginLoss : Module<D, T> {
+  Tensor<D, T> weight;
+  Reduction reduction = Reduction::mean;
+
+  explicit MultiLabelSoftMarginLoss(const MultiLabelSoftMarginLossOptions<D, T>& options)
+      : weight(options.weight), reduction(options.reduction) {}
+  TERN_FIELDS(MultiLabelSoftMarginLoss, weight, reduction)
+
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target) const {
+    return multilabel_soft_margin_loss(x, target, {weight, reduction});
   }
 };
 

@@ -1,9 +1,10 @@
-// Running sums, products and extremes along a dimension, and differences of neighbours.
+// Running sums, products and extremes along a dimension, powers as running products, and differences of neighbours.
 #pragma once
 #include "../backend/scan.hpp"
 #include "cat.hpp"
 #include "exponential.hpp"
 #include "gather.hpp"
+#include "shape.hpp"
 #include "support/wide.hpp"
 #include "where.hpp"
 
@@ -82,6 +83,46 @@ Tensor<D, detail::sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, CallSite h
          }));
   return y;
 }
+
+namespace detail {
+/// 1, x, …, x^(count - 1) of each element, along a new last dimension.
+template <class D, class T>
+Tensor<D, sum_t<T>> powers(const Tensor<D, T>& x, Index count) {
+  const Tensor<D, sum_t<T>> base = to_type(unsqueeze(x, -1), Type<sum_t<T>>{});
+  if (count == 0) return narrow(base, -1, 0, 0);
+  Shape factors = base.shape();
+  factors[-1] = count - 1;
+  return cumprod(cat(std::vector{ones_like(base), expand(base, factors)}, -1), -1);
+}
+}  // namespace detail
+
+/// x^(n - 1), …, x, 1 of each element of the vector x, as rows [x.size(0), n] (x.size(0) columns by default); with
+/// increasing 1, x, …, x^(n - 1). Integers become int64.
+template <Device D, Element T>
+Tensor<D, detail::sum_t<T>> vander(const Tensor<D, T>& x, std::optional<Index> n = {}, bool increasing = false,
+                                   CallSite here = {}) {
+  const CallSite op{"vander", here};
+  const CallScope scope(op);
+  if (x.checked(op)->ndim != 1) fail(op, {"a vector is needed, not ", x.shape()});
+  const Index count = n.value_or(x.size(0));
+  if (count < 0) fail(op, {"n must not be negative: ", count});
+  const auto rising = detail::powers(x, count);
+  return increasing ? rising : flip(rising, 1, here);
+}
+
+namespace linalg {
+
+/// 1, x, …, x^(n - 1) of each element of x [..], as rows [.., n] (x.size(-1) columns by default). Error unless n > 1.
+template <Device D, Element T>
+Tensor<D, tern::detail::sum_t<T>> vander(const Tensor<D, T>& x, std::optional<Index> n = {}, CallSite here = {}) {
+  const CallSite op{"vander", here};
+  const CallScope scope(op);
+  if (x.checked(op)->ndim == 0) fail(op, {"at least one dimension is needed, not ", x.shape()});
+  if (n && *n < 2) fail(op, {"n must be greater than 1, not ", *n});
+  return tern::detail::powers(x, n.value_or(x.size(-1)));
+}
+
+}  // namespace linalg
 
 /// cumsum and cumprod written into x.
 template <Device D, Element T>

@@ -4,6 +4,7 @@
 #include "matmul.hpp"
 #include "norm.hpp"
 #include "statistics.hpp"
+#include "triangle.hpp"
 #include "where.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
@@ -130,6 +131,20 @@ Tensor<D, T> distances(const CallSite& op, const Tensor<D, T>& x1, const Tensor<
       [p](auto v) { return pow(v, decltype(v)(1 / p)); });
 }
 
+/// The same, with gradients.
+template <class D, class T>
+Tensor<D, T> recorded_distances(const CallSite& op, const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p) {
+  const Tensor<D, T> y = distances(op, x1, x2, p);
+  const auto rule = [p](const auto& g, const auto& a, const auto& b, const auto& d) {
+    return cdist_gradient(g, a, b, d, p);
+  };
+  record(op, y, wrt(x1, saved(x1, x2, y), rule),
+         wrt(x2, saved(x1, x2, y), [rule](const auto& g, const auto& a, const auto& b, const auto& d) {
+           return rule(transpose(g, -2, -1), b, a, transpose(d, -2, -1));
+         }));
+  return y;
+}
+
 /// |a - b|, as the root of a² + b² - 2 a b.
 template <class D, class T>
 Tensor<D, T> euclidean_distances(const CallSite& op, const Tensor<D, T>& x1, const Tensor<D, T>& x2) {
@@ -166,15 +181,23 @@ Tensor<D, T> cdist(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2,
            }));
     return y;
   }
-  const Tensor<D, T> y = detail::distances(op, x1, x2, p);
-  const auto rule = [p](const auto& g, const auto& a, const auto& b, const auto& d) {
-    return detail::cdist_gradient(g, a, b, d, p);
+  return detail::recorded_distances(op, x1, x2, p);
+}
+
+/// The distances (sum over k of |x[i, k] - x[j, k]|^p)^(1/p) of all rows i < j of x [n, m], p from 0 to infinity, as
+/// a vector: the elements of cdist(x, x, p) above its diagonal, always computed from differences. The host waits for
+/// their number.
+template <Device D, Floating T>
+Tensor<D, T> pdist(const Tensor<D, T>& x, double p = 2, CallSite here = {}) {
+  const CallSite op{"pdist", here};
+  const CallScope scope(op);
+  if (x.checked(op)->ndim != 2) fail(op, {"a matrix is needed, not ", x.shape()});
+  if (!(p >= 0)) fail(op, {"p must not be negative: ", p});
+  const auto above = triu(ones<D, bool>({x.size(0), x.size(0)}, x.device()), 1, here);
+  const auto distances = [&](const auto& v) {
+    return masked_select(detail::recorded_distances(op, v, v, p), above, here);
   };
-  record(op, y, wrt(x1, saved(x1, x2, y), rule),
-         wrt(x2, saved(x1, x2, y), [rule](const auto& g, const auto& a, const auto& b, const auto& d) {
-           return rule(transpose(g, -2, -1), b, a, transpose(d, -2, -1));
-         }));
-  return y;
+  return detail::rounded_once(distances, x);
 }
 
 TERN_SAME_PLACE(cdist)

@@ -143,6 +143,8 @@ TERN_PAIR_OP(atan2)
 TERN_PAIR_OP(hypot)
 TERN_PAIR_OP(xlogy)
 #undef TERN_PAIR_OP
+TERN_INSTANCE(Tensor<Cpu> nextafter(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(detail::MantissaAndExponent<Cpu, float> frexp(const Tensor<Cpu>&, CallSite))
 
 // Arithmetic, powers, rounding.
 TERN_INSTANCE(Tensor<Cpu> add(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
@@ -279,6 +281,7 @@ TERN_INSTANCE(Tensor<Cpu> instance_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, 
 TERN_INSTANCE(Tensor<Cpu> batch_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
                                      const Tensor<Cpu>&, bool, double, double, CallSite))
 TERN_INSTANCE(Tensor<Cpu> cdist(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> pdist(const Tensor<Cpu>&, double, CallSite))
 TERN_INSTANCE(Tensor<Cpu> pairwise_distance(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu> normalize(const Tensor<Cpu>&, double, detail::Dims, double, CallSite))
 TERN_INSTANCE(Tensor<Cpu> cosine_similarity(const Tensor<Cpu>&, const Tensor<Cpu>&, Index, double, CallSite))
@@ -302,6 +305,9 @@ TERN_INSTANCE(Tensor<Cpu> cosine_embedding_loss(const Tensor<Cpu>&, const Tensor
                                                 MarginLossOptions, CallSite))
 TERN_INSTANCE(Tensor<Cpu> multi_margin_loss(const Tensor<Cpu>&, const Tensor<Cpu, Index>&, MultiMarginLossOptions,
                                             CallSite))
+TERN_INSTANCE(Tensor<Cpu> multilabel_margin_loss(const Tensor<Cpu>&, const Tensor<Cpu, Index>&, LossOptions, CallSite))
+TERN_INSTANCE(Tensor<Cpu> multilabel_soft_margin_loss(const Tensor<Cpu>&, const Tensor<Cpu>&,
+                                                      const MultiLabelSoftMarginLossOptions<Cpu, float>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> gaussian_nll_loss(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
                                             GaussianNllLossOptions, CallSite))
 TERN_INSTANCE(Tensor<Cpu> kl_div(const Tensor<Cpu>&, const Tensor<Cpu>&, KlDivOptions, CallSite))

@@ -54,6 +54,7 @@
 #include "ranking_losses.hpp"
 #include "recurrent.hpp"
 #include "reduce.hpp"
+#include "representation.hpp"
 #include "rms_norm.hpp"
 #include "rounding.hpp"
 #include "scatter_reduce.hpp"

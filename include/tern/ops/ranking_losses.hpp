@@ -1,5 +1,6 @@
 // Losses that compare distances with a margin, scores with labels of 1 and -1, and distributions with each other.
 #pragma once
+#include "binary_cross_entropy.hpp"
 #include "distance.hpp"
 #include "gather.hpp"
 #include "losses.hpp"
@@ -17,6 +18,12 @@ struct HingeEmbeddingLossOptions {
 struct MultiMarginLossOptions {
   double p = 1;  // the power of the distances, 1 or 2
   double margin = 1;
+  Reduction reduction = Reduction::mean;
+};
+/// The options of multilabel_soft_margin_loss.
+template <Device D, Floating T>
+struct MultiLabelSoftMarginLossOptions {
+  Tensor<D, T> weight = {};  // for each class, broadcast to the input; undefined: ones
   Reduction reduction = Reduction::mean;
 };
 struct GaussianNllLossOptions {
@@ -61,6 +68,13 @@ Tensor<D, T> derived_loss(const CallSite& op, Reduction reduction, const F& f, c
 }
 
 TERN_API void check_same_dims(const CallSite& op, const Array& a, const Array& b);
+
+/// x, or its mean or sum.
+template <class D, class T>
+Tensor<D, T> reduced(const Tensor<D, T>& x, Reduction reduction, CallSite here) {
+  if (reduction == Reduction::none) return x;
+  return reduction == Reduction::mean ? mean(x, {}, false, here) : sum(x, {}, false, here);
+}
 
 inline constexpr auto positive_part = [](auto v) { return where(v <= 0, 0, v); };
 
@@ -165,8 +179,49 @@ Tensor<D, T> multi_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& ta
       return counts * (squared ? distance * distance : distance);
     };
     const auto sums = detail::map_sum(op, f, -1, false, x.size(-1), scores, gather(scores, -1, right, here), wrong);
-    if (options.reduction == Reduction::none) return sums;
-    return options.reduction == Reduction::mean ? mean(sums, {}, false, here) : sum(sums, {}, false, here);
+    return detail::reduced(sums, options.reduction, here);
+  };
+  return detail::rounded_once(loss, x);
+}
+
+/// The mean over the classes of binary_cross_entropy_with_logits, for scores x and targets from 0 to 1, both [.., C].
+template <Device D, Floating T>
+Tensor<D, T> multilabel_soft_margin_loss(
+    const Tensor<D, T>& x, const Tensor<D, T>& target,
+    const MultiLabelSoftMarginLossOptions<D, std::type_identity_t<T>>& options = {}, CallSite here = {}) {
+  const CallSite op{"multilabel_soft_margin_loss", here};
+  const CallScope scope(op);
+  x.checked(op);
+  const auto loss = [&](const auto& v, const auto& t, const auto& w) {
+    const auto each = binary_cross_entropy_with_logits(v, t, {.weight = w, .reduction = Reduction::none}, here);
+    return detail::reduced(mean(each, -1, false, here), options.reduction, here);
+  };
+  return detail::rounded_once(loss, x, target, detail::weight_or_one(op, x, options.weight));
+}
+
+/// The sum over the right classes j and the wrong ones i of max(1 - x[j] + x[i], 0) / C, for scores x [N, C] or [C]. A
+/// row of targets, of the shape of x, names the right classes before its first negative number.
+template <Device D, Floating T>
+Tensor<D, T> multilabel_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& target, LossOptions options = {},
+                                    CallSite here = {}) {
+  const CallSite op{"multilabel_margin_loss", here};
+  const CallScope scope(op);
+  const int n = x.checked(op)->ndim;
+  if (n < 1 || n > 2 || !detail::same_shape(*x.impl(), *target.checked(op)) || x.size(-1) == 0)
+    fail(op, {"scores and targets [N, C] are needed, not ", x.shape(), " and ", target.shape()});
+  const auto loss = [&](const auto& scores) {
+    const detail::Type<compute_t<T>> type;
+    const Tensor<D, bool> listed = eq(cumsum(lt(target, 0), -1, here), 0);
+    const Tensor<D, bool> named =
+        logical_and(unsqueeze(listed, -1), eq(unsqueeze(target, -1), detail::range_beside(x, 0, 1, x.size(-1))));
+    const auto own = gather(scores, -1, where(listed, target, 0), here);
+    const auto f = [](auto right, auto v, auto counts, auto wrong) {
+      return where(counts * wrong == 0, 0, detail::positive_part(1 - right + v));
+    };
+    const auto sums = detail::map_sum(op, f, {-2, -1}, false, x.size(-1), unsqueeze(own, -1), unsqueeze(scores, -2),
+                                      unsqueeze(to_type(listed, type), -1),
+                                      unsqueeze(to_type(logical_not(any(named, -2)), type), -2));
+    return detail::reduced(sums, options.reduction, here);
   };
   return detail::rounded_once(loss, x);
 }
@@ -231,6 +286,7 @@ TERN_SAME_PLACE(triplet_margin_loss)
 TERN_SAME_PLACE(kl_div)
 TERN_SAME_PLACE(cosine_embedding_loss)
 TERN_SAME_PLACE(gaussian_nll_loss)
+TERN_SAME_PLACE(multilabel_soft_margin_loss)
 TERN_SAME_PLACE(poisson_nll_loss)
 
 }}  // namespace tern

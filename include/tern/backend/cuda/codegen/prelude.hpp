@@ -156,12 +156,13 @@ template <class T> inline __device__ T larger(T a, T b) { return a > b || a != a
 FUNCTION(exp) FUNCTION(exp2) FUNCTION(expm1) FUNCTION(log) FUNCTION(log2) FUNCTION(log10) FUNCTION(log1p) FUNCTION(sqrt)
 LONG_FUNCTION(sin) LONG_FUNCTION(cos) LONG_FUNCTION(tan) FUNCTION(asin) FUNCTION(acos) FUNCTION(atan)
 FUNCTION(sinh) FUNCTION(cosh) FUNCTION(tanh) FUNCTION(asinh) FUNCTION(acosh) FUNCTION(atanh)
-FUNCTION(erf) FUNCTION(erfc) LONG_FUNCTION(lgamma) FUNCTION(floor) FUNCTION(ceil) FUNCTION(trunc)
-FUNCTION2(copysign) FUNCTION2(fmod) FUNCTION2(atan2) FUNCTION2(hypot)
+FUNCTION(erf) FUNCTION(erfc) LONG_FUNCTION(lgamma) FUNCTION(floor) FUNCTION(ceil) FUNCTION(trunc) FUNCTION(logb)
+FUNCTION2(copysign) FUNCTION2(fmod) FUNCTION2(atan2) FUNCTION2(hypot) FUNCTION2(nextafter)
 #undef FUNCTION
 #undef LONG_FUNCTION
 #undef FUNCTION2
 template <class T> inline __device__ T round(T x) { return ::rint(x); }
+template <class T> inline __device__ T ldexp(T x, T n) { return ::ldexp(x, int(n)); }
 template <class T> inline __device__ T rsqrt(T x) { return T(1) / ::sqrt(x); }
 template <class T> inline __device__ T reciprocal(T x) { return T(1) / x; }
 template <class T> inline __device__ T square(T x) { return multiply(x, x); }
