@@ -231,6 +231,8 @@ TEMPLATE_TEST_CASE("optimisers take plain tensors and step as with a network's",
   of(std::type_identity<optim::SGD>()), of(std::type_identity<optim::Adam>()), of(std::type_identity<optim::AdamW>());
   of(std::type_identity<optim::Adadelta>()), of(std::type_identity<optim::Adagrad>()),
       of(std::type_identity<optim::RMSprop>());
+  of(std::type_identity<optim::Adamax>()), of(std::type_identity<optim::Rprop>()),
+      of(std::type_identity<optim::ASGD>());
   of(std::type_identity<optim::NAdam>()), of(std::type_identity<optim::RAdam>()), of(std::type_identity<optim::Muon>());
   check([](const auto& list) { return std::make_unique<optim::LBFGS<D, double>>(list); });
 }
@@ -281,6 +283,9 @@ TEMPLATE_TEST_CASE("an Error of an optimiser's or schedule's constructor ends wi
   check(__LINE__, [&] { optim::RMSprop(parameters, {.lr = -0.1}); });
   check(__LINE__, [&] { optim::Adagrad(parameters, {.lr = -0.1}); });
   check(__LINE__, [&] { optim::Adadelta(parameters, {.rho = 2}); });
+  check(__LINE__, [&] { optim::Adamax(parameters, {.lr = -0.1}); });
+  check(__LINE__, [&] { optim::Rprop(parameters, {.etas = {2, 3}}); });
+  check(__LINE__, [&] { optim::ASGD(parameters, {.alpha = -1}); });
   check(__LINE__, [&] { optim::Muon(parameters, {.lr = 0.1}); });  // its weight is no matrix
   check(__LINE__, [&] { optim::LBFGS(parameters, {.lr = -0.1}); });
   check(__LINE__, [&] { optim::ExponentialMovingAverage(parameters, {.decay = 2}); });
