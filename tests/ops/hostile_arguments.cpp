@@ -1,6 +1,7 @@
 // Every public op with an argument that is a size, a position or a count, called with hostile numbers
 // (support/hostile.hpp).
 #include "support/hostile.hpp"
+#include "tern/linalg/matrix_functions.hpp"
 #include "tern/linalg/matrix_norm.hpp"
 #include "tern/ops/ops.hpp"
 
@@ -87,7 +88,15 @@ std::vector<HostileCalls<D>> views() {
       POSITIONS(roll, roll(x, v), roll(x, v, 0), roll(x, 1, v), roll(x, {v, v}, {0, 1}), roll(x, {}, {0})),
       POSITIONS(unfold, unfold(x, v, 1, 1), unfold(x, 0, v, 1), unfold(x, -1, 2, v), unfold(x, 0, v, v)),
       POSITIONS(tril, tril(x, v), triu(x, v)),
-      POSITIONS(cat, cat(std::vector{x, x}, v), stack(std::vector{x, x}, v)),
+      POSITIONS(cat, cat(std::vector{x, x}, v), stack(std::vector{x, x}, v), concat({x, x}, v), concatenate({x, x}, v)),
+      POSITIONS(swapaxes, swapaxes(x, v, 0), swapdims(x, 0, v), moveaxis(x, v, 0), moveaxis(x, {0, v}, {v, 0}),
+                narrow_copy(x, v, 0, 1), narrow_copy(x, 0, v, 1), narrow_copy(x, 0, 0, v)),
+      SIZES(tensor_split, tensor_split(x, v), tensor_split(x, 2, v), tensor_split(x, {v, 1}),
+            tensor_split(x, {0, v}, -1), hsplit(x, v), hsplit(x, {v, v}), vsplit(x, v), dsplit(x, {1, v})),
+      POSITIONS(select_scatter, select_scatter(x, values<D>({}), v, 0), select_scatter(x, values<D>({}), 0, v),
+                slice_scatter(x, values<D>({}), v), slice_scatter(x, values<D>({}), 0, {v, {}}),
+                slice_scatter(x, values<D>({}), 0, {0, v, 2}), diagonal_scatter(x, values<D>({}), v),
+                diagonal_scatter(x, values<D>({}), 0, v, 0)),
       SIZES(cat, cat(std::vector{x, expand(values<D>({1}), {v})})),
       POSITIONS(meshgrid, meshgrid(std::vector(9, x)), meshgrid(std::vector{x, x})),
   };
@@ -109,6 +118,14 @@ std::vector<HostileCalls<D>> reductions() {
       POSITIONS(layer_norm, layer_norm(x, {v}), layer_norm(x, {v, 3}), rms_norm(x, {v}), group_norm(x, v),
                 local_response_norm(x, v), layer_norm(x, {})),
       POSITIONS(tensordot, tensordot(x, x, v), tensordot(x, x, v, 0), tensordot(x, x, {0, v}, {0, 1})),
+      SIZES(vander, vander(values<D>({2}), v), vander(values<D>({2}), v, true), linalg::vander(x, v)),
+      SIZES(logspace, logspace<D>(0, 1, v)),
+      POSITIONS(renorm, renorm(x, 2, v, 1), trapezoid(x, 1, v), trapezoid(x, x, v), cumulative_trapezoid(x, 1, v),
+                cumulative_trapezoid(x, x, v), median(x, v), nanmedian(x, v), mode(x, v), quantile(x, 0.5, v),
+                nanquantile(x, 0.5, v), max(x, v), min(x, v)),
+      POSITIONS(cumsum_, cumsum_(clone(x), v), cumprod_(clone(x), v)),
+      POSITIONS(matrix_power, linalg::matrix_power(values<D>({1, 1}) * 0 + 1, v),
+                linalg::matrix_power(values<D>({0, 2, 2}), v)),
       POSITIONS(polygamma, polygamma(v, x), channel_shuffle(x, v), channel_shuffle(values<D>({1, 0, 2, 2}), v)),
   };
 }
@@ -139,6 +156,17 @@ std::vector<HostileCalls<D>> by_index() {
       SIZES(repeat_interleave, repeat_interleave(x, v), repeat_interleave(x, v, 0), repeat_interleave(x, v, -1),
             repeat_interleave(x, 2, v), repeat_interleave(x, ints<D>(v, v), 0), repeat_interleave(x, number<D>(v))),
       SIZES(histc, histc(x, v)),
+      SIZES(bincount, bincount(ints<D>(0, 1), v), bincount(ints<D>(0, v))),
+      SIZES(combinations, combinations(values<D>({2}), v), combinations(values<D>({2}), v, true),
+            combinations(values<D>({0}), v)),
+      POSITIONS(multinomial, multinomial(values<D>({4}) + 1, v), multinomial(values<D>({4}) + 1, v, true),
+                gumbel_softmax(x, 1, false, v)),
+      POSITIONS(index_reduce, index_reduce(x, v, ints<D>(0, 0), x, "prod"),
+                index_reduce(x, 0, ints<D>(v, 0), x, "amax"),
+                scatter_reduce_(clone(x), v, ints<D>(0, 0), values<D>({2}), "sum"),
+                scatter_(clone(x), 0, ints<D>(v, 0), 1), index_copy_(clone(x), v, ints<D>(0, 0), x)),
+      POSITIONS(multilabel_margin_loss, multilabel_margin_loss(values<D>({2}), ints<D>(0, v)),
+                multilabel_margin_loss(values<D>({2}), ints<D>(v, v))),
       SIZES(one_hot, one_hot(ints<D>(0, 1), v), one_hot(ints<D>(0, v)), one_hot(ints<D>(v, v), v),
             one_hot(no_ints<D>(), v)),
       POSITIONS(embedding, embedding(ints<D>(0, v), values<D>({3, 2})), embedding(ints<D>(0, 1), values<D>({3, 2}), v),

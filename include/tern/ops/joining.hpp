@@ -3,6 +3,7 @@
 #pragma once
 #include "gather.hpp"
 #include "shape.hpp"
+#include "transfer.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
@@ -102,21 +103,24 @@ Tensor<D, T> combinations(const Tensor<D, T>& x, Index r = 2, bool with_replacem
   if (x.checked(op)->ndim != 1) fail(op, {"a vector is needed, not ", x.shape()});
   if (r < 0 || r > detail::max_elements) fail(op, {r, " elements of ", x.shape()});
   const Index n = x.numel(), apart = with_replacement ? 0 : 1;
-  if (r > 0 && r > (with_replacement ? n * r : n)) return reshape(narrow(x, 0, 0, 0, here), {0, r}, here);
-  std::vector<Index> positions, row;
+  if (r == 0) return narrow(x, 0, 0, 0, here);
+  if (r > (with_replacement ? n * r : n)) return reshape(narrow(x, 0, 0, 0, here), {0, r}, here);
+  const Index m = with_replacement ? n + r - 1 : n, few = std::min(r, m - r);
+  Index count = 1;  // the rows: m over r
+  for (Index i = 1; i <= few; ++i) count = detail::checked_product(op, {count, m - few + i}) / i;
+  const Tensor<Cpu, Index> positions = empty<Cpu, Index>({count, r});
+  std::vector<Index> row;
   for (Index i = 0; i < r; ++i) row.push_back(i * apart);
-  for (Index last = 0; r > 0 && last >= 0;) {
-    positions.insert(positions.end(), row.begin(), row.end());
+  for (Index* to = positions.data();; to += r) {
+    std::copy(row.begin(), row.end(), to);
     const auto highest = [&](Index i) { return with_replacement ? n - 1 : n - r + i; };
-    for (last = r - 1; last >= 0 && row[std::size_t(last)] == highest(last);) --last;
+    Index last = r - 1;
+    while (last >= 0 && row[std::size_t(last)] == highest(last)) --last;
     if (last < 0) break;
     ++row[std::size_t(last)];
     for (Index i = last + 1; i < r; ++i) row[std::size_t(i)] = row[std::size_t(i - 1)] + apart;
   }
-  if (r == 0) return narrow(x, 0, 0, 0, here);
-  const Index count = Index(positions.size()) / r;
-  return view(index_select(x, 0, from_vector<D>(positions, Index(positions.size()), x.device()), here), {count, r},
-              here);
+  return view(index_select(x, 0, to_device(view(positions, -1), x.device(), here), here), {count, r}, here);
 }
 
 /// Defines name({a, b}) beside name of a std::vector.
