@@ -50,6 +50,17 @@ TEMPLATE_TEST_CASE("a checkpoint's gradients are bit for bit those without one, 
   CHECK(run(true, true) == plain);
 }
 
+template <class D>
+Tensor<D, double> exponential(const Tensor<D, double>& x) {
+  return x.exp();
+}
+
+TEMPLATE_TEST_CASE("a checkpoint takes a plain function", "", TERN_TEST_DEVICES) {
+  const auto x = spread_tensor<TestType>({3}).requires_grad_();
+  checkpoint(exponential<TestType>, x).sum().backward();
+  check_close(values_of(x.grad()), values_of(x.exp()));
+}
+
 TEMPLATE_TEST_CASE("a checkpoint can be differentiated by grad(), twice, and kept for a second pass", "",
                    TERN_TEST_DEVICES) {
   using D = TestType;

@@ -67,6 +67,15 @@ TEST_CASE("a function of the user's makes the batches", "[data][threads]") {
   }
 }
 
+std::tuple<Tensor<Cpu>> first_values(const std::vector<float>& samples) { return {tensor<Cpu>(samples)}; }
+
+TEST_CASE("a plain function makes the batches", "[data]") {
+  const std::vector<float> samples{1, 2, 3};
+  const auto set = collated(samples, first_values);
+  const auto [x] = set.batch(std::vector<Index>{2, 0});
+  CHECK(x.to_vector() == std::vector<float>{3, 1});
+}
+
 TEST_CASE("a vector of samples is a data set", "[data]") {
   std::vector<std::tuple<Tensor<Cpu>, Index>> samples;
   for (Index i = 0; i < 7; ++i) samples.emplace_back(full<Cpu>({3}, double(i)), i);

@@ -415,6 +415,10 @@ TEST_CASE("a damaged picture is an Error, or what can be read of it if that is a
 TEST_CASE("the upper byte of 16-bit grey is read, and interlaced rows come in order", "[data]") {
   const TemporaryFolder folder;
   data::Image image;
+  const Tensor<Cpu> pixels =
+      data::read_image(folder.put("grey.png", png_bytes({3, 1, 16, 0}, {std::string("\x00\xff\x80\x00\xff\xfe", 6)})));
+  CHECK(pixels.shape() == tern::detail::Shape{3, 1, 3});
+  CHECK(pixels.to_vector()[5] == 1);
   data::read_image(folder.put("grey.png", png_bytes({3, 1, 16, 0}, {std::string("\x00\xff\x80\x00\xff\xfe", 6)})),
                    image);
   CHECK(pixels_of(image) == std::string("\x00\x00\x00\x80\x80\x80\xff\xff\xff", 9));

@@ -441,6 +441,9 @@ TEMPLATE_TEST_CASE("train() and eval() reach all modules", "", TERN_TEST_DEVICES
   Stack<D> stack(2, 2, 1);
   stack.eval();
   CHECK_FALSE(stack.blocks[1].is_training());
+  CHECK(&net.requires_grad_(false).eval() == &net);
+  CHECK_FALSE(net.train().eval().dropout.is_training());
+  CHECK_FALSE(net.parameters()[0].requires_grad());
 }
 
 TEMPLATE_TEST_CASE("load_state_dict() takes another module's weights of any floating-point type", "",

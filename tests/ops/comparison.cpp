@@ -229,6 +229,20 @@ TEMPLATE_TEST_CASE("a comparison in place ends the history of what it overwrites
   CHECK(error_of([&] { x.eq_(1); }).find("eq_: a leaf that requires a gradient") == 0);
 }
 
+TEMPLATE_TEST_CASE("a number stands on either side of a comparison", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = tensor_of<TestType>({1, 2, 3});
+  const auto i = tensor_of<TestType, Index>({1, 2, 3});
+  const Index two = 2;  // compiles without a warning of -Wconversion
+  CHECK(values_of((two < x) & (x <= two + 1)) == Values{0, 0, 1});
+  CHECK(values_of(two > x) == Values{1, 0, 0});
+  CHECK(values_of(two <= x) == Values{0, 1, 1});
+  CHECK(values_of(two >= x) == Values{1, 1, 0});
+  CHECK(values_of(two == x) == Values{0, 1, 0});
+  CHECK(values_of(two != x) == Values{1, 0, 1});
+  CHECK(values_of(1.5 < i) == Values{0, 1, 1});
+  CHECK(values_of(2.5 != i) == Values{1, 1, 1});
+}
+
 TEMPLATE_TEST_CASE("comparisons refuse", "[ops]", TERN_TEST_DEVICES) {
   using X = Tensor<TestType, double>;
   const auto x = spread_tensor<TestType>({3}), y = spread_tensor<TestType>({2});

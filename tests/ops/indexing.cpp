@@ -334,6 +334,9 @@ TEMPLATE_TEST_CASE("indices that do not fit are refused", "[indexing][refusal]",
   const auto at = [](std::vector<double> values) { return tern_test::tensor_of<D, Index>(values); };
   CHECK(error_of([&] { x.index({3}); }) == "index: position 3 is outside dimension 0 of size 3");
   CHECK(error_of([&] { x.index({Slice(), -5}); }) == "index: position -5 is outside dimension 1 of size 4");
+  CHECK(error_of([&] { x.index({0, 4}); }) == "index: position 4 is outside dimension 1 of size 4");
+  CHECK(error_of([&] { x.index({None, at({0}), Ellipsis, 4}); }) ==
+        "index: position 4 is outside dimension 1 of size 4");
   CHECK(error_of([&] { x.index({at({0, 3})}); }) == "index: index 3 is out of range for a dimension of size 3");
   CHECK(error_of([&] { x.index({at({-4})}); }) == "index: index -4 is out of range for a dimension of size 3");
   CHECK(error_of([&] { x.index({0, 0, 0}); }) == "index: too many indices, 3, for a tensor of shape [3, 4]");

@@ -71,6 +71,24 @@ TEMPLATE_TEST_CASE("a vector or a number becomes a tensor", "[creation]", TERN_T
   CHECK(error_of([] { tensor<D, Index>(0.5); }).find("tensor: the number 0.5 does not fit a tensor of int64") == 0);
 }
 
+TEMPLATE_TEST_CASE("containers of containers become a tensor", "[creation]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Tensor<D, float> state = tensor<D>(std::array<float, 2>{1, 2.5f});
+  const Tensor<D, Index> pairs = tensor<D>(std::vector<std::array<Index, 2>>{{1, 2}, {3, 4}, {5, 6}});
+  const Tensor<D, double> blocks = tensor<D, double>(std::vector<std::vector<std::vector<int>>>{{{1}, {2}}});
+  const Tensor<D, bool> masks = tensor<D>(std::vector<std::vector<bool>>{{true, false}});
+  CHECK(state.to_vector() == std::vector<float>{1, 2.5f});
+  CHECK(pairs.shape() == detail::Shape{3, 2});
+  CHECK(pairs.to_vector() == std::vector<Index>{1, 2, 3, 4, 5, 6});
+  CHECK(blocks.shape() == detail::Shape{1, 2, 1});
+  CHECK(blocks.to_vector() == std::vector<double>{1, 2});
+  CHECK(masks.to_vector() == std::vector<bool>{true, false});
+  CHECK(tensor<D>(std::vector<std::vector<float>>{}).shape() == detail::Shape{0});
+  CHECK(tensor<D>(std::vector<std::vector<float>>(2)).shape() == detail::Shape{2, 0});
+  CHECK(error_of([] { tensor<D>(std::vector<std::vector<int>>{{1, 2}, {3}}); }) ==
+        "tensor: rows of different lengths: 2 and 1");
+}
+
 TEMPLATE_TEST_CASE("to_vector() has the elements in row-major order, and item<U>() converts", "[creation]",
                    TERN_TEST_DEVICES) {
   using D = TestType;

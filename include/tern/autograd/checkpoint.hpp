@@ -204,7 +204,7 @@ struct CheckpointSegmentOf : CheckpointSegment {
 template <class F, class... X>
 auto checkpoint(const F& f, const X&... x) {
   if (!GradMode::is_enabled()) return f(x...);
-  auto* const segment = new detail::CheckpointSegmentOf<F, X...>(f, x...);
+  auto* const segment = new detail::CheckpointSegmentOf<std::decay_t<F>, X...>(f, x...);
   struct Guard {
     detail::CheckpointSegment* segment;
     ~Guard() {

@@ -50,30 +50,26 @@ class IntegerNumber : public Number {
   }
 };
 
-/// A number in arithmetic with a tensor of floats: a count, as x.size(0), becomes a double without a warning of
-/// -Wconversion.
+/// A number beside a tensor of floats: a count, as x.size(0), becomes a double without a warning of -Wconversion.
 class RealNumber {
  public:
   template <class N>
     requires std::is_convertible_v<N, double>
   constexpr RealNumber(const N& n) : value_(static_cast<double>(n)) {}
   constexpr operator double() const { return value_; }
+  constexpr double value() const { return value_; }
 
  private:
   double value_;
 };
 
-/// The type of a number in arithmetic with a tensor of T.
-template <class T>
-using arithmetic_number_t = std::conditional_t<is_floating_v<T>, RealNumber, IntegerNumber>;
-
 /// The type of a number that stands for an element of T, as in comparisons and fill_.
 template <class T>
-using number_t = std::conditional_t<is_floating_v<T>, double, Number>;
+using number_t = std::conditional_t<is_floating_v<T>, RealNumber, Number>;
 
 /// The type of a number in arithmetic with elements of T.
 template <class T>
-using operand_t = std::conditional_t<is_floating_v<T>, double, IntegerNumber>;
+using operand_t = std::conditional_t<is_floating_v<T>, RealNumber, IntegerNumber>;
 
 /// The number for arithmetic on T. Error that names op if T is an integer type or bool that does not hold it.
 template <class T>

@@ -91,8 +91,8 @@ class Collated {
 /// it.
 template <class Set, class Collate = detail::DefaultCollate>
   requires SampleSet<std::remove_cvref_t<Set>>
-Collated<Set, Collate> collated(Set&& set, const Collate& collate = {}) {
-  return Collated<Set, Collate>(std::forward<Set>(set), collate);
+auto collated(Set&& set, const Collate& collate = {}) {
+  return Collated<Set, std::decay_t<Collate>>(std::forward<Set>(set), collate);
 }
 
 }}}  // namespace tern::data

@@ -149,6 +149,7 @@ class TERN_API PngReader {
 /// image.warnings(). Error that names the file if pixels are missing or damaged, unless the options allow it, or if it
 /// has more than 178,956,970 pixels, 1 GiB or 100 progressive scans.
 TERN_API void read_image(const std::string& path, Image& image, const ImageOptions& options = {});
+TERN_API Tensor<Cpu> read_image(const std::string& path, const ImageOptions& options = {});
 /// Reads the window that the choice names, resized as by transforms::Resize. Of a JPEG file little else is decoded. If
 /// the window has at least 4 times as many rows and columns as its size, it is decoded at a half, a quarter or an
 /// eighth of its size.

@@ -435,6 +435,13 @@ TERN_NOINLINE void read_image(const std::string& path, Image& image, const Image
       path, [&](const std::string& name, const std::string& bytes) { decode_image(name, bytes, image, options); });
 }
 
+TERN_NOINLINE Tensor<Cpu> read_image(const std::string& path, const ImageOptions& options) {
+  Image image;
+  read_image(path, image, options);
+  const Tensor<Cpu> pixels = empty<Cpu>({image.channels(), image.height(), image.width()});
+  std::copy_n(image.data(), image.numel(), pixels.data());
+  return pixels;
+}
 TERN_NOINLINE void read_image(const std::string& path, Image& image, const WindowChoice& choice,
                               const ImageOptions& options) {
   detail::with_file(path, [&](const std::string& name, const std::string& bytes) {

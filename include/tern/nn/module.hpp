@@ -200,10 +200,17 @@ auto converted(const M& module, const D2* device = nullptr) {
   void load_state_dict(const ::tern::StateDict& dict, bool strict = true) const {                                     \
     ::tern::nn::load_state_dict(*this, dict, strict);                                                                 \
   }                                                                                                                   \
-  void train(bool on = true) { ::tern::nn::set_training(*this, on); }                                                 \
-  void eval() { train(false); }                                                                                       \
+  Self& train(bool on = true) {                                                                                       \
+    ::tern::nn::set_training(*this, on);                                                                              \
+    return *this;                                                                                                     \
+  }                                                                                                                   \
+  Self& eval() { return train(false); }                                                                               \
   void zero_grad() const { ::tern::nn::zero_grad(*this); }                                                            \
   const Self& requires_grad_(bool on = true) const {                                                                  \
+    ::tern::nn::requires_grad_(*this, on);                                                                            \
+    return *this;                                                                                                     \
+  }                                                                                                                   \
+  Self& requires_grad_(bool on = true) {                                                                              \
     ::tern::nn::requires_grad_(*this, on);                                                                            \
     return *this;                                                                                                     \
   }                                                                                                                   \

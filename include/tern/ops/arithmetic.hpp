@@ -68,7 +68,8 @@ Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {
 template <Device D, Element T>
 Tensor<D, T> add(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::operand_t<T> alpha, CallSite here = {}) {
   const auto c = detail::map<T>({"add", here}, detail::add_scaled(detail::operand<T>({"add", here}, alpha)), a, b);
-  record({"add", here}, c, wrt(a, detail::unchanged), wrt(b, detail::Gradient{[alpha](auto g) { return alpha * g; }}));
+  record({"add", here}, c, wrt(a, detail::unchanged),
+         wrt(b, detail::Gradient{[alpha = alpha.value()](auto g) { return alpha * g; }}));
   return c;
 }
 

@@ -57,7 +57,7 @@ Tensor<D, T> addcmul(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<
                      detail::operand_t<T> value = 1, CallSite here = {}) {
   const auto y =
       detail::map<T>({"addcmul", here}, detail::addcmul_of(detail::operand<T>({"addcmul", here}, value)), x, a, b);
-  const detail::Gradient times{[value](auto g, auto other) { return value * g * other; }};
+  const detail::Gradient times{[value = value.value()](auto g, auto other) { return value * g * other; }};
   record({"addcmul", here}, y, wrt(x, [](const auto& g) { return g; }), wrt(a, saved(b), times),
          wrt(b, saved(a), times));
   return y;

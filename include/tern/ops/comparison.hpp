@@ -16,7 +16,7 @@ template <class F, class D, class T>
 Tensor<D, bool> compared(const CallSite& op, const Tensor<D, T>& x, const number_t<T>& number,
                          Number::Rounding rounding, const F& f) {
   if constexpr (is_floating_v<T>) {
-    return map<bool>(op, with_number(f, number), x);
+    return map<bool>(op, with_number(f, number.value()), x);
   } else {
     Index n;
     if (number.round_to(dtype_of<T>, rounding, n)) return map<bool>(op, with_number(f, T(n)), x);

@@ -125,14 +125,14 @@ class Indexed {
     if (ellipses > 1) fail(op, {"only one Ellipsis can stand in an index"});
     if (named > x.checked(op)->ndim) fail(op, {"too many indices, ", named, ", for a tensor of shape ", x.shape()});
     const int missing = x.dim() - named;
-    int dim = 0;
+    int dim = 0, source = 0;  // the entry's dimensions of the view and of x
     for (std::size_t k = 0; k < count; ++k) {
       const TensorIndex<D>& entry = entries[k];
       switch (entry.kind) {
         case Kind::position: {
           const Index size = view_.size(dim), at = entry.position < 0 ? entry.position + size : entry.position;
           if (at < 0 || at >= size)
-            fail(op, {"position ", entry.position, " is outside dimension ", dim, " of size ", size});
+            fail(op, {"position ", entry.position, " is outside dimension ", source, " of size ", size});
           view_ = select(view_, dim, at, here);
           break;
         }
@@ -143,6 +143,7 @@ class Indexed {
         case Kind::mask: dim += choose_by_mask(op, dim, entry.mask, here); break;
         case Kind::whole_mask: dim += choose_by_mask(op, dim, full<D, bool>({}, entry.position != 0, x.device()), here);
       }
+      source += entry.kind == Kind::ellipsis ? missing : entry.dims();
     }
     if (!has_tensors()) return;
     order_dims();

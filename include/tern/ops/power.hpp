@@ -48,8 +48,9 @@ template <Device D, Element T>
 Tensor<D, T> pow(const Tensor<D, T>& x, detail::operand_t<T> exponent, CallSite here = {}) {
   if constexpr (detail::is_floating_v<T>) {
     if (exponent == 0) return detail::step({"pow", here}, x, [](auto v) { return decltype(v)(1); });
-    return detail::unary({"pow", here}, x, detail::power_of<T>(exponent),
-                         [exponent](auto g, auto v) { return exponent * g * detail::power(v, exponent - 1); });
+    return detail::unary(
+        {"pow", here}, x, detail::power_of<T>(exponent),
+        [exponent = exponent.value()](auto g, auto v) { return exponent * g * detail::power(v, exponent - 1); });
   } else {
     if (exponent.value() < 0) fail({"pow", here}, {"an integer tensor to the negative power ", exponent.value()});
     return detail::map<T>({"pow", here}, detail::power_of<T>(detail::operand<T>({"pow", here}, exponent)), x);

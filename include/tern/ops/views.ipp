@@ -66,8 +66,9 @@ TERN_COLD Shape inferred_shape(const CallSite& op, const Array& a, const Shape& 
   Shape shape = to;
   int unknown = -1;
   for (int i = 0; i < to.n; ++i) {
-    if (to.d[i] == -1 && unknown < 0) shape.d[unknown = i] = 1;
-    else if (to.d[i] < 0) fail(op, {"invalid shape ", to});
+    if (to.d[i] >= 0) continue;
+    if (to.d[i] != -1 || unknown >= 0) fail(op, {"only one size of ", to, " may be negative, and must be -1"});
+    shape.d[unknown = i] = 1;
   }
   const Index known = checked_numel(op, shape);
   if (unknown < 0 ? known != a.numel : known == 0 || a.numel % known != 0)

@@ -44,23 +44,50 @@ Tensor<D, T> tensor(std::initializer_list<detail::NestedList> list, CallSite her
       &values);
   return from_vector<D, T>(values, shape);
 }
-/// A vector of these values. Its element type is theirs, unless T is given. Error if T does not hold one.
-template <Device D, class T = void, class V>
-auto tensor(const std::vector<V>& values, CallSite here = {}) {
-  using Out = std::conditional_t<std::is_void_v<T>, V, T>;
+namespace detail {
+template <class X>
+concept Container = requires(const X& x) {
+  typename X::value_type;
+  x.size();
+  x.begin();
+};
+/// The type of the numbers in containers of containers.
+template <class X>
+struct NumberOf {
+  using type = X;
+};
+template <Container X>
+struct NumberOf<X> : NumberOf<typename X::value_type> {};
+
+/// Appends the numbers of dimension `dim` and those below. Error if the containers beside each other differ in size.
+template <class Out, Container X>
+void append_numbers(std::vector<Out>& out, Shape& shape, const X& values, int dim = 0) {
+  const Index size(values.size());
+  if (shape.n == dim) shape.push_back(size);
+  else if (shape[dim] != size) fail("tensor", {"rows of different lengths: ", shape[dim], " and ", size});
+  for (const typename X::value_type& value : values) {
+    if constexpr (Container<typename X::value_type>) append_numbers(out, shape, value, dim + 1);
+    else out.push_back(static_cast<Out>(element<Out>({"tensor", CallSite::unknown}, number_t<Out>(value))));
+  }
+}
+}  // namespace detail
+
+/// The numbers of a std::vector, an std::array or another container, which may hold containers again: its dimensions
+/// are theirs. The element type is the numbers', unless T is given. Error if T does not hold one.
+template <Device D, class T = void, detail::Container X>
+auto tensor(const X& values, CallSite here = {}) {
+  using Number = typename detail::NumberOf<X>::type;
+  using Out = std::conditional_t<std::is_void_v<T>, Number, T>;
   static_assert(Element<Out>,
-                "no tensor holds elements of the vector's type: give another, as in tensor<Cpu, float>(values)");
+                "no tensor holds elements of the container's type: give another, as in tensor<Cpu, float>(values)");
   const CallScope scope({"tensor", here});
-  const detail::Shape shape(Index(values.size()));
-  if constexpr (std::is_same_v<Out, V>) {
-    return from_vector<D>(values, shape);
+  if constexpr (std::is_same_v<X, std::vector<Out>>) {
+    return from_vector<D>(values, Index(values.size()));
   } else {
-    std::vector<Out> converted;
-    converted.reserve(values.size());
-    for (const V value : values)
-      converted.push_back(
-          static_cast<Out>(detail::element<Out>({"tensor", CallSite::unknown}, detail::number_t<Out>(value))));
-    return from_vector<D, Out>(converted, shape);
+    std::vector<Out> numbers;
+    detail::Shape shape;
+    detail::append_numbers(numbers, shape, values);
+    return from_vector<D, Out>(numbers, shape);
   }
 }
 /// A 0-d tensor.

@@ -89,7 +89,7 @@ template <Device D, Element T>
 class Operators {
   using Tensor = tern::Tensor<D, T>;
   using BoolTensor = tern::Tensor<D, bool>;
-  using Scalar = arithmetic_number_t<T>;
+  using Scalar = operand_t<T>;
 
   friend Tensor operator+(At<Tensor> a, const Tensor& b) { return add(a.tensor, b, a.here); }
   friend Tensor operator+(At<Tensor> a, Scalar b) { return add(a.tensor, b, a.here); }
@@ -141,26 +141,32 @@ class Operators {
   // A comparison takes both operands as At. Otherwise C++20's reversed candidate would match equally well.
   friend BoolTensor operator==(At<Tensor> a, At<Tensor> b) { return eq(a.tensor, b.tensor, a.here); }
   friend BoolTensor operator==(At<Tensor> a, number_t<T> b) { return eq(a.tensor, b, a.here); }
+  friend BoolTensor operator==(number_t<T> a, At<Tensor> b) { return eq(b.tensor, a, b.here); }
   TERN_REFUSED_OPERATOR(==)
 
   friend BoolTensor operator!=(At<Tensor> a, At<Tensor> b) { return ne(a.tensor, b.tensor, a.here); }
   friend BoolTensor operator!=(At<Tensor> a, number_t<T> b) { return ne(a.tensor, b, a.here); }
+  friend BoolTensor operator!=(number_t<T> a, At<Tensor> b) { return ne(b.tensor, a, b.here); }
   TERN_REFUSED_OPERATOR(!=)
 
   friend BoolTensor operator<(At<Tensor> a, At<Tensor> b) { return lt(a.tensor, b.tensor, a.here); }
   friend BoolTensor operator<(At<Tensor> a, number_t<T> b) { return lt(a.tensor, b, a.here); }
+  friend BoolTensor operator<(number_t<T> a, At<Tensor> b) { return gt(b.tensor, a, b.here); }
   TERN_REFUSED_OPERATOR(<)
 
   friend BoolTensor operator<=(At<Tensor> a, At<Tensor> b) { return le(a.tensor, b.tensor, a.here); }
   friend BoolTensor operator<=(At<Tensor> a, number_t<T> b) { return le(a.tensor, b, a.here); }
+  friend BoolTensor operator<=(number_t<T> a, At<Tensor> b) { return ge(b.tensor, a, b.here); }
   TERN_REFUSED_OPERATOR(<=)
 
   friend BoolTensor operator>(At<Tensor> a, At<Tensor> b) { return gt(a.tensor, b.tensor, a.here); }
   friend BoolTensor operator>(At<Tensor> a, number_t<T> b) { return gt(a.tensor, b, a.here); }
+  friend BoolTensor operator>(number_t<T> a, At<Tensor> b) { return lt(b.tensor, a, b.here); }
   TERN_REFUSED_OPERATOR(>)
 
   friend BoolTensor operator>=(At<Tensor> a, At<Tensor> b) { return ge(a.tensor, b.tensor, a.here); }
   friend BoolTensor operator>=(At<Tensor> a, number_t<T> b) { return ge(a.tensor, b, a.here); }
+  friend BoolTensor operator>=(number_t<T> a, At<Tensor> b) { return le(b.tensor, a, b.here); }
   TERN_REFUSED_OPERATOR(>=)
 
   friend const Tensor& operator+=(At<Tensor> a, const Tensor& b) { return add_(a.tensor, b, a.here); }

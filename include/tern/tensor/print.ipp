@@ -83,7 +83,7 @@ TERN_INLINE std::string device_text(const char* name, int ordinal) {
 
 TERN_INLINE std::string type_text(std::string device, DType type) {
   device[0] = char(device[0] - 'a' + 'A');
-  return "Tensor<" + device + ", " + cpp_name_of(type) + ">";
+  return text({"Tensor<", device, ", ", cpp_name_of(type), ">"});
 }
 
 TERN_NOINLINE std::string tensor_text(const Array& a, const std::string& type, bool requires_grad) {

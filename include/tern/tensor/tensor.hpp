@@ -91,7 +91,7 @@ class Tensor : detail::Operators<D, T> {
  public:
   using device_type = D;
   using value_type = T;
-  using Scalar = detail::arithmetic_number_t<T>;
+  using Scalar = detail::operand_t<T>;
   using BoolTensor = Tensor<D, bool>;
 
   Tensor() = default;
