@@ -83,6 +83,19 @@ TEST_CASE("a path stands before the message, and the next one in its place") {
   CHECK(std::string(copy.what()) == error.what());
 }
 
+TEST_CASE("a message can be quoted without its line") {
+  const auto thrown = [](CallSite site) {
+    try {
+      fail({"op", site}, {"no (a:1)"});
+    } catch (Error& error) {
+      error.set_path("fc1");
+      return error.without_line();
+    }
+  };
+  CHECK(thrown(here) == "fc1: op: no (a:1)");
+  CHECK(thrown(CallSite::unknown) == "fc1: op: no (a:1)");
+}
+
 TEST_CASE("a line of the library's own headers is not shown") {
   CHECK(whole_error_of([] { fail({"op", of_header}, {"no"}); }) == "op: no");
   CHECK(whole_error_of([] { fail({"op", here}, {"no"}); }) == "op: no (train.cpp:31)");

@@ -486,4 +486,24 @@ TEST_CASE("what is no picture, or none of a size, is refused", "[data]") {
         "image: '[1, 1073741824, 4294967296]': the host has not enough memory for it");
 }
 
+TEST_CASE("an Error of a picture ends with the user's line", "[data]") {
+  using namespace data;
+  const TemporaryFolder folder;
+  const std::string missing = folder / "missing";
+  const auto whole = [](Index height, Index width) { return ImageWindow{0, 0, height, width, {height, width}}; };
+  const auto no_picture = ones<Cpu, std::uint8_t>({3});
+  Image image;
+  TERN_TEST_LINE(read_image(missing, image));
+  TERN_TEST_LINE(read_image(missing, image, whole));
+  TERN_TEST_LINE(decode_image("x", "text", image));
+  TERN_TEST_LINE(decode_image("x", "text", image, whole));
+  TERN_TEST_LINE(read_pixels(missing));
+  TERN_TEST_LINE(decode_pixels("x", "text"));
+  TERN_TEST_LINE(ImageFolder::load(missing));
+  TERN_TEST_LINE(make_grid(ones<Cpu>({3})));
+  TERN_TEST_LINE(encode_png(no_picture));
+  TERN_TEST_LINE(encode_jpeg(no_picture));
+  TERN_TEST_LINE(save_image(ones<Cpu>({3, 2, 2}), folder.put("text", "") + "/x.png"));
+}
+
 }  // namespace data_image_file

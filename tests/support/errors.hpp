@@ -34,4 +34,10 @@ std::string error_of(const F& f) {
   return text.substr(0, text.find("; found by an earlier kernel on the device"));
 }
 
+/// Checks that the statement's Error ends with the statement's line.
+#define TERN_TEST_LINE(...)               \
+  CHECK(tern_test::whole_error_of([&] {   \
+          static_cast<void>(__VA_ARGS__); \
+        }).ends_with(std::string(" (") + (std::strrchr(__FILE__, '/') + 1) + ":" + std::to_string(__LINE__) + ")"))
+
 }  // namespace tern_test

@@ -20,6 +20,8 @@ using Index = std::int64_t;
 class TERN_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+  /// The last line_bytes of the message are " (file:line)".
+  Error(const std::string& message, std::size_t line_bytes) : runtime_error(message), line_bytes_(line_bytes) {}
 
   /// The innermost layer whose call threw this. Null if no layer's call did.
   const void* layer() const { return layer_; }
@@ -27,10 +29,12 @@ class TERN_API Error : public std::runtime_error {
   void set_layer(const void* layer) { layer_ = layer; }
   /// Puts the layer's path before the message, in place of an earlier path.
   void set_path(const std::string& path);
+  /// The message without the line at its end, for a message that quotes it.
+  std::string without_line() const;
 
  private:
   const void* layer_ = nullptr;
-  std::size_t path_bytes_ = 0;
+  std::size_t path_bytes_ = 0, line_bytes_ = 0;
 };
 
 namespace detail {

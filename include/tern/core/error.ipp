@@ -46,9 +46,9 @@ TERN_COLD void fail(CallSite site, std::initializer_list<detail::Piece> pieces) 
   char* const message = detail::joined(detail::outermost_name(site.name()), pieces);
   const bool known = at.line() && !std::strstr(at.file(), "include/tern/");  // else an op's call of another
   const char* const folder = std::strrchr(at.file(), '/');
-  const Error error(known ? detail::text({static_cast<const char*>(message), " (", folder ? folder + 1 : at.file(), ":",
-                                          Index(at.line()), ")"})
-                          : std::string(message));
+  const std::string line =
+      known ? detail::text({" (", folder ? folder + 1 : at.file(), ":", Index(at.line()), ")"}) : std::string();
+  const Error error(message + line, line.size());
   std::free(message);
   throw error;
 }
@@ -58,6 +58,11 @@ TERN_COLD void Error::set_path(const std::string& path) {
   message += what() + path_bytes_;
   static_cast<std::runtime_error&>(*this) = std::runtime_error(message);
   path_bytes_ = path.size() + 2;
+}
+
+TERN_COLD std::string Error::without_line() const {
+  const std::string message = what();
+  return message.substr(0, message.size() - line_bytes_);
 }
 
 }}  // namespace tern

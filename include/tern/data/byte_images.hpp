@@ -33,7 +33,7 @@ class TERN_API ByteImages {
 
   /// [n, C, H, W] of (byte / 255 - mean) / std, and [n] labels.
   using Batch = std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>;
-  Batch batch(std::span<const Index> samples) const;
+  Batch batch(std::span<const Index> samples, CallSite here = {}) const;
 
  private:
   const std::uint8_t* bytes(Index sample) const { return images_.data() + sample * images_.stride(0); }

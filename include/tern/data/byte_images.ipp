@@ -33,7 +33,8 @@ TERN_COLD ByteImages::ByteImages(const char* name, const Tensor<Cpu, std::uint8_
   }
 }
 
-TERN_NOINLINE ByteImages::Batch ByteImages::batch(std::span<const Index> samples) const {
+TERN_NOINLINE ByteImages::Batch ByteImages::batch(std::span<const Index> samples, CallSite here) const {
+  const CallScope scope(here);
   const Index n = Index(samples.size());
   const backend::Array& x = *images_.impl();
   const Tensor<Cpu> out = empty<Cpu>({n, x.dims[1], x.dims[2], x.dims[3]});

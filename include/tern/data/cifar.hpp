@@ -68,7 +68,7 @@ class TERN_API Cifar10 : public ByteImages {
   /// the first training files exist, or if files are shorter, the set is smaller. Error that names the file and the
   /// fault if one is missing or damaged. With skip_bad, damaged records are left out. If a record is cut off or cannot
   /// be decompressed, so are the later ones of its file.
-  static Cifar10 load(const std::string& folder, const Cifar10Options& options = {});
+  static Cifar10 load(const std::string& folder, const Cifar10Options& options = {}, CallSite here = {});
 
   /// The labels' names; empty if the folder has no file of them.
   const std::vector<std::string>& classes() const { return classes_; }
@@ -87,7 +87,7 @@ class TERN_API Cifar100 : public ByteImages {
  public:
   /// Reads train.bin or test.bin, plain or .gz, and fine_label_names.txt or coarse_label_names.txt. Errors are
   /// Cifar10's.
-  static Cifar100 load(const std::string& folder, const Cifar100Options& options = {});
+  static Cifar100 load(const std::string& folder, const Cifar100Options& options = {}, CallSite here = {});
 
   /// The labels' names; empty if the folder has no file of them.
   const std::vector<std::string>& classes() const { return classes_; }

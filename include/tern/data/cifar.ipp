@@ -80,7 +80,8 @@ TERN_COLD std::vector<std::string> cifar10_files(const std::string& folder, bool
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD Cifar10 Cifar10::load(const std::string& folder, const Cifar10Options& options) {
+TERN_COLD Cifar10 Cifar10::load(const std::string& folder, const Cifar10Options& options, CallSite here) {
+  const CallScope scope(here);
   return Cifar10(
       detail::read_cifar(detail::cifar10_files(folder, options.train),
                          tern::detail::text({folder, "/batches.meta.txt"}), {"Cifar10", 1, 0, 10, options.skip_bad}),
@@ -91,7 +92,8 @@ TERN_COLD Cifar10::Cifar10(detail::CifarRecords&& records, const Cifar10Options&
     : ByteImages("Cifar10", records.images, records.labels, options.mean, options.std),
       classes_(std::move(records.classes)), skipped_(records.skipped) {}
 
-TERN_COLD Cifar100 Cifar100::load(const std::string& folder, const Cifar100Options& options) {
+TERN_COLD Cifar100 Cifar100::load(const std::string& folder, const Cifar100Options& options, CallSite here) {
+  const CallScope scope(here);
   const std::string path = detail::plain_or_gzip("Cifar100", folder, options.train ? "train.bin" : "test.bin");
   const char* const names = options.coarse ? "/coarse_label_names.txt" : "/fine_label_names.txt";
   return Cifar100(

@@ -42,7 +42,8 @@ auto stack_parts(Index n, const PartOf& part_of, const Number*) {
 
 /// A batch of samples that are std::tuples of tensors and numbers. Tensors of one shape become [n, …], numbers [n].
 template <class... Part>
-auto default_collate(const std::vector<std::tuple<Part...>>& samples) {
+auto default_collate(const std::vector<std::tuple<Part...>>& samples, CallSite here = {}) {
+  const CallScope scope(here);
   return [&]<std::size_t... k>(std::index_sequence<k...>) {
     return std::tuple(detail::stack_parts(
         Index(samples.size()), [&](Index i) -> const Part& { return std::get<k>(samples[std::size_t(i)]); },
@@ -74,7 +75,8 @@ class Collated {
 
   Index size() const { return Index(set_.size()); }
 
-  auto batch(std::span<const Index> samples) const {
+  auto batch(std::span<const Index> samples, CallSite here = {}) const {
+    const CallScope scope(here);
     std::vector<std::remove_cvref_t<decltype(set_[0])>> chosen;
     chosen.reserve(samples.size());
     for (const Index i : samples) chosen.push_back(set_[static_cast<decltype(set_.size())>(i)]);

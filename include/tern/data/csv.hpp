@@ -34,7 +34,7 @@ class TERN_API Csv {
   /// names file, line and column if a quote is not closed, or a line has another number of fields than the first. Text
   /// is UTF-8 with or without a byte-order mark, or another encoding that has ASCII's characters; Error if it is
   /// UTF-16.
-  static Csv load(const std::string& path, const CsvOptions& options = {});
+  static Csv load(const std::string& path, const CsvOptions& options = {}, CallSite here = {});
 
   /// The number of rows, without the header.
   Index size() const { return rows_; }
@@ -42,21 +42,23 @@ class TERN_API Csv {
   const std::vector<std::string>& columns() const { return columns_; }
 
   /// The text of a field. Error if there is none.
-  std::string_view field(Index row, Index column) const;
+  std::string_view field(Index row, Index column, CallSite here = {}) const;
 
   /// A column as text.
-  std::vector<std::string> text(const std::string& name) const;
+  std::vector<std::string> text(const std::string& name, CallSite here = {}) const;
 
   /// A column of numbers, [N]; numbers too small for T become 0 or what is nearest. Error that names line and column if
   /// a field is not a number that T can hold: a missing one is options.missing in a column of floating-point numbers,
   /// and an Error in one of integers. A column of bool may have true and false, in any case, for 1 and 0.
   template <Element T = float>
-  Tensor<Cpu, T> column(const std::string& name) const {
+  Tensor<Cpu, T> column(const std::string& name, CallSite here = {}) const {
+    const CallScope scope(here);
     return numbers<T>({position(name)}, {size()});
   }
   /// Columns of numbers as a matrix, [N, k].
   template <Element T = float>
-  Tensor<Cpu, T> columns(const std::vector<std::string>& names) const {
+  Tensor<Cpu, T> columns(const std::vector<std::string>& names, CallSite here = {}) const {
+    const CallScope scope(here);
     std::vector<Index> chosen;
     for (const std::string& name : names) chosen.push_back(position(name));
     return numbers<T>(chosen, {size(), Index(names.size())});
@@ -64,7 +66,7 @@ class TERN_API Csv {
 
   /// A column of names as labels [N]. Each label is a position in the sorted list of distinct names, which is also
   /// returned.
-  std::pair<Tensor<Cpu, Index>, std::vector<std::string>> categories(const std::string& name) const;
+  std::pair<Tensor<Cpu, Index>, std::vector<std::string>> categories(const std::string& name, CallSite here = {}) const;
 
  private:
   [[noreturn]] void refuse(Index line, Index column, std::initializer_list<tern::detail::Piece> why) const;

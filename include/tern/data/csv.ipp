@@ -10,7 +10,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD Csv Csv::load(const std::string& path, const CsvOptions& options) {
+TERN_COLD Csv Csv::load(const std::string& path, const CsvOptions& options, CallSite here) {
+  const CallScope scope(here);
   return tern::detail::within_memory("csv", path.c_str(), [&] {
     Csv table;
     table.path_ = path;
@@ -22,7 +23,8 @@ TERN_COLD Csv Csv::load(const std::string& path, const CsvOptions& options) {
   });
 }
 
-TERN_INLINE std::string_view Csv::field(Index row, Index column) const {
+TERN_INLINE std::string_view Csv::field(Index row, Index column, CallSite here) const {
+  const CallScope scope(here);
   const Index width = Index(columns_.size());
   if (row < 0 || row >= rows_ || column < 0 || column >= width)
     fail("csv", {"'", path_, "': there is no field in row ", row, " and column ", column, " of ", rows_, " x ", width});
@@ -31,7 +33,8 @@ TERN_INLINE std::string_view Csv::field(Index row, Index column) const {
   return std::string_view(content_).substr(begin, ends_[i] - begin);
 }
 
-TERN_COLD std::vector<std::string> Csv::text(const std::string& name) const {
+TERN_COLD std::vector<std::string> Csv::text(const std::string& name, CallSite here) const {
+  const CallScope scope(here);
   const Index column = position(name);
   return tern::detail::within_memory("csv", path_.c_str(), [&] {
     std::vector<std::string> out;
@@ -40,7 +43,9 @@ TERN_COLD std::vector<std::string> Csv::text(const std::string& name) const {
   });
 }
 
-TERN_COLD std::pair<Tensor<Cpu, Index>, std::vector<std::string>> Csv::categories(const std::string& name) const {
+TERN_COLD std::pair<Tensor<Cpu, Index>, std::vector<std::string>> Csv::categories(const std::string& name,
+                                                                                  CallSite here) const {
+  const CallScope scope(here);
   const Index column = position(name);
   return tern::detail::within_memory("csv", path_.c_str(), [&] {
     std::vector<std::string_view> values;

@@ -66,7 +66,8 @@ class TensorDataset {
 
   Index size() const { return size_; }
 
-  std::tuple<Tensor<Cpu, T>...> batch(std::span<const Index> samples) const {
+  std::tuple<Tensor<Cpu, T>...> batch(std::span<const Index> samples, CallSite here = {}) const {
+    const CallScope scope(here);
     return std::apply([&](const auto&... tensor) { return std::tuple<Tensor<Cpu, T>...>(take(tensor, samples)...); },
                       tensors_);
   }

@@ -64,7 +64,7 @@ class TERN_API Handwriting {
 }  // namespace detail
 
 /// `count` digits, each with its own slant, size, position, pen and noise. The same seed gives the same digits.
-TERN_API Mnist generated_digits(Index count, std::uint64_t seed, const MnistOptions& options = {});
+TERN_API Mnist generated_digits(Index count, std::uint64_t seed, const MnistOptions& options = {}, CallSite here = {});
 
 }}}  // namespace tern::data
 

@@ -79,7 +79,8 @@ TERN_NOINLINE void Handwriting::draw_line(Point a, Point b, float* ink) const {
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD Mnist generated_digits(Index count, std::uint64_t seed, const MnistOptions& options) {
+TERN_COLD Mnist generated_digits(Index count, std::uint64_t seed, const MnistOptions& options, CallSite here) {
+  const CallScope scope(here);
   const Tensor<Cpu, std::uint8_t> images = empty<Cpu, std::uint8_t>({count, 28, 28});
   const Tensor<Cpu, Index> labels = empty<Cpu, Index>({count});
   tern::detail::parallel_for(count, 100, [&](Index begin, Index end) {

@@ -18,7 +18,8 @@ struct JpegOptions {
 
 /// An image [C, H, W] of bytes as a JPEG file. C is 1 for grey or 3 for colours, of which libjpeg stores every fourth
 /// (4:2:0).
-TERN_API std::string encode_jpeg(const Tensor<Cpu, std::uint8_t>& image, const JpegOptions& options = {});
+TERN_API std::string encode_jpeg(const Tensor<Cpu, std::uint8_t>& image, const JpegOptions& options = {},
+                                 CallSite here = {});
 
 }}}  // namespace tern::data
 

@@ -63,7 +63,8 @@ class TERN_API JpegWriter {
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD std::string encode_jpeg(const Tensor<Cpu, std::uint8_t>& image, const JpegOptions& options) {
+TERN_COLD std::string encode_jpeg(const Tensor<Cpu, std::uint8_t>& image, const JpegOptions& options, CallSite here) {
+  const CallScope scope(here);
   if (image.checked("encode_jpeg")->ndim != 3 || !image.numel())
     fail("encode_jpeg", {"an image is [C, H, W] and not empty, but the shape is ", image.shape()});
   const Index channels = image.size(0), height = image.size(1), width = image.size(2);

@@ -9,7 +9,7 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 /// Reads an idx file of unsigned bytes, plain or gzip. It must have the sizes `expected`, where -1 stands for any size
 /// up to max_size. Error that names the file on anything else.
 TERN_API Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const tern::detail::Shape& expected,
-                                            Index max_size = 1'000'000);
+                                            Index max_size = 1'000'000, CallSite here = {});
 
 }}}  // namespace tern::data
 

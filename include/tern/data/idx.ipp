@@ -5,7 +5,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
 TERN_COLD Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const tern::detail::Shape& expected,
-                                             Index max_size) {
+                                             Index max_size, CallSite here) {
+  const CallScope scope(here);
   io::GzipReader reader(path);
   const auto next = [&reader] {
     unsigned char bytes[4];

@@ -148,27 +148,28 @@ class TERN_API PngReader {
 /// conversion of 16-bit grey clips at 255 instead), all by read_pixels. Stray bytes in a file are counted in
 /// image.warnings(). Error that names the file if pixels are missing or damaged, unless the options allow it, or if it
 /// has more than 178,956,970 pixels, 1 GiB or 100 progressive scans.
-TERN_API void read_image(const std::string& path, Image& image, const ImageOptions& options = {});
-TERN_API Tensor<Cpu> read_image(const std::string& path, const ImageOptions& options = {});
+TERN_API void read_image(const std::string& path, Image& image, const ImageOptions& options = {}, CallSite here = {});
+TERN_API Tensor<Cpu> read_image(const std::string& path, const ImageOptions& options = {}, CallSite here = {});
 /// Reads the window that the choice names, resized as by transforms::Resize. Of a JPEG file little else is decoded. If
 /// the window has at least 4 times as many rows and columns as its size, it is decoded at a half, a quarter or an
 /// eighth of its size.
 TERN_API void read_image(const std::string& path, Image& image, const WindowChoice& choice,
-                         const ImageOptions& options = {});
+                         const ImageOptions& options = {}, CallSite here = {});
 
 /// The same for a file's bytes. `name` is for messages.
 TERN_API void decode_image(std::string_view name, std::string_view bytes, Image& image,
-                           const ImageOptions& options = {});
+                           const ImageOptions& options = {}, CallSite here = {});
 TERN_API void decode_image(std::string_view name, std::string_view bytes, Image& image, const WindowChoice& choice,
-                           const ImageOptions& options = {});
+                           const ImageOptions& options = {}, CallSite here = {});
 
 /// The pixels of a JPEG or PNG file as they are stored, [C, H, W]: 0 … 255, or of a PNG file of 16 bits, such as
 /// depths, 0 … 65535. C is 1 for grey, 2 with opacity, 3 for colours, 4 with opacity. A picture with a palette has the
 /// numbers of its colours, [1, H, W], such as the classes of a segmentation; grey of 1, 2 or 4 bits becomes 0 … 255.
 /// Errors are those of read_image.
-TERN_API Tensor<Cpu, std::int32_t> read_pixels(const std::string& path, const ImageOptions& options = {});
+TERN_API Tensor<Cpu, std::int32_t> read_pixels(const std::string& path, const ImageOptions& options = {},
+                                               CallSite here = {});
 TERN_API Tensor<Cpu, std::int32_t> decode_pixels(std::string_view name, std::string_view bytes,
-                                                 const ImageOptions& options = {});
+                                                 const ImageOptions& options = {}, CallSite here = {});
 
 }}}  // namespace tern::data
 

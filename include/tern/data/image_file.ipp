@@ -430,42 +430,49 @@ auto with_file(const std::string& path, const F& f) {
 
 }  // namespace detail
 
-TERN_NOINLINE void read_image(const std::string& path, Image& image, const ImageOptions& options) {
+TERN_NOINLINE void read_image(const std::string& path, Image& image, const ImageOptions& options, CallSite here) {
+  const CallScope scope(here);
   detail::with_file(
       path, [&](const std::string& name, const std::string& bytes) { decode_image(name, bytes, image, options); });
 }
 
-TERN_NOINLINE Tensor<Cpu> read_image(const std::string& path, const ImageOptions& options) {
+TERN_NOINLINE Tensor<Cpu> read_image(const std::string& path, const ImageOptions& options, CallSite here) {
   Image image;
-  read_image(path, image, options);
+  read_image(path, image, options, here);
   const Tensor<Cpu> pixels = empty<Cpu>({image.channels(), image.height(), image.width()});
   std::copy_n(image.data(), image.numel(), pixels.data());
   return pixels;
 }
 TERN_NOINLINE void read_image(const std::string& path, Image& image, const WindowChoice& choice,
-                              const ImageOptions& options) {
+                              const ImageOptions& options, CallSite here) {
+  const CallScope scope(here);
   detail::with_file(path, [&](const std::string& name, const std::string& bytes) {
     decode_image(name, bytes, image, choice, options);
   });
 }
 
-TERN_NOINLINE Tensor<Cpu, std::int32_t> read_pixels(const std::string& path, const ImageOptions& options) {
+TERN_NOINLINE Tensor<Cpu, std::int32_t> read_pixels(const std::string& path, const ImageOptions& options,
+                                                    CallSite here) {
+  const CallScope scope(here);
   return detail::with_file(
       path, [&](const std::string& name, const std::string& bytes) { return decode_pixels(name, bytes, options); });
 }
 
 TERN_NOINLINE void decode_image(std::string_view name, std::string_view bytes, Image& image,
-                                const ImageOptions& options) {
+                                const ImageOptions& options, CallSite here) {
+  const CallScope scope(here);
   detail::with_reader(name, bytes, options, [&](auto& reader) { reader.read(image); });
 }
 
 TERN_NOINLINE void decode_image(std::string_view name, std::string_view bytes, Image& image, const WindowChoice& choice,
-                                const ImageOptions& options) {
+                                const ImageOptions& options, CallSite here) {
+  const CallScope scope(here);
   detail::with_reader(name, bytes, options, [&](auto& reader) { reader.read(image, choice); });
 }
 
 TERN_NOINLINE Tensor<Cpu, std::int32_t> decode_pixels(std::string_view name, std::string_view bytes,
-                                                      const ImageOptions& options) {
+                                                      const ImageOptions& options, CallSite here) {
+  const CallScope scope(here);
   return detail::with_reader(name, bytes, options, [](auto& reader) { return reader.read_pixels(); });
 }
 

@@ -55,7 +55,7 @@ struct ImageFolderOptions {
 /// differ, `transformed(folder, Resize(256), CenterCrop(224))` makes them equal.
 class TERN_API ImageFolder {
  public:
-  static ImageFolder load(const std::string& folder, const ImageFolderOptions& options = {});
+  static ImageFolder load(const std::string& folder, const ImageFolderOptions& options = {}, CallSite here = {});
 
   Index size() const { return Index(paths_.size()); }
   const std::vector<std::string>& classes() const { return classes_; }
@@ -64,13 +64,13 @@ class TERN_API ImageFolder {
   /// How many damaged images were left out.
   Index skipped() const { return skipped_; }
 
-  void read(Index sample, Image& image) const { read_image(path(sample), image, options_); }
-  void read(Index sample, Image& image, const WindowChoice& choice) const {
-    read_image(path(sample), image, choice, options_);
+  void read(Index sample, Image& image, CallSite here = {}) const { read_image(path(sample), image, options_, here); }
+  void read(Index sample, Image& image, const WindowChoice& choice, CallSite here = {}) const {
+    read_image(path(sample), image, choice, options_, here);
   }
 
   /// [n, 3, H, W] in [0, 1] and [n] labels. Error if the images differ in size.
-  std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;
+  std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples, CallSite here = {}) const;
 
  private:
   ImageFolder() = default;

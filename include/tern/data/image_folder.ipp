@@ -30,7 +30,8 @@ TERN_COLD void find_images(const std::string& path, const Ancestor& folder, std:
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD ImageFolder ImageFolder::load(const std::string& folder, const ImageFolderOptions& options) {
+TERN_COLD ImageFolder ImageFolder::load(const std::string& folder, const ImageFolderOptions& options, CallSite here) {
+  const CallScope scope(here);
   ImageFolder set;
   set.options_ = {options.allow_damaged, options.apply_exif_orientation};
   detail::Ancestor whole{0, 0, nullptr};
@@ -50,7 +51,9 @@ TERN_COLD ImageFolder ImageFolder::load(const std::string& folder, const ImageFo
   return set;
 }
 
-TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> ImageFolder::batch(std::span<const Index> samples) const {
+TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> ImageFolder::batch(std::span<const Index> samples,
+                                                                             CallSite here) const {
+  const CallScope scope(here);
   return transformed(*this, transforms::Compose<>()).batch(samples);
 }
 

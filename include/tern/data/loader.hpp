@@ -87,8 +87,9 @@ class Loader {
       decltype(detail::start_moving(std::declval<const Set&>().batch(std::span<const Index>()), std::declval<D>()));
   using Batch = decltype(detail::finish_moving<D>(std::declval<Moving>()));
 
-  Loader(Set&& set, const LoaderOptions& options, const Samples& samples = {})
-      : set_(std::forward<Set>(set)), options_(options), seed_(options.seed), samples_(samples) {
+  Loader(Set&& set, const LoaderOptions& options, const Samples& samples = {}, CallSite here = {})
+      : here_(here), set_(std::forward<Set>(set)), options_(options), seed_(options.seed), samples_(samples) {
+    const CallScope scope(here);
     detail::check(options_);
     if (options_.shuffle && !std::is_same_v<Samples, ByOptions>)
       fail("loader", {"a sampler and shuffle exclude each other"});
@@ -121,13 +122,17 @@ class Loader {
   }
   /// Outside of loops: the next one goes on where the state was asked for, with the rest of that epoch. Error, and
   /// nothing changed, if the epoch has fewer batches.
-  void set_state(const LoaderState& state) {
+  void set_state(const LoaderState& state, CallSite here = {}) {
+    const CallScope scope(here);
     check(state);
     epoch_ = state.epoch, first_ = state.batch;
     (seed_ ? *seed_ : drawn_) = state.seed;
   }
   /// Error unless set_state() takes the state.
-  void check(const LoaderState& state) const { detail::check(state, size()); }
+  void check(const LoaderState& state, CallSite here = {}) const {
+    const CallScope scope(here);
+    detail::check(state, size());
+  }
   /// The time that loops over this loader have waited for batches so far, in seconds.
   double seconds_waited() const { return seconds_waited_; }
 
@@ -155,6 +160,7 @@ class Loader {
    private:
     static void make(void* epoch, Index number, Index slot) {
       auto& self = *static_cast<Epoch*>(epoch);
+      const CallScope scope(self.loader_.here_);
       const Index batch_size = self.loader_.options_.batch_size, first = (self.first_ + number) * batch_size;
       const Index left = Index(self.order_.size()) - first;
       const std::span<const Index> samples(self.order_.data() + first,
@@ -208,6 +214,7 @@ class Loader {
     else return samples_.size();
   }
   std::vector<Index> order(const RandomKey& key) const {
+    const CallScope scope(here_);
     return tern::detail::within_memory("loader", "the order of the samples", [&] {
       if constexpr (std::is_same_v<Samples, ByOptions>)
         return detail::epoch_order(set().size(), options_.shuffle, key.seed, key.epoch);
@@ -222,6 +229,7 @@ class Loader {
   auto& set() { return std::get<0>(set_); }
   const auto& set() const { return std::get<0>(set_); }
 
+  CallSite here_;        // of what made it
   std::tuple<Set> set_;  // for a member that is a reference, g++ 13 warns at each loop over loader(...)
   LoaderOptions options_;
   std::optional<std::uint64_t> seed_;
@@ -238,16 +246,14 @@ class Loader {
 template <Device D, class Set>
   requires Dataset<std::remove_cvref_t<Set>>
 Loader<D, Set> loader(Set&& set, const LoaderOptions& options = {}, CallSite here = {}) {
-  const CallScope scope(here);
-  return Loader<D, Set>(std::forward<Set>(set), options);
+  return Loader<D, Set>(std::forward<Set>(set), options, {}, here);
 }
 
 /// The same, with samples chosen by a sampler (samplers.hpp).
 template <Device D, class Set, Sampler S>
   requires Dataset<std::remove_cvref_t<Set>>
 Loader<D, Set, S> loader(Set&& set, const LoaderOptions& options, const S& sampler, CallSite here = {}) {
-  const CallScope scope(here);
-  return Loader<D, Set, S>(std::forward<Set>(set), options, sampler);
+  return Loader<D, Set, S>(std::forward<Set>(set), options, sampler, here);
 }
 
 }}}  // namespace tern::data

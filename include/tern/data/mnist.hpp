@@ -18,13 +18,14 @@ struct MnistOptions {
 class TERN_API Mnist {
  public:
   /// images: [N, 28, 28], 0 = background, 255 = ink; labels: [N].
-  Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean = 0, float std = 1);
+  Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean = 0, float std = 1,
+        CallSite here = {});
 
   /// Reads train-images-idx3-ubyte and train-labels-idx1-ubyte from a folder, or t10k-… for the test images, each plain
   /// or .gz; some archives write train-images.idx3-ubyte. For EMNIST it reads emnist-letters-train-images-idx3-ubyte
   /// and so on; their images are stored transposed, and are transposed back. Error that names the file and the fault if
   /// it is missing or damaged.
-  static Mnist load(const std::string& folder, const MnistOptions& options = {});
+  static Mnist load(const std::string& folder, const MnistOptions& options = {}, CallSite here = {});
 
   Index size() const { return labels_.numel(); }
   const Tensor<Cpu, std::uint8_t>& images() const { return images_; }
@@ -36,7 +37,7 @@ class TERN_API Mnist {
 
   /// [n, 1, 28, 28] of (byte / 255 - mean) / std, and [n] labels.
   using Batch = std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>;
-  Batch batch(std::span<const Index> samples) const;
+  Batch batch(std::span<const Index> samples, CallSite here = {}) const;
 
  private:
   Tensor<Cpu, std::uint8_t> images_;

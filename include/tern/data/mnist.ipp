@@ -4,8 +4,10 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD Mnist::Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean, float std)
+TERN_COLD Mnist::Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu, Index>& labels, float mean, float std,
+                       CallSite here)
     : images_(images), labels_(labels), scale_(1 / (255 * std)), shift_(-mean / std) {
+  const CallScope scope(here);
   const backend::Array &x = *images.checked("Mnist"), &y = *labels.checked("Mnist");
   if (!(x.shape() == tern::detail::Shape{y.numel, 28, 28}) || y.ndim != 1 || !x.contiguous || !y.contiguous)
     fail("Mnist",
@@ -63,7 +65,8 @@ TERN_COLD void transpose_images(const Tensor<Cpu, std::uint8_t>& images) {
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD Mnist Mnist::load(const std::string& folder, const MnistOptions& options) {
+TERN_COLD Mnist Mnist::load(const std::string& folder, const MnistOptions& options, CallSite here) {
+  const CallScope scope(here);
   const int largest = detail::largest_label(options.emnist);
   const std::string prefix = detail::mnist_prefix(options);
   const std::string labels_path = detail::mnist_file(folder, tern::detail::text({prefix, "-labels-idx1-ubyte"}));
@@ -87,7 +90,8 @@ TERN_NOINLINE void Mnist::read(Index sample, Image& image) const {
   detail::normalise_image(bytes, image.replace(1, 28, 28), scale_, shift_, bytes);
 }
 
-TERN_NOINLINE auto Mnist::batch(std::span<const Index> samples) const -> Batch {
+TERN_NOINLINE auto Mnist::batch(std::span<const Index> samples, CallSite here) const -> Batch {
+  const CallScope scope(here);
   const Index n = Index(samples.size());
   const Tensor<Cpu> x = empty<Cpu>({n, 1, 28, 28});
   const Tensor<Cpu, Index> y = empty<Cpu, Index>({n});

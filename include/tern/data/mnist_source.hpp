@@ -53,7 +53,7 @@ TERN_API std::string fetch_mnist(const std::string& folder, const MnistSourceOpt
 /// folder, into which the files are downloaded where it lacks them, verified by their SHA-256; or, if that is
 /// impossible, digits that the program draws. Nothing is printed: `source` tells which, and `reason` why they are
 /// drawn. Error if files exist but are damaged, or if the folder that is given lacks them.
-TERN_API MnistSource mnist_source(const MnistSourceOptions& options = {});
+TERN_API MnistSource mnist_source(const MnistSourceOptions& options = {}, CallSite here = {});
 
 }}}  // namespace tern::data
 

@@ -37,7 +37,7 @@ TERN_COLD std::string fetch_mnist(const std::string& folder, const MnistSourceOp
       if (!problem.empty()) return problem;
       whole.commit();
     }
-  } catch (const Error& error) { return error.what(); }
+  } catch (const Error& error) { return error.without_line(); }
   return "";
 }
 
@@ -45,7 +45,8 @@ TERN_COLD std::string fetch_mnist(const std::string& folder, const MnistSourceOp
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD MnistSource mnist_source(const MnistSourceOptions& options) {
+TERN_COLD MnistSource mnist_source(const MnistSourceOptions& options, CallSite here) {
+  const CallScope scope(here);
   std::string folder = detail::given_folder(options.folder, "mnist"), problem;
   if (folder.empty()) {
     folder = detail::cache_folder("mnist");

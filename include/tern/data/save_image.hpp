@@ -20,10 +20,10 @@ struct GridOptions {
 
 /// The images [N, C, H, W] side by side, as one image [C, height, width]. [H, W] and [C, H, W] are one image, which
 /// gets no padding. One channel becomes three equal ones.
-TERN_API Tensor<Cpu> make_grid(const Tensor<Cpu>& images, const GridOptions& options = {});
+TERN_API Tensor<Cpu> make_grid(const Tensor<Cpu>& images, const GridOptions& options = {}, CallSite here = {});
 
 /// An image [C, H, W] of bytes as a PNG file of 8 bits. C is 1 for grey, 3 for colours, or 4 for colours with opacity.
-TERN_API std::string encode_png(const Tensor<Cpu, std::uint8_t>& image);
+TERN_API std::string encode_png(const Tensor<Cpu, std::uint8_t>& image, CallSite here = {});
 
 namespace detail {
 /// Writes an image of values 0 … 1 as a PNG file.
@@ -33,7 +33,9 @@ TERN_API void write_png(const std::string& path, const Tensor<Cpu>& image);
 /// Writes images, of values 0 (black) … 1 (white), as one PNG file: make_grid(images, options), where values outside
 /// become the nearest of 0 and 1. Error unless the path ends in .png.
 template <Device D, Floating T>
-void save_image(const Tensor<D, T>& images, const std::string& path, const GridOptions& options = {}) {
+void save_image(const Tensor<D, T>& images, const std::string& path, const GridOptions& options = {},
+                CallSite here = {}) {
+  const CallScope scope(here);
   images.checked("save_image");
   const Tensor<Cpu, T> x = detail::row_major(AnyTensor(images).cpu().template as<Cpu, T>());
   const Tensor<Cpu> y = empty<Cpu>(x.shape());

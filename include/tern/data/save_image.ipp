@@ -45,7 +45,8 @@ TERN_COLD void write_png(const std::string& path, const Tensor<Cpu>& image) {
 
 }  // namespace detail
 
-TERN_COLD std::string encode_png(const Tensor<Cpu, std::uint8_t>& image) {
+TERN_COLD std::string encode_png(const Tensor<Cpu, std::uint8_t>& image, CallSite here) {
+  const CallScope scope(here);
   if (image.checked("encode_png")->ndim != 3 || !image.numel())
     fail("encode_png", {"an image is [C, H, W] and not empty, but the shape is ", image.shape()});
   const Tensor<Cpu, std::uint8_t> planes = detail::row_major(image);
@@ -84,7 +85,8 @@ TERN_COLD std::string encode_png(const Tensor<Cpu, std::uint8_t>& image) {
   return file;
 }
 
-TERN_COLD Tensor<Cpu> make_grid(const Tensor<Cpu>& images, const GridOptions& options) {
+TERN_COLD Tensor<Cpu> make_grid(const Tensor<Cpu>& images, const GridOptions& options, CallSite here) {
+  const CallScope scope(here);
   const int dims = images.checked("make_grid")->ndim;
   if (dims < 2 || dims > 4 || !images.numel())
     fail("make_grid",

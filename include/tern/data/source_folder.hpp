@@ -26,7 +26,7 @@ std::string fetch(const io::AtomicFile& to, const std::string& name, const std::
     std::string problem = download(url, to.temporary_path(), timeout);
     try {
       if (problem.empty()) problem = check(to.temporary_path());
-    } catch (const Error& error) { problem = error.what(); }
+    } catch (const Error& error) { problem = error.without_line(); }
     if (problem.empty()) return "";
     problems += tern::detail::text({problems.empty() ? "" : "; ", url, ": ", problem});
   }

@@ -15,15 +15,15 @@ struct SourceOptions {
 /// that variable is set; else the user's cache folder, into which 170 MB are downloaded where it lacks them, verified
 /// by their SHA-256. Before a download, a line to stderr says so. Error if the folder that is given lacks the files, or
 /// if they cannot be downloaded; it tells how to get them.
-TERN_API std::string cifar10_source(const SourceOptions& options = {});
+TERN_API std::string cifar10_source(const SourceOptions& options = {}, CallSite here = {});
 
 /// The folder with IMDb's reviews, for Imdb, found in the same way: TERN_DATA/imdb, or 84 MB to download. In the cache
 /// folder are train.tsv and test.tsv, in which line breaks within a review are spaces.
-TERN_API std::string imdb_source(const SourceOptions& options = {});
+TERN_API std::string imdb_source(const SourceOptions& options = {}, CallSite here = {});
 
 /// The file nietzsche.txt, plain or .gz, found in the same way: TERN_DATA/nietzsche, or 0.6 MB to download, verified by
 /// their number.
-TERN_API std::string nietzsche_source(const SourceOptions& options = {});
+TERN_API std::string nietzsche_source(const SourceOptions& options = {}, CallSite here = {});
 
 namespace detail {
 

@@ -153,7 +153,7 @@ TERN_COLD std::string cached(const Published& set, const SourceOptions& options)
     if (problem.empty()) set.keep(downloaded, folder);
     if (problem.empty() && !has_all(folder, set.files))
       problem = tern::detail::text({set.file, " lacks files that it should hold"});
-  } catch (const Error& error) { problem = error.what(); }
+  } catch (const Error& error) { problem = error.without_line(); }
   if (!problem.empty()) fail(set.set, {problem, ". ", set.remedy});
   return folder;
 }
@@ -162,7 +162,8 @@ TERN_COLD std::string cached(const Published& set, const SourceOptions& options)
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD std::string cifar10_source(const SourceOptions& options) {
+TERN_COLD std::string cifar10_source(const SourceOptions& options, CallSite here) {
+  const CallScope scope(here);
   const detail::Published set = detail::published_cifar10();
   const std::string folder = detail::given_folder(options.folder, set.set);
   if (folder.empty()) return detail::cached(set, options);
@@ -171,7 +172,8 @@ TERN_COLD std::string cifar10_source(const SourceOptions& options) {
   return folder;
 }
 
-TERN_COLD std::string imdb_source(const SourceOptions& options) {
+TERN_COLD std::string imdb_source(const SourceOptions& options, CallSite here) {
+  const CallScope scope(here);
   const detail::Published set = detail::published_imdb();
   const std::string folder = detail::given_folder(options.folder, set.set);
   if (folder.empty()) return detail::cached(set, options);
@@ -180,7 +182,8 @@ TERN_COLD std::string imdb_source(const SourceOptions& options) {
   return folder;
 }
 
-TERN_COLD std::string nietzsche_source(const SourceOptions& options) {
+TERN_COLD std::string nietzsche_source(const SourceOptions& options, CallSite here) {
+  const CallScope scope(here);
   const detail::Published set = detail::published_nietzsche();
   std::string folder = detail::given_folder(options.folder, set.set);
   if (folder.empty()) folder = detail::cached(set, options);

@@ -66,8 +66,9 @@ class StreamLoader {
       decltype(detail::start_moving(std::declval<const Collate&>()(std::vector<Sample>()), std::declval<D>()));
   using Batch = decltype(detail::finish_moving<D>(std::declval<Moving>()));
 
-  StreamLoader(Set&& set, const LoaderOptions& options, const Collate& collate)
-      : set_(std::forward<Set>(set)), options_(options), collate_(collate) {
+  StreamLoader(Set&& set, const LoaderOptions& options, const Collate& collate, CallSite here = {})
+      : here_(here), set_(std::forward<Set>(set)), options_(options), collate_(collate) {
+    const CallScope scope(here);
     detail::check(options_);
     if (options_.shuffle) fail("loader", {"an iterable data set comes in its own order; shuffle is for others"});
   }
@@ -94,6 +95,7 @@ class StreamLoader {
    private:
     static void make(void* epoch, Index number, Index slot) {
       auto& self = *static_cast<Epoch*>(epoch);
+      const CallScope scope(self.loader_.here_);
       const detail::TicketLock::Guard guard(self.lock_, number);
       if (self.ended_) return;
       self.ended_ = true;  // stays true if reading throws
@@ -130,6 +132,7 @@ class StreamLoader {
   std::default_sentinel_t end() const { return {}; }
 
  private:
+  CallSite here_;        // of what made it
   std::tuple<Set> set_;  // as in Loader
   LoaderOptions options_;
   Collate collate_;
@@ -143,8 +146,7 @@ template <Device D, class Set, class Collate = detail::DefaultCollate>
   requires IterableDataset<std::remove_reference_t<Set>>
 StreamLoader<D, Set, Collate> loader(Set&& set, const LoaderOptions& options = {}, const Collate& collate = {},
                                      CallSite here = {}) {
-  const CallScope scope(here);
-  return StreamLoader<D, Set, Collate>(std::forward<Set>(set), options, collate);
+  return StreamLoader<D, Set, Collate>(std::forward<Set>(set), options, collate, here);
 }
 
 }}}  // namespace tern::data

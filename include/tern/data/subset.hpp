@@ -42,7 +42,10 @@ class Subset {
   Index size() const { return Index(indices_.size()); }
   const std::vector<Index>& indices() const { return indices_; }
 
-  auto batch(std::span<const Index> samples) const { return set_->batch(inner(samples)); }
+  auto batch(std::span<const Index> samples, CallSite here = {}) const {
+    const CallScope scope(here);
+    return set_->batch(inner(samples));
+  }
   auto batch(std::span<const Index> samples, const RandomKey& key) const
     requires RandomDataset<Stored>
   {
@@ -154,7 +157,8 @@ class ConcatDataset {
     return std::apply([](const auto&... set) { return (Index(0) + ... + Index(set.size())); }, sets_);
   }
 
-  Batch batch(std::span<const Index> samples) const {
+  Batch batch(std::span<const Index> samples, CallSite here = {}) const {
+    const CallScope scope(here);
     return join(samples, is_random ? RandomKey::next() : RandomKey{});
   }
   Batch batch(std::span<const Index> samples, const RandomKey& key) const

@@ -14,7 +14,7 @@ class TERN_API TextLines {
  public:
   /// Reads a file, plain or gzip. Text after the last line break is a line if it is not empty. The text may have
   /// max_bytes; if it is negative, 8 times the file's size, and at least 1 GB.
-  static TextLines load(const std::string& path, Index max_bytes = -1);
+  static TextLines load(const std::string& path, Index max_bytes = -1, CallSite here = {});
 
   Index size() const { return begin_.size(); }
 

@@ -4,7 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD TextLines TextLines::load(const std::string& path, Index max_bytes) {
+TERN_COLD TextLines TextLines::load(const std::string& path, Index max_bytes, CallSite here) {
+  const CallScope scope(here);
   return tern::detail::within_memory("TextLines", path.c_str(), [&] {
     TextLines lines;
     lines.content_ = io::read_text("TextLines", path, max_bytes);

@@ -105,7 +105,10 @@ class Transformed {
 
   Index size() const { return set_.size(); }
 
-  auto batch(std::span<const Index> samples) const { return batch(samples, RandomKey::next()); }
+  auto batch(std::span<const Index> samples, CallSite here = {}) const {
+    const CallScope scope(here);
+    return batch(samples, RandomKey::next());
+  }
   auto batch(std::span<const Index> samples, const RandomKey& key) const {
     const Index n = Index(samples.size());
     Image image;
@@ -161,7 +164,10 @@ class BatchTransformed {
 
   Index size() const { return set_.size(); }
 
-  auto batch(std::span<const Index> samples) const { return batch(samples, RandomKey::next()); }
+  auto batch(std::span<const Index> samples, CallSite here = {}) const {
+    const CallScope scope(here);
+    return batch(samples, RandomKey::next());
+  }
   auto batch(std::span<const Index> samples, const RandomKey& key) const {
     Random random(key, 0, size());  // no sample has this number
     return transform_(batch_of(set_, samples, key.inner()), random);

@@ -114,15 +114,15 @@ AnyTensor take_dlpack(Managed* managed) {
 /// The tensor in DLPack 1.1's form. The elements are shared, and live until the receiver calls the deleter. On a CUDA
 /// device, queued work may still write them, so synchronise before another stream reads. Error if the tensor requires a
 /// gradient.
-TERN_API dlpack::DLManagedTensorVersioned* to_dlpack(const AnyTensor& x);
+TERN_API dlpack::DLManagedTensorVersioned* to_dlpack(const AnyTensor& x, CallSite here = {});
 
 /// The same, for receivers older than version 1.
-TERN_API dlpack::DLManagedTensor* to_dlpack_unversioned(const AnyTensor& x);
+TERN_API dlpack::DLManagedTensor* to_dlpack_unversioned(const AnyTensor& x, CallSite here = {});
 
 /// A tensor over another library's elements. The deleter runs when its last user is gone. Error if no tensor can hold
 /// the elements, or if they are read-only. After an Error, the caller still owns `given`.
-TERN_API AnyTensor from_dlpack(dlpack::DLManagedTensorVersioned* given);
-TERN_API AnyTensor from_dlpack(dlpack::DLManagedTensor* given);
+TERN_API AnyTensor from_dlpack(dlpack::DLManagedTensorVersioned* given, CallSite here = {});
+TERN_API AnyTensor from_dlpack(dlpack::DLManagedTensor* given, CallSite here = {});
 
 }}}  // namespace tern::io
 

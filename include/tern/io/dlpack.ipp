@@ -55,19 +55,22 @@ TERN_COLD AnyTensor import_dlpack(const dlpack::DLTensor& t, tern::detail::Delet
 
 namespace tern { inline namespace TERN_BUILD { namespace io {
 
-TERN_COLD dlpack::DLManagedTensorVersioned* to_dlpack(const AnyTensor& x) {
+TERN_COLD dlpack::DLManagedTensorVersioned* to_dlpack(const AnyTensor& x, CallSite here) {
+  const CallScope scope(here);
   detail::check_export(x);
   auto& given = (new detail::DlpackExport<dlpack::DLManagedTensorVersioned>(x))->managed;
   given.version = {1, 1};
   return &given;
 }
 
-TERN_COLD dlpack::DLManagedTensor* to_dlpack_unversioned(const AnyTensor& x) {
+TERN_COLD dlpack::DLManagedTensor* to_dlpack_unversioned(const AnyTensor& x, CallSite here) {
+  const CallScope scope(here);
   detail::check_export(x);
   return &(new detail::DlpackExport<dlpack::DLManagedTensor>(x))->managed;
 }
 
-TERN_COLD AnyTensor from_dlpack(dlpack::DLManagedTensorVersioned* given) {
+TERN_COLD AnyTensor from_dlpack(dlpack::DLManagedTensorVersioned* given, CallSite here) {
+  const CallScope scope(here);
   if (given->version.major != 1)
     fail("from_dlpack",
          {"the structure is of version ", Index(given->version.major), ".", Index(given->version.minor), ", not 1.x"});
@@ -76,6 +79,9 @@ TERN_COLD AnyTensor from_dlpack(dlpack::DLManagedTensorVersioned* given) {
   return detail::take_dlpack(given);
 }
 
-TERN_COLD AnyTensor from_dlpack(dlpack::DLManagedTensor* given) { return detail::take_dlpack(given); }
+TERN_COLD AnyTensor from_dlpack(dlpack::DLManagedTensor* given, CallSite here) {
+  const CallScope scope(here);
+  return detail::take_dlpack(given);
+}
 
 }}}  // namespace tern::io

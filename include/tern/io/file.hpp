@@ -22,7 +22,7 @@ namespace tern { inline namespace TERN_BUILD { namespace io {
 class TERN_API File {
  public:
   /// Opens a regular file for reading. Error if it is a folder, a pipe or a device.
-  explicit File(const std::string& path);
+  explicit File(const std::string& path, CallSite here = {}) : File(CallScope(here), path) {}
   File(const std::string& path, int flags, mode_t mode = 0666);
   ~File() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -37,14 +37,16 @@ class TERN_API File {
   int descriptor() const { return descriptor_; }
 
   /// Reads up to n bytes; fewer only at the end of the file.
-  Index read(void* out, Index n);
+  Index read(void* out, Index n, CallSite here = {});
 
-  void write(const void* data, Index n);
+  void write(const void* data, Index n, CallSite here = {});
 
   /// Writes everything to the disk. It is the last chance to learn that the disk is full.
-  void sync();
+  void sync(CallSite here = {});
 
  private:
+  File(const CallScope&, const std::string& path);
+
   std::string path_;
   int descriptor_;
   Index size_ = 0;
@@ -56,7 +58,7 @@ TERN_API bool exists(const std::string& path);
 TERN_API std::string folder_of(const std::string& path);
 
 /// Makes the folder and its parents, if they are missing.
-TERN_API void make_folders(const std::string& path);
+TERN_API void make_folders(const std::string& path, CallSite here = {});
 
 /// The most bytes that the content of a file may become in memory: max_bytes, or if that is negative 8 times the
 /// file's size, and at least 1 GB.
@@ -67,12 +69,12 @@ inline Index most_content(Index file_size, Index max_bytes) {
 }
 
 /// The bytes of a file. Error if there are more than max_bytes.
-TERN_API std::string read_file(const std::string& path, Index max_bytes);
+TERN_API std::string read_file(const std::string& path, Index max_bytes, CallSite here = {});
 
 /// A file's bytes in memory. They are read from the disk at first access. Writing to them does not change the file.
 class TERN_API MappedFile {
  public:
-  explicit MappedFile(const std::string& path);
+  explicit MappedFile(const std::string& path, CallSite here = {});
   ~MappedFile() {
     if (data_) ::munmap(data_, std::size_t(size_));
   }
@@ -96,7 +98,7 @@ class TERN_API MappedFile {
 /// them.
 class TERN_API AtomicFile {
  public:
-  [[gnu::cold]] explicit AtomicFile(const std::string& path);
+  [[gnu::cold]] explicit AtomicFile(const std::string& path, CallSite here = {}) : AtomicFile(CallScope(here), path) {}
   ~AtomicFile() {
     if (!committed_) ::unlink(file_.path().c_str());
   }
@@ -107,19 +109,22 @@ class TERN_API AtomicFile {
   /// The temporary file, for a program that writes to it instead.
   const std::string& temporary_path() const { return file_.path(); }
 
-  void commit();
+  void commit(CallSite here = {});
 
  private:
+  AtomicFile(const CallScope&, const std::string& path);
+
   std::string path_;
   File file_;
   bool committed_ = false;
 };
 
 /// Error unless an AtomicFile can replace path. A trainer checks where it will save before it trains.
-TERN_API void check_writable(const std::string& path);
+TERN_API void check_writable(const std::string& path, CallSite here = {});
 
 /// Replaces the file's content atomically.
-inline void write_file_atomically(const std::string& path, const std::string& content) {
+inline void write_file_atomically(const std::string& path, const std::string& content, CallSite here = {}) {
+  const CallScope scope(here);
   AtomicFile file(path);
   file.write(content.data(), Index(content.size()));
   file.commit();

@@ -80,7 +80,7 @@ TERN_COLD void fail_errno(const char* op, const std::string& path, const char* a
   fail(op, {"'", path, "': ", action, ": ", std::strerror(code)});
 }
 
-TERN_COLD File::File(const std::string& path) : File(path, O_RDONLY | O_NONBLOCK | O_NOCTTY) {
+TERN_COLD File::File(const CallScope&, const std::string& path) : File(path, O_RDONLY | O_NONBLOCK | O_NOCTTY) {
   struct stat info;
   if (fstat(descriptor_, &info) != 0) fail_errno("file", path_, "cannot be examined");
   if (!S_ISREG(info.st_mode)) fail("file", {"'", path_, "': is not a regular file"});
@@ -92,7 +92,8 @@ TERN_COLD File::File(const std::string& path, int flags, mode_t mode)
   if (descriptor_ < 0) fail_errno("file", path_, "cannot be opened");
 }
 
-TERN_COLD Index File::read(void* out, Index n) {
+TERN_COLD Index File::read(void* out, Index n, CallSite here) {
+  const CallScope scope(here);
   Index done = 0;
   while (done < n) {
     const ssize_t got = ::read(descriptor_, static_cast<char*>(out) + done, std::size_t(n - done));
@@ -104,7 +105,8 @@ TERN_COLD Index File::read(void* out, Index n) {
   return done;
 }
 
-TERN_COLD void File::write(const void* data, Index n) {
+TERN_COLD void File::write(const void* data, Index n, CallSite here) {
+  const CallScope scope(here);
   for (Index done = 0; done < n;) {
     const ssize_t put = ::write(descriptor_, static_cast<const char*>(data) + done, std::size_t(n - done));
     if (put < 0 && errno == EINTR) continue;
@@ -113,7 +115,8 @@ TERN_COLD void File::write(const void* data, Index n) {
   }
 }
 
-TERN_COLD void File::sync() {
+TERN_COLD void File::sync(CallSite here) {
+  const CallScope scope(here);
   if (::fsync(descriptor_) != 0) fail_errno("file", path_, "cannot be brought to the disk");
 }
 
@@ -124,7 +127,8 @@ TERN_COLD std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-TERN_COLD void make_folders(const std::string& path) {
+TERN_COLD void make_folders(const std::string& path, CallSite here) {
+  const CallScope scope(here);
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string folder = path.substr(0, end);
     if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) fail_errno("file", folder, "cannot be made");
@@ -132,7 +136,8 @@ TERN_COLD void make_folders(const std::string& path) {
   }
 }
 
-TERN_COLD std::string read_file(const std::string& path, Index max_bytes) {
+TERN_COLD std::string read_file(const std::string& path, Index max_bytes, CallSite here) {
+  const CallScope scope(here);
   File file(path);
   if (file.size() > max_bytes)
     fail("file", {"'", path, "': is larger than allowed: ", file.size(), " > ", max_bytes, " bytes"});
@@ -143,7 +148,8 @@ TERN_COLD std::string read_file(const std::string& path, Index max_bytes) {
   });
 }
 
-TERN_INLINE MappedFile::MappedFile(const std::string& path) {
+TERN_INLINE MappedFile::MappedFile(const std::string& path, CallSite here) {
+  const CallScope scope(here);
   const File file(path);
   size_ = file.size();
   if (size_ == 0) return;
@@ -152,10 +158,11 @@ TERN_INLINE MappedFile::MappedFile(const std::string& path) {
   data_ = static_cast<char*>(memory);
 }
 
-TERN_INLINE AtomicFile::AtomicFile(const std::string& path)
+TERN_INLINE AtomicFile::AtomicFile(const CallScope&, const std::string& path)
     : path_(detail::followed(path)), file_(detail::temporary_beside(path_)) {}
 
-TERN_COLD void AtomicFile::commit() {
+TERN_COLD void AtomicFile::commit(CallSite here) {
+  const CallScope scope(here);
   file_.sync();
   // Renamed before it is closed: closing ends the lock.
   if (std::rename(file_.path().c_str(), path_.c_str()) != 0) fail_errno("file", path_, "cannot be replaced");
@@ -168,6 +175,9 @@ TERN_COLD void AtomicFile::commit() {
   ::close(folder);
 }
 
-TERN_COLD void check_writable(const std::string& path) { const AtomicFile file(path); }
+TERN_COLD void check_writable(const std::string& path, CallSite here) {
+  const CallScope scope(here);
+  const AtomicFile file(path);
+}
 
 }}}  // namespace tern::io

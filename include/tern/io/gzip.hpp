@@ -12,7 +12,8 @@ namespace tern { inline namespace TERN_BUILD { namespace io {
 /// Error when its content becomes larger than most_content() allows.
 class TERN_API GzipReader {
  public:
-  explicit GzipReader(const std::string& path, Index max_bytes = -1);
+  explicit GzipReader(const std::string& path, Index max_bytes = -1, CallSite here = {})
+      : GzipReader(CallScope(here), path, max_bytes) {}
   ~GzipReader() {
     if (compressed_) inflateEnd(&stream_);
   }
@@ -35,6 +36,8 @@ class TERN_API GzipReader {
   void expect_end();
 
  private:
+  GzipReader(const CallScope&, const std::string& path, Index max_bytes);
+
   static constexpr int gzip_window_bits = 15 + 16;  // the largest window; gzip's header and trailer
   static constexpr std::size_t most_at_once = std::size_t(1) << 30;
 
@@ -59,7 +62,7 @@ class TERN_API GzipReader {
 };
 
 /// The content of a file, plain or gzip. Error if it has more bytes than most_content() allows.
-TERN_API std::string read_gzip(const std::string& path, Index max_bytes = -1);
+TERN_API std::string read_gzip(const std::string& path, Index max_bytes = -1, CallSite here = {});
 
 /// True for the byte-order mark with which some programs begin a text in UTF-8.
 inline bool begins_with_mark(std::string_view text) { return text.starts_with("\xef\xbb\xbf"); }

@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace io {
 
-TERN_COLD GzipReader::GzipReader(const std::string& path, Index max_bytes)
+TERN_COLD GzipReader::GzipReader(const CallScope&, const std::string& path, Index max_bytes)
     : file_(path), most_(most_content(file_.size(), max_bytes)) {
   refill();
   compressed_ = stream_.avail_in >= 2 && buffer_[0] == 0x1f && buffer_[1] == 0x8b;
@@ -75,7 +75,8 @@ TERN_COLD void GzipReader::inflate_some() {
   fail("gzip", {"'", path(), "': is corrupt: ", stream_.msg ? stream_.msg : "no progress"});
 }
 
-TERN_COLD std::string read_gzip(const std::string& path, Index max_bytes) {
+TERN_COLD std::string read_gzip(const std::string& path, Index max_bytes, CallSite here) {
+  const CallScope scope(here);
   GzipReader reader(path, max_bytes);
   return tern::detail::within_memory("gzip", path.c_str(), [&] {
     std::string content;

@@ -61,17 +61,21 @@ TERN_API AnyTensor npy_of_file(const std::string& path, const DType* to);
 }  // namespace detail
 
 /// Writes a tensor in host memory as numpy.save does. The file appears complete or not at all.
-TERN_API void save_npy(const std::string& path, const AnyTensor& tensor);
+TERN_API void save_npy(const std::string& path, const AnyTensor& tensor, CallSite here = {});
 
 /// The array of a .npy file, row-major. int8, int16 and uint16 become int32, uint32 and uint64 become int64. Error that
 /// names the file and the fault if the file is not complete and valid, has elements of another type, such as text, or a
 /// uint64 beyond int64.
-inline AnyTensor load_npy(const std::string& path) { return detail::npy_of_file(path, nullptr); }
+inline AnyTensor load_npy(const std::string& path, CallSite here = {}) {
+  const CallScope scope(here);
+  return detail::npy_of_file(path, nullptr);
+}
 
 /// The same as elements of type T, rounded to nearest if it is a floating-point type. Error if T does not hold a
 /// number.
 template <Element T>
-Tensor<Cpu, T> load_npy(const std::string& path) {
+Tensor<Cpu, T> load_npy(const std::string& path, CallSite here = {}) {
+  const CallScope scope(here);
   constexpr DType to = dtype_of<T>;
   return detail::npy_of_file(path, &to).template as<Cpu, T>();
 }

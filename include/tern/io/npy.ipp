@@ -206,7 +206,8 @@ TERN_COLD AnyTensor npy_of_file(const std::string& path, const DType* to) {
 
 namespace tern { inline namespace TERN_BUILD { namespace io {
 
-TERN_COLD void save_npy(const std::string& path, const AnyTensor& tensor) {
+TERN_COLD void save_npy(const std::string& path, const AnyTensor& tensor, CallSite here) {
+  const CallScope scope(here);
   const AnyTensor dense = detail::dense_on_host("save_npy", tensor);
   const std::string head = detail::npy_head("save_npy", dense.dtype(), dense.shape());
   AtomicFile file(path);

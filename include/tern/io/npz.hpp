@@ -68,28 +68,41 @@ class TERN_API ZipReader {
 class TERN_API Npz {
  public:
   /// An array may have max_bytes; if it is negative, 8 times the file's size, and at least 1 GB.
-  explicit Npz(const std::string& path, Index max_bytes = -1);
+  explicit Npz(const std::string& path, Index max_bytes = -1, CallSite here = {})
+      : Npz(CallScope(here), path, max_bytes) {}
   Npz(const Npz&) = delete;
   Npz& operator=(const Npz&) = delete;
 
   /// The arrays' names, in the file's order.
   std::vector<std::string> names() const;
   /// The element type in the file: PyTorch's name, such as uint16; of one that cannot be read numpy's, such as <U5.
-  std::string dtype(const std::string& name) const { return header(name).type_name; }
-  tern::detail::Shape shape(const std::string& name) const { return header(name).shape; }
+  std::string dtype(const std::string& name, CallSite here = {}) const {
+    const CallScope scope(here);
+    return header(name).type_name;
+  }
+  tern::detail::Shape shape(const std::string& name, CallSite here = {}) const {
+    const CallScope scope(here);
+    return header(name).shape;
+  }
 
   /// An array, row-major, compressed or not. What tern has no type for becomes another as in load_npy.
-  AnyTensor load(const std::string& name) const { return load(entry(name), nullptr); }
+  AnyTensor load(const std::string& name, CallSite here = {}) const {
+    const CallScope scope(here);
+    return load(entry(name), nullptr);
+  }
   /// The same as elements of type T, rounded to nearest if it is a floating-point type. Error if T does not hold a
   /// number.
   template <Element T>
-  Tensor<Cpu, T> load(const std::string& name) const {
+  Tensor<Cpu, T> load(const std::string& name, CallSite here = {}) const {
+    const CallScope scope(here);
     constexpr DType to = dtype_of<T>;
     return load(entry(name), &to).template as<Cpu, T>();
   }
 
  private:
-  friend StateDict load_npz(const std::string& path, Index max_bytes);
+  Npz(const CallScope&, const std::string& path, Index max_bytes);
+
+  friend StateDict load_npz(const std::string& path, Index max_bytes, CallSite here);
 
   /// Not of what a Mac's archiver adds.
   static bool is_array(const detail::ZipEntry& entry) {
@@ -109,11 +122,11 @@ class TERN_API Npz {
 
 /// Writes tensors in host memory as numpy.savez does. The file appears complete or not at all. Error if a name occurs
 /// twice, or if the file would have 4 GiB or more; save_safetensors has no such limit.
-TERN_API void save_npz(const std::string& path, const StateDict& tensors);
+TERN_API void save_npz(const std::string& path, const StateDict& tensors, CallSite here = {});
 
 /// All arrays of a .npz file by name, as Npz loads each. Error that names the file and the fault. The arrays may have
 /// max_bytes together; if it is negative, 8 times the file's size, and at least 1 GB.
-TERN_API StateDict load_npz(const std::string& path, Index max_bytes = -1);
+TERN_API StateDict load_npz(const std::string& path, Index max_bytes = -1, CallSite here = {});
 
 }}}  // namespace tern::io
 

@@ -168,7 +168,8 @@ TERN_INLINE void ZipReader::inflate_into(std::string& content, const char* from,
 
 namespace tern { inline namespace TERN_BUILD { namespace io {
 
-TERN_COLD void save_npz(const std::string& path, const StateDict& tensors) {
+TERN_COLD void save_npz(const std::string& path, const StateDict& tensors, CallSite here) {
+  const CallScope scope(here);
   std::vector<const std::string*> names;
   for (const NamedTensor& named : tensors) names.push_back(&named.name);
   if (const std::string* const name = detail::second_of(names))
@@ -213,7 +214,7 @@ TERN_COLD void save_npz(const std::string& path, const StateDict& tensors) {
   file.commit();
 }
 
-TERN_COLD Npz::Npz(const std::string& path, Index max_bytes)
+TERN_COLD Npz::Npz(const CallScope&, const std::string& path, Index max_bytes)
     : path_(path), file_(path), archive_(file_.data(), file_.size(), path),
       most_(most_content(file_.size(), max_bytes)) {}
 
@@ -247,7 +248,8 @@ TERN_COLD AnyTensor Npz::load(const detail::ZipEntry& entry, const DType* to) co
   });
 }
 
-TERN_COLD StateDict load_npz(const std::string& path, Index max_bytes) {
+TERN_COLD StateDict load_npz(const std::string& path, Index max_bytes, CallSite here) {
+  const CallScope scope(here);
   const Npz file(path, max_bytes);
   std::uint64_t left = std::uint64_t(file.most_);
   StateDict tensors;

@@ -29,7 +29,7 @@ class SharedMapping {
 /// Writes the tensors, which must be in host memory, and the metadata. The file appears complete or not at all. Error
 /// if a name occurs twice or the file cannot be written.
 TERN_API void save_safetensors(const std::string& path, const StateDict& tensors,
-                               const SafetensorsMetadata& metadata = {});
+                               const SafetensorsMetadata& metadata = {}, CallSite here = {});
 
 /// An open file, from which tensors are loaded one by one, whatever the others are:
 ///
@@ -41,7 +41,7 @@ TERN_API void save_safetensors(const std::string& path, const StateDict& tensors
 /// file.
 class TERN_API Safetensors {
  public:
-  explicit Safetensors(const std::string& path);
+  explicit Safetensors(const std::string& path, CallSite here = {}) : Safetensors(CallScope(here), path) {}
   ~Safetensors() { mapping_->release(); }
   Safetensors(const Safetensors&) = delete;
   Safetensors& operator=(const Safetensors&) = delete;
@@ -50,24 +50,33 @@ class TERN_API Safetensors {
   std::vector<std::string> names() const;
   /// The element type in the file: PyTorch's name, such as uint16; of one that cannot be read the format's, such as
   /// F8_E4M3.
-  std::string dtype(const std::string& name) const;
-  const tern::detail::Shape& shape(const std::string& name) const { return entry(name).shape; }
+  std::string dtype(const std::string& name, CallSite here = {}) const;
+  const tern::detail::Shape& shape(const std::string& name, CallSite here = {}) const {
+    const CallScope scope(here);
+    return entry(name).shape;
+  }
   /// What describes the file besides its tensors.
   const SafetensorsMetadata& metadata() const { return header_.metadata; }
 
   /// A tensor. It shares a private mapping of the file: elements are read from the disk at first use, and writing to
   /// them does not change the file. Types that tern lacks are copied: I8, I16 and U16 become int32, U32 and U64 become
   /// int64.
-  AnyTensor load(const std::string& name) const { return load(entry(name)); }
+  AnyTensor load(const std::string& name, CallSite here = {}) const {
+    const CallScope scope(here);
+    return load(entry(name));
+  }
   /// The same as elements of type T, copied if the file has others, and rounded to nearest if T is a floating-point
   /// type. Error if T does not hold a number.
   template <Element T>
-  Tensor<Cpu, T> load(const std::string& name) const {
+  Tensor<Cpu, T> load(const std::string& name, CallSite here = {}) const {
+    const CallScope scope(here);
     return load(entry(name), dtype_of<T>).template as<Cpu, T>();
   }
 
  private:
-  friend StateDict load_safetensors(const std::string& path);
+  Safetensors(const CallScope&, const std::string& path);
+
+  friend StateDict load_safetensors(const std::string& path, CallSite here);
 
   const SafetensorsEntry& entry(const std::string& name) const;
   AnyTensor load(const SafetensorsEntry& entry) const;
@@ -80,10 +89,10 @@ class TERN_API Safetensors {
 };
 
 /// All tensors of a file by name, as Safetensors loads each.
-TERN_API StateDict load_safetensors(const std::string& path);
+TERN_API StateDict load_safetensors(const std::string& path, CallSite here = {});
 
 /// A file's metadata, which describes it besides its tensors.
-TERN_API SafetensorsMetadata safetensors_metadata(const std::string& path);
+TERN_API SafetensorsMetadata safetensors_metadata(const std::string& path, CallSite here = {});
 
 }}}  // namespace tern::io
 

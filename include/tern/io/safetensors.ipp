@@ -4,8 +4,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace io {
 
-TERN_COLD void save_safetensors(const std::string& path, const StateDict& tensors,
-                                const SafetensorsMetadata& metadata) {
+TERN_COLD void save_safetensors(const std::string& path, const StateDict& tensors, const SafetensorsMetadata& metadata,
+                                CallSite here) {
+  const CallScope scope(here);
   std::vector<SafetensorsEntry> entries;
   StateDict copies;
   for (const NamedTensor& named : tensors) {
@@ -30,7 +31,8 @@ TERN_COLD void save_safetensors(const std::string& path, const StateDict& tensor
   file.commit();
 }
 
-TERN_COLD Safetensors::Safetensors(const std::string& path) : path_(path), mapping_(new detail::SharedMapping(path)) {
+TERN_COLD Safetensors::Safetensors(const CallScope&, const std::string& path)
+    : path_(path), mapping_(new detail::SharedMapping(path)) {
   const MappedFile& file = mapping_->file();
   try {
     data_at_ = parse_safetensors(file.data(), file.size(), path, header_);
@@ -46,7 +48,8 @@ TERN_COLD std::vector<std::string> Safetensors::names() const {
   return names;
 }
 
-TERN_COLD std::string Safetensors::dtype(const std::string& name) const {
+TERN_COLD std::string Safetensors::dtype(const std::string& name, CallSite here) const {
+  const CallScope scope(here);
   const SafetensorsEntry& of = entry(name);
   return of.type == StoredType::other ? of.type_name : detail::info_of(of.type).name;
 }
@@ -84,14 +87,16 @@ TERN_COLD AnyTensor Safetensors::load(const SafetensorsEntry& entry, DType to) c
   return owner;
 }
 
-TERN_COLD StateDict load_safetensors(const std::string& path) {
+TERN_COLD StateDict load_safetensors(const std::string& path, CallSite here) {
+  const CallScope scope(here);
   const Safetensors file(path);
   StateDict tensors;
   for (const SafetensorsEntry& entry : file.header_.tensors) tensors.push_back({entry.name, file.load(entry)});
   return tensors;
 }
 
-TERN_COLD SafetensorsMetadata safetensors_metadata(const std::string& path) {
+TERN_COLD SafetensorsMetadata safetensors_metadata(const std::string& path, CallSite here) {
+  const CallScope scope(here);
   const MappedFile file(path);
   SafetensorsHeader header;
   parse_safetensors(file.data(), file.size(), path, header);

@@ -5,7 +5,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace io {
 
-TERN_COLD StateDict load_safetensors_shards(const std::string& index) {
+TERN_COLD StateDict load_safetensors_shards(const std::string& index, CallSite here) {
+  const CallScope scope(here);
   constexpr Index longest = 1 << 28;
   const std::string content = read_file(index, longest);
   JsonReader json(content.data(), Index(content.size()), "safetensors",

@@ -11,7 +11,8 @@ struct AlexNetOptions {
 
 /// For images of 3 x 224 x 224. Parameters have torchvision's names.
 template <Device D, Element T = float>
-ConvNet<D, T> alexnet(AlexNetOptions options = {}) {
+ConvNet<D, T> alexnet(AlexNetOptions options = {}, CallSite here = {}) {
+  const CallScope scope(here);
   ConvStack<D, T> features(3);
   features.add(nn::Conv2d<D, T>(3, 64, 11, {.stride = 4, .padding = 2}), true);
   features.add(nn::Conv2d<D, T>(64, 192, 5, {.padding = 2}), true);

@@ -78,7 +78,8 @@ struct BertModel : nn::Module<D, T> {
   std::vector<BertLayer<D, T>> layers;
   nn::Linear<D, T> pooler;
 
-  explicit BertModel(const BertOptions& o)
+  explicit BertModel(const BertOptions& o, CallSite here = {}) : BertModel(CallScope(here), o) {}
+  BertModel(const CallScope&, const BertOptions& o)
       : word_embeddings(o.vocab_size, o.hidden_size, {.padding_idx = 0}),
         position_embeddings(o.max_position_embeddings, o.hidden_size),
         token_type_embeddings(o.type_vocab_size, o.hidden_size), norm(o.hidden_size, {.eps = o.layer_norm_eps}),
@@ -132,7 +133,9 @@ struct BertForSequenceClassification : nn::Module<D, T> {
   nn::Dropout<D, T> dropout;
   nn::Linear<D, T> classifier;
 
-  explicit BertForSequenceClassification(const BertOptions& o = {})
+  explicit BertForSequenceClassification(const BertOptions& o = {}, CallSite here = {})
+      : BertForSequenceClassification(CallScope(here), o) {}
+  BertForSequenceClassification(const CallScope&, const BertOptions& o)
       : bert(o), dropout(o.hidden_dropout_prob), classifier(bert_linear<D, T>(o.hidden_size, o.num_labels)) {}
   TERN_FIELDS(BertForSequenceClassification, bert, dropout, classifier)
 

@@ -16,7 +16,7 @@ struct LanguageModelConfig {
 /// not say is as in Hugging Face's classes. Error that names the member which asks for what these two do not compute:
 /// another model_type or activation, rotary positions scaled in another way than linear, llama3 or yarn, quantised
 /// weights.
-TERN_API LanguageModelConfig load_config(const std::string& path);
+TERN_API LanguageModelConfig load_config(const std::string& path, CallSite here = {});
 
 }}}  // namespace tern::models
 

@@ -216,7 +216,8 @@ TERN_COLD LlamaOptions llama_options(const ConfigFile& file, const std::string& 
 
 }  // namespace detail
 
-TERN_COLD LanguageModelConfig load_config(const std::string& path) {
+TERN_COLD LanguageModelConfig load_config(const std::string& path, CallSite here) {
+  const CallScope scope(here);
   const detail::ConfigFile file(path);
   LanguageModelConfig config;
   std::string model_type;

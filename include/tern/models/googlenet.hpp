@@ -90,7 +90,8 @@ struct GoogLeNet : nn::Module<D, T> {
 };
 
 template <Device D, Element T = float>
-GoogLeNet<D, T> googlenet(GoogLeNetOptions options = {}) {
+GoogLeNet<D, T> googlenet(GoogLeNetOptions options = {}, CallSite here = {}) {
+  const CallScope scope(here);
   return GoogLeNet<D, T>(options);
 }
 

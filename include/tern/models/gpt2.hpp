@@ -72,7 +72,8 @@ struct GPT2Model : nn::Module<D, T> {
   std::vector<GPT2Block<D, T>> h;
   nn::LayerNorm<D, T> ln_f;
 
-  explicit GPT2Model(const GPT2Options& o)
+  explicit GPT2Model(const GPT2Options& o, CallSite here = {}) : GPT2Model(CallScope(here), o) {}
+  GPT2Model(const CallScope&, const GPT2Options& o)
       : wte(o.vocab_size, o.n_embd), wpe(o.n_positions, o.n_embd), drop(o.embd_pdrop),
         ln_f(o.n_embd, {.eps = o.layer_norm_epsilon}) {
     if (o.n_head < 1 || o.n_embd % o.n_head != 0)
@@ -99,7 +100,9 @@ template <Device D, Element T = float>
 struct GPT2LMHeadModel : nn::Module<D, T> {
   GPT2Model<D, T> transformer;
 
-  explicit GPT2LMHeadModel(const GPT2Options& options = {}) : transformer(options) {}
+  explicit GPT2LMHeadModel(const GPT2Options& options = {}, CallSite here = {})
+      : GPT2LMHeadModel(CallScope(here), options) {}
+  GPT2LMHeadModel(const CallScope&, const GPT2Options& options) : transformer(options) {}
   TERN_FIELDS(GPT2LMHeadModel, transformer)
 
   /// Tokens [batch, n] to logits [batch, n, vocab_size].

@@ -92,7 +92,8 @@ struct InceptionV3 : nn::Module<D, T> {
 };
 
 template <Device D, Element T = float>
-InceptionV3<D, T> inception_v3(InceptionV3Options options = {}) {
+InceptionV3<D, T> inception_v3(InceptionV3Options options = {}, CallSite here = {}) {
+  const CallScope scope(here);
   return InceptionV3<D, T>(options);
 }
 

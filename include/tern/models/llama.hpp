@@ -92,7 +92,8 @@ struct LlamaModel : nn::Module<D, T> {
   std::vector<LlamaDecoderLayer<D, T>> layers;
   nn::RMSNorm<D, T> norm;
 
-  explicit LlamaModel(const LlamaOptions& o)
+  explicit LlamaModel(const LlamaOptions& o, CallSite here = {}) : LlamaModel(CallScope(here), o) {}
+  LlamaModel(const CallScope&, const LlamaOptions& o)
       : embed_tokens(o.vocab_size, o.hidden_size), norm(o.hidden_size, {.eps = o.rms_norm_eps}) {
     const Index heads = o.num_attention_heads, shared = o.num_key_value_heads;
     if (o.head_dim < 0 || o.head_dim % 2 != 0) fail("LlamaModel", {"head_dim must be even, not ", o.head_dim});
@@ -127,7 +128,8 @@ struct LlamaForCausalLM : nn::Module<D, T> {
   LlamaModel<D, T> model;
   nn::Linear<D, T> lm_head;  // without a weight if that is the embeddings'
 
-  explicit LlamaForCausalLM(const LlamaOptions& o = {}) : model(o) {
+  explicit LlamaForCausalLM(const LlamaOptions& o = {}, CallSite here = {}) : LlamaForCausalLM(CallScope(here), o) {}
+  LlamaForCausalLM(const CallScope&, const LlamaOptions& o) : model(o) {
     if (o.tie_word_embeddings) return;
     lm_head = nn::Linear<D, T>(o.hidden_size, o.vocab_size, {.bias = false});
     nn::init::normal_(lm_head.weight, 0, 0.02);

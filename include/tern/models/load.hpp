@@ -19,7 +19,7 @@ struct LoadOptions {
 /// Returns which layers stay as they are. Error, and nothing changed, if a name is missing or unexpected, or a shape
 /// differs.
 TERN_API std::vector<std::string> load_weights(const nn::AnyModule& model, const std::string& path,
-                                               const LoadOptions& options = {});
+                                               const LoadOptions& options = {}, CallSite here = {});
 
 }}}  // namespace tern::models
 

@@ -70,7 +70,8 @@ TERN_COLD bool keep_unless_fits(StateDict& dict, const StateDict& own, const std
 }  // namespace detail
 
 TERN_COLD std::vector<std::string> load_weights(const nn::AnyModule& model, const std::string& path,
-                                                const LoadOptions& options) {
+                                                const LoadOptions& options, CallSite here) {
+  const CallScope scope(here);
   const StateDict own = nn::state_dict(model);
   StateDict dict;
   for (NamedTensor& entry : detail::load_any(path)) {

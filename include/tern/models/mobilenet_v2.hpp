@@ -113,7 +113,8 @@ struct MobileNetV2 : nn::Module<D, T> {
 };
 
 template <Device D, Element T = float>
-MobileNetV2<D, T> mobilenet_v2(MobileNetV2Options options = {}) {
+MobileNetV2<D, T> mobilenet_v2(MobileNetV2Options options = {}, CallSite here = {}) {
+  const CallScope scope(here);
   return MobileNetV2<D, T>(options);
 }
 

@@ -98,17 +98,20 @@ struct ResNetOptions {
 
 /// For images of 3 x 224 x 224. Parameters have torchvision's names.
 template <Device D, Element T = float>
-ResNet<D, T> resnet18(ResNetOptions options = {}) {
+ResNet<D, T> resnet18(ResNetOptions options = {}, CallSite here = {}) {
+  const CallScope scope(here);
   return ResNet<D, T>({.blocks = {2, 2, 2, 2}}, options.num_classes);
 }
 template <Device D, Element T = float>
-ResNet<D, T> resnet50(ResNetOptions options = {}) {
+ResNet<D, T> resnet50(ResNetOptions options = {}, CallSite here = {}) {
+  const CallScope scope(here);
   return ResNet<D, T>({.blocks = {3, 4, 6, 3}, .bottleneck = true}, options.num_classes);
 }
 
 /// The small one for CIFAR, with images of 3 x 32 x 32, and 1 x 1 convolutions where sizes differ.
 template <Device D, Element T = float>
-ResNet<D, T> resnet20(Index num_classes = 10) {
+ResNet<D, T> resnet20(Index num_classes = 10, CallSite here = {}) {
+  const CallScope scope(here);
   return ResNet<D, T>({.blocks = {3, 3, 3}, .width = 16, .small_images = true}, num_classes);
 }
 

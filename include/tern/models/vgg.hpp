@@ -12,7 +12,8 @@ struct VggOptions {
 
 /// 13 convolutions and 3 dense layers, for images of 3 x 224 x 224. Parameters have torchvision's names.
 template <Device D, Element T = float>
-ConvNet<D, T> vgg16(VggOptions options = {}) {
+ConvNet<D, T> vgg16(VggOptions options = {}, CallSite here = {}) {
+  const CallScope scope(here);
   ConvStack<D, T> features(2);
   Index in = 3;
   for (const auto& [channels, convs] : {std::pair<Index, int>{64, 2}, {128, 2}, {256, 3}, {512, 3}, {512, 3}}) {

@@ -100,7 +100,8 @@ struct VisionTransformer : nn::Module<D, T> {
 
 /// 12 layers for patches of 16 x 16 pixels. Parameters have torchvision's names.
 template <Device D, Element T = float>
-VisionTransformer<D, T> vit_b_16(VitOptions options = {}) {
+VisionTransformer<D, T> vit_b_16(VitOptions options = {}, CallSite here = {}) {
+  const CallScope scope(here);
   return VisionTransformer<D, T>(
       {.patch_size = 16, .num_layers = 12, .num_heads = 12, .hidden_dim = 768, .mlp_dim = 3072}, options);
 }

@@ -114,7 +114,8 @@ struct Xception : nn::Module<D, T> {
 };
 
 template <Device D, Element T = float>
-Xception<D, T> xception(XceptionOptions options = {}) {
+Xception<D, T> xception(XceptionOptions options = {}, CallSite here = {}) {
+  const CallScope scope(here);
   return Xception<D, T>(options);
 }
 

@@ -96,9 +96,9 @@ double accuracy_of(Net& net, Batches&& batches) {
 /// The groups of an epoch's batches, each for one step. A loader's samples count alike; of other ranges, the batches
 /// do.
 template <class Batches>
-Accumulation groups_of(const Batches& batches, Index accumulate) {
-  if constexpr (requires { batches.samples(); }) return {accumulate, batches.batch_size(), batches.samples()};
-  else return {accumulate, 1, Index(batches.size())};
+Accumulation groups_of(const Batches& batches, Index accumulate, CallSite here = {}) {
+  if constexpr (requires { batches.samples(); }) return {accumulate, batches.batch_size(), batches.samples(), here};
+  else return {accumulate, 1, Index(batches.size()), here};
 }
 
 /// True for a class of networks whose layers compute in half, so that the loss must be scaled.
@@ -159,8 +159,10 @@ class BatchesPart final : public Part {
 class TERN_API Fit {
  public:
   Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase& scaler, Part& batches,
-      const Accumulation& groups, const char* device, const Options& options, const FitParts& parts);
+      const Accumulation& groups, const char* device, const Options& options, const FitParts& parts, CallSite here);
 
+  /// The line of fit()'s call, which Errors name outside the program's own code.
+  const CallSite& here() const { return here_; }
   const Position& done() const { return done_; }
   /// Why the training's steps must not be captured, or empty. own_step: they run the program's own code.
   std::string capture_refusal(bool own_step) const;
@@ -194,6 +196,7 @@ class TERN_API Fit {
   }
   void save(const std::string& path);
 
+  CallSite here_;
   nn::AnyModule net_;
   optim::Optimizer& optimizer_;
   const Options& options_;
@@ -217,7 +220,7 @@ class TERN_API Fit {
 template <Device D>
 struct FitOn {
   FitOn(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, Part& batches, const Accumulation& groups,
-        const Options& options, const FitParts& parts);
+        const Options& options, const FitParts& parts, CallSite here);
 
   /// The backward pass of a batch, and behind the last one of its group a step of the optimiser: the work of the
   /// device, which may be captured.
@@ -236,15 +239,18 @@ struct FitOn {
 
 template <Device D>
 FitOn<D>::FitOn(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer_, Part& batches,
-                const Accumulation& groups_, const Options& options, const FitParts& parts_)
+                const Accumulation& groups_, const Options& options, const FitParts& parts_, CallSite here)
     : scaler({.enabled = scaled}),
-      run(net, optimizer_, scaler, batches, groups_, DeviceTraits<D>::name, options, parts_), optimizer(optimizer_),
-      groups(groups_), parts(parts_) {}
+      run(net, optimizer_, scaler, batches, groups_, DeviceTraits<D>::name, options, parts_, here),
+      optimizer(optimizer_), groups(groups_), parts(parts_) {}
 
 template <Device D>
 void FitOn<D>::learn(const Step<D>& made, Index batch, EpochTimer& timer) {
   if (groups.begins(batch)) optimizer.zero_grad();
-  scaler.scale(made.loss * groups.share(batch)).backward();
+  {
+    const CallScope scope(run.here());
+    scaler.scale(made.loss * groups.share(batch)).backward();
+  }
   timer.backward_done();
   if (groups.ends(batch)) {
     try {
@@ -252,6 +258,7 @@ void FitOn<D>::learn(const Step<D>& made, Index batch, EpochTimer& timer) {
         scaler.unscale_(optimizer);
         parts.clip();
       }
+      const CallScope scope(run.here());
       scaler.step(optimizer);
       scaler.update();
     } catch (...) {
@@ -297,10 +304,10 @@ TERN_CUDA_CLASS_INSTANCE(FitOn<Cuda>)
 /// layers compute in half; own_step, whether `step` is the program's.
 template <Device D, class Batches, class F>
 Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, Batches&& batches, const F& step,
-           const Options& options = {}, const FitParts& parts = {}, bool own_step = true) {
-  const Accumulation groups = groups_of(batches, options.accumulate);
+           const Options& options = {}, const FitParts& parts = {}, bool own_step = true, CallSite here = {}) {
+  const Accumulation groups = groups_of(batches, options.accumulate, here);
   detail::BatchesPart<std::remove_reference_t<Batches>> order(batches);
-  detail::FitOn<D> on(net, scaled, optimizer, order, groups, options, parts);
+  detail::FitOn<D> on(net, scaled, optimizer, order, groups, options, parts, here);
   detail::Fit& run = on.run;
   detail::CapturedStep<D, std::remove_cvref_t<decltype(*std::begin(batches))>> captured(run.capture_refusal(own_step));
   Step<D> replayed;  // what the graph writes
@@ -366,27 +373,28 @@ Report fit(const nn::AnyModule& net, bool scaled, optim::Optimizer& optimizer, B
 template <nn::IsModule Net, class Batches, class F>
   requires(!std::is_convertible_v<const F&, Options>)
 Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const F& step, const Options& options = {},
-           const FitParts& parts = {}) {
+           const FitParts& parts = {}, CallSite here = {}) {
   using D = typename Net::device_type;
   FitParts own = parts;
   own.replicas = replicas_of(net);
   return fit<D>(nn::AnyModule(net), detail::is_in_half(net), optimizer, std::forward<Batches>(batches), step, options,
-                own);
+                own, true, here);
 }
 
 /// The same with the cross entropy between the network's scores and labels, for batches of inputs and labels.
 template <nn::IsModule Net, class Batches>
 Report fit(Net& net, optim::Optimizer& optimizer, Batches&& batches, const Options& options = {},
-           const FitParts& parts = {}) {
+           const FitParts& parts = {}, CallSite here = {}) {
   using D = typename Net::device_type;
   const auto step = [&](const auto& x, const Tensor<D, Index>& y) -> Step<D> {
+    const CallScope scope(here);
     const auto scores = scores_of(net, x);
     return {cross_entropy(scores, y), y.numel(), count_right(scores.detach(), y)};
   };
   FitParts own = parts;
   own.replicas = replicas_of(net);
   return fit<D>(nn::AnyModule(net), detail::is_in_half(net), optimizer, std::forward<Batches>(batches), step, options,
-                own, false);
+                own, false, here);
 }
 
 }}}  // namespace tern::train

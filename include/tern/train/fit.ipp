@@ -5,8 +5,9 @@
 namespace tern { inline namespace TERN_BUILD { namespace train::detail {
 
 TERN_COLD Fit::Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim::GradScalerBase& scaler, Part& batches,
-                   const Accumulation& groups, const char* device, const Options& options, const FitParts& parts)
-    : net_(net), optimizer_(optimizer), options_(options), parts_(parts), batches_(groups.batches()),
+                   const Accumulation& groups, const char* device, const Options& options, const FitParts& parts,
+                   CallSite here)
+    : here_(here), net_(net), optimizer_(optimizer), options_(options), parts_(parts), batches_(groups.batches()),
       ranks_(parts.replicas ? parts.replicas->size() : 1), first_(!parts.replicas || parts.replicas->rank() == 0),
       report_{.device = device,
               .threads = get_num_threads(),
@@ -14,6 +15,7 @@ TERN_COLD Fit::Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim:
               .unit = parts.unit,
               .target = options.target,
               .ranks = int(ranks_)} {
+  const CallScope scope(here_);
   if (batches_ == 0) fail("fit", {"there are no batches to train with"});
   check_ranks();
   if (parts.schedule && parts.plateau)
@@ -97,6 +99,7 @@ TERN_COLD void Fit::end(Index batches, EpochTimer& timer, double loss, double ri
   report.trained_s = done_.seconds;
   report.lr = optimizer_.lr();
   report.validation_figure = figure(parts_.validate);
+  const CallScope scope(here_);
   const double held = report.validation_figure;
   report.is_best = parts_.validate && !(parts_.metric.rises ? held <= done_.best : held >= done_.best);
   done_ = {done_.epoch + 1, 0, done_.seconds, report.is_best ? held : done_.best};
@@ -116,6 +119,7 @@ TERN_COLD void Fit::end(Index batches, EpochTimer& timer, double loss, double ri
 }
 
 TERN_COLD Report Fit::finish() {
+  const CallScope scope(here_);
   report_.interrupted = interrupted_;
   if (interrupted_) {
     report_.checkpoint = options_.save.empty()

@@ -15,18 +15,25 @@ namespace tern { inline namespace TERN_BUILD { namespace train {
 class TERN_API SummaryWriter {
  public:
   /// Error if there can be no such file.
-  explicit SummaryWriter(const std::string& log_dir = "runs");
+  explicit SummaryWriter(const std::string& log_dir = "runs", CallSite here = {})
+      : SummaryWriter(CallScope(here), log_dir) {}
 
   /// A point of the curve `tag`; tags with the same part before the slash are drawn in one group. It is in the file
   /// when the call returns. walltime: in seconds since 1970; now, if none is given.
-  void add_scalar(std::string_view tag, double value, Index global_step, std::optional<double> walltime = {});
+  void add_scalar(std::string_view tag, double value, Index global_step, std::optional<double> walltime = {},
+                  CallSite here = {});
 
   /// Waits until all points are on the disk.
-  void flush() { file_.sync(); }
+  void flush(CallSite here = {}) {
+    const CallScope scope(here);
+    file_.sync();
+  }
 
   const std::string& path() const { return file_.path(); }
 
  private:
+  SummaryWriter(const CallScope&, const std::string& log_dir);
+
   void write(std::string_view event);
 
   io::File file_;

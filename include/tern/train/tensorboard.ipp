@@ -38,7 +38,7 @@ constexpr Index value = 1, tag = 1, simple_value = 2;
 
 }  // namespace detail
 
-TERN_COLD SummaryWriter::SummaryWriter(const std::string& log_dir)
+TERN_COLD SummaryWriter::SummaryWriter(const CallScope&, const std::string& log_dir)
     : file_(detail::event_path(log_dir), O_WRONLY | O_CREAT | O_EXCL) {
   io::WireWriter event;
   event.float64(detail::event::wall_time, detail::wall_time());
@@ -47,7 +47,8 @@ TERN_COLD SummaryWriter::SummaryWriter(const std::string& log_dir)
 }
 
 TERN_NOINLINE void SummaryWriter::add_scalar(std::string_view tag, double value, Index global_step,
-                                             std::optional<double> walltime) {
+                                             std::optional<double> walltime, CallSite here) {
+  const CallScope scope(here);
   io::WireWriter point, summary, event;
   point.bytes(detail::summary::tag, tag);
   point.float32(detail::summary::simple_value, float(value));

@@ -132,4 +132,11 @@ TEST_CASE("keys that an LMDB cannot have are refused") {
   CHECK(error_of([&] { writer.write(std::string(511, 'k'), "2"); }).ends_with("is there already"));
 }
 
+TEST_CASE("an Error of a writer of LMDB ends with the user's line", "[data]") {
+  const TemporaryFolder folder;
+  data::LmdbWriter writer(folder / "new");
+  TERN_TEST_LINE(data::LmdbWriter(folder.path()));
+  TERN_TEST_LINE(writer.write("", ""));
+}
+
 }  // namespace data_records_lmdb_writer

@@ -18,7 +18,8 @@ enum DatumField : Index {
 };
 }  // namespace detail
 
-TERN_NOINLINE ImageRecord parse_datum(std::string_view message) {
+TERN_NOINLINE ImageRecord parse_datum(std::string_view message, CallSite here) {
+  const CallScope scope(here);
   using namespace detail;
   ImageRecord image;
   std::string_view data;
@@ -47,7 +48,8 @@ TERN_NOINLINE ImageRecord parse_datum(std::string_view message) {
   return image;
 }
 
-TERN_NOINLINE std::string serialize_datum(const ImageRecord& image) {
+TERN_NOINLINE std::string serialize_datum(const ImageRecord& image, CallSite here) {
+  const CallScope scope(here);
   using namespace detail;
   io::WireWriter datum;
   const bool encoded = image.pixels.empty();

@@ -17,7 +17,7 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 class TERN_API Example {
  public:
   /// Error if the message is damaged, or a feature is of two kinds.
-  static Example parse(std::string_view message);
+  static Example parse(std::string_view message, CallSite here = {});
 
   Example& set(std::string_view name, std::string_view bytes);
   Example& set(std::string_view name, Index number);
@@ -28,9 +28,9 @@ class TERN_API Example {
   std::vector<std::string_view> names() const;
   bool has(std::string_view name) const { return find(name); }
   /// The values of a feature. Error if there is none of that name and kind.
-  const std::vector<std::string_view>& bytes(std::string_view name) const;
-  const std::vector<float>& floats(std::string_view name) const;
-  const std::vector<Index>& integers(std::string_view name) const;
+  const std::vector<std::string_view>& bytes(std::string_view name, CallSite here = {}) const;
+  const std::vector<float>& floats(std::string_view name, CallSite here = {}) const;
+  const std::vector<Index>& integers(std::string_view name, CallSite here = {}) const;
 
   /// The message, with its features in the order of their names, as TensorFlow's deterministic serialization has it.
   std::string serialize() const;

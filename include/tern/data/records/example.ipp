@@ -7,7 +7,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_NOINLINE Example Example::parse(std::string_view message) {
+TERN_NOINLINE Example Example::parse(std::string_view message, CallSite here) {
+  const CallScope scope(here);
   Example example;
   for (io::WireReader fields("Example", message); fields.next();) {
     if (fields.number() != 1) continue;
@@ -69,13 +70,16 @@ TERN_NOINLINE std::vector<std::string_view> Example::names() const {
   return names;
 }
 
-TERN_NOINLINE const std::vector<std::string_view>& Example::bytes(std::string_view name) const {
+TERN_NOINLINE const std::vector<std::string_view>& Example::bytes(std::string_view name, CallSite here) const {
+  const CallScope scope(here);
   return expect(name, Kind::bytes).bytes;
 }
-TERN_NOINLINE const std::vector<float>& Example::floats(std::string_view name) const {
+TERN_NOINLINE const std::vector<float>& Example::floats(std::string_view name, CallSite here) const {
+  const CallScope scope(here);
   return expect(name, Kind::floats).floats;
 }
-TERN_NOINLINE const std::vector<Index>& Example::integers(std::string_view name) const {
+TERN_NOINLINE const std::vector<Index>& Example::integers(std::string_view name, CallSite here) const {
+  const CallScope scope(here);
   return expect(name, Kind::integers).integers;
 }
 

@@ -13,7 +13,7 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 class TERN_API LmdbFile : public detail::MappedRecords {
  public:
   /// Error if the file is not one of LMDB's, of format 1 and 64 bits.
-  explicit LmdbFile(const std::string& folder);
+  explicit LmdbFile(const std::string& folder, CallSite here = {}) : LmdbFile(CallScope(here), folder) {}
 
   const char* format() const override { return "LMDB"; }
   std::vector<Index> index() const override;
@@ -26,6 +26,8 @@ class TERN_API LmdbFile : public detail::MappedRecords {
   Index next_offset(const RecordPosition& at) const override;
 
  private:
+  LmdbFile(const CallScope&, const std::string& folder);
+
   /// Where a record's node is, or why a page has none.
   struct Node {
     Index offset;

@@ -36,7 +36,8 @@ constexpr unsigned other_orders =
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD LmdbFile::LmdbFile(const std::string& folder) : MappedRecords(folder, folder + "/data.mdb") {
+TERN_COLD LmdbFile::LmdbFile(const CallScope&, const std::string& folder)
+    : MappedRecords(folder, folder + "/data.mdb") {
   Root root{}, other{};
   if (!read_meta(0, root))
     fail("LMDB", {"'", folder, "/data.mdb': does not begin as an LMDB of format 1 and 64 bits does"});

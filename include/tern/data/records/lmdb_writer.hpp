@@ -13,16 +13,16 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 class TERN_API LmdbWriter : public RecordWriter {
  public:
   /// Error if there is something at the path.
-  explicit LmdbWriter(const std::string& folder);
+  explicit LmdbWriter(const std::string& folder, CallSite here = {});
   ~LmdbWriter() override { abandon(); }
   LmdbWriter(const LmdbWriter&) = delete;
   LmdbWriter& operator=(const LmdbWriter&) = delete;
 
   /// Error if the key is empty, has more than 511 bytes, or is there already.
-  void write(std::string_view key, std::string_view bytes);
+  void write(std::string_view key, std::string_view bytes, CallSite here = {});
   /// A Caffe Datum, with the key 00000000_NAME, 00000001_NAME, … as Caffe's convert_imageset writes it.
-  void write_image(const ImageRecord& image) override;
-  void close() override;
+  void write_image(const ImageRecord& image, CallSite here = {}) override;
+  void close(CallSite here = {}) override;
 
  private:
   /// Removes what was written, unless it is complete.

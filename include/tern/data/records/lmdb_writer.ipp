@@ -39,7 +39,8 @@ TERN_COLD void remove_abandoned_lmdb(const std::string& folder, const std::strin
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD LmdbWriter::LmdbWriter(const std::string& folder) : path_(folder) {
+TERN_COLD LmdbWriter::LmdbWriter(const std::string& folder, CallSite here) : path_(folder) {
+  const CallScope scope(here);
   if (io::exists(path_)) fail("LMDB", {"'", path_, "': exists already"});
   const std::string parent = io::folder_of(path_),
                     stem = tern::detail::text({".", path_.substr(path_.rfind('/') + 1), "."});
@@ -71,7 +72,8 @@ TERN_COLD void LmdbWriter::abandon() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-TERN_NOINLINE void LmdbWriter::write(std::string_view key, std::string_view bytes) {
+TERN_NOINLINE void LmdbWriter::write(std::string_view key, std::string_view bytes, CallSite here) {
+  const CallScope scope(here);
   constexpr Index most_pending = Index(64) << 20, longest_key = 511;
   if (key.empty() || Index(key.size()) > longest_key)
     fail("LMDB", {"a key has 1 to ", longest_key, " bytes, not ", Index(key.size())});
@@ -90,13 +92,15 @@ TERN_NOINLINE void LmdbWriter::write(std::string_view key, std::string_view byte
   ++records_;
 }
 
-TERN_NOINLINE void LmdbWriter::write_image(const ImageRecord& image) {
+TERN_NOINLINE void LmdbWriter::write_image(const ImageRecord& image, CallSite here) {
+  const CallScope scope(here);
   char number[24];
   std::snprintf(number, sizeof number, "%08lld_", (long long)records_);
   write(number + std::string(image.name), serialize_datum(image));
 }
 
-TERN_COLD void LmdbWriter::close() {
+TERN_COLD void LmdbWriter::close(CallSite here) {
+  const CallScope scope(here);
   commit();
   check(mdb_env_sync(environment_, 1), "cannot be written");
   mdb_env_close(std::exchange(environment_, nullptr));

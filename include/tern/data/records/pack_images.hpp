@@ -24,13 +24,15 @@ struct PackImagesOptions {
 
 /// A writer of a file of records: tfrecord, recordio, tar, or, in programs that include
 /// tern/data/records/lmdb_writer.hpp, lmdb.
-TERN_API std::unique_ptr<RecordWriter> create_records(const std::string& format, const std::string& path);
+TERN_API std::unique_ptr<RecordWriter> create_records(const std::string& format, const std::string& path,
+                                                      CallSite here = {});
 
 /// Packs list.samples pictures into list.shards shards in a folder, FOLDER/00000-of-00008.tar …, and writes pack.json.
 /// Shards hold the samples in sequence, and as many each. sample(i) makes sample i; several threads call it at once. A
 /// shard that exists is kept, so packing goes on where it was interrupted. Error if the folder holds another packing.
 TERN_API void pack_images(const std::string& folder, const PackList& list,
-                          const std::function<PackSample(Index)>& sample, const PackImagesOptions& options = {});
+                          const std::function<PackSample(Index)>& sample, const PackImagesOptions& options = {},
+                          CallSite here = {});
 
 namespace detail {
 /// Creates an LMDB; null unless tern/data/records/lmdb_writer.hpp is included somewhere in the program.

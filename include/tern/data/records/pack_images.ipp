@@ -36,7 +36,9 @@ struct ShardSamples {
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD std::unique_ptr<RecordWriter> create_records(const std::string& format, const std::string& path) {
+TERN_COLD std::unique_ptr<RecordWriter> create_records(const std::string& format, const std::string& path,
+                                                       CallSite here) {
+  const CallScope scope(here);
   if (format == "tfrecord") return std::make_unique<TFRecordWriter>(path);
   if (format == "recordio") return std::make_unique<RecordIOWriter>(path);
   if (format == "tar") return std::make_unique<TarWriter>(path);
@@ -48,7 +50,9 @@ TERN_COLD std::unique_ptr<RecordWriter> create_records(const std::string& format
 }
 
 TERN_COLD void pack_images(const std::string& folder, const PackList& list,
-                           const std::function<PackSample(Index)>& sample, const PackImagesOptions& options) {
+                           const std::function<PackSample(Index)>& sample, const PackImagesOptions& options,
+                           CallSite here) {
+  const CallScope scope(here);
   if (list.shards < 1) fail("pack_images", {"shards must be at least 1, not ", list.shards});
   if (list.shards > std::max<Index>(1, list.samples))
     fail("pack_images", {list.shards, " shards are more than ", list.samples, " samples"});

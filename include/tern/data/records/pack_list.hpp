@@ -19,7 +19,7 @@ struct PackList {
   friend bool operator==(const PackList&, const PackList&) = default;
 
   /// Error that names the file if it is not one of these.
-  static PackList read(const std::string& path);
+  static PackList read(const std::string& path, CallSite here = {});
   std::string json() const;
 };
 

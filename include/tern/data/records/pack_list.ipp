@@ -7,7 +7,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD PackList PackList::read(const std::string& path) {
+TERN_COLD PackList PackList::read(const std::string& path, CallSite here) {
+  const CallScope scope(here);
   constexpr Index most_bytes = Index(1) << 28;
   const std::string text = io::read_file(path, most_bytes);
   io::JsonReader json(text.data(), Index(text.size()), "PackList", tern::detail::text({"'", path, "'"}));

@@ -22,25 +22,25 @@ struct PackedImagesOptions {
 class TERN_API PackedImages {
  public:
   /// `shards` is as in shard_paths. Error if there are fewer records than a pack.json beside them names.
-  static PackedImages load(const std::string& shards, const PackedImagesOptions& options = {});
+  static PackedImages load(const std::string& shards, const PackedImagesOptions& options = {}, CallSite here = {});
 
   Index size() const { return Index(records_.size()); }
   /// The classes' names, from pack.json, which pack_images writes; empty without it.
   const std::vector<std::string>& classes() const { return classes_; }
-  Index label(Index sample) const;
+  Index label(Index sample, CallSite here = {}) const;
   /// The picture's file as it was packed, with its name and label. The views hold as long as the set and the record
   /// exist.
-  ImageRecord record(Index sample, Record& record) const;
+  ImageRecord record(Index sample, Record& record, CallSite here = {}) const;
   /// How many samples each shard has, for a ShardSampler.
   std::vector<Index> sizes() const { return sizes_; }
   /// How many damaged records and pictures were left out.
   Index skipped() const { return skipped_; }
 
-  void read(Index sample, Image& image) const;
-  void read(Index sample, Image& image, const WindowChoice& choice) const;
+  void read(Index sample, Image& image, CallSite here = {}) const;
+  void read(Index sample, Image& image, const WindowChoice& choice, CallSite here = {}) const;
 
   /// [n, 3, H, W] in [0, 1] and [n] labels. Error if the images differ in size.
-  std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;
+  std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> batch(std::span<const Index> samples, CallSite here = {}) const;
 
  private:
   std::string where(Index sample) const { return set_.where(records_[std::size_t(sample)]); }

@@ -7,7 +7,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD PackedImages PackedImages::load(const std::string& shards, const PackedImagesOptions& options) {
+TERN_COLD PackedImages PackedImages::load(const std::string& shards, const PackedImagesOptions& options,
+                                          CallSite here) {
+  const CallScope scope(here);
   PackedImages set(RecordSet(shards, {.skip_bad = options.skip_bad}));
   set.options_ = {options.allow_damaged, options.apply_exif_orientation};
   set.records_ = detail::in_sequence(set.set_.size());
@@ -26,18 +28,21 @@ TERN_COLD PackedImages PackedImages::load(const std::string& shards, const Packe
   return set;
 }
 
-TERN_NOINLINE ImageRecord PackedImages::record(Index sample, Record& record) const {
+TERN_NOINLINE ImageRecord PackedImages::record(Index sample, Record& record, CallSite here) const {
+  const CallScope scope(here);
   const Index i = records_[std::size_t(sample)];
   record = set_[i];
   return set_.image(i, record);
 }
 
-TERN_NOINLINE Index PackedImages::label(Index sample) const {
+TERN_NOINLINE Index PackedImages::label(Index sample, CallSite here) const {
+  const CallScope scope(here);
   Record record;
   return this->record(sample, record).label;
 }
 
-TERN_NOINLINE void PackedImages::read(Index sample, Image& image) const {
+TERN_NOINLINE void PackedImages::read(Index sample, Image& image, CallSite here) const {
+  const CallScope scope(here);
   Record held;
   const ImageRecord packed = record(sample, held);
   if (packed.pixels.empty()) return decode_image(where(sample), packed.encoded, image, options_);
@@ -49,7 +54,8 @@ TERN_NOINLINE void PackedImages::read(Index sample, Image& image) const {
   for (Index i = 0; i < n; ++i) out[i] = float(static_cast<unsigned char>(packed.pixels[std::size_t(i)])) * (1 / 255.f);
 }
 
-TERN_NOINLINE void PackedImages::read(Index sample, Image& image, const WindowChoice& choice) const {
+TERN_NOINLINE void PackedImages::read(Index sample, Image& image, const WindowChoice& choice, CallSite here) const {
+  const CallScope scope(here);
   Record held;
   const ImageRecord packed = record(sample, held);
   if (packed.pixels.empty()) return decode_image(where(sample), packed.encoded, image, choice, options_);
@@ -60,7 +66,9 @@ TERN_NOINLINE void PackedImages::read(Index sample, Image& image, const WindowCh
   transforms::detail::resize(image, window.size);
 }
 
-TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> PackedImages::batch(std::span<const Index> samples) const {
+TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> PackedImages::batch(std::span<const Index> samples,
+                                                                              CallSite here) const {
+  const CallScope scope(here);
   return transformed(*this, transforms::Compose<>()).batch(samples);
 }
 

@@ -52,13 +52,13 @@ class TERN_API RecordFile {
 
   /// Reads the record at a position, which moves to the next one; false at the end. Error that names file, record and
   /// offset if it is damaged; then the position does not move.
-  bool next(RecordPosition& at, Record& record) const;
+  bool next(RecordPosition& at, Record& record, CallSite here = {}) const;
   /// The same without the record's content, which is neither read nor checked.
-  bool skip(RecordPosition& at) const;
+  bool skip(RecordPosition& at, CallSite here = {}) const;
   /// The offsets of all records, by one pass over the file unless it has an index.
   virtual std::vector<Index> index() const;
   /// Moves from a damaged record to the next place where one can be read, or to the end.
-  void recover(RecordPosition& at) const;
+  void recover(RecordPosition& at, CallSite here = {}) const;
 
   /// What the record says of a picture. Error if it is none.
   virtual ImageRecord image(const Record& record) const = 0;
@@ -90,8 +90,8 @@ class TERN_API RecordFile {
 class TERN_API RecordWriter {
  public:
   virtual ~RecordWriter() = default;
-  virtual void write_image(const ImageRecord& image) = 0;
-  virtual void close() = 0;
+  virtual void write_image(const ImageRecord& image, CallSite here = {}) = 0;
+  virtual void close(CallSite here = {}) = 0;
 };
 
 namespace detail {

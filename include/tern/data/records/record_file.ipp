@@ -6,7 +6,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_NOINLINE bool RecordFile::next(RecordPosition& at, Record& record) const {
+TERN_NOINLINE bool RecordFile::next(RecordPosition& at, Record& record, CallSite here) const {
+  const CallScope scope(here);
   const Index end = parse(at, &record);
   if (end < 0) return false;
   // Where records do not lie in sequence, the next one may begin before this one ends.
@@ -15,7 +16,8 @@ TERN_NOINLINE bool RecordFile::next(RecordPosition& at, Record& record) const {
   return true;
 }
 
-TERN_NOINLINE bool RecordFile::skip(RecordPosition& at) const {
+TERN_NOINLINE bool RecordFile::skip(RecordPosition& at, CallSite here) const {
+  const CallScope scope(here);
   const Index end = parse(at, nullptr);
   if (end < 0) return false;
   used(end - at.offset);  // with a record's head the system maps what is about it
@@ -38,7 +40,10 @@ TERN_COLD std::vector<Index> RecordFile::index() const {
   }
 }
 
-TERN_COLD void RecordFile::recover(RecordPosition& at) const { at = {at.number + 1, next_offset(at)}; }
+TERN_COLD void RecordFile::recover(RecordPosition& at, CallSite here) const {
+  const CallScope scope(here);
+  at = {at.number + 1, next_offset(at)};
+}
 
 TERN_COLD std::string RecordFile::where(const RecordPosition& at) const {
   return tern::detail::text({"'", path_, "', record ", at.number, " at byte ", at.offset});

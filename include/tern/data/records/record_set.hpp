@@ -10,11 +10,11 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// Opens a file of records by its name: .tfrecord (and TensorFlow's NAME-00000-of-00008), .rec, .tar, or a folder with
 /// an LMDB.
-TERN_API std::unique_ptr<RecordFile> open_records(const std::string& path);
+TERN_API std::unique_ptr<RecordFile> open_records(const std::string& path, CallSite here = {});
 
 /// The files that `shards` names, in order: a file; a folder, for those in it that open_records reads; or a name with a
 /// range of numbers, as train-{00000..00007}.tar. Error if there are none.
-TERN_API std::vector<std::string> shard_paths(const std::string& shards);
+TERN_API std::vector<std::string> shard_paths(const std::string& shards, CallSite here = {});
 
 namespace detail {
 /// True for a folder of shards, which an LMDB's folder is not.
@@ -33,18 +33,18 @@ struct RecordSetOptions {
 ///   ShardSampler(set.sizes()));
 class TERN_API RecordSet {
  public:
-  explicit RecordSet(const std::string& shards, const RecordSetOptions& options = {});
+  explicit RecordSet(const std::string& shards, const RecordSetOptions& options = {}, CallSite here = {});
 
   Index size() const { return first_.back(); }
   /// Error that names file, record and offset if the record is damaged.
   Record operator[](Index i) const;
   /// What it says of a picture.
-  ImageRecord image(Index i, const Record& record) const;
+  ImageRecord image(Index i, const Record& record, CallSite here = {}) const;
   /// "'train.tfrecord', record 3 at byte 4711"
   std::string where(Index i) const;
 
   /// How many records each shard has.
-  std::vector<Index> sizes() const;
+  std::vector<Index> sizes(CallSite here = {}) const;
   /// How many damaged records were left out.
   Index skipped() const { return skipped_; }
 

@@ -60,7 +60,8 @@ TERN_COLD std::vector<std::string> in_range(const std::string& shards) {
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD std::unique_ptr<RecordFile> open_records(const std::string& path) {
+TERN_COLD std::unique_ptr<RecordFile> open_records(const std::string& path, CallSite here) {
+  const CallScope scope(here);
   if (detail::is_lmdb(path)) return std::make_unique<LmdbFile>(path);
   const std::string format = detail::format_of(path);
   if (format == "tfrecord" || format == "tfrecords") return std::make_unique<TFRecordFile>(path);
@@ -69,7 +70,8 @@ TERN_COLD std::unique_ptr<RecordFile> open_records(const std::string& path) {
   fail("RecordSet", {"'", path, "': is neither a .tfrecord, .rec or .tar file nor an LMDB"});
 }
 
-TERN_COLD std::vector<std::string> shard_paths(const std::string& shards) {
+TERN_COLD std::vector<std::string> shard_paths(const std::string& shards, CallSite here) {
+  const CallScope scope(here);
   std::vector<std::string> paths = detail::in_range(shards);
   if (!paths.empty()) return paths;
   if (!detail::is_shard_folder(shards)) return {shards};
@@ -79,7 +81,8 @@ TERN_COLD std::vector<std::string> shard_paths(const std::string& shards) {
   return paths;
 }
 
-TERN_COLD RecordSet::RecordSet(const std::string& shards, const RecordSetOptions& options) {
+TERN_COLD RecordSet::RecordSet(const std::string& shards, const RecordSetOptions& options, CallSite here) {
+  const CallScope scope(here);
   constexpr Index resident = Index(128) << 20;  // the system maps about three times what small reads at random use
   const std::vector<std::string> paths = shard_paths(shards);
   for (const std::string& path : paths) {
@@ -121,12 +124,13 @@ TERN_NOINLINE Record RecordSet::operator[](Index i) const {
   return record;
 }
 
-TERN_NOINLINE ImageRecord RecordSet::image(Index i, const Record& record) const {
+TERN_NOINLINE ImageRecord RecordSet::image(Index i, const Record& record, CallSite here) const {
+  const CallScope scope(here);
   RecordPosition at;
   const Shard& shard = find(i, at);
   try {
     return shard.file->image(record);
-  } catch (const Error& error) { fail("RecordSet", {shard.file->where(at), ": ", error.what()}); }
+  } catch (const Error& error) { fail("RecordSet", {shard.file->where(at), ": ", error.without_line()}); }
 }
 
 TERN_COLD std::string RecordSet::where(Index i) const {
@@ -134,7 +138,8 @@ TERN_COLD std::string RecordSet::where(Index i) const {
   return find(i, at).file->where(at);
 }
 
-TERN_COLD std::vector<Index> RecordSet::sizes() const {
+TERN_COLD std::vector<Index> RecordSet::sizes(CallSite here) const {
+  const CallScope scope(here);
   std::vector<Index> sizes;
   for (const Shard& shard : shards_) sizes.push_back(Index(shard.offsets.size()));
   return sizes;

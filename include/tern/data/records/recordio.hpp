@@ -13,7 +13,7 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 /// begins. Beside NAME.rec there may be NAME.idx with the offsets, and NAME.lst with the names of what was packed.
 class TERN_API RecordIOFile : public detail::MappedRecords {
  public:
-  explicit RecordIOFile(const std::string& path);
+  explicit RecordIOFile(const std::string& path, CallSite here = {}) : RecordIOFile(CallScope(here), path) {}
 
   const char* format() const override { return "RecordIO"; }
   /// From NAME.idx, if there is one.
@@ -27,19 +27,23 @@ class TERN_API RecordIOFile : public detail::MappedRecords {
   Index next_offset(const RecordPosition& at) const override;
 
  private:
+  RecordIOFile(const CallScope&, const std::string& path);
+
   std::vector<std::pair<Index, std::string>> names_;  // by number
 };
 
 class TERN_API RecordIOWriter : public RecordWriter {
  public:
   /// Writes NAME.idx and NAME.lst beside path, which is NAME.rec.
-  explicit RecordIOWriter(const std::string& path);
+  explicit RecordIOWriter(const std::string& path, CallSite here = {}) : RecordIOWriter(CallScope(here), path) {}
 
-  void write(std::string_view bytes);
-  void write_image(const ImageRecord& image) override;
-  void close() override;
+  void write(std::string_view bytes, CallSite here = {});
+  void write_image(const ImageRecord& image, CallSite here = {}) override;
+  void close(CallSite here = {}) override;
 
  private:
+  RecordIOWriter(const CallScope&, const std::string& path);
+
   std::string stem_, index_, list_;
   detail::BlockWriter file_;
   Index records_ = 0;

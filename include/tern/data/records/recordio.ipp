@@ -35,7 +35,7 @@ void each_line(const std::string& path, const F& f) {
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
 /// Lines of NAME.lst: the number, labels, and the name, with tabs between.
-TERN_COLD RecordIOFile::RecordIOFile(const std::string& path) : MappedRecords(path) {
+TERN_COLD RecordIOFile::RecordIOFile(const CallScope&, const std::string& path) : MappedRecords(path) {
   const std::string list = detail::recordio_stem(path) + ".lst";
   detail::each_line(list, [&](const std::string& line) {
     const std::size_t tab = line.rfind('\t');
@@ -127,9 +127,11 @@ TERN_NOINLINE ImageRecord RecordIOFile::image(const Record& record) const {
   return image;
 }
 
-TERN_COLD RecordIOWriter::RecordIOWriter(const std::string& path) : stem_(detail::recordio_stem(path)), file_(path) {}
+TERN_COLD RecordIOWriter::RecordIOWriter(const CallScope&, const std::string& path)
+    : stem_(detail::recordio_stem(path)), file_(path) {}
 
-TERN_NOINLINE void RecordIOWriter::write(std::string_view bytes) {
+TERN_NOINLINE void RecordIOWriter::write(std::string_view bytes, CallSite here) {
+  const CallScope scope(here);
   if (bytes.size() >> detail::recordio_length_bits)
     fail("RecordIO", {"a record has less than 536,870,912 bytes, not ", Index(bytes.size())});
   using detail::RecordPart;
@@ -152,7 +154,8 @@ TERN_NOINLINE void RecordIOWriter::write(std::string_view bytes) {
   file_.write(std::string_view("\0\0\0", (4 - bytes.size() % 4) % 4));
 }
 
-TERN_NOINLINE void RecordIOWriter::write_image(const ImageRecord& image) {
+TERN_NOINLINE void RecordIOWriter::write_image(const ImageRecord& image, CallSite here) {
+  const CallScope scope(here);
   constexpr Index most_exact = Index(1) << 24;
   if (image.label < -most_exact || image.label > most_exact)
     fail("RecordIO", {"a label is stored as a float, which cannot hold ", image.label});
@@ -165,7 +168,8 @@ TERN_NOINLINE void RecordIOWriter::write_image(const ImageRecord& image) {
   write(record);
 }
 
-TERN_COLD void RecordIOWriter::close() {
+TERN_COLD void RecordIOWriter::close(CallSite here) {
+  const CallScope scope(here);
   io::write_file_atomically(stem_ + ".idx", index_);
   if (!list_.empty()) io::write_file_atomically(stem_ + ".lst", list_);
   file_.close();

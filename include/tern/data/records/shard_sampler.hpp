@@ -20,7 +20,7 @@ struct ShardSamplerOptions {
 ///   loader<Cpu>(images, {.batch_size = 32, .seed = 1}, ShardSampler(images.sizes(), {.rank = 1, .ranks = 4}));
 class TERN_API ShardSampler {
  public:
-  explicit ShardSampler(const std::vector<Index>& sizes, const ShardSamplerOptions& options = {});
+  explicit ShardSampler(const std::vector<Index>& sizes, const ShardSamplerOptions& options = {}, CallSite here = {});
 
   Index size() const { return size_; }
   bool needs_seed() const { return options_.shuffle && options_.ranks > 1; }

@@ -4,8 +4,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
-TERN_COLD ShardSampler::ShardSampler(const std::vector<Index>& sizes, const ShardSamplerOptions& options)
+TERN_COLD ShardSampler::ShardSampler(const std::vector<Index>& sizes, const ShardSamplerOptions& options, CallSite here)
     : options_(options) {
+  const CallScope scope(here);
   if (options.ranks < 1) fail("ShardSampler", {"ranks must be at least 1, not ", options.ranks});
   if (options.rank < 0 || options.rank >= options.ranks)
     fail("ShardSampler", {"rank must be in [0, ", options.ranks, "), not ", options.rank});

@@ -32,7 +32,7 @@ struct TERN_API TarMember {
 };
 
 /// The member at an offset, after the headers that say its long name.
-TERN_API TarMember tar_member(std::string_view archive, Index offset);
+TERN_API TarMember tar_member(std::string_view archive, Index offset, CallSite here = {});
 
 }  // namespace detail
 
@@ -42,13 +42,13 @@ TERN_API TarMember tar_member(std::string_view archive, Index offset);
 /// ._a.jpg, are left out. Samples beside a damaged header are damaged too: it may be that of a member of theirs.
 class TERN_API TarFile : public detail::MappedRecords {
  public:
-  explicit TarFile(const std::string& path) : MappedRecords(path) {}
+  explicit TarFile(const std::string& path, CallSite here = {}) : TarFile(CallScope(here), path) {}
 
   const char* format() const override { return "tar"; }
 
   using Fields = std::vector<std::pair<std::string, std::string_view>>;
   /// The parts of the members' names behind the first dot, in lower case, and the contents.
-  static Fields fields(const Record& record);
+  static Fields fields(const Record& record, CallSite here = {});
 
   /// Of a sample with a jpg, jpeg or png, with the label as a whole number in cls, and where there is one, the file's
   /// name in filename.txt.
@@ -57,20 +57,25 @@ class TERN_API TarFile : public detail::MappedRecords {
  protected:
   Index parse(const RecordPosition& at, Record* record) const override;
   Index next_offset(const RecordPosition& at) const override;
+
+ private:
+  TarFile(const CallScope&, const std::string& path) : MappedRecords(path) {}
 };
 
 class TERN_API TarWriter : public RecordWriter {
  public:
-  explicit TarWriter(const std::string& path) : file_(path) {}
+  explicit TarWriter(const std::string& path, CallSite here = {}) : TarWriter(CallScope(here), path) {}
 
   /// Writes the members KEY.NAME of a sample: writer.write("0001", {{"jpg", bytes}, {"cls", "3"}}). Error if there is a
   /// dot in the last part of the key, or if the sample before has the same key.
-  void write(std::string_view key, const TarFile::Fields& fields);
+  void write(std::string_view key, const TarFile::Fields& fields, CallSite here = {});
   /// A sample 00000000, 00000001, … with jpg or png, cls and filename.txt.
-  void write_image(const ImageRecord& image) override;
-  void close() override;
+  void write_image(const ImageRecord& image, CallSite here = {}) override;
+  void close(CallSite here = {}) override;
 
  private:
+  TarWriter(const CallScope&, const std::string& path) : file_(path) {}
+
   void write_member(const std::string& name, std::string_view content, char type = '0');
 
   detail::BlockWriter file_;

@@ -103,7 +103,8 @@ TERN_COLD std::string TarMember::key() const {
   return folder.empty() ? std::string(stem()) : std::string(folder) + "/" + std::string(stem());
 }
 
-TERN_NOINLINE TarMember tar_member(std::string_view archive, Index offset) {
+TERN_NOINLINE TarMember tar_member(std::string_view archive, Index offset, CallSite here) {
+  const CallScope scope(here);
   const Index end = Index(archive.size());
   std::string_view long_name, pax;
   for (TarMember member;;) {
@@ -192,7 +193,8 @@ TERN_COLD Index TarFile::next_offset(const RecordPosition& at) const {
   }
 }
 
-TERN_NOINLINE TarFile::Fields TarFile::fields(const Record& record) {
+TERN_NOINLINE TarFile::Fields TarFile::fields(const Record& record, CallSite here) {
+  const CallScope scope(here);
   Fields fields;
   for (Index offset = 0; offset < Index(record.bytes.size());) {
     const detail::TarMember member = detail::tar_member(record.bytes, offset);
@@ -232,7 +234,8 @@ TERN_NOINLINE ImageRecord TarFile::image(const Record& record) const {
   return image;
 }
 
-TERN_NOINLINE void TarWriter::write(std::string_view key, const TarFile::Fields& fields) {
+TERN_NOINLINE void TarWriter::write(std::string_view key, const TarFile::Fields& fields, CallSite here) {
+  const CallScope scope(here);
   if (key.empty() || key.find('.', key.rfind('/') + 1) != std::string_view::npos)
     fail("tar", {"a sample's key must have no dot in its last part: '", std::string(key), "'"});
   if (key == last_key_)
@@ -241,7 +244,8 @@ TERN_NOINLINE void TarWriter::write(std::string_view key, const TarFile::Fields&
   for (const auto& [name, content] : fields) write_member(std::string(key) + "." + std::string(name), content);
 }
 
-TERN_NOINLINE void TarWriter::write_image(const ImageRecord& image) {
+TERN_NOINLINE void TarWriter::write_image(const ImageRecord& image, CallSite here) {
+  const CallScope scope(here);
   char key[24];
   std::snprintf(key, sizeof key, "%08lld", (long long)(records_++));
   const std::string label = tern::detail::text({image.label});
@@ -252,7 +256,8 @@ TERN_NOINLINE void TarWriter::write_image(const ImageRecord& image) {
 }
 
 /// Two blocks of zeros end an archive.
-TERN_COLD void TarWriter::close() {
+TERN_COLD void TarWriter::close(CallSite here) {
+  const CallScope scope(here);
   file_.write(std::string(std::size_t(2 * detail::tar_block), '\0'));
   file_.close();
 }

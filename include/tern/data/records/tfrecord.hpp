@@ -9,7 +9,7 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 /// compared when a record is read.
 class TERN_API TFRecordFile : public detail::MappedRecords {
  public:
-  explicit TFRecordFile(const std::string& path) : MappedRecords(path) {}
+  explicit TFRecordFile(const std::string& path, CallSite here = {}) : TFRecordFile(CallScope(here), path) {}
 
   const char* format() const override { return "TFRecord"; }
 
@@ -22,6 +22,8 @@ class TERN_API TFRecordFile : public detail::MappedRecords {
   Index next_offset(const RecordPosition& at) const override;
 
  private:
+  TFRecordFile(const CallScope&, const std::string& path) : MappedRecords(path) {}
+
   /// True if a length with its checksum is at the offset.
   bool is_header(Index offset) const;
 };
@@ -40,14 +42,19 @@ struct TFRecordFrame {
 
 class TERN_API TFRecordWriter : public RecordWriter {
  public:
-  explicit TFRecordWriter(const std::string& path) : file_(path) {}
+  explicit TFRecordWriter(const std::string& path, CallSite here = {}) : TFRecordWriter(CallScope(here), path) {}
 
-  void write(std::string_view bytes);
+  void write(std::string_view bytes, CallSite here = {});
   /// A tf.train.Example with image/encoded, image/class/label, image/class/text, image/filename and image/format.
-  void write_image(const ImageRecord& image) override;
-  void close() override { file_.close(); }
+  void write_image(const ImageRecord& image, CallSite here = {}) override;
+  void close(CallSite here = {}) override {
+    const CallScope scope(here);
+    file_.close();
+  }
 
  private:
+  TFRecordWriter(const CallScope&, const std::string& path) : file_(path) {}
+
   detail::BlockWriter file_;
 };
 

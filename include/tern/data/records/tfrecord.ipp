@@ -65,14 +65,16 @@ TERN_NOINLINE detail::TFRecordFrame::TFRecordFrame(std::string_view bytes) {
   std::memcpy(tail, &checksum, sizeof checksum);
 }
 
-TERN_NOINLINE void TFRecordWriter::write(std::string_view bytes) {
+TERN_NOINLINE void TFRecordWriter::write(std::string_view bytes, CallSite here) {
+  const CallScope scope(here);
   const detail::TFRecordFrame frame(bytes);
   file_.write({frame.head, sizeof frame.head});
   file_.write(bytes);
   file_.write({frame.tail, sizeof frame.tail});
 }
 
-TERN_NOINLINE void TFRecordWriter::write_image(const ImageRecord& image) {
+TERN_NOINLINE void TFRecordWriter::write_image(const ImageRecord& image, CallSite here) {
+  const CallScope scope(here);
   Example example;
   example.set("image/encoded", detail::encoded_of("TFRecord", image)).set("image/class/label", image.label);
   example.set("image/format", image.encoded.starts_with("\x89PNG") ? "PNG" : "JPEG");

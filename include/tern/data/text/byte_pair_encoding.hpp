@@ -21,23 +21,23 @@ class TERN_API BytePairEncoding {
  public:
   /// Hugging Face's tokenizer.json, or a folder with that file, else with vocab.json and merges.txt. Error that names
   /// what differs from byte-pair encoding as GPT-2, Llama 2 and 3, Qwen, Mistral and Gemma have it.
-  static BytePairEncoding load(const std::string& path);
+  static BytePairEncoding load(const std::string& path, CallSite here = {});
   /// vocab.json and merges.txt. How a text is cut, they do not say: tokenizer_class does, "GPT2Tokenizer" or
   /// "Qwen2Tokenizer". If it is empty, it is what tokenizer_config.json or config.json, which lie beside vocab.json,
   /// say. Error if none says it.
   static BytePairEncoding load(const std::string& vocab, const std::string& merges,
-                               const std::string& tokenizer_class = "");
+                               const std::string& tokenizer_class = "", CallSite here = {});
 
   /// One more than the largest token.
   Index size() const { return Index(bytes_.size()); }
 
   /// The tokens of a text; with those that begin and end each text, such as Llama 3's <|begin_of_text|>, if
   /// add_special_tokens.
-  std::vector<Index> encode(std::string_view text, bool add_special_tokens = false) const;
+  std::vector<Index> encode(std::string_view text, bool add_special_tokens = false, CallSite here = {}) const;
   /// The bytes of the tokens. Error if there is no such token.
-  std::string decode(std::span<const Index> tokens) const;
+  std::string decode(std::span<const Index> tokens, CallSite here = {}) const;
   /// The token that is exactly these bytes, such as <|endoftext|>; -1 if there is none.
-  Index find(const std::string& bytes) const;
+  Index find(const std::string& bytes, CallSite here = {}) const;
 
  private:
   struct Merge {

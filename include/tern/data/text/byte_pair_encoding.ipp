@@ -127,7 +127,8 @@ TERN_INLINE void BytePairEncoding::set_token(Index token, const std::string& byt
   tokens_[bytes] = token;
 }
 
-TERN_COLD BytePairEncoding BytePairEncoding::load(const std::string& path) {
+TERN_COLD BytePairEncoding BytePairEncoding::load(const std::string& path, CallSite here) {
+  const CallScope scope(here);
   struct stat info;
   if (::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return BytePairEncoding(detail::read_tokenizer(path));
   const std::string file = path + "/tokenizer.json";
@@ -135,11 +136,13 @@ TERN_COLD BytePairEncoding BytePairEncoding::load(const std::string& path) {
 }
 
 TERN_COLD BytePairEncoding BytePairEncoding::load(const std::string& vocab, const std::string& merges,
-                                                  const std::string& tokenizer_class) {
+                                                  const std::string& tokenizer_class, CallSite here) {
+  const CallScope scope(here);
   return BytePairEncoding(detail::read_vocabulary(vocab, merges, tokenizer_class));
 }
 
-TERN_INLINE Index BytePairEncoding::find(const std::string& bytes) const {
+TERN_INLINE Index BytePairEncoding::find(const std::string& bytes, CallSite here) const {
+  const CallScope scope(here);
   const auto found = tokens_.find(bytes);
   return found == tokens_.end() ? -1 : found->second;
 }
@@ -162,7 +165,9 @@ TERN_INLINE const detail::AddedToken* BytePairEncoding::first_added(std::string_
   return nullptr;
 }
 
-TERN_INLINE std::vector<Index> BytePairEncoding::encode(std::string_view text, bool add_special_tokens) const {
+TERN_INLINE std::vector<Index> BytePairEncoding::encode(std::string_view text, bool add_special_tokens,
+                                                        CallSite here) const {
+  const CallScope scope(here);
   std::vector<Index> tokens;
   if (add_special_tokens) tokens = front_;
   encode_around_added(text, false, true, tokens);
@@ -268,7 +273,8 @@ TERN_INLINE void BytePairEncoding::encode_piece(std::string_view piece, std::vec
   for (int i = 0; i >= 0; i = symbols[std::size_t(i)].after) tokens.push_back(symbols[std::size_t(i)].token);
 }
 
-TERN_INLINE std::string BytePairEncoding::decode(std::span<const Index> tokens) const {
+TERN_INLINE std::string BytePairEncoding::decode(std::span<const Index> tokens, CallSite here) const {
+  const CallScope scope(here);
   std::string text;
   for (const Index token : tokens) {
     if (token < 0 || token >= size()) fail("BytePairEncoding", {"there is no token ", token, " of ", size()});

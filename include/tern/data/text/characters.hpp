@@ -22,7 +22,7 @@ struct Character {
 TERN_API Character first_character(std::string_view text);
 
 /// The characters of a text. Error that names the byte where it is not UTF-8.
-TERN_API std::vector<std::string> split_characters(std::string_view text);
+TERN_API std::vector<std::string> split_characters(std::string_view text, CallSite here = {});
 
 struct WordOptions {
   bool lower = true;  ///< letters of ASCII become lower case
@@ -31,7 +31,8 @@ struct WordOptions {
 };
 
 /// The words of a text: what stands between spaces.
-TERN_API std::vector<std::string> split_words(std::string_view text, const WordOptions& options = {});
+TERN_API std::vector<std::string> split_words(std::string_view text, const WordOptions& options = {},
+                                              CallSite here = {});
 
 }}}  // namespace tern::data
 

@@ -51,7 +51,8 @@ TERN_INLINE Character first_character(std::string_view text) {
   return {code, bytes, kind};
 }
 
-TERN_INLINE std::vector<std::string> split_characters(std::string_view text) {
+TERN_INLINE std::vector<std::string> split_characters(std::string_view text, CallSite here) {
+  const CallScope scope(here);
   std::vector<std::string> characters;
   for (std::size_t at = 0; at < text.size();) {
     const Character next = first_character(text.substr(at));
@@ -63,7 +64,8 @@ TERN_INLINE std::vector<std::string> split_characters(std::string_view text) {
   return characters;
 }
 
-TERN_INLINE std::vector<std::string> split_words(std::string_view text, const WordOptions& options) {
+TERN_INLINE std::vector<std::string> split_words(std::string_view text, const WordOptions& options, CallSite here) {
+  const CallScope scope(here);
   bool separates[256] = {};
   separates[std::size_t(' ')] = true;
   for (const char c : options.filters) separates[static_cast<unsigned char>(c)] = true;

@@ -22,7 +22,7 @@ struct Review {
 /// review : Imdb(folder)). Error that names file and line if a line is damaged.
 class TERN_API Imdb {
  public:
-  explicit Imdb(const std::string& folder, const ImdbOptions& options = {});
+  explicit Imdb(const std::string& folder, const ImdbOptions& options = {}, CallSite here = {});
 
   class TERN_API Iterator {
    public:

@@ -24,7 +24,8 @@ TERN_COLD void append_reviews(const std::string& folder, std::vector<std::string
 
 }  // namespace detail
 
-TERN_COLD Imdb::Imdb(const std::string& folder, const ImdbOptions& options) {
+TERN_COLD Imdb::Imdb(const std::string& folder, const ImdbOptions& options, CallSite here) {
+  const CallScope scope(here);
   const std::string half = options.train ? "train" : "test";
   table_ = detail::find_plain_or_gzip(folder, half + ".tsv");
   if (!table_.empty()) return;

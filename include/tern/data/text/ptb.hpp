@@ -16,7 +16,7 @@ struct TERN_API Ptb {
 
   /// Reads ptb.train.txt, ptb.valid.txt and ptb.test.txt, plain or gzip. Error that names file and line of a word that
   /// the training part lacks, unless that has <unk>, which then stands for it.
-  static Ptb load(const std::string& folder);
+  static Ptb load(const std::string& folder, CallSite here = {});
 };
 
 }}}  // namespace tern::data

@@ -26,7 +26,8 @@ void for_each_ptb_word(const std::string& path, const F& f) {
 
 }  // namespace detail
 
-TERN_COLD Ptb Ptb::load(const std::string& folder) {
+TERN_COLD Ptb Ptb::load(const std::string& folder, CallSite here) {
+  const CallScope scope(here);
   const auto path = [&](const char* part) {
     return detail::plain_or_gzip("Ptb", folder, tern::detail::text({"ptb.", part, ".txt"}));
   };

@@ -20,13 +20,14 @@ struct PadSequencesOptions {
 };
 
 /// The sequences as rows [count, length].
-TERN_API Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, const PadSequencesOptions& options = {});
+TERN_API Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, const PadSequencesOptions& options = {},
+                                          CallSite here = {});
 
 /// A long text for truncated backpropagation through time: batch_size parts of equal length beside each other, which
 /// the batches go through together. Sample t is the row [batch_size] of the parts' tokens t, and the row of the tokens
 /// after them. A loader whose batch size is the number of steps, without shuffling, makes inputs and targets [steps,
 /// batch_size]. Tokens left over at the end are not used.
-TERN_API TensorDataset<Index, Index> batchify(const Tokens& tokens, Index batch_size);
+TERN_API TensorDataset<Index, Index> batchify(const Tokens& tokens, Index batch_size, CallSite here = {});
 
 struct WindowOptions {
   Index length = 64;
@@ -41,7 +42,7 @@ class TERN_API TextWindows {
   TextWindows(Tokens tokens, const WindowOptions& options = {}, CallSite here = {});
 
   Index size() const { return size_; }
-  std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;
+  std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> batch(std::span<const Index> samples, CallSite here = {}) const;
 
  private:
   Tokens tokens_;
@@ -57,7 +58,7 @@ class TERN_API LabelledSequences {
                     CallSite here = {});
 
   Index size() const { return Index(sequences_.size()); }
-  std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> batch(std::span<const Index> samples) const;
+  std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> batch(std::span<const Index> samples, CallSite here = {}) const;
   /// The length of each sequence.
   std::vector<Index> lengths() const;
 

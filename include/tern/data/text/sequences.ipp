@@ -20,7 +20,9 @@ TERN_NOINLINE void pad_row(const Tokens& from, Index length, const PadSequencesO
 
 }  // namespace detail
 
-TERN_INLINE Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, const PadSequencesOptions& options) {
+TERN_INLINE Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, const PadSequencesOptions& options,
+                                             CallSite here) {
+  const CallScope scope(here);
   if (options.length < 0) fail("pad_sequences", {"length must not be negative, but is ", options.length});
   Index length = options.length;
   if (!length)
@@ -31,7 +33,8 @@ TERN_INLINE Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, 
   return rows;
 }
 
-TERN_INLINE TensorDataset<Index, Index> batchify(const Tokens& tokens, Index batch_size) {
+TERN_INLINE TensorDataset<Index, Index> batchify(const Tokens& tokens, Index batch_size, CallSite here) {
+  const CallScope scope(here);
   if (batch_size < 1) fail("batchify", {"batch_size must be positive, not ", batch_size});
   // Each part needs one token more than it has inputs; that is the next part's first one, except at the end.
   const Index steps = (Index(tokens.size()) - 1) / batch_size;
@@ -56,8 +59,9 @@ TERN_INLINE TextWindows::TextWindows(Tokens tokens, const WindowOptions& options
   size_ = (starts + options.stride - 1) / options.stride;
 }
 
-TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> TextWindows::batch(
-    std::span<const Index> samples) const {
+TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> TextWindows::batch(std::span<const Index> samples,
+                                                                                  CallSite here) const {
+  const CallScope scope(here);
   const Index n = Index(samples.size()), length = options_.length, targets = options_.all_targets ? length : 1;
   const auto x = empty<Cpu, Index>({n, length});
   const auto y = empty<Cpu, Index>(options_.all_targets ? tern::detail::Shape{n, length} : tern::detail::Shape{n});
@@ -77,8 +81,9 @@ TERN_INLINE LabelledSequences::LabelledSequences(std::vector<Tokens> sequences, 
     fail("LabelledSequences", {Index(sequences_.size()), " sequences have ", Index(labels_.size()), " labels"});
 }
 
-TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> LabelledSequences::batch(
-    std::span<const Index> samples) const {
+TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> LabelledSequences::batch(std::span<const Index> samples,
+                                                                                        CallSite here) const {
+  const CallScope scope(here);
   Index length = options_.length;
   if (!length)
     for (const Index i : samples) length = std::max(length, Index(sequences_[std::size_t(i)].size()));

@@ -42,21 +42,21 @@ class TERN_API Vocabulary {
   bool contains(const std::string& token) const { return numbers_.count(token) != 0; }
   /// The token's number; the default index if it is not known. Error if there is no default index.
   Index operator[](const std::string& token) const;
-  std::vector<Index> lookup_indices(const std::vector<std::string>& tokens) const;
+  std::vector<Index> lookup_indices(const std::vector<std::string>& tokens, CallSite here = {}) const;
   /// Error if there is no token of this number.
-  const std::string& lookup_token(Index number) const;
+  const std::string& lookup_token(Index number, CallSite here = {}) const;
   /// All tokens, in order.
   const std::vector<std::string>& tokens() const { return tokens_; }
 
   /// The number that tokens get that are not known. Negative: there is none.
-  void set_default_index(Index number);
+  void set_default_index(Index number, CallSite here = {});
   Index default_index() const { return default_index_; }
 
   /// Writes a text file: the default index, then a token a line, with \\, \n and \r for a backslash and line ends. It
   /// appears complete or not at all.
-  void save(const std::string& path) const;
+  void save(const std::string& path, CallSite here = {}) const;
   /// Error that names file and line if the file is damaged.
-  static Vocabulary load(const std::string& path);
+  static Vocabulary load(const std::string& path, CallSite here = {});
 
  private:
   std::vector<std::string> tokens_;

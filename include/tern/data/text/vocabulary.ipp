@@ -50,24 +50,28 @@ TERN_INLINE Index Vocabulary::operator[](const std::string& token) const {
   return default_index_;
 }
 
-TERN_INLINE std::vector<Index> Vocabulary::lookup_indices(const std::vector<std::string>& tokens) const {
+TERN_INLINE std::vector<Index> Vocabulary::lookup_indices(const std::vector<std::string>& tokens, CallSite here) const {
+  const CallScope scope(here);
   std::vector<Index> numbers;
   numbers.reserve(tokens.size());
   for (const std::string& token : tokens) numbers.push_back((*this)[token]);
   return numbers;
 }
 
-TERN_INLINE const std::string& Vocabulary::lookup_token(Index number) const {
+TERN_INLINE const std::string& Vocabulary::lookup_token(Index number, CallSite here) const {
+  const CallScope scope(here);
   if (number < 0 || number >= size()) fail("Vocabulary", {"there is no token ", number, " of ", size()});
   return tokens_[std::size_t(number)];
 }
 
-TERN_INLINE void Vocabulary::set_default_index(Index number) {
+TERN_INLINE void Vocabulary::set_default_index(Index number, CallSite here) {
+  const CallScope scope(here);
   if (number >= size()) fail("Vocabulary", {"default index ", number, " is no token of ", size()});
   default_index_ = number;
 }
 
-TERN_COLD void Vocabulary::save(const std::string& path) const {
+TERN_COLD void Vocabulary::save(const std::string& path, CallSite here) const {
+  const CallScope scope(here);
   std::string out = tern::detail::text({"default_index ", default_index_, "\n"});
   for (const std::string& token : tokens_) {
     for (const char c : token) {
@@ -81,7 +85,8 @@ TERN_COLD void Vocabulary::save(const std::string& path) const {
   io::write_file_atomically(path, out);
 }
 
-TERN_COLD Vocabulary Vocabulary::load(const std::string& path) {
+TERN_COLD Vocabulary Vocabulary::load(const std::string& path, CallSite here) {
+  const CallScope scope(here);
   LineStream::Reader file(path);
   std::string line;
   const std::string head = "default_index ";
