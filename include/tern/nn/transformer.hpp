@@ -41,12 +41,19 @@ template <class L, class X>
 X dropped(const L& layer, const X& x) {
   return dropout(x, layer.dropout, layer.is_training());
 }
-/// linear2(f(linear1(x))), with dropout after f and at the end.
-template <class L, class X>
-X fed_forward(const L& layer, const X& x) {
-  const X hidden = layer.linear1.forward(x);
-  const X active = layer.activation == TransformerActivation::relu ? relu(hidden) : gelu(hidden);
-  return dropped(layer, layer.linear2.forward(dropped(layer, active)));
+/// norm(x + part(x)), or with norm_first x + part(norm(x)).
+template <class L, class X, class Norm, class Part>
+X residual(const L& layer, const X& x, const Norm& norm, const Part& part) {
+  return layer.norm_first ? x + part(norm.forward(x)) : norm.forward(x + part(x));
+}
+/// The residual of linear2(f(linear1(x))), with dropout after f and at the end.
+template <class L, class X, class Norm>
+X fed_forward(const L& layer, const X& x, const Norm& norm) {
+  return residual(layer, x, norm, [&](const X& v) {
+    const X hidden = layer.linear1.forward(v);
+    const X active = layer.activation == TransformerActivation::relu ? relu(hidden) : gelu(hidden);
+    return dropped(layer, layer.linear2.forward(dropped(layer, active)));
+  });
 }
 /// Copies of one layer.
 template <class L>
@@ -86,12 +93,7 @@ struct TransformerEncoderLayer : Module<D, T> {
     const auto attended = [&](const Tensor<D, T>& v) {
       return detail::dropped(*this, self_attn.forward(v, v, v, src_mask, is_causal, src_key_padding_mask));
     };
-    if (norm_first) {
-      const Tensor<D, T> y = src + attended(norm1.forward(src));
-      return y + detail::fed_forward(*this, norm2.forward(y));
-    }
-    const Tensor<D, T> y = norm1.forward(src + attended(src));
-    return norm2.forward(y + detail::fed_forward(*this, y));
+    return detail::fed_forward(*this, detail::residual(*this, src, norm1, attended), norm2);
   }
 };
 
@@ -130,14 +132,8 @@ struct TransformerDecoderLayer : Module<D, T> {
       return detail::dropped(
           *this, multihead_attn.forward(v, memory, memory, memory_mask, memory_is_causal, memory_key_padding_mask));
     };
-    if (norm_first) {
-      const Tensor<D, T> y = tgt + attended(norm1.forward(tgt));
-      const Tensor<D, T> z = y + looked_up(norm2.forward(y));
-      return z + detail::fed_forward(*this, norm3.forward(z));
-    }
-    const Tensor<D, T> y = norm1.forward(tgt + attended(tgt));
-    const Tensor<D, T> z = norm2.forward(y + looked_up(y));
-    return norm3.forward(z + detail::fed_forward(*this, z));
+    const Tensor<D, T> y = detail::residual(*this, tgt, norm1, attended);
+    return detail::fed_forward(*this, detail::residual(*this, y, norm2, looked_up), norm3);
   }
 };
 
