@@ -45,7 +45,7 @@ struct Steps {
 };
 
 // A device that implements it says by takes_both_directions(On<D>) whether D may be 2; otherwise each direction is a
-// call.
+// call. Where it does not for 16 bits, they are calculated in float.
 
 /// run<D, T>: the states and what the backward pass needs. Absent initial states are zeros.
 struct Recurrence {
@@ -53,7 +53,7 @@ struct Recurrence {
   const Steps& steps;
   Index directions;
   const Array& out;    // the states [R, D, P], then LSTM's last cells [D, N, H]
-  const Array& saved;  // [R, D, saved_of(kind), H]
+  const Array& saved;  // compute_t<T> [R, D, saved_of(kind), H]
   const Array* units;  // null unless there is w_hr: what it reduces, [R, D, H]
   const Array& x;      // the inputs' products with their weights, and their bias [R, D G H]
   const Array* h0;     // [D, N, P]

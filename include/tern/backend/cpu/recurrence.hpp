@@ -1,6 +1,7 @@
 // Recurrent layers. A thread takes some sequences of one direction through all steps, so threads meet only at the end.
 // Recurrent weights are packed once, in strips of two registers, and stay in the cache over all steps. Each tile of
-// products goes through the gates while it is in the first-level cache.
+// products goes through the gates while it is in the first-level cache. States, gates and cells are of type
+// compute_t<T>.
 #pragma once
 #include <optional>
 
@@ -14,21 +15,28 @@ namespace recurrence_detail {
 using cpu_kernels::load_lanes;
 using cpu_kernels::store_lanes;
 
+template <class C, class T>
+void narrow(const C* from, Index count, T* to) {
+  std::transform(from, from + count, to, [](C v) { return T(v); });
+}
+
 /// n numbers: those of an array from the first one on, if there is one, and zeros.
 template <class T>
 class States {
+  using C = compute_t<T>;
+
  public:
   explicit States(Index n, const Array* from = nullptr, Index first = 0, Index count = 0) : data_(n) {
-    std::fill_n(data_.get(), n, T(0));
+    std::fill_n(data_.get(), n, C(0));
     if (from) std::copy_n(from->as<T>() + first, count, data_.get());
   }
-  T* get() const { return data_.get(); }
+  C* get() const { return data_.get(); }
   void write(const Array* to, Index first, Index count) const {
-    if (to) std::copy_n(data_.get(), count, to->as<T>() + first);
+    if (to) narrow(data_.get(), count, to->as<T>() + first);
   }
 
  private:
-  Workspace<T> data_;
+  Workspace<C> data_;
 };
 
 /// Each direction's part of w, packed. w may be null.
@@ -60,9 +68,12 @@ void for_sequences(Index directions, Index sequences, Index work, const F& f) {
 template <class T>
 struct Units {
   using V = detail::expr::packet_t<T>;
+  using C = compute_t<T>;
   Index count, hidden, step;
-  const T *sums, *x, *bias, *before;
-  T *saved, *cell, *after, *out;  // out may be null
+  const T* x;
+  const C *sums, *bias, *before;
+  C *saved, *cell, *after;
+  T* out;  // or null
 
   template <class Cell>
   void operator()(Cell) const {
@@ -93,9 +104,12 @@ struct Units {
 template <class T>
 struct UnitGradients {
   using V = detail::expr::packet_t<T>;
+  using C = compute_t<T>;
   Index hidden;
-  const T *saved, *dh;
-  T *dc, *dx, *dproduct, *direct;  // direct may be null
+  const C *saved, *dh;
+  C* dc;
+  T* dx;
+  C *dproduct, *direct;  // direct may be null
 
   template <class Cell>
   void operator()(Cell) const {
@@ -122,9 +136,10 @@ struct UnitGradients {
 
 constexpr bool takes_both_directions(On<Cpu>) { return true; }
 
-template <std::floating_point T>
+template <class T>
 void kernel(On<Cpu>, Types<T>, const Recurrence& op) {
   using namespace recurrence_detail;
+  using C = compute_t<T>;
   const Index directions = op.directions, groups = gates_of(op.kind), wide = op.w_hh.dims[0] / directions,
               hidden = wide / groups, p = op.w_hh.dims[1], n = op.steps.sequences(), rows = op.steps.total();
   const PackedDirections<T> weights(directions, &op.w_hh, p, groups, hidden, 1, p);
@@ -136,30 +151,29 @@ void kernel(On<Cpu>, Types<T>, const Recurrence& op) {
     // A step reads the states of one buffer and writes those of the other. A sequence that starts late is in both.
     const States<T> even(room * p, op.h0, sequence * p, mine * p), odd(room * p, op.h0, sequence * p, mine * p),
         units(op.w_hr ? room * hidden : 0), cell(has_cell ? mine * hidden : 0, op.c0, sequence * hidden, mine * hidden);
-    T *before = even.get(), *after = odd.get();
+    C *before = even.get(), *after = odd.get();
     op.steps.for_each(op.steps.reverse != (d == 1), [&](Index first_row, Index step_rows) {
       const Index active = std::min(last, step_rows) - first;
       const auto at = [&](Index r) { return (first_row + first + r) * directions + d; };
       if (active <= 0) return;
-      weights[d].multiply(before, active, [&](Index r, Index unit, Index count, const T* sums, Index step) {
+      weights[d].multiply(before, active, [&](Index r, Index unit, Index count, const C* sums, Index step) {
         with_cell(op.kind, Units<T>{.count = count,
                                     .hidden = hidden,
                                     .step = step,
-                                    .sums = sums,
                                     .x = op.x.as<const T>() + at(r) * wide + unit,
+                                    .sums = sums,
                                     .bias = bias.get() + d * wide + unit,
                                     .before = before + r * p + unit,
-                                    .saved = op.saved.as<T>() + at(r) * saved_of(op.kind) * hidden + unit,
+                                    .saved = op.saved.as<C>() + at(r) * saved_of(op.kind) * hidden + unit,
                                     .cell = cell.get() + r * hidden + unit,
                                     .after = op.w_hr ? units.get() + r * hidden + unit : after + r * p + unit,
                                     .out = op.w_hr ? nullptr : op.out.as<T>() + at(r) * p + unit});
       });
       if (op.w_hr) {
-        for (Index r = 0; r < active; ++r)
-          std::copy_n(units.get() + r * hidden, hidden, op.units->as<T>() + at(r) * hidden);
-        reduce[d].multiply(units.get(), active, [&](Index r, Index unit, Index count, const T* sums, Index) {
+        for (Index r = 0; r < active; ++r) narrow(units.get() + r * hidden, hidden, op.units->as<T>() + at(r) * hidden);
+        reduce[d].multiply(units.get(), active, [&](Index r, Index unit, Index count, const C* sums, Index) {
           T* const to = op.out.as<T>() + at(r) * p + unit;
-          for (Index j = 0; j < count; ++j) to[j] = sums[j], after[r * p + unit + j] = sums[j];
+          for (Index j = 0; j < count; ++j) to[j] = T(sums[j]), after[r * p + unit + j] = sums[j];
         });
       }
       std::swap(before, after);
@@ -168,9 +182,10 @@ void kernel(On<Cpu>, Types<T>, const Recurrence& op) {
   });
 }
 
-template <std::floating_point T>
+template <class T>
 void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
   using namespace recurrence_detail;
+  using C = compute_t<T>;
   const Index directions = op.directions, wide = op.w_hh.dims[0] / directions, hidden = wide / gates_of(op.kind),
               p = op.w_hh.dims[1], n = op.steps.sequences(), rows = op.steps.total();
   const PackedDirections<T> weights(directions, &op.w_hh, wide, 1, p, p, 1);
@@ -186,28 +201,28 @@ void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
       const auto at = [&](Index r) { return (first_row + first + r) * directions + d; };
       for (Index r = 0; r < active; ++r) {
         const T* const slopes = op.g.as<const T>() + at(r) * p;
-        T* const to = dh.get() + r * p;
-        for (Index i = 0; i < p; ++i) to[i] += slopes[i];
-        if (op.w_hr) std::copy_n(to, p, op.dstates->as<T>() + at(r) * p);
+        C* const to = dh.get() + r * p;
+        for (Index i = 0; i < p; ++i) to[i] += C(slopes[i]);
+        if (op.w_hr) narrow(to, p, op.dstates->as<T>() + at(r) * p);
       }
       if (active <= 0) return;
       if (op.w_hr)
-        expand[d].multiply(dh.get(), active, [&](Index r, Index unit, Index count, const T* sums, Index) {
+        expand[d].multiply(dh.get(), active, [&](Index r, Index unit, Index count, const C* sums, Index) {
           std::copy_n(sums, count, expanded.get() + r * hidden + unit);
         });
       for (Index r = 0; r < active; ++r) {
-        T* const products = dproduct.get() + r * wide;
+        C* const products = dproduct.get() + r * wide;
         with_cell(op.kind, UnitGradients<T>{.hidden = hidden,
-                                            .saved = op.saved.as<const T>() + at(r) * saved_of(op.kind) * hidden,
+                                            .saved = op.saved.as<const C>() + at(r) * saved_of(op.kind) * hidden,
                                             .dh = op.w_hr ? expanded.get() + r * hidden : dh.get() + r * p,
                                             .dc = dc.get() + r * hidden,
                                             .dx = op.dx.as<T>() + at(r) * wide,
                                             .dproduct = products,
                                             .direct = op.w_hr ? nullptr : dh.get() + r * p});
-        if (op.dproduct) std::copy_n(products, wide, op.dproduct->as<T>() + at(r) * wide);
+        if (op.dproduct) narrow(products, wide, op.dproduct->as<T>() + at(r) * wide);
       }
-      if (op.w_hr) std::fill_n(dh.get(), active * p, T(0));
-      weights[d].multiply(dproduct.get(), active, [&](Index r, Index unit, Index count, const T* sums, Index) {
+      if (op.w_hr) std::fill_n(dh.get(), active * p, C(0));
+      weights[d].multiply(dproduct.get(), active, [&](Index r, Index unit, Index count, const C* sums, Index) {
         for (Index j = 0; j < count; ++j) dh.get()[r * p + unit + j] += sums[j];
       });
     });

@@ -155,7 +155,8 @@ struct RecurrenceState {
   RecurrentKind kind;
   const Steps& steps;
   Index directions;
-  const X &x, &h0, &c0, &w_hh, &b_hh, &w_hr, &out, &kept, &units;
+  const X &x, &h0, &c0, &w_hh, &b_hh, &w_hr, &out, &units;
+  const Tensor<D, compute_t<T>>& kept;
   using Gradients = std::tuple<X, X, X, X, X, X>;
 
   Gradients gradient(const X& g, NeedsInputGrad needs) const {
@@ -227,8 +228,8 @@ RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, I
               p = directions * w.w_hh.size(1);
   const bool lstm = kind == RecurrentKind::lstm;
   const X out = empty<D, T>({rows * p + (lstm ? n * wide : 0)}, x.device());
-  const X kept = empty<D, T>({rows, backend::saved_of(kind), wide}, x.device()),
-          units = w.w_hr.defined() ? empty<D, T>({rows, wide}, x.device()) : X();
+  const auto kept = empty<D, compute_t<T>>({rows, backend::saved_of(kind), wide}, x.device());
+  const X units = w.w_hr.defined() ? empty<D, T>({rows, wide}, x.device()) : X();
   const auto or_none = [](const X& v) { return v.defined() ? dense(v) : v; };
   const X h = or_none(h0), c = or_none(c0), bias = or_none(w.b_hh), reduce = or_none(w.w_hr);
   count_recurrence(steps, directions, w.w_hh, w.w_hr);
@@ -236,11 +237,11 @@ RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, I
                                          *dense(x).impl(), h.impl(), c.impl(), *dense(w.w_hh).impl(), bias.impl(),
                                          reduce.impl()});
   record({op_name(kind), here}, out,
-         wrt(inputs(x, h0, c0, w.w_hh, w.b_hh, w.w_hr), saved(x, h0, c0, w.w_hh, w.b_hh, w.w_hr, out, kept, units),
+         wrt(inputs(x, h0, c0, w.w_hh, w.b_hh, w.w_hr), saved(x, h0, c0, w.w_hh, w.b_hh, w.w_hr, out, units, kept),
              [kind, steps, directions](const auto& g, const auto& sx, const auto& sh, const auto& sc, const auto& sw,
-                                       const auto& sb, const auto& sr, const auto& y, const auto& k, const auto& u,
+                                       const auto& sb, const auto& sr, const auto& y, const auto& u, const auto& k,
                                        NeedsInputGrad needs) {
-               const RecurrenceState<D, T> state{kind, steps, directions, sx, sh, sc, sw, sb, sr, y, k, u};
+               const RecurrenceState<D, T> state{kind, steps, directions, sx, sh, sc, sw, sb, sr, y, u, k};
                return GradMode::is_enabled() ? state.differentiable_gradient(g, needs) : state.gradient(g, needs);
              }));
   const auto last_cells = [&] {
@@ -250,12 +251,15 @@ RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, I
   return {reshape(narrow(out, 0, 0, rows * p, here), {rows, p}, here), lstm ? last_cells() : X()};
 }
 
-/// The same by the device's kernel, or by tensor operations, which have one direction. 16 bits are calculated in float.
+/// The same by the device's kernel, or by tensor operations, which have one direction. Without
+/// a kernel 16 bits are calculated in float.
 template <class D, class T>
 RecurrentStates<D, T> recurrence(RecurrentKind kind, const Steps& steps, Index directions, const Tensor<D, T>& x,
                                  const Tensor<D, T>& h0, const Tensor<D, T>& c0, const RecurrentWeights<D, T>& w,
                                  CallSite here) {
-  if constexpr (is_half_v<T>) {
+  if constexpr (backend::HasKernel<D, backend::Recurrence, T>) {
+    return fused_recurrence(kind, steps, directions, x, h0, c0, w, here);
+  } else if constexpr (is_half_v<T>) {
     const auto wide = [&](const Tensor<D, T>& v) { return v.defined() ? to_type(v, f32, here) : Tensor<D, float>(); };
     const auto narrowed = [&](const Tensor<D, float>& v) {
       return v.defined() ? to_type(v, Type<T>{}, here) : Tensor<D, T>();
@@ -263,8 +267,6 @@ RecurrentStates<D, T> recurrence(RecurrentKind kind, const Steps& steps, Index d
     const auto y = recurrence<D, float>(kind, steps, directions, wide(x), wide(h0), wide(c0),
                                         {{}, wide(w.w_hh), {}, wide(w.b_hh), wide(w.w_hr)}, here);
     return {narrowed(y.states), narrowed(y.last_cells)};
-  } else if constexpr (backend::HasKernel<D, backend::Recurrence, T>) {
-    return fused_recurrence(kind, steps, directions, x, h0, c0, w, here);
   } else {
     return composed_recurrence(kind, steps, x, h0, c0, w, here);
   }
