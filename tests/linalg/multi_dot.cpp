@@ -1,4 +1,5 @@
 #include "tern/linalg/multi_dot.hpp"
+#include "support/sixteen_bits.hpp"
 #include "support/tensors.hpp"
 
 #include "tern/functional/gradcheck.hpp"
@@ -23,6 +24,9 @@ TEMPLATE_TEST_CASE("multi_dot is the product from left to right", "[linalg][grad
   };
   CHECK(gradcheck(f, std::tuple{a, b, c, d}));
   CHECK(gradgradcheck(f, std::tuple{a, b, c, d}));
+  check_rounded_once_in_16_bits(
+      [](const auto& x, const auto& y, const auto& z) { return linalg::multi_dot({x, y, z}); }, a.detach(), b.detach(),
+      c.detach());
 }
 
 TEST_CASE("multi_dot needs the fewest multiplications", "[linalg]") {

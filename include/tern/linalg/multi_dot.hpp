@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "../ops/copy.hpp"
 #include "../ops/matmul.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace linalg {
@@ -14,6 +15,11 @@ template <Device D, Floating T>
 Tensor<D, T> multi_dot(const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
   const CallSite op{"multi_dot", here};
   const CallScope scope(op);
+  if constexpr (tern::detail::is_half_v<T>) {  // rounded once
+    std::vector<Tensor<D, float>> wide;
+    for (const Tensor<D, T>& x : tensors) wide.push_back(to_type(x, f32, here));
+    return to_type(multi_dot(wide, here), tern::detail::Type<T>{}, here);
+  }
   const std::size_t n = tensors.size();
   if (n < 2) fail(op, {"at least two tensors are needed, not ", Index(n)});
   std::vector<Tensor<D, T>> factors;
