@@ -58,8 +58,7 @@ std::vector<Values> run(const Sizes& s) {
 
 }  // namespace
 
-TEST_CASE("attention is a kernel of the CPU for what it calculates with, and of Cuda for all types but double",
-          "[backend]") {
+TEST_CASE("attention is a kernel of the CPU for all floating types, and of Cuda for all but double", "[backend]") {
   CHECK(backend::HasKernel<Cpu, backend::Attention, float>);
   CHECK(backend::HasKernel<Cpu, backend::AttentionGradient, double>);
   CHECK(backend::HasKernel<Cpu, backend::TokenAttention, bfloat16>);
@@ -68,7 +67,8 @@ TEST_CASE("attention is a kernel of the CPU for what it calculates with, and of 
   CHECK(backend::HasKernel<Cuda, backend::Attention, half>);
   CHECK(backend::HasKernel<Cuda, backend::AttentionGradient, bfloat16>);
   CHECK_FALSE(backend::HasKernel<Cuda, backend::Attention, double>);
-  CHECK_FALSE(backend::HasKernel<Cpu, backend::Attention, bfloat16>);
+  CHECK(backend::HasKernel<Cpu, backend::Attention, half>);
+  CHECK(backend::HasKernel<Cpu, backend::AttentionGradient, bfloat16>);
 }
 
 TEMPLATE_TEST_CASE("attention by blocks of any sizes", "[backend]", TERN_TEST_DEVICES) {
@@ -169,9 +169,9 @@ TEMPLATE_TEST_CASE("attention on tensor cores, in float, TF32 and 16 bits", "[ba
 }
 
 TEMPLATE_TEST_CASE("attention of large, infinite and undefined scores", "[backend]", TERN_TEST_DEVICES) {
-  if constexpr (backend::HasKernel<TestType, backend::Attention, float>) {
+  const auto check = []<class T>(T) {
     const auto attend = [](const Sizes& s, const Values& q, const Values& k, const Values& v) {
-      return run<TestType, float>(s, q, k, v);
+      return run<TestType, T>(s, q, k, v);
     };
     const Sizes s{1, 2, 500, 1, 1, 1, false};
     const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
@@ -193,7 +193,9 @@ TEMPLATE_TEST_CASE("attention of large, infinite and undefined scores", "[backen
     CHECK(attend(s, {1, 1}, low, values)[0] == Values{7, 7});
     low[450] = nan;
     CHECK(std::isnan(attend(s, {1, 1}, low, values)[0][0]));
-  }
+  };
+  if constexpr (backend::HasKernel<TestType, backend::Attention, float>) check(float());
+  if constexpr (HostDevice<TestType> && backend::HasKernel<TestType, backend::Attention, bfloat16>) check(bfloat16());
 }
 
 TEST_CASE("attention is the same on any number of threads", "[backend]") {

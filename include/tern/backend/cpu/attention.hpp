@@ -6,6 +6,7 @@
 #include "matmul/matmul.hpp"
 #include "loops/copy.hpp"
 #include "softmax.hpp"
+#include "tile_attention.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace cpu_kernels {
@@ -16,18 +17,24 @@ using matmul_detail::multiply_tile;
 /// queries of one task share the transposed keys.
 inline constexpr Index query_block = 96, key_block = 384, query_chunk = 10 * query_block;
 
-/// n elements, then zeros up to `room`.
-template <class T>
-void copy_padded(T* to, const T* from, Index n, Index room, T factor = 1) {
-  for (Index i = 0; i < n; ++i) to[i] = factor * from[i];
-  std::fill(to + n, to + room, T(0));
+/// n elements times a factor, calculated in S, then zeros up to `room`.
+template <class S, class To, class From>
+void copy_padded(To* to, const From* from, Index n, Index room, S factor = 1) {
+  using V = detail::expr::packet_t<S>;
+  Strip<V>::along_row(n).each([&](Index at, int lanes) __attribute__((always_inline)) {
+    store_lanes(to + at, lanes, load_lanes<V>(from + at, lanes, 0) * factor);
+  });
+  std::fill(to + n, to + room, To(0));
 }
 
-/// Everything that the gradient of one matrix of a batch needs, except a block's working memory.
-template <class T>
+/// Everything that the gradient of one matrix of a batch needs, except a block's working memory. E is the tensors'
+/// type, T that of the calculation.
+template <class T, class E>
 struct MatrixGradient {
-  const T *q, *k_columns, *v_columns, *k, *g, *out, *log_sums;
-  T *dq, *dk, *dv;  // dq in its final layout, the others padded to whole tiles; each may be null
+  const E *q, *g, *out;
+  const T *k_columns, *v_columns, *k, *log_sums;
+  E* dq;  // in its final layout, the others padded to whole tiles; each may be null
+  T *dk, *dv;
 };
 
 /// The block operations for one matrix of a batch. A tile has R rows and C columns.
@@ -81,7 +88,8 @@ struct AttentionKernel {
     }
   }
   /// A block of rows, scaled and padded with zeros to whole tiles.
-  static void padded_rows(Index rows, Index length, Index room, const T* from, T factor, T* to) {
+  template <class E>
+  static void padded_rows(Index rows, Index length, Index room, const E* from, T factor, T* to) {
     for (Index i = 0; i < rows; ++i) copy_padded(to + i * room, from + i * length, length, room, factor);
     std::fill(to + rows * room, to + (rows + R - 1) / R * R * room, T(0));
   }
@@ -94,7 +102,8 @@ struct AttentionKernel {
   Index end_of_keys(Index query) const { return causal ? std::min(sizes.keys, query + query_block) : sizes.keys; }
 
   /// The forward pass of the block of queries from `query` on, for one matrix.
-  void forward(Index query, const T* q, const T* columns, const T* v, T* out, T* log_sums, T* work) const {
+  template <class E>
+  void forward(Index query, const E* q, const T* columns, const T* v, E* out, T* log_sums, T* work) const {
     const Index rows = std::min(query_block, sizes.queries - query);
     T *const queries = work, *const weights = queries + query_block * size,
              *const sums = weights + query_block * key_block;
@@ -146,7 +155,8 @@ struct AttentionKernel {
 
   /// The part of the gradient from the block of queries from `query` on. With weights P and each query's mean m = Σ g
   /// out: dV = Pᵀ G, dS = P (G Vᵀ - m), dQ = dS K scale and dK = dSᵀ Q scale.
-  void backward(Index query, const MatrixGradient<T>& p, T* work) const {
+  template <class E>
+  void backward(Index query, const MatrixGradient<T, E>& p, T* work) const {
     const Index rows = std::min(query_block, sizes.queries - query);
     T *const queries = work, *const g = queries + query_block * size, *const sums = g + query_block * width,
              *const weights = sums + query_block * size, *const ds = weights + query_block * key_block;
@@ -155,7 +165,10 @@ struct AttentionKernel {
     padded_rows(rows, sizes.width, width, p.g + query * sizes.width, T(1), g);
     std::fill(sums, sums + query_block * size, T(0));
     for (Index r = 0; r < rows; ++r)
-      means[r] = matmul_detail::dot(sizes.width, p.out + (query + r) * sizes.width, g + r * width);
+      means[r] = strip_sum(Strip<V>::along_row(sizes.width), [&](Index at, int lanes) __attribute__((always_inline)) {
+                   return load_lanes<V>(p.out + (query + r) * sizes.width + at, lanes, 0) *
+                          load_lanes<V>(g + r * width + at, lanes, 0);
+                 }).v[0];
     const Index end = end_of_keys(query);
     for (Index key = 0; key < end; key += key_block) {
       const Index keys = std::min(key_block, end - key);
@@ -173,11 +186,13 @@ struct AttentionKernel {
   }
 };
 
-/// Rows of `length`, padded to `room` in working memory. If no padding is needed, the rows themselves.
-template <class T>
-const T* rows_with_room(const T* from, Index rows, Index length, Index room, T* to) {
-  if (length == room) return from;
-  for (Index i = 0; i < rows; ++i) copy_padded(to + i * room, from + i * length, length, room);
+/// Rows of `length`, as numbers of type T and padded to `room` in working memory. If neither changes anything, the rows
+/// themselves.
+template <class T, class E>
+const T* rows_with_room(const E* from, Index rows, Index length, Index room, T* to) {
+  if constexpr (std::is_same_v<T, E>)
+    if (length == room) return from;
+  for (Index i = 0; i < rows; ++i) copy_padded<T>(to + i * room, from + i * length, length, room);
   return to;
 }
 
@@ -185,43 +200,48 @@ const T* rows_with_room(const T* from, Index rows, Index length, Index room, T* 
 
 /// Blocks are used where they pay. Keys and values are copied into a better order, so many queries are needed. In the
 /// backward pass queries and keys are multiplied again, which costs more than reading scores that stay in the cache. A
-/// causal mask saves half of that work.
+/// causal mask saves half of that work. Tiles take so little time that blocks of bfloat16 always pay.
 inline bool attention_pays(On<Cpu>, const AttentionSizes& s, bool causal) {
+  if (s.dtype == DType::bfloat16 && matmul_detail::has_tiles()) return true;
   return s.queries >= 128 && (causal || s.batch * s.queries * s.keys >= 1 << 21);
 }
 
-template <class T>
-  requires(!detail::is_half_v<T>)
-void kernel(On<Cpu>, Types<T>, const Attention& op) {
+template <class E>
+void kernel(On<Cpu>, Types<E>, const Attention& op) {
   using namespace cpu_kernels;
+  if constexpr (std::is_same_v<E, bfloat16>)
+    if (matmul_detail::has_tiles()) return tile_attention(op);
+  using T = compute_t<E>;
   const AttentionKernel<T> kernel(op);
   const AttentionSizes& s = kernel.sizes;
-  const T *const q = op.q.as<T>(), *const k = op.k.as<T>(), *const v = op.v.as<T>();
+  const E *const q = op.q.as<E>(), *const k = op.k.as<E>(), *const v = op.v.as<E>();
   const Index chunks = (s.queries + query_chunk - 1) / query_chunk, columns = kernel.transposed_size(s.keys, s.size);
   detail::parallel_for(s.batch * chunks, 1, [&](Index first, Index last) {
-    const Workspace<T> scratch(columns + s.keys * kernel.width +
+    const Workspace<T> scratch(columns + s.keys * (kernel.width + kernel.size) +
                                query_block * (kernel.size + kernel.width + key_block));
-    T *const values = scratch.get() + columns, *const work = values + s.keys * kernel.width;
+    T *const values = scratch.get() + columns, *const keys = values + s.keys * kernel.width,
+             *const work = keys + s.keys * kernel.size;
     for (Index task = first; task < last; ++task) {
       const Index matrix = task / chunks, query = task % chunks * query_chunk;
-      kernel.transposed(s.keys, s.size, k + matrix * s.keys * s.size, scratch.get());
-      const T* const rows = rows_with_room<T>(v + matrix * s.keys * s.width, s.keys, s.width, kernel.width, values);
+      kernel.transposed(s.keys, s.size, rows_with_room(k + matrix * s.keys * s.size, s.keys, s.size, s.size, keys),
+                        scratch.get());
+      const T* const rows = rows_with_room(v + matrix * s.keys * s.width, s.keys, s.width, kernel.width, values);
       for (Index i = query; i < std::min(s.queries, query + query_chunk); i += query_block)
         kernel.forward(i, q + matrix * s.queries * s.size, scratch.get(), rows,
-                       op.out.as<T>() + matrix * s.queries * s.width, op.log_sums.as<T>() + matrix * s.queries, work);
+                       op.out.as<E>() + matrix * s.queries * s.width, op.log_sums.as<T>() + matrix * s.queries, work);
     }
   });
 }
 
 /// One matrix of the batch is one task, because all its queries add to the same dk and dv.
-template <class T>
-  requires(!detail::is_half_v<T>)
-void kernel(On<Cpu>, Types<T>, const AttentionGradient& op) {
+template <class E>
+void kernel(On<Cpu>, Types<E>, const AttentionGradient& op) {
   using namespace cpu_kernels;
+  using T = compute_t<E>;
   using Kernel = AttentionKernel<T>;
   const Kernel kernel(op);
   const AttentionSizes& s = kernel.sizes;
-  const T *const k = op.k.as<T>(), *const v = op.v.as<T>();
+  const E *const k = op.k.as<E>(), *const v = op.v.as<E>();
   const Index size = kernel.size, width = kernel.width,
               room = s.keys + Kernel::R;  // the last tile reaches beyond the keys
   const Index k_columns = kernel.transposed_size(s.keys, s.size), v_columns = kernel.transposed_size(s.keys, s.width);
@@ -234,23 +254,23 @@ void kernel(On<Cpu>, Types<T>, const AttentionGradient& op) {
     for (Index i = first; i < last; ++i) {
       const Index queries_at = i * s.queries * s.size, results_at = i * s.queries * s.width;
       const Index keys_at = i * s.keys * s.size, values_at = i * s.keys * s.width;
-      kernel.transposed(s.keys, s.size, k + keys_at, scratch.get());
-      kernel.transposed(s.keys, s.width, v + values_at, v_transposed);
+      kernel.transposed(s.keys, s.size, rows_with_room(k + keys_at, s.keys, s.size, s.size, k_sums), scratch.get());
+      kernel.transposed(s.keys, s.width, rows_with_room(v + values_at, s.keys, s.width, s.width, v_sums), v_transposed);
       std::fill(k_sums, work, T(0));
-      const MatrixGradient<T> parts{op.q.as<T>() + queries_at,
-                                    scratch.get(),
-                                    v_transposed,
-                                    rows_with_room<T>(k + keys_at, s.keys, s.size, size, keys),
-                                    op.g.as<T>() + results_at,
-                                    op.out.as<T>() + results_at,
-                                    op.log_sums.as<T>() + i * s.queries,
-                                    op.dq ? op.dq->as<T>() + queries_at : nullptr,
-                                    op.dk ? k_sums : nullptr,
-                                    op.dv ? v_sums : nullptr};
+      const MatrixGradient<T, E> parts{op.q.as<E>() + queries_at,
+                                       op.g.as<E>() + results_at,
+                                       op.out.as<E>() + results_at,
+                                       scratch.get(),
+                                       v_transposed,
+                                       rows_with_room(k + keys_at, s.keys, s.size, size, keys),
+                                       op.log_sums.as<T>() + i * s.queries,
+                                       op.dq ? op.dq->as<E>() + queries_at : nullptr,
+                                       op.dk ? k_sums : nullptr,
+                                       op.dv ? v_sums : nullptr};
       for (Index query = 0; query < s.queries; query += query_block) kernel.backward(query, parts, work);
       for (Index j = 0; j < s.keys; ++j) {
-        if (op.dk) std::copy_n(k_sums + j * size, s.size, op.dk->as<T>() + keys_at + j * s.size);
-        if (op.dv) std::copy_n(v_sums + j * width, s.width, op.dv->as<T>() + values_at + j * s.width);
+        if (op.dk) copy_padded<T>(op.dk->as<E>() + keys_at + j * s.size, k_sums + j * size, s.size, s.size);
+        if (op.dv) copy_padded<T>(op.dv->as<E>() + values_at + j * s.width, v_sums + j * width, s.width, s.width);
       }
     }
   });

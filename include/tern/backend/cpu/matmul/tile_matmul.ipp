@@ -84,6 +84,11 @@ template <int R, int C>
   asm volatile("tilestored %%tmm2, (%0,%1,1)\n tilestored %%tmm3, 64(%0,%1,1)" : : "r"(lower), "r"(row) : "memory");
 }
 
+/// multiply_tiles for one or two tiles of rows, and of columns.
+static auto tiles_of(bool tall, bool wide) {
+  return tall ? wide ? multiply_tiles<2, 2> : multiply_tiles<2, 1> : wide ? multiply_tiles<1, 2> : multiply_tiles<1, 1>;
+}
+
 /// A square of 16 x 16 pairs, rows and columns exchanged.
 TERN_INLINE void transpose_pairs(std::uint32_t* to, const void* from, Index from_row) {
   constexpr Index n = detail::expr::packet_bytes / 4;
@@ -110,11 +115,12 @@ TERN_INLINE void pack_tile(const bfloat16* from, Index lines, Index depth, Index
   for (Index l = 0; l < tile_depth; l += 2) {
     const bfloat16* const low = from + l * along;
     std::uint32_t* const row = pairs + l / 2 * tile_lines;
-    if (whole && across == 1) {
+    if (lines >= tile_lines && across == 1) {
       constexpr int n = detail::expr::packet_bytes / 4;
       for (Index i = 0; i < tile_lines; i += n) {
-        detail::expr::vector_t<std::uint16_t, n> first, second;
-        std::memcpy(&first, low + i, sizeof first), std::memcpy(&second, low + along + i, sizeof second);
+        detail::expr::vector_t<std::uint16_t, n> first{}, second{};
+        if (l < depth) std::memcpy(&first, low + i, sizeof first);
+        if (l + 1 < depth) std::memcpy(&second, low + along + i, sizeof second);
         const auto both = detail::expr::detail::widen_bits<n>(first) | detail::expr::detail::widen_bits<n>(second)
                                                                            << 16;
         std::memcpy(row + i, &both, sizeof both);
@@ -167,13 +173,9 @@ TERN_INLINE void multiply_part(const TileProduct& p, Index top, Index bottom, In
         for (Index j = first; j < last; j += block) {
           const TileLines from_a{a + l * tile_pairs, size},
               from_b{b + (j - first) / tile_lines * size + l * tile_pairs, size};
-          const bool tall = rows > tile_lines, wide = last - j > tile_lines;
-          const auto multiply = tall   ? wide ? multiply_tiles<2, 2> : multiply_tiles<2, 1>
-                                  : wide ? multiply_tiles<1, 2>
-                                       : multiply_tiles<1, 1>;
           const bool add = l % deepest_steps > 0;
-          multiply(std::min(most_steps, steps - l), from_a, from_b, add, all_sums.get() + j - first,
-                   width * Index(sizeof(float)));
+          tiles_of(rows > tile_lines, last - j > tile_lines)(std::min(most_steps, steps - l), from_a, from_b, add,
+                                                             all_sums.get() + j - first, width * Index(sizeof(float)));
         }
         const Index done = l + most_steps;
         if (deep && (done >= steps || done % deepest_steps == 0))
