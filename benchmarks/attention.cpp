@@ -27,4 +27,13 @@ void attention_8x8x512x64(benchmark::State& state) {
 }
 BENCHMARK(attention_8x8x512x64)->UseRealTime();
 
+/// Causal, without gradients.
+void attention_bf16(benchmark::State& state) {
+  const InferenceMode inference;
+  const auto heads = [] { return randn<Cpu>({4, 12, 512, 64}).to(bf16); };
+  const auto q = heads(), k = heads(), v = heads();
+  for (auto _ : state) benchmark::DoNotOptimize(scaled_dot_product_attention(q, k, v, {}, {.is_causal = true}).impl());
+}
+BENCHMARK(attention_bf16)->UseRealTime();
+
 }  // namespace

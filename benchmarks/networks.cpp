@@ -101,29 +101,43 @@ void add_training(const std::string& name, Index side, const Make& make) {
   })->UseRealTime();
 }
 
-/// A model's training step, and inference with 16 images.
-template <class Make>
-void add_model(const char* name, Index side, const Make& make) {
-  const std::string base = name;
-  add_training(base + "_train", side, make);
-  benchmark::RegisterBenchmark((base + "_infer").c_str(), [=](benchmark::State& state) {
-    auto net = nn::fuse_for_inference(make());
+/// Inference with 16 images of elements T.
+template <class T, class Make>
+void add_inference(const std::string& name, Index side, const Make& make) {
+  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+    auto net = nn::fuse_for_inference(make()).to(dtype<T>);
     const InferenceMode inference;
-    const auto x = images(16, 3, side);
+    const auto x = images(16, 3, side).to(dtype<T>);
     const double before = detail::device_events.flops;
     for (auto _ : state) benchmark::DoNotOptimize(net(x).impl());
     count_flop(state, before);
   })->UseRealTime();
 }
 
+/// A model's training step, and inference.
+template <class Make>
+void add_model(const std::string& name, Index side, const Make& make) {
+  add_training(name + "_train", side, make);
+  add_inference<float>(name + "_infer", side, make);
+}
+
+/// The same in bfloat16: training in mixed precision, inference with weights in 16 bits.
+template <class Make>
+void add_model_bf16(const std::string& name, Index side, const Make& make) {
+  add_training(name + "_train_bf16", side, [=] { return nn::mixed<bfloat16>(make()); });
+  add_inference<bfloat16>(name + "_infer_bf16", side, make);
+}
+
 [[maybe_unused]] const bool added = [] {
   add_model("alexnet", 224, [] { return models::alexnet<Cpu>(); });
   add_model("googlenet", 224, [] { return models::googlenet<Cpu>(); });
   add_model("resnet50", 224, [] { return models::resnet50<Cpu>(); });
-  add_training("resnet50_train_bf16", 224, [] { return nn::mixed<bfloat16>(models::resnet50<Cpu>()); });
   add_model("vgg16", 224, [] { return models::vgg16<Cpu>(); });
   add_model("inception_v3", 299, [] { return models::inception_v3<Cpu>(); });
   add_model("xception", 299, [] { return models::xception<Cpu>(); });
+  add_model_bf16("alexnet", 224, [] { return models::alexnet<Cpu>(); });
+  add_model_bf16("resnet50", 224, [] { return models::resnet50<Cpu>(); });
+  add_model_bf16("vgg16", 224, [] { return models::vgg16<Cpu>(); });
   return true;
 }();
 

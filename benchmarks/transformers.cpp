@@ -57,29 +57,36 @@ void continue_text(benchmark::State& state, Net net, Index cached, Index count) 
 
 using Gpt2 = models::GPT2LMHeadModel<Cpu>;
 void gpt2_prompt(benchmark::State& state) { continue_text(state, Gpt2(), 0, 256); }
+void gpt2_prompt_bf16(benchmark::State& state) { continue_text(state, Gpt2().to(bf16), 0, 256); }
 void gpt2_token(benchmark::State& state) { continue_text(state, Gpt2(), 256, 1); }
 void gpt2_token_bf16(benchmark::State& state) { continue_text(state, Gpt2().to(bf16), 256, 1); }
 BENCHMARK(gpt2_prompt)->UseRealTime();
+BENCHMARK(gpt2_prompt_bf16)->UseRealTime();
 BENCHMARK(gpt2_token)->UseRealTime();
 BENCHMARK(gpt2_token_bf16)->UseRealTime();
 
 Tensor<Cpu> images(Index batch) { return randn<Cpu>({batch, 3, 224, 224}).contiguous(channels_last); }
 
-void vit_b_16_train(benchmark::State& state) {
-  auto net = models::vit_b_16<Cpu>();
+template <class Net>
+void learn_images(benchmark::State& state, Net net) {
   optim::SGD sgd(net.parameters(), {.lr = 0.01, .momentum = 0.9});
   const auto labels = randint<Cpu>(0, 1000, {4});
   run_steps(state, net, sgd, images(4), [&](const auto& scores) { return cross_entropy(scores, labels); });
 }
+void vit_b_16_train(benchmark::State& state) { learn_images(state, models::vit_b_16<Cpu>()); }
+void vit_b_16_train_bf16(benchmark::State& state) { learn_images(state, nn::mixed<bfloat16>(models::vit_b_16<Cpu>())); }
 BENCHMARK(vit_b_16_train)->UseRealTime();
+BENCHMARK(vit_b_16_train_bf16)->UseRealTime();
 
-void vit_b_16_infer(benchmark::State& state) {
-  auto net = models::vit_b_16<Cpu>();
+template <class T>
+void see_images(benchmark::State& state) {
+  auto net = models::vit_b_16<Cpu>().to(dtype<T>);
   net.eval();
   const InferenceMode inference;
-  const auto x = images(8);
+  const auto x = images(8).to(dtype<T>);
   for (auto _ : state) benchmark::DoNotOptimize(net(x).impl());
 }
-BENCHMARK(vit_b_16_infer)->UseRealTime();
+BENCHMARK(see_images<float>)->Name("vit_b_16_infer")->UseRealTime();
+BENCHMARK(see_images<bfloat16>)->Name("vit_b_16_infer_bf16")->UseRealTime();
 
 }  // namespace

@@ -164,6 +164,7 @@ ROWS = [
     Row("einsum_bij_bjk", "attention", "us", lambda m: 64 * 2 * 128**3 / m.peak_flops),
     # Two products of 512 x 512 x 64 for each head forward; backward the scores again, and four.
     Row("attention_8x8x512x64", "attention", "us", lambda m: 7 * 64 * 2 * 512 * 512 * 64 / m.peak_flops),
+    Row("attention_bf16", "attention", "us"),
     *(Row(f"{op}{n}{suffix}", "linalg", "us") for op in ("inv", "solve", "cholesky", "det", "qr", "eigh", "svd")
       for n in (64, 256, 512) for suffix in ("", "_f64")),
     Row("mlp_small", "training", "us", step([784, 128, 10], 64, SGD_MOMENTUM), BOTH),
@@ -173,18 +174,21 @@ ROWS = [
     *recurrent("gru", 3, ("torch",)),
     *(Row(name, "networks", "ms", lambda m, flops=flops: flops * 1e9 / m.peak_flops, peers_of(name))
       for name, flops in NETWORKS.items()),
-    Row("resnet50_train_bf16", "networks", "ms"),
+    *(Row(f"{name}_{pass_}_bf16", "networks", "ms") for name in ("alexnet", "resnet50", "vgg16") for pass_ in ("train", "infer")),
     # 6 for each weight of a product and each of 768 characters; three times a head's two products of 64 x 64 x 32.
     Row("gpt_nano", "transformers", "ms", lambda m: (6 * 768 * (4 * 12 * 128**2 + 128 * 57) + 4 * 3 * 2 * 48 * 2 * 64**2 * 32) / m.peak_flops),
     Row("gpt_nano_bf16", "transformers", "ms"),
     # 2 for each weight of the blocks and of each of 256 tokens; in each of 144 heads two products of 256 x 256 x 64, half of them
     # of tokens to come. For one token all weights are read, and what is cached.
     Row("gpt2_prompt", "transformers", "ms", lambda m: (2 * 256 * GPT2_BLOCKS + 144 * 2 * 256**2 * 64) / m.peak_flops, tokens=256),
+    Row("gpt2_prompt_bf16", "transformers", "ms", tokens=256),
     Row("gpt2_token", "transformers", "ms", lambda m: 4 * GPT2_READ / m.read_memory, tokens=1),
     Row("gpt2_token_bf16", "transformers", "ms", lambda m: 2 * GPT2_READ / m.read_memory, tokens=1),
     # GFLOP of 4 images and of 8; each has 35.1 forward.
     Row("vit_b_16_train", "transformers", "ms", lambda m: 3 * 4 * 35.1e9 / m.peak_flops, images=4),
     Row("vit_b_16_infer", "transformers", "ms", lambda m: 8 * 35.1e9 / m.peak_flops, images=8),
+    Row("vit_b_16_train_bf16", "transformers", "ms", images=4),
+    Row("vit_b_16_infer_bf16", "transformers", "ms", images=8),
     Row("decode_crop_2k", "decoding", "ms", peers=BOTH, images=pictures.COUNT),
     # RecordIO's own reader is retired with MXNet; read_plain is what the other reads are compared to.
     *(Row(f"read_{name}", "records", "ms", peers=beside, images=pictures.COUNT)

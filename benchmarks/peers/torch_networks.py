@@ -86,7 +86,7 @@ def classifier(make, optimiser, options, shape, classes, bf16=False):
     return lambda: both_orders(step_of, make, torch.randn(shape))
 
 
-def inference(make, shape):
+def inference(make, shape, dtype=torch.float):
     """Without gradients; also with every normalisation folded into the convolution before it."""
 
     def step_of(name, model, x):
@@ -98,7 +98,8 @@ def inference(make, shape):
             return run
 
         net = model().eval()
-        return {name: running(net), f"{name}, folded": running(fuse(net))}
+        folded, x = fuse(net).to(dtype), x.to(dtype)
+        return {name: running(net.to(dtype)), f"{name}, folded": running(folded)}
 
     return lambda: both_orders(step_of, make, torch.randn(shape))
 
@@ -132,5 +133,8 @@ ROWS = {
     f"{name}_train": classifier(published(name, **options), SGD, {"lr": 0.01, "momentum": 0.9}, (8, 3, side, side), 1000)
     for name, (side, options) in MODELS.items()
 } | {
-    "resnet50_train_bf16": classifier(published("resnet50"), SGD, {"lr": 0.01, "momentum": 0.9}, (8, 3, 224, 224), 1000, bf16=True),
+    f"{name}_train_bf16": classifier(published(name), SGD, {"lr": 0.01, "momentum": 0.9}, (8, 3, 224, 224), 1000, bf16=True)
+    for name in ("alexnet", "resnet50", "vgg16")
+} | {
+    f"{name}_infer_bf16": inference(published(name), (16, 3, 224, 224), torch.bfloat16) for name in ("alexnet", "resnet50", "vgg16")
 } | {f"{name}_infer": inference(published(name, **options), (16, 3, side, side)) for name, (side, options) in MODELS.items()}

@@ -106,6 +106,17 @@ def attention():
     return {"eager": step}
 
 
+def attention_bf16():
+    """Causal, without gradients."""
+    q, k, v = (torch.randn(4, 12, 512, 64).bfloat16() for _ in range(3))
+
+    def step():
+        with torch.inference_mode():
+            F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+    return {"eager": step}
+
+
 ROWS = {f"matmul{n}": matmul(n) for n in (128, 200, 512, 1024, 2048)} | {
     "matmul1024_bf16": lambda: operation(torch.matmul, torch.randn(1024, 1024).bfloat16(),
                                          torch.randn(1024, 1024).bfloat16(), compiled=False),
@@ -137,7 +148,7 @@ ROWS = {f"matmul{n}": matmul(n) for n in (128, 200, 512, 1024, 2048)} | {
                                          indices(65536, 65536)),
     "einsum_bij_bjk": lambda: operation(lambda a, b: torch.einsum("bij,bjk->bik", a, b), torch.randn(64, 128, 128),
                                         torch.randn(64, 128, 128), compiled=False),
-    "attention_8x8x512x64": attention,
+    "attention_8x8x512x64": attention, "attention_bf16": attention_bf16,
 } | {f"{op}{n}{suffix}": linalg(op, n, dtype) for op in LINALG for n in (64, 256, 512)
      for suffix, dtype in (("", torch.float), ("_f64", torch.double))
 } | {name + suffix: row[i] for name, row in IMAGES.items() for i, suffix in enumerate(("", "_step"))}

@@ -96,7 +96,10 @@ def gpt2(cached, count, dtype=torch.float):
 VIT = published("vit_b_16")
 ROWS = {
     "gpt_nano": lambda: gpt_nano(False), "gpt_nano_bf16": lambda: gpt_nano(True),
-    "gpt2_prompt": gpt2(0, 256), "gpt2_token": gpt2(256, 1), "gpt2_token_bf16": gpt2(256, 1, torch.bfloat16),
+    "gpt2_prompt": gpt2(0, 256), "gpt2_prompt_bf16": gpt2(0, 256, torch.bfloat16),
+    "gpt2_token": gpt2(256, 1), "gpt2_token_bf16": gpt2(256, 1, torch.bfloat16),
     "vit_b_16_train": classifier(VIT, SGD, {"lr": 0.01, "momentum": 0.9}, (4, 3, 224, 224), 1000),
+    "vit_b_16_train_bf16": classifier(VIT, SGD, {"lr": 0.01, "momentum": 0.9}, (4, 3, 224, 224), 1000, bf16=True),
+    "vit_b_16_infer_bf16": lambda: inference(VIT().bfloat16(), torch.randn(8, 3, 224, 224).bfloat16()),
     "vit_b_16_infer": lambda: inference(VIT(), torch.randn(8, 3, 224, 224)),
 }
