@@ -85,7 +85,7 @@ template <int R, int C>
 }
 
 /// multiply_tiles for one or two tiles of rows, and of columns.
-static auto tiles_of(bool tall, bool wide) {
+TERN_INLINE auto tiles_of(bool tall, bool wide) {
   return tall ? wide ? multiply_tiles<2, 2> : multiply_tiles<2, 1> : wide ? multiply_tiles<1, 2> : multiply_tiles<1, 1>;
 }
 
