@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
-static TracedUnit traced_step(RecurrentKind kind, DType type) {
+TERN_INLINE TracedUnit traced_step(RecurrentKind kind, DType type) {
   return with_cell(kind, [&]<class Cell>(Cell) {
     return TracedUnit(type, []<class V>(V, std::vector<int>& results) {
       const auto save = [&](V v) { results.push_back(v.id); };
@@ -21,7 +21,7 @@ static TracedUnit traced_step(RecurrentKind kind, DType type) {
   });
 }
 
-static TracedUnit traced_gradient(RecurrentKind kind, DType type) {
+TERN_INLINE TracedUnit traced_gradient(RecurrentKind kind, DType type) {
   return with_cell(kind, [&]<class Cell>(Cell) {
     return TracedUnit(type, []<class V>(V, std::vector<int>& results) {
       V saved[Cell::saved];
@@ -36,17 +36,17 @@ static TracedUnit traced_gradient(RecurrentKind kind, DType type) {
 }
 
 /// A copy, and a sum that is written twice.
-static TracedUnit traced_copy(DType type) {
+TERN_INLINE TracedUnit traced_copy(DType type) {
   return TracedUnit(type, []<class V>(V, std::vector<int>& results) { results.push_back(V::input().id); });
 }
-static TracedUnit traced_sum(DType type) {
+TERN_INLINE TracedUnit traced_sum(DType type) {
   return TracedUnit(type, []<class V>(V, std::vector<int>& results) {
     const V a = V::input(), sum = a + V::input();
     results.push_back(sum.id), results.push_back(sum.id);
   });
 }
 
-static Array matrix(int ordinal, DType type, char* data, Index rows, Index columns) {
+TERN_INLINE Array matrix(int ordinal, DType type, char* data, Index rows, Index columns) {
   Array a{};
   a.data = data, a.ordinal = std::uint8_t(ordinal), a.dtype = type, a.ndim = 2;
   a.dims[0] = rows, a.dims[1] = columns, a.numel = rows * columns;
@@ -55,22 +55,22 @@ static Array matrix(int ordinal, DType type, char* data, Index rows, Index colum
   return a;
 }
 
-static Array transposed(Array a) {
+TERN_INLINE Array transposed(Array a) {
   std::swap(a.dims[0], a.dims[1]), std::swap(a.strides[0], a.strides[1]);
   detail::update_contiguous(a);
   return a;
 }
 
 /// The address of a row of `columns` numbers. Null for no array.
-static char* at_row(const Array* a, Index row, Index columns) {
+TERN_INLINE char* at_row(const Array* a, Index row, Index columns) {
   return a ? a->data + row * columns * detail::size_of(a->dtype) : nullptr;
 }
 
-static Array rows_of(const Array& a, Index first, Index count) {
+TERN_INLINE Array rows_of(const Array& a, Index first, Index count) {
   return matrix(a.ordinal, a.dtype, at_row(&a, first, a.dims[1]), count, a.dims[1]);
 }
 
-static void multiply(const Array& c, const Array& a, const Array& b, bool accumulate = false) {
+TERN_INLINE void multiply(const Array& c, const Array& a, const Array& b, bool accumulate = false) {
   if (c.dtype == DType::float64) run<Cuda, double>(MatMul{c, a, b, nullptr, accumulate});
   else run<Cuda, float>(MatMul{c, a, b, nullptr, accumulate});
 }

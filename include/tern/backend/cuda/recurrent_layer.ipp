@@ -10,17 +10,17 @@ using cuda::detail::RnnLease;
 using cuda::detail::RnnPlan;
 
 /// Whether cuDNN's formulas are ours, and its numbers large enough.
-static bool is_cudnn_layer(const RecurrentSizes& s, const Steps& steps) {
+TERN_INLINE bool is_cudnn_layer(const RecurrentSizes& s, const Steps& steps) {
   const auto fits = [](Index n) { return n > 0 && n < Index(1) << 31; };
   return s.kind != RecurrentKind::rnn_relu && fits(s.inputs) && fits(s.hidden) && fits(s.state) &&
          fits(s.directions * s.state) && fits(steps.count()) && fits(steps.sequences());
 }
 
-static bool is_captured_unevenly(const Steps& steps) {
+TERN_INLINE bool is_captured_unevenly(const Steps& steps) {
   return cuda::detail::capture && steps.rows.front() != steps.rows.back();
 }
 
-static RnnForm form_of(const RecurrentSizes& s, const Steps& steps, DType dtype) {
+TERN_INLINE RnnForm form_of(const RecurrentSizes& s, const Steps& steps, DType dtype) {
   using namespace tern::cuda;
   constexpr CudnnType types[] = {cudnn_float, cudnn_double, cudnn_bfloat16, cudnn_half};
   const CudnnType type = types[int(dtype)];
@@ -43,14 +43,14 @@ static RnnForm form_of(const RecurrentSizes& s, const Steps& steps, DType dtype)
 
 /// f(handle, plan) for the layer's plan. False if cuDNN does not compute the layer.
 template <class F>
-static bool with_plan(int ordinal, const RnnForm& form, const F& f) {
+TERN_INLINE bool with_plan(int ordinal, const RnnForm& form, const F& f) {
   const cuda::detail::CudnnLease cudnn(ordinal, cuda::detail::bind(ordinal).compute);
   const RnnLease plan(cuda::detail::rnn_plans(ordinal), form,
                       [&] { return new RnnPlan(cudnn.handle(), ordinal, form); });
   return !plan->is_refused() && f(cudnn.handle(), *plan);
 }
 
-static void* address_of(const Array* a) { return a ? a->data : nullptr; }
+TERN_INLINE void* address_of(const Array* a) { return a ? a->data : nullptr; }
 
 /// Where the last states and the last cells begin, in `out` or its gradient. No cells: null.
 struct OutParts {
