@@ -16,8 +16,8 @@ namespace tern { inline namespace TERN_BUILD {
   TERN_TRAINERS_BINARY(D, instance, add) TERN_TRAINERS_BINARY(D, instance, sub)                   \
   TERN_TRAINERS_BINARY(D, instance, mul) TERN_TRAINERS_BINARY(D, instance, div)                   \
   TERN_TRAINERS_BINARY(D, instance, matmul)                                                       \
-  instance(Tensor<D> add(const Tensor<D>&, double, CallSite))                                         \
-  instance(Tensor<D> mul(const Tensor<D>&, double, CallSite))                                         \
+  instance(Tensor<D> add(const Tensor<D>&, detail::RealNumber, CallSite))                                         \
+  instance(Tensor<D> mul(const Tensor<D>&, detail::RealNumber, CallSite))                                         \
   instance(Tensor<D> gelu(const Tensor<D>&, const char*, CallSite))                                   \
   instance(Tensor<D> softmax(const Tensor<D>&, Index, CallSite))                                      \
   instance(Tensor<D> log_softmax(const Tensor<D>&, Index, CallSite))                                  \
@@ -94,9 +94,9 @@ TERN_UNARY_OP(selu)
 
 #define TERN_BINARY_OP(name)                                                                  \
   TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))           \
-  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, double, CallSite))                       \
+  TERN_INSTANCE(Tensor<Cpu> name(const Tensor<Cpu>&, detail::RealNumber, CallSite))           \
   TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite)) \
-  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, double, CallSite))
+  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_BINARY_OP(mul)
 TERN_BINARY_OP(div)
 TERN_BINARY_OP(pow)
@@ -109,9 +109,9 @@ TERN_BINARY_OP(sub)
 
 #define TERN_COMPARISON_OP(name)                                                              \
   TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))     \
-  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, double, CallSite))                 \
+  TERN_INSTANCE(Tensor<Cpu, bool> name(const Tensor<Cpu>&, detail::RealNumber, CallSite))     \
   TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite)) \
-  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, double, CallSite))
+  TERN_INSTANCE(const Tensor<Cpu>& name##_(const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_COMPARISON_OP(eq)
 TERN_COMPARISON_OP(ne)
 TERN_COMPARISON_OP(lt)
@@ -147,12 +147,12 @@ TERN_INSTANCE(Tensor<Cpu> nextafter(const Tensor<Cpu>&, const Tensor<Cpu>&, Call
 TERN_INSTANCE(detail::MantissaAndExponent<Cpu, float> frexp(const Tensor<Cpu>&, CallSite))
 
 // Arithmetic, powers, rounding.
-TERN_INSTANCE(Tensor<Cpu> add(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& add_(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> sub(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& sub_(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> rsub(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> rdiv(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> add(const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& add_(const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> sub(const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& sub_(const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> rsub(const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> rdiv(const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> div(const Tensor<Cpu>&, const Tensor<Cpu>&, const char*, CallSite))
 TERN_INSTANCE(Tensor<Cpu> pow(double, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu, double> float_power(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
@@ -185,23 +185,26 @@ TERN_INSTANCE(Tensor<Cpu> glu(const Tensor<Cpu>&, Index, CallSite))
 // Choices and mixtures.
 TERN_INSTANCE(Tensor<Cpu, bool> isclose(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
-TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, double, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, detail::RealNumber, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> maximum(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> minimum(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> fmax(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> fmin(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
-TERN_INSTANCE(Tensor<Cpu> clamp(const Tensor<Cpu>&, std::optional<double>, std::optional<double>, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& clamp_(const Tensor<Cpu>&, std::optional<double>, std::optional<double>, CallSite))
+TERN_INSTANCE(Tensor<Cpu> clamp(const Tensor<Cpu>&, std::optional<detail::RealNumber>,
+                                std::optional<detail::RealNumber>, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& clamp_(const Tensor<Cpu>&, std::optional<detail::RealNumber>,
+                                        std::optional<detail::RealNumber>, CallSite))
 TERN_INSTANCE(Tensor<Cpu> clamp(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
-TERN_INSTANCE(Tensor<Cpu> clamp_min(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> clamp_min(const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> clamp_min(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& clamp_min_(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> clamp_max(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& clamp_min_(const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> clamp_max(const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> clamp_max(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& clamp_max_(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> masked_fill(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, double, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& masked_fill_(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& clamp_max_(const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> masked_fill(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& masked_fill_(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, detail::RealNumber,
+                                              CallSite))
 TERN_INSTANCE(Tensor<Cpu> nan_to_num(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>,
                                      CallSite))
 TERN_INSTANCE(const Tensor<Cpu>& nan_to_num_(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>,
@@ -210,8 +213,10 @@ TERN_INSTANCE(Tensor<Cpu> lerp(const Tensor<Cpu>&, const Tensor<Cpu>&, double, C
 TERN_INSTANCE(const Tensor<Cpu>& lerp_(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
 TERN_INSTANCE(Tensor<Cpu> lerp(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(const Tensor<Cpu>& lerp_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
-TERN_INSTANCE(Tensor<Cpu> addcmul(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& addcmul_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> addcmul(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber,
+                                  CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& addcmul_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
+                                          detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> addcdiv(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
 TERN_INSTANCE(const Tensor<Cpu>& addcdiv_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
 

@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-static bool same_sizes(ShapeRef a, ShapeRef b) { return a.n == b.n && std::equal(a.d, a.d + a.n, b.d); }
+TERN_INLINE bool same_sizes(ShapeRef a, ShapeRef b) { return a.n == b.n && std::equal(a.d, a.d + a.n, b.d); }
 
 TERN_INLINE void check_state(const CallSite& op, const char* name, ShapeRef got, ShapeRef want) {
   if (!same_sizes(got, want)) fail(op, {name, " has shape ", got, ", not ", want});
