@@ -106,6 +106,9 @@ TEMPLATE_TEST_CASE("a step that overflows is skipped, and the scale halved", "",
   check_skipped<D, optim::Adagrad>(optim::AdagradOptions{.lr = 0.1, .lr_decay = 0.2, .initial_accumulator_value = 0.1},
                                    exact);
   check_skipped<D, optim::Adadelta>(optim::AdadeltaOptions{}, exact);
+  check_skipped<D, optim::Adamax>(optim::AdamaxOptions{.lr = 0.1}, exact);
+  check_skipped<D, optim::Rprop>(optim::RpropOptions{.lr = 0.1}, exact);
+  check_skipped<D, optim::ASGD>(optim::ASGDOptions{.lr = 0.1, .lambd = 0.2, .t0 = 2}, exact);
   check_skipped<D, optim::NAdam>(optim::NAdamOptions{.lr = 0.1}, exact);
   check_skipped<D, optim::RAdam>(optim::RAdamOptions{.lr = 0.1}, exact);
 }
