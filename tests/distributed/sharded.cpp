@@ -223,6 +223,9 @@ TEST_CASE("a sharded optimiser makes the steps of the whole one, and each rank h
       check_rule<Cpu, double, optim::Adadelta>(c, optim::AdadeltaOptions{});
       check_rule<Cpu, double, optim::Adagrad>(c, optim::AdagradOptions{.lr = 0.01});
       check_rule<Cpu, double, optim::RAdam>(c, optim::RAdamOptions{.lr = 0.01});
+      check_rule<Cpu, double, optim::Adamax>(c, optim::AdamaxOptions{.lr = 0.01});
+      check_rule<Cpu, double, optim::Rprop>(c, optim::RpropOptions{.lr = 0.01});
+      check_rule<Cpu, double, optim::ASGD>(c, optim::ASGDOptions{.lr = 0.01});
       check_rule<Cpu, double, optim::Muon>(c, optim::MuonOptions{.lr = 0.01});
     });
   }
