@@ -19,19 +19,12 @@ class TERN_API Backward {
   ~Backward();
 
   /// Collects the gradient of this node instead of adding it to leaves. Call it before run.
-  void capture(Node* node) {
-    capturing_ = true;
-    captured_.push_back({node, nullptr});
-  }
+  void capture(Node* node);
   /// The gradient collected for the i-th captured node, or null.
   TensorImpl* take_captured(int i) { return std::exchange(captured_[std::size_t(i)].gradient, nullptr); }
 
   /// Starts at a node with gradient g (taken).
-  void start(Node* root, TensorImpl* g) {
-    root->refs.increase();
-    HeldNode held{root};
-    deliver(held, g, nullptr, nullptr);
-  }
+  void start(Node* root, TensorImpl* g);
 
   void run();
 

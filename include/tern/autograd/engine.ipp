@@ -4,6 +4,17 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
+TERN_INLINE void Backward::capture(Node* node) {
+  capturing_ = true;
+  captured_.push_back({node, nullptr});
+}
+
+TERN_INLINE void Backward::start(Node* root, TensorImpl* g) {
+  root->refs.increase();
+  HeldNode held{root};
+  deliver(held, g, nullptr, nullptr);
+}
+
 TERN_INLINE Backward::~Backward() {
   while (!ready_.empty()) {  // not empty if an op threw
     const Running rest{{ready_.pop()}};

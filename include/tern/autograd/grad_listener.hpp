@@ -20,11 +20,8 @@ class TERN_API GradListener {
  public:
   /// Listens to these leaves. Their positions in this list identify them. Error if one is not a leaf that requires a
   /// gradient, or already has a listener.
-  explicit GradListener(std::vector<AnyTensor> leaves) : leaves_(std::move(leaves)) {
-    listened_.reserve(leaves_.size());
-    for (std::size_t i = 0; i < leaves_.size(); ++i) listened_.emplace_back(this, std::uint32_t(i), leaves_[i]);
-  }
-  virtual ~GradListener() {}
+  explicit GradListener(std::vector<AnyTensor> leaves);
+  [[gnu::cold]] TERN_KEY virtual ~GradListener();
   GradListener(const GradListener&) = delete;
   GradListener& operator=(const GradListener&) = delete;
 
@@ -50,26 +47,9 @@ class TERN_API GradListener {
   struct Listened {
     detail::Node* node = nullptr;
 
-    Listened(GradListener* listener, std::uint32_t place, const AnyTensor& leaf) {
-      detail::Node* const own = leaf.defined() ? leaf.impl()->node : nullptr;
-      if (!own || !own->leaf)
-        fail("GradListener", {"tensor ", Index(place), " is not a leaf that requires a gradient"});
-      if (own->extra && own->extra->listener) fail("GradListener", {"leaf ", Index(place), " has a listener already"});
-      detail::NodeExtra& extra = detail::extra_of(own);
-      extra.listener = listener;
-      extra.place = place;
-      own->refs.increase();
-      node = own;
-    }
+    Listened(GradListener* listener, std::uint32_t place, const AnyTensor& leaf);
     Listened(Listened&& other) noexcept : node(std::exchange(other.node, nullptr)) {}
-    ~Listened() {
-      if (!node) return;
-      detail::NodeExtra& extra = *node->extra;
-      extra.listener = nullptr;
-      detail::release(std::exchange(extra.memory, nullptr));
-      if (!extra.before && !extra.after_accumulate) delete std::exchange(node->extra, nullptr);
-      detail::release_node(node);
-    }
+    ~Listened();
   };
 
   static void check_memory(const AnyTensor& leaf, const AnyTensor& memory);

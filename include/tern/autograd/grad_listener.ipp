@@ -4,6 +4,33 @@
 
 namespace tern { inline namespace TERN_BUILD {
 
+TERN_INLINE GradListener::Listened::Listened(GradListener* listener, std::uint32_t place, const AnyTensor& leaf) {
+  detail::Node* const own = leaf.defined() ? leaf.impl()->node : nullptr;
+  if (!own || !own->leaf) fail("GradListener", {"tensor ", Index(place), " is not a leaf that requires a gradient"});
+  if (own->extra && own->extra->listener) fail("GradListener", {"leaf ", Index(place), " has a listener already"});
+  detail::NodeExtra& extra = detail::extra_of(own);
+  extra.listener = listener;
+  extra.place = place;
+  own->refs.increase();
+  node = own;
+}
+
+TERN_INLINE GradListener::Listened::~Listened() {
+  if (!node) return;
+  detail::NodeExtra& extra = *node->extra;
+  extra.listener = nullptr;
+  detail::release(std::exchange(extra.memory, nullptr));
+  if (!extra.before && !extra.after_accumulate) delete std::exchange(node->extra, nullptr);
+  detail::release_node(node);
+}
+
+TERN_INLINE GradListener::GradListener(std::vector<AnyTensor> leaves) : leaves_(std::move(leaves)) {
+  listened_.reserve(leaves_.size());
+  for (std::size_t i = 0; i < leaves_.size(); ++i) listened_.emplace_back(this, std::uint32_t(i), leaves_[i]);
+}
+
+TERN_INLINE GradListener::~GradListener() {}
+
 TERN_INLINE void GradListener::accumulate_into(std::size_t leaf, const AnyTensor& memory) {
   if (leaf >= leaves_.size()) fail("accumulate_into", {"no leaf ", Index(leaf), " of ", Index(leaves_.size())});
   if (memory.defined()) check_memory(leaves_[leaf], memory);

@@ -81,22 +81,13 @@ class TERN_API PendingLeaves {
     bool reached = false;            // true if a gradient arrived
   };
 
-  static void add(Node* leaf, TensorImpl* g, bool differentiable) {
-    TensorImpl* const memory = leaf->extra->memory;
-    if (memory && !differentiable) accumulate_grad_in(memory, leaf, g);
-    else accumulate_grad(leaf, g, differentiable);
-  }
-
+  static void add(Node* leaf, TensorImpl* g, bool differentiable);
   static void finish(Leaf& p, bool differentiable);
 
   /// The leaf's entry in the hash table, which is never full.
   Leaf& place_of(const Node* leaf);
 
-  void grow() {
-    const auto old = std::exchange(table_, std::vector<Leaf>(table_.empty() ? 16 : 2 * table_.size()));
-    for (const Leaf& p : old)
-      if (p.leaf) place_of(p.leaf) = p;
-  }
+  void grow();
 
   std::vector<Leaf> table_;
   std::vector<Leaf*> complete_;

@@ -46,6 +46,18 @@ TERN_INLINE PendingLeaves::~PendingLeaves() {
   }
 }
 
+TERN_INLINE void PendingLeaves::add(Node* leaf, TensorImpl* g, bool differentiable) {
+  TensorImpl* const memory = leaf->extra->memory;
+  if (memory && !differentiable) accumulate_grad_in(memory, leaf, g);
+  else accumulate_grad(leaf, g, differentiable);
+}
+
+TERN_INLINE void PendingLeaves::grow() {
+  const auto old = std::exchange(table_, std::vector<Leaf>(table_.empty() ? 16 : 2 * table_.size()));
+  for (const Leaf& p : old)
+    if (p.leaf) place_of(p.leaf) = p;
+}
+
 TERN_INLINE void PendingLeaves::count(Node* leaf) {
   if (2 * (used_ + 1) > table_.size()) grow();
   Leaf& p = place_of(leaf);

@@ -41,20 +41,24 @@ std::vector<double> host_values(const Tensor<D, double>& x) {
   return {host.data(), host.data() + host.numel()};
 }
 
-/// The derivatives of each element of y by each input's elements; none by an input that y does not depend on.
-using Jacobian = std::vector<std::vector<std::vector<double>>>;
+/// The derivatives of each element of y by each input's elements; none by an input that y does not depend on. A
+/// template, so that only programs that check gradients compile its lists.
+template <class D>
+struct Jacobian {
+  std::vector<std::vector<std::vector<double>>> rows;
+};
 
 template <class D>
-Jacobian analytic_jacobian(const Tensor<D, double>& y, const DoubleTensors<D>& inputs) {
-  Jacobian rows;
+Jacobian<D> analytic_jacobian(const Tensor<D, double>& y, const DoubleTensors<D>& inputs) {
+  Jacobian<D> jacobian;
   for (Index k = 0; k < y.numel(); ++k) {
     const Tensor<D, double> one = zeros<D, double>(y.shape(), y.device());
     fill_(element(one, k), 1);
     const auto by_input = grad<D, double>({y}, inputs, {one}, {.retain_graph = true, .allow_unused = true});
-    auto& row = rows.emplace_back();
+    auto& row = jacobian.rows.emplace_back();
     for (const Tensor<D, double>& g : by_input) row.push_back(g.defined() ? host_values(g) : std::vector<double>());
   }
-  return rows;
+  return jacobian;
 }
 
 template <class D, class F>
@@ -64,8 +68,9 @@ bool check_gradients(const char* op, const F& f, const DoubleTensors<D>& inputs,
     if (x.checked(op)->node) wanted.push_back(x);
   if (wanted.empty()) fail(op, {"no input requires a gradient"});
   const Tensor<D, double> y = f(inputs);
-  const Jacobian analytic = y.requires_grad() ? analytic_jacobian(y, wanted)
-                                              : Jacobian(std::size_t(y.numel()), Jacobian::value_type(wanted.size()));
+  Jacobian<D> analytic;
+  if (y.requires_grad()) analytic = analytic_jacobian(y, wanted);
+  else analytic.rows.assign(std::size_t(y.numel()), std::vector<std::vector<double>>(wanted.size()));
   const NoGradGuard off;
   std::size_t column = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -78,8 +83,8 @@ bool check_gradients(const char* op, const F& f, const DoubleTensors<D>& inputs,
       fill_(moved, values[e] - options.eps);
       const std::vector<double> below = host_values(f(inputs));
       fill_(moved, values[e]);
-      for (std::size_t k = 0; k < analytic.size(); ++k) {
-        const std::vector<double>& gradient = analytic[k][column];
+      for (std::size_t k = 0; k < analytic.rows.size(); ++k) {
+        const std::vector<double>& gradient = analytic.rows[k][column];
         const double ours = gradient.empty() ? 0 : gradient[e];
         const double numerical = (above[k] - below[k]) / (2 * options.eps);
         const double difference = ours > numerical ? ours - numerical : numerical - ours;
