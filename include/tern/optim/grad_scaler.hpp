@@ -19,7 +19,7 @@ struct GradScalerOptions {
 /// state.
 class TERN_API GradScalerBase {
  public:
-  virtual ~GradScalerBase() {}
+  [[gnu::cold]] TERN_KEY virtual ~GradScalerBase();
   GradScalerBase(const GradScalerBase&) = delete;
   GradScalerBase& operator=(const GradScalerBase&) = delete;
 
@@ -36,9 +36,7 @@ class TERN_API GradScalerBase {
   /// Error unless load_state_dict() takes the dict.
   void check(const StateDict& dict) const;
   /// Forgets what was unscaled since the last update(): the gradients are given up, because an exception has left them.
-  void abandon() {
-    for (State& state : states_) state.stage = Stage::ready;
-  }
+  void abandon();
 
  protected:
   GradScalerBase(const GradScalerOptions& options, const CallSite& here);

@@ -42,6 +42,12 @@ TERN_COLD ScalerState read_scaler(const StateDict& dict) {
 
 namespace tern { inline namespace TERN_BUILD { namespace optim {
 
+TERN_INLINE GradScalerBase::~GradScalerBase() {}
+
+TERN_COLD void GradScalerBase::abandon() {
+  for (State& state : states_) state.stage = Stage::ready;
+}
+
 TERN_COLD GradScalerBase::GradScalerBase(const GradScalerOptions& options, const CallSite& here) : options_(options) {
   if (options.enabled) detail::check_scaler({"GradScaler", here}, options);
 }

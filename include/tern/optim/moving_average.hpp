@@ -48,7 +48,7 @@ class TERN_API ExponentialMovingAverage {
   /// Restores what state_dict() returned. Error, and nothing changed, if it belongs to other parameters.
   void load_state_dict(const StateDict& dict);
   /// Error unless load_state_dict() takes the dict.
-  void check(const StateDict& dict) const { read(dict); }
+  void check(const StateDict& dict) const;
 
  private:
   static constexpr const char* name = "ExponentialMovingAverage";

@@ -61,6 +61,8 @@ TERN_COLD ExponentialMovingAverage::State ExponentialMovingAverage::read(const S
   return state;
 }
 
+TERN_COLD void ExponentialMovingAverage::check(const StateDict& dict) const { read(dict); }
+
 TERN_COLD void ExponentialMovingAverage::load_state_dict(const StateDict& dict) {
   const State state = read(dict);
   for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].ops->overwrite(entries_[i].average, *state.averages[i]);
