@@ -2,6 +2,7 @@
 
 #include <tern/data/collate.hpp>
 #include <tern/data/loader.hpp>
+#include <tern/tensor/creation.hpp>
 
 namespace data_collate {
 using namespace tern;

@@ -32,7 +32,7 @@ TERN_COLD double least_quota(const std::string& mount, std::string group, bool u
     if (!unified) period = kernel_file(folder + "/cpu.cfs_period_us");
     else if (const std::size_t space = quota.find(' '); space != quota.npos) period = quota.substr(space);
     const double microseconds = std::atof(quota.c_str()), every = std::atof(period.c_str());  // "max" and -1: none
-    if (microseconds > 0 && every > 0) least = least ? std::min(least, microseconds / every) : microseconds / every;
+    if (microseconds > 0 && every > 0) least = least > 0 ? std::min(least, microseconds / every) : microseconds / every;
     if (group.size() <= 1) return least;
     group.resize(group.rfind('/'));
   }
@@ -50,7 +50,7 @@ TERN_COLD double control_group_quota(const std::string& root) {
     if (controllers.empty()) quota = least_quota(folder, group, true);
     else if ((',' + controllers + ',').find(",cpu,") != controllers.npos)
       quota = least_quota(folder + '/' + controllers, group, false);
-    if (quota > 0) least = least ? std::min(least, quota) : quota;
+    if (quota > 0) least = least > 0 ? std::min(least, quota) : quota;
   }
   return least;
 }

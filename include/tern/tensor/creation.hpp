@@ -62,7 +62,7 @@ struct NumberOf<X> : NumberOf<typename X::value_type> {};
 /// Appends the numbers of dimension `dim` and those below. Error if the containers beside each other differ in size.
 template <class Out, Container X>
 void append_numbers(std::vector<Out>& out, Shape& shape, const X& values, int dim = 0) {
-  const Index size(values.size());
+  const Index size = Index(values.size());
   if (shape.n == dim) shape.push_back(size);
   else if (shape[dim] != size) fail("tensor", {"rows of different lengths: ", shape[dim], " and ", size});
   for (const typename X::value_type& value : values) {
