@@ -233,14 +233,14 @@ TEMPLATE_TEST_CASE("a number stands on either side of a comparison", "[ops]", TE
   const auto x = tensor_of<TestType>({1, 2, 3});
   const auto i = tensor_of<TestType, Index>({1, 2, 3});
   const Index two = 2;  // compiles without a warning of -Wconversion
-  CHECK(values_of((two < x) & (x <= two + 1)) == Values{0, 0, 1});
-  CHECK(values_of(two > x) == Values{1, 0, 0});
-  CHECK(values_of(two <= x) == Values{0, 1, 1});
-  CHECK(values_of(two >= x) == Values{1, 1, 0});
-  CHECK(values_of(two == x) == Values{0, 1, 0});
-  CHECK(values_of(two != x) == Values{1, 0, 1});
-  CHECK(values_of(1.5 < i) == Values{0, 1, 1});
-  CHECK(values_of(2.5 != i) == Values{1, 1, 1});
+  CHECK(values_of((two < x) & (x <= two + 1)) == std::vector<double>{0, 0, 1});
+  CHECK(values_of(two > x) == std::vector<double>{1, 0, 0});
+  CHECK(values_of(two <= x) == std::vector<double>{0, 1, 1});
+  CHECK(values_of(two >= x) == std::vector<double>{1, 1, 0});
+  CHECK(values_of(two == x) == std::vector<double>{0, 1, 0});
+  CHECK(values_of(two != x) == std::vector<double>{1, 0, 1});
+  CHECK(values_of(1.5 < i) == std::vector<double>{0, 1, 1});
+  CHECK(values_of(2.5 != i) == std::vector<double>{1, 1, 1});
 }
 
 TEMPLATE_TEST_CASE("comparisons refuse", "[ops]", TERN_TEST_DEVICES) {
