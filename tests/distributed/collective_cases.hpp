@@ -125,7 +125,7 @@ template <Device D>
 void check_broadcast_together(const Communicator& c) {
   std::vector<Tensor<D>> floats;
   std::vector<Tensor<D, std::uint8_t>> bytes;
-  std::vector<distributed::detail::Rooted> all;
+  std::vector<distributed::detail::TensorFromRoot> all;
   const auto root = [&](std::size_t i) { return int(i * 5 % 7) % c.size(); };
   const std::vector<Index> sizes{0, 1, 100'003, 7, 65'536, 1000};
   for (const Index n : sizes) {

@@ -32,7 +32,7 @@ class TERN_API ReadyQueue {
   static constexpr std::uint32_t narrow = 16;
   Node* first_[narrow];
   Node** nodes_ = first_;
-  std::uint32_t size_ = 0, room_ = narrow;
+  std::uint32_t size_ = 0, capacity_ = narrow;
   int size_class_ = 0;  // of nodes_, if it is not first_
 };
 

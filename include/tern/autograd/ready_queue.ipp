@@ -5,7 +5,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE void ReadyQueue::push(Node* node) {
-  if (size_ == room_) [[unlikely]]
+  if (size_ == capacity_) [[unlikely]]
     grow();
   node->queued = true;
   std::uint32_t at = size_++;
@@ -30,12 +30,12 @@ TERN_INLINE Node* ReadyQueue::pop() {
 }
 
 TERN_COLD void ReadyQueue::grow() {
-  const int size_class = memory::class_of(2 * room_ * sizeof(Node*));
+  const int size_class = memory::class_of(2 * capacity_ * sizeof(Node*));
   auto* const larger = static_cast<Node**>(memory::allocate(size_class));
   std::memcpy(larger, nodes_, size_ * sizeof(Node*));
   if (nodes_ != first_) memory::deallocate(nodes_, size_class_);
   nodes_ = larger;
-  room_ *= 2;
+  capacity_ *= 2;
   size_class_ = size_class;
 }
 

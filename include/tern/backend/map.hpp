@@ -16,14 +16,14 @@ struct Map {
 template <class F>
 Map(const F&, const Array&, const Array* const*) -> Map<F>;
 
-/// run<D, T...>, with a T for each input: out[i] = f(in[0][i], in[1][i], …), and slopes[k][i] = the derivative of f by
-/// in[k][i], where slopes[k] is not null. All arrays have one shape and order, without gaps. A device need not
-/// implement it; then the derivatives are calculated one by one when they are needed.
+/// run<D, T...>, with a T for each input: out[i] = f(in[0][i], in[1][i], …), and derivatives[k][i] = the derivative of
+/// f by in[k][i], where derivatives[k] is not null. All arrays have one shape and order, without gaps. A device need
+/// not implement it; then the derivatives are calculated one by one when they are needed.
 template <class F>
-struct MapWithSlopes {
+struct MapWithDerivatives {
   const F& f;
   const Array& out;
-  const Array* const* slopes;
+  const Array* const* derivatives;
   const Array* const* in;
 };
 

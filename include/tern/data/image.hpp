@@ -68,9 +68,9 @@ class TERN_API Image {
  private:
   float* pixels_ = nullptr;
   Index channels_ = 0, height_ = 0, width_ = 0, warnings_ = 0;
-  std::vector<float> rooms_[2];
+  std::vector<float> buffers_[2];
   std::vector<unsigned char> bytes_;
-  bool in_room_ = false;
+  bool in_buffer_ = false;
   float* target_ = nullptr;
   Index target_size_ = 0;
   int replacements_left_ = 0;

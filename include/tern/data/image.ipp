@@ -11,11 +11,11 @@ TERN_NOINLINE float* Image::replace(Index channels, Index height, Index width) {
   if (replacements_left_-- == 1 && target_ && size == target_size_) {
     pixels_ = target_;
   } else {
-    std::vector<float>& room = rooms_[in_room_ = !in_room_];
-    if (Index(room.size()) < size)
+    std::vector<float>& buffer = buffers_[in_buffer_ = !in_buffer_];
+    if (Index(buffer.size()) < size)
       tern::detail::within_memory("image", tern::detail::text({tern::detail::Shape{channels, height, width}}).c_str(),
-                                  [&] { room.resize(std::size_t(size)); });
-    pixels_ = room.data();
+                                  [&] { buffer.resize(std::size_t(size)); });
+    pixels_ = buffer.data();
   }
   channels_ = channels;
   height_ = height;

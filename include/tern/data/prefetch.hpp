@@ -35,7 +35,7 @@ class TERN_API Prefetcher {
   void release() {
     const Lock lock(mutex_);
     ++taken_;
-    if (sleeping_ > 0 && 2 * (begun_ - taken_) <= Index(slots_.size())) pthread_cond_signal(&room_);
+    if (sleeping_ > 0 && 2 * (begun_ - taken_) <= Index(slots_.size())) pthread_cond_signal(&space_);
   }
 
  private:
@@ -63,11 +63,11 @@ class TERN_API Prefetcher {
   std::vector<Slot> slots_;
   std::vector<pthread_t> threads_;
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  pthread_cond_t made_ = PTHREAD_COND_INITIALIZER;  // the item that the consumer waits for is ready
-  pthread_cond_t room_ = PTHREAD_COND_INITIALIZER;  // slots are free, or the workers must stop
-  Index begun_ = 0, taken_ = 0;                     // items, from the front
-  int started_ = 0;                                 // workers
-  int sleeping_ = 0;                                // workers that wait for room
+  pthread_cond_t made_ = PTHREAD_COND_INITIALIZER;   // the item that the consumer waits for is ready
+  pthread_cond_t space_ = PTHREAD_COND_INITIALIZER;  // slots are free, or the workers must stop
+  Index begun_ = 0, taken_ = 0;                      // items, from the front
+  int started_ = 0;                                  // workers
+  int sleeping_ = 0;                                 // workers that wait for room
   bool stopped_ = false;
 };
 

@@ -16,7 +16,7 @@ TERN_COLD Prefetcher::Prefetcher(Make make, void* context, Index count, int work
 TERN_COLD Prefetcher::~Prefetcher() {
   stop();
   pthread_cond_destroy(&made_);
-  pthread_cond_destroy(&room_);
+  pthread_cond_destroy(&space_);
   pthread_mutex_destroy(&mutex_);
 }
 
@@ -45,7 +45,7 @@ TERN_INLINE void Prefetcher::work() {
   for (;;) {
     while (!stopped_ && begun_ < count_ && begun_ - taken_ == Index(slots_.size())) {
       ++sleeping_;
-      pthread_cond_wait(&room_, &mutex_);
+      pthread_cond_wait(&space_, &mutex_);
       --sleeping_;
     }
     if (stopped_ || begun_ == count_) return;
@@ -69,7 +69,7 @@ TERN_COLD void Prefetcher::stop() {
   {
     const Lock lock(mutex_);
     stopped_ = true;
-    pthread_cond_broadcast(&room_);
+    pthread_cond_broadcast(&space_);
   }
   for (int i = 0; i < started_; ++i) pthread_join(threads_[std::size_t(i)], nullptr);
 }

@@ -55,12 +55,12 @@ class CudaJob final : public JobOf<CudaRanks> {
   CudaJob(const Communicator& communicator, const CallSite& op, Collective<CudaRanks> collective,
           tern::detail::TensorImpl* in, tern::detail::TensorImpl* out, ReduceOp reduction, int root)
       : JobOf(communicator, op, collective, in, out, reduction, root),
-        beside_(cuda_ranks(*ranks_).stream_beside({in->ordinal})) {
+        stream_(cuda_ranks(*ranks_).communication_stream({in->ordinal})) {
     TERN_CUDA(cuEventRecord, computed_.event, cuda::detail::bind(in->ordinal).compute);
   }
   void run() override {
     const CallScope scope(site_);
-    const cuda::StreamGuard on(beside_);
+    const cuda::StreamGuard on(stream_);
     TERN_CUDA(cuStreamWaitEvent, cuda::detail::bind(in_->ordinal).compute, computed_.event, 0);
     run_by(cuda_ranks(*ranks_));
     TERN_CUDA(cuEventRecord, over_.event, cuda::detail::bind(in_->ordinal).compute);
@@ -70,7 +70,7 @@ class CudaJob final : public JobOf<CudaRanks> {
   }
 
  private:
-  cuda::Stream beside_;
+  cuda::Stream stream_;
   cuda::detail::ScopedEvent computed_, over_;
 };
 

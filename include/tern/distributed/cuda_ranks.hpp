@@ -27,7 +27,7 @@ class TERN_API CudaRanks {
   /// The mean over the ranks, in place. The ranks have agreed on it before.
   void average_agreed(const backend::Array& x);
   void broadcast(const backend::Array& x, int root);
-  void broadcast_together(const std::vector<Rooted>& tensors);
+  void broadcast_together(const std::vector<TensorFromRoot>& tensors);
   void all_gather(const backend::Array& in, const backend::Array& out);
   void reduce_scatter(const backend::Array& in, const backend::Array& out, ReduceOp op);
   void all_to_all(const backend::Array& in, const backend::Array& out);
@@ -35,7 +35,7 @@ class TERN_API CudaRanks {
   void receive(const backend::Array& x, int from);
 
   /// The communicator's own stream of a device, for what goes on beside the program's work. Error during a capture.
-  const cuda::Stream& stream_beside(Cuda device);
+  const cuda::Stream& communication_stream(Cuda device);
 
  private:
   struct Connection {

@@ -44,7 +44,7 @@ TERN_COLD CudaRanks& cuda_ranks(Ranks& ranks) {
 
 inline void refuse_graph() { cuda::detail::refuse_capture("Communicator", "ranks do not replay a graph together"); }
 
-TERN_NOINLINE const cuda::Stream& CudaRanks::stream_beside(Cuda device) {
+TERN_NOINLINE const cuda::Stream& CudaRanks::communication_stream(Cuda device) {
   refuse_graph();
   for (const cuda::Stream& stream : streams_)
     if (stream.device().ordinal == device.ordinal) return stream;
@@ -186,13 +186,13 @@ TERN_NOINLINE void CudaRanks::broadcast(const backend::Array& x, int root) {
   run_broadcast(x, root, end);
 }
 
-TERN_NOINLINE void CudaRanks::broadcast_together(const std::vector<Rooted>& tensors) {
+TERN_NOINLINE void CudaRanks::broadcast_together(const std::vector<TensorFromRoot>& tensors) {
   if (tensors.empty()) return;
-  for (const Rooted& tensor : tensors) connected(*tensor.x);
+  for (const TensorFromRoot& tensor : tensors) connected(*tensor.x);
   ranks_.agree("cuda broadcasts", numbers(nullptr, Index(tensors.size())));
   const auto span = listed("broadcast", *tensors[0].x, bytes_of(tensors));
   cuda::detail::NcclGroup group;
-  for (const Rooted& tensor : tensors) run_broadcast(*tensor.x, tensor.root, connected(*tensor.x));
+  for (const TensorFromRoot& tensor : tensors) run_broadcast(*tensor.x, tensor.root, connected(*tensor.x));
   begin("ncclGroupEnd", connected(*tensors[0].x), [&] { return group.end(); });
 }
 

@@ -51,7 +51,7 @@ TERN_NOINLINE void ParallelTensors::sum(double* x, Index n) {
 
 TERN_NOINLINE void ParallelTensors::before_forward(bool training) {
   if (!gradients_ || !training || !tern::detail::tape.grad_mode || !synchronized_) return;
-  std::vector<Rooted> from_first;
+  std::vector<TensorFromRoot> from_first;
   for (const AnyTensor& x : buffers_) from_first.push_back({x.impl(), 0});
   device_->broadcast_together(from_first);
   for (const AnyTensor& x : buffers_) tern::detail::bump_version(x.impl());

@@ -17,7 +17,7 @@ class ParallelDevice {
   virtual void broadcast(const backend::Array& x) = 0;
   /// Several tensors from their roots, on every rank. All ranks have the same shapes, types and orders of elements,
   /// which is known.
-  virtual void broadcast_together(const std::vector<Rooted>& tensors) = 0;
+  virtual void broadcast_together(const std::vector<TensorFromRoot>& tensors) = 0;
 
   /// A tensor of n elements, all 0, on the device of that number.
   virtual AnyTensor zeros(DType dtype, Index n, int ordinal) = 0;

@@ -36,7 +36,7 @@ class HostParallel final : public ParallelDevice {
   }
 
   void broadcast(const backend::Array& x) override { ListedRanks(communicator_, "broadcast", x)->broadcast(x, 0); }
-  void broadcast_together(const std::vector<Rooted>& tensors) override {
+  void broadcast_together(const std::vector<TensorFromRoot>& tensors) override {
     Ranks& ranks = communicator_.ranks();
     const Exchange listed(tern::detail::Work::collective, "broadcast", bytes_of(tensors));
     ranks.broadcast_together(tensors);
@@ -93,7 +93,7 @@ class CudaParallel final : public ParallelDevice {
   explicit CudaParallel(const Communicator& communicator) : communicator_(communicator) {}
 
   void broadcast(const backend::Array& x) override { cuda_ranks(communicator_).broadcast(x, 0); }
-  void broadcast_together(const std::vector<Rooted>& tensors) override {
+  void broadcast_together(const std::vector<TensorFromRoot>& tensors) override {
     cuda_ranks(communicator_).broadcast_together(tensors);
   }
 
@@ -117,10 +117,10 @@ class CudaParallel final : public ParallelDevice {
   void average(const AnyTensor& x) override {
     const Cuda device{x.impl()->ordinal};
     CudaRanks& ranks = cuda_ranks(communicator_);
-    const cuda::Stream& beside = ranks.stream_beside(device);
-    if (std::find(streams_.begin(), streams_.end(), beside) == streams_.end()) streams_.push_back(beside);
-    beside.wait_stream(cuda::current_stream(device));
-    const cuda::StreamGuard on(beside);
+    const cuda::Stream& stream = ranks.communication_stream(device);
+    if (std::find(streams_.begin(), streams_.end(), stream) == streams_.end()) streams_.push_back(stream);
+    stream.wait_stream(cuda::current_stream(device));
+    const cuda::StreamGuard on(stream);
     ranks.average_agreed(*x.impl());
   }
   void end(const AnyTensor& flags) override {
@@ -128,7 +128,7 @@ class CudaParallel final : public ParallelDevice {
     settle();
   }
   void settle() override {
-    for (const cuda::Stream& beside : streams_) cuda::current_stream(beside.device()).wait_stream(beside);
+    for (const cuda::Stream& stream : streams_) cuda::current_stream(stream.device()).wait_stream(stream);
   }
 
  private:

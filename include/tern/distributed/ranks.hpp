@@ -34,12 +34,12 @@ TERN_API backend::Array numbers(const Index* x, Index n);
 TERN_API backend::Array doubles(const double* x, Index n);
 
 /// A tensor, and the rank whose elements the others get.
-struct Rooted {
+struct TensorFromRoot {
   const backend::Array* x;
   int root;
 };
 
-TERN_API Index bytes_of(const std::vector<Rooted>& tensors);
+TERN_API Index bytes_of(const std::vector<TensorFromRoot>& tensors);
 
 class CudaRanks;
 
@@ -61,7 +61,7 @@ class TERN_API Ranks {
   void all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op);
   void broadcast(const backend::Array& x, int root);
   /// Several tensors from their roots. The ranks have agreed on shapes, types and roots before.
-  void broadcast_together(const std::vector<Rooted>& tensors);
+  void broadcast_together(const std::vector<TensorFromRoot>& tensors);
   void all_gather(const backend::Array& in, const backend::Array& out);
   void reduce_scatter(const backend::Array& in, const backend::Array& out, ReduceOp op);
   void all_to_all(const backend::Array& in, const backend::Array& out);
@@ -92,7 +92,7 @@ class TERN_API Ranks {
  private:
   void meet(const Call& call);
   void reduce_part(ReduceOp op, DType dtype, const void* const* in, void* out, Index n);
-  void carry(const std::vector<Rooted>& tensors, int root, Index begin, Index n, char* block);
+  void carry(const std::vector<TensorFromRoot>& tensors, int root, Index begin, Index n, char* block);
   template <class Take>
   void exchange(const Call& call, const backend::Array& in, const Take& take);
 

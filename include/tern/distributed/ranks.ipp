@@ -43,9 +43,9 @@ TERN_NOINLINE void Ranks::meet(const Call& call) {
 
 TERN_NOINLINE void Ranks::barrier() { meet(Call("barrier", called_)); }
 
-TERN_NOINLINE Index bytes_of(const std::vector<Rooted>& tensors) {
+TERN_NOINLINE Index bytes_of(const std::vector<TensorFromRoot>& tensors) {
   Index bytes = 0;
-  for (const Rooted& tensor : tensors) bytes += bytes_of(*tensor.x);
+  for (const TensorFromRoot& tensor : tensors) bytes += bytes_of(*tensor.x);
   return bytes;
 }
 
@@ -213,9 +213,10 @@ TERN_NOINLINE void Ranks::broadcast(const backend::Array& x, int root) {
 
 /// Copies n bytes of a root's tensors, as they lie behind each other, from byte `begin` on: into the block on the root,
 /// out of it elsewhere.
-TERN_NOINLINE void Ranks::carry(const std::vector<Rooted>& tensors, int root, Index begin, Index n, char* block) {
+TERN_NOINLINE void Ranks::carry(const std::vector<TensorFromRoot>& tensors, int root, Index begin, Index n,
+                                char* block) {
   Index start = 0;
-  for (const Rooted& tensor : tensors) {
+  for (const TensorFromRoot& tensor : tensors) {
     if (tensor.root != root) continue;
     const Index end = start + bytes_of(*tensor.x), from = std::max(begin, start), to = std::min(begin + n, end);
     if (from < to) {
@@ -227,10 +228,10 @@ TERN_NOINLINE void Ranks::carry(const std::vector<Rooted>& tensors, int root, In
   }
 }
 
-TERN_NOINLINE void Ranks::broadcast_together(const std::vector<Rooted>& tensors) {
+TERN_NOINLINE void Ranks::broadcast_together(const std::vector<TensorFromRoot>& tensors) {
   if (tensors.empty()) return;
   std::vector<Index> bytes(std::size_t(place.size));
-  for (const Rooted& tensor : tensors) bytes[std::size_t(tensor.root)] += bytes_of(*tensor.x);
+  for (const TensorFromRoot& tensor : tensors) bytes[std::size_t(tensor.root)] += bytes_of(*tensor.x);
   const Index most = *std::max_element(bytes.begin(), bytes.end());
   const Call call("broadcasts", called_, numbers(nullptr, most));
   if (network_) {

@@ -9,7 +9,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace optim::detail {
 
-using distributed::detail::Rooted;
+using distributed::detail::TensorFromRoot;
 
 inline bool has_gradient(const Slot& slot) {
   const tern::detail::Node* const node = slot.parameter.impl()->node;
@@ -78,7 +78,7 @@ class RankShards final : public Shards {
 
   void after_step(const std::vector<Slot>& state_slots) override {
     const CallScope scope({"step", CallSite::unknown});
-    std::vector<Rooted> stepped;
+    std::vector<TensorFromRoot> stepped;
     for (const Slot& slot : state_slots)
       if (has_gradient(slot)) stepped.push_back({slot.parameter.impl(), slot.owner});
     device_->broadcast_together(stepped);
@@ -106,7 +106,7 @@ class RankShards final : public Shards {
       slot.skipped = {};
       if (known[i].masters && !slot.master.defined()) slot.master = slot.ops->zeros(slot.parameter);
       while (Index(slot.state.size()) < known[i].states) slot.state.push_back(slot.ops->zeros(slot.parameter));
-      std::vector<Rooted> parts;
+      std::vector<TensorFromRoot> parts;
       if (slot.master.defined()) parts.push_back({slot.master.impl(), slot.owner});
       for (const AnyTensor& state : slot.state) parts.push_back({state.impl(), slot.owner});
       device_->broadcast_together(parts);

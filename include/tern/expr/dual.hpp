@@ -282,7 +282,7 @@ struct Partial {
 
 /// f(x...) and its derivatives by all arguments.
 template <class F, class V, std::same_as<V>... Xs, std::size_t... I>
-[[gnu::always_inline]] inline auto value_and_slopes(const F& f, std::index_sequence<I...>, V x, Xs... rest) {
+[[gnu::always_inline]] inline auto value_and_derivatives(const F& f, std::index_sequence<I...>, V x, Xs... rest) {
   using D = Tangents<V, sizeof...(I)>;
   const V all[] = {x, rest...};
   return Dual<V, D>(f(Dual<V, D>(all[I], D::of_input(I))...));

@@ -155,11 +155,11 @@ TERN_INLINE void ZipReader::inflate_into(std::string& content, const char* from,
   const bool is_whole = content.size() == entry.size;
   std::uint64_t in = entry.packed, out = content.size();
   while (status == Z_OK && (is_whole || out > 0)) {
-    const uInt offered = uInt(in < 1u << 30 ? in : 1u << 30), room = uInt(out < 1u << 30 ? out : 1u << 30);
-    stream.avail_in = offered, stream.avail_out = room;
+    const uInt offered = uInt(in < 1u << 30 ? in : 1u << 30), capacity = uInt(out < 1u << 30 ? out : 1u << 30);
+    stream.avail_in = offered, stream.avail_out = capacity;
     status = inflate(&stream, Z_NO_FLUSH);
-    in -= offered - stream.avail_in, out -= room - stream.avail_out;
-    if (status == Z_OK && offered == stream.avail_in && room == stream.avail_out) break;
+    in -= offered - stream.avail_in, out -= capacity - stream.avail_out;
+    if (status == Z_OK && offered == stream.avail_in && capacity == stream.avail_out) break;
   }
   if ((is_whole && status != Z_STREAM_END) || out != 0) refuse("an entry is corrupt");
 }

@@ -51,7 +51,7 @@ struct AttentionState {
     backend::run<D, T>(backend::AttentionGradient{dq.impl(), dk.impl(), dv.impl(), *dense(g).impl(), *result.impl(),
                                                   *log_sums.impl(), *dense(query).impl(), *dense(key).impl(),
                                                   *dense(value).impl(), scale, is_causal});
-    // The scores again, the slope of the weights, and each gradient.
+    // The scores again, the gradient of the weights, and each gradient.
     count_attention(*query.impl(), *key.impl(), *value.impl(), is_causal, 1 + needs[0] + needs[1],
                     (needs[0] || needs[1]) + needs[2]);
     return {dq, dk, dv};
@@ -61,8 +61,8 @@ struct AttentionState {
     using Y = Tensor<D, compute_t<T>>;
     const auto wide = [](const X& x) { return to_type(x, Type<compute_t<T>>{}); };
     const Y q = wide(query), k = wide(key), weights = attention_weights(q, k, Y(), scale, is_causal, {});
-    const Y slope = matmul(wide(g), wide(value).mT());
-    const Y ds = weights * (slope - sum(weights * slope, -1, true)) * scale;
+    const Y dweights = matmul(wide(g), wide(value).mT());
+    const Y ds = weights * (dweights - sum(weights * dweights, -1, true)) * scale;
     const auto product = [](bool needed, const Y& a, const Y& b) {
       return needed ? to_type(matmul(a, b), Type<T>{}) : X();
     };

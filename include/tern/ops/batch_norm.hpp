@@ -47,11 +47,11 @@ struct BatchNormState {
     const bool alone = sole_owner(given.impl());  // checked before there is another handle
     const X g = channel_rows(given);
     const bool own = alone || g.impl() != given.impl();
-    const auto room = [&](int i, const S& like) {
+    const auto wanted = [&](int i, const S& like) {
       return needs[i] ? empty<D, compute_t<T>>(like.shape(), x.device()) : S();
     };
     const X dx = !needs[0] ? X() : own ? g : empty<D, T>(x.shape(), channels_last, x.device());
-    const S dweight = room(1, weight), dbias = room(2, bias);
+    const S dweight = wanted(1, weight), dbias = wanted(2, bias);
     const X dresidual = needs[3] ? empty<D, T>(x.shape(), channels_last, x.device()) : X();
     count_pass({g.impl(), x.impl()});  // the sums, then the gradient
     count_pass({dx.impl(), dresidual.impl(), g.impl(), x.impl(), relu && added ? y.impl() : nullptr});

@@ -64,8 +64,8 @@ TERN_NOINLINE void count_convolution(const backend::ConvParams& c, const Array& 
     Index inside = 0;  // pairs of an output position and a tap inside the input
     for (Index tap = 0; tap < weight.dims[2 + i]; ++tap) {
       const Index from = tap * c.dilation[i] - c.padding[i], s = c.stride[i];
-      const Index first = from < 0 ? (-from + s - 1) / s : 0, room = x.dims[2 + i] - 1 - from;
-      if (room >= 0) inside += std::max<Index>(0, std::min(room / s, y.dims[2 + i] - 1) - first + 1);
+      const Index first = from < 0 ? (-from + s - 1) / s : 0, extent = x.dims[2 + i] - 1 - from;
+      if (extent >= 0) inside += std::max<Index>(0, std::min(extent / s, y.dims[2 + i] - 1) - first + 1);
     }
     products *= double(inside);
   }

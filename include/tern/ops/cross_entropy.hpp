@@ -67,8 +67,8 @@ struct CrossEntropyState {
   Tensor<D, T> differentiable_gradient(const Tensor<D, T>& g) const {
     backend::CrossEntropy::Options linear = options;
     linear.normalised = true;
-    const Tensor<D, T> slope = gradient(linear, ones<D, T>(g.shape(), g.device()));
-    const Tensor<D, T> h = slope * (g.dim() == 0 ? g : unsqueeze(g, 1));
+    const Tensor<D, T> derivative = gradient(linear, ones<D, T>(g.shape(), g.device()));
+    const Tensor<D, T> h = derivative * (g.dim() == 0 ? g : unsqueeze(g, 1));
     if (options.normalised) return h;
     // softmax(x) from ops that every training program compiles anyway. log_sum, which is not recorded, only keeps e in
     // range.

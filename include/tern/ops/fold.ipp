@@ -14,10 +14,10 @@ TERN_COLD Windows windows_over(const CallSite& op, const Index* image, const Sha
     if (v.kernel <= 0 || v.dilation <= 0 || v.padding < 0 || v.stride <= 0)
       fail(op, {"kernel_size, dilation and stride must be positive, padding not negative: ", kernel, ", ", o.dilation,
                 ", ", o.stride, ", ", o.padding});
-    const Index room = checked_sum(
+    const Index extent = checked_sum(
         op, {image[i], checked_product(op, {2, v.padding}), -checked_product(op, {v.dilation, v.kernel - 1}), -1});
-    if (room < 0) fail(op, {"a window of ", kernel, " does not fit an image of ", ShapeRef{image, 2}});
-    v.count = room / v.stride + 1;
+    if (extent < 0) fail(op, {"a window of ", kernel, " does not fit an image of ", ShapeRef{image, 2}});
+    v.count = extent / v.stride + 1;
   }
   return w;
 }

@@ -47,41 +47,41 @@ namespace detail {
 
 /// The gradient of f by its k-th argument, whose derivative was kept.
 template <int k, class F>
-struct KeptDerivative {
+struct SavedDerivative {
   F f;
 
   template <class D, class T, class... X>
-  Tensor<D, T> operator()(ShapeRef input, const Tensor<D, T>& g, const Tensor<D, T>& slope, const X&... x) const {
+  Tensor<D, T> operator()(ShapeRef input, const Tensor<D, T>& g, const Tensor<D, T>& derivative, const X&... x) const {
     if (GradMode::is_enabled()) return Derivative<k, F>{f}(input, g, x...);
-    return map_gradient(input, mul_expression, g, slope);
+    return map_gradient(input, mul_expression, g, derivative);
   }
 };
 
 /// y = f(x...), in one pass with the derivatives by those x that need a gradient.
 template <class F, class D, class T, class... X, std::size_t... K>
-Tensor<D, T> with_slopes(const CallSite& op, const F& f, const Tensor<D, T>& y, std::index_sequence<K...>,
-                         const X&... x) {
-  const auto beside_y = [&] {
+Tensor<D, T> with_derivatives(const CallSite& op, const F& f, const Tensor<D, T>& y, std::index_sequence<K...>,
+                              const X&... x) {
+  const auto like_y = [&] {
     return Tensor<D, T>(take_order(allocate<D>(dtype_of<T>, y.shape(), y.impl()->ordinal), *y.impl()));
   };
   const auto in_order = [&](const Tensor<D, T>& v) {
     if (same_shape(*v.impl(), *y.impl()) && same_order(*v.impl(), *y.impl())) return v;
     const NoGradGuard off;
-    return copy_(beside_y(), v);
+    return copy_(like_y(), v);
   };
-  const Tensor<D, T> slopes[] = {grad_node(x.impl()) ? beside_y() : Tensor<D, T>()...}, ordered[] = {in_order(x)...};
-  const Array* const to[] = {slopes[K].impl()...};
+  const Tensor<D, T> derivatives[] = {grad_node(x.impl()) ? like_y() : Tensor<D, T>()...}, ordered[] = {in_order(x)...};
+  const Array* const to[] = {derivatives[K].impl()...};
   const Array* const in[] = {ordered[K].impl()...};
-  backend::run<D, typename X::value_type...>(backend::MapWithSlopes<F>{f, *y.impl(), to, in});
-  record(op, y, wrt(x, saved(slopes[K], x...), KeptDerivative<int(K), F>{f})...);
+  backend::run<D, typename X::value_type...>(backend::MapWithDerivatives<F>{f, *y.impl(), to, in});
+  record(op, y, wrt(x, saved(derivatives[K], x...), SavedDerivative<int(K), F>{f})...);
   return y;
 }
 
 /// True if the derivatives of f are kept for the gradients of f(x...): f calls exp, tanh or the like, which then are
 /// called once and not once more for each gradient. The ops keep their results for that.
 template <class F, class D, class T, class... X>
-bool keeps_slopes(const F& f, const Tensor<D, T>& x, const X&... rest) {
-  if constexpr (backend::HasKernel<D, backend::MapWithSlopes<F>, T, typename X::value_type...>)
+bool saves_derivatives(const F& f, const Tensor<D, T>& x, const X&... rest) {
+  if constexpr (backend::HasKernel<D, backend::MapWithDerivatives<F>, T, typename X::value_type...>)
     return (x.defined() && ... && rest.defined()) && records(x, rest...) &&
            expr::is_costly(f, std::make_index_sequence<1 + sizeof...(X)>());
   return false;
@@ -90,11 +90,11 @@ bool keeps_slopes(const F& f, const Tensor<D, T>& x, const X&... rest) {
 /// y = f(x...), with gradients derived from f.
 template <class F, class D, class T, class... X>
 Tensor<D, T> fused(const CallSite& op, const F& f, const Tensor<D, T>& x, const X&... rest) {
-  if constexpr (backend::HasKernel<D, backend::MapWithSlopes<F>, T, typename X::value_type...>) {
-    if (keeps_slopes(f, x, rest...)) {
+  if constexpr (backend::HasKernel<D, backend::MapWithDerivatives<F>, T, typename X::value_type...>) {
+    if (saves_derivatives(f, x, rest...)) {
       const Array* const in[] = {x.impl(), rest.impl()...};
       const Tensor<D, T> y(new_map_output(op, dtype_of<T>, in, 1 + sizeof...(X), &allocate<D>));
-      return with_slopes(op, f, y, std::make_index_sequence<1 + sizeof...(X)>(), x, rest...);
+      return with_derivatives(op, f, y, std::make_index_sequence<1 + sizeof...(X)>(), x, rest...);
     }
   }
   return pointwise(op, f, x, rest...);
@@ -130,7 +130,8 @@ class Fused {
     const auto f = bind(arguments...);
     return std::apply(
         [&](const auto& x, const auto&... rest) {
-          if (keeps_slopes(f, x, rest...)) return tern::sum(fused({"fuse", here_}, f, x, rest...), {}, false, here_);
+          if (saves_derivatives(f, x, rest...))
+            return tern::sum(fused({"fuse", here_}, f, x, rest...), {}, false, here_);
           return reduced(f, identity, f, x, rest...);
         },
         tensors(arguments...));
@@ -141,7 +142,8 @@ class Fused {
     const auto f = bind(arguments...);
     return std::apply(
         [&](const auto& x, const auto&... rest) {
-          if (keeps_slopes(f, x, rest...)) return tern::mean(fused({"fuse", here_}, f, x, rest...), {}, false, here_);
+          if (saves_derivatives(f, x, rest...))
+            return tern::mean(fused({"fuse", here_}, f, x, rest...), {}, false, here_);
           Shape shape = x.checked({"fuse", here_})->shape();
           ((shape = broadcast_shapes({"fuse", here_}, shape, rest.checked({"fuse", here_})->shape_ref())), ...);
           const Index count = shape.numel();

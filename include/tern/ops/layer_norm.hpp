@@ -22,9 +22,9 @@ struct LayerNormState {
   const S &weight, &mean, &scale;
 
   std::tuple<X, S, S> gradient(const X& g, NeedsInputGrad needs) const {
-    const auto room = [&](int i) { return needs[i] ? empty<D, compute_t<T>>(weight.shape(), x.device()) : S(); };
+    const auto wanted = [&](int i) { return needs[i] ? empty<D, compute_t<T>>(weight.shape(), x.device()) : S(); };
     const X dx = needs[0] ? empty<D, T>(x.shape(), x.device()) : X();
-    const S dweight = room(1), dbias = room(2);
+    const S dweight = wanted(1), dbias = wanted(2);
     count_pass({dx.impl(), g.impl(), x.impl()});
     backend::run<D, T>(backend::LayerNormGradient{dx.impl(), dweight.impl(), dbias.impl(), *dense(g).impl(),
                                                   *mean.impl(), *scale.impl(), *dense(x).impl(),

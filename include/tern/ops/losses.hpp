@@ -33,18 +33,19 @@ Tensor<D, T> reduced_loss(const CallSite& op, Reduction reduction, const F& f, I
 /// The number of elements that a mean divides by; 1 for the other reductions. Error unless x and target have one shape.
 TERN_API Index loss_count(const CallSite& op, Reduction reduction, const Array& x, const Array& target);
 
-/// The loss f(x - target) of tensors of one shape: broadcast, [n, 1] and [n] would be n^2 differences. slope(g, x -
-/// target) is f's derivative times g.
+/// The loss f(x - target) of tensors of one shape: broadcast, [n, 1] and [n] would be n^2 differences. derivative(g, x
+/// - target) is f's derivative times g.
 template <class F, class S, class D, class T>
-Tensor<D, T> loss_of_difference(const CallSite& op, Reduction reduction, const F& f, const S& slope,
+Tensor<D, T> loss_of_difference(const CallSite& op, Reduction reduction, const F& f, const S& derivative,
                                 const Tensor<D, T>& x, const Tensor<D, T>& target) {
   const Index count = loss_count(op, reduction, *x.checked(op), *target.checked(op));
   const double share = 1 / double(count);
   const Tensor<D, T> y = reduced_loss(op, reduction, [f](auto a, auto b) { return f(a - b); }, count, x, target);
-  record(op, y,
-         wrt(x, saved(x, target), Gradient{[slope, share](auto g, auto a, auto b) { return slope(g * share, a - b); }}),
+  record(op, y, wrt(x, saved(x, target), Gradient{[derivative, share](auto g, auto a, auto b) {
+                      return derivative(g * share, a - b);
+                    }}),
          wrt(target, saved(x, target),
-             Gradient{[slope, share](auto g, auto a, auto b) { return -slope(g * share, a - b); }}));
+             Gradient{[derivative, share](auto g, auto a, auto b) { return -derivative(g * share, a - b); }}));
   return y;
 }
 

@@ -45,10 +45,10 @@ TERN_COLD PoolPlan plan_pooling(const CallSite& op, int dims, const Array& x, co
     const Index reach =
         checked_product(op, {p.kernel[d] - 1, p.dilation[d]});  // from a window's first element to its last
     if (padding > (reach + 1) / 2) fail(op, {"padding ", padding, " is more than half of a window of ", reach + 1});
-    const Index room = in + 2 * padding - reach - 1;
-    if (room < 0 && !(sizes.ceil_mode && room > -stride))
+    const Index extent = in + 2 * padding - reach - 1;
+    if (extent < 0 && !(sizes.ceil_mode && extent > -stride))
       fail(op, {"a window of ", sizes.kernel, " does not fit into ", x.shape_ref(), " with padding ", sizes.padding});
-    Index out = room < 0 ? 1 : room / stride + (sizes.ceil_mode && room % stride ? 1 : 0) + 1;
+    Index out = extent < 0 ? 1 : extent / stride + (sizes.ceil_mode && extent % stride ? 1 : 0) + 1;
     if (sizes.ceil_mode && (out - 1) * stride >= in + padding)
       --out;  // a window must begin in the image or in the padding before it
     plan.out[2 + i] = out;

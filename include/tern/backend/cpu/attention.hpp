@@ -17,14 +17,14 @@ using matmul_detail::multiply_tile;
 /// queries of one task share the transposed keys.
 inline constexpr Index query_block = 96, key_block = 384, query_chunk = 10 * query_block;
 
-/// n elements times a factor, calculated in S, then zeros up to `room`.
+/// n elements times a factor, calculated in S, then zeros up to `padded`.
 template <class S, class To, class From>
-void copy_padded(To* to, const From* from, Index n, Index room, S factor = 1) {
+void copy_padded(To* to, const From* from, Index n, Index padded, S factor = 1) {
   using V = detail::expr::packet_t<S>;
   Strip<V>::along_row(n).each([&](Index at, int lanes) __attribute__((always_inline)) {
     store_lanes(to + at, lanes, load_lanes<V>(from + at, lanes, 0) * factor);
   });
-  std::fill(to + n, to + room, To(0));
+  std::fill(to + n, to + padded, To(0));
 }
 
 /// Everything that the gradient of one matrix of a batch needs, except a block's working memory. E is the tensors'
@@ -89,9 +89,9 @@ struct AttentionKernel {
   }
   /// A block of rows, scaled and padded with zeros to whole tiles.
   template <class E>
-  static void padded_rows(Index rows, Index length, Index room, const E* from, T factor, T* to) {
-    for (Index i = 0; i < rows; ++i) copy_padded(to + i * room, from + i * length, length, room, factor);
-    std::fill(to + rows * room, to + (rows + R - 1) / R * R * room, T(0));
+  static void padded_rows(Index rows, Index length, Index padded, const E* from, T factor, T* to) {
+    for (Index i = 0; i < rows; ++i) copy_padded(to + i * padded, from + i * length, length, padded, factor);
+    std::fill(to + rows * padded, to + (rows + R - 1) / R * R * padded, T(0));
   }
 
   /// How many of the keys from `key` on are visible to query i.
@@ -143,7 +143,7 @@ struct AttentionKernel {
 
   /// Replaces a query's scores by its weights, and the products of its gradient with the values by the gradient of the
   /// scores.
-  [[gnu::noinline]] static void slopes(T* x, T* products, Index seen, Index keys, T log_sum, T mean) {
+  [[gnu::noinline]] static void score_gradients(T* x, T* products, Index seen, Index keys, T log_sum, T mean) {
     std::fill(x + seen, x + keys, T(0));
     std::fill(products + seen, products + keys, T(0));
     Strip<V>::along_row(seen).each([&](Index at, int lanes) __attribute__((always_inline)) {
@@ -175,8 +175,8 @@ struct AttentionKernel {
       scores(rows, keys, sizes.size, queries, size, p.k_columns + key * sizes.size, weights);
       scores(rows, keys, sizes.width, g, width, p.v_columns + key * sizes.width, ds);
       for (Index r = 0; r < rows; ++r)
-        slopes(weights + r * key_block, ds + r * key_block, visible(query + r, key, keys), keys, p.log_sums[query + r],
-               means[r]);
+        score_gradients(weights + r * key_block, ds + r * key_block, visible(query + r, key, keys), keys,
+                        p.log_sums[query + r], means[r]);
       if (p.dv) weigh_transposed(rows, width, keys, weights, g, p.dv + key * width);
       if (p.dk) weigh_transposed(rows, size, keys, ds, queries, p.dk + key * size);
       if (p.dq) weigh(rows, size, keys, ds, p.k + key * size, sums);
@@ -186,13 +186,13 @@ struct AttentionKernel {
   }
 };
 
-/// Rows of `length`, as numbers of type T and padded to `room` in working memory. If neither changes anything, the rows
-/// themselves.
+/// Rows of `length`, as numbers of type T and padded to `padded` in working memory. If neither changes anything, the
+/// rows themselves.
 template <class T, class E>
-const T* rows_with_room(const E* from, Index rows, Index length, Index room, T* to) {
+const T* padded_rows_of(const E* from, Index rows, Index length, Index padded, T* to) {
   if constexpr (std::is_same_v<T, E>)
-    if (length == room) return from;
-  for (Index i = 0; i < rows; ++i) copy_padded<T>(to + i * room, from + i * length, length, room);
+    if (length == padded) return from;
+  for (Index i = 0; i < rows; ++i) copy_padded<T>(to + i * padded, from + i * length, length, padded);
   return to;
 }
 
@@ -223,9 +223,9 @@ void kernel(On<Cpu>, Types<E>, const Attention& op) {
              *const work = keys + s.keys * kernel.size;
     for (Index task = first; task < last; ++task) {
       const Index matrix = task / chunks, query = task % chunks * query_chunk;
-      kernel.transposed(s.keys, s.size, rows_with_room(k + matrix * s.keys * s.size, s.keys, s.size, s.size, keys),
+      kernel.transposed(s.keys, s.size, padded_rows_of(k + matrix * s.keys * s.size, s.keys, s.size, s.size, keys),
                         scratch.get());
-      const T* const rows = rows_with_room(v + matrix * s.keys * s.width, s.keys, s.width, kernel.width, values);
+      const T* const rows = padded_rows_of(v + matrix * s.keys * s.width, s.keys, s.width, kernel.width, values);
       for (Index i = query; i < std::min(s.queries, query + query_chunk); i += query_block)
         kernel.forward(i, q + matrix * s.queries * s.size, scratch.get(), rows,
                        op.out.as<E>() + matrix * s.queries * s.width, op.log_sums.as<T>() + matrix * s.queries, work);
@@ -243,26 +243,26 @@ void kernel(On<Cpu>, Types<E>, const AttentionGradient& op) {
   const AttentionSizes& s = kernel.sizes;
   const E *const k = op.k.as<E>(), *const v = op.v.as<E>();
   const Index size = kernel.size, width = kernel.width,
-              room = s.keys + Kernel::R;  // the last tile reaches beyond the keys
+              padded = s.keys + Kernel::R;  // the last tile reaches beyond the keys
   const Index k_columns = kernel.transposed_size(s.keys, s.size), v_columns = kernel.transposed_size(s.keys, s.width);
   detail::parallel_for(s.batch, 1, [&](Index first, Index last) {
-    const Workspace<T> scratch(k_columns + v_columns + room * (2 * size + width) +
+    const Workspace<T> scratch(k_columns + v_columns + padded * (2 * size + width) +
                                query_block * (2 * size + width + 2 * key_block));
     T *const v_transposed = scratch.get() + k_columns, *const keys = v_transposed + v_columns,
-             *const k_sums = keys + room * size, *const v_sums = k_sums + room * size,
-             *const work = v_sums + room * width;
+             *const k_sums = keys + padded * size, *const v_sums = k_sums + padded * size,
+             *const work = v_sums + padded * width;
     for (Index i = first; i < last; ++i) {
       const Index queries_at = i * s.queries * s.size, results_at = i * s.queries * s.width;
       const Index keys_at = i * s.keys * s.size, values_at = i * s.keys * s.width;
-      kernel.transposed(s.keys, s.size, rows_with_room(k + keys_at, s.keys, s.size, s.size, k_sums), scratch.get());
-      kernel.transposed(s.keys, s.width, rows_with_room(v + values_at, s.keys, s.width, s.width, v_sums), v_transposed);
+      kernel.transposed(s.keys, s.size, padded_rows_of(k + keys_at, s.keys, s.size, s.size, k_sums), scratch.get());
+      kernel.transposed(s.keys, s.width, padded_rows_of(v + values_at, s.keys, s.width, s.width, v_sums), v_transposed);
       std::fill(k_sums, work, T(0));
       const MatrixGradient<T, E> parts{op.q.as<E>() + queries_at,
                                        op.g.as<E>() + results_at,
                                        op.out.as<E>() + results_at,
                                        scratch.get(),
                                        v_transposed,
-                                       rows_with_room(k + keys_at, s.keys, s.size, size, keys),
+                                       padded_rows_of(k + keys_at, s.keys, s.size, size, keys),
                                        op.log_sums.as<T>() + i * s.queries,
                                        op.dq ? op.dq->as<E>() + queries_at : nullptr,
                                        op.dk ? k_sums : nullptr,

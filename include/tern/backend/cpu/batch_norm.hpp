@@ -40,12 +40,12 @@ struct RunFactors {
   [[gnu::always_inline]] V operator()(V x, int k) const { return multiply_add(x - mean[k], factor[k], bias[k]); }
 };
 
-/// The factors of each channel, where mean is x's and scale is 1 / sqrt(variance + eps). room holds as many numbers as
-/// there are channels.
+/// The factors of each channel, where mean is x's and scale is 1 / sqrt(variance + eps). buffer holds as many numbers
+/// as there are channels.
 template <class C>
-NormFactors<C> norm_factors(Index channels, C* room, const C* mean, const C* scale, const C* weight, const C* bias) {
-  for (Index c = 0; c < channels; ++c) room[c] = scale[c] * weight[c];
-  return {mean, room, bias};
+NormFactors<C> norm_factors(Index channels, C* buffer, const C* mean, const C* scale, const C* weight, const C* bias) {
+  for (Index c = 0; c < channels; ++c) buffer[c] = scale[c] * weight[c];
+  return {mean, buffer, bias};
 }
 
 /// Calls f(row, u) for the rows of a chunk. With runs of n packets, it takes 4 / n rows together, u = 0 … 4 / n - 1, so
@@ -178,8 +178,8 @@ void kernel(On<Cpu>, Types<T>, const BatchNorm& op) {
     old_mean = C((1 - op.momentum) * double(old_mean) + op.momentum * m);
     old_var = C((1 - op.momentum) * double(old_var) + op.momentum * variance * unbiased);
   }
-  const Workspace<C> room(r.channels);
-  const auto normal = norm_factors(r.channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(),
+  const Workspace<C> buffer(r.channels);
+  const auto normal = norm_factors(r.channels, buffer.get(), op.mean.as<const C>(), op.scale.as<const C>(),
                                    op.weight.as<const C>(), op.bias.as<const C>());
   normalise<T>(r, normal, op.y, op.x, op.residual, op.relu);
 }
@@ -189,9 +189,9 @@ void kernel(On<Cpu>, Types<T>, const BatchNormInference& op) {
   using namespace cpu_kernels;
   using C = compute_t<T>;
   const NormRows r(op.x);
-  const Workspace<C> scale(r.channels), room(r.channels);
+  const Workspace<C> scale(r.channels), buffer(r.channels);
   for (Index c = 0; c < r.channels; ++c) scale.get()[c] = C(1 / std::sqrt(double(op.variance.as<C>()[c]) + op.eps));
-  const auto normal = norm_factors(r.channels, room.get(), op.mean.as<const C>(), static_cast<const C*>(scale.get()),
+  const auto normal = norm_factors(r.channels, buffer.get(), op.mean.as<const C>(), static_cast<const C*>(scale.get()),
                                    op.weight.as<const C>(), op.bias.as<const C>());
   normalise<T>(r, normal, op.y, op.x, op.residual, op.relu);
 }
@@ -203,8 +203,8 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
   using V = detail::expr::packet_t<T>;
   const NormRows r(op.x);
   const Index channels = r.channels;
-  const Workspace<C> room(3 * channels), sums(2 * channels * r.chunks);
-  const auto normal = norm_factors(channels, room.get(), op.mean.as<const C>(), op.scale.as<const C>(),
+  const Workspace<C> buffer(3 * channels), sums(2 * channels * r.chunks);
+  const auto normal = norm_factors(channels, buffer.get(), op.mean.as<const C>(), op.scale.as<const C>(),
                                    op.weight.as<const C>(), op.bias.as<const C>());
   const T *const from = op.x.as<const T>(), *const result = op.y ? op.y->as<const T>() : nullptr,
                  *const g = op.g.as<const T>();
@@ -240,7 +240,7 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
     });
   });
   // dx = factor g - slope (x - mean) - offset.
-  C *const offset = room.get() + channels, *const slope = offset + channels;
+  C *const offset = buffer.get() + channels, *const slope = offset + channels;
   for (Index c = 0; c < channels; ++c) {
     double sum = 0, product = 0;
     for (Index i = 0; i < r.chunks; ++i) {

@@ -15,7 +15,7 @@
 #include "loops/channels.hpp"
 #include "loops/copy.hpp"
 #include "loops/map.hpp"
-#include "loops/slopes.hpp"
+#include "loops/derivatives.hpp"
 #include "loops/range.hpp"
 #include "loops/reduce.hpp"
 #include "loops/reduce_driver.hpp"

@@ -44,17 +44,17 @@ void layer_norm_row_gradient(const Strip<V>& s, T* dx, typename V::value_type* d
   const V m(mean), factor(scale), share(1 / typename V::value_type(n));
   const auto normal = [&](Index at, int lanes)
                           __attribute__((always_inline)) { return (load_lanes<V>(x + at, lanes, 0) - m) * factor; };
-  const auto slope = [&](Index at, int lanes) __attribute__((always_inline)) {
+  const auto scaled_gradient = [&](Index at, int lanes) __attribute__((always_inline)) {
     return load_lanes<V>(g + at, lanes, 0) * load_lanes<V>(weight + at, lanes, 0);
   };
   if (dx) {
-    const V sum = strip_sum(s, slope) * share;
+    const V sum = strip_sum(s, scaled_gradient) * share;
     const V product =
         strip_sum(s, [&](Index at, int lanes)
-                         __attribute__((always_inline)) { return slope(at, lanes) * normal(at, lanes); }) *
+                         __attribute__((always_inline)) { return scaled_gradient(at, lanes) * normal(at, lanes); }) *
         share;
     s.each([&](Index at, int lanes) __attribute__((always_inline)) {
-      store_lanes(dx + at, lanes, factor * (slope(at, lanes) - sum - normal(at, lanes) * product));
+      store_lanes(dx + at, lanes, factor * (scaled_gradient(at, lanes) - sum - normal(at, lanes) * product));
     });
   }
   s.each([&](Index at, int lanes) __attribute__((always_inline)) {

@@ -200,9 +200,9 @@ void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
       const Index active = std::min(last, step_rows) - first;
       const auto at = [&](Index r) { return (first_row + first + r) * directions + d; };
       for (Index r = 0; r < active; ++r) {
-        const T* const slopes = op.g.as<const T>() + at(r) * p;
+        const T* const gradients = op.g.as<const T>() + at(r) * p;
         C* const to = dh.get() + r * p;
-        for (Index i = 0; i < p; ++i) to[i] += C(slopes[i]);
+        for (Index i = 0; i < p; ++i) to[i] += C(gradients[i]);
         if (op.w_hr) narrow(to, p, op.dstates->as<T>() + at(r) * p);
       }
       if (active <= 0) return;

@@ -70,29 +70,29 @@ void sort_keys(Keyed<Key>* keys, Keyed<Key>* spare, Index n, Index k) {
   radix_sort(keys, spare, k);
 }
 
-/// The element of sorted x that has `before` others before it. room is for n keys.
+/// The element of sorted x that has `before` others before it. buffer is for n keys.
 template <class T>
-Keyed<SortKey<T>> nth_key(const T* x, Index n, Index before, bool descending, Keyed<SortKey<T>>* room) {
+Keyed<SortKey<T>> nth_key(const T* x, Index n, Index before, bool descending, Keyed<SortKey<T>>* buffer) {
   using Key = SortKey<T>;
   constexpr int bits = 11, shift = 8 * int(sizeof(Key)) - bits;
   const Key flip = descending ? Key(~Key(0)) : Key(0);
   Index count = 0;
   if (n < 8192) {
-    for (; count < n; ++count) room[count] = {Key(sort_key(x[count]) ^ flip), std::uint32_t(count)};
+    for (; count < n; ++count) buffer[count] = {Key(sort_key(x[count]) ^ flip), std::uint32_t(count)};
   } else {
     std::uint32_t keys[1 << bits] = {};
     for (Index i = 0; i < n; ++i) ++keys[(sort_key(x[i]) ^ flip) >> shift];
     Key digit = 0;
     for (; before >= keys[digit]; ++digit) before -= keys[digit];
-    for (Index i = 0; i < n; ++i) {  // without branches: room has a place for each
+    for (Index i = 0; i < n; ++i) {  // without branches: buffer has a place for each
       const Key key = sort_key(x[i]) ^ flip;
-      room[count] = {key, std::uint32_t(i)};
+      buffer[count] = {key, std::uint32_t(i)};
       count += key >> shift == digit;
     }
   }
-  if (64 * before < count) std::partial_sort(room, room + before + 1, room + count);
-  else std::nth_element(room, room + before, room + count);
-  return room[before];
+  if (64 * before < count) std::partial_sort(buffer, buffer + before + 1, buffer + count);
+  else std::nth_element(buffer, buffer + before, buffer + count);
+  return buffer[before];
 }
 
 }  // namespace cpu_kernels

@@ -155,7 +155,7 @@ extern "C" __global__ void attention(const AttentionParameters p) {
 
 inline constexpr const char* attention_slopes_text = R"CUDA(
 // From the scores of a query and a key, and from g Vᵀ: their weight, and the gradient of the score.
-inline __device__ void slope(const AttentionInput& in, const C0* log_sums, const C0* means, Index query, Index key, C0& score, C0& product) {
+inline __device__ void score_gradient(const AttentionInput& in, const C0* log_sums, const C0* means, Index query, Index key, C0& score, C0& product) {
   const bool seen = sees(in, query, key);
   score = seen ? exp(score * C0(in.scale) - log_sums[query]) : C0(0);
   product = seen ? score * (product - means[query]) : C0(0);
@@ -182,7 +182,7 @@ extern "C" __global__ void attention_query_gradient(const AttentionGradientParam
     multiply(shared, products, Rows(p.g, matrix, in.queries, in.width, first), Rows(in.v, matrix, in.keys, in.width, key));
     for (int i = 0; i < 4; ++i)
       for (int j = 0; j < 4; ++j)
-        slope(in, log_sums, means, first + thread_row() + i, key + thread_column() + 16 * j, scores[i][j], products[i][j]);
+        score_gradient(in, log_sums, means, first + thread_row() + i, key + thread_column() + 16 * j, scores[i][j], products[i][j]);
     weigh(shared, sums, products, keys);
   }
   const C0 scale = C0(in.scale), factor[4] = {scale, scale, scale, scale};
@@ -211,7 +211,7 @@ extern "C" __global__ void attention_key_gradient(const AttentionGradientParamet
     multiply(shared, products, Rows(in.v, matrix, in.keys, in.width, first), g);
     for (int i = 0; i < 4; ++i)
       for (int j = 0; j < 4; ++j)
-        slope(in, log_sums, means, query + thread_column() + 16 * j, first + thread_row() + i, scores[i][j], products[i][j]);
+        score_gradient(in, log_sums, means, query + thread_column() + 16 * j, first + thread_row() + i, scores[i][j], products[i][j]);
     if (p.dv) weigh(shared, v_sums, scores, g);
     if (p.dk) weigh(shared, k_sums, products, queries);
   }

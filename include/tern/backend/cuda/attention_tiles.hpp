@@ -149,7 +149,7 @@ inline __device__ void store(T0* to, int first, int count, int length, int colum
 const float log2_e = 1.44269504f;
 
 // From the score of a query and a key, and from g Vᵀ: their weight, and the gradient of the score.
-inline __device__ void slope(bool seen, float scale, float log_sum, float mean, float& score, float& product) {
+inline __device__ void score_gradient(bool seen, float scale, float log_sum, float mean, float& score, float& product) {
   score = seen ? power_of_two(score * scale - log_sum) : 0;
   product = seen ? score * (product - mean) : 0;
 }
@@ -303,7 +303,7 @@ extern "C" __global__ void attention_tiles_query_gradient(const AttentionGradien
       for (int j = 0; j < step / 8; ++j)
         #pragma unroll
         for (int c = 0; c < 4; ++c)
-          slope(whole || sees(in, row + 16 * i + tile_row(c), key + 8 * j + tile_column(c)), scale, log_sums[i][c / 2], means[i][c / 2], scores[i][j][c],
+          score_gradient(whole || sees(in, row + 16 * i + tile_row(c), key + 8 * j + tile_column(c)), scale, log_sums[i][c / 2], means[i][c / 2], scores[i][j][c],
                 products[i][j][c]);
     weigh(sums, products, k + now, size);
   }
@@ -359,7 +359,7 @@ extern "C" __global__ void attention_tiles_key_gradient(const AttentionGradientP
       for (int j = 0; j < step / 8; ++j)
         #pragma unroll
         for (int c = 0; c < 4; ++c)
-          slope(whole || sees(in, query + 8 * j + tile_column(c), row + 16 * i + tile_row(c)), scale, log_sums[j][c % 2], means[j][c % 2], scores[i][j][c],
+          score_gradient(whole || sees(in, query + 8 * j + tile_column(c), row + 16 * i + tile_row(c)), scale, log_sums[j][c % 2], means[j][c % 2], scores[i][j][c],
                 products[i][j][c]);
     if (p.dv) weigh(v_sums, scores, g + now + column, width - column);
     if (p.dk) weigh(k_sums, products, q + now + column, size - column);

@@ -173,8 +173,8 @@ extern "C" __global__ void batch_norm_gradient_parts(const BatchNormGradientPart
     const Elements x = load(p.in.x + c.place(row)), g = passed(p.in, normal, c.place(row), x);
     if (p.dresidual) store(p.dresidual + c.place(row), g);
     for (int e = 0; e < vector; ++e) {
-      const C0 slope = C0(wide(g.at[e])), d = C0(wide(x.at[e])) - normal.mean.at[e];
-      sums.of[e] = Two{sums.of[e].a + slope, multiply_add(slope, d, sums.of[e].b)};
+      const C0 h = C0(wide(g.at[e])), d = C0(wide(x.at[e])) - normal.mean.at[e];
+      sums.of[e] = Two{sums.of[e].a + h, multiply_add(h, d, sums.of[e].b)};
     }
   }
   sums = c.total(partial, sums);

@@ -37,17 +37,17 @@ TERN_KERNEL_STRUCT(LayerNormGradientParameters, PiecesLayout rows; Pointer<const
 inline constexpr PackedKernel<LayerNormGradientParameters> layer_norm_gradient_kernel{
     "layer_norm_gradient",
     R"CUDA(
-struct Slopes { C0 sum, product; };
-inline __device__ Slopes operator+(Slopes a, Slopes b) { return Slopes{a.sum + b.sum, a.product + b.product}; }
+struct GradientSums { C0 sum, product; };
+inline __device__ GradientSums operator+(GradientSums a, GradientSums b) { return GradientSums{a.sum + b.sum, a.product + b.product}; }
 extern "C" __global__ void layer_norm_gradient(const LayerNormGradientParameters p) {
-  __shared__ Slopes partial[256];
+  __shared__ GradientSums partial[256];
   RowPieces row(p.rows);
   Rows x(p.x), g(p.g);
   Columns weight(p.weight);
   const C0 mean = row.exists ? p.mean[row.which] : C0(0);
   const C0 scale = row.exists ? p.scale[row.which] : C0(0);
-  Slopes all{0, 0};
-  row.each([&](Index, C0 v, C0 h, C0 w) { all = all + Slopes{h * w, h * w * ((v - mean) * scale)}; }, x, g, weight);
+  GradientSums all{0, 0};
+  row.each([&](Index, C0 v, C0 h, C0 w) { all = all + GradientSums{h * w, h * w * ((v - mean) * scale)}; }, x, g, weight);
   all = row.total(partial, all);
   const C0 share = C0(1) / C0(p.rows.n), sum = all.sum * share, product = all.product * share;
   row.write(p.dx, [&](Index, C0 v, C0 h, C0 w) { return scale * (h * w - sum - (v - mean) * scale * product); }, x, g, weight);
@@ -72,8 +72,8 @@ extern "C" __global__ void layer_norm_parts(const LayerNormPartsParameters p) {
     const auto g = load(p.g + c.place(row)), x = load(p.x + c.place(row));
     const C0 mean = p.mean[row], scale = p.scale[row];
     for (int e = 0; e < vector; ++e) {
-      const C0 slope = C0(wide(g.at[e])), normal = (C0(wide(x.at[e])) - mean) * scale;
-      sums.of[e] = Two{multiply_add(slope, normal, sums.of[e].a), sums.of[e].b + slope};
+      const C0 gradient = C0(wide(g.at[e])), normal = (C0(wide(x.at[e])) - mean) * scale;
+      sums.of[e] = Two{multiply_add(gradient, normal, sums.of[e].a), sums.of[e].b + gradient};
     }
   }
   sums = c.total(partial, sums);

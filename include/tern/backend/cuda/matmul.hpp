@@ -44,7 +44,7 @@ class TERN_API CublasOperand {
   bool by_columns() const { return (row() == 1 || rows() == 1) && (column() >= rows() || columns() == 1); }
 
   Array array_;
-  cuda::detail::Scratch room_;
+  cuda::detail::Scratch buffer_;
 };
 
 /// A product of any floating-point type. A large one of 16 bits whose rows are aligned but not a multiple of

@@ -5,10 +5,10 @@
 namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
 
 TERN_INLINE CublasOperand::CublasOperand(const Array& a, Index batch)
-    : array_(matrices(a, batch)), room_(a.ordinal, by_rows() || by_columns() ? 0 : bytes_of(array_)) {
-  if (!room_.data()) return;
+    : array_(matrices(a, batch)), buffer_(a.ordinal, by_rows() || by_columns() ? 0 : bytes_of(array_)) {
+  if (!buffer_.data()) return;
   Array copy = array_;
-  copy.data = room_.data();
+  copy.data = buffer_.data();
   detail::set_contiguous_strides(copy);
   run<Cuda>(Copy{copy, array_});
   array_ = copy;

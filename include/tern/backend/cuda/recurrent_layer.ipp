@@ -83,7 +83,7 @@ TERN_NOINLINE void run_layer(const RecurrentLayer& op) {
 TERN_NOINLINE void run_layer_gradient(const RecurrentLayerGradient& op) {
   const Array* const arrays[] = {&op.g, &op.weights};
   const int ordinal = common_ordinal(op.dx, arrays, 2);
-  const OutParts slopes(op.sizes, op.steps, op.g);
+  const OutParts gradients(op.sizes, op.steps, op.g);
   op.refused = is_captured_unevenly(op.steps) ||
                !with_plan(ordinal, form_of(op.sizes, op.steps, op.x.dtype), [&](cuda::Cudnn handle, RnnPlan& plan) {
                  return plan.backward(handle, ordinal, op.steps.lengths().data(),
@@ -93,8 +93,8 @@ TERN_NOINLINE void run_layer_gradient(const RecurrentLayerGradient& op) {
                                        .weights = op.weights.data,
                                        .y = op.out.data,
                                        .dy = op.g.data,
-                                       .dh_n = slopes.last,
-                                       .dc_n = slopes.cells,
+                                       .dh_n = gradients.last,
+                                       .dc_n = gradients.cells,
                                        .dx = op.dx.data,
                                        .dh0 = address_of(op.dh0),
                                        .dc0 = address_of(op.dc0),

@@ -55,7 +55,7 @@ constexpr unsigned written_arrays() {
 /// Some sets of arrays, updated by one launch.
 struct UpdateLaunch {
   int first, last;  // sets
-  int room;         // for sets in the kernel's parameters; a kernel serves any number of sets up to it
+  int capacity;     // for sets in the kernel's parameters; a kernel serves any number of sets up to it
 };
 
 /// How many sets one launch can have.

@@ -21,7 +21,7 @@ TERN_NOINLINE KernelParameters update_parameters(const TracedUpdate& f, const Ar
   const auto for_each_place = [&](const char* field, int per_set, const auto& of_set) {
     parameters.begin_array(field);
     for (int set = launch.first; set < launch.last; ++set) of_set(set);
-    for (int i = (launch.last - launch.first) * per_set; i < launch.room * per_set; ++i) parameters.add(Index(0));
+    for (int i = (launch.last - launch.first) * per_set; i < launch.capacity * per_set; ++i) parameters.add(Index(0));
   };
   for_each_place("Index ends", 1, [&](int set) { parameters.add(chunks.add(arrays[set * f.arrays]->numel)); });
   for_each_place("void* arrays", f.arrays, [&](int set) {
@@ -69,14 +69,14 @@ extern "C" __global__ void update(const Words<Parameters> words) {
 
 TERN_NOINLINE void run_update(const TracedUpdate& f, const Array* const* arrays, int sets, unsigned written) {
   const int ordinal = common_ordinal(*arrays[0], arrays, sets * f.arrays);
-  const int most = most_sets(f), launches = (sets + most - 1) / most, room = sets == 1 ? 1 : most;
-  std::uint64_t key = mix(mix(f.program.hash(), written), std::uint64_t(room) << 1 | (f.found != nullptr));
+  const int most = most_sets(f), launches = (sets + most - 1) / most, capacity = sets == 1 ? 1 : most;
+  std::uint64_t key = mix(mix(f.program.hash(), written), std::uint64_t(capacity) << 1 | (f.found != nullptr));
   for (int k = 0; k < f.arrays; ++k) key = mix(key, std::uint64_t(f.results[k]) << 8 | std::uint64_t(arrays[k]->dtype));
   key = mix(key, std::uint64_t(f.type));
   for (int i = 0; i < launches; ++i) {
     cuda::Grid grid;
     const KernelParameters parameters =
-        update_parameters(f, arrays, {sets * i / launches, sets * (i + 1) / launches, room}, grid);
+        update_parameters(f, arrays, {sets * i / launches, sets * (i + 1) / launches, capacity}, grid);
     if (grid.blocks == 0) continue;
     const auto source = [&] { return update_source(f, arrays, written, parameters); };
     if (auto* const capture = cuda::detail::capture) [[unlikely]] {

@@ -27,7 +27,7 @@ class TERN_API LmdbWriter : public RecordWriter {
  private:
   /// Removes what was written, unless it is complete.
   void abandon();
-  void begin(Index room);
+  void begin(Index bytes);
   void commit();
   void check(int code, const char* action) const;
 

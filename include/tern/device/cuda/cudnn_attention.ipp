@@ -150,14 +150,14 @@ TERN_INLINE void AttentionGraph::backward() {
   if (keep) used = times(apply(cudnn_multiply, weights, keep, scores()), widen, scores());
   gather_heads(transposed(used), g, f.width, dv);
 
-  GraphTensor slope = scores();
-  graph.matmul(g, v, slope);
-  if (keep) slope = apply(cudnn_multiply, slope, keep, scores());
-  slope = apply(cudnn_multiply, apply(cudnn_subtract, slope, means, scores()), weights, scores());
-  if (keep) slope = times(slope, widen, scores());
+  GraphTensor dscores = scores();
+  graph.matmul(g, v, dscores);
+  if (keep) dscores = apply(cudnn_multiply, dscores, keep, scores());
+  dscores = apply(cudnn_multiply, apply(cudnn_subtract, dscores, means, scores()), weights, scores());
+  if (keep) dscores = times(dscores, widen, scores());
   if (f.has_bias == AttentionBias::with_gradient)
-    graph.reduce(cudnn_sum, slope, graph.tensor(attention_dbias, f.type, bias_sizes(), row_major(bias_sizes())));
-  const GraphTensor ds = times(slope, f.scale, scores());
+    graph.reduce(cudnn_sum, dscores, graph.tensor(attention_dbias, f.type, bias_sizes(), row_major(bias_sizes())));
+  const GraphTensor ds = times(dscores, f.scale, scores());
   gather_heads(transposed(ds), q, f.size, dk);
 
   const GraphTensor plain_k = graph.between(f.type, {f.batch, f.shared_heads, f.keys, f.size}, strides_of(f.k));

@@ -57,15 +57,15 @@ struct LibraryAttentionState {
     to = {like(query, query.size(3)), like(key, key.size(3)), like(value, value.size(3)),
           bias_gradient ? empty<D, T>(bias.shape(), bias.device()) : X()};
     const X &dq = std::get<0>(to), &dk = std::get<1>(to), &dv = std::get<2>(to), &dbias = std::get<3>(to);
-    X slope = g.detach();
-    if (!std::equal(slope.impl()->strides, slope.impl()->strides + 4, y.impl()->strides)) {
-      slope = like(y, y.size(3));
-      backend::run<D>(backend::Copy{*slope.impl(), *g.impl()});
+    X dy = g.detach();
+    if (!std::equal(dy.impl()->strides, dy.impl()->strides + 4, y.impl()->strides)) {
+      dy = like(y, y.size(3));
+      backend::run<D>(backend::Copy{*dy.impl(), *g.impl()});
     }
     bool refused = false;
     with_op(y, log_sums, bias_gradient, refused, [&](const backend::LibraryAttention& op) {
       backend::run<D, T>(
-          backend::LibraryAttentionGradient{*dq.impl(), *dk.impl(), *dv.impl(), dbias.impl(), *slope.impl(), op});
+          backend::LibraryAttentionGradient{*dq.impl(), *dk.impl(), *dv.impl(), dbias.impl(), *dy.impl(), op});
     });
     return !refused;
   }
@@ -99,9 +99,9 @@ struct LibraryAttentionState {
       return heads == shared ? x : sum(unflatten(x, 1, {shared, heads / shared}), 2);
     };
     const auto narrow = [](const Wide& x) { return to_type(x, Type<T>{}); };
-    const Wide q = wide(query), k = for_each_head(key), v = for_each_head(value), slope = wide(g);
+    const Wide q = wide(query), k = for_each_head(key), v = for_each_head(value), dy = wide(g);
     const Wide weights = attention_weights(q, k, wide(bias), scale, is_causal, {});
-    Wide used = weights, ds = matmul(slope, v.mT());
+    Wide used = weights, ds = matmul(dy, v.mT());
     if (random.defined()) {
       const Wide keep = kept();
       used = used * keep;
@@ -110,7 +110,7 @@ struct LibraryAttentionState {
     ds = weights * (ds - sum(weights * ds, -1, true));
     return {
         needs[0] ? narrow(matmul(ds, k) * scale) : X(), needs[1] ? narrow(gathered(matmul(ds.mT(), q)) * scale) : X(),
-        needs[2] ? narrow(gathered(matmul(used.mT(), slope))) : X(), needs[3] ? narrow(sum_to(ds, bias.shape())) : X()};
+        needs[2] ? narrow(gathered(matmul(used.mT(), dy))) : X(), needs[3] ? narrow(sum_to(ds, bias.shape())) : X()};
   }
 };
 
@@ -141,7 +141,7 @@ Tensor<D, T> library_attention(const Tensor<D, T>& query, const Tensor<D, T>& ke
                std::tuple<X, X, X, X> gradients;
                if (GradMode::is_enabled() || !state.gradient(g, output, sums, needs[3], gradients))
                  return state.differentiable_gradient(g, needs);
-               // The scores again, the slope of the weights, and each gradient.
+               // The scores again, the gradient of the weights, and each gradient.
                count_attention(*q.impl(), *k.impl(), *v.impl(), is_causal, 3, 2);
                const auto& [dq, dk, dv, dbias] = gradients;
                return std::tuple<X, X, X, X>{needs[0] ? dq : X(), needs[1] ? dk : X(), needs[2] ? dv : X(), dbias};

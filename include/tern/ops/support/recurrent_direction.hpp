@@ -86,7 +86,7 @@ std::array<Tensor<D, T>, N> gradients_by_tape(const std::array<const Tensor<D, T
   using X = Tensor<D, T>;
   const GradMode on(true);
   X copies[N];
-  std::vector<X> asked, results, slopes;
+  std::vector<X> asked, results, upstream;
   for (std::size_t i = 0; i < N; ++i) {
     if (!inputs[i]->defined()) continue;
     copies[i] = !needs[int(i)] ? *inputs[i] : create_graph ? mul(*inputs[i], 1) : inputs[i]->detach().requires_grad_();
@@ -96,10 +96,10 @@ std::array<Tensor<D, T>, N> gradients_by_tape(const std::array<const Tensor<D, T
   for (const X& part : f(copies)) {
     if (!part.defined()) continue;
     results.push_back(part);
-    slopes.push_back(reshape(narrow(g, 0, first, part.numel()), part.shape()));
+    upstream.push_back(reshape(narrow(g, 0, first, part.numel()), part.shape()));
     first += part.numel();
   }
-  const std::vector<X> found = grad(results, asked, slopes, {.create_graph = create_graph, .allow_unused = true});
+  const std::vector<X> found = grad(results, asked, upstream, {.create_graph = create_graph, .allow_unused = true});
   std::array<X, N> gradients;
   for (std::size_t i = 0, k = 0; i < N; ++i)
     if (needs[int(i)] && inputs[i]->defined()) gradients[i] = found[k++];
@@ -169,12 +169,12 @@ struct RecurrenceState {
     backend::run<D, T>(backend::RecurrenceGradient{kind, steps, directions, *dx.impl(), dproduct.impl(), dstates.impl(),
                                                    dh0.impl(), dc0.impl(), *dense(g).impl(), *kept.impl(),
                                                    *weights.impl(), reduce.impl()});
-    const X& slopes = dproduct.defined() ? dproduct : dx;
+    const X& gradients = dproduct.defined() ? dproduct : dx;
     return {needs[0] ? dx : X(),
             dh0,
             dc0,
-            needs[3] ? products(slopes, [&](Index i) { return before(i); }) : X(),
-            needs[4] ? sum(slopes, {0}) : X(),
+            needs[3] ? products(gradients, [&](Index i) { return before(i); }) : X(),
+            needs[4] ? sum(gradients, {0}) : X(),
             needs[5] ? products(dstates, [&](Index i) { return of_direction(units, 1, i); }) : X()};
   }
 
@@ -210,9 +210,10 @@ struct RecurrenceState {
   }
   /// Each direction's product over all rows, one behind the other.
   template <class F>
-  X products(const X& slopes, const F& of) const {
+  X products(const X& gradients, const F& of) const {
     std::vector<X> each;
-    for (Index i = 0; i < directions; ++i) each.push_back(matmul(transpose(of_direction(slopes, 1, i), 0, 1), of(i)));
+    for (Index i = 0; i < directions; ++i)
+      each.push_back(matmul(transpose(of_direction(gradients, 1, i), 0, 1), of(i)));
     return cat(each);
   }
 };

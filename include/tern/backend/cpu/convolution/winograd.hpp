@@ -288,7 +288,7 @@ template <class T>
   const Index at_once = (last - first + blocks - 1) / blocks;
   const Index next_in = plane(at_once, s.in), next_out = plane(at_once, s.out);
   const Workspace<float> scratch(points * (next_in + next_out));
-  float *const windows = scratch.get(), *const slopes = windows + points * next_in;
+  float *const windows = scratch.get(), *const gradients = windows + points * next_in;
   const Workspace<T> zeros(std::max(s.in, s.out));
   std::fill_n(zeros.get(), std::max(s.in, s.out), T(0));
   for (Index at = first; at < last; at += at_once) {
@@ -298,12 +298,12 @@ template <class T>
         to_points<InputTransform, T>({x, s.in, s.size, s.tiles, at + t, s.padding[0], s.padding[1], zeros.get()}, s.in,
                                      t, count, true, windows);
         to_points<OutputGradientTransform, T>({dy, s.out, s.out_size, s.tiles, at + t, 0, 0, zeros.get()}, s.out, t,
-                                              count, false, slopes);
+                                              count, false, gradients);
       }
     });
     detail::parallel_for(points, 1, [&](Index begin, Index end) {
       for (Index p = begin; p < end; ++p) {
-        const float *const a = slopes + p * plane(count, s.out), *const b = windows + p * plane(count, s.in);
+        const float *const a = gradients + p * plane(count, s.out), *const b = windows + p * plane(count, s.in);
         (at == first ? multiply<false> : multiply<true>)(s.out, s.in, count, a, 1, s.out, b,
                                                          sums + p * plane(s.out, s.in), s.in);
       }

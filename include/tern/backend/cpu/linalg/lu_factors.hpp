@@ -52,15 +52,15 @@ template <class T>
 void factor_lu(Index m, Index n, T* a, Index row, Index* pivots) {
   if (n <= lu_panel) return factor_panel(m, n, a, row, pivots);
   const Index left = (n / 2 + lu_panel - 1) / lu_panel * lu_panel, right = n - left;
-  T *const beside = a + left, *const below = a + left * row, *const rest = below + left;
+  T *const right_of = a + left, *const below = a + left * row, *const rest = below + left;
   const auto exchange = [row](Index width, T* x, const Index* with, Index count) {
     for (Index i = 0; i < count; ++i)
       if (with[i] != i) std::swap_ranges(x + i * row, x + i * row + width, x + with[i] * row);
   };
   factor_lu(m, left, a, row, pivots);
-  exchange(right, beside, pivots, left);
-  substitute(left, Triangle<T>{a, row, 1, false, true}, right, beside, row);
-  subtract_product<T>(m - left, left, right, below, row, 1, beside, rest, row);
+  exchange(right, right_of, pivots, left);
+  substitute(left, Triangle<T>{a, row, 1, false, true}, right, right_of, row);
+  subtract_product<T>(m - left, left, right, below, row, 1, right_of, rest, row);
   factor_lu(m - left, right, rest, row, pivots + left);
   exchange(left, below, pivots + left, right);
   for (Index i = left; i < n; ++i) pivots[i] += left;

@@ -11,17 +11,17 @@ namespace tern { inline namespace TERN_BUILD { namespace backend {
 namespace linalg_detail {
 
 /// The singular values of a bidiagonal matrix [n, n] alone, in descending order, into d. They are the upper half of the
-/// eigenvalues of the tridiagonal matrix that has 0 on its diagonal, and d and e [n - 1] in turn beside it.
+/// eigenvalues of the tridiagonal matrix that has 0 on its diagonal, and d and e [n - 1] in turn off_diagonal it.
 template <class T>
 bool bidiagonal_values(Index n, T* d, const T* e) {
   const Workspace<T> memory(4 * n);
-  T *const diagonal = memory.get(), *const beside = diagonal + 2 * n;
+  T *const diagonal = memory.get(), *const off_diagonal = diagonal + 2 * n;
   std::fill_n(diagonal, 2 * n, T(0));
   for (Index i = 0; i < n; ++i) {
-    beside[2 * i] = d[i];
-    beside[2 * i + 1] = i < n - 1 ? e[i] : 0;
+    off_diagonal[2 * i] = d[i];
+    off_diagonal[2 * i + 1] = i < n - 1 ? e[i] : 0;
   }
-  if (!tridiagonal_qr<T>(2 * n, diagonal, beside, nullptr, 0, 0)) return false;
+  if (!tridiagonal_qr<T>(2 * n, diagonal, off_diagonal, nullptr, 0, 0)) return false;
   std::sort(diagonal, diagonal + 2 * n);
   for (Index i = 0; i < n; ++i) d[i] = std::max(diagonal[2 * n - 1 - i], T(0));
   return true;

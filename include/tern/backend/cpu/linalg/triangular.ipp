@@ -23,12 +23,12 @@ Index factor_definite(Index n, T* a, Index row) {
     return -1;
   }
   const Index half = (n / 2 + substitution_block - 1) / substitution_block * substitution_block, rest = n - half;
-  T *const beside = a + half, *const below = a + half * (row + 1);
+  T *const off_diagonal = a + half, *const below = a + half * (row + 1);
   if (const Index bad = factor_definite(half, a, row); bad >= 0) return bad;
-  substitute(half, Triangle<T>{a, 1, row, false, false}, rest, beside, row);
+  substitute(half, Triangle<T>{a, 1, row, false, false}, rest, off_diagonal, row);
   constexpr Index block = 64;  // only the upper triangle is needed
   for (Index i = 0; i < rest; i += block)
-    subtract_product<T>(std::min(block, rest - i), half, rest - i, beside + i, 1, row, beside + i,
+    subtract_product<T>(std::min(block, rest - i), half, rest - i, off_diagonal + i, 1, row, off_diagonal + i,
                         below + i * (row + 1), row);
   const Index bad = factor_definite(rest, below, row);
   return bad >= 0 ? half + bad : -1;

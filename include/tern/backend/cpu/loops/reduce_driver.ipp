@@ -128,8 +128,8 @@ TERN_INLINE void Reducer::reduce_direct(char* acc, Pointers& p, const Index* row
   Index safe = rows;  // the last packet of these rows reads no further than the tensor's end
   if (n % kernel_.packet) {
     for (int k = 0; k < kernel_.inputs; ++k) {
-      const Index room = end_[k] - p.in[k] - packets(n) * kernel_.in_bytes[k];
-      safe = std::min(safe, room < 0 ? 0 : row[k] > 0 ? room / row[k] + 1 : rows);
+      const Index left = end_[k] - p.in[k] - packets(n) * kernel_.in_bytes[k];
+      safe = std::min(safe, left < 0 ? 0 : row[k] > 0 ? left / row[k] + 1 : rows);
     }
   }
   call(acc, p, row, safe, n);

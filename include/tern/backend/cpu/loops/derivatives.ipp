@@ -1,11 +1,11 @@
-// The functions of slopes.hpp that are not templates.
+// The functions of derivatives.hpp that are not templates.
 #pragma once
-#include "slopes.hpp"
+#include "derivatives.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
 
-TERN_NOINLINE void run_slopes(const SlopesKernel& kernel, const void* f, const Array& out, const Array* const* slopes,
-                              const Array* const* in) {
+TERN_NOINLINE void run_with_derivatives(const DerivativesKernel& kernel, const void* f, const Array& out,
+                                        const Array* const* derivatives, const Array* const* in) {
   const Index n = out.numel, packets = (n + kernel.packet - 1) / kernel.packet, bytes = kernel.bytes;
   detail::parallel_for(packets, parallel_grain / kernel.packet, [&](Index first, Index last) {
     const Index begin = first * kernel.packet, end = last * kernel.packet < n ? last * kernel.packet : n;
@@ -13,7 +13,7 @@ TERN_NOINLINE void run_slopes(const SlopesKernel& kernel, const void* f, const A
     char* to[max_inputs + 1] = {out.data + begin * bytes};
     const char* from[max_inputs];
     for (int k = 0; k < kernel.inputs; ++k) {
-      to[k + 1] = slopes[k] ? slopes[k]->data + begin * bytes : nullptr;
+      to[k + 1] = derivatives[k] ? derivatives[k]->data + begin * bytes : nullptr;
       from[k] = in[k]->data + begin * bytes;
     }
     if (whole) kernel.loop(f, to, from, whole);
