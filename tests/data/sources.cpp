@@ -167,13 +167,13 @@ TEST_CASE("a folder that is given must have the files; nothing is downloaded ins
     const data::SourceOptions named{.folder = folder}, in_root{};
     for (const auto& options : {named, in_root}) {
       const Variable given("TERN_DATA", options.folder.empty() ? root.path().c_str() : nullptr);
-      CHECK_THAT(error_of([&] { source(options); }),
+      CHECK_THAT(error_of([&] { source(options, {}); }),
                  ContainsSubstring(std::string(set) + ": '" + folder + "' " + lacks));
     }
     for (const std::string file : files) root.put(std::string(set) + "/" + file, "");
     for (const auto& options : {named, in_root}) {
       const Variable given("TERN_DATA", options.folder.empty() ? root.path().c_str() : nullptr);
-      CHECK(source(options).starts_with(folder));
+      CHECK(source(options, {}).starts_with(folder));
     }
   };
   check("cifar10", data::cifar10_source, "lacks data_batch_1.bin or test_batch.bin, plain or .gz. Two ways",

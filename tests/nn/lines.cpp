@@ -9,9 +9,6 @@ using namespace tern_test;
 
 namespace {
 
-#define TERN_TEST_LINE(statement) \
-  CHECK(line_of(whole_error_of([&] { statement; })) == " (lines.cpp:" + std::to_string(__LINE__) + ")")
-
 template <Device D, class T = float>
 struct Net : nn::Module<D, T> {
   nn::Linear<D, T> fc;
