@@ -21,5 +21,5 @@ int main() {
   const auto y = exp(x) + sqrt(abs(x)) + pow(x, 2) + max(x, 1, true).values + x.sum();
   const auto both = (x < y).logical_and(x.less(y));
   cout << y << max(numbers[0], numbers[1]) << accumulate(numbers.begin(), numbers.end(), 0) << both << '\n';
-  return int(move(y).size(0)) - 2;
+  return int(std::move(y).size(0)) - 2;
 }
