@@ -76,12 +76,6 @@ struct OddKey : nn::Module<D> {
   TERN_FIELDS(OddKey, map)
 };
 
-template <Device D>
-struct HoldsNone : nn::Module<D> {
-  std::optional<nn::Linear<D>> none;
-  TERN_FIELDS(HoldsNone, none)
-};
-
 /// What is no module, and so tells nobody of its layer.
 template <Device D>
 struct Plain {
@@ -91,12 +85,6 @@ template <Device D>
 struct ListsPlain : nn::Module<D> {
   Plain<D> plain;
   TERN_FIELDS(ListsPlain, plain)
-};
-template <Device D>
-struct ListsPlains : nn::Module<D> {
-  std::vector<Plain<D>> plains;
-  ListsPlains() { plains.resize(3); }
-  TERN_FIELDS(ListsPlains, plains)
 };
 
 template <class List>
@@ -215,20 +203,6 @@ TEMPLATE_TEST_CASE("a layer in a listed class that is no module is an Error", ""
   using D = TestType;
   CHECK_THAT(error_of([] { ListsPlain<D>().parameters(); }),
              ContainsSubstring("ListsPlain: a layer or parameter that is a member (at byte"));
-  CHECK_THAT(error_of([] { ListsPlains<D>().parameters(); }),
-             ContainsSubstring("ListsPlains: a std::vector of layers or parameters that is a member (at byte"));
-}
-
-TEMPLATE_TEST_CASE("what lay in the memory of an optional that holds no layer is not taken for a member", "",
-                   TERN_TEST_DEVICES) {
-  using Net = HoldsNone<TestType>;
-  std::vector<nn::Linear<TestType>> elsewhere;
-  elsewhere.emplace_back(2, 2);
-  alignas(Net) unsigned char memory[sizeof(Net)];
-  for (std::size_t at = 0; at + sizeof elsewhere <= sizeof memory; at += sizeof elsewhere)
-    std::memcpy(memory + at, &elsewhere, sizeof elsewhere);
-  const std::unique_ptr<Net, void (*)(Net*)> net(new (memory) Net, [](Net* made) { std::destroy_at(made); });
-  CHECK(net->parameters().size() == 0);
 }
 
 }  // namespace nn_children

@@ -203,6 +203,7 @@ TERN_INSTANCE(Tensor<Cpu> clamp_max(const Tensor<Cpu>&, detail::RealNumber, Call
 TERN_INSTANCE(Tensor<Cpu> clamp_max(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(const Tensor<Cpu>& clamp_max_(const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> masked_fill(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> masked_fill(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(const Tensor<Cpu>& masked_fill_(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, detail::RealNumber,
                                               CallSite))
 TERN_INSTANCE(Tensor<Cpu> nan_to_num(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>,
