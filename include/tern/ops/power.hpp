@@ -4,6 +4,7 @@
 
 #include "../tensor/creation.hpp"
 #include "exponential.hpp"
+#include "support/wide.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
@@ -114,7 +115,8 @@ const Tensor<D, T>& pow_(const Tensor<D, T>& x, const Tensor<D, T>& y, CallSite 
 template <Device D, Floating T, Element U>
 Tensor<D, T> ldexp(const Tensor<D, T>& x, const Tensor<D, U>& exponent, CallSite here = {}) {
   const CallScope scope({"ldexp", here});
-  return mul(x, pow(2, to_type(exponent, detail::Type<T>{}, here), here), here);
+  return detail::rounded_once([&](const auto& v, const auto& n) { return mul(v, pow(2, n, here), here); }, x,
+                              to_type(exponent, detail::Type<T>{}, here));
 }
 
 /// `steps` numbers from base^start to base^end, both included, whose logarithms have equal distances.

@@ -2,6 +2,7 @@
 #pragma once
 #include "cumulative.hpp"
 #include "reduce.hpp"
+#include "support/wide.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
@@ -37,7 +38,8 @@ template <Device D, Floating T>
 Tensor<D, T> trapezoid(const Tensor<D, T>& y, double dx = 1, Index dim = -1, CallSite here = {}) {
   const CallSite op{"trapezoid", here};
   const CallScope scope(op);
-  return mul(sum(detail::middles(op, y, dim), dim, false, here), dx, here);
+  return detail::rounded_once(
+      [&](const auto& v) { return mul(sum(detail::middles(op, v, dim), dim, false, here), dx, here); }, y);
 }
 /// The same of the values y at the points x, a vector or a tensor that broadcasts to y.
 template <Device D, Floating T>
@@ -45,7 +47,11 @@ Tensor<D, T> trapezoid(const Tensor<D, T>& y, const Tensor<D, T>& x, Index dim =
   const CallSite op{"trapezoid", here};
   const CallScope scope(op);
   const int from_end = detail::wrap_dim(op, dim, y.checked(op)->ndim) - y.dim();
-  return sum(mul(detail::middles(op, y, dim), detail::widths(op, y, x, dim), here), from_end, false, here);
+  return detail::rounded_once(
+      [&](const auto& v, const auto& at) {
+        return sum(mul(detail::middles(op, v, dim), detail::widths(op, v, at, dim), here), from_end, false, here);
+      },
+      y, x);
 }
 
 /// The integrals over dim up to each value but the first: the running sums of trapezoid's terms.
@@ -53,14 +59,19 @@ template <Device D, Floating T>
 Tensor<D, T> cumulative_trapezoid(const Tensor<D, T>& y, double dx = 1, Index dim = -1, CallSite here = {}) {
   const CallSite op{"cumulative_trapezoid", here};
   const CallScope scope(op);
-  return cumsum(mul(detail::middles(op, y, dim), dx, here), dim, here);
+  return detail::rounded_once(
+      [&](const auto& v) { return cumsum(mul(detail::middles(op, v, dim), dx, here), dim, here); }, y);
 }
 template <Device D, Floating T>
 Tensor<D, T> cumulative_trapezoid(const Tensor<D, T>& y, const Tensor<D, T>& x, Index dim = -1, CallSite here = {}) {
   const CallSite op{"cumulative_trapezoid", here};
   const CallScope scope(op);
   const int from_end = detail::wrap_dim(op, dim, y.checked(op)->ndim) - y.dim();
-  return cumsum(mul(detail::middles(op, y, dim), detail::widths(op, y, x, dim), here), from_end, here);
+  return detail::rounded_once(
+      [&](const auto& v, const auto& at) {
+        return cumsum(mul(detail::middles(op, v, dim), detail::widths(op, v, at, dim), here), from_end, here);
+      },
+      y, x);
 }
 
 TERN_SAME_PLACE(trapezoid)

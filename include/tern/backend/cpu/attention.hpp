@@ -153,6 +153,17 @@ struct AttentionKernel {
     });
   }
 
+  /// The sum of a query's products with its weights.
+  static T weighted_sum(const T* x, const T* products, Index seen, T log_sum) {
+    if (seen == 0) return 0;
+    return strip_sum(Strip<V>::along_row(seen),
+                     [&](Index at, int lanes) __attribute__((always_inline)) {
+                       return exp(load_lanes<V>(x + at, lanes, -std::numeric_limits<T>::infinity()) - V(log_sum)) *
+                              load_lanes<V>(products + at, lanes, 0);
+                     })
+        .v[0];
+  }
+
   /// The part of the gradient from the block of queries from `query` on. With weights P and each query's mean m = Σ g
   /// out: dV = Pᵀ G, dS = P (G Vᵀ - m), dQ = dS K scale and dK = dSᵀ Q scale.
   template <class E>
@@ -164,23 +175,37 @@ struct AttentionKernel {
     padded_rows(rows, sizes.size, size, p.q + query * sizes.size, T(scale), queries);
     padded_rows(rows, sizes.width, width, p.g + query * sizes.width, T(1), g);
     std::fill(sums, sums + query_block * size, T(0));
-    for (Index r = 0; r < rows; ++r)
-      means[r] = strip_sum(Strip<V>::along_row(sizes.width), [&](Index at, int lanes) __attribute__((always_inline)) {
-                   return load_lanes<V>(p.out + (query + r) * sizes.width + at, lanes, 0) *
-                          load_lanes<V>(g + r * width + at, lanes, 0);
-                 }).v[0];
     const Index end = end_of_keys(query);
-    for (Index key = 0; key < end; key += key_block) {
-      const Index keys = std::min(key_block, end - key);
-      scores(rows, keys, sizes.size, queries, size, p.k_columns + key * sizes.size, weights);
-      scores(rows, keys, sizes.width, g, width, p.v_columns + key * sizes.width, ds);
+    const auto for_scores = [&](const auto& f) {
+      for (Index key = 0; key < end; key += key_block) {
+        const Index keys = std::min(key_block, end - key);
+        scores(rows, keys, sizes.size, queries, size, p.k_columns + key * sizes.size, weights);
+        scores(rows, keys, sizes.width, g, width, p.v_columns + key * sizes.width, ds);
+        f(key, keys);
+      }
+    };
+    if constexpr (std::is_same_v<T, E>) {
+      for (Index r = 0; r < rows; ++r)
+        means[r] = strip_sum(Strip<V>::along_row(sizes.width), [&](Index at, int lanes) __attribute__((always_inline)) {
+                     return load_lanes<V>(p.out + (query + r) * sizes.width + at, lanes, 0) *
+                            load_lanes<V>(g + r * width + at, lanes, 0);
+                   }).v[0];
+    } else {  // out is rounded to 16 bits, and g v - m may be much smaller than the products of which m is the mean
+      std::fill(means, means + rows, T(0));
+      for_scores([&](Index key, Index keys) {
+        for (Index r = 0; r < rows; ++r)
+          means[r] += weighted_sum(weights + r * key_block, ds + r * key_block, visible(query + r, key, keys),
+                                   p.log_sums[query + r]);
+      });
+    }
+    for_scores([&](Index key, Index keys) {
       for (Index r = 0; r < rows; ++r)
         score_gradients(weights + r * key_block, ds + r * key_block, visible(query + r, key, keys), keys,
                         p.log_sums[query + r], means[r]);
       if (p.dv) weigh_transposed(rows, width, keys, weights, g, p.dv + key * width);
       if (p.dk) weigh_transposed(rows, size, keys, ds, queries, p.dk + key * size);
       if (p.dq) weigh(rows, size, keys, ds, p.k + key * size, sums);
-    }
+    });
     for (Index r = 0; p.dq && r < rows; ++r)
       copy_padded(p.dq + (query + r) * sizes.size, sums + r * size, sizes.size, sizes.size, T(scale));
   }
