@@ -313,6 +313,12 @@ struct LaterRead {
 
 inline constexpr auto filling_where = [](auto x, auto mask, auto value) { return where(mask != 0, value, x); };
 
+/// Writes x's elements where the mask is true: the values of the same place, or the value in a 0-d tensor.
+template <class D, class T>
+void fill_from(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, bool>& mask, const Tensor<D, T>& values) {
+  map_into(op, x, filling_where, x, mask, values);
+}
+
 /// Writes the values, or with accumulate adds them, to the elements that were chosen.
 template <class D, class T>
 void put(const CallSite& op, const Indexed<D, T>& indexed, const Tensor<D, T>& values, bool accumulate) {
@@ -488,7 +494,7 @@ class Selected : public Tensor<D, T> {
     const Tensor<D, bool> mask = takes_tensor || detail::records(view) ? Tensor<D, bool>() : indexed_->mask(here_);
     if (!mask.defined()) return write(f(tensor()));
     detail::check_writable(op, view.impl());
-    detail::map_into(op, view, detail::filling_where, view, mask, f(view));
+    detail::fill_from(op, view, mask, f(view));
   }
 
   std::shared_ptr<const Indexed> indexed_;  // null for a view, which is written itself

@@ -204,6 +204,8 @@ TERN_INSTANCE(Tensor<Cpu> clamp_max(const Tensor<Cpu>&, const Tensor<Cpu>&, Call
 TERN_INSTANCE(const Tensor<Cpu>& clamp_max_(const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> masked_fill(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> masked_fill(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& masked_fill_(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, const Tensor<Cpu>&,
+                                              CallSite))
 TERN_INSTANCE(const Tensor<Cpu>& masked_fill_(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, detail::RealNumber,
                                               CallSite))
 TERN_INSTANCE(Tensor<Cpu> nan_to_num(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>,
@@ -343,6 +345,7 @@ TERN_INSTANCE(Tensor<Cpu> baddbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const 
 // Images.
 
 namespace detail {
+TERN_INSTANCE(void fill_from(const CallSite&, const Tensor<Cpu>&, const Tensor<Cpu, bool>&, const Tensor<Cpu>&))
 TERN_INSTANCE(Tensor<Cpu> lp_pool(const CallSite&, int, const Tensor<Cpu>&, double, const Dims&, const LpPoolOptions&))
 }
 TERN_INSTANCE(Tensor<Cpu> grid_sample(const Tensor<Cpu>&, const Tensor<Cpu>&, const GridSampleOptions&, CallSite))
