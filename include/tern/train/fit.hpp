@@ -1,4 +1,4 @@
-// fit: the loop that trains a network.
+// fit: the loop that trains a network. Over 400 lines, because its options, callbacks and report are documented here.
 #pragma once
 #include <functional>
 #include <tuple>

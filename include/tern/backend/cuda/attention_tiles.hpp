@@ -1,7 +1,8 @@
 // Attention on tensor cores (Dao: "FlashAttention-2: faster attention with better parallelism and work partitioning",
 // 2023). A block of threads owns rows of one matrix of its result, each warp 16 or 32 of them, and goes over the other
 // operand in steps. The next step's rows are copied to shared memory during a step. Scores and sums are in registers;
-// what a product leaves there is an operand of the next one. Every sum has one order.
+// what a product leaves there is an operand of the next one. Every sum has one order. Over 400 lines, because
+// the forward pass and the gradients share their tiles.
 #pragma once
 #include <array>
 

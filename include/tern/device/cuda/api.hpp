@@ -1,6 +1,6 @@
 // The C functions of CUDA's driver, NVRTC, cuBLASLt, cuDNN, NCCL and CUPTI that the library calls. They are declared
 // here so that a program compiles without NVIDIA's headers. tests/device/cuda/api.cpp compares every line with those
-// headers.
+// headers. Over 400 lines, because it is a list.
 //
 // Sources: the documentation of the CUDA Driver API, NVRTC and cuBLAS, versions 12 and 13; of cuDNN, version 9;
 // of NCCL, version 2; of CUPTI, versions 12.0 to 13.2.
