@@ -31,8 +31,9 @@ function(tern_test name)
   endforeach()
 endfunction()
 
-# check(NAME LABELS label... [COMMAND word...] [IN_BUILD] [what tern_test takes]): by default tests/NAME or tests/NAME/run. Checks run one after
-# the other, because most use all processors; IN_BUILD: this one builds in the folder that the suite is built in.
+# check(NAME LABELS label... [COMMAND word...] [IN_BUILD] [what tern_test takes]): by default tests/NAME or tests/NAME/run. Checks run in two
+# lanes: most use all processors for a part of their time, and one alone does not fill the others. IN_BUILD: this one builds in the folder that
+# the suite is built in.
 function(check name)
   cmake_parse_arguments(PARSE_ARGV 1 check "IN_BUILD" "" "COMMAND")
   if(NOT check_COMMAND)
@@ -41,9 +42,9 @@ function(check name)
       set(check_COMMAND ${here}/${name}/run)
     endif()
   endif()
-  set(locks checks)
+  set(locks other_checks)
   if(check_IN_BUILD)
-    list(APPEND locks build)
+    set(locks checks_in_build build)
   endif()
   tern_test(${name} COMMAND ${check_COMMAND} LOCKS ${locks} ${check_UNPARSED_ARGUMENTS})
 endfunction()
@@ -104,13 +105,14 @@ check(cuda_emulator LABELS quick all TARGETS cuda_emulator_tests
       COMMAND bash -c "\"$0\" \"$1\" && exec \"$1\"" ${here}/cuda_emulator/tests/refusals $<TARGET_FILE:cuda_emulator_tests>)
 check(cupti LABELS quick all IN_BUILD)
 check(docs LABELS quick all IN_BUILD)
-check(examples LABELS quick all IN_BUILD ALONE)
+check(examples LABELS quick all IN_BUILD)
 check(whole_programs LABELS quick all IN_BUILD)
 check(opinfo LABELS quick all TARGETS tern_opinfo_cpu COMMAND tern_opinfo_cpu --cases ${here}/recorded/opinfo)
-check(mpi LABELS quick IN_BUILD ALONE)
+check(mpi LABELS quick IN_BUILD)
 check(mpi_all LABELS all IN_BUILD ALONE COMMAND ${here}/mpi/run --all)
-check(compile_time LABELS quick all ALONE)
-check(studies LABELS quick ALONE)
+check(compile_time LABELS quick ALONE)
+check(compile_time_all LABELS all ALONE COMMAND ${here}/compile_time --all)
+check(studies LABELS quick)
 check(studies_all LABELS all IN_BUILD ALONE COMMAND ${here}/studies --all)
 
 # NVIDIA's compiler on every kernel written by hand, and on every one that the suite has made.

@@ -1,5 +1,6 @@
 """What the checks that are scripts share: compilers, running a command, and counting cases as tests/run reads them."""
 
+import functools
 import os
 import re
 import shutil
@@ -60,10 +61,28 @@ def build_library(*more):
     return build_target("tern_in_tree_extras", "tern_in_tree_linalg", "tern_in_tree_cuda", *more)
 
 
+@functools.cache
 def through_ccache():
     """What comes before a command that compiles one object, so that the next run finds it: ccache, where it is installed and works."""
     done = shutil.which("ccache") and run(["ccache", GXX, "-x", "c++", "-c", os.devnull, "-o", os.devnull])
-    return ["env", f"CCACHE_BASEDIR={ROOT}", "ccache"] if done and done.returncode == 0 else []
+    if not done or done.returncode:
+        return []
+    native = ROOT / "build/native.txt"  # ccache takes -march=native for the same option on every processor
+    native.parent.mkdir(exist_ok=True)
+    native.write_text(run([GXX, "-march=native", "-dM", "-E", "-x", "c++", os.devnull]).stdout)
+    return ["env", f"CCACHE_BASEDIR={ROOT}", "CCACHE_ABSSTDERR=1", f"CCACHE_EXTRAFILES={native}", "ccache"]
+
+
+def object_problem(source, output, *flags, compiler=GXX, **options):
+    """What is wrong with an object that is compiled through ccache, or None."""
+    return problem_of([*through_ccache(), compiler, *FLAGS, *flags, "-c", source, "-o", output], **options)
+
+
+def program_problem(sources, output, *flags, linked=LINK, compiler=GXX):
+    """What is wrong with a program, or None. Its sources are compiled one by one, because ccache knows objects alone, and linked."""
+    objects = [f"{output}.{number}.o" for number in range(len(sources))]
+    problems = [object_problem(source, each, *flags, compiler=compiler) for source, each in zip(sources, objects)]
+    return next(filter(None, problems), None) or problem_of([compiler, *flags, *objects, *linked, "-o", output])
 
 
 def in_parallel(function, items):

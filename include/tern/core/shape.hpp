@@ -62,10 +62,13 @@ struct Shape {
   Index& operator[](Index i) { return d[at(i)]; }
   Index operator[](Index i) const { return d[at(i)]; }
   Index back() const { return (*this)[-1]; }
-  Index* begin() { return d; }
-  Index* end() { return d + n; }
-  const Index* begin() const { return d; }
-  const Index* end() const { return d + n; }
+  Index* begin() & { return d; }
+  Index* end() & { return d + n; }
+  const Index* begin() const& { return d; }
+  const Index* end() const& { return d + n; }
+  /// Of a temporary: `x.shape().begin()` and `x.shape().end()` would point into two shapes. vec() copies.
+  void begin() const&& = delete;
+  void end() const&& = delete;
   void push_back(Index v) {
     if (n == max_dims) fail("shape", {"at most 8 dimensions are supported"});
     d[n++] = v;
