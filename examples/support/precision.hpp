@@ -15,7 +15,7 @@ enum class Bfloat16 { as_float, best, without_amx };
 
 inline Bfloat16 bfloat16_on_cpu() {
   if (!tern::detail::onednn::has_bfloat16()) return Bfloat16::as_float;
-  const bool has_amx = tern::backend::matmul_detail::has_tiles();
+  const bool has_amx = tern::detail::backend::matmul_detail::has_tiles();
   return has_amx && tern::build_info().onednn[0] < '3' ? Bfloat16::without_amx : Bfloat16::best;
 }
 

@@ -102,14 +102,16 @@ class RemoteWork {
 
 /// Every op that Naive computes, as it does.
 template <class D, class... T, class Op>
-  requires(std::is_same_v<D, Remote>) && tern::backend::HasKernel<Naive, Op, T...>
-void kernel(tern::backend::On<D>, tern::backend::Types<T...> types, const Op& op) {
+  requires(std::is_same_v<D, Remote>) && tern::detail::backend::HasKernel<Naive, Op, T...>
+void kernel(tern::detail::backend::On<D>, tern::detail::backend::Types<T...> types, const Op& op) {
   const RemoteWork open_memory(tern::detail::Work::kernel);
-  kernel(tern::backend::On<Naive>{}, types, op);
+  kernel(tern::detail::backend::On<Naive>{}, types, op);
 }
 
 /// It has a kernel for attention, and takes it always.
-inline bool attention_pays(tern::backend::On<Remote>, const tern::backend::AttentionSizes&, bool) { return true; }
+inline bool attention_pays(tern::detail::backend::On<Remote>, const tern::detail::backend::AttentionSizes&, bool) {
+  return true;
+}
 
 }  // namespace tern_test
 

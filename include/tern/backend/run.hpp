@@ -9,7 +9,7 @@
 #pragma once
 #include "../core/config.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// A device's type, for overload resolution. The arrays hold the device's number.
 template <class D>
@@ -54,4 +54,4 @@ void run(const Op& op) {
 template <class D, class Op, class... T>
 concept HasKernel = requires(const Op& op) { kernel(On<D>{}, Types<T...>{}, op); };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-TERN_NOINLINE tern::detail::Shape stacked_shape(const backend::Array& first, const backend::Array& x, Index n,
+TERN_NOINLINE tern::detail::Shape stacked_shape(const tern::detail::Array& first, const tern::detail::Array& x, Index n,
                                                 Index i) {
   if (!tern::detail::same_shape(first, x))
     fail("default_collate", {"samples differ in shape: sample 0 of the batch is ", first.shape_ref(), ", sample ", i,

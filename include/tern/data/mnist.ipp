@@ -8,7 +8,7 @@ TERN_COLD Mnist::Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu
                        CallSite here)
     : images_(images), labels_(labels), scale_(1 / (255 * std)), shift_(-mean / std) {
   const CallScope scope(here);
-  const backend::Array &x = *images.checked("Mnist"), &y = *labels.checked("Mnist");
+  const tern::detail::Array &x = *images.checked("Mnist"), &y = *labels.checked("Mnist");
   if (!(x.shape() == tern::detail::Shape{y.numel, 28, 28}) || y.ndim != 1 || !x.contiguous || !y.contiguous)
     fail("Mnist",
          {"images must be [N, 28, 28] and labels [N], both contiguous, not ", x.shape_ref(), " and ", y.shape_ref()});

@@ -23,7 +23,8 @@ TERN_COLD std::vector<Index> split_lengths(const std::vector<double>& lengths, I
   return out;
 }
 
-TERN_NOINLINE void scatter_rows(const backend::Array& out, const backend::Array& x, std::span<const Index> rows) {
+TERN_NOINLINE void scatter_rows(const tern::detail::Array& out, const tern::detail::Array& x,
+                                std::span<const Index> rows) {
   if (x.ndim != out.ndim || !std::equal(x.dims + 1, x.dims + x.ndim, out.dims + 1))
     fail("ConcatDataset", {"samples differ in shape: batches are ", out.shape_ref(), " and ", x.shape_ref()});
   if (out.numel == 0) return;

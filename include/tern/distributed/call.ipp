@@ -13,8 +13,7 @@ TERN_COLD Call::Call(const char* collective, Index calls_before)
   std::memset(dims, 0, sizeof dims);
 }
 
-TERN_COLD Call::Call(const char* collective, Index calls_before, const backend::Array& x, ReduceOp reduction,
-                     int root_rank)
+TERN_COLD Call::Call(const char* collective, Index calls_before, const Array& x, ReduceOp reduction, int root_rank)
     : Call(collective, calls_before) {
   op = reduction;
   dtype = x.dtype;

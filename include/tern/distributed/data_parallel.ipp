@@ -45,7 +45,7 @@ TERN_INLINE void ParallelTensors::set_synchronized(bool on) {
 
 TERN_NOINLINE void ParallelTensors::sum(double* x, Index n) {
   if (size() == 1) return;
-  const backend::Array values = doubles(x, n);
+  const Array values = doubles(x, n);
   communicator_.ranks().all_reduce(values, values, ReduceOp::sum);
 }
 

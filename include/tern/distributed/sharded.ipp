@@ -97,7 +97,7 @@ class RankShards final : public Shards {
       if (state_slots[i].owner == rank)
         known[i] = {state_slots[i].steps - skipped_steps(state_slots[i]), state_slots[i].master.defined(),
                     Index(state_slots[i].state.size())};
-    const backend::Array counts = distributed::detail::numbers(&known[0].steps, Index(3 * known.size()));
+    const tern::detail::Array counts = distributed::detail::numbers(&known[0].steps, Index(3 * known.size()));
     communicator_.ranks().all_reduce(counts, counts, distributed::ReduceOp::sum);
     std::vector<Slot> all = state_slots;
     for (std::size_t i = 0; i < state_slots.size(); ++i) {

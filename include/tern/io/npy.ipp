@@ -193,7 +193,7 @@ TERN_COLD AnyTensor npy_tensor(const char* bytes, Index size, const std::string&
   }
   tern::detail::update_contiguous(turned);
   tern::detail::TensorImpl* const dense = tern::detail::new_impl(dtype, header.shape);
-  backend::run<Cpu>(backend::Copy{*dense, turned});
+  tern::detail::backend::run<Cpu>(tern::detail::backend::Copy{*dense, turned});
   return Tensor<Cpu>(dense);
 }
 

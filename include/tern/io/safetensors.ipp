@@ -18,7 +18,7 @@ TERN_COLD void save_safetensors(const std::string& path, const StateDict& tensor
     if (!impl->contiguous) {
       tern::detail::TensorImpl* const copy = tern::detail::new_impl(impl->dtype, impl->shape_ref());
       tern::detail::append(copies, {}, Tensor<Cpu>(copy));
-      backend::run<Cpu>(backend::Copy{*copy, *impl});
+      tern::detail::backend::run<Cpu>(tern::detail::backend::Copy{*copy, *impl});
       impl = copy;
     }
     entries.push_back({named.name, StoredType(int(impl->dtype)), impl->shape(), impl->data, 0, 0});

@@ -36,7 +36,7 @@ namespace linalg {
 /// may also be a vector, or a batch of vectors [.., n] of a's batch. Batches broadcast. Error if a matrix is singular.
 template <Device D, Floating T>
 Tensor<D, T> solve(const Tensor<D, T>& a, const Tensor<D, T>& b, bool left = true, CallSite here = {}) {
-  detail::check_computable<D, T, backend::Solve>();
+  detail::check_computable<D, T, detail::backend::Solve>();
   const CallScope scope({"solve", here});
   const auto turned = [here](const Tensor<D, T>& x) { return transpose(x, -2, -1, here); };
   detail::check_square("solve", *a.checked("solve"));
@@ -48,7 +48,7 @@ Tensor<D, T> solve(const Tensor<D, T>& a, const Tensor<D, T>& b, bool left = tru
   if (!left) return turned(solve(turned(a), turned(b), true, here));
   const auto [lefts, rights, to] = detail::equations({"solve", CallSite::unknown}, a, b);
   const Tensor<D, T> x = empty<D, T>(to, b.device());
-  backend::run<D, T>(backend::Solve{*x.impl(), *lefts.impl(), *rights.impl()});
+  detail::backend::run<D, T>(detail::backend::Solve{*x.impl(), *lefts.impl(), *rights.impl()});
   // dB = A⁻ᵀ G and dA = -dB Xᵀ.
   record({"solve", here}, x,
          wrt(inputs(a, b), saved(a, x),

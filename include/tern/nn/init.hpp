@@ -15,7 +15,7 @@ enum class FanMode { fan_in, fan_out };
 namespace detail {
 
 /// fan_in and fan_out: in and out of a weight [out, in, …], each multiplied by the remaining sizes.
-TERN_API std::pair<double, double> fans(const char* op, const backend::Array& x);
+TERN_API std::pair<double, double> fans(const char* op, const tern::detail::Array& x);
 
 }  // namespace detail
 

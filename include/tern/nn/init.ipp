@@ -4,7 +4,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace nn::init::detail {
 
-TERN_COLD std::pair<double, double> fans(const char* op, const backend::Array& x) {
+TERN_COLD std::pair<double, double> fans(const char* op, const tern::detail::Array& x) {
   if (x.ndim < 2) fail(op, {"at least two dimensions are needed, not ", x.shape()});
   double field = 1;
   for (int i = 2; i < x.ndim; ++i) field *= double(x.dims[i]);

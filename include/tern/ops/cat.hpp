@@ -69,7 +69,7 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, CallSi
   std::vector<decltype(wrt(y, gradient(0, 0)))> edges;
   for (const Tensor<D, T>& x : parts) {
     const Index size = x.impl()->dims[d];
-    backend::run<D>(backend::Copy{detail::part_of(*y.impl(), d, start, size), *x.impl()});
+    detail::backend::run<D>(detail::backend::Copy{detail::part_of(*y.impl(), d, start, size), *x.impl()});
     edges.push_back(wrt(x, gradient(start, size)));
     start += size;
   }

@@ -27,7 +27,8 @@ Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, st
   detail::Shape to = x.checked({"embedding", here})->shape();
   to.push_back(weight.size(1));
   Tensor<D, T> table = weight;
-  if (padding != backend::no_row && detail::records(weight)) {  // the same values, with the padding row detached
+  if (padding != detail::backend::no_row &&
+      detail::records(weight)) {  // the same values, with the padding row detached
     const Tensor<D, bool> trained = ones<D, bool>({rows, 1}, weight.device());
     trained.select(0, padding).fill_(false);
     table = where(trained, weight, weight.detach());
@@ -129,8 +130,8 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   const Tensor<D, Index> starts =
       to_device(detail::bag_starts(x.shape(), given, options.include_last_offset), x.device());
   const Tensor<D, Index> numbers = reshape(x, {-1}, here).contiguous(here);
-  backend::run<D>(backend::CheckRange{"embedding_bag", *numbers.impl(), rows});
-  const backend::Bags bags{options.mode, padding};
+  detail::backend::run<D>(detail::backend::CheckRange{"embedding_bag", *numbers.impl(), rows});
+  const detail::backend::Bags bags{options.mode, padding};
   if (!per_sample_weights.defined())
     return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts, Tensor<D, T>());
   if (options.mode != BagMode::sum) fail("embedding_bag", {"per_sample_weights need mode sum"});
@@ -145,7 +146,7 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   const auto taken = to_type(detail::take_rows({"embedding_bag", here}, weight, numbers), wide, here);
   const auto scaled = mul(taken, to_type(reshape(per_sample_weights, {-1, 1}, here), wide, here), here);
   auto kept = scaled;
-  if (padding != backend::no_row)
+  if (padding != detail::backend::no_row)
     kept = where(eq(numbers, padding).reshape({-1, 1}), zeros_like(scaled.detach()), scaled);
   const auto y = detail::reduced_bags({"embedding_bag", here}, {BagMode::sum}, kept,
                                       detail::range_beside(numbers, 0, 1, numbers.numel()), starts, {});

@@ -565,7 +565,7 @@ const Tensor<D, T>& masked_scatter_(const Tensor<D, T>& x, const Tensor<D, bool>
   const CallScope scope({"masked_scatter_", here});
   const Tensor<D, bool> places = contiguous(expand(mask, x.checked("masked_scatter_")->shape(), here), here);
   Index count;
-  backend::run<D>(backend::CountTrue{*places.impl(), count});
+  detail::backend::run<D>(detail::backend::CountTrue{*places.impl(), count});
   if (count > source.checked("masked_scatter_")->numel)
     fail("masked_scatter_", {"a source of ", source.numel(), " elements for ", count, " places"});
   return index_put_(x, {places}, narrow(reshape(source, -1, here), 0, 0, count, here), false, here);

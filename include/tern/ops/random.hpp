@@ -15,7 +15,7 @@ Tensor<D, T> uniform(const detail::Shape& shape, double low, double high, D devi
   const CallScope scope({"uniform", here});
   static_assert(detail::is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape, device);
-  backend::run<D, T>(backend::Uniform{*x.impl(), detail::next_random(), low, high});
+  detail::backend::run<D, T>(detail::backend::Uniform{*x.impl(), detail::next_random(), low, high});
   return x;
 }
 
@@ -39,7 +39,7 @@ Tensor<D, T> randn(const detail::Shape& shape, D device = detail::current_device
   const CallScope scope({"randn", here});
   static_assert(detail::is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape, device);
-  backend::run<D, T>(backend::Normal{*x.impl(), detail::next_random(), 0, 1});
+  detail::backend::run<D, T>(detail::backend::Normal{*x.impl(), detail::next_random(), 0, 1});
   return x;
 }
 
@@ -55,7 +55,7 @@ Tensor<D, T> normal(double mean, double std, const detail::Shape& shape, D devic
   const CallScope scope({"normal", here});
   detail::check_deviation({"normal", CallSite::unknown}, std);
   Tensor<D, T> x = empty<D, T>(shape, device);
-  backend::run<D, T>(backend::Normal{*x.impl(), detail::next_random(), mean, std});
+  detail::backend::run<D, T>(detail::backend::Normal{*x.impl(), detail::next_random(), mean, std});
   return x;
 }
 
@@ -97,7 +97,7 @@ Tensor<D, T> randint(Index low, Index high, const detail::Shape& shape, D device
     if (Index(T(low)) != low || Index(T(high - 1)) != high - 1)
       fail("randint", {"numbers from ", low, " to ", high - 1, " do not fit ", detail::name_of(dtype_of<T>)});
   Tensor<D, T> x = empty<D, T>(shape, device);
-  backend::run<D, T>(backend::Integers{*x.impl(), detail::next_random(), low, high});
+  detail::backend::run<D, T>(detail::backend::Integers{*x.impl(), detail::next_random(), low, high});
   return x;
 }
 
@@ -135,7 +135,7 @@ const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std =
   detail::check_writable({"normal_", here}, x.checked({"normal_", here}));
   detail::check_deviation({"normal_", here}, std);
   const Tensor<D, T> values = empty<D, T>(x.shape(), x.device());
-  backend::run<D, T>(backend::Normal{*values.impl(), detail::next_random(), mean, std});
+  detail::backend::run<D, T>(detail::backend::Normal{*values.impl(), detail::next_random(), mean, std});
   return copy_(x, values, here);
 }
 

@@ -90,7 +90,7 @@ Tensor<D, T> scatter_reduce(const Tensor<D, T>& x, Index dim,
         [&](const auto& a, const auto& b) { return scatter_reduce(a, dim, index, b, reduce, include_self, here); }, x,
         source);
   } else {
-    using backend::ScatterMode;
+    using detail::backend::ScatterMode;
     using Limits = std::numeric_limits<T>;
     const detail::ScatterOperands<D, T> to(op, x, dim, index.tensor, source);
     const auto is = [reduce](const char* word) { return !std::strcmp(reduce, word); };

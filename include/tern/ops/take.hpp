@@ -116,7 +116,7 @@ const Tensor<D, T>& index_copy_(const Tensor<D, T>& x, Index dim, const Tensor<D
     return x;
   }
   const int d = detail::check_index_add(op, x, dim, index, source);
-  backend::run<D>(backend::CheckRange{"index_copy_", *contiguous(index).impl(), x.size(d)});
+  detail::backend::run<D>(detail::backend::CheckRange{"index_copy_", *contiguous(index).impl(), x.size(d)});
   detail::IndexList<D> at(static_cast<std::size_t>(d), Slice());
   at.push_back(reshape(index, -1, here));
   return index_put_(x, at, source, false, here);
@@ -305,7 +305,7 @@ Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, Call
     if (x.numel() == 0) fail("one_hot", {"no numbers to take the number of classes from"});
     num_classes = detail::checked_sum({"one_hot", CallSite::unknown}, {amax(x, {}, false, here).item(), 1});
   }
-  backend::run<D>(backend::CheckRange{"one_hot", *detail::dense(x).impl(), num_classes});
+  detail::backend::run<D>(detail::backend::CheckRange{"one_hot", *detail::dense(x).impl(), num_classes});
   return to_type(eq(unsqueeze(x, -1, here), detail::range_beside(x, 0, 1, num_classes)), detail::Type<Index>{});
 }
 

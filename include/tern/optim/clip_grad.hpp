@@ -11,6 +11,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 namespace detail {
+namespace backend = tern::detail::backend;
 
 /// Calls f(gradient) for every parameter that has one.
 template <class... D, class... T, class F>

@@ -91,12 +91,12 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
     const auto buffer = slot.state[0].template as<D, S>(), mixed = empty<D, S>(gradient.shape(), gradient.device());
     tern::detail::take_order(mixed.impl(), *gradient.impl());
     const double fresh = 1 - o.momentum, from_buffer = o.nesterov ? o.momentum : 1;
-    const backend::Array* const arrays[] = {buffer.impl(), mixed.impl(), gradient.impl()};
+    const tern::detail::Array* const arrays[] = {buffer.impl(), mixed.impl(), gradient.impl()};
     const auto mix = [=]<class V>(V& b, V& m, V g) {
       b = b + V(fresh) * (g - b);
       m = g + V(from_buffer) * (b - g);
     };
-    backend::run<D, S, S, const T>(backend::Update(mix, arrays));
+    detail::backend::run<D, S, S, const T>(detail::backend::Update(mix, arrays));
     return detail::orthogonalised(mixed, o);
   }
 };

@@ -170,7 +170,8 @@ auto arange(A start, B end, C step = 1, CallSite here = {}) {
     }
   }
   const Tensor<D, Out> x = empty<D, Out>(count);
-  backend::run<D>(backend::FillRange<Out>{*x.impl(), detail::scalar_t<Out>(start), detail::scalar_t<Out>(step)});
+  detail::backend::run<D>(
+      detail::backend::FillRange<Out>{*x.impl(), detail::scalar_t<Out>(start), detail::scalar_t<Out>(step)});
   return x;
 }
 template <Device D, class T = void, class A>
@@ -185,12 +186,13 @@ Tensor<D, T> linspace(double start, double end, Index steps, CallSite here = {})
   const CallScope scope({"linspace", here});
   if (steps < 0) fail("linspace", {"the number of steps must not be negative: ", steps});
   const Tensor<D, T> x = empty<D, T>(steps);
-  backend::run<D>(backend::FillRange<T>{*x.impl(), start, steps > 1 ? (end - start) / double(steps - 1) : 0});
+  detail::backend::run<D>(
+      detail::backend::FillRange<T>{*x.impl(), start, steps > 1 ? (end - start) / double(steps - 1) : 0});
   if (steps > 1) {  // the last number is exactly `end`
     detail::Array last = *x.impl();
     last.data += (steps - 1) * Index(sizeof(T));
     last.numel = last.dims[0] = 1;
-    backend::run<D>(backend::Fill<T>{last, end});
+    detail::backend::run<D>(detail::backend::Fill<T>{last, end});
   }
   return x;
 }
@@ -206,7 +208,7 @@ Tensor<D, T> eye(Index n, std::optional<Index> columns = {}, CallSite here = {})
   diagonal.numel = diagonal.dims[0] = n < m ? n : m;
   diagonal.strides[0] = m + 1;
   detail::update_contiguous(diagonal);
-  backend::run<D>(backend::Fill<T>{diagonal, 1});
+  detail::backend::run<D>(detail::backend::Fill<T>{diagonal, 1});
   return x;
 }
 

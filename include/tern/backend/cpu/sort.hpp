@@ -9,7 +9,7 @@
 #include "loops/map.hpp"
 #include "loops/workspace.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 template <class T>
@@ -145,5 +145,5 @@ void kernel(On<Cpu>, Types<T>, const SearchSorted& op) {
   });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -2,7 +2,7 @@
 #pragma once
 #include "convolution.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_INLINE void set_sizes(int* sizes, const Array& a) {
   if (a.numel > 0x7fffffff) [[unlikely]]
@@ -80,4 +80,4 @@ TERN_INLINE Array per_channel(const Array& numbers, const Array& to) {
   return a;
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

@@ -5,7 +5,7 @@
 #include "scaling.hpp"
 #include "tridiagonal.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace linalg_detail {
 
 /// Eigenvalues of a [n, n], of which the lower triangle is read, and as rows of vectors, unless that is null, its
@@ -43,4 +43,4 @@ void kernel(On<Cpu>, Types<T>, const Eigh& op) {
   });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -4,7 +4,7 @@
 #include "least_squares.hpp"
 #include "scaling.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const LeastSquares& op) {
@@ -31,4 +31,4 @@ void kernel(On<Cpu>, Types<T>, const LeastSquares& op) {
   });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -3,7 +3,7 @@
 #include "lu.hpp"
 #include "lu_factors.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace linalg_detail {
 
 /// Error if matrix i of the batch, with these factors, is singular.
@@ -73,4 +73,4 @@ void kernel(On<Cpu>, Types<T>, const Determinant& op) {
   });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

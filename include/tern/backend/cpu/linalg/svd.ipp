@@ -7,7 +7,7 @@
 #include "scaling.hpp"
 #include "svd.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace linalg_detail {
 
 /// The singular values of a bidiagonal matrix [n, n] alone, in descending order, into d. They are the upper half of the
@@ -88,4 +88,4 @@ void kernel(On<Cpu>, Types<T>, const Svd& op) {
   });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -5,7 +5,7 @@
 #include "substitution.hpp"
 #include "triangular.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace linalg_detail {
 
 /// The upper triangle of a [n, n] becomes U with a = Uᵀ U. -1, or the first pivot that is not positive.
@@ -63,4 +63,4 @@ void kernel(On<Cpu>, Types<T>, const Cholesky& op) {
   });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -2,7 +2,7 @@
 #pragma once
 #include "sorted_keys.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_INLINE KeyStretches::KeyStretches(int ordinal, Index stretches, Index length)
     : ordinal_(ordinal), stretches_(stretches), stride_(length <= of_a_block ? padded_to_power(length) : length),
@@ -35,4 +35,4 @@ TERN_INLINE SortedKeys::SortedKeys(int ordinal, Index sources, const char* to, c
   if (to) keys_.sort(int(shift_), int(bits(rows)));
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

@@ -2,7 +2,7 @@
 #pragma once
 #include "source.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_COLD std::string steps_text(const detail::expr::Program& program, const char* type, int first_number,
                                  std::vector<int>& same) {
@@ -60,4 +60,4 @@ TERN_INLINE int common_ordinal(const Array& out, const Array* const* in, int n) 
   return out.ordinal;
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels
