@@ -24,10 +24,10 @@ TERN_COLD ByteImages::ByteImages(const char* name, const Tensor<Cpu, std::uint8_
   const tern::detail::Array &x = *images.checked(name), &y = *labels.checked(name);
   if (x.ndim != 4 || y.ndim != 1 || x.dims[0] != y.numel || x.dims[1] != Index(mean.size()) || !x.contiguous ||
       !y.contiguous)
-    fail(name, {"images must be [N, ", Index(mean.size()), ", H, W] and labels [N], both contiguous, not ",
-                x.shape_ref(), " and ", y.shape_ref()});
+    Error::fail(name, {"images must be [N, ", Index(mean.size()), ", H, W] and labels [N], both contiguous, not ",
+                       x.shape_ref(), " and ", y.shape_ref()});
   for (std::size_t c = 0; c < mean.size(); ++c) {
-    if (!(std[c] > 0)) fail(name, {"std must be positive, not ", double(std[c])});
+    if (!(std[c] > 0)) Error::fail(name, {"std must be positive, not ", double(std[c])});
     scale_[c] = 1 / (255 * std[c]);
     shift_[c] = -mean[c] / std[c];
   }

@@ -57,9 +57,9 @@ class TensorDataset {
     const CallScope scope(here);
     const tern::detail::Array* const all[] = {tensors.impl()...};
     for (const tern::detail::Array* tensor : all) {
-      if (tensor->ndim == 0) fail("TensorDataset", {"a tensor has no dimension that counts samples"});
+      if (tensor->ndim == 0) Error::fail("TensorDataset", {"a tensor has no dimension that counts samples"});
       if (tensor->dims[0] != all[0]->dims[0])
-        fail("TensorDataset", {"first sizes differ: ", all[0]->shape_ref(), " and ", tensor->shape_ref()});
+        Error::fail("TensorDataset", {"first sizes differ: ", all[0]->shape_ref(), " and ", tensor->shape_ref()});
     }
     size_ = all[0]->dims[0];
   }

@@ -36,7 +36,7 @@ class Subset {
       : set_(set), indices_(indices) {
     const CallScope scope(here);
     for (const Index i : indices_)
-      if (i < 0 || i >= set_->size()) fail("Subset", {"there is no sample ", i, " of ", Index(set_->size())});
+      if (i < 0 || i >= set_->size()) Error::fail("Subset", {"there is no sample ", i, " of ", Index(set_->size())});
   }
 
   Index size() const { return Index(indices_.size()); }

@@ -66,7 +66,7 @@ class PendingCollective {
     job.order_later_work();
   }
   detail::CollectiveJob* checked(const char* op) const {
-    if (!job_) fail(op, {"nothing is pending: wait() was called before"});
+    if (!job_) Error::fail(op, {"nothing is pending: wait() was called before"});
     return job_.get();
   }
 

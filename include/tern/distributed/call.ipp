@@ -38,8 +38,8 @@ TERN_INLINE bool same(const Call& a, const Call& b) {
 }
 
 TERN_COLD void refuse_different(const Call& a, int rank_a, const Call& b, int rank_b) {
-  fail(a.name,
-       {"the ranks do not call the same: rank ", rank_a, " ", described(a), "; rank ", rank_b, " ", described(b)});
+  Error::fail(a.name, {"the ranks do not call the same: rank ", rank_a, " ", described(a), "; rank ", rank_b, " ",
+                       described(b)});
 }
 
 TERN_NOINLINE void check_same(const Call* calls, int ranks) {

@@ -115,7 +115,7 @@ TERN_NOINLINE void CudaRanks::check(int ordinal) {
   if (problem.empty()) return;
   for (const Connection& known : connections_)
     if (known.ordinal == ordinal) known.end->abort();
-  fail("cuda", {problem});
+  Error::fail("cuda", {problem});
 }
 
 /// What NCCL is given beside the elements.
@@ -144,7 +144,7 @@ void CudaRanks::begin(const char* function, cuda::detail::NcclEnd& end, const St
     ranks_.fail_devices();  // the others have met this rank, and their devices wait for its; they hear it before NCCL
                             // tells of a lost connection
     end.abort();
-    if (!before.empty()) fail("cuda", {before});  // and NCCL has refused the call because of it
+    if (!before.empty()) Error::fail("cuda", {before});  // and NCCL has refused the call because of it
     throw;
   }
 }

@@ -9,7 +9,7 @@ TERN_COLD ParallelTensors::ParallelTensors(const nn::AnyModule& network, const C
                                            std::unique_ptr<ParallelDevice> device, const DataParallelOptions& options)
     : communicator_(communicator), device_(std::move(device)) {
   if (!(options.bucket_cap_mb > 0))
-    fail("DistributedDataParallel", {"bucket_cap_mb must be positive, not ", options.bucket_cap_mb});
+    Error::fail("DistributedDataParallel", {"bucket_cap_mb must be positive, not ", options.bucket_cap_mb});
   if (size() == 1) return;
   if (communicator.ranks().are_processes()) tern::detail::set_random_rank(rank());
   StateDict parameters;

@@ -33,7 +33,7 @@ LeastSquares<D, T> lstsq(const Tensor<D, T>& a, const Tensor<D, T>& b, std::opti
   const std::string_view by = driver;
   const bool by_values = by == "gelsd" || by == "gelss", by_pivots = by == "gelsy";
   if (!by_values && !by_pivots && by != "gels")
-    fail("lstsq", {"the driver must be \"gels\", \"gelsy\", \"gelsd\" or \"gelss\", not \"", driver, "\""});
+    Error::fail("lstsq", {"the driver must be \"gels\", \"gelsy\", \"gelsd\" or \"gelss\", not \"", driver, "\""});
   if (are_vectors(*b.checked("lstsq"), *a.impl())) {
     LeastSquares<D, T> y = lstsq(a, unsqueeze(b, -1, here), rcond, driver, here);
     y.solution = squeeze(y.solution, -1, here);

@@ -74,8 +74,8 @@ QrFactors<D, T> qr(const Tensor<D, T>& a, const char* mode = "reduced", CallSite
   detail::backend::run<D, T>(detail::backend::Qr{only_r ? nullptr : q.impl(), *r.impl(), *in.impl()});
   if (only_r || p > n) {
     const auto refused = [only_r](const Tensor<D, T>&) -> Tensor<D, T> {
-      if (only_r) fail("qr", {"mode \"r\" has no gradient, because that needs Q; use mode \"reduced\""});
-      fail("qr", {"mode \"complete\" has no gradient for more rows than columns; use mode \"reduced\""});
+      if (only_r) Error::fail("qr", {"mode \"r\" has no gradient, because that needs Q; use mode \"reduced\""});
+      Error::fail("qr", {"mode \"complete\" has no gradient for more rows than columns; use mode \"reduced\""});
     };
     record({"qr", here}, q, wrt(a, refused));
     record({"qr", here}, r, wrt(a, refused));

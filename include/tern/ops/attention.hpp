@@ -205,15 +205,15 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
   const CallSite op{"scaled_dot_product_attention", here};
   const CallScope scope(op);
   if (query.checked(op)->ndim < 2 || key.checked(op)->ndim < 2 || value.checked(op)->ndim < 2)
-    fail(op, {"at least two dimensions are needed: ", query.shape(), ", ", key.shape(), ", ", value.shape()});
-  if (mask.defined() && options.is_causal) fail(op, {"a mask and is_causal exclude each other"});
+    Error::fail(op, {"at least two dimensions are needed: ", query.shape(), ", ", key.shape(), ", ", value.shape()});
+  if (mask.defined() && options.is_causal) Error::fail(op, {"a mask and is_causal exclude each other"});
   Tensor<D, T> k = key, v = value;
   Index group = 1;
   if (options.enable_gqa) {
     const auto heads = [](const Tensor<D, T>& x) { return x.dim() > 2 ? x.size(-3) : 1; };
     if (query.dim() < 3 || heads(k) == 0 || heads(query) % heads(k) || heads(k) != heads(v))
-      fail(op,
-           {"heads of keys ", key.shape(), " and values ", value.shape(), " do not divide those of ", query.shape()});
+      Error::fail(op, {"heads of keys ", key.shape(), " and values ", value.shape(), " do not divide those of ",
+                       query.shape()});
     group = heads(query) / heads(k);
   }
   if constexpr (detail::backend::HasKernel<D, detail::backend::LibraryAttention, T> &&

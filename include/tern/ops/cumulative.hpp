@@ -103,9 +103,9 @@ Tensor<D, detail::sum_t<T>> vander(const Tensor<D, T>& x, std::optional<Index> n
                                    CallSite here = {}) {
   const CallSite op{"vander", here};
   const CallScope scope(op);
-  if (x.checked(op)->ndim != 1) fail(op, {"a vector is needed, not ", x.shape()});
+  if (x.checked(op)->ndim != 1) Error::fail(op, {"a vector is needed, not ", x.shape()});
   const Index count = n.value_or(x.size(0));
-  if (count < 0) fail(op, {"n must not be negative: ", count});
+  if (count < 0) Error::fail(op, {"n must not be negative: ", count});
   const auto rising = detail::powers(x, count);
   return increasing ? rising : flip(rising, 1, here);
 }
@@ -117,8 +117,8 @@ template <Device D, Element T>
 Tensor<D, tern::detail::sum_t<T>> vander(const Tensor<D, T>& x, std::optional<Index> n = {}, CallSite here = {}) {
   const CallSite op{"vander", here};
   const CallScope scope(op);
-  if (x.checked(op)->ndim == 0) fail(op, {"at least one dimension is needed, not ", x.shape()});
-  if (n && *n < 2) fail(op, {"n must be greater than 1, not ", *n});
+  if (x.checked(op)->ndim == 0) Error::fail(op, {"at least one dimension is needed, not ", x.shape()});
+  if (n && *n < 2) Error::fail(op, {"n must be greater than 1, not ", *n});
   return tern::detail::powers(x, n.value_or(x.size(-1)));
 }
 
@@ -213,9 +213,9 @@ Tensor<D, T> diff(const Tensor<D, T>& x, Index n = 1, Index dim = -1, const Tens
                   const Tensor<D, T>& append = {}, CallSite here = {}) {
   const CallSite op{"diff", here};
   const CallScope scope(op);
-  if (x.checked(op)->ndim == 0) fail(op, {"a 0-d tensor has no neighbours"});
+  if (x.checked(op)->ndim == 0) Error::fail(op, {"a 0-d tensor has no neighbours"});
   const int d = detail::wrap_dim(op, dim, x.dim());
-  if (n < 0) fail(op, {"the number of times must not be negative: ", n});
+  if (n < 0) Error::fail(op, {"the number of times must not be negative: ", n});
   if (n == 0) return x;
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& part : {prepend, x, append})

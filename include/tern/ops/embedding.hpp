@@ -22,7 +22,7 @@ template <Device D, Element T>
 Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, std::optional<Index> padding_idx = {},
                        CallSite here = {}) {
   if (weight.checked({"embedding", here})->ndim != 2)
-    fail({"embedding", here}, {"the table must be a matrix, not ", weight.shape()});
+    Error::fail({"embedding", here}, {"the table must be a matrix, not ", weight.shape()});
   const Index rows = weight.size(0), padding = detail::padding_row({"embedding", here}, padding_idx, rows);
   detail::Shape to = x.checked({"embedding", here})->shape();
   to.push_back(weight.size(1));
@@ -122,7 +122,7 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   const CallScope scope({"embedding_bag", here});
   x.checked("embedding_bag");
   if (weight.checked("embedding_bag")->ndim != 2)
-    fail("embedding_bag", {"the table must be a matrix, not ", weight.shape()});
+    Error::fail("embedding_bag", {"the table must be a matrix, not ", weight.shape()});
   const Index rows = weight.size(0);
   const Index padding = detail::padding_row({"embedding_bag", CallSite::unknown}, options.padding_idx, rows);
   // The host checks offsets. If they are on a device, it waits for them.
@@ -134,10 +134,10 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   const detail::backend::Bags bags{options.mode, padding};
   if (!per_sample_weights.defined())
     return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts, Tensor<D, T>());
-  if (options.mode != BagMode::sum) fail("embedding_bag", {"per_sample_weights need mode sum"});
+  if (options.mode != BagMode::sum) Error::fail("embedding_bag", {"per_sample_weights need mode sum"});
   if (!(per_sample_weights.shape() == x.shape()))
-    fail("embedding_bag",
-         {"per_sample_weights of shape ", per_sample_weights.shape(), " do not fit an input of shape ", x.shape()});
+    Error::fail("embedding_bag", {"per_sample_weights of shape ", per_sample_weights.shape(),
+                                  " do not fit an input of shape ", x.shape()});
   if (!detail::records(per_sample_weights))
     return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts,
                                 reshape(per_sample_weights, {-1}).contiguous());

@@ -71,7 +71,7 @@ Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Inde
 }
 
 inline void check_index_vector(const CallSite& op, const Array& index) {
-  if (index.ndim > 1) fail(op, {"the index must be a vector, not ", index.shape()});
+  if (index.ndim > 1) Error::fail(op, {"the index must be a vector, not ", index.shape()});
 }
 
 /// Error unless index has as many dimensions as x and its sizes, except along dim, are not larger than x's.
@@ -126,8 +126,8 @@ int check_index_add(const CallSite& op, const Tensor<D, T>& x, Index dim, const 
   Shape expected = x.shape();
   if (x.dim()) expected[d] = index.numel();
   if (!(source.checked(op)->shape() == expected) && x.dim())
-    fail(op, {"a source of shape ", source.shape(), " does not fit ", index.numel(), " positions of dimension ", d,
-              " of ", x.shape()});
+    Error::fail(op, {"a source of shape ", source.shape(), " does not fit ", index.numel(), " positions of dimension ",
+                     d, " of ", x.shape()});
   return d;
 }
 
@@ -139,7 +139,8 @@ Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Inde
   detail::check_index_vector({"index_select", here}, *index.checked({"index_select", here}));
   const int d = detail::wrap_dim({"index_select", here}, dim, x.checked({"index_select", here})->ndim);
   if (x.dim() == 0) {
-    if (index.numel() != 1) fail({"index_select", here}, {"one index is needed for a 0-d tensor, not ", index.numel()});
+    if (index.numel() != 1)
+      Error::fail({"index_select", here}, {"one index is needed for a 0-d tensor, not ", index.numel()});
     return index_select(unsqueeze(x, 0, here), 0, index, here).reshape({}, here);
   }
   if (d == 0) return detail::take_rows({"index_select", here}, x, index);

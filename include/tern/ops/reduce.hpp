@@ -147,7 +147,7 @@ Tensor<D, T> mean(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = f
 template <Device D, Element T>
 T Tensor<D, T>::item([[maybe_unused]] CallSite here) const {
   const detail::Array& a = *checked({"item", here});
-  if (a.numel != 1) fail({"item", here}, {"a tensor of one element is needed, not of shape ", a.shape_ref()});
+  if (a.numel != 1) Error::fail({"item", here}, {"a tensor of one element is needed, not of shape ", a.shape_ref()});
   if constexpr (HostDevice<D>) {
     return *data();
   } else {

@@ -114,10 +114,10 @@ struct GradScaler final : GradScalerBase {
       const AnyTensor& p = slot.parameter;
       if (!(p.template is<D, float>() || p.template is<D, double>() || p.template is<D, bfloat16>() ||
             p.template is<D, half>()))
-        fail("unscale_",
-             {"parameter ", slot.name, " is on ", p.device_name(), ", the scale on ", DeviceTraits<D>::name});
+        Error::fail("unscale_",
+                    {"parameter ", slot.name, " is on ", p.device_name(), ", the scale on ", DeviceTraits<D>::name});
     }
-    if (!any) fail("unscale_", {"no parameter of the optimiser has a gradient"});
+    if (!any) Error::fail("unscale_", {"no parameter of the optimiser has a gradient"});
     unscale<float>(optimizer, state);
     unscale<double>(optimizer, state);
     unscale<bfloat16>(optimizer, state);

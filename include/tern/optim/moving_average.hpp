@@ -29,9 +29,10 @@ class TERN_API ExponentialMovingAverage {
                            ExponentialMovingAverageOptions options = {}, CallSite here = {})
       : decay_(options.decay) {
     const CallScope scope(here);
-    if (!(options.decay >= 0 && options.decay <= 1)) fail(name, {"decay must be in [0, 1], not ", options.decay});
+    if (!(options.decay >= 0 && options.decay <= 1))
+      Error::fail(name, {"decay must be in [0, 1], not ", options.decay});
     for (const NamedTensor& p : parameters) add(p, ops_for<P...>(p.tensor));
-    if (entries_.empty()) fail(name, {"there are no parameters"});
+    if (entries_.empty()) Error::fail(name, {"there are no parameters"});
   }
 
   /// Updates the averages with the weights.

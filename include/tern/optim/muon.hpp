@@ -65,12 +65,12 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
   static void check(const MuonOptions& o) {
     detail::check(name, "momentum", o.momentum);
     detail::check(name, "weight_decay", o.weight_decay);
-    if (o.ns_steps < 0 || o.ns_steps >= 100) fail(name, {"ns_steps must be in [0, 100), not ", o.ns_steps});
+    if (o.ns_steps < 0 || o.ns_steps >= 100) Error::fail(name, {"ns_steps must be in [0, 100), not ", o.ns_steps});
   }
   static void check_parameters(const std::vector<NamedTensor>& parameters) {
     for (const NamedTensor& p : parameters)
       if (p.tensor.shape().n != 2)
-        fail(name, {"only matrices can be stepped; parameter ", p.name, " has shape ", p.tensor.shape()});
+        Error::fail(name, {"only matrices can be stepped; parameter ", p.name, " has shape ", p.tensor.shape()});
   }
 
   static double ratio(AdjustLR adjust, const tern::detail::Shape& shape);

@@ -87,7 +87,7 @@ template <class D, class T>
     tern::detail::retain(p);
     return Tensor<D, T>(p);
   }
-  if (!tern::detail::is_dense(*p)) fail("step", {"parameter ", slot.name, " has gaps in memory"});
+  if (!tern::detail::is_dense(*p)) Error::fail("step", {"parameter ", slot.name, " has gaps in memory"});
   if (slot.found.defined() && !slot.skipped.defined())
     slot.skipped = zeros<D, float>({}, tern::detail::device_at<D>(p->ordinal));
   while (slot.state.size() < states) add_state(slot, slot.ops->zeros(slot.parameter));

@@ -95,7 +95,7 @@ Resources resources_of(const std::string& source, int chip) {
   };
   const Resources found{number_before(" registers"), number_before(" bytes smem"),
                         number_before(" bytes spill stores") + number_before(" bytes spill loads")};
-  if (status || !found.registers) fail("ptxas", {log});
+  if (status || !found.registers) Error::fail("ptxas", {log});
   return found;
 }
 

@@ -10,7 +10,7 @@ constexpr int first_key_bit(DType type) { return type == DType::bfloat16 ? 16 : 
 TERN_NOINLINE SortedRows::SortedRows(int ordinal, const Array& in, bool descending)
     : ordinal_(ordinal), rows_(in.dims[0]), n_(in.dims[1]), keys_(ordinal, rows_, n_),
       before_(ordinal, detail::size_of(in.dtype) == 8 ? std::size_t(8 * rows_ * n_) : 0) {
-  if (n_ > Index(~std::uint32_t(0))) fail("sort", {n_, " elements are too many to be sorted"});
+  if (n_ > Index(~std::uint32_t(0))) Error::fail("sort", {n_, " elements are too many to be sorted"});
   sort_by(in, nullptr, false, descending);
   if (!before()) return;
   launch_typed(ordinal_, sort_order_kernel, {}, grid_for(rows_ * n_),

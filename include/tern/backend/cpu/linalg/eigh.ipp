@@ -39,7 +39,7 @@ void kernel(On<Cpu>, Types<T>, const Eigh& op) {
   for_each_matrix(op.in, 10 * n * n * n, [&](Index i) {
     if (n > 0 && !symmetric_eigen(n, matrix<T>(op.in, i), op.values.as<T>() + i * n,
                                   op.vectors ? matrix<T>(*op.vectors, i) : nullptr))
-      fail("eigh", {"matrix ", i, " of the batch has NaN or infinity"});
+      Error::fail("eigh", {"matrix ", i, " of the batch has NaN or infinity"});
   });
 }
 

@@ -10,7 +10,7 @@ namespace linalg_detail {
 template <class T>
 void check_regular(const char* op, const LuFactors<T>& a, Index i) {
   for (Index k = 0; k < a.n; ++k)
-    if (a.pivot(k) == T(0)) fail(op, {"matrix ", i, " of the batch is singular: pivot ", k, " is 0"});
+    if (a.pivot(k) == T(0)) Error::fail(op, {"matrix ", i, " of the batch is singular: pivot ", k, " is 0"});
 }
 
 }  // namespace linalg_detail

@@ -80,10 +80,10 @@ void kernel(On<Cpu>, Types<T>, const Svd& op) {
     for (Index j = 0; j < m; ++j)
       for (Index l = 0; l < n; ++l) work[m < n ? j * n + l : l * m + j] = in[j * n + l];
     const T unit = scale_to_one(m * n, work);
-    if (unit == 0) fail("svd", {"matrix ", i, " of the batch has NaN or infinity"});
+    if (unit == 0) Error::fail("svd", {"matrix ", i, " of the batch has NaN or infinity"});
     const bool converged = m < n ? tall_svd(n, m, work, s, vt, op.vt ? rows(*op.vt) : 0, u)
                                  : tall_svd(m, n, work, s, u, op.u ? rows(*op.u) : 0, vt);
-    if (!converged) fail("svd", {"matrix ", i, " of the batch: no convergence"});
+    if (!converged) Error::fail("svd", {"matrix ", i, " of the batch: no convergence"});
     for (Index j = 0; j < k; ++j) s[j] *= unit;
   });
 }

@@ -57,7 +57,8 @@ void kernel(On<Cpu>, Types<T>, const Cholesky& op) {
     transpose(n, n, matrix<T>(op.in, i), upper);
     const Index bad = factor_definite(n, upper, n);
     if (bad >= 0)
-      fail("cholesky", {"matrix ", i, " of the batch is not positive definite: pivot ", bad, " is not positive"});
+      Error::fail("cholesky",
+                  {"matrix ", i, " of the batch is not positive definite: pivot ", bad, " is not positive"});
     transpose(n, n, upper, out);
     for (Index j = 0; j < n; ++j) std::fill_n(out + j * n + j + 1, n - j - 1, T(0));
   });

@@ -38,7 +38,7 @@ class TERN_API KernelParameters {
   };
   void begin(const char* field, bool is_array) { fields_[field_count_++] = {field, size_, is_array}; }
   void add_word(std::uint64_t word) {
-    if (size_ == most) fail("cuda", {"a kernel of more than ", most, " parameters"});
+    if (size_ == most) Error::fail("cuda", {"a kernel of more than ", most, " parameters"});
     words_[size_++] = word;
   }
 

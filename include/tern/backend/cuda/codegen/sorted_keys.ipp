@@ -22,7 +22,7 @@ TERN_INLINE SortedKeys::SortedKeys(int ordinal, Index sources, const char* to, c
                                    Index left_out)
     : count_(sources), shift_(bits(sources)), keys_(ordinal, 1, sources) {
   if (sources >> 32 || rows >> (63 - shift_))
-    fail("cuda", {sources, " numbers of ", rows, " rows are too many to be sorted"});
+    Error::fail("cuda", {sources, " numbers of ", rows, " rows are too many to be sorted"});
   launch_typed(ordinal, make_keys_kernel, {}, grid_for(keys_.count()),
                {.sources = sources,
                 .count = keys_.count(),

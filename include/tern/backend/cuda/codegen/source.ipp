@@ -55,8 +55,8 @@ TERN_COLD std::string function_text(const Traced& f, const char* name, int first
 TERN_INLINE int common_ordinal(const Array& out, const Array* const* in, int n) {
   for (int k = 0; k < n; ++k)
     if (in[k]->ordinal != out.ordinal) [[unlikely]]
-      fail("cuda", {"operands on cuda:", int(in[k]->ordinal), " and cuda:", int(out.ordinal),
-                    ": move one with .to(Cuda{ordinal})"});
+      Error::fail("cuda", {"operands on cuda:", int(in[k]->ordinal), " and cuda:", int(out.ordinal),
+                           ": move one with .to(Cuda{ordinal})"});
   return out.ordinal;
 }
 
