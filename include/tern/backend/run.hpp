@@ -34,6 +34,10 @@ inline constexpr bool of_program<Wrapper<F>> = of_program<F>;
 template <template <int, class> class Wrapper, int k, class F>
 inline constexpr bool of_program<Wrapper<k, F>> = of_program<F>;
 
+/// Nobody calls this one: with a function of this name in the namespace, a call does not find a variable that a program
+/// has defined before, and looks at its arguments.
+void kernel();
+
 /// How the compiled library and its programs call a kernel. For the CPU it chooses between several (cpu/dispatch.hpp).
 template <class D, class... T, class Op>
 void launch(On<D> device, Types<T...> types, const Op& op) {
