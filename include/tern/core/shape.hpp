@@ -52,7 +52,7 @@ struct Shape {
     for (const I size : sizes) push_back(Index(size));
   }
   Shape(const Index* first, int count) : n(count) {
-    if (count > max_dims) fail("shape", {"at most 8 dimensions are supported, not ", Index(count)});
+    if (count > max_dims) Error::fail("shape", {"at most 8 dimensions are supported, not ", Index(count)});
     for (int i = 0; i < count; ++i) d[i] = first[i];
   }
 
@@ -70,7 +70,7 @@ struct Shape {
   void begin() const&& = delete;
   void end() const&& = delete;
   void push_back(Index v) {
-    if (n == max_dims) fail("shape", {"at most 8 dimensions are supported"});
+    if (n == max_dims) Error::fail("shape", {"at most 8 dimensions are supported"});
     d[n++] = v;
   }
   operator ShapeRef() const { return {d, n}; }
