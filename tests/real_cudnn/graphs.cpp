@@ -14,7 +14,7 @@
 
 namespace {
 using namespace tern::cuda;
-using tern::ConvolutionPass;
+using tern::detail::ConvolutionPass;
 using namespace tern::cuda::detail;
 
 Descriptor described_device(const std::filesystem::path& file) {
