@@ -9,12 +9,17 @@ namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 TERN_COLD void check_listed(const AnyModule& module) {
   std::vector<const tern::detail::TensorImpl*> parameters;
   StateDict others;  // leaves that require a gradient
-  module.each([&](const Member& m) {
+  const auto look = [&](const Member& m) {
     if (m.type) return tern::detail::check_members(m.type, m.extent, m.base, m.module_type->lists);
     const tern::detail::TensorImpl* const x = m.tensor.impl();
     if (m.grad_ops) parameters.push_back(x);
-    else if (x->node && x->node->leaf) tern::detail::append(others, {m.path}, m.tensor);
-  });
+    else if (x && x->node && x->node->leaf) tern::detail::append(others, {m.path}, m.tensor);
+    else if (!x && Registered::find_in(m.extent))
+      fail("TERN_FIELDS", {m.path,
+                           " has layers or parameters, but is no nn::Module, so they would not be trained: "
+                           "derive its class from nn::Module and list them"});
+  };
+  module.each(look, true);
   for (const NamedTensor& other : others)
     if (std::find(parameters.begin(), parameters.end(), other.tensor.impl()) == parameters.end())
       fail("TERN_FIELDS",
