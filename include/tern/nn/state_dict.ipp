@@ -60,21 +60,26 @@ TERN_COLD const AnyTensor* find_fitting(const Member& m, const StateDict& dict, 
   return found;
 }
 
-TERN_COLD void list(std::string& names, const char* heading, const std::string& name) {
-  names += tern::detail::text({names.empty() ? heading : ", ", name});
+TERN_COLD std::string listed(const char* heading, const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? heading : ", ") + name;
+  return text;
 }
 
-TERN_COLD void check_fits(const AnyModule& module, const StateDict& dict, bool strict) {
+TERN_COLD IncompatibleKeys check_fits(const AnyModule& module, const StateDict& dict, bool strict) {
   check_listed(module);
   std::vector<char> used(dict.size());
-  std::string missing, unexpected;
+  IncompatibleKeys keys;
   module.each([&](const Member& m) {
-    if (!m.type && !find_fitting(m, dict, used)) list(missing, "missing: ", m.path);
+    if (!m.type && !find_fitting(m, dict, used)) keys.missing_keys.push_back(m.path);
   });
   for (std::size_t i = 0; i < dict.size(); ++i)
-    if (!used[i]) list(unexpected, "unexpected: ", dict[i].name);
+    if (!used[i]) keys.unexpected_keys.push_back(dict[i].name);
+  const std::string missing = listed("missing: ", keys.missing_keys),
+                    unexpected = listed("unexpected: ", keys.unexpected_keys);
   if (strict && !(missing.empty() && unexpected.empty()))
     fail("load_state_dict", {missing, missing.empty() || unexpected.empty() ? "" : "; ", unexpected});
+  return keys;
 }
 
 }}}  // namespace tern::nn::detail
@@ -90,13 +95,15 @@ TERN_COLD StateDict state_dict(const AnyModule& module) {
   return dict;
 }
 
-TERN_COLD void load_state_dict(const AnyModule& module, const StateDict& dict, bool strict) {
-  detail::check_fits(module, dict, strict);
+TERN_COLD IncompatibleKeys load_state_dict(const AnyModule& module, const StateDict& dict, bool strict, CallSite here) {
+  const CallScope scope(here);
+  IncompatibleKeys keys = detail::check_fits(module, dict, strict);
   std::vector<char> used(dict.size());
   module.each([&](const detail::Member& m) {
     const AnyTensor* const from = m.type ? nullptr : detail::find_fitting(m, dict, used);
     if (from) m.overwrite(m.tensor, *from);
   });
+  return keys;
 }
 
 TERN_COLD void requires_grad_(const AnyModule& module, bool on) {
