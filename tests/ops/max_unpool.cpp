@@ -36,7 +36,8 @@ TEMPLATE_TEST_CASE("max_unpool puts each element where max_pool found it", "[ops
 
 TEMPLATE_TEST_CASE("max_unpool of images of 1 and 3 dimensions", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
-  const auto [y, at] = max_pool1d_with_indices(tensor_of<D>({0.5, 2, -1, 3, 7, 1}, {1, 6}), 3, {.stride = 2, .padding = 1});
+  const auto [y, at] =
+      max_pool1d_with_indices(tensor_of<D>({0.5, 2, -1, 3, 7, 1}, {1, 6}), 3, {.stride = 2, .padding = 1});
   CHECK(values_of(max_unpool1d(y, at, 3, {.stride = 2, .padding = 1})) == std::vector<double>{0, 2, 0, 3, 7});
   CHECK(values_of(max_unpool1d(y, at, 3, {.stride = 2, .padding = 1, .output_size = 6})) ==
         std::vector<double>{0, 2, 0, 3, 7, 0});
@@ -77,10 +78,12 @@ TEMPLATE_TEST_CASE("max_unpool refuses", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { max_unpool2d(y, at, 2, {.output_size = 4}); }) ==
         "max_unpool2d: output_size needs 2 numbers, or 4 with those before the images, not 1");
   CHECK(error_of([&] { max_unpool2d(y, at, 0); }) == "max_unpool2d: kernel_size must be at least 1, not 0");
-  CHECK(error_of([&] { values_of(max_unpool2d(y, at + 100, 2)); })
-            .find("max_unpool2d: index 101 is out of range for a dimension of size 16") == 0);
-  CHECK(error_of([&] { values_of(max_unpool2d(y, at, 2, {.output_size = {3, 3}})); })
-            .find("max_unpool2d: index 13 is out of range for a dimension of size 9") == 0);
+  CHECK(error_of([&] {
+          values_of(max_unpool2d(y, at + 100, 2));
+        }).find("max_unpool2d: index 101 is out of range for a dimension of size 16") == 0);
+  CHECK(error_of([&] {
+          values_of(max_unpool2d(y, at, 2, {.output_size = {3, 3}}));
+        }).find("max_unpool2d: index 13 is out of range for a dimension of size 9") == 0);
   TERN_TEST_LINE(max_unpool2d(y, at[0], 2));
 }
 

@@ -19,8 +19,8 @@ TERN_COLD Shape unpooled_shape(const CallSite& op, int dims, const Array& x, con
   Shape out = x.shape();
   for (int i = 0; i < dims; ++i) {
     const int d = 3 - dims + i;
-    const Index size = checked_sum(op, {checked_product(op, {x.dims[first + i] - 1, p.stride[d]}), -2 * p.padding[d],
-                                        p.kernel[d]});
+    const Index size =
+        checked_sum(op, {checked_product(op, {x.dims[first + i] - 1, p.stride[d]}), -2 * p.padding[d], p.kernel[d]});
     const Index wanted = given ? o.output_size[given - dims + i] : size;
     if (wanted < 1 || wanted <= size - p.stride[d] || wanted >= size + p.stride[d])
       fail(op, {"an image of size ", wanted, " in dimension ", first + i, ", which must be positive, more than ",
