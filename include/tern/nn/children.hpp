@@ -138,6 +138,17 @@ constexpr bool any_opaque(TypeList<X...>) {
   return (is_opaque<X> || ...);
 }
 
+template <class... X>
+constexpr bool all_copyable(TypeList<X...>);
+
+/// True for what can be copied, also its elements: a std::vector says so of any.
+template <class X>
+inline constexpr bool is_copyable = std::is_copy_constructible_v<X> && all_copyable(typename Elements<X>::types());
+template <class... X>
+constexpr bool all_copyable(TypeList<X...>) {
+  return (is_copyable<X> && ...);
+}
+
 /// True for a layer or parameter.
 template <class X>
 inline constexpr bool is_registered = false;
