@@ -90,6 +90,29 @@ TEMPLATE_TEST_CASE("AnyTensor is copied in its memory order, and the copy is rec
   CHECK(error_of([] { AnyTensor().clone(); }) == "clone: a tensor is undefined");
 }
 
+TEMPLATE_TEST_CASE("a state dict is a list and a dictionary", "[any_tensor]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const nn::Linear<D> net(3, 2);
+  StateDict dict = net.state_dict();
+  CHECK(dict.keys() == std::vector<std::string>{"weight", "bias"});
+  CHECK((dict["weight"].shape() == detail::Shape{2, 3} && dict[1].name == "bias" && dict.contains("bias")));
+  StateDict renamed;
+  for (const auto& [name, x] : dict) renamed["fc." + name] = x;
+  renamed["fc.bias"] = zeros<D>({2});
+  CHECK(renamed.keys() == std::vector<std::string>{"fc.weight", "fc.bias"});
+  CHECK(values_of(renamed.pop("fc.bias").template as<D>()) == std::vector<double>{0, 0});
+  CHECK((!renamed.contains("fc.bias") && renamed.size() == 1));
+  std::erase_if(renamed, [](const NamedTensor& entry) { return entry.name == "fc.weight"; });
+  CHECK(renamed.empty());
+
+  const StateDict fixed{{"weight", ones<D>({2, 3})}}, parameters = net.parameters();
+  CHECK((fixed["weight"].numel() == 6 && parameters["bias"].numel() == 2));
+  CHECK(error_of([&] { fixed["bias"]; }) == "StateDict: there is no tensor \"bias\"");
+  TERN_TEST_LINE(fixed["bias"]);
+  TERN_TEST_LINE(dict.pop("scale"));
+  CHECK(error_of([&] { dict["scale"].shape(); }) == "shape: a tensor is undefined");
+}
+
 TEMPLATE_TEST_CASE("a network's parameters are frozen in a loop", "[any_tensor]", TERN_TEST_DEVICES) {
   using D = TestType;
   nn::Linear<D> net(3, 2);

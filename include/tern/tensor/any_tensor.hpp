@@ -162,12 +162,26 @@ struct NamedTensor {
   }
 };
 
-/// The names and tensors of all that a module or an optimiser learns or keeps.
-using StateDict = std::vector<NamedTensor>;
+/// The names and tensors of all that a module or an optimiser learns or keeps: a list, and a dictionary by name.
+struct TERN_API StateDict : std::vector<NamedTensor> {
+  using std::vector<NamedTensor>::vector;
+  using std::vector<NamedTensor>::operator[];
+  StateDict() = default;
+  StateDict(std::vector<NamedTensor> entries) : std::vector<NamedTensor>(std::move(entries)) {}
+
+  /// The tensor of that name. If there is none, it adds an undefined one, as a std::map does; in a const dict it is an
+  /// Error.
+  AnyTensor& operator[](const detail::TextAt& name);
+  const AnyTensor& operator[](const detail::TextAt& name) const;
+  /// Removes the entry and returns its tensor. Error if there is none of that name.
+  AnyTensor pop(const detail::TextAt& name);
+  bool contains(const std::string& name) const;
+  std::vector<std::string> keys() const;
+};
 
 namespace detail {
 /// Appends an entry. The pieces form its name.
-TERN_API void append(StateDict& dict, std::initializer_list<Piece> name, const AnyTensor& tensor);
+TERN_API void append(std::vector<NamedTensor>& list, std::initializer_list<Piece> name, const AnyTensor& tensor);
 }  // namespace detail
 
 }}  // namespace tern

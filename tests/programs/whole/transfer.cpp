@@ -34,10 +34,9 @@ int main() {
   auto state = io::load_safetensors(path);
   try {
     net.load_state_dict(state, false);
-  } catch (const Error& error) {
-    std::printf("%s\n", error.what());
-  }
-  std::erase_if(state, [](const auto& entry) { return entry.name.starts_with("fc."); });
+  } catch (const Error& error) { std::printf("%s\n", error.what()); }
+  std::printf("%s\n", to_string(state["fc.weight"].shape()).c_str());
+  for (const char* name : {"fc.weight", "fc.bias"}) state.pop(name);
   const auto [missing, unexpected] = net.load_state_dict(state, false);
   std::printf("missing: %s and %s, unexpected: %zu\n", missing[0].c_str(), missing[1].c_str(), unexpected.size());
   const bool loaded = missing == std::vector<std::string>{"fc.weight", "fc.bias"} && unexpected.empty();
@@ -73,8 +72,10 @@ int main() {
     last = loss.item();
     if (step == 0) first = last;
   }
-  std::printf("loss %.3f -> %.3f, rates %g and %g\n", first, last, opt.param_groups()[0].lr, scheduler.get_last_lr()[1]);
-  const bool frozen = equal(before, model.backbone.conv1.weight.detach()) && !model.backbone.conv1.weight.grad().defined();
+  std::printf("loss %.3f -> %.3f, rates %g and %g\n", first, last, opt.param_groups()[0].lr,
+              scheduler.get_last_lr()[1]);
+  const bool frozen =
+      equal(before, model.backbone.conv1.weight.detach()) && !model.backbone.conv1.weight.grad().defined();
   const auto taken = model.heads.pop("shape");
   const bool gone = !model.heads.contains("shape") && model.heads.keys().size() == 1;
   std::filesystem::remove(path);
