@@ -19,7 +19,7 @@ TERN_API double calculate_gain(const char* nonlinearity, double negative_slope =
 namespace detail {
 
 /// fan_in and fan_out: in and out of a weight [out, in, …], each multiplied by the remaining sizes.
-TERN_API std::pair<double, double> fans(const CallSite& op, const backend::Array& x);
+TERN_API std::pair<double, double> fans(const CallSite& op, const tern::detail::Array& x);
 
 }  // namespace detail
 
@@ -53,7 +53,7 @@ template <Device D, Floating T>
 const Tensor<D, T>& eye_(const Tensor<D, T>& x, CallSite here = {}) {
   const CallSite op{"eye_", here};
   const NoGradGuard off;
-  if (x.checked(op)->ndim != 2) fail(op, {"a matrix is needed, not ", x.shape()});
+  if (x.checked(op)->ndim != 2) Error::fail(op, {"a matrix is needed, not ", x.shape()});
   fill_(x, 0, here);
   fill_(diagonal(x), 1);
   return x;
@@ -64,8 +64,9 @@ template <Device D, Floating T>
 const Tensor<D, T>& dirac_(const Tensor<D, T>& x, Index groups = 1, CallSite here = {}) {
   const CallSite op{"dirac_", here};
   const NoGradGuard off;
-  if (x.checked(op)->ndim < 3 || x.dim() > 5) fail(op, {"3, 4 or 5 dimensions are needed, not ", x.shape()});
-  if (groups < 1 || x.size(0) % groups) fail(op, {x.size(0), " channels cannot be divided into ", groups, " groups"});
+  if (x.checked(op)->ndim < 3 || x.dim() > 5) Error::fail(op, {"3, 4 or 5 dimensions are needed, not ", x.shape()});
+  if (groups < 1 || x.size(0) % groups)
+    Error::fail(op, {x.size(0), " channels cannot be divided into ", groups, " groups"});
   fill_(x, 0, here);
   if (x.numel() == 0) return x;
   Tensor<D, T> centre = x;
@@ -81,8 +82,8 @@ template <Device D, Floating T>
 const Tensor<D, T>& sparse_(const Tensor<D, T>& x, double sparsity, double std = 0.01, CallSite here = {}) {
   const CallSite op{"sparse_", here};
   const NoGradGuard off;
-  if (x.checked(op)->ndim != 2) fail(op, {"a matrix is needed, not ", x.shape()});
-  if (!(sparsity >= 0 && sparsity <= 1)) fail(op, {"sparsity must be in [0, 1], not ", sparsity});
+  if (x.checked(op)->ndim != 2) Error::fail(op, {"a matrix is needed, not ", x.shape()});
+  if (!(sparsity >= 0 && sparsity <= 1)) Error::fail(op, {"sparsity must be in [0, 1], not ", sparsity});
   const Tensor<Cpu, double> values = mul(randn<Cpu, double>(x.shape()), std);
   const Index rows = x.size(0), zeros = Index(std::ceil(sparsity * double(rows)));
   for (Index column = 0; column < x.size(1); ++column) {
@@ -100,7 +101,7 @@ const Tensor<D, T>& trunc_normal_(const Tensor<D, T>& x, double mean = 0, double
   const NoGradGuard off;
   x.checked(op);
   if (!(std > 0) || !(low < high))
-    fail(op, {"no normal numbers with standard deviation ", std, " between ", low, " and ", high});
+    Error::fail(op, {"no normal numbers with standard deviation ", std, " between ", low, " and ", high});
   const auto bound = [&](double v) { return std::erf((v - mean) / (std * std::sqrt(2))); };
   Tensor<D, double> u = tern::uniform_(empty<D, double>(x.shape(), x.device()), bound(low), bound(high));
   return copy_(x, to_type(clamp(add(mul(erfinv(u), std * std::sqrt(2)), mean), low, high), tern::detail::Type<T>{}));
@@ -159,7 +160,7 @@ const Tensor<D, T>& orthogonal_(const Tensor<D, T>& x, double gain = 1, CallSite
   const CallSite op{"orthogonal_", here};
   const CallScope scope(op);
   const NoGradGuard off;
-  if (x.checked(op)->ndim < 2) fail(op, {"at least two dimensions are needed, not ", x.shape()});
+  if (x.checked(op)->ndim < 2) Error::fail(op, {"at least two dimensions are needed, not ", x.shape()});
   if (x.numel() == 0) return x;
   const Index rows = x.size(0), columns = x.numel() / rows, few = std::min(rows, columns),
               many = std::max(rows, columns);

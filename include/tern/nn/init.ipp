@@ -6,8 +6,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace nn::init::detail {
 
-TERN_COLD std::pair<double, double> fans(const CallSite& op, const backend::Array& x) {
-  if (x.ndim < 2) fail(op, {"at least two dimensions are needed, not ", x.shape()});
+TERN_COLD std::pair<double, double> fans(const CallSite& op, const tern::detail::Array& x) {
+  if (x.ndim < 2) Error::fail(op, {"at least two dimensions are needed, not ", x.shape()});
   double field = 1;
   for (int i = 2; i < x.ndim; ++i) field *= double(x.dims[i]);
   return {double(x.dims[1]) * field, double(x.dims[0]) * field};
@@ -26,7 +26,7 @@ TERN_COLD double calculate_gain(const char* nonlinearity, double negative_slope,
   if (is("relu")) return std::sqrt(2);
   if (is("leaky_relu")) return std::sqrt(2 / (1 + negative_slope * negative_slope));
   if (is("selu")) return 3. / 4;
-  fail({"calculate_gain", here}, {"no gain is known of \"", nonlinearity, "\""});
+  Error::fail({"calculate_gain", here}, {"no gain is known of \"", nonlinearity, "\""});
 }
 
 }}}  // namespace tern::nn::init

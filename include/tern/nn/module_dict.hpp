@@ -69,8 +69,8 @@ class Entries {
   std::pair<std::string, L>& existing(const TextAt& key) {
     std::pair<std::string, L>* const entry = find(key.text);
     if (!entry)
-      fail({is_tensor<L> ? "ParameterDict" : "ModuleDict", key.here},
-           {"there is no ", is_tensor<L> ? "parameter" : "layer", " \"", key.text, "\"; insert() adds one"});
+      Error::fail({is_tensor<L> ? "ParameterDict" : "ModuleDict", key.here},
+                  {"there is no ", is_tensor<L> ? "parameter" : "layer", " \"", key.text, "\"; insert() adds one"});
     return *entry;
   }
 

@@ -30,8 +30,8 @@ TERN_INLINE AnyTensor AnyTensor::detach() const {
 }
 
 TERN_COLD void AnyTensor::refuse(const char* device, DType dtype) const {
-  fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "",
-              impl_ ? detail::name_of(impl_->dtype) : "", ", not ", device, ", ", detail::name_of(dtype)});
+  Error::fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "",
+                     impl_ ? detail::name_of(impl_->dtype) : "", ", not ", device, ", ", detail::name_of(dtype)});
 }
 
 }}  // namespace tern
@@ -51,7 +51,7 @@ TERN_COLD StateDict::iterator find(StateDict& dict, const std::string& name) {
 TERN_COLD StateDict::iterator existing(const StateDict& dict, const TextAt& name) {
   StateDict& mine = const_cast<StateDict&>(dict);
   const StateDict::iterator entry = find(mine, name.text);
-  if (entry == mine.end()) fail({"StateDict", name.here}, {"there is no tensor \"", name.text, "\""});
+  if (entry == mine.end()) Error::fail({"StateDict", name.here}, {"there is no tensor \"", name.text, "\""});
   return entry;
 }
 
