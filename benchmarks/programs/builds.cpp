@@ -221,6 +221,9 @@ void images() {
   OP(max_pool1d, max_pool1d(line, 2)) OP(max_pool2d, max_pool2d(image, 2)) OP(max_pool3d, max_pool3d(solid, 2))
   OP(max_pool1d_with_indices, max_pool1d_with_indices(line, 2).values) OP(max_pool2d_with_indices, max_pool2d_with_indices(image, 2).values)
   OP(max_pool3d_with_indices, max_pool3d_with_indices(solid, 2).values)
+  const auto at1 = max_pool1d_with_indices(line, 2).indices, at2 = max_pool2d_with_indices(image, 2).indices, at3 = max_pool3d_with_indices(solid, 2).indices;
+  OP(max_unpool1d, max_unpool1d(line.narrow(2, 0, 128), at1, 2)) OP(max_unpool2d, max_unpool2d(image.narrow(2, 0, 16).narrow(3, 0, 16), at2, 2))
+  OP(max_unpool3d, max_unpool3d(solid.narrow(2, 0, 8).narrow(3, 0, 8).narrow(4, 0, 8), at3, 2))
   OP(avg_pool1d, avg_pool1d(line, 2)) OP(avg_pool2d, avg_pool2d(image, 2)) OP(avg_pool3d, avg_pool3d(solid, 2))
   OP(lp_pool1d, lp_pool1d(line, 2, 2)) OP(lp_pool2d, lp_pool2d(image, 2, 2)) OP(lp_pool3d, lp_pool3d(solid, 2, 2))
   OP(adaptive_avg_pool1d, adaptive_avg_pool1d(line, 7)) OP(adaptive_avg_pool2d, adaptive_avg_pool2d(image, 7))

@@ -86,6 +86,26 @@ struct ListsPlain : nn::Module<D> {
   Plain<D> plain;
   TERN_FIELDS(ListsPlain, plain)
 };
+/// The same in a container.
+template <Device D, class Container>
+struct ListsPlains : nn::Module<D> {
+  Container plains;
+  explicit ListsPlains(Container c) : plains(std::move(c)) {}
+  TERN_FIELDS(ListsPlains, plains)
+};
+template <Device D>
+struct PlainParameter {
+  nn::Parameter<D> scale = ones<D>({2});
+};
+struct Choice {
+  std::string name;
+  double share = 0;
+};
+
+template <Device D, class Container>
+std::string refusal_of(Container plains) {
+  return error_of([&] { ListsPlains<D, Container>(std::move(plains)).parameters(); });
+}
 
 template <class List>
 std::vector<std::string> names_of(const List& list) {
@@ -203,6 +223,34 @@ TEMPLATE_TEST_CASE("a layer in a listed class that is no module is an Error", ""
   using D = TestType;
   CHECK_THAT(error_of([] { ListsPlain<D>().parameters(); }),
              ContainsSubstring("ListsPlain: a layer or parameter that is a member (at byte"));
+}
+
+TEMPLATE_TEST_CASE("a layer in a class that is no module is an Error in a listed container, too", "",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto rule = [](const std::string& name) {
+    return "TERN_FIELDS: " + name +
+           " has layers or parameters, but is no nn::Module, so they would not be trained: derive its class from "
+           "nn::Module and list them";
+  };
+  CHECK(refusal_of<D>(std::vector<Plain<D>>(3)) == rule("plains.0"));
+  CHECK(refusal_of<D>(std::vector<PlainParameter<D>>(3)) == rule("plains.0"));
+  CHECK(refusal_of<D>(std::deque<Plain<D>>(1)) == rule("plains.0"));
+  CHECK(refusal_of<D>(std::make_unique<Plain<D>>()) == rule("plains"));
+  std::map<std::pair<int, int>, std::list<Plain<D>>> map;
+  map[{1, 2}].resize(1);
+  CHECK(refusal_of<D>(std::move(map)) == rule("plains.0"));
+  std::vector<std::pair<nn::Linear<D>, Plain<D>>> pairs;
+  pairs.emplace_back(nn::Linear<D>(2, 2), Plain<D>());
+  CHECK(refusal_of<D>(std::move(pairs)) == rule("plains.0.1"));
+
+  CHECK(refusal_of<D>(std::vector<Plain<D>>()).empty());
+  CHECK(refusal_of<D>(std::vector<Choice>(2)).empty());
+  CHECK(refusal_of<D>(std::map<std::string, Choice>{{"a.b", {}}}).empty());
+  CHECK(refusal_of<D>(std::unique_ptr<Plain<D>>()).empty());
+  ListsPlains<D, std::vector<Choice>> net(std::vector<Choice>{{"left", 0.5}});
+  net.zero_grad(), net.train();
+  CHECK(net.clone().plains[0].share == 0.5);
 }
 
 }  // namespace nn_children

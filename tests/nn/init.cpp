@@ -65,4 +65,69 @@ TEMPLATE_TEST_CASE("orthogonal rows or columns, whichever are fewer", "", TERN_T
   }
 }
 
+TEMPLATE_TEST_CASE("dirac's convolution copies channels", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  // PyTorch 2.15: nn.init.dirac_(w, groups).nonzero()
+  const auto ones_of = [](const tern::detail::Shape& shape, Index groups) {
+    const auto w = nn::init::dirac_(full<D, double>(shape, 7), groups);
+    CHECK(values_of(w.sum()) == values_of((w == 1).sum().to(f64)));
+    return values_of((w.cpu() == 1).nonzero());
+  };
+  CHECK(ones_of({4, 2, 3}, 1) == std::vector<double>{0, 0, 1, 1, 1, 1});
+  CHECK(ones_of({4, 2, 3, 2}, 2) == std::vector<double>{0, 0, 1, 1, 1, 1, 1, 1, 2, 0, 1, 1, 3, 1, 1, 1});
+  CHECK(ones_of({2, 4, 3, 3}, 1) == std::vector<double>{0, 0, 1, 1, 1, 1, 1, 1});
+  CHECK(ones_of({6, 2, 2, 3, 1}, 3) ==
+        std::vector<double>{0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 2, 0, 1, 1, 0, 3, 1, 1, 1, 0, 4, 0, 1, 1, 0, 5, 1, 1, 1, 0});
+  CHECK(error_of([] { nn::init::dirac_(empty<D>({3, 2})); }) == "dirac_: 3, 4 or 5 dimensions are needed, not [3, 2]");
+  CHECK(error_of([] { nn::init::dirac_(empty<D>({3, 2, 1}), 2); }) ==
+        "dirac_: 3 channels cannot be divided into 2 groups");
+}
+
+TEMPLATE_TEST_CASE("a sparse matrix has as many zeros in each column", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = nn::init::sparse_(empty<D, double>({50, 400}), 0.31, 2);
+  const auto is_zero = (x == 0).to(i64);
+  CHECK(values_of(is_zero.sum(0)) == std::vector<double>(400, 16));  // 15.5, rounded up
+  const std::vector<double> of_rows = values_of(is_zero.sum(1));
+  CHECK(*std::min_element(of_rows.begin(), of_rows.end()) > 60);  // of 400, 128 are expected
+  std::vector<double> others = values_of(x);
+  std::erase(others, 0);
+  check_normal(scaled(others, 2));
+  CHECK(error_of([] { nn::init::sparse_(empty<D>({3}), 0.5); }) == "sparse_: a matrix is needed, not [3]");
+  CHECK(error_of([] { nn::init::sparse_(empty<D>({3, 2}), 1.5); }) == "sparse_: sparsity must be in [0, 1], not 1.5");
+}
+
+TEMPLATE_TEST_CASE("gains are PyTorch's", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  using nn::init::calculate_gain;
+  CHECK((calculate_gain("linear") == 1 && calculate_gain("conv_transpose2d") == 1 && calculate_gain("sigmoid") == 1));
+  CHECK(calculate_gain("tanh") == 5. / 3);
+  CHECK(calculate_gain("relu") == Approx(1.4142135623730951));
+  CHECK(calculate_gain("leaky_relu") == Approx(1.4141428569978354));
+  CHECK(calculate_gain("leaky_relu", 0.2) == Approx(1.3867504905630728));
+  CHECK(calculate_gain("selu") == 0.75);
+  CHECK(error_of([] { calculate_gain("gelu"); }) == "calculate_gain: no gain is known of \"gelu\"");
+  const auto x = empty<D, double>({40, 30, 3});
+  check_normal(scaled(values_of(nn::init::kaiming_normal_(x, {.nonlinearity = "tanh"})), 5. / 3 / std::sqrt(90.)));
+  check_normal(scaled(values_of(nn::init::kaiming_normal_(x, {.a = 2, .nonlinearity = "relu"})), std::sqrt(2. / 90)));
+}
+
+TEMPLATE_TEST_CASE("an Error of an initialisation ends with the user's line", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = empty<D>({3});
+  TERN_TEST_LINE(nn::init::zeros_(Tensor<D>()));
+  TERN_TEST_LINE(nn::init::uniform_(x, 2, 1));
+  TERN_TEST_LINE(nn::init::normal_(x, 0, -1));
+  TERN_TEST_LINE(nn::init::eye_(x));
+  TERN_TEST_LINE(nn::init::dirac_(x));
+  TERN_TEST_LINE(nn::init::sparse_(x, 0.5));
+  TERN_TEST_LINE(nn::init::trunc_normal_(x, 0, 1, 2, -2));
+  TERN_TEST_LINE(nn::init::xavier_uniform_(x));
+  TERN_TEST_LINE(nn::init::xavier_normal_(x));
+  TERN_TEST_LINE(nn::init::kaiming_uniform_(x));
+  TERN_TEST_LINE(nn::init::kaiming_normal_(empty<D>({3, 2}), {.nonlinearity = "gelu"}));
+  TERN_TEST_LINE(nn::init::orthogonal_(x));
+  TERN_TEST_LINE(nn::init::calculate_gain("gelu"));
+}
+
 }  // namespace nn_init

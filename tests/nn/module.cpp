@@ -496,14 +496,21 @@ TEMPLATE_TEST_CASE("load_state_dict() refuses what does not fit, and then change
   dict[2].tensor = zeros<D, std::int64_t>({2, 4});
   CHECK_THAT(error_of([&] { net.load_state_dict(dict); }),
              ContainsSubstring("out.weight is float32, the loaded one int64"));
+  TERN_TEST_LINE(net.load_state_dict(dict));
+  TERN_TEST_LINE(net.load_state_dict(dict, false));
+  TERN_TEST_LINE(net.load_state_dict({}));
   dict[2].tensor = {};
   CHECK_THROWS_AS(net.load_state_dict(dict), Error);
   CHECK(values_of(net.hidden.weight) == before);
 
   dict.erase(dict.begin() + 1, dict.end());
   dict.push_back({"extra", zeros<D>({1})});
-  net.load_state_dict(dict, false);
+  const auto [missing, unexpected] = net.load_state_dict(dict, false);
+  CHECK(missing == std::vector<std::string>{"hidden.bias", "out.weight", "out.bias"});
+  CHECK(unexpected == std::vector<std::string>{"extra"});
   CHECK(same_bits(net.hidden.weight, from.hidden.weight));
+  const auto all = net.load_state_dict(from.state_dict());
+  CHECK((all.missing_keys.empty() && all.unexpected_keys.empty()));
 }
 
 TEMPLATE_TEST_CASE("a module can be moved", "", TERN_TEST_DEVICES) {

@@ -48,7 +48,8 @@ TEMPLATE_TEST_CASE("a ModuleDict has its layers in the order of insertion, by na
   CHECK(net.heads.size() == 1);
   for (auto& [key, layer] : net.heads) CHECK((key == "speech" && layer.out_features == 7));
   CHECK_THAT(error_of([&] { net.heads.pop("music"); }), ContainsSubstring("there is no layer \"music\""));
-  CHECK_THROWS_AS(net.heads.insert("a.b", nn::Linear<D>(4, 2)), Error);
+  TERN_TEST_LINE(net.heads["music"]);
+  TERN_TEST_LINE(net.heads.insert("a.b", nn::Linear<D>(4, 2)));
   CHECK_THROWS_AS(net.heads.insert("", nn::Linear<D>(4, 2)), Error);
   net.heads.clear();
   CHECK(net.heads.is_empty());

@@ -46,7 +46,7 @@ TEMPLATE_TEST_CASE("a ModuleList grows by push_back, and its layers are trained"
   CHECK_FALSE(net.layers.is_empty());
   CHECK(nn::ModuleList<nn::Linear<D>>().is_empty());
   CHECK_THAT(error_of([&] { net.layers[3]; }), ContainsSubstring("layer 3 of 3"));
-  CHECK_THROWS_AS(net.layers[-4], Error);
+  TERN_TEST_LINE(net.layers[-4]);
 }
 
 TEMPLATE_TEST_CASE("a ModuleList of AnyLayer has layers of several classes", "", TERN_TEST_DEVICES) {

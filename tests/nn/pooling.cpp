@@ -26,6 +26,22 @@ TEMPLATE_TEST_CASE("pooling layers are their functions", "", TERN_TEST_DEVICES) 
   same(nn::AdaptiveMaxPool1d<D, double>(3)(line), adaptive_max_pool1d(line, 3));
   same(nn::AdaptiveMaxPool2d<D, double>(3)(plane), adaptive_max_pool2d(plane, 3));
   same(nn::AdaptiveMaxPool3d<D, double>(2)(space), adaptive_max_pool3d(space, 2));
+  const auto unpooled = [&](const auto& pool, const auto& unpool, const auto& x) {
+    const auto [values, indices] = pool.forward_with_indices(x);
+    same(values, pool(x));
+    const auto y = unpool(values, indices, x.sizes());
+    CHECK(y.shape() == x.shape());
+    same(pool(y), values);
+  };
+  unpooled(nn::MaxPool1d<D, double>(3), nn::MaxUnpool1d<D, double>(3), line);
+  unpooled(nn::MaxPool2d<D, double>({2, 3}), nn::MaxUnpool2d<D, double>({2, 3}), plane);
+  unpooled(nn::MaxPool3d<D, double>(2), nn::MaxUnpool3d<D, double>(2), space);
+  const auto [values, indices] = nn::MaxPool2d<D, double>(3, {.stride = 2}).forward_with_indices(plane);
+  const MaxUnpoolOptions options{.stride = 2, .output_size = {6, 8}};
+  same(nn::MaxUnpool2d<D, double>(3, options)(values, indices), max_unpool2d(values, indices, 3, options));
+  same(nn::AdaptiveMaxPool2d<D, double>(3).forward_with_indices(plane).indices,
+       adaptive_max_pool2d_with_indices(plane, 3).indices);
+  TERN_TEST_LINE(nn::MaxPool2d<D, double>(9).forward_with_indices(plane));
   auto copy = nn::MaxPool2d<D, double>(2, {.stride = 1}).to(f32);
   same(copy(plane.to(f32)), max_pool2d(plane.to(f32), 2, {.stride = 1}));
 }

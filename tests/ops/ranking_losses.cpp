@@ -152,6 +152,36 @@ TEMPLATE_TEST_CASE("losses of cosines, scores of classes and normal distribution
         0);
 }
 
+TEMPLATE_TEST_CASE("infinite scores in losses of margins", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  constexpr double inf = INFINITY;
+  struct Case {
+    std::vector<double> scores;
+    double loss, squared;
+    std::vector<double> gradient;
+  };
+  // PyTorch 2.15: F.multi_margin_loss(x, [0]) and with p=2, and its gradient. multilabel_margin_loss of one label is
+  // the first.
+  const Case cases[] = {{{inf, 1, 2}, 0, 0, {0, 0, 0}},
+                        {{-inf, 1, 2}, inf, inf, {-2. / 3, 1. / 3, 1. / 3}},
+                        {{1, inf, 2}, inf, inf, {-2. / 3, 1. / 3, 1. / 3}},
+                        {{1, -inf, 2}, 2. / 3, 4. / 3, {-1. / 3, 0, 1. / 3}},
+                        {{inf, inf, 2}, 0, 0, {0, 0, 0}},
+                        {{-inf, -inf, 0}, inf, inf, {-1. / 3, 0, 1. / 3}}};
+  const auto right = zeros<D, Index>({1}), listed = tensor_of<D, Index>({0, -1, 0}, {1, 3});
+  for (const Case& c : cases) {
+    CAPTURE(c.scores);
+    auto x = tensor_of<D>(c.scores, {1, 3}).clone().requires_grad_();
+    const auto loss = multi_margin_loss(x, right);
+    check_close(values_of(loss), {c.loss});
+    check_close(values_of(multilabel_margin_loss(x, listed)), {c.loss});
+    check_close(values_of(multi_margin_loss(x, right, {.p = 2})), {c.squared});
+    loss.backward();
+    check_close(values_of(x.grad()), c.gradient);
+  }
+  CHECK(std::isnan(multi_margin_loss(tensor_of<D>({1, NAN, 2}, {1, 3}), right).item()));
+}
+
 TEMPLATE_TEST_CASE("losses of several labels a row, by their formulas", "[ops][gradcheck]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor_of<D>({0.1, 0.2, 0.4, 0.8, 3, -1, 0, 0.5}, {2, 4});

@@ -219,6 +219,7 @@ TEMPLATE_TEST_CASE("load_state_dict() takes rate and momentum too, and refuses w
   };
   CHECK_THAT(refusal(fresh, without(dict, "weight.step")), ContainsSubstring("the optimiser's weight.step is missing"));
   CHECK_THAT(refusal(fresh, without(dict, "lr")), ContainsSubstring("the optimiser's lr is missing"));
+  TERN_TEST_LINE(fresh.load_state_dict({}));
   CHECK_THAT(refusal(fresh, without(dict, "weight.exp_avg")),
              ContainsSubstring("nothing in this optimiser is called weight.exp_avg_sq"));
   optim::Adam small(other.parameters());

@@ -250,6 +250,8 @@ TEST_CASE("a schedule's state has PyTorch's names, and another kind's is refused
              ContainsSubstring("load_state_dict: the schedule's last_epoch is missing"));
   CHECK_THAT(error_of([&] { plateau.load_state_dict(step.state_dict()); }),
              ContainsSubstring("load_state_dict: the schedule's best is missing"));
+  TERN_TEST_LINE(step.load_state_dict(plateau.state_dict()));
+  TERN_TEST_LINE(plateau.load_state_dict(step.state_dict()));
   step.set_epoch(6);
   CHECK_THAT(error_of([&] { cycle.load_state_dict(step.state_dict()); }),
              ContainsSubstring("OneCycleLR: stepped 6 times, total_steps is 5"));

@@ -62,8 +62,55 @@ TEMPLATE_TEST_CASE("AnyTensor has a tensor's sizes", "[any_tensor]", TERN_TEST_D
   CHECK(any.stride(-1) == 12);
   CHECK_FALSE(any.is_contiguous());
   CHECK_FALSE(any.requires_grad());
+  CHECK((any.element_size() == 4 && any.nbytes() == 96 && any.is_floating_point()));
+  CHECK((any.is_cpu() == std::is_same_v<D, Cpu> && any.is_cuda() == std::is_same_v<D, Cuda>));
+  CHECK((Tensor<D>::is_cpu() == any.is_cpu() && Tensor<D>::is_cuda() == any.is_cuda()));
+  const AnyTensor integers = zeros<D, Index>({2});
+  CHECK((integers.nbytes() == 16 && !integers.is_floating_point()));
+  CHECK((Tensor<D, half>::is_floating_point() && !Tensor<D, bool>::is_floating_point()));
   CHECK(error_of([&] { any.size(3); }) == "size: dimension 3 is out of range [-3, 2]");
   CHECK(error_of([] { AnyTensor().dim(); }) == "dim: a tensor is undefined");
+}
+
+TEMPLATE_TEST_CASE("AnyTensor is copied in its memory order, and the copy is recorded", "[any_tensor]",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::Linear<D> net(3, 2);
+  StateDict before = net.state_dict();
+  for (NamedTensor& entry : before) entry.tensor = entry.clone();
+  net.weight.detach().fill_(7);
+  CHECK(values_of(before[0].tensor.template as<D>()) != std::vector<double>(6, 7));
+  CHECK_FALSE(before[0].tensor.requires_grad());
+  const auto copy = AnyTensor(net.weight.t()).clone();
+  CHECK(copy.strides() == detail::Shape{1, 3});
+  copy.template as<D>().sum().backward();
+  CHECK(values_of(net.weight.grad()) == std::vector<double>(6, 1));
+  CHECK_FALSE(AnyTensor(net.weight).detach().clone().requires_grad());
+  CHECK(values_of(AnyTensor(zeros<D, bool>({2})).clone().template as<D, bool>()) == std::vector<double>{0, 0});
+  CHECK(error_of([] { AnyTensor().clone(); }) == "clone: a tensor is undefined");
+}
+
+TEMPLATE_TEST_CASE("a state dict is a list and a dictionary", "[any_tensor]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const nn::Linear<D> net(3, 2);
+  StateDict dict = net.state_dict();
+  CHECK(dict.keys() == std::vector<std::string>{"weight", "bias"});
+  CHECK((dict["weight"].shape() == detail::Shape{2, 3} && dict[1].name == "bias" && dict.contains("bias")));
+  StateDict renamed;
+  for (const auto& [name, x] : dict) renamed["fc." + name] = x;
+  renamed["fc.bias"] = zeros<D>({2});
+  CHECK(renamed.keys() == std::vector<std::string>{"fc.weight", "fc.bias"});
+  CHECK(values_of(renamed.pop("fc.bias").template as<D>()) == std::vector<double>{0, 0});
+  CHECK((!renamed.contains("fc.bias") && renamed.size() == 1));
+  std::erase_if(renamed, [](const NamedTensor& entry) { return entry.name == "fc.weight"; });
+  CHECK(renamed.empty());
+
+  const StateDict fixed{{"weight", ones<D>({2, 3})}}, parameters = net.parameters();
+  CHECK((fixed["weight"].numel() == 6 && parameters["bias"].numel() == 2));
+  CHECK(error_of([&] { fixed["bias"]; }) == "StateDict: there is no tensor \"bias\"");
+  TERN_TEST_LINE(fixed["bias"]);
+  TERN_TEST_LINE(dict.pop("scale"));
+  CHECK(error_of([&] { dict["scale"].shape(); }) == "shape: a tensor is undefined");
 }
 
 TEMPLATE_TEST_CASE("a network's parameters are frozen in a loop", "[any_tensor]", TERN_TEST_DEVICES) {

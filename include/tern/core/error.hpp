@@ -1,5 +1,6 @@
 // The library's exception type, and how its messages are built.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -86,6 +87,14 @@ class TERN_API Error : public std::runtime_error {
 };
 
 namespace detail {
+
+/// A text at the front of a list of arguments, such as a path or a key, with the call's line.
+struct TextAt {
+  std::string text;
+  CallSite here;
+  template <std::convertible_to<std::string> Text>
+  TextAt(const Text& t, CallSite h = {}) : text(t), here(h) {}
+};
 
 [[noreturn]] TERN_API void fail_memory(const char* op, const char* of);
 

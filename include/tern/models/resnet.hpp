@@ -2,6 +2,7 @@
 // torchvision's form, with the stride in the 3 x 3 convolution.
 #pragma once
 #include "../nn/linear.hpp"
+#include "../nn/module_list.hpp"
 #include "../ops/pooling.hpp"
 #include "conv_norm.hpp"
 
@@ -53,7 +54,7 @@ struct ResNet : nn::Module<D, T> {
   nn::Conv2d<D, T> conv1;
   nn::BatchNorm2d<D, T> bn1;
   bool pooled = true;  // max pooling after the first convolution
-  std::vector<ResidualBlock<D, T>> layer1, layer2, layer3, layer4;
+  nn::ModuleList<ResidualBlock<D, T>> layer1, layer2, layer3, layer4;
   nn::Linear<D, T> fc;
 
   struct Plan {
@@ -65,12 +66,12 @@ struct ResNet : nn::Module<D, T> {
   ResNet(const Plan& plan, Index num_classes) : bn1(plan.width), pooled(!plan.small_images) {
     conv1 = plan.small_images ? conv<D, T>(3, plan.width, 3, {.padding = 1})
                               : conv<D, T>(3, plan.width, 7, {.stride = 2, .padding = 3});
-    std::vector<ResidualBlock<D, T>>* row = &layer1;
+    nn::ModuleList<ResidualBlock<D, T>>* row = &layer1;
     Index in = plan.width, width = plan.width;
     for (const int count : plan.blocks) {
       const Index out = plan.bottleneck ? 4 * width : width;
       for (int i = 0; i < count; ++i, in = out)
-        row->emplace_back(in, width, out, i == 0 && row != &layer1 ? 2 : 1, plan.bottleneck);
+        row->push_back(ResidualBlock<D, T>(in, width, out, i == 0 && row != &layer1 ? 2 : 1, plan.bottleneck));
       width *= 2;
       row = row == &layer1 ? &layer2 : row == &layer2 ? &layer3 : &layer4;
     }

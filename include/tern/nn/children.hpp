@@ -119,6 +119,36 @@ constexpr bool any_has_tensors(TypeList<X...>) {
   return (has_tensors<X> || ...);
 }
 
+template <class... X>
+constexpr bool any_opaque(TypeList<X...>);
+
+/// True for a class that is no module, tensor or container, so that nobody knows its members, and for a container of
+/// such. What is destroyed trivially has no layers.
+template <class X>
+constexpr bool find_opaque() {
+  using Types = typename Elements<X>::types;
+  if constexpr (is_leaf<X> || !std::is_class_v<X>) return false;
+  else if constexpr (std::is_same_v<Types, TypeList<>>) return !std::is_trivially_destructible_v<X>;
+  else return any_opaque(Types());
+}
+template <class X>
+inline constexpr bool is_opaque = find_opaque<X>();
+template <class... X>
+constexpr bool any_opaque(TypeList<X...>) {
+  return (is_opaque<X> || ...);
+}
+
+template <class... X>
+constexpr bool all_copyable(TypeList<X...>);
+
+/// True for what can be copied, also its elements: a std::vector says so of any.
+template <class X>
+inline constexpr bool is_copyable = std::is_copy_constructible_v<X> && all_copyable(typename Elements<X>::types());
+template <class... X>
+constexpr bool all_copyable(TypeList<X...>) {
+  return (is_copyable<X> && ...);
+}
+
 /// True for a layer or parameter.
 template <class X>
 inline constexpr bool is_registered = false;
@@ -142,7 +172,8 @@ inline constexpr bool mentions_layer<X<A...>> = is_registered<X<A...>> || (menti
 /// Error unless it can be one part of a dotted name.
 TERN_API void check_key(tern::detail::Piece key);
 
-/// Calls visit(name, child) for each child of a container. The name is null where the child has its holder's name.
+/// Calls visit(name, child) for each child of a container. The name is null where the child has its holder's name, and
+/// in a map of plain values, whose keys may be anything.
 template <class X, class V>
 void each_child(X& x, const V& visit) {
   using C = std::remove_const_t<X>;
@@ -153,12 +184,16 @@ void each_child(X& x, const V& visit) {
       visit(&name, child);
     }
   } else if constexpr (Dictionary<C>) {
-    static_assert(std::is_constructible_v<tern::detail::Piece, const typename C::key_type&>,
-                  "the keys of a map of layers must be std::string or whole numbers");
     for (auto& [key, child] : x) {
-      const tern::detail::Piece name(key);
-      check_key(name);
-      visit(&name, child);
+      if constexpr (has_tensors<C>) {
+        static_assert(std::is_constructible_v<tern::detail::Piece, const typename C::key_type&>,
+                      "the keys of a map of layers must be std::string or whole numbers");
+        const tern::detail::Piece name(key);
+        check_key(name);
+        visit(&name, child);
+      } else {
+        visit(nullptr, child);
+      }
     }
   } else if constexpr (TupleLike<C>) {
     Index i = 0;

@@ -62,15 +62,15 @@ inline constexpr ModuleType module_type{M::type_name(), dtype_of<typename M::val
                                         sizeof(M),      sizeof(typename M::ModuleBase),
                                         &lists_at<M>,   &walk_module<M>};
 
-/// A module or a tensor that a walk visits.
+/// A module or a tensor that a walk visits, or, if it looks for layers that nobody lists, an object of another class.
 struct Member {
   const std::string& path;  // the names that lead to it, such as layers.0.weight
   int depth;                // how many modules it is inside
   // For a module:
-  const char* type = nullptr;  // null for a tensor
+  const char* type = nullptr;  // null for all else
   Extent extent{}, base{};     // of the object and of its ModuleBase
   const ModuleType* module_type = nullptr;
-  // For a tensor, which is defined:
+  // For a tensor, which is defined, and so is no other member's:
   AnyTensor tensor{};
   const tern::detail::GradOps* grad_ops = nullptr;  // of a parameter; null for a buffer
   void (*overwrite)(const AnyTensor& to, const AnyTensor& from) = nullptr;
@@ -81,7 +81,7 @@ struct Member {
 class TERN_API Walk {
  public:
   using Visit = void (*)(const void* context, const Member&);
-  Walk(Visit visit, const void* context) : visit_(visit), context_(context) {}
+  Walk(Visit visit, const void* context, bool opaque) : visit_(visit), context_(context), opaque_(opaque) {}
 
   /// A module's name_fields() calls it for each member.
   template <class X>
@@ -89,7 +89,8 @@ class TERN_API Walk {
     static_assert(has_tensors<X> || !mentions_layer<X>,
                   "a member that holds layers or parameters must be a std::vector, array, optional, pair, tuple, map, "
                   "unique_ptr or shared_ptr of them");
-    if constexpr (has_tensors<X>) enter(name, x);
+    if constexpr (has_tensors<X> || is_opaque<X>)
+      if (has_tensors<X> || opaque_) enter(name, x);
   }
 
   template <class X>
@@ -109,10 +110,13 @@ class TERN_API Walk {
       if (x.defined()) tensor(x, grad_ops<X>(), &tern::detail::overwrite<D, T>);
     } else if constexpr (is_any_layer<X>) {
       x.walk(*this);
+    } else if constexpr (std::is_same_v<typename Elements<X>::types, TypeList<>>) {
+      if (opaque_) object({&x, sizeof x});
     } else {
       if constexpr (requires { typename X::element_type; }) check_pointer<typename X::element_type>();
       each_child(x, [this](const tern::detail::Piece* name, const auto& child) {
-        if constexpr (has_tensors<std::remove_cvref_t<decltype(child)>>) {
+        using Child = std::remove_cvref_t<decltype(child)>;
+        if constexpr (has_tensors<Child> || is_opaque<Child>) {
           if (name) this->enter(*name, child);
           else this->member(child);
         }
@@ -131,6 +135,7 @@ class TERN_API Walk {
   void shorten(std::size_t length);
 
   void module(const ModuleType& type, const void* object, const ModuleBase* base);
+  void object(const Extent& extent);
   void tensor(const AnyTensor& x, const tern::detail::GradOps* grad_ops,
               void (*overwrite)(const AnyTensor& to, const AnyTensor& from),
               const std::shared_ptr<Original>* original = nullptr);
@@ -152,6 +157,7 @@ class TERN_API Walk {
 
   Visit visit_;
   const void* context_;
+  bool opaque_;
   std::string path_;
   int depth_ = 0;
 };
@@ -169,10 +175,11 @@ class TERN_API AnyModule {
   template <IsModule M>
   AnyModule(const M& module) : object_(&module), type_(&detail::module_type<M>) {}
 
-  /// Calls visit(member) for this module and for all tensors and modules below it, in the order listed.
+  /// Calls visit(member) for this module and for all tensors and modules below it, in the order listed; with opaque,
+  /// for listed objects of all other classes that may have members, too.
   template <class F>
-  void each(const F& visit) const {
-    run([](const void* f, const detail::Member& m) { (*static_cast<const F*>(f))(m); }, &visit);
+  void each(const F& visit, bool opaque = false) const {
+    run([](const void* f, const detail::Member& m) { (*static_cast<const F*>(f))(m); }, &visit, opaque);
   }
 
  protected:
@@ -182,7 +189,7 @@ class TERN_API AnyModule {
   const detail::ModuleType* type_;
 
  private:
-  void run(detail::Walk::Visit visit, const void* context) const;
+  void run(detail::Walk::Visit visit, const void* context, bool opaque) const;
 };
 
 namespace detail {

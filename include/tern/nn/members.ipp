@@ -28,6 +28,10 @@ TERN_COLD void Walk::module(const ModuleType& type, const void* object, const Mo
                     .module_type = &type});
 }
 
+TERN_COLD void Walk::object(const Extent& extent) {
+  visit_(context_, {.path = path_, .depth = depth_, .extent = extent});
+}
+
 TERN_COLD void Walk::tensor(const AnyTensor& x, const tern::detail::GradOps* grad_ops,
                             void (*overwrite)(const AnyTensor& to, const AnyTensor& from),
                             const std::shared_ptr<Original>* original) {
@@ -43,8 +47,8 @@ TERN_COLD void Walk::tensor(const AnyTensor& x, const tern::detail::GradOps* gra
 
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
-TERN_COLD void AnyModule::run(detail::Walk::Visit visit, const void* context) const {
-  detail::Walk walk(visit, context);
+TERN_COLD void AnyModule::run(detail::Walk::Visit visit, const void* context, bool opaque) const {
+  detail::Walk walk(visit, context, opaque);
   type_->walk(object_, walk);
 }
 

@@ -197,8 +197,9 @@ auto converted(const M& module, const D2* device = nullptr) {
     return ::tern::nn::parameters(*this);                                                                             \
   }                                                                                                                   \
   ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(*this); }                                      \
-  void load_state_dict(const ::tern::StateDict& dict, bool strict = true) const {                                     \
-    ::tern::nn::load_state_dict(*this, dict, strict);                                                                 \
+  ::tern::nn::IncompatibleKeys load_state_dict(const ::tern::StateDict& dict, bool strict = true,                     \
+                                               ::tern::CallSite here_ = {}) const {                                   \
+    return ::tern::nn::load_state_dict(*this, dict, strict, here_);                                                   \
   }                                                                                                                   \
   Self& train(bool on = true) {                                                                                       \
     ::tern::nn::set_training(*this, on);                                                                              \

@@ -6,22 +6,22 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 namespace detail {
 
-/// The list of a container's layers, of class L.
+/// The list of a container's layers or parameters, of class L.
 template <class L>
 class Layers {
  public:
   void push_back(L layer) { layers_.push_back(std::move(layer)); }
   Index size() const { return Index(layers_.size()); }
   bool is_empty() const { return layers_.empty(); }
-  /// Layer i. A negative i counts from the last.
-  L& operator[](Index i) { return layers_[position(i)]; }
-  const L& operator[](Index i) const { return layers_[position(i)]; }
+  /// Entry i. A negative i counts from the last.
+  L& operator[](tern::detail::At<Index> i) { return layers_[position(i)]; }
+  const L& operator[](tern::detail::At<Index> i) const { return layers_[position(i)]; }
   auto begin() { return layers_.begin(); }
   auto end() { return layers_.end(); }
   auto begin() const { return layers_.begin(); }
   auto end() const { return layers_.end(); }
 
-  /// Names the layers 0, 1, …
+  /// Names the entries 0, 1, …
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
     for (std::size_t i = 0; i < self.layers_.size(); ++i)
@@ -36,8 +36,10 @@ class Layers {
   friend class Layers;
 
  private:
-  std::size_t position(Index i) const {
-    if (i < -size() || i >= size()) Error::fail("operator[]", {"layer ", i, " of ", size()});
+  std::size_t position(const tern::detail::At<Index>& at) const {
+    const Index i = at.tensor;
+    if (i < -size() || i >= size())
+      Error::fail({"operator[]", at.here}, {is_tensor<L> ? "parameter " : "layer ", i, " of ", size()});
     return std::size_t(i < 0 ? i + size() : i);
   }
   std::vector<L> layers_;

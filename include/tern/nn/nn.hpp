@@ -22,6 +22,7 @@
 #include "module_dict.hpp"
 #include "module_list.hpp"
 #include "pad.hpp"
+#include "parameter_containers.hpp"
 #include "parameter_vector.hpp"
 #include "parametrizations.hpp"
 #include "pixel_shuffle.hpp"

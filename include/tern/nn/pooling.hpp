@@ -1,5 +1,6 @@
-// MaxPool, AvgPool, AdaptiveMaxPool, AdaptiveAvgPool and LPPool over 1, 2 or 3 dimensions.
+// MaxPool, MaxUnpool, AvgPool, AdaptiveMaxPool, AdaptiveAvgPool and LPPool over 1, 2 or 3 dimensions.
 #pragma once
+#include "../ops/max_unpool.hpp"
 #include "../ops/pooling.hpp"
 #include "module.hpp"
 
@@ -8,6 +9,7 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 namespace detail {
 
 inline constexpr const char* max_pool_names[] = {"MaxPool1d", "MaxPool2d", "MaxPool3d"};
+inline constexpr const char* max_unpool_names[] = {"MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"};
 inline constexpr const char* avg_pool_names[] = {"AvgPool1d", "AvgPool2d", "AvgPool3d"};
 inline constexpr const char* adaptive_max_pool_names[] = {"AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
                                                           "AdaptiveMaxPool3d"};
@@ -29,6 +31,12 @@ struct MaxPoolNd : Module<D, T> {
     else if constexpr (dims == 2) return max_pool2d(x, kernel_size, options);
     else return max_pool3d(x, kernel_size, options);
   }
+  /// {values, indices}: also the positions, which MaxUnpool takes.
+  ValuesAndIndices<D, T> forward_with_indices(const Tensor<D, T>& x, CallSite here = {}) const {
+    if constexpr (dims == 1) return max_pool1d_with_indices(x, kernel_size, options, here);
+    else if constexpr (dims == 2) return max_pool2d_with_indices(x, kernel_size, options, here);
+    else return max_pool3d_with_indices(x, kernel_size, options, here);
+  }
 };
 
 /// max_pool1d(x, kernel_size, options).
@@ -42,6 +50,37 @@ using MaxPool2d = MaxPoolNd<2, D, T>;
 /// max_pool3d(x, kernel_size, options).
 template <Device D, Element T = float>
 using MaxPool3d = MaxPoolNd<3, D, T>;
+
+/// The inverse of a MaxPool of `dims` dimensions, from its values and indices: MaxUnpool1d, MaxUnpool2d or MaxUnpool3d.
+template <int dims, Device D, Element T = float>
+struct MaxUnpoolNd : Module<D, T> {
+  tern::detail::Dims kernel_size;
+  MaxUnpoolOptions options;
+  MaxUnpoolNd(const tern::detail::Dims& size, const MaxUnpoolOptions& chosen = {})
+      : kernel_size(size), options(chosen) {}
+  TERN_FIELDS_AS(MaxUnpoolNd, detail::max_unpool_names[dims - 1], kernel_size, options)
+  /// output_size, if given, replaces the option.
+  Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Index>& indices,
+                       const tern::detail::Dims& output_size = {}) const {
+    MaxUnpoolOptions o = options;
+    if (!output_size.empty()) o.output_size = output_size;
+    if constexpr (dims == 1) return max_unpool1d(x, indices, kernel_size, o);
+    else if constexpr (dims == 2) return max_unpool2d(x, indices, kernel_size, o);
+    else return max_unpool3d(x, indices, kernel_size, o);
+  }
+};
+
+/// max_unpool1d(x, indices, kernel_size, options).
+template <Device D, Element T = float>
+using MaxUnpool1d = MaxUnpoolNd<1, D, T>;
+
+/// max_unpool2d(x, indices, kernel_size, options).
+template <Device D, Element T = float>
+using MaxUnpool2d = MaxUnpoolNd<2, D, T>;
+
+/// max_unpool3d(x, indices, kernel_size, options).
+template <Device D, Element T = float>
+using MaxUnpool3d = MaxUnpoolNd<3, D, T>;
 
 /// The average of each window of `dims` dimensions: AvgPool1d, AvgPool2d or AvgPool3d.
 template <int dims, Device D, Element T = float>
@@ -80,6 +119,12 @@ struct AdaptiveMaxPoolNd : Module<D, T> {
     if constexpr (dims == 1) return adaptive_max_pool1d(x, output_size);
     else if constexpr (dims == 2) return adaptive_max_pool2d(x, output_size);
     else return adaptive_max_pool3d(x, output_size);
+  }
+  /// {values, indices}: also the positions.
+  ValuesAndIndices<D, T> forward_with_indices(const Tensor<D, T>& x, CallSite here = {}) const {
+    if constexpr (dims == 1) return adaptive_max_pool1d_with_indices(x, output_size, here);
+    else if constexpr (dims == 2) return adaptive_max_pool2d_with_indices(x, output_size, here);
+    else return adaptive_max_pool3d_with_indices(x, output_size, here);
   }
 };
 

@@ -158,7 +158,7 @@ class Rebuild {
     } else if constexpr (detail::has_tensors<X>) {
       return container<detail::rebind_t<X, D, T>>(x);
     } else {
-      return x;
+      return plain(x);
     }
   }
 
@@ -173,6 +173,14 @@ class Rebuild {
   }
 
  private:
+  template <class X>
+  static X plain(const X& x) {
+    static_assert(
+        detail::is_copyable<X>,
+        "clone() and to() copy a listed plain value, and this one cannot be copied: a class with layers must be "
+        "an nn::Module that lists them");
+    if constexpr (detail::is_copyable<X>) return x;
+  }
   template <class Out, class X>
   Out container(const X& x) const {
     if constexpr (detail::Sequence<X>) {

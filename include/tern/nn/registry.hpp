@@ -29,6 +29,10 @@ class TERN_API Registered {
 
   /// An instance inside `module`, but outside its base, that is not listed. Null if there is none.
   static const Registered* find_unlisted(const Extent& module, const Extent& base, Lists* lists);
+  /// An instance inside an object that lists none. Null if there is none.
+  static const Registered* find_in(const Extent& object) {
+    return find_unlisted(object, {nullptr, 0}, [](const void*, const void*) { return false; });
+  }
 
  private:
   // Never destroyed, because modules may be static.

@@ -7,6 +7,12 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
+/// The names in which a module and a state dict differ.
+struct IncompatibleKeys {
+  std::vector<std::string> missing_keys;     // the module's tensors that the dict does not have
+  std::vector<std::string> unexpected_keys;  // the dict's entries that the module does not have
+};
+
 namespace detail {
 
 /// Error if a layer or parameter is a member of the module, or of a module below it, and not listed; or if a listed
@@ -21,10 +27,8 @@ TERN_API void check_not_mixed(const std::vector<NamedTensor>& list);
 /// The entry for a tensor of the module, by name. Null if there is none. Error if it does not fit.
 TERN_API const AnyTensor* find_fitting(const Member& m, const StateDict& dict, std::vector<char>& used);
 
-TERN_API void list(std::string& names, const char* heading, const std::string& name);
-
 /// Error unless load_state_dict() takes the dict.
-TERN_API void check_fits(const AnyModule& module, const StateDict& dict, bool strict);
+TERN_API IncompatibleKeys check_fits(const AnyModule& module, const StateDict& dict, bool strict);
 
 }  // namespace detail
 
@@ -32,8 +36,9 @@ TERN_API void check_fits(const AnyModule& module, const StateDict& dict, bool st
 TERN_API StateDict state_dict(const AnyModule& module);
 
 /// Copies the named tensors into the module's, converting between floating-point types. Error, and nothing changed, if
-/// a shape differs, or, with strict, if a name is missing or unexpected.
-TERN_API void load_state_dict(const AnyModule& module, const StateDict& dict, bool strict = true);
+/// a shape differs, or, with strict, if a name is missing or unexpected. Without strict, returns these names.
+TERN_API IncompatibleKeys load_state_dict(const AnyModule& module, const StateDict& dict, bool strict = true,
+                                          CallSite here = {});
 
 /// Makes all parameters require a gradient; with off, freezes them, so that they get no gradient and no optimiser
 /// changes them.

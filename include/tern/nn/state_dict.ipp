@@ -9,12 +9,17 @@ namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 TERN_COLD void check_listed(const AnyModule& module) {
   std::vector<const tern::detail::TensorImpl*> parameters;
   StateDict others;  // leaves that require a gradient
-  module.each([&](const Member& m) {
+  const auto look = [&](const Member& m) {
     if (m.type) return tern::detail::check_members(m.type, m.extent, m.base, m.module_type->lists);
     const tern::detail::TensorImpl* const x = m.tensor.impl();
     if (m.grad_ops) parameters.push_back(x);
-    else if (x->node && x->node->leaf) tern::detail::append(others, {m.path}, m.tensor);
-  });
+    else if (x && x->node && x->node->leaf) tern::detail::append(others, {m.path}, m.tensor);
+    else if (!x && Registered::find_in(m.extent))
+      Error::fail("TERN_FIELDS", {m.path,
+                                  " has layers or parameters, but is no nn::Module, so they would not be trained: "
+                                  "derive its class from nn::Module and list them"});
+  };
+  module.each(look, true);
   for (const NamedTensor& other : others)
     if (std::find(parameters.begin(), parameters.end(), other.tensor.impl()) == parameters.end())
       Error::fail(
@@ -57,21 +62,26 @@ TERN_COLD const AnyTensor* find_fitting(const Member& m, const StateDict& dict, 
   return found;
 }
 
-TERN_COLD void list(std::string& names, const char* heading, const std::string& name) {
-  names += tern::detail::text({names.empty() ? heading : ", ", name});
+TERN_COLD std::string listed(const char* heading, const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? heading : ", ") + name;
+  return text;
 }
 
-TERN_COLD void check_fits(const AnyModule& module, const StateDict& dict, bool strict) {
+TERN_COLD IncompatibleKeys check_fits(const AnyModule& module, const StateDict& dict, bool strict) {
   check_listed(module);
   std::vector<char> used(dict.size());
-  std::string missing, unexpected;
+  IncompatibleKeys keys;
   module.each([&](const Member& m) {
-    if (!m.type && !find_fitting(m, dict, used)) list(missing, "missing: ", m.path);
+    if (!m.type && !find_fitting(m, dict, used)) keys.missing_keys.push_back(m.path);
   });
   for (std::size_t i = 0; i < dict.size(); ++i)
-    if (!used[i]) list(unexpected, "unexpected: ", dict[i].name);
+    if (!used[i]) keys.unexpected_keys.push_back(dict[i].name);
+  const std::string missing = listed("missing: ", keys.missing_keys),
+                    unexpected = listed("unexpected: ", keys.unexpected_keys);
   if (strict && !(missing.empty() && unexpected.empty()))
     Error::fail("load_state_dict", {missing, missing.empty() || unexpected.empty() ? "" : "; ", unexpected});
+  return keys;
 }
 
 }}}  // namespace tern::nn::detail
@@ -87,13 +97,15 @@ TERN_COLD StateDict state_dict(const AnyModule& module) {
   return dict;
 }
 
-TERN_COLD void load_state_dict(const AnyModule& module, const StateDict& dict, bool strict) {
-  detail::check_fits(module, dict, strict);
+TERN_COLD IncompatibleKeys load_state_dict(const AnyModule& module, const StateDict& dict, bool strict, CallSite here) {
+  const CallScope scope(here);
+  IncompatibleKeys keys = detail::check_fits(module, dict, strict);
   std::vector<char> used(dict.size());
   module.each([&](const detail::Member& m) {
     const AnyTensor* const from = m.type ? nullptr : detail::find_fitting(m, dict, used);
     if (from) m.overwrite(m.tensor, *from);
   });
+  return keys;
 }
 
 TERN_COLD void requires_grad_(const AnyModule& module, bool on) {

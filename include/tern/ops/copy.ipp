@@ -1,5 +1,6 @@
 // The functions of copy.hpp that are not templates.
 #pragma once
+#include "../tensor/any_tensor.hpp"
 #include "copy.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
@@ -38,3 +39,12 @@ TERN_NOINLINE void copy_into(const CallSite& op, TensorImpl* target, TensorImpl*
 }
 
 }}}  // namespace tern::detail
+
+namespace tern { inline namespace TERN_BUILD {
+
+TERN_COLD AnyTensor AnyTensor::clone(CallSite here) const {
+  checked("clone");
+  return with(detail::Owned(detail::clone({"clone", here}, impl_, *device_->ops)).impl);
+}
+
+}}  // namespace tern

@@ -39,6 +39,7 @@
 #include "local_response_norm.hpp"
 #include "losses.hpp"
 #include "matmul.hpp"
+#include "max_unpool.hpp"
 #include "multinomial.hpp"
 #include "nan.hpp"
 #include "norm.hpp"

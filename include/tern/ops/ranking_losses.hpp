@@ -78,6 +78,11 @@ Tensor<D, T> reduced(const Tensor<D, T>& x, Reduction reduction, CallSite here) 
 
 inline constexpr auto positive_part = [](auto v) { return where(v <= 0, 0, v); };
 
+/// How far a wrong class's score comes within the margin of the right one's; 0 if both are the same infinity.
+inline constexpr auto violation = [](auto margin, auto right, auto wrong) {
+  return where(margin + wrong <= right, 0, positive_part(margin - right + wrong));
+};
+
 }  // namespace detail
 
 /// max(margin - target (x1 - x2), 0). target is 1 where x1 should be larger, -1 where x2 should.
@@ -176,8 +181,8 @@ Tensor<D, T> multi_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& ta
     const Tensor<D, Index> right = n == 2 ? reshape(target, {-1, 1}, here) : reshape(target, 1, here);
     const auto wrong = to_type(ne(detail::range_beside(x, 0, 1, x.size(-1)), right), detail::Type<compute_t<T>>{});
     const auto f = [margin = options.margin, squared = options.p == 2](auto v, auto own, auto counts) {
-      const auto distance = detail::positive_part(margin - own + v);
-      return counts * (squared ? distance * distance : distance);
+      const auto distance = detail::violation(margin, own, v);
+      return where(counts == 0, 0, squared ? distance * distance : distance);
     };
     const auto sums = detail::map_sum(op, f, -1, false, x.size(-1), scores, gather(scores, -1, right, here), wrong);
     return detail::reduced(sums, options.reduction, here);
@@ -217,7 +222,7 @@ Tensor<D, T> multilabel_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index
         logical_and(unsqueeze(listed, -1), eq(unsqueeze(target, -1), detail::range_beside(x, 0, 1, x.size(-1))));
     const auto own = gather(scores, -1, where(listed, target, 0), here);
     const auto f = [](auto right, auto v, auto counts, auto wrong) {
-      return where(counts * wrong == 0, 0, detail::positive_part(1 - right + v));
+      return where(counts * wrong == 0, 0, detail::violation(1, right, v));
     };
     const auto sums = detail::map_sum(op, f, {-2, -1}, false, x.size(-1), unsqueeze(own, -1), unsqueeze(scores, -2),
                                       unsqueeze(to_type(listed, type), -1),

@@ -32,7 +32,7 @@ class TERN_API GradScalerBase {
   /// enabled. The host waits for the device.
   StateDict state_dict() const;
   /// Restores what state_dict() returned. Error, and nothing changed, if it is not the state of a scaler.
-  void load_state_dict(const StateDict& dict);
+  void load_state_dict(const StateDict& dict, CallSite here = {});
   /// Error unless load_state_dict() takes the dict.
   void check(const StateDict& dict) const;
   /// Forgets what was unscaled since the last update(): the gradients are given up, because an exception has left them.

@@ -71,7 +71,8 @@ TERN_COLD void GradScalerBase::check(const StateDict& dict) const {
   if (options_.enabled) detail::read_scaler(dict);
 }
 
-TERN_COLD void GradScalerBase::load_state_dict(const StateDict& dict) {
+TERN_COLD void GradScalerBase::load_state_dict(const StateDict& dict, CallSite here) {
+  const CallScope scope(here);
   if (!options_.enabled) return;
   const detail::ScalerState s = detail::read_scaler(dict);
   options_.growth_factor = s.growth_factor;

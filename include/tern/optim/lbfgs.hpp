@@ -89,7 +89,8 @@ class LBFGS {
 
   /// Restores what state_dict() returned. Error, and nothing changed, if it belongs to other parameters or another
   /// optimiser.
-  void load_state_dict(const StateDict& dict) {
+  void load_state_dict(const StateDict& dict, CallSite here = {}) {
+    const CallScope scope(here);
     State state = read(dict);
     options_.lr = state.lr, step_ = state.step, scale_ = state.scale;
     evaluations_ = state.evaluations, iterations_ = state.iterations;

@@ -47,7 +47,7 @@ class TERN_API ExponentialMovingAverage {
   /// The averages and the number of updates, which are enough to continue bit for bit.
   StateDict state_dict() const;
   /// Restores what state_dict() returned. Error, and nothing changed, if it belongs to other parameters.
-  void load_state_dict(const StateDict& dict);
+  void load_state_dict(const StateDict& dict, CallSite here = {});
   /// Error unless load_state_dict() takes the dict.
   void check(const StateDict& dict) const;
 

@@ -64,7 +64,8 @@ TERN_COLD ExponentialMovingAverage::State ExponentialMovingAverage::read(const S
 
 TERN_COLD void ExponentialMovingAverage::check(const StateDict& dict) const { read(dict); }
 
-TERN_COLD void ExponentialMovingAverage::load_state_dict(const StateDict& dict) {
+TERN_COLD void ExponentialMovingAverage::load_state_dict(const StateDict& dict, CallSite here) {
+  const CallScope scope(here);
   const State state = read(dict);
   for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].ops->overwrite(entries_[i].average, *state.averages[i]);
   updates_ = state.updates;

@@ -101,7 +101,7 @@ class TERN_API Optimizer {
 
   /// Restores what state_dict() returned. Error, and nothing changed, if it belongs to other parameters or another
   /// optimiser.
-  void load_state_dict(const StateDict& dict);
+  void load_state_dict(const StateDict& dict, CallSite here = {});
   /// The two halves of load_state_dict(), for a checkpoint of several things: read() checks all and changes nothing,
   /// and take() cannot fail. The parameters must have their values before take().
   RestoredState read(const StateDict& dict);

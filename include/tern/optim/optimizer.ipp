@@ -276,7 +276,10 @@ TERN_COLD RestoredState Optimizer::restored(const char* op, std::vector<Slot> st
   return {std::move(state_slots), std::move(groups)};
 }
 
-TERN_COLD void Optimizer::load_state_dict(const StateDict& dict) { take(read(dict)); }
+TERN_COLD void Optimizer::load_state_dict(const StateDict& dict, CallSite here) {
+  const CallScope scope(here);
+  take(read(dict));
+}
 
 TERN_COLD void Optimizer::take(RestoredState&& state) {
   forget_graphs();

@@ -28,7 +28,7 @@ class TERN_API Schedule {
   virtual StateDict state_dict() const = 0;
   /// Restores what state_dict() returned, and leaves the optimiser as it is. Error, and nothing changed, if it is the
   /// state of another kind of schedule, or of one with more steps than this one has.
-  virtual void load_state_dict(const StateDict& dict) = 0;
+  virtual void load_state_dict(const StateDict& dict, CallSite here = {}) = 0;
   /// Error unless load_state_dict() takes the dict.
   virtual void check(const StateDict& dict) const = 0;
 
@@ -60,7 +60,10 @@ class TERN_API LRScheduler : public Schedule {
 
   /// The number of steps, `last_epoch`.
   TERN_KEY StateDict state_dict() const override;
-  void load_state_dict(const StateDict& dict) override { epoch_ = read(dict); }
+  void load_state_dict(const StateDict& dict, CallSite here = {}) override {
+    const CallScope scope(here);
+    epoch_ = read(dict);
+  }
   void check(const StateDict& dict) const override { read(dict); }
   /// Error if the schedule has fewer steps.
   virtual void check_epoch(Index) const {}
@@ -336,7 +339,10 @@ class TERN_API ReduceLROnPlateau : public Schedule {
 
   /// `best`, `num_bad_epochs` and `cooldown_counter`.
   TERN_KEY StateDict state_dict() const override;
-  void load_state_dict(const StateDict& dict) override { state_ = read(dict); }
+  void load_state_dict(const StateDict& dict, CallSite here = {}) override {
+    const CallScope scope(here);
+    state_ = read(dict);
+  }
   void check(const StateDict& dict) const override { read(dict); }
 
  private:

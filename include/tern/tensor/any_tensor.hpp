@@ -1,6 +1,7 @@
 // AnyTensor: a tensor whose device and element type are known only at run time, for containers of mixed tensors.
 #pragma once
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -80,11 +81,16 @@ class TERN_API AnyTensor {
   Index stride(Index i) const { return strides()[detail::existing_dim({"stride", CallSite::unknown}, i, dim())]; }
   int dim() const { return checked("dim").ndim; }
   Index numel() const { return checked("numel").numel; }
+  Index element_size() const { return detail::size_of(dtype()); }
+  Index nbytes() const { return element_size() * numel(); }
+  bool is_floating_point() const { return detail::is_floating(dtype()); }
   bool is_contiguous() const { return checked("is_contiguous").contiguous; }
   const char* device_name() const {
     checked("device_name");
     return device_->name;
   }
+  bool is_cpu() const { return device_name() == std::string_view("cpu"); }
+  bool is_cuda() const { return device_name() == std::string_view("cuda"); }
 
   /// The tensor in host memory: itself if it is there already, else a dense copy.
   AnyTensor cpu() const {
@@ -94,6 +100,8 @@ class TERN_API AnyTensor {
 
   /// The same elements, not on the tape.
   AnyTensor detach() const;
+  /// A copy in the same memory order. Like a Tensor's clone() it is recorded.
+  AnyTensor clone(CallSite here = {}) const;
 
   /// The accumulated gradient; undefined if there is none.
   AnyTensor grad() const;
@@ -140,6 +148,8 @@ struct NamedTensor {
   bool requires_grad() const { return tensor.requires_grad(); }
   void requires_grad_(bool on = true, CallSite here = {}) const { tensor.requires_grad_(on, here); }
   AnyTensor grad() const { return tensor.grad(); }
+  AnyTensor detach() const { return tensor.detach(); }
+  AnyTensor clone(CallSite here = {}) const { return tensor.clone(here); }
   DType dtype() const { return tensor.dtype(); }
   detail::Shape shape() const { return tensor.shape(); }
   detail::Shape sizes() const { return tensor.sizes(); }
@@ -152,12 +162,26 @@ struct NamedTensor {
   }
 };
 
-/// The names and tensors of all that a module or an optimiser learns or keeps.
-using StateDict = std::vector<NamedTensor>;
+/// The names and tensors of all that a module or an optimiser learns or keeps: a list, and a dictionary by name.
+struct TERN_API StateDict : std::vector<NamedTensor> {
+  using std::vector<NamedTensor>::vector;
+  using std::vector<NamedTensor>::operator[];
+  StateDict() = default;
+  StateDict(std::vector<NamedTensor> entries) : std::vector<NamedTensor>(std::move(entries)) {}
+
+  /// The tensor of that name. If there is none, it adds an undefined one, as a std::map does; in a const dict it is an
+  /// Error.
+  AnyTensor& operator[](const detail::TextAt& name);
+  const AnyTensor& operator[](const detail::TextAt& name) const;
+  /// Removes the entry and returns its tensor. Error if there is none of that name.
+  AnyTensor pop(const detail::TextAt& name);
+  bool contains(const std::string& name) const;
+  std::vector<std::string> keys() const;
+};
 
 namespace detail {
 /// Appends an entry. The pieces form its name.
-TERN_API void append(StateDict& dict, std::initializer_list<Piece> name, const AnyTensor& tensor);
+TERN_API void append(std::vector<NamedTensor>& list, std::initializer_list<Piece> name, const AnyTensor& tensor);
 }  // namespace detail
 
 }}  // namespace tern

@@ -38,8 +38,51 @@ TERN_COLD void AnyTensor::refuse(const char* device, DType dtype) const {
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
-TERN_COLD void append(StateDict& dict, std::initializer_list<Piece> name, const AnyTensor& tensor) {
-  dict.push_back({text(name), tensor});
+TERN_COLD void append(std::vector<NamedTensor>& list, std::initializer_list<Piece> name, const AnyTensor& tensor) {
+  list.push_back({text(name), tensor});
+}
+
+/// The entry of that name, or the end.
+TERN_COLD StateDict::iterator find(StateDict& dict, const std::string& name) {
+  StateDict::iterator entry = dict.begin();
+  while (entry != dict.end() && entry->name != name) ++entry;
+  return entry;
+}
+TERN_COLD StateDict::iterator existing(const StateDict& dict, const TextAt& name) {
+  StateDict& mine = const_cast<StateDict&>(dict);
+  const StateDict::iterator entry = find(mine, name.text);
+  if (entry == mine.end()) Error::fail({"StateDict", name.here}, {"there is no tensor \"", name.text, "\""});
+  return entry;
 }
 
 }}}  // namespace tern::detail
+
+namespace tern { inline namespace TERN_BUILD {
+
+TERN_COLD AnyTensor& StateDict::operator[](const detail::TextAt& name) {
+  const iterator entry = detail::find(*this, name.text);
+  return entry != end() ? entry->tensor : emplace_back(NamedTensor{name.text, {}}).tensor;
+}
+
+TERN_COLD const AnyTensor& StateDict::operator[](const detail::TextAt& name) const {
+  return detail::existing(*this, name)->tensor;
+}
+
+TERN_COLD AnyTensor StateDict::pop(const detail::TextAt& name) {
+  const iterator entry = detail::existing(*this, name);
+  const AnyTensor taken = entry->tensor;
+  erase(entry);
+  return taken;
+}
+
+TERN_COLD bool StateDict::contains(const std::string& name) const {
+  return detail::find(const_cast<StateDict&>(*this), name) != end();
+}
+
+TERN_COLD std::vector<std::string> StateDict::keys() const {
+  std::vector<std::string> names;
+  for (const NamedTensor& entry : *this) names.push_back(entry.name);
+  return names;
+}
+
+}}  // namespace tern

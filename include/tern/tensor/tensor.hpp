@@ -167,6 +167,9 @@ class Tensor : detail::Operators<D, T> {
     return format == channels_last ? detail::is_channels_last(*checked("is_contiguous")) : is_contiguous();
   }
   static constexpr DType dtype() { return dtype_of<T>; }
+  static constexpr bool is_floating_point() { return detail::is_floating_v<T>; }
+  static constexpr bool is_cpu() { return std::is_same_v<D, Cpu>; }
+  static constexpr bool is_cuda() { return std::is_same_v<D, Cuda>; }
   D device() const { return detail::device_at<D>(checked("device")->ordinal); }
 
   /// The first element's address. The tape's checks do not see writes through it. If a copy still uses pinned memory,

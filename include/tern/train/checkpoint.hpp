@@ -160,14 +160,6 @@ StatePart<X> part_of(X& x) {
   return {x, "state"};
 }
 
-/// A path before a list of arguments, with the call's line.
-struct PathAt {
-  std::string text;
-  CallSite here;
-  template <std::convertible_to<std::string> Path>
-  PathAt(const Path& path, CallSite h = {}) : text(path), here(h) {}
-};
-
 TERN_API void save_parts(const std::string& path, const std::vector<Part*>& parts);
 TERN_API Position load_parts(const std::string& path, const std::vector<Part*>& parts);
 
@@ -183,7 +175,7 @@ concept CheckpointPart = requires(std::remove_const_t<X>& x) { detail::part_of(x
 ///
 ///   train::save_checkpoint("training.safetensors", net, sgd, schedule, scaler, batches);
 template <CheckpointPart... Parts>
-void save_checkpoint(const detail::PathAt& path, const Parts&... parts) {
+void save_checkpoint(const tern::detail::TextAt& path, const Parts&... parts) {
   const CallScope scope(path.here);
   auto all = std::tuple(detail::part_of(const_cast<Parts&>(parts))...);  // saving changes none
   std::apply([&](auto&... each) { detail::save_parts(path.text, {&each...}); }, all);
@@ -193,7 +185,7 @@ void save_checkpoint(const detail::PathAt& path, const Parts&... parts) {
 /// loader's next loop is the rest of the epoch. Error, and nothing changed, if the file has no such part, belongs to
 /// another one, or is damaged.
 template <CheckpointPart... Parts>
-Position load_checkpoint(const detail::PathAt& path, Parts&... parts) {
+Position load_checkpoint(const tern::detail::TextAt& path, Parts&... parts) {
   const CallScope scope(path.here);
   auto all = std::tuple(detail::part_of(parts)...);
   return std::apply([&](auto&... each) { return detail::load_parts(path.text, {&each...}); }, all);
