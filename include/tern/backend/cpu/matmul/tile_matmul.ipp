@@ -11,8 +11,9 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail::backend::matmul_detail {
 
 #if defined(__x86_64__) && defined(__linux__)
-#define TERN_TILES __attribute__((target("amx-tile,amx-bf16")))
+#define TERN_TILES __attribute__((target("amx-tile,amx-bf16"), always_inline)) inline
 
+#ifndef TERN_EMULATED_TILES  // tests/emulated_tiles has these for processors without them
 /// Linux gives a process the registers of tiles, 8 KB for each thread, only if it asks.
 TERN_COLD bool ask_for_tiles() {
   constexpr long request = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
@@ -22,15 +23,43 @@ TERN_COLD bool ask_for_tiles() {
   return there && detail::onednn::has_bfloat16() && syscall(SYS_arch_prctl, request, tile_data) == 0;
 }
 
+/// The shapes of this thread's tiles: the first are stored, and the second taken from then on.
+TERN_TILES void exchange_tile_shapes(void* stored, const void* taken) {
+  asm volatile("sttilecfg (%0)\n ldtilecfg (%1)" : : "r"(stored), "r"(taken) : "memory");
+}
+TERN_TILES void take_tile_shapes(const void* taken) { asm volatile("ldtilecfg (%0)" : : "r"(taken) : "memory"); }
+
+/// Tile N, whose rows lie `row` bytes apart in memory.
+template <int N>
+TERN_TILES void load_tile(const void* from, Index row) {
+  asm volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(from), "r"(row), "i"(N) : "memory");
+}
+template <int N>
+TERN_TILES void store_tile(void* to, Index row) {
+  asm volatile("tilestored %%tmm%c2, (%0,%1,1)" : : "r"(to), "r"(row), "i"(N) : "memory");
+}
+template <int N>
+TERN_TILES void clear_tile() {
+  asm volatile("tilezero %%tmm%c0" : : "i"(N));
+}
+/// The products of A's rows with B's columns are added to tile Sum.
+template <int Sum, int A, int B>
+TERN_TILES void add_tile_products() {
+  asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(Sum), "i"(A), "i"(B));
+}
+#endif
+#undef TERN_TILES
+#define TERN_TILES __attribute__((target("amx-tile,amx-bf16")))
+
 /// While alive, this thread's tiles are 16 rows of 64 bytes. Then they are as before: oneDNN 3 takes for granted what
 /// it left.
 class TileRegisters {
  public:
   TERN_TILES TileRegisters() {
     static constexpr Shapes shapes;
-    asm volatile("sttilecfg %0\n ldtilecfg %1" : "=m"(before_) : "m"(shapes));
+    exchange_tile_shapes(&before_, &shapes);
   }
-  TERN_TILES ~TileRegisters() { asm volatile("ldtilecfg %0" : : "m"(before_)); }
+  TERN_TILES ~TileRegisters() { take_tile_shapes(&before_); }
   TileRegisters(const TileRegisters&) = delete;
   TileRegisters& operator=(const TileRegisters&) = delete;
 
@@ -58,30 +87,26 @@ template <int R, int C>
   float* const lower = sums + tile_lines * row / Index(sizeof(float));
   const Index tile_row = 64;
   if (add) {
-    asm volatile("tileloadd (%0,%1,1), %%tmm0\n tileloadd 64(%0,%1,1), %%tmm1" : : "r"(sums), "r"(row) : "memory");
-    asm volatile("tileloadd (%0,%1,1), %%tmm2\n tileloadd 64(%0,%1,1), %%tmm3" : : "r"(lower), "r"(row) : "memory");
+    load_tile<0>(sums, row), load_tile<1>(sums + tile_lines, row);
+    load_tile<2>(lower, row), load_tile<3>(lower + tile_lines, row);
   } else {
-    asm volatile("tilezero %tmm0\n tilezero %tmm1\n tilezero %tmm2\n tilezero %tmm3");
+    clear_tile<0>(), clear_tile<1>(), clear_tile<2>(), clear_tile<3>();
   }
   for (Index l = 0; l < steps * tile_pairs; l += tile_pairs) {
-    asm volatile("tileloadd (%0,%2,1), %%tmm4\n tileloadd (%1,%2,1), %%tmm6\n tdpbf16ps %%tmm6, %%tmm4, %%tmm0"
-                 :
-                 : "r"(a.first + l), "r"(b.first + l), "r"(tile_row)
-                 : "memory");
-    if constexpr (C == 2)
-      asm volatile("tileloadd (%0,%1,1), %%tmm7\n tdpbf16ps %%tmm7, %%tmm4, %%tmm1"
-                   :
-                   : "r"(b2 + l), "r"(tile_row)
-                   : "memory");
-    if constexpr (R == 2)
-      asm volatile("tileloadd (%0,%1,1), %%tmm5\n tdpbf16ps %%tmm6, %%tmm5, %%tmm2"
-                   :
-                   : "r"(a2 + l), "r"(tile_row)
-                   : "memory");
-    if constexpr (R == 2 && C == 2) asm volatile("tdpbf16ps %tmm7, %tmm5, %tmm3");
+    load_tile<4>(a.first + l, tile_row), load_tile<6>(b.first + l, tile_row);
+    add_tile_products<0, 4, 6>();
+    if constexpr (C == 2) {
+      load_tile<7>(b2 + l, tile_row);
+      add_tile_products<1, 4, 7>();
+    }
+    if constexpr (R == 2) {
+      load_tile<5>(a2 + l, tile_row);
+      add_tile_products<2, 5, 6>();
+    }
+    if constexpr (R == 2 && C == 2) add_tile_products<3, 5, 7>();
   }
-  asm volatile("tilestored %%tmm0, (%0,%1,1)\n tilestored %%tmm1, 64(%0,%1,1)" : : "r"(sums), "r"(row) : "memory");
-  asm volatile("tilestored %%tmm2, (%0,%1,1)\n tilestored %%tmm3, 64(%0,%1,1)" : : "r"(lower), "r"(row) : "memory");
+  store_tile<0>(sums, row), store_tile<1>(sums + tile_lines, row);
+  store_tile<2>(lower, row), store_tile<3>(lower + tile_lines, row);
 }
 
 /// multiply_tiles for one or two tiles of rows, and of columns.
