@@ -237,7 +237,7 @@ void images() {
 }
 
 void positions() {
-  OP(tril, tril(x)) OP(triu, triu(x)) OP(diag, diag(z)) IN_PLACE(tril, x) IN_PLACE(triu, x) OP(dstack, dstack(List{x, y})) OP(column_stack, column_stack(List{x, y}))
+  OP(tril, tril(x)) OP(triu, triu(x)) OP(diag, diag(z)) IN_PLACE(tril, x) IN_PLACE(triu, x) IN_PLACE(fill_diagonal, x, 2) OP(dstack, dstack(List{x, y})) OP(column_stack, column_stack(List{x, y}))
   OP(block_diag, block_diag(List{x, y})) OP(cartesian_prod, cartesian_prod(List{z, z})) OP(combinations, combinations(z))
   OP(select_scatter, select_scatter(x, z, 0, 1)) OP(slice_scatter, slice_scatter(x, y.narrow(0, 0, 100), 0, {0, 100})) OP(diagonal_scatter, diagonal_scatter(x, z.narrow(0, 0, 256)))
   OP(diag_embed, diag_embed(x.narrow(1, 0, 32))) OP(hstack, hstack(List{x, y})) OP(vstack, vstack(List{x, y})) OP(cat, cat(List{x, y}, 1))

@@ -563,6 +563,8 @@ const PublicOp public_ops[] = {
        slice_scatter(x, y, 1, {0, 2})),
     OP(diagonal_scatter, diagonal_scatter(x, z.narrow(0, 0, 2)), opinfo, diagonal_scatter(x, z)),
     OP(diag, diag(z, -1), opinfo, diag(x.unsqueeze(0))),
+    OP(fill_diagonal_, fill_diagonal_(clone(x), 2), tested_in("triangle", "fill_diagonal_ writes"),
+       fill_diagonal_(x, 2)),
     OP(diag_embed, diag_embed(x, 1, 0, 2), opinfo, diag_embed(x, 0, 1, 1)),
     FLAT(tril_indices, tril_indices<Cpu>(3, 2), tested_in("triangle", "positions of triangles"),
          tril_indices<Cpu>(-1, 2)),

@@ -50,29 +50,30 @@ void abs(), abs_(), absolute(), absolute_(), acos(), acos_(), acosh(), acosh_(),
     cpu_async(), cross(), cuda_async(), cummax(), cummin(), cumprod(), cumprod_(), cumsum(), cumsum_(), deg2rad(),
     deg2rad_(), diag(), diag_embed(), diagonal(), diagonal_scatter(), diff(), digamma(), digamma_(), dist(), div(),
     div_(), divide(), divide_(), dot(), dsplit(), eq(), eq_(), equal(), erf(), erf_(), erfc(), erfc_(), erfinv(),
-    erfinv_(), exp(), exp2(), exp2_(), exp_(), expand(), expm1(), expm1_(), fill_(), fix(), fix_(), flatten(), flip(),
-    float_power(), floor(), floor_(), floor_divide(), floor_divide_(), fmax(), fmin(), fmod(), fmod_(), frac(), frac_(),
-    frexp(), gather(), gcd(), ge(), ge_(), greater(), greater_(), greater_equal(), greater_equal_(), gt(), gt_(),
-    heaviside(), histc(), hsplit(), hypot(), hypot_(), index(), index_add(), index_add_(), index_copy(), index_copy_(),
-    index_fill(), index_fill_(), index_put_(), index_reduce(), index_select(), inner(), isclose(), isfinite(), isinf(),
-    isnan(), kron(), kthvalue(), lcm(), ldexp(), le(), le_(), lerp(), lerp_(), less(), less_(), less_equal(),
-    less_equal_(), lgamma(), lgamma_(), log(), log10(), log10_(), log1p(), log1p_(), log2(), log2_(), log_(),
-    log_softmax(), logaddexp(), logaddexp2(), logcumsumexp(), logical_and(), logical_and_(), logical_not(),
-    logical_not_(), logical_or(), logical_or_(), logical_xor(), logical_xor_(), logit(), logit_(), logsumexp(), lt(),
-    lt_(), masked_fill(), masked_fill_(), masked_scatter(), masked_scatter_(), masked_select(), matmul(), max(),
-    maximum(), mean(), median(), min(), minimum(), mm(), mode(), moveaxis(), movedim(), msort(), mul(), mul_(),
-    multinomial(), multiply(), multiply_(), mv(), nan_to_num(), nan_to_num_(), nanmean(), nanmedian(), nanquantile(),
-    nansum(), narrow(), narrow_copy(), ne(), ne_(), neg(), neg_(), negative(), negative_(), nextafter(), nonzero(),
-    norm(), normal_(), not_equal(), not_equal_(), outer(), permute(), pin_memory(), positive(), pow(), pow_(), prod(),
-    put(), put_(), quantile(), rad2deg(), rad2deg_(), ravel(), reciprocal(), reciprocal_(), relu(), relu_(),
-    remainder(), remainder_(), renorm(), repeat(), repeat_interleave(), reshape(), roll(), rot90(), round(), round_(),
-    rsqrt(), rsqrt_(), scatter(), scatter_(), scatter_add(), scatter_add_(), scatter_reduce(), scatter_reduce_(),
-    select(), select_scatter(), sigmoid(), sigmoid_(), sign(), sign_(), signbit(), sin(), sin_(), sinc(), sinc_(),
-    sinh(), sinh_(), slice(), slice_scatter(), softmax(), sort(), split(), sqrt(), sqrt_(), square(), square_(),
-    squeeze(), sub(), sub_(), subtract(), subtract_(), sum(), swapaxes(), swapdims(), t(), take(), take_along_dim(),
-    tan(), tan_(), tanh(), tanh_(), tensor_split(), tile(), to_device(), to_type(), topk(), trace(), transpose(),
-    tril(), tril_(), triu(), triu_(), true_divide(), true_divide_(), trunc(), trunc_(), unbind(), unflatten(), unfold(),
-    uniform_(), unique(), unique_consecutive(), unsqueeze(), var(), view(), vsplit(), where(), xlogy(), xlogy_();
+    erfinv_(), exp(), exp2(), exp2_(), exp_(), expand(), expm1(), expm1_(), fill_(), fill_diagonal_(), fix(), fix_(),
+    flatten(), flip(), float_power(), floor(), floor_(), floor_divide(), floor_divide_(), fmax(), fmin(), fmod(),
+    fmod_(), frac(), frac_(), frexp(), gather(), gcd(), ge(), ge_(), greater(), greater_(), greater_equal(),
+    greater_equal_(), gt(), gt_(), heaviside(), histc(), hsplit(), hypot(), hypot_(), index(), index_add(),
+    index_add_(), index_copy(), index_copy_(), index_fill(), index_fill_(), index_put_(), index_reduce(),
+    index_select(), inner(), isclose(), isfinite(), isinf(), isnan(), kron(), kthvalue(), lcm(), ldexp(), le(), le_(),
+    lerp(), lerp_(), less(), less_(), less_equal(), less_equal_(), lgamma(), lgamma_(), log(), log10(), log10_(),
+    log1p(), log1p_(), log2(), log2_(), log_(), log_softmax(), logaddexp(), logaddexp2(), logcumsumexp(), logical_and(),
+    logical_and_(), logical_not(), logical_not_(), logical_or(), logical_or_(), logical_xor(), logical_xor_(), logit(),
+    logit_(), logsumexp(), lt(), lt_(), masked_fill(), masked_fill_(), masked_scatter(), masked_scatter_(),
+    masked_select(), matmul(), max(), maximum(), mean(), median(), min(), minimum(), mm(), mode(), moveaxis(),
+    movedim(), msort(), mul(), mul_(), multinomial(), multiply(), multiply_(), mv(), nan_to_num(), nan_to_num_(),
+    nanmean(), nanmedian(), nanquantile(), nansum(), narrow(), narrow_copy(), ne(), ne_(), neg(), neg_(), negative(),
+    negative_(), nextafter(), nonzero(), norm(), normal_(), not_equal(), not_equal_(), outer(), permute(), pin_memory(),
+    positive(), pow(), pow_(), prod(), put(), put_(), quantile(), rad2deg(), rad2deg_(), ravel(), reciprocal(),
+    reciprocal_(), relu(), relu_(), remainder(), remainder_(), renorm(), repeat(), repeat_interleave(), reshape(),
+    roll(), rot90(), round(), round_(), rsqrt(), rsqrt_(), scatter(), scatter_(), scatter_add(), scatter_add_(),
+    scatter_reduce(), scatter_reduce_(), select(), select_scatter(), sigmoid(), sigmoid_(), sign(), sign_(), signbit(),
+    sin(), sin_(), sinc(), sinc_(), sinh(), sinh_(), slice(), slice_scatter(), softmax(), sort(), split(), sqrt(),
+    sqrt_(), square(), square_(), squeeze(), sub(), sub_(), subtract(), subtract_(), sum(), swapaxes(), swapdims(), t(),
+    take(), take_along_dim(), tan(), tan_(), tanh(), tanh_(), tensor_split(), tile(), to_device(), to_type(), topk(),
+    trace(), transpose(), tril(), tril_(), triu(), triu_(), true_divide(), true_divide_(), trunc(), trunc_(), unbind(),
+    unflatten(), unfold(), uniform_(), unique(), unique_consecutive(), unsqueeze(), var(), view(), vsplit(), where(),
+    xlogy(), xlogy_();
 }  // namespace call
 }  // namespace detail
 
@@ -1077,6 +1078,9 @@ class Tensor : detail::Operators<D, T> {
   const Tensor& copy_(const Tensor& source, CallSite here = {}) const { TERN_CALL(copy_, source, here); }
   const Tensor& fill_(detail::number_t<T> value, CallSite here = {}) const { TERN_CALL(fill_, value, here); }
   const Tensor& zero_(CallSite here = {}) const { TERN_CALL(fill_, 0, here); }
+  const Tensor& fill_diagonal_(detail::number_t<T> value, bool wrap = false, CallSite here = {}) const {
+    TERN_CALL(fill_diagonal_, value, wrap, here);
+  }
   template <Element U>
   Tensor<D, U> to(detail::Type<U> type, CallSite here = {}) const {
     TERN_CALL(to_type, type, here);
