@@ -260,6 +260,9 @@ const PublicOp public_ops[] = {
     OP(narrow_copy, narrow_copy(x, 1, 1, 2), tested_in("aliases", "other names"), narrow_copy(x, 1, 2, 2)),
     OP(positive, positive(x), opinfo, positive(none)),
     FLAT(argwhere, argwhere(mask()), opinfo, argwhere(none)),
+    FLAT(numel, (full<Cpu, double>({}, double(numel(x)))), each([](double, double) { return 6.; }), numel(none)),
+    FLAT(is_floating_point, (full<Cpu, bool>({}, is_floating_point(x))), each([](double, double) { return 1.; }),
+         is_floating_point(none)),
 
     // reductions
     OP(sum, sum(x, 0), opinfo, sum(x, 2)),

@@ -147,6 +147,19 @@ Tensor<D, T> narrow_copy(const Tensor<D, T>& x, Index dim, Index start, Index le
   return clone(narrow(x, dim, start, length, here), here);
 }
 
+/// x.numel().
+template <Device D, Element T>
+Index numel(const Tensor<D, T>& x, CallSite here = {}) {
+  return x.checked({"numel", here})->numel;
+}
+
+/// x.is_floating_point().
+template <Device D, Element T>
+bool is_floating_point(const Tensor<D, T>& x, CallSite here = {}) {
+  x.checked({"is_floating_point", here});
+  return x.is_floating_point();
+}
+
 /// x itself.
 template <Device D, Element T>
 Tensor<D, T> positive(const Tensor<D, T>& x, CallSite here = {}) {

@@ -157,17 +157,22 @@ class Tensor : detail::Operators<D, T> {
     const detail::TensorImpl* const p = checked("strides");
     return {p->strides, p->ndim};
   }
+  detail::Shape stride() const { return strides(); }
   Index stride(Index i) const {
     const detail::TensorImpl* const p = checked("stride");
     return p->strides[detail::existing_dim({"stride", CallSite::unknown}, i, p->ndim)];
   }
   int dim() const { return checked("dim")->ndim; }
+  int ndimension() const { return dim(); }
   Index numel() const { return checked("numel")->numel; }
+  Index nelement() const { return numel(); }
   bool is_contiguous() const { return checked("is_contiguous")->contiguous; }
   bool is_contiguous(MemoryFormat format) const {
     return format == channels_last ? detail::is_channels_last(*checked("is_contiguous")) : is_contiguous();
   }
   static constexpr DType dtype() { return dtype_of<T>; }
+  /// True for the element types that can require a gradient.
+  static constexpr bool is_floating_point() { return detail::is_floating_v<T>; }
   D device() const { return detail::device_at<D>(checked("device")->ordinal); }
 
   /// The first element's address. The tape's checks do not see writes through it. If a copy still uses pinned memory,
