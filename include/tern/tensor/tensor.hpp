@@ -32,6 +32,7 @@ Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim = {}, double correction
                  CallSite here = {});
 
 namespace detail {
+class NestedList;
 template <class D>
 struct IndexOperand;
 template <class D>
@@ -205,7 +206,7 @@ class Tensor : detail::Operators<D, T> {
   /// The elements in row-major order. The host waits for them.
   std::vector<T> to_vector(CallSite here = {}) const;
 
-  /// @name New tensors on the same device, of T or another type: tensor/map.hpp
+  /// @name New tensors on the same device, of T or another type: tensor/map.hpp, tensor/creation.hpp
   /// @{
   template <Element U = T>
   Tensor<D, U> new_empty(const detail::Shape& size, detail::Type<U> type = {}, CallSite here = {}) const;
@@ -216,6 +217,12 @@ class Tensor : detail::Operators<D, T> {
   Tensor<D, U> new_zeros(const detail::Shape& size, detail::Type<U> type = {}, CallSite here = {}) const;
   template <Element U = T>
   Tensor<D, U> new_ones(const detail::Shape& size, detail::Type<U> type = {}, CallSite here = {}) const;
+  /// What tensor() makes of a list, of containers or of a number.
+  template <Element U = T>
+  Tensor<D, U> new_tensor(std::initializer_list<detail::NestedList> list, detail::Type<U> type = {},
+                          CallSite here = {}) const;
+  template <Element U = T, class X>
+  Tensor<D, U> new_tensor(const X& values, detail::Type<U> type = {}, CallSite here = {}) const;
   /// @}
 
   /// @name Autograd: autograd/
