@@ -254,7 +254,7 @@ void positions() {
   OP(index_put, index_put(x, {rows}, z)) IN_PLACE(index_put, x, {rows}, z) OP(clone, clone(x)) OP(contiguous, contiguous(x.t()))
   IN_PLACE(copy, x, y) IN_PLACE(fill, x, 2) OP(to_type, to_type(to_type(x, f64), f32))
   FLAT(uniform, uniform<Cpu>({256, 1024}, 0, 1)) FLAT(rand, rand<Cpu>({256, 1024})) FLAT(randn, randn<Cpu>({256, 1024}))
-  FLAT(normal, normal(x, y)) FLAT(multinomial, multinomial(x, 2)) OP(gumbel_softmax, gumbel_softmax(x)) IN_PLACE(uniform, x) IN_PLACE(normal, x) IN_PLACE(bernoulli, x)
+  FLAT(normal, normal(x, y)) FLAT(multinomial, multinomial(x, 2)) OP(gumbel_softmax, gumbel_softmax(x)) IN_PLACE(uniform, x) IN_PLACE(normal, x) IN_PLACE(bernoulli, x) IN_PLACE(exponential, x)
   FLAT(bernoulli, bernoulli(x)) FLAT(rand_like, rand_like(x)) FLAT(randn_like, randn_like(x))
 }
 // clang-format on

@@ -656,6 +656,7 @@ const PublicOp public_ops[] = {
     FLAT(uniform_, uniform_(clone(x)), tested_in("random", "tensors are filled in place"), uniform_(x, 1, 0)),
     FLAT(normal_, normal_(clone(x)), tested_in("random", "tensors are filled in place"), normal_(x, 0, -1)),
     FLAT(bernoulli_, bernoulli_(clone(x)), tested_in("random", "tensors are filled in place"), bernoulli_(x, 2)),
+    FLAT(exponential_, exponential_(clone(x)), tested_in("random", "exponential numbers"), exponential_(x, 0)),
     FLAT(bernoulli, bernoulli(x), tested_in("random", "tensors are filled in place"), bernoulli(none)),
     FLAT(rand_like, rand_like(x), tested_in("random", "tensors are filled in place"), rand_like(none)),
     FLAT(randn_like, randn_like(x), tested_in("random", "tensors are filled in place"), randn_like(none)),

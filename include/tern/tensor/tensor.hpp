@@ -51,9 +51,9 @@ void abs(), abs_(), absolute(), absolute_(), acos(), acos_(), acosh(), acosh_(),
     cpu_async(), cross(), cuda_async(), cummax(), cummin(), cumprod(), cumprod_(), cumsum(), cumsum_(), deg2rad(),
     deg2rad_(), diag(), diag_embed(), diagonal(), diagonal_scatter(), diff(), digamma(), digamma_(), dist(), div(),
     div_(), divide(), divide_(), dot(), dsplit(), eq(), eq_(), equal(), erf(), erf_(), erfc(), erfc_(), erfinv(),
-    erfinv_(), exp(), exp2(), exp2_(), exp_(), expand(), expm1(), expm1_(), fill_(), fill_diagonal_(), fix(), fix_(),
-    flatten(), flip(), float_power(), floor(), floor_(), floor_divide(), floor_divide_(), fmax(), fmin(), fmod(),
-    fmod_(), frac(), frac_(), frexp(), gather(), gcd(), ge(), ge_(), greater(), greater_(), greater_equal(),
+    erfinv_(), exp(), exp2(), exp2_(), exp_(), expand(), exponential_(), expm1(), expm1_(), fill_(), fill_diagonal_(),
+    fix(), fix_(), flatten(), flip(), float_power(), floor(), floor_(), floor_divide(), floor_divide_(), fmax(), fmin(),
+    fmod(), fmod_(), frac(), frac_(), frexp(), gather(), gcd(), ge(), ge_(), greater(), greater_(), greater_equal(),
     greater_equal_(), gt(), gt_(), heaviside(), histc(), hsplit(), hypot(), hypot_(), index(), index_add(),
     index_add_(), index_copy(), index_copy_(), index_fill(), index_fill_(), index_put_(), index_reduce(),
     index_select(), inner(), isclose(), isfinite(), isinf(), isnan(), kron(), kthvalue(), lcm(), ldexp(), le(), le_(),
@@ -1077,6 +1077,7 @@ class Tensor : detail::Operators<D, T> {
     TERN_CALL(uniform_, low, high, here);
   }
   const Tensor& bernoulli_(double p = 0.5, CallSite here = {}) const { TERN_CALL(bernoulli_, p, here); }
+  const Tensor& exponential_(double lambda = 1, CallSite here = {}) const { TERN_CALL(exponential_, lambda, here); }
   Tensor<D, Index> multinomial(Index num_samples, bool replacement = false, CallSite here = {}) const {
     TERN_CALL(multinomial, num_samples, replacement, here);
   }
