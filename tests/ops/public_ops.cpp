@@ -618,6 +618,8 @@ const PublicOp public_ops[] = {
     OP(repeat_interleave, repeat_interleave(x, ints({2, 0, 1}), 1), opinfo, repeat_interleave(x, ints({1, -1, 1}), 1)),
     FLAT(one_hot, one_hot(ints({2, 0}), 3), tested_in("take", "one_hot"), one_hot(ints({3}), 3)),
     FLAT(nonzero, nonzero(mask()), opinfo, nonzero(none)),
+    FLAT(unravel_index, unravel_index(ints({5, 0}), {2, 3})[1], tested_in("take", "unravel_index gives"),
+         unravel_index(ints({6}), {2, 3})),
     OP(embedding, embedding(ints({1, 0, 1}), x), opinfo, embedding(ints({2}), x)),
     OP(embedding_bag, embedding_bag(ints({1, 0, 1, 1}, {2, 2}), x), opinfo, embedding_bag(ints({2}, {1, 1}), x)),
     OP(index, index(x, {ints({1, 0}), Slice(1, 3)}), opinfo_as("__getitem__"), index(x, {2})),
