@@ -111,7 +111,7 @@ void activations() {
   OP(leaky_relu, leaky_relu(x)) IN_PLACE(leaky_relu, x) OP(elu, elu(x)) IN_PLACE(elu, x) OP(celu, celu(x, 2)) IN_PLACE(celu, x, 2)
   OP(hardtanh, hardtanh(x, 0.3, 0.7)) IN_PLACE(hardtanh, x, 0.3, 0.7) OP(threshold, threshold(x, 0.5, 2)) IN_PLACE(threshold, x, 0.5, 2)
   OP(softplus, softplus(x)) OP(softshrink, softshrink(x)) OP(hardshrink, hardshrink(x)) OP(gelu, gelu(x)) OP(prelu, prelu(x, z))
-  OP(glu, glu(x))
+  OP(glu, glu(x)) OP(rrelu, rrelu(x, 0.1, 0.3, true))
 }
 
 void choices() {

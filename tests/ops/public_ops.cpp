@@ -161,6 +161,8 @@ const PublicOp public_ops[] = {
     OP(gelu, gelu(x, "tanh"), opinfo, gelu(x, "exact")),
     OP(prelu, prelu(x - 0.5, z), opinfo, prelu(x, wrong)),
     OP(glu, glu(x, 0), opinfo, glu(x, 1)),
+    OP(rrelu, rrelu(x - 0.5), each([](double a, double) { return a > 0.5 ? a - 0.5 : 11. / 48 * (a - 0.5); }),
+       rrelu(x, 0.5, 0.4)),
 
     // blend, where, comparison
     OP(lerp, lerp(x, y, z), opinfo, lerp(x, wrong, 0.3)),

@@ -180,6 +180,7 @@ TERN_INSTANCE(Tensor<Cpu> softshrink(const Tensor<Cpu>&, double, CallSite))
 TERN_INSTANCE(Tensor<Cpu> hardshrink(const Tensor<Cpu>&, double, CallSite))
 TERN_INSTANCE(Tensor<Cpu> gelu(const Tensor<Cpu>&, const char*, CallSite))
 TERN_INSTANCE(Tensor<Cpu> prelu(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> rrelu(const Tensor<Cpu>&, double, double, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu> glu(const Tensor<Cpu>&, Index, CallSite))
 
 // Choices and mixtures.

@@ -57,6 +57,7 @@
 #include "representation.hpp"
 #include "rms_norm.hpp"
 #include "rounding.hpp"
+#include "rrelu.hpp"
 #include "scatter_reduce.hpp"
 #include "shape.hpp"
 #include "signs.hpp"
