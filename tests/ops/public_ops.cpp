@@ -647,6 +647,17 @@ const PublicOp public_ops[] = {
     FLAT(item, (full<Cpu, double>({}, x[0][0].item())), each(same), x.item()),
     FLAT(to_vector, (from_vector<Cpu>(x.to_vector(), x.shape())), each(same), none.to_vector()),
 
+    FLAT(hann_window, (hann_window<Cpu, double>(4)), tested_in("windows", "windows are PyTorch's"),
+         hann_window<Cpu>(-1)),
+    FLAT(hamming_window, (hamming_window<Cpu, double>(4)), tested_in("windows", "windows are PyTorch's"),
+         hamming_window<Cpu>(-1)),
+    FLAT(blackman_window, (blackman_window<Cpu, double>(4)), tested_in("windows", "windows are PyTorch's"),
+         blackman_window<Cpu>(-1)),
+    FLAT(bartlett_window, (bartlett_window<Cpu, double>(4)), tested_in("windows", "windows are PyTorch's"),
+         bartlett_window<Cpu>(-1)),
+    FLAT(kaiser_window, (kaiser_window<Cpu, double>(4)), tested_in("windows", "windows are PyTorch's"),
+         kaiser_window<Cpu>(-1)),
+
     // random numbers
     FLAT(uniform, (uniform<Cpu, double>({3}, 0, 1)), tested_in("random", "uniform numbers"), uniform<Cpu>({-1}, 0, 1)),
     FLAT(rand, rand<Cpu>({3}), tested_in("random", "uniform numbers"), rand<Cpu>({-1})),

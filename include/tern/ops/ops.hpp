@@ -74,5 +74,6 @@
 #include "view_scatter.hpp"
 #include "views.hpp"
 #include "where.hpp"
+#include "windows.hpp"
 
 #include "library.hpp"  // instances of the ops above
