@@ -100,7 +100,7 @@ void arithmetic() {
   UNARY(sin, x) UNARY(cos, x) UNARY(tan, x) UNARY(asin, x) UNARY(acos, x) UNARY(atan, x) UNARY(sinh, x) UNARY(cosh, x) UNARY(tanh, x)
   UNARY(sinc, x) UNARY(rad2deg, x) UNARY(deg2rad, x) UNARY(asinh, x) UNARY(acosh, 1 + x) UNARY(atanh, x) OP(atan2, atan2(x, y)) IN_PLACE(atan2, x, y) OP(hypot, hypot(x, y))
   IN_PLACE(hypot, x, y)
-  UNARY(erf, x) UNARY(erfc, x) UNARY(erfinv, x) UNARY(lgamma, x) UNARY(digamma, x) OP(polygamma, polygamma(1, x))
+  UNARY(erf, x) UNARY(erfc, x) UNARY(erfinv, x) UNARY(lgamma, x) UNARY(digamma, x) OP(polygamma, polygamma(1, x)) OP(ndtr, ndtr(x)) OP(log_ndtr, log_ndtr(x)) OP(entr, entr(x))
   UNARY(abs, x) UNARY(sign, x) UNARY(floor, x) UNARY(ceil, x) UNARY(round, x) UNARY(trunc, x) UNARY(frac, x)
   FLAT(signbit, signbit(x)) OP(copysign, copysign(x, y)) OP(heaviside, heaviside(x, y))
   OP(fmod, fmod(x, y)) IN_PLACE(fmod, x, y) OP(remainder, remainder(x, y)) IN_PLACE(remainder, x, y)

@@ -162,6 +162,9 @@ TERN_INSTANCE(Tensor<Cpu> logaddexp(const Tensor<Cpu>&, const Tensor<Cpu>&, Call
 TERN_INSTANCE(Tensor<Cpu> logaddexp2(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> xlog1py(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> polygamma(Index, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> ndtr(const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> log_ndtr(const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> entr(const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> round(const Tensor<Cpu>&, int, CallSite))
 
 // Activations.
