@@ -968,7 +968,7 @@ class Tensor : detail::Operators<D, T> {
     TERN_CALL(index_put_, indices, value, accumulate, here);
   }
   Tensor masked_select(const Tensor<D, bool>& mask, CallSite here = {}) const { TERN_CALL(masked_select, mask, here); }
-  Tensor operator[](detail::At<Index> i) const { TERN_CALL(select, Index(0), i.tensor, i.here); }
+  Tensor operator[](detail::PositionAt i) const { TERN_CALL(select, Index(0), i.position, i.here); }
   Selected<D, T> operator[](const detail::TensorIndexAt<D>& entry) const {
     return {*this, &entry.entry, 1, entry.here, entry.end};
   }
