@@ -5,6 +5,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "../backend/cpu/kernels.hpp"
@@ -1101,6 +1102,12 @@ class Tensor : detail::Operators<D, T> {
   template <Device D2>
   Tensor<D2, T> to(D2 device, CallSite here = {}) const {
     TERN_CALL(to_device, device, here);
+  }
+  /// Refused: the result's type says where it lives.
+  template <std::convertible_to<std::string_view> Text>
+  auto to(const Text&) const {
+    static_assert(!std::convertible_to<Text, std::string_view>,
+                  "a device is part of a tensor's type, not a text: write x.cpu() or x.cuda()");
   }
   /// On the other tensor's device, with its element type.
   template <Device D2, Element U>
