@@ -1,5 +1,6 @@
 // PyTorch's other names of ops. Each has the meaning, the gradient and the speed of its op; its errors name the alias.
 #pragma once
+#include "blas.hpp"
 #include "comparison.hpp"
 #include "rounding.hpp"
 #include "shape.hpp"
@@ -106,6 +107,14 @@ const Tensor<D, T>& clip_(const Tensor<D, T>& x, std::optional<detail::number_t<
 TERN_CAT_ALIAS(concat)
 TERN_CAT_ALIAS(concatenate)
 #undef TERN_CAT_ALIAS
+
+/// outer.
+template <Device D, Element T>
+Tensor<D, T> ger(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
+  const CallScope scope({"ger", here});
+  return outer(a, b, here);
+}
+TERN_SAME_PLACE(ger)
 
 /// transpose.
 template <Device D, Element T>
