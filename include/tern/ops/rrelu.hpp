@@ -13,7 +13,7 @@ Tensor<D, T> rrelu(const Tensor<D, T>& x, double lower = 1. / 8, double upper = 
                    CallSite here = {}) {
   const CallSite op{"rrelu", here};
   const CallScope scope(op);
-  if (!(lower <= upper)) fail(op, {"lower ", lower, " is above upper ", upper});
+  if (!(lower <= upper)) Error::fail(op, {"lower ", lower, " is above upper ", upper});
   if (!training) return leaky_relu(x, (lower + upper) / 2, here);
   return detail::leaky_by(op, x, uniform<D, T>(x.checked(op)->shape(), lower, upper, x.device()));
 }

@@ -14,7 +14,7 @@ namespace detail {
 template <class D, class T, class F>
 Tensor<D, T> window(const CallSite& op, Index length, bool periodic, const F& f) {
   const CallScope scope(op);
-  if (length < 0) fail(op, {"the length must not be negative: ", length});
+  if (length < 0) Error::fail(op, {"the length must not be negative: ", length});
   const Tensor<Cpu, T> w = empty<Cpu, T>(length);
   for (Index i = 0; i < length; ++i) {
     const double value = length == 1 ? 1 : f(double(i) / double(periodic ? length : length - 1));
