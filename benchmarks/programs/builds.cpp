@@ -93,12 +93,14 @@ void arithmetic() {
   UNARY(exp, x) UNARY(exp2, x) UNARY(expm1, x) UNARY(log, x) UNARY(log2, x) UNARY(log10, x) UNARY(log1p, x) UNARY(sigmoid, x)
   UNARY(logit, x) UNARY(sqrt, x) UNARY(rsqrt, x) UNARY(reciprocal, x) UNARY(square, x)
   OP(pow, pow(x, y)) IN_PLACE(pow, x, y) OP(float_power, float_power(x, y).to(f32)) OP(logaddexp, logaddexp(x, y)) OP(logaddexp2, logaddexp2(x, y)) OP(xlog1py, xlog1py(x, y)) OP(ldexp, ldexp(x, y)) OP(frexp, frexp(x).mantissa) FLAT(nextafter, nextafter(x, y))
-  OP(vander, vander(z, 64)) OP(linalg::vander, linalg::vander(z, 64)) FLAT(logspace, logspace<Cpu>(0, 2, 1000)) OP(xlogy, xlogy(x, y))
+  OP(vander, vander(z, 64)) OP(linalg::vander, linalg::vander(z, 64)) FLAT(logspace, logspace<Cpu>(0, 2, 1000)) FLAT(hann_window, hann_window<Cpu>(400)) FLAT(hamming_window, hamming_window<Cpu>(400))
+  FLAT(blackman_window, blackman_window<Cpu>(400)) FLAT(bartlett_window, bartlett_window<Cpu>(400)) FLAT(kaiser_window, kaiser_window<Cpu>(400))
+  OP(xlogy, xlogy(x, y))
   IN_PLACE(xlogy, x, y)
   UNARY(sin, x) UNARY(cos, x) UNARY(tan, x) UNARY(asin, x) UNARY(acos, x) UNARY(atan, x) UNARY(sinh, x) UNARY(cosh, x) UNARY(tanh, x)
   UNARY(sinc, x) UNARY(rad2deg, x) UNARY(deg2rad, x) UNARY(asinh, x) UNARY(acosh, 1 + x) UNARY(atanh, x) OP(atan2, atan2(x, y)) IN_PLACE(atan2, x, y) OP(hypot, hypot(x, y))
   IN_PLACE(hypot, x, y)
-  UNARY(erf, x) UNARY(erfc, x) UNARY(erfinv, x) UNARY(lgamma, x) UNARY(digamma, x) OP(polygamma, polygamma(1, x))
+  UNARY(erf, x) UNARY(erfc, x) UNARY(erfinv, x) UNARY(lgamma, x) UNARY(digamma, x) OP(polygamma, polygamma(1, x)) OP(ndtr, ndtr(x)) OP(log_ndtr, log_ndtr(x)) OP(entr, entr(x))
   UNARY(abs, x) UNARY(sign, x) UNARY(floor, x) UNARY(ceil, x) UNARY(round, x) UNARY(trunc, x) UNARY(frac, x)
   FLAT(signbit, signbit(x)) OP(copysign, copysign(x, y)) OP(heaviside, heaviside(x, y))
   OP(fmod, fmod(x, y)) IN_PLACE(fmod, x, y) OP(remainder, remainder(x, y)) IN_PLACE(remainder, x, y)
@@ -111,7 +113,7 @@ void activations() {
   OP(leaky_relu, leaky_relu(x)) IN_PLACE(leaky_relu, x) OP(elu, elu(x)) IN_PLACE(elu, x) OP(celu, celu(x, 2)) IN_PLACE(celu, x, 2)
   OP(hardtanh, hardtanh(x, 0.3, 0.7)) IN_PLACE(hardtanh, x, 0.3, 0.7) OP(threshold, threshold(x, 0.5, 2)) IN_PLACE(threshold, x, 0.5, 2)
   OP(softplus, softplus(x)) OP(softshrink, softshrink(x)) OP(hardshrink, hardshrink(x)) OP(gelu, gelu(x)) OP(prelu, prelu(x, z))
-  OP(glu, glu(x))
+  OP(glu, glu(x)) OP(rrelu, rrelu(x, 0.1, 0.3, true))
 }
 
 void choices() {
@@ -204,7 +206,7 @@ void linear_algebra() {
           definite = (mm(noise, noise.t()) + 48 * eye<Cpu>(48)).requires_grad_();
   OP(linalg::inv, linalg::inv(regular)) OP(linalg::solve, linalg::solve(regular, b))
   OP(linalg::solve_triangular, linalg::solve_triangular(regular, b, true)) OP(linalg::cholesky, linalg::cholesky(definite))
-  OP(linalg::det, linalg::det(regular / 48)) OP(linalg::slogdet, linalg::slogdet(regular).logabsdet) OP(linalg::qr, linalg::qr(regular).r)
+  OP(linalg::det, linalg::det(regular / 48)) OP(linalg::slogdet, linalg::slogdet(regular).logabsdet) OP(logdet, logdet(regular)) OP(cholesky_inverse, cholesky_inverse(regular)) OP(linalg::qr, linalg::qr(regular).r)
   OP(linalg::eigh, linalg::eigh(definite).eigenvalues) OP(linalg::eigvalsh, linalg::eigvalsh(definite)) OP(linalg::svd, linalg::svd(regular).s)
   OP(linalg::svdvals, linalg::svdvals(regular)) OP(linalg::cholesky_solve, linalg::cholesky_solve(b, regular))
   OP(linalg::lstsq, linalg::lstsq(regular, b).solution) OP(linalg::pinv, linalg::pinv(regular)) OP(linalg::cond, linalg::cond(regular))
@@ -240,7 +242,7 @@ void images() {
 }
 
 void positions() {
-  OP(tril, tril(x)) OP(triu, triu(x)) OP(diag, diag(z)) IN_PLACE(tril, x) IN_PLACE(triu, x) OP(dstack, dstack(List{x, y})) OP(column_stack, column_stack(List{x, y}))
+  OP(tril, tril(x)) OP(triu, triu(x)) OP(diag, diag(z)) IN_PLACE(tril, x) IN_PLACE(triu, x) IN_PLACE(fill_diagonal, x, 2) OP(dstack, dstack(List{x, y})) OP(column_stack, column_stack(List{x, y}))
   OP(block_diag, block_diag(List{x, y})) OP(cartesian_prod, cartesian_prod(List{z, z})) OP(combinations, combinations(z))
   OP(select_scatter, select_scatter(x, z, 0, 1)) OP(slice_scatter, slice_scatter(x, y.narrow(0, 0, 100), 0, {0, 100})) OP(diagonal_scatter, diagonal_scatter(x, z.narrow(0, 0, 256)))
   OP(diag_embed, diag_embed(x.narrow(1, 0, 32))) OP(hstack, hstack(List{x, y})) OP(vstack, vstack(List{x, y})) OP(cat, cat(List{x, y}, 1))
@@ -257,7 +259,7 @@ void positions() {
   OP(index_put, index_put(x, {rows}, z)) IN_PLACE(index_put, x, {rows}, z) OP(clone, clone(x)) OP(contiguous, contiguous(x.t()))
   IN_PLACE(copy, x, y) IN_PLACE(fill, x, 2) OP(to_type, to_type(to_type(x, f64), f32))
   FLAT(uniform, uniform<Cpu>({256, 1024}, 0, 1)) FLAT(rand, rand<Cpu>({256, 1024})) FLAT(randn, randn<Cpu>({256, 1024}))
-  FLAT(normal, normal(x, y)) FLAT(multinomial, multinomial(x, 2)) OP(gumbel_softmax, gumbel_softmax(x)) IN_PLACE(uniform, x) IN_PLACE(normal, x) IN_PLACE(bernoulli, x)
+  FLAT(normal, normal(x, y)) FLAT(multinomial, multinomial(x, 2)) OP(gumbel_softmax, gumbel_softmax(x)) IN_PLACE(uniform, x) IN_PLACE(normal, x) IN_PLACE(bernoulli, x) IN_PLACE(exponential, x)
   FLAT(bernoulli, bernoulli(x)) FLAT(rand_like, rand_like(x)) FLAT(randn_like, randn_like(x))
 }
 // clang-format on

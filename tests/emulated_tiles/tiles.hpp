@@ -1,5 +1,5 @@
-// The tile instructions of backend/cpu/matmul/tile_matmul.ipp in plain C++, for processors without AMX and for the sanitizers, which see no
-// memory that an instruction touches. Included before the library's headers.
+// The tile instructions of backend/cpu/matmul/tile_matmul.ipp in plain C++, for processors without AMX and for the
+// sanitizers, which see no memory that an instruction touches. Included before the library's headers.
 #pragma once
 #define TERN_EMULATED_TILES
 #include <cstdint>
@@ -12,7 +12,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail::backend::matmul_detail {
 
 struct EmulatedTiles {
-  std::uint8_t shapes[64] = {};  // the palette, then rows' bytes from byte 16 on and numbers of rows from byte 48 on, as the processor has them
+  std::uint8_t shapes[64] = {};  // the palette, then rows' bytes from byte 16 on and numbers of rows from byte 48 on,
+                                 // as the processor has them
   unsigned char bytes[8][16][64];
 
   static EmulatedTiles& of_thread() {

@@ -64,4 +64,13 @@ TEST_CASE("cholesky of a large matrix", "[linalg]") {
   }
 }
 
+TEST_CASE("cholesky_inverse is the inverse of the factored matrix", "[linalg]") {
+  const auto a = tensor<Cpu, double>({{{4, 2}, {2, 5}}, {{9, 0}, {0, 1}}});
+  const std::vector<double> inverses{0.3125, -0.125, -0.125, 0.25, 1. / 9, 0, 0, 1};
+  check_close(values_of(cholesky_inverse(cholesky(a))), inverses);
+  check_close(values_of(cholesky_inverse(cholesky(a, true), true)), inverses);
+  CHECK(cholesky_solve(a, cholesky(a)).shape() == detail::Shape{2, 2, 2});
+  CHECK(error_of([] { cholesky_inverse(zeros<Cpu>({2, 3})); }).find("cholesky_inverse: ") == 0);
+}
+
 }  // namespace linalg_cholesky

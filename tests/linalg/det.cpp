@@ -32,4 +32,21 @@ TEST_CASE("slogdet of a singular matrix is 0 and -inf, without a gradient", "[li
   CHECK(error_of([&, log = log] { log.backward(); }).find("slogdet: matrix 0 of the batch is singular") == 0);
 }
 
+// Values of torch.logdet and of its gradient.
+TEST_CASE("logdet is the determinant's logarithm, and NaN where that is negative", "[linalg]") {
+  const auto a = tensor<Cpu, double>({{{2, 1}, {0, 4}}, {{0, 1}, {1, 0}}, {{1, 1}, {1, 1}}});
+  check_close(values_of(logdet(a)), {2.0794415416798357, NAN, -INFINITY});
+  const auto x = a[0].clone().requires_grad_();
+  logdet(x).backward();
+  check_close(values_of(x.grad()), {0.5, 0, -0.125, 0.25});
+  check_gradients([](const auto& v) { return logdet(matmul(v, v.mT())); }, {2, 3, 3});
+}
+
+TEST_CASE("determinants have PyTorch's names outside of linalg too", "[linalg]") {
+  const auto a = tensor<Cpu, double>({{2, 1}, {0, -4}});
+  CHECK(det(a).item() == -8);
+  const auto [sign, logabsdet] = slogdet(a);
+  CHECK((sign.item() == -1 && logabsdet.item() == Approx(std::log(8.))));
+}
+
 }  // namespace linalg_det

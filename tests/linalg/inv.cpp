@@ -30,4 +30,10 @@ TEST_CASE("inv of a large matrix", "[linalg]") {
   }
 }
 
+TEST_CASE("inverse is inv under its other name", "[linalg]") {
+  const auto a = tensor<Cpu, double>({{2, 1}, {0, 4}});
+  check_close(values_of(inverse(a)), {0.5, -0.125, 0, 0.25});
+  CHECK(error_of([] { inverse(zeros<Cpu>({2, 2})); }).find("inverse: ") == 0);
+}
+
 }  // namespace linalg_inv

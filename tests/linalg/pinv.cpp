@@ -75,4 +75,10 @@ TEST_CASE("pinv and matrix_rank refuse what is no matrix", "[linalg][refusal]") 
         "matrix_rank: the matrices must be square, not [2, 3]");
 }
 
+TEST_CASE("pinverse is pinv with a relative tolerance", "[linalg]") {
+  const auto a = tensor<Cpu, double>({{4, 0, 0}, {0, 1e-3, 0}});
+  check_close(values_of(pinverse(a)), {0.25, 0, 0, 1000, 0, 0});
+  check_close(values_of(pinverse(a, 1e-2)), {0.25, 0, 0, 0, 0, 0});
+}
+
 }  // namespace linalg_pinv

@@ -126,6 +126,19 @@ TEMPLATE_TEST_CASE("activation modules take PyTorch's options", "", TERN_TEST_DE
              ContainsSubstring("Hardtanh: min_val 1 must be less than max_val 1"));
 }
 
+TEMPLATE_TEST_CASE("RReLU draws slopes in training alone", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({-2, -1, 3});
+  nn::RReLU<D, double> module(0.1, 0.3);
+  manual_seed(1);
+  const auto y = module(x);
+  manual_seed(1);
+  CHECK(values_of(y) == values_of(rrelu(x, 0.1, 0.3, true)));
+  check_close(values_of(module.eval()(x)), {-0.4, -0.2, 3});
+  check_close(values_of(nn::RReLU<D, double>().eval()(x)), {-11. / 24, -11. / 48, 3});
+  CHECK_THAT(error_of([] { nn::RReLU<D>(0.4, 0.3); }), ContainsSubstring("RReLU: lower 0.4 is above upper 0.3"));
+}
+
 TEMPLATE_TEST_CASE("Unflatten undoes Flatten", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = spread_tensor<D>({2, 3, 4});

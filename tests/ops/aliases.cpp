@@ -17,6 +17,7 @@ TEMPLATE_TEST_CASE("other names are those of their ops, as functions and as meth
   };
   same(concat({x, y}, 1), cat({x, y}, 1));
   same(concatenate({x, y}), cat({x, y}));
+  same(ger(x[0], y[1]), outer(x[0], y[1]));
   same(swapaxes(x, 0, 1), x.t());
   same(x.swapaxes(0, 1), x.t());
   same(swapdims(x, -1, 0), x.t());
@@ -39,6 +40,22 @@ TEMPLATE_TEST_CASE("other names are those of their ops, as functions and as meth
   same(x.positive(), x);
   CHECK(x.type_as(zeros<D, Index>({1})).dtype() == DType::int64);
   CHECK(x.nbytes() == 6 * x.element_size());
+}
+
+TEMPLATE_TEST_CASE("sizes, strides and the kind of elements have PyTorch's other names", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = zeros<D>({2, 3, 4}).transpose(0, 2);
+  CHECK(x.stride() == detail::Shape{1, 4, 12});
+  CHECK(x.stride() == x.strides());
+  CHECK((x.stride(0) == 1 && x.stride(-1) == 12));
+  CHECK(x.ndimension() == 3);
+  CHECK(x.nelement() == 24);
+  CHECK(numel(x) == 24);
+  CHECK(numel(zeros<D, bool>({0, 3})) == 0);
+  CHECK((x.is_floating_point() && zeros<D, bfloat16>({1}).is_floating_point() && is_floating_point(x)));
+  CHECK(!(zeros<D, bool>({1}).is_floating_point() || is_floating_point(zeros<D, Index>({1}))));
+  static_assert(Tensor<D, half>::is_floating_point() && !Tensor<D, std::uint8_t>::is_floating_point());
+  CHECK(error_of([] { Tensor<D>().stride(); }) == "strides: a tensor is undefined");
 }
 
 TEMPLATE_TEST_CASE("a copy under another name shares no memory", "[ops]", TERN_TEST_DEVICES) {

@@ -43,6 +43,8 @@ std::vector<HostileCalls<D>> creation() {
       SIZES(linspace, linspace<D>(0, 1, v), linspace<D>(0, double(v), 3)),
       SIZES(eye, eye<D>(v), eye<D>(2, v), eye<D>(v, 2), eye<D>(0, v)),
       SIZES(randperm, randperm<D>(v)),
+      SIZES(hann_window, hann_window<D>(v), hamming_window<D>(v), blackman_window<D>(v), bartlett_window<D>(v),
+            kaiser_window<D>(v)),
       SIZES(uniform, uniform<D>({v}, 0, 1)),
       SIZES(rand, rand<D>({2, v})),
       SIZES(randn, randn<D>({v, v})),

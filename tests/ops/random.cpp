@@ -199,6 +199,31 @@ TEMPLATE_TEST_CASE("tensors are filled in place, in any layout", "[random]", TER
   CHECK(randn_like(x).shape() == x.shape());
 }
 
+// Kolmogorov and Smirnov, as above.
+TEMPLATE_TEST_CASE("exponential numbers are positive and have the exponential distribution", "[random]",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](Values z, double rate) {
+    std::sort(z.begin(), z.end());
+    CHECK((z.front() > 0 && z.back() > 8 / rate && z.back() < 40 / rate));
+    CHECK(mean_of(z, [](double v) { return v; }) == Approx(1 / rate).epsilon(0.02));
+    double distance = 0;
+    for (std::size_t i = 0; i < z.size(); ++i)
+      distance = std::max(distance, std::fabs(-std::expm1(-rate * z[i]) - (double(i) + 0.5) / double(z.size())));
+    CHECK(distance < 1.95 / std::sqrt(double(z.size())));
+  };
+  check(seeded([] { return zeros<D>({many}).exponential_(); }), 1);
+  check(seeded([] { return exponential_(zeros<D, double>({many}), 0.25); }), 0.25);
+  const Values wide = seeded([] { return zeros<D>({1000}).exponential_(2); }),
+               narrow = seeded([] { return zeros<D, half>({1000}).exponential_(2); }),
+               uniform = seeded([] { return rand<D>({1000}); });
+  check_close(narrow, wide, 1e-3);
+  for (std::size_t i = 0; i < wide.size(); ++i) CHECK(wide[i] == Approx(-std::log1p(-uniform[i]) / 2).epsilon(1e-6));
+  // Of this seed the third uniform number is 0.
+  CHECK(seeded([] { return rand<D>({3}); }, 15372235)[2] == 0);
+  CHECK(seeded([] { return zeros<D>({3}).exponential_(2); }, 15372235)[2] == 0x1p-25);
+}
+
 TEMPLATE_TEST_CASE("normal takes mean and deviation as numbers or tensors", "[random]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto mean = tensor_of<D>({0, 100, -5}), deviation = tensor_of<D>({1, 0}, {2, 1});
@@ -221,6 +246,7 @@ TEMPLATE_TEST_CASE("random methods write what their functions write", "[random]"
   const auto x = zeros<D>({50});
   CHECK(seeded([&] { return x.normal_(1, 2); }) == seeded([&] { return normal_(x, 1, 2); }));
   CHECK(seeded([&] { return x.uniform_(-1, 1); }) == seeded([&] { return uniform_(x, -1, 1); }));
+  CHECK(seeded([&] { return x.exponential_(3); }) == seeded([&] { return exponential_(x, 3); }));
   CHECK(seeded([&] { return x.bernoulli_(0.3); }) == seeded([&] { return bernoulli_(x, 0.3); }));
 }
 
@@ -241,6 +267,9 @@ TEMPLATE_TEST_CASE("impossible distributions are refused", "[random][refusal]", 
   CHECK(error_of([] { randperm<D>(-1); }) != "");
   CHECK(error_of([&] { uniform_(x, 2, 1); }) == "uniform_: the bounds 2 and 1 are in the wrong order");
   CHECK(error_of([&] { normal_(x, 0, -1); }) == "normal_: the standard deviation must not be negative: -1");
+  for (const double rate : {0., -1., double(NAN)})
+    CHECK(error_of([&] { exponential_(x, rate); }).find("exponential_: lambda must be positive, not ") == 0);
+  TERN_TEST_LINE(exponential_(x, 0));
   CHECK(error_of([&] { bernoulli_(x, 2); }) == "bernoulli_: the probability must be in [0, 1], not 2");
   for (const double p : {2., -0.1, double(NAN)})
     CHECK(error_of([&] { bernoulli(tensor_of<D>({0.5, p})); }) ==

@@ -39,6 +39,41 @@ TEMPLATE_TEST_CASE("nonzero names every position that is not zero", "[ops]", TER
   CHECK(nonzero(zeros<D, float>({2, 0, 3})).shape() == detail::Shape{0, 3});
 }
 
+TEMPLATE_TEST_CASE("unravel_index gives the position of each number", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](const detail::Shape& shape) {
+    const auto numbers = arange<D>(shape.numel());
+    const auto at = unravel_index(numbers, shape);
+    REQUIRE(Index(at.size()) == shape.n);
+    for (int i = 0; i < shape.n; ++i) {
+      std::vector<double> expected;
+      for (Index k = 0; k < shape.numel(); ++k) {
+        Index below = 1;
+        for (int j = i + 1; j < shape.n; ++j) below *= shape[j];
+        expected.push_back(double(k / below % shape[i]));
+      }
+      CHECK(values_of(at[std::size_t(i)]) == expected);
+    }
+  };
+  for (const detail::Shape& shape :
+       {detail::Shape{7}, detail::Shape{2, 3}, detail::Shape{4, 1, 3}, detail::Shape{2, 2, 2, 2}})
+    check(shape);
+  // torch.unravel_index(torch.tensor([[1234, 1], [999, 0]]), (10, 10, 10, 10)) and torch.unravel_index(torch.tensor(9),
+  // 12)
+  const auto at = unravel_index(numbers<D>({1234, 1, 999, 0}, {2, 2}), {10, 10, 10, 10});
+  CHECK(at[0].shape() == detail::Shape{2, 2});
+  CHECK(values_of(at[0]) == std::vector<double>{1, 0, 0, 0});
+  CHECK(values_of(at[1]) == std::vector<double>{2, 0, 9, 0});
+  CHECK(values_of(at[2]) == std::vector<double>{3, 0, 9, 0});
+  CHECK(values_of(at[3]) == std::vector<double>{4, 1, 9, 0});
+  CHECK(values_of(unravel_index(full<D, Index>({}, 9), 12)[0]) == std::vector<double>{9});
+  CHECK(unravel_index(numbers<D>({}, {0}), {2, 0})[1].shape() == detail::Shape{0});
+  CHECK(error_of([&] { unravel_index(numbers<D>({6}, {1}), {2, 3}); }).find("unravel_index: ") == 0);
+  CHECK(error_of([&] { unravel_index(numbers<D>({-1}, {1}), {2, 3}); }).find("unravel_index: ") == 0);
+  CHECK(error_of([&] { unravel_index(numbers<D>({0}, {1}), {2, 0}); }).find("unravel_index: ") == 0);
+  CHECK(error_of([&] { unravel_index(numbers<D>({0}, {1}), {2, -3}); }).find("unravel_index: ") == 0);
+}
+
 TEMPLATE_TEST_CASE("repeat_interleave repeats neighbours", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor_of<D>({1, 2, 3, 4, 5, 6}, {2, 3});

@@ -64,4 +64,49 @@ TEMPLATE_TEST_CASE("diag_embed puts rows on diagonals", "[ops]", TERN_TEST_DEVIC
   CHECK(error_of([&] { diag_embed(x, 0, 1, -2); }) == "diag_embed: two different dimensions are needed, not 1 and -2");
 }
 
+// The positions are those that numpy.fill_diagonal and torch.Tensor.fill_diagonal_ write.
+TEMPLATE_TEST_CASE("fill_diagonal_ writes the elements whose positions are equal", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const detail::Shape& shape :
+       {detail::Shape{3, 5}, detail::Shape{8, 3}, detail::Shape{4, 3}, detail::Shape{3, 3, 3},
+        detail::Shape{2, 2, 2, 2}, detail::Shape{5, 1}, detail::Shape{3, 0}}) {
+    for (const bool wrap : {false, true}) {
+      std::vector<double> expected = values_of(spread_tensor<D>(shape));
+      Index step = 0;
+      for (int i = 0; i < shape.n; ++i) step = step * shape[i] + 1;
+      Index stop = *std::min_element(shape.begin(), shape.end()) * step;
+      if (wrap && shape.n == 2) stop = shape.numel();
+      for (Index k = 0; k < std::min(stop, shape.numel()); k += step) expected[std::size_t(k)] = 7;
+      for (const auto& x : layouts(spread_tensor<D>(shape))) {
+        CHECK(values_of(x.fill_diagonal_(7, wrap)) == expected);
+        CHECK(values_of(x) == expected);
+      }
+    }
+  }
+  CHECK(values_of(zeros<D, Index>({2, 2}).fill_diagonal_(3)) == std::vector<double>{3, 0, 0, 3});
+}
+
+TEMPLATE_TEST_CASE("the elements that fill_diagonal_ overwrites have no gradient", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  for (const bool wrap : {false, true}) {
+    const auto x = spread_tensor<D>({4, 2}).requires_grad_();
+    const auto y = x * 3;
+    y.fill_diagonal_(7, wrap);
+    y.sum().backward();
+    CHECK(values_of(x.grad()) == std::vector<double>{0, 3, 3, 0, 3, 3, wrap ? 0. : 3., 3});
+  }
+}
+
+TEMPLATE_TEST_CASE("fill_diagonal_ refuses what has no diagonal", "[ops][refusal]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  CHECK(error_of([] { zeros<D>({3}).fill_diagonal_(1); }) ==
+        "fill_diagonal_: at least two dimensions are needed, not [3]");
+  CHECK(error_of([] { zeros<D>({2, 2, 3}).fill_diagonal_(1); }) ==
+        "fill_diagonal_: more than two dimensions must be of one size, not [2, 2, 3]");
+  CHECK(error_of([] { zeros<D, std::uint8_t>({2, 2}).fill_diagonal_(300); }).find("fill_diagonal_: ") == 0);
+  CHECK(error_of([] { zeros<D>({2, 2}).requires_grad_().fill_diagonal_(1); }).find("fill_diagonal_: ") == 0);
+  CHECK(error_of([] { zeros<D>({1, 3}).expand(3, 3).fill_diagonal_(1); }).find("fill_diagonal_: ") == 0);
+  TERN_TEST_LINE(zeros<D>({3}).fill_diagonal_(1));
+}
+
 }  // namespace ops_triangle

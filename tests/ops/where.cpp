@@ -98,7 +98,13 @@ TEMPLATE_TEST_CASE("clamp", "[ops]", TERN_TEST_DEVICES) {
   const auto i = tensor_of<D, Index>({-5, 0, 5});
   check_close(values_of(i.clamp(-1, 3)), {-1, 0, 3});
   check_close(values_of(i.clamp({}, 3)), {-5, 0, 3});
+  check_close(values_of(i.clamp(None, 3)), {-5, 0, 3});
+  check_close(values_of(i.clamp(-1, None)), {-1, 0, 5});
+  check_close(values_of(clamp(tensor_of<D>({-3, 0.5, 3}), None, 1.)), {-3, 0.5, 1});
+  check_close(values_of(tensor_of<D>({-3, 0.5, 3}).clip_(None, 1)), {-3, 0.5, 1});
+  check_close(values_of(clamp_(tensor_of<D>({-3, 0.5, 3}), 0., None)), {0, 0.5, 3});
   check_close(values_of(clamp(i, 4, 3)), {3, 3, 3});
+  CHECK(error_of([&] { clamp(i, None, None); }) == "clamp: at least one of min and max must be given");
   CHECK(error_of([&] { clamp(i, std::nullopt); }) == "clamp: at least one of min and max must be given");
   CHECK(error_of([&] { clamp_(i, std::nullopt); }) == "clamp_: at least one of min and max must be given");
 }

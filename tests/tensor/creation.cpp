@@ -269,6 +269,16 @@ TEMPLATE_TEST_CASE("new tensors beside another", "[creation]", TERN_TEST_DEVICES
   CHECK(values_of(x.new_full({1, 2}, 7, i32)) == Values(2, 7));
   CHECK(x.new_empty({4, 5}, f32).shape() == detail::Shape{4, 5});
   CHECK(x.new_empty({0}).shape() == detail::Shape{0});
+  static_assert(std::is_same_v<decltype(x.new_tensor({1, 2})), Tensor<D, double>>);
+  CHECK(values_of(x.new_tensor({1, 2.5})) == Values{1, 2.5});
+  CHECK(x.new_tensor({{1, 2, 3}, {4, 5, 6}}).shape() == detail::Shape{2, 3});
+  CHECK(values_of(x.new_tensor({1, 2}, i64)) == Values{1, 2});
+  CHECK(values_of(x.new_tensor(std::vector<int>{3, 4})) == Values{3, 4});
+  CHECK(values_of(x.new_tensor(std::vector<std::vector<float>>{{1}, {2}}, f32)) == Values{1, 2});
+  CHECK(values_of(x.new_tensor(2.5)) == Values{2.5});
+  CHECK(x.new_tensor(2.5).dim() == 0);
+  CHECK(error_of([&] { x.new_tensor({{1, 2}, {3}}); }) == "new_tensor: rows of different lengths");
+  CHECK(error_of([] { Tensor<D>().new_tensor({1}); }) == "new_tensor: a tensor is undefined");
   CHECK(error_of([&] { x.new_zeros({-1}); }) == "new_zeros: negative size in [-1]");
   CHECK(error_of([] { Tensor<D>().new_ones({1}); }) == "new_ones: a tensor is undefined");
 }
@@ -291,6 +301,7 @@ TEMPLATE_TEST_CASE("a refused new tensor names its function and the user's line"
   TERN_TEST_NEW(full, full<D>(wrong, 1));
   TERN_TEST_NEW(zeros_like, zeros_like(Tensor<D>()));
   TERN_TEST_NEW(new_full, (x.new_full({1}, 300, detail::Type<std::uint8_t>())));
+  TERN_TEST_NEW(new_tensor, x.new_tensor({{1, 2}, {3}}));
   TERN_TEST_NEW(tensor, tensor<D>({{1, 2}, {3}}));
   TERN_TEST_NEW(from_vector, from_vector<D>(std::vector<float>(3), {2}));
   TERN_TEST_NEW(arange, arange<D>(0, 3, -1));

@@ -146,6 +146,24 @@ TEMPLATE_TEST_CASE("an index with positions or masks is read as a tensor", "[ops
   CHECK(view.impl()->owner == x.impl()->owner);
 }
 
+// As x[True] and x[False] in Python.
+TEMPLATE_TEST_CASE("true and false are masks of the whole tensor, not positions", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = arange<D, float>(0, 6).view(2, 3);
+  CHECK(x[true].shape() == detail::Shape{1, 2, 3});
+  CHECK(values_of(x[true]) == values_of(x));
+  CHECK(x[false].shape() == detail::Shape{0, 2, 3});
+  const bool small = x.numel() < 10;
+  CHECK(x[small].shape() == x.index({small}).shape());
+  CHECK(x[{true}].shape() == detail::Shape{1, 2, 3});
+  x[false] = 7;
+  check_close(values_of(x), {0, 1, 2, 3, 4, 5});
+  x[true] += 1;
+  check_close(values_of(x), {1, 2, 3, 4, 5, 6});
+  check_close(values_of(x[std::uint8_t(1)]), {4, 5, 6});
+  TERN_TEST_LINE(x[2]);
+}
+
 TEMPLATE_TEST_CASE("what positions and masks choose is read when it is used, not to be written", "[ops]",
                    TERN_TEST_DEVICES) {
   using D = TestType;

@@ -1,9 +1,11 @@
 // Cholesky's factorisation of symmetric positive definite matrices, and equations with its factor.
 #pragma once
 #include "../backend/cpu/linalg/triangular.hpp"
+#include "../tensor/creation.hpp"
 #include "solve_triangular.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace linalg {
+namespace tern { inline namespace TERN_BUILD {
+namespace linalg {
 
 /// The lower triangular L with a = L Lᵀ, for a [.., n, n]; of a only the lower triangle is read. With upper it is Lᵀ,
 /// of the upper triangle. Error if a matrix is not positive definite.
@@ -38,4 +40,17 @@ Tensor<D, T> cholesky_solve(const Tensor<D, T>& b, const Tensor<D, T>& l, bool u
 
 TERN_SAME_PLACE(cholesky_solve)
 
-}}}  // namespace tern::linalg
+}  // namespace linalg
+
+using linalg::cholesky;
+using linalg::cholesky_solve;
+
+/// The inverse of l lᵀ, or with upper of lᵀ l, for a triangular factor l [.., n, n] as cholesky makes it.
+template <Device D, Floating T>
+Tensor<D, T> cholesky_inverse(const Tensor<D, T>& l, bool upper = false, CallSite here = {}) {
+  const CallScope scope({"cholesky_inverse", here});
+  detail::check_square("cholesky_inverse", *l.checked("cholesky_inverse"));
+  return cholesky_solve(eye<D, T>(l.size(-1)), l, upper, here);
+}
+
+}}  // namespace tern

@@ -1,5 +1,7 @@
 // Determinants.
 #pragma once
+#include <limits>
+
 #include "inv.hpp"
 #include "svd.hpp"
 
@@ -68,4 +70,16 @@ SignAndLog<D, T> slogdet(const Tensor<D, T>& a, CallSite here = {}) {
 }
 
 }  // namespace linalg
+
+using linalg::det;
+using linalg::slogdet;
+
+/// The logarithm of det(a): -inf for a singular matrix, NaN where the determinant is negative.
+template <Device D, Floating T>
+Tensor<D, T> logdet(const Tensor<D, T>& a, CallSite here = {}) {
+  const CallScope scope({"logdet", here});
+  const linalg::SignAndLog<D, T> parts = slogdet(a, here);
+  return where(lt(parts.sign, 0), std::numeric_limits<double>::quiet_NaN(), parts.logabsdet, here);
+}
+
 }}  // namespace tern

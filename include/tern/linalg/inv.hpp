@@ -3,7 +3,8 @@
 #include "../backend/cpu/linalg/lu.hpp"
 #include "matrices.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace linalg {
+namespace tern { inline namespace TERN_BUILD {
+namespace linalg {
 
 /// a⁻¹, for a [.., n, n]. Error if a matrix is singular.
 template <Device D, Floating T>
@@ -20,4 +21,13 @@ Tensor<D, T> inv(const Tensor<D, T>& a, CallSite here = {}) {
   return y;
 }
 
-}}}  // namespace tern::linalg
+}  // namespace linalg
+
+/// linalg::inv(a).
+template <Device D, Floating T>
+Tensor<D, T> inverse(const Tensor<D, T>& a, CallSite here = {}) {
+  const CallScope scope({"inverse", here});
+  return linalg::inv(a, here);
+}
+
+}}  // namespace tern

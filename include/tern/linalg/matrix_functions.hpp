@@ -71,4 +71,8 @@ Tensor<D, T> matrix_exp(const Tensor<D, T>& a, CallSite here = {}) {
 }
 
 }  // namespace linalg
+
+using linalg::matrix_exp;
+using linalg::matrix_power;
+
 }}  // namespace tern

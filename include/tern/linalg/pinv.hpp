@@ -90,4 +90,12 @@ Tensor<D, Index> matrix_rank(const Tensor<D, T>& a, std::optional<double> atol =
 }
 
 }  // namespace linalg
+
+/// linalg::pinv(a) with the relative tolerance rcond.
+template <Device D, Floating T>
+Tensor<D, T> pinverse(const Tensor<D, T>& a, double rcond = 1e-15, CallSite here = {}) {
+  const CallScope scope({"pinverse", here});
+  return linalg::pinv(a, {}, rcond, false, here);
+}
+
 }}  // namespace tern

@@ -95,6 +95,9 @@ QrFactors<D, T> qr(const Tensor<D, T>& a, const char* mode = "reduced", CallSite
 }
 
 }  // namespace linalg
+
+using linalg::qr;
+
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -1,6 +1,6 @@
 // Activations and reshapes as modules, for Sequential. They have no tensors, except PReLU.
 #pragma once
-#include "../ops/activations.hpp"
+#include "../ops/rrelu.hpp"
 #include "../ops/softmax.hpp"
 #include "module.hpp"
 
@@ -104,6 +104,18 @@ struct PReLU : Module<D, T> {
       : weight(full<D, T>({options.num_parameters}, options.init, {}, here)) {}
   TERN_FIELDS(PReLU, weight)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return prelu(x, weight); }
+};
+
+/// rrelu: in training each element has its own slope for x <= 0, uniform in [lower, upper); in evaluation it is their
+/// mean.
+template <Device D, Element T = float>
+struct RReLU : Module<D, T> {
+  double lower = 1. / 8, upper = 1. / 3;
+  explicit RReLU(double low, double high = 1. / 3, CallSite here = {}) : lower(low), upper(high) {
+    if (!(lower <= upper)) Error::fail({"RReLU", here}, {"lower ", lower, " is above upper ", upper});
+  }
+  TERN_FIELDS(RReLU, lower, upper)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return rrelu(x, lower, upper, this->is_training()); }
 };
 
 /// a σ(b), where a and b are the halves of a dimension.

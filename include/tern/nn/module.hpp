@@ -220,6 +220,11 @@ auto converted(const M& module, const D2* device = nullptr) {
   auto to(D_ device) const {                                                                                          \
     return ::tern::nn::converted<typename Self::value_type>(*this, &device);                                          \
   }                                                                                                                   \
+  template <::std::convertible_to<::std::string_view> Text_>                                                          \
+  auto to(const Text_&) const {                                                                                       \
+    static_assert(!::std::convertible_to<Text_, ::std::string_view>,                                                  \
+                  "a device is part of a module's type, not a text: write net.to(Cpu{}) or net.to(Cuda{})");          \
+  }                                                                                                                   \
   template <::tern::Element U_>                                                                                       \
   auto to(::tern::detail::Type<U_>) const {                                                                           \
     return ::tern::nn::converted<U_, typename Self::device_type>(*this);                                              \

@@ -206,6 +206,17 @@ Tensor<D, T> gelu(const Tensor<D, T>& x, const char* approximate = "none", CallS
   return detail::gelu_erf({"gelu", here}, x);
 }
 
+namespace detail {
+/// x if x > 0, else slope x, of two broadcast tensors.
+template <class D, class T>
+Tensor<D, T> leaky_by(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, T>& slope) {
+  const auto y = map<T>(op, [](auto v, auto s) { return where(v > 0, v, s * v); }, x, slope);
+  record(op, y, wrt(x, saved(x, slope), Gradient{[](auto g, auto v, auto s) { return where(v > 0, g, s * g); }}),
+         wrt(slope, saved(x), Gradient{[](auto g, auto v) { return where(v > 0, 0, v * g); }}));
+  return y;
+}
+}  // namespace detail
+
 /// x if x > 0, else weight x. The weight has one element, or one for each channel (dimension 1).
 template <Device D, Floating T>
 Tensor<D, T> prelu(const Tensor<D, T>& x, const Tensor<D, T>& weight, CallSite here = {}) {
@@ -215,12 +226,7 @@ Tensor<D, T> prelu(const Tensor<D, T>& x, const Tensor<D, T>& weight, CallSite h
     Error::fail({"prelu", here}, {"a weight of shape ", weight.impl()->shape_ref(), " for ", channels, " channels"});
   detail::Shape to;
   for (int i = 1; count > 1 && i < x.dim(); ++i) to.push_back(i == 1 ? count : 1);
-  const Tensor<D, T> w = view(weight, to, here);
-  const auto y = detail::map<T>({"prelu", here}, [](auto v, auto slope) { return where(v > 0, v, slope * v); }, x, w);
-  record({"prelu", here}, y,
-         wrt(x, saved(x, w), detail::Gradient{[](auto g, auto v, auto slope) { return where(v > 0, g, slope * g); }}),
-         wrt(w, saved(x), detail::Gradient{[](auto g, auto v) { return where(v > 0, 0, v * g); }}));
-  return y;
+  return detail::leaky_by({"prelu", here}, x, view(weight, to, here));
 }
 TERN_SAME_PLACE(prelu)
 

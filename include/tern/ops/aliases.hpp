@@ -1,5 +1,6 @@
 // PyTorch's other names of ops. Each has the meaning, the gradient and the speed of its op; its errors name the alias.
 #pragma once
+#include "blas.hpp"
 #include "comparison.hpp"
 #include "rounding.hpp"
 #include "shape.hpp"
@@ -107,6 +108,14 @@ TERN_CAT_ALIAS(concat)
 TERN_CAT_ALIAS(concatenate)
 #undef TERN_CAT_ALIAS
 
+/// outer.
+template <Device D, Element T>
+Tensor<D, T> ger(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
+  const CallScope scope({"ger", here});
+  return outer(a, b, here);
+}
+TERN_SAME_PLACE(ger)
+
 /// transpose.
 template <Device D, Element T>
 Tensor<D, T> swapaxes(const Tensor<D, T>& x, Index dim0, Index dim1, CallSite here = {}) {
@@ -145,6 +154,19 @@ template <Device D, Element T>
 Tensor<D, T> narrow_copy(const Tensor<D, T>& x, Index dim, Index start, Index length, CallSite here = {}) {
   const CallScope scope({"narrow_copy", here});
   return clone(narrow(x, dim, start, length, here), here);
+}
+
+/// x.numel().
+template <Device D, Element T>
+Index numel(const Tensor<D, T>& x, CallSite here = {}) {
+  return x.checked({"numel", here})->numel;
+}
+
+/// x.is_floating_point().
+template <Device D, Element T>
+bool is_floating_point(const Tensor<D, T>& x, CallSite here = {}) {
+  x.checked({"is_floating_point", here});
+  return x.is_floating_point();
 }
 
 /// x itself.

@@ -411,7 +411,7 @@ struct TensorIndexAt {
   CallSite here;
   ExpressionEnd end{};
   template <class E>
-    requires(!std::integral<E> && std::constructible_from<TensorIndex<D>, const E&>)
+    requires((!std::is_arithmetic_v<E> || std::is_same_v<E, bool>) && std::constructible_from<TensorIndex<D>, const E&>)
   TensorIndexAt(const E& e, CallSite h = {}) : entry(e), here(h) {}
 };
 }  // namespace detail

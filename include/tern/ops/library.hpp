@@ -162,6 +162,9 @@ TERN_INSTANCE(Tensor<Cpu> logaddexp(const Tensor<Cpu>&, const Tensor<Cpu>&, Call
 TERN_INSTANCE(Tensor<Cpu> logaddexp2(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> xlog1py(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> polygamma(Index, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> ndtr(const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> log_ndtr(const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> entr(const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> round(const Tensor<Cpu>&, int, CallSite))
 
 // Activations.
@@ -180,6 +183,7 @@ TERN_INSTANCE(Tensor<Cpu> softshrink(const Tensor<Cpu>&, double, CallSite))
 TERN_INSTANCE(Tensor<Cpu> hardshrink(const Tensor<Cpu>&, double, CallSite))
 TERN_INSTANCE(Tensor<Cpu> gelu(const Tensor<Cpu>&, const char*, CallSite))
 TERN_INSTANCE(Tensor<Cpu> prelu(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> rrelu(const Tensor<Cpu>&, double, double, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu> glu(const Tensor<Cpu>&, Index, CallSite))
 
 // Choices and mixtures.
@@ -238,6 +242,7 @@ TERN_INSTANCE(Tensor<Cpu> normal(const Tensor<Cpu>&, double, CallSite))
 TERN_INSTANCE(Tensor<Cpu> normal(double, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> bernoulli(const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(const Tensor<Cpu>& bernoulli_(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& exponential_(const Tensor<Cpu>&, double, CallSite))
 TERN_INSTANCE(Tensor<Cpu> alpha_dropout(const Tensor<Cpu>&, double, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu> feature_alpha_dropout(const Tensor<Cpu>&, double, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu, Index> multinomial(const Tensor<Cpu>&, Index, bool, CallSite))

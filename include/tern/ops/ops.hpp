@@ -58,6 +58,7 @@
 #include "representation.hpp"
 #include "rms_norm.hpp"
 #include "rounding.hpp"
+#include "rrelu.hpp"
 #include "scatter_reduce.hpp"
 #include "shape.hpp"
 #include "signs.hpp"
@@ -74,5 +75,6 @@
 #include "view_scatter.hpp"
 #include "views.hpp"
 #include "where.hpp"
+#include "windows.hpp"
 
 #include "library.hpp"  // instances of the ops above

@@ -1,6 +1,8 @@
 // Random tensors. Each call takes the next stream of the program's random numbers, so the same calls after manual_seed
 // give the same numbers.
 #pragma once
+#include <limits>
+
 #include "../backend/random.hpp"
 #include "reduce.hpp"
 #include "support/probability.hpp"
@@ -137,6 +139,19 @@ const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std =
   const Tensor<D, T> values = empty<D, T>(x.shape(), x.device());
   detail::backend::run<D, T>(detail::backend::Normal{*values.impl(), detail::next_random(), mean, std});
   return copy_(x, values, here);
+}
+
+/// Fills x with positive numbers of the exponential distribution of rate lambda, whose mean is 1 / lambda. Error unless
+/// lambda > 0.
+template <Device D, Floating T>
+const Tensor<D, T>& exponential_(const Tensor<D, T>& x, double lambda = 1, CallSite here = {}) {
+  const CallSite op{"exponential_", here};
+  if (!(lambda > 0)) Error::fail(op, {"lambda must be positive, not ", lambda});
+  detail::check_writable(op, x.checked(op));
+  const double least = std::numeric_limits<compute_t<T>>::epsilon() / 2;  // where u is 0
+  const auto time = [lambda, least](auto u) { return max(-log1p(-u), least) / lambda; };
+  const auto u = uniform<D, compute_t<T>>(x.shape(), 0, 1, x.device());
+  return copy_(x, detail::map<T>(op, time, u), here);
 }
 
 /// 1 with the probability that p gives for each element, else 0. Error if p is outside [0, 1]; on Cuda it is thrown

@@ -1,5 +1,5 @@
 // Reading and writing by index, made of gather, index and index_put: take, take_along_dim, index_fill, index_copy,
-// scatter, repeat_interleave, nonzero, one_hot.
+// scatter, repeat_interleave, nonzero, unravel_index, one_hot.
 #pragma once
 #include "cumulative.hpp"
 #include "extrema.hpp"
@@ -279,18 +279,42 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, const Tensor<D, Index>& re
   return index_select(x, d, searchsorted(ends, detail::range_beside(x, 0, 1, total), true), here);
 }
 
+namespace detail {
+/// The position in each dimension of a shape that has elements, of elements numbered in row-major order.
+template <class D>
+std::vector<Tensor<D, Index>> unravelled(Tensor<D, Index> rest, const Shape& shape) {
+  std::vector<Tensor<D, Index>> at(std::size_t(shape.n));
+  for (int i = shape.n; i-- > 0;) {
+    at[std::size_t(i)] = remainder(rest, shape[i]);
+    rest = floor_divide(rest, shape[i]);
+  }
+  return at;
+}
+}  // namespace detail
+
+/// The position in each dimension of a shape, of elements numbered in row-major order. Error if a number is outside the
+/// shape.
+template <Device D>
+std::vector<Tensor<D, Index>> unravel_index(const Tensor<D, Index>& indices, const detail::Shape& shape,
+                                            CallSite here = {}) {
+  const CallScope scope({"unravel_index", here});
+  const Index count = detail::checked_numel({"unravel_index", CallSite::unknown}, shape);
+  indices.checked("unravel_index");
+  detail::backend::run<D>(detail::backend::CheckRange{"unravel_index", *detail::dense(indices).impl(), count});
+  if (count == 0) return std::vector<Tensor<D, Index>>(std::size_t(shape.n), indices);
+  return detail::unravelled(indices, shape);
+}
+
 /// The positions of the elements that are not zero: one row for each element, one column for each dimension. The host
 /// waits for their number.
 template <Device D, Element T>
 Tensor<D, Index> nonzero(const Tensor<D, T>& x, CallSite here = {}) {
   const CallScope scope({"nonzero", here});
-  Tensor<D, Index> rest = detail::positions_of(ne(x.detach(), 0));
-  const Tensor<D, Index> at = empty<D, Index>({rest.numel(), x.dim()}, x.device());
-  if (rest.numel() == 0) return at;  // a size may be 0
-  for (int i = x.dim(); i-- > 0;) {
-    copy_(select(at, 1, i), remainder(rest, x.size(i)), here);
-    rest = floor_divide(rest, x.size(i), here);
-  }
+  const Tensor<D, Index> numbers = detail::positions_of(ne(x.detach(), 0));
+  const Tensor<D, Index> at = empty<D, Index>({numbers.numel(), x.dim()}, x.device());
+  if (numbers.numel() == 0) return at;  // a size may be 0
+  const auto positions = detail::unravelled(numbers, x.shape());
+  for (int i = 0; i < x.dim(); ++i) copy_(select(at, 1, i), positions[std::size_t(i)], here);
   return at;
 }
 

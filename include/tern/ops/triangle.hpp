@@ -1,4 +1,4 @@
-// Triangles and diagonals of matrices: tril, triu, their positions, diag, diag_embed.
+// Triangles and diagonals of matrices: tril, triu, their positions, diag, diag_embed, fill_diagonal_.
 #pragma once
 #include "comparison.hpp"
 #include "indexing.hpp"
@@ -89,6 +89,28 @@ Tensor<D, T> diag(const Tensor<D, T>& x, Index diagonal = 0, CallSite here = {})
   if (n != 1 && n != 2) Error::fail("diag", {"a vector or a matrix is needed, not ", x.shape()});
   if (n == 2) return clone(tern::diagonal(x, diagonal, 0, 1, here), here);
   return diag_embed(x, diagonal, 0, 1, here);
+}
+
+/// Sets the elements [i, i, ..] to value. More than two dimensions must be of one size. With wrap, a matrix with more
+/// rows than columns has a diagonal in each stretch of columns + 1 rows.
+template <Device D, Element T>
+const Tensor<D, T>& fill_diagonal_(const Tensor<D, T>& x, detail::number_t<T> value, bool wrap = false,
+                                   CallSite here = {}) {
+  const CallSite op{"fill_diagonal_", here};
+  const CallScope scope(op);
+  const int n = x.checked(op)->ndim;
+  if (n < 2) Error::fail(op, {"at least two dimensions are needed, not ", x.shape()});
+  for (int i = 1; n > 2 && i < n; ++i)
+    if (x.size(i) != x.size(0)) Error::fail(op, {"more than two dimensions must be of one size, not ", x.shape()});
+  detail::check_writable(op, x.impl());
+  if (wrap && n == 2 && x.size(0) > x.size(1)) {
+    const Tensor<D, Index> rows = unsqueeze(detail::range_beside(x, 0, 1, x.size(0)), 1);
+    return masked_fill_(x, eq(remainder(rows, x.size(1) + 1), detail::range_beside(x, 0, 1, x.size(1))), value, here);
+  }
+  Tensor<D, T> line = x;
+  while (line.dim() > 1) line = diagonal(line, 0, 0, -1, here);
+  fill_(line, value, here);
+  return x;
 }
 
 }}  // namespace tern

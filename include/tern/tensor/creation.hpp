@@ -103,6 +103,20 @@ Tensor<D, T> scalar_tensor(detail::number_t<T> value, CallSite here = {}) {
   return full<D, T>({}, value);
 }
 
+template <Device D, Element T>
+template <Element U>
+Tensor<D, U> Tensor<D, T>::new_tensor(std::initializer_list<detail::NestedList> list, detail::Type<U>,
+                                      CallSite here) const {
+  const CallScope scope({"new_tensor", here});
+  return to_device(tensor<Cpu, U>(list), device());
+}
+template <Device D, Element T>
+template <Element U, class X>
+Tensor<D, U> Tensor<D, T>::new_tensor(const X& values, detail::Type<U>, CallSite here) const {
+  const CallScope scope({"new_tensor", here});
+  return to_device(tensor<Cpu, U>(values), device());
+}
+
 /// A tensor over memory of the caller, row-major. If there is a deleter, deleter(data, context) runs when the last user
 /// is gone.
 template <HostDevice D, Element T>

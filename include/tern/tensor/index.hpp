@@ -10,9 +10,12 @@ template <Device D, Element T = float>
 class Tensor;
 
 namespace detail {
-/// As a slice's bound: open.
+/// As a slice's bound: open. As an optional argument: not given.
 struct NoneType {
-  constexpr operator std::optional<Index>() const { return {}; }
+  template <class X>
+  constexpr operator std::optional<X>() const {
+    return {};
+  }
 };
 struct EllipsisType {};
 }  // namespace detail

@@ -1,5 +1,6 @@
 // Tensors' operators, what their operands carry, and the refusal of operands on two devices or of two element types.
 #pragma once
+#include <concepts>
 #include <initializer_list>
 #include <type_traits>
 
@@ -54,6 +55,15 @@ struct At {
   const X& tensor;
   CallSite here;
   At(const X& t, CallSite h = {}) : tensor(t), here(h) {}
+};
+
+/// The position of x[position], with its source line. true and false are none, but masks without dimensions.
+struct PositionAt {
+  Index position;
+  CallSite here;
+  template <std::integral I>
+    requires(!std::is_same_v<I, bool>)
+  PositionAt(I i, CallSite h = {}) : position(Index(i)), here(h) {}
 };
 
 /// A number on the right of an assignment, with the assignment's source line.

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <initializer_list>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "../backend/cpu/kernels.hpp"
@@ -32,6 +33,7 @@ Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim = {}, double correction
                  CallSite here = {});
 
 namespace detail {
+class NestedList;
 template <class D>
 struct IndexOperand;
 template <class D>
@@ -50,29 +52,30 @@ void abs(), abs_(), absolute(), absolute_(), acos(), acos_(), acosh(), acosh_(),
     cpu_async(), cross(), cuda_async(), cummax(), cummin(), cumprod(), cumprod_(), cumsum(), cumsum_(), deg2rad(),
     deg2rad_(), diag(), diag_embed(), diagonal(), diagonal_scatter(), diff(), digamma(), digamma_(), dist(), div(),
     div_(), divide(), divide_(), dot(), dsplit(), eq(), eq_(), equal(), erf(), erf_(), erfc(), erfc_(), erfinv(),
-    erfinv_(), exp(), exp2(), exp2_(), exp_(), expand(), expm1(), expm1_(), fill_(), fix(), fix_(), flatten(), flip(),
-    float_power(), floor(), floor_(), floor_divide(), floor_divide_(), fmax(), fmin(), fmod(), fmod_(), frac(), frac_(),
-    frexp(), gather(), gcd(), ge(), ge_(), greater(), greater_(), greater_equal(), greater_equal_(), gt(), gt_(),
-    heaviside(), histc(), hsplit(), hypot(), hypot_(), index(), index_add(), index_add_(), index_copy(), index_copy_(),
-    index_fill(), index_fill_(), index_put_(), index_reduce(), index_select(), inner(), isclose(), isfinite(), isinf(),
-    isnan(), kron(), kthvalue(), lcm(), ldexp(), le(), le_(), lerp(), lerp_(), less(), less_(), less_equal(),
-    less_equal_(), lgamma(), lgamma_(), log(), log10(), log10_(), log1p(), log1p_(), log2(), log2_(), log_(),
-    log_softmax(), logaddexp(), logaddexp2(), logcumsumexp(), logical_and(), logical_and_(), logical_not(),
-    logical_not_(), logical_or(), logical_or_(), logical_xor(), logical_xor_(), logit(), logit_(), logsumexp(), lt(),
-    lt_(), masked_fill(), masked_fill_(), masked_scatter(), masked_scatter_(), masked_select(), matmul(), max(),
-    maximum(), mean(), median(), min(), minimum(), mm(), mode(), moveaxis(), movedim(), msort(), mul(), mul_(),
-    multinomial(), multiply(), multiply_(), mv(), nan_to_num(), nan_to_num_(), nanmean(), nanmedian(), nanquantile(),
-    nansum(), narrow(), narrow_copy(), ne(), ne_(), neg(), neg_(), negative(), negative_(), nextafter(), nonzero(),
-    norm(), normal_(), not_equal(), not_equal_(), outer(), permute(), pin_memory(), positive(), pow(), pow_(), prod(),
-    put(), put_(), quantile(), rad2deg(), rad2deg_(), ravel(), reciprocal(), reciprocal_(), relu(), relu_(),
-    remainder(), remainder_(), renorm(), repeat(), repeat_interleave(), reshape(), roll(), rot90(), round(), round_(),
-    rsqrt(), rsqrt_(), scatter(), scatter_(), scatter_add(), scatter_add_(), scatter_reduce(), scatter_reduce_(),
-    select(), select_scatter(), sigmoid(), sigmoid_(), sign(), sign_(), signbit(), sin(), sin_(), sinc(), sinc_(),
-    sinh(), sinh_(), slice(), slice_scatter(), softmax(), sort(), split(), sqrt(), sqrt_(), square(), square_(),
-    squeeze(), sub(), sub_(), subtract(), subtract_(), sum(), swapaxes(), swapdims(), t(), take(), take_along_dim(),
-    tan(), tan_(), tanh(), tanh_(), tensor_split(), tile(), to_device(), to_type(), topk(), trace(), transpose(),
-    tril(), tril_(), triu(), triu_(), true_divide(), true_divide_(), trunc(), trunc_(), unbind(), unflatten(), unfold(),
-    uniform_(), unique(), unique_consecutive(), unsqueeze(), var(), view(), vsplit(), where(), xlogy(), xlogy_();
+    erfinv_(), exp(), exp2(), exp2_(), exp_(), expand(), exponential_(), expm1(), expm1_(), fill_(), fill_diagonal_(),
+    fix(), fix_(), flatten(), flip(), float_power(), floor(), floor_(), floor_divide(), floor_divide_(), fmax(), fmin(),
+    fmod(), fmod_(), frac(), frac_(), frexp(), gather(), gcd(), ge(), ge_(), greater(), greater_(), greater_equal(),
+    greater_equal_(), gt(), gt_(), heaviside(), histc(), hsplit(), hypot(), hypot_(), index(), index_add(),
+    index_add_(), index_copy(), index_copy_(), index_fill(), index_fill_(), index_put_(), index_reduce(),
+    index_select(), inner(), isclose(), isfinite(), isinf(), isnan(), kron(), kthvalue(), lcm(), ldexp(), le(), le_(),
+    lerp(), lerp_(), less(), less_(), less_equal(), less_equal_(), lgamma(), lgamma_(), log(), log10(), log10_(),
+    log1p(), log1p_(), log2(), log2_(), log_(), log_softmax(), logaddexp(), logaddexp2(), logcumsumexp(), logical_and(),
+    logical_and_(), logical_not(), logical_not_(), logical_or(), logical_or_(), logical_xor(), logical_xor_(), logit(),
+    logit_(), logsumexp(), lt(), lt_(), masked_fill(), masked_fill_(), masked_scatter(), masked_scatter_(),
+    masked_select(), matmul(), max(), maximum(), mean(), median(), min(), minimum(), mm(), mode(), moveaxis(),
+    movedim(), msort(), mul(), mul_(), multinomial(), multiply(), multiply_(), mv(), nan_to_num(), nan_to_num_(),
+    nanmean(), nanmedian(), nanquantile(), nansum(), narrow(), narrow_copy(), ne(), ne_(), neg(), neg_(), negative(),
+    negative_(), nextafter(), nonzero(), norm(), normal_(), not_equal(), not_equal_(), outer(), permute(), pin_memory(),
+    positive(), pow(), pow_(), prod(), put(), put_(), quantile(), rad2deg(), rad2deg_(), ravel(), reciprocal(),
+    reciprocal_(), relu(), relu_(), remainder(), remainder_(), renorm(), repeat(), repeat_interleave(), reshape(),
+    roll(), rot90(), round(), round_(), rsqrt(), rsqrt_(), scatter(), scatter_(), scatter_add(), scatter_add_(),
+    scatter_reduce(), scatter_reduce_(), select(), select_scatter(), sigmoid(), sigmoid_(), sign(), sign_(), signbit(),
+    sin(), sin_(), sinc(), sinc_(), sinh(), sinh_(), slice(), slice_scatter(), softmax(), sort(), split(), sqrt(),
+    sqrt_(), square(), square_(), squeeze(), sub(), sub_(), subtract(), subtract_(), sum(), swapaxes(), swapdims(), t(),
+    take(), take_along_dim(), tan(), tan_(), tanh(), tanh_(), tensor_split(), tile(), to_device(), to_type(), topk(),
+    trace(), transpose(), tril(), tril_(), triu(), triu_(), true_divide(), true_divide_(), trunc(), trunc_(), unbind(),
+    unflatten(), unfold(), uniform_(), unique(), unique_consecutive(), unsqueeze(), var(), view(), vsplit(), where(),
+    xlogy(), xlogy_();
 }  // namespace call
 }  // namespace detail
 
@@ -156,17 +159,21 @@ class Tensor : detail::Operators<D, T> {
     const detail::TensorImpl* const p = checked("strides");
     return {p->strides, p->ndim};
   }
+  detail::Shape stride() const { return strides(); }
   Index stride(Index i) const {
     const detail::TensorImpl* const p = checked("stride");
     return p->strides[detail::existing_dim({"stride", CallSite::unknown}, i, p->ndim)];
   }
   int dim() const { return checked("dim")->ndim; }
+  int ndimension() const { return dim(); }
   Index numel() const { return checked("numel")->numel; }
+  Index nelement() const { return numel(); }
   bool is_contiguous() const { return checked("is_contiguous")->contiguous; }
   bool is_contiguous(MemoryFormat format) const {
     return format == channels_last ? detail::is_channels_last(*checked("is_contiguous")) : is_contiguous();
   }
   static constexpr DType dtype() { return dtype_of<T>; }
+  /// True for the element types that can require a gradient.
   static constexpr bool is_floating_point() { return detail::is_floating_v<T>; }
   static constexpr bool is_cpu() { return std::is_same_v<D, Cpu>; }
   static constexpr bool is_cuda() { return std::is_same_v<D, Cuda>; }
@@ -202,7 +209,7 @@ class Tensor : detail::Operators<D, T> {
   /// The elements in row-major order. The host waits for them.
   std::vector<T> to_vector(CallSite here = {}) const;
 
-  /// @name New tensors on the same device, of T or another type: tensor/map.hpp
+  /// @name New tensors on the same device, of T or another type: tensor/map.hpp, tensor/creation.hpp
   /// @{
   template <Element U = T>
   Tensor<D, U> new_empty(const detail::Shape& size, detail::Type<U> type = {}, CallSite here = {}) const;
@@ -213,6 +220,12 @@ class Tensor : detail::Operators<D, T> {
   Tensor<D, U> new_zeros(const detail::Shape& size, detail::Type<U> type = {}, CallSite here = {}) const;
   template <Element U = T>
   Tensor<D, U> new_ones(const detail::Shape& size, detail::Type<U> type = {}, CallSite here = {}) const;
+  /// What tensor() makes of a list, of containers or of a number.
+  template <Element U = T>
+  Tensor<D, U> new_tensor(std::initializer_list<detail::NestedList> list, detail::Type<U> type = {},
+                          CallSite here = {}) const;
+  template <Element U = T, class X>
+  Tensor<D, U> new_tensor(const X& values, detail::Type<U> type = {}, CallSite here = {}) const;
   /// @}
 
   /// @name Autograd: autograd/
@@ -958,7 +971,7 @@ class Tensor : detail::Operators<D, T> {
     TERN_CALL(index_put_, indices, value, accumulate, here);
   }
   Tensor masked_select(const Tensor<D, bool>& mask, CallSite here = {}) const { TERN_CALL(masked_select, mask, here); }
-  Tensor operator[](detail::At<Index> i) const { TERN_CALL(select, Index(0), i.tensor, i.here); }
+  Tensor operator[](detail::PositionAt i) const { TERN_CALL(select, Index(0), i.position, i.here); }
   Selected<D, T> operator[](const detail::TensorIndexAt<D>& entry) const {
     return {*this, &entry.entry, 1, entry.here, entry.end};
   }
@@ -1067,6 +1080,7 @@ class Tensor : detail::Operators<D, T> {
     TERN_CALL(uniform_, low, high, here);
   }
   const Tensor& bernoulli_(double p = 0.5, CallSite here = {}) const { TERN_CALL(bernoulli_, p, here); }
+  const Tensor& exponential_(double lambda = 1, CallSite here = {}) const { TERN_CALL(exponential_, lambda, here); }
   Tensor<D, Index> multinomial(Index num_samples, bool replacement = false, CallSite here = {}) const {
     TERN_CALL(multinomial, num_samples, replacement, here);
   }
@@ -1080,6 +1094,9 @@ class Tensor : detail::Operators<D, T> {
   const Tensor& copy_(const Tensor& source, CallSite here = {}) const { TERN_CALL(copy_, source, here); }
   const Tensor& fill_(detail::number_t<T> value, CallSite here = {}) const { TERN_CALL(fill_, value, here); }
   const Tensor& zero_(CallSite here = {}) const { TERN_CALL(fill_, 0, here); }
+  const Tensor& fill_diagonal_(detail::number_t<T> value, bool wrap = false, CallSite here = {}) const {
+    TERN_CALL(fill_diagonal_, value, wrap, here);
+  }
   template <Element U>
   Tensor<D, U> to(detail::Type<U> type, CallSite here = {}) const {
     TERN_CALL(to_type, type, here);
@@ -1087,6 +1104,12 @@ class Tensor : detail::Operators<D, T> {
   template <Device D2>
   Tensor<D2, T> to(D2 device, CallSite here = {}) const {
     TERN_CALL(to_device, device, here);
+  }
+  /// Refused: the result's type says where it lives.
+  template <std::convertible_to<std::string_view> Text>
+  auto to(const Text&) const {
+    static_assert(!std::convertible_to<Text, std::string_view>,
+                  "a device is part of a tensor's type, not a text: write x.cpu() or x.cuda()");
   }
   /// On the other tensor's device, with its element type.
   template <Device D2, Element U>

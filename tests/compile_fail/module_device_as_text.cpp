@@ -1,0 +1,5 @@
+// expect: a device is part of a module's type, not a text: write net.to(Cpu{}) or net.to(Cuda{})
+#include <tern/tern.hpp>
+#include <string>
+using namespace tern;
+auto f(const nn::Linear<Cpu>& net, const std::string& device) { return net.to(device); }
