@@ -57,6 +57,10 @@ TEMPLATE_TEST_CASE("an Error of a layer's constructor ends with the user's line"
   TERN_TEST_LINE(nn::TransformerDecoderLayer<D>(4, 2, {.dim_feedforward = -1}));
   TERN_TEST_LINE(nn::TransformerEncoder<D>(nn::TransformerEncoderLayer<D>(4, 2), 0));
   TERN_TEST_LINE(nn::TransformerDecoder<D>(nn::TransformerDecoderLayer<D>(4, 2), 0));
+  TERN_TEST_LINE(nn::ModuleList<nn::Linear<D>>()[0]);
+  TERN_TEST_LINE(nn::Sequential<D>()[-1]);
+  TERN_TEST_LINE(nn::ModuleDict<nn::Linear<D>>()["a"]);
+  TERN_TEST_LINE(nn::ModuleDict<nn::Linear<D>>()[std::string("a")]);
   TERN_TEST_LINE(nn::weight_norm(nn::Linear<D>(2, 2), {.dim = 5}));
   TERN_TEST_LINE(nn::spectral_norm(nn::Linear<D>(2, 2), {.dim = 5}));
   CHECK(line_of(whole_error_of([] { Net<D>(3); })) == " (lines.cpp:" + std::to_string(Net<D>::line) + ")");

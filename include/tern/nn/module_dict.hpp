@@ -30,8 +30,10 @@ struct ModuleDict : Module<typename L::device_type, typename L::value_type> {
   const L& at(const std::string& key, CallSite here = {}) const {
     return const_cast<ModuleDict*>(this)->existing(key, here).second;
   }
-  L& operator[](const std::string& key) { return at(key, CallSite::unknown); }
-  const L& operator[](const std::string& key) const { return at(key, CallSite::unknown); }
+  L& operator[](tern::detail::At<std::string> key) { return at(key.tensor, key.here); }
+  const L& operator[](tern::detail::At<std::string> key) const { return at(key.tensor, key.here); }
+  L& operator[](tern::detail::At<const char*> key) { return at(key.tensor, key.here); }
+  const L& operator[](tern::detail::At<const char*> key) const { return at(key.tensor, key.here); }
   /// Removes the layer and returns it. Error if there is no such key.
   L pop(const std::string& key, CallSite here = {}) {
     auto& entry = existing(key, here);

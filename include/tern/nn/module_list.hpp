@@ -14,8 +14,8 @@ class Layers {
   Index size() const { return Index(layers_.size()); }
   bool is_empty() const { return layers_.empty(); }
   /// Layer i. A negative i counts from the last.
-  L& operator[](Index i) { return layers_[position(i)]; }
-  const L& operator[](Index i) const { return layers_[position(i)]; }
+  L& operator[](tern::detail::At<Index> i) { return layers_[position(i)]; }
+  const L& operator[](tern::detail::At<Index> i) const { return layers_[position(i)]; }
   auto begin() { return layers_.begin(); }
   auto end() { return layers_.end(); }
   auto begin() const { return layers_.begin(); }
@@ -36,8 +36,9 @@ class Layers {
   friend class Layers;
 
  private:
-  std::size_t position(Index i) const {
-    if (i < -size() || i >= size()) fail("operator[]", {"layer ", i, " of ", size()});
+  std::size_t position(const tern::detail::At<Index>& at) const {
+    const Index i = at.tensor;
+    if (i < -size() || i >= size()) fail({"operator[]", at.here}, {"there is no layer ", i, " of ", size()});
     return std::size_t(i < 0 ? i + size() : i);
   }
   std::vector<L> layers_;

@@ -136,7 +136,7 @@ class Tensor : detail::Operators<D, T> {
   detail::TensorImpl* checked(CallSite op) const {
     detail::TensorImpl* const p = impl();
     if (!p) [[unlikely]]
-      detail::refuse_undefined(op.name(), op);
+      detail::refuse_undefined(op);
     return p;
   }
   detail::TensorImpl* checked(const char* op) const { return checked({op, CallSite::unknown}); }
@@ -145,48 +145,57 @@ class Tensor : detail::Operators<D, T> {
   bool defined() const { return impl_; }
   explicit operator bool() const = delete;
 
-  detail::Shape shape() const { return checked("shape")->shape(); }
-  detail::Shape sizes() const { return shape(); }
+  detail::Shape shape(CallSite here = {}) const { return checked({"shape", here})->shape(); }
+  detail::Shape sizes(CallSite here = {}) const { return checked({"sizes", here})->shape(); }
   /// The size of dimension i. A negative i counts from the last.
-  Index size(Index i) const {
-    const detail::TensorImpl* const p = checked("size");
-    return p->dims[detail::existing_dim({"size", CallSite::unknown}, i, p->ndim)];
+  Index size(Index i, CallSite here = {}) const {
+    const detail::TensorImpl* const p = checked({"size", here});
+    return p->dims[detail::existing_dim({"size", here}, i, p->ndim)];
   }
-  detail::Shape strides() const {
-    const detail::TensorImpl* const p = checked("strides");
+  detail::Shape strides(CallSite here = {}) const {
+    const detail::TensorImpl* const p = checked({"strides", here});
     return {p->strides, p->ndim};
   }
-  Index stride(Index i) const {
-    const detail::TensorImpl* const p = checked("stride");
-    return p->strides[detail::existing_dim({"stride", CallSite::unknown}, i, p->ndim)];
+  Index stride(Index i, CallSite here = {}) const {
+    const detail::TensorImpl* const p = checked({"stride", here});
+    return p->strides[detail::existing_dim({"stride", here}, i, p->ndim)];
   }
-  int dim() const { return checked("dim")->ndim; }
-  Index numel() const { return checked("numel")->numel; }
-  bool is_contiguous() const { return checked("is_contiguous")->contiguous; }
-  bool is_contiguous(MemoryFormat format) const {
-    return format == channels_last ? detail::is_channels_last(*checked("is_contiguous")) : is_contiguous();
+  int dim(CallSite here = {}) const { return checked({"dim", here})->ndim; }
+  Index numel(CallSite here = {}) const { return checked({"numel", here})->numel; }
+  bool is_contiguous(CallSite here = {}) const { return checked({"is_contiguous", here})->contiguous; }
+  bool is_contiguous(MemoryFormat format, CallSite here = {}) const {
+    const detail::TensorImpl* const p = checked({"is_contiguous", here});
+    return format == channels_last ? detail::is_channels_last(*p) : p->contiguous;
   }
   static constexpr DType dtype() { return dtype_of<T>; }
-  D device() const { return detail::device_at<D>(checked("device")->ordinal); }
+  D device(CallSite here = {}) const { return detail::device_at<D>(checked({"device", here})->ordinal); }
 
   /// The first element's address. The tape's checks do not see writes through it. If a copy still uses pinned memory,
   /// this waits for it.
-  T* data() const
+  T* data(CallSite here = {}) const
     requires HostDevice<D>
   {
-    if (checked("data")->pinned) [[unlikely]]
+    if (checked({"data", here})->pinned) [[unlikely]]
       detail::finish_copies(impl_);
     return impl_->template as<T>();
   }
   /// True if the elements are in page-locked host memory.
-  bool is_pinned() const { return checked("is_pinned")->pinned; }
+  bool is_pinned(CallSite here = {}) const { return checked({"is_pinned", here})->pinned; }
   /// The element at a full index, for reading or writing.
-  template <class... I>
-  T& operator()(I... index) const
+  template <std::convertible_to<Index>... I>
+  T& operator()(detail::At<Index> first, I... rest) const
     requires HostDevice<D>
   {
-    const detail::Shape at{Index(index)...};
-    return data()[detail::element_offset(*checked("operator()"), at)];
+    const CallSite op{"operator()", first.here};
+    const Index offset = detail::element_offset(op, *checked(op), {first.tensor, Index(rest)...});
+    return data(op)[offset];
+  }
+  T& operator()(CallSite here = {}) const
+    requires HostDevice<D>
+  {
+    const CallSite op{"operator()", here};
+    const Index offset = detail::element_offset(op, *checked(op), {});
+    return data(op)[offset];
   }
   /// The value of a one-element tensor. The host waits for it.
   T item(CallSite here = {}) const;
@@ -216,25 +225,25 @@ class Tensor : detail::Operators<D, T> {
   /// @{
   bool requires_grad() const { return impl() && impl_->node; }
   Tensor& requires_grad_(bool on = true, CallSite here = {});
-  bool is_leaf() const;
+  bool is_leaf(CallSite here = {}) const;
   /// The accumulated gradient; undefined if there is none.
-  Tensor grad() const;
-  void set_grad(const Tensor& gradient) const;
+  Tensor grad(CallSite here = {}) const;
+  void set_grad(const Tensor& gradient, CallSite here = {}) const;
   /// Makes a non-leaf keep its gradient in grad().
-  void retain_grad() const;
+  void retain_grad(CallSite here = {}) const;
   /// Adds d(this)/d(leaf) to each leaf's grad(). This tensor must have one element, unless a gradient is given.
   void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false,
                 CallSite here = {}) const;
   /// The same elements, not on the tape. Each tensor sees writes to the other, and so does the version check.
-  Tensor detach() const { return Tensor(detail::new_detached(checked("detach"))); }
+  Tensor detach(CallSite here = {}) const { return Tensor(detail::new_detached(checked({"detach", here}))); }
   /// f(gradient) runs when this tensor's gradient is complete; a tensor that it returns replaces the gradient.
   template <class F>
-  void register_hook(F f) const;
+  void register_hook(F f, CallSite here = {}) const;
   /// f(leaf) runs after a backward has added to this leaf's grad().
   template <class F>
-  void register_post_accumulate_grad_hook(F f) const;
+  void register_post_accumulate_grad_hook(F f, CallSite here = {}) const;
   /// How often the elements were written.
-  std::uint32_t version() const { return checked("version")->owner->version; }
+  std::uint32_t version(CallSite here = {}) const { return checked({"version", here})->owner->version; }
   /// @}
 
   /// @name Arithmetic: ops/arithmetic.hpp, ops/blend.hpp
