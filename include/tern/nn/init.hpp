@@ -20,33 +20,41 @@ TERN_API std::pair<double, double> fans(const char* op, const backend::Array& x)
 }  // namespace detail
 
 template <Device D, Floating T>
-const Tensor<D, T>& constant_(const Tensor<D, T>& x, double value) {
+const Tensor<D, T>& constant_(const Tensor<D, T>& x, tern::detail::RealNumber value, CallSite here = {}) {
+  const CallScope scope({"constant_", here});
   const NoGradGuard off;
   return fill_(x, value);
 }
 template <Device D, Floating T>
-const Tensor<D, T>& zeros_(const Tensor<D, T>& x) {
+const Tensor<D, T>& zeros_(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"zeros_", here});
   return constant_(x, 0);
 }
 template <Device D, Floating T>
-const Tensor<D, T>& ones_(const Tensor<D, T>& x) {
+const Tensor<D, T>& ones_(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"ones_", here});
   return constant_(x, 1);
 }
 /// Uniform in [low, high).
 template <Device D, Floating T>
-const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high = 1) {
+const Tensor<D, T>& uniform_(const Tensor<D, T>& x, tern::detail::RealNumber low = 0, tern::detail::RealNumber high = 1,
+                             CallSite here = {}) {
+  const CallScope scope({"uniform_", here});
   const NoGradGuard off;
   return tern::uniform_(x, low, high);
 }
 template <Device D, Floating T>
-const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std = 1) {
+const Tensor<D, T>& normal_(const Tensor<D, T>& x, tern::detail::RealNumber mean = 0, tern::detail::RealNumber std = 1,
+                            CallSite here = {}) {
+  const CallScope scope({"normal_", here});
   const NoGradGuard off;
   return tern::normal_(x, mean, std);
 }
 
 /// The identity matrix.
 template <Device D, Floating T>
-const Tensor<D, T>& eye_(const Tensor<D, T>& x) {
+const Tensor<D, T>& eye_(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"eye_", here});
   const NoGradGuard off;
   if (x.checked("eye_")->ndim != 2) fail("eye_", {"a matrix is needed, not ", x.shape()});
   fill_(x, 0);
@@ -56,12 +64,15 @@ const Tensor<D, T>& eye_(const Tensor<D, T>& x) {
 
 /// Normal, but limited to [low, high]: x = mean + std √2 erf⁻¹(u), where u is uniform between the bounds' erf values.
 template <Device D, Floating T>
-const Tensor<D, T>& trunc_normal_(const Tensor<D, T>& x, double mean = 0, double std = 1, double low = -2,
-                                  double high = 2) {
+const Tensor<D, T>& trunc_normal_(const Tensor<D, T>& x, tern::detail::RealNumber mean = 0,
+                                  tern::detail::RealNumber std = 1, tern::detail::RealNumber low = -2,
+                                  tern::detail::RealNumber high = 2, CallSite here = {}) {
+  const CallScope scope({"trunc_normal_", here});
   const NoGradGuard off;
   x.checked("trunc_normal_");
   if (!(std > 0) || !(low < high))
-    fail("trunc_normal_", {"no normal numbers with standard deviation ", std, " between ", low, " and ", high});
+    fail("trunc_normal_",
+         {"no normal numbers with standard deviation ", std.value(), " between ", low.value(), " and ", high.value()});
   const auto bound = [&](double v) { return std::erf((v - mean) / (std * std::sqrt(2))); };
   Tensor<D, double> u = tern::uniform_(empty<D, double>(x.shape(), x.device()), bound(low), bound(high));
   return copy_(x, to_type(clamp(add(mul(erfinv(u), std * std::sqrt(2)), mean), low, high), tern::detail::Type<T>{}));
@@ -70,14 +81,16 @@ const Tensor<D, T>& trunc_normal_(const Tensor<D, T>& x, double mean = 0, double
 /// Uniform in ±gain √(6 / (fan_in + fan_out)) (Glorot, Bengio: "Understanding the difficulty of training deep
 /// feedforward neural networks", 2010).
 template <Device D, Floating T>
-const Tensor<D, T>& xavier_uniform_(const Tensor<D, T>& x, double gain = 1) {
+const Tensor<D, T>& xavier_uniform_(const Tensor<D, T>& x, tern::detail::RealNumber gain = 1, CallSite here = {}) {
+  const CallScope scope({"xavier_uniform_", here});
   const auto [in, out] = detail::fans("xavier_uniform_", *x.checked("xavier_uniform_"));
   const double bound = gain * std::sqrt(6 / (in + out));
   return init::uniform_(x, -bound, bound);
 }
 /// Normal with standard deviation gain √(2 / (fan_in + fan_out)).
 template <Device D, Floating T>
-const Tensor<D, T>& xavier_normal_(const Tensor<D, T>& x, double gain = 1) {
+const Tensor<D, T>& xavier_normal_(const Tensor<D, T>& x, tern::detail::RealNumber gain = 1, CallSite here = {}) {
+  const CallScope scope({"xavier_normal_", here});
   const auto [in, out] = detail::fans("xavier_normal_", *x.checked("xavier_normal_"));
   return init::normal_(x, 0, gain * std::sqrt(2 / (in + out)));
 }
@@ -99,13 +112,15 @@ double kaiming_deviation(const char* op, const Tensor<D, T>& x, const KaimingOpt
 
 /// Uniform in ±√3 times that standard deviation (He et al.: "Delving deep into rectifiers", 2015).
 template <Device D, Floating T>
-const Tensor<D, T>& kaiming_uniform_(const Tensor<D, T>& x, KaimingOptions options = {}) {
+const Tensor<D, T>& kaiming_uniform_(const Tensor<D, T>& x, KaimingOptions options = {}, CallSite here = {}) {
+  const CallScope scope({"kaiming_uniform_", here});
   const double bound = std::sqrt(3) * detail::kaiming_deviation("kaiming_uniform_", x, options);
   return init::uniform_(x, -bound, bound);
 }
 /// Normal with that standard deviation.
 template <Device D, Floating T>
-const Tensor<D, T>& kaiming_normal_(const Tensor<D, T>& x, KaimingOptions options = {}) {
+const Tensor<D, T>& kaiming_normal_(const Tensor<D, T>& x, KaimingOptions options = {}, CallSite here = {}) {
+  const CallScope scope({"kaiming_normal_", here});
   return init::normal_(x, 0, detail::kaiming_deviation("kaiming_normal_", x, options));
 }
 
@@ -113,7 +128,8 @@ const Tensor<D, T>& kaiming_normal_(const Tensor<D, T>& x, KaimingOptions option
 /// a matrix with `out` rows (Saxe et al.: "Exact solutions to the nonlinear dynamics of learning in deep linear neural
 /// networks", 2014). It applies Gram-Schmidt twice to normal random numbers.
 template <Device D, Floating T>
-const Tensor<D, T>& orthogonal_(const Tensor<D, T>& x, double gain = 1) {
+const Tensor<D, T>& orthogonal_(const Tensor<D, T>& x, tern::detail::RealNumber gain = 1, CallSite here = {}) {
+  const CallScope scope({"orthogonal_", here});
   const NoGradGuard off;
   if (x.checked("orthogonal_")->ndim < 2) fail("orthogonal_", {"at least two dimensions are needed, not ", x.shape()});
   if (x.numel() == 0) return x;

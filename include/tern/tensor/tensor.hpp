@@ -28,7 +28,7 @@ class Selected;
 
 /// The square root of var(x), with the same defaults. Where it is 0, the gradient is 0.
 template <Device D, Floating T>
-Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1, bool keepdim = false,
+Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim = {}, detail::RealNumber correction = 1, bool keepdim = false,
                  CallSite here = {});
 
 namespace detail {
@@ -322,7 +322,9 @@ class Tensor : detail::Operators<D, T> {
   const Tensor& pow_(const Tensor& other, CallSite here = {}) const { TERN_CALL(pow_, other, here); }
   const Tensor& pow_(Scalar other, CallSite here = {}) const { TERN_CALL(pow_, other, here); }
   Tensor<D, double> float_power(const Tensor& other, CallSite here = {}) const { TERN_CALL(float_power, other, here); }
-  Tensor<D, double> float_power(double exponent, CallSite here = {}) const { TERN_CALL(float_power, exponent, here); }
+  Tensor<D, double> float_power(detail::RealNumber exponent, CallSite here = {}) const {
+    TERN_CALL(float_power, exponent, here);
+  }
   Tensor exp(CallSite here = {}) const { TERN_CALL(exp, here); }
   const Tensor& exp_(CallSite here = {}) const { TERN_CALL(exp_, here); }
   Tensor exp2(CallSite here = {}) const { TERN_CALL(exp2, here); }
@@ -340,7 +342,7 @@ class Tensor : detail::Operators<D, T> {
   Tensor sigmoid(CallSite here = {}) const { TERN_CALL(sigmoid, here); }
   const Tensor& sigmoid_(CallSite here = {}) const { TERN_CALL(sigmoid_, here); }
   Tensor logit(CallSite here = {}) const { TERN_CALL(logit, here); }
-  Tensor logit(double eps, CallSite here = {}) const { TERN_CALL(logit, eps, here); }
+  Tensor logit(detail::RealNumber eps, CallSite here = {}) const { TERN_CALL(logit, eps, here); }
   const Tensor& logit_(CallSite here = {}) const { TERN_CALL(logit_, here); }
   Tensor logaddexp(const Tensor& other, CallSite here = {}) const { TERN_CALL(logaddexp, other, here); }
   Tensor xlogy(const Tensor& other, CallSite here = {}) const { TERN_CALL(xlogy, other, here); }
@@ -447,13 +449,13 @@ class Tensor : detail::Operators<D, T> {
   const Tensor& logical_or_(const Tensor& other, CallSite here = {}) const { TERN_CALL(logical_or_, other, here); }
   Tensor<D, bool> logical_xor(const Tensor& other, CallSite here = {}) const { TERN_CALL(logical_xor, other, here); }
   const Tensor& logical_xor_(const Tensor& other, CallSite here = {}) const { TERN_CALL(logical_xor_, other, here); }
-  Tensor<D, bool> isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
-                          CallSite here = {}) const {
+  Tensor<D, bool> isclose(const Tensor& other, detail::RealNumber rtol = 1e-5, detail::RealNumber atol = 1e-8,
+                          bool equal_nan = false, CallSite here = {}) const {
     TERN_CALL(isclose, other, rtol, atol, equal_nan, here);
   }
   bool equal(const Tensor& other, CallSite here = {}) const { TERN_CALL(equal, other, here); }
-  bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
-                CallSite here = {}) const {
+  bool allclose(const Tensor& other, detail::RealNumber rtol = 1e-5, detail::RealNumber atol = 1e-8,
+                bool equal_nan = false, CallSite here = {}) const {
     TERN_CALL(allclose, other, rtol, atol, equal_nan, here);
   }
   /// @}
@@ -489,12 +491,12 @@ class Tensor : detail::Operators<D, T> {
   }
   Tensor fmax(const Tensor& other, CallSite here = {}) const { TERN_CALL(fmax, other, here); }
   Tensor fmin(const Tensor& other, CallSite here = {}) const { TERN_CALL(fmin, other, here); }
-  Tensor nan_to_num(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
+  Tensor nan_to_num(detail::RealNumber nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
                     CallSite here = {}) const {
     TERN_CALL(nan_to_num, nan, posinf, neginf, here);
   }
-  const Tensor& nan_to_num_(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
-                            CallSite here = {}) const {
+  const Tensor& nan_to_num_(detail::RealNumber nan = 0, std::optional<double> posinf = {},
+                            std::optional<double> neginf = {}, CallSite here = {}) const {
     TERN_CALL(nan_to_num_, nan, posinf, neginf, here);
   }
   /// @}
@@ -556,28 +558,28 @@ class Tensor : detail::Operators<D, T> {
   Tensor logsumexp(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(logsumexp, dim, keepdim, here);
   }
-  Tensor var(detail::Dims dim = {}, double correction = 1, bool keepdim = false, CallSite here = {}) const {
+  Tensor var(detail::Dims dim = {}, detail::RealNumber correction = 1, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(var, dim, correction, keepdim, here);
   }
-  Tensor std(detail::Dims dim = {}, double correction = 1, bool keepdim = false, CallSite here = {}) const {
+  Tensor std(detail::Dims dim = {}, detail::RealNumber correction = 1, bool keepdim = false, CallSite here = {}) const {
     return tern::std(*this, dim, correction, keepdim, here);
   }
-  Tensor norm(double p = 2, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
+  Tensor norm(detail::RealNumber p = 2, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(norm, p, dim, keepdim, here);
   }
   Tensor median(CallSite here = {}) const { TERN_CALL(median, here); }
   ValuesAndIndices<D, T> median(Index dim, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(median, dim, keepdim, here);
   }
-  Tensor quantile(double q, std::optional<Index> dim = {}, bool keepdim = false, const char* interpolation = "linear",
-                  CallSite here = {}) const {
+  Tensor quantile(detail::RealNumber q, std::optional<Index> dim = {}, bool keepdim = false,
+                  const char* interpolation = "linear", CallSite here = {}) const {
     TERN_CALL(quantile, q, dim, keepdim, interpolation, here);
   }
   Tensor quantile(const Tensor& q, std::optional<Index> dim = {}, bool keepdim = false,
                   const char* interpolation = "linear", CallSite here = {}) const {
     TERN_CALL(quantile, q, dim, keepdim, interpolation, here);
   }
-  Tensor cov(double correction = 1, CallSite here = {}) const { TERN_CALL(cov, correction, here); }
+  Tensor cov(detail::RealNumber correction = 1, CallSite here = {}) const { TERN_CALL(cov, correction, here); }
   Tensor corrcoef(CallSite here = {}) const { TERN_CALL(corrcoef, here); }
   /// @}
 
@@ -616,7 +618,7 @@ class Tensor : detail::Operators<D, T> {
   auto bincount(const Tensor<D, W>& weights, Index minlength = 0, CallSite here = {}) const {
     TERN_CALL(bincount, weights, minlength, here);
   }
-  Tensor histc(Index bins = 100, double min = 0, double max = 0, CallSite here = {}) const {
+  Tensor histc(Index bins = 100, detail::RealNumber min = 0, detail::RealNumber max = 0, CallSite here = {}) const {
     TERN_CALL(histc, bins, min, max, here);
   }
   /// @}
@@ -631,16 +633,20 @@ class Tensor : detail::Operators<D, T> {
   Tensor inner(const Tensor& other, CallSite here = {}) const { TERN_CALL(inner, other, here); }
   Tensor kron(const Tensor& other, CallSite here = {}) const { TERN_CALL(kron, other, here); }
   Tensor cross(const Tensor& other, Index dim = -1, CallSite here = {}) const { TERN_CALL(cross, other, dim, here); }
-  Tensor addmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
+  Tensor addmm(const Tensor& a, const Tensor& b, detail::RealNumber beta = 1, detail::RealNumber alpha = 1,
+               CallSite here = {}) const {
     TERN_CALL(addmm, a, b, beta, alpha, here);
   }
-  Tensor addmv(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
+  Tensor addmv(const Tensor& a, const Tensor& b, detail::RealNumber beta = 1, detail::RealNumber alpha = 1,
+               CallSite here = {}) const {
     TERN_CALL(addmv, a, b, beta, alpha, here);
   }
-  Tensor addbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
+  Tensor addbmm(const Tensor& a, const Tensor& b, detail::RealNumber beta = 1, detail::RealNumber alpha = 1,
+                CallSite here = {}) const {
     TERN_CALL(addbmm, a, b, beta, alpha, here);
   }
-  Tensor baddbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
+  Tensor baddbmm(const Tensor& a, const Tensor& b, detail::RealNumber beta = 1, detail::RealNumber alpha = 1,
+                 CallSite here = {}) const {
     TERN_CALL(baddbmm, a, b, beta, alpha, here);
   }
   Tensor outer(const Tensor& other, CallSite here = {}) const { TERN_CALL(outer, other, here); }
@@ -830,7 +836,7 @@ class Tensor : detail::Operators<D, T> {
   Tensor nextafter(const Tensor& other, CallSite here = {}) const { TERN_CALL(nextafter, other, here); }
   Tensor gcd(const Tensor& other, CallSite here = {}) const { TERN_CALL(gcd, other, here); }
   Tensor lcm(const Tensor& other, CallSite here = {}) const { TERN_CALL(lcm, other, here); }
-  Tensor copysign(double other, CallSite here = {}) const { TERN_CALL(copysign, other, here); }
+  Tensor copysign(detail::RealNumber other, CallSite here = {}) const { TERN_CALL(copysign, other, here); }
   template <Element U>
   Tensor ldexp(const Tensor<D, U>& exponent, CallSite here = {}) const {
     TERN_CALL(ldexp, exponent, here);
@@ -877,7 +883,7 @@ class Tensor : detail::Operators<D, T> {
   ValuesAndIndices<D, T> nanmedian(Index dim, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(nanmedian, dim, keepdim, here);
   }
-  Tensor nanquantile(double q, std::optional<Index> dim = {}, bool keepdim = false,
+  Tensor nanquantile(detail::RealNumber q, std::optional<Index> dim = {}, bool keepdim = false,
                      const char* interpolation = "linear", CallSite here = {}) const {
     TERN_CALL(nanquantile, q, dim, keepdim, interpolation, here);
   }
@@ -892,11 +898,14 @@ class Tensor : detail::Operators<D, T> {
   const Tensor& cumprod_(Index dim, CallSite here = {}) const { TERN_CALL(cumprod_, dim, here); }
   const Tensor& tril_(Index diagonal = 0, CallSite here = {}) const { TERN_CALL(tril_, diagonal, here); }
   const Tensor& triu_(Index diagonal = 0, CallSite here = {}) const { TERN_CALL(triu_, diagonal, here); }
-  Tensor addr(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
+  Tensor addr(const Tensor& a, const Tensor& b, detail::RealNumber beta = 1, detail::RealNumber alpha = 1,
+              CallSite here = {}) const {
     TERN_CALL(addr, a, b, beta, alpha, here);
   }
-  Tensor dist(const Tensor& other, double p = 2, CallSite here = {}) const { TERN_CALL(dist, other, p, here); }
-  Tensor renorm(double p, Index dim, double maxnorm, CallSite here = {}) const {
+  Tensor dist(const Tensor& other, detail::RealNumber p = 2, CallSite here = {}) const {
+    TERN_CALL(dist, other, p, here);
+  }
+  Tensor renorm(detail::RealNumber p, Index dim, detail::RealNumber maxnorm, CallSite here = {}) const {
     TERN_CALL(renorm, p, dim, maxnorm, here);
   }
   Tensor put(const Tensor<D, Index>& index, const Tensor& source, bool accumulate = false, CallSite here = {}) const {
@@ -1066,13 +1075,13 @@ class Tensor : detail::Operators<D, T> {
 
   /// @name Random elements: ops/random.hpp, ops/multinomial.hpp
   /// @{
-  const Tensor& normal_(double mean = 0, double std = 1, CallSite here = {}) const {
+  const Tensor& normal_(detail::RealNumber mean = 0, detail::RealNumber std = 1, CallSite here = {}) const {
     TERN_CALL(normal_, mean, std, here);
   }
-  const Tensor& uniform_(double low = 0, double high = 1, CallSite here = {}) const {
+  const Tensor& uniform_(detail::RealNumber low = 0, detail::RealNumber high = 1, CallSite here = {}) const {
     TERN_CALL(uniform_, low, high, here);
   }
-  const Tensor& bernoulli_(double p = 0.5, CallSite here = {}) const { TERN_CALL(bernoulli_, p, here); }
+  const Tensor& bernoulli_(detail::RealNumber p = 0.5, CallSite here = {}) const { TERN_CALL(bernoulli_, p, here); }
   Tensor<D, Index> multinomial(Index num_samples, bool replacement = false, CallSite here = {}) const {
     TERN_CALL(multinomial, num_samples, replacement, here);
   }
