@@ -125,9 +125,9 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
   if (!gradients.empty() && gradients.size() != outputs.size())
     fail("grad", {Index(outputs.size()), " outputs but ", Index(gradients.size()), " gradients"});
   detail::Backward pass(options.retain_graph || options.create_graph, options.create_graph);
-  for (const Tensor<D, T>& input : inputs) {
-    detail::Node* const node = detail::grad_node(input.checked("grad"));
-    if (!node) fail("grad", {"an input does not require a gradient"});
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    detail::Node* const node = detail::grad_node(inputs[i].checked("grad"));
+    if (!node) fail("grad", {"input ", Index(i), " does not require a gradient"});
     pass.capture(node);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
