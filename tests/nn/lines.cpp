@@ -57,6 +57,17 @@ TEMPLATE_TEST_CASE("an Error of a layer's constructor ends with the user's line"
   TERN_TEST_LINE(nn::TransformerDecoderLayer<D>(4, 2, {.dim_feedforward = -1}));
   TERN_TEST_LINE(nn::TransformerEncoder<D>(nn::TransformerEncoderLayer<D>(4, 2), 0));
   TERN_TEST_LINE(nn::TransformerDecoder<D>(nn::TransformerDecoderLayer<D>(4, 2), 0));
+  const Tensor<D> none, row = ones<D>({2});
+  TERN_TEST_LINE(nn::init::constant_(none, 1));
+  TERN_TEST_LINE(nn::init::uniform_(row, 2, 1));
+  TERN_TEST_LINE(nn::init::normal_(row, 0, -1));
+  TERN_TEST_LINE(nn::init::trunc_normal_(row, 0, 1, 2, 1));
+  TERN_TEST_LINE(nn::init::eye_(row));
+  TERN_TEST_LINE(nn::init::xavier_uniform_(row));
+  TERN_TEST_LINE(nn::init::xavier_normal_(row));
+  TERN_TEST_LINE(nn::init::kaiming_uniform_(row));
+  TERN_TEST_LINE(nn::init::kaiming_normal_(row));
+  TERN_TEST_LINE(nn::init::orthogonal_(row));
   TERN_TEST_LINE(nn::ModuleList<nn::Linear<D>>()[0]);
   TERN_TEST_LINE(nn::Sequential<D>()[-1]);
   TERN_TEST_LINE(nn::ModuleDict<nn::Linear<D>>()["a"]);

@@ -98,6 +98,16 @@ TEMPLATE_TEST_CASE("an Error of a tensor of any type ends with the user's line",
   TERN_TEST_LINE(named.template as<D, double>());
 }
 
+TEMPLATE_TEST_CASE("an Error of a device's name, a number of threads or a gradcheck ends with the user's line",
+                   "[tensor][refusal]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = ones<D, double>({2});
+  TERN_TEST_LINE(with_device("gpu", [](auto) {}));
+  TERN_TEST_LINE(with_device("cuda:999", [](auto) {}));
+  TERN_TEST_LINE(set_num_threads(0));
+  TERN_TEST_LINE(gradcheck([](const auto& v) { return v * v; }, std::tuple{x}));
+}
+
 TEMPLATE_TEST_CASE("an Error of an index ends with the user's line", "[tensor][refusal]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = ones<D>({2, 3});
