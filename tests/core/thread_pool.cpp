@@ -67,7 +67,7 @@ TEST_CASE("an Error of a chunk names the caller's operation and line on every th
       while (std::this_thread::get_id() == caller && !thrown && std::chrono::steady_clock::now() < end)
         std::this_thread::yield();
       if (std::this_thread::get_id() == caller || thrown.exchange(true)) return;
-      fail("chunk", {"no"});
+      Error::fail("chunk", {"no"});
     });
   });
   CHECK(error == "op: no (thread_pool.cpp:" + std::to_string(here.line()) + ")");

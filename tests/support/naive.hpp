@@ -70,7 +70,7 @@ struct DeviceTraits<tern_test::Naive> {
   static constexpr bool host_accessible = true;
 };
 
-namespace backend {
+namespace detail::backend {
 
 using tern_test::Naive;
 using tern_test::Positions;
@@ -291,5 +291,5 @@ void kernel(On<Naive>, Types<T>, const Integers& op) {
   }
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

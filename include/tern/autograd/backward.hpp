@@ -73,16 +73,16 @@ void Tensor<D, T>::set_grad(const Tensor& gradient, CallSite here) const {
   const CallSite op{"set_grad", here};
   const detail::TensorImpl *const p = checked(op), *const g = gradient.impl();
   detail::Node* const node = p->node;
-  if (!node || !node->leaf) fail(op, {"the tensor is not a leaf that requires a gradient"});
+  if (!node || !node->leaf) Error::fail(op, {"the tensor is not a leaf that requires a gradient"});
   if (g && !detail::same_shape(*p, *g))
-    fail(op, {"the gradient's shape ", g->shape_ref(), " differs from the tensor's ", p->shape_ref()});
+    Error::fail(op, {"the gradient's shape ", g->shape_ref(), " differs from the tensor's ", p->shape_ref()});
   detail::release(std::exchange(node->gradient, Tensor(gradient).release()));
 }
 
 template <Device D, Element T>
 void Tensor<D, T>::retain_grad(CallSite here) const {
   detail::Node* const node = checked({"retain_grad", here})->node;
-  if (!node) fail({"retain_grad", here}, {"the tensor does not require a gradient"});
+  if (!node) Error::fail({"retain_grad", here}, {"the tensor does not require a gradient"});
   if (!node->leaf) detail::extra_of(node).retain_gradient = true;
 }
 
@@ -90,7 +90,7 @@ template <Device D, Element T>
 template <class F>
 void Tensor<D, T>::register_hook(F f, CallSite here) const {
   if (!checked({"register_hook", here})->node)
-    fail({"register_hook", here}, {"the tensor does not require a gradient"});
+    Error::fail({"register_hook", here}, {"the tensor does not require a gradient"});
   detail::append_hook(detail::extra_of(impl_->node).before, detail::new_hook<D, T>(std::move(f)));
 }
 
@@ -99,7 +99,7 @@ template <class F>
 void Tensor<D, T>::register_post_accumulate_grad_hook(F f, CallSite here) const {
   const CallSite op{"register_post_accumulate_grad_hook", here};
   detail::Node* const node = checked(op)->node;
-  if (!node || !node->leaf) fail(op, {"the tensor is not a leaf that requires a gradient"});
+  if (!node || !node->leaf) Error::fail(op, {"the tensor is not a leaf that requires a gradient"});
   detail::append_hook(detail::extra_of(node).after_accumulate, detail::new_hook<D, T>(std::move(f)));
 }
 
@@ -123,11 +123,11 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
                                CallSite here = {}) {
   const CallScope scope(here);
   if (!gradients.empty() && gradients.size() != outputs.size())
-    fail("grad", {Index(outputs.size()), " outputs but ", Index(gradients.size()), " gradients"});
+    Error::fail("grad", {Index(outputs.size()), " outputs but ", Index(gradients.size()), " gradients"});
   detail::Backward pass(options.retain_graph || options.create_graph, options.create_graph);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     detail::Node* const node = detail::grad_node(inputs[i].checked("grad"));
-    if (!node) fail("grad", {"input ", Index(i), " does not require a gradient"});
+    if (!node) Error::fail("grad", {"input ", Index(i), " does not require a gradient"});
     pass.capture(node);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -141,8 +141,8 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     results.emplace_back(pass.take_captured(int(i)));
     if (!results.back().defined() && !options.allow_unused)
-      fail("grad",
-           {"input ", Index(i), " was not used in computing the outputs; allow_unused gives it an undefined gradient"});
+      Error::fail("grad", {"input ", Index(i),
+                           " was not used in computing the outputs; allow_unused gives it an undefined gradient"});
   }
   return results;
 }

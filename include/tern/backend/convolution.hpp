@@ -8,7 +8,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// A convolution's parameters, for each of its `dims` dimensions.
 struct ConvParams {
@@ -47,4 +47,4 @@ struct ConvolutionWeightGradient {
   const Array& dy;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

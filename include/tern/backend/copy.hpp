@@ -3,7 +3,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// out[i] = in[i]. Both have the same element type and any strides; in is broadcast to out's shape.
 struct Copy {
@@ -11,4 +11,4 @@ struct Copy {
   const Array& in;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

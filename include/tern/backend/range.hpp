@@ -3,7 +3,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// out[i] = start + i step, calculated in scalar_t<T>; out is row-major.
 template <class T>
@@ -12,4 +12,4 @@ struct FillRange {
   detail::scalar_t<T> start, step;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

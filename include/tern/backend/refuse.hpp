@@ -4,7 +4,7 @@
 #include "../core/element_error.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// Error if the only element of found, a bool, is true. On Cuda it is thrown when the host next waits for the device.
 struct RefuseIf {
@@ -13,4 +13,4 @@ struct RefuseIf {
   const Array& found;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -62,11 +62,6 @@ inline bool may_overlap_itself(const Array& a) {
 }
 }  // namespace detail
 
-/// Kernels are given arrays by this name (docs/adding-a-device.md).
-namespace backend {
-using detail::Array;
-}
-
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -103,7 +103,7 @@ class Parts {
   std::size_t position(const tern::detail::At<Index>& at) const {
     const Index i = at.tensor;
     if (i < 0 || i >= Index(parts_.size()))
-      fail({"random_split", at.here}, {"there is no part ", i, " of ", Index(parts_.size())});
+      Error::fail({"random_split", at.here}, {"there is no part ", i, " of ", Index(parts_.size())});
     return std::size_t(i);
   }
   std::vector<Part> parts_;
@@ -140,7 +140,7 @@ Parts<Subset<Set>> random_split(Set&& set, std::initializer_list<Number> lengths
 namespace detail {
 
 /// Copies the rows of x to the given rows of out. The first call makes out.
-TERN_API void scatter_rows(const backend::Array& out, const backend::Array& x, std::span<const Index> rows);
+TERN_API void scatter_rows(const tern::detail::Array& out, const tern::detail::Array& x, std::span<const Index> rows);
 
 template <class T>
 void scatter_into(Tensor<Cpu, T>& out, const Tensor<Cpu, T>& part, std::span<const Index> rows, Index n) {

@@ -108,10 +108,10 @@ TERN_NOINLINE void Segment::await(std::atomic<std::uint32_t>& word, std::uint32_
     const bool left = seat.left.load() != 0, gone = seat.has_died();
     if (come()) return;  // it came, and left then
     const int me = ranks_[std::size_t(seat_)], it = ranks_[std::size_t(other)];
-    if (left || gone) fail(name, {"rank ", me, " waits for rank ", it, ", which has ", left ? "left" : "died"});
+    if (left || gone) Error::fail(name, {"rank ", me, " waits for rank ", it, ", which has ", left ? "left" : "died"});
     if (tern::detail::now() - start > timeout) {
       fail_devices();  // the other may come yet, and see that this rank has been here
-      fail(name, {"rank ", me, " waits for rank ", it, ", which has not come within ", timeout, " s"});
+      Error::fail(name, {"rank ", me, " waits for rank ", it, ", which has not come within ", timeout, " s"});
     }
     ++waiting;
     const std::uint32_t seen = word.load();

@@ -16,7 +16,8 @@ namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 TERN_COLD SharedMemory::SharedMemory(std::size_t bytes) : bytes_(bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
-    fail("Communicator", {"the host does not give ", Index(bytes), " bytes of shared memory: ", std::strerror(errno)});
+    Error::fail("Communicator",
+                {"the host does not give ", Index(bytes), " bytes of shared memory: ", std::strerror(errno)});
   data_ = static_cast<char*>(memory);
 }
 
@@ -35,8 +36,8 @@ TERN_COLD SharedMemory::SharedMemory(const std::string& name, std::size_t bytes,
   if (file >= 0) close(file);
   if (error) {
     if (create && file >= 0) shm_unlink(name.c_str());
-    fail("Communicator", {"no ", Index(bytes), " bytes of memory that the ranks of this machine share, /dev/shm", name,
-                          ": ", std::strerror(error)});
+    Error::fail("Communicator", {"no ", Index(bytes), " bytes of memory that the ranks of this machine share, /dev/shm",
+                                 name, ": ", std::strerror(error)});
   }
   data_ = static_cast<char*>(memory);
 }

@@ -38,7 +38,7 @@ class Layers {
  private:
   std::size_t position(const tern::detail::At<Index>& at) const {
     const Index i = at.tensor;
-    if (i < -size() || i >= size()) fail({"operator[]", at.here}, {"there is no layer ", i, " of ", size()});
+    if (i < -size() || i >= size()) Error::fail({"operator[]", at.here}, {"there is no layer ", i, " of ", size()});
     return std::size_t(i < 0 ? i + size() : i);
   }
   std::vector<L> layers_;

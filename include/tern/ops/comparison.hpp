@@ -129,7 +129,7 @@ template <Device D, Element T>
 Tensor<D, bool> isclose(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::RealNumber rtol = 1e-5,
                         detail::RealNumber atol = 1e-8, bool equal_nan = false, CallSite here = {}) {
   if (rtol < 0 || atol < 0)
-    fail({"isclose", here}, {"tolerances must not be negative: rtol ", rtol.value(), ", atol ", atol.value()});
+    Error::fail({"isclose", here}, {"tolerances must not be negative: rtol ", rtol.value(), ", atol ", atol.value()});
   if constexpr (detail::is_floating_v<T>) {
     const auto f = [rtol = rtol.value(), atol = atol.value(), equal_nan](auto x, auto y) {
       using V = decltype(x);

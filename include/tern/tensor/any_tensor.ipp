@@ -30,8 +30,9 @@ TERN_INLINE AnyTensor AnyTensor::detach(CallSite here) const {
 }
 
 TERN_COLD void AnyTensor::refuse(const char* device, DType dtype, CallSite here) const {
-  fail({"as", here}, {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "",
-                      impl_ ? detail::name_of(impl_->dtype) : "", ", not ", device, ", ", detail::name_of(dtype)});
+  Error::fail({"as", here},
+              {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "",
+               impl_ ? detail::name_of(impl_->dtype) : "", ", not ", device, ", ", detail::name_of(dtype)});
 }
 
 }}  // namespace tern

@@ -9,7 +9,7 @@
 #include "loops/copy.hpp"
 #include "loops/map.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// Splits the rows of a table among threads. Each thread walks through all n indices.
@@ -190,7 +190,7 @@ void kernel(On<Cpu>, Types<T>, const EmbeddingBagGradient& op) {
   });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

@@ -3,11 +3,11 @@
 #include "../refuse.hpp"
 #include "../../device/device.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 inline void kernel(On<Cpu>, Types<>, const RefuseIf& op) {
   if (*op.found.as<bool>()) detail::refuse_element(op.op, op.what, 0, 0);
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

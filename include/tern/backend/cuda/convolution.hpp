@@ -6,7 +6,7 @@
 #include "map.hpp"
 #include "reduce.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 using cuda::detail::ConvolutionForm;
@@ -72,7 +72,7 @@ void kernel(On<Cuda>, Types<T>, const ConvolutionWeightGradient& op) {
   run<Cuda, T, T, T>(Reduce{Sum{}, same, same, *op.dbias, in, op.dy.shape(), ~2u});
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -4,7 +4,7 @@
 #include "../copy.hpp"
 #include "codegen/elementwise.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 // Transposes matrices by tiles of 32 x 32 in shared memory, so that both sides are accessed in runs. A column's stride
@@ -41,7 +41,7 @@ extern "C" __global__ void transpose(const TransposeParameters p) {
 
 TERN_API void kernel(On<Cuda>, Types<>, const Copy& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

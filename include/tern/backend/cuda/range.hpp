@@ -3,7 +3,7 @@
 #include "../range.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 // T1 is what the numbers are calculated in: double, or the integer itself.
@@ -27,5 +27,5 @@ void kernel(On<Cuda>, Types<>, const FillRange<T>& op) {
                {.count = out.numel, .out = out.data, .start = op.start, .step = op.step});
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -5,7 +5,7 @@
 #include "codegen/unit_kernel.hpp"
 #include "matmul.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 TERN_API void run_recurrence(const Recurrence& op);
@@ -25,7 +25,7 @@ void kernel(On<Cuda>, Types<T>, const RecurrenceGradient& op) {
   cuda_kernels::run_recurrence_gradient(op);
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "recurrence.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_INLINE TracedUnit traced_step(RecurrentKind kind, DType type) {
   return with_cell(kind, [&]<class Cell>(Cell) {
@@ -156,4 +156,4 @@ TERN_NOINLINE void run_recurrence_gradient(const RecurrenceGradient& op) {
   });
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

@@ -3,7 +3,7 @@
 #include "../refuse.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(RefuseIfParameters,
@@ -20,7 +20,7 @@ extern "C" __global__ void refuse_if(const RefuseIfParameters p) {
 
 TERN_API void kernel(On<Cuda>, Types<>, const RefuseIf& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "refuse.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cuda>, Types<>, const RefuseIf& op) {
   using namespace cuda_kernels;
@@ -10,4 +10,4 @@ TERN_NOINLINE void kernel(On<Cuda>, Types<>, const RefuseIf& op) {
                {.report = {op.found.ordinal, op.op, op.what}, .found = op.found.data});
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -5,7 +5,7 @@
 #include "../../../core/convolution_pass.hpp"
 #include "../../convolution.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend { namespace cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend { namespace cpu_kernels {
 
 /// A convolution. The pass writes one of x, weight and y and reads the others. bias and residual may be null. For
 /// missing dimensions, sizes and strides are 1.
@@ -39,7 +39,7 @@ struct TERN_API ConvolutionCall {
 };
 
 }  // namespace cpu_kernels
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

@@ -2,7 +2,7 @@
 #pragma once
 #include "convolution_call.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 TERN_NOINLINE ConvolutionCall::ConvolutionCall(detail::ConvolutionPass p, const ConvParams& how, const Array& input,
                                                const Array& weights, const Array& output, const Array* shift,
@@ -12,4 +12,4 @@ TERN_NOINLINE ConvolutionCall::ConvolutionCall(detail::ConvolutionPass p, const 
   for (int i = params.dims; i < 3; ++i) params.stride[i] = params.dilation[i] = 1, params.padding[i] = 0;
 }
 
-}}}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::detail::backend::cpu_kernels

@@ -5,7 +5,7 @@
 #include "../matmul/matmul.hpp"
 #include "../loops/workspace.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend { namespace cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend { namespace cpu_kernels {
 
 /// How many output pixels' windows are laid out at once.
 inline Index rows_at_once(const ConvolutionCall& a) {
@@ -143,5 +143,5 @@ template <class T>
 }
 
 }  // namespace cpu_kernels
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

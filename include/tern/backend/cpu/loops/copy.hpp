@@ -11,7 +11,7 @@
 #include "../../../expr/packet.hpp"
 #include "../../copy.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// A rectangle of elements: its size, and the strides in bytes of rows and columns on both sides.
@@ -147,7 +147,7 @@ inline constexpr CopyLoop transposed_loops[] = {&copy_strided<1>, &copy_strided<
 
 TERN_API void kernel(On<Cpu>, Types<>, const Copy& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

@@ -5,7 +5,7 @@
 #include "../../../core/parallel.hpp"
 #include "../../../device/device.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 template <class T>
 void kernel(On<Cpu>, Types<>, const FillRange<T>& op) {
@@ -18,5 +18,5 @@ void kernel(On<Cpu>, Types<>, const FillRange<T>& op) {
   });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

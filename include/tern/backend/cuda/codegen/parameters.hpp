@@ -3,7 +3,7 @@
 #pragma once
 #include "typed.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// A struct of the host, whose `source` declares the same one in a kernel. Its fields are of type Index, uint64,
 /// double, Pointer, KernelNumber and ElementReport, arrays of these, and other such structs.
@@ -72,5 +72,5 @@ void launch_typed(int ordinal, const KernelOf<P>& kernel, std::initializer_list<
   launch_with(ordinal, kernel, types, grid, reinterpret_cast<const std::uint64_t*>(&parameters));
 }
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern

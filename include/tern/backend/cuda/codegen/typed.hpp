@@ -2,7 +2,7 @@
 #pragma once
 #include "source.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// A kernel's source, in which T0, T1 … stand for element types, C0, C1 … for what is calculated with, and its function
 /// is `name`.
@@ -30,7 +30,7 @@ inline std::uint64_t typed_key(const Kernel& kernel, std::initializer_list<DType
 TERN_API void launch_with(int ordinal, const Kernel& kernel, std::initializer_list<DType> types, cuda::Grid grid,
                           const std::uint64_t* parameters);
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

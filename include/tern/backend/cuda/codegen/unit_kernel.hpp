@@ -5,7 +5,7 @@
 #include "kernel_parameters.hpp"
 #include "source.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// What a kernel reads or writes: `count` numbers of each unit, for each row, or the same for all rows. Null: zeros are
 /// read, and nothing is written.
@@ -39,7 +39,7 @@ struct TERN_API TracedUnit {
 TERN_API void run_units(int ordinal, const TracedUnit& f, Index rows, Index units, std::initializer_list<Planes> in,
                         std::initializer_list<Planes> out);
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

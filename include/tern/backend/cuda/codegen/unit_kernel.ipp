@@ -4,7 +4,7 @@
 
 #include "unit_kernel.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_INLINE bool TracedUnit::uses(int input) const {
   for (int i = 0; i < program.size(); ++i)
@@ -55,4 +55,4 @@ TERN_NOINLINE void run_units(int ordinal, const TracedUnit& f, Index rows, Index
                [&] { return unit_source(f, parameters, planes, int(in.size())); });
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels
