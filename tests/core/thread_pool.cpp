@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/catch.hpp"
+#include "support/errors.hpp"
 
 namespace core_thread_pool {
 using namespace tern;
@@ -51,6 +52,26 @@ TEST_CASE("a thread that does not come on holds up its own chunk alone") {
   CHECK(std::chrono::steady_clock::now() < end);
 #endif
   CHECK(complete);
+}
+
+TEST_CASE("an Error of a chunk names the caller's operation and line on every thread") {
+#if defined(_OPENMP)
+  const Threads set(4);
+  const auto caller = std::this_thread::get_id();
+  std::atomic<bool> thrown{false};
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const CallSite here;
+  const CallScope scope({"op", here});
+  const std::string error = tern_test::whole_error_of([&] {
+    detail::parallel_for(4, 1, [&](Index, Index) {
+      while (std::this_thread::get_id() == caller && !thrown && std::chrono::steady_clock::now() < end)
+        std::this_thread::yield();
+      if (std::this_thread::get_id() == caller || thrown.exchange(true)) return;
+      Error::fail("chunk", {"no"});
+    });
+  });
+  CHECK(error == "op: no (thread_pool.cpp:" + std::to_string(here.line()) + ")");
+#endif
 }
 
 TEST_CASE("short loops one after another, and callers at once, lose no chunk") {

@@ -48,6 +48,38 @@ TEST_CASE("an Error of a data set, sampler or transform that is made ends with t
   TERN_TEST_LINE(LabelledSequences({{1}}, {1, 2}));
   TERN_TEST_LINE(Vocabulary({"a", "a"}));
   TERN_TEST_LINE(train::Accumulation(0, 1, 1));
+  TERN_TEST_LINE(random_split(set, {0.5, 0.5})[2]);
+}
+
+TEST_CASE("an Error of a sample that a data set does not have ends with the user's line") {
+  using namespace data;
+  const auto batch_of = [](const auto& set, Index sample) {
+    const CallSite here;
+    return line_of(whole_error_of([&] { set.batch(std::vector{sample}, here); })) ==
+           " (lines.cpp:" + std::to_string(here.line()) + ")";
+  };
+  const auto bytes = ones<Cpu, std::uint8_t>({2, 28, 28});
+  const auto labels = zeros<Cpu, Index>({2});
+  const TensorDataset set(ones<Cpu>({2, 3}));
+  const Mnist digits(bytes, labels);
+  const Subset part(set, {1, 0});
+  const std::vector<std::tuple<Tensor<Cpu>, Index>> list(2, {ones<Cpu>({3}), 1});
+  const auto flipped = transformed(digits, transforms::RandomHorizontalFlip());
+  for (const Index sample : {-1, 2}) {
+    CHECK(batch_of(set, sample));
+    CHECK(batch_of(digits, sample));
+    CHECK(batch_of(part, sample));
+    CHECK(batch_of(ConcatDataset(TensorDataset(ones<Cpu>({1, 3})), TensorDataset(ones<Cpu>({1, 3}))), sample));
+    CHECK(batch_of(collated(list), sample));
+    CHECK(batch_of(flipped, sample));
+    CHECK(batch_of(TextWindows({1, 2, 3}, {.length = 1}), sample));
+    CHECK(batch_of(LabelledSequences({{1}, {2}}, {1, 2}), sample));
+  }
+  Image image;
+  TERN_TEST_LINE(digits.label(2));
+  TERN_TEST_LINE(digits.read(2, image));
+  TERN_TEST_LINE(Subset(digits, {0}).label(1));
+  TERN_TEST_LINE(Subset(digits, {0}).read(-1, image));
 }
 
 TEST_CASE("an Error of a file of arrays ends with the user's line") {
@@ -110,6 +142,7 @@ TEST_CASE("an Error of a data set's files ends with the user's line") {
   TERN_TEST_LINE(table.columns({"a", "b"}));
   TERN_TEST_LINE(table.categories("c"));
   TERN_TEST_LINE(TextLines::load(missing));
+  TERN_TEST_LINE(TextLines::load(text)[1]);
   TERN_TEST_LINE(Mnist(ones<Cpu, std::uint8_t>({2, 3}), ones<Cpu, Index>({2})));
   TERN_TEST_LINE(Mnist::load(folder.path()));
   TERN_TEST_LINE(mnist_source({.folder = text + "/folder"}));
@@ -136,6 +169,8 @@ TEST_CASE("an Error of text ends with the user's line") {
   TERN_TEST_LINE(Ptb::load(folder.path()));
   TERN_TEST_LINE(pad_sequences(std::vector<Tokens>{{1}}, {.length = -1}));
   TERN_TEST_LINE(batchify({1, 2}, 0));
+  TERN_TEST_LINE(vocabulary["c"]);
+  TERN_TEST_LINE(vocabulary[std::string("c")]);
   TERN_TEST_LINE(vocabulary.lookup_indices({"c"}));
   TERN_TEST_LINE(vocabulary.lookup_token(2));
   TERN_TEST_LINE(vocabulary.set_default_index(2));
@@ -176,6 +211,7 @@ TEST_CASE("an Error of files of records ends with the user's line") {
   TERN_TEST_LINE(open_records(missing));
   TERN_TEST_LINE(shard_paths("{3..1}.tar"));
   TERN_TEST_LINE(RecordSet(missing));
+  TERN_TEST_LINE(RecordSet(folder / "x.tfrecord", {.skip_bad = true})[0]);
   TERN_TEST_LINE(ShardSampler({1}, {.ranks = 0}));
 }
 

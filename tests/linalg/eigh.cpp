@@ -76,7 +76,7 @@ TEST_CASE("eigh refuses NaN, infinity and other shapes", "[linalg][refusal]") {
   CHECK(error_of([] { linalg::eigvalsh(full<Cpu>({2, 2}, INFINITY)); }) ==
         "eigvalsh: matrix 0 of the batch has NaN or infinity");
   CHECK(error_of([] { linalg::eigh(ones<Cpu>({2, 3})); }) == "eigh: the matrices must be square, not [2, 3]");
-  CHECK(error_of([] { linalg::eigh(ones<Cpu>({2, 2}), 'X'); }) == "eigh: UPLO must be 'L' or 'U'");
+  CHECK(error_of([] { linalg::eigh(ones<Cpu>({2, 2}), 'X'); }) == "eigh: UPLO must be 'L' or 'U', not 'X'");
 }
 
 }  // namespace linalg_eigh

@@ -10,8 +10,8 @@ namespace {
 
 /// A layer's result for x.
 template <class Layer, class D>
-auto of(const Layer& layer, const Tensor<D, double>& x) {
-  return layer.forward(x.to(f32));
+auto of(Layer&& layer, const Tensor<D, double>& x) {
+  return layer(x.to(f32));
 }
 
 template <class D>

@@ -248,8 +248,8 @@ TEMPLATE_TEST_CASE("scans and differences refuse what does not fit", "[ops][refu
   const auto x = ones<D>({2, 3});
   CHECK(error_of([&] { cummax(x, 2); }) == "cummax: dimension 2 is out of range [-2, 1]");
   CHECK(error_of([&] { logcumsumexp(x, 2); }) == "logcumsumexp: dimension 2 is out of range [-2, 1]");
-  CHECK(error_of([&] { diff(x, -1); }) == "diff: the number of times must not be negative: -1");
-  CHECK(error_of([&] { diff(full<D>({}, 1)); }) == "diff: a 0-d tensor has no neighbours");
+  CHECK(error_of([&] { diff(x, -1); }) == "diff: n must not be negative: -1");
+  CHECK(error_of([&] { diff(full<D>({}, 1)); }) == "diff: a 0-d tensor has no dimension to take differences along");
   CHECK(error_of([&] { diff(x, 1, 1, ones<D>({3, 1})); }).find("diff: ") == 0);
 }
 

@@ -176,7 +176,7 @@ TEMPLATE_TEST_CASE("positions of every kind may count from the end", "[indexing]
   }
   const auto x = counting<D>({3, 4});
   CHECK(error_of([&] { x[-4]; }) == "select: position -4 is outside a dimension of size 3");
-  CHECK(error_of([&] { x.cpu()(0, -5); }) == "element: index [0, -5] is outside [3, 4]");
+  CHECK(error_of([&] { x.cpu()(0, -5); }) == "operator(): index [0, -5] is outside [3, 4]");
 }
 
 TEMPLATE_TEST_CASE("of several values for one place the last counts, and all of them add", "[indexing]",

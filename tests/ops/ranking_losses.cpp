@@ -142,7 +142,7 @@ TEMPLATE_TEST_CASE("losses of cosines, scores of classes and normal distribution
       [](const auto& u, const auto& v) { return gaussian_nll_loss(u, v, v * v + 1, {.reduction = Reduction::none}); },
       x.detach(), zeros<D, double>({2, 3}));
   CHECK(error_of([&] { gaussian_nll_loss(x, y, full<D, double>({}, -1)); }) ==
-        "gaussian_nll_loss: a variance is negative");
+        "gaussian_nll_loss: variances must not be negative: -1");
   CHECK(error_of([&] { multi_margin_loss(x, at, {.p = 3}); }) == "multi_margin_loss: p must be 1 or 2, not 3");
   CHECK(error_of([&] { multi_margin_loss(x, at[0]); }) ==
         "multi_margin_loss: scores [N, C] and targets [N] are needed, not [2, 3] and []");

@@ -1,5 +1,5 @@
 // Calls with arguments at which the arithmetic of sizes breaks: numbers near the ends of Index and of 32 bits, negative
-// ones, empty tensors, many dimensions. Each call gives a result that can be read, or an Error.
+// ones, empty tensors, many dimensions. Each call gives a result that can be read, or an Error with the call's line.
 #pragma once
 #include "tensors.hpp"
 #include "tern/core/for_each.hpp"
@@ -108,9 +108,10 @@ void check_hostile(const HostileCalls<D>& row) {
     for (const HostileCall<D>& call : row.calls)
       for (const Index v : numbers) {
         INFO(call.text << " of " << tern::detail::text({shape}) << " with " << v);
-        const std::string error = error_of([&] { call.call(x, v); });
+        const std::string error = whole_error_of([&] { call.call(x, v); });
         INFO(error);
         CHECK(names_function_of(row.name + std::string(" ") + call.text, error));
+        CHECK((error.empty() || line_of(error).starts_with(" (hostile_arguments.cpp:")));
       }
   }
 }

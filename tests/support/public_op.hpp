@@ -1,6 +1,6 @@
 // What every public function of ops/ must have, as a row of ops/public_ops.cpp: a gradient that is checked, an oracle
-// from outside, and a call that is refused with an Error in its name and with the caller's line. tests/public_ops
-// compares the rows with the functions that the headers declare.
+// from outside, and a call that is refused with an Error in its name and with the caller's line; so is the row's own
+// call where a tensor is undefined. tests/public_ops compares the rows with the functions that the headers declare.
 #pragma once
 #include "support/tensors.hpp"
 #include "tern/functional/gradcheck.hpp"
@@ -72,12 +72,10 @@ inline std::string name_in_errors(const std::string& name) {
   return name.substr(name.rfind(':') + 1);
 }
 
-/// True for a function without a CallSite among its parameters: it makes a tensor, or checks a gradient.
-inline bool knows_no_line(const std::string& name) {
-  for (const char* const each : {"uniform", "rand", "randn", "randint", "randperm", "bernoulli", "rand_like",
-                                 "randn_like", "randint_like", "gradcheck", "gradgradcheck"})
-    if (name == each) return true;
-  return false;
+/// Checks that an Error, if there is one, ends with a line of the rows.
+inline void check_row_line(const std::string& error) {
+  INFO(error);
+  CHECK((error.empty() || line_of(error).starts_with(" (public_ops.cpp:")));
 }
 
 /// Runs a row.
@@ -109,7 +107,15 @@ inline void check_public_op(const PublicOp& op) {
   const std::string error = whole_error_of([&] { op.refused(x, y, z); });
   INFO(error);
   CHECK(error.find(name_in_errors(op.name) + ": ") == 0);
-  CHECK((knows_no_line(op.name) || line_of(error).find(" (public_ops.cpp:") == 0));
+  check_row_line(error);
+  for (const X* const undefined : {&x, &y, &z}) {
+    const auto given = [&](const X& tensor) { return &tensor == undefined ? X() : tensor; };
+    const auto call = [&] {
+      if (op.call) op.call(given(x), given(y), given(z));
+      else op.flat(given(x), given(y), given(z));
+    };
+    check_row_line(whole_error_of(call));
+  }
 }
 
 }  // namespace tern_test

@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "devices.hpp"
 #include "tern/autograd/backward.hpp"
+#include "tern/device/cuda/memory.hpp"
 #include "tern/ops/support/grad_ops.hpp"
 
 #include <cmath>

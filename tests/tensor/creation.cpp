@@ -36,9 +36,9 @@ TEMPLATE_TEST_CASE("a list becomes a tensor", "[creation]", TERN_TEST_DEVICES) {
 
 TEMPLATE_TEST_CASE("lists that are no rectangle are refused", "[creation][refusal]", TERN_TEST_DEVICES) {
   using D = TestType;
-  CHECK(error_of([] { tensor<D>({{1, 2}, {3}}); }) == "tensor: rows of different lengths");
-  CHECK(error_of([] { tensor<D>({{{1, 2}, {3, 4}}, {{5, 6}}}); }) == "tensor: blocks of different sizes");
-  CHECK(error_of([] { tensor<D>({{{1, 2}, {3}}, {{5, 6}, {7, 8}}}); }) == "tensor: rows of different lengths");
+  CHECK(error_of([] { tensor<D>({{1, 2}, {3}}); }) == "tensor: rows of different lengths: 2 and 1");
+  CHECK(error_of([] { tensor<D>({{{1, 2}, {3, 4}}, {{5, 6}}}); }) == "tensor: blocks of different sizes: 2 and 1");
+  CHECK(error_of([] { tensor<D>({{{1, 2}, {3}}, {{5, 6}, {7, 8}}}); }) == "tensor: rows of different lengths: 2 and 1");
   CHECK(error_of([] { from_vector<D>(std::vector<float>{1, 2, 3}, {2, 2}); }) ==
         "from_vector: 3 values do not fill shape [2, 2]");
 }

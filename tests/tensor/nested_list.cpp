@@ -43,9 +43,9 @@ TEMPLATE_TEST_CASE("numbers of several types stand in one list", "[creation]", T
 
 TEMPLATE_TEST_CASE("lists refuse", "[creation][refusal]", TERN_TEST_DEVICES) {
   using D = TestType;
-  CHECK(error_of([] { tensor<D>({{0}, {1, 2}}); }) == "tensor: rows of different lengths");
-  CHECK(error_of([] { tensor<D>({{}, {1}}); }) == "tensor: rows of different lengths");
-  CHECK(error_of([] { tensor<D>({{{1}}, {{1}, {2}}}); }) == "tensor: blocks of different sizes");
+  CHECK(error_of([] { tensor<D>({{0}, {1, 2}}); }) == "tensor: rows of different lengths: 1 and 2");
+  CHECK(error_of([] { tensor<D>({{}, {1}}); }) == "tensor: rows of different lengths: 0 and 1");
+  CHECK(error_of([] { tensor<D>({{{1}}, {{1}, {2}}}); }) == "tensor: blocks of different sizes: 1 and 2");
   CHECK(error_of([] { tensor<D>({{1, 2}, 3}); }) == "tensor: numbers and lists stand beside each other");
   CHECK(error_of([] { tensor<D>({1, {2}}); }) == "tensor: numbers and lists stand beside each other");
   CHECK(error_of([] { tensor<D, std::uint8_t>({1, 256}); }) ==

@@ -56,54 +56,56 @@ Tensor<D, T>& Tensor<D, T>::requires_grad_(bool on, CallSite here) {
 }
 
 template <Device D, Element T>
-bool Tensor<D, T>::is_leaf() const {
-  const detail::Node* const node = checked("is_leaf")->node;
+bool Tensor<D, T>::is_leaf(CallSite here) const {
+  const detail::Node* const node = checked({"is_leaf", here})->node;
   return !node || node->leaf;
 }
 
 template <Device D, Element T>
-Tensor<D, T> Tensor<D, T>::grad() const {
-  detail::TensorImpl* const gradient = detail::kept_gradient(checked("grad"));
+Tensor<D, T> Tensor<D, T>::grad(CallSite here) const {
+  detail::TensorImpl* const gradient = detail::kept_gradient(checked({"grad", here}));
   detail::retain(gradient);
   return Tensor(gradient);
 }
 
 template <Device D, Element T>
-void Tensor<D, T>::set_grad(const Tensor& gradient) const {
-  detail::Node* const node = checked("set_grad")->node;
-  if (!node || !node->leaf) Error::fail("set_grad", {"the tensor is not a leaf that requires a gradient"});
-  if (gradient.defined() && !detail::same_shape(*impl_, *gradient.impl_))
-    Error::fail("set_grad",
-                {"the gradient's shape ", gradient.impl_->shape_ref(), " differs from ", impl_->shape_ref()});
+void Tensor<D, T>::set_grad(const Tensor& gradient, CallSite here) const {
+  const CallSite op{"set_grad", here};
+  const detail::TensorImpl *const p = checked(op), *const g = gradient.impl();
+  detail::Node* const node = p->node;
+  if (!node || !node->leaf) Error::fail(op, {"the tensor is not a leaf that requires a gradient"});
+  if (g && !detail::same_shape(*p, *g))
+    Error::fail(op, {"the gradient's shape ", g->shape_ref(), " differs from the tensor's ", p->shape_ref()});
   detail::release(std::exchange(node->gradient, Tensor(gradient).release()));
 }
 
 template <Device D, Element T>
-void Tensor<D, T>::retain_grad() const {
-  detail::Node* const node = checked("retain_grad")->node;
-  if (!node) Error::fail("retain_grad", {"the tensor does not require a gradient"});
+void Tensor<D, T>::retain_grad(CallSite here) const {
+  detail::Node* const node = checked({"retain_grad", here})->node;
+  if (!node) Error::fail({"retain_grad", here}, {"the tensor does not require a gradient"});
   if (!node->leaf) detail::extra_of(node).retain_gradient = true;
 }
 
 template <Device D, Element T>
 template <class F>
-void Tensor<D, T>::register_hook(F f) const {
-  if (!checked("register_hook")->node) Error::fail("register_hook", {"the tensor does not require a gradient"});
+void Tensor<D, T>::register_hook(F f, CallSite here) const {
+  if (!checked({"register_hook", here})->node)
+    Error::fail({"register_hook", here}, {"the tensor does not require a gradient"});
   detail::append_hook(detail::extra_of(impl_->node).before, detail::new_hook<D, T>(std::move(f)));
 }
 
 template <Device D, Element T>
 template <class F>
-void Tensor<D, T>::register_post_accumulate_grad_hook(F f) const {
-  detail::Node* const node = checked("register_post_accumulate_grad_hook")->node;
-  if (!node || !node->leaf)
-    Error::fail("register_post_accumulate_grad_hook", {"the tensor is not a leaf that requires a gradient"});
+void Tensor<D, T>::register_post_accumulate_grad_hook(F f, CallSite here) const {
+  const CallSite op{"register_post_accumulate_grad_hook", here};
+  detail::Node* const node = checked(op)->node;
+  if (!node || !node->leaf) Error::fail(op, {"the tensor is not a leaf that requires a gradient"});
   detail::append_hook(detail::extra_of(node).after_accumulate, detail::new_hook<D, T>(std::move(f)));
 }
 
 template <Device D, Element T>
 void Tensor<D, T>::backward(const Tensor& gradient, bool retain_graph, bool create_graph, CallSite here) const {
-  detail::backward(checked("backward"), gradient.impl(), retain_graph, create_graph, here);
+  detail::backward(checked({"backward", here}), gradient.impl(), retain_graph, create_graph, here);
 }
 
 /// The options of grad().
@@ -123,9 +125,9 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
   if (!gradients.empty() && gradients.size() != outputs.size())
     Error::fail("grad", {Index(outputs.size()), " outputs but ", Index(gradients.size()), " gradients"});
   detail::Backward pass(options.retain_graph || options.create_graph, options.create_graph);
-  for (const Tensor<D, T>& input : inputs) {
-    detail::Node* const node = detail::grad_node(input.checked("grad"));
-    if (!node) Error::fail("grad", {"an input does not require a gradient"});
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    detail::Node* const node = detail::grad_node(inputs[i].checked("grad"));
+    if (!node) Error::fail("grad", {"input ", Index(i), " does not require a gradient"});
     pass.capture(node);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {

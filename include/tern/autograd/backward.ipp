@@ -49,7 +49,9 @@ TERN_COLD void require_grad(TensorImpl* p, bool on, const GradOps* ops, const Ca
 
 namespace tern { inline namespace TERN_BUILD {
 
-TERN_COLD AnyTensor AnyTensor::grad() const { return with(detail::kept_gradient(&checked("grad"))); }
+TERN_COLD AnyTensor AnyTensor::grad(CallSite here) const {
+  return with(detail::kept_gradient(&checked({"grad", here})));
+}
 
 TERN_COLD void AnyTensor::requires_grad_(bool on, CallSite here) const {
   checked("requires_grad_");

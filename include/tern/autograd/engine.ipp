@@ -137,11 +137,7 @@ TERN_INLINE void Backward::run_node(Node* node) {
         node->site,
         {"backward a second time through a graph that was already freed; pass retain_graph = true to the first"});
   if (!keep_) node->freed = true;
-  const CallSite* const outer = std::exchange(outermost.line, node->site.line() ? &node->site : outermost.line);
-  struct Restore {
-    const CallSite* outer;
-    ~Restore() { outermost.line = outer; }
-  } restore{outer};
+  const OutermostScope scope({node->site.line() ? &node->site : outermost.line, outermost.operation});
   TensorImpl* results[256];
   for (int i = 0; i < node->edge_count;) {
     Edge& edge = node->edges()[i];

@@ -46,6 +46,30 @@ inline const CallSite& site(const CallSite& here) { return outermost.line ? *out
 
 /// The operation in whose name one of this name fails.
 inline const char* outermost_name(const char* name) { return outermost.operation ? outermost.operation->name() : name; }
+
+/// Both: what an operation is accounted to after its call.
+inline CallSite accounted(const CallSite& op) { return {outermost_name(op.name()), site(op)}; }
+
+/// While alive, this thread works for another call: one of another thread, or one that has returned.
+class OutermostScope {
+ public:
+  explicit OutermostScope(const Outermost& other) : own_(outermost) { outermost = other; }
+  ~OutermostScope() { outermost = own_; }
+  OutermostScope(const OutermostScope&) = delete;
+  OutermostScope& operator=(const OutermostScope&) = delete;
+
+ private:
+  Outermost own_;
+};
+
+/// An operand of an operator, with the operator's source line. Operators cannot have default arguments, so the line
+/// comes with the operand.
+template <class X>
+struct At {
+  const X& tensor;
+  CallSite here;
+  At(const X& t, CallSite h = {}) : tensor(t), here(h) {}
+};
 }  // namespace detail
 
 /// While alive, what this thread calls is accounted to this site, and fails in its operation's name, unless a CallScope

@@ -38,8 +38,8 @@ extern TERN_API constinit thread_local int
 inline int get_num_threads() { return detail::thread_limit(); }
 
 /// Sets get_num_threads() for the whole process. Error if n < 1.
-inline void set_num_threads(int n) {
-  if (n < 1) Error::fail("set_num_threads", {"at least one thread is needed, not ", n});
+inline void set_num_threads(int n, CallSite here = {}) {
+  if (n < 1) Error::fail({"set_num_threads", here}, {"at least one thread is needed, not ", n});
   detail::thread_limit() = n;
 }
 

@@ -32,6 +32,9 @@ TERN_API Index checked_numel(const CallSite& op, ShapeRef shape);
 /// 0 for an empty shape. Error as in checked_numel.
 TERN_API Index empty_numel(const CallSite& op, ShapeRef shape);
 
+/// Fails because a tensor has no such number of dimensions.
+[[noreturn]] TERN_API void refuse_dims(Index count, CallSite here);
+
 /// Wraps dim in [-n, n) to [0, n). Error if dim is out of range, as every dim of a 0-d tensor is.
 TERN_API int existing_dim(const CallSite& op, Index dim, int n);
 
@@ -46,22 +49,21 @@ struct Shape {
   Shape(I single) : n(1) {
     d[0] = Index(single);
   }
-  Shape(std::initializer_list<Index> list) : Shape(list.begin(), int(list.size())) {}
+  Shape(std::initializer_list<Index> list, CallSite here = {}) : Shape(list.begin(), int(list.size()), here) {}
   template <std::integral I>
-  Shape(const std::vector<I>& sizes) {
-    for (const I size : sizes) push_back(Index(size));
+  Shape(const std::vector<I>& sizes, CallSite here = {}) : n(checked_dims(Index(sizes.size()), here)) {
+    for (int i = 0; i < n; ++i) d[i] = Index(sizes[std::size_t(i)]);
   }
-  Shape(const Index* first, int count) : n(count) {
-    if (count > max_dims) Error::fail("shape", {"at most 8 dimensions are supported, not ", Index(count)});
+  Shape(const Index* first, int count, CallSite here = {}) : n(checked_dims(count, here)) {
     for (int i = 0; i < count; ++i) d[i] = first[i];
   }
 
   int size() const { return n; }
   bool empty() const { return n == 0; }
   /// Entry i. A negative i counts from the end. Error if it is out of range. Loops over elements read d[i].
-  Index& operator[](Index i) { return d[at(i)]; }
-  Index operator[](Index i) const { return d[at(i)]; }
-  Index back() const { return (*this)[-1]; }
+  Index& operator[](At<Index> i) { return d[at(i.tensor, i.here)]; }
+  Index operator[](At<Index> i) const { return d[at(i.tensor, i.here)]; }
+  Index back(CallSite here = {}) const { return d[at(-1, here)]; }
   Index* begin() & { return d; }
   Index* end() & { return d + n; }
   const Index* begin() const& { return d; }
@@ -69,8 +71,8 @@ struct Shape {
   /// Of a temporary: `x.shape().begin()` and `x.shape().end()` would point into two shapes. vec() copies.
   void begin() const&& = delete;
   void end() const&& = delete;
-  void push_back(Index v) {
-    if (n == max_dims) Error::fail("shape", {"at most 8 dimensions are supported"});
+  void push_back(Index v, CallSite here = {}) {
+    checked_dims(n + 1, here);
     d[n++] = v;
   }
   operator ShapeRef() const { return {d, n}; }
@@ -85,11 +87,16 @@ struct Shape {
   std::vector<Index> vec() const { return {begin(), end()}; }
 
   /// The number of elements: the product of the sizes. Error if it is no tensor's (checked_numel).
-  Index numel() const { return checked_numel({"shape", CallSite::unknown}, *this); }
+  Index numel(CallSite here = {}) const { return checked_numel({"shape", here}, *this); }
 
  private:
-  int at(Index i) const {
-    return std::uint64_t(i) < std::uint64_t(n) ? int(i) : existing_dim({"shape", CallSite::unknown}, i, n);
+  static int checked_dims(Index count, const CallSite& here) {
+    if (count > max_dims) [[unlikely]]
+      refuse_dims(count, here);
+    return int(count);
+  }
+  int at(Index i, const CallSite& here) const {
+    return std::uint64_t(i) < std::uint64_t(n) ? int(i) : existing_dim({"shape", here}, i, n);
   }
 };
 

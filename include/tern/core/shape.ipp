@@ -44,6 +44,10 @@ TERN_INLINE Index checked_numel(const CallSite& op, ShapeRef shape) {
   return usual && numel <= max_elements ? numel : empty_numel(op, shape);
 }
 
+TERN_COLD void refuse_dims(Index count, CallSite here) {
+  Error::fail({"shape", here}, {"at most ", max_dims, " dimensions are supported, not ", count});
+}
+
 TERN_INLINE int existing_dim(const CallSite& op, Index dim, int n) {
   if (n == 0) Error::fail(op, {"there is no dimension ", dim, " in a 0-d tensor"});
   if (dim < -n || dim >= n)

@@ -15,13 +15,14 @@ class ParallelLoop {
  public:
   using Body = void (*)(const void* f, Index begin, Index end);
 
-  ParallelLoop(Index n, Index grain, Body body, const void* f) : n_(n), grain_(grain), body_(body), f_(f) {}
+  ParallelLoop(Index n, Index grain, Body body, const void* f)
+      : n_(n), grain_(grain), body_(body), f_(f), caller_(outermost) {}
 
   /// Runs the chunks on this thread and on up to `threads` - 1 of the pool, and returns when all are done. Throws what
   /// a chunk threw.
   TERN_API void run(int threads);
 
-  /// Takes chunks until none is left, those of range `first` before others'.
+  /// Takes chunks until none is left, those of range `first` before others', in the name of the caller's operation.
   void take_chunks(int first) noexcept;
 
  private:
@@ -34,6 +35,7 @@ class ParallelLoop {
   const Index n_, grain_;
   const Body body_;
   const void* const f_;
+  const Outermost caller_;
   int ranges_ = 0;
   std::atomic<bool> failed_{false};
   std::exception_ptr error_;

@@ -227,6 +227,7 @@ TERN_NOINLINE void yield_to_openmp() {
 }
 
 TERN_NOINLINE void ParallelLoop::take_chunks(int first) noexcept {
+  const OutermostScope scope(caller_);
   for (int k = 0; k < ranges_; ++k) {
     Range& range = range_[(first + k) % ranges_];
     while (range.next.load(std::memory_order_relaxed) < range.end) {

@@ -23,10 +23,13 @@ class TERN_API ByteImages {
   Index size() const { return labels_.numel(); }
   const Tensor<Cpu, std::uint8_t>& images() const { return images_; }
   const Tensor<Cpu, Index>& labels() const { return labels_; }
-  Index label(Index sample) const { return labels_.data()[sample]; }
+  Index label(Index sample, CallSite here = {}) const {
+    return labels_.data()[detail::checked_sample({name_, here}, sample, size())];
+  }
 
   /// Image `sample`: (byte / 255 - mean) / std.
-  void read(Index sample, Image& image) const {
+  void read(Index sample, Image& image, CallSite here = {}) const {
+    detail::checked_sample({name_, here}, sample, size());
     const tern::detail::Array& x = *images_.impl();
     write(sample, image.replace(x.dims[1], x.dims[2], x.dims[3]));
   }
@@ -44,6 +47,7 @@ class TERN_API ByteImages {
   }
   void write(Index sample, float* out) const;
 
+  const char* name_;
   Tensor<Cpu, std::uint8_t> images_;
   Tensor<Cpu, Index> labels_;
   float scale_[4], shift_[4];

@@ -20,7 +20,7 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 TERN_COLD ByteImages::ByteImages(const char* name, const Tensor<Cpu, std::uint8_t>& images,
                                  const Tensor<Cpu, Index>& labels, std::span<const float> mean,
                                  std::span<const float> std)
-    : images_(images), labels_(labels) {
+    : name_(name), images_(images), labels_(labels) {
   const tern::detail::Array &x = *images.checked(name), &y = *labels.checked(name);
   if (x.ndim != 4 || y.ndim != 1 || x.dims[0] != y.numel || x.dims[1] != Index(mean.size()) || !x.contiguous ||
       !y.contiguous)
@@ -35,6 +35,7 @@ TERN_COLD ByteImages::ByteImages(const char* name, const Tensor<Cpu, std::uint8_
 
 TERN_NOINLINE ByteImages::Batch ByteImages::batch(std::span<const Index> samples, CallSite here) const {
   const CallScope scope(here);
+  detail::check_samples({name_, here}, samples, size());
   const Index n = Index(samples.size());
   const tern::detail::Array& x = *images_.impl();
   const Tensor<Cpu> out = empty<Cpu>({n, x.dims[1], x.dims[2], x.dims[3]});

@@ -78,6 +78,7 @@ class Collated {
 
   auto batch(std::span<const Index> samples, CallSite here = {}) const {
     const CallScope scope(here);
+    detail::check_samples({"collated", here}, samples, size());
     std::vector<std::remove_cvref_t<decltype(set_[0])>> chosen;
     chosen.reserve(samples.size());
     for (const Index i : samples) chosen.push_back(set_[static_cast<decltype(set_.size())>(i)]);

@@ -34,6 +34,19 @@ using BatchOf = decltype(std::declval<const S&>().batch(std::span<const Index>()
 
 namespace detail {
 
+/// Fails because a data set has no such sample.
+[[noreturn]] TERN_API void refuse_sample(CallSite set, Index sample, Index size);
+
+/// The sample's number as a position. Error that names the data set unless it is one of `size` samples.
+inline std::size_t checked_sample(const CallSite& set, Index sample, Index size) {
+  if (sample < 0 || sample >= size) [[unlikely]]
+    refuse_sample(set, sample, size);
+  return std::size_t(sample);
+}
+inline void check_samples(const CallSite& set, std::span<const Index> samples, Index size) {
+  for (const Index sample : samples) checked_sample(set, sample, size);
+}
+
 /// x if it is row-major, else a row-major copy.
 template <class T>
 Tensor<Cpu, T> row_major(const Tensor<Cpu, T>& x) {
@@ -68,6 +81,7 @@ class TensorDataset {
 
   std::tuple<Tensor<Cpu, T>...> batch(std::span<const Index> samples, CallSite here = {}) const {
     const CallScope scope(here);
+    detail::check_samples({"TensorDataset", here}, samples, size_);
     return std::apply([&](const auto&... tensor) { return std::tuple<Tensor<Cpu, T>...>(take(tensor, samples)...); },
                       tensors_);
   }

@@ -4,6 +4,10 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
+TERN_COLD void refuse_sample(CallSite set, Index sample, Index size) {
+  Error::fail(set, {"there is no sample ", sample, " of ", size});
+}
+
 TERN_NOINLINE void gather_rows(const tern::detail::Array& out, const tern::detail::Array& x,
                                std::span<const Index> rows) {
   if (out.numel == 0) return;

@@ -59,14 +59,20 @@ class TERN_API ImageFolder {
 
   Index size() const { return Index(paths_.size()); }
   const std::vector<std::string>& classes() const { return classes_; }
-  const std::string& path(Index sample) const { return paths_[std::size_t(sample)]; }
-  Index label(Index sample) const { return labels_[std::size_t(sample)]; }
+  const std::string& path(Index sample, CallSite here = {}) const {
+    return paths_[detail::checked_sample({"ImageFolder", here}, sample, size())];
+  }
+  Index label(Index sample, CallSite here = {}) const {
+    return labels_[detail::checked_sample({"ImageFolder", here}, sample, size())];
+  }
   /// How many damaged images were left out.
   Index skipped() const { return skipped_; }
 
-  void read(Index sample, Image& image, CallSite here = {}) const { read_image(path(sample), image, options_, here); }
+  void read(Index sample, Image& image, CallSite here = {}) const {
+    read_image(path(sample, here), image, options_, here);
+  }
   void read(Index sample, Image& image, const WindowChoice& choice, CallSite here = {}) const {
-    read_image(path(sample), image, choice, options_, here);
+    read_image(path(sample, here), image, choice, options_, here);
   }
 
   /// [n, 3, H, W] in [0, 1] and [n] labels. Error if the images differ in size.

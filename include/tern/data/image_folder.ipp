@@ -54,6 +54,7 @@ TERN_COLD ImageFolder ImageFolder::load(const std::string& folder, const ImageFo
 TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> ImageFolder::batch(std::span<const Index> samples,
                                                                              CallSite here) const {
   const CallScope scope(here);
+  detail::check_samples({"ImageFolder", here}, samples, size());
   return transformed(*this, transforms::Compose<>()).batch(samples);
 }
 

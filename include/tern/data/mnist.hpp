@@ -30,10 +30,12 @@ class TERN_API Mnist {
   Index size() const { return labels_.numel(); }
   const Tensor<Cpu, std::uint8_t>& images() const { return images_; }
   const Tensor<Cpu, Index>& labels() const { return labels_; }
-  Index label(Index sample) const { return labels_.data()[sample]; }
+  Index label(Index sample, CallSite here = {}) const {
+    return labels_.data()[detail::checked_sample({"Mnist", here}, sample, size())];
+  }
 
   /// Image `sample`, [1, 28, 28]: (byte / 255 - mean) / std.
-  void read(Index sample, Image& image) const;
+  void read(Index sample, Image& image, CallSite here = {}) const;
 
   /// [n, 1, 28, 28] of (byte / 255 - mean) / std, and [n] labels.
   using Batch = std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>;

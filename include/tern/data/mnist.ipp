@@ -87,13 +87,14 @@ TERN_COLD Mnist Mnist::load(const std::string& folder, const MnistOptions& optio
   return Mnist(images, labels, options.mean, options.std);
 }
 
-TERN_NOINLINE void Mnist::read(Index sample, Image& image) const {
-  const std::uint8_t* const bytes = images_.data() + sample * 784;
+TERN_NOINLINE void Mnist::read(Index sample, Image& image, CallSite here) const {
+  const std::uint8_t* const bytes = images_.data() + detail::checked_sample({"Mnist", here}, sample, size()) * 784;
   detail::normalise_image(bytes, image.replace(1, 28, 28), scale_, shift_, bytes);
 }
 
 TERN_NOINLINE auto Mnist::batch(std::span<const Index> samples, CallSite here) const -> Batch {
   const CallScope scope(here);
+  detail::check_samples({"Mnist", here}, samples, size());
   const Index n = Index(samples.size());
   const Tensor<Cpu> x = empty<Cpu>({n, 1, 28, 28});
   const Tensor<Cpu, Index> y = empty<Cpu, Index>({n});

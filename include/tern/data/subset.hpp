@@ -35,8 +35,7 @@ class Subset {
   [[gnu::cold]] Subset(const std::shared_ptr<const Stored>& set, const std::vector<Index>& indices, CallSite here = {})
       : set_(set), indices_(indices) {
     const CallScope scope(here);
-    for (const Index i : indices_)
-      if (i < 0 || i >= set_->size()) Error::fail("Subset", {"there is no sample ", i, " of ", Index(set_->size())});
+    detail::check_samples({"Subset", here}, indices_, set_->size());
   }
 
   Index size() const { return Index(indices_.size()); }
@@ -51,26 +50,32 @@ class Subset {
   {
     return set_->batch(inner(samples), key);
   }
-  void read(Index sample, Image& image) const
+  void read(Index sample, Image& image, CallSite here = {}) const
     requires ImageDataset<Stored>
   {
-    set_->read(indices_[std::size_t(sample)], image);
+    const CallScope scope(here);
+    set_->read(at(sample), image);
   }
-  void read(Index sample, Image& image, const WindowChoice& choice) const
+  void read(Index sample, Image& image, const WindowChoice& choice, CallSite here = {}) const
     requires WindowedDataset<Stored>
   {
-    set_->read(indices_[std::size_t(sample)], image, choice);
+    const CallScope scope(here);
+    set_->read(at(sample), image, choice);
   }
-  Index label(Index sample) const
+  Index label(Index sample, CallSite here = {}) const
     requires ImageDataset<Stored>
   {
-    return set_->label(indices_[std::size_t(sample)]);
+    const CallScope scope(here);
+    return set_->label(at(sample));
   }
 
  private:
+  Index at(Index sample) const {
+    return indices_[detail::checked_sample({"Subset", CallSite::unknown}, sample, size())];
+  }
   std::vector<Index> inner(std::span<const Index> samples) const {
     std::vector<Index> out;
-    for (const Index sample : samples) out.push_back(indices_[std::size_t(sample)]);
+    for (const Index sample : samples) out.push_back(at(sample));
     return out;
   }
 
@@ -88,12 +93,19 @@ class Parts {
   explicit Parts(std::vector<Part> parts) : parts_(std::move(parts)) {}
 
   std::size_t size() const { return parts_.size(); }
-  const Part& operator[](std::size_t i) const& { return parts_[i]; }
-  Part operator[](std::size_t i) && { return std::move(parts_[i]); }
+  /// Error if there is no part i.
+  const Part& operator[](tern::detail::At<Index> i) const& { return parts_[position(i)]; }
+  Part operator[](tern::detail::At<Index> i) && { return std::move(parts_[position(i)]); }
   auto begin() const { return parts_.begin(); }
   auto end() const { return parts_.end(); }
 
  private:
+  std::size_t position(const tern::detail::At<Index>& at) const {
+    const Index i = at.tensor;
+    if (i < 0 || i >= Index(parts_.size()))
+      Error::fail({"random_split", at.here}, {"there is no part ", i, " of ", Index(parts_.size())});
+    return std::size_t(i);
+  }
   std::vector<Part> parts_;
 };
 
@@ -169,6 +181,7 @@ class ConcatDataset {
 
  private:
   Batch join(std::span<const Index> samples, const RandomKey& key) const {
+    detail::check_samples({"ConcatDataset", CallSite::unknown}, samples, size());
     Batch out;
     Index first = 0;
     RandomKey part = key;  // each part draws its own numbers

@@ -19,7 +19,7 @@ class TERN_API TextLines {
   Index size() const { return begin_.size(); }
 
   /// Line i, counted from 0. Error if there is none.
-  std::string_view operator[](Index i) const;
+  std::string_view operator[](tern::detail::At<Index> i) const;
 
  private:
   TextLines() {}

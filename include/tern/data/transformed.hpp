@@ -110,6 +110,7 @@ class Transformed {
     return batch(samples, RandomKey::next());
   }
   auto batch(std::span<const Index> samples, const RandomKey& key) const {
+    detail::check_samples({"transformed", CallSite::unknown}, samples, size());
     const Index n = Index(samples.size());
     Image image;
     detail::ImageBatch images(n);

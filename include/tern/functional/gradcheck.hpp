@@ -62,7 +62,7 @@ Jacobian<D> analytic_jacobian(const Tensor<D, double>& y, const DoubleTensors<D>
 }
 
 template <class D, class F>
-bool check_gradients(const char* op, const F& f, const DoubleTensors<D>& inputs, const GradcheckOptions& options) {
+bool check_gradients(const CallSite& op, const F& f, const DoubleTensors<D>& inputs, const GradcheckOptions& options) {
   DoubleTensors<D> wanted;
   for (const Tensor<D, double>& x : inputs)
     if (x.checked(op)->node) wanted.push_back(x);
@@ -119,21 +119,24 @@ Tensor<D, double> varied_like(const Tensor<D, double>& like) {
 /// names input, element and both values. f takes a list of tensors and returns a tensor.
 template <Device D, class F>
   requires std::is_invocable_v<const F&, const std::vector<Tensor<D, double>>&>
-bool gradcheck(const F& f, const std::vector<Tensor<D, double>>& inputs, GradcheckOptions options = {}) {
-  return detail::check_gradients("gradcheck", f, inputs, options);
+bool gradcheck(const F& f, const std::vector<Tensor<D, double>>& inputs, GradcheckOptions options = {},
+               CallSite here = {}) {
+  return detail::check_gradients({"gradcheck", here}, f, inputs, options);
 }
 
 /// The same for f(x, y, ...): gradcheck(f, std::tuple{x, y}).
 template <class F, Device D, std::same_as<Tensor<D, double>>... X>
-bool gradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs, GradcheckOptions options = {}) {
+bool gradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs, GradcheckOptions options = {},
+               CallSite here = {}) {
   const auto list = std::apply([](const auto&... x) { return std::vector{x...}; }, inputs);
-  return gradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options);
+  return gradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options, here);
 }
 
 /// gradcheck of the gradients themselves. It tests that f can be differentiated twice.
 template <Device D, class F>
   requires std::is_invocable_v<const F&, const std::vector<Tensor<D, double>>&>
-bool gradgradcheck(const F& f, std::vector<Tensor<D, double>> inputs, GradcheckOptions options = {}) {
+bool gradgradcheck(const F& f, std::vector<Tensor<D, double>> inputs, GradcheckOptions options = {},
+                   CallSite here = {}) {
   const std::size_t count = inputs.size();
   inputs.push_back(detail::varied_like(f(inputs)).requires_grad_());
   for (std::size_t i = 0; i < count; ++i) {
@@ -144,14 +147,15 @@ bool gradgradcheck(const F& f, std::vector<Tensor<D, double>> inputs, GradcheckO
       const auto g = grad<D, double>({y}, {x[i]}, {x.back()}, {.create_graph = true, .allow_unused = true});
       return g[0].defined() ? g[0] : zeros_like(x[i]);
     };
-    detail::check_gradients("gradgradcheck", gradient, inputs, options);
+    detail::check_gradients({"gradgradcheck", here}, gradient, inputs, options);
   }
   return true;
 }
 template <class F, Device D, std::same_as<Tensor<D, double>>... X>
-bool gradgradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs, GradcheckOptions options = {}) {
+bool gradgradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs, GradcheckOptions options = {},
+                   CallSite here = {}) {
   const auto list = std::apply([](const auto&... x) { return std::vector{x...}; }, inputs);
-  return gradgradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options);
+  return gradgradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options, here);
 }
 
 }}  // namespace tern

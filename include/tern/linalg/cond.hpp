@@ -27,10 +27,10 @@ namespace linalg {
 /// for -2 the inverse of that, for 1, -1, inf and -inf |a| |a⁻¹| in that matrix_norm, of square matrices, infinite
 /// where a is singular.
 template <Device D, Floating T>
-Tensor<D, T> cond(const Tensor<D, T>& a, double p = 2, CallSite here = {}) {
+Tensor<D, T> cond(const Tensor<D, T>& a, tern::detail::RealNumber p = 2, CallSite here = {}) {
   const CallScope scope({"cond", here});
   detail::check_matrices("cond", *a.checked("cond"));
-  if (std::abs(p) != 2)
+  if (std::abs(p.value()) != 2)
     return detail::condition_by_inverse([&](const auto& x) { return matrix_norm(x, p, {-2, -1}, false, here); }, a,
                                         here);
   const Tensor<D, T> s = svdvals(a, here);

@@ -50,7 +50,7 @@ EigenPairs<D, T> eigh(const Tensor<D, T>& a, char UPLO = 'L', CallSite here = {}
   check_computable<D, T, detail::backend::Eigh>();
   const CallScope scope({"eigh", here});
   check_square("eigh", *a.checked("eigh"));
-  if (UPLO != 'L' && UPLO != 'U') Error::fail("eigh", {"UPLO must be 'L' or 'U'"});
+  if (UPLO != 'L' && UPLO != 'U') Error::fail("eigh", {"UPLO must be 'L' or 'U', not '", std::string(1, UPLO), "'"});
   if (UPLO == 'U') return eigh(transpose(a, -2, -1, here), 'L', here);
   const tern::detail::Shape v = vectors_of(*a.impl(), a.size(-1)), rows = a.shape();
   const Tensor<D, T> in = dense(a), packed = empty<D, T>(v.numel() + rows.numel(), a.device());
@@ -79,7 +79,8 @@ Tensor<D, T> eigvalsh(const Tensor<D, T>& a, char UPLO = 'L', CallSite here = {}
   if (tern::detail::records(a)) return eigh(a, UPLO, here).eigenvalues;
   detail::check_computable<D, T, detail::backend::Eigh>();
   detail::check_square("eigvalsh", *a.impl());
-  if (UPLO != 'L' && UPLO != 'U') Error::fail("eigvalsh", {"UPLO must be 'L' or 'U'"});
+  if (UPLO != 'L' && UPLO != 'U')
+    Error::fail("eigvalsh", {"UPLO must be 'L' or 'U', not '", std::string(1, UPLO), "'"});
   const Tensor<D, T> in = detail::dense(UPLO == 'U' ? a.mT() : a);
   const Tensor<D, T> values = empty<D, T>(detail::vectors_of(*a.impl(), a.size(-1)), a.device());
   detail::backend::run<D, T>(detail::backend::Eigh{*values.impl(), nullptr, *in.impl()});

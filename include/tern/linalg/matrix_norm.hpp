@@ -44,13 +44,13 @@ namespace linalg {
 /// A norm of the matrices in the two dimensions dim. For ord = 1 and -1 it is the largest and the smallest sum of |x|
 /// over a column, for inf and -inf over a row, for 2 and -2 the largest and the smallest singular value (on the CPU).
 template <Device D, Floating T>
-Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, tern::detail::Dims dim = {-2, -1}, bool keepdim = false,
-                         CallSite here = {}) {
+Tensor<D, T> matrix_norm(const Tensor<D, T>& x, tern::detail::RealNumber ord, tern::detail::Dims dim = {-2, -1},
+                         bool keepdim = false, CallSite here = {}) {
   const CallScope scope({"matrix_norm", here});
   const detail::MatrixDims at(*x.checked("matrix_norm"), dim);
-  const bool of_rows = std::isinf(ord), of_values = std::abs(ord) == 2;
-  if (!of_rows && !of_values && std::abs(ord) != 1)
-    Error::fail("matrix_norm", {"ord must be 1, -1, 2, -2, inf or -inf, not ", ord});
+  const bool of_rows = std::isinf(ord.value()), of_values = std::abs(ord.value()) == 2;
+  if (!of_rows && !of_values && std::abs(ord.value()) != 1)
+    Error::fail("matrix_norm", {"ord must be 1, -1, 2, -2, inf or -inf, not ", ord.value()});
   const auto extreme = [&](const auto& v, Index along, bool keep) {
     return ord > 0 ? amax(v, along, keep, here) : amin(v, along, keep, here);
   };

@@ -42,7 +42,7 @@ TERN_ACTIVATION_MODULE(Sigmoid, sigmoid)
   template <Device D, Element T = float>                                              \
   struct Name : Module<D, T> {                                                        \
     double option = standard;                                                         \
-    explicit Name(double value) : option(value) {}                                    \
+    explicit Name(tern::detail::RealNumber value) : option(value) {}                  \
     TERN_FIELDS(Name, option)                                                         \
     Tensor<D, T> forward(const Tensor<D, T>& x) const { return function(x, option); } \
   };
@@ -67,7 +67,8 @@ struct GELU : Module<D, T> {
 template <Device D, Element T = float>
 struct Softplus : Module<D, T> {
   double beta = 1, threshold = 20;
-  explicit Softplus(double steepness, double limit = 20) : beta(steepness), threshold(limit) {}
+  explicit Softplus(tern::detail::RealNumber steepness, tern::detail::RealNumber limit = 20)
+      : beta(steepness), threshold(limit) {}
   TERN_FIELDS(Softplus, beta, threshold)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return softplus(x, beta, threshold); }
 };
@@ -76,8 +77,10 @@ struct Softplus : Module<D, T> {
 template <Device D, Element T = float>
 struct Hardtanh : Module<D, T> {
   double min_val = -1, max_val = 1;
-  Hardtanh(double low, double high, CallSite here = {}) : min_val(low), max_val(high) {
-    if (!(low < high)) Error::fail({"Hardtanh", here}, {"min_val ", low, " must be less than max_val ", high});
+  Hardtanh(tern::detail::RealNumber low, tern::detail::RealNumber high, CallSite here = {})
+      : min_val(low), max_val(high) {
+    if (!(low < high))
+      Error::fail({"Hardtanh", here}, {"min_val ", low.value(), " must be less than max_val ", high.value()});
   }
   TERN_FIELDS(Hardtanh, min_val, max_val)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return hardtanh(x, min_val, max_val); }
@@ -87,7 +90,7 @@ struct Hardtanh : Module<D, T> {
 template <Device D, Element T = float>
 struct Threshold : Module<D, T> {
   double threshold = 0, value = 0;
-  Threshold(double limit, double otherwise) : threshold(limit), value(otherwise) {}
+  Threshold(tern::detail::RealNumber limit, tern::detail::RealNumber otherwise) : threshold(limit), value(otherwise) {}
   TERN_FIELDS(Threshold, threshold, value)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return tern::threshold(x, threshold, value); }
 };

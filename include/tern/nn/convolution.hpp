@@ -48,7 +48,8 @@ inline double filter_bound(const tern::detail::Shape& weight) {
 
 /// A weight uniform in ± the bound, in the memory order of convolutions.
 template <Device D, Element T>
-Tensor<D, T> new_filter(const tern::detail::Shape& shape) {
+Tensor<D, T> new_filter(const tern::detail::Shape& shape, CallSite here) {
+  const CallScope scope(here);
   const double bound = filter_bound(shape);
   return contiguous(uniform<D, T>(shape, -bound, bound), channels_last);
 }
@@ -71,7 +72,8 @@ struct ConvNd : Module<D, T> {
   ConvNd(Index in, Index out, tern::detail::Dims kernel_size, ConvLayerOptions chosen = {}, CallSite here = {})
       : in_channels(in), out_channels(out), options(detail::conv_options(chosen)), padding_mode(chosen.padding_mode),
         weight(detail::new_filter<D, T>(
-            detail::filter_shape({ConvNd::type_name(), here}, dims, out, in, kernel_size, chosen.groups))) {
+            detail::filter_shape({ConvNd::type_name(), here}, dims, out, in, kernel_size, chosen.groups), here)) {
+    const CallScope scope(here);
     const double bound = detail::filter_bound(weight.shape());
     if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
   }
@@ -134,7 +136,9 @@ struct ConvTransposeNd : Module<D, T> {
                   CallSite here = {})
       : in_channels(in), out_channels(out), options(detail::conv_options(chosen)),
         weight(detail::new_filter<D, T>(
-            detail::filter_shape({ConvTransposeNd::type_name(), here}, dims, in, out, kernel_size, chosen.groups))) {
+            detail::filter_shape({ConvTransposeNd::type_name(), here}, dims, in, out, kernel_size, chosen.groups),
+            here)) {
+    const CallScope scope(here);
     const double bound = detail::filter_bound(weight.shape());
     if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
   }

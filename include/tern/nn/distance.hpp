@@ -10,7 +10,7 @@ template <Device D, Element T = float>
 struct CosineSimilarity : Module<D, T> {
   Index dim = 1;
   double eps = 1e-8;
-  explicit CosineSimilarity(Index along, double least = 1e-8) : dim(along), eps(least) {}
+  explicit CosineSimilarity(Index along, tern::detail::RealNumber least = 1e-8) : dim(along), eps(least) {}
   TERN_FIELDS(CosineSimilarity, dim, eps)
   Tensor<D, T> forward(const Tensor<D, T>& x1, const Tensor<D, T>& x2) const {
     return cosine_similarity(x1, x2, dim, eps);
@@ -22,7 +22,7 @@ template <Device D, Element T = float>
 struct PairwiseDistance : Module<D, T> {
   double p = 2, eps = 1e-6;
   bool keepdim = false;
-  explicit PairwiseDistance(double power, double added = 1e-6, bool keep = false)
+  explicit PairwiseDistance(tern::detail::RealNumber power, tern::detail::RealNumber added = 1e-6, bool keep = false)
       : p(power), eps(added), keepdim(keep) {}
   TERN_FIELDS(PairwiseDistance, p, eps, keepdim)
   Tensor<D, T> forward(const Tensor<D, T>& x1, const Tensor<D, T>& x2) const {

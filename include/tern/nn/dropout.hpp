@@ -15,7 +15,7 @@ inline constexpr const char* dropout_names[] = {"Dropout1d", "Dropout2d", "Dropo
 template <Device D, Element T = float>
 struct Dropout : Module<D, T> {
   double p = 0.5;
-  explicit Dropout(double probability, CallSite here = {}) : p(probability) {
+  explicit Dropout(tern::detail::RealNumber probability, CallSite here = {}) : p(probability) {
     tern::detail::check_probability({"Dropout", here}, p);
   }
   TERN_FIELDS(Dropout, p)
@@ -26,7 +26,7 @@ struct Dropout : Module<D, T> {
 template <int dims, Device D, Element T = float>
 struct DropoutNd : Module<D, T> {
   double p = 0.5;
-  explicit DropoutNd(double probability, CallSite here = {}) : p(probability) {
+  explicit DropoutNd(tern::detail::RealNumber probability, CallSite here = {}) : p(probability) {
     tern::detail::check_probability({DropoutNd::type_name(), here}, p);
   }
   TERN_FIELDS_AS(DropoutNd, detail::dropout_names[dims - 1], p)
@@ -53,7 +53,7 @@ using Dropout3d = DropoutNd<3, D, T>;
 template <Device D, Element T = float>
 struct AlphaDropout : Module<D, T> {
   double p = 0.5;
-  explicit AlphaDropout(double probability, CallSite here = {}) : p(probability) {
+  explicit AlphaDropout(tern::detail::RealNumber probability, CallSite here = {}) : p(probability) {
     tern::detail::check_probability({"AlphaDropout", here}, p);
   }
   TERN_FIELDS(AlphaDropout, p)
@@ -64,7 +64,7 @@ struct AlphaDropout : Module<D, T> {
 template <Device D, Element T = float>
 struct FeatureAlphaDropout : Module<D, T> {
   double p = 0.5;
-  explicit FeatureAlphaDropout(double probability, CallSite here = {}) : p(probability) {
+  explicit FeatureAlphaDropout(tern::detail::RealNumber probability, CallSite here = {}) : p(probability) {
     tern::detail::check_probability({"FeatureAlphaDropout", here}, p);
   }
   TERN_FIELDS(FeatureAlphaDropout, p)

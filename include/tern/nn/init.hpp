@@ -24,7 +24,7 @@ TERN_API std::pair<double, double> fans(const CallSite& op, const tern::detail::
 }  // namespace detail
 
 template <Device D, Floating T>
-const Tensor<D, T>& constant_(const Tensor<D, T>& x, double value, CallSite here = {}) {
+const Tensor<D, T>& constant_(const Tensor<D, T>& x, tern::detail::RealNumber value, CallSite here = {}) {
   const NoGradGuard off;
   return fill_(x, value, here);
 }
@@ -38,12 +38,14 @@ const Tensor<D, T>& ones_(const Tensor<D, T>& x, CallSite here = {}) {
 }
 /// Uniform in [low, high).
 template <Device D, Floating T>
-const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high = 1, CallSite here = {}) {
+const Tensor<D, T>& uniform_(const Tensor<D, T>& x, tern::detail::RealNumber low = 0, tern::detail::RealNumber high = 1,
+                             CallSite here = {}) {
   const NoGradGuard off;
   return tern::uniform_(x, low, high, here);
 }
 template <Device D, Floating T>
-const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std = 1, CallSite here = {}) {
+const Tensor<D, T>& normal_(const Tensor<D, T>& x, tern::detail::RealNumber mean = 0, tern::detail::RealNumber std = 1,
+                            CallSite here = {}) {
   const NoGradGuard off;
   return tern::normal_(x, mean, std, here);
 }
@@ -79,11 +81,12 @@ const Tensor<D, T>& dirac_(const Tensor<D, T>& x, Index groups = 1, CallSite her
 /// Normal with mean 0 and standard deviation std, but ⌈sparsity rows⌉ elements of each column are 0 (Martens: "Deep
 /// learning via Hessian-free optimization", 2010).
 template <Device D, Floating T>
-const Tensor<D, T>& sparse_(const Tensor<D, T>& x, double sparsity, double std = 0.01, CallSite here = {}) {
+const Tensor<D, T>& sparse_(const Tensor<D, T>& x, tern::detail::RealNumber sparsity,
+                            tern::detail::RealNumber std = 0.01, CallSite here = {}) {
   const CallSite op{"sparse_", here};
   const NoGradGuard off;
   if (x.checked(op)->ndim != 2) Error::fail(op, {"a matrix is needed, not ", x.shape()});
-  if (!(sparsity >= 0 && sparsity <= 1)) Error::fail(op, {"sparsity must be in [0, 1], not ", sparsity});
+  if (!(sparsity >= 0 && sparsity <= 1)) Error::fail(op, {"sparsity must be in [0, 1], not ", sparsity.value()});
   const Tensor<Cpu, double> values = mul(randn<Cpu, double>(x.shape()), std);
   const Index rows = x.size(0), zeros = Index(std::ceil(sparsity * double(rows)));
   for (Index column = 0; column < x.size(1); ++column) {
@@ -95,13 +98,15 @@ const Tensor<D, T>& sparse_(const Tensor<D, T>& x, double sparsity, double std =
 
 /// Normal, but limited to [low, high]: x = mean + std √2 erf⁻¹(u), where u is uniform between the bounds' erf values.
 template <Device D, Floating T>
-const Tensor<D, T>& trunc_normal_(const Tensor<D, T>& x, double mean = 0, double std = 1, double low = -2,
-                                  double high = 2, CallSite here = {}) {
+const Tensor<D, T>& trunc_normal_(const Tensor<D, T>& x, tern::detail::RealNumber mean = 0,
+                                  tern::detail::RealNumber std = 1, tern::detail::RealNumber low = -2,
+                                  tern::detail::RealNumber high = 2, CallSite here = {}) {
   const CallSite op{"trunc_normal_", here};
   const NoGradGuard off;
   x.checked(op);
   if (!(std > 0) || !(low < high))
-    Error::fail(op, {"no normal numbers with standard deviation ", std, " between ", low, " and ", high});
+    Error::fail(op, {"no normal numbers with standard deviation ", std.value(), " between ", low.value(), " and ",
+                     high.value()});
   const auto bound = [&](double v) { return std::erf((v - mean) / (std * std::sqrt(2))); };
   Tensor<D, double> u = tern::uniform_(empty<D, double>(x.shape(), x.device()), bound(low), bound(high));
   return copy_(x, to_type(clamp(add(mul(erfinv(u), std * std::sqrt(2)), mean), low, high), tern::detail::Type<T>{}));
@@ -110,7 +115,7 @@ const Tensor<D, T>& trunc_normal_(const Tensor<D, T>& x, double mean = 0, double
 /// Uniform in ±gain √(6 / (fan_in + fan_out)) (Glorot, Bengio: "Understanding the difficulty of training deep
 /// feedforward neural networks", 2010).
 template <Device D, Floating T>
-const Tensor<D, T>& xavier_uniform_(const Tensor<D, T>& x, double gain = 1, CallSite here = {}) {
+const Tensor<D, T>& xavier_uniform_(const Tensor<D, T>& x, tern::detail::RealNumber gain = 1, CallSite here = {}) {
   const CallSite op{"xavier_uniform_", here};
   const auto [in, out] = detail::fans(op, *x.checked(op));
   const double bound = gain * std::sqrt(6 / (in + out));
@@ -118,7 +123,7 @@ const Tensor<D, T>& xavier_uniform_(const Tensor<D, T>& x, double gain = 1, Call
 }
 /// Normal with standard deviation gain √(2 / (fan_in + fan_out)).
 template <Device D, Floating T>
-const Tensor<D, T>& xavier_normal_(const Tensor<D, T>& x, double gain = 1, CallSite here = {}) {
+const Tensor<D, T>& xavier_normal_(const Tensor<D, T>& x, tern::detail::RealNumber gain = 1, CallSite here = {}) {
   const CallSite op{"xavier_normal_", here};
   const auto [in, out] = detail::fans(op, *x.checked(op));
   return init::normal_(x, 0, gain * std::sqrt(2 / (in + out)), here);
@@ -156,7 +161,7 @@ const Tensor<D, T>& kaiming_normal_(const Tensor<D, T>& x, KaimingOptions option
 /// a matrix with `out` rows (Saxe et al.: "Exact solutions to the nonlinear dynamics of learning in deep linear neural
 /// networks", 2014). It applies Gram-Schmidt twice to normal random numbers.
 template <Device D, Floating T>
-const Tensor<D, T>& orthogonal_(const Tensor<D, T>& x, double gain = 1, CallSite here = {}) {
+const Tensor<D, T>& orthogonal_(const Tensor<D, T>& x, tern::detail::RealNumber gain = 1, CallSite here = {}) {
   const CallSite op{"orthogonal_", here};
   const CallScope scope(op);
   const NoGradGuard off;

@@ -10,7 +10,8 @@ template <Device D, Element T = float>
 struct LocalResponseNorm : Module<D, T> {
   Index size = 1;
   double alpha = 1e-4, beta = 0.75, k = 1;
-  explicit LocalResponseNorm(Index channels, double factor = 1e-4, double power = 0.75, double offset = 1)
+  explicit LocalResponseNorm(Index channels, tern::detail::RealNumber factor = 1e-4,
+                             tern::detail::RealNumber power = 0.75, tern::detail::RealNumber offset = 1)
       : size(channels), alpha(factor), beta(power), k(offset) {}
   TERN_FIELDS(LocalResponseNorm, size, alpha, beta, k)
 

@@ -39,7 +39,7 @@ class Layers {
   std::size_t position(const tern::detail::At<Index>& at) const {
     const Index i = at.tensor;
     if (i < -size() || i >= size())
-      Error::fail({"operator[]", at.here}, {is_tensor<L> ? "parameter " : "layer ", i, " of ", size()});
+      Error::fail({"operator[]", at.here}, {"there is no ", is_tensor<L> ? "parameter " : "layer ", i, " of ", size()});
     return std::size_t(i < 0 ? i + size() : i);
   }
   std::vector<L> layers_;

@@ -24,7 +24,7 @@ template <int dims, Device D, Element T = float>
 struct ConstantPadNd : Module<D, T> {
   tern::detail::Shape padding = detail::padding_of({ConstantPadNd::type_name(), CallSite::unknown}, dims, 0);
   double value = 0;
-  ConstantPadNd(const tern::detail::Shape& sizes, double constant, CallSite here = {})
+  ConstantPadNd(const tern::detail::Shape& sizes, tern::detail::RealNumber constant, CallSite here = {})
       : padding(detail::padding_of({ConstantPadNd::type_name(), here}, dims, sizes)), value(constant) {}
   TERN_FIELDS_AS(ConstantPadNd, detail::constant_pad_names[dims - 1], padding, value)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return pad(x, padding, PadMode::constant, value); }

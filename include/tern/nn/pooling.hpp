@@ -172,7 +172,7 @@ struct LPPoolNd : Module<D, T> {
   double norm_type = 2;
   tern::detail::Dims kernel_size;
   LpPoolOptions options;
-  LPPoolNd(double p, const tern::detail::Dims& size, const LpPoolOptions& chosen = {})
+  LPPoolNd(tern::detail::RealNumber p, const tern::detail::Dims& size, const LpPoolOptions& chosen = {})
       : norm_type(p), kernel_size(size), options(chosen) {}
   TERN_FIELDS_AS(LPPoolNd, detail::lp_pool_names[dims - 1], norm_type, kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x) const {

@@ -77,12 +77,13 @@ inline auto threshold_of(double limit, double value) {
 
 /// x if x > 0, else negative_slope x.
 template <Device D, Floating T>
-Tensor<D, T> leaky_relu(const Tensor<D, T>& x, double negative_slope = 0.01, CallSite here = {}) {
-  return detail::unary({"leaky_relu", here}, x, detail::leaky_relu_of(negative_slope),
-                       [negative_slope](auto g, auto v) { return where(v > 0, g, negative_slope * g); });
+Tensor<D, T> leaky_relu(const Tensor<D, T>& x, detail::RealNumber negative_slope = 0.01, CallSite here = {}) {
+  return detail::unary(
+      {"leaky_relu", here}, x, detail::leaky_relu_of(negative_slope),
+      [negative_slope = negative_slope.value()](auto g, auto v) { return where(v > 0, g, negative_slope * g); });
 }
 template <Device D, Floating T>
-const Tensor<D, T>& leaky_relu_(const Tensor<D, T>& x, double negative_slope = 0.01, CallSite here = {}) {
+const Tensor<D, T>& leaky_relu_(const Tensor<D, T>& x, detail::RealNumber negative_slope = 0.01, CallSite here = {}) {
   return detail::pointwise_(
       {"leaky_relu_", here}, detail::leaky_relu_of(negative_slope), [&] { return leaky_relu(x, negative_slope, here); },
       x);
@@ -90,37 +91,40 @@ const Tensor<D, T>& leaky_relu_(const Tensor<D, T>& x, double negative_slope = 0
 
 /// x if x > 0, else alpha (e^x - 1).
 template <Device D, Floating T>
-Tensor<D, T> elu(const Tensor<D, T>& x, double alpha = 1, CallSite here = {}) {
+Tensor<D, T> elu(const Tensor<D, T>& x, detail::RealNumber alpha = 1, CallSite here = {}) {
   return detail::unary({"elu", here}, x, detail::elu_of(alpha),
-                       [alpha](auto g, auto v) { return where(v <= 0, alpha * g * exp(v), g); });
+                       [alpha = alpha.value()](auto g, auto v) { return where(v <= 0, alpha * g * exp(v), g); });
 }
 template <Device D, Floating T>
-const Tensor<D, T>& elu_(const Tensor<D, T>& x, double alpha = 1, CallSite here = {}) {
+const Tensor<D, T>& elu_(const Tensor<D, T>& x, detail::RealNumber alpha = 1, CallSite here = {}) {
   return detail::pointwise_({"elu_", here}, detail::elu_of(alpha), [&] { return elu(x, alpha, here); }, x);
 }
 
 /// x if x > 0, else alpha (e^(x / alpha) - 1). Error for alpha = 0.
 template <Device D, Floating T>
-Tensor<D, T> celu(const Tensor<D, T>& x, double alpha = 1, CallSite here = {}) {
+Tensor<D, T> celu(const Tensor<D, T>& x, detail::RealNumber alpha = 1, CallSite here = {}) {
   if (alpha == 0) Error::fail({"celu", here}, {"alpha must not be 0"});
   return detail::unary({"celu", here}, x, detail::celu_of(alpha),
-                       [alpha](auto g, auto v) { return where(v <= 0, g * exp(v / alpha), g); });
+                       [alpha = alpha.value()](auto g, auto v) { return where(v <= 0, g * exp(v / alpha), g); });
 }
 template <Device D, Floating T>
-const Tensor<D, T>& celu_(const Tensor<D, T>& x, double alpha = 1, CallSite here = {}) {
+const Tensor<D, T>& celu_(const Tensor<D, T>& x, detail::RealNumber alpha = 1, CallSite here = {}) {
   if (alpha == 0) Error::fail({"celu_", here}, {"alpha must not be 0"});
   return detail::pointwise_({"celu_", here}, detail::celu_of(alpha), [&] { return celu(x, alpha, here); }, x);
 }
 
 /// x limited to [min_val, max_val]. Error if min_val > max_val.
 template <Device D, Floating T>
-Tensor<D, T> hardtanh(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, CallSite here = {}) {
-  return detail::unary(
-      {"hardtanh", here}, x, detail::hardtanh_of({"hardtanh", here}, min_val, max_val),
-      [min_val, max_val](auto g, auto v) { return where(v <= min_val, 0, where(v >= max_val, 0, g)); });
+Tensor<D, T> hardtanh(const Tensor<D, T>& x, detail::RealNumber min_val = -1, detail::RealNumber max_val = 1,
+                      CallSite here = {}) {
+  return detail::unary({"hardtanh", here}, x, detail::hardtanh_of({"hardtanh", here}, min_val, max_val),
+                       [min_val = min_val.value(), max_val = max_val.value()](auto g, auto v) {
+                         return where(v <= min_val, 0, where(v >= max_val, 0, g));
+                       });
 }
 template <Device D, Floating T>
-const Tensor<D, T>& hardtanh_(const Tensor<D, T>& x, double min_val = -1, double max_val = 1, CallSite here = {}) {
+const Tensor<D, T>& hardtanh_(const Tensor<D, T>& x, detail::RealNumber min_val = -1, detail::RealNumber max_val = 1,
+                              CallSite here = {}) {
   return detail::pointwise_(
       {"hardtanh_", here}, detail::hardtanh_of({"hardtanh_", here}, min_val, max_val),
       [&] { return hardtanh(x, min_val, max_val, here); }, x);
@@ -128,12 +132,14 @@ const Tensor<D, T>& hardtanh_(const Tensor<D, T>& x, double min_val = -1, double
 
 /// x if x is above the threshold, else value.
 template <Device D, Floating T>
-Tensor<D, T> threshold(const Tensor<D, T>& x, double threshold, double value, CallSite here = {}) {
+Tensor<D, T> threshold(const Tensor<D, T>& x, detail::RealNumber threshold, detail::RealNumber value,
+                       CallSite here = {}) {
   return detail::unary({"threshold", here}, x, detail::threshold_of(threshold, value),
-                       [threshold](auto g, auto v) { return where(v <= threshold, 0, g); });
+                       [threshold = threshold.value()](auto g, auto v) { return where(v <= threshold, 0, g); });
 }
 template <Device D, Floating T>
-const Tensor<D, T>& threshold_(const Tensor<D, T>& x, double threshold, double value, CallSite here = {}) {
+const Tensor<D, T>& threshold_(const Tensor<D, T>& x, detail::RealNumber threshold, detail::RealNumber value,
+                               CallSite here = {}) {
   return detail::pointwise_(
       {"threshold_", here}, detail::threshold_of(threshold, value),
       [&] { return tern::threshold(x, threshold, value, here); }, x);
@@ -141,28 +147,33 @@ const Tensor<D, T>& threshold_(const Tensor<D, T>& x, double threshold, double v
 
 /// log(1 + e^(beta x)) / beta; x itself if beta x is above the threshold.
 template <Device D, Floating T>
-Tensor<D, T> softplus(const Tensor<D, T>& x, double beta = 1, double threshold = 20, CallSite here = {}) {
-  const auto f = [beta, threshold](auto v) {
+Tensor<D, T> softplus(const Tensor<D, T>& x, detail::RealNumber beta = 1, detail::RealNumber threshold = 20,
+                      CallSite here = {}) {
+  const auto f = [beta = beta.value(), threshold = threshold.value()](auto v) {
     return where(beta * v > threshold, v, detail::softplus_expression(beta * v) / beta);
   };
-  return detail::unary({"softplus", here}, x, f, [beta, threshold](auto g, auto v) {
+  return detail::unary({"softplus", here}, x, f, [beta = beta.value(), threshold = threshold.value()](auto g, auto v) {
     return where(beta * v > threshold, g, g * sigmoid(beta * v));
   });
 }
 
 /// x moved towards 0 by lambda; 0 if |x| <= lambda. Error for lambda < 0.
 template <Device D, Floating T>
-Tensor<D, T> softshrink(const Tensor<D, T>& x, double lambda = 0.5, CallSite here = {}) {
-  if (!(lambda >= 0)) Error::fail({"softshrink", here}, {"lambda must not be negative, but it is ", lambda});
-  const auto f = [lambda](auto v) { return where(v > lambda, v - lambda, where(v < -lambda, v + lambda, 0 * v)); };
-  return detail::unary({"softshrink", here}, x, f, [lambda](auto g, auto v) { return where(abs(v) <= lambda, 0, g); });
+Tensor<D, T> softshrink(const Tensor<D, T>& x, detail::RealNumber lambda = 0.5, CallSite here = {}) {
+  if (!(lambda >= 0)) Error::fail({"softshrink", here}, {"lambda must not be negative, but it is ", lambda.value()});
+  const auto f = [lambda = lambda.value()](auto v) {
+    return where(v > lambda, v - lambda, where(v < -lambda, v + lambda, 0 * v));
+  };
+  return detail::unary({"softshrink", here}, x, f,
+                       [lambda = lambda.value()](auto g, auto v) { return where(abs(v) <= lambda, 0, g); });
 }
 
 /// x; 0 if |x| <= lambda.
 template <Device D, Floating T>
-Tensor<D, T> hardshrink(const Tensor<D, T>& x, double lambda = 0.5, CallSite here = {}) {
-  const auto f = [lambda](auto v) { return where(abs(v) <= lambda, 0, v); };
-  return detail::unary({"hardshrink", here}, x, f, [lambda](auto g, auto v) { return where(abs(v) <= lambda, 0, g); });
+Tensor<D, T> hardshrink(const Tensor<D, T>& x, detail::RealNumber lambda = 0.5, CallSite here = {}) {
+  const auto f = [lambda = lambda.value()](auto v) { return where(abs(v) <= lambda, 0, v); };
+  return detail::unary({"hardshrink", here}, x, f,
+                       [lambda = lambda.value()](auto g, auto v) { return where(abs(v) <= lambda, 0, g); });
 }
 
 namespace detail {

@@ -146,7 +146,8 @@ template <Device D, Floating T>
 Tensor<D, T> batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                         const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
                         const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
-                        bool training = false, double momentum = 0.1, double eps = 1e-5, CallSite here = {}) {
+                        bool training = false, detail::RealNumber momentum = 0.1, detail::RealNumber eps = 1e-5,
+                        CallSite here = {}) {
   return detail::batch_norm({"batch_norm", here}, x, {}, running_mean, running_var, weight, bias, training, momentum,
                             eps, false);
 }
@@ -156,7 +157,8 @@ template <Device D, Floating T>
 Tensor<D, T> batch_norm_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                              const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
                              const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
-                             bool training = false, double momentum = 0.1, double eps = 1e-5, CallSite here = {}) {
+                             bool training = false, detail::RealNumber momentum = 0.1, detail::RealNumber eps = 1e-5,
+                             CallSite here = {}) {
   return detail::batch_norm({"batch_norm_relu", here}, x, {}, running_mean, running_var, weight, bias, training,
                             momentum, eps, true);
 }
@@ -168,7 +170,8 @@ Tensor<D, T> batch_norm_add_relu(const Tensor<D, T>& x, const std::type_identity
                                  const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                                  const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
                                  const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
-                                 bool training = false, double momentum = 0.1, double eps = 1e-5, CallSite here = {}) {
+                                 bool training = false, detail::RealNumber momentum = 0.1,
+                                 detail::RealNumber eps = 1e-5, CallSite here = {}) {
   residual.checked({"batch_norm_add_relu", here});
   return detail::batch_norm({"batch_norm_add_relu", here}, x, residual, running_mean, running_var, weight, bias,
                             training, momentum, eps, true);

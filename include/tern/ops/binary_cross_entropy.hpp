@@ -45,6 +45,7 @@ Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& tar
                                   const BinaryCrossEntropyOptions<D, std::type_identity_t<T>>& options = {},
                                   CallSite here = {}) {
   const CallSite op{"binary_cross_entropy", here};
+  const CallScope scope(op);
   detail::check_binary_target(op, *x.checked(op), *target.checked(op));
   const Tensor<D, T> weight = detail::weight_or_one(op, x, options.weight);
   const auto outside = [](auto v) {

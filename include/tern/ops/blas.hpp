@@ -35,8 +35,8 @@ Tensor<D, T> add_product(const CallSite& op, const F& product, const Tensor<D, T
 
 /// beta x + alpha a b of matrices.
 template <Device D, Floating T>
-Tensor<D, T> addmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
-                   double alpha = 1, CallSite here = {}) {
+Tensor<D, T> addmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, detail::RealNumber beta = 1,
+                   detail::RealNumber alpha = 1, CallSite here = {}) {
   const CallScope scope({"addmm", here});
   return detail::add_product(
       {"addmm", here}, [&](const auto& l, const auto& r) { return mm(l, r, here); }, x, a, b, beta, alpha);
@@ -44,8 +44,8 @@ Tensor<D, T> addmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D,
 
 /// beta x + alpha a v, a matrix times a vector.
 template <Device D, Floating T>
-Tensor<D, T> addmv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& v, double beta = 1,
-                   double alpha = 1, CallSite here = {}) {
+Tensor<D, T> addmv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& v, detail::RealNumber beta = 1,
+                   detail::RealNumber alpha = 1, CallSite here = {}) {
   const CallScope scope({"addmv", here});
   return detail::add_product(
       {"addmv", here}, [&](const auto& l, const auto& r) { return mv(l, r, here); }, x, a, v, beta, alpha);
@@ -53,8 +53,8 @@ Tensor<D, T> addmv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D,
 
 /// beta x + alpha (sum over the batch of a b).
 template <Device D, Floating T>
-Tensor<D, T> addbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
-                    double alpha = 1, CallSite here = {}) {
+Tensor<D, T> addbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, detail::RealNumber beta = 1,
+                    detail::RealNumber alpha = 1, CallSite here = {}) {
   const CallScope scope({"addbmm", here});
   const auto product = [&](const auto& l, const auto& r) { return sum(bmm(l, r, here), 0, false, here); };
   return detail::add_product({"addbmm", here}, product, x, a, b, beta, alpha);
@@ -62,8 +62,8 @@ Tensor<D, T> addbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D
 
 /// beta x + alpha a b for each pair of matrices of two batches.
 template <Device D, Floating T>
-Tensor<D, T> baddbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
-                     double alpha = 1, CallSite here = {}) {
+Tensor<D, T> baddbmm(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, detail::RealNumber beta = 1,
+                     detail::RealNumber alpha = 1, CallSite here = {}) {
   const CallScope scope({"baddbmm", here});
   return detail::add_product(
       {"baddbmm", here}, [&](const auto& l, const auto& r) { return bmm(l, r, here); }, x, a, b, beta, alpha);
@@ -78,8 +78,8 @@ Tensor<D, T> outer(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here =
 
 /// beta x + alpha a bᵀ, the outer product of two vectors.
 template <Device D, Floating T>
-Tensor<D, T> addr(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double beta = 1,
-                  double alpha = 1, CallSite here = {}) {
+Tensor<D, T> addr(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, detail::RealNumber beta = 1,
+                  detail::RealNumber alpha = 1, CallSite here = {}) {
   const CallScope scope({"addr", here});
   return detail::add_product(
       {"addr", here}, [&](const auto& l, const auto& r) { return outer(l, r, here); }, x, a, b, beta, alpha);
@@ -142,7 +142,7 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::Dim
 template <Device D, Element T>
 Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dims = 2, CallSite here = {}) {
   if (dims < 0 || dims > a.checked({"tensordot", here})->ndim || dims > b.checked({"tensordot", here})->ndim)
-    Error::fail({"tensordot", here}, {dims, " dimensions of ", a.shape(), " and ", b.shape()});
+    Error::fail({"tensordot", here}, {a.shape(), " and ", b.shape(), " do not have ", dims, " dimensions to sum over"});
   detail::Dims a_dims, b_dims;
   for (Index i = 0; i < dims; ++i) a_dims.push_back(a.dim() - dims + i), b_dims.push_back(i);
   return tensordot(a, b, a_dims, b_dims, here);

@@ -24,10 +24,10 @@ auto addcdiv_of(S value) {
 
 /// a + weight (b - a).
 template <Device D, Floating T>
-Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, double weight, CallSite here = {}) {
+Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::RealNumber weight, CallSite here = {}) {
   const auto c = detail::map<T>({"lerp", here}, detail::lerp_by(weight), a, b);
-  record({"lerp", here}, c, wrt(a, detail::Gradient{[weight](auto g) { return (1 - weight) * g; }}),
-         wrt(b, detail::Gradient{[weight](auto g) { return weight * g; }}));
+  record({"lerp", here}, c, wrt(a, detail::Gradient{[weight = weight.value()](auto g) { return (1 - weight) * g; }}),
+         wrt(b, detail::Gradient{[weight = weight.value()](auto g) { return weight * g; }}));
   return c;
 }
 template <Device D, Floating T>
@@ -39,7 +39,7 @@ Tensor<D, T> lerp(const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, 
   return c;
 }
 template <Device D, Floating T>
-const Tensor<D, T>& lerp_(const Tensor<D, T>& a, const Tensor<D, T>& b, double weight, CallSite here = {}) {
+const Tensor<D, T>& lerp_(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::RealNumber weight, CallSite here = {}) {
   return detail::pointwise_({"lerp_", here}, detail::lerp_by(weight), [&] { return lerp(a, b, weight, here); }, a, b);
 }
 template <Device D, Floating T>
@@ -72,19 +72,20 @@ const Tensor<D, T>& addcmul_(const Tensor<D, T>& x, const Tensor<D, T>& a, const
 
 /// x + value a / b.
 template <Device D, Floating T>
-Tensor<D, T> addcdiv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double value = 1,
+Tensor<D, T> addcdiv(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, detail::RealNumber value = 1,
                      CallSite here = {}) {
-  const auto y = detail::map<T>({"addcdiv", here}, detail::addcdiv_of(value), x, a, b);
+  const auto y = detail::map<T>({"addcdiv", here}, detail::addcdiv_of(value.value()), x, a, b);
   record({"addcdiv", here}, y, wrt(x, [](const auto& g) { return g; }),
-         wrt(a, saved(b), detail::Gradient{[value](auto g, auto v) { return value * g / v; }}),
-         wrt(b, saved(a, b), detail::Gradient{[value](auto g, auto u, auto v) { return -value * g * u / (v * v); }}));
+         wrt(a, saved(b), detail::Gradient{[value = value.value()](auto g, auto v) { return value * g / v; }}),
+         wrt(b, saved(a, b),
+             detail::Gradient{[value = value.value()](auto g, auto u, auto v) { return -value * g * u / (v * v); }}));
   return y;
 }
 template <Device D, Floating T>
-const Tensor<D, T>& addcdiv_(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b, double value = 1,
-                             CallSite here = {}) {
+const Tensor<D, T>& addcdiv_(const Tensor<D, T>& x, const Tensor<D, T>& a, const Tensor<D, T>& b,
+                             detail::RealNumber value = 1, CallSite here = {}) {
   return detail::pointwise_(
-      {"addcdiv_", here}, detail::addcdiv_of(value), [&] { return addcdiv(x, a, b, value, here); }, x, a, b);
+      {"addcdiv_", here}, detail::addcdiv_of(value.value()), [&] { return addcdiv(x, a, b, value, here); }, x, a, b);
 }
 
 }}  // namespace tern

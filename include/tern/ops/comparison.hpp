@@ -126,12 +126,12 @@ Tensor<D, T> bitwise_not(const Tensor<D, T>& x, CallSite here = {}) {
 
 /// |a - b| <= atol + rtol |b|, or a == b. With equal_nan, NaN is close to NaN. Error for a negative tolerance.
 template <Device D, Element T>
-Tensor<D, bool> isclose(const Tensor<D, T>& a, const Tensor<D, T>& b, double rtol = 1e-5, double atol = 1e-8,
-                        bool equal_nan = false, CallSite here = {}) {
+Tensor<D, bool> isclose(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::RealNumber rtol = 1e-5,
+                        detail::RealNumber atol = 1e-8, bool equal_nan = false, CallSite here = {}) {
   if (rtol < 0 || atol < 0)
-    Error::fail({"isclose", here}, {"tolerances must not be negative: rtol ", rtol, ", atol ", atol});
+    Error::fail({"isclose", here}, {"tolerances must not be negative: rtol ", rtol.value(), ", atol ", atol.value()});
   if constexpr (detail::is_floating_v<T>) {
-    const auto f = [rtol, atol, equal_nan](auto x, auto y) {
+    const auto f = [rtol = rtol.value(), atol = atol.value(), equal_nan](auto x, auto y) {
       using V = decltype(x);
       const auto distance = abs(x - y);
       const auto near = (distance <= V(atol) + abs(V(rtol) * y)) & (distance - distance == 0);

@@ -86,6 +86,7 @@ std::tuple<Tensor<D, T>, Tensor<D, T>> convolution_gradients(const Tensor<D, T>&
 template <class D, class T>
 Tensor<D, T> convolution(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, T>& w, const Tensor<D, T>& b,
                          const backend::ConvParams& c, const Shape& sizes) {
+  const CallScope scope(op);
   const Tensor<D, T> y = empty<D, T>(sizes, channels_last, x.device());
   if (y.numel() > 0) {
     count_convolution(c, *x.impl(), *w.impl(), *y.impl());
@@ -111,6 +112,7 @@ Tensor<D, T> convolution(const CallSite& op, const Tensor<D, T>& x, const Tensor
 template <class D, class T>
 Tensor<D, T> convolution_data_gradient(const CallSite& op, const Tensor<D, T>& g, const Tensor<D, T>& w,
                                        const Tensor<D, T>& b, const backend::ConvParams& c, const Shape& x) {
+  const CallScope scope(op);
   const Tensor<D, T> dx = empty<D, T>(x, channels_last, g.device());
   if (dx.numel() > 0) {
     count_convolution(c, *dx.impl(), *w.impl(), *g.impl());
@@ -165,6 +167,7 @@ Tensor<D, T> conv(const CallSite& op, int dims, const Tensor<D, T>& x, const Ten
 template <class D, class T>
 Tensor<D, T> conv_relu(const CallSite& op, int dims, const Tensor<D, T>& x, const Tensor<D, T>& residual,
                        const Tensor<D, T>& weight, const Tensor<D, T>& bias, const ConvOptions& options) {
+  const CallScope scope(op);
   x.checked(op);
   weight.checked(op);
   const bool batch = x.dim() == dims + 2;

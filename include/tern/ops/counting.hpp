@@ -106,7 +106,8 @@ Tensor<D, T> sums_by_number(const Tensor<D, Index>& x, const Tensor<D, T>& terms
   if (minlength < 0) Error::fail("bincount", {"minlength must not be negative: ", minlength});
   if (terms.dim() && terms.numel() != x.numel())
     Error::fail("bincount", {"weights of shape ", terms.shape(), " for numbers of shape ", x.shape()});
-  if (x.numel() && amin(x).item(here) < 0) Error::fail("bincount", {"the numbers must not be negative"});
+  if (const Index least = x.numel() ? amin(x).item(here) : 0; least < 0)
+    Error::fail("bincount", {"the numbers must not be negative: ", least});
   const Index count = x.numel() ? amax(x).item(here) + 1 : 0;
   const Tensor<D, T> zero = zeros<D, T>(count > minlength ? count : minlength, x.device());
   return scatter_add(zero, 0, x, expand(terms, x.shape(), here), here);
@@ -139,19 +140,21 @@ auto bincount(const Tensor<D, I>& x, const Tensor<D, W>& weights, Index minlengt
 /// How many elements lie in each of `bins` intervals of equal length between min and max; by default between the
 /// smallest and the largest element, for which the host waits. Others, and NaN, do not count.
 template <Device D, Floating T>
-Tensor<D, T> histc(const Tensor<D, T>& x, Index bins = 100, double min = 0, double max = 0, CallSite here = {}) {
+Tensor<D, T> histc(const Tensor<D, T>& x, Index bins = 100, detail::RealNumber min = 0, detail::RealNumber max = 0,
+                   CallSite here = {}) {
   const CallScope scope({"histc", here});
   x.checked("histc");
   if constexpr (detail::is_half_v<T>) return to_type(histc(to_type(x, f32), bins, min, max, here), detail::Type<T>{});
-  if (bins < 1) Error::fail("histc", {"the number of intervals must be positive, not ", bins});
+  if (bins < 1) Error::fail("histc", {"bins must be positive, not ", bins});
   const Tensor<D, T> in = reshape(x.detach(), -1, here);
-  if (min == max && in.numel() > 0) min = double(amin(in).item(here)), max = double(amax(in).item(here));
-  if (min == max) min -= 1, max += 1;
-  if (!(min < max && max - min < std::numeric_limits<double>::infinity()))
-    Error::fail("histc", {"no intervals between ", min, " and ", max});
-  const auto is_inside = [min, max](auto v) { return (v >= decltype(v)(min)) & (v <= decltype(v)(max)); };
-  const auto number = [is_inside, min, max, bins](auto v) {
-    return where(is_inside(v), (v - min) / (max - min) * double(bins), 0);
+  double low = min, high = max;
+  if (low == high && in.numel() > 0) low = double(amin(in).item(here)), high = double(amax(in).item(here));
+  if (low == high) low -= 1, high += 1;
+  if (!(low < high && high - low < std::numeric_limits<double>::infinity()))
+    Error::fail("histc", {"no intervals between ", low, " and ", high});
+  const auto is_inside = [low, high](auto v) { return (v >= decltype(v)(low)) & (v <= decltype(v)(high)); };
+  const auto number = [is_inside, low, high, bins](auto v) {
+    return where(is_inside(v), (v - low) / (high - low) * double(bins), 0);
   };
   const Tensor<D, Index> at =
       clamp_max(to_type(detail::map<T>({"histc", CallSite::unknown}, number, in), i64), bins - 1);

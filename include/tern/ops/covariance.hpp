@@ -9,7 +9,7 @@ namespace tern { inline namespace TERN_BUILD {
 /// The covariances of the rows of x, each of which is a variable with n observations: the sums of products of
 /// deviations from the means, divided by n - correction. Of a vector the variance.
 template <Device D, Floating T>
-Tensor<D, T> cov(const Tensor<D, T>& x, double correction = 1, CallSite here = {}) {
+Tensor<D, T> cov(const Tensor<D, T>& x, detail::RealNumber correction = 1, CallSite here = {}) {
   const CallScope scope({"cov", here});
   const int n = x.checked("cov")->ndim;
   if (n < 1 || n > 2) Error::fail("cov", {"a matrix or a vector is needed, not ", x.shape()});

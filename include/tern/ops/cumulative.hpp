@@ -213,9 +213,9 @@ Tensor<D, T> diff(const Tensor<D, T>& x, Index n = 1, Index dim = -1, const Tens
                   const Tensor<D, T>& append = {}, CallSite here = {}) {
   const CallSite op{"diff", here};
   const CallScope scope(op);
-  if (x.checked(op)->ndim == 0) Error::fail(op, {"a 0-d tensor has no neighbours"});
+  if (x.checked(op)->ndim == 0) Error::fail(op, {"a 0-d tensor has no dimension to take differences along"});
   const int d = detail::wrap_dim(op, dim, x.dim());
-  if (n < 0) Error::fail(op, {"the number of times must not be negative: ", n});
+  if (n < 0) Error::fail(op, {"n must not be negative: ", n});
   if (n == 0) return x;
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& part : {prepend, x, append})

@@ -13,8 +13,8 @@ namespace linalg {
 
 /// (sum over dim of |x|^ord)^(1/ord), as tern::norm.
 template <Device D, Floating T>
-Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, tern::detail::Dims dim = {}, bool keepdim = false,
-                         CallSite here = {}) {
+Tensor<D, T> vector_norm(const Tensor<D, T>& x, detail::RealNumber ord = 2, tern::detail::Dims dim = {},
+                         bool keepdim = false, CallSite here = {}) {
   const CallScope scope({"vector_norm", here});
   return tern::norm(x, ord, dim, keepdim, here);
 }
@@ -23,8 +23,8 @@ Tensor<D, T> vector_norm(const Tensor<D, T>& x, double ord = 2, tern::detail::Di
 
 /// The norm of x1 - x2 + eps over the last dimension.
 template <Device D, Floating T>
-Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2, double eps = 1e-6,
-                               bool keepdim = false, CallSite here = {}) {
+Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, detail::RealNumber p = 2,
+                               detail::RealNumber eps = 1e-6, bool keepdim = false, CallSite here = {}) {
   const CallScope scope({"pairwise_distance", here});
   const auto distance = [&](const auto& a, const auto& b) {
     return norm(add(sub(a, b, here), eps, here), p, -1, keepdim, here);
@@ -34,7 +34,7 @@ Tensor<D, T> pairwise_distance(const Tensor<D, T>& x1, const Tensor<D, T>& x2, d
 
 /// The norm of a - b, over all elements.
 template <Device D, Floating T>
-Tensor<D, T> dist(const Tensor<D, T>& a, const Tensor<D, T>& b, double p = 2, CallSite here = {}) {
+Tensor<D, T> dist(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::RealNumber p = 2, CallSite here = {}) {
   const CallScope scope({"dist", here});
   return norm(sub(a, b, here), p, {}, false, here);
 }
@@ -42,12 +42,14 @@ TERN_SAME_PLACE(dist)
 
 /// x with the part at each position of dim multiplied by maxnorm / norm where its norm is larger than maxnorm.
 template <Device D, Floating T>
-Tensor<D, T> renorm(const Tensor<D, T>& x, double p, Index dim, double maxnorm, CallSite here = {}) {
+Tensor<D, T> renorm(const Tensor<D, T>& x, detail::RealNumber p, Index dim, detail::RealNumber maxnorm,
+                    CallSite here = {}) {
   const CallSite op{"renorm", here};
   const CallScope scope(op);
   const int d = detail::wrap_dim(op, dim, x.checked(op)->ndim);
   if (x.dim() < 2) Error::fail(op, {"at least two dimensions are needed, not ", x.shape()});
-  if (!(p > 0 && maxnorm >= 0)) Error::fail(op, {"p must be positive and maxnorm not negative: ", p, ", ", maxnorm});
+  if (!(p > 0 && maxnorm >= 0))
+    Error::fail(op, {"p must be positive and maxnorm not negative: ", p.value(), ", ", maxnorm.value()});
   detail::Dims others;
   for (int i = 0; i < x.dim(); ++i)
     if (i != d) others.push_back(i);
@@ -61,8 +63,8 @@ Tensor<D, T> renorm(const Tensor<D, T>& x, double p, Index dim, double maxnorm, 
 
 /// x / max(norm(x), eps), with the norm over dim.
 template <Device D, Floating T>
-Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, detail::Dims dim = 1, double eps = 1e-12,
-                       CallSite here = {}) {
+Tensor<D, T> normalize(const Tensor<D, T>& x, detail::RealNumber p = 2, detail::Dims dim = 1,
+                       detail::RealNumber eps = 1e-12, CallSite here = {}) {
   const CallScope scope({"normalize", here});
   return detail::rounded_once(
       [&](const auto& v) { return div(v, clamp_min(norm(v, p, dim, true, here), eps, here), here); }, x);
@@ -70,8 +72,8 @@ Tensor<D, T> normalize(const Tensor<D, T>& x, double p = 2, detail::Dims dim = 1
 
 /// The cosine of the angle between x1 and x2 along dim: the inner product divided by the norms, each at least eps.
 template <Device D, Floating T>
-Tensor<D, T> cosine_similarity(const Tensor<D, T>& x1, const Tensor<D, T>& x2, Index dim = 1, double eps = 1e-8,
-                               CallSite here = {}) {
+Tensor<D, T> cosine_similarity(const Tensor<D, T>& x1, const Tensor<D, T>& x2, Index dim = 1,
+                               detail::RealNumber eps = 1e-8, CallSite here = {}) {
   const CallScope scope({"cosine_similarity", here});
   const auto unit = [&](const auto& x) { return div(x, clamp_min(norm(x, 2, dim, true, here), eps, here), here); };
   const auto cosine = [&](const auto& a, const auto& b) {
@@ -162,12 +164,12 @@ Tensor<D, T> euclidean_distances(const CallSite& op, const Tensor<D, T>& x1, con
 /// infinity. For p = 2 and more than 25 rows they are computed by a product, which is faster and has larger rounding
 /// errors. Where a distance is 0, the gradient is 0.
 template <Device D, Floating T>
-Tensor<D, T> cdist(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2, CallSite here = {}) {
+Tensor<D, T> cdist(const Tensor<D, T>& x1, const Tensor<D, T>& x2, detail::RealNumber p = 2, CallSite here = {}) {
   const CallSite op{"cdist", here};
   const CallScope scope(op);
   if (x1.checked(op)->ndim < 2 || x2.checked(op)->ndim < 2 || x1.size(-1) != x2.size(-1))
     Error::fail(op, {"matrices with equally many columns are needed, not ", x1.shape(), " and ", x2.shape()});
-  if (!(p >= 0)) Error::fail(op, {"p must not be negative: ", p});
+  if (!(p >= 0)) Error::fail(op, {"p must not be negative: ", p.value()});
   if constexpr (detail::is_half_v<T>)
     return detail::rounded_once([&](const auto& a, const auto& b) { return cdist(a, b, p, here); }, x1, x2);
   if (p == 2 && (x1.size(-2) > 25 || x2.size(-2) > 25)) {
@@ -188,11 +190,11 @@ Tensor<D, T> cdist(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2,
 /// a vector: the elements of cdist(x, x, p) above its diagonal, always computed from differences. The host waits for
 /// their number.
 template <Device D, Floating T>
-Tensor<D, T> pdist(const Tensor<D, T>& x, double p = 2, CallSite here = {}) {
+Tensor<D, T> pdist(const Tensor<D, T>& x, detail::RealNumber p = 2, CallSite here = {}) {
   const CallSite op{"pdist", here};
   const CallScope scope(op);
   if (x.checked(op)->ndim != 2) Error::fail(op, {"a matrix is needed, not ", x.shape()});
-  if (!(p >= 0)) Error::fail(op, {"p must not be negative: ", p});
+  if (!(p >= 0)) Error::fail(op, {"p must not be negative: ", p.value()});
   const auto above = triu(ones<D, bool>({x.size(0), x.size(0)}, x.device()), 1, here);
   const auto distances = [&](const auto& v) {
     return masked_select(detail::recorded_distances(op, v, v, p), above, here);

@@ -64,7 +64,7 @@ Tensor<D, T> alpha_dropout(const CallSite& op, const Tensor<D, T>& x, double p, 
 /// In training, sets each element to zero with probability p, rounded to a multiple of 1/65536, and scales the others
 /// by 1 / (1 - p). Otherwise x itself.
 template <Device D, Element T>
-Tensor<D, T> dropout(const Tensor<D, T>& x, double p = 0.5, bool training = true, CallSite here = {}) {
+Tensor<D, T> dropout(const Tensor<D, T>& x, detail::RealNumber p = 0.5, bool training = true, CallSite here = {}) {
   static_assert(detail::is_floating_v<T>);
   detail::check_dropout({"dropout", here}, x.impl(), p, 0);
   if (!training || p == 0) return x;
@@ -75,17 +75,17 @@ Tensor<D, T> dropout(const Tensor<D, T>& x, double p = 0.5, bool training = true
 /// Drops whole channels of [N, C, L], or of one sample [C, L] (Tompson and others: "Efficient object localization using
 /// convolutional networks", 2015).
 template <Device D, Floating T>
-Tensor<D, T> dropout1d(const Tensor<D, T>& x, double p = 0.5, bool training = true, CallSite here = {}) {
+Tensor<D, T> dropout1d(const Tensor<D, T>& x, detail::RealNumber p = 0.5, bool training = true, CallSite here = {}) {
   return detail::channel_dropout({"dropout1d", here}, x, p, training, 2);
 }
 /// Drops whole channels of [N, C, H, W], or of [N, C, L].
 template <Device D, Floating T>
-Tensor<D, T> dropout2d(const Tensor<D, T>& x, double p = 0.5, bool training = true, CallSite here = {}) {
+Tensor<D, T> dropout2d(const Tensor<D, T>& x, detail::RealNumber p = 0.5, bool training = true, CallSite here = {}) {
   return detail::channel_dropout({"dropout2d", here}, x, p, training, 0);
 }
 /// Drops whole channels of [N, C, D, H, W], or of one sample [C, D, H, W].
 template <Device D, Floating T>
-Tensor<D, T> dropout3d(const Tensor<D, T>& x, double p = 0.5, bool training = true, CallSite here = {}) {
+Tensor<D, T> dropout3d(const Tensor<D, T>& x, detail::RealNumber p = 0.5, bool training = true, CallSite here = {}) {
   return detail::channel_dropout({"dropout3d", here}, x, p, training, 4);
 }
 
@@ -93,13 +93,15 @@ Tensor<D, T> dropout3d(const Tensor<D, T>& x, double p = 0.5, bool training = tr
 /// so that a mean of 0 and a variance of 1 stay (Klambauer and others: "Self-normalizing neural networks", 2017).
 /// Otherwise x itself.
 template <Device D, Floating T>
-Tensor<D, T> alpha_dropout(const Tensor<D, T>& x, double p = 0.5, bool training = false, CallSite here = {}) {
+Tensor<D, T> alpha_dropout(const Tensor<D, T>& x, detail::RealNumber p = 0.5, bool training = false,
+                           CallSite here = {}) {
   detail::check_dropout({"alpha_dropout", here}, x.impl(), p, 0);
   return training && p > 0 ? detail::alpha_dropout({"alpha_dropout", here}, x, p, x.shape()) : x;
 }
 /// alpha_dropout of whole channels of [N, C, ...].
 template <Device D, Floating T>
-Tensor<D, T> feature_alpha_dropout(const Tensor<D, T>& x, double p = 0.5, bool training = false, CallSite here = {}) {
+Tensor<D, T> feature_alpha_dropout(const Tensor<D, T>& x, detail::RealNumber p = 0.5, bool training = false,
+                                   CallSite here = {}) {
   detail::check_dropout({"feature_alpha_dropout", here}, x.impl(), p, 2);
   if (!training || p == 0) return x;
   return detail::alpha_dropout({"feature_alpha_dropout", here}, x, p, detail::channels_shape(x.impl()->shape_ref(), 0));

@@ -13,8 +13,8 @@ bool equal(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
 
 /// True if all elements are close: |a - b| <= atol + rtol |b|, as in isclose. a and b are broadcast.
 template <Device D, Element T>
-bool allclose(const Tensor<D, T>& a, const Tensor<D, T>& b, double rtol = 1e-5, double atol = 1e-8,
-              bool equal_nan = false, CallSite here = {}) {
+bool allclose(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::RealNumber rtol = 1e-5,
+              detail::RealNumber atol = 1e-8, bool equal_nan = false, CallSite here = {}) {
   const CallScope scope({"allclose", here});
   return all(isclose(a, b, rtol, atol, equal_nan)).item(here);
 }

@@ -27,10 +27,13 @@ TERN_UNARY_BY_HAND(logit, log(x / (1 - x)), x, g / (x * (1 - x)))
 
 /// logit(x), with x limited to [eps, 1 - eps]. Outside of it the gradient is 0.
 template <Device D, Floating T>
-Tensor<D, T> logit(const Tensor<D, T>& x, double eps, CallSite here = {}) {
-  const auto f = [eps](auto v) { return detail::logit_expression(clamp(v, decltype(v)(eps), decltype(v)(1 - eps))); };
-  return detail::unary({"logit", here}, x, f,
-                       [eps](auto g, auto v) { return where((v < eps) | (v > 1 - eps), 0, g / (v * (1 - v))); });
+Tensor<D, T> logit(const Tensor<D, T>& x, detail::RealNumber eps, CallSite here = {}) {
+  const auto f = [eps = eps.value()](auto v) {
+    return detail::logit_expression(clamp(v, decltype(v)(eps), decltype(v)(1 - eps)));
+  };
+  return detail::unary({"logit", here}, x, f, [eps = eps.value()](auto g, auto v) {
+    return where((v < eps) | (v > 1 - eps), 0, g / (v * (1 - v)));
+  });
 }
 
 /// log(e^a + e^b), calculated without overflow.

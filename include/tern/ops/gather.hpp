@@ -18,6 +18,12 @@ struct ValuesAndIndices {
 };
 
 namespace detail {
+/// x as int64. An undefined tensor stays one, which the op that takes it refuses.
+template <class D, class I>
+Tensor<D, Index> as_positions(const Tensor<D, I>& x, CallSite here) {
+  return x.defined() ? to_type(x, i64, here) : Tensor<D, Index>();
+}
+
 /// Positions along a dimension: a tensor of int64, or of another integer type, which is converted.
 template <class D>
 struct IndexOperand {
@@ -26,7 +32,7 @@ struct IndexOperand {
   IndexOperand(const Tensor<D, Index>& index) : tensor(index) {}
   template <class I>
     requires(std::is_integral_v<I> && !std::is_same_v<I, bool>)
-  IndexOperand(const Tensor<D, I>& index) : tensor(to_type(index, i64)) {}
+  IndexOperand(const Tensor<D, I>& index, CallSite here = {}) : tensor(as_positions(index, here)) {}
 };
 
 template <class D, class T>

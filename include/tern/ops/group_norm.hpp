@@ -40,6 +40,7 @@ Tensor<D, T> normalised_groups(const CallSite& op, const Tensor<D, T>& x, const 
 template <class D, class T>
 Tensor<D, T> group_norm(const CallSite& op, const Tensor<D, T>& x, Index groups, const Tensor<D, compute_t<T>>& weight,
                         const Tensor<D, compute_t<T>>& bias, double eps) {
+  const CallScope scope(op);
   const Index channels = x.size(1);
   const auto w = weight.defined() ? weight : ones<D, compute_t<T>>(channels, x.device());
   const auto b = bias.defined() ? bias : zeros<D, compute_t<T>>(channels, x.device());
@@ -65,7 +66,7 @@ Tensor<D, T> group_norm(const CallSite& op, const Tensor<D, T>& x, Index groups,
 /// Those of a 16-bit x may be of x's type or floats.
 template <Device D, Floating T>
 Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const detail::Wide<D, T>& weight = {},
-                        const detail::Wide<D, T>& bias = {}, double eps = 1e-5, CallSite here = {}) {
+                        const detail::Wide<D, T>& bias = {}, detail::RealNumber eps = 1e-5, CallSite here = {}) {
   const CallSite op{"group_norm", here};
   const Tensor<D, compute_t<T>>&w = weight, &b = bias;
   detail::check_channels(op, *x.checked(op), {w.impl(), b.impl()});
@@ -86,7 +87,8 @@ Tensor<D, T> instance_norm(const Tensor<D, T>& x,
                            const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean = {},
                            const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var = {},
                            const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
-                           bool use_input_stats = true, double momentum = 0.1, double eps = 1e-5, CallSite here = {}) {
+                           bool use_input_stats = true, detail::RealNumber momentum = 0.1,
+                           detail::RealNumber eps = 1e-5, CallSite here = {}) {
   const CallSite op{"instance_norm", here};
   if (!use_input_stats)
     return detail::batch_norm(op, x, {}, running_mean, running_var, weight, bias, false, 0, eps, false);

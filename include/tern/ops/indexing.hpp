@@ -9,6 +9,7 @@
 
 #include "../backend/rows.hpp"
 #include "comparison.hpp"
+#include "gather.hpp"
 #include "views.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
@@ -32,16 +33,21 @@ struct TensorIndex {
   TensorIndex(NoneType) : kind(Kind::none) {}
   TensorIndex(EllipsisType) : kind(Kind::ellipsis) {}
   /// "...", which is Ellipsis. Error for other texts.
-  TensorIndex(const char* text) : kind(Kind::ellipsis) {
-    if (std::strcmp(text, "...") != 0) Error::fail("index", {"an entry of an index is ..., not ", text});
+  TensorIndex(const char* text, CallSite here = {}) : kind(Kind::ellipsis) {
+    if (std::strcmp(text, "...") != 0)
+      Error::fail({"index", here}, {"of texts only \"...\" can stand in an index, not \"", text, "\""});
   }
   /// Positions of a dimension; negative ones count from the end.
-  TensorIndex(const Tensor<D, Index>& at) : kind(Kind::positions), positions(at) { at.checked("index"); }
+  TensorIndex(const Tensor<D, Index>& at, CallSite here = {}) : kind(Kind::positions), positions(at) {
+    at.checked({"index", here});
+  }
   template <class I>
     requires(std::is_integral_v<I> && !std::is_same_v<I, bool>)
-  TensorIndex(const Tensor<D, I>& at) : TensorIndex(to_type(at, i64)) {}
+  TensorIndex(const Tensor<D, I>& at, CallSite here = {}) : TensorIndex(as_positions(at, here), here) {}
   /// The positions where the mask is true, in as many dimensions as the mask has. The host waits for their number.
-  TensorIndex(const Tensor<D, bool>& where) : kind(Kind::mask), mask(where) { where.checked("index"); }
+  TensorIndex(const Tensor<D, bool>& where, CallSite here = {}) : kind(Kind::mask), mask(where) {
+    where.checked({"index", here});
+  }
 
   /// How many dimensions of x the entry covers.
   int dims() const {
@@ -250,6 +256,7 @@ class Indexed {
   }
 
   void number_rows(const CallSite& op) {
+    const CallScope scope(op);  // of a position out of range
     backend::RowIndex terms[max_dims];
     Shape shape;
     for (int k = 0; k < chosen_count_; ++k) {
@@ -412,7 +419,14 @@ struct TensorIndexAt {
   ExpressionEnd end{};
   template <class E>
     requires((!std::is_arithmetic_v<E> || std::is_same_v<E, bool>) && std::constructible_from<TensorIndex<D>, const E&>)
-  TensorIndexAt(const E& e, CallSite h = {}) : entry(e), here(h) {}
+  TensorIndexAt(const E& e, CallSite h = {}) : entry(entry_at(e, h)), here(h) {}
+
+ private:
+  template <class E>
+  static TensorIndex<D> entry_at(const E& e, const CallSite& here) {
+    const CallScope scope(here);
+    return e;
+  }
 };
 }  // namespace detail
 

@@ -101,7 +101,7 @@ Tensor<D, T> combinations(const Tensor<D, T>& x, Index r = 2, bool with_replacem
   const CallSite op{"combinations", here};
   const CallScope scope(op);
   if (x.checked(op)->ndim != 1) Error::fail(op, {"a vector is needed, not ", x.shape()});
-  if (r < 0 || r > detail::max_elements) Error::fail(op, {r, " elements of ", x.shape()});
+  if (r < 0 || r > detail::max_elements) Error::fail(op, {"r must be in [0, ", detail::max_elements, "], not ", r});
   const Index n = x.numel(), apart = with_replacement ? 0 : 1;
   if (r == 0) return narrow(x, 0, 0, 0, here);
   if (r > (with_replacement ? n * r : n)) return reshape(narrow(x, 0, 0, 0, here), {0, r}, here);

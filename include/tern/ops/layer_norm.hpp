@@ -49,8 +49,8 @@ struct LayerNormState {
 /// floats.
 template <Device D, Floating T>
 Tensor<D, T> layer_norm(const Tensor<D, T>& x, const detail::Shape& normalized_shape,
-                        const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {}, double eps = 1e-5,
-                        CallSite here = {}) {
+                        const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
+                        detail::RealNumber eps = 1e-5, CallSite here = {}) {
   using S = Tensor<D, compute_t<T>>;
   const S &given_weight = weight, &given_bias = bias;
   detail::check_normalized({"layer_norm", here}, *x.checked({"layer_norm", here}), normalized_shape,
@@ -66,8 +66,8 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const detail::Shape& normalized_s
                                                         *detail::dense(b).impl(), eps});
   record({"layer_norm", here}, y,
          wrt(inputs(x, w, b), saved(x, w, mean, scale),
-             [eps](const auto& g, const auto& input, const auto& factor, const auto& centre, const auto& spread,
-                   detail::NeedsInputGrad needs) {
+             [eps = eps.value()](const auto& g, const auto& input, const auto& factor, const auto& centre,
+                                 const auto& spread, detail::NeedsInputGrad needs) {
                const detail::LayerNormState<D, T> state{input, factor, centre, spread};
                return GradMode::is_enabled() ? state.differentiable_gradient(g, needs, eps) : state.gradient(g, needs);
              }));

@@ -154,10 +154,10 @@ TERN_INSTANCE(const Tensor<Cpu>& sub_(const Tensor<Cpu>&, const Tensor<Cpu>&, de
 TERN_INSTANCE(Tensor<Cpu> rsub(const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> rdiv(const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> div(const Tensor<Cpu>&, const Tensor<Cpu>&, const char*, CallSite))
-TERN_INSTANCE(Tensor<Cpu> pow(double, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> pow(detail::RealNumber, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu, double> float_power(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
-TERN_INSTANCE(Tensor<Cpu, double> float_power(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> logit(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu, double> float_power(const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> logit(const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> logaddexp(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> logaddexp2(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> xlog1py(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
@@ -168,26 +168,27 @@ TERN_INSTANCE(Tensor<Cpu> entr(const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> round(const Tensor<Cpu>&, int, CallSite))
 
 // Activations.
-TERN_INSTANCE(Tensor<Cpu> leaky_relu(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& leaky_relu_(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> elu(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& elu_(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> celu(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& celu_(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> hardtanh(const Tensor<Cpu>&, double, double, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& hardtanh_(const Tensor<Cpu>&, double, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> threshold(const Tensor<Cpu>&, double, double, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& threshold_(const Tensor<Cpu>&, double, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> softplus(const Tensor<Cpu>&, double, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> softshrink(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> hardshrink(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> leaky_relu(const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& leaky_relu_(const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> elu(const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& elu_(const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> celu(const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& celu_(const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> hardtanh(const Tensor<Cpu>&, detail::RealNumber, detail::RealNumber, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& hardtanh_(const Tensor<Cpu>&, detail::RealNumber, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> threshold(const Tensor<Cpu>&, detail::RealNumber, detail::RealNumber, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& threshold_(const Tensor<Cpu>&, detail::RealNumber, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> softplus(const Tensor<Cpu>&, detail::RealNumber, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> softshrink(const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> hardshrink(const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> gelu(const Tensor<Cpu>&, const char*, CallSite))
 TERN_INSTANCE(Tensor<Cpu> prelu(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> rrelu(const Tensor<Cpu>&, double, double, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu> glu(const Tensor<Cpu>&, Index, CallSite))
 
 // Choices and mixtures.
-TERN_INSTANCE(Tensor<Cpu, bool> isclose(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu, bool> isclose(const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber, detail::RealNumber,
+                                        bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> where(const Tensor<Cpu, bool>&, detail::RealNumber, const Tensor<Cpu>&, CallSite))
@@ -212,20 +213,22 @@ TERN_INSTANCE(const Tensor<Cpu>& masked_fill_(const Tensor<Cpu>&, const Tensor<C
                                               CallSite))
 TERN_INSTANCE(const Tensor<Cpu>& masked_fill_(const Tensor<Cpu>&, const Tensor<Cpu, bool>&, detail::RealNumber,
                                               CallSite))
-TERN_INSTANCE(Tensor<Cpu> nan_to_num(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>,
-                                     CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& nan_to_num_(const Tensor<Cpu>&, double, std::optional<double>, std::optional<double>,
-                                             CallSite))
-TERN_INSTANCE(Tensor<Cpu> lerp(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& lerp_(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> nan_to_num(const Tensor<Cpu>&, detail::RealNumber, std::optional<double>,
+                                     std::optional<double>, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& nan_to_num_(const Tensor<Cpu>&, detail::RealNumber, std::optional<double>,
+                                             std::optional<double>, CallSite))
+TERN_INSTANCE(Tensor<Cpu> lerp(const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& lerp_(const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> lerp(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(const Tensor<Cpu>& lerp_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> addcmul(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber,
                                   CallSite))
 TERN_INSTANCE(const Tensor<Cpu>& addcmul_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
                                           detail::RealNumber, CallSite))
-TERN_INSTANCE(Tensor<Cpu> addcdiv(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& addcdiv_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> addcdiv(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber,
+                                  CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& addcdiv_(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
+                                          detail::RealNumber, CallSite))
 
 // Conversions.
 #define TERN_CONVERSION(type)                                                                \
@@ -238,15 +241,15 @@ TERN_CONVERSION(bool)
 
 // Random numbers.
 TERN_INSTANCE(Tensor<Cpu> normal(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
-TERN_INSTANCE(Tensor<Cpu> normal(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> normal(double, const Tensor<Cpu>&, CallSite))
+TERN_INSTANCE(Tensor<Cpu> normal(const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> normal(detail::RealNumber, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> bernoulli(const Tensor<Cpu>&, CallSite))
-TERN_INSTANCE(const Tensor<Cpu>& bernoulli_(const Tensor<Cpu>&, double, CallSite))
+TERN_INSTANCE(const Tensor<Cpu>& bernoulli_(const Tensor<Cpu>&, detail::RealNumber, CallSite))
 TERN_INSTANCE(const Tensor<Cpu>& exponential_(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> alpha_dropout(const Tensor<Cpu>&, double, bool, CallSite))
-TERN_INSTANCE(Tensor<Cpu> feature_alpha_dropout(const Tensor<Cpu>&, double, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> alpha_dropout(const Tensor<Cpu>&, detail::RealNumber, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> feature_alpha_dropout(const Tensor<Cpu>&, detail::RealNumber, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu, Index> multinomial(const Tensor<Cpu>&, Index, bool, CallSite))
-TERN_INSTANCE(Tensor<Cpu> gumbel_softmax(const Tensor<Cpu>&, double, bool, Index, CallSite))
+TERN_INSTANCE(Tensor<Cpu> gumbel_softmax(const Tensor<Cpu>&, detail::RealNumber, bool, Index, CallSite))
 
 // Reductions.
 TERN_INSTANCE(Tensor<Cpu> sum(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
@@ -259,15 +262,17 @@ TERN_INSTANCE(Tensor<Cpu> amax(const Tensor<Cpu>&, detail::Dims, bool, CallSite)
 TERN_INSTANCE(Tensor<Cpu> amin(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu, bool> any(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu, bool> all(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
-TERN_INSTANCE(Tensor<Cpu> var(const Tensor<Cpu>&, detail::Dims, double, bool, CallSite))
-TERN_INSTANCE(Tensor<Cpu> std(const Tensor<Cpu>&, detail::Dims, double, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> var(const Tensor<Cpu>&, detail::Dims, detail::RealNumber, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> std(const Tensor<Cpu>&, detail::Dims, detail::RealNumber, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu> logsumexp(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
-TERN_INSTANCE(Tensor<Cpu> norm(const Tensor<Cpu>&, double, detail::Dims, bool, CallSite))
-TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> var_mean(const Tensor<Cpu>&, detail::Dims, double, bool, CallSite))
-TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> std_mean(const Tensor<Cpu>&, detail::Dims, double, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> norm(const Tensor<Cpu>&, detail::RealNumber, detail::Dims, bool, CallSite))
+TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> var_mean(const Tensor<Cpu>&, detail::Dims, detail::RealNumber, bool,
+                                                           CallSite))
+TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> std_mean(const Tensor<Cpu>&, detail::Dims, detail::RealNumber, bool,
+                                                           CallSite))
 TERN_INSTANCE(std::pair<Tensor<Cpu>, Tensor<Cpu>> aminmax(const Tensor<Cpu>&, detail::Dims, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu, Index> count_nonzero(const Tensor<Cpu>&, detail::Dims, CallSite))
-TERN_INSTANCE(Tensor<Cpu> histc(const Tensor<Cpu>&, Index, double, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> histc(const Tensor<Cpu>&, Index, detail::RealNumber, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu, Index> nonzero(const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu, Index> nonzero(const Tensor<Cpu, bool>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> trace(const Tensor<Cpu>&, CallSite))
@@ -278,28 +283,31 @@ TERN_INSTANCE(ValuesAndIndices<Cpu, float> min(const Tensor<Cpu>&, Index, bool, 
 TERN_INSTANCE(Tensor<Cpu, Index> argmax(const Tensor<Cpu>&, Index, bool, CallSite))
 TERN_INSTANCE(Tensor<Cpu, Index> argmin(const Tensor<Cpu>&, Index, bool, CallSite))
 TERN_INSTANCE(bool equal(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
-TERN_INSTANCE(bool allclose(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, CallSite))
+TERN_INSTANCE(bool allclose(const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber, detail::RealNumber, bool,
+                            CallSite))
 
 // Softmax, normalisation, distance.
 TERN_INSTANCE(Tensor<Cpu> softmax(const Tensor<Cpu>&, Index, CallSite))
 TERN_INSTANCE(Tensor<Cpu> log_softmax(const Tensor<Cpu>&, Index, CallSite))
 TERN_INSTANCE(Tensor<Cpu> layer_norm(const Tensor<Cpu>&, const detail::Shape&, const Tensor<Cpu>&, const Tensor<Cpu>&,
-                                     double, CallSite))
+                                     detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> rms_norm(const Tensor<Cpu>&, const detail::Shape&, const Tensor<Cpu>&, std::optional<double>,
                                    CallSite))
-TERN_INSTANCE(Tensor<Cpu> group_norm(const Tensor<Cpu>&, Index, const Tensor<Cpu>&, const Tensor<Cpu>&, double,
-                                     CallSite))
+TERN_INSTANCE(Tensor<Cpu> group_norm(const Tensor<Cpu>&, Index, const Tensor<Cpu>&, const Tensor<Cpu>&,
+                                     detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> instance_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
-                                        const Tensor<Cpu>&, bool, double, double, CallSite))
+                                        const Tensor<Cpu>&, bool, detail::RealNumber, detail::RealNumber, CallSite))
 TERN_INSTANCE(Tensor<Cpu> batch_norm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&,
-                                     const Tensor<Cpu>&, bool, double, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> cdist(const Tensor<Cpu>&, const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> pdist(const Tensor<Cpu>&, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> pairwise_distance(const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, bool, CallSite))
-TERN_INSTANCE(Tensor<Cpu> normalize(const Tensor<Cpu>&, double, detail::Dims, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> cosine_similarity(const Tensor<Cpu>&, const Tensor<Cpu>&, Index, double, CallSite))
+                                     const Tensor<Cpu>&, bool, detail::RealNumber, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> cdist(const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> pdist(const Tensor<Cpu>&, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> pairwise_distance(const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber,
+                                            detail::RealNumber, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> normalize(const Tensor<Cpu>&, detail::RealNumber, detail::Dims, detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> cosine_similarity(const Tensor<Cpu>&, const Tensor<Cpu>&, Index, detail::RealNumber,
+                                            CallSite))
 namespace linalg {
-TERN_INSTANCE(Tensor<Cpu> vector_norm(const Tensor<Cpu>&, double, tern::detail::Dims, bool, CallSite))
+TERN_INSTANCE(Tensor<Cpu> vector_norm(const Tensor<Cpu>&, tern::detail::RealNumber, tern::detail::Dims, bool, CallSite))
 }
 
 // Losses.
@@ -340,12 +348,17 @@ TERN_INSTANCE(Tensor<Cpu> ctc_loss(const Tensor<Cpu>&, const Tensor<Cpu, Index>&
 // Products.
 TERN_INSTANCE(Tensor<Cpu> matmul(const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
 TERN_INSTANCE(Tensor<Cpu> linear(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, CallSite))
-TERN_INSTANCE(Tensor<Cpu> addmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> addr(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> addmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber,
+                                detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> addr(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber,
+                               detail::RealNumber, CallSite))
 
-TERN_INSTANCE(Tensor<Cpu> addmv(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> addbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, CallSite))
-TERN_INSTANCE(Tensor<Cpu> baddbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, double, double, CallSite))
+TERN_INSTANCE(Tensor<Cpu> addmv(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber,
+                                detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> addbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber,
+                                 detail::RealNumber, CallSite))
+TERN_INSTANCE(Tensor<Cpu> baddbmm(const Tensor<Cpu>&, const Tensor<Cpu>&, const Tensor<Cpu>&, detail::RealNumber,
+                                  detail::RealNumber, CallSite))
 
 // Images.
 

@@ -9,8 +9,8 @@ namespace tern { inline namespace TERN_BUILD {
 /// x / (k + alpha a)^beta. a is the average of x^2 over `size` neighbouring channels of x, [N, C, ...], the first of
 /// them size / 2 before the channel. Channels before the first and after the last count as zeros.
 template <Device D, Floating T>
-Tensor<D, T> local_response_norm(const Tensor<D, T>& x, Index size, double alpha = 1e-4, double beta = 0.75,
-                                 double k = 1, CallSite here = {}) {
+Tensor<D, T> local_response_norm(const Tensor<D, T>& x, Index size, detail::RealNumber alpha = 1e-4,
+                                 detail::RealNumber beta = 0.75, detail::RealNumber k = 1, CallSite here = {}) {
   const CallSite op{"local_response_norm", here};
   const CallScope scope(op);
   if (x.checked(op)->ndim < 3)

@@ -46,13 +46,13 @@ Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool repl
 /// softmax((logits + noise) / tau) along dim, whose largest element is drawn with the probability softmax(logits). If
 /// hard, 1 at the largest element and 0 elsewhere, with the gradient of the softmax. Error unless tau > 0.
 template <Device D, Floating T>
-Tensor<D, T> gumbel_softmax(const Tensor<D, T>& logits, double tau = 1, bool hard = false, Index dim = -1,
+Tensor<D, T> gumbel_softmax(const Tensor<D, T>& logits, detail::RealNumber tau = 1, bool hard = false, Index dim = -1,
                             CallSite here = {}) {
   const CallScope scope({"gumbel_softmax", here});
   const int d = detail::wrap_dim({"gumbel_softmax", CallSite::unknown}, dim, logits.checked("gumbel_softmax")->ndim);
-  if (!(tau > 0)) Error::fail("gumbel_softmax", {"tau must be positive, not ", tau});
+  if (!(tau > 0)) Error::fail("gumbel_softmax", {"tau must be positive, not ", tau.value()});
   const auto noise = uniform<D, compute_t<T>>(logits.shape(), 0, 1, logits.device());
-  const auto disturbed = [tau](auto v, auto u) { return (v - log(-log1p(-u))) / tau; };
+  const auto disturbed = [tau = tau.value()](auto v, auto u) { return (v - log(-log1p(-u))) / tau; };
   const Tensor<D, T> soft = detail::rounded_once(
       [&](const auto& v) { return softmax(detail::pointwise({"gumbel_softmax", here}, disturbed, v, noise), d, here); },
       logits);

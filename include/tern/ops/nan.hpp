@@ -45,7 +45,7 @@ auto numbers_for_nan(const CallSite& op, double nan, std::optional<double> posin
 /// x with nan in place of NaN, and posinf and neginf in place of the infinities; by default 0, and the largest and the
 /// lowest number of the type. The gradient there is 0.
 template <Device D, Element T>
-Tensor<D, T> nan_to_num(const Tensor<D, T>& x, double nan = 0, std::optional<double> posinf = {},
+Tensor<D, T> nan_to_num(const Tensor<D, T>& x, detail::RealNumber nan = 0, std::optional<double> posinf = {},
                         std::optional<double> neginf = {}, CallSite here = {}) {
   const CallSite op{"nan_to_num", here};
   if constexpr (detail::is_floating_v<T>)
@@ -54,7 +54,7 @@ Tensor<D, T> nan_to_num(const Tensor<D, T>& x, double nan = 0, std::optional<dou
   else return clone(x, here);
 }
 template <Device D, Element T>
-const Tensor<D, T>& nan_to_num_(const Tensor<D, T>& x, double nan = 0, std::optional<double> posinf = {},
+const Tensor<D, T>& nan_to_num_(const Tensor<D, T>& x, detail::RealNumber nan = 0, std::optional<double> posinf = {},
                                 std::optional<double> neginf = {}, CallSite here = {}) {
   const CallSite op{"nan_to_num_", here};
   if constexpr (detail::is_floating_v<T>)

@@ -21,13 +21,13 @@ inline constexpr auto norm2_rule = [](auto g, auto x, auto y) { return where(y =
 /// (sum over dim of |x|^p)^(1/p). p = 0 counts the elements that are not zero; p = inf and -inf give the largest and
 /// the smallest |x|. Where the norm is 0, the gradient is 0.
 template <Device D, Floating T>
-Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, detail::Dims dim = {}, bool keepdim = false,
+Tensor<D, T> norm(const Tensor<D, T>& x, detail::RealNumber p = 2, detail::Dims dim = {}, bool keepdim = false,
                   CallSite here = {}) {
   using namespace detail;
   const CallSite op{"norm", here};
   const detail::Shape shape = x.checked({"norm", here})->shape();
   const unsigned mask = detail::dim_mask({"norm", here}, dim, shape.n);
-  if (std::isinf(p)) {
+  if (std::isinf(p.value())) {
     if (p < 0) return extreme<detail::backend::Minimum>(op, absolute_of, share_with_sign, x, dim, keepdim);
     return extreme<detail::backend::Maximum>(op, absolute_of, share_with_sign, x, dim, keepdim);
   }
@@ -42,10 +42,10 @@ Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, detail::Dims dim = {}, bo
            }));
     return y;
   }
-  const auto power = [p](auto v) { return pow(abs(v), decltype(v)(p)); };
-  const auto root = [p](auto v) { return pow(v, decltype(v)(1 / p)); };
+  const auto power = [p = p.value()](auto v) { return pow(abs(v), decltype(v)(p)); };
+  const auto root = [p = p.value()](auto v) { return pow(v, decltype(v)(1 / p)); };
   const Tensor<D, T> y = reduce<detail::backend::Sum, T, T>({"norm", here}, power, root, dim, keepdim, x);
-  record(op, y, wrt(x, saved(x, y), [shape, mask, p](const auto& g, const auto& input, const auto& output) {
+  record(op, y, wrt(x, saved(x, y), [shape, mask, p = p.value()](const auto& g, const auto& input, const auto& output) {
            const auto rule = [p](auto h, auto v, auto n) {
              return where(v == 0, 0, where(n == 0, 0, h * sign(v) * pow(abs(v) / n, p - 1)));
            };

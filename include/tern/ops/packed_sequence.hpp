@@ -123,7 +123,7 @@ std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequ
                                                                 PadOptions options = {}, CallSite here = {}) {
   const CallSite op{"pad_packed_sequence", here};
   const Tensor<D, T>& data = packed.data;
-  if (data.checked(op)->ndim < 1 || packed.batch_sizes.empty()) Error::fail(op, {"there is no step"});
+  if (data.checked(op)->ndim < 1 || packed.batch_sizes.empty()) Error::fail(op, {"the packed sequence has no step"});
   const Index steps = Index(packed.batch_sizes.size()), count = packed.batch_sizes.front();
   const Index length = options.total_length ? options.total_length : steps;
   if (length < steps) Error::fail(op, {"total_length ", length, " is less than the longest sequence, ", steps});
@@ -150,7 +150,7 @@ Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, PadOptions
   if (sequences.empty()) Error::fail(op, {"there is no sequence"});
   Index longest = 0;
   for (const Tensor<D, T>& x : sequences) {
-    if (x.checked(op)->ndim < 1) Error::fail(op, {"a sequence has at least one dimension"});
+    if (x.checked(op)->ndim < 1) Error::fail(op, {"a sequence has at least one dimension, not shape ", x.shape()});
     longest = std::max(longest, x.size(0));
   }
   const Index length = options.total_length ? options.total_length : longest;

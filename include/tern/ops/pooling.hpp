@@ -77,6 +77,7 @@ Tensor<D, T> max_pool_gradient(const Tensor<D, T>& g, const Tensor<D, std::int32
 /// at: receives the chosen positions, if not null.
 template <class D, class T>
 Tensor<D, T> max_pool(const CallSite& op, const Tensor<D, T>& x, const PoolPlan& plan, Tensor<D, std::int32_t>* at) {
+  const CallScope scope(op);
   if (Shape(plan.in.begin() + 2, plan.in.n - 2).numel() > std::numeric_limits<std::int32_t>::max())
     Error::fail(op, {"images of ", plan.in, " are too large"});
   const Tensor<D, T> y = empty<D, T>(plan.out, channels_last, x.device());
@@ -109,6 +110,7 @@ Tensor<D, T> average_pool_gradient(const Tensor<D, T>& g, const PoolPlan& plan) 
 /// Linear in x. Its adjoint is average_pool_gradient.
 template <class D, class T>
 Tensor<D, T> average_pool(const CallSite& op, const Tensor<D, T>& x, const PoolPlan& plan) {
+  const CallScope scope(op);
   const Tensor<D, T> y = empty<D, T>(plan.out, channels_last, x.device());
   count_pass({y.impl(), x.impl()});
   if (y.numel()) backend::run<D, T>(backend::AveragePool{plan.params, *y.impl(), *channels_innermost(x).impl()});
@@ -215,7 +217,7 @@ Tensor<D, T> lp_pool(const CallSite& op, int dims, const Tensor<D, T>& x, double
     return detail::average_pool(op, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);            \
   }                                                                                                                   \
   template <Device D, Floating T>                                                                                     \
-  Tensor<D, T> lp_pool##n##d(const Tensor<D, T>& x, double norm_type, const detail::Dims& kernel_size,                \
+  Tensor<D, T> lp_pool##n##d(const Tensor<D, T>& x, detail::RealNumber norm_type, const detail::Dims& kernel_size,    \
                              const LpPoolOptions& options = {}, CallSite here = {}) {                                 \
     return detail::lp_pool({"lp_pool" #n "d", here}, n, x, norm_type, kernel_size, options);                          \
   }

@@ -75,9 +75,9 @@ Tensor<D, T> pow(const Tensor<D, T>& x, const Tensor<D, T>& y, CallSite here = {
 
 /// base^x.
 template <Device D, Floating T>
-Tensor<D, T> pow(double base, const Tensor<D, T>& x, CallSite here = {}) {
-  const auto y = detail::map<T>({"pow", here}, [base](auto v) { return pow(decltype(v)(base), v); }, x);
-  const double log_base = std::log(base);
+Tensor<D, T> pow(detail::RealNumber base, const Tensor<D, T>& x, CallSite here = {}) {
+  const auto y = detail::map<T>({"pow", here}, [base = base.value()](auto v) { return pow(decltype(v)(base), v); }, x);
+  const double log_base = std::log(base.value());
   if (base == 0)  // for x >= 0, the derivative is 0
     record({"pow", here}, y, wrt(x, saved(x, y), detail::Gradient{[log_base](auto g, auto exponent, auto power) {
                                    return where(exponent >= 0, 0, log_base * g * power);
@@ -95,7 +95,7 @@ Tensor<D, double> float_power(const Tensor<D, T>& x, const Tensor<D, T>& y, Call
   return pow(to_type(x, f64, here), to_type(y, f64, here), here);
 }
 template <Device D, Element T>
-Tensor<D, double> float_power(const Tensor<D, T>& x, double exponent, CallSite here = {}) {
+Tensor<D, double> float_power(const Tensor<D, T>& x, detail::RealNumber exponent, CallSite here = {}) {
   const CallScope scope({"float_power", here});
   return pow(to_type(x, f64, here), exponent, here);
 }
@@ -124,7 +124,8 @@ Tensor<D, T> ldexp(const Tensor<D, T>& x, const Tensor<D, U>& exponent, CallSite
 /// `steps` numbers from base^start to base^end, both included, whose logarithms have equal distances.
 template <Device D, Element T = float>
   requires detail::is_floating_v<T>
-Tensor<D, T> logspace(double start, double end, Index steps, double base = 10, CallSite here = {}) {
+Tensor<D, T> logspace(detail::RealNumber start, detail::RealNumber end, Index steps, detail::RealNumber base = 10,
+                      CallSite here = {}) {
   const CallScope scope({"logspace", here});
   return to_type(pow(base, linspace<D, double>(start, end, steps)), detail::Type<T>{}, here);
 }

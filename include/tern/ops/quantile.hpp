@@ -112,7 +112,10 @@ Tensor<D, T> quantiles(const Tensor<D, T>& x, const Tensor<D, T>& q, std::option
   check_not_empty({"quantile", CallSite::unknown}, x.impl()->shape_ref(), mask);
   if (q.checked("quantile")->ndim > 1)
     Error::fail("quantile", {"q must be a number or a vector, not of shape ", q.shape()});
-  if (!all(logical_and(ge(q, 0), le(q, 1))).item(here)) Error::fail("quantile", {"q must be in [0, 1]"});
+  if (!all(logical_and(ge(q, 0), le(q, 1))).item(here)) {
+    const double least = double(amin(q).item(here)), most = double(amax(q).item(here));
+    Error::fail("quantile", {"q must be in [0, 1], not ", least >= 0 ? most : least});
+  }
   const bool along = dim && dims > 0;
   const Index n = along ? x.size(*dim) : x.numel();
   if (Index(T(n)) != n) Error::fail("quantile", {n, " elements are too many for ranks in ", name_of(dtype_of<T>)});
@@ -147,7 +150,7 @@ Tensor<D, T> quantiles(const Tensor<D, T>& x, const Tensor<D, T>& q, std::option
         x, q);                                                                                                         \
   }                                                                                                                    \
   template <Device D, Floating T>                                                                                      \
-  Tensor<D, T> name(const Tensor<D, T>& x, double q, std::optional<Index> dim = {}, bool keepdim = false,              \
+  Tensor<D, T> name(const Tensor<D, T>& x, detail::RealNumber q, std::optional<Index> dim = {}, bool keepdim = false,  \
                     const char* interpolation = "linear", CallSite here = {}) {                                        \
     const CallScope scope({#name, here});                                                                              \
     x.checked(#name);                                                                                                  \

@@ -12,8 +12,8 @@ namespace tern { inline namespace TERN_BUILD {
 
 /// Uniform in [low, high).
 template <Device D, Element T = float>
-Tensor<D, T> uniform(const detail::Shape& shape, double low, double high, D device = detail::current_device<D>(),
-                     CallSite here = {}) {
+Tensor<D, T> uniform(const detail::Shape& shape, detail::RealNumber low, detail::RealNumber high,
+                     D device = detail::current_device<D>(), CallSite here = {}) {
   const CallScope scope({"uniform", here});
   static_assert(detail::is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape, device);
@@ -51,8 +51,8 @@ TERN_SIZES_WITHOUT_BRACES(randn)
 
 /// Normal with this mean and standard deviation.
 template <Device D, Element T = float>
-Tensor<D, T> normal(double mean, double std, const detail::Shape& shape, D device = detail::current_device<D>(),
-                    CallSite here = {}) {
+Tensor<D, T> normal(detail::RealNumber mean, detail::RealNumber std, const detail::Shape& shape,
+                    D device = detail::current_device<D>(), CallSite here = {}) {
   static_assert(detail::is_floating_v<T>);
   const CallScope scope({"normal", here});
   detail::check_deviation({"normal", CallSite::unknown}, std);
@@ -74,15 +74,15 @@ Tensor<D, T> normal(const Tensor<D, T>& mean, const Tensor<D, T>& std, CallSite 
 }
 /// The same with a number as the standard deviation, or as the mean.
 template <Device D, Floating T>
-Tensor<D, T> normal(const Tensor<D, T>& mean, double std = 1, CallSite here = {}) {
+Tensor<D, T> normal(const Tensor<D, T>& mean, detail::RealNumber std = 1, CallSite here = {}) {
   const CallScope scope({"normal", here});
   detail::check_deviation({"normal", CallSite::unknown}, std);
-  const auto scaled = [std](auto z, auto m) { return m + decltype(m)(std) * z; };
+  const auto scaled = [std = std.value()](auto z, auto m) { return m + decltype(m)(std) * z; };
   return detail::map<T>({"normal", CallSite::unknown}, scaled,
                         randn<D, T>(mean.checked("normal")->shape(), mean.device()), mean);
 }
 template <Device D, Floating T>
-Tensor<D, T> normal(double mean, const Tensor<D, T>& std, CallSite here = {}) {
+Tensor<D, T> normal(detail::RealNumber mean, const Tensor<D, T>& std, CallSite here = {}) {
   const CallScope scope({"normal", here});
   std.checked("normal");
   return normal(full<D, T>({}, mean, std.device()), std, here);
@@ -126,14 +126,17 @@ Tensor<D, Index> randperm(Index n, D device = detail::current_device<D>(), CallS
 
 /// Fills x with uniform numbers in [low, high).
 template <Device D, Element T>
-const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high = 1, CallSite here = {}) {
-  if (!(low <= high)) Error::fail({"uniform_", here}, {"the bounds ", low, " and ", high, " are in the wrong order"});
+const Tensor<D, T>& uniform_(const Tensor<D, T>& x, detail::RealNumber low = 0, detail::RealNumber high = 1,
+                             CallSite here = {}) {
+  if (!(low <= high))
+    Error::fail({"uniform_", here}, {"the bounds ", low.value(), " and ", high.value(), " are in the wrong order"});
   return copy_(x, uniform<D, T>(x.shape(), low, high, x.device()), here);
 }
 
 /// Fills x with normal numbers.
 template <Device D, Element T>
-const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std = 1, CallSite here = {}) {
+const Tensor<D, T>& normal_(const Tensor<D, T>& x, detail::RealNumber mean = 0, detail::RealNumber std = 1,
+                            CallSite here = {}) {
   detail::check_writable({"normal_", here}, x.checked({"normal_", here}));
   detail::check_deviation({"normal_", here}, std);
   const Tensor<D, T> values = empty<D, T>(x.shape(), x.device());
@@ -167,9 +170,9 @@ Tensor<D, T> bernoulli(const Tensor<D, T>& p, CallSite here = {}) {
 
 /// Sets each element of x to 1 with probability p, else to 0.
 template <Device D, Element T>
-const Tensor<D, T>& bernoulli_(const Tensor<D, T>& x, double p = 0.5, CallSite here = {}) {
-  if (!(p >= 0 && p <= 1)) Error::fail({"bernoulli_", here}, {"the probability must be in [0, 1], not ", p});
-  const auto below = [p](auto u) { return where(u < p, decltype(u)(1), decltype(u)(0)); };
+const Tensor<D, T>& bernoulli_(const Tensor<D, T>& x, detail::RealNumber p = 0.5, CallSite here = {}) {
+  if (!(p >= 0 && p <= 1)) Error::fail({"bernoulli_", here}, {"the probability must be in [0, 1], not ", p.value()});
+  const auto below = [p = p.value()](auto u) { return where(u < p, decltype(u)(1), decltype(u)(0)); };
   return copy_(x, detail::map<T>({"bernoulli_", here}, below, rand<D>(x.shape(), x.device())), here);
 }
 

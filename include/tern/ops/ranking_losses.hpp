@@ -239,7 +239,8 @@ Tensor<D, T> gaussian_nll_loss(const Tensor<D, T>& x, const Tensor<D, T>& target
                                GaussianNllLossOptions options = {}, CallSite here = {}) {
   const CallSite op{"gaussian_nll_loss", here};
   const CallScope scope(op);
-  if (any(lt(variance, 0)).item(here)) Error::fail(op, {"a variance is negative"});
+  if (any(lt(variance, 0)).item(here))
+    Error::fail(op, {"variances must not be negative: ", double(amin(variance).item(here))});
   if (!(options.eps > 0)) Error::fail(op, {"eps must be positive, not ", options.eps});
   // A variance below eps gets the gradient at eps.
   const auto loss = [&](const auto& v, const auto& t, const auto& s) {

@@ -31,10 +31,10 @@ Tensor<D, T> copysign(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite her
   return y;
 }
 template <Device D, Floating T>
-Tensor<D, T> copysign(const Tensor<D, T>& a, double b, CallSite here = {}) {
+Tensor<D, T> copysign(const Tensor<D, T>& a, detail::RealNumber b, CallSite here = {}) {
   const CallScope scope({"copysign", here});
   const Tensor<D, T> size = abs(a, here);
-  return std::signbit(b) ? neg(size, here) : size;
+  return std::signbit(b.value()) ? neg(size, here) : size;
 }
 TERN_SAME_PLACE(copysign)
 

@@ -79,7 +79,7 @@ ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool
   const CallScope scope({"topk", here});
   const int d = detail::wrap_dim({"topk", CallSite::unknown}, dim, x.checked("topk")->ndim);
   const Index size = x.dim() ? x.size(d) : 1;
-  if (k < 0 || k > size) Error::fail("topk", {k, " elements of a dimension of size ", size});
+  if (k < 0 || k > size) Error::fail("topk", {"k must be in [0, ", size, "], the size of the dimension, not ", k});
   return detail::some_sorted({"topk", here}, x, d, 0, k, largest);
 }
 
@@ -90,7 +90,7 @@ ValuesAndIndices<D, T> kthvalue(const Tensor<D, T>& x, Index k, Index dim = -1, 
   const CallScope scope({"kthvalue", here});
   const int d = detail::wrap_dim({"kthvalue", CallSite::unknown}, dim, x.checked("kthvalue")->ndim);
   const Index size = x.dim() ? x.size(d) : 1;
-  if (k < 1 || k > size) Error::fail("kthvalue", {"number ", k, " of a dimension of size ", size});
+  if (k < 1 || k > size) Error::fail("kthvalue", {"k must be in [1, ", size, "], the size of the dimension, not ", k});
   const auto [values, indices] = detail::some_sorted({"kthvalue", here}, x, d, k - 1, 1, false);
   if (x.dim() == 0 || keepdim) return {values, indices};
   return {select(values, d, 0, here), select(indices, d, 0, here)};

@@ -47,7 +47,7 @@ std::vector<Tensor<D, T>> split_along(const CallSite& op, const Tensor<D, T>& x,
   if (x.checked(op)->ndim < dims) Error::fail(op, {"at least ", dims, " dimensions are needed, not ", x.shape()});
   if constexpr (std::is_same_v<Where, Index>)
     if (where <= 0 || x.size(dim) % where != 0)
-      Error::fail(op, {where, " equal pieces of dimension ", dim, " of size ", x.size(dim)});
+      Error::fail(op, {"dimension ", dim, " of size ", x.size(dim), " cannot be cut into ", where, " equal pieces"});
   return tensor_split(x, where, dim, op);
 }
 

@@ -34,7 +34,7 @@ Tensor<D, T> centred(const Tensor<D, T>& g, const Tensor<D, T>& x, unsigned mask
 
 /// sum over dim of (x - mean)^2 / (n - correction), where n is the number of elements.
 template <Device D, Floating T>
-Tensor<D, T> var(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1, bool keepdim = false,
+Tensor<D, T> var(const Tensor<D, T>& x, detail::Dims dim = {}, detail::RealNumber correction = 1, bool keepdim = false,
                  CallSite here = {}) {
   const Tensor<D, T> y = detail::variance({"var", here}, x, dim, correction, keepdim, detail::identity);
   const detail::Shape shape = x.shape();
@@ -48,7 +48,7 @@ Tensor<D, T> var(const Tensor<D, T>& x, detail::Dims dim = {}, double correction
 
 /// The square root of var(x), with the same defaults (tensor/tensor.hpp). Where it is 0, the gradient is 0.
 template <Device D, Floating T>
-Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim, double correction, bool keepdim, CallSite here) {
+Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim, detail::RealNumber correction, bool keepdim, CallSite here) {
   const Tensor<D, T> y = detail::variance({"std", here}, x, dim, correction, keepdim, [](auto v) { return sqrt(v); });
   const detail::Shape shape = x.shape();
   const unsigned mask = detail::dim_mask({"std", here}, dim, shape.n);

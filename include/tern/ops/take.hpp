@@ -250,7 +250,7 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, Index repeats, std::option
                                CallSite here = {}) {
   const CallScope scope({"repeat_interleave", here});
   x.checked("repeat_interleave");
-  if (repeats < 0) Error::fail("repeat_interleave", {"the number must not be negative: ", repeats});
+  if (repeats < 0) Error::fail("repeat_interleave", {"repeats must not be negative: ", repeats});
   if (!dim) return repeat_interleave(reshape(x, -1, here), repeats, 0, here);
   if (x.dim() == 0) return repeat_interleave(view(x, 1, here), repeats, *dim, here);
   const int d = detail::wrap_dim({"repeat_interleave", CallSite::unknown}, *dim, x.dim());
@@ -271,8 +271,11 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, const Tensor<D, Index>& re
     Error::fail("repeat_interleave", {"repeats of shape ", repeats.shape(), " for a dimension of size ", x.size(d)});
   const Tensor<D, Index> counts = expand(repeats, x.size(d), here);
   const Index most = detail::max_elements / std::max<Index>(x.size(d), 1);  // their sum does not overflow
-  if (any(logical_or(lt(counts, 0), gt(counts, most))).item())
-    Error::fail("repeat_interleave", {"the numbers must lie in [0, ", most, "]"});
+  if (any(logical_or(lt(counts, 0), gt(counts, most))).item()) {
+    const Index least = amin(counts).item();
+    Error::fail("repeat_interleave",
+                {"repeats must be in [0, ", most, "], not ", least < 0 ? least : amax(counts).item()});
+  }
   // Position p of the result comes from the i with ends[i - 1] <= p < ends[i].
   const Tensor<D, Index> ends = cumsum(counts, 0);
   const Index total = x.size(d) ? ends[-1].item() : 0;
@@ -324,7 +327,7 @@ template <Device D>
 Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, CallSite here = {}) {
   const CallScope scope({"one_hot", here});
   x.checked("one_hot");
-  if (num_classes < -1) Error::fail("one_hot", {"the number of classes must not be negative: ", num_classes});
+  if (num_classes < -1) Error::fail("one_hot", {"num_classes must not be negative: ", num_classes});
   if (num_classes == -1) {
     if (x.numel() == 0) Error::fail("one_hot", {"no numbers to take the number of classes from"});
     num_classes = detail::checked_sum({"one_hot", CallSite::unknown}, {amax(x, {}, false, here).item(), 1});

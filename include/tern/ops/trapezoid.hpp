@@ -12,7 +12,7 @@ namespace detail {
 template <class D, class T>
 Tensor<D, T> middles(const CallSite& op, const Tensor<D, T>& y, Index dim) {
   const int d = wrap_dim(op, dim, y.checked(op)->ndim);
-  if (y.dim() == 0) Error::fail(op, {"a 0-d tensor has no neighbours"});
+  if (y.dim() == 0) Error::fail(op, {"a 0-d tensor has no dimension to integrate along"});
   const Index rest = std::max<Index>(y.size(d) - 1, 0);
   return mul(add(narrow(y, d, 0, rest), narrow(y, d, y.size(d) - rest, rest)), 0.5, op);
 }
@@ -23,7 +23,7 @@ Tensor<D, T> widths(const CallSite& op, const Tensor<D, T>& y, const Tensor<D, T
   const int d = wrap_dim(op, dim, y.checked(op)->ndim), after = y.dim() - 1 - d;
   if (x.checked(op)->ndim == 1) {
     if (y.dim() == 0 || x.numel() != y.size(d))
-      Error::fail(op, {x.numel(), " points for dimension ", dim, " of ", y.shape()});
+      Error::fail(op, {x.numel(), " points do not fit dimension ", dim, " of ", y.shape()});
     Shape along(x.numel());
     for (int i = 0; i < after; ++i) along.push_back(1);
     return diff(view(x, along, op), 1, -1 - after);
@@ -36,7 +36,7 @@ Tensor<D, T> widths(const CallSite& op, const Tensor<D, T>& y, const Tensor<D, T
 
 /// The integral over dim of the values y, dx apart: the sum of dx (y_i + y_{i+1}) / 2.
 template <Device D, Floating T>
-Tensor<D, T> trapezoid(const Tensor<D, T>& y, double dx = 1, Index dim = -1, CallSite here = {}) {
+Tensor<D, T> trapezoid(const Tensor<D, T>& y, detail::RealNumber dx = 1, Index dim = -1, CallSite here = {}) {
   const CallSite op{"trapezoid", here};
   const CallScope scope(op);
   return detail::rounded_once(
@@ -57,7 +57,8 @@ Tensor<D, T> trapezoid(const Tensor<D, T>& y, const Tensor<D, T>& x, Index dim =
 
 /// The integrals over dim up to each value but the first: the running sums of trapezoid's terms.
 template <Device D, Floating T>
-Tensor<D, T> cumulative_trapezoid(const Tensor<D, T>& y, double dx = 1, Index dim = -1, CallSite here = {}) {
+Tensor<D, T> cumulative_trapezoid(const Tensor<D, T>& y, detail::RealNumber dx = 1, Index dim = -1,
+                                  CallSite here = {}) {
   const CallSite op{"cumulative_trapezoid", here};
   const CallScope scope(op);
   return detail::rounded_once(

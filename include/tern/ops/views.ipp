@@ -135,8 +135,8 @@ TERN_COLD void check_pieces(const CallSite& op, Index count) {
 TERN_COLD Shape unsqueezed_shape(const CallSite& op, ShapeRef from, Index dim) {
   const int at = wrap_dim(op, dim, from.n + 1);
   Shape to(from.d, at);
-  to.push_back(1);
-  for (int i = at; i < from.n; ++i) to.push_back(from.d[i]);
+  to.push_back(1, op);
+  for (int i = at; i < from.n; ++i) to.push_back(from.d[i], op);
   return to;
 }
 

@@ -114,18 +114,18 @@ void scale(const GradientGroup<D, T>& group, const Tensor<D, double>& factor) {
 template <class First, class... Rest, class... TensorTypes>
 Tensor<First, double> clip_grad_norm_(
     const tern::detail::Parameters<tern::detail::TensorType<First, Rest...>, TensorTypes...>& parameters,
-    double max_norm, double norm_type = 2, CallSite here = {}) {
-  if (!(norm_type > 0)) Error::fail({"clip_grad_norm_", here}, {"norm_type must be positive, not ", norm_type});
+    tern::detail::RealNumber max_norm, tern::detail::RealNumber norm_type = 2, CallSite here = {}) {
+  if (!(norm_type > 0)) Error::fail({"clip_grad_norm_", here}, {"norm_type must be positive, not ", norm_type.value()});
   const CallScope scope(here);
   const NoGradGuard off;
   const First device = detail::first_device<First>(parameters);
   Tensor<First, double> total;
   detail::each_gradient_group(parameters, [&](const auto& group) {
     const auto sum = to_device(detail::power_sum(group, norm_type), device);
-    total = !total.defined() ? sum : std::isinf(norm_type) ? maximum(total, sum) : total + sum;
+    total = !total.defined() ? sum : std::isinf(norm_type.value()) ? maximum(total, sum) : total + sum;
   });
   if (!total.defined()) return zeros<First, double>({}, device);
-  const Tensor<First, double> norm = std::isinf(norm_type) ? total : pow(total, 1 / norm_type);
+  const Tensor<First, double> norm = std::isinf(norm_type.value()) ? total : pow(total, 1 / norm_type);
   const Tensor<First, double> factor = clamp_max(max_norm / (norm + 1e-6), 1);
   detail::each_gradient_group(
       parameters, [&](const auto& group) { detail::scale(group, to_device(factor, group.tensors[0].device())); });
@@ -133,31 +133,34 @@ Tensor<First, double> clip_grad_norm_(
 }
 
 template <Device D, Element T>
-Tensor<D, double> clip_grad_norm_(const std::vector<Tensor<D, T>>& tensors, double max_norm, double norm_type = 2,
-                                  CallSite here = {}) {
+Tensor<D, double> clip_grad_norm_(const std::vector<Tensor<D, T>>& tensors, tern::detail::RealNumber max_norm,
+                                  tern::detail::RealNumber norm_type = 2, CallSite here = {}) {
   return clip_grad_norm_(tern::detail::parameters_of(tensors), max_norm, norm_type, here);
 }
 template <Device D, Element T>
-Tensor<D, double> clip_grad_norm_(std::initializer_list<Tensor<D, T>> tensors, double max_norm, double norm_type = 2,
-                                  CallSite here = {}) {
+Tensor<D, double> clip_grad_norm_(std::initializer_list<Tensor<D, T>> tensors, tern::detail::RealNumber max_norm,
+                                  tern::detail::RealNumber norm_type = 2, CallSite here = {}) {
   return clip_grad_norm_(std::vector<Tensor<D, T>>(tensors), max_norm, norm_type, here);
 }
 
 /// Clamps every element of all gradients to [-clip_value, clip_value].
 template <class... D, class... T>
-void clip_grad_value_(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters, double clip_value,
-                      CallSite here = {}) {
-  if (!(clip_value >= 0)) Error::fail({"clip_grad_value_", here}, {"clip_value must not be negative: ", clip_value});
+void clip_grad_value_(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters,
+                      tern::detail::RealNumber clip_value, CallSite here = {}) {
+  if (!(clip_value >= 0))
+    Error::fail({"clip_grad_value_", here}, {"clip_value must not be negative: ", clip_value.value()});
   const CallScope scope(here);
   const NoGradGuard off;
   detail::each_gradient(parameters, [&](const auto& g) { g.clamp_(-clip_value, clip_value); });
 }
 template <Device D, Element T>
-void clip_grad_value_(const std::vector<Tensor<D, T>>& tensors, double clip_value, CallSite here = {}) {
+void clip_grad_value_(const std::vector<Tensor<D, T>>& tensors, tern::detail::RealNumber clip_value,
+                      CallSite here = {}) {
   clip_grad_value_(tern::detail::parameters_of(tensors), clip_value, here);
 }
 template <Device D, Element T>
-void clip_grad_value_(std::initializer_list<Tensor<D, T>> tensors, double clip_value, CallSite here = {}) {
+void clip_grad_value_(std::initializer_list<Tensor<D, T>> tensors, tern::detail::RealNumber clip_value,
+                      CallSite here = {}) {
   clip_grad_value_(std::vector<Tensor<D, T>>(tensors), clip_value, here);
 }
 

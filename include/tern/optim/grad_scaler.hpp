@@ -155,7 +155,7 @@ struct GradScaler final : GradScalerBase {
     tern::detail::bump_version(scale_.impl());
   }
   /// Sets the scale.
-  void update(double new_scale, CallSite here = {}) {
+  void update(tern::detail::RealNumber new_scale, CallSite here = {}) {
     if (!options_.enabled) return;
     take_found();
     fill_(scale_, new_scale, here);

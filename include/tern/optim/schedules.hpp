@@ -335,7 +335,7 @@ class TERN_API ReduceLROnPlateau : public Schedule {
       Error::fail({"ReduceLROnPlateau", here}, {"factor must be less than 1, not ", options.factor});
   }
 
-  void step(double measure);
+  void step(tern::detail::RealNumber measure);
 
   /// `best`, `num_bad_epochs` and `cooldown_counter`.
   TERN_KEY StateDict state_dict() const override;

@@ -65,7 +65,7 @@ TERN_INLINE SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<LRSched
   apply();
 }
 
-TERN_INLINE void ReduceLROnPlateau::step(double measure) {
+TERN_INLINE void ReduceLROnPlateau::step(tern::detail::RealNumber measure) {
   if (is_better(measure)) state_.best = measure, state_.bad_steps = 0;
   else ++state_.bad_steps;
   if (state_.cooling > 0) --state_.cooling, state_.bad_steps = 0;

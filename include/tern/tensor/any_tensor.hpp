@@ -72,39 +72,46 @@ class TERN_API AnyTensor {
 
   bool defined() const { return impl_; }
   detail::TensorImpl* impl() const { return impl_; }
-  DType dtype() const { return checked("dtype").dtype; }
-  detail::Shape shape() const { return checked("shape").shape(); }
-  detail::Shape sizes() const { return shape(); }
+  DType dtype(CallSite here = {}) const { return checked({"dtype", here}).dtype; }
+  detail::Shape shape(CallSite here = {}) const { return checked({"shape", here}).shape(); }
+  detail::Shape sizes(CallSite here = {}) const { return checked({"sizes", here}).shape(); }
   /// The size of dimension i. A negative i counts from the last.
-  Index size(Index i) const { return shape()[detail::existing_dim({"size", CallSite::unknown}, i, dim())]; }
-  detail::Shape strides() const { return {checked("strides").strides, impl_->ndim}; }
-  Index stride(Index i) const { return strides()[detail::existing_dim({"stride", CallSite::unknown}, i, dim())]; }
-  int dim() const { return checked("dim").ndim; }
-  Index numel() const { return checked("numel").numel; }
-  Index element_size() const { return detail::size_of(dtype()); }
-  Index nbytes() const { return element_size() * numel(); }
-  bool is_floating_point() const { return detail::is_floating(dtype()); }
-  bool is_contiguous() const { return checked("is_contiguous").contiguous; }
-  const char* device_name() const {
-    checked("device_name");
+  Index size(Index i, CallSite here = {}) const {
+    const detail::TensorImpl& x = checked({"size", here});
+    return x.dims[detail::existing_dim({"size", here}, i, x.ndim)];
+  }
+  detail::Shape strides(CallSite here = {}) const { return {checked({"strides", here}).strides, impl_->ndim}; }
+  Index stride(Index i, CallSite here = {}) const {
+    const detail::TensorImpl& x = checked({"stride", here});
+    return x.strides[detail::existing_dim({"stride", here}, i, x.ndim)];
+  }
+  int dim(CallSite here = {}) const { return checked({"dim", here}).ndim; }
+  Index numel(CallSite here = {}) const { return checked({"numel", here}).numel; }
+  Index element_size(CallSite here = {}) const { return detail::size_of(dtype(here)); }
+  Index nbytes(CallSite here = {}) const { return element_size(here) * impl_->numel; }
+  bool is_floating_point(CallSite here = {}) const { return detail::is_floating(dtype(here)); }
+  bool is_contiguous(CallSite here = {}) const { return checked({"is_contiguous", here}).contiguous; }
+  const char* device_name(CallSite here = {}) const {
+    checked({"device_name", here});
     return device_->name;
   }
   bool is_cpu() const { return device_name() == std::string_view("cpu"); }
   bool is_cuda() const { return device_name() == std::string_view("cuda"); }
 
   /// The tensor in host memory: itself if it is there already, else a dense copy.
-  AnyTensor cpu() const {
+  AnyTensor cpu(CallSite here = {}) const {
+    const CallScope scope({"cpu", here});
     checked("cpu");
     return device_ == &detail::device_tag<Cpu> ? *this : Tensor<Cpu>(device_->to_host(impl_));
   }
 
   /// The same elements, not on the tape.
-  AnyTensor detach() const;
+  AnyTensor detach(CallSite here = {}) const;
   /// A copy in the same memory order. Like a Tensor's clone() it is recorded.
   AnyTensor clone(CallSite here = {}) const;
 
   /// The accumulated gradient; undefined if there is none.
-  AnyTensor grad() const;
+  AnyTensor grad(CallSite here = {}) const;
   bool requires_grad() const { return impl_ && impl_->node; }
   /// Freezes a parameter, or, with on, makes one of a module's parameters() learn again. Of other tensors a Tensor's
   /// requires_grad_() does that.
@@ -123,8 +130,8 @@ class TERN_API AnyTensor {
   }
   /// The typed handle. Error that names both types if this tensor has another device or element type.
   template <Device D, Element T = float>
-  Tensor<D, T> as() const {
-    if (!is<D, T>()) refuse(DeviceTraits<D>::name, dtype_of<T>);
+  Tensor<D, T> as(CallSite here = {}) const {
+    if (!is<D, T>()) refuse(DeviceTraits<D>::name, dtype_of<T>, here);
     detail::retain(impl_);
     return Tensor<D, T>(impl_);
   }
@@ -132,11 +139,12 @@ class TERN_API AnyTensor {
  private:
   /// Another handle's impl on this tensor's device. It may be null.
   AnyTensor with(detail::TensorImpl* impl) const;
-  [[noreturn]] void refuse(const char* device, DType dtype) const;
-  const detail::TensorImpl& checked(const char* op) const {
-    if (!impl_) Error::fail(op, {"a tensor is undefined"});
+  [[noreturn]] void refuse(const char* device, DType dtype, CallSite here) const;
+  const detail::TensorImpl& checked(CallSite op) const {
+    if (!impl_) detail::refuse_undefined(op);
     return *impl_;
   }
+  const detail::TensorImpl& checked(const char* op) const { return checked({op, CallSite::unknown}); }
 };
 
 /// A tensor with a name, such as a parameter of a network or an entry of a file.
@@ -147,18 +155,18 @@ struct NamedTensor {
   // The tensor's, so that a loop over a network's parameters() reads as PyTorch's.
   bool requires_grad() const { return tensor.requires_grad(); }
   void requires_grad_(bool on = true, CallSite here = {}) const { tensor.requires_grad_(on, here); }
-  AnyTensor grad() const { return tensor.grad(); }
-  AnyTensor detach() const { return tensor.detach(); }
+  AnyTensor grad(CallSite here = {}) const { return tensor.grad(here); }
+  AnyTensor detach(CallSite here = {}) const { return tensor.detach(here); }
   AnyTensor clone(CallSite here = {}) const { return tensor.clone(here); }
-  DType dtype() const { return tensor.dtype(); }
-  detail::Shape shape() const { return tensor.shape(); }
-  detail::Shape sizes() const { return tensor.sizes(); }
-  Index size(Index i) const { return tensor.size(i); }
-  int dim() const { return tensor.dim(); }
-  Index numel() const { return tensor.numel(); }
+  DType dtype(CallSite here = {}) const { return tensor.dtype(here); }
+  detail::Shape shape(CallSite here = {}) const { return tensor.shape(here); }
+  detail::Shape sizes(CallSite here = {}) const { return tensor.sizes(here); }
+  Index size(Index i, CallSite here = {}) const { return tensor.size(i, here); }
+  int dim(CallSite here = {}) const { return tensor.dim(here); }
+  Index numel(CallSite here = {}) const { return tensor.numel(here); }
   template <Device D, Element T = float>
-  Tensor<D, T> as() const {
-    return tensor.as<D, T>();
+  Tensor<D, T> as(CallSite here = {}) const {
+    return tensor.as<D, T>(here);
   }
 };
 

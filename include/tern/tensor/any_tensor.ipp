@@ -22,16 +22,17 @@ TERN_COLD AnyTensor AnyTensor::with(detail::TensorImpl* impl) const {
   return x;
 }
 
-TERN_INLINE AnyTensor AnyTensor::detach() const {
+TERN_INLINE AnyTensor AnyTensor::detach(CallSite here) const {
   AnyTensor x;
-  x.impl_ = detail::new_detached(&checked("detach"));
+  x.impl_ = detail::new_detached(&checked({"detach", here}));
   x.device_ = device_;
   return x;
 }
 
-TERN_COLD void AnyTensor::refuse(const char* device, DType dtype) const {
-  Error::fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "",
-                     impl_ ? detail::name_of(impl_->dtype) : "", ", not ", device, ", ", detail::name_of(dtype)});
+TERN_COLD void AnyTensor::refuse(const char* device, DType dtype, CallSite here) const {
+  Error::fail({"as", here},
+              {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "",
+               impl_ ? detail::name_of(impl_->dtype) : "", ", not ", device, ", ", detail::name_of(dtype)});
 }
 
 }}  // namespace tern

@@ -196,7 +196,7 @@ auto arange(A end, CallSite here = {}) {
 /// `steps` numbers from start to end, both included, with equal distances.
 template <Device D, Element T = float>
   requires detail::is_floating_v<T>
-Tensor<D, T> linspace(double start, double end, Index steps, CallSite here = {}) {
+Tensor<D, T> linspace(detail::RealNumber start, detail::RealNumber end, Index steps, CallSite here = {}) {
   const CallScope scope({"linspace", here});
   if (steps < 0) Error::fail("linspace", {"the number of steps must not be negative: ", steps});
   const Tensor<D, T> x = empty<D, T>(steps);

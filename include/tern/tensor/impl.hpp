@@ -57,7 +57,7 @@ extern TERN_API constinit thread_local bool inference_mode;
 TERN_API TensorImpl* new_header(int size_class);
 
 /// Fails because a handle is empty.
-[[noreturn]] TERN_API void refuse_undefined(const char* op, CallSite here);
+[[noreturn]] TERN_API void refuse_undefined(CallSite op);
 
 /// The number of elements of a new tensor. Error if a size is negative, or if the bytes exceed the address space.
 TERN_API Index new_numel(ShapeRef shape, DType dtype);

@@ -24,7 +24,7 @@ TERN_INLINE TensorImpl* new_header(int size_class) {
   return p;
 }
 
-TERN_COLD void refuse_undefined(const char* op, CallSite here) { Error::fail({op, here}, {"a tensor is undefined"}); }
+TERN_COLD void refuse_undefined(CallSite op) { Error::fail(op, {"a tensor is undefined"}); }
 
 TERN_INLINE Index new_numel(ShapeRef shape, DType dtype) {
   static constexpr CallSite op("empty", CallSite::unknown);

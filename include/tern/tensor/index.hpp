@@ -43,8 +43,9 @@ inline constexpr detail::EllipsisType Ellipsis{};
 
 namespace detail {
 
-/// The offset of the element from the first one. Error unless the index names every dimension and lies inside.
-TERN_API Index element_offset(const Array& a, const Shape& index);
+/// The offset of the element from the first one. Error that names op unless the index names every dimension and lies
+/// inside.
+TERN_API Index element_offset(const CallSite& op, const Array& a, const Shape& index);
 
 }  // namespace detail
 }}  // namespace tern

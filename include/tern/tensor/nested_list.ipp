@@ -18,7 +18,8 @@ TERN_COLD void NestedList::check(const Shape& shape, int depth) const {
   const Index count = Index(list_.size());
   const bool is_row = depth + 1 == shape.n;
   if (count != shape[depth])
-    Error::fail("tensor", {is_row ? "rows of different lengths" : "blocks of different sizes"});
+    Error::fail("tensor",
+                {is_row ? "rows of different lengths: " : "blocks of different sizes: ", shape[depth], " and ", count});
   for (const NestedList& inner : list_) inner.check(shape, depth + 1);
 }
 

@@ -48,15 +48,6 @@ using Refusal = RefusalOn<typename A::device_type, typename B::device_type, A, B
       TERN_REFUSED(D1, D2);
 
 namespace detail {
-/// An operand of an operator, with the operator's source line. Operators cannot have default arguments, so the line
-/// comes with the operand.
-template <class X>
-struct At {
-  const X& tensor;
-  CallSite here;
-  At(const X& t, CallSite h = {}) : tensor(t), here(h) {}
-};
-
 /// The position of x[position], with its source line. true and false are none, but masks without dimensions.
 struct PositionAt {
   Index position;

@@ -40,12 +40,12 @@ class Pending {
   Pending& operator=(Pending&&) noexcept = default;
 
   /// True if wait() would not block.
-  bool ready() const { return checked("ready").copy->is_done(); }
+  bool ready(CallSite here = {}) const { return checked({"ready", here}).copy->is_done(); }
 
   /// The tensor. On a device, later work on it runs after the copy. In host memory, the host waits for the copy.
   X wait(CallSite here = {}) {
     const CallScope scope(here);
-    detail::CopyInFlight& pending = checked("wait");
+    detail::CopyInFlight& pending = checked({"wait", here});
     detail::refuse_capture("wait", "the copy was started outside of it");
     if constexpr (to_host) pending.copy->wait_on_host();
     else pending.copy->wait_on_device();
@@ -56,7 +56,7 @@ class Pending {
   }
 
  private:
-  detail::CopyInFlight& checked(const char* op) const {
+  detail::CopyInFlight& checked(const CallSite& op) const {
     if (!pending_) Error::fail(op, {"nothing is pending: wait() was called before"});
     return *pending_;
   }

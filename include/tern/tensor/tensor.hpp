@@ -29,7 +29,7 @@ class Selected;
 
 /// The square root of var(x), with the same defaults. Where it is 0, the gradient is 0.
 template <Device D, Floating T>
-Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1, bool keepdim = false,
+Tensor<D, T> std(const Tensor<D, T>& x, detail::Dims dim = {}, detail::RealNumber correction = 1, bool keepdim = false,
                  CallSite here = {});
 
 namespace detail {
@@ -139,7 +139,7 @@ class Tensor : detail::Operators<D, T> {
   detail::TensorImpl* checked(CallSite op) const {
     detail::TensorImpl* const p = impl();
     if (!p) [[unlikely]]
-      detail::refuse_undefined(op.name(), op);
+      detail::refuse_undefined(op);
     return p;
   }
   detail::TensorImpl* checked(const char* op) const { return checked({op, CallSite::unknown}); }
@@ -148,55 +148,64 @@ class Tensor : detail::Operators<D, T> {
   bool defined() const { return impl_; }
   explicit operator bool() const = delete;
 
-  detail::Shape shape() const { return checked("shape")->shape(); }
-  detail::Shape sizes() const { return shape(); }
+  detail::Shape shape(CallSite here = {}) const { return checked({"shape", here})->shape(); }
+  detail::Shape sizes(CallSite here = {}) const { return checked({"sizes", here})->shape(); }
   /// The size of dimension i. A negative i counts from the last.
-  Index size(Index i) const {
-    const detail::TensorImpl* const p = checked("size");
-    return p->dims[detail::existing_dim({"size", CallSite::unknown}, i, p->ndim)];
+  Index size(Index i, CallSite here = {}) const {
+    const detail::TensorImpl* const p = checked({"size", here});
+    return p->dims[detail::existing_dim({"size", here}, i, p->ndim)];
   }
-  detail::Shape strides() const {
-    const detail::TensorImpl* const p = checked("strides");
+  detail::Shape strides(CallSite here = {}) const {
+    const detail::TensorImpl* const p = checked({"strides", here});
     return {p->strides, p->ndim};
   }
-  detail::Shape stride() const { return strides(); }
-  Index stride(Index i) const {
-    const detail::TensorImpl* const p = checked("stride");
-    return p->strides[detail::existing_dim({"stride", CallSite::unknown}, i, p->ndim)];
+  detail::Shape stride(CallSite here = {}) const { return strides(here); }
+  Index stride(Index i, CallSite here = {}) const {
+    const detail::TensorImpl* const p = checked({"stride", here});
+    return p->strides[detail::existing_dim({"stride", here}, i, p->ndim)];
   }
-  int dim() const { return checked("dim")->ndim; }
-  int ndimension() const { return dim(); }
-  Index numel() const { return checked("numel")->numel; }
-  Index nelement() const { return numel(); }
-  bool is_contiguous() const { return checked("is_contiguous")->contiguous; }
-  bool is_contiguous(MemoryFormat format) const {
-    return format == channels_last ? detail::is_channels_last(*checked("is_contiguous")) : is_contiguous();
+  int dim(CallSite here = {}) const { return checked({"dim", here})->ndim; }
+  int ndimension(CallSite here = {}) const { return dim(here); }
+  Index numel(CallSite here = {}) const { return checked({"numel", here})->numel; }
+  Index nelement(CallSite here = {}) const { return numel(here); }
+  bool is_contiguous(CallSite here = {}) const { return checked({"is_contiguous", here})->contiguous; }
+  bool is_contiguous(MemoryFormat format, CallSite here = {}) const {
+    const detail::TensorImpl* const p = checked({"is_contiguous", here});
+    return format == channels_last ? detail::is_channels_last(*p) : p->contiguous;
   }
   static constexpr DType dtype() { return dtype_of<T>; }
   /// True for the element types that can require a gradient.
   static constexpr bool is_floating_point() { return detail::is_floating_v<T>; }
   static constexpr bool is_cpu() { return std::is_same_v<D, Cpu>; }
   static constexpr bool is_cuda() { return std::is_same_v<D, Cuda>; }
-  D device() const { return detail::device_at<D>(checked("device")->ordinal); }
+  D device(CallSite here = {}) const { return detail::device_at<D>(checked({"device", here})->ordinal); }
 
   /// The first element's address. The tape's checks do not see writes through it. If a copy still uses pinned memory,
   /// this waits for it.
-  T* data() const
+  T* data(CallSite here = {}) const
     requires HostDevice<D>
   {
-    if (checked("data")->pinned) [[unlikely]]
+    if (checked({"data", here})->pinned) [[unlikely]]
       detail::finish_copies(impl_);
     return impl_->template as<T>();
   }
   /// True if the elements are in page-locked host memory.
-  bool is_pinned() const { return checked("is_pinned")->pinned; }
+  bool is_pinned(CallSite here = {}) const { return checked({"is_pinned", here})->pinned; }
   /// The element at a full index, for reading or writing.
-  template <class... I>
-  T& operator()(I... index) const
+  template <std::convertible_to<Index>... I>
+  T& operator()(detail::At<Index> first, I... rest) const
     requires HostDevice<D>
   {
-    const detail::Shape at{Index(index)...};
-    return data()[detail::element_offset(*checked("operator()"), at)];
+    const CallSite op{"operator()", first.here};
+    const Index offset = detail::element_offset(op, *checked(op), {first.tensor, Index(rest)...});
+    return data(op)[offset];
+  }
+  T& operator()(CallSite here = {}) const
+    requires HostDevice<D>
+  {
+    const CallSite op{"operator()", here};
+    const Index offset = detail::element_offset(op, *checked(op), {});
+    return data(op)[offset];
   }
   /// The value of a one-element tensor. The host waits for it.
   T item(CallSite here = {}) const;
@@ -232,25 +241,25 @@ class Tensor : detail::Operators<D, T> {
   /// @{
   bool requires_grad() const { return impl() && impl_->node; }
   Tensor& requires_grad_(bool on = true, CallSite here = {});
-  bool is_leaf() const;
+  bool is_leaf(CallSite here = {}) const;
   /// The accumulated gradient; undefined if there is none.
-  Tensor grad() const;
-  void set_grad(const Tensor& gradient) const;
+  Tensor grad(CallSite here = {}) const;
+  void set_grad(const Tensor& gradient, CallSite here = {}) const;
   /// Makes a non-leaf keep its gradient in grad().
-  void retain_grad() const;
+  void retain_grad(CallSite here = {}) const;
   /// Adds d(this)/d(leaf) to each leaf's grad(). This tensor must have one element, unless a gradient is given.
   void backward(const Tensor& gradient = {}, bool retain_graph = false, bool create_graph = false,
                 CallSite here = {}) const;
   /// The same elements, not on the tape. Each tensor sees writes to the other, and so does the version check.
-  Tensor detach() const { return Tensor(detail::new_detached(checked("detach"))); }
+  Tensor detach(CallSite here = {}) const { return Tensor(detail::new_detached(checked({"detach", here}))); }
   /// f(gradient) runs when this tensor's gradient is complete; a tensor that it returns replaces the gradient.
   template <class F>
-  void register_hook(F f) const;
+  void register_hook(F f, CallSite here = {}) const;
   /// f(leaf) runs after a backward has added to this leaf's grad().
   template <class F>
-  void register_post_accumulate_grad_hook(F f) const;
+  void register_post_accumulate_grad_hook(F f, CallSite here = {}) const;
   /// How often the elements were written.
-  std::uint32_t version() const { return checked("version")->owner->version; }
+  std::uint32_t version(CallSite here = {}) const { return checked({"version", here})->owner->version; }
   /// @}
 
   /// @name Arithmetic: ops/arithmetic.hpp, ops/blend.hpp
@@ -329,7 +338,9 @@ class Tensor : detail::Operators<D, T> {
   const Tensor& pow_(const Tensor& other, CallSite here = {}) const { TERN_CALL(pow_, other, here); }
   const Tensor& pow_(Scalar other, CallSite here = {}) const { TERN_CALL(pow_, other, here); }
   Tensor<D, double> float_power(const Tensor& other, CallSite here = {}) const { TERN_CALL(float_power, other, here); }
-  Tensor<D, double> float_power(double exponent, CallSite here = {}) const { TERN_CALL(float_power, exponent, here); }
+  Tensor<D, double> float_power(detail::RealNumber exponent, CallSite here = {}) const {
+    TERN_CALL(float_power, exponent, here);
+  }
   Tensor exp(CallSite here = {}) const { TERN_CALL(exp, here); }
   const Tensor& exp_(CallSite here = {}) const { TERN_CALL(exp_, here); }
   Tensor exp2(CallSite here = {}) const { TERN_CALL(exp2, here); }
@@ -347,7 +358,7 @@ class Tensor : detail::Operators<D, T> {
   Tensor sigmoid(CallSite here = {}) const { TERN_CALL(sigmoid, here); }
   const Tensor& sigmoid_(CallSite here = {}) const { TERN_CALL(sigmoid_, here); }
   Tensor logit(CallSite here = {}) const { TERN_CALL(logit, here); }
-  Tensor logit(double eps, CallSite here = {}) const { TERN_CALL(logit, eps, here); }
+  Tensor logit(detail::RealNumber eps, CallSite here = {}) const { TERN_CALL(logit, eps, here); }
   const Tensor& logit_(CallSite here = {}) const { TERN_CALL(logit_, here); }
   Tensor logaddexp(const Tensor& other, CallSite here = {}) const { TERN_CALL(logaddexp, other, here); }
   Tensor xlogy(const Tensor& other, CallSite here = {}) const { TERN_CALL(xlogy, other, here); }
@@ -454,13 +465,13 @@ class Tensor : detail::Operators<D, T> {
   const Tensor& logical_or_(const Tensor& other, CallSite here = {}) const { TERN_CALL(logical_or_, other, here); }
   Tensor<D, bool> logical_xor(const Tensor& other, CallSite here = {}) const { TERN_CALL(logical_xor, other, here); }
   const Tensor& logical_xor_(const Tensor& other, CallSite here = {}) const { TERN_CALL(logical_xor_, other, here); }
-  Tensor<D, bool> isclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
-                          CallSite here = {}) const {
+  Tensor<D, bool> isclose(const Tensor& other, detail::RealNumber rtol = 1e-5, detail::RealNumber atol = 1e-8,
+                          bool equal_nan = false, CallSite here = {}) const {
     TERN_CALL(isclose, other, rtol, atol, equal_nan, here);
   }
   bool equal(const Tensor& other, CallSite here = {}) const { TERN_CALL(equal, other, here); }
-  bool allclose(const Tensor& other, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false,
-                CallSite here = {}) const {
+  bool allclose(const Tensor& other, detail::RealNumber rtol = 1e-5, detail::RealNumber atol = 1e-8,
+                bool equal_nan = false, CallSite here = {}) const {
     TERN_CALL(allclose, other, rtol, atol, equal_nan, here);
   }
   /// @}
@@ -496,12 +507,12 @@ class Tensor : detail::Operators<D, T> {
   }
   Tensor fmax(const Tensor& other, CallSite here = {}) const { TERN_CALL(fmax, other, here); }
   Tensor fmin(const Tensor& other, CallSite here = {}) const { TERN_CALL(fmin, other, here); }
-  Tensor nan_to_num(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
+  Tensor nan_to_num(detail::RealNumber nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
                     CallSite here = {}) const {
     TERN_CALL(nan_to_num, nan, posinf, neginf, here);
   }
-  const Tensor& nan_to_num_(double nan = 0, std::optional<double> posinf = {}, std::optional<double> neginf = {},
-                            CallSite here = {}) const {
+  const Tensor& nan_to_num_(detail::RealNumber nan = 0, std::optional<double> posinf = {},
+                            std::optional<double> neginf = {}, CallSite here = {}) const {
     TERN_CALL(nan_to_num_, nan, posinf, neginf, here);
   }
   /// @}
@@ -563,28 +574,28 @@ class Tensor : detail::Operators<D, T> {
   Tensor logsumexp(detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(logsumexp, dim, keepdim, here);
   }
-  Tensor var(detail::Dims dim = {}, double correction = 1, bool keepdim = false, CallSite here = {}) const {
+  Tensor var(detail::Dims dim = {}, detail::RealNumber correction = 1, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(var, dim, correction, keepdim, here);
   }
-  Tensor std(detail::Dims dim = {}, double correction = 1, bool keepdim = false, CallSite here = {}) const {
+  Tensor std(detail::Dims dim = {}, detail::RealNumber correction = 1, bool keepdim = false, CallSite here = {}) const {
     return tern::std(*this, dim, correction, keepdim, here);
   }
-  Tensor norm(double p = 2, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
+  Tensor norm(detail::RealNumber p = 2, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(norm, p, dim, keepdim, here);
   }
   Tensor median(CallSite here = {}) const { TERN_CALL(median, here); }
   ValuesAndIndices<D, T> median(Index dim, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(median, dim, keepdim, here);
   }
-  Tensor quantile(double q, std::optional<Index> dim = {}, bool keepdim = false, const char* interpolation = "linear",
-                  CallSite here = {}) const {
+  Tensor quantile(detail::RealNumber q, std::optional<Index> dim = {}, bool keepdim = false,
+                  const char* interpolation = "linear", CallSite here = {}) const {
     TERN_CALL(quantile, q, dim, keepdim, interpolation, here);
   }
   Tensor quantile(const Tensor& q, std::optional<Index> dim = {}, bool keepdim = false,
                   const char* interpolation = "linear", CallSite here = {}) const {
     TERN_CALL(quantile, q, dim, keepdim, interpolation, here);
   }
-  Tensor cov(double correction = 1, CallSite here = {}) const { TERN_CALL(cov, correction, here); }
+  Tensor cov(detail::RealNumber correction = 1, CallSite here = {}) const { TERN_CALL(cov, correction, here); }
   Tensor corrcoef(CallSite here = {}) const { TERN_CALL(corrcoef, here); }
   /// @}
 
@@ -623,7 +634,7 @@ class Tensor : detail::Operators<D, T> {
   auto bincount(const Tensor<D, W>& weights, Index minlength = 0, CallSite here = {}) const {
     TERN_CALL(bincount, weights, minlength, here);
   }
-  Tensor histc(Index bins = 100, double min = 0, double max = 0, CallSite here = {}) const {
+  Tensor histc(Index bins = 100, detail::RealNumber min = 0, detail::RealNumber max = 0, CallSite here = {}) const {
     TERN_CALL(histc, bins, min, max, here);
   }
   /// @}
@@ -638,16 +649,20 @@ class Tensor : detail::Operators<D, T> {
   Tensor inner(const Tensor& other, CallSite here = {}) const { TERN_CALL(inner, other, here); }
   Tensor kron(const Tensor& other, CallSite here = {}) const { TERN_CALL(kron, other, here); }
   Tensor cross(const Tensor& other, Index dim = -1, CallSite here = {}) const { TERN_CALL(cross, other, dim, here); }
-  Tensor addmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
+  Tensor addmm(const Tensor& a, const Tensor& b, detail::RealNumber beta = 1, detail::RealNumber alpha = 1,
+               CallSite here = {}) const {
     TERN_CALL(addmm, a, b, beta, alpha, here);
   }
-  Tensor addmv(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
+  Tensor addmv(const Tensor& a, const Tensor& b, detail::RealNumber beta = 1, detail::RealNumber alpha = 1,
+               CallSite here = {}) const {
     TERN_CALL(addmv, a, b, beta, alpha, here);
   }
-  Tensor addbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
+  Tensor addbmm(const Tensor& a, const Tensor& b, detail::RealNumber beta = 1, detail::RealNumber alpha = 1,
+                CallSite here = {}) const {
     TERN_CALL(addbmm, a, b, beta, alpha, here);
   }
-  Tensor baddbmm(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
+  Tensor baddbmm(const Tensor& a, const Tensor& b, detail::RealNumber beta = 1, detail::RealNumber alpha = 1,
+                 CallSite here = {}) const {
     TERN_CALL(baddbmm, a, b, beta, alpha, here);
   }
   Tensor outer(const Tensor& other, CallSite here = {}) const { TERN_CALL(outer, other, here); }
@@ -837,7 +852,7 @@ class Tensor : detail::Operators<D, T> {
   Tensor nextafter(const Tensor& other, CallSite here = {}) const { TERN_CALL(nextafter, other, here); }
   Tensor gcd(const Tensor& other, CallSite here = {}) const { TERN_CALL(gcd, other, here); }
   Tensor lcm(const Tensor& other, CallSite here = {}) const { TERN_CALL(lcm, other, here); }
-  Tensor copysign(double other, CallSite here = {}) const { TERN_CALL(copysign, other, here); }
+  Tensor copysign(detail::RealNumber other, CallSite here = {}) const { TERN_CALL(copysign, other, here); }
   template <Element U>
   Tensor ldexp(const Tensor<D, U>& exponent, CallSite here = {}) const {
     TERN_CALL(ldexp, exponent, here);
@@ -884,7 +899,7 @@ class Tensor : detail::Operators<D, T> {
   ValuesAndIndices<D, T> nanmedian(Index dim, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(nanmedian, dim, keepdim, here);
   }
-  Tensor nanquantile(double q, std::optional<Index> dim = {}, bool keepdim = false,
+  Tensor nanquantile(detail::RealNumber q, std::optional<Index> dim = {}, bool keepdim = false,
                      const char* interpolation = "linear", CallSite here = {}) const {
     TERN_CALL(nanquantile, q, dim, keepdim, interpolation, here);
   }
@@ -899,11 +914,14 @@ class Tensor : detail::Operators<D, T> {
   const Tensor& cumprod_(Index dim, CallSite here = {}) const { TERN_CALL(cumprod_, dim, here); }
   const Tensor& tril_(Index diagonal = 0, CallSite here = {}) const { TERN_CALL(tril_, diagonal, here); }
   const Tensor& triu_(Index diagonal = 0, CallSite here = {}) const { TERN_CALL(triu_, diagonal, here); }
-  Tensor addr(const Tensor& a, const Tensor& b, double beta = 1, double alpha = 1, CallSite here = {}) const {
+  Tensor addr(const Tensor& a, const Tensor& b, detail::RealNumber beta = 1, detail::RealNumber alpha = 1,
+              CallSite here = {}) const {
     TERN_CALL(addr, a, b, beta, alpha, here);
   }
-  Tensor dist(const Tensor& other, double p = 2, CallSite here = {}) const { TERN_CALL(dist, other, p, here); }
-  Tensor renorm(double p, Index dim, double maxnorm, CallSite here = {}) const {
+  Tensor dist(const Tensor& other, detail::RealNumber p = 2, CallSite here = {}) const {
+    TERN_CALL(dist, other, p, here);
+  }
+  Tensor renorm(detail::RealNumber p, Index dim, detail::RealNumber maxnorm, CallSite here = {}) const {
     TERN_CALL(renorm, p, dim, maxnorm, here);
   }
   Tensor put(const Tensor<D, Index>& index, const Tensor& source, bool accumulate = false, CallSite here = {}) const {
@@ -1073,13 +1091,13 @@ class Tensor : detail::Operators<D, T> {
 
   /// @name Random elements: ops/random.hpp, ops/multinomial.hpp
   /// @{
-  const Tensor& normal_(double mean = 0, double std = 1, CallSite here = {}) const {
+  const Tensor& normal_(detail::RealNumber mean = 0, detail::RealNumber std = 1, CallSite here = {}) const {
     TERN_CALL(normal_, mean, std, here);
   }
-  const Tensor& uniform_(double low = 0, double high = 1, CallSite here = {}) const {
+  const Tensor& uniform_(detail::RealNumber low = 0, detail::RealNumber high = 1, CallSite here = {}) const {
     TERN_CALL(uniform_, low, high, here);
   }
-  const Tensor& bernoulli_(double p = 0.5, CallSite here = {}) const { TERN_CALL(bernoulli_, p, here); }
+  const Tensor& bernoulli_(detail::RealNumber p = 0.5, CallSite here = {}) const { TERN_CALL(bernoulli_, p, here); }
   const Tensor& exponential_(double lambda = 1, CallSite here = {}) const { TERN_CALL(exponential_, lambda, here); }
   Tensor<D, Index> multinomial(Index num_samples, bool replacement = false, CallSite here = {}) const {
     TERN_CALL(multinomial, num_samples, replacement, here);

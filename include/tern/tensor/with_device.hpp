@@ -15,9 +15,9 @@ namespace detail::cpu_alone {
 /// that f instantiates is compiled for each kind of device that is included. Without tern/cuda.hpp, or with
 /// TERN_CPU_ONLY, that is the CPU, and "cuda" is an Error. f's thread makes new tensors on that device.
 template <class F>
-auto with_device(const std::string& name, F&& f) {
+auto with_device(const std::string& name, F&& f, CallSite here = {}) {
   if (name != "cpu" && name != "auto")
-    Error::fail("with_device",
+    Error::fail({"with_device", here},
                 {"'", name,
                  "' was asked for, but this program was compiled for the CPU alone, with TERN_CPU_ONLY or without "
                  "tern/cuda.hpp"});

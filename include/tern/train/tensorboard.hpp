@@ -20,8 +20,8 @@ class TERN_API SummaryWriter {
 
   /// A point of the curve `tag`; tags with the same part before the slash are drawn in one group. It is in the file
   /// when the call returns. walltime: in seconds since 1970; now, if none is given.
-  void add_scalar(std::string_view tag, double value, Index global_step, std::optional<double> walltime = {},
-                  CallSite here = {});
+  void add_scalar(std::string_view tag, tern::detail::RealNumber value, Index global_step,
+                  std::optional<double> walltime = {}, CallSite here = {});
 
   /// Waits until all points are on the disk.
   void flush(CallSite here = {}) {

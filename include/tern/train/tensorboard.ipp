@@ -46,7 +46,7 @@ TERN_COLD SummaryWriter::SummaryWriter(const CallScope&, const std::string& log_
   write(event.message());
 }
 
-TERN_NOINLINE void SummaryWriter::add_scalar(std::string_view tag, double value, Index global_step,
+TERN_NOINLINE void SummaryWriter::add_scalar(std::string_view tag, tern::detail::RealNumber value, Index global_step,
                                              std::optional<double> walltime, CallSite here) {
   const CallScope scope(here);
   io::WireWriter point, summary, event;

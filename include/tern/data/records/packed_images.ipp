@@ -30,7 +30,7 @@ TERN_COLD PackedImages PackedImages::load(const std::string& shards, const Packe
 
 TERN_NOINLINE ImageRecord PackedImages::record(Index sample, Record& record, CallSite here) const {
   const CallScope scope(here);
-  const Index i = records_[std::size_t(sample)];
+  const Index i = records_[detail::checked_sample({"PackedImages", here}, sample, size())];
   record = set_[i];
   return set_.image(i, record);
 }
@@ -69,6 +69,7 @@ TERN_NOINLINE void PackedImages::read(Index sample, Image& image, const WindowCh
 TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>> PackedImages::batch(std::span<const Index> samples,
                                                                               CallSite here) const {
   const CallScope scope(here);
+  detail::check_samples({"PackedImages", here}, samples, size());
   return transformed(*this, transforms::Compose<>()).batch(samples);
 }
 

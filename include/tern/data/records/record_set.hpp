@@ -37,11 +37,11 @@ class TERN_API RecordSet {
 
   Index size() const { return first_.back(); }
   /// Error that names file, record and offset if the record is damaged.
-  Record operator[](Index i) const;
+  Record operator[](tern::detail::At<Index> i) const;
   /// What it says of a picture.
   ImageRecord image(Index i, const Record& record, CallSite here = {}) const;
   /// "'train.tfrecord', record 3 at byte 4711"
-  std::string where(Index i) const;
+  std::string where(Index i, CallSite here = {}) const;
 
   /// How many records each shard has.
   std::vector<Index> sizes(CallSite here = {}) const;

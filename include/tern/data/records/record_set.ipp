@@ -114,9 +114,10 @@ TERN_COLD Index RecordSet::scan(Shard& shard) {
   return bad;
 }
 
-TERN_NOINLINE Record RecordSet::operator[](Index i) const {
+TERN_NOINLINE Record RecordSet::operator[](tern::detail::At<Index> i) const {
+  const CallScope scope(i.here);
   RecordPosition at;
-  const Shard& shard = find(i, at);
+  const Shard& shard = find(i.tensor, at);
   Record record;
   if (!shard.file->next(at, record))
     Error::fail("RecordSet",
@@ -133,7 +134,8 @@ TERN_NOINLINE ImageRecord RecordSet::image(Index i, const Record& record, CallSi
   } catch (const Error& error) { Error::fail("RecordSet", {shard.file->where(at), ": ", error.without_line()}); }
 }
 
-TERN_COLD std::string RecordSet::where(Index i) const {
+TERN_COLD std::string RecordSet::where(Index i, CallSite here) const {
+  const CallScope scope(here);
   RecordPosition at;
   return find(i, at).file->where(at);
 }

@@ -62,6 +62,7 @@ TERN_INLINE TextWindows::TextWindows(Tokens tokens, const WindowOptions& options
 TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> TextWindows::batch(std::span<const Index> samples,
                                                                                   CallSite here) const {
   const CallScope scope(here);
+  detail::check_samples({"TextWindows", here}, samples, size_);
   const Index n = Index(samples.size()), length = options_.length, targets = options_.all_targets ? length : 1;
   const auto x = empty<Cpu, Index>({n, length});
   const auto y = empty<Cpu, Index>(options_.all_targets ? tern::detail::Shape{n, length} : tern::detail::Shape{n});
@@ -84,6 +85,7 @@ TERN_INLINE LabelledSequences::LabelledSequences(std::vector<Tokens> sequences, 
 TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> LabelledSequences::batch(std::span<const Index> samples,
                                                                                         CallSite here) const {
   const CallScope scope(here);
+  detail::check_samples({"LabelledSequences", here}, samples, size());
   Index length = options_.length;
   if (!length)
     for (const Index i : samples) length = std::max(length, Index(sequences_[std::size_t(i)].size()));

@@ -41,7 +41,10 @@ class TERN_API Vocabulary {
   Index size() const { return Index(tokens_.size()); }
   bool contains(const std::string& token) const { return numbers_.count(token) != 0; }
   /// The token's number; the default index if it is not known. Error if there is no default index.
-  Index operator[](const std::string& token) const;
+  Index operator[](tern::detail::At<std::string> token) const;
+  Index operator[](tern::detail::At<const char*> token) const {
+    return (*this)[{std::string(token.tensor), token.here}];
+  }
   std::vector<Index> lookup_indices(const std::vector<std::string>& tokens, CallSite here = {}) const;
   /// Error if there is no token of this number.
   const std::string& lookup_token(Index number, CallSite here = {}) const;

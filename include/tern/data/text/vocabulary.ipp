@@ -43,11 +43,11 @@ TERN_COLD Vocabulary::Vocabulary(std::vector<std::string> tokens, CallSite here)
       Error::fail("Vocabulary", {"token '", token, "' occurs twice"});
 }
 
-TERN_INLINE Index Vocabulary::operator[](const std::string& token) const {
-  const auto found = numbers_.find(token);
+TERN_INLINE Index Vocabulary::operator[](tern::detail::At<std::string> token) const {
+  const auto found = numbers_.find(token.tensor);
   if (found != numbers_.end()) return found->second;
   if (default_index_ < 0)
-    Error::fail("Vocabulary", {"token '", token, "' is not known, and there is no default index"});
+    Error::fail({"Vocabulary", token.here}, {"token '", token.tensor, "' is not known, and there is no default index"});
   return default_index_;
 }
 

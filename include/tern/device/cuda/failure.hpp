@@ -7,11 +7,11 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
-/// Lies in the host's memory; kernels write it. The thread that gets `claimed` writes the other fields, op last: it is
-/// null until they can be read.
+/// Lies in the host's memory; kernels write it. The thread that gets `claimed` writes the other fields, `written` last:
+/// it is 0 until they can be read.
 struct Failure {
-  const char* op;
-  std::uint64_t claimed;
+  std::uint64_t written = 0, claimed = 0;
+  CallSite op = CallSite::unknown;
   tern::detail::BadElement what;
   Index number, size, position;
 };
@@ -23,7 +23,7 @@ TERN_API void throw_failure(Failure& failure);
 
 /// Throws an Error, once, if a finished kernel has failed.
 inline void check_failure(Failure& failure) {
-  if (std::atomic_ref(failure.op).load(std::memory_order_acquire)) [[unlikely]]
+  if (std::atomic_ref(failure.written).load(std::memory_order_acquire)) [[unlikely]]
     throw_failure(failure);
 }
 

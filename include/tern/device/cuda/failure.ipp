@@ -12,12 +12,13 @@ TERN_COLD Failure* make_failure() {
 }
 
 TERN_COLD void throw_failure(Failure& failure) {
-  const char* const op = std::atomic_ref(failure.op).exchange(nullptr);
-  if (!op) return;  // another thread has thrown it
+  if (!std::atomic_ref(failure.written).exchange(0)) return;  // another thread has thrown it
+  const CallSite op = failure.op;
   const tern::detail::BadElement what = failure.what;
   const Index number = failure.number, size = failure.size, position = failure.position;
   std::atomic_ref(failure.claimed).store(0);
-  tern::detail::refuse_element(op, what, number, size, position, "; found by an earlier kernel on the device");
+  const tern::detail::OutermostScope scope({&op, &op});  // not the call that waits for the device
+  tern::detail::refuse_element(op.name(), what, number, size, position, "; found by an earlier kernel on the device");
 }
 
 }}}  // namespace tern::cuda::detail

@@ -9,16 +9,18 @@ namespace tern { inline namespace TERN_BUILD {
 
 /// (var, mean) over dim.
 template <Device D, Floating T>
-std::pair<Tensor<D, T>, Tensor<D, T>> var_mean(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1,
-                                               bool keepdim = false, CallSite here = {}) {
+std::pair<Tensor<D, T>, Tensor<D, T>> var_mean(const Tensor<D, T>& x, detail::Dims dim = {},
+                                               detail::RealNumber correction = 1, bool keepdim = false,
+                                               CallSite here = {}) {
   const CallScope scope({"var_mean", here});
   return {var(x, dim, correction, keepdim, here), mean(x, dim, keepdim, here)};
 }
 
 /// (std, mean) over dim.
 template <Device D, Floating T>
-std::pair<Tensor<D, T>, Tensor<D, T>> std_mean(const Tensor<D, T>& x, detail::Dims dim = {}, double correction = 1,
-                                               bool keepdim = false, CallSite here = {}) {
+std::pair<Tensor<D, T>, Tensor<D, T>> std_mean(const Tensor<D, T>& x, detail::Dims dim = {},
+                                               detail::RealNumber correction = 1, bool keepdim = false,
+                                               CallSite here = {}) {
   const CallScope scope({"std_mean", here});
   return {tern::std(x, dim, correction, keepdim, here), mean(x, dim, keepdim, here)};
 }
@@ -34,6 +36,7 @@ std::pair<Tensor<D, T>, Tensor<D, T>> aminmax(const Tensor<D, T>& x, detail::Dim
 /// How many elements over dim are not zero. A NaN counts.
 template <Device D, Element T>
 Tensor<D, Index> count_nonzero(const Tensor<D, T>& x, detail::Dims dim = {}, CallSite here = {}) {
+  const CallScope scope({"count_nonzero", here});
   return detail::reduce<detail::backend::Sum, Index, Index>({"count_nonzero", here}, detail::identity, detail::identity,
                                                             dim, false, ne(x, T{}));
 }

@@ -39,15 +39,17 @@ struct KernelNumber {
   }
 };
 
-/// Where a kernel notes what is wrong with elements, and what the host then says. op is a string literal: the name, or
-/// that of the op that the user called.
+/// Where a kernel notes what is wrong with elements, and what the host then says: the op that the user called, whose
+/// name is a string literal, and its line.
 struct ElementReport {
   const void* failure;
-  const char* op;
+  CallSite op;
   Index what;
   ElementReport(int ordinal, const char* name, detail::BadElement bad)
-      : failure(cuda::detail::bind(ordinal).failure), op(tern::detail::outermost_name(name)), what(Index(bad)) {}
+      : failure(cuda::detail::bind(ordinal).failure), op(tern::detail::accounted({name, CallSite::unknown})),
+        what(Index(bad)) {}
 };
+static_assert(sizeof(CallSite) == 16 && std::is_trivially_copyable_v<CallSite>);
 
 /// A kernel whose only parameter is a P.
 template <class P>

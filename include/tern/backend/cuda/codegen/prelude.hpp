@@ -248,7 +248,7 @@ template <class T> __noinline__ __device__ T erfinv(T x) { return T(erfinv_of(x)
 // ---- parameters ----
 
 // What the host throws when it next waits for the device; the first failure stays.
-struct Failure { uint64 op, claimed, what; Index number, size, position; };
+struct Failure { uint64 written, claimed, op[2], what; Index number, size, position; };
 
 // The fields that a struct of parameters may have beside Index.
 enum { max_dims = 8 };
@@ -259,15 +259,17 @@ template <class T> struct KernelNumber {
 };
 struct ElementReport {
   Failure* failure;
-  uint64 op, what;
+  uint64 op[2], what;
   __device__ void note(Index number, Index size, Index position = 0) const {
     if (atomicCAS(&failure->claimed, uint64(0), uint64(1)) != 0) return;
+    failure->op[0] = op[0];
+    failure->op[1] = op[1];
     failure->what = what;
     failure->number = number;
     failure->size = size;
     failure->position = position;
-    __threadfence_system();  // the host reads the fields once it sees op
-    *(volatile uint64*)&failure->op = op;
+    __threadfence_system();  // the host reads the fields once it sees this one
+    *(volatile uint64*)&failure->written = 1;
   }
 };
 
