@@ -5,7 +5,6 @@
 #include "attention.hpp"
 #include "batch_norm.hpp"
 #include "convolution/convolution.hpp"
-#include "convolution/convolution_call.hpp"
 #include "convolution/convolution_loops.hpp"
 #include "convolution/winograd.hpp"
 #include "cross_entropy.hpp"

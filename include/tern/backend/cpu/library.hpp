@@ -26,7 +26,7 @@
 #define TERN_LIBRARY_KERNELS(f)                                                                                      \
   f(Copy) f(Fill<float>) f(Fill<double>) f(Fill<Index>) f(Fill<std::uint8_t>) f(CheckRange) f(IndexSelect) f(Gather) \
       f(RowNumbers) f(CopyRows) f(CountTrue) f(TruePositions) f(RefuseIf) f(MultiplyAdds) f(MatMul, float)           \
-          f(Convolution, float) f(ConvolutionDataGradient, float) f(ConvolutionWeightGradient, float)                \
+          f(Convolution, float)                 \
               f(MaxPool, float) f(MaxPoolGradient, float) f(AveragePool, float) f(AveragePoolGradient, float)        \
                   f(BatchNorm, float) f(BatchNormInference, float) f(BatchNormGradient, float) f(LayerNorm, float)   \
                       f(LayerNormGradient, float) f(Softmax, float) f(SoftmaxGradient, float) f(CrossEntropy, float) \
