@@ -99,14 +99,14 @@ Tensor<D, T> convolution(const CallSite& op, const Tensor<D, T>& x, const Tensor
   }
   record(op, y,
          wrt(x, saved(w),
-             [c](ShapeRef shape, const auto& g, const auto& kept) { return data_gradient(shape, g, kept, c); }),
-         wrt(inputs(w, b), saved(x), [c](ShapeRef shape, const auto& g, const auto& kept, NeedsInputGrad needs) {
+             [c](ShapeRef shape, const auto& g, const auto& weight) { return data_gradient(shape, g, weight, c); }),
+         wrt(inputs(w, b), saved(x), [c](ShapeRef shape, const auto& g, const auto& input, NeedsInputGrad needs) {
            using X = Tensor<D, T>;
            const Dims others = all_but_channels(g.dim());
            if (!needs[0]) return std::tuple(X(), sum(g, others));
            const Shape weight(shape.d, shape.n);
-           if (!GradMode::is_enabled()) return convolution_gradients(kept, g, c, weight, needs[1]);
-           return std::tuple(convolution_weight_gradient(kept, g, c, weight), needs[1] ? sum(g, others) : X());
+           if (!GradMode::is_enabled()) return convolution_gradients(input, g, c, weight, needs[1]);
+           return std::tuple(convolution_weight_gradient(input, g, c, weight), needs[1] ? sum(g, others) : X());
          }));
   return y;
 }
@@ -123,12 +123,12 @@ Tensor<D, T> convolution_data_gradient(const CallSite& op, const Tensor<D, T>& g
   }
   record(op, dx,
          wrt(g, saved(w),
-             [c](ShapeRef shape, const auto& h, const auto& kept) {
-               return convolution({"convolution", CallSite::unknown}, h, kept, Tensor<D, T>(), c, {shape.d, shape.n});
+             [c](ShapeRef shape, const auto& h, const auto& weight) {
+               return convolution({"convolution", CallSite::unknown}, h, weight, Tensor<D, T>(), c, {shape.d, shape.n});
              }),
          wrt(w, saved(g),
-             [c](ShapeRef shape, const auto& h, const auto& kept) {
-               return convolution_weight_gradient(h, kept, c, {shape.d, shape.n});
+             [c](ShapeRef shape, const auto& h, const auto& gradient) {
+               return convolution_weight_gradient(h, gradient, c, {shape.d, shape.n});
              }),
          wrt(b, [](const auto& h) { return sum(h, all_but_channels(h.dim())); }));
   return dx;
@@ -141,9 +141,9 @@ Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, 
   const Tensor<D, T> dw = std::get<0>(convolution_gradients(x, g, c, w, false));
   record({"convolution_weight_gradient", CallSite::unknown}, dw,
          wrt(x, saved(g),
-             [c](ShapeRef shape, const auto& h, const auto& kept) { return data_gradient(shape, kept, h, c); }),
-         wrt(g, saved(x), [c](ShapeRef shape, const auto& h, const auto& kept) {
-           return convolution({"convolution", CallSite::unknown}, kept, h, Tensor<D, T>(), c, {shape.d, shape.n});
+             [c](ShapeRef shape, const auto& h, const auto& gradient) { return data_gradient(shape, gradient, h, c); }),
+         wrt(g, saved(x), [c](ShapeRef shape, const auto& h, const auto& input) {
+           return convolution({"convolution", CallSite::unknown}, input, h, Tensor<D, T>(), c, {shape.d, shape.n});
          }));
   return dw;
 }

@@ -14,8 +14,8 @@ template <class Rule, class D, class T>
 Tensor<D, T> zeros_where(const CallSite& op, const Tensor<D, T>& x, Index diagonal, const Rule& rule) {
   if (x.checked(op)->ndim < 2) fail(op, {"at least two dimensions are needed, not ", x.shape()});
   const Index inside = std::clamp(diagonal, -x.size(-2), x.size(-1));  // beyond, all or nothing stays
-  const Tensor<D, Index> rows = unsqueeze(range_beside(x, inside, 1, x.size(-2)), 1);
-  return masked_fill(x, rule(rows, range_beside(x, 0, 1, x.size(-1))), 0, op);
+  const Tensor<D, Index> rows = unsqueeze(arange_like(x, inside, 1, x.size(-2)), 1);
+  return masked_fill(x, rule(rows, arange_like(x, 0, 1, x.size(-1))), 0, op);
 }
 
 }  // namespace detail

@@ -6,7 +6,7 @@ namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 TERN_NOINLINE void ExponentialMovingAverage::update(CallSite here) {
   const CallScope scope(here);
-  if (entries_[0].kept.defined()) fail(name, {"update() between apply() and restore(): the weights are the averages"});
+  if (entries_[0].saved.defined()) fail(name, {"update() between apply() and restore(): the weights are the averages"});
   if (updates_ == 0 && tern::detail::capture)
     fail(name, {"the first update copies the weights: run one before the capture"});
   for (const Entry& e : entries_) e.ops->blend(e.average, e.parameter, updates_ == 0 ? 1 : 1 - decay_);
@@ -15,11 +15,11 @@ TERN_NOINLINE void ExponentialMovingAverage::update(CallSite here) {
 
 TERN_COLD void ExponentialMovingAverage::apply(CallSite here) {
   const CallScope scope(here);
-  if (entries_[0].kept.defined()) fail(name, {"apply() twice without restore()"});
+  if (entries_[0].saved.defined()) fail(name, {"apply() twice without restore()"});
   if (updates_ == 0) fail(name, {"apply() before the first update()"});
   for (Entry& e : entries_) {
-    e.kept = e.ops->zeros(e.parameter);
-    e.ops->blend(e.kept, e.parameter, 1);
+    e.saved = e.ops->zeros(e.parameter);
+    e.ops->blend(e.saved, e.parameter, 1);
     e.ops->put(e.parameter, e.average);
     tern::detail::bump_version(e.parameter.impl());
   }
@@ -27,11 +27,11 @@ TERN_COLD void ExponentialMovingAverage::apply(CallSite here) {
 
 TERN_COLD void ExponentialMovingAverage::restore(CallSite here) {
   const CallScope scope(here);
-  if (!entries_[0].kept.defined()) fail(name, {"restore() without apply()"});
+  if (!entries_[0].saved.defined()) fail(name, {"restore() without apply()"});
   for (Entry& e : entries_) {
-    e.ops->put(e.parameter, e.kept);
+    e.ops->put(e.parameter, e.saved);
     tern::detail::bump_version(e.parameter.impl());
-    e.kept = {};
+    e.saved = {};
   }
 }
 

@@ -93,9 +93,9 @@ extern "C" __global__ void embedding_bag(const EmbeddingBagParameters p) {
     for (Index k = p.starts[bag]; k < p.starts[bag + 1]; ++k) {
       const Index row = p.index[k];
       if (row == p.padding_idx || row < 0 || row >= p.rows) continue;
-      const C0 x = C0(wide(p.table[row * columns + i % columns]));
+      const C0 x = C0(promote(p.table[row * columns + i % columns]));
       if (p.mode != max) {
-        sum += p.weights ? C0(wide(p.weights[k])) * x : x;
+        sum += p.weights ? C0(promote(p.weights[k])) * x : x;
       } else if (!count || x > sum) {
         sum = x;
         chosen = row;
@@ -124,7 +124,7 @@ extern "C" __global__ void bag_factors(const BagFactorsParameters p) {
     #pragma unroll 1
     for (Index k = p.starts[i]; k < p.starts[i + 1]; ++k) {
       p.bag[k] = i;
-      p.factors[k] = p.weights ? share * C0(wide(p.weights[k])) : share;
+      p.factors[k] = p.weights ? share * C0(promote(p.weights[k])) : share;
     }
   }
 }

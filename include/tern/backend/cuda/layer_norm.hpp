@@ -72,7 +72,7 @@ extern "C" __global__ void layer_norm_parts(const LayerNormPartsParameters p) {
     const auto g = load(p.g + c.place(row)), x = load(p.x + c.place(row));
     const C0 mean = p.mean[row], scale = p.scale[row];
     for (int e = 0; e < vector; ++e) {
-      const C0 gradient = C0(wide(g.at[e])), normal = (C0(wide(x.at[e])) - mean) * scale;
+      const C0 gradient = C0(promote(g.at[e])), normal = (C0(promote(x.at[e])) - mean) * scale;
       sums.of[e] = Two{multiply_add(gradient, normal, sums.of[e].a), sums.of[e].b + gradient};
     }
   }

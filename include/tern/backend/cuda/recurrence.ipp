@@ -98,9 +98,9 @@ TERN_NOINLINE void run_recurrence(const Recurrence& op) {
   const Array* const arrays[] = {&op.x, &op.w_hh, or_x(op.h0), or_x(op.c0), or_x(op.b_hh), or_x(op.w_hr)};
   const int ordinal = common_ordinal(op.out, arrays, 6), gates = int(gates_of(op.kind)), saved = int(saved_of(op.kind));
   const DType type = op.x.dtype;
-  const Index wide = op.w_hh.dims[0], hidden = wide / gates, p = op.w_hh.dims[1], n = op.steps.sequences();
+  const Index gate_rows = op.w_hh.dims[0], hidden = gate_rows / gates, p = op.w_hh.dims[1], n = op.steps.sequences();
   const bool has_cell = op.kind == RecurrentKind::lstm;
-  const Matrix product(ordinal, type, n, wide), h(ordinal, type, n, p),
+  const Matrix product(ordinal, type, n, gate_rows), h(ordinal, type, n, p),
       c(ordinal, type, has_cell ? n : 0, hidden, at_row(has_cell ? &op.out : nullptr, op.steps.total(), p));
   h.set(data_of(op.h0)), c.set(data_of(op.c0));
   const TracedUnit step = traced_step(op.kind, type), copy = traced_copy(type);
@@ -109,7 +109,7 @@ TERN_NOINLINE void run_recurrence(const Recurrence& op) {
     const Array out = matrix(ordinal, type, at_row(&op.out, first, p), rows, p);
     multiply(product.rows(rows), h.rows(rows), transposed(op.w_hh));
     run_units(ordinal, step, rows, hidden,
-              {{at_row(&op.x, first, wide), gates},
+              {{at_row(&op.x, first, gate_rows), gates},
                {product.data(), gates},
                {data_of(op.b_hh), gates, true},
                {h.data()},
@@ -128,7 +128,7 @@ TERN_NOINLINE void run_recurrence_gradient(const RecurrenceGradient& op) {
   const Array* const arrays[] = {&op.g, &op.w_hh};
   const int ordinal = common_ordinal(op.dx, arrays, 2), gates = int(gates_of(op.kind)), saved = int(saved_of(op.kind));
   const DType type = op.dx.dtype;
-  const Index wide = op.w_hh.dims[0], hidden = wide / gates, p = op.w_hh.dims[1], n = op.steps.sequences();
+  const Index gate_rows = op.w_hh.dims[0], hidden = gate_rows / gates, p = op.w_hh.dims[1], n = op.steps.sequences();
   const bool has_cell = op.kind == RecurrentKind::lstm;
   const Matrix dh(ordinal, type, n, p, at_row(op.dh0, 0, p)),
       dc(ordinal, type, has_cell ? n : 0, hidden, at_row(op.dc0, 0, hidden)),
@@ -148,8 +148,8 @@ TERN_NOINLINE void run_recurrence_gradient(const RecurrenceGradient& op) {
                {op.w_hr ? expanded.data() : dh.data()},
                {op.w_hr ? nullptr : g},
                {dc.data()}},
-              {{at_row(&op.dx, first, wide), gates},
-               {at_row(op.dproduct, first, wide), gates},
+              {{at_row(&op.dx, first, gate_rows), gates},
+               {at_row(op.dproduct, first, gate_rows), gates},
                {op.dproduct ? dh.data() : nullptr},
                {dc.data()}});
     multiply(dh.rows(rows), rows_of(op.dproduct ? *op.dproduct : op.dx, first, rows), op.w_hh, op.dproduct != nullptr);

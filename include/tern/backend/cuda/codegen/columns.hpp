@@ -16,7 +16,7 @@ TERN_KERNEL_STRUCT(ColumnLayout,
 inline constexpr const char* columns_text = R"CUDA(
 struct Column : Team {
   Index column, columns, part, first, last;    // this thread's first column, and its rows: first, first + along ... below last
-  bool exists;                                 // false beside the columns; those threads must reach the barriers too
+  bool exists;                                 // false past the last column; those threads must reach the barriers too
   __device__ explicit Column(const ColumnLayout& p) : columns(p.columns) {
     const int t = threadIdx.x;
     apart = int(p.across);
