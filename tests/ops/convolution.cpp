@@ -238,14 +238,8 @@ TEMPLATE_TEST_CASE("a NaN goes through a convolution with relu", "[ops]", float,
   auto x = zeros<Cpu, TestType>({1, 1, 3, 3}, Cpu{});
   x(0, 0, 1, 1) = TestType(std::nanf(""));
   const auto w = ones<Cpu, TestType>({1, 1, 3, 3}), y = empty<Cpu, TestType>({1, 1, 3, 3}, channels_last);
-  backend::run<Cpu, TestType>(backend::Convolution{detail::ConvolutionPass::forward,
-                                                   {.padding = {1, 1}},
-                                                   *x.impl(),
-                                                   *w.impl(),
-                                                   *y.impl(),
-                                                   nullptr,
-                                                   nullptr,
-                                                   true});
+  backend::run<Cpu, TestType>(backend::Convolution{
+      detail::ConvolutionPass::forward, {.padding = {1, 1}}, *x.impl(), *w.impl(), *y.impl(), nullptr, nullptr, true});
   for (const double v : values_of(y)) CHECK(std::isnan(v));
 }
 

@@ -11,7 +11,6 @@
 #include "tern/backend/map.hpp"
 #include "tern/backend/matmul.hpp"
 #include "tern/backend/random.hpp"
-#include "tern/backend/range.hpp"
 #include "tern/backend/reduce.hpp"
 #include "tern/backend/refuse.hpp"
 #include "tern/backend/unscale.hpp"

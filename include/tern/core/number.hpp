@@ -50,7 +50,8 @@ class IntegerNumber : public Number {
   }
 };
 
-/// A number as an operand next to a tensor of floats: a count, as x.size(0), becomes a double without a warning of -Wconversion.
+/// A number as an operand next to a tensor of floats: a count, as x.size(0), becomes a double without a warning of
+/// -Wconversion.
 class RealNumber {
  public:
   template <class N>

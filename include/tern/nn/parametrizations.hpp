@@ -159,9 +159,9 @@ struct SpectralNorm : Module<typename L::device_type, typename L::value_type> {
 
  private:
   Tensor<D, Wide> rows() const {
-    return flatten(
-        permute(original.promoted(), detail::dim_first({"spectral_norm", CallSite::unknown}, *options.dim, original.dim())),
-        1);
+    return flatten(permute(original.promoted(),
+                           detail::dim_first({"spectral_norm", CallSite::unknown}, *options.dim, original.dim())),
+                   1);
   }
   void improve(Index steps) const {
     const NoGradGuard off;

@@ -54,8 +54,8 @@ Tensor<D, T> group_norm(const CallSite& op, const Tensor<D, T>& x, Index groups,
   const auto normal = [&](const auto& v, const auto& factor, const auto& offset) {
     return normalised_groups(op, v, factor, offset, eps);
   };
-  return view(rounded_once(normal, view(last, grouped, op), reshape(w, per_channel, op), reshape(b, per_channel, op)), x.shape(),
-              op);
+  return view(rounded_once(normal, view(last, grouped, op), reshape(w, per_channel, op), reshape(b, per_channel, op)),
+              x.shape(), op);
 }
 
 }  // namespace detail

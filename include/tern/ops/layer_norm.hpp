@@ -49,8 +49,8 @@ struct LayerNormState {
 /// floats.
 template <Device D, Floating T>
 Tensor<D, T> layer_norm(const Tensor<D, T>& x, const detail::Shape& normalized_shape,
-                        const detail::Promoted<D, T>& weight = {}, const detail::Promoted<D, T>& bias = {}, double eps = 1e-5,
-                        CallSite here = {}) {
+                        const detail::Promoted<D, T>& weight = {}, const detail::Promoted<D, T>& bias = {},
+                        double eps = 1e-5, CallSite here = {}) {
   using S = Tensor<D, compute_t<T>>;
   const S &given_weight = weight, &given_bias = bias;
   detail::check_normalized({"layer_norm", here}, *x.checked({"layer_norm", here}), normalized_shape,

@@ -23,7 +23,8 @@ TERN_INLINE void check_recurrent_weights(const CallSite& op, RecurrentKind kind,
                                          const Array* w_hr) {
   const Index groups = backend::gates_of(kind);
   if (w_hh.ndim != 2 || w_hh.dims[0] % groups) fail(op, {"w_hh of layer ", layer, " has shape ", w_hh.shape_ref()});
-  const Index gate_rows = w_hh.dims[0], hidden = gate_rows / groups, state = w_hr && w_hr->ndim == 2 ? w_hr->dims[0] : hidden;
+  const Index gate_rows = w_hh.dims[0], hidden = gate_rows / groups,
+              state = w_hr && w_hr->ndim == 2 ? w_hr->dims[0] : hidden;
   const auto check = [&](const char* name, const Array* w, const Shape& want) {
     if (w && !same_sizes(w->shape_ref(), want))
       fail(op, {name, " of layer ", layer, " has shape ", w->shape_ref(), ", not ", want});

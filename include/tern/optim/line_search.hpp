@@ -16,13 +16,13 @@ struct LinePoint {
 };
 
 /// The minimum, within [least, most], of the cubic through two points with given derivatives.
-TERN_API double cubic_minimum(double t1, double f1, double derivative1, double t2, double f2, double derivative2, double least,
-                              double most);
+TERN_API double cubic_minimum(double t1, double f1, double derivative1, double t2, double f2, double derivative2,
+                              double least, double most);
 
-/// Searches from `start`, at t = 0. The result is a point where f has fallen by at least 1e-4 of what the first derivative
-/// promises for the distance, and where the derivative is at most 0.9 of the first one. If there is none after `evaluations`
-/// evaluations, or the bracket is shorter than `tolerance` in units of the direction's largest element, it is the best
-/// point so far. evaluate(t) gives a point.
+/// Searches from `start`, at t = 0. The result is a point where f has fallen by at least 1e-4 of what the first
+/// derivative promises for the distance, and where the derivative is at most 0.9 of the first one. If there is none
+/// after `evaluations` evaluations, or the bracket is shorter than `tolerance` in units of the direction's largest
+/// element, it is the best point so far. evaluate(t) gives a point.
 template <class G, class F>
 LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, Index evaluations, double tolerance,
                           const F& evaluate) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "../backend/range.hpp"
+#include "../backend/copy.hpp"
 #include "map.hpp"
 #include "nested_list.hpp"
 

@@ -267,7 +267,8 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
           const V v = load_lanes<V>(from + at, lanes, 0);
           V h = load_lanes<V>(passed + at, lanes, 0);
           if (!dresidual) h = counted(h, v, factors, k, at, lanes);
-          store_lanes(dx + at, lanes, factors.factor[k] * h - multiply_add(coefficients[k], v - factors.mean[k], offsets[k]));
+          store_lanes(dx + at, lanes,
+                      factors.factor[k] * h - multiply_add(coefficients[k], v - factors.mean[k], offsets[k]));
         }
       });
     });

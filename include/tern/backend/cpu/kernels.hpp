@@ -15,7 +15,6 @@
 #include "loops/copy.hpp"
 #include "loops/map.hpp"
 #include "loops/derivatives.hpp"
-#include "loops/range.hpp"
 #include "loops/reduce.hpp"
 #include "loops/reduce_driver.hpp"
 #include "loops/workspace.hpp"

@@ -150,7 +150,8 @@ void kernel(On<Cpu>, Types<T>, const Recurrence& op) {
     const Index mine = last - first, padded = mine + PackedWeights<T>::spare_rows, sequence = d * n + first;
     // A step reads the states of one buffer and writes those of the other. A sequence that starts late is in both.
     const States<T> even(padded * p, op.h0, sequence * p, mine * p), odd(padded * p, op.h0, sequence * p, mine * p),
-        units(op.w_hr ? padded * hidden : 0), cell(has_cell ? mine * hidden : 0, op.c0, sequence * hidden, mine * hidden);
+        units(op.w_hr ? padded * hidden : 0),
+        cell(has_cell ? mine * hidden : 0, op.c0, sequence * hidden, mine * hidden);
     C *before = even.get(), *after = odd.get();
     op.steps.for_each(op.steps.reverse != (d == 1), [&](Index first_row, Index step_rows) {
       const Index active = std::min(last, step_rows) - first;
@@ -186,8 +187,9 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
   using namespace recurrence_detail;
   using C = compute_t<T>;
-  const Index directions = op.directions, gate_rows = op.w_hh.dims[0] / directions, hidden = gate_rows / gates_of(op.kind),
-              p = op.w_hh.dims[1], n = op.steps.sequences(), rows = op.steps.total();
+  const Index directions = op.directions, gate_rows = op.w_hh.dims[0] / directions,
+              hidden = gate_rows / gates_of(op.kind), p = op.w_hh.dims[1], n = op.steps.sequences(),
+              rows = op.steps.total();
   const PackedDirections<T> weights(directions, &op.w_hh, gate_rows, 1, p, p, 1);
   const PackedDirections<T> expand(directions, op.w_hr, p, 1, hidden, hidden, 1);
   const bool has_cell = op.kind == RecurrentKind::lstm;

@@ -54,8 +54,7 @@ TERN_NOINLINE bool try_fused(ConvolutionForm form, const Convolution& op) {
   const Array* const arrays[] = {&op.weight, &op.y, op.bias, op.residual ? op.residual : &op.y};
   const int ordinal = common_ordinal(op.x, arrays, 4);
   form.bias = true, form.addend = op.residual, form.relu = op.relu;
-  return start_convolution(ordinal, form,
-                           {op.x.data, op.weight.data, op.y.data, op.bias->data, data_of(op.residual)});
+  return start_convolution(ordinal, form, {op.x.data, op.weight.data, op.y.data, op.bias->data, data_of(op.residual)});
 }
 
 TERN_NOINLINE void run_convolution(ConvolutionForm form, const Convolution& op, bool adds) {

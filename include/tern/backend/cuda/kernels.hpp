@@ -15,7 +15,6 @@
 #include "matmul.hpp"
 #include "pooling.hpp"
 #include "random.hpp"
-#include "range.hpp"
 #include "recurrence.hpp"
 #include "recurrent_layer.hpp"
 #include "reduce.hpp"

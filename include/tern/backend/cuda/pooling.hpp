@@ -189,10 +189,10 @@ inline Index longest_step(const PoolLayout& p) {
 template <class P>
 void launch_pooling(const KernelOf<P>& kernel, const Array& written, const Array& read,
                     const std::type_identity_t<P>& parameters) {
-  const bool needs_int64 = std::max(written.numel, read.numel) > Index(1) << 30 || longest_step(parameters.layout) > Index(1)
-                                                                                                                  << 28;
-  launch_typed(written.ordinal, kernel, {written.dtype, needs_int64 ? DType::int64 : DType::int32}, grid_for(written.numel),
-               parameters);
+  const bool needs_int64 =
+      std::max(written.numel, read.numel) > Index(1) << 30 || longest_step(parameters.layout) > Index(1) << 28;
+  launch_typed(written.ordinal, kernel, {written.dtype, needs_int64 ? DType::int64 : DType::int32},
+               grid_for(written.numel), parameters);
 }
 
 }  // namespace cuda_kernels

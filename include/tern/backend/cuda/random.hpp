@@ -140,7 +140,7 @@ extern "C" __global__ void integers(const Words<IntegersParameters> words) {
 TERN_KERNEL_STRUCT(DropoutParameters,
                    RandomElements to;
                    Pointer<const T0> in; uint64 bound;  // of 65536
-                   double scale;                       // by what the kept are multiplied
+                   double scale;                        // by what the kept are multiplied
 );
 inline constexpr KernelOf<DropoutParameters> dropout_kernel{"dropout",
                                                             R"CUDA(

@@ -3,7 +3,6 @@
 // the CPU.
 #pragma once
 #include "../scan.hpp"
-#include "../../core/rows_along.hpp"
 #include "codegen/packs.hpp"
 #include "codegen/tile_scan.hpp"
 

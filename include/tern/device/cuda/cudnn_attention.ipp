@@ -20,7 +20,7 @@ enum AttentionTensor : GraphTensor {
   attention_dk,
   attention_dv,
   attention_dbias,
-  attention_means,   // of each query's g out, as the backward pass stores them
+  attention_means,    // of each query's g out, as the backward pass stores them
   attention_float_dq  // dq before it is rounded
 };
 

@@ -53,7 +53,8 @@ struct LibraryAttentionState {
   }
 
   /// The gradients of query, key, value and bias. False if the library does not compute them.
-  bool gradient(const X& g, const X& y, const Promoted& log_sums, bool bias_gradient, std::tuple<X, X, X, X>& to) const {
+  bool gradient(const X& g, const X& y, const Promoted& log_sums, bool bias_gradient,
+                std::tuple<X, X, X, X>& to) const {
     to = {like(query, query.size(3)), like(key, key.size(3)), like(value, value.size(3)),
           bias_gradient ? empty<D, T>(bias.shape(), bias.device()) : X()};
     const X &dq = std::get<0>(to), &dk = std::get<1>(to), &dv = std::get<2>(to), &dbias = std::get<3>(to);

@@ -247,7 +247,8 @@ RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, I
              }));
   const auto last_cells = [&] {
     const X all = narrow(out, 0, rows * p, n * columns, here);
-    return directions == 1 ? reshape(all, {n, columns}, here) : reshape(all, {directions, n, columns / directions}, here);
+    return directions == 1 ? reshape(all, {n, columns}, here)
+                           : reshape(all, {directions, n, columns / directions}, here);
   };
   return {reshape(narrow(out, 0, 0, rows * p, here), {rows, p}, here), lstm ? last_cells() : X()};
 }
@@ -261,7 +262,9 @@ RecurrentStates<D, T> recurrence(RecurrentKind kind, const Steps& steps, Index d
   if constexpr (backend::HasKernel<D, backend::Recurrence, T>) {
     return fused_recurrence(kind, steps, directions, x, h0, c0, w, here);
   } else if constexpr (is_half_v<T>) {
-    const auto promoted = [&](const Tensor<D, T>& v) { return v.defined() ? to_type(v, f32, here) : Tensor<D, float>(); };
+    const auto promoted = [&](const Tensor<D, T>& v) {
+      return v.defined() ? to_type(v, f32, here) : Tensor<D, float>();
+    };
     const auto narrowed = [&](const Tensor<D, float>& v) {
       return v.defined() ? to_type(v, Type<T>{}, here) : Tensor<D, T>();
     };

@@ -153,9 +153,9 @@ struct RecurrentLayerState {
       for (Index i = 0; i < sizes.directions; ++i) {
         const RecurrentLayout::Direction& at = layout.directions[i];
         const auto bias = [&](Index first) { return sizes.has_biases ? part(first, {gate_rows}) : X(); };
-        weights_of.push_back({part(at.w_ih, {gate_rows, sizes.inputs}), part(at.w_hh, {gate_rows, sizes.state}), bias(at.b_ih),
-                          bias(at.b_hh),
-                          sizes.state < sizes.hidden ? part(at.w_hr, {sizes.state, sizes.hidden}) : X()});
+        weights_of.push_back({part(at.w_ih, {gate_rows, sizes.inputs}), part(at.w_hh, {gate_rows, sizes.state}),
+                              bias(at.b_ih), bias(at.b_hh),
+                              sizes.state < sizes.hidden ? part(at.w_hr, {sizes.state, sizes.hidden}) : X()});
       }
       const auto y = each_direction<D, T>(
           steps, in[1], in[2], weights_of, {}, [&](const Steps& way, const X& h, const X& c, const auto& w) {

@@ -203,7 +203,7 @@ void kernel(On<Cpu>, Types<T>, const Convolution& op) {
   using namespace cpu_kernels;
   const bool forward = op.pass == detail::ConvolutionPass::forward,
              shifted = op.bias && op.pass == detail::ConvolutionPass::data_gradient;
-  const Convolution product{op.pass, op.params,   op.x,   op.weight, op.y, forward ? op.bias : nullptr,
+  const Convolution product{op.pass,     op.params, op.x, op.weight, op.y, forward ? op.bias : nullptr,
                             op.residual, op.relu};
   if (op.bias && op.pass == detail::ConvolutionPass::weight_gradient) sum_channels<T>(*op.bias, op.y);
   if constexpr (detail::is_half_v<T>) {
