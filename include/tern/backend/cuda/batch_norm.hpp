@@ -177,13 +177,7 @@ extern "C" __global__ void batch_norm_gradient_parts(const BatchNormGradientPart
       sums.of[e] = Two{sums.of[e].a + h, multiply_add(h, d, sums.of[e].b)};
     }
   }
-  sums = c.total(partial, sums);
-  if (!c.exists || c.at != 0) return;
-  C0* const to = p.sums + 2 * c.part * c.columns + c.column;
-  for (int e = 0; e < vector; ++e) {
-    to[e] = sums.of[e].a;
-    to[c.columns + e] = sums.of[e].b;
-  }
+  store_part(c, p.sums, c.total(partial, sums));
 }
 )CUDA",
     {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text, PassedGradient::source,
@@ -204,12 +198,7 @@ inline constexpr KernelOf<BatchNormGradientSumsParameters> batch_norm_gradient_s
 extern "C" __global__ void batch_norm_gradient_sums(const BatchNormGradientSumsParameters p) {
   __shared__ Two partial[256];
   const Column c(p.layout);
-  const C0* const from = p.sums + c.column;
-  Two sums{0, 0};
-  #pragma unroll 4
-  for (Index part = c.first; part < c.last; part += c.along)
-    sums = Two{sums.a + from[2 * part * c.columns], sums.b + from[(2 * part + 1) * c.columns]};
-  sums = c.total(partial, sums);
+  const Two sums = total_of_parts(c, p.sums, partial);
   if (!c.exists || c.at != 0) return;
   const C0 scale = p.scale[c.column], share = C0(1) / C0(p.rows);
   if (p.dweight) p.dweight[c.column] = sums.b * scale;
