@@ -2,7 +2,7 @@
 // give the same numbers.
 #pragma once
 #include "../backend/random.hpp"
-#include "../backend/refuse.hpp"
+#include "../backend/gather.hpp"
 #include "reduce.hpp"
 #include "transfer.hpp"
 

@@ -33,7 +33,6 @@
 #include "pooling.hpp"
 #include "random.hpp"
 #include "recurrence.hpp"
-#include "refuse.hpp"
 #include "rows.hpp"
 #include "scan.hpp"
 #include "softmax.hpp"

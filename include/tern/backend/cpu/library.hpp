@@ -15,7 +15,6 @@
 #include "../random.hpp"
 #include "../recurrence.hpp"
 #include "../reduce.hpp"
-#include "../refuse.hpp"
 #include "../rows.hpp"
 #include "../scan.hpp"
 #include "../softmax.hpp"

@@ -17,6 +17,17 @@ extern "C" __global__ void check_range(const CheckRangeParameters p) {
 }
 )CUDA"};
 
+// One thread reports what a kernel before it has found.
+TERN_KERNEL_STRUCT(RefuseIfParameters,
+                   ElementReport report;
+                   Pointer<const bool> found;  // whether there is something to report
+);
+inline constexpr KernelOf<RefuseIfParameters> refuse_if_kernel{"refuse_if", R"CUDA(
+extern "C" __global__ void refuse_if(const RefuseIfParameters p) {
+  if (*p.found) p.report.note(0, 0);
+}
+)CUDA"};
+
 TERN_KERNEL_STRUCT(IndexSelectParameters,
                    Index count;
                    Index width;  // pieces of T0 in a row
@@ -138,6 +149,7 @@ TERN_API void run_scatter(ScatterMode how, const char* name, const Array& out, i
 }  // namespace cuda_kernels
 
 TERN_API void kernel(On<Cuda>, Types<>, const CheckRange& op);
+TERN_API void kernel(On<Cuda>, Types<>, const RefuseIf& op);
 TERN_API void kernel(On<Cuda>, Types<>, const IndexSelect& op);
 TERN_API void kernel(On<Cuda>, AnyTypes, const IndexAdd& op);
 TERN_API void kernel(On<Cuda>, Types<>, const Gather& op);

@@ -18,7 +18,6 @@
 #include "recurrence.hpp"
 #include "recurrent_layer.hpp"
 #include "reduce.hpp"
-#include "refuse.hpp"
 #include "rows.hpp"
 #include "scan.hpp"
 #include "softmax.hpp"
