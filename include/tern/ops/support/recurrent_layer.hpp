@@ -149,16 +149,16 @@ struct RecurrentLayerState {
         return reshape(narrow(in[3], 0, first, shape.numel()), shape);
       };
       const Index gate_rows = backend::gates_of(sizes.kind) * sizes.hidden;
-      std::vector<RecurrentWeights<D, T>> weights_of;
+      std::vector<RecurrentWeights<D, T>> by_direction;
       for (Index i = 0; i < sizes.directions; ++i) {
         const RecurrentLayout::Direction& at = layout.directions[i];
         const auto bias = [&](Index first) { return sizes.has_biases ? part(first, {gate_rows}) : X(); };
-        weights_of.push_back({part(at.w_ih, {gate_rows, sizes.inputs}), part(at.w_hh, {gate_rows, sizes.state}),
-                              bias(at.b_ih), bias(at.b_hh),
-                              sizes.state < sizes.hidden ? part(at.w_hr, {sizes.state, sizes.hidden}) : X()});
+        by_direction.push_back({part(at.w_ih, {gate_rows, sizes.inputs}), part(at.w_hh, {gate_rows, sizes.state}),
+                                bias(at.b_ih), bias(at.b_hh),
+                                sizes.state < sizes.hidden ? part(at.w_hr, {sizes.state, sizes.hidden}) : X()});
       }
       const auto y = each_direction<D, T>(
-          steps, in[1], in[2], weights_of, {}, [&](const Steps& way, const X& h, const X& c, const auto& w) {
+          steps, in[1], in[2], by_direction, {}, [&](const Steps& way, const X& h, const X& c, const auto& w) {
             return composed_recurrence<D, T>(sizes.kind, way, linear(in[0], w.w_ih, w.b_ih), h, c, w, {});
           });
       return std::vector<X>{y.states, y.h_n, y.c_n};
