@@ -132,12 +132,12 @@ void launch_mlp_small(benchmark::State& state) {
   });
 }
 
-namespace kernels = backend::cuda_kernels;
+namespace kernels = detail::backend::cuda_kernels;
 
 /// The source of a kernel that adds two tensors.
 std::string source_of_add() {
-  const backend::Array x{};
-  const backend::Array* const in[] = {&x, &x};
+  const detail::Array x{};
+  const detail::Array* const in[] = {&x, &x};
   const kernels::Traced add(dtype<float>, [](auto a, auto b) { return a + b; }, std::make_index_sequence<2>{});
   const kernels::Elementwise loops(x, in, 2);
   return loops.source("add", loops.parameters(), kernels::function_text(add, "f", 0), "f(p, x0, x1)");

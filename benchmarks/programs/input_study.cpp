@@ -48,7 +48,7 @@ struct Result {
 /// The largest resident set of this process so far, in bytes.
 Index peak_resident() {
   std::FILE* const status = std::fopen("/proc/self/status", "r");
-  if (!status) fail("input_study", {"/proc/self/status cannot be read"});
+  if (!status) Error::fail("input_study", {"/proc/self/status cannot be read"});
   long long kilobytes = 0;
   for (char line[256]; std::fgets(line, sizeof line, status) && std::sscanf(line, "VmHWM: %lld", &kilobytes) != 1;) {}
   std::fclose(status);
@@ -70,7 +70,7 @@ void prepare(const std::string& path, bool dropped) {
   if (dropped) {
     file.sync();  // what is not on the disk cannot be dropped
     if (::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_DONTNEED) != 0)
-      fail("input_study", {"'", path, "': cannot be dropped from memory"});
+      Error::fail("input_study", {"'", path, "': cannot be dropped from memory"});
     return;
   }
   std::string block(1 << 20, '\0');

@@ -123,7 +123,7 @@ Answer measure(const Request& r) {
     if (r.family == "gru") return measure<D>(r, [&] { return Gru<Cpu>(n[0], n[1]); }, x, n[1]);
     if (r.family == "lstm") return measure<D>(r, [&] { return Lstm<Cpu>(n[0], n[1]); }, x, n[1]);
   }
-  fail("shapes", {"no network '", r.family, "' of ", Index(n.size()), " sizes"});
+  Error::fail("shapes", {"no network '", r.family, "' of ", Index(n.size()), " sizes"});
 }
 
 Request read_request(const std::string& line) {
@@ -132,7 +132,7 @@ Request read_request(const std::string& line) {
   words >> request.type >> request.seconds >> request.family;
   for (Index size; words >> size;) request.sizes.push_back(size);
   if (!words.eof() || (request.type != "float32" && request.type != "bfloat16"))
-    fail("shapes", {"'", line, "' is no network"});
+    Error::fail("shapes", {"'", line, "' is no network"});
   return request;
 }
 

@@ -12,13 +12,13 @@ namespace support {
 inline std::string data_folder(const Options& options, const char* set, std::initializer_list<const char*> files,
                                const char* remedy) {
   const std::string folder = tern::data::detail::given_folder(options.data, set);
-  if (folder.empty()) fail(set, {"neither --data nor TERN_DATA names a folder with the data. ", remedy});
+  if (folder.empty()) Error::fail(set, {"neither --data nor TERN_DATA names a folder with the data. ", remedy});
   std::string names;
   for (const char* const file : files) {
     if (!tern::data::detail::find_plain_or_gzip(folder, file).empty()) return folder;
     names += std::string(names.empty() ? "" : " or ") + file;
   }
-  fail(set, {"'", folder, "' has no ", names, ". ", remedy});
+  Error::fail(set, {"'", folder, "' has no ", names, ". ", remedy});
 }
 
 }  // namespace support

@@ -111,9 +111,9 @@ inline std::size_t edit_distance(const std::string& a, const std::string& b) {
       const std::size_t distance = begins_it ? 0 : edit_distance(given, option.name);
       if (distance < least) least = distance, nearest = option.name;
     }
-  if (!nearest) fail("options", {"unknown option '", name, "'; --help lists those that there are"});
-  fail("options", {"unknown option '", name, "'; the nearest is ", nearest,
-                   given == name ? "" : ", whose value is the next word", ", and --help lists all"});
+  if (!nearest) Error::fail("options", {"unknown option '", name, "'; --help lists those that there are"});
+  Error::fail("options", {"unknown option '", name, "'; the nearest is ", nearest,
+                          given == name ? "" : ", whose value is the next word", ", and --help lists all"});
 }
 
 /// What the option wants as its value.
@@ -188,7 +188,7 @@ inline void parse_options(int argc, char** argv, Options& options, std::initiali
       continue;
     }
     const char* const value = ++i < argc ? argv[i] : "--";
-    if (std::strncmp(value, "--", 2) == 0) fail("options", {name, " needs ", detail::wanted(*option)});
+    if (std::strncmp(value, "--", 2) == 0) Error::fail("options", {name, " needs ", detail::wanted(*option)});
     if (option->text != &options.resume) options.command += std::string(" ") + name + " " + detail::quoted(value);
     if (option->text) *option->text = value;
     else if (option->number) *option->number = parse_number(name, value);

@@ -11,15 +11,16 @@
 
 namespace support {
 
-using tern::fail;
+using tern::Error;
 using tern::Index;
 
 /// The value of an option as a number that is not negative. Error that names the option if it is none.
 inline double parse_number(const char* name, const char* value) {
   char* end = nullptr;
   const double number = std::strtod(value, &end);
-  if (end == value || *end || !std::isfinite(number)) fail("options", {name, " needs a number, not '", value, "'"});
-  if (number < 0) fail("options", {name, " must not be negative: ", number});
+  if (end == value || *end || !std::isfinite(number))
+    Error::fail("options", {name, " needs a number, not '", value, "'"});
+  if (number < 0) Error::fail("options", {name, " must not be negative: ", number});
   return number;
 }
 
@@ -28,9 +29,9 @@ inline Index parse_index(const char* name, const char* value, Index least = 0, I
   char* end = nullptr;
   errno = 0;
   const Index number = std::strtoll(value, &end, 10);
-  if (end == value || *end || errno) fail("options", {name, " needs an integer, not '", value, "'"});
-  if (number < least) fail("options", {name, " must be at least ", least, ", not ", number});
-  if (number > most) fail("options", {name, " must be at most ", most, ", not ", number});
+  if (end == value || *end || errno) Error::fail("options", {name, " needs an integer, not '", value, "'"});
+  if (number < least) Error::fail("options", {name, " must be at least ", least, ", not ", number});
+  if (number > most) Error::fail("options", {name, " must be at most ", most, ", not ", number});
   return number;
 }
 
@@ -41,7 +42,7 @@ inline void check_choice(const char* name, const std::string& value, std::initia
     if (value == choice) return;
     list += (list.empty() ? "" : " or ") + std::string(choice);
   }
-  fail("options", {name, " must be ", list, ", not '", value, "'"});
+  Error::fail("options", {name, " must be ", list, ", not '", value, "'"});
 }
 
 }  // namespace support

@@ -15,7 +15,7 @@ enum class Bfloat16 { as_float, best, without_amx };
 
 inline Bfloat16 bfloat16_on_cpu() {
   if (!tern::detail::onednn::has_bfloat16()) return Bfloat16::as_float;
-  const bool has_amx = tern::backend::matmul_detail::has_tiles();
+  const bool has_amx = tern::detail::backend::matmul_detail::has_tiles();
   return has_amx && tern::build_info().onednn[0] < '3' ? Bfloat16::without_amx : Bfloat16::best;
 }
 
@@ -25,9 +25,10 @@ inline Bfloat16 bfloat16_on_cpu() {
 inline void check_precision(const std::string& precision, const char* device) {
   check_choice("--precision", precision, {"f32", "bf16", "f16", "bf16-weights"});
   if (precision == "f16" && device == std::string(tern::DeviceTraits<tern::Cpu>::name))
-    fail("options", {"--precision f16 is not for the CPU: its kernels use no processor's instructions for half, they "
-                     "convert it and compute "
-                     "in float, slower than f32; take bf16 or a GPU"});
+    Error::fail("options",
+                {"--precision f16 is not for the CPU: its kernels use no processor's instructions for half, they "
+                 "convert it and compute "
+                 "in float, slower than f32; take bf16 or a GPU"});
 }
 
 /// A line that says that bfloat16 is slow there, and what makes it faster; empty if it is not.

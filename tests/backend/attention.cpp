@@ -33,10 +33,11 @@ std::vector<Values> run(const Sizes& s, const Values& queries, const Values& key
   const auto g = tensor_of<D, T>(numbers(s.batch * s.queries * s.width, 4), {s.batch, s.queries, s.width});
   const auto y = empty<D, T>(g.shape()), sums = empty<D, compute_t<T>>({s.batch, s.queries});
   const auto dq = empty<D, T>(q.shape()), dk = empty<D, T>(k.shape()), dv = empty<D, T>(v.shape());
-  backend::run<D, T>(backend::Attention{*y.impl(), *sums.impl(), *q.impl(), *k.impl(), *v.impl(), s.scale, s.causal});
-  const auto gradient = [&](const backend::Array* to_q, const backend::Array* to_k, const backend::Array* to_v) {
-    backend::run<D, T>(backend::AttentionGradient{to_q, to_k, to_v, *g.impl(), *y.impl(), *sums.impl(), *q.impl(),
-                                                  *k.impl(), *v.impl(), s.scale, s.causal});
+  detail::backend::run<D, T>(
+      detail::backend::Attention{*y.impl(), *sums.impl(), *q.impl(), *k.impl(), *v.impl(), s.scale, s.causal});
+  const auto gradient = [&](const detail::Array* to_q, const detail::Array* to_k, const detail::Array* to_v) {
+    detail::backend::run<D, T>(detail::backend::AttentionGradient{to_q, to_k, to_v, *g.impl(), *y.impl(), *sums.impl(),
+                                                                  *q.impl(), *k.impl(), *v.impl(), s.scale, s.causal});
   };
   gradient(dq.impl(), dk.impl(), dv.impl());
   const std::vector<Values> together{values_of(dq), values_of(dk), values_of(dv)};
@@ -59,23 +60,23 @@ std::vector<Values> run(const Sizes& s) {
 }  // namespace
 
 TEST_CASE("attention is a kernel of the CPU for all floating types, and of Cuda for all but double", "[backend]") {
-  CHECK(backend::HasKernel<Cpu, backend::Attention, float>);
-  CHECK(backend::HasKernel<Cpu, backend::AttentionGradient, double>);
-  CHECK(backend::HasKernel<Cpu, backend::TokenAttention, bfloat16>);
-  CHECK(backend::HasKernel<Cuda, backend::Attention, float>);
-  CHECK(backend::HasKernel<Cuda, backend::AttentionGradient, float>);
-  CHECK(backend::HasKernel<Cuda, backend::Attention, half>);
-  CHECK(backend::HasKernel<Cuda, backend::AttentionGradient, bfloat16>);
-  CHECK_FALSE(backend::HasKernel<Cuda, backend::Attention, double>);
-  CHECK(backend::HasKernel<Cpu, backend::Attention, half>);
-  CHECK(backend::HasKernel<Cpu, backend::AttentionGradient, bfloat16>);
+  CHECK(detail::backend::HasKernel<Cpu, detail::backend::Attention, float>);
+  CHECK(detail::backend::HasKernel<Cpu, detail::backend::AttentionGradient, double>);
+  CHECK(detail::backend::HasKernel<Cpu, detail::backend::TokenAttention, bfloat16>);
+  CHECK(detail::backend::HasKernel<Cuda, detail::backend::Attention, float>);
+  CHECK(detail::backend::HasKernel<Cuda, detail::backend::AttentionGradient, float>);
+  CHECK(detail::backend::HasKernel<Cuda, detail::backend::Attention, half>);
+  CHECK(detail::backend::HasKernel<Cuda, detail::backend::AttentionGradient, bfloat16>);
+  CHECK_FALSE(detail::backend::HasKernel<Cuda, detail::backend::Attention, double>);
+  CHECK(detail::backend::HasKernel<Cpu, detail::backend::Attention, half>);
+  CHECK(detail::backend::HasKernel<Cpu, detail::backend::AttentionGradient, bfloat16>);
 }
 
 TEMPLATE_TEST_CASE("attention by blocks of any sizes", "[backend]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto check = [](auto type, double tolerance) {
     using T = decltype(type);
-    if constexpr (backend::HasKernel<D, backend::Attention, T>)
+    if constexpr (detail::backend::HasKernel<D, detail::backend::Attention, T>)
       for (const auto& [batch, queries, keys, size, width] : std::vector<std::array<Index, 5>>{{1, 1, 1, 1, 1},
                                                                                                {2, 12, 32, 16, 32},
                                                                                                {3, 13, 33, 17, 31},
@@ -135,7 +136,7 @@ TEMPLATE_TEST_CASE("attention on tensor cores, in float, TF32 and 16 bits", "[ba
   using D = TestType;
   const auto check = [](auto type, double tolerance) {
     using T = decltype(type);
-    if constexpr (backend::HasKernel<D, backend::Attention, T>)
+    if constexpr (detail::backend::HasKernel<D, detail::backend::Attention, T>)
       for (const auto& [size, queries, keys] : std::vector<std::array<Index, 3>>{
                {32, 197, 197}, {40, 64, 64}, {64, 1, 1}, {64, 7, 70}, {64, 333, 100}, {128, 65, 129}, {256, 20, 70}})
         for (const bool causal : {false, true}) {
@@ -194,8 +195,9 @@ TEMPLATE_TEST_CASE("attention of large, infinite and undefined scores", "[backen
     low[450] = nan;
     CHECK(std::isnan(attend(s, {1, 1}, low, values)[0][0]));
   };
-  if constexpr (backend::HasKernel<TestType, backend::Attention, float>) check(float());
-  if constexpr (HostDevice<TestType> && backend::HasKernel<TestType, backend::Attention, bfloat16>) check(bfloat16());
+  if constexpr (detail::backend::HasKernel<TestType, detail::backend::Attention, float>) check(float());
+  if constexpr (HostDevice<TestType> && detail::backend::HasKernel<TestType, detail::backend::Attention, bfloat16>)
+    check(bfloat16());
 }
 
 TEST_CASE("attention is the same on any number of threads", "[backend]") {

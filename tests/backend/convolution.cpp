@@ -8,8 +8,8 @@
 namespace backend_convolution {
 using namespace tern;
 using namespace tern_test;
-using backend::Convolution;
-using backend::ConvParams;
+using detail::backend::Convolution;
+using detail::backend::ConvParams;
 
 namespace {
 
@@ -56,8 +56,8 @@ const Layer layers[] = {
 };
 
 /// An array's sizes, without memory: enough to make a primitive.
-backend::Array sizes(DType type, const detail::Shape& shape) {
-  backend::Array a{};
+detail::Array sizes(DType type, const detail::Shape& shape) {
+  detail::Array a{};
   a.dtype = type, a.ndim = std::uint8_t(shape.n), a.numel = shape.numel();
   for (int i = 0; i < shape.n; ++i) a.dims[i] = shape[i];
   detail::set_channels_last_strides(a);
@@ -68,19 +68,19 @@ backend::Array sizes(DType type, const detail::Shape& shape) {
 
 TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and backward", "[backend]") {
   const bool has_bfloat16 = [] {
-    const backend::Array x = sizes(DType::bfloat16, {1, 16, 8, 8}), w = sizes(DType::bfloat16, {16, 16, 1, 1});
+    const detail::Array x = sizes(DType::bfloat16, {1, 16, 8, 8}), w = sizes(DType::bfloat16, {16, 16, 1, 1});
     const ConvParams c;
     const Convolution call{detail::ConvolutionPass::forward, c, x, w, x};
     const std::unique_ptr<detail::onednn::Primitive> made(
-        backend::cpu_kernels::make_convolution(backend::cpu_kernels::convolution_key(call, 1), call));
+        detail::backend::cpu_kernels::make_convolution(detail::backend::cpu_kernels::convolution_key(call, 1), call));
     return made->usable();
   }();
   for (const Layer& l : layers)
     for (const DType type : {DType::float32, DType::bfloat16}) {
       if (type == DType::bfloat16 && !has_bfloat16) continue;
       const Index out = (l.size + 2 * l.padding - l.kernel) / l.stride + 1;
-      const backend::Array x = sizes(type, {2, l.in, l.size, l.size}), y = sizes(type, {2, l.out, out, out}),
-                           w = sizes(type, {l.out, l.in / l.groups, l.kernel, l.kernel});
+      const detail::Array x = sizes(type, {2, l.in, l.size, l.size}), y = sizes(type, {2, l.out, out, out}),
+                          w = sizes(type, {l.out, l.in / l.groups, l.kernel, l.kernel});
       const ConvParams c{.stride = {l.stride, l.stride}, .padding = {l.padding, l.padding}, .groups = l.groups};
       for (const detail::ConvolutionPass pass :
            {detail::ConvolutionPass::forward, detail::ConvolutionPass::data_gradient,
@@ -88,8 +88,8 @@ TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and
         INFO(l.network << " " << l.in << " x " << l.size << " -> " << l.out << ", " << detail::name_of(type)
                        << ", pass " << int(pass));
         const Convolution call{pass, c, x, w, y};
-        const std::unique_ptr<detail::onednn::Primitive> made(
-            backend::cpu_kernels::make_convolution(backend::cpu_kernels::convolution_key(call, 1), call));
+        const std::unique_ptr<detail::onednn::Primitive> made(detail::backend::cpu_kernels::make_convolution(
+            detail::backend::cpu_kernels::convolution_key(call, 1), call));
         CHECK(made->usable());  // one called "ref" is not
       }
     }
@@ -99,12 +99,12 @@ TEST_CASE("Winograd's way is taken where it was measured to be the faster one", 
   const auto is_winograd = [](Index n, Index in, Index size, Index out, Index stride = 1, Index groups = 1,
                               DType type = DType::float32) {
     const Index to = (size - 1) / stride + 1;
-    const backend::Array x = sizes(type, {n, in, size, size}), y = sizes(type, {n, out, to, to}),
-                         w = sizes(type, {out, in / groups, 3, 3});
+    const detail::Array x = sizes(type, {n, in, size, size}), y = sizes(type, {n, out, to, to}),
+                        w = sizes(type, {out, in / groups, 3, 3});
     const ConvParams c{.stride = {stride, stride}, .padding = {1, 1}, .groups = groups};
-    return backend::cpu_kernels::is_for_winograd({detail::ConvolutionPass::forward, c, x, w, y});
+    return detail::backend::cpu_kernels::is_for_winograd({detail::ConvolutionPass::forward, c, x, w, y});
   };
-  if (!backend::cpu_kernels::winograd::fast) SKIP_TEST("compiled for a processor without fused multiply-adds");
+  if (!detail::backend::cpu_kernels::winograd::fast) SKIP_TEST("compiled for a processor without fused multiply-adds");
   CHECK(is_winograd(8, 64, 56, 64));
   CHECK(is_winograd(32, 128, 16, 128));
   CHECK(is_winograd(32, 512, 4, 512));
@@ -127,13 +127,13 @@ TEST_CASE("oneDNN's older kernels are taken where they were measured to be faste
   const auto is_jit = [](detail::ConvolutionPass pass, Index n, Index in, Index size, Index out, Index kernel,
                          Index stride = 1) {
     const Index to = (size + 2 * (kernel / 2) - kernel) / stride + 1;
-    const backend::Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
-                         w = sizes(DType::float32, {out, in, kernel, kernel});
+    const detail::Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
+                        w = sizes(DType::float32, {out, in, kernel, kernel});
     const ConvParams c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
     const Convolution call{pass, c, x, w, y};
-    const bool jit = backend::cpu_kernels::is_for_jit(call);
+    const bool jit = detail::backend::cpu_kernels::is_for_jit(call);
     const std::unique_ptr<detail::onednn::Primitive> made(
-        backend::cpu_kernels::make_convolution(backend::cpu_kernels::convolution_key(call, 1), call));
+        detail::backend::cpu_kernels::make_convolution(detail::backend::cpu_kernels::convolution_key(call, 1), call));
     CHECK(made->usable());
     return jit;
   };
@@ -149,10 +149,10 @@ TEST_CASE("convolutions are matrix products where that was measured to be faster
   const auto is_product = [](detail::ConvolutionPass pass, Index n, Index in, Index size, Index out, Index stride = 1,
                              Index kernel = 1) {
     const Index to = (size - 1) / stride + 1;
-    const backend::Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
-                         w = sizes(DType::float32, {out, in, kernel, kernel});
+    const detail::Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
+                        w = sizes(DType::float32, {out, in, kernel, kernel});
     const ConvParams c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
-    return backend::cpu_kernels::is_for_loops({pass, c, x, w, y});
+    return detail::backend::cpu_kernels::is_for_loops({pass, c, x, w, y});
   };
   const bool avx512 = detail::onednn::uses(dnnl_cpu_isa_avx512_core);  // with AVX2 other shapes were faster
   CHECK(is_product(detail::ConvolutionPass::forward, 8, 2048, 7, 512) == avx512);
@@ -172,11 +172,11 @@ TEST_CASE("convolutions are matrix products where that was measured to be faster
 
 TEST_CASE("as many images are computed at once as lie in the cache", "[backend]") {
   const auto at_once = [](Index images, Index size, bool ends) {
-    const backend::Array a = sizes(DType::float32, {images, 64, size, size}), w = sizes(DType::float32, {64, 64, 3, 3});
+    const detail::Array a = sizes(DType::float32, {images, 64, size, size}), w = sizes(DType::float32, {64, 64, 3, 3});
     const ConvParams c{.padding = {1, 1}};
     Convolution call{detail::ConvolutionPass::forward, c, a, w, a};
     call.relu = ends;
-    return backend::cpu_kernels::images_at_once(call, images);
+    return detail::backend::cpu_kernels::images_at_once(call, images);
   };
   CHECK(at_once(16, 56, false) == 16);
   CHECK(at_once(16, 56, true) == 4);
@@ -214,9 +214,9 @@ TEST_CASE("oneDNN takes activations as they are", "[backend]") {
              w = ones<Cpu>({16, 16, 3, 3}).contiguous(channels_last);
   const ConvParams c{.padding = {1, 1}};
   const Convolution call{detail::ConvolutionPass::forward, c, *x.impl(), *w.impl(), *x.impl()};
-  const auto key = backend::cpu_kernels::convolution_key(call, 1);
-  const std::unique_ptr<detail::onednn::Primitive> made(backend::cpu_kernels::make_convolution(key, call));
-  const auto outside = backend::cpu_kernels::convolution_operand(*x.impl(), 1, false);
+  const auto key = detail::backend::cpu_kernels::convolution_key(call, 1);
+  const std::unique_ptr<detail::onednn::Primitive> made(detail::backend::cpu_kernels::make_convolution(key, call));
+  const auto outside = detail::backend::cpu_kernels::convolution_operand(*x.impl(), 1, false);
   CHECK(detail::onednn::same(made->desc(DNNL_ARG_SRC), outside.get()));
   CHECK(detail::onednn::same(made->desc(DNNL_ARG_DST), outside.get()));
 }

@@ -23,8 +23,8 @@ std::vector<unsigned char> buffer_for(const Side& side, int bytes, unsigned char
   return std::vector<unsigned char>(std::size_t((extent + 16) * bytes), fill);
 }
 
-backend::Array array_over(std::vector<unsigned char>& data, const Side& side, DType dtype) {
-  backend::Array a{};
+detail::Array array_over(std::vector<unsigned char>& data, const Side& side, DType dtype) {
+  detail::Array a{};
   a.data = reinterpret_cast<char*>(data.data());
   a.dtype = dtype;
   a.ndim = std::uint8_t(side.dims.n);
@@ -58,7 +58,7 @@ void check(const Side& out, const Side& in) {
       }
       std::memcpy(&expected[std::size_t(to * bytes)], &source[std::size_t(from * bytes)], std::size_t(bytes));
     }
-    backend::run<D>(backend::Copy{array_over(target, out, dtype), array_over(source, in, dtype)});
+    detail::backend::run<D>(detail::backend::Copy{array_over(target, out, dtype), array_over(source, in, dtype)});
     INFO(detail::text({"to ", out.dims, " with strides ", out.strides, " from ", in.dims, " with strides ", in.strides,
                        ", ", bytes, " bytes"}));
     REQUIRE((target == expected));

@@ -116,7 +116,7 @@ TEMPLATE_TEST_CASE("fill in any layout", "[map]", float, double, bfloat16, half,
                    bool) {
   for (Index n : {0, 1, 3, 16, 17, 300}) {
     for (const auto& x : layouts(small_numbers<Cpu, TestType>({2, n}))) {
-      backend::run<Cpu>(backend::Fill<TestType>{*x.impl(), detail::scalar_t<TestType>(1)});
+      detail::backend::run<Cpu>(detail::backend::Fill<TestType>{*x.impl(), detail::scalar_t<TestType>(1)});
       REQUIRE(values_of(x) == std::vector<double>(std::size_t(2 * n), 1));
     }
   }

@@ -14,7 +14,7 @@
 
 namespace backend_matmul {
 using namespace tern;
-using backend::MatMul;
+using detail::backend::MatMul;
 
 namespace {
 
@@ -45,9 +45,9 @@ T number(std::size_t i) {
 
 /// A batch of matrices with these strides.
 template <class T>
-backend::Array matrices(const T* data, Index batch, Index rows, Index columns, Index batch_step, Index row,
-                        Index column) {
-  backend::Array a{};
+detail::Array matrices(const T* data, Index batch, Index rows, Index columns, Index batch_step, Index row,
+                       Index column) {
+  detail::Array a{};
   a.data = reinterpret_cast<char*>(const_cast<T*>(data));
   a.dtype = dtype_of<T>;
   a.ndim = 3, a.numel = batch * rows * columns;
@@ -58,8 +58,8 @@ backend::Array matrices(const T* data, Index batch, Index rows, Index columns, I
 }
 
 template <class T>
-backend::Array matrix(const T* data, Index rows, Index columns, Index row, Index column) {
-  backend::Array a = matrices(data, 1, rows, columns, 0, row, column);
+detail::Array matrix(const T* data, Index rows, Index columns, Index row, Index column) {
+  detail::Array a = matrices(data, 1, rows, columns, 0, row, column);
   a.ndim = 2;
   std::copy_n(a.dims + 1, 2, a.dims);
   std::copy_n(a.strides + 1, 2, a.strides);
@@ -67,14 +67,14 @@ backend::Array matrix(const T* data, Index rows, Index columns, Index row, Index
 }
 
 template <class T>
-backend::Array vector(const T* data, Index n) {
-  backend::Array a = matrix(data, 1, n, n, 1);
+detail::Array vector(const T* data, Index n) {
+  detail::Array a = matrix(data, 1, n, n, 1);
   a.ndim = 1, a.dims[0] = n, a.strides[0] = 1;
   return a;
 }
 
 template <class T>
-const T& element(const backend::Array& a, Index batch, Index i, Index j) {
+const T& element(const detail::Array& a, Index batch, Index i, Index j) {
   const Index step = a.ndim == 3 ? a.strides[0] : 0;
   return a.as<const T>()[batch * step + i * a.strides[a.ndim - 2] + j * a.strides[a.ndim - 1]];
 }
@@ -96,7 +96,7 @@ std::vector<Wide<T>> rows_of(const T* data, Index rows, Index columns, Index row
 template <class T>
 struct Operand {
   std::vector<T> data;
-  backend::Array array;
+  detail::Array array;
 
   /// count: of a batch's matrices; 0 for one that the whole batch shares.
   Operand(Layout layout, Index count, Index rows, Index columns, std::size_t seed) {
@@ -122,7 +122,7 @@ struct Operand {
 template <class T>
 void check(const MatMul& p, const std::vector<T>& before) {
   const Index k = p.a.dims[p.a.ndim - 1];
-  backend::Array old = p.c;
+  detail::Array old = p.c;
   old.data = reinterpret_cast<char*>(const_cast<T*>(before.data()));
   for (Index batch = 0; batch < p.c.dims[0]; ++batch) {
     const auto rows = rows_of(&element<T>(p.a, batch, 0, 0), p.a.dims[p.a.ndim - 2], k, p.a.strides[p.a.ndim - 2],
@@ -168,14 +168,14 @@ struct Case {
                << ", accumulate " << accumulate << ", same " << same_a << same_b);
     const Operand<T> x(a, same_a ? 0 : batch, m, k, 0), y(b, same_b ? 0 : batch, k, n, 20000);
     const Operand<T> extra(Layout::rows, 0, 1, n, 40000);
-    const backend::Array shift = vector(extra.data.data(), n);
+    const detail::Array shift = vector(extra.data.data(), n);
     const Index c_row = gap ? n + 3 : n, c_batch = m * c_row + (gap ? 5 : 0);
     std::vector<T> c(std::size_t(batch * c_batch + 1));
     for (std::size_t i = 0; i < c.size(); ++i) c[i] = number<T>(50000 + i);
     const std::vector<T> before = c;
-    const backend::Array result = matrices(c.data(), batch, m, n, c_batch, c_row, 1);
+    const detail::Array result = matrices(c.data(), batch, m, n, c_batch, c_row, 1);
     const MatMul p{result, x.array, y.array, bias ? &shift : nullptr, accumulate};
-    backend::run<Cpu, T>(p);
+    detail::backend::run<Cpu, T>(p);
     check<T>(p, before);
     for (std::size_t i = 0; i < c.size(); ++i) {  // what is not c stays
       const Index in_batch = c_batch ? Index(i) % c_batch : 0;
@@ -197,8 +197,8 @@ std::vector<T> product(Index m, Index n, Index k, bool transposed_b, Index offse
   std::vector<T> a(std::size_t(m * k + offset)), b(std::size_t(k * n + offset)), c(std::size_t(m * n + offset));
   for (Index i = 0; i < m * k; ++i) a[std::size_t(i + offset)] = number<T>(std::size_t(i));
   for (Index i = 0; i < k * n; ++i) b[std::size_t(i + offset)] = number<T>(std::size_t(5000 + i));
-  backend::run<Cpu, T>(MatMul{matrix(c.data() + offset, m, n, n, 1), matrix(a.data() + offset, m, k, k, 1),
-                              matrix(b.data() + offset, k, n, transposed_b ? 1 : n, transposed_b ? k : 1)});
+  detail::backend::run<Cpu, T>(MatMul{matrix(c.data() + offset, m, n, n, 1), matrix(a.data() + offset, m, k, k, 1),
+                                      matrix(b.data() + offset, k, n, transposed_b ? 1 : n, transposed_b ? k : 1)});
   return {c.begin() + offset, c.end()};
 }
 
@@ -288,8 +288,8 @@ TEMPLATE_TEST_CASE("matmul of few rows passes on NaN and infinity, to their colu
             c(std::size_t(m * n));
         const auto set = [&](Index j, float x) { b[std::size_t(transposed ? j * k + l : l * n + j)] = TestType(x); };
         set(0, nan), set(1, infinity), set(520, -infinity);
-        backend::run<Cpu, TestType>(MatMul{matrix(c.data(), m, n, n, 1), matrix(a.data(), m, k, k, 1),
-                                           matrix(b.data(), k, n, transposed ? 1 : n, transposed ? k : 1)});
+        detail::backend::run<Cpu, TestType>(MatMul{matrix(c.data(), m, n, n, 1), matrix(a.data(), m, k, k, 1),
+                                                   matrix(b.data(), k, n, transposed ? 1 : n, transposed ? k : 1)});
         for (Index i = 0; i < m; ++i) {
           const auto row = [&](Index j) { return double(c[std::size_t(i * n + j)]); };
           CHECK((std::isnan(row(0)) && row(1) == infinity && row(520) == -infinity));
@@ -350,7 +350,7 @@ TEMPLATE_TEST_CASE("sums of 2^22 equal products keep their digits", "", float, b
     std::fill(a.data.begin(), a.data.end(), TestType(0.1F));
     std::fill(b.data.begin(), b.data.end(), TestType(0.07F));
     std::vector<TestType> c(std::size_t(p.m * p.n));
-    backend::run<Cpu, TestType>(MatMul{matrix(c.data(), p.m, p.n, p.n, 1), a.array, b.array});
+    detail::backend::run<Cpu, TestType>(MatMul{matrix(c.data(), p.m, p.n, p.n, 1), a.array, b.array});
     const double sum = double(TestType(0.1F)) * double(TestType(0.07F)) * double(k);
     const double rounding = std::is_same_v<TestType, bfloat16> ? 0x1p-9 : std::is_same_v<TestType, half> ? 0x1p-12 : 0;
     double worst = 0;
@@ -361,7 +361,7 @@ TEMPLATE_TEST_CASE("sums of 2^22 equal products keep their digits", "", float, b
 
 TEST_CASE("a sum of many blocks of products does not depend on the number of threads, and adds what c had") {
   const int before = get_num_threads();
-  const Index k = 3 * backend::matmul_detail::block_depth + 5;
+  const Index k = 3 * detail::backend::matmul_detail::block_depth + 5;
   set_num_threads(1);
   const auto one = product<float>(5, 7, k, false);
   set_num_threads(3);
@@ -385,7 +385,7 @@ TEMPLATE_TEST_CASE("matmul gives the same bits again, and wherever its operands 
 
 TEMPLATE_TEST_CASE("the library's own loops do not depend on the number of threads", "", double, bfloat16,
                    std::int32_t) {
-  if (std::is_same_v<TestType, bfloat16> && !backend::matmul_detail::has_tiles())
+  if (std::is_same_v<TestType, bfloat16> && !detail::backend::matmul_detail::has_tiles())
     SKIP_TEST("this processor has no AMX");
   const int before = get_num_threads();
   set_num_threads(1);

@@ -9,7 +9,7 @@
 #include "support/catch.hpp"
 
 namespace backend_recurrent_cells {
-using namespace tern::backend;
+using namespace tern::detail::backend;
 
 namespace {
 

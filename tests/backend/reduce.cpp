@@ -105,11 +105,11 @@ TEST_CASE("several inputs, one of them broadcast, are mapped and reduced in one 
       INFO(detail::text({a_shape}) << " with " << detail::text({b_shape}) << ", dimensions "
                                    << detail::text({detail::masked_dims(mask)}));
       const detail::Dims dims = detail::masked_dims(mask);
-      const auto expected =
-          detail::reduce<backend::Sum, float, double>({"sum", CallSite::unknown}, product, doubled, dims, true, c, d);
+      const auto expected = detail::reduce<detail::backend::Sum, float, double>({"sum", CallSite::unknown}, product,
+                                                                                doubled, dims, true, c, d);
       for (const auto& x : layouts(a)) {
-        const auto y =
-            detail::reduce<backend::Sum, float, double>({"sum", CallSite::unknown}, product, doubled, dims, true, x, b);
+        const auto y = detail::reduce<detail::backend::Sum, float, double>({"sum", CallSite::unknown}, product, doubled,
+                                                                           dims, true, x, b);
         REQUIRE(y.shape() == expected.shape());
         check_close(values_of(y), values_of(expected), 1e-5, 1e-4);
       }

@@ -7,7 +7,7 @@
 namespace backend_winograd {
 using namespace tern;
 using namespace tern_test;
-namespace winograd = backend::cpu_kernels::winograd;
+namespace winograd = detail::backend::cpu_kernels::winograd;
 
 namespace {
 
@@ -26,7 +26,7 @@ const Sizes all_sizes[] = {{1, 16, 4, 4, 16, 1, 1},  {2, 16, 9, 10, 48, 0, 1},  
 template <class D>
 struct Operands {
   Tensor<D> x, w, g, b, r;
-  backend::ConvParams c;
+  detail::backend::ConvParams c;
 
   explicit Operands(const Sizes& s)
       : x(spread_tensor<D, float>({s.images, s.in, s.height, s.width}, -1, 1.5).contiguous(channels_last)),
@@ -42,9 +42,9 @@ template <class D>
 std::vector<std::vector<double>> results(const Sizes& s) {
   Operands<D> o(s);
   const auto y = empty_like(o.g), full = empty_like(o.g), dx = empty_like(o.x), dw = empty_like(o.w);
-  const auto run = [](const backend::Convolution& op) {
-    if constexpr (std::is_same_v<D, Cpu>) backend::cpu_kernels::run_winograd(op);
-    else backend::run<D, float>(op);
+  const auto run = [](const detail::backend::Convolution& op) {
+    if constexpr (std::is_same_v<D, Cpu>) detail::backend::cpu_kernels::run_winograd(op);
+    else detail::backend::run<D, float>(op);
   };
   run({detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *y.impl()});
   run({detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *full.impl(), o.b.impl(), o.r.impl(), true});
@@ -85,7 +85,7 @@ TEST_CASE("a NaN reaches the results under its window in Winograd's convolutions
   Operands<Cpu> o({1, 16, 12, 12, 16, 1, 1});
   o.x(0, 3, 5, 5) = std::nanf("");
   const auto y = empty_like(o.g);
-  backend::cpu_kernels::run_winograd(
+  detail::backend::cpu_kernels::run_winograd(
       {detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *y.impl(), nullptr, nullptr, true});
   for (Index i = 4; i <= 6; ++i)
     for (Index j = 4; j <= 6; ++j) CHECK(std::isnan(y(0, 7, i, j)));
@@ -101,11 +101,11 @@ TEST_CASE("Winograd's convolutions of bfloat16 are those of the same numbers as 
       const auto as = [&](const auto& t) { return t.to(type).contiguous(channels_last); };
       const auto x_ = as(x), w_ = as(w), g_ = as(g), r_ = as(r);
       const auto b_ = b.to(type), y = empty_like(g_), dx = empty_like(x_), dw = empty_like(w_);
-      backend::cpu_kernels::run_winograd(
+      detail::backend::cpu_kernels::run_winograd(
           {detail::ConvolutionPass::forward, o.c, *x_.impl(), *w_.impl(), *y.impl(), b_.impl(), r_.impl(), true});
-      backend::cpu_kernels::run_winograd(
+      detail::backend::cpu_kernels::run_winograd(
           {detail::ConvolutionPass::data_gradient, o.c, *dx.impl(), *w_.impl(), *g_.impl()});
-      backend::cpu_kernels::run_winograd(
+      detail::backend::cpu_kernels::run_winograd(
           {detail::ConvolutionPass::weight_gradient, o.c, *x_.impl(), *dw.impl(), *g_.impl()});
       return std::vector{values_of(y.to(f32)), values_of(dx.to(f32)), values_of(dw.to(f32))};
     };

@@ -23,14 +23,14 @@ constexpr CallSite of_header;
 TEST_CASE("an Error names the op, then text, numbers and shapes as they are given") {
   const std::string word = "tensor";
   CHECK(error_of([&] {
-          fail("op", {"a ", word, " of ", 3, " or ", Index(-1) << 40, " or ", 0.1, ": ", detail::Shape{2, 3}});
+          Error::fail("op", {"a ", word, " of ", 3, " or ", Index(-1) << 40, " or ", 0.1, ": ", detail::Shape{2, 3}});
         }) == "op: a tensor of 3 or -1099511627776 or 0.1: [2, 3]");
-  CHECK(error_of([] { fail("op", {detail::Shape()}); }) == "op: []");
-  CHECK(error_of([] { fail("op", {1e-12, " ", 123456789.0}); }) == "op: 1e-12 1.23457e+08");
+  CHECK(error_of([] { Error::fail("op", {detail::Shape()}); }) == "op: []");
+  CHECK(error_of([] { Error::fail("op", {1e-12, " ", 123456789.0}); }) == "op: 1e-12 1.23457e+08");
 }
 
 TEST_CASE("the outermost name stands in an Error, in its thread and as long as it lives") {
-  const auto refused = [] { return error_of([] { fail("inner", {"no"}); }); };
+  const auto refused = [] { return error_of([] { Error::fail("inner", {"no"}); }); };
   {
     const CallScope outer({"outer", CallSite::unknown});
     CHECK(refused() == "outer: no");
@@ -46,17 +46,17 @@ TEST_CASE("the outermost name stands in an Error, in its thread and as long as i
   CHECK(refused() == "inner: no");
   const std::string thrown = error_of([] {
     const CallScope op({"op", CallSite::unknown});
-    fail("inner", {"no"});
+    Error::fail("inner", {"no"});
   });
   CHECK(thrown == "op: no");
   CHECK(refused() == "inner: no");  // the Error has ended the name's life
 }
 
 TEST_CASE("an Error ends with the file and line of the outermost CallScope that has a line, else of the op") {
-  const auto refused = [&](CallSite of_op) { return whole_error_of([&] { fail({"op", of_op}, {"no"}); }); };
+  const auto refused = [&](CallSite of_op) { return whole_error_of([&] { Error::fail({"op", of_op}, {"no"}); }); };
   CHECK(refused(here) == "op: no (train.cpp:31)");
   CHECK(refused(there) == "op: no (model.cpp:7)");
-  CHECK(whole_error_of([] { fail("op", {"no"}); }) == "op: no");
+  CHECK(whole_error_of([] { Error::fail("op", {"no"}); }) == "op: no");
   {
     const CallScope unknown({"outer", CallSite::unknown});
     CHECK(refused(here) == "outer: no (train.cpp:31)");
@@ -86,7 +86,7 @@ TEST_CASE("a path stands before the message, and the next one in its place") {
 TEST_CASE("a message can be quoted without its line") {
   const auto thrown = [](CallSite site) {
     try {
-      fail({"op", site}, {"no (a:1)"});
+      Error::fail({"op", site}, {"no (a:1)"});
     } catch (Error& error) {
       error.set_path("fc1");
       return error.without_line();
@@ -97,8 +97,8 @@ TEST_CASE("a message can be quoted without its line") {
 }
 
 TEST_CASE("a line of the library's own headers is not shown") {
-  CHECK(whole_error_of([] { fail({"op", of_header}, {"no"}); }) == "op: no");
-  CHECK(whole_error_of([] { fail({"op", here}, {"no"}); }) == "op: no (train.cpp:31)");
+  CHECK(whole_error_of([] { Error::fail({"op", of_header}, {"no"}); }) == "op: no");
+  CHECK(whole_error_of([] { Error::fail({"op", here}, {"no"}); }) == "op: no (train.cpp:31)");
 }
 
 }  // namespace core_error

@@ -12,8 +12,8 @@ using namespace tern;
 
 namespace {
 
-backend::Array array(const detail::Shape& shape, const detail::Shape& strides) {
-  backend::Array a{};
+detail::Array array(const detail::Shape& shape, const detail::Shape& strides) {
+  detail::Array a{};
   a.ndim = std::uint8_t(shape.n);
   a.numel = shape.numel();
   for (int i = 0; i < shape.n; ++i) a.dims[i] = shape[i], a.strides[i] = strides[i];
@@ -21,7 +21,7 @@ backend::Array array(const detail::Shape& shape, const detail::Shape& strides) {
 }
 
 /// The offset of each position of a shape, in row-major order, in an array that is broadcast to it.
-std::vector<Index> naive_offsets(const detail::Shape& shape, const backend::Array& a) {
+std::vector<Index> naive_offsets(const detail::Shape& shape, const detail::Array& a) {
   std::vector<Index> offsets;
   for (Index position = 0; position < shape.numel(); ++position) {
     Index rest = position, offset = 0;
@@ -36,7 +36,7 @@ std::vector<Index> naive_offsets(const detail::Shape& shape, const backend::Arra
 
 struct Case {
   detail::Shape shape;
-  std::vector<backend::Array> arrays;
+  std::vector<detail::Array> arrays;
   int depth;
 };
 
@@ -57,8 +57,8 @@ std::vector<Case> cases() {
 }
 
 detail::LoopNest nest_of(const Case& c) {
-  std::vector<const backend::Array*> arrays;
-  for (const backend::Array& a : c.arrays) arrays.push_back(&a);
+  std::vector<const detail::Array*> arrays;
+  for (const detail::Array& a : c.arrays) arrays.push_back(&a);
   return detail::LoopNest(c.shape, arrays.data(), int(arrays.size()));
 }
 
@@ -103,8 +103,8 @@ TEST_CASE("an odometer visits the positions of a nest in their order, from any o
 }
 
 TEST_CASE("an odometer over the outer loops steps in rows") {
-  const backend::Array a = array({2, 3, 4}, {100, 10, 1});
-  const backend::Array* const arrays[] = {&a};
+  const detail::Array a = array({2, 3, 4}, {100, 10, 1});
+  const detail::Array* const arrays[] = {&a};
   const detail::LoopNest nest({2, 3, 4}, arrays, 1);
   REQUIRE(nest.depth() == 3);
   detail::Odometer odometer(nest, 2, 1);

@@ -70,7 +70,7 @@ int write_work(const char* path, int repeats) {
     if (line.work != detail::Work::wait) line_count += line.count, line_seconds += line.seconds;
 
   std::FILE* const out = std::fopen(path, "w");
-  if (!out) fail("program", {path, " cannot be written"});
+  if (!out) Error::fail("program", {path, " cannot be written"});
   std::fprintf(out, "{\"no_records\": %s, \"cupti\": %s,\n", io::json_quoted(page.no_records).c_str(),
                io::json_quoted(cuda::detail::CuptiLibrary().library.path).c_str());
   std::fprintf(out, "\"kernels\": %lld, \"listed_kernels\": %lld, \"records_of_kernels\": %lld,\n", (long long)kernels,

@@ -157,7 +157,7 @@ TEST_CASE("a rank that fails, leaves or is late ends the others' collectives", "
   CHECK(run([](const Communicator&) {}) == "all_reduce: rank 0 waits for rank 1, which has left");
   CHECK(run([](const Communicator&) { usleep(500'000); }) ==
         "all_reduce: rank 0 waits for rank 1, which has not come within 0.2 s");
-  CHECK(error_of([&] { run([](const Communicator&) { fail("rank 1", {"its own trouble"}); }); }) ==
+  CHECK(error_of([&] { run([](const Communicator&) { Error::fail("rank 1", {"its own trouble"}); }); }) ==
         "rank 1: its own trouble");
   CHECK(error_of([] {
           run_ranks(2, [](const Communicator& c) {

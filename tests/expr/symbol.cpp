@@ -5,7 +5,7 @@
 
 namespace expr_symbol {
 using namespace tern;
-using backend::cuda_kernels::Traced;
+using detail::backend::cuda_kernels::Traced;
 
 namespace {
 
@@ -17,7 +17,7 @@ Traced traced(const F& f) {
 /// The statements of a lambda of two floats.
 template <class F>
 std::string text_of(const F& f) {
-  return backend::cuda_kernels::function_text(traced(f), "f", 3);
+  return detail::backend::cuda_kernels::function_text(traced(f), "f", 3);
 }
 
 }  // namespace

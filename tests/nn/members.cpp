@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("an Error names the layer that threw it and the line that cal
 TEMPLATE_TEST_CASE("an Error that passed a layer with a hook names it too", "[nn][refusal]", TERN_TEST_DEVICES) {
   using D = TestType;
   Block<D> block;
-  const auto handle = block.fc2.register_forward_pre_hook([](auto&, const auto&) { fail("hook", {"thrown"}); });
+  const auto handle = block.fc2.register_forward_pre_hook([](auto&, const auto&) { Error::fail("hook", {"thrown"}); });
   CHECK(whole_error_of([&] { block(zeros<D>({8, 4})); }).find("fc2: hook: thrown (members.cpp:") == 0);
 }
 

@@ -117,18 +117,18 @@ TEMPLATE_TEST_CASE("running sums and recurrences of every length, around tiles a
         recurrences[std::size_t(at)] += gates[std::size_t(at)] * recurrences[std::size_t(before)];
       }
       const auto x = tensor_of<D, float>(whole, shape), gate = tensor_of<D, float>(gates, shape);
-      CHECK((values_of(detail::scanned(backend::Scan::sum, x, {}, dim, reverse)) == sums));
+      CHECK((values_of(detail::scanned(detail::backend::Scan::sum, x, {}, dim, reverse)) == sums));
       if (numel > 100000) continue;
-      CHECK((values_of(detail::scanned(backend::Scan::sum, to_type(x, i64), {}, dim, reverse)) == sums));
-      check_close(values_of(detail::scanned(backend::Scan::recurrence, x, gate, dim, reverse)), recurrences, 1e-5,
-                  1e-5);
+      CHECK((values_of(detail::scanned(detail::backend::Scan::sum, to_type(x, i64), {}, dim, reverse)) == sums));
+      check_close(values_of(detail::scanned(detail::backend::Scan::recurrence, x, gate, dim, reverse)), recurrences,
+                  1e-5, 1e-5);
       if (numel < 10000) {
-        CHECK((values_of(detail::scanned(backend::Scan::sum, to_type(x, f64), {}, dim, reverse)) == sums));
-        check_close(
-            values_of(detail::scanned(backend::Scan::recurrence, to_type(x, f64), to_type(gate, f64), dim, reverse)),
-            recurrences, 1e-5, 1e-5);
-        check_close(values_of(detail::scanned(backend::Scan::sum, to_type(x, f16), {}, dim, reverse)), sums, 1e-2,
-                    1e-2);
+        CHECK((values_of(detail::scanned(detail::backend::Scan::sum, to_type(x, f64), {}, dim, reverse)) == sums));
+        check_close(values_of(detail::scanned(detail::backend::Scan::recurrence, to_type(x, f64), to_type(gate, f64),
+                                              dim, reverse)),
+                    recurrences, 1e-5, 1e-5);
+        check_close(values_of(detail::scanned(detail::backend::Scan::sum, to_type(x, f16), {}, dim, reverse)), sums,
+                    1e-2, 1e-2);
       }
     }
   }

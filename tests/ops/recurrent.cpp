@@ -78,7 +78,7 @@ auto run(RecurrentKind kind, const X& x, const Tensor<D, T>& h, const Tensor<D, 
 /// Weights of one layer and direction.
 template <class D, class T = double>
 std::vector<Tensor<D, T>> weights_of(RecurrentKind kind, Index size, Index hidden, bool biases, Index proj = 0) {
-  const Index wide = backend::gates_of(kind) * hidden, state = proj ? proj : hidden;
+  const Index wide = detail::backend::gates_of(kind) * hidden, state = proj ? proj : hidden;
   const double bound = 1 / std::sqrt(double(hidden));
   std::vector<Tensor<D, T>> w{spread_tensor<D, T>({wide, size}, -bound, bound),
                               spread_tensor<D, T>({wide, state}, bound, -bound)};

@@ -147,8 +147,8 @@ TEMPLATE_TEST_CASE("every element that is not finite is found, in each type", ""
           const auto g = tensor_of<D, T>(values);
           const auto scale = full<D>({}, 4), found = zeros<D>({});
           const auto none = zeros<D, T>({0}), other = full<D, T>({2 * n}, 2);
-          const tern::backend::Array* const gradients[] = {none.impl(), other.impl(), g.impl(), none.impl()};
-          backend::run<D, T>(backend::Unscale{gradients, 4, *scale.impl(), *found.impl()});
+          const tern::detail::Array* const gradients[] = {none.impl(), other.impl(), g.impl(), none.impl()};
+          detail::backend::run<D, T>(detail::backend::Unscale{gradients, 4, *scale.impl(), *found.impl()});
           CHECK((found.item() == 1) == (factor != 1));
           if (factor == 1) CHECK(values_of(g) == expected);
           CHECK(values_of(other) == std::vector<double>(std::size_t(2 * n), 0.5));

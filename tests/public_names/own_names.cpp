@@ -46,6 +46,9 @@ enum class Work { idle, busy };
 namespace memory {
 inline int used;
 }
+namespace backend {
+inline int connections;
+}
 namespace expr {
 struct Sum {
   Number a, b;
@@ -63,7 +66,7 @@ int num_threads() { return 2; }
 const char* text(int) { return ""; }
 const char* site(Site s) { return s.address; }
 int wrap_dim(int dim) { return dim; }
-bool records = false, philox = true;
+bool records = false, philox = true, fail = false;
 const int max_dims = 3, cpu = 0;
 enum { slots, signals, boolean };
 
@@ -76,6 +79,7 @@ double use() {
   const Type type = Type::bus;
   const Work work = Work::busy;
   memory::used = boolean + slots + signals + max_dims + cpu;
+  backend::connections = memory::used;
   const At at{wrap_dim(1)};
   const Dims dims{1, 2};
   const Array array{nullptr};
@@ -84,7 +88,7 @@ double use() {
   const Status status{num_threads()};
   const Phase phase{now()};
   const bool is_used =
-      records && philox && type == Type::car && work == Work::idle && edge.to && !array.data && !hook.function;
+      records && philox && !fail && type == Type::car && work == Work::idle && edge.to && !array.data && !hook.function;
   return is_used + shape.width + sum.a.value + parameters.rate + at.position + dims.rows + status.code + phase.angle +
          *saved_file.file + *site({""}) + Piece{1}.kind + relu(ones<Cpu>({2})).sum().item();
 }

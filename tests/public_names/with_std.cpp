@@ -12,7 +12,14 @@
 using namespace std;
 using namespace tern;
 
+[[noreturn]] void fail(const char* program, initializer_list<string> reasons) {
+  cerr << program << ": " << *reasons.begin() << '\n';
+  exit(1);
+}
+string backend() { return "cpu"; }
+
 int main() {
+  if (backend() != "cpu") fail("program", {"unknown backend ", backend()});
   vector<int> numbers{3, 1, 2};
   sort(numbers.begin(), numbers.end(), std::greater<int>());
   map<string, Tensor<Cpu>> tensors;

@@ -69,7 +69,7 @@ struct DeviceTraits<tern_test::Naive> {
   static constexpr bool host_accessible = true;
 };
 
-namespace backend {
+namespace detail::backend {
 
 using tern_test::Naive;
 using tern_test::Positions;
@@ -290,5 +290,5 @@ void kernel(On<Naive>, Types<T>, const Integers& op) {
   }
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

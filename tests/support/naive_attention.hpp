@@ -3,7 +3,7 @@
 #include "naive.hpp"
 #include "tern/backend/attention.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace naive {
 
 /// Calls f(row of q, row of k, score) for each query and key of each matrix that sees it.
@@ -63,5 +63,5 @@ void kernel(On<Naive>, Types<T>, const AttentionGradient& op) {
   });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -4,7 +4,7 @@
 
 #include "tern/backend/convolution.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace naive {
 
 /// Where the element at a full index lies.
@@ -83,5 +83,5 @@ void kernel(On<Naive>, Types<T>, const Convolution& op) {
   }
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

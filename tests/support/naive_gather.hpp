@@ -3,7 +3,7 @@
 #include "naive.hpp"
 #include "tern/backend/gather.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 inline void kernel(On<Naive>, Types<>, const CheckRange& op) {
   for (Index i = 0; i < op.index.numel; ++i) {
@@ -112,5 +112,5 @@ void kernel(On<Naive>, Types<T>, const EmbeddingBagGradient& op) {
   }
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

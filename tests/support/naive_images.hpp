@@ -5,7 +5,7 @@
 #include "tern/backend/batch_norm.hpp"
 #include "tern/backend/pooling.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace naive {
 
 /// The elements i of one dimension in window o, and how many elements its divisor counts.
@@ -184,5 +184,5 @@ void kernel(On<Naive>, Types<T>, const BatchNormGradient& op) {
   }
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

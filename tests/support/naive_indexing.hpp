@@ -4,7 +4,7 @@
 
 #include "tern/backend/rows.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace naive {
 
 /// Calls f(offset of an element of a's row, offset of the same of b's), both in elements, for the rows' row-major
@@ -76,5 +76,5 @@ inline void kernel(On<Naive>, Types<>, const TruePositions& op) {
     if (op.mask.as<bool>()[i]) op.out.as<Index>()[k++] = i;
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

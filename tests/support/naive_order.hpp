@@ -7,7 +7,7 @@
 #include "tern/backend/scan.hpp"
 #include "tern/backend/sort.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 template <class T>
 void kernel(On<Naive>, Types<T>, const Scan& op) {
@@ -78,5 +78,5 @@ void kernel(On<Naive>, Types<T>, const SearchSorted& op) {
   }
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -6,7 +6,7 @@
 #include "tern/backend/layer_norm.hpp"
 #include "tern/backend/softmax.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace naive {
 
 /// One row along a dimension of an array, as doubles.
@@ -177,5 +177,5 @@ void kernel(On<Naive>, Types<T>, const LayerNormGradient& op) {
   }
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

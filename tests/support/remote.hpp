@@ -43,7 +43,7 @@ class RemoteMemory {
     in_use_ += bytes;
     if (bytes >= large) used_ = (used_ + page - 1) / page * page;
     if (bytes > most - used_)
-      tern::fail("remote memory", {"out of memory: ", tern::Index(bytes), " bytes were asked for"});
+      tern::Error::fail("remote memory", {"out of memory: ", tern::Index(bytes), " bytes were asked for"});
     if (open_ > 0) protect(PROT_READ | PROT_WRITE, used_ + bytes);
     return first_ + std::exchange(used_, used_ + bytes);
   }
@@ -72,12 +72,12 @@ class RemoteMemory {
 
   RemoteMemory() {
     void* const all = mmap(nullptr, most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (all == MAP_FAILED) tern::fail("remote memory", {"there is no address space"});
+    if (all == MAP_FAILED) tern::Error::fail("remote memory", {"there is no address space"});
     first_ = static_cast<char*>(all);
   }
   void protect(int access, std::size_t bytes) {
     if (bytes && mprotect(first_, (bytes + page - 1) / page * page, access) != 0)
-      tern::fail("remote memory", {"its protection cannot be changed"});
+      tern::Error::fail("remote memory", {"its protection cannot be changed"});
   }
 
   std::mutex mutex_;
@@ -102,14 +102,16 @@ class RemoteWork {
 
 /// Every op that Naive computes, as it does.
 template <class D, class... T, class Op>
-  requires(std::is_same_v<D, Remote>) && tern::backend::HasKernel<Naive, Op, T...>
-void kernel(tern::backend::On<D>, tern::backend::Types<T...> types, const Op& op) {
+  requires(std::is_same_v<D, Remote>) && tern::detail::backend::HasKernel<Naive, Op, T...>
+void kernel(tern::detail::backend::On<D>, tern::detail::backend::Types<T...> types, const Op& op) {
   const RemoteWork open_memory(tern::detail::Work::kernel);
-  kernel(tern::backend::On<Naive>{}, types, op);
+  kernel(tern::detail::backend::On<Naive>{}, types, op);
 }
 
 /// It has a kernel for attention, and takes it always.
-inline bool attention_pays(tern::backend::On<Remote>, const tern::backend::AttentionSizes&, bool) { return true; }
+inline bool attention_pays(tern::detail::backend::On<Remote>, const tern::detail::backend::AttentionSizes&, bool) {
+  return true;
+}
 
 }  // namespace tern_test
 
@@ -122,7 +124,7 @@ struct DeviceTraits<tern_test::Remote> {
 
   static void open(int ordinal) {
     if (ordinal < 0 || ordinal >= tern_test::RemoteMemory::device_count)
-      fail("remote", {"there is no device remote:", ordinal});
+      Error::fail("remote", {"there is no device remote:", ordinal});
   }
   static int& current_ordinal() {
     static constinit thread_local int ordinal = 0;

@@ -16,7 +16,7 @@ template <class F>
 struct Own;
 }
 template <class F>
-constexpr bool tern::backend::of_program<tern_test::Own<F>> = true;
+constexpr bool tern::detail::backend::of_program<tern_test::Own<F>> = true;
 
 namespace tern_test {
 

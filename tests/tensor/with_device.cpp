@@ -43,7 +43,7 @@ TEST_CASE("a name chooses the device that the function is called with", "[with_d
   CHECK(place("cuda") == "cuda 0 0");
   CHECK(place("cuda:0") == "cuda 0 0");
   CHECK(place("auto") == "cuda 0 0");
-  CHECK(error_of([] { with_device("cpu", []<Device D>(D) { fail("inner", {"thrown"}); }); }) == "inner: thrown");
+  CHECK(error_of([] { with_device("cpu", []<Device D>(D) { Error::fail("inner", {"thrown"}); }); }) == "inner: thrown");
 }
 
 TEST_CASE("a device that there is not is refused", "[with_device][refusal]") {

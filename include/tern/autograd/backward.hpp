@@ -71,23 +71,24 @@ Tensor<D, T> Tensor<D, T>::grad() const {
 template <Device D, Element T>
 void Tensor<D, T>::set_grad(const Tensor& gradient) const {
   detail::Node* const node = checked("set_grad")->node;
-  if (!node || !node->leaf) fail("set_grad", {"the tensor is not a leaf that requires a gradient"});
+  if (!node || !node->leaf) Error::fail("set_grad", {"the tensor is not a leaf that requires a gradient"});
   if (gradient.defined() && !detail::same_shape(*impl_, *gradient.impl_))
-    fail("set_grad", {"the gradient's shape ", gradient.impl_->shape_ref(), " differs from ", impl_->shape_ref()});
+    Error::fail("set_grad",
+                {"the gradient's shape ", gradient.impl_->shape_ref(), " differs from ", impl_->shape_ref()});
   detail::release(std::exchange(node->gradient, Tensor(gradient).release()));
 }
 
 template <Device D, Element T>
 void Tensor<D, T>::retain_grad() const {
   detail::Node* const node = checked("retain_grad")->node;
-  if (!node) fail("retain_grad", {"the tensor does not require a gradient"});
+  if (!node) Error::fail("retain_grad", {"the tensor does not require a gradient"});
   if (!node->leaf) detail::extra_of(node).retain_gradient = true;
 }
 
 template <Device D, Element T>
 template <class F>
 void Tensor<D, T>::register_hook(F f) const {
-  if (!checked("register_hook")->node) fail("register_hook", {"the tensor does not require a gradient"});
+  if (!checked("register_hook")->node) Error::fail("register_hook", {"the tensor does not require a gradient"});
   detail::append_hook(detail::extra_of(impl_->node).before, detail::new_hook<D, T>(std::move(f)));
 }
 
@@ -96,7 +97,7 @@ template <class F>
 void Tensor<D, T>::register_post_accumulate_grad_hook(F f) const {
   detail::Node* const node = checked("register_post_accumulate_grad_hook")->node;
   if (!node || !node->leaf)
-    fail("register_post_accumulate_grad_hook", {"the tensor is not a leaf that requires a gradient"});
+    Error::fail("register_post_accumulate_grad_hook", {"the tensor is not a leaf that requires a gradient"});
   detail::append_hook(detail::extra_of(node).after_accumulate, detail::new_hook<D, T>(std::move(f)));
 }
 
@@ -120,11 +121,11 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
                                CallSite here = {}) {
   const CallScope scope(here);
   if (!gradients.empty() && gradients.size() != outputs.size())
-    fail("grad", {Index(outputs.size()), " outputs but ", Index(gradients.size()), " gradients"});
+    Error::fail("grad", {Index(outputs.size()), " outputs but ", Index(gradients.size()), " gradients"});
   detail::Backward pass(options.retain_graph || options.create_graph, options.create_graph);
   for (const Tensor<D, T>& input : inputs) {
     detail::Node* const node = detail::grad_node(input.checked("grad"));
-    if (!node) fail("grad", {"an input does not require a gradient"});
+    if (!node) Error::fail("grad", {"an input does not require a gradient"});
     pass.capture(node);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -138,8 +139,8 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     results.emplace_back(pass.take_captured(int(i)));
     if (!results.back().defined() && !options.allow_unused)
-      fail("grad",
-           {"input ", Index(i), " was not used in computing the outputs; allow_unused gives it an undefined gradient"});
+      Error::fail("grad", {"input ", Index(i),
+                           " was not used in computing the outputs; allow_unused gives it an undefined gradient"});
   }
   return results;
 }

@@ -5,12 +5,14 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_COLD TensorImpl* seed_gradient(const char* op, TensorImpl* output, TensorImpl* gradient) {
-  if (!grad_node(output)) fail(op, {"the tensor does not require a gradient and was not computed from one that does"});
+  if (!grad_node(output))
+    Error::fail(op, {"the tensor does not require a gradient and was not computed from one that does"});
   if (!gradient) {
     if (output->numel != 1)
-      fail(op, {"a gradient must be given for an output of more than one element: ", output->shape_ref()});
+      Error::fail(op, {"a gradient must be given for an output of more than one element: ", output->shape_ref()});
   } else if (!same_shape(*output, *gradient)) {
-    fail(op, {"the gradient's shape ", gradient->shape_ref(), " differs from the output's ", output->shape_ref()});
+    Error::fail(op,
+                {"the gradient's shape ", gradient->shape_ref(), " differs from the output's ", output->shape_ref()});
   }
   if (gradient) {
     retain(gradient);
@@ -35,11 +37,11 @@ TERN_COLD void require_grad(TensorImpl* p, bool on, const GradOps* ops, const Ca
   const CallSite op("requires_grad_", here);
   if (on == (p->node != nullptr)) return;
   if (!on) {
-    if (!p->node->leaf) fail(op, {"only a leaf can stop requiring a gradient; use detach()"});
+    if (!p->node->leaf) Error::fail(op, {"only a leaf can stop requiring a gradient; use detach()"});
     release_node(std::exchange(p->node, nullptr));
     return;
   }
-  if (p->inference) fail(op, {"the tensor was made in inference mode; clone() it outside"});
+  if (p->inference) Error::fail(op, {"the tensor was made in inference mode; clone() it outside"});
   p->node = new_leaf(ops);
 }
 
@@ -52,8 +54,8 @@ TERN_COLD AnyTensor AnyTensor::grad() const { return with(detail::kept_gradient(
 TERN_COLD void AnyTensor::requires_grad_(bool on, CallSite here) const {
   checked("requires_grad_");
   if (on && !grad_ops_ && !impl_->node)
-    fail({"requires_grad_", here},
-         {"the tensor is no parameter: as<D, T>() gives a Tensor, which has requires_grad_(), too"});
+    Error::fail({"requires_grad_", here},
+                {"the tensor is no parameter: as<D, T>() gives a Tensor, which has requires_grad_(), too"});
   detail::require_grad(impl_, on, grad_ops_, here);
 }
 

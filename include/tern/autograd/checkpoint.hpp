@@ -124,8 +124,8 @@ void refill(CheckpointSegment* segment, const std::vector<Node*>& second) {
       same = first[i]->edges()[k].saved_count == second[i]->edges()[k].saved_count;
   }
   if (!same)
-    fail("checkpoint", {"the function did something else when it was called again: ", Index(second.size()),
-                        " ops, at first ", Index(first.size())});
+    Error::fail("checkpoint", {"the function did something else when it was called again: ", Index(second.size()),
+                               " ops, at first ", Index(first.size())});
   for (std::size_t i = 0; i < second.size(); ++i) second[i]->sequence = i;
   for (std::size_t i = 0; i < first.size(); ++i) {
     if (!first[i]) continue;
@@ -154,7 +154,7 @@ void fill_segment(Recompute* self) {
   auto* const segment = static_cast<CheckpointSegment*>(self);
   for (std::size_t i = 0; i < segment->inputs.size(); ++i)
     if (segment->inputs[i]->owner->version != segment->versions[i])
-      fail("checkpoint", {"input ", Index(i), " was modified in place before the backward pass"});
+      Error::fail("checkpoint", {"input ", Index(i), " was modified in place before the backward pass"});
   struct Call {
     RandomState before = random_state();
     Impls outputs;

@@ -40,7 +40,7 @@ TERN_INLINE bool Backward::own(Node* node) {
   if (node->owner.compare_exchange_strong(owner, number_, std::memory_order_acquire, std::memory_order_relaxed))
     return true;
   if (owner != number_)
-    fail(
+    Error::fail(
         node->site,
         {"two backward passes, in two threads or one in a hook of the other, reached it at once; a graph serves one at "
          "a time"});
@@ -133,8 +133,9 @@ TERN_INLINE void Backward::run_node(Node* node) {
   Owned gradient(std::exchange(node->gradient, nullptr));
   if (capturing_ || node->extra) show(node, gradient.impl);
   if (node->freed)
-    fail(node->site,
-         {"backward a second time through a graph that was already freed; pass retain_graph = true to the first"});
+    Error::fail(
+        node->site,
+        {"backward a second time through a graph that was already freed; pass retain_graph = true to the first"});
   if (!keep_) node->freed = true;
   const CallSite* const outer = std::exchange(outermost.line, node->site.line() ? &node->site : outermost.line);
   struct Restore {
@@ -169,7 +170,7 @@ TERN_INLINE void Backward::call(Node* node, Edge& edge, TensorImpl* gradient, Te
   auto* saved = reinterpret_cast<Saved*>(node->at(edge.stored));
   for (int j = 0; j < edge.saved_count; ++j) {
     if (saved[j].impl && saved[j].version != saved[j].impl->owner->version)
-      fail(node->site, {"a tensor saved for backward was modified in place"});
+      Error::fail(node->site, {"a tensor saved for backward was modified in place"});
   }
   if (create_graph_) call_differentiable(node, edge, saved, gradient, results);
   else edge.fn(saved, gradient, results, input_shape(node, edge));
@@ -209,7 +210,7 @@ TERN_INLINE void Backward::pass_on(Node* node, Edge& edge, TensorImpl** results)
   HeldNode held{next};
   Owned g(std::exchange(results[edge.slot], nullptr));
   if (!g.impl) return arrive_without(held);
-  if (tape.anomaly_mode && next->ops->has_nan(g.impl)) fail(node->site, {"its backward gave a NaN"});
+  if (tape.anomaly_mode && next->ops->has_nan(g.impl)) Error::fail(node->site, {"its backward gave a NaN"});
   const ShapeRef shape = input_shape(node, edge);
   bool fits = g.impl->ndim == shape.n;
   for (int k = 0; fits && k < shape.n; ++k) fits = g.impl->dims[k] == shape.d[k];

@@ -15,7 +15,7 @@ TERN_INLINE Node* grad_node(TensorImpl* p) {
 TERN_NOINLINE Saved save(TensorImpl* tensor, const TensorImpl* output, const CallSite& op) {
   if (!tensor) return {nullptr, 0, false};
   if (tensor->inference)
-    fail(op, {"a tensor made in inference mode cannot be saved for a backward pass; clone() it outside"});
+    Error::fail(op, {"a tensor made in inference mode cannot be saved for a backward pass; clone() it outside"});
   const bool is_output = tensor == output;
   if (is_output) {
     tensor = new_detached(output);

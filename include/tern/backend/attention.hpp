@@ -6,7 +6,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, T>: out = softmax(Q Kᵀ scale) V for each matrix of the batch.
 struct Attention {
@@ -106,4 +106,4 @@ struct AttentionSizes {
   }
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -5,7 +5,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, T>: mean and scale = 1 / sqrt(variance + eps) of x's channels; y = (x - mean) scale weight + bias + residual,
 /// with relu at least 0; running = (1 - momentum) running + momentum (mean, variance n / (n - 1) of n rows).
@@ -53,4 +53,4 @@ struct BatchNormGradient {
   bool relu;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

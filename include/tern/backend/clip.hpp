@@ -4,7 +4,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, T>: total = the sum of |x|^p over all elements x of the gradients, which are dense with elements T; p is
 /// finite. total is one double in the memory of their device.
@@ -22,4 +22,4 @@ struct ScaleGradients {
   const Array& factor;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -9,7 +9,7 @@
 #include "../core/convolution_pass.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// A convolution's parameters, for each of its `dims` dimensions.
 struct ConvParams {
@@ -37,4 +37,4 @@ struct Convolution {
   bool relu = false;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

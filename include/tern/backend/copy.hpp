@@ -3,7 +3,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// out[i] = in[i]. Both have the same element type and any strides; in is broadcast to out's shape.
 struct Copy {
@@ -18,4 +18,4 @@ struct FillRange {
   detail::scalar_t<T> start, step;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -8,7 +8,7 @@
 #include "../core/reduction.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, T>: for each row, with l = log(sum of e^x), t its target, w = weight and s = smoothing,
 /// loss = (1 - s) w[t] (l - x[t]) + s / C · sum over c of w[c] (l - x[c]), and 0 where t is ignore_index.
@@ -41,4 +41,4 @@ struct CrossEntropyGradient {
   CrossEntropy::Options options;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -13,7 +13,7 @@ namespace tern { inline namespace TERN_BUILD {
 /// How embedding_bag reduces the rows of a bag.
 enum class BagMode : unsigned char { sum, mean, max };
 
-namespace backend {
+namespace detail::backend {
 
 /// run<D>: Error if an element of index is outside [0, size). It names the op, which must be a string literal, and the
 /// element.
@@ -98,5 +98,5 @@ struct EmbeddingBagGradient {
   const Array* weights;
 };
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -4,7 +4,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, T>: for each row its mean and scale = 1 / sqrt(variance + eps), both of type compute_t<T>, and y = (x - mean)
 /// scale weight + bias.
@@ -30,4 +30,4 @@ struct LayerNormGradient {
   const Array& weight;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -5,7 +5,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, T>: out = in⁻¹, both [.., n, n]. Error if a matrix is singular.
 struct Inverse {
@@ -85,4 +85,4 @@ inline Index matrix_count(const Array& a) {
   return count;
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -4,7 +4,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, Out, In...>: out[i] = f(in[0][i], in[1][i], …). The inputs are broadcast to out's shape.
 template <class F>
@@ -34,4 +34,4 @@ struct Fill {
   detail::scalar_t<T> value;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

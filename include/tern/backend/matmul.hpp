@@ -3,7 +3,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, T>: c = a b, + bias if given, + c if accumulating, for each matrix of a batch. a is [.., m, k], b [.., k, n],
 /// c [.., m, n] and bias [n]. a and b have c's batch dimensions, or none if the whole batch shares the matrix. One
@@ -45,4 +45,4 @@ inline Index batch_size(const MatMul& op) {
   return count;
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -3,7 +3,7 @@
 #include "../core/error.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// Rounds of independent multiply-adds of floats on the calling thread. flops: how many operations these were.
 struct MultiplyAdds {
@@ -11,4 +11,4 @@ struct MultiplyAdds {
   Index& flops;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

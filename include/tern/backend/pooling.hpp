@@ -14,7 +14,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// A pooling's parameters for three dimensions. If there are fewer, they are the last ones.
 struct PoolParams {
@@ -63,4 +63,4 @@ struct Images {
   Index places() const { return size[0] * size[1] * size[2]; }
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -8,7 +8,7 @@
 #include "../core/random.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, T>: out[i] uniform in [low, high).
 struct Uniform {
@@ -39,4 +39,4 @@ struct Dropout {
   double p;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -11,7 +11,7 @@
 #include "recurrent_cells.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// How many sequences each step has, and whether the last step comes first. A second direction goes the other way.
 struct Steps {
@@ -135,4 +135,4 @@ struct RecurrentLayerGradient {
   bool& refused;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -5,7 +5,7 @@
 #include "../core/array.hpp"
 #include "../expr/dual.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 // An activation y of x, and the derivative of y from d, that of x, and from y itself.
 
@@ -160,4 +160,4 @@ class UnitGradient {
   [[gnu::always_inline]] V cell() const { return by_[cell_before]; }
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -5,7 +5,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 // How two numbers are combined. V is the device's operand type.
 
@@ -83,4 +83,4 @@ struct ArgExtreme {
   bool largest;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

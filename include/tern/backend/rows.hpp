@@ -5,7 +5,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 struct Rows {
   const Array& array;
@@ -62,4 +62,4 @@ struct TruePositions {
   const Array& mask;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

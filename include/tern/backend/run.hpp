@@ -9,7 +9,7 @@
 #pragma once
 #include "../core/config.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// A device's type, for overload resolution. The arrays hold the device's number.
 template <class D>
@@ -34,6 +34,10 @@ inline constexpr bool of_program<Wrapper<F>> = of_program<F>;
 template <template <int, class> class Wrapper, int k, class F>
 inline constexpr bool of_program<Wrapper<k, F>> = of_program<F>;
 
+/// Nobody calls this one: with a function of this name in the namespace, a call does not find a variable that a program
+/// has defined before, and looks at its arguments.
+void kernel();
+
 /// How the compiled library and its programs call a kernel. For the CPU it chooses between several (cpu/dispatch.hpp).
 template <class D, class... T, class Op>
 void launch(On<D> device, Types<T...> types, const Op& op) {
@@ -54,4 +58,4 @@ void run(const Op& op) {
 template <class D, class Op, class... T>
 concept HasKernel = requires(const Op& op) { kernel(On<D>{}, Types<T...>{}, op); };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -3,7 +3,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, T>: for each i along dim in ascending order, or descending if reverse. s is the previous result, initially 0,
 /// for a product 1.
@@ -33,4 +33,4 @@ struct RunningExtreme {
   bool largest;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -4,7 +4,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, T>: y = e^x / sum of e^x over dim, or its logarithm.
 struct Softmax {
@@ -23,4 +23,4 @@ struct SoftmaxGradient {
   bool log;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

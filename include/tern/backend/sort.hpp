@@ -3,7 +3,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, T>: k elements of each row of in [rows, n] in sorted order, from the one that has `first` before it, and
 /// their positions. values and positions (int64) are [rows, k].
@@ -24,4 +24,4 @@ struct SearchSorted {
   bool right;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -3,7 +3,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, T>: g = g / scale for each gradient g, in one pass. If an element is infinite or NaN, found = 1; else found
 /// stays as it is. Gradients are dense with elements T; scale and found are one float each, in the memory of their
@@ -15,4 +15,4 @@ struct Unscale {
   const Array& found;
 };
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

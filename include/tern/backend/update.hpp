@@ -3,7 +3,7 @@
 #include "../core/array.hpp"
 #include "run.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// run<D, T...>: calls f(x0[i], x1[i], …) with references to the elements of contiguous arrays of one shape. An array
 /// with const T is only read: f gets its elements by value. This is done for each of several sets of arrays, which
@@ -31,4 +31,4 @@ struct UpdateUnless {
 template <class F>
 UpdateUnless(const F&, const Array* const*, const Array&, const Array* const*, int = 1) -> UpdateUnless<F>;
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -72,11 +72,6 @@ struct RowsAlong {
 };
 }  // namespace detail
 
-/// Kernels are given arrays by this name (docs/adding-a-device.md).
-namespace backend {
-using detail::Array;
-}
-
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -8,14 +8,14 @@ TERN_COLD void refuse_element(const char* op, BadElement what, Index number, Ind
                               const char* found) {
   switch (what) {
     case BadElement::index:
-      if (size == 0) fail(op, {"no index is in range for a dimension of size 0", found});
-      fail(op, {"index ", number, " is out of range for a dimension of size ", size, found});
+      if (size == 0) Error::fail(op, {"no index is in range for a dimension of size 0", found});
+      Error::fail(op, {"index ", number, " is out of range for a dimension of size ", size, found});
     case BadElement::target:
-      fail(op, {"target ", number, " at position ", position, " is out of range [0, ", size - 1, "]", found});
-    case BadElement::divisor: fail(op, {"an integer is divided by zero", found});
+      Error::fail(op, {"target ", number, " at position ", position, " is out of range [0, ", size - 1, "]", found});
+    case BadElement::divisor: Error::fail(op, {"an integer is divided by zero", found});
     case BadElement::probability: break;
   }
-  fail(op, {"an element of the input is outside [0, 1]", found});
+  Error::fail(op, {"an element of the input is outside [0, 1]", found});
 }
 
 }}}  // namespace tern::detail

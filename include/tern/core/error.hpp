@@ -15,28 +15,6 @@ namespace tern { inline namespace TERN_BUILD {
 /// The type of sizes, strides and positions.
 using Index = std::int64_t;
 
-/// Every exception of the library: "path: op: rule and values (file:line)". The path leads to the layer that failed, in
-/// the network that was called; without a layer there is none. The line is the user's, if it is known.
-class TERN_API Error : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-  /// The last line_bytes of the message are " (file:line)".
-  Error(const std::string& message, std::size_t line_bytes) : runtime_error(message), line_bytes_(line_bytes) {}
-
-  /// The innermost layer whose call threw this. Null if no layer's call did.
-  const void* layer() const { return layer_; }
-  /// Says that a call of this layer threw this.
-  void set_layer(const void* layer) { layer_ = layer; }
-  /// Puts the layer's path before the message, in place of an earlier path.
-  void set_path(const std::string& path);
-  /// The message without the line at its end, for a message that quotes it.
-  std::string without_line() const;
-
- private:
-  const void* layer_ = nullptr;
-  std::size_t path_bytes_ = 0, line_bytes_ = 0;
-};
-
 namespace detail {
 /// A view of sizes that does not own them.
 struct ShapeRef {
@@ -77,13 +55,35 @@ TERN_API char* joined(const char* op, std::initializer_list<Piece> pieces);
 TERN_API std::string text(std::initializer_list<Piece> pieces);
 }  // namespace detail
 
-/// Throws Error("op: pieces (file:line)"). Operation and line are those of the outermost CallScope, else the site's
-/// own. Without a line, or with one of the library's headers, the message ends with the pieces.
-[[noreturn]] TERN_API void fail(CallSite site, std::initializer_list<detail::Piece> pieces);
-/// The same without a line of its own.
-[[noreturn]] inline void fail(const char* op, std::initializer_list<detail::Piece> pieces) {
-  fail({op, CallSite::unknown}, pieces);
-}
+/// Every exception of the library: "path: op: rule and values (file:line)". The path leads to the layer that failed, in
+/// the network that was called; without a layer there is none. The line is the user's, if it is known.
+class TERN_API Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+  /// The last line_bytes of the message are " (file:line)".
+  Error(const std::string& message, std::size_t line_bytes) : runtime_error(message), line_bytes_(line_bytes) {}
+
+  /// Throws Error("op: pieces (file:line)"). Operation and line are those of the outermost CallScope, else the site's
+  /// own. Without a line, or with one of the library's headers, the message ends with the pieces.
+  [[noreturn]] static void fail(CallSite site, std::initializer_list<detail::Piece> pieces);
+  /// The same without a line of its own.
+  [[noreturn]] static void fail(const char* op, std::initializer_list<detail::Piece> pieces) {
+    fail({op, CallSite::unknown}, pieces);
+  }
+
+  /// The innermost layer whose call threw this. Null if no layer's call did.
+  const void* layer() const { return layer_; }
+  /// Says that a call of this layer threw this.
+  void set_layer(const void* layer) { layer_ = layer; }
+  /// Puts the layer's path before the message, in place of an earlier path.
+  void set_path(const std::string& path);
+  /// The message without the line at its end, for a message that quotes it.
+  std::string without_line() const;
+
+ private:
+  const void* layer_ = nullptr;
+  std::size_t path_bytes_ = 0, line_bytes_ = 0;
+};
 
 namespace detail {
 

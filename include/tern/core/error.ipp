@@ -41,7 +41,7 @@ TERN_COLD std::string text(std::initializer_list<Piece> pieces) {
 
 namespace tern { inline namespace TERN_BUILD {
 
-TERN_COLD void fail(CallSite site, std::initializer_list<detail::Piece> pieces) {
+TERN_COLD void Error::fail(CallSite site, std::initializer_list<detail::Piece> pieces) {
   const CallSite& at = detail::site(site);
   char* const message = detail::joined(detail::outermost_name(site.name()), pieces);
   const bool known = at.line() && !std::strstr(at.file(), "include/tern/");  // else an op's call of another
@@ -70,7 +70,7 @@ TERN_COLD std::string Error::without_line() const {
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_COLD void fail_memory(const char* op, const char* of) {
-  fail(op, {"'", of, "': the host has not enough memory for it"});
+  Error::fail(op, {"'", of, "': the host has not enough memory for it"});
 }
 
 }}}  // namespace tern::detail

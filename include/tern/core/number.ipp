@@ -17,7 +17,7 @@ inline IntegerRange range_of(DType type) {
 }
 
 TERN_COLD void refuse_infinite(const CallSite& op, double number, DType type) {
-  fail(op, {"the number ", number, " is too large for a tensor of ", name_of(type)});
+  Error::fail(op, {"the number ", number, " is too large for a tensor of ", name_of(type)});
 }
 
 TERN_NOINLINE bool Number::round_to(DType type, Rounding rounding, Index& n) const {
@@ -38,8 +38,8 @@ TERN_NOINLINE Index Number::checked(const CallSite& op, DType type) const {
   if (round_to(type, Rounding::none, n)) return n;
   const IntegerRange range = range_of(type);
   const Piece number = integral_ ? Piece(integer_) : Piece(real_);
-  fail(op, {"the number ", number, " does not fit a tensor of ", name_of(type), ", which holds integers from ",
-            range.min, " to ", range.max});
+  Error::fail(op, {"the number ", number, " does not fit a tensor of ", name_of(type), ", which holds integers from ",
+                   range.min, " to ", range.max});
 }
 
 }}}  // namespace tern::detail

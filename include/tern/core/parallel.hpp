@@ -39,7 +39,7 @@ inline int get_num_threads() { return detail::thread_limit(); }
 
 /// Sets get_num_threads() for the whole process. Error if n < 1.
 inline void set_num_threads(int n) {
-  if (n < 1) fail("set_num_threads", {"at least one thread is needed, not ", n});
+  if (n < 1) Error::fail("set_num_threads", {"at least one thread is needed, not ", n});
   detail::thread_limit() = n;
 }
 

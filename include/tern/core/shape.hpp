@@ -52,7 +52,7 @@ struct Shape {
     for (const I size : sizes) push_back(Index(size));
   }
   Shape(const Index* first, int count) : n(count) {
-    if (count > max_dims) fail("shape", {"at most 8 dimensions are supported, not ", Index(count)});
+    if (count > max_dims) Error::fail("shape", {"at most 8 dimensions are supported, not ", Index(count)});
     for (int i = 0; i < count; ++i) d[i] = first[i];
   }
 
@@ -67,7 +67,7 @@ struct Shape {
   const Index* begin() const { return d; }
   const Index* end() const { return d + n; }
   void push_back(Index v) {
-    if (n == max_dims) fail("shape", {"at most 8 dimensions are supported"});
+    if (n == max_dims) Error::fail("shape", {"at most 8 dimensions are supported"});
     d[n++] = v;
   }
   operator ShapeRef() const { return {d, n}; }

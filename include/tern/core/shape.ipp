@@ -8,7 +8,7 @@ TERN_COLD Index checked_sum(const CallSite& op, std::initializer_list<Index> ter
   Index sum = 0;
   for (const Index term : terms)
     if (__builtin_add_overflow(sum, term, &sum) || sum > max_elements || sum < -max_elements)
-      fail(op, {"the sum of ", ShapeRef{terms.begin(), int(terms.size())}, " is out of range"});
+      Error::fail(op, {"the sum of ", ShapeRef{terms.begin(), int(terms.size())}, " is out of range"});
   return sum;
 }
 
@@ -16,22 +16,22 @@ TERN_COLD Index checked_product(const CallSite& op, std::initializer_list<Index>
   Index product = 1;
   for (const Index factor : factors)
     if (__builtin_mul_overflow(product, factor, &product) || product > max_elements || product < -max_elements)
-      fail(op, {"the product of ", ShapeRef{factors.begin(), int(factors.size())}, " is out of range"});
+      Error::fail(op, {"the product of ", ShapeRef{factors.begin(), int(factors.size())}, " is out of range"});
   return product;
 }
 
 TERN_COLD Index checked_index(const CallSite& op, double value) {
   if (!(value <= double(max_elements) && value >= -double(max_elements)))
-    fail(op, {"a size or position of ", value, " is out of range"});
+    Error::fail(op, {"a size or position of ", value, " is out of range"});
   return Index(value);
 }
 
 TERN_COLD Index empty_numel(const CallSite& op, ShapeRef shape) {
   Index extent = 1;
   for (int i = 0; i < shape.n; ++i) {
-    if (shape.d[i] < 0) fail(op, {"negative size in ", shape});
+    if (shape.d[i] < 0) Error::fail(op, {"negative size in ", shape});
     if (shape.d[i] > 0 && (__builtin_mul_overflow(extent, shape.d[i], &extent) || extent > max_elements))
-      fail(op, {"a tensor of shape ", shape, " would have more than ", max_elements, " elements"});
+      Error::fail(op, {"a tensor of shape ", shape, " would have more than ", max_elements, " elements"});
   }
   return 0;
 }
@@ -45,8 +45,9 @@ TERN_INLINE Index checked_numel(const CallSite& op, ShapeRef shape) {
 }
 
 TERN_INLINE int existing_dim(const CallSite& op, Index dim, int n) {
-  if (n == 0) fail(op, {"there is no dimension ", dim, " in a 0-d tensor"});
-  if (dim < -n || dim >= n) fail(op, {"dimension ", dim, " is out of range [", Index(-n), ", ", Index(n - 1), "]"});
+  if (n == 0) Error::fail(op, {"there is no dimension ", dim, " in a 0-d tensor"});
+  if (dim < -n || dim >= n)
+    Error::fail(op, {"dimension ", dim, " is out of range [", Index(-n), ", ", Index(n - 1), "]"});
   return int(dim < 0 ? dim + n : dim);
 }
 
@@ -57,7 +58,7 @@ TERN_COLD unsigned dim_mask(const CallSite& op, const Dims& dims, int n) {
   unsigned mask = 0;
   for (Index dim : dims) {
     const unsigned bit = 1u << wrap_dim(op, dim, n);
-    if (mask & bit) fail(op, {"dimension ", dim, " is named twice"});
+    if (mask & bit) Error::fail(op, {"dimension ", dim, " is named twice"});
     mask |= bit;
   }
   return n == 0 ? 0u : mask;
@@ -70,7 +71,7 @@ TERN_COLD Shape broadcast_shapes(const CallSite& op, ShapeRef a, ShapeRef b) {
   for (int i = 0; i < n; ++i) {
     const int ia = i - (n - a.n), ib = i - (n - b.n);
     const Index sa = ia < 0 ? 1 : a.d[ia], sb = ib < 0 ? 1 : b.d[ib];
-    if (sa != sb && sa != 1 && sb != 1) fail(op, {"shapes do not broadcast: ", a, " and ", b});
+    if (sa != sb && sa != 1 && sb != 1) Error::fail(op, {"shapes do not broadcast: ", a, " and ", b});
     out.d[i] = sa == 1 ? sb : sa;
   }
   checked_numel(op, out);

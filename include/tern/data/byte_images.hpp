@@ -27,7 +27,7 @@ class TERN_API ByteImages {
 
   /// Image `sample`: (byte / 255 - mean) / std.
   void read(Index sample, Image& image) const {
-    const backend::Array& x = *images_.impl();
+    const tern::detail::Array& x = *images_.impl();
     write(sample, image.replace(x.dims[1], x.dims[2], x.dims[3]));
   }
 

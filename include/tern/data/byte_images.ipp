@@ -21,13 +21,13 @@ TERN_COLD ByteImages::ByteImages(const char* name, const Tensor<Cpu, std::uint8_
                                  const Tensor<Cpu, Index>& labels, std::span<const float> mean,
                                  std::span<const float> std)
     : images_(images), labels_(labels) {
-  const backend::Array &x = *images.checked(name), &y = *labels.checked(name);
+  const tern::detail::Array &x = *images.checked(name), &y = *labels.checked(name);
   if (x.ndim != 4 || y.ndim != 1 || x.dims[0] != y.numel || x.dims[1] != Index(mean.size()) || !x.contiguous ||
       !y.contiguous)
-    fail(name, {"images must be [N, ", Index(mean.size()), ", H, W] and labels [N], both contiguous, not ",
-                x.shape_ref(), " and ", y.shape_ref()});
+    Error::fail(name, {"images must be [N, ", Index(mean.size()), ", H, W] and labels [N], both contiguous, not ",
+                       x.shape_ref(), " and ", y.shape_ref()});
   for (std::size_t c = 0; c < mean.size(); ++c) {
-    if (!(std[c] > 0)) fail(name, {"std must be positive, not ", double(std[c])});
+    if (!(std[c] > 0)) Error::fail(name, {"std must be positive, not ", double(std[c])});
     scale_[c] = 1 / (255 * std[c]);
     shift_[c] = -mean[c] / std[c];
   }
@@ -36,7 +36,7 @@ TERN_COLD ByteImages::ByteImages(const char* name, const Tensor<Cpu, std::uint8_
 TERN_NOINLINE ByteImages::Batch ByteImages::batch(std::span<const Index> samples, CallSite here) const {
   const CallScope scope(here);
   const Index n = Index(samples.size());
-  const backend::Array& x = *images_.impl();
+  const tern::detail::Array& x = *images_.impl();
   const Tensor<Cpu> out = empty<Cpu>({n, x.dims[1], x.dims[2], x.dims[3]});
   const Tensor<Cpu, Index> y = empty<Cpu, Index>({n});
   const Index elements = n ? out.numel() / n : 0;
@@ -49,7 +49,7 @@ TERN_NOINLINE ByteImages::Batch ByteImages::batch(std::span<const Index> samples
 }
 
 TERN_NOINLINE void ByteImages::write(Index sample, float* out) const {
-  const backend::Array& x = *images_.impl();
+  const tern::detail::Array& x = *images_.impl();
   const Index plane = x.dims[2] * x.dims[3];
   const std::uint8_t* in = bytes(sample);
   for (Index c = 0; c < x.dims[1]; ++c, in += plane, out += plane)

@@ -16,7 +16,7 @@ TERN_COLD Index read_cifar_file(const std::string& path, const CifarRecord& reco
       const Index got = reader.read_some(buffer, bytes);
       if (got == 0) break;
       if (got < bytes)
-        fail(record.name, {"'", path, "': is truncated: record ", count, " has ", got, " of ", bytes, " bytes"});
+        Error::fail(record.name, {"'", path, "': is truncated: record ", count, " has ", got, " of ", bytes, " bytes"});
     } catch (const Error&) {  // or the compressed data are corrupt: nothing after this can be read
       if (!record.skip_bad) throw;
       ++skipped;
@@ -25,16 +25,16 @@ TERN_COLD Index read_cifar_file(const std::string& path, const CifarRecord& reco
     const int label = buffer[record.label_at];
     if (label >= record.classes) {
       if (!record.skip_bad)
-        fail(record.name,
-             {"'", path, "': the label of record ", count, " is ", label, ", larger than ", record.classes - 1});
+        Error::fail(record.name,
+                    {"'", path, "': the label of record ", count, " is ", label, ", larger than ", record.classes - 1});
       ++skipped;
       continue;
     }
-    if (count == most) fail(record.name, {"'", path, "': has more than ", most, " records"});
+    if (count == most) Error::fail(record.name, {"'", path, "': has more than ", most, " records"});
     labels.push_back(std::uint8_t(label));
     pixels.insert(pixels.end(), buffer + record.label_bytes, buffer + bytes);
   }
-  if (count + skipped == 0) fail(record.name, {"'", path, "': is empty"});
+  if (count + skipped == 0) Error::fail(record.name, {"'", path, "': is empty"});
   return skipped;
 }
 
@@ -48,7 +48,7 @@ TERN_COLD std::vector<std::string> read_cifar_names(const std::string& path, con
   }
   if (!name.empty()) names.push_back(std::move(name));
   if (Index(names.size()) != record.classes)
-    fail(record.name, {"'", path, "': names ", Index(names.size()), " classes, not ", record.classes});
+    Error::fail(record.name, {"'", path, "': names ", Index(names.size()), " classes, not ", record.classes});
   return names;
 }
 
@@ -58,7 +58,7 @@ TERN_COLD CifarRecords read_cifar(const std::vector<std::string>& paths, const s
   Index skipped = 0;
   for (const std::string& path : paths) skipped += read_cifar_file(path, record, pixels, labels);
   const Index n = Index(labels.size());
-  if (n == 0) fail(record.name, {"'", paths[0], "': has no record that is whole"});
+  if (n == 0) Error::fail(record.name, {"'", paths[0], "': has no record that is whole"});
   CifarRecords out{empty<Cpu, std::uint8_t>({n, 3, 32, 32}), empty<Cpu, Index>({n}), {}, skipped};
   std::memcpy(out.images.data(), pixels.data(), pixels.size());
   for (Index i = 0; i < n; ++i) out.labels.data()[i] = labels[std::size_t(i)];

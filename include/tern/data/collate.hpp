@@ -10,7 +10,8 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 namespace detail {
 
 /// The shape of n stacked samples. Error if their shapes differ.
-TERN_API tern::detail::Shape stacked_shape(const backend::Array& first, const backend::Array& x, Index n, Index i);
+TERN_API tern::detail::Shape stacked_shape(const tern::detail::Array& first, const tern::detail::Array& x, Index n,
+                                           Index i);
 
 /// The element type for a sample's number: int64 for integers, else its own type.
 template <class Number>

@@ -27,7 +27,8 @@ TERN_INLINE std::string_view Csv::field(Index row, Index column, CallSite here) 
   const CallScope scope(here);
   const Index width = Index(columns_.size());
   if (row < 0 || row >= rows_ || column < 0 || column >= width)
-    fail("csv", {"'", path_, "': there is no field in row ", row, " and column ", column, " of ", rows_, " x ", width});
+    Error::fail("csv",
+                {"'", path_, "': there is no field in row ", row, " and column ", column, " of ", rows_, " x ", width});
   const Index i = row * width + column;
   const std::size_t begin = i ? ends_[i - 1] : 0;
   return std::string_view(content_).substr(begin, ends_[i] - begin);
@@ -61,7 +62,8 @@ TERN_COLD std::pair<Tensor<Cpu, Index>, std::vector<std::string>> Csv::categorie
 
 TERN_COLD void Csv::refuse(Index line, Index column, std::initializer_list<tern::detail::Piece> why) const {
   const std::string reason = tern::detail::text(why);
-  fail("csv", {"'", path_, "': line ", line, ", column ", column + 1,
+  Error::fail("csv",
+              {"'", path_, "': line ", line, ", column ", column + 1,
                column < Index(columns_.size()) ? tern::detail::text({" ('", columns_[std::size_t(column)], "')"}) : "",
                ": ", reason});
 }
@@ -71,7 +73,7 @@ TERN_COLD Index Csv::position(const std::string& name) const {
     if (columns_[i] == name) return Index(i);
   std::string names;
   for (const std::string& column : columns_) names += (names.empty() ? "'" : ", '") + column + "'";
-  fail("csv", {"'", path_, "': has no column '", name, "', but ", names});
+  Error::fail("csv", {"'", path_, "': has no column '", name, "', but ", names});
 }
 
 TERN_COLD void Csv::parse(const CsvOptions& options) {
@@ -105,7 +107,7 @@ TERN_COLD void Csv::parse(const CsvOptions& options) {
     for (const std::size_t end : ends) ends_.push_back(end);
     filled = ends.back();
   }
-  if (!named) fail("csv", {"'", path_, "': is empty"});
+  if (!named) Error::fail("csv", {"'", path_, "': is empty"});
   content_.resize(filled);
 }
 

@@ -39,12 +39,12 @@ template <class T>
 Tensor<Cpu, T> row_major(const Tensor<Cpu, T>& x) {
   if (x.checked("TensorDataset")->contiguous) return x;
   const Tensor<Cpu, T> y = empty<Cpu, T>(x.shape());
-  backend::run<Cpu>(backend::Copy{*y.impl(), *x.impl()});
+  tern::detail::backend::run<Cpu>(tern::detail::backend::Copy{*y.impl(), *x.impl()});
   return y;
 }
 
 /// Copies the given rows of x, which is row-major, to the rows of out.
-TERN_API void gather_rows(const backend::Array& out, const backend::Array& x, std::span<const Index> rows);
+TERN_API void gather_rows(const tern::detail::Array& out, const tern::detail::Array& x, std::span<const Index> rows);
 
 }  // namespace detail
 
@@ -55,11 +55,11 @@ class TensorDataset {
   explicit TensorDataset(const Tensor<Cpu, T>&... tensors, CallSite here = {})
       : tensors_(detail::row_major(tensors)...) {
     const CallScope scope(here);
-    const backend::Array* const all[] = {tensors.impl()...};
-    for (const backend::Array* tensor : all) {
-      if (tensor->ndim == 0) fail("TensorDataset", {"a tensor has no dimension that counts samples"});
+    const tern::detail::Array* const all[] = {tensors.impl()...};
+    for (const tern::detail::Array* tensor : all) {
+      if (tensor->ndim == 0) Error::fail("TensorDataset", {"a tensor has no dimension that counts samples"});
       if (tensor->dims[0] != all[0]->dims[0])
-        fail("TensorDataset", {"first sizes differ: ", all[0]->shape_ref(), " and ", tensor->shape_ref()});
+        Error::fail("TensorDataset", {"first sizes differ: ", all[0]->shape_ref(), " and ", tensor->shape_ref()});
     }
     size_ = all[0]->dims[0];
   }

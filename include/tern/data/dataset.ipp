@@ -4,7 +4,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
-TERN_NOINLINE void gather_rows(const backend::Array& out, const backend::Array& x, std::span<const Index> rows) {
+TERN_NOINLINE void gather_rows(const tern::detail::Array& out, const tern::detail::Array& x,
+                               std::span<const Index> rows) {
   if (out.numel == 0) return;
   const std::size_t bytes = std::size_t(out.numel / out.dims[0] * tern::detail::size_of(x.dtype));
   char* to = out.data;

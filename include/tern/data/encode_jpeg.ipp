@@ -66,14 +66,14 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 TERN_COLD std::string encode_jpeg(const Tensor<Cpu, std::uint8_t>& image, const JpegOptions& options, CallSite here) {
   const CallScope scope(here);
   if (image.checked("encode_jpeg")->ndim != 3 || !image.numel())
-    fail("encode_jpeg", {"an image is [C, H, W] and not empty, but the shape is ", image.shape()});
+    Error::fail("encode_jpeg", {"an image is [C, H, W] and not empty, but the shape is ", image.shape()});
   const Index channels = image.size(0), height = image.size(1), width = image.size(2);
-  if (channels != 1 && channels != 3) fail("encode_jpeg", {"images have 1 or 3 channels, not ", channels});
+  if (channels != 1 && channels != 3) Error::fail("encode_jpeg", {"images have 1 or 3 channels, not ", channels});
   if (height > JPEG_MAX_DIMENSION || width > JPEG_MAX_DIMENSION)
-    fail("encode_jpeg",
-         {"an image of ", height, " x ", width, " is too large; the most is ", Index(JPEG_MAX_DIMENSION), " a side"});
+    Error::fail("encode_jpeg", {"an image of ", height, " x ", width, " is too large; the most is ",
+                                Index(JPEG_MAX_DIMENSION), " a side"});
   if (options.quality < 1 || options.quality > 100)
-    fail("encode_jpeg", {"quality must be in [1, 100], not ", options.quality});
+    Error::fail("encode_jpeg", {"quality must be in [1, 100], not ", options.quality});
   const Tensor<Cpu, std::uint8_t> planes = detail::row_major(image);
   std::vector<unsigned char> row(std::size_t(width * channels));
   detail::JpegWriter writer;
@@ -83,7 +83,7 @@ TERN_COLD std::string encode_jpeg(const Tensor<Cpu, std::uint8_t>& image, const 
       row[std::size_t(i)] = planes.data()[(i % channels * height + y) * width + i / channels];
     good = writer.write(row.data());
   }
-  if (!good || !writer.finish()) fail("encode_jpeg", {writer.message()});
+  if (!good || !writer.finish()) Error::fail("encode_jpeg", {writer.message()});
   return writer.file();
 }
 

@@ -30,7 +30,7 @@ TERN_COLD std::string find_plain_or_gzip(const std::string& folder, const std::s
 
 TERN_COLD std::string plain_or_gzip(const char* set, const std::string& folder, const std::string& name) {
   std::string path = find_plain_or_gzip(folder, name);
-  if (path.empty()) fail(set, {"'", folder, "': has neither ", name, " nor ", name, ".gz"});
+  if (path.empty()) Error::fail(set, {"'", folder, "': has neither ", name, " nor ", name, ".gz"});
   return path;
 }
 

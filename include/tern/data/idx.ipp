@@ -15,20 +15,20 @@ TERN_COLD Tensor<Cpu, std::uint8_t> read_idx(const std::string& path, const tern
   };
   const Index magic = next(), expected_magic = 0x800 + expected.n;
   if (magic != expected_magic)
-    fail("idx", {"'", path, "': begins with the number ", magic, ", not ", expected_magic,
-                 ": it should hold unsigned bytes, dimensions: ", expected.n});
+    Error::fail("idx", {"'", path, "': begins with the number ", magic, ", not ", expected_magic,
+                        ": it should hold unsigned bytes, dimensions: ", expected.n});
   tern::detail::Shape shape = expected;
   for (Index& size : shape) size = next();
   bool fits = true;
   for (int i = 0; i < shape.n; ++i) fits &= expected[i] < 0 ? shape[i] <= max_size : shape[i] == expected[i];
   if (!fits)
-    fail("idx", {"'", path, "': has the sizes ", tern::detail::ShapeRef(shape), ", not ",
-                 tern::detail::ShapeRef(expected), ", where -1 is any up to ", max_size});
+    Error::fail("idx", {"'", path, "': has the sizes ", tern::detail::ShapeRef(shape), ", not ",
+                        tern::detail::ShapeRef(expected), ", where -1 is any up to ", max_size});
   Index bytes = 1;
   for (const Index size : shape)
     if (__builtin_mul_overflow(bytes, size, &bytes) || bytes > reader.most())
-      fail("idx", {"'", path, "': of sizes ", tern::detail::ShapeRef(shape), " is larger than allowed: more than ",
-                   reader.most(), " bytes"});
+      Error::fail("idx", {"'", path, "': of sizes ", tern::detail::ShapeRef(shape),
+                          " is larger than allowed: more than ", reader.most(), " bytes"});
   Tensor<Cpu, std::uint8_t> out = empty<Cpu, std::uint8_t>(shape);
   reader.read(out.data(), out.numel());
   reader.expect_end();

@@ -7,7 +7,7 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 TERN_NOINLINE float* Image::replace(Index channels, Index height, Index width) {
   Index size = 0;
   if (__builtin_mul_overflow(channels, height, &size) || __builtin_mul_overflow(size, width, &size) || size < 0)
-    fail("image", {"cannot be of ", tern::detail::Shape{channels, height, width}});
+    Error::fail("image", {"cannot be of ", tern::detail::Shape{channels, height, width}});
   if (replacements_left_-- == 1 && target_ && size == target_size_) {
     pixels_ = target_;
   } else {

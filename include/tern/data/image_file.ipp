@@ -10,21 +10,24 @@ namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 constexpr std::string_view png_begin = "\x89PNG\r\n\x1a\n", jpeg_begin = "\xff\xd8";
 
-TERN_COLD void refuse_image(std::string_view name, const char* why) { fail("image", {std::string(name), ": ", why}); }
+TERN_COLD void refuse_image(std::string_view name, const char* why) {
+  Error::fail("image", {std::string(name), ": ", why});
+}
 
 TERN_NOINLINE void check_image_size(std::string_view name, Index height, Index width, Index most) {
   if (height < 1 || width < 1 || height > most_image_pixels / width)
-    fail("image",
-         {std::string(name), ": is of ", height, " x ", width, " pixels; at most ", most_image_pixels, " are read"});
+    Error::fail("image", {std::string(name), ": is of ", height, " x ", width, " pixels; at most ", most_image_pixels,
+                          " are read"});
   if (height * width > most)
-    fail("image", {std::string(name), ": is of ", height, " x ", width, " pixels, more than its bytes can hold"});
+    Error::fail("image",
+                {std::string(name), ": is of ", height, " x ", width, " pixels, more than its bytes can hold"});
 }
 
 TERN_NOINLINE void check_window(std::string_view name, const ImageWindow& window, Index height, Index width) {
   if (window.top < 0 || window.left < 0 || window.height < 1 || window.width < 1 ||
       window.height > height - window.top || window.width > width - window.left)
-    fail("image", {std::string(name), ": has ", height, " x ", width, " pixels and no window of ", window.height, " x ",
-                   window.width, " at (", window.top, ", ", window.left, ")"});
+    Error::fail("image", {std::string(name), ": has ", height, " x ", width, " pixels and no window of ", window.height,
+                          " x ", window.width, " at (", window.top, ", ", window.left, ")"});
 }
 
 TERN_INLINE Index reduction(const ImageWindow& window) {

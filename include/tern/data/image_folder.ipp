@@ -42,11 +42,11 @@ TERN_COLD ImageFolder ImageFolder::load(const std::string& folder, const ImageFo
     if (!detail::find_folder(path, own)) continue;
     detail::find_images(path, own, set.paths_);
     if (set.paths_.size() == set.labels_.size())
-      fail("ImageFolder", {"'", path, "': holds no .jpg, .jpeg or .png file"});
+      Error::fail("ImageFolder", {"'", path, "': holds no .jpg, .jpeg or .png file"});
     set.labels_.resize(set.paths_.size(), Index(set.classes_.size()));
     set.classes_.push_back(name);
   }
-  if (set.classes_.empty()) fail("ImageFolder", {"'", folder, "': holds no folders"});
+  if (set.classes_.empty()) Error::fail("ImageFolder", {"'", folder, "': holds no folders"});
   if (options.skip_bad) set.leave_out_bad();
   return set;
 }

@@ -92,10 +92,10 @@ class Loader {
     const CallScope scope(here);
     detail::check(options_);
     if (options_.shuffle && !std::is_same_v<Samples, ByOptions>)
-      fail("loader", {"a sampler and shuffle exclude each other"});
+      Error::fail("loader", {"a sampler and shuffle exclude each other"});
     if constexpr (requires { samples_.needs_seed(); }) {
       if (!options_.seed && samples_.needs_seed())
-        fail("loader", {"ranks that divide an order need a seed, the same on all: {.seed = 1}"});
+        Error::fail("loader", {"ranks that divide an order need a seed, the same on all: {.seed = 1}"});
     }
   }
 

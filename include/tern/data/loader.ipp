@@ -5,25 +5,25 @@
 namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 TERN_COLD void check(const LoaderOptions& options) {
-  if (options.batch_size < 1) fail("loader", {"batch_size must be at least 1, not ", options.batch_size});
-  if (options.workers < 0) fail("loader", {"workers must not be negative: ", options.workers});
-  if (options.prefetch < 1) fail("loader", {"prefetch must be at least 1, not ", options.prefetch});
+  if (options.batch_size < 1) Error::fail("loader", {"batch_size must be at least 1, not ", options.batch_size});
+  if (options.workers < 0) Error::fail("loader", {"workers must not be negative: ", options.workers});
+  if (options.prefetch < 1) Error::fail("loader", {"prefetch must be at least 1, not ", options.prefetch});
   constexpr Index most_ahead = 1'000'000;
   if (Index(options.workers) * options.prefetch > most_ahead)
-    fail("loader",
-         {options.workers, " workers with ", options.prefetch, " batches each are more than ", most_ahead, " batches"});
+    Error::fail("loader", {options.workers, " workers with ", options.prefetch, " batches each are more than ",
+                           most_ahead, " batches"});
 }
 
 TERN_COLD void check(const LoaderState& state, Index batches) {
   if (state.epoch < 0 || state.batch < 0)
-    fail("loader", {"epochs and batches of a loader must not be negative: ", state.epoch, " and ", state.batch});
+    Error::fail("loader", {"epochs and batches of a loader must not be negative: ", state.epoch, " and ", state.batch});
   if (state.batch > batches)
-    fail("loader", {"a loop had been given ", state.batch, " batches, but an epoch has ", batches});
+    Error::fail("loader", {"a loop had been given ", state.batch, " batches, but an epoch has ", batches});
 }
 
 TERN_NOINLINE void check_order(const std::vector<Index>& order, Index size) {
   for (const Index sample : order)
-    if (sample < 0 || sample >= size) fail("loader", {"the sampler names sample ", sample, " of ", size});
+    if (sample < 0 || sample >= size) Error::fail("loader", {"the sampler names sample ", sample, " of ", size});
 }
 
 }}}  // namespace tern::data::detail

@@ -8,11 +8,11 @@ TERN_COLD Mnist::Mnist(const Tensor<Cpu, std::uint8_t>& images, const Tensor<Cpu
                        CallSite here)
     : images_(images), labels_(labels), scale_(1 / (255 * std)), shift_(-mean / std) {
   const CallScope scope(here);
-  const backend::Array &x = *images.checked("Mnist"), &y = *labels.checked("Mnist");
+  const tern::detail::Array &x = *images.checked("Mnist"), &y = *labels.checked("Mnist");
   if (!(x.shape() == tern::detail::Shape{y.numel, 28, 28}) || y.ndim != 1 || !x.contiguous || !y.contiguous)
-    fail("Mnist",
-         {"images must be [N, 28, 28] and labels [N], both contiguous, not ", x.shape_ref(), " and ", y.shape_ref()});
-  if (!(std > 0)) fail("Mnist", {"std must be positive, not ", double(std)});
+    Error::fail("Mnist", {"images must be [N, 28, 28] and labels [N], both contiguous, not ", x.shape_ref(), " and ",
+                          y.shape_ref()});
+  if (!(std > 0)) Error::fail("Mnist", {"std must be positive, not ", double(std)});
 }
 
 }}}  // namespace tern::data
@@ -37,7 +37,8 @@ TERN_COLD std::string find_mnist_file(const std::string& folder, const std::stri
 
 TERN_COLD std::string mnist_file(const std::string& folder, const std::string& name) {
   const std::string path = find_mnist_file(folder, name);
-  if (path.empty()) fail("Mnist", {"'", folder, "': has neither ", name, " nor ", dotted(name), ", plain or .gz"});
+  if (path.empty())
+    Error::fail("Mnist", {"'", folder, "': has neither ", name, " nor ", dotted(name), ", plain or .gz"});
   return path;
 }
 
@@ -50,7 +51,8 @@ TERN_COLD int largest_label(const std::string& emnist) {
                             {"digits", 9}, {"letters", 26},  {"mnist", 9}};
   for (const Labels& labels : all)
     if (emnist == labels.name) return labels.largest;
-  fail("Mnist", {"no EMNIST is called '", emnist, "'; there are balanced, byclass, bymerge, digits, letters, mnist"});
+  Error::fail("Mnist",
+              {"no EMNIST is called '", emnist, "'; there are balanced, byclass, bymerge, digits, letters, mnist"});
 }
 
 TERN_COLD void transpose_images(const Tensor<Cpu, std::uint8_t>& images) {
@@ -78,7 +80,7 @@ TERN_COLD Mnist Mnist::load(const std::string& folder, const MnistOptions& optio
   for (Index i = 0; i < bytes.numel(); ++i) {
     label[i] = byte[i];
     if (label[i] > largest)
-      fail("Mnist", {"'", labels_path, "': label ", i, " is ", label[i], ", larger than ", largest});
+      Error::fail("Mnist", {"'", labels_path, "': label ", i, " is ", label[i], ", larger than ", largest});
   }
   const Tensor<Cpu, std::uint8_t> images = read_idx(images_path, {bytes.numel(), 28, 28});
   if (!options.emnist.empty()) detail::transpose_images(images);

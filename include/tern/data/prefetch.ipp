@@ -9,7 +9,8 @@ TERN_COLD Prefetcher::Prefetcher(Make make, void* context, Index count, int work
   for (; started_ < workers; ++started_)
     if (pthread_create(&threads_[std::size_t(started_)], nullptr, &Prefetcher::enter, this) != 0) {
       stop();
-      fail("loader", {"the system gives no more threads: worker ", started_ + 1, " of ", workers, " cannot start"});
+      Error::fail("loader",
+                  {"the system gives no more threads: worker ", started_ + 1, " of ", workers, " cannot start"});
     }
 }
 

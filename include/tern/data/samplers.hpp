@@ -41,7 +41,7 @@ class TERN_API RandomSampler {
   explicit RandomSampler(Index size, const RandomSamplerOptions& options = {}, CallSite here = {})
       : size_(size), count_(options.num_samples < 0 ? size : options.num_samples), replacement_(options.replacement) {
     const CallScope scope(here);
-    if (size < 1 && count_ > 0) fail("RandomSampler", {"there are no samples to draw from"});
+    if (size < 1 && count_ > 0) Error::fail("RandomSampler", {"there are no samples to draw from"});
   }
   Index size() const { return count_; }
   std::vector<Index> order(std::uint64_t seed, Index epoch) const;
@@ -75,8 +75,8 @@ class TERN_API LengthSampler {
   LengthSampler(const std::vector<Index>& lengths, Index batch_size, Index pool = 100, CallSite here = {})
       : lengths_(lengths), batch_size_(batch_size), pool_(pool) {
     const CallScope scope(here);
-    if (batch_size < 1) fail("LengthSampler", {"batch_size must be at least 1, not ", batch_size});
-    if (pool < 1) fail("LengthSampler", {"pool must be at least 1, not ", pool});
+    if (batch_size < 1) Error::fail("LengthSampler", {"batch_size must be at least 1, not ", batch_size});
+    if (pool < 1) Error::fail("LengthSampler", {"pool must be at least 1, not ", pool});
   }
   Index size() const { return Index(lengths_.size()); }
   std::vector<Index> order(std::uint64_t seed, Index epoch) const;

@@ -43,14 +43,14 @@ TERN_NOINLINE WeightedRandomSampler::WeightedRandomSampler(const std::vector<dou
   Index positive = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] >= 0 && weights[i] < HUGE_VAL))
-      fail("WeightedRandomSampler", {"weight ", Index(i), " is ", weights[i], "; weights must not be negative"});
+      Error::fail("WeightedRandomSampler", {"weight ", Index(i), " is ", weights[i], "; weights must not be negative"});
     sums_[i] = sum += weights[i];
     positive += weights[i] > 0;
   }
-  if (num_samples < 1) fail("WeightedRandomSampler", {"num_samples must be at least 1, not ", num_samples});
+  if (num_samples < 1) Error::fail("WeightedRandomSampler", {"num_samples must be at least 1, not ", num_samples});
   if (positive < (replacement ? 1 : num_samples))
-    fail("WeightedRandomSampler", {positive, " samples have a positive weight, too few to draw ", num_samples,
-                                   replacement ? "" : " without replacement"});
+    Error::fail("WeightedRandomSampler", {positive, " samples have a positive weight, too few to draw ", num_samples,
+                                          replacement ? "" : " without replacement"});
 }
 
 TERN_NOINLINE std::vector<Index> WeightedRandomSampler::order(std::uint64_t seed, Index epoch) const {
@@ -98,9 +98,10 @@ TERN_NOINLINE std::vector<Index> LengthSampler::order(std::uint64_t seed, Index 
 TERN_COLD DistributedSampler::DistributedSampler(Index size, const DistributedSamplerOptions& options, CallSite here)
     : size_(size), options_(options) {
   const CallScope scope(here);
-  if (size < 0) fail("DistributedSampler", {"the number of samples must not be negative: ", size});
+  if (size < 0) Error::fail("DistributedSampler", {"the number of samples must not be negative: ", size});
   if (options.ranks < 1 || options.rank < 0 || options.rank >= options.ranks)
-    fail("DistributedSampler", {"rank must be one of at least 1 ranks, not ", options.rank, " of ", options.ranks});
+    Error::fail("DistributedSampler",
+                {"rank must be one of at least 1 ranks, not ", options.rank, " of ", options.ranks});
   const Index more = size % options.ranks;  // that some ranks have and others lack
   const bool has_one_more = options.pad ? more != 0 : options.rank < more;
   count_ = size / options.ranks + (!options.drop_last && has_one_more);

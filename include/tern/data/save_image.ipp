@@ -17,7 +17,7 @@ TERN_COLD void normalize(float* x, Index n, const GridOptions& options) {
   const auto [least, greatest] = std::minmax_element(x, x + n);
   const double low = options.value_range ? options.value_range->first : double(*least);
   const double high = options.value_range ? options.value_range->second : double(*greatest);
-  if (!(low <= high)) fail("make_grid", {"value_range ", low, " … ", high, " is empty"});
+  if (!(low <= high)) Error::fail("make_grid", {"value_range ", low, " … ", high, " is empty"});
   const double size = high - low < 1e-5 ? 1e-5 : high - low;
   for (Index i = 0; i < n; ++i) x[i] = float((std::clamp(double(x[i]), low, high) - low) / size);
 }
@@ -34,7 +34,7 @@ TERN_COLD void append_chunk(std::string& out, const char* name, const std::strin
 }
 
 TERN_COLD void write_png(const std::string& path, const Tensor<Cpu>& image) {
-  if (!path.ends_with(".png")) fail("save_image", {"'", path, "': a name must end in .png"});
+  if (!path.ends_with(".png")) Error::fail("save_image", {"'", path, "': a name must end in .png"});
   const Tensor<Cpu, std::uint8_t> bytes = empty<Cpu, std::uint8_t>(image.shape());
   for (Index i = 0; i < image.numel(); ++i) {
     const float value = image.data()[i];
@@ -48,14 +48,14 @@ TERN_COLD void write_png(const std::string& path, const Tensor<Cpu>& image) {
 TERN_COLD std::string encode_png(const Tensor<Cpu, std::uint8_t>& image, CallSite here) {
   const CallScope scope(here);
   if (image.checked("encode_png")->ndim != 3 || !image.numel())
-    fail("encode_png", {"an image is [C, H, W] and not empty, but the shape is ", image.shape()});
+    Error::fail("encode_png", {"an image is [C, H, W] and not empty, but the shape is ", image.shape()});
   const Tensor<Cpu, std::uint8_t> planes = detail::row_major(image);
   const Index channels = image.size(0), height = image.size(1), width = image.size(2);
   if (channels != 1 && channels != 3 && channels != 4)
-    fail("encode_png", {"images have 1, 3 or 4 channels, not ", channels});
+    Error::fail("encode_png", {"images have 1, 3 or 4 channels, not ", channels});
   constexpr Index most = 1 << 30;  // bytes, so that every length fits a chunk and zlib's numbers
   if (height > most / (channels * width + 1))
-    fail("encode_png", {"an image of ", height, " x ", width, " is too large"});
+    Error::fail("encode_png", {"an image of ", height, " x ", width, " is too large"});
 
   std::string rows;  // each begins with the number of its filter: none
   for (Index y = 0; y < height; ++y) {
@@ -67,7 +67,7 @@ TERN_COLD std::string encode_png(const Tensor<Cpu, std::uint8_t>& image, CallSit
   std::string packed(size, '\0');
   if (compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()),
                uLong(rows.size())) != Z_OK)
-    fail("encode_png", {"zlib cannot compress ", Index(rows.size()), " bytes"});
+    Error::fail("encode_png", {"zlib cannot compress ", Index(rows.size()), " bytes"});
   packed.resize(size);
 
   std::string header;
@@ -89,10 +89,11 @@ TERN_COLD Tensor<Cpu> make_grid(const Tensor<Cpu>& images, const GridOptions& op
   const CallScope scope(here);
   const int dims = images.checked("make_grid")->ndim;
   if (dims < 2 || dims > 4 || !images.numel())
-    fail("make_grid",
-         {"images are [H, W], [C, H, W] or [N, C, H, W] and not empty, but the shape is ", images.shape()});
+    Error::fail("make_grid",
+                {"images are [H, W], [C, H, W] or [N, C, H, W] and not empty, but the shape is ", images.shape()});
   if (options.nrow < 1 || options.padding < 0 || options.padding > 1 << 20)
-    fail("make_grid", {"nrow must be positive and padding 0 … 2^20, not ", options.nrow, " and ", options.padding});
+    Error::fail("make_grid",
+                {"nrow must be positive and padding 0 … 2^20, not ", options.nrow, " and ", options.padding});
   const Index count = dims == 4 ? images.size(0) : 1, given = dims > 2 ? images.size(-3) : 1,
               channels = given == 1 ? 3 : given;
   const Index height = images.size(-2), width = images.size(-1), size = given * height * width;

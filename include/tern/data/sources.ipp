@@ -17,7 +17,7 @@ void for_each_file(std::string_view archive, const F& f) {
   TarMember member;
   for (Index offset = 0;; offset = member.next) {
     member = tar_member(archive, offset);
-    if (member.problem) fail("tar", {member.problem});
+    if (member.problem) Error::fail("tar", {member.problem});
     if (member.next < 0) return;
     if (member.is_field)
       f(member.folder.empty() ? std::string(member.name)
@@ -137,7 +137,7 @@ TERN_COLD bool has_all(const std::string& folder, const std::vector<const char*>
 
 TERN_COLD std::string cached(const Published& set, const SourceOptions& options) {
   const std::string folder = cache_folder(set.set);
-  if (folder.empty()) fail(set.set, {no_cache_folder, ". ", set.remedy});
+  if (folder.empty()) Error::fail(set.set, {no_cache_folder, ". ", set.remedy});
   if (has_all(folder, set.files)) return folder;
   std::string problem;
   try {
@@ -154,7 +154,7 @@ TERN_COLD std::string cached(const Published& set, const SourceOptions& options)
     if (problem.empty() && !has_all(folder, set.files))
       problem = tern::detail::text({set.file, " lacks files that it should hold"});
   } catch (const Error& error) { problem = error.without_line(); }
-  if (!problem.empty()) fail(set.set, {problem, ". ", set.remedy});
+  if (!problem.empty()) Error::fail(set.set, {problem, ". ", set.remedy});
   return folder;
 }
 
@@ -168,7 +168,7 @@ TERN_COLD std::string cifar10_source(const SourceOptions& options, CallSite here
   const std::string folder = detail::given_folder(options.folder, set.set);
   if (folder.empty()) return detail::cached(set, options);
   if (!detail::has_all(folder, {"data_batch_1.bin", "test_batch.bin"}))
-    fail(set.set, {"'", folder, "' lacks data_batch_1.bin or test_batch.bin, plain or .gz. ", set.remedy});
+    Error::fail(set.set, {"'", folder, "' lacks data_batch_1.bin or test_batch.bin, plain or .gz. ", set.remedy});
   return folder;
 }
 
@@ -178,7 +178,7 @@ TERN_COLD std::string imdb_source(const SourceOptions& options, CallSite here) {
   const std::string folder = detail::given_folder(options.folder, set.set);
   if (folder.empty()) return detail::cached(set, options);
   if (!detail::has_all(folder, {"train.tsv"}) && !io::exists(folder + "/train"))
-    fail(set.set, {"'", folder, "' has neither train.tsv, plain or .gz, nor a folder train. ", set.remedy});
+    Error::fail(set.set, {"'", folder, "' has neither train.tsv, plain or .gz, nor a folder train. ", set.remedy});
   return folder;
 }
 
@@ -188,7 +188,7 @@ TERN_COLD std::string nietzsche_source(const SourceOptions& options, CallSite he
   std::string folder = detail::given_folder(options.folder, set.set);
   if (folder.empty()) folder = detail::cached(set, options);
   const std::string path = detail::find_plain_or_gzip(folder, "nietzsche.txt");
-  if (path.empty()) fail(set.set, {"'", folder, "' has no nietzsche.txt, plain or .gz. ", set.remedy});
+  if (path.empty()) Error::fail(set.set, {"'", folder, "' has no nietzsche.txt, plain or .gz. ", set.remedy});
   return path;
 }
 

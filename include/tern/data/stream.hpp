@@ -70,7 +70,7 @@ class StreamLoader {
       : here_(here), set_(std::forward<Set>(set)), options_(options), collate_(collate) {
     const CallScope scope(here);
     detail::check(options_);
-    if (options_.shuffle) fail("loader", {"an iterable data set comes in its own order; shuffle is for others"});
+    if (options_.shuffle) Error::fail("loader", {"an iterable data set comes in its own order; shuffle is for others"});
   }
 
   /// The time that loops over this loader have waited for batches so far, in seconds.

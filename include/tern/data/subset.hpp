@@ -36,7 +36,7 @@ class Subset {
       : set_(set), indices_(indices) {
     const CallScope scope(here);
     for (const Index i : indices_)
-      if (i < 0 || i >= set_->size()) fail("Subset", {"there is no sample ", i, " of ", Index(set_->size())});
+      if (i < 0 || i >= set_->size()) Error::fail("Subset", {"there is no sample ", i, " of ", Index(set_->size())});
   }
 
   Index size() const { return Index(indices_.size()); }
@@ -128,7 +128,7 @@ Parts<Subset<Set>> random_split(Set&& set, std::initializer_list<Number> lengths
 namespace detail {
 
 /// Copies the rows of x to the given rows of out. The first call makes out.
-TERN_API void scatter_rows(const backend::Array& out, const backend::Array& x, std::span<const Index> rows);
+TERN_API void scatter_rows(const tern::detail::Array& out, const tern::detail::Array& x, std::span<const Index> rows);
 
 template <class T>
 void scatter_into(Tensor<Cpu, T>& out, const Tensor<Cpu, T>& part, std::span<const Index> rows, Index n) {

@@ -19,7 +19,7 @@ TERN_COLD TextLines TextLines::load(const std::string& path, Index max_bytes, Ca
 }
 
 TERN_INLINE std::string_view TextLines::operator[](Index i) const {
-  if (i < 0 || i >= size()) fail("TextLines", {"there is no line ", i, " of ", size()});
+  if (i < 0 || i >= size()) Error::fail("TextLines", {"there is no line ", i, " of ", size()});
   const std::size_t begin = begin_[i];
   std::size_t end = i + 1 < size() ? begin_[i + 1] : content_.size();
   if (content_[end - 1] == '\n') --end;

@@ -9,18 +9,19 @@ TERN_NOINLINE void ImageBatch::put(const Image& image, Index i) {
     x_ = empty<Cpu>({n_, image.channels(), image.height(), image.width()});
     elements_ = image.numel();
   }
-  const backend::Array& x = *x_.impl();
+  const tern::detail::Array& x = *x_.impl();
   if (image.channels() != x.dims[1] || image.height() != x.dims[2] || image.width() != x.dims[3])
-    fail("transformed",
-         {"images of a batch differ in size: ", tern::detail::Shape{x.dims[1], x.dims[2], x.dims[3]}, " and ",
-          tern::detail::Shape{image.channels(), image.height(), image.width()}, "; end with a crop or a Resize"});
+    Error::fail(
+        "transformed",
+        {"images of a batch differ in size: ", tern::detail::Shape{x.dims[1], x.dims[2], x.dims[3]}, " and ",
+         tern::detail::Shape{image.channels(), image.height(), image.width()}, "; end with a crop or a Resize"});
   if (image.data() != place(i)) std::memcpy(place(i), image.data(), std::size_t(elements_) * sizeof(float));
 }
 
 TERN_NOINLINE void read_image(Image& image, const Tensor<Cpu>& x, Index i) {
-  const backend::Array& a = *x.checked("transformed");
+  const tern::detail::Array& a = *x.checked("transformed");
   if (a.ndim != 4 || !a.contiguous)
-    fail("transformed", {"images must be [N, C, H, W] in row-major order, not ", a.shape_ref()});
+    Error::fail("transformed", {"images must be [N, C, H, W] in row-major order, not ", a.shape_ref()});
   float* const out = image.replace(a.dims[1], a.dims[2], a.dims[3]);
   std::memcpy(out, x.data() + i * a.strides[0], std::size_t(image.numel()) * sizeof(float));
 }

@@ -8,7 +8,7 @@ TERN_INLINE constinit thread_local Capture* capture = nullptr;
 TERN_INLINE constinit std::atomic<CapturedGraphs*> captured_graphs{nullptr};
 
 TERN_COLD void refuse_captured(const char* op, const char* rule) {
-  fail(op, {"cannot be captured in a graph: ", rule});
+  Error::fail(op, {"cannot be captured in a graph: ", rule});
 }
 
 }}}  // namespace tern::detail

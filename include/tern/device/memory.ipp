@@ -91,8 +91,8 @@ TERN_COLD void* from_system(std::size_t bytes) {
     if (!error) return block;
   }
   const detail::MemoryStats held = stats();
-  fail("cpu memory", {"out of memory: ", Index(bytes), " bytes were asked for, ", held.current, " are in use and ",
-                      held.cached, " were cached"});
+  Error::fail("cpu memory", {"out of memory: ", Index(bytes), " bytes were asked for, ", held.current,
+                             " are in use and ", held.cached, " were cached"});
 }
 
 TERN_COLD void* allocate_slow(int c) {

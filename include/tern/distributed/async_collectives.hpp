@@ -11,7 +11,7 @@ namespace detail {
 
 /// A collective of what carries the tensors.
 template <class Carrier>
-using Collective = void (*)(Carrier& ranks, const backend::Array& in, const backend::Array& out, ReduceOp op, int root);
+using Collective = void (*)(Carrier& ranks, const Array& in, const Array& out, ReduceOp op, int root);
 
 /// A collective that runs in the background. It holds one reference to each tensor.
 class CollectiveJob : public Job {
@@ -66,7 +66,7 @@ class PendingCollective {
     job.order_later_work();
   }
   detail::CollectiveJob* checked(const char* op) const {
-    if (!job_) fail(op, {"nothing is pending: wait() was called before"});
+    if (!job_) Error::fail(op, {"nothing is pending: wait() was called before"});
     return job_.get();
   }
 
@@ -98,7 +98,7 @@ PendingCollective<Tensor<D, T>> all_reduce_async(const Tensor<D, T>& x, const Co
   detail::check_reduction(op, reduction, dtype_of<T>, false);
   return detail::started(
       op, x, communicator, tern::detail::Shape(x.checked(op)->dims, x.dim()),
-      [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp how, int) {
+      [](auto& ranks, const detail::Array& in, const detail::Array& out, ReduceOp how, int) {
         ranks.all_reduce(in, out, how);
       },
       reduction);
@@ -112,7 +112,7 @@ PendingCollective<Tensor<D, T>> broadcast_async(const Tensor<D, T>& x, const Com
   const CallScope scope(op);
   detail::check_rank(op, "root", root, communicator.size());
   const Tensor<D, T> y = detail::dense(op, x).clone();
-  const detail::Collective<detail::Carrier<D>> run = [](auto& ranks, const backend::Array&, const backend::Array& out,
+  const detail::Collective<detail::Carrier<D>> run = [](auto& ranks, const detail::Array&, const detail::Array& out,
                                                         ReduceOp, int from) { ranks.broadcast(out, from); };
   return {communicator, detail::new_job(communicator, op, run, y.impl(), y.impl(), ReduceOp::sum, root), y};
 }
@@ -123,10 +123,9 @@ PendingCollective<Tensor<D, T>> all_gather_async(const Tensor<D, T>& x, const Co
                                                  CallSite here = {}) {
   const CallSite op{"all_gather", here};
   const CallScope scope(op);
-  return detail::started(op, x, communicator, detail::resized(x.checked(op)->shape_ref(), communicator.size(), 1),
-                         [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp, int) {
-                           ranks.all_gather(in, out);
-                         });
+  return detail::started(
+      op, x, communicator, detail::resized(x.checked(op)->shape_ref(), communicator.size(), 1),
+      [](auto& ranks, const detail::Array& in, const detail::Array& out, ReduceOp, int) { ranks.all_gather(in, out); });
 }
 
 /// reduce_scatter in the background, as all_reduce_async.
@@ -139,7 +138,7 @@ PendingCollective<Tensor<D, T>> reduce_scatter_async(const Tensor<D, T>& x, cons
   detail::check_divides(op, x.checked(op)->shape_ref(), communicator.size());
   return detail::started(
       op, x, communicator, detail::resized(x.impl()->shape_ref(), 1, communicator.size()),
-      [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp how, int) {
+      [](auto& ranks, const detail::Array& in, const detail::Array& out, ReduceOp how, int) {
         ranks.reduce_scatter(in, out, how);
       },
       reduction);
@@ -152,10 +151,9 @@ PendingCollective<Tensor<D, T>> all_to_all_async(const Tensor<D, T>& x, const Co
   const CallSite op{"all_to_all", here};
   const CallScope scope(op);
   detail::check_divides(op, x.checked(op)->shape_ref(), communicator.size());
-  return detail::started(op, x, communicator, tern::detail::Shape(x.impl()->dims, x.dim()),
-                         [](auto& ranks, const backend::Array& in, const backend::Array& out, ReduceOp, int) {
-                           ranks.all_to_all(in, out);
-                         });
+  return detail::started(
+      op, x, communicator, tern::detail::Shape(x.impl()->dims, x.dim()),
+      [](auto& ranks, const detail::Array& in, const detail::Array& out, ReduceOp, int) { ranks.all_to_all(in, out); });
 }
 
 }}}  // namespace tern::distributed

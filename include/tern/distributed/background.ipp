@@ -30,7 +30,7 @@ TERN_INLINE void* Background::enter(void* self) {
 TERN_NOINLINE void Background::give(std::shared_ptr<Job> job) {
   const tern::detail::MutexLock lock(mutex_);
   if (!started_ && pthread_create(&thread_, nullptr, &Background::enter, this) != 0)
-    fail("Communicator", {"the system gives no more threads"});
+    Error::fail("Communicator", {"the system gives no more threads"});
   started_ = true;
   jobs_.push_back(std::move(job));
   pthread_cond_signal(&given_);

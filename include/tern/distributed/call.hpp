@@ -10,6 +10,7 @@ enum class ReduceOp : std::uint8_t { sum, avg, min, max, product };
 namespace detail {
 
 using enum ReduceOp;
+using tern::detail::Array;
 
 /// A collective as one rank calls it. Ranks exchange it as bytes.
 struct Call {
@@ -22,8 +23,7 @@ struct Call {
   Index dims[tern::detail::max_dims];
 
   Call(const char* collective, Index calls_before);
-  Call(const char* collective, Index calls_before, const backend::Array& x, ReduceOp reduction = sum,
-       int root_rank = -1);
+  Call(const char* collective, Index calls_before, const Array& x, ReduceOp reduction = sum, int root_rank = -1);
   Call() {}
 };
 

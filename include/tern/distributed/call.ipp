@@ -13,8 +13,7 @@ TERN_COLD Call::Call(const char* collective, Index calls_before)
   std::memset(dims, 0, sizeof dims);
 }
 
-TERN_COLD Call::Call(const char* collective, Index calls_before, const backend::Array& x, ReduceOp reduction,
-                     int root_rank)
+TERN_COLD Call::Call(const char* collective, Index calls_before, const Array& x, ReduceOp reduction, int root_rank)
     : Call(collective, calls_before) {
   op = reduction;
   dtype = x.dtype;
@@ -39,8 +38,8 @@ TERN_INLINE bool same(const Call& a, const Call& b) {
 }
 
 TERN_COLD void refuse_different(const Call& a, int rank_a, const Call& b, int rank_b) {
-  fail(a.name,
-       {"the ranks do not call the same: rank ", rank_a, " ", described(a), "; rank ", rank_b, " ", described(b)});
+  Error::fail(a.name, {"the ranks do not call the same: rank ", rank_a, " ", described(a), "; rank ", rank_b, " ",
+                       described(b)});
 }
 
 TERN_NOINLINE void check_same(const Call* calls, int ranks) {

@@ -9,7 +9,7 @@ namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 /// The ranks, for the one collective of x that the calling thread waits for now.
 class ListedRanks {
  public:
-  ListedRanks(const Communicator& communicator, const char* name, const backend::Array& x)
+  ListedRanks(const Communicator& communicator, const char* name, const Array& x)
       : ranks_(communicator.ranks()), exchange_(tern::detail::Work::collective, name, bytes_of(x)) {}
   Ranks* operator->() const { return &ranks_; }
 
@@ -24,14 +24,14 @@ struct CarrierOf;
 template <HostDevice D>
 struct CarrierOf<D> {
   using type = Ranks;
-  static ListedRanks get(const Communicator& communicator, const CallSite& op, const backend::Array& x) {
+  static ListedRanks get(const Communicator& communicator, const CallSite& op, const Array& x) {
     return ListedRanks(communicator, op.name(), x);
   }
 };
 template <>
 struct CarrierOf<Cuda> {
   using type = CudaRanks;
-  static CudaRanks* get(const Communicator& communicator, const CallSite&, const backend::Array&) {
+  static CudaRanks* get(const Communicator& communicator, const CallSite&, const Array&) {
     return &cuda_ranks(communicator);
   }
 };

@@ -129,7 +129,7 @@ void send(const Tensor<D, T>& x, const Communicator& communicator, int to, CallS
   const CallSite op{"send", here};
   const CallScope scope(op);
   detail::check_rank(op, "the receiver", to, communicator.size());
-  if (to == communicator.rank()) fail(op, {"rank ", to, " cannot send to itself"});
+  if (to == communicator.rank()) Error::fail(op, {"rank ", to, " cannot send to itself"});
   const Tensor<D, T> in = detail::dense(op, x);
   detail::CarrierOf<D>::get(communicator, op, *in.impl())->send(*in.impl(), to);
 }
@@ -140,7 +140,7 @@ Tensor<D, T> recv(const tern::detail::Shape& shape, const Communicator& communic
   const CallSite op{"recv", here};
   const CallScope scope(op);
   detail::check_rank(op, "the sender", from, communicator.size());
-  if (from == communicator.rank()) fail(op, {"rank ", from, " cannot receive from itself"});
+  if (from == communicator.rank()) Error::fail(op, {"rank ", from, " cannot receive from itself"});
   const Tensor<D, T> x = empty<D, T>(shape);
   detail::CarrierOf<D>::get(communicator, op, *x.impl())->receive(*x.impl(), from);
   return x;

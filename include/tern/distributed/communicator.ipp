@@ -13,14 +13,14 @@ TERN_COLD Communicator::Communicator(std::shared_ptr<detail::Ranks> ranks)
 
 TERN_COLD Communicator Communicator::split(int color, int key, CallSite here) const {
   const CallScope scope({"split", here});
-  if (color < 0) fail("split", {"a colour must not be negative: ", color});
+  if (color < 0) Error::fail("split", {"a colour must not be negative: ", color});
   std::shared_ptr<detail::Ranks> part = ranks().split(color, key);
   part->timeout = ranks_->timeout;
   return Communicator(std::move(part));
 }
 
 TERN_COLD void Communicator::set_timeout(double seconds, CallSite here) const {
-  if (!(seconds > 0)) fail({"set_timeout", here}, {"seconds must be positive, not ", seconds});
+  if (!(seconds > 0)) Error::fail({"set_timeout", here}, {"seconds must be positive, not ", seconds});
   ranks().timeout = seconds;
 }
 

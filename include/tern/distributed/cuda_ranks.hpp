@@ -23,16 +23,16 @@ class TERN_API CudaRanks {
  public:
   explicit CudaRanks(Ranks& ranks) : ranks_(ranks) {}
 
-  void all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op);
+  void all_reduce(const Array& in, const Array& out, ReduceOp op);
   /// The mean over the ranks, in place. The ranks have agreed on it before.
-  void average_agreed(const backend::Array& x);
-  void broadcast(const backend::Array& x, int root);
+  void average_agreed(const Array& x);
+  void broadcast(const Array& x, int root);
   void broadcast_together(const std::vector<TensorFromRoot>& tensors);
-  void all_gather(const backend::Array& in, const backend::Array& out);
-  void reduce_scatter(const backend::Array& in, const backend::Array& out, ReduceOp op);
-  void all_to_all(const backend::Array& in, const backend::Array& out);
-  void send(const backend::Array& x, int to);
-  void receive(const backend::Array& x, int from);
+  void all_gather(const Array& in, const Array& out);
+  void reduce_scatter(const Array& in, const Array& out, ReduceOp op);
+  void all_to_all(const Array& in, const Array& out);
+  void send(const Array& x, int to);
+  void receive(const Array& x, int from);
 
   /// The communicator's own stream of a device, for work that overlaps with the program's. Error during a capture.
   const cuda::Stream& communication_stream(Cuda device);
@@ -44,11 +44,11 @@ class TERN_API CudaRanks {
   };
 
   void check(int ordinal);
-  cuda::detail::NcclEnd& connected(const backend::Array& x, int peer = -1);
-  void run_broadcast(const backend::Array& x, int root, cuda::detail::NcclEnd& end);
-  void run_all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op, cuda::detail::NcclEnd& end);
+  cuda::detail::NcclEnd& connected(const Array& x, int peer = -1);
+  void run_broadcast(const Array& x, int root, cuda::detail::NcclEnd& end);
+  void run_all_reduce(const Array& in, const Array& out, ReduceOp op, cuda::detail::NcclEnd& end);
   template <class Start>
-  void run(const char* function, const backend::Array& x, cuda::detail::NcclEnd& end, const Start& start);
+  void run(const char* function, const Array& x, cuda::detail::NcclEnd& end, const Start& start);
   template <class Start>
   void begin(const char* function, cuda::detail::NcclEnd& end, const Start& start);
 

@@ -62,13 +62,13 @@ struct Greeting {
   bool is_of_process(const Greeting& other) const { return process == other.process && devices == other.devices; }
 };
 
-inline backend::Array as_numbers(const Greeting* greetings, std::size_t n) {
+inline Array as_numbers(const Greeting* greetings, std::size_t n) {
   return numbers(reinterpret_cast<const Index*>(greetings), Index(n * sizeof(Greeting) / sizeof(Index)));
 }
 
 /// This rank's end of the communicator for the tensor's device. Where ranks use one for the first time and others do
 /// not, they find that their calls differ.
-TERN_NOINLINE cuda::detail::NcclEnd& CudaRanks::connected(const backend::Array& x, int peer) {
+TERN_NOINLINE cuda::detail::NcclEnd& CudaRanks::connected(const Array& x, int peer) {
   refuse_graph();
   for (const Connection& known : connections_)
     if (known.ordinal == x.ordinal && known.peer == peer) return *known.end;
@@ -83,7 +83,7 @@ TERN_NOINLINE cuda::detail::NcclEnd& CudaRanks::connected(const backend::Array& 
     ranks_.all_gather(as_numbers(&mine, 1), as_numbers(all.data(), all.size()));
   } else {
     all[std::size_t(rank)] = mine;
-    const backend::Array theirs = as_numbers(&all[std::size_t(1 - rank)], 1);
+    const Array theirs = as_numbers(&all[std::size_t(1 - rank)], 1);
     if (rank == 0) ranks_.send(as_numbers(&mine, 1), peer);
     ranks_.receive(theirs, peer);
     if (rank == 1) ranks_.send(as_numbers(&mine, 1), peer);
@@ -115,7 +115,7 @@ TERN_NOINLINE void CudaRanks::check(int ordinal) {
   if (problem.empty()) return;
   for (const Connection& known : connections_)
     if (known.ordinal == ordinal) known.end->abort();
-  fail("cuda", {problem});
+  Error::fail("cuda", {problem});
 }
 
 /// NCCL's arguments other than the elements.
@@ -127,10 +127,10 @@ struct NcclCall {
 };
 
 /// A collective of x, in the current stream of its device, on the ledger.
-inline cuda::detail::Span listed(const char* name, const backend::Array& x, Index bytes) {
+inline cuda::detail::Span listed(const char* name, const Array& x, Index bytes) {
   return {tern::detail::Work::collective, name, x.ordinal, cuda::detail::bind(x.ordinal).compute, std::size_t(bytes)};
 }
-inline cuda::detail::Span listed(const char* name, const backend::Array& x) { return listed(name, x, bytes_of(x)); }
+inline cuda::detail::Span listed(const char* name, const Array& x) { return listed(name, x, bytes_of(x)); }
 
 /// Gives NCCL a call, whose status start() returns.
 template <class Start>
@@ -144,42 +144,41 @@ void CudaRanks::begin(const char* function, cuda::detail::NcclEnd& end, const St
     ranks_.fail_devices();  // the others have met this rank, and their devices wait for its; they hear it before NCCL
                             // tells of a lost connection
     end.abort();
-    if (!before.empty()) fail("cuda", {before});  // and NCCL has refused the call because of it
+    if (!before.empty()) Error::fail("cuda", {before});  // and NCCL has refused the call because of it
     throw;
   }
 }
 
 /// The same of a call on the current stream of the tensor's device.
 template <class Start>
-void CudaRanks::run(const char* function, const backend::Array& x, cuda::detail::NcclEnd& end, const Start& start) {
+void CudaRanks::run(const char* function, const Array& x, cuda::detail::NcclEnd& end, const Start& start) {
   if (x.numel == 0) return;
   const cuda::StreamHandle stream = cuda::detail::bind(x.ordinal).compute;
   begin(function, end,
         [&] { return start(NcclCall{cuda::nccl().functions, nccl_type(x.dtype), end.handle(), stream}); });
 }
 
-TERN_NOINLINE void CudaRanks::all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op) {
+TERN_NOINLINE void CudaRanks::all_reduce(const Array& in, const Array& out, ReduceOp op) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda all_reduce", in, op);
   const auto span = listed("all_reduce", in);
   run_all_reduce(in, out, op, end);
 }
 
-TERN_NOINLINE void CudaRanks::average_agreed(const backend::Array& x) {
+TERN_NOINLINE void CudaRanks::average_agreed(const Array& x) {
   cuda::detail::NcclEnd& end = connected(x);
   const auto span = listed("all_reduce", x);
   run_all_reduce(x, x, avg, end);
 }
 
-TERN_INLINE void CudaRanks::run_all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op,
-                                           cuda::detail::NcclEnd& end) {
+TERN_INLINE void CudaRanks::run_all_reduce(const Array& in, const Array& out, ReduceOp op, cuda::detail::NcclEnd& end) {
   run("ncclAllReduce", in, end, [&](const NcclCall& by) {
     return by.nccl.ncclAllReduce(in.data, out.data, std::size_t(in.numel), by.type, nccl_op(op, in.dtype), by.comm,
                                  by.stream);
   });
 }
 
-TERN_NOINLINE void CudaRanks::broadcast(const backend::Array& x, int root) {
+TERN_NOINLINE void CudaRanks::broadcast(const Array& x, int root) {
   cuda::detail::NcclEnd& end = connected(x);
   ranks_.agree("cuda broadcast", x, sum, root);
   const auto span = listed("broadcast", x);
@@ -196,13 +195,13 @@ TERN_NOINLINE void CudaRanks::broadcast_together(const std::vector<TensorFromRoo
   begin("ncclGroupEnd", connected(*tensors[0].x), [&] { return group.end(); });
 }
 
-TERN_INLINE void CudaRanks::run_broadcast(const backend::Array& x, int root, cuda::detail::NcclEnd& end) {
+TERN_INLINE void CudaRanks::run_broadcast(const Array& x, int root, cuda::detail::NcclEnd& end) {
   run("ncclBroadcast", x, end, [&](const NcclCall& by) {
     return by.nccl.ncclBroadcast(x.data, x.data, std::size_t(x.numel), by.type, root, by.comm, by.stream);
   });
 }
 
-TERN_NOINLINE void CudaRanks::all_gather(const backend::Array& in, const backend::Array& out) {
+TERN_NOINLINE void CudaRanks::all_gather(const Array& in, const Array& out) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda all_gather", in);
   const auto span = listed("all_gather", in);
@@ -211,7 +210,7 @@ TERN_NOINLINE void CudaRanks::all_gather(const backend::Array& in, const backend
   });
 }
 
-TERN_NOINLINE void CudaRanks::reduce_scatter(const backend::Array& in, const backend::Array& out, ReduceOp op) {
+TERN_NOINLINE void CudaRanks::reduce_scatter(const Array& in, const Array& out, ReduceOp op) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda reduce_scatter", in, op);
   const auto span = listed("reduce_scatter", in);
@@ -221,7 +220,7 @@ TERN_NOINLINE void CudaRanks::reduce_scatter(const backend::Array& in, const bac
   });
 }
 
-TERN_NOINLINE void CudaRanks::all_to_all(const backend::Array& in, const backend::Array& out) {
+TERN_NOINLINE void CudaRanks::all_to_all(const Array& in, const Array& out) {
   cuda::detail::NcclEnd& end = connected(in);
   ranks_.agree("cuda all_to_all", in);
   const auto span = listed("all_to_all", in);
@@ -241,7 +240,7 @@ TERN_NOINLINE void CudaRanks::all_to_all(const backend::Array& in, const backend
 }
 
 /// In a communicator of two ranks the other is number 1 of the lower rank, and 0 of the higher one.
-TERN_NOINLINE void CudaRanks::send(const backend::Array& x, int to) {
+TERN_NOINLINE void CudaRanks::send(const Array& x, int to) {
   cuda::detail::NcclEnd& end = connected(x, to);
   ranks_.agree_to_send(x, to);
   const auto span = listed("send", x);
@@ -250,7 +249,7 @@ TERN_NOINLINE void CudaRanks::send(const backend::Array& x, int to) {
   });
 }
 
-TERN_NOINLINE void CudaRanks::receive(const backend::Array& x, int from) {
+TERN_NOINLINE void CudaRanks::receive(const Array& x, int from) {
   cuda::detail::NcclEnd& end = connected(x, from);
   ranks_.agree_to_receive(x, from);
   const auto span = listed("recv", x);

@@ -9,7 +9,7 @@ TERN_COLD ParallelTensors::ParallelTensors(const nn::AnyModule& network, const C
                                            std::unique_ptr<ParallelDevice> device, const DataParallelOptions& options)
     : communicator_(communicator), device_(std::move(device)) {
   if (!(options.bucket_cap_mb > 0))
-    fail("DistributedDataParallel", {"bucket_cap_mb must be positive, not ", options.bucket_cap_mb});
+    Error::fail("DistributedDataParallel", {"bucket_cap_mb must be positive, not ", options.bucket_cap_mb});
   if (size() == 1) return;
   if (communicator.ranks().are_processes()) tern::detail::set_random_rank(rank());
   StateDict parameters;
@@ -45,7 +45,7 @@ TERN_INLINE void ParallelTensors::set_synchronized(bool on) {
 
 TERN_NOINLINE void ParallelTensors::sum(double* x, Index n) {
   if (size() == 1) return;
-  const backend::Array values = doubles(x, n);
+  const Array values = doubles(x, n);
   communicator_.ranks().all_reduce(values, values, ReduceOp::sum);
 }
 

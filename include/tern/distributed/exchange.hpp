@@ -5,7 +5,9 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
-inline Index bytes_of(const backend::Array& x) { return x.numel * tern::detail::size_of(x.dtype); }
+using tern::detail::Array;
+
+inline Index bytes_of(const Array& x) { return x.numel * tern::detail::size_of(x.dtype); }
 
 /// A collective of tensors, or a wait for other ranks or for a collective that another thread runs, from construction
 /// to the end of the scope. It is accounted to the user's line. It does nothing unless the ledger lists.

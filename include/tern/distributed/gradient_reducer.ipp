@@ -26,12 +26,10 @@ TERN_COLD void GradientReducer::assign(const std::vector<Index>& order) {
   std::vector<Index> begins(order.size());  // bytes
   std::vector<Index> sizes;
   for (const Index leaf : order) {
-    const backend::Array& x = *leaves()[std::size_t(leaf)].impl();
+    const Array& x = *leaves()[std::size_t(leaf)].impl();
     const Index bytes = (x.numel * tern::detail::size_of(x.dtype) + line - 1) / line * line;
     std::size_t i = buckets_.size();
-    const auto suits = [&](const backend::Array& first) {
-      return first.dtype == x.dtype && first.ordinal == x.ordinal;
-    };
+    const auto suits = [&](const Array& first) { return first.dtype == x.dtype && first.ordinal == x.ordinal; };
     while (i > 0 && !suits(*leaves()[buckets_[i - 1].leaves[0]].impl())) --i;
     const Index most = i == 1 ? first_bucket_bytes_ : bucket_bytes_;
     if (i == 0 || sizes[i - 1] + bytes > most) {
@@ -45,7 +43,7 @@ TERN_COLD void GradientReducer::assign(const std::vector<Index>& order) {
   }
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     Bucket& bucket = buckets_[i];
-    const backend::Array& first = *leaves()[bucket.leaves[0]].impl();
+    const Array& first = *leaves()[bucket.leaves[0]].impl();
     const DType dtype = first.dtype;
     bucket.memory = device_.zeros(dtype, sizes[i] / tern::detail::size_of(dtype),
                                   first.ordinal);  // the gaps between leaves are averaged too
@@ -89,7 +87,7 @@ TERN_NOINLINE void GradientReducer::complete(std::size_t leaf) {
   const AnyTensor gradient = leaves()[leaf].grad();
   reached_.impl()->data[leaf] = gradient.defined();
   if (known_ == Order::guessed) order_.push_back(Index(leaf));
-  const backend::Array& memory = *memory_[leaf].impl();
+  const Array& memory = *memory_[leaf].impl();
   if (!gradient.defined()) device_.clear(memory);
   else if (gradient.impl()->data != memory.data) device_.copy(memory, *gradient.impl());
   --buckets_[bucket_of_[leaf]].missing;

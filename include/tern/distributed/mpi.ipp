@@ -20,7 +20,7 @@ inline void check_mpi(const char* op, int status) {
   char message[MPI_MAX_ERROR_STRING] = "";
   int length;
   MPI_Error_string(status, message, &length);
-  fail(op, {"MPI: ", message});
+  Error::fail(op, {"MPI: ", message});
 }
 
 inline MPI_Datatype mpi_type(DType dtype) {
@@ -51,7 +51,7 @@ inline void finish(const char* op, MPI_Request request, int rank, double timeout
     if (done) return;
     if (tern::detail::now() - start > timeout) {
       MPI_Cancel(&request);
-      fail(op, {"rank ", rank, " waits for others, which have not come within ", timeout, " s"});
+      Error::fail(op, {"rank ", rank, " waits for others, which have not come within ", timeout, " s"});
     }
     if (tries > 1000) usleep(20);
   }
@@ -182,7 +182,7 @@ class MpiRanks final : public Ranks {
     check_mpi("Communicator", MPI_Allreduce(MPI_IN_PLACE, &have_it, 1, MPI_INT, MPI_MIN, machine.comm));
     if (machine.rank == 0 && memory) memory->unlink();
     if (!problem.empty()) throw Error(problem);
-    if (!have_it) fail("Communicator", {"another rank of this machine cannot have the memory that they share"});
+    if (!have_it) Error::fail("Communicator", {"another rank of this machine cannot have the memory that they share"});
     return memory;
   }
 
@@ -197,17 +197,17 @@ namespace tern { inline namespace TERN_BUILD { namespace distributed {
 inline Mpi::Mpi(int& argc, char**& argv, const MpiOptions& options)
     : options_(options), exceptions_(std::uncaught_exceptions()) {
   if (options.ranks_sharing_memory < 0)
-    fail("Mpi", {"ranks_sharing_memory must not be negative: ", options.ranks_sharing_memory});
+    Error::fail("Mpi", {"ranks_sharing_memory must not be negative: ", options.ranks_sharing_memory});
   int started, support;
   MPI_Initialized(&started);
-  if (started) fail("Mpi", {"MPI is started already"});
+  if (started) Error::fail("Mpi", {"MPI is started already"});
   detail::check_mpi("Mpi", MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &support));
-  if (support < MPI_THREAD_SERIALIZED) fail("Mpi", {"this MPI has no support for threads"});
+  if (support < MPI_THREAD_SERIALIZED) Error::fail("Mpi", {"this MPI has no support for threads"});
   int ranks;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks == 1 && launched_ranks() > 1)
-    fail("Mpi", {"mpirun has started ", launched_ranks(),
-                 " ranks, and each sees only itself: the program is built with another MPI than that mpirun's"});
+    Error::fail("Mpi", {"mpirun has started ", launched_ranks(),
+                        " ranks, and each sees only itself: the program is built with another MPI than that mpirun's"});
 }
 
 /// A rank that failed gives the others a moment to say so too. Without the last step of MPI, mpirun ends the ranks that

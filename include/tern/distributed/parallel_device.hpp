@@ -14,7 +14,7 @@ class ParallelDevice {
   virtual ~ParallelDevice() {}
 
   /// Rank 0's elements, on every rank. Error unless all ranks have one shape and type.
-  virtual void broadcast(const backend::Array& x) = 0;
+  virtual void broadcast(const Array& x) = 0;
   /// Several tensors from their roots, on every rank. All ranks have the same shapes, types and orders of elements,
   /// which is known.
   virtual void broadcast_together(const std::vector<TensorFromRoot>& tensors) = 0;
@@ -22,12 +22,12 @@ class ParallelDevice {
   /// A tensor of n elements, all 0, on the device of that number.
   virtual AnyTensor zeros(DType dtype, Index n, int ordinal) = 0;
   /// n elements, from `begin` on, in another's shape.
-  virtual AnyTensor part(const AnyTensor& x, Index begin, const backend::Array& shape) = 0;
-  virtual void copy(const backend::Array& to, const backend::Array& from) = 0;
-  virtual void clear(const backend::Array& x) = 0;
+  virtual AnyTensor part(const AnyTensor& x, Index begin, const Array& shape) = 0;
+  virtual void copy(const Array& to, const Array& from) = 0;
+  virtual void clear(const Array& x) = 0;
 
   /// Begins a pass of all ranks, which have `flags`, a tensor in host memory.
-  virtual void begin(const backend::Array& flags) = 0;
+  virtual void begin(const Array& flags) = 0;
   /// Begins to average the elements over the ranks, once what is started so far has computed them.
   virtual void average(const AnyTensor& x) = 0;
   /// Ends the pass: each flag becomes the greatest of all ranks, and work that is started later sees the averages.

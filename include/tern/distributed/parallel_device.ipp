@@ -13,7 +13,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
 /// An alias of n elements of a dense tensor, from `begin` on, in another's shape.
-TERN_COLD tern::detail::TensorImpl* new_part(const AnyTensor& x, Index begin, const backend::Array& shape) {
+TERN_COLD tern::detail::TensorImpl* new_part(const AnyTensor& x, Index begin, const Array& shape) {
   tern::detail::TensorImpl* const part = tern::detail::new_alias(x.impl());
   part->data += begin * tern::detail::size_of(part->dtype);
   part->numel = shape.numel;
@@ -35,7 +35,7 @@ class HostParallel final : public ParallelDevice {
     }
   }
 
-  void broadcast(const backend::Array& x) override { ListedRanks(communicator_, "broadcast", x)->broadcast(x, 0); }
+  void broadcast(const Array& x) override { ListedRanks(communicator_, "broadcast", x)->broadcast(x, 0); }
   void broadcast_together(const std::vector<TensorFromRoot>& tensors) override {
     Ranks& ranks = communicator_.ranks();
     const Exchange listed(tern::detail::Work::collective, "broadcast", bytes_of(tensors));
@@ -51,20 +51,22 @@ class HostParallel final : public ParallelDevice {
     clear(*x.impl());
     return x;
   }
-  AnyTensor part(const AnyTensor& x, Index begin, const backend::Array& shape) override {
+  AnyTensor part(const AnyTensor& x, Index begin, const Array& shape) override {
     return Tensor<Cpu>(new_part(x, begin, shape));
   }
-  void copy(const backend::Array& to, const backend::Array& from) override {
-    backend::run<Cpu>(backend::Copy{to, from});
+  void copy(const Array& to, const Array& from) override {
+    tern::detail::backend::run<Cpu>(tern::detail::backend::Copy{to, from});
   }
-  void clear(const backend::Array& x) override { std::memset(x.data, 0, std::size_t(bytes_of(x))); }
+  void clear(const Array& x) override { std::memset(x.data, 0, std::size_t(bytes_of(x))); }
 
-  void begin(const backend::Array&) override {}
+  void begin(const Array&) override {}
   void average(const AnyTensor& x) override {
-    const Collective<Ranks> in_place = [](Ranks& ranks, const backend::Array& in, const backend::Array& out,
-                                          ReduceOp how, int) { ranks.all_reduce(in, out, how); };
-    const Collective<Ranks> shared = [](Ranks& ranks, const backend::Array& in, const backend::Array&, ReduceOp how,
-                                        int) { ranks.all_reduce_shared(in, how); };
+    const Collective<Ranks> in_place = [](Ranks& ranks, const Array& in, const Array& out, ReduceOp how, int) {
+      ranks.all_reduce(in, out, how);
+    };
+    const Collective<Ranks> shared = [](Ranks& ranks, const Array& in, const Array&, ReduceOp how, int) {
+      ranks.all_reduce_shared(in, how);
+    };
     jobs_.push_back(new_job(communicator_, {"all_reduce", CallSite::unknown},
                             x.impl()->deleter == unshare ? shared : in_place, x.impl(), x.impl(), ReduceOp::avg, -1));
     communicator_.background().give(jobs_.back());
@@ -92,7 +94,7 @@ class CudaParallel final : public ParallelDevice {
  public:
   explicit CudaParallel(const Communicator& communicator) : communicator_(communicator) {}
 
-  void broadcast(const backend::Array& x) override { cuda_ranks(communicator_).broadcast(x, 0); }
+  void broadcast(const Array& x) override { cuda_ranks(communicator_).broadcast(x, 0); }
   void broadcast_together(const std::vector<TensorFromRoot>& tensors) override {
     cuda_ranks(communicator_).broadcast_together(tensors);
   }
@@ -102,18 +104,18 @@ class CudaParallel final : public ParallelDevice {
     clear(*x.impl());
     return x;
   }
-  AnyTensor part(const AnyTensor& x, Index begin, const backend::Array& shape) override {
+  AnyTensor part(const AnyTensor& x, Index begin, const Array& shape) override {
     return Tensor<Cuda>(new_part(x, begin, shape));
   }
-  void copy(const backend::Array& to, const backend::Array& from) override {
-    backend::run<Cuda>(backend::Copy{to, from});
+  void copy(const Array& to, const Array& from) override {
+    tern::detail::backend::run<Cuda>(tern::detail::backend::Copy{to, from});
   }
-  void clear(const backend::Array& x) override {
+  void clear(const Array& x) override {
     if (x.numel) cuda::detail::start_filling(x.ordinal, x.data, 0, std::size_t(bytes_of(x)));
   }
 
   /// All ranks are in the pass before NCCL gets anything, so that no device waits for a rank that has left.
-  void begin(const backend::Array& flags) override { communicator_.ranks().agree("cuda backward", flags); }
+  void begin(const Array& flags) override { communicator_.ranks().agree("cuda backward", flags); }
   void average(const AnyTensor& x) override {
     const Cuda device{x.impl()->ordinal};
     CudaRanks& ranks = cuda_ranks(communicator_);

@@ -30,12 +30,12 @@ struct Place {
 };
 
 /// n numbers as what a collective takes. It does not change what `in` of one points to.
-TERN_API backend::Array numbers(const Index* x, Index n);
-TERN_API backend::Array doubles(const double* x, Index n);
+TERN_API Array numbers(const Index* x, Index n);
+TERN_API Array doubles(const double* x, Index n);
 
 /// A tensor, and the rank whose elements the others get.
 struct TensorFromRoot {
-  const backend::Array* x;
+  const Array* x;
   int root;
 };
 
@@ -58,26 +58,26 @@ class TERN_API Ranks {
 
   // The collectives, on dense tensors in host memory. `in` and `out` may be the same where both have one shape.
   void barrier();
-  void all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op);
-  void broadcast(const backend::Array& x, int root);
+  void all_reduce(const Array& in, const Array& out, ReduceOp op);
+  void broadcast(const Array& x, int root);
   /// Several tensors from their roots. The ranks have agreed on shapes, types and roots before.
   void broadcast_together(const std::vector<TensorFromRoot>& tensors);
-  void all_gather(const backend::Array& in, const backend::Array& out);
-  void reduce_scatter(const backend::Array& in, const backend::Array& out, ReduceOp op);
-  void all_to_all(const backend::Array& in, const backend::Array& out);
-  void send(const backend::Array& x, int to);
-  void receive(const backend::Array& x, int from);
+  void all_gather(const Array& in, const Array& out);
+  void reduce_scatter(const Array& in, const Array& out, ReduceOp op);
+  void all_to_all(const Array& in, const Array& out);
+  void send(const Array& x, int to);
+  void receive(const Array& x, int from);
 
   /// Memory of so many bytes, zeroed, of which the others of this machine have as much each. Null on all ranks where
   /// one of them cannot have it, or where a network is between them.
   std::shared_ptr<char> share(Index bytes);
   /// all_reduce of elements that fill memory from share(), in place.
-  void all_reduce_shared(const backend::Array& x, ReduceOp op);
+  void all_reduce_shared(const Array& x, ReduceOp op);
 
   // For tensors that go from rank to rank in another way. Error on all ranks unless they make the same call.
-  void agree(const char* name, const backend::Array& x, ReduceOp op = sum, int root = -1);
-  void agree_to_send(const backend::Array& x, int to);
-  void agree_to_receive(const backend::Array& x, int from);
+  void agree(const char* name, const Array& x, ReduceOp op = sum, int root = -1);
+  void agree_to_send(const Array& x, int to);
+  void agree_to_receive(const Array& x, int from);
 
   // Ranks of this machine whose devices may wait for each other's, as the segment knows it.
   void fail_devices() { segment_->fail_devices(); }
@@ -94,7 +94,7 @@ class TERN_API Ranks {
   void reduce_part(ReduceOp op, DType dtype, const void* const* in, void* out, Index n);
   void carry(const std::vector<TensorFromRoot>& tensors, int root, Index begin, Index n, char* block);
   template <class Take>
-  void exchange(const Call& call, const backend::Array& in, const Take& take);
+  void exchange(const Call& call, const Array& in, const Take& take);
 
   std::unique_ptr<Segment> segment_;
   std::unique_ptr<Network> network_;

@@ -15,8 +15,8 @@ TERN_COLD Ranks::Ranks(const Place& at, std::unique_ptr<Segment> segment, std::u
 
 TERN_COLD Ranks::~Ranks() {}
 
-inline backend::Array row(DType dtype, const void* x, Index n) {
-  backend::Array a{};
+inline Array row(DType dtype, const void* x, Index n) {
+  Array a{};
   a.data = const_cast<char*>(static_cast<const char*>(x));
   a.numel = n;
   a.ndim = 1;
@@ -26,8 +26,8 @@ inline backend::Array row(DType dtype, const void* x, Index n) {
   a.strides[0] = 1;
   return a;
 }
-TERN_INLINE backend::Array numbers(const Index* x, Index n) { return row(DType::int64, x, n); }
-TERN_INLINE backend::Array doubles(const double* x, Index n) { return row(DType::float64, x, n); }
+TERN_INLINE Array numbers(const Index* x, Index n) { return row(DType::int64, x, n); }
+TERN_INLINE Array doubles(const double* x, Index n) { return row(DType::float64, x, n); }
 
 /// Waits until all ranks make this call. What they wrote into their buffers before, others see now.
 TERN_NOINLINE void Ranks::meet(const Call& call) {
@@ -86,11 +86,11 @@ inline constexpr Index bytes_at_once = 4 << 10;
 /// A rank offers the others its elements of their parts. It leaves the sums of its own part where the others' elements
 /// lay, in lines of memory that its core already has. One meeting shows the sums of a part and the elements of the
 /// next. A large result goes past the caches.
-TERN_NOINLINE void Ranks::all_reduce(const backend::Array& in, const backend::Array& out, ReduceOp op) {
+TERN_NOINLINE void Ranks::all_reduce(const Array& in, const Array& out, ReduceOp op) {
   const Call call("all_reduce", called_, in, op);
   const Index bytes = tern::detail::size_of(in.dtype), most = Segment::buffer_bytes / bytes;
   const int me = place.local_rank, seats = place.local_size;
-  const bool streamed = seats > 1 && backend::cpu_kernels::can_stream_to(out);
+  const bool streamed = seats > 1 && tern::detail::backend::cpu_kernels::can_stream_to(out);
   std::vector<const void*> inputs(std::size_t(place.local_size));
   const auto offer = [&](Index begin, std::uint64_t turn) {
     for (int seat = 0; seat < seats; ++seat) {
@@ -101,7 +101,7 @@ TERN_NOINLINE void Ranks::all_reduce(const backend::Array& in, const backend::Ar
     }
   };
   const auto deliver = [&](Index begin, const char* from, Index n) {
-    if (streamed) backend::cpu_kernels::stream_run(out.data + begin * bytes, from, n * bytes);
+    if (streamed) tern::detail::backend::cpu_kernels::stream_run(out.data + begin * bytes, from, n * bytes);
     else copy_bytes(out.data + begin * bytes, from, n * bytes);
   };
   offer(0, turn_);
@@ -131,7 +131,7 @@ TERN_NOINLINE void Ranks::all_reduce(const backend::Array& in, const backend::Ar
     ++turn_;
     begin += n;
   } while (begin < in.numel);
-  if (streamed) backend::cpu_kernels::end_stream();
+  if (streamed) tern::detail::backend::cpu_kernels::end_stream();
 }
 
 /// How far apart the ranks' parts of shared memory are.
@@ -174,7 +174,7 @@ TERN_COLD std::shared_ptr<char> Ranks::share(Index bytes) {
 }
 
 /// Each rank sums its part where the inputs lie, and writes the sums there too.
-TERN_NOINLINE void Ranks::all_reduce_shared(const backend::Array& x, ReduceOp op) {
+TERN_NOINLINE void Ranks::all_reduce_shared(const Array& x, ReduceOp op) {
   const Call call("all_reduce", called_, x, op);
   const int me = place.local_rank, seats = place.local_size;
   const Index bytes = tern::detail::size_of(x.dtype), stride = shared_stride(x.numel * bytes);
@@ -192,7 +192,7 @@ TERN_NOINLINE void Ranks::all_reduce_shared(const backend::Array& x, ReduceOp op
   segment_->meet(call.name, timeout);
 }
 
-TERN_NOINLINE void Ranks::broadcast(const backend::Array& x, int root) {
+TERN_NOINLINE void Ranks::broadcast(const Array& x, int root) {
   const Call call("broadcast", called_, x, sum, root);
   const Index bytes = x.numel * tern::detail::size_of(x.dtype);
   if (network_) {
@@ -260,7 +260,7 @@ TERN_NOINLINE void Ranks::broadcast_together(const std::vector<TensorFromRoot>& 
   } while (begin < most);
 }
 
-TERN_NOINLINE void Ranks::all_gather(const backend::Array& in, const backend::Array& out) {
+TERN_NOINLINE void Ranks::all_gather(const Array& in, const Array& out) {
   const Call call("all_gather", called_, in);
   const Index bytes = in.numel * tern::detail::size_of(in.dtype);
   Index begin = 0;
@@ -286,7 +286,7 @@ TERN_NOINLINE void Ranks::all_gather(const backend::Array& in, const backend::Ar
 /// Block k of `in` goes to rank k. take(begin, n, blocks) gets n bytes of those for this rank, from the block's byte
 /// `begin` on.
 template <class Take>
-[[gnu::noinline]] void Ranks::exchange(const Call& call, const backend::Array& in, const Take& take) {
+[[gnu::noinline]] void Ranks::exchange(const Call& call, const Array& in, const Take& take) {
   const Index bytes = in.numel * tern::detail::size_of(in.dtype) / place.size;
   const Index most = std::max<Index>(64, Segment::buffer_bytes / place.size / 64 * 64);
   std::vector<const void*> blocks(std::size_t(place.size));
@@ -308,14 +308,14 @@ template <class Take>
   } while (begin < bytes);
 }
 
-TERN_NOINLINE void Ranks::reduce_scatter(const backend::Array& in, const backend::Array& out, ReduceOp op) {
+TERN_NOINLINE void Ranks::reduce_scatter(const Array& in, const Array& out, ReduceOp op) {
   exchange(Call("reduce_scatter", called_, in, op), in, [&](Index begin, Index n, const void* const* blocks) {
     reduce_elements(op, in.dtype, out.data + begin, in.dtype, blocks, place.size, n / tern::detail::size_of(in.dtype),
                     op == avg ? place.size : 1);
   });
 }
 
-TERN_NOINLINE void Ranks::all_to_all(const backend::Array& in, const backend::Array& out) {
+TERN_NOINLINE void Ranks::all_to_all(const Array& in, const Array& out) {
   const Index bytes = in.numel * tern::detail::size_of(in.dtype) / place.size;
   exchange(Call("all_to_all", called_, in), in, [&](Index begin, Index n, const void* const* blocks) {
     for (int rank = 0; rank < place.size; ++rank) copy_bytes(out.data + rank * bytes + begin, blocks[rank], n);
@@ -323,31 +323,31 @@ TERN_NOINLINE void Ranks::all_to_all(const backend::Array& in, const backend::Ar
 }
 
 /// Two ranks meet alone, so the number of their other collectives does not matter.
-TERN_NOINLINE void Ranks::send(const backend::Array& x, int to) {
+TERN_NOINLINE void Ranks::send(const Array& x, int to) {
   const Call call("send", 0, x);
   const Index bytes = x.numel * tern::detail::size_of(x.dtype);
   if (network_) network_->send(call, to, x.data, bytes, timeout);
   else segment_->send(call, to, x.data, bytes, timeout);
 }
 
-TERN_NOINLINE void Ranks::receive(const backend::Array& x, int from) {
+TERN_NOINLINE void Ranks::receive(const Array& x, int from) {
   const Call call("send", 0, x);
   const Index bytes = x.numel * tern::detail::size_of(x.dtype);
   if (network_) network_->receive(call, from, x.data, bytes, timeout);
   else segment_->receive(call, from, x.data, bytes, timeout);
 }
 
-TERN_NOINLINE void Ranks::agree(const char* name, const backend::Array& x, ReduceOp op, int root) {
+TERN_NOINLINE void Ranks::agree(const char* name, const Array& x, ReduceOp op, int root) {
   meet(Call(name, called_, x, op, root));
 }
 
-TERN_NOINLINE void Ranks::agree_to_send(const backend::Array& x, int to) {
+TERN_NOINLINE void Ranks::agree_to_send(const Array& x, int to) {
   const Call call("cuda send", 0, x);
   if (network_) network_->send(call, to, nullptr, 0, timeout);
   else segment_->send(call, to, nullptr, 0, timeout);
 }
 
-TERN_NOINLINE void Ranks::agree_to_receive(const backend::Array& x, int from) {
+TERN_NOINLINE void Ranks::agree_to_receive(const Array& x, int from) {
   const Call call("cuda send", 0, x);
   if (network_) network_->receive(call, from, nullptr, 0, timeout);
   else segment_->receive(call, from, nullptr, 0, timeout);

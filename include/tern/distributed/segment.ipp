@@ -23,7 +23,8 @@ namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 TERN_COLD SharedMemory::SharedMemory(std::size_t bytes) : bytes_(bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
-    fail("Communicator", {"the host does not give ", Index(bytes), " bytes of shared memory: ", std::strerror(errno)});
+    Error::fail("Communicator",
+                {"the host does not give ", Index(bytes), " bytes of shared memory: ", std::strerror(errno)});
   data_ = static_cast<char*>(memory);
 }
 
@@ -42,8 +43,8 @@ TERN_COLD SharedMemory::SharedMemory(const std::string& name, std::size_t bytes,
   if (file >= 0) close(file);
   if (error) {
     if (create && file >= 0) shm_unlink(name.c_str());
-    fail("Communicator", {"no ", Index(bytes), " bytes of memory that the ranks of this machine share, /dev/shm", name,
-                          ": ", std::strerror(error)});
+    Error::fail("Communicator", {"no ", Index(bytes), " bytes of memory that the ranks of this machine share, /dev/shm",
+                                 name, ": ", std::strerror(error)});
   }
   data_ = static_cast<char*>(memory);
 }
@@ -143,10 +144,10 @@ TERN_NOINLINE void Segment::await(std::atomic<std::uint32_t>& word, std::uint32_
     const bool left = seat.left.load() != 0, gone = seat.has_died();
     if (come()) return;  // it came, and left then
     const int me = ranks_[std::size_t(seat_)], it = ranks_[std::size_t(other)];
-    if (left || gone) fail(name, {"rank ", me, " waits for rank ", it, ", which has ", left ? "left" : "died"});
+    if (left || gone) Error::fail(name, {"rank ", me, " waits for rank ", it, ", which has ", left ? "left" : "died"});
     if (tern::detail::now() - start > timeout) {
       fail_devices();  // the other may come yet, and see that this rank has been here
-      fail(name, {"rank ", me, " waits for rank ", it, ", which has not come within ", timeout, " s"});
+      Error::fail(name, {"rank ", me, " waits for rank ", it, ", which has not come within ", timeout, " s"});
     }
     ++waiting;
     const std::uint32_t seen = word.load();

@@ -42,10 +42,10 @@ class RankShards final : public Shards {
     for (std::size_t i = first; i < state_slots.size(); ++i) {
       const Slot& slot = state_slots[i];
       if (std::strcmp(slot.parameter.device_name(), device_name_) != 0)
-        fail("Sharded",
-             {"parameter ", slot.name, " is on ", slot.parameter.device_name(), ", the first one on ", device_name_});
+        Error::fail("Sharded", {"parameter ", slot.name, " is on ", slot.parameter.device_name(), ", the first one on ",
+                                device_name_});
       if (!tern::detail::is_dense(*slot.parameter.impl()))
-        fail("Sharded", {"parameter ", slot.name, " has gaps in memory"});
+        Error::fail("Sharded", {"parameter ", slot.name, " has gaps in memory"});
       own += described(slot) + "\n";
     }
     check_same(own);
@@ -73,7 +73,7 @@ class RankShards final : public Shards {
     communicator_.ranks().all_reduce(*some.impl(), *some.impl(), distributed::ReduceOp::max);
     for (Index i = 0; i < n; ++i)
       if (some.data()[i] && some.data()[n + i])
-        fail("step", {"some ranks have a gradient of ", state_slots[std::size_t(i)].name, ", others have none"});
+        Error::fail("step", {"some ranks have a gradient of ", state_slots[std::size_t(i)].name, ", others have none"});
   }
 
   void after_step(const std::vector<Slot>& state_slots) override {
@@ -97,7 +97,7 @@ class RankShards final : public Shards {
       if (state_slots[i].owner == rank)
         known[i] = {state_slots[i].steps - skipped_steps(state_slots[i]), state_slots[i].master.defined(),
                     Index(state_slots[i].state.size())};
-    const backend::Array counts = distributed::detail::numbers(&known[0].steps, Index(3 * known.size()));
+    const tern::detail::Array counts = distributed::detail::numbers(&known[0].steps, Index(3 * known.size()));
     communicator_.ranks().all_reduce(counts, counts, distributed::ReduceOp::sum);
     std::vector<Slot> all = state_slots;
     for (std::size_t i = 0; i < state_slots.size(); ++i) {
@@ -136,8 +136,8 @@ class RankShards final : public Shards {
       if (lines == first) continue;
       const auto at =
           std::size_t(std::mismatch(first.begin(), first.end(), lines.begin(), lines.end()).first - first.begin());
-      fail("Sharded", {"the ranks have different parameters: rank 0 has ", line_at(first, at), "; rank ", other,
-                       " has ", line_at(lines, at)});
+      Error::fail("Sharded", {"the ranks have different parameters: rank 0 has ", line_at(first, at), "; rank ", other,
+                              " has ", line_at(lines, at)});
     }
   }
 

@@ -88,7 +88,7 @@ TERN_COLD Communicator single_rank() {
 
 TERN_COLD void run_ranks(int size, const std::function<void(const Communicator&)>& f, CallSite here) {
   const CallScope scope({"run_ranks", here});
-  if (size < 1) fail("run_ranks", {"at least one rank is needed, not ", size});
+  if (size < 1) Error::fail("run_ranks", {"at least one rank is needed, not ", size});
   const auto memory = std::make_shared<detail::SharedMemory>(detail::Segment::bytes_for(size));
   std::atomic<int> first = -1;
   std::vector<detail::RankThread> threads;
@@ -101,7 +101,7 @@ TERN_COLD void run_ranks(int size, const std::function<void(const Communicator&)
     const detail::Segment left(memory, absent, detail::ranks_below(size));
   for (int rank = 0; rank < started; ++rank) pthread_join(threads[std::size_t(rank)].thread, nullptr);
   if (started < size)
-    fail("run_ranks", {"the system gives no more threads: rank ", started, " of ", size, " cannot start"});
+    Error::fail("run_ranks", {"the system gives no more threads: rank ", started, " of ", size, " cannot start"});
   if (first >= 0) std::rethrow_exception(threads[std::size_t(first.load())].error);
   for (const detail::RankThread& thread : threads)
     if (thread.error) std::rethrow_exception(thread.error);

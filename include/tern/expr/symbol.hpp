@@ -28,7 +28,7 @@ class TERN_API Program {
   /// A number of type T. It takes eight bytes among the parameters.
   template <class T>
   int number(T value) {
-    if (number_count_ == max_numbers) fail("fuse", {"an expression of more than ", max_numbers, " numbers"});
+    if (number_count_ == max_numbers) Error::fail("fuse", {"an expression of more than ", max_numbers, " numbers"});
     numbers_[number_count_] = 0;
     std::memcpy(&numbers_[number_count_++], &value, sizeof value);
     return add({nullptr, false, {is_number, none, none}});

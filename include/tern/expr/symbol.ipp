@@ -5,7 +5,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail::expr {
 
 TERN_INLINE int Program::add(const Step& step) {
-  if (size_ == max_steps) fail("fuse", {"an expression of more than ", max_steps, " steps"});
+  if (size_ == max_steps) Error::fail("fuse", {"an expression of more than ", max_steps, " steps"});
   steps_[size_] = step;
   std::uint64_t word = reinterpret_cast<std::uintptr_t>(step.function);
   word ^= std::uint64_t(std::uint16_t(step.arguments[0])) << 48 ^

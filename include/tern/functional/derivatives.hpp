@@ -26,7 +26,7 @@ using Tensors = std::vector<Tensor<D, T>>;
 /// belong to.
 template <class D, class T>
 Tensors<D, T> watched_inputs(const char* op, const Tensors<D, T>& inputs, bool linked) {
-  if (inputs.empty()) fail(op, {"there are no inputs"});
+  if (inputs.empty()) Error::fail(op, {"there are no inputs"});
   Tensors<D, T> leaves;
   for (const Tensor<D, T>& x : inputs) {
     x.checked(op);
@@ -63,15 +63,16 @@ Tensors<D, T> finished(const Tensors<D, T>& list, bool create_graph) {
 
 template <class D, class T>
 void check_vectors(const char* op, const Tensors<D, T>& inputs, const Tensors<D, T>& v) {
-  if (inputs.size() != v.size()) fail(op, {Index(v.size()), " vectors for ", Index(inputs.size()), " inputs"});
+  if (inputs.size() != v.size()) Error::fail(op, {Index(v.size()), " vectors for ", Index(inputs.size()), " inputs"});
   for (std::size_t i = 0; i < v.size(); ++i)
     if (!(v[i].checked(op)->shape() == inputs[i].shape()))
-      fail(op, {"vector ", Index(i), " has shape ", v[i].shape(), ", the input ", inputs[i].shape()});
+      Error::fail(op, {"vector ", Index(i), " has shape ", v[i].shape(), ", the input ", inputs[i].shape()});
 }
 
 template <class D, class T>
 void check_scalar(const char* op, const Tensor<D, T>& y) {
-  if (y.checked(op)->numel != 1) fail(op, {"the function must give one number, not a tensor of shape ", y.shape()});
+  if (y.checked(op)->numel != 1)
+    Error::fail(op, {"the function must give one number, not a tensor of shape ", y.shape()});
 }
 
 /// The gradient of each of y's elements, [y's shape..., input's shape...].
@@ -134,7 +135,7 @@ std::pair<Tensor<D, T>, std::vector<Tensor<D, T>>> vjp(const F& f, const std::ve
   const auto x = detail::watched_inputs("vjp", inputs, options.create_graph);
   const Tensor<D, T> y = f(x);
   if (!(v.checked("vjp")->shape() == y.shape()))
-    fail("vjp", {"the vector has shape ", v.shape(), ", the output ", y.shape()});
+    Error::fail("vjp", {"the vector has shape ", v.shape(), ", the output ", y.shape()});
   const auto products = detail::grad_or_zeros(y, x, v, options.create_graph);
   return {detail::finished(y, options.create_graph), detail::finished(products, options.create_graph)};
 }

@@ -66,7 +66,7 @@ bool check_gradients(const char* op, const F& f, const DoubleTensors<D>& inputs,
   DoubleTensors<D> wanted;
   for (const Tensor<D, double>& x : inputs)
     if (x.checked(op)->node) wanted.push_back(x);
-  if (wanted.empty()) fail(op, {"no input requires a gradient"});
+  if (wanted.empty()) Error::fail(op, {"no input requires a gradient"});
   const Tensor<D, double> y = f(inputs);
   Jacobian<D> analytic;
   if (y.requires_grad()) analytic = analytic_jacobian(y, wanted);
@@ -90,8 +90,8 @@ bool check_gradients(const char* op, const F& f, const DoubleTensors<D>& inputs,
         const double difference = ours > numerical ? ours - numerical : numerical - ours;
         const double allowed = options.atol + options.rtol * (numerical > 0 ? numerical : -numerical);
         if (!(difference <= allowed))
-          fail(op, {"the derivative of output element ", Index(k), " by element ", Index(e), " of input ", Index(i),
-                    " is ", ours, " by the tape, ", numerical, " by finite differences"});
+          Error::fail(op, {"the derivative of output element ", Index(k), " by element ", Index(e), " of input ",
+                           Index(i), " is ", ours, " by the tape, ", numerical, " by finite differences"});
       }
     }
     ++column;

@@ -49,10 +49,10 @@ TERN_COLD void remove_abandoned(const std::string& path) {
 
 /// A new locked file beside path with a random name, and with the permissions of the file at path.
 TERN_COLD File temporary_for(const std::string& path) {
-  if (path.empty() || path.ends_with('/')) fail("file", {"'", path, "': names no file"});
+  if (path.empty() || path.ends_with('/')) Error::fail("file", {"'", path, "': names no file"});
   struct stat old;
   const bool exists = ::stat(path.c_str(), &old) == 0;
-  if (exists && !S_ISREG(old.st_mode)) fail("file", {"'", path, "': is not a regular file"});
+  if (exists && !S_ISREG(old.st_mode)) Error::fail("file", {"'", path, "': is not a regular file"});
   const mode_t mode = exists ? old.st_mode & 0777 : 0666;
   remove_abandoned(path);
   for (;;) {
@@ -77,13 +77,13 @@ namespace tern { inline namespace TERN_BUILD { namespace io {
 
 TERN_COLD void fail_errno(const char* op, const std::string& path, const char* action) {
   const int code = errno;
-  fail(op, {"'", path, "': ", action, ": ", std::strerror(code)});
+  Error::fail(op, {"'", path, "': ", action, ": ", std::strerror(code)});
 }
 
 TERN_COLD File::File(const CallScope&, const std::string& path) : File(path, O_RDONLY | O_NONBLOCK | O_NOCTTY) {
   struct stat info;
   if (fstat(descriptor_, &info) != 0) fail_errno("file", path_, "cannot be examined");
-  if (!S_ISREG(info.st_mode)) fail("file", {"'", path_, "': is not a regular file"});
+  if (!S_ISREG(info.st_mode)) Error::fail("file", {"'", path_, "': is not a regular file"});
   size_ = Index(info.st_size);
 }
 
@@ -140,7 +140,7 @@ TERN_COLD std::string read_file(const std::string& path, Index max_bytes, CallSi
   const CallScope scope(here);
   File file(path);
   if (file.size() > max_bytes)
-    fail("file", {"'", path, "': is larger than allowed: ", file.size(), " > ", max_bytes, " bytes"});
+    Error::fail("file", {"'", path, "': is larger than allowed: ", file.size(), " > ", max_bytes, " bytes"});
   return tern::detail::within_memory("file", path.c_str(), [&] {
     std::string content(std::size_t(file.size()), '\0');
     content.resize(std::size_t(file.read(content.data(), file.size())));

@@ -8,9 +8,10 @@ TERN_COLD GzipReader::GzipReader(const CallScope&, const std::string& path, Inde
     : file_(path), most_(most_content(file_.size(), max_bytes)) {
   refill();
   compressed_ = stream_.avail_in >= 2 && buffer_[0] == 0x1f && buffer_[1] == 0x8b;
-  if (!compressed_ && path.ends_with(".gz")) fail("gzip", {"'", path, "': is not gzip: it does not begin with 1f 8b"});
+  if (!compressed_ && path.ends_with(".gz"))
+    Error::fail("gzip", {"'", path, "': is not gzip: it does not begin with 1f 8b"});
   if (compressed_ && inflateInit2(&stream_, gzip_window_bits) != Z_OK)
-    fail("gzip", {"'", path, "': zlib cannot start: ", stream_.msg ? stream_.msg : "no memory"});
+    Error::fail("gzip", {"'", path, "': zlib cannot start: ", stream_.msg ? stream_.msg : "no memory"});
 }
 
 TERN_COLD Index GzipReader::read_some(void* out, Index n) {
@@ -22,21 +23,22 @@ TERN_COLD Index GzipReader::read_some(void* out, Index n) {
   }
   content_ += done;
   if (content_ > most_)
-    fail("gzip", {"'", path(), "': its content is larger than allowed: more than ", most_, " bytes"});
+    Error::fail("gzip", {"'", path(), "': its content is larger than allowed: more than ", most_, " bytes"});
   return done;
 }
 
 TERN_COLD void GzipReader::read(void* out, Index n) {
   const Index got = read_some(out, n);
   if (got < n)
-    fail("gzip",
-         {"'", path(), "': is truncated: its content ends after ", content_, " bytes, ", n - got, " are missing"});
+    Error::fail("gzip", {"'", path(), "': is truncated: its content ends after ", content_, " bytes, ", n - got,
+                         " are missing"});
 }
 
 TERN_COLD void GzipReader::expect_end() {
   char extra;
   const Index expected = content_;
-  if (read_some(&extra, 1) != 0) fail("gzip", {"'", path(), "': holds more than the ", expected, " bytes expected"});
+  if (read_some(&extra, 1) != 0)
+    Error::fail("gzip", {"'", path(), "': holds more than the ", expected, " bytes expected"});
 }
 
 TERN_INLINE Index GzipReader::next(unsigned char* out, Index n) {
@@ -45,7 +47,7 @@ TERN_INLINE Index GzipReader::next(unsigned char* out, Index n) {
   while (stream_.next_out == out) {
     if (stream_.avail_in == 0 && !refill()) {
       if (!compressed_ || member_ended_) return 0;
-      fail("gzip", {"'", path(), "': is truncated: its compressed data stop in the middle"});
+      Error::fail("gzip", {"'", path(), "': is truncated: its compressed data stop in the middle"});
     }
     if (compressed_) inflate_some();
     else copy_some();
@@ -71,8 +73,8 @@ TERN_COLD void GzipReader::inflate_some() {
   member_ended_ = status == Z_STREAM_END;
   if (status == Z_OK || status == Z_STREAM_END) return;
   if (!first_member_ && stream_.total_out == 0)
-    fail("gzip", {"'", path(), "': other bytes follow the compressed data"});
-  fail("gzip", {"'", path(), "': is corrupt: ", stream_.msg ? stream_.msg : "no progress"});
+    Error::fail("gzip", {"'", path(), "': other bytes follow the compressed data"});
+  Error::fail("gzip", {"'", path(), "': is corrupt: ", stream_.msg ? stream_.msg : "no progress"});
 }
 
 TERN_COLD std::string read_gzip(const std::string& path, Index max_bytes, CallSite here) {
@@ -89,7 +91,7 @@ TERN_COLD std::string read_gzip(const std::string& path, Index max_bytes, CallSi
 
 TERN_COLD void refuse_utf16(const char* op, const std::string& path, std::string_view text) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
-    fail(op, {"'", path, "': is in UTF-16; save it as UTF-8"});
+    Error::fail(op, {"'", path, "': is in UTF-16; save it as UTF-8"});
 }
 
 TERN_COLD std::string read_text(const char* op, const std::string& path, Index max_bytes) {

@@ -19,7 +19,7 @@ TERN_COLD void append_utf8(std::string& out, unsigned code) {
 }
 
 TERN_COLD void JsonReader::refuse(const char* rule) const {
-  fail(op_, {subject_, ": ", rule, ", at its byte ", at_ - begin_});
+  Error::fail(op_, {subject_, ": ", rule, ", at its byte ", at_ - begin_});
 }
 
 TERN_COLD bool JsonReader::accept(char c) {

@@ -32,7 +32,7 @@ class TERN_API NpyHeader {
   NpyHeader(const char* bytes, Index given, Index size, const std::string& name);
 
  private:
-  [[noreturn, gnu::cold]] void refuse(const char* why) const { fail("npy", {"'", name_, "': ", why}); }
+  [[noreturn, gnu::cold]] void refuse(const char* why) const { Error::fail("npy", {"'", name_, "': ", why}); }
 
   void skip_space();
   bool accept(char c);

@@ -6,15 +6,15 @@
 namespace tern { inline namespace TERN_BUILD { namespace io::detail {
 
 TERN_COLD AnyTensor dense_on_host(const char* op, const AnyTensor& x) {
-  if (!x.defined()) fail(op, {"the tensor is undefined"});
+  if (!x.defined()) Error::fail(op, {"the tensor is undefined"});
   if (std::strcmp(x.device_name(), DeviceTraits<Cpu>::name) != 0)
-    fail(op, {"the tensor is on ", x.device_name(), ", not in host memory"});
+    Error::fail(op, {"the tensor is on ", x.device_name(), ", not in host memory"});
   return Tensor<Cpu>(tern::detail::copied(tern::detail::device_ops<Cpu>, x.impl()));
 }
 
 TERN_COLD std::string npy_head(const char* op, DType dtype, const tern::detail::Shape& shape) {
   const StoredTypeInfo& type = stored_types[int(dtype)];
-  if (!type.npy) fail(op, {"numpy has no type for ", tern::detail::name_of(dtype), "; convert it"});
+  if (!type.npy) Error::fail(op, {"numpy has no type for ", tern::detail::name_of(dtype), "; convert it"});
   std::string head = tern::detail::text(
       {"{'descr': '", type.bytes == 1 ? "|" : "<", type.npy, "', 'fortran_order': False, 'shape': ("});
   for (const Index size : shape) head += tern::detail::text({size, ", "});
@@ -177,7 +177,7 @@ TERN_COLD AnyTensor npy_tensor(const char* bytes, Index size, const std::string&
   const NpyHeader header(bytes, size, size, name);
   const std::string subject = tern::detail::text({"'", name, "'"});
   if (header.type == StoredType::other)
-    fail("npy", {subject, ": its element type is not supported: ", header.type_name});
+    Error::fail("npy", {subject, ": its element type is not supported: ", header.type_name});
   const DType dtype = to ? *to : info_of(header.type).becomes;
   tern::detail::Shape in_memory = header.shape;
   if (header.fortran_order)
@@ -193,7 +193,7 @@ TERN_COLD AnyTensor npy_tensor(const char* bytes, Index size, const std::string&
   }
   tern::detail::update_contiguous(turned);
   tern::detail::TensorImpl* const dense = tern::detail::new_impl(dtype, header.shape);
-  backend::run<Cpu>(backend::Copy{*dense, turned});
+  tern::detail::backend::run<Cpu>(tern::detail::backend::Copy{*dense, turned});
   return Tensor<Cpu>(dense);
 }
 

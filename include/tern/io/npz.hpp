@@ -36,7 +36,7 @@ class TERN_API ZipReader {
   static std::uint64_t checksum(const char* data, std::size_t n);
 
  private:
-  [[noreturn, gnu::cold]] void refuse(const char* why) const { fail("npz", {"'", path_, "': ", why}); }
+  [[noreturn, gnu::cold]] void refuse(const char* why) const { Error::fail("npz", {"'", path_, "': ", why}); }
   std::uint64_t number(std::uint64_t at, int count) const;
   /// The position of the archive's last record.
   std::uint64_t find_end() const;

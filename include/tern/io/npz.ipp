@@ -58,7 +58,8 @@ TERN_COLD void ZipReader::check_entries(std::uint64_t directory) const {
     names.push_back(&entry.name);
     order.push_back(&entry);
   }
-  if (const std::string* const name = second_of(names)) fail("npz", {"'", path_, "': names '", *name, "' twice"});
+  if (const std::string* const name = second_of(names))
+    Error::fail("npz", {"'", path_, "': names '", *name, "' twice"});
   if (order.empty()) return;
   std::qsort(order.data(), order.size(), sizeof order[0], [](const void* a, const void* b) {
     const std::uint64_t x = (*static_cast<const ZipEntry* const*>(a))->at,
@@ -173,7 +174,7 @@ TERN_COLD void save_npz(const std::string& path, const StateDict& tensors, CallS
   std::vector<const std::string*> names;
   for (const NamedTensor& named : tensors) names.push_back(&named.name);
   if (const std::string* const name = detail::second_of(names))
-    fail("save_npz", {"'", path, "': '", *name, "' occurs twice"});
+    Error::fail("save_npz", {"'", path, "': '", *name, "' occurs twice"});
   AtomicFile file(path);
   std::string directory;
   std::uint64_t at = 0;
@@ -199,7 +200,7 @@ TERN_COLD void save_npz(const std::string& path, const StateDict& tensors, CallS
     directory += name;
     at += head.size() + content.size();
     if (at + directory.size() + 22 > 0xffffffff || name.size() > 0xffff || tensors.size() > 0xfffe)
-      fail("save_npz", {"'", path, "': too much for such an archive; use save_safetensors"});
+      Error::fail("save_npz", {"'", path, "': too much for such an archive; use save_safetensors"});
     file.write(head.data(), Index(head.size()));
     file.write(content.data(), Index(content.size()));
   }
@@ -228,7 +229,7 @@ TERN_COLD std::vector<std::string> Npz::names() const {
 TERN_COLD const detail::ZipEntry& Npz::entry(const std::string& name) const {
   for (const detail::ZipEntry& entry : archive_.entries())
     if (is_array(entry) && array_name(entry) == name) return entry;
-  fail("npz", {"'", path_, "': has no array '", name, "'"});
+  Error::fail("npz", {"'", path_, "': has no array '", name, "'"});
 }
 
 TERN_COLD detail::NpyHeader Npz::header(const std::string& name) const {
@@ -241,7 +242,7 @@ TERN_COLD detail::NpyHeader Npz::header(const std::string& name) const {
 TERN_COLD AnyTensor Npz::load(const detail::ZipEntry& entry, const DType* to) const {
   const std::string name = subject(array_name(entry));
   if (entry.size > std::uint64_t(most_))
-    fail("npz", {"'", name, "': is larger than allowed: more than ", most_, " bytes"});
+    Error::fail("npz", {"'", name, "': is larger than allowed: more than ", most_, " bytes"});
   return tern::detail::within_memory("npz", name.c_str(), [&] {
     const std::string content = archive_.read(entry);
     return detail::npy_tensor(content.data(), Index(content.size()), name, to);
@@ -256,7 +257,7 @@ TERN_COLD StateDict load_npz(const std::string& path, Index max_bytes, CallSite 
   for (const detail::ZipEntry& entry : file.archive_.entries()) {
     if (!Npz::is_array(entry)) continue;
     if (entry.size > left)
-      fail("npz", {"'", path, "': its arrays are larger than allowed: more than ", file.most_, " bytes"});
+      Error::fail("npz", {"'", path, "': its arrays are larger than allowed: more than ", file.most_, " bytes"});
     left -= entry.size;
     tensors.push_back({Npz::array_name(entry), file.load(entry, nullptr)});
   }

@@ -11,14 +11,14 @@ TERN_COLD void save_safetensors(const std::string& path, const StateDict& tensor
   StateDict copies;
   for (const NamedTensor& named : tensors) {
     const tern::detail::TensorImpl* impl = named.tensor.impl();
-    if (!impl) fail("save_safetensors", {"tensor '", named.name, "' is undefined"});
+    if (!impl) Error::fail("save_safetensors", {"tensor '", named.name, "' is undefined"});
     if (std::strcmp(named.tensor.device_name(), DeviceTraits<Cpu>::name) != 0)
-      fail("save_safetensors",
-           {"tensor '", named.name, "' is on ", named.tensor.device_name(), ", not in host memory"});
+      Error::fail("save_safetensors",
+                  {"tensor '", named.name, "' is on ", named.tensor.device_name(), ", not in host memory"});
     if (!impl->contiguous) {
       tern::detail::TensorImpl* const copy = tern::detail::new_impl(impl->dtype, impl->shape_ref());
       tern::detail::append(copies, {}, Tensor<Cpu>(copy));
-      backend::run<Cpu>(backend::Copy{*copy, *impl});
+      tern::detail::backend::run<Cpu>(tern::detail::backend::Copy{*copy, *impl});
       impl = copy;
     }
     entries.push_back({named.name, StoredType(int(impl->dtype)), impl->shape(), impl->data, 0, 0});
@@ -57,13 +57,13 @@ TERN_COLD std::string Safetensors::dtype(const std::string& name, CallSite here)
 TERN_COLD const SafetensorsEntry& Safetensors::entry(const std::string& name) const {
   for (const SafetensorsEntry& entry : header_.tensors)
     if (entry.name == name) return entry;
-  fail("safetensors", {"'", path_, "': has no tensor '", name, "'"});
+  Error::fail("safetensors", {"'", path_, "': has no tensor '", name, "'"});
 }
 
 TERN_COLD AnyTensor Safetensors::load(const SafetensorsEntry& entry) const {
   if (entry.type == StoredType::other)
-    fail("safetensors",
-         {"'", path_, "': tensor '", entry.name, "' has a type that is not supported: ", entry.type_name});
+    Error::fail("safetensors",
+                {"'", path_, "': tensor '", entry.name, "' has a type that is not supported: ", entry.type_name});
   return load(entry, detail::info_of(entry.type).becomes);
 }
 

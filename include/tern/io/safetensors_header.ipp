@@ -25,7 +25,7 @@ TERN_COLD void SafetensorsParser::parse(SafetensorsHeader& header) {
 }
 
 TERN_COLD void SafetensorsParser::refuse_second(const std::string& name) const {
-  fail("safetensors", {"'", path_, "': the header names '", name, "' twice"});
+  Error::fail("safetensors", {"'", path_, "': the header names '", name, "' twice"});
 }
 
 TERN_COLD void SafetensorsParser::refuse_duplicates(std::vector<const std::string*>& names) const {
@@ -48,8 +48,8 @@ TERN_COLD tern::detail::Shape SafetensorsParser::parse_shape(const std::string& 
   for (bool first = true; next_element(first);) {
     const Index size = integer();
     if (shape.n == tern::detail::max_dims)
-      fail("safetensors",
-           {"'", path_, "': tensor '", tensor, "' has more than ", tern::detail::max_dims, " dimensions"});
+      Error::fail("safetensors",
+                  {"'", path_, "': tensor '", tensor, "' has more than ", tern::detail::max_dims, " dimensions"});
     shape.push_back(size);
   }
   return shape;
@@ -124,12 +124,12 @@ TERN_COLD void check_layout(const SafetensorsHeader& header, Index data_bytes, c
   for (const SafetensorsEntry* entry : sorted(header.tensors, by_offsets)) {
     const std::string problem = misplaced(*entry, filled, data_bytes);
     if (!problem.empty())
-      fail("safetensors", {"'", path, "': tensor '", entry->name, "' with data_offsets [", entry->begin, ", ",
-                           entry->end, "] ", problem});
+      Error::fail("safetensors", {"'", path, "': tensor '", entry->name, "' with data_offsets [", entry->begin, ", ",
+                                  entry->end, "] ", problem});
     filled = entry->end;
   }
   if (filled != data_bytes)
-    fail("safetensors", {"'", path, "': ", data_bytes - filled, " bytes at the end belong to no tensor"});
+    Error::fail("safetensors", {"'", path, "': ", data_bytes - filled, " bytes at the end belong to no tensor"});
 }
 
 }}}  // namespace tern::io::detail
@@ -137,18 +137,19 @@ TERN_COLD void check_layout(const SafetensorsHeader& header, Index data_bytes, c
 namespace tern { inline namespace TERN_BUILD { namespace io {
 
 TERN_COLD Index parse_safetensors(const char* bytes, Index size, const std::string& path, SafetensorsHeader& header) {
-  if (size < 8) fail("safetensors", {"'", path, "': is truncated: ", size, " bytes cannot hold the header's length"});
+  if (size < 8)
+    Error::fail("safetensors", {"'", path, "': is truncated: ", size, " bytes cannot hold the header's length"});
   std::uint64_t length = 0;
   for (int i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
   if (length > std::uint64_t(max_safetensors_header)) {
     if (const std::string other = but_of_kind({bytes, std::size_t(size)}); !other.empty())
-      fail("safetensors", {"'", path, "': is no safetensors file", other});
-    fail("safetensors", {"'", path, "': the header's length is larger than allowed: ", std::to_string(length), " > ",
-                         max_safetensors_header});
+      Error::fail("safetensors", {"'", path, "': is no safetensors file", other});
+    Error::fail("safetensors", {"'", path, "': the header's length is larger than allowed: ", std::to_string(length),
+                                " > ", max_safetensors_header});
   }
   if (Index(length) > size - 8)
-    fail("safetensors",
-         {"'", path, "': is truncated: a header of ", Index(length), " bytes is announced, ", size - 8, " follow"});
+    Error::fail("safetensors", {"'", path, "': is truncated: a header of ", Index(length), " bytes is announced, ",
+                                size - 8, " follow"});
   detail::SafetensorsParser(bytes + 8, Index(length), path).parse(header);
   detail::check_layout(header, size - 8 - Index(length), path);
   return 8 + Index(length);

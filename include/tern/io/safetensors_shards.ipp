@@ -19,13 +19,13 @@ TERN_COLD StateDict load_safetensors_shards(const std::string& index, CallSite h
       for (bool next = true; json.next_member(next, tensor);) map.emplace_back(tensor, json.string());
   }
   json.end();
-  if (map.empty()) fail("safetensors", {"'", index, "': it has no weight_map"});
+  if (map.empty()) Error::fail("safetensors", {"'", index, "': it has no weight_map"});
   std::vector<std::pair<std::string, StateDict>> files;
   const auto open = [&](const std::string& file) -> const StateDict& {
     for (const auto& each : files)
       if (each.first == file) return each.second;
     if (file.empty() || file.find('/') != std::string::npos)
-      fail("safetensors", {"'", index, "': '", file, "' is no file's name"});
+      Error::fail("safetensors", {"'", index, "': '", file, "' is no file's name"});
     files.emplace_back(file, load_safetensors(folder_of(index) + '/' + file));
     return files.back().second;
   };
@@ -34,7 +34,7 @@ TERN_COLD StateDict load_safetensors_shards(const std::string& index, CallSite h
     const StateDict& shard = open(file);
     std::size_t i = 0;
     while (i < shard.size() && shard[i].name != wanted) ++i;
-    if (i == shard.size()) fail("safetensors", {"'", index, "': '", file, "' has no tensor '", wanted, "'"});
+    if (i == shard.size()) Error::fail("safetensors", {"'", index, "': '", file, "' has no tensor '", wanted, "'"});
     all.push_back(shard[i]);
   }
   return all;

@@ -86,7 +86,7 @@ struct StoredConversion {
   }
 
   [[noreturn, gnu::cold]] void refuse(const std::string& number, Index at) const {
-    fail(op, {subject, ": ", number, " at position ", at, " does not fit into ", tern::detail::name_of(to)});
+    Error::fail(op, {subject, ": ", number, " at position ", at, " does not fit into ", tern::detail::name_of(to)});
   }
 
  private:
@@ -120,7 +120,8 @@ TERN_COLD void read_stored(const char* op, const std::string& subject, StoredTyp
   if (type == StoredType::bool_)
     for (Index i = 0; i < n; ++i)
       if (from[i] & ~1)
-        fail(op, {subject, ": a bool is the byte ", int(static_cast<unsigned char>(from[i])), " at position ", i});
+        Error::fail(op,
+                    {subject, ": a bool is the byte ", int(static_cast<unsigned char>(from[i])), " at position ", i});
   if (int(type) == int(to)) {
     if (n) std::memcpy(out, from, std::size_t(n * size));
     if (swapped) swap_bytes(out, n, size);

@@ -30,7 +30,7 @@ TERN_NOINLINE float WireReader::float32() const {
 }
 
 TERN_NOINLINE void WireReader::expect(Type type) const {
-  if (type_ != type) fail(op_, {"field ", number_, " of a message is of another type than its name says"});
+  if (type_ != type) Error::fail(op_, {"field ", number_, " of a message is of another type than its name says"});
 }
 
 TERN_NOINLINE std::uint64_t WireReader::take_varint() {
@@ -59,7 +59,7 @@ TERN_NOINLINE std::string_view WireReader::take_bytes(std::uint64_t n) {
 }
 
 TERN_COLD void WireReader::refuse(const char* rule) const {
-  fail(op_, {rule, ", at byte ", Index(size_ - rest_.size()), " of ", Index(size_)});
+  Error::fail(op_, {rule, ", at byte ", Index(size_ - rest_.size()), " of ", Index(size_)});
 }
 
 TERN_NOINLINE void WireWriter::varint(Index field, std::uint64_t value) {

@@ -9,12 +9,12 @@ namespace tern { inline namespace TERN_BUILD { namespace linalg {
 /// of the upper triangle. Error if a matrix is not positive definite.
 template <Device D, Floating T>
 Tensor<D, T> cholesky(const Tensor<D, T>& a, bool upper = false, CallSite here = {}) {
-  detail::check_computable<D, T, backend::Cholesky>();
+  detail::check_computable<D, T, detail::backend::Cholesky>();
   const CallScope scope({"cholesky", here});
   detail::check_square("cholesky", *a.checked("cholesky"));
   if (upper) return transpose(cholesky(transpose(a, -2, -1, here), false, here), -2, -1, here);
   const Tensor<D, T> in = detail::dense(a), y = empty<D, T>(a.shape(), a.device());
-  backend::run<D, T>(backend::Cholesky{*y.impl(), *in.impl()});
+  detail::backend::run<D, T>(detail::backend::Cholesky{*y.impl(), *in.impl()});
   // dA = L⁻ᵀ S L⁻¹, where S is the symmetric matrix with half of Lᵀ G's lower triangle below its diagonal.
   record({"cholesky", here}, y, wrt(a, saved(y), [](const auto& g, const auto& l) {
            const auto low = mul(tril(matmul(l.mT(), g)), 0.5);

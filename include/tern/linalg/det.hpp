@@ -29,12 +29,12 @@ namespace linalg {
 /// The determinant of each matrix of a [.., n, n]; that of a 0 x 0 matrix is 1.
 template <Device D, Floating T>
 Tensor<D, T> det(const Tensor<D, T>& a, CallSite here) {
-  detail::check_computable<D, T, backend::Determinant>();
+  detail::check_computable<D, T, detail::backend::Determinant>();
   const CallScope scope({"det", here});
   detail::check_square("det", *a.checked("det"));
   const Tensor<D, T> in = detail::dense(a),
                      y = empty<D, T>(tern::detail::Shape(a.impl()->dims, a.dim() - 2), a.device());
-  backend::run<D, T>(backend::Determinant{y.impl(), nullptr, nullptr, *in.impl()});
+  detail::backend::run<D, T>(detail::backend::Determinant{y.impl(), nullptr, nullptr, *in.impl()});
   // dA = g det(A) A⁻ᵀ. Where A is singular, it is the matrix of cofactors.
   record({"det", here}, y, wrt(a, saved(a, y), [](const auto& g, const auto& matrix, const auto& value) {
            const auto scale = [](const auto& v) { return unsqueeze(unsqueeze(v, -1), -1); };
@@ -54,12 +54,12 @@ struct SignAndLog {
 /// det(a) as sign exp(logabsdet), which neither overflows nor underflows, for a [.., n, n].
 template <Device D, Floating T>
 SignAndLog<D, T> slogdet(const Tensor<D, T>& a, CallSite here = {}) {
-  detail::check_computable<D, T, backend::Determinant>();
+  detail::check_computable<D, T, detail::backend::Determinant>();
   const CallScope scope({"slogdet", here});
   detail::check_square("slogdet", *a.checked("slogdet"));
   const tern::detail::Shape to(a.impl()->dims, a.dim() - 2);
   const Tensor<D, T> in = detail::dense(a), sign = empty<D, T>(to, a.device()), log = empty<D, T>(to, a.device());
-  backend::run<D, T>(backend::Determinant{nullptr, sign.impl(), log.impl(), *in.impl()});
+  detail::backend::run<D, T>(detail::backend::Determinant{nullptr, sign.impl(), log.impl(), *in.impl()});
   record({"slogdet", here}, log, wrt(a, saved(a), [](const auto& g, const auto& matrix) {
            const CallScope in_gradient({"slogdet", CallSite::unknown});
            return mul(unsqueeze(unsqueeze(g, -1), -1), inv(matrix).mT());

@@ -47,15 +47,15 @@ struct EigenPairs {
 template <Device D, Floating T>
 EigenPairs<D, T> eigh(const Tensor<D, T>& a, char UPLO = 'L', CallSite here = {}) {
   using namespace detail;
-  check_computable<D, T, backend::Eigh>();
+  check_computable<D, T, detail::backend::Eigh>();
   const CallScope scope({"eigh", here});
   check_square("eigh", *a.checked("eigh"));
-  if (UPLO != 'L' && UPLO != 'U') fail("eigh", {"UPLO must be 'L' or 'U'"});
+  if (UPLO != 'L' && UPLO != 'U') Error::fail("eigh", {"UPLO must be 'L' or 'U'"});
   if (UPLO == 'U') return eigh(transpose(a, -2, -1, here), 'L', here);
   const tern::detail::Shape v = vectors_of(*a.impl(), a.size(-1)), rows = a.shape();
   const Tensor<D, T> in = dense(a), packed = empty<D, T>(v.numel() + rows.numel(), a.device());
   const Tensor<D, T> values = own_part(packed, 0, v), vectors = own_part(packed, v.numel(), rows);
-  backend::run<D, T>(backend::Eigh{*values.impl(), vectors.impl(), *in.impl()});
+  detail::backend::run<D, T>(detail::backend::Eigh{*values.impl(), vectors.impl(), *in.impl()});
   const Tensor<D, T> columns = Tensor<D, T>(transposed_matrices(vectors.impl()));
   // Both gradients need both results. They take them from `packed`, whose own gradient serves second derivatives.
   record({"eigh", here}, packed, wrt(a, saved(packed), [v, rows](const auto& g, const auto& pairs) {
@@ -77,12 +77,12 @@ Tensor<D, T> eigvalsh(const Tensor<D, T>& a, char UPLO = 'L', CallSite here = {}
   const CallScope scope({"eigvalsh", here});
   a.checked("eigvalsh");
   if (tern::detail::records(a)) return eigh(a, UPLO, here).eigenvalues;
-  detail::check_computable<D, T, backend::Eigh>();
+  detail::check_computable<D, T, detail::backend::Eigh>();
   detail::check_square("eigvalsh", *a.impl());
-  if (UPLO != 'L' && UPLO != 'U') fail("eigvalsh", {"UPLO must be 'L' or 'U'"});
+  if (UPLO != 'L' && UPLO != 'U') Error::fail("eigvalsh", {"UPLO must be 'L' or 'U'"});
   const Tensor<D, T> in = detail::dense(UPLO == 'U' ? a.mT() : a);
   const Tensor<D, T> values = empty<D, T>(detail::vectors_of(*a.impl(), a.size(-1)), a.device());
-  backend::run<D, T>(backend::Eigh{*values.impl(), nullptr, *in.impl()});
+  detail::backend::run<D, T>(detail::backend::Eigh{*values.impl(), nullptr, *in.impl()});
   return values;
 }
 

@@ -27,13 +27,13 @@ template <Device D, Floating T>
 LeastSquares<D, T> lstsq(const Tensor<D, T>& a, const Tensor<D, T>& b, std::optional<double> rcond = {},
                          const char* driver = "gelsy", CallSite here = {}) {
   using namespace detail;
-  check_computable<D, T, backend::LeastSquares>();
+  check_computable<D, T, detail::backend::LeastSquares>();
   const CallScope scope({"lstsq", here});
   check_matrices("lstsq", *a.checked("lstsq"));
   const std::string_view by = driver;
   const bool by_values = by == "gelsd" || by == "gelss", by_pivots = by == "gelsy";
   if (!by_values && !by_pivots && by != "gels")
-    fail("lstsq", {"the driver must be \"gels\", \"gelsy\", \"gelsd\" or \"gelss\", not \"", driver, "\""});
+    Error::fail("lstsq", {"the driver must be \"gels\", \"gelsy\", \"gelsd\" or \"gelss\", not \"", driver, "\""});
   if (are_vectors(*b.checked("lstsq"), *a.impl())) {
     LeastSquares<D, T> y = lstsq(a, unsqueeze(b, -1, here), rcond, driver, here);
     y.solution = squeeze(y.solution, -1, here);
@@ -53,8 +53,8 @@ LeastSquares<D, T> lstsq(const Tensor<D, T>& a, const Tensor<D, T>& b, std::opti
     y = {matmul(vh.mT(), mul(inverses, matmul(u.mT(), rights))).detach(), y.residuals, sum(counts, -1), s};
   } else {
     const Tensor<D, Index> rank = empty<D, Index>(tern::detail::Shape(to.begin(), to.size() - 2), a.device());
-    backend::run<D, T>(backend::LeastSquares{*y.solution.impl(), *rank.impl(), *lefts.impl(), *rights.impl(),
-                                             by_pivots ? tolerance.rtol : 0});
+    detail::backend::run<D, T>(detail::backend::LeastSquares{*y.solution.impl(), *rank.impl(), *lefts.impl(),
+                                                             *rights.impl(), by_pivots ? tolerance.rtol : 0});
     if (by_pivots) y.rank = rank;
   }
   // x = P b with the pseudo-inverse P of a: dB = Pᵀ G, and dA follows from dP = G Bᵀ.

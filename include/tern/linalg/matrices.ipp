@@ -5,12 +5,12 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_INLINE void check_matrices(const char* op, const Array& a) {
-  if (a.ndim < 2) fail(op, {"a matrix or a batch of matrices is needed, not ", a.shape()});
+  if (a.ndim < 2) Error::fail(op, {"a matrix or a batch of matrices is needed, not ", a.shape()});
 }
 
 TERN_INLINE void check_square(const char* op, const Array& a) {
   check_matrices(op, a);
-  if (a.dims[a.ndim - 2] != a.dims[a.ndim - 1]) fail(op, {"the matrices must be square, not ", a.shape()});
+  if (a.dims[a.ndim - 2] != a.dims[a.ndim - 1]) Error::fail(op, {"the matrices must be square, not ", a.shape()});
 }
 
 TERN_INLINE Shape vectors_of(const Array& a, Index length) {

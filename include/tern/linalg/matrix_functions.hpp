@@ -53,8 +53,8 @@ Tensor<D, T> matrix_power(const Tensor<D, T>& a, Index n, CallSite here = {}) {
   if (n == 1) return clone(a, here);
   Tensor<D, T> square = a, y;
   if (n < 0) {
-    if constexpr (backend::HasKernel<D, backend::Inverse, T>) square = inv(a, here);
-    else fail({"matrix_power", here}, {"inverses are computed on the CPU: move the tensor with .cpu()"});
+    if constexpr (detail::backend::HasKernel<D, detail::backend::Inverse, T>) square = inv(a, here);
+    else Error::fail({"matrix_power", here}, {"inverses are computed on the CPU: move the tensor with .cpu()"});
   }
   for (std::uint64_t left = n < 0 ? 0 - std::uint64_t(n) : std::uint64_t(n);; square = matmul(square, square, here)) {
     if (left % 2) y = y.defined() ? matmul(y, square, here) : square;

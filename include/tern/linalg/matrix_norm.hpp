@@ -11,7 +11,8 @@ namespace detail {
 struct MatrixDims {
   int rows, columns;
   MatrixDims(const Array& x, const Dims& dim) {
-    if (x.ndim < 2 || dim.n != 2) fail("matrix_norm", {"two dimensions are needed, not ", dim, " of ", x.shape()});
+    if (x.ndim < 2 || dim.n != 2)
+      Error::fail("matrix_norm", {"two dimensions are needed, not ", dim, " of ", x.shape()});
     dim_mask({"matrix_norm", CallSite::unknown}, dim, x.ndim);
     rows = wrap_dim({"matrix_norm", CallSite::unknown}, dim[0], x.ndim),
     columns = wrap_dim({"matrix_norm", CallSite::unknown}, dim[1], x.ndim);
@@ -25,7 +26,7 @@ Tensor<D, T> norm_of_singular_values(const F& of, const Tensor<D, T>& x, const M
     const Tensor<D, T> y = of(linalg::svdvals(movedim(x, {at.rows, at.columns}, {-2, -1}, here), here));
     return unsqueeze(unsqueeze(y, std::min(at.rows, at.columns), here), std::max(at.rows, at.columns), here);
   } else {
-    fail({"matrix_norm", here}, {"singular values are computed on the CPU: move the tensor with .cpu()"});
+    Error::fail({"matrix_norm", here}, {"singular values are computed on the CPU: move the tensor with .cpu()"});
   }
 }
 
@@ -49,7 +50,7 @@ Tensor<D, T> matrix_norm(const Tensor<D, T>& x, double ord, tern::detail::Dims d
   const detail::MatrixDims at(*x.checked("matrix_norm"), dim);
   const bool of_rows = std::isinf(ord), of_values = std::abs(ord) == 2;
   if (!of_rows && !of_values && std::abs(ord) != 1)
-    fail("matrix_norm", {"ord must be 1, -1, 2, -2, inf or -inf, not ", ord});
+    Error::fail("matrix_norm", {"ord must be 1, -1, 2, -2, inf or -inf, not ", ord});
   const auto extreme = [&](const auto& v, Index along, bool keep) {
     return ord > 0 ? amax(v, along, keep, here) : amin(v, along, keep, here);
   };
@@ -68,7 +69,7 @@ Tensor<D, T> matrix_norm(const Tensor<D, T>& x, const char* ord = "fro", tern::d
   const CallScope scope({"matrix_norm", here});
   const detail::MatrixDims at(*x.checked("matrix_norm"), dim);
   if (!std::strcmp(ord, "fro")) return tern::norm(x, 2, dim, keepdim, here);
-  if (std::strcmp(ord, "nuc")) fail("matrix_norm", {"ord is \"fro\", \"nuc\" or a number, not \"", ord, "\""});
+  if (std::strcmp(ord, "nuc")) Error::fail("matrix_norm", {"ord is \"fro\", \"nuc\" or a number, not \"", ord, "\""});
   const auto norm = [&](const auto& v) {
     return detail::norm_of_singular_values([&](const auto& s) { return sum(s, -1, false, here); }, v, at, here);
   };

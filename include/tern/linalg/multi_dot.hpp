@@ -21,16 +21,17 @@ Tensor<D, T> multi_dot(const std::vector<Tensor<D, T>>& tensors, CallSite here =
     return to_type(multi_dot(wide, here), tern::detail::Type<T>{}, here);
   }
   const std::size_t n = tensors.size();
-  if (n < 2) fail(op, {"at least two tensors are needed, not ", Index(n)});
+  if (n < 2) Error::fail(op, {"at least two tensors are needed, not ", Index(n)});
   std::vector<Tensor<D, T>> factors;
   for (std::size_t i = 0; i < n; ++i) {
     const bool at_end = i == 0 || i + 1 == n, is_vector = tensors[i].checked(op)->ndim == 1;
     if (tensors[i].dim() != 2 && !(at_end && is_vector))
-      fail(op, {"tensor ", Index(i), " must be a matrix", at_end ? " or a vector" : "", ", not ", tensors[i].shape()});
+      Error::fail(
+          op, {"tensor ", Index(i), " must be a matrix", at_end ? " or a vector" : "", ", not ", tensors[i].shape()});
     factors.push_back(is_vector ? unsqueeze(tensors[i], i == 0 ? 0 : -1, here) : tensors[i]);
     if (i > 0 && factors[i].size(0) != factors[i - 1].size(1))
-      fail(op, {"tensors ", Index(i - 1), " and ", Index(i), " do not fit: ", tensors[i - 1].shape(), " and ",
-                tensors[i].shape()});
+      Error::fail(op, {"tensors ", Index(i - 1), " and ", Index(i), " do not fit: ", tensors[i - 1].shape(), " and ",
+                       tensors[i].shape()});
   }
   // The fewest multiplications for the factors i to j, and the last factor of the left part.
   std::vector<std::vector<double>> fewest(n, std::vector<double>(n, 0));

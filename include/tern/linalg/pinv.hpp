@@ -53,7 +53,7 @@ template <Device D, Floating T>
 Tensor<D, T> pinv(const Tensor<D, T>& a, std::optional<double> atol = {}, std::optional<double> rtol = {},
                   bool hermitian = false, CallSite here = {}) {
   using namespace detail;
-  check_computable<D, T, backend::Svd>();
+  check_computable<D, T, detail::backend::Svd>();
   const CallScope scope({"pinv", here});
   check_matrices("pinv", *a.checked("pinv"));
   const RankTolerance tolerance(a, atol, rtol);

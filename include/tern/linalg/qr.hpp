@@ -63,7 +63,7 @@ struct QrFactors {
 template <Device D, Floating T>
 QrFactors<D, T> qr(const Tensor<D, T>& a, const char* mode = "reduced", CallSite here = {}) {
   using namespace detail;
-  check_computable<D, T, backend::Qr>();
+  check_computable<D, T, detail::backend::Qr>();
   const CallScope scope({"qr", here});
   check_matrices("qr", *a.checked("qr"));
   const Index m = a.size(-2), n = a.size(-1), p = columns_of_q(mode, m, n);
@@ -71,11 +71,11 @@ QrFactors<D, T> qr(const Tensor<D, T>& a, const char* mode = "reduced", CallSite
   const tern::detail::Shape shape_q = matrices_of(*a.impl(), m, only_r ? 0 : p), shape_r = matrices_of(*a.impl(), p, n);
   const Tensor<D, T> in = dense(a), packed = empty<D, T>(shape_q.numel() + shape_r.numel(), a.device());
   const Tensor<D, T> q = own_part(packed, 0, shape_q), r = own_part(packed, shape_q.numel(), shape_r);
-  backend::run<D, T>(backend::Qr{only_r ? nullptr : q.impl(), *r.impl(), *in.impl()});
+  detail::backend::run<D, T>(detail::backend::Qr{only_r ? nullptr : q.impl(), *r.impl(), *in.impl()});
   if (only_r || p > n) {
     const auto refused = [only_r](const Tensor<D, T>&) -> Tensor<D, T> {
-      if (only_r) fail("qr", {"mode \"r\" has no gradient, because that needs Q; use mode \"reduced\""});
-      fail("qr", {"mode \"complete\" has no gradient for more rows than columns; use mode \"reduced\""});
+      if (only_r) Error::fail("qr", {"mode \"r\" has no gradient, because that needs Q; use mode \"reduced\""});
+      Error::fail("qr", {"mode \"complete\" has no gradient for more rows than columns; use mode \"reduced\""});
     };
     record({"qr", here}, q, wrt(a, refused));
     record({"qr", here}, r, wrt(a, refused));

@@ -11,7 +11,7 @@ namespace tern { inline namespace TERN_BUILD { namespace linalg {
 template <Device D, Floating T>
 Tensor<D, T> solve_triangular(const Tensor<D, T>& a, const Tensor<D, T>& b, bool upper, bool left = true,
                               bool unitriangular = false, CallSite here = {}) {
-  detail::check_computable<D, T, backend::SolveTriangular>();
+  detail::check_computable<D, T, detail::backend::SolveTriangular>();
   const CallScope scope({"solve_triangular", here});
   const auto turned = [here](const Tensor<D, T>& x) { return transpose(x, -2, -1, here); };
   detail::check_square("solve_triangular", *a.checked("solve_triangular"));
@@ -19,7 +19,8 @@ Tensor<D, T> solve_triangular(const Tensor<D, T>& a, const Tensor<D, T>& b, bool
   if (!left) return turned(solve_triangular(turned(a), turned(b), !upper, true, unitriangular, here));
   const auto [lefts, rights, to] = detail::equations({"solve_triangular", CallSite::unknown}, a, b);
   const Tensor<D, T> x = empty<D, T>(to, b.device());
-  backend::run<D, T>(backend::SolveTriangular{*x.impl(), *lefts.impl(), *rights.impl(), upper, unitriangular});
+  detail::backend::run<D, T>(
+      detail::backend::SolveTriangular{*x.impl(), *lefts.impl(), *rights.impl(), upper, unitriangular});
   // dB = A⁻ᵀ G, and dA is a's triangle of -dB Xᵀ.
   record(
       {"solve_triangular", here}, x,

@@ -81,7 +81,7 @@ struct SingularValues {
 template <Device D, Floating T>
 SingularValues<D, T> svd(const Tensor<D, T>& a, bool full_matrices = true, CallSite here = {}) {
   using namespace detail;
-  check_computable<D, T, backend::Svd>();
+  check_computable<D, T, detail::backend::Svd>();
   const CallScope scope({"svd", here});
   check_matrices("svd", *a.checked("svd"));
   const Index m = a.size(-2), n = a.size(-1), k = std::min(m, n);
@@ -90,7 +90,7 @@ SingularValues<D, T> svd(const Tensor<D, T>& a, bool full_matrices = true, CallS
   const Tensor<D, T> in = dense(a), packed = empty<D, T>(at.size(), a.device());
   const Tensor<D, T> s = own_part(packed, 0, at.s), rows = own_part(packed, at.s.numel(), at.u),
                      vt = own_part(packed, at.s.numel() + at.u.numel(), at.vt);
-  backend::run<D, T>(backend::Svd{rows.impl(), *s.impl(), vt.impl(), *in.impl()});
+  detail::backend::run<D, T>(detail::backend::Svd{rows.impl(), *s.impl(), vt.impl(), *in.impl()});
   const Tensor<D, T> u = Tensor<D, T>(transposed_matrices(rows.impl()));
   // Each gradient needs all results. It takes them from `packed`, whose own gradient serves second derivatives.
   record({"svd", here}, packed, wrt(a, saved(packed), [at](const auto& g, const auto& factors) {
@@ -116,11 +116,11 @@ Tensor<D, T> svdvals(const Tensor<D, T>& a, CallSite here = {}) {
   const CallScope scope({"svdvals", here});
   a.checked("svdvals");
   if (tern::detail::records(a)) return svd(a, false, here).s;
-  detail::check_computable<D, T, backend::Svd>();
+  detail::check_computable<D, T, detail::backend::Svd>();
   detail::check_matrices("svdvals", *a.impl());
   const Tensor<D, T> in = detail::dense(a);
   const Tensor<D, T> s = empty<D, T>(detail::vectors_of(*a.impl(), std::min(a.size(-2), a.size(-1))), a.device());
-  backend::run<D, T>(backend::Svd{nullptr, *s.impl(), nullptr, *in.impl()});
+  detail::backend::run<D, T>(detail::backend::Svd{nullptr, *s.impl(), nullptr, *in.impl()});
   return s;
 }
 

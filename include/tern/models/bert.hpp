@@ -85,7 +85,8 @@ struct BertModel : nn::Module<D, T> {
         token_type_embeddings(o.type_vocab_size, o.hidden_size), norm(o.hidden_size, {.eps = o.layer_norm_eps}),
         dropout(o.hidden_dropout_prob), pooler(bert_linear<D, T>(o.hidden_size, o.hidden_size)) {
     if (o.num_attention_heads < 1 || o.hidden_size % o.num_attention_heads != 0)
-      fail("BertModel", {"a hidden_size of ", o.hidden_size, " cannot be cut into ", o.num_attention_heads, " heads"});
+      Error::fail("BertModel",
+                  {"a hidden_size of ", o.hidden_size, " cannot be cut into ", o.num_attention_heads, " heads"});
     for (auto* const table : {&word_embeddings, &position_embeddings, &token_type_embeddings})
       nn::init::normal_(table->weight, 0, 0.02);
     nn::init::zeros_(word_embeddings.weight.select(0, 0));
@@ -107,13 +108,13 @@ struct BertModel : nn::Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, Index>& tokens, const Tensor<D, bool>& attention_mask = {},
                        const Tensor<D, Index>& token_type_ids = {}) const {
     if (tokens.checked("BertModel")->ndim != 2)
-      fail("BertModel", {"tokens must be [batch, length], not ", tokens.shape()});
+      Error::fail("BertModel", {"tokens must be [batch, length], not ", tokens.shape()});
     const Index n = tokens.size(1), positions = position_embeddings.num_embeddings;
-    if (n > positions) fail("BertModel", {n, " tokens for ", positions, " positions"});
+    if (n > positions) Error::fail("BertModel", {n, " tokens for ", positions, " positions"});
     for (const tern::detail::Shape& given : {attention_mask.defined() ? attention_mask.shape() : tokens.shape(),
                                              token_type_ids.defined() ? token_type_ids.shape() : tokens.shape()})
       if (!(given == tokens.shape()))
-        fail("BertModel", {"a mask or types of shape ", given, " for tokens of ", tokens.shape()});
+        Error::fail("BertModel", {"a mask or types of shape ", given, " for tokens of ", tokens.shape()});
     const auto sees = attention_mask.defined() ? attention_mask.unsqueeze(1).unsqueeze(1) : attention_mask;
     const auto types = token_type_ids.defined() ? token_type_ids : zeros_like(tokens);
     const auto at = tern::detail::arange_like(tokens, 0, 1, n).unsqueeze(0);

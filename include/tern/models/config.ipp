@@ -15,7 +15,7 @@ class ConfigFile {
 
   template <class... X>
   [[noreturn]] void refuse(const X&... why) const {
-    fail("load_config", {"'", path_, "': ", why...});
+    Error::fail("load_config", {"'", path_, "': ", why...});
   }
   /// Calls f(name, json) for each member, which reads its value, but for those that are null: they are as if they were
   /// missing.

@@ -45,14 +45,14 @@ Tensor<D, Index> generate(const Net& net, const Tensor<D, Index>& tokens, const 
   const CallScope scope(op);
   const NoGradGuard off;
   if (tokens.checked(op)->ndim < 1 || tokens.dim() > 2 || tokens.numel() == 0)
-    fail(op, {"tokens must be [batch, length] or [length] and not empty, not ", tokens.shape()});
-  if (options.max_new_tokens < 0) fail(op, {"max_new_tokens must not be negative, is ", options.max_new_tokens});
+    Error::fail(op, {"tokens must be [batch, length] or [length] and not empty, not ", tokens.shape()});
+  if (options.max_new_tokens < 0) Error::fail(op, {"max_new_tokens must not be negative, is ", options.max_new_tokens});
   if (!(options.temperature >= 0 && std::isfinite(options.temperature)))
-    fail(op, {"temperature must be 0 or positive, not ", options.temperature});
-  if (options.top_k < 0) fail(op, {"top_k must not be negative, is ", options.top_k});
+    Error::fail(op, {"temperature must be 0 or positive, not ", options.temperature});
+  if (options.top_k < 0) Error::fail(op, {"top_k must not be negative, is ", options.top_k});
   if (!(options.top_p > 0 && options.top_p <= 1))
-    fail(op, {"top_p must be above 0 and at most 1, not ", options.top_p});
-  if (net.is_training()) fail(op, {"the network is in training mode: call its eval() first"});
+    Error::fail(op, {"top_p must be above 0 and at most 1, not ", options.top_p});
+  if (net.is_training()) Error::fail(op, {"the network is in training mode: call its eval() first"});
   if (options.max_new_tokens == 0) return tokens;
   if (tokens.dim() == 1) return generate(net, tokens.unsqueeze(0), options, here).squeeze(0);
 

@@ -60,7 +60,7 @@ struct GoogLeNet : nn::Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& images) { return scores(images, nullptr); }
   /// The scores of aux1 and aux2 as well. Error without these heads.
   AuxScores<D, T> forward(const Tensor<D, T>& images, WithAux) {
-    if (!aux1 || !aux2) fail("GoogLeNet", {"has no auxiliary heads; it is made with .aux_logits = true"});
+    if (!aux1 || !aux2) Error::fail("GoogLeNet", {"has no auxiliary heads; it is made with .aux_logits = true"});
     AuxScores<D, T> all;
     all.logits = scores(images, &all.aux_logits);
     return all;

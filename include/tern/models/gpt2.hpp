@@ -77,8 +77,8 @@ struct GPT2Model : nn::Module<D, T> {
       : wte(o.vocab_size, o.n_embd), wpe(o.n_positions, o.n_embd), drop(o.embd_pdrop),
         ln_f(o.n_embd, {.eps = o.layer_norm_epsilon}) {
     if (o.n_head < 1 || o.n_embd % o.n_head != 0)
-      fail("GPT2Model", {"an embedding of ", o.n_embd, " cannot be cut into ", o.n_head, " heads"});
-    if (o.n_layer < 1) fail("GPT2Model", {"n_layer must be positive, not ", o.n_layer});
+      Error::fail("GPT2Model", {"an embedding of ", o.n_embd, " cannot be cut into ", o.n_head, " heads"});
+    if (o.n_layer < 1) Error::fail("GPT2Model", {"n_layer must be positive, not ", o.n_layer});
     nn::init::normal_(wte.weight, 0, 0.02);
     nn::init::normal_(wpe.weight, 0, 0.02);
     for (Index i = 0; i < o.n_layer; ++i) h.emplace_back(o);

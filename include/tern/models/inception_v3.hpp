@@ -72,7 +72,7 @@ struct InceptionV3 : nn::Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& images) { return scores(images, nullptr); }
   /// The scores of AuxLogits as well. Error without this head.
   AuxScores<D, T> forward(const Tensor<D, T>& images, WithAux) {
-    if (!AuxLogits) fail("InceptionV3", {"has no auxiliary head; it is made with .aux_logits = true"});
+    if (!AuxLogits) Error::fail("InceptionV3", {"has no auxiliary head; it is made with .aux_logits = true"});
     AuxScores<D, T> all;
     all.logits = scores(images, &all.aux_logits);
     return all;

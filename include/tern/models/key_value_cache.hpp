@@ -24,12 +24,12 @@ template <Device D, Element T>
 Index first_position(const char* model, const Tensor<D, Index>& tokens, Index positions,
                      const KeyValueCache<D, T>* cache) {
   if (tokens.checked(model)->ndim != 2 || tokens.numel() == 0)
-    fail(model, {"tokens must be [batch, length] and not empty, not ", tokens.shape()});
+    Error::fail(model, {"tokens must be [batch, length] and not empty, not ", tokens.shape()});
   const Index first = cache ? cache->length : 0, end = first + tokens.size(1);
-  if (end > positions) fail(model, {end, " tokens for ", positions, " positions"});
+  if (end > positions) Error::fail(model, {end, " tokens for ", positions, " positions"});
   if (cache && (end > cache->capacity() || tokens.size(0) != cache->batch()))
-    fail(model, {"a cache for ", cache->batch(), " x ", cache->capacity(), " tokens holds ", first, " and cannot take ",
-                 tokens.shape()});
+    Error::fail(model, {"a cache for ", cache->batch(), " x ", cache->capacity(), " tokens holds ", first,
+                        " and cannot take ", tokens.shape()});
   return first;
 }
 
@@ -38,7 +38,7 @@ template <Device D, Element T>
 KeyValueCache<D, T> new_cache(const char* model, Index positions, Index layers, Index batch, Index heads,
                               Index capacity, Index head_size, D device) {
   if (batch < 1 || capacity < 1 || capacity > positions)
-    fail(model, {"a cache for ", batch, " x ", capacity, " tokens of a model with ", positions, " positions"});
+    Error::fail(model, {"a cache for ", batch, " x ", capacity, " tokens of a model with ", positions, " positions"});
   return {empty<D, T>({layers, 2, batch, heads, capacity, head_size}, device)};
 }
 

@@ -96,12 +96,14 @@ struct LlamaModel : nn::Module<D, T> {
   LlamaModel(const CallScope&, const LlamaOptions& o)
       : embed_tokens(o.vocab_size, o.hidden_size), norm(o.hidden_size, {.eps = o.rms_norm_eps}) {
     const Index heads = o.num_attention_heads, shared = o.num_key_value_heads;
-    if (o.head_dim < 0 || o.head_dim % 2 != 0) fail("LlamaModel", {"head_dim must be even, not ", o.head_dim});
+    if (o.head_dim < 0 || o.head_dim % 2 != 0) Error::fail("LlamaModel", {"head_dim must be even, not ", o.head_dim});
     if (heads < 1 || (o.head_dim == 0 && o.hidden_size % (2 * heads) != 0))
-      fail("LlamaModel", {"a hidden_size of ", o.hidden_size, " cannot be cut into ", heads, " heads of even size"});
+      Error::fail("LlamaModel",
+                  {"a hidden_size of ", o.hidden_size, " cannot be cut into ", heads, " heads of even size"});
     if (shared < 1 || heads % shared != 0)
-      fail("LlamaModel", {shared, " key heads do not divide ", heads, " query heads"});
-    if (o.num_hidden_layers < 1) fail("LlamaModel", {"num_hidden_layers must be positive, not ", o.num_hidden_layers});
+      Error::fail("LlamaModel", {shared, " key heads do not divide ", heads, " query heads"});
+    if (o.num_hidden_layers < 1)
+      Error::fail("LlamaModel", {"num_hidden_layers must be positive, not ", o.num_hidden_layers});
     nn::init::normal_(embed_tokens.weight, 0, 0.02);
     LlamaOptions all_seeing = o;
     all_seeing.sliding_window = 0;

@@ -67,8 +67,8 @@ struct VisionTransformer : nn::Module<D, T> {
         conv_proj(3, plan.hidden_dim, plan.patch_size, {.stride = plan.patch_size}), dropout(o.dropout),
         ln(plan.hidden_dim, {.eps = 1e-6}), head(plan.hidden_dim, o.num_classes) {
     if (image_size < 1 || image_size % plan.patch_size != 0)
-      fail("VisionTransformer",
-           {"an image of ", image_size, " pixels cannot be cut into patches of ", plan.patch_size});
+      Error::fail("VisionTransformer",
+                  {"an image of ", image_size, " pixels cannot be cut into patches of ", plan.patch_size});
     const Index patches = image_size / plan.patch_size;
     pos_embedding = normal<D, T>(0, 0.02, {1, patches * patches + 1, plan.hidden_dim});
     for (Index i = 0; i < plan.num_layers; ++i)
@@ -89,7 +89,8 @@ struct VisionTransformer : nn::Module<D, T> {
   /// Images [N, 3, image_size, image_size] to scores [N, classes].
   Tensor<D, T> forward(const Tensor<D, T>& images) const {
     if (images.checked("VisionTransformer")->ndim != 4 || images.size(2) != image_size || images.size(3) != image_size)
-      fail("VisionTransformer", {"images must be [N, 3, ", image_size, ", ", image_size, "], not ", images.shape()});
+      Error::fail("VisionTransformer",
+                  {"images must be [N, 3, ", image_size, ", ", image_size, "], not ", images.shape()});
     const Tensor<D, T> patches = conv_proj(images).flatten(2).transpose(1, 2);
     const Tensor<D, T> first = class_token.expand({images.size(0), 1, class_token.size(2)});
     Tensor<D, T> x = dropout(cat<D, T>({first, patches}, 1) + pos_embedding);

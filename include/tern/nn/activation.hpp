@@ -11,7 +11,7 @@ namespace detail {
 inline const char* checked_approximation(const char* formula, const CallSite& here) {
   for (const char* const known : {"none", "tanh"})
     if (!std::strcmp(formula, known)) return known;
-  fail({"GELU", here}, {"approximate is \"none\" or \"tanh\", not \"", formula, "\""});
+  Error::fail({"GELU", here}, {"approximate is \"none\" or \"tanh\", not \"", formula, "\""});
 }
 }  // namespace detail
 
@@ -77,7 +77,7 @@ template <Device D, Element T = float>
 struct Hardtanh : Module<D, T> {
   double min_val = -1, max_val = 1;
   Hardtanh(double low, double high, CallSite here = {}) : min_val(low), max_val(high) {
-    if (!(low < high)) fail({"Hardtanh", here}, {"min_val ", low, " must be less than max_val ", high});
+    if (!(low < high)) Error::fail({"Hardtanh", here}, {"min_val ", low, " must be less than max_val ", high});
   }
   TERN_FIELDS(Hardtanh, min_val, max_val)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return hardtanh(x, min_val, max_val); }

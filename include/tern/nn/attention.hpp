@@ -31,7 +31,7 @@ struct MultiheadAttention : Module<D, T> {
         out_proj(size, size, {.bias = options.bias}, here) {
     const CallScope scope(here);
     if (heads <= 0 || size % heads != 0)
-      fail("MultiheadAttention", {"an embedding of ", size, " cannot be cut into ", heads, " heads"});
+      Error::fail("MultiheadAttention", {"an embedding of ", size, " cannot be cut into ", heads, " heads"});
     const double bound = std::sqrt(6 / double(4 * size));
     in_proj_weight = uniform<D, T>({3 * size, size}, -bound, bound);
     if (!options.bias) return;
@@ -67,7 +67,7 @@ struct MultiheadAttention : Module<D, T> {
   /// Projection `part` of x, as [batch, heads, length, embed_dim / heads].
   Tensor<D, T> heads_of(const Tensor<D, T>& x, Index part) const {
     if (x.checked("MultiheadAttention")->ndim < 2 || x.dim() > 3 || x.size(-1) != embed_dim)
-      fail("MultiheadAttention", {"an input of shape ", x.shape(), " for an embedding of ", embed_dim});
+      Error::fail("MultiheadAttention", {"an input of shape ", x.shape(), " for an embedding of ", embed_dim});
     const Tensor<D, T> rows = x.dim() == 2 ? unsqueeze(x, 0) : batch_first ? x : transpose(x, 0, 1);
     const auto of_part = [&](const Tensor<D, T>& whole) { return narrow(whole, 0, part * embed_dim, embed_dim); };
     const Tensor<D, T> bias = in_proj_bias.defined() ? of_part(in_proj_bias) : Tensor<D, T>();
@@ -81,8 +81,8 @@ struct MultiheadAttention : Module<D, T> {
                           ? key_padding_mask.shape() == tern::detail::Shape{batch, length}
                           : batch == 1 && key_padding_mask.shape() == tern::detail::Shape{length};
     if (!fits)
-      fail("MultiheadAttention",
-           {"a key_padding_mask of shape ", key_padding_mask.shape(), " for ", batch, " x ", length, " keys"});
+      Error::fail("MultiheadAttention",
+                  {"a key_padding_mask of shape ", key_padding_mask.shape(), " for ", batch, " x ", length, " keys"});
     return reshape(key_padding_mask, {batch, 1, 1, length});
   }
   /// The output for queries, keys and values of [batch, heads, length, embed_dim / heads], in the order of `query`.

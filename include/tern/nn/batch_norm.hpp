@@ -69,7 +69,7 @@ struct BatchNormNd : Module<D, T> {
 
   explicit BatchNormNd(Index num_features, const BatchNormOptions& chosen = {}, CallSite here = {}) : options(chosen) {
     const CallScope scope({BatchNormNd::type_name(), here});
-    if (num_features < 0) fail(BatchNormNd::type_name(), {"num_features must not be negative: ", num_features});
+    if (num_features < 0) Error::fail(BatchNormNd::type_name(), {"num_features must not be negative: ", num_features});
     if (chosen.affine) weight = ones<D, T>(num_features), bias = zeros<D, T>(num_features);
     if (!chosen.track_running_stats) return;
     running_mean = zeros<D, compute_t<T>>(num_features);

@@ -4,11 +4,11 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 
-TERN_COLD void check_batch_norm_input(const char* layer, const backend::Array* x, int least, int most) {
+TERN_COLD void check_batch_norm_input(const char* layer, const tern::detail::Array* x, int least, int most) {
   if (x && (x->ndim < least || x->ndim > most))
-    fail(layer, {"an input of ", least, least == most ? "" : " or ",
-                 least == most ? tern::detail::Piece("") : tern::detail::Piece(most), " dimensions is needed, not ",
-                 x->shape_ref()});
+    Error::fail(layer, {"an input of ", least, least == most ? "" : " or ",
+                        least == most ? tern::detail::Piece("") : tern::detail::Piece(most),
+                        " dimensions is needed, not ", x->shape_ref()});
 }
 
 }}}  // namespace tern::nn::detail

@@ -19,7 +19,7 @@ struct Bilinear : Module<D, T> {
       : in1_features(in1), in2_features(in2), out_features(out) {
     const CallScope scope(here);
     if (in1 <= 0 || in2 <= 0 || out <= 0)
-      fail("Bilinear", {"sizes must be positive, not ", in1, ", ", in2, " -> ", out});
+      Error::fail("Bilinear", {"sizes must be positive, not ", in1, ", ", in2, " -> ", out});
     const double bound = 1 / std::sqrt(double(in1));
     weight = uniform<D, T>({out, in1, in2}, -bound, bound);
     if (options.bias) bias = uniform<D, T>({out}, -bound, bound);

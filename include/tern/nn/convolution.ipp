@@ -7,13 +7,13 @@ namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 TERN_COLD tern::detail::Shape filter_shape(const CallSite& layer, int dims, Index first, Index second,
                                            tern::detail::Dims kernel, Index groups) {
   if (first < 1 || second < 1 || groups < 1 || first % groups != 0 || second % groups != 0)
-    fail(layer, {"channels ", second, " and ", first, " do not divide into ", groups, " groups"});
+    Error::fail(layer, {"channels ", second, " and ", first, " do not divide into ", groups, " groups"});
   if (kernel.n == 1)
     for (int i = 1; i < dims; ++i) kernel.push_back(kernel[0]);
   tern::detail::Shape shape{first, second / groups};
   for (Index size : kernel) shape.push_back(size);
   if (kernel.n != dims || *std::min_element(kernel.begin(), kernel.end()) < 1)
-    fail(layer, {"kernel_size ", kernel, " does not name ", Index(dims), " sizes"});
+    Error::fail(layer, {"kernel_size ", kernel, " does not name ", Index(dims), " sizes"});
   tern::detail::checked_numel(layer, shape);
   return shape;
 }
@@ -28,7 +28,7 @@ TERN_COLD tern::detail::Shape conv_border(const CallSite& layer, int dims, const
   for (int i = dims - 1; i >= 0; --i) {
     const Index reach = dilation[i] * (weight[2 + i] - 1);
     if (options.padding.same && stride[i] != 1)
-      fail(layer, {"padding \"same\" needs a stride of 1, not ", options.stride});
+      Error::fail(layer, {"padding \"same\" needs a stride of 1, not ", options.stride});
     border.push_back(options.padding.same ? reach / 2 : sizes[i]);
     border.push_back(options.padding.same ? reach - reach / 2 : sizes[i]);
   }

@@ -20,7 +20,7 @@ struct Embedding : Module<D, T> {
   Embedding(Index rows, Index columns, EmbeddingOptions options = {}, CallSite here = {})
       : num_embeddings(rows), embedding_dim(columns) {
     const CallScope scope(here);
-    if (rows <= 0 || columns <= 0) fail("Embedding", {"sizes must be positive, not ", rows, " x ", columns});
+    if (rows <= 0 || columns <= 0) Error::fail("Embedding", {"sizes must be positive, not ", rows, " x ", columns});
     if (options.padding_idx)
       padding_idx = tern::detail::padding_row({"Embedding", CallSite::unknown}, options.padding_idx, rows);
     const Tensor<D, T> table = randn<D, T>({rows, columns});

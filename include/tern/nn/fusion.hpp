@@ -17,7 +17,7 @@ Conv fuse_conv_bn_eval(const Conv& conv, const Norm& norm) {
   const NoGradGuard off;
   const Index channels = conv.out_channels;
   if (!norm.running_mean.defined() || norm.running_mean.numel() != channels)
-    fail("fuse_conv_bn_eval", {"a normalisation with running statistics of ", channels, " channels is needed"});
+    Error::fail("fuse_conv_bn_eval", {"a normalisation with running statistics of ", channels, " channels is needed"});
   auto scale = rsqrt(norm.running_var + norm.options.eps);
   if (norm.weight.defined()) scale = scale * norm.weight.promoted();
   auto shift = -norm.running_mean;

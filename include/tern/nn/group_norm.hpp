@@ -22,7 +22,7 @@ struct GroupNorm : Module<D, T> {
       : num_groups(groups), eps(options.eps) {
     const CallScope scope({"GroupNorm", here});
     if (groups < 1 || num_channels % groups)
-      fail("GroupNorm", {"num_groups must divide the ", num_channels, " channels, not be ", groups});
+      Error::fail("GroupNorm", {"num_groups must divide the ", num_channels, " channels, not be ", groups});
     if (!options.affine) return;
     weight = ones<D, T>(num_channels);
     bias = zeros<D, T>(num_channels);

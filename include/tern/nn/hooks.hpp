@@ -104,7 +104,7 @@ template <class M, class... X>
                            return (*static_cast<decltype(&forward)>(f))(in);
                          }}));
   } else {
-    fail(M::type_name(), {"hooks need a module that returns one tensor"});
+    Error::fail(M::type_name(), {"hooks need a module that returns one tensor"});
     return module.forward(static_cast<X&&>(x)...);
   }
 }
@@ -156,8 +156,8 @@ tern::detail::TensorImpl* see_input_gradient(void* closure, tern::detail::Tensor
   call.output = {};
   if (!gradient || inputs[0].impl() == gradient) return nullptr;
   if (!inputs[0].defined() || inputs[0].dtype() != gradient->dtype || !(inputs[0].shape() == gradient->shape()))
-    fail("register_full_backward_hook",
-         {"the replacement must have the gradient's type and shape, ", gradient->shape()});
+    Error::fail("register_full_backward_hook",
+                {"the replacement must have the gradient's type and shape, ", gradient->shape()});
   tern::detail::retain(inputs[0].impl());
   return inputs[0].impl();
 }
@@ -177,7 +177,8 @@ tern::detail::TensorImpl* run_hooked(Hooks& hooks, ModuleBase* module, const Hoo
   for (int i = 0; i < count; ++i) inputs.push_back(given[i].typed(given[i].impl));
   AnyTensor none;
   run_hooks(hooks.first, HookKind::forward_pre, module, inputs, none);
-  if (int(inputs.size()) != count) fail(M::type_name(), {"a hook gave ", Index(inputs.size()), " inputs for ", count});
+  if (int(inputs.size()) != count)
+    Error::fail(M::type_name(), {"a hook gave ", Index(inputs.size()), " inputs for ", count});
 
   BackwardCall* call = nullptr;
   struct Release {
@@ -196,7 +197,7 @@ tern::detail::TensorImpl* run_hooked(Hooks& hooks, ModuleBase* module, const Hoo
     for (int i = 0; i < count; ++i) {
       if (!inputs[std::size_t(i)].defined() || !tern::detail::recording(inputs[std::size_t(i)].impl())) continue;
       if (call->input_handle)
-        fail("register_full_backward_hook", {"the module has several inputs that need a gradient"});
+        Error::fail("register_full_backward_hook", {"the module has several inputs that need a gradient"});
       call->input_handle = given[i].typed;
       const tern::detail::Owned y(watched(inputs[std::size_t(i)].impl(), call, &see_input_gradient<>));
       inputs[std::size_t(i)] = given[i].typed(y.impl);
@@ -206,7 +207,7 @@ tern::detail::TensorImpl* run_hooked(Hooks& hooks, ModuleBase* module, const Hoo
   for (int i = 0; i < count; ++i) {
     if (inputs[std::size_t(i)].defined() != (given[i].impl != nullptr) ||
         (given[i].impl && inputs[std::size_t(i)].dtype() != given[i].impl->dtype))
-      fail(M::type_name(), {"a hook replaced input ", i, " by a tensor of another type"});
+      Error::fail(M::type_name(), {"a hook replaced input ", i, " by a tensor of another type"});
     plain.push_back(inputs[std::size_t(i)].impl());
   }
 
@@ -214,7 +215,7 @@ tern::detail::TensorImpl* run_hooked(Hooks& hooks, ModuleBase* module, const Hoo
   AnyTensor output = shared_handle<typename M::device_type>(result.impl);
   run_hooks(hooks.first, HookKind::forward, module, inputs, output);
   if (output.dtype() != result.impl->dtype)
-    fail(M::type_name(), {"a hook replaced the output by a tensor of another type"});
+    Error::fail(M::type_name(), {"a hook replaced the output by a tensor of another type"});
   if (call && tern::detail::recording(output.impl())) return watched(output.impl(), call, &see_output_gradient<>);
   tern::detail::retain(output.impl());
   return output.impl();

@@ -15,7 +15,7 @@ enum class FanMode { fan_in, fan_out };
 namespace detail {
 
 /// fan_in and fan_out: in and out of a weight [out, in, …], each multiplied by the remaining sizes.
-TERN_API std::pair<double, double> fans(const char* op, const backend::Array& x);
+TERN_API std::pair<double, double> fans(const char* op, const tern::detail::Array& x);
 
 }  // namespace detail
 
@@ -48,7 +48,7 @@ const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std =
 template <Device D, Floating T>
 const Tensor<D, T>& eye_(const Tensor<D, T>& x) {
   const NoGradGuard off;
-  if (x.checked("eye_")->ndim != 2) fail("eye_", {"a matrix is needed, not ", x.shape()});
+  if (x.checked("eye_")->ndim != 2) Error::fail("eye_", {"a matrix is needed, not ", x.shape()});
   fill_(x, 0);
   fill_(diagonal(x), 1);
   return x;
@@ -61,7 +61,7 @@ const Tensor<D, T>& trunc_normal_(const Tensor<D, T>& x, double mean = 0, double
   const NoGradGuard off;
   x.checked("trunc_normal_");
   if (!(std > 0) || !(low < high))
-    fail("trunc_normal_", {"no normal numbers with standard deviation ", std, " between ", low, " and ", high});
+    Error::fail("trunc_normal_", {"no normal numbers with standard deviation ", std, " between ", low, " and ", high});
   const auto bound = [&](double v) { return std::erf((v - mean) / (std * std::sqrt(2))); };
   Tensor<D, double> u = tern::uniform_(empty<D, double>(x.shape(), x.device()), bound(low), bound(high));
   return copy_(x, to_type(clamp(add(mul(erfinv(u), std * std::sqrt(2)), mean), low, high), tern::detail::Type<T>{}));
@@ -115,7 +115,8 @@ const Tensor<D, T>& kaiming_normal_(const Tensor<D, T>& x, KaimingOptions option
 template <Device D, Floating T>
 const Tensor<D, T>& orthogonal_(const Tensor<D, T>& x, double gain = 1) {
   const NoGradGuard off;
-  if (x.checked("orthogonal_")->ndim < 2) fail("orthogonal_", {"at least two dimensions are needed, not ", x.shape()});
+  if (x.checked("orthogonal_")->ndim < 2)
+    Error::fail("orthogonal_", {"at least two dimensions are needed, not ", x.shape()});
   if (x.numel() == 0) return x;
   const Index rows = x.size(0), columns = x.numel() / rows, few = std::min(rows, columns),
               many = std::max(rows, columns);

@@ -20,7 +20,7 @@ struct Linear : Module<D, T> {
 
   Linear(Index in, Index out, LinearOptions options = {}, CallSite here = {}) : in_features(in), out_features(out) {
     const CallScope scope(here);
-    if (in < 0 || out <= 0) fail("Linear", {"sizes must be positive, not ", in, " -> ", out});
+    if (in < 0 || out <= 0) Error::fail("Linear", {"sizes must be positive, not ", in, " -> ", out});
     const double bound = in > 0 ? 1 / std::sqrt(double(in)) : 0;
     weight = uniform<D, T>({out, in}, -bound, bound);
     if (options.bias) bias = uniform<D, T>({out}, -bound, bound);

@@ -7,7 +7,7 @@ namespace tern { inline namespace TERN_BUILD { namespace nn::detail {
 TERN_COLD void check_key(tern::detail::Piece key) {
   const std::string name = tern::detail::text({key});
   if (name.empty() || name.find('.') != std::string::npos)
-    fail("Module", {"a map's key must have letters and no dot, because it is part of names: \"", name, "\""});
+    Error::fail("Module", {"a map's key must have letters and no dot, because it is part of names: \"", name, "\""});
 }
 
 TERN_COLD std::size_t Walk::lengthen(tern::detail::Piece name) {

@@ -72,7 +72,7 @@ struct ModuleDict : Module<typename L::device_type, typename L::value_type> {
   }
   std::pair<std::string, L>& existing(const std::string& key, const CallSite& here) {
     std::pair<std::string, L>* const entry = find(key);
-    if (!entry) fail({"ModuleDict", here}, {"there is no layer \"", key, "\""});
+    if (!entry) Error::fail({"ModuleDict", here}, {"there is no layer \"", key, "\""});
     return *entry;
   }
 

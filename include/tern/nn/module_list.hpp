@@ -37,7 +37,7 @@ class Layers {
 
  private:
   std::size_t position(Index i) const {
-    if (i < -size() || i >= size()) fail("operator[]", {"layer ", i, " of ", size()});
+    if (i < -size() || i >= size()) Error::fail("operator[]", {"layer ", i, " of ", size()});
     return std::size_t(i < 0 ? i + size() : i);
   }
   std::vector<L> layers_;

@@ -76,8 +76,8 @@ struct OriginalOps {
     }
     if constexpr (!HostDevice<D>)
       if (!together.empty())
-        backend::run<D, T, const float>(
-            backend::Update([](auto& to, auto from) { to = from; }, together.data(), int(together.size() / 2)));
+        tern::detail::backend::run<D, T, const float>(tern::detail::backend::Update(
+            [](auto& to, auto from) { to = from; }, together.data(), int(together.size() / 2)));
   }
   static void record(const Original& o) {
     tern::record({"to", CallSite::unknown}, o.rounded().as<D, T>(),
@@ -91,7 +91,8 @@ template <class D, class T>
 std::shared_ptr<Original> new_original(const Tensor<D, float>& learned) {
   const NoGradGuard off;
   const Tensor<D, T> rounded = outliving(to_type(learned.detach(), tern::detail::Type<T>{}));  // for its memory order
-  backend::run<D>(backend::Fill<T>{*rounded.impl(), std::numeric_limits<double>::quiet_NaN()});
+  tern::detail::backend::run<D>(
+      tern::detail::backend::Fill<T>{*rounded.impl(), std::numeric_limits<double>::quiet_NaN()});
   return std::make_shared<Original>(learned, rounded, OriginalOps<D, T>::table);
 }
 

@@ -27,8 +27,8 @@ TERN_INLINE void Original::convert(const std::vector<Original*>& originals) {
 TERN_INLINE bool Original::is_stale() const {
   const tern::detail::TensorImpl* const to = rounded_.impl();
   if (to->owner->version != rounded_version_)
-    fail("Mixed",
-         {"the 16-bit copy of a weight ", to->shape(), " was written; write the float that parameters() lists"});
+    Error::fail("Mixed",
+                {"the 16-bit copy of a weight ", to->shape(), " was written; write the float that parameters() lists"});
   return !is_current_ || tern::detail::capture || learned_.impl()->owner->version != learned_version_;
 }
 

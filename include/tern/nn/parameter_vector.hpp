@@ -28,7 +28,7 @@ void vector_to_parameters(const Tensor<D, T>& vector,
   Index count = 0, position = 0;
   for (const NamedTensor& p : parameters) count += p.tensor.numel();
   if (vector.checked(op)->ndim != 1 || vector.numel() != count)
-    fail(op, {"a vector of ", count, " elements is needed, not ", vector.shape()});
+    Error::fail(op, {"a vector of ", count, " elements is needed, not ", vector.shape()});
   const NoGradGuard off;
   for (const NamedTensor& p : parameters) {
     const auto to = p.tensor.template as<D, T>();

@@ -49,7 +49,7 @@ auto call_with_weight(L& layer, const W& weight, X&&... x) {
 template <class L>
 auto take_weight(const char* op, L& layer, const CallSite& here) {
   static_assert(requires { layer.weight.promoted(); }, "the layer has no nn::Parameter named weight");
-  if (!layer.weight.defined()) fail({op, here}, {"the layer has no weight"});
+  if (!layer.weight.defined()) Error::fail({op, here}, {"the layer has no weight"});
   const auto weight = layer.weight.detach();
   layer.weight = {};
   return weight;
@@ -128,7 +128,7 @@ struct SpectralNorm : Module<typename L::device_type, typename L::value_type> {
     if (!options.dim) options.dim = detail::row_dim<L>;
     detail::dim_first({"spectral_norm", here}, *options.dim, original.dim());
     if (options.n_power_iterations <= 0)
-      fail({"spectral_norm", here}, {"n_power_iterations must be positive, not ", options.n_power_iterations});
+      Error::fail({"spectral_norm", here}, {"n_power_iterations must be positive, not ", options.n_power_iterations});
     if (original.dim() == 1) return;
     const NoGradGuard off;
     const Tensor<D, Wide> matrix = rows();

@@ -42,10 +42,11 @@ template <class D, class T, class Options>
 std::vector<Parameter<D, T>> recurrent_weights(const CallSite& layer, Index groups, Index size, Index hidden,
                                                Index proj, const Options& o) {
   const CallScope scope(layer);
-  if (size < 1 || hidden < 1) fail(layer, {"sizes must be positive, not ", size, " -> ", hidden});
-  if (o.num_layers < 1) fail(layer, {"num_layers must be positive, not ", o.num_layers});
-  if (!(o.dropout >= 0 && o.dropout <= 1)) fail(layer, {"dropout must be between 0 and 1, not ", o.dropout});
-  if (proj < 0 || proj >= hidden) fail(layer, {"proj_size must be less than hidden_size ", hidden, ", not ", proj});
+  if (size < 1 || hidden < 1) Error::fail(layer, {"sizes must be positive, not ", size, " -> ", hidden});
+  if (o.num_layers < 1) Error::fail(layer, {"num_layers must be positive, not ", o.num_layers});
+  if (!(o.dropout >= 0 && o.dropout <= 1)) Error::fail(layer, {"dropout must be between 0 and 1, not ", o.dropout});
+  if (proj < 0 || proj >= hidden)
+    Error::fail(layer, {"proj_size must be less than hidden_size ", hidden, ", not ", proj});
   const double bound = 1 / std::sqrt(double(hidden));
   const Index state = proj ? proj : hidden, directions = o.bidirectional ? 2 : 1;
   std::vector<Parameter<D, T>> weights;

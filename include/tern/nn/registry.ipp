@@ -27,9 +27,9 @@ TERN_COLD void Registered::enter() noexcept {
 TERN_COLD void check_members(const char* type, const Extent& module, const Extent& base, Lists* lists) {
   const void* const member = Registered::find_unlisted(module, base, lists);
   if (member)
-    fail(type, {"a layer or parameter that is a member (at byte ",
-                Index(static_cast<const char*>(member) - static_cast<const char*>(module.begin)),
-                ") is not listed in TERN_FIELDS, so it would not be trained"});
+    Error::fail(type, {"a layer or parameter that is a member (at byte ",
+                       Index(static_cast<const char*>(member) - static_cast<const char*>(module.begin)),
+                       ") is not listed in TERN_FIELDS, so it would not be trained"});
 }
 
 }}}  // namespace tern::detail

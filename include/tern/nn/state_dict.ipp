@@ -17,10 +17,11 @@ TERN_COLD void check_listed(const AnyModule& module) {
   });
   for (const NamedTensor& other : others)
     if (std::find(parameters.begin(), parameters.end(), other.tensor.impl()) == parameters.end())
-      fail("TERN_FIELDS",
-           {other.name,
-            " requires a gradient, but is no nn::Parameter, so it would not be trained: declare it as one, or call "
-            "requires_grad_(false)"});
+      Error::fail(
+          "TERN_FIELDS",
+          {other.name,
+           " requires a gradient, but is no nn::Parameter, so it would not be trained: declare it as one, or call "
+           "requires_grad_(false)"});
 }
 
 TERN_COLD void list_parameters(const AnyModule& module, std::vector<NamedTensor>& list) {
@@ -35,7 +36,8 @@ TERN_COLD void list_parameters(const AnyModule& module, std::vector<NamedTensor>
 TERN_COLD void check_not_mixed(const std::vector<NamedTensor>& list) {
   for (const NamedTensor& p : list)
     if (p.tensor.dtype() == DType::float32)
-      fail("parameters", {p.name, " is a float of a mixed network: take where() of the whole network's parameters()"});
+      Error::fail("parameters",
+                  {p.name, " is a float of a mixed network: take where() of the whole network's parameters()"});
 }
 
 TERN_COLD const AnyTensor* find_fitting(const Member& m, const StateDict& dict, std::vector<char>& used) {
@@ -44,11 +46,11 @@ TERN_COLD const AnyTensor* find_fitting(const Member& m, const StateDict& dict, 
     if (dict[i].name != m.path) continue;
     const AnyTensor &from = dict[i].tensor, &to = m.tensor;
     if (!(from.shape() == to.shape()))
-      fail("load_state_dict", {m.path, " has shape ", to.shape(), ", the loaded one ", from.shape()});
+      Error::fail("load_state_dict", {m.path, " has shape ", to.shape(), ", the loaded one ", from.shape()});
     if (from.dtype() != to.dtype() &&
         !(tern::detail::is_floating(from.dtype()) && tern::detail::is_floating(to.dtype())))
-      fail("load_state_dict", {m.path, " is ", tern::detail::name_of(to.dtype()), ", the loaded one ",
-                               tern::detail::name_of(from.dtype())});
+      Error::fail("load_state_dict", {m.path, " is ", tern::detail::name_of(to.dtype()), ", the loaded one ",
+                                      tern::detail::name_of(from.dtype())});
     found = &from;
     used[i] = true;
   }
@@ -69,7 +71,7 @@ TERN_COLD void check_fits(const AnyModule& module, const StateDict& dict, bool s
   for (std::size_t i = 0; i < dict.size(); ++i)
     if (!used[i]) list(unexpected, "unexpected: ", dict[i].name);
   if (strict && !(missing.empty() && unexpected.empty()))
-    fail("load_state_dict", {missing, missing.empty() || unexpected.empty() ? "" : "; ", unexpected});
+    Error::fail("load_state_dict", {missing, missing.empty() || unexpected.empty() ? "" : "; ", unexpected});
 }
 
 }}}  // namespace tern::nn::detail

@@ -58,7 +58,7 @@ X fed_forward(const L& layer, const X& x, const Norm& norm) {
 /// Copies of one layer.
 template <class L>
 std::vector<L> clones(const L& layer, Index count, const CallSite& here) {
-  if (count < 1) fail({"Transformer", here}, {"num_layers must be positive, not ", count});
+  if (count < 1) Error::fail({"Transformer", here}, {"num_layers must be positive, not ", count});
   std::vector<L> layers;
   layers.reserve(std::size_t(count));
   for (Index i = 0; i < count; ++i) layers.push_back(layer.clone());

@@ -66,7 +66,7 @@ inline auto celu_of(double alpha) {
   return [alpha](auto x) { return where(x > 0, x, alpha * expm1(x / alpha)); };
 }
 inline auto hardtanh_of(const CallSite& op, double low, double high) {
-  if (low > high) fail(op, {"min_val ", low, " is above max_val ", high});
+  if (low > high) Error::fail(op, {"min_val ", low, " is above max_val ", high});
   return [low, high](auto x) { return where(x < low, low, where(x > high, high, x)); };
 }
 inline auto threshold_of(double limit, double value) {
@@ -102,13 +102,13 @@ const Tensor<D, T>& elu_(const Tensor<D, T>& x, double alpha = 1, CallSite here 
 /// x if x > 0, else alpha (e^(x / alpha) - 1). Error for alpha = 0.
 template <Device D, Floating T>
 Tensor<D, T> celu(const Tensor<D, T>& x, double alpha = 1, CallSite here = {}) {
-  if (alpha == 0) fail({"celu", here}, {"alpha must not be 0"});
+  if (alpha == 0) Error::fail({"celu", here}, {"alpha must not be 0"});
   return detail::unary({"celu", here}, x, detail::celu_of(alpha),
                        [alpha](auto g, auto v) { return where(v <= 0, g * exp(v / alpha), g); });
 }
 template <Device D, Floating T>
 const Tensor<D, T>& celu_(const Tensor<D, T>& x, double alpha = 1, CallSite here = {}) {
-  if (alpha == 0) fail({"celu_", here}, {"alpha must not be 0"});
+  if (alpha == 0) Error::fail({"celu_", here}, {"alpha must not be 0"});
   return detail::pointwise_({"celu_", here}, detail::celu_of(alpha), [&] { return celu(x, alpha, here); }, x);
 }
 
@@ -153,7 +153,7 @@ Tensor<D, T> softplus(const Tensor<D, T>& x, double beta = 1, double threshold =
 /// x moved towards 0 by lambda; 0 if |x| <= lambda. Error for lambda < 0.
 template <Device D, Floating T>
 Tensor<D, T> softshrink(const Tensor<D, T>& x, double lambda = 0.5, CallSite here = {}) {
-  if (!(lambda >= 0)) fail({"softshrink", here}, {"lambda must not be negative, but it is ", lambda});
+  if (!(lambda >= 0)) Error::fail({"softshrink", here}, {"lambda must not be negative, but it is ", lambda});
   const auto f = [lambda](auto v) { return where(v > lambda, v - lambda, where(v < -lambda, v + lambda, 0 * v)); };
   return detail::unary({"softshrink", here}, x, f, [lambda](auto g, auto v) { return where(abs(v) <= lambda, 0, g); });
 }
@@ -202,7 +202,7 @@ template <Device D, Floating T>
 Tensor<D, T> gelu(const Tensor<D, T>& x, const char* approximate = "none", CallSite here = {}) {
   if (!std::strcmp(approximate, "tanh")) return detail::gelu_tanh({"gelu", here}, x);
   if (std::strcmp(approximate, "none"))
-    fail({"gelu", here}, {"approximate is \"none\" or \"tanh\", not \"", approximate, "\""});
+    Error::fail({"gelu", here}, {"approximate is \"none\" or \"tanh\", not \"", approximate, "\""});
   return detail::gelu_erf({"gelu", here}, x);
 }
 
@@ -212,7 +212,7 @@ Tensor<D, T> prelu(const Tensor<D, T>& x, const Tensor<D, T>& weight, CallSite h
   const Index channels = x.checked({"prelu", here})->ndim > 1 ? x.size(1) : 1,
               count = weight.checked({"prelu", here})->numel;
   if (weight.dim() > 1 || (count != 1 && count != channels))
-    fail({"prelu", here}, {"a weight of shape ", weight.impl()->shape_ref(), " for ", channels, " channels"});
+    Error::fail({"prelu", here}, {"a weight of shape ", weight.impl()->shape_ref(), " for ", channels, " channels"});
   detail::Shape to;
   for (int i = 1; count > 1 && i < x.dim(); ++i) to.push_back(i == 1 ? count : 1);
   const Tensor<D, T> w = view(weight, to, here);
@@ -228,9 +228,9 @@ TERN_SAME_PLACE(prelu)
 template <Device D, Floating T>
 Tensor<D, T> glu(const Tensor<D, T>& x, Index dim = -1, CallSite here = {}) {
   const CallScope scope({"glu", here});
-  if (x.checked({"glu", here})->ndim == 0) fail({"glu", here}, {"a 0-d tensor has no dimension to halve"});
+  if (x.checked({"glu", here})->ndim == 0) Error::fail({"glu", here}, {"a 0-d tensor has no dimension to halve"});
   const Index size = x.size(dim);
-  if (size % 2) fail({"glu", here}, {"the size of dimension ", dim, " must be even: ", x.impl()->shape_ref()});
+  if (size % 2) Error::fail({"glu", here}, {"the size of dimension ", dim, " must be even: ", x.impl()->shape_ref()});
   return mul(narrow(x, dim, 0, size / 2, here), sigmoid(narrow(x, dim, size / 2, size / 2, here), here), here);
 }
 

@@ -205,22 +205,22 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
   const CallSite op{"scaled_dot_product_attention", here};
   const CallScope scope(op);
   if (query.checked(op)->ndim < 2 || key.checked(op)->ndim < 2 || value.checked(op)->ndim < 2)
-    fail(op, {"at least two dimensions are needed: ", query.shape(), ", ", key.shape(), ", ", value.shape()});
-  if (mask.defined() && options.is_causal) fail(op, {"a mask and is_causal exclude each other"});
+    Error::fail(op, {"at least two dimensions are needed: ", query.shape(), ", ", key.shape(), ", ", value.shape()});
+  if (mask.defined() && options.is_causal) Error::fail(op, {"a mask and is_causal exclude each other"});
   Tensor<D, T> k = key, v = value;
   Index group = 1;
   if (options.enable_gqa) {
     const auto heads = [](const Tensor<D, T>& x) { return x.dim() > 2 ? x.size(-3) : 1; };
     if (query.dim() < 3 || heads(k) == 0 || heads(query) % heads(k) || heads(k) != heads(v))
-      fail(op,
-           {"heads of keys ", key.shape(), " and values ", value.shape(), " do not divide those of ", query.shape()});
+      Error::fail(op, {"heads of keys ", key.shape(), " and values ", value.shape(), " do not divide those of ",
+                       query.shape()});
     group = heads(query) / heads(k);
   }
-  if constexpr (backend::HasKernel<D, backend::LibraryAttention, T> &&
+  if constexpr (detail::backend::HasKernel<D, detail::backend::LibraryAttention, T> &&
                 (std::is_same_v<Mask, bool> || std::is_same_v<Mask, T>)) {
     // Tokens that a text goes on with see more keys each time, and each number of keys would be another plan of the
     // library's. Its gradient is calculated from the rounded output, which of few queries is too inexact.
-    if (query.size(-2) >= 16 && has_library_attention(backend::On<D>{}, *query.impl(), *value.impl()))
+    if (query.size(-2) >= 16 && has_library_attention(detail::backend::On<D>{}, *query.impl(), *value.impl()))
       if (const Tensor<D, T> y = detail::whole_attention(query, k, v, mask, options, group > 1, here); y.defined())
         return y;
   }
@@ -236,10 +236,11 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
     }
     k = repeat_interleave(k, group, -3, here), v = repeat_interleave(v, group, -3, here);
   }
-  if constexpr (backend::HasKernel<D, backend::TokenAttention, T>)  // 16-bit keys need no conversion
+  if constexpr (detail::backend::HasKernel<D, detail::backend::TokenAttention, T>)  // 16-bit keys need no conversion
     if (!mask.defined() && !options.is_causal && options.dropout_p <= 0 && detail::fits_token_kernel(query, k, v))
       return detail::token_attention(query, k, v, options.scale.value_or(1 / std::sqrt(double(query.size(-1)))));
-  if constexpr (detail::is_half_v<T> && backend::HasKernel<D, backend::Attention, T>)  // nor do they for blocks
+  if constexpr (detail::is_half_v<T> &&
+                detail::backend::HasKernel<D, detail::backend::Attention, T>)  // nor do they for blocks
     if (!mask.defined() && options.dropout_p <= 0 && detail::fits_attention_kernel(query, k, v, options.is_causal))
       return detail::fused_attention(query, k, v, options.scale.value_or(1 / std::sqrt(double(query.size(-1)))),
                                      options.is_causal, here);

@@ -51,8 +51,8 @@ Tensor<D, T> binary_cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& tar
     return where(abs(v - 0.5) <= 0.5, decltype(v)(0), where(v == v, decltype(v)(1), 0));
   };
   const Tensor<D, bool> found =
-      detail::reduce<backend::Maximum, T, bool>(op, outside, detail::is_positive, {}, false, x);
-  backend::run<D>(backend::RefuseIf{op.name(), detail::BadElement::probability, *found.impl()});
+      detail::reduce<detail::backend::Maximum, T, bool>(op, outside, detail::is_positive, {}, false, x);
+  detail::backend::run<D>(detail::backend::RefuseIf{op.name(), detail::BadElement::probability, *found.impl()});
   const Index count = options.reduction == Reduction::mean ? x.numel() : 1;
   const double share = 1 / double(count);
   const auto loss = [](auto v, auto t, auto w) {

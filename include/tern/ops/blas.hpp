@@ -21,7 +21,7 @@ Tensor<D, T> add_product(const CallSite& op, const F& product, const Tensor<D, T
     const int added = p.dim() - v.dim();
     bool fits = added >= 0;
     for (int i = 0; fits && i < v.dim(); ++i) fits = v.size(i) == 1 || v.size(i) == p.size(added + i);
-    if (!fits) fail(op, {"a tensor of shape ", v.shape(), " does not broadcast to the product's ", p.shape()});
+    if (!fits) Error::fail(op, {"a tensor of shape ", v.shape(), " does not broadcast to the product's ", p.shape()});
     const auto scaled_by = [&](double factor, const auto& u) {
       if (factor == 0) return step(op, u, [](auto element) { return decltype(element)(0); });
       return factor == 1 ? u : mul(u, factor, op);
@@ -100,7 +100,8 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::Dim
                        CallSite here = {}) {
   const CallScope scope({"tensordot", here});
   const int m = a.checked({"tensordot", here})->ndim, n = b.checked({"tensordot", here})->ndim;
-  if (a_dims.n != b_dims.n) fail({"tensordot", here}, {"pairs of dimensions are needed: ", a_dims, " and ", b_dims});
+  if (a_dims.n != b_dims.n)
+    Error::fail({"tensordot", here}, {"pairs of dimensions are needed: ", a_dims, " and ", b_dims});
   const unsigned a_mask = a_dims.n ? detail::dim_mask({"tensordot", here}, a_dims, m) : 0,
                  b_mask = b_dims.n ? detail::dim_mask({"tensordot", here}, b_dims, n) : 0;
   detail::Dims a_summed, b_summed;  // the dimensions that meet one of size 1
@@ -108,7 +109,8 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::Dim
     const Index p = a.size(a_dims[k]), q = b.size(b_dims[k]);
     if (p == q) continue;
     if (p != 1 && q != 1)
-      fail({"tensordot", here}, {"sizes differ over ", a_dims, " and ", b_dims, ": ", a.shape(), ", ", b.shape()});
+      Error::fail({"tensordot", here},
+                  {"sizes differ over ", a_dims, " and ", b_dims, ": ", a.shape(), ", ", b.shape()});
     if (q == 1) a_summed.push_back(a_dims[k]);
     else b_summed.push_back(b_dims[k]);
   }
@@ -140,7 +142,7 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, detail::Dim
 template <Device D, Element T>
 Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dims = 2, CallSite here = {}) {
   if (dims < 0 || dims > a.checked({"tensordot", here})->ndim || dims > b.checked({"tensordot", here})->ndim)
-    fail({"tensordot", here}, {dims, " dimensions of ", a.shape(), " and ", b.shape()});
+    Error::fail({"tensordot", here}, {dims, " dimensions of ", a.shape(), " and ", b.shape()});
   detail::Dims a_dims, b_dims;
   for (Index i = 0; i < dims; ++i) a_dims.push_back(a.dim() - dims + i), b_dims.push_back(i);
   return tensordot(a, b, a_dims, b_dims, here);
@@ -152,7 +154,7 @@ Tensor<D, T> inner(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here =
   const CallScope scope({"inner", here});
   if (a.checked("inner")->ndim == 0 || b.checked("inner")->ndim == 0) return mul(a, b, here);
   if (a.size(-1) != b.size(-1))
-    fail("inner", {"the last dimensions must have the same size: ", a.shape(), " and ", b.shape()});
+    Error::fail("inner", {"the last dimensions must have the same size: ", a.shape(), " and ", b.shape()});
   return tensordot(a, b, detail::Dims(-1), detail::Dims(-1), here);
 }
 
@@ -163,7 +165,8 @@ Tensor<D, T> kron(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = 
   const CallScope scope({"kron", here});
   const int n = std::max(a.checked("kron")->ndim, b.checked("kron")->ndim);
   if (2 * n > detail::max_dims)
-    fail("kron", {"at most ", detail::max_dims / 2, " dimensions, not those of ", a.shape(), " and ", b.shape()});
+    Error::fail("kron",
+                {"at most ", detail::max_dims / 2, " dimensions, not those of ", a.shape(), " and ", b.shape()});
   const auto size = [n](const Tensor<D, T>& x, int i) { return i < n - x.dim() ? 1 : x.size(i - n + x.dim()); };
   detail::Shape to, of_a, of_b;
   for (int i = 0; i < n; ++i) {
@@ -180,7 +183,7 @@ Tensor<D, T> cross(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dim = -1,
   const CallScope scope({"cross", here});
   const int d = detail::wrap_dim({"cross", CallSite::unknown}, dim, a.checked("cross")->ndim);
   if (b.checked("cross")->ndim != a.dim() || a.dim() == 0 || a.size(d) != 3 || b.size(d) != 3)
-    fail("cross", {"3 elements along dimension ", dim, " are needed: ", a.shape(), " and ", b.shape()});
+    Error::fail("cross", {"3 elements along dimension ", dim, " are needed: ", a.shape(), " and ", b.shape()});
   const auto turned = [&](const Tensor<D, T>& x, Index by) { return roll(x, by, d, here); };
   return sub(mul(turned(a, -1), turned(b, -2), here), mul(turned(a, -2), turned(b, -1), here), here);
 }
@@ -188,7 +191,7 @@ Tensor<D, T> cross(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dim = -1,
 /// The sum of a matrix's diagonal.
 template <Device D, Element T>
 Tensor<D, detail::sum_t<T>> trace(const Tensor<D, T>& x, CallSite here = {}) {
-  if (x.checked({"trace", here})->ndim != 2) fail({"trace", here}, {"a matrix is needed, not ", x.shape()});
+  if (x.checked({"trace", here})->ndim != 2) Error::fail({"trace", here}, {"a matrix is needed, not ", x.shape()});
   return sum(diagonal(x, 0, 0, 1, here), {}, false, here);
 }
 

@@ -14,7 +14,8 @@ Shape cat_shape(const CallSite& op, const std::vector<Tensor<D, T>>& tensors, in
     const Shape other = tensors[k].shape();
     bool fits = other.n == shape.n;
     for (int i = 0; fits && i < shape.n; ++i) fits = i == dim || other[i] == shape[i];
-    if (!fits) fail(op, {"shapes ", tensors[0].shape(), " and ", other, " differ in a dimension other than ", dim});
+    if (!fits)
+      Error::fail(op, {"shapes ", tensors[0].shape(), " and ", other, " differ in a dimension other than ", dim});
     shape[dim] = checked_sum(op, {shape[dim], other[dim]});
   }
   return shape;
@@ -36,11 +37,12 @@ bool any_recorded(const std::vector<Tensor<D, T>>& tensors) {
 /// result is channels-last if the first tensor is.
 template <Device D, Element T>
 Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, CallSite here = {}) {
-  if (tensors.empty()) fail({"cat", here}, {"at least one tensor is needed"});
+  if (tensors.empty()) Error::fail({"cat", here}, {"at least one tensor is needed"});
   const auto is_nothing = [](const Tensor<D, T>& x) { return x.shape() == detail::Shape{0}; };
   const Tensor<D, T>* model = &tensors[0];
   for (const Tensor<D, T>& x : tensors) {
-    if (x.checked({"cat", here})->ndim == 0) fail({"cat", here}, {"a 0-d tensor cannot be concatenated; use stack"});
+    if (x.checked({"cat", here})->ndim == 0)
+      Error::fail({"cat", here}, {"a 0-d tensor cannot be concatenated; use stack"});
     if (is_nothing(*model)) model = &x;
   }
   const int d = detail::wrap_dim({"cat", here}, dim, model->dim());
@@ -69,7 +71,7 @@ Tensor<D, T> cat(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, CallSi
   std::vector<decltype(wrt(y, gradient(0, 0)))> edges;
   for (const Tensor<D, T>& x : parts) {
     const Index size = x.impl()->dims[d];
-    backend::run<D>(backend::Copy{detail::part_of(*y.impl(), d, start, size), *x.impl()});
+    detail::backend::run<D>(detail::backend::Copy{detail::part_of(*y.impl(), d, start, size), *x.impl()});
     edges.push_back(wrt(x, gradient(start, size)));
     start += size;
   }
@@ -85,12 +87,12 @@ Tensor<D, T> cat(std::initializer_list<Tensor<D, T>> tensors, Index dim = 0, Cal
 /// Tensors of one shape joined along a new dimension.
 template <Device D, Element T>
 Tensor<D, T> stack(const std::vector<Tensor<D, T>>& tensors, Index dim = 0, CallSite here = {}) {
-  if (tensors.empty()) fail({"stack", here}, {"at least one tensor is needed"});
+  if (tensors.empty()) Error::fail({"stack", here}, {"at least one tensor is needed"});
   std::vector<Tensor<D, T>> rows;
   const int d = detail::wrap_dim({"stack", here}, dim, tensors[0].checked({"stack", here})->ndim + 1);
   for (const Tensor<D, T>& x : tensors) {
     if (!detail::same_shape(*tensors[0].impl(), *x.checked({"stack", here})))
-      fail({"stack", here}, {"shapes differ: ", tensors[0].shape(), " and ", x.shape()});
+      Error::fail({"stack", here}, {"shapes differ: ", tensors[0].shape(), " and ", x.shape()});
     rows.push_back(unsqueeze(x, d, here));
   }
   return cat(rows, d, here);

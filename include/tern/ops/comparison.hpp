@@ -128,7 +128,8 @@ Tensor<D, T> bitwise_not(const Tensor<D, T>& x, CallSite here = {}) {
 template <Device D, Element T>
 Tensor<D, bool> isclose(const Tensor<D, T>& a, const Tensor<D, T>& b, double rtol = 1e-5, double atol = 1e-8,
                         bool equal_nan = false, CallSite here = {}) {
-  if (rtol < 0 || atol < 0) fail({"isclose", here}, {"tolerances must not be negative: rtol ", rtol, ", atol ", atol});
+  if (rtol < 0 || atol < 0)
+    Error::fail({"isclose", here}, {"tolerances must not be negative: rtol ", rtol, ", atol ", atol});
   if constexpr (detail::is_floating_v<T>) {
     const auto f = [rtol, atol, equal_nan](auto x, auto y) {
       using V = decltype(x);

@@ -175,7 +175,7 @@ Tensor<D, T> conv_relu(const CallSite& op, int dims, const Tensor<D, T>& x, cons
   Shape sizes;
   if (batch) sizes = plan_convolution(op, dims, *x.impl(), *weight.impl(), bias.impl(), options, c);
   if (batch && residual.defined() && !options.padding.same && !(residual.shape() == sizes))
-    fail(op, {"residual ", residual.shape(), " is not of the result's shape ", sizes});
+    Error::fail(op, {"residual ", residual.shape(), " is not of the result's shape ", sizes});
   if (!batch || options.padding.same || sizes[0] == 0 || records(x, weight) || (bias.defined() && records(bias)) ||
       (residual.defined() && records(residual))) {
     const Tensor<D, T> y = conv(op, dims, x, weight, bias, options);

@@ -6,7 +6,7 @@ namespace tern { inline namespace TERN_BUILD {
 
 TERN_COLD ConvPadding::ConvPadding(const char* name) : same(std::strcmp(name, "same") == 0) {
   if (!same && std::strcmp(name, "valid") != 0)
-    fail("padding", {"\"same\" or \"valid\" is needed, not \"", name, "\""});
+    Error::fail("padding", {"\"same\" or \"valid\" is needed, not \"", name, "\""});
 }
 
 }}  // namespace tern
@@ -14,18 +14,19 @@ TERN_COLD ConvPadding::ConvPadding(const char* name) : same(std::strcmp(name, "s
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_COLD void each_dim(const CallSite& op, const char* what, const Dims& given, Index least, int n, Index* out) {
-  if (given.n != 1 && given.n != n) fail(op, {what, " ", given, " does not name ", Index(n), " dimensions"});
+  if (given.n != 1 && given.n != n) Error::fail(op, {what, " ", given, " does not name ", Index(n), " dimensions"});
   for (int i = 0; i < n; ++i) {
     out[i] = given[given.n == 1 ? 0 : i];
-    if (out[i] < least) fail(op, {what, " ", given, " is less than ", least});
-    if (out[i] > max_elements) fail(op, {what, " ", given, " is more than ", max_elements});
+    if (out[i] < least) Error::fail(op, {what, " ", given, " is less than ", least});
+    if (out[i] > max_elements) Error::fail(op, {what, " ", given, " is more than ", max_elements});
   }
 }
 
 TERN_COLD void check_operands(const CallSite& op, int dims, const Array& x, const Array& weight) {
   if (weight.ndim != dims + 2 || x.ndim != dims + 2)
-    fail(op, {"an input of ", Index(dims + 2), " dimensions (", Index(dims + 1), " without a batch) and a weight of ",
-              Index(dims + 2), " are needed, not ", x.shape_ref(), " and ", weight.shape_ref()});
+    Error::fail(
+        op, {"an input of ", Index(dims + 2), " dimensions (", Index(dims + 1), " without a batch) and a weight of ",
+             Index(dims + 2), " are needed, not ", x.shape_ref(), " and ", weight.shape_ref()});
 }
 
 TERN_COLD Shape plan_convolution(const CallSite& op, int dims, const Array& x, const Array& weight, const Array* bias,
@@ -38,20 +39,20 @@ TERN_COLD Shape plan_convolution(const CallSite& op, int dims, const Array& x, c
   const Index groups = c.groups, out_channels = weight.dims[0];
   if (groups < 1 || x.dims[1] % groups != 0 || x.dims[1] / groups != weight.dims[1] || out_channels % groups != 0 ||
       x.dims[1] == 0 || out_channels == 0)
-    fail(op, {"input ", x.shape_ref(), " does not fit weight ", weight.shape_ref(), " in ", groups, " groups"});
+    Error::fail(op, {"input ", x.shape_ref(), " does not fit weight ", weight.shape_ref(), " in ", groups, " groups"});
   if (bias && !(bias->shape() == Shape(out_channels)))
-    fail(op, {"bias ", bias->shape_ref(), " does not fit weight ", weight.shape_ref()});
+    Error::fail(op, {"bias ", bias->shape_ref(), " does not fit weight ", weight.shape_ref()});
   Shape y{x.dims[0], out_channels};
   for (int i = 0; i < dims; ++i) {
     const Index reach = checked_product(op, {c.dilation[i], weight.dims[2 + i] - 1});
     if (options.padding.same) {
-      if (c.stride[i] != 1) fail(op, {"padding \"same\" needs a stride of 1, not ", options.stride});
+      if (c.stride[i] != 1) Error::fail(op, {"padding \"same\" needs a stride of 1, not ", options.stride});
       c.padding[i] = (reach + 1) / 2;
     }
     const Index space = x.dims[2 + i] + 2 * c.padding[i] - reach;
     if (weight.dims[2 + i] < 1 || x.dims[2 + i] < 1 || space < 1)
-      fail(op, {"weight ", weight.shape_ref(), " does not fit into input ", x.shape_ref(), " with padding ",
-                Shape(c.padding, dims), " and dilation ", options.dilation});
+      Error::fail(op, {"weight ", weight.shape_ref(), " does not fit into input ", x.shape_ref(), " with padding ",
+                       Shape(c.padding, dims), " and dilation ", options.dilation});
     y.push_back((space - 1) / c.stride[i] + 1);
   }
   return y;

@@ -81,7 +81,7 @@ const Tensor<D, T>& fill_(const Tensor<D, T>& x, detail::number_t<T> value, Call
   detail::check_writable({"fill_", here}, x.checked({"fill_", here}));
   const detail::scalar_t<T> element = detail::element<T>({"fill_", here}, value);
   if (detail::records(x)) return detail::assign({"fill_", here}, x, full_like(x.detach(), value));
-  backend::run<D>(backend::Fill<T>{*x.impl(), element});
+  detail::backend::run<D>(detail::backend::Fill<T>{*x.impl(), element});
   detail::bump_version(x.impl());
   return x;
 }

@@ -10,7 +10,7 @@ TERN_NOINLINE TensorImpl* contiguous(const CallSite& op, TensorImpl* x, const De
 }
 
 TERN_COLD TensorImpl* channels_last_copy(const CallSite& op, TensorImpl* x, const DeviceOps& device) {
-  if (x->ndim < 3) fail(op, {"channels_last needs at least 3 dimensions, not ", x->shape_ref()});
+  if (x->ndim < 3) Error::fail(op, {"channels_last needs at least 3 dimensions, not ", x->shape_ref()});
   Owned y(device.allocate(x->dtype, x->shape_ref(), x->ordinal));
   set_channels_last_strides(*y.impl);
   device.copy(*y.impl, *x);
@@ -29,7 +29,7 @@ TERN_NOINLINE void copy_into(const CallSite& op, TensorImpl* target, TensorImpl*
   check_writable(op, target);
   const Shape to = target->shape();
   if (!(broadcast_shapes(op, to, source->shape_ref()) == to))
-    fail(op, {"a tensor of shape ", source->shape_ref(), " does not broadcast to ", to});
+    Error::fail(op, {"a tensor of shape ", source->shape_ref(), " does not broadcast to ", to});
   // Copies first: the copy has a history of its own, and source may alias target. The engine sums the copy's gradient.
   const Owned values(device.allocate(source->dtype, to, target->ordinal));
   device.copy(*values.impl, *source);

@@ -42,11 +42,12 @@ UniqueElements<D, T> first_of_runs(const CallSite& op, const Tensor<D, T>& x, co
   const CallSite here = op;
   const Array& a = *x.checked(op);
   const bool by_position = options.dim.has_value();
-  if (by_position && a.ndim == 0) fail(op, {"a 0-d tensor has no dimension ", *options.dim});
+  if (by_position && a.ndim == 0) Error::fail(op, {"a 0-d tensor has no dimension ", *options.dim});
   const int dim = by_position ? wrap_dim(op, *options.dim, a.ndim) : 0;
   const Tensor<D, T> in = by_position ? transpose(x.detach(), 0, dim, here) : reshape(x.detach(), -1, here);
   const Index n = in.size(0);
-  if (n > 0 && in.numel() == 0) fail(op, {"positions of dimension ", dim, " of ", a.shape(), " have no elements"});
+  if (n > 0 && in.numel() == 0)
+    Error::fail(op, {"positions of dimension ", dim, " of ", a.shape(), " have no elements"});
   const Tensor<D, T> rows = reshape(in, {n, n ? in.numel() / n : 1}, here);
   const auto [sorted, order] =
       is_sorted ? sorted_rows(rows, here) : ValuesAndIndices<D, T>{rows, arange_like(x, 0, 1, n)};
@@ -101,11 +102,11 @@ namespace detail {
 /// terms[i] added at position x[i] of zeros. There are at least minlength of them.
 template <class D, class T>
 Tensor<D, T> sums_by_number(const Tensor<D, Index>& x, const Tensor<D, T>& terms, Index minlength, CallSite here) {
-  if (x.checked("bincount")->ndim != 1) fail("bincount", {"a vector of numbers is needed, not ", x.shape()});
-  if (minlength < 0) fail("bincount", {"minlength must not be negative: ", minlength});
+  if (x.checked("bincount")->ndim != 1) Error::fail("bincount", {"a vector of numbers is needed, not ", x.shape()});
+  if (minlength < 0) Error::fail("bincount", {"minlength must not be negative: ", minlength});
   if (terms.dim() && terms.numel() != x.numel())
-    fail("bincount", {"weights of shape ", terms.shape(), " for numbers of shape ", x.shape()});
-  if (x.numel() && amin(x).item(here) < 0) fail("bincount", {"the numbers must not be negative"});
+    Error::fail("bincount", {"weights of shape ", terms.shape(), " for numbers of shape ", x.shape()});
+  if (x.numel() && amin(x).item(here) < 0) Error::fail("bincount", {"the numbers must not be negative"});
   const Index count = x.numel() ? amax(x).item(here) + 1 : 0;
   const Tensor<D, T> zero = zeros<D, T>(count > minlength ? count : minlength, x.device());
   return scatter_add(zero, 0, x, expand(terms, x.shape(), here), here);
@@ -129,7 +130,8 @@ template <Device D, std::integral I, Element W>
 auto bincount(const Tensor<D, I>& x, const Tensor<D, W>& weights, Index minlength = 0, CallSite here = {}) {
   const CallScope scope({"bincount", here});
   x.checked("bincount");
-  if (weights.checked("bincount")->ndim != 1) fail("bincount", {"the weights must be a vector, not ", weights.shape()});
+  if (weights.checked("bincount")->ndim != 1)
+    Error::fail("bincount", {"the weights must be a vector, not ", weights.shape()});
   using Sum = std::conditional_t<std::is_same_v<W, float>, float, double>;
   return detail::sums_by_number(to_type(x, i64), to_type(weights.detach(), detail::Type<Sum>{}), minlength, here);
 }
@@ -141,12 +143,12 @@ Tensor<D, T> histc(const Tensor<D, T>& x, Index bins = 100, double min = 0, doub
   const CallScope scope({"histc", here});
   x.checked("histc");
   if constexpr (detail::is_half_v<T>) return to_type(histc(to_type(x, f32), bins, min, max, here), detail::Type<T>{});
-  if (bins < 1) fail("histc", {"the number of intervals must be positive, not ", bins});
+  if (bins < 1) Error::fail("histc", {"the number of intervals must be positive, not ", bins});
   const Tensor<D, T> in = reshape(x.detach(), -1, here);
   if (min == max && in.numel() > 0) min = double(amin(in).item(here)), max = double(amax(in).item(here));
   if (min == max) min -= 1, max += 1;
   if (!(min < max && max - min < std::numeric_limits<double>::infinity()))
-    fail("histc", {"no intervals between ", min, " and ", max});
+    Error::fail("histc", {"no intervals between ", min, " and ", max});
   const auto is_inside = [min, max](auto v) { return (v >= decltype(v)(min)) & (v <= decltype(v)(max)); };
   const auto number = [is_inside, min, max, bins](auto v) {
     return where(is_inside(v), (v - min) / (max - min) * double(bins), 0);

@@ -12,7 +12,7 @@ template <Device D, Floating T>
 Tensor<D, T> cov(const Tensor<D, T>& x, double correction = 1, CallSite here = {}) {
   const CallScope scope({"cov", here});
   const int n = x.checked("cov")->ndim;
-  if (n < 1 || n > 2) fail("cov", {"a matrix or a vector is needed, not ", x.shape()});
+  if (n < 1 || n > 2) Error::fail("cov", {"a matrix or a vector is needed, not ", x.shape()});
   if (n == 1) return reshape(cov(unsqueeze(x, 0, here), correction, here), {}, here);
   if constexpr (detail::is_half_v<T>)
     return detail::rounded_once([&](const auto& v) { return cov(v, correction, here); }, x);

@@ -32,7 +32,7 @@ TERN_API Shape check_target(const CallSite& op, const Array& x, const Array& tar
 
 inline void check_smoothing(double smoothing) {
   if (!(smoothing >= 0 && smoothing <= 1))
-    fail("cross_entropy", {"label_smoothing must lie in [0, 1], not ", smoothing});
+    Error::fail("cross_entropy", {"label_smoothing must lie in [0, 1], not ", smoothing});
 }
 
 /// x without gaps, but for those between rows that a product has left.
@@ -140,8 +140,8 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
   check_smoothing(options.label_smoothing);
   check_classes({"cross_entropy", here}, *x.checked({"cross_entropy", here}), options.weight.impl());
   if (!detail::same_shape(*x.impl(), *target.checked({"cross_entropy", here})))
-    fail({"cross_entropy", here},
-         {"probabilities must have the input's shape ", x.impl()->shape_ref(), ", not ", target.impl()->shape_ref()});
+    Error::fail({"cross_entropy", here}, {"probabilities must have the input's shape ", x.impl()->shape_ref(), ", not ",
+                                          target.impl()->shape_ref()});
   const Index dim = x.dim() > 1;
   const Tensor<D, T> log_probability = log_softmax(x, dim, here);
   Tensor<D, T> weighted = log_probability;

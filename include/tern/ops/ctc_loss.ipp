@@ -7,30 +7,32 @@ namespace tern { inline namespace TERN_BUILD { namespace detail {
 TERN_NOINLINE CtcBatch ctc_batch(const Array& log_probs, const Array& targets, const Tensor<Cpu, Index>& input_lengths,
                                  const Tensor<Cpu, Index>& target_lengths, Index blank) {
   const char* const op = "ctc_loss";
-  if (log_probs.ndim != 3) fail(op, {"log_probs must be [steps, samples, classes], not ", log_probs.shape_ref()});
+  if (log_probs.ndim != 3)
+    Error::fail(op, {"log_probs must be [steps, samples, classes], not ", log_probs.shape_ref()});
   const Index steps = log_probs.dims[0], samples = log_probs.dims[1], classes = log_probs.dims[2];
-  if (log_probs.numel == 0) fail(op, {"log_probs of shape ", log_probs.shape_ref(), " have no elements"});
-  if (blank < 0 || blank >= classes) fail(op, {"blank ", blank, " is not one of ", classes, " classes"});
+  if (log_probs.numel == 0) Error::fail(op, {"log_probs of shape ", log_probs.shape_ref(), " have no elements"});
+  if (blank < 0 || blank >= classes) Error::fail(op, {"blank ", blank, " is not one of ", classes, " classes"});
   const bool rows = targets.ndim == 2;
   if (rows ? targets.dims[0] != samples : targets.ndim != 1)
-    fail(op, {"targets must be of shape [", samples, ", labels] or [labels], not ", targets.shape_ref()});
+    Error::fail(op, {"targets must be of shape [", samples, ", labels] or [labels], not ", targets.shape_ref()});
   for (const auto* lengths : {&input_lengths, &target_lengths})
     if (lengths->dim() != 1 || lengths->numel() != samples)
-      fail(op, {"the lengths of ", samples, " samples must be of shape [", samples, "], not ", lengths->shape()});
+      Error::fail(op,
+                  {"the lengths of ", samples, " samples must be of shape [", samples, "], not ", lengths->shape()});
 
   const Tensor<Cpu, Index> heard = contiguous(input_lengths), said = contiguous(target_lengths);
   Index most = 1, all = 0;  // at least one label, so that there is a second next state
   for (Index i = 0; i < samples; ++i) {
     const Index n = said.data()[i], limit = rows ? targets.dims[1] : targets.numel - all;
     if (heard.data()[i] < 0 || heard.data()[i] > steps)
-      fail(op, {"input_length ", heard.data()[i], " of sample ", i, " does not fit ", steps, " steps"});
+      Error::fail(op, {"input_length ", heard.data()[i], " of sample ", i, " does not fit ", steps, " steps"});
     if (n < 0 || n > limit)
-      fail(op, {"target_length ", n, " of sample ", i, " does not fit targets of shape ", targets.shape_ref()});
+      Error::fail(op, {"target_length ", n, " of sample ", i, " does not fit targets of shape ", targets.shape_ref()});
     all += n;
     if (n > most) most = n;
   }
   if (!rows && all != targets.numel)
-    fail(op, {"target_lengths name ", all, " labels, the targets have ", targets.numel});
+    Error::fail(op, {"target_lengths name ", all, " labels, the targets have ", targets.numel});
 
   const Index states = 2 * most + 1;
   // By plain loops: the compiled library has these ops' kernels for floats only.

@@ -74,7 +74,7 @@ Tensor<D, detail::sum_t<T>> cumprod(const Tensor<D, T>& x, Index dim, CallSite h
   const int d = detail::wrap_dim({"cumprod", CallSite::unknown}, dim, x.checked("cumprod")->ndim);
   if (x.dim() == 0) return reshape(cumprod(view(x, 1, here), 0, here), {}, here);
   const Tensor<D, detail::sum_t<T>> factors = to_type(x, detail::Type<detail::sum_t<T>>{}, here);
-  const Tensor<D, detail::sum_t<T>> y = detail::scanned(backend::Scan::product, factors, {}, d, false);
+  const Tensor<D, detail::sum_t<T>> y = detail::scanned(detail::backend::Scan::product, factors, {}, d, false);
   // With s_k = g_k + x_{k+1} s_{k+1}, dx_k = y_{k-1} s_k. This is correct also where x is 0.
   record({"cumprod", here}, y, wrt(factors, saved(factors, y), [d](const auto& g, const auto& in, const auto& out) {
            const auto s =
@@ -103,9 +103,9 @@ Tensor<D, detail::sum_t<T>> vander(const Tensor<D, T>& x, std::optional<Index> n
                                    CallSite here = {}) {
   const CallSite op{"vander", here};
   const CallScope scope(op);
-  if (x.checked(op)->ndim != 1) fail(op, {"a vector is needed, not ", x.shape()});
+  if (x.checked(op)->ndim != 1) Error::fail(op, {"a vector is needed, not ", x.shape()});
   const Index count = n.value_or(x.size(0));
-  if (count < 0) fail(op, {"n must not be negative: ", count});
+  if (count < 0) Error::fail(op, {"n must not be negative: ", count});
   const auto rising = detail::powers(x, count);
   return increasing ? rising : flip(rising, 1, here);
 }
@@ -117,8 +117,8 @@ template <Device D, Element T>
 Tensor<D, tern::detail::sum_t<T>> vander(const Tensor<D, T>& x, std::optional<Index> n = {}, CallSite here = {}) {
   const CallSite op{"vander", here};
   const CallScope scope(op);
-  if (x.checked(op)->ndim == 0) fail(op, {"at least one dimension is needed, not ", x.shape()});
-  if (n && *n < 2) fail(op, {"n must be greater than 1, not ", *n});
+  if (x.checked(op)->ndim == 0) Error::fail(op, {"at least one dimension is needed, not ", x.shape()});
+  if (n && *n < 2) Error::fail(op, {"n must be greater than 1, not ", *n});
   return tern::detail::powers(x, n.value_or(x.size(-1)));
 }
 
@@ -194,7 +194,7 @@ Tensor<D, T> logcumsumexp(const Tensor<D, T>& x, Index dim, CallSite here = {}) 
   const Tensor<D, T> top = cummax(x.detach(), d).values;
   const auto terms = detail::map<T>(op, detail::ratio_of_exponentials, x, top);
   const auto gates = detail::map<T>(op, detail::ratio_of_exponentials, detail::shifted(top, d, false, -infinity), top);
-  const auto sums = detail::scanned(backend::Scan::recurrence, terms, gates, d, false);
+  const auto sums = detail::scanned(detail::backend::Scan::recurrence, terms, gates, d, false);
   const auto y = detail::map<T>(op, [](auto s, auto m) { return log(s) + m; }, sums, top);
   // dx_i = e^(x_i - y_i) h_i with h_i = g_i + e^(y_i - y_{i+1}) h_{i+1}.
   record(op, y, wrt(x, saved(x, y), [d](const auto& g, const auto& in, const auto& out) {
@@ -213,9 +213,9 @@ Tensor<D, T> diff(const Tensor<D, T>& x, Index n = 1, Index dim = -1, const Tens
                   const Tensor<D, T>& append = {}, CallSite here = {}) {
   const CallSite op{"diff", here};
   const CallScope scope(op);
-  if (x.checked(op)->ndim == 0) fail(op, {"a 0-d tensor has no neighbours"});
+  if (x.checked(op)->ndim == 0) Error::fail(op, {"a 0-d tensor has no neighbours"});
   const int d = detail::wrap_dim(op, dim, x.dim());
-  if (n < 0) fail(op, {"the number of times must not be negative: ", n});
+  if (n < 0) Error::fail(op, {"the number of times must not be negative: ", n});
   if (n == 0) return x;
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& part : {prepend, x, append})

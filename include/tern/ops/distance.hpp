@@ -46,8 +46,8 @@ Tensor<D, T> renorm(const Tensor<D, T>& x, double p, Index dim, double maxnorm, 
   const CallSite op{"renorm", here};
   const CallScope scope(op);
   const int d = detail::wrap_dim(op, dim, x.checked(op)->ndim);
-  if (x.dim() < 2) fail(op, {"at least two dimensions are needed, not ", x.shape()});
-  if (!(p > 0 && maxnorm >= 0)) fail(op, {"p must be positive and maxnorm not negative: ", p, ", ", maxnorm});
+  if (x.dim() < 2) Error::fail(op, {"at least two dimensions are needed, not ", x.shape()});
+  if (!(p > 0 && maxnorm >= 0)) Error::fail(op, {"p must be positive and maxnorm not negative: ", p, ", ", maxnorm});
   detail::Dims others;
   for (int i = 0; i < x.dim(); ++i)
     if (i != d) others.push_back(i);
@@ -166,8 +166,8 @@ Tensor<D, T> cdist(const Tensor<D, T>& x1, const Tensor<D, T>& x2, double p = 2,
   const CallSite op{"cdist", here};
   const CallScope scope(op);
   if (x1.checked(op)->ndim < 2 || x2.checked(op)->ndim < 2 || x1.size(-1) != x2.size(-1))
-    fail(op, {"matrices with equally many columns are needed, not ", x1.shape(), " and ", x2.shape()});
-  if (!(p >= 0)) fail(op, {"p must not be negative: ", p});
+    Error::fail(op, {"matrices with equally many columns are needed, not ", x1.shape(), " and ", x2.shape()});
+  if (!(p >= 0)) Error::fail(op, {"p must not be negative: ", p});
   if constexpr (detail::is_half_v<T>)
     return detail::rounded_once([&](const auto& a, const auto& b) { return cdist(a, b, p, here); }, x1, x2);
   if (p == 2 && (x1.size(-2) > 25 || x2.size(-2) > 25)) {
@@ -191,8 +191,8 @@ template <Device D, Floating T>
 Tensor<D, T> pdist(const Tensor<D, T>& x, double p = 2, CallSite here = {}) {
   const CallSite op{"pdist", here};
   const CallScope scope(op);
-  if (x.checked(op)->ndim != 2) fail(op, {"a matrix is needed, not ", x.shape()});
-  if (!(p >= 0)) fail(op, {"p must not be negative: ", p});
+  if (x.checked(op)->ndim != 2) Error::fail(op, {"a matrix is needed, not ", x.shape()});
+  if (!(p >= 0)) Error::fail(op, {"p must not be negative: ", p});
   const auto above = triu(ones<D, bool>({x.size(0), x.size(0)}, x.device()), 1, here);
   const auto distances = [&](const auto& v) {
     return masked_select(detail::recorded_distances(op, v, v, p), above, here);

@@ -5,14 +5,14 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_COLD void check_probability(const CallSite& op, double p) {
-  if (!(p >= 0 && p <= 1)) fail(op, {"the probability must be in [0, 1], not ", p});
+  if (!(p >= 0 && p <= 1)) Error::fail(op, {"the probability must be in [0, 1], not ", p});
 }
 
 TERN_COLD void check_dropout(const CallSite& op, const Array* x, double p, int least_dims) {
-  if (!x) fail(op, {"a tensor is undefined"});
+  if (!x) Error::fail(op, {"a tensor is undefined"});
   check_probability(op, p);
   if (x->ndim < least_dims)
-    fail(op, {"an input of at least ", least_dims, " dimensions is needed, not ", x->shape_ref()});
+    Error::fail(op, {"an input of at least ", least_dims, " dimensions is needed, not ", x->shape_ref()});
 }
 
 TERN_COLD Shape channels_shape(ShapeRef x, int single) {

@@ -44,8 +44,8 @@ Labelled<D, T> with_distinct_labels(Labelled<D, T> x, CallSite here) {
     for (std::size_t j = x.labels.find(x.labels[i], i + 1); j != std::string::npos;
          j = x.labels.find(x.labels[i], i + 1)) {
       if (x.tensor.size(int(i)) != x.tensor.size(int(j)))
-        fail({"einsum", here},
-             {"a repeated subscript names sizes ", x.tensor.size(int(i)), " and ", x.tensor.size(int(j))});
+        Error::fail({"einsum", here},
+                    {"a repeated subscript names sizes ", x.tensor.size(int(i)), " and ", x.tensor.size(int(j))});
       x.tensor = movedim(diagonal(x.tensor, 0, Index(i), Index(j), here), -1, Index(i), here);
       x.labels.erase(j, 1);
     }
@@ -94,7 +94,7 @@ Labelled<D, T> contracted(Labelled<D, T> a, Labelled<D, T> b, const std::string&
     for (const char label : labels) {
       const Index m = has_label(a.labels, label) ? size_in(a, label) : 1,
                   n = has_label(b.labels, label) ? size_in(b, label) : 1;
-      if (m != n && m != 1 && n != 1) fail({"einsum", here}, {"one subscript names sizes ", m, " and ", n});
+      if (m != n && m != 1 && n != 1) Error::fail({"einsum", here}, {"one subscript names sizes ", m, " and ", n});
       sizes.push_back(m == 1 ? n : m);
     }
     return sizes;
@@ -118,8 +118,8 @@ Tensor<D, T> einsum(const std::string& equation, const std::vector<Tensor<D, T>>
   const CallScope scope({"einsum", here});
   detail::EinsumEquation subscripts(equation);
   if (tensors.empty() || subscripts.inputs.size() != tensors.size())
-    fail("einsum",
-         {Index(subscripts.inputs.size()), " subscripts for ", Index(tensors.size()), " tensors: ", equation.c_str()});
+    Error::fail("einsum", {Index(subscripts.inputs.size()), " subscripts for ", Index(tensors.size()),
+                           " tensors: ", equation.c_str()});
   std::vector<detail::Labelled<D, T>> parts;
   std::string all;
   for (std::size_t k = 0; k < tensors.size(); ++k) {
@@ -153,13 +153,15 @@ template <Device D, Floating T>
 Tensor<D, T> bilinear(const Tensor<D, T>& x1, const Tensor<D, T>& x2, const Tensor<D, T>& weight,
                       const Tensor<D, T>& bias = {}, CallSite here = {}) {
   const CallScope scope({"bilinear", here});
-  if (weight.checked("bilinear")->ndim != 3) fail("bilinear", {"the weight must be [out, m, n], not ", weight.shape()});
+  if (weight.checked("bilinear")->ndim != 3)
+    Error::fail("bilinear", {"the weight must be [out, m, n], not ", weight.shape()});
   const Index out = weight.size(0), m = weight.size(1), n = weight.size(2);
   detail::Shape to = x1.checked("bilinear")->shape(), other = x2.checked("bilinear")->shape();
   bool fits = to.n > 0 && to.n == other.n && to.back() == m && other.back() == n;
   for (int i = 0; fits && i + 1 < to.n; ++i) fits = to[i] == other[i];
   if (!fits || (bias.defined() && !(bias.shape() == detail::Shape{out})))
-    fail("bilinear", {"inputs of shapes ", to, " and ", other, " do not fit a weight of shape ", weight.shape()});
+    Error::fail("bilinear",
+                {"inputs of shapes ", to, " and ", other, " do not fit a weight of shape ", weight.shape()});
   to[to.n - 1] = out;
   const auto both_sides = [&](const auto& u, const auto& v, const auto& w) {
     const auto matrix = reshape(permute(w, {1, 0, 2}, here), {m, out * n}, here);

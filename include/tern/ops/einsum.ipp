@@ -22,7 +22,7 @@ TERN_COLD EinsumEquation::EinsumEquation(const std::string& equation) {
     } else if (std::isalpha(static_cast<unsigned char>(c))) {
       part += c;
     } else {
-      fail("einsum", {"'", equation.substr(i).c_str(), "' in ", equation.c_str(), " is not a subscript"});
+      Error::fail("einsum", {"'", equation.substr(i).c_str(), "' in ", equation.c_str(), " is not a subscript"});
     }
   }
 }
@@ -31,7 +31,7 @@ TERN_COLD std::string spread_ellipsis(const std::string& subscript, int dims) {
   std::string out;
   const int others = int(subscript.size()) - has_label(subscript, '.'), left = dims - others;
   if (left < 0 || (left > 0 && !has_label(subscript, '.')))
-    fail("einsum", {"subscript ", subscript.c_str(), " does not fit ", dims, " dimensions"});
+    Error::fail("einsum", {"subscript ", subscript.c_str(), " does not fit ", dims, " dimensions"});
   for (const char c : subscript) {
     if (c != '.') out += c;
     else
@@ -56,7 +56,7 @@ TERN_INLINE std::string output_labels(const EinsumEquation& subscripts, const st
     else output += c;
   for (const char c : output)
     if (!has_label(all, c) || output.find(c) != output.rfind(c))
-      fail("einsum", {"the output's subscripts must be distinct and occur in the inputs: ", equation.c_str()});
+      Error::fail("einsum", {"the output's subscripts must be distinct and occur in the inputs: ", equation.c_str()});
   return output;
 }
 

@@ -22,12 +22,13 @@ template <Device D, Element T>
 Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, std::optional<Index> padding_idx = {},
                        CallSite here = {}) {
   if (weight.checked({"embedding", here})->ndim != 2)
-    fail({"embedding", here}, {"the table must be a matrix, not ", weight.shape()});
+    Error::fail({"embedding", here}, {"the table must be a matrix, not ", weight.shape()});
   const Index rows = weight.size(0), padding = detail::padding_row({"embedding", here}, padding_idx, rows);
   detail::Shape to = x.checked({"embedding", here})->shape();
   to.push_back(weight.size(1));
   Tensor<D, T> table = weight;
-  if (padding != backend::no_row && detail::records(weight)) {  // the same values, with the padding row detached
+  if (padding != detail::backend::no_row &&
+      detail::records(weight)) {  // the same values, with the padding row detached
     const Tensor<D, bool> trained = ones<D, bool>({rows, 1}, weight.device());
     trained.select(0, padding).fill_(false);
     table = where(trained, weight, weight.detach());
@@ -121,7 +122,7 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   const CallScope scope({"embedding_bag", here});
   x.checked("embedding_bag");
   if (weight.checked("embedding_bag")->ndim != 2)
-    fail("embedding_bag", {"the table must be a matrix, not ", weight.shape()});
+    Error::fail("embedding_bag", {"the table must be a matrix, not ", weight.shape()});
   const Index rows = weight.size(0);
   const Index padding = detail::padding_row({"embedding_bag", CallSite::unknown}, options.padding_idx, rows);
   // The host checks offsets. If they are on a device, it waits for them.
@@ -129,14 +130,14 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   const Tensor<D, Index> starts =
       to_device(detail::bag_starts(x.shape(), given, options.include_last_offset), x.device());
   const Tensor<D, Index> numbers = reshape(x, {-1}, here).contiguous(here);
-  backend::run<D>(backend::CheckRange{"embedding_bag", *numbers.impl(), rows});
-  const backend::Bags bags{options.mode, padding};
+  detail::backend::run<D>(detail::backend::CheckRange{"embedding_bag", *numbers.impl(), rows});
+  const detail::backend::Bags bags{options.mode, padding};
   if (!per_sample_weights.defined())
     return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts, Tensor<D, T>());
-  if (options.mode != BagMode::sum) fail("embedding_bag", {"per_sample_weights need mode sum"});
+  if (options.mode != BagMode::sum) Error::fail("embedding_bag", {"per_sample_weights need mode sum"});
   if (!(per_sample_weights.shape() == x.shape()))
-    fail("embedding_bag",
-         {"per_sample_weights of shape ", per_sample_weights.shape(), " do not fit an input of shape ", x.shape()});
+    Error::fail("embedding_bag", {"per_sample_weights of shape ", per_sample_weights.shape(),
+                                  " do not fit an input of shape ", x.shape()});
   if (!detail::records(per_sample_weights))
     return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts,
                                 reshape(per_sample_weights, {-1}).contiguous());
@@ -145,7 +146,7 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
   const auto taken = to_type(detail::take_rows({"embedding_bag", here}, weight, numbers), promoted, here);
   const auto scaled = mul(taken, to_type(reshape(per_sample_weights, {-1, 1}, here), promoted, here), here);
   auto kept = scaled;
-  if (padding != backend::no_row)
+  if (padding != detail::backend::no_row)
     kept = where(eq(numbers, padding).reshape({-1, 1}), zeros_like(scaled.detach()), scaled);
   const auto y = detail::reduced_bags({"embedding_bag", here}, {BagMode::sum}, kept,
                                       detail::arange_like(numbers, 0, 1, numbers.numel()), starts, {});

@@ -88,19 +88,21 @@ ValuesAndIndices<D, T> extreme_along(const CallSite& op, bool largest, const Ten
 /// The largest element over dim; NaN if there is one. Equal elements share the gradient. Error on an empty dimension.
 template <Device D, Element T>
 Tensor<D, T> amax(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) {
-  return detail::extreme<backend::Maximum>({"amax", here}, detail::identity, detail::share_evenly, x, dim, keepdim);
+  return detail::extreme<detail::backend::Maximum>({"amax", here}, detail::identity, detail::share_evenly, x, dim,
+                                                   keepdim);
 }
 
 /// The smallest element over dim; NaN if there is one. Equal elements share the gradient. Error on an empty dimension.
 template <Device D, Element T>
 Tensor<D, T> amin(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) {
-  return detail::extreme<backend::Minimum>({"amin", here}, detail::identity, detail::share_evenly, x, dim, keepdim);
+  return detail::extreme<detail::backend::Minimum>({"amin", here}, detail::identity, detail::share_evenly, x, dim,
+                                                   keepdim);
 }
 
 /// The largest of all elements; NaN if there is one. Equal elements share the gradient. Error if there is no element.
 template <Device D, Element T>
 Tensor<D, T> max(const Tensor<D, T>& x, CallSite here = {}) {
-  return detail::extreme_of_all<backend::Maximum>({"max", here}, x);
+  return detail::extreme_of_all<detail::backend::Maximum>({"max", here}, x);
 }
 /// The largest element along dim, and its position. Of equal elements, the first counts and gets the gradient; a NaN
 /// counts as the largest. Error on an empty dimension.
@@ -118,7 +120,7 @@ TERN_SAME_PLACE(max)
 /// The smallest of all elements; NaN if there is one. Equal elements share the gradient. Error if there is no element.
 template <Device D, Element T>
 Tensor<D, T> min(const Tensor<D, T>& x, CallSite here = {}) {
-  return detail::extreme_of_all<backend::Minimum>({"min", here}, x);
+  return detail::extreme_of_all<detail::backend::Minimum>({"min", here}, x);
 }
 /// The smallest element along dim, and its position. Of equal elements, the first counts and gets the gradient; a NaN
 /// counts as the smallest. Error on an empty dimension.

@@ -43,7 +43,7 @@ Tensor<D, T> unfold(const Tensor<D, T>& x, const detail::Shape& kernel_size, con
       return to_type(unfold(to_type(x, f32, here), kernel_size, options, here), detail::Type<T>{}, here);
   if (x.checked("unfold")->ndim == 3)
     return squeeze(unfold(unsqueeze(x, 0, here), kernel_size, options, here), 0, here);
-  if (x.dim() != 4) fail("unfold", {"images [N, C, H, W] are needed, not ", x.shape()});
+  if (x.dim() != 4) Error::fail("unfold", {"images [N, C, H, W] are needed, not ", x.shape()});
   const detail::Windows w =
       detail::windows_over({"unfold", CallSite::unknown}, x.impl()->dims + 2, kernel_size, options);
   const auto& [down, across] = w.d;
@@ -65,14 +65,14 @@ Tensor<D, T> fold(const Tensor<D, T>& x, const detail::Shape& output_size, const
     return to_type(fold(to_type(x, f32, here), output_size, kernel_size, options, here), detail::Type<T>{}, here);
   if (x.checked("fold")->ndim == 2)
     return squeeze(fold(unsqueeze(x, 0, here), output_size, kernel_size, options, here), 0, here);
-  if (output_size.n != 2) fail("fold", {"output_size is {height, width}, not ", output_size});
+  if (output_size.n != 2) Error::fail("fold", {"output_size is {height, width}, not ", output_size});
   const detail::Windows w = detail::windows_over({"fold", CallSite::unknown}, output_size.d, kernel_size, options);
   const auto& [down, across] = w.d;
   const Index pixels = detail::checked_product({"fold", CallSite::unknown}, {down.kernel, across.kernel}),
               columns = detail::checked_product({"fold", CallSite::unknown}, {down.count, across.count});
   if (x.dim() != 3 || x.size(1) % pixels != 0 || x.size(2) != columns)
-    fail("fold", {"columns of shape ", x.shape(), " are not windows of ", kernel_size, " over images of ", output_size,
-                  ", [N, C ", pixels, ", ", columns, "]"});
+    Error::fail("fold", {"columns of shape ", x.shape(), " are not windows of ", kernel_size, " over images of ",
+                         output_size, ", [N, C ", pixels, ", ", columns, "]"});
   const Index n = x.size(0), c = x.size(1) / pixels;
   Tensor<D, T> y = reshape(x, {n, c, down.kernel, across.kernel, down.count, across.count}, here);
   y = reshape(transpose(y, 3, 4, here), {n, c, down.kernel * down.count, across.kernel * across.count}, here);

@@ -41,7 +41,7 @@ struct Bound {
 }  // namespace detail
 
 template <class F, bool... is_tensor>
-inline constexpr bool backend::of_program<detail::Bound<F, is_tensor...>> = true;
+inline constexpr bool detail::backend::of_program<detail::Bound<F, is_tensor...>> = true;
 
 namespace detail {
 

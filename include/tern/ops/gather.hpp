@@ -71,7 +71,7 @@ Tensor<D, T> add_rows(const Tensor<D, T>& x, const Tensor<D, Index>& index, Inde
 }
 
 inline void check_index_vector(const CallSite& op, const Array& index) {
-  if (index.ndim > 1) fail(op, {"the index must be a vector, not ", index.shape()});
+  if (index.ndim > 1) Error::fail(op, {"the index must be a vector, not ", index.shape()});
 }
 
 /// Error unless index has as many dimensions as x and its sizes, except along dim, are not larger than x's.
@@ -126,8 +126,8 @@ int check_index_add(const CallSite& op, const Tensor<D, T>& x, Index dim, const 
   Shape expected = x.shape();
   if (x.dim()) expected[d] = index.numel();
   if (!(source.checked(op)->shape() == expected) && x.dim())
-    fail(op, {"a source of shape ", source.shape(), " does not fit ", index.numel(), " positions of dimension ", d,
-              " of ", x.shape()});
+    Error::fail(op, {"a source of shape ", source.shape(), " does not fit ", index.numel(), " positions of dimension ",
+                     d, " of ", x.shape()});
   return d;
 }
 
@@ -139,7 +139,8 @@ Tensor<D, T> index_select(const Tensor<D, T>& x, Index dim, const Tensor<D, Inde
   detail::check_index_vector({"index_select", here}, *index.checked({"index_select", here}));
   const int d = detail::wrap_dim({"index_select", here}, dim, x.checked({"index_select", here})->ndim);
   if (x.dim() == 0) {
-    if (index.numel() != 1) fail({"index_select", here}, {"one index is needed for a 0-d tensor, not ", index.numel()});
+    if (index.numel() != 1)
+      Error::fail({"index_select", here}, {"one index is needed for a 0-d tensor, not ", index.numel()});
     return index_select(unsqueeze(x, 0, here), 0, index, here).reshape({}, here);
   }
   if (d == 0) return detail::take_rows({"index_select", here}, x, index);
@@ -160,7 +161,7 @@ Tensor<D, T> index_add(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>&
   if (x.dim() == 0)
     return index_add(unsqueeze(x, 0, here), 0, index, source.reshape({-1}, here), alpha, here).reshape({}, here);
   const Tensor<D, Index> numbers = contiguous(index);
-  backend::run<D>(backend::CheckRange{"index_add", *numbers.impl(), x.size(d)});
+  detail::backend::run<D>(detail::backend::CheckRange{"index_add", *numbers.impl(), x.size(d)});
   const Tensor<D, T> sum = detail::add_rows(transpose(source, 0, d, here), numbers, x.size(d), here);
   return add(x, transpose(sum, 0, d, here), alpha, here);
 }
@@ -174,12 +175,12 @@ const Tensor<D, T>& index_add_(const Tensor<D, T>& x, Index dim, const Tensor<D,
   if (!detail::added_where_it_lies(x, source))
     return detail::assign(op, x, index_add(x, dim, index, source, alpha, here));
   const Tensor<D, Index> numbers = contiguous(index);
-  backend::run<D>(backend::CheckRange{"index_add_", *numbers.impl(), x.size(d)});
+  detail::backend::run<D>(detail::backend::CheckRange{"index_add_", *numbers.impl(), x.size(d)});
   const Tensor<D, T> terms =
       detail::operand<T>(op, alpha) == detail::scalar_t<T>(1) ? source.detach() : mul(source.detach(), alpha);
-  backend::run<D, T>(backend::AddRows{{*transpose(x.detach(), 0, d).impl(), 1},
-                                      {*transpose(terms, 0, d).impl(), 1},
-                                      {.count = numbers.numel(), .to = numbers.impl()}});
+  detail::backend::run<D, T>(detail::backend::AddRows{{*transpose(x.detach(), 0, d).impl(), 1},
+                                                      {*transpose(terms, 0, d).impl(), 1},
+                                                      {.count = numbers.numel(), .to = numbers.impl()}});
   detail::bump_version(x.impl());
   return x;
 }
@@ -199,7 +200,7 @@ Tensor<D, T> gather(const Tensor<D, T>& x, Index dim, const std::type_identity_t
   const Tensor<D, T> dense = contiguous(x.detach());
   const Tensor<D, Index> numbers = contiguous(index.tensor);
   const Tensor<D, T> y = empty<D, T>(numbers.shape(), x.device());
-  backend::run<D>(backend::Gather{*y.impl(), *dense.impl(), d, *numbers.impl()});
+  detail::backend::run<D>(detail::backend::Gather{*y.impl(), *dense.impl(), d, *numbers.impl()});
   const detail::Shape from = x.shape();
   record({"gather", here}, y, wrt(x, saved(numbers), [from, d](const auto& g, const auto& n) {
            return scatter_add(zeros<D, T>(from, g.device()), d, n, g);
@@ -219,7 +220,7 @@ Tensor<D, T> scatter_add(const Tensor<D, T>& x, Index dim, const std::type_ident
   }
   const detail::ScatterOperands<D, T> to({"scatter_add", here}, x, dim, index.tensor, source);
   const Tensor<D, T> y = detail::dense_copy(x);
-  to.template combine<backend::ScatterMode::sum>("scatter_add", y);
+  to.template combine<detail::backend::ScatterMode::sum>("scatter_add", y);
   record({"scatter_add", here}, y, wrt(x, [](const auto& g) { return g; }),
          wrt(to.part, saved(to.at), [d = to.dim](const auto& g, const auto& n) { return gather(g, d, n); }));
   return y;
@@ -234,8 +235,8 @@ const Tensor<D, T>& scatter_add_(const Tensor<D, T>& x, Index dim,
   const detail::ScatterOperands<D, T> to(op, x, dim, index.tensor, source);
   if (!x.is_contiguous() || !detail::added_where_it_lies(x, source))
     return detail::assign(op, x, scatter_add(x, dim, index, source, here));
-  backend::run<D>(backend::CheckRange{"scatter_add_", *to.at.impl(), x.size(to.dim)});
-  to.template combine<backend::ScatterMode::sum>("scatter_add_", x);
+  detail::backend::run<D>(detail::backend::CheckRange{"scatter_add_", *to.at.impl(), x.size(to.dim)});
+  to.template combine<detail::backend::ScatterMode::sum>("scatter_add_", x);
   detail::bump_version(x.impl());
   return x;
 }

@@ -9,7 +9,7 @@ TERN_NOINLINE void check_gather(const CallSite& op, const Array& x, int dim, con
   for (int i = 0; fits && i < index.ndim && i < x.ndim; ++i)
     fits = (i == dim && !along_dim) || index.dims[i] <= x.dims[i];
   if (!fits && index.numel > 0)
-    fail(op, {"index of shape ", index.shape(), " does not fit a tensor of shape ", x.shape()});
+    Error::fail(op, {"index of shape ", index.shape(), " does not fit a tensor of shape ", x.shape()});
 }
 
 }}}  // namespace tern::detail

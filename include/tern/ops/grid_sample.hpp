@@ -151,9 +151,10 @@ Tensor<D, T> affine_grid(const Tensor<D, T>& theta, const detail::Shape& size, b
                          CallSite here = {}) {
   const CallScope scope({"affine_grid", here});
   const detail::Array& a = *theta.checked("affine_grid");
-  if (size.n != 4 || size[2] < 1 || size[3] < 1) fail("affine_grid", {"a size [N, C, H, W] is needed, not ", size});
+  if (size.n != 4 || size[2] < 1 || size[3] < 1)
+    Error::fail("affine_grid", {"a size [N, C, H, W] is needed, not ", size});
   if (a.shape() != detail::Shape{size[0], 2, 3})
-    fail("affine_grid", {"matrices of shape ", detail::Shape{size[0], 2, 3}, " are needed, not ", a.shape()});
+    Error::fail("affine_grid", {"matrices of shape ", detail::Shape{size[0], 2, 3}, " are needed, not ", a.shape()});
   if constexpr (detail::is_half_v<T>)
     return detail::rounded_once([&](const auto& m) { return affine_grid(m, size, align_corners, here); }, theta);
   const Index height = size[2], width = size[3];

@@ -71,10 +71,10 @@ Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const detail::P
   detail::check_channels(op, *x.checked(op), {w.impl(), b.impl()});
   const Index channels = x.size(1);
   if (num_groups < 1 || channels % num_groups)
-    fail(op, {"num_groups must divide the ", channels, " channels of ", x.shape(), ", not be ", num_groups});
+    Error::fail(op, {"num_groups must divide the ", channels, " channels of ", x.shape(), ", not be ", num_groups});
   if (x.numel() <= (x.size(0) ? num_groups : -1))
-    fail(op,
-         {"more than one value is needed for each of ", num_groups, " groups, which ", x.shape(), " does not have"});
+    Error::fail(
+        op, {"more than one value is needed for each of ", num_groups, " groups, which ", x.shape(), " does not have"});
   return detail::group_norm(op, x, num_groups, w, b, eps);
 }
 
@@ -94,7 +94,7 @@ Tensor<D, T> instance_norm(const Tensor<D, T>& x,
   detail::check_channels(op, *x.checked(op), {w.impl(), b.impl(), running_mean.impl(), running_var.impl()});
   detail::check_statistics(op, *x.impl(), nullptr, running_mean.impl(), running_var.impl(), true);
   if (x.numel() && x.numel() == x.size(0) * x.size(1))
-    fail(op, {"more than one value is needed in each channel, which ", x.shape(), " does not have"});
+    Error::fail(op, {"more than one value is needed in each channel, which ", x.shape(), " does not have"});
   if (running_mean.defined() && x.numel()) {
     const NoGradGuard off;
     const auto values = flatten(to_type(x.detach(), detail::Type<compute_t<T>>{}), 2);

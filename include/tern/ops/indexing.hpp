@@ -33,7 +33,7 @@ struct TensorIndex {
   TensorIndex(EllipsisType) : kind(Kind::ellipsis) {}
   /// "...", which is Ellipsis. Error for other texts.
   TensorIndex(const char* text) : kind(Kind::ellipsis) {
-    if (std::strcmp(text, "...") != 0) fail("index", {"an entry of an index is ..., not ", text});
+    if (std::strcmp(text, "...") != 0) Error::fail("index", {"an entry of an index is ..., not ", text});
   }
   /// Positions of a dimension; negative ones count from the end.
   TensorIndex(const Tensor<D, Index>& at) : kind(Kind::positions), positions(at) { at.checked("index"); }
@@ -122,8 +122,9 @@ class Indexed {
     using Kind = typename TensorIndex<D>::Kind;
     int named = 0, ellipses = 0;
     for (std::size_t k = 0; k < count; ++k) named += entries[k].dims(), ellipses += entries[k].kind == Kind::ellipsis;
-    if (ellipses > 1) fail(op, {"only one Ellipsis can stand in an index"});
-    if (named > x.checked(op)->ndim) fail(op, {"too many indices, ", named, ", for a tensor of shape ", x.shape()});
+    if (ellipses > 1) Error::fail(op, {"only one Ellipsis can stand in an index"});
+    if (named > x.checked(op)->ndim)
+      Error::fail(op, {"too many indices, ", named, ", for a tensor of shape ", x.shape()});
     const int missing = x.dim() - named;
     int dim = 0, source = 0;  // the entry's dimensions of the view and of x
     for (std::size_t k = 0; k < count; ++k) {
@@ -132,7 +133,7 @@ class Indexed {
         case Kind::position: {
           const Index size = view_.size(dim), at = entry.position < 0 ? entry.position + size : entry.position;
           if (at < 0 || at >= size)
-            fail(op, {"position ", entry.position, " is outside dimension ", source, " of size ", size});
+            Error::fail(op, {"position ", entry.position, " is outside dimension ", source, " of size ", size});
           view_ = select(view_, dim, at, here);
           break;
         }
@@ -191,7 +192,7 @@ class Indexed {
     bool fits = fitting.dim() <= shape.n;
     for (int i = 1; fits && i <= fitting.dim(); ++i)
       fits = fitting.size(-i) == 1 || fitting.size(-i) == shape[shape.n - i];
-    if (!fits) fail(op, {"values of shape ", values.shape(), " do not broadcast to the indexed shape ", shape});
+    if (!fits) Error::fail(op, {"values of shape ", values.shape(), " do not broadcast to the indexed shape ", shape});
     fitting = expand(fitting, shape, here);
     if (before_ == 0) return fitting;
     Dims dims;
@@ -208,7 +209,7 @@ class Indexed {
   };
 
   void choose(int dim, int dims, const Tensor<D, Index>& index, bool shaped, const Tensor<D, bool>& mask = {}) {
-    if (chosen_count_ == max_dims) fail("index", {"at most ", max_dims, " tensors can stand in an index"});
+    if (chosen_count_ == max_dims) Error::fail("index", {"at most ", max_dims, " tensors can stand in an index"});
     chosen_[chosen_count_++] = {dim, dims, index, shaped, mask};
   }
   bool is_one_mask() const { return chosen_count_ == 1 && chosen_[0].mask.defined(); }
@@ -222,7 +223,7 @@ class Indexed {
     }
     for (int i = 0; i < mask.dim(); ++i)
       if (mask.size(i) != view_.size(dim + i))
-        fail(op, {"a mask of shape ", mask.shape(), " does not fit dimension ", dim + i, " of ", view_.shape()});
+        Error::fail(op, {"a mask of shape ", mask.shape(), " does not fit dimension ", dim + i, " of ", view_.shape()});
     choose(dim, mask.dim(), {}, true, mask);
     return mask.dim();
   }
@@ -516,7 +517,7 @@ auto fill_where(S value) {
   return [value](auto x, auto mask) { return where(mask != 0, decltype(x)(value), x); };
 }
 inline void check_filling(const CallSite& op, const Array& value) {
-  if (value.ndim != 0) fail(op, {"the value must be a 0-d tensor, not of shape ", value.shape()});
+  if (value.ndim != 0) Error::fail(op, {"the value must be a 0-d tensor, not of shape ", value.shape()});
 }
 }  // namespace detail
 
@@ -565,9 +566,9 @@ const Tensor<D, T>& masked_scatter_(const Tensor<D, T>& x, const Tensor<D, bool>
   const CallScope scope({"masked_scatter_", here});
   const Tensor<D, bool> places = contiguous(expand(mask, x.checked("masked_scatter_")->shape(), here), here);
   Index count;
-  backend::run<D>(backend::CountTrue{*places.impl(), count});
+  detail::backend::run<D>(detail::backend::CountTrue{*places.impl(), count});
   if (count > source.checked("masked_scatter_")->numel)
-    fail("masked_scatter_", {"a source of ", source.numel(), " elements for ", count, " places"});
+    Error::fail("masked_scatter_", {"a source of ", source.numel(), " elements for ", count, " places"});
   return index_put_(x, {places}, narrow(reshape(source, -1, here), 0, 0, count, here), false, here);
 }
 template <Device D, Element T>

@@ -21,7 +21,7 @@ struct ScaleFactors {
   ScaleFactors() {}
   ScaleFactors(double all) : n(1) { d[0] = all; }
   ScaleFactors(std::initializer_list<double> each) {
-    if (each.size() > 3) fail("interpolate", {"at most 3 scale factors are needed, not ", Index(each.size())});
+    if (each.size() > 3) Error::fail("interpolate", {"at most 3 scale factors are needed, not ", Index(each.size())});
     for (double factor : each) d[n++] = factor;
   }
   double operator[](int i) const { return d[n == 1 ? 0 : i]; }

@@ -52,11 +52,11 @@ template <Device D, Element T>
 Tensor<D, T> block_diag(const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
   const CallSite op{"block_diag", here};
   const CallScope scope(op);
-  if (tensors.empty()) fail(op, {"at least one tensor is needed"});
+  if (tensors.empty()) Error::fail(op, {"at least one tensor is needed"});
   Index rows = 0, columns = 0;
   std::vector<Tensor<D, T>> blocks;
   for (const Tensor<D, T>& x : tensors) {
-    if (x.checked(op)->ndim > 2) fail(op, {"matrices are needed, not ", x.shape()});
+    if (x.checked(op)->ndim > 2) Error::fail(op, {"matrices are needed, not ", x.shape()});
     blocks.push_back(atleast_2d(x, here));
     rows = detail::checked_sum(op, {rows, blocks.back().size(0)});
     columns = detail::checked_sum(op, {columns, blocks.back().size(1)});
@@ -88,7 +88,7 @@ template <Device D, Element T>
 Tensor<D, T> cartesian_prod(const std::vector<Tensor<D, T>>& vectors, CallSite here = {}) {
   const CallScope scope({"cartesian_prod", here});
   for (const Tensor<D, T>& x : vectors)
-    if (x.checked("cartesian_prod")->ndim != 1) fail("cartesian_prod", {"vectors are needed, not ", x.shape()});
+    if (x.checked("cartesian_prod")->ndim != 1) Error::fail("cartesian_prod", {"vectors are needed, not ", x.shape()});
   if (vectors.size() == 1) return vectors[0];
   std::vector<Tensor<D, T>> columns;
   for (const Tensor<D, T>& grid : meshgrid(vectors, "ij", here)) columns.push_back(reshape(grid, -1, here));
@@ -100,8 +100,8 @@ template <Device D, Element T>
 Tensor<D, T> combinations(const Tensor<D, T>& x, Index r = 2, bool with_replacement = false, CallSite here = {}) {
   const CallSite op{"combinations", here};
   const CallScope scope(op);
-  if (x.checked(op)->ndim != 1) fail(op, {"a vector is needed, not ", x.shape()});
-  if (r < 0 || r > detail::max_elements) fail(op, {r, " elements of ", x.shape()});
+  if (x.checked(op)->ndim != 1) Error::fail(op, {"a vector is needed, not ", x.shape()});
+  if (r < 0 || r > detail::max_elements) Error::fail(op, {r, " elements of ", x.shape()});
   const Index n = x.numel(), apart = with_replacement ? 0 : 1;
   if (r == 0) return narrow(x, 0, 0, 0, here);
   if (r > (with_replacement ? n * r : n)) return reshape(narrow(x, 0, 0, 0, here), {0, r}, here);

@@ -61,8 +61,9 @@ Tensor<D, T> layer_norm(const Tensor<D, T>& x, const detail::Shape& normalized_s
   const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
   const auto mean = empty<D, compute_t<T>>(rows, x.device()), scale = empty<D, compute_t<T>>(rows, x.device());
   detail::count_pass({y.impl(), x.impl()});
-  backend::run<D, T>(backend::LayerNorm{*y.impl(), *mean.impl(), *scale.impl(), *detail::dense(x).impl(),
-                                        *detail::dense(w).impl(), *detail::dense(b).impl(), eps});
+  detail::backend::run<D, T>(detail::backend::LayerNorm{*y.impl(), *mean.impl(), *scale.impl(),
+                                                        *detail::dense(x).impl(), *detail::dense(w).impl(),
+                                                        *detail::dense(b).impl(), eps});
   record({"layer_norm", here}, y,
          wrt(inputs(x, w, b), saved(x, w, mean, scale),
              [eps](const auto& g, const auto& input, const auto& factor, const auto& centre, const auto& spread,

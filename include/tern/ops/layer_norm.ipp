@@ -8,10 +8,10 @@ TERN_NOINLINE void check_normalized(const CallSite& op, const Array& x, const Sh
                                     std::initializer_list<const Array*> given) {
   bool fits = normalized.n > 0 && normalized.n <= x.ndim;
   for (int i = 0; i < normalized.n && fits; ++i) fits = x.dims[x.ndim - normalized.n + i] == normalized[i];
-  if (!fits) fail(op, {"normalized_shape ", normalized, " is not the end of the input's shape ", x.shape_ref()});
+  if (!fits) Error::fail(op, {"normalized_shape ", normalized, " is not the end of the input's shape ", x.shape_ref()});
   for (const Array* a : given)
     if (a && !(a->shape() == normalized))
-      fail(op, {"weight and bias must be of shape ", normalized, ", not ", a->shape_ref()});
+      Error::fail(op, {"weight and bias must be of shape ", normalized, ", not ", a->shape_ref()});
 }
 
 }}}  // namespace tern::detail

@@ -14,8 +14,8 @@ Tensor<D, T> local_response_norm(const Tensor<D, T>& x, Index size, double alpha
   const CallSite op{"local_response_norm", here};
   const CallScope scope(op);
   if (x.checked(op)->ndim < 3)
-    fail(op, {"an input of shape [N, C, ...] of at least 3 dimensions is needed, not ", x.shape()});
-  if (size < 1) fail(op, {"size must be positive, not ", size});
+    Error::fail(op, {"an input of shape [N, C, ...] of at least 3 dimensions is needed, not ", x.shape()});
+  if (size < 1) Error::fail(op, {"size must be positive, not ", size});
   if (x.numel() == 0) return mul(x, 1, here);
   const auto normal = [&](const auto& v) {
     const auto last = movedim(v, 1, -1, here);

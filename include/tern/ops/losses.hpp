@@ -72,7 +72,7 @@ template <Device D, Floating T>
 Tensor<D, T> huber_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, HuberLossOptions options = {},
                         CallSite here = {}) {
   const double delta = options.delta;
-  if (!(delta > 0)) fail({"huber_loss", here}, {"delta must be positive, not ", delta});
+  if (!(delta > 0)) Error::fail({"huber_loss", here}, {"delta must be positive, not ", delta});
   return detail::loss_of_difference(
       {"huber_loss", here}, options.reduction,
       [delta](auto d) { return where(abs(d) < delta, 0.5 * d * d, delta * (abs(d) - 0.5 * delta)); },
@@ -84,7 +84,7 @@ template <Device D, Floating T>
 Tensor<D, T> smooth_l1_loss(const Tensor<D, T>& x, const Tensor<D, T>& target, SmoothL1LossOptions options = {},
                             CallSite here = {}) {
   const double beta = options.beta;
-  if (!(beta >= 0)) fail({"smooth_l1_loss", here}, {"beta must not be negative, but is ", beta});
+  if (!(beta >= 0)) Error::fail({"smooth_l1_loss", here}, {"beta must not be negative, but is ", beta});
   return detail::loss_of_difference(
       {"smooth_l1_loss", here}, options.reduction,
       [beta](auto d) { return where(abs(d) < beta, 0.5 * d * d / beta, abs(d) - 0.5 * beta); },

@@ -6,8 +6,8 @@ namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_NOINLINE Index loss_count(const CallSite& op, Reduction reduction, const Array& x, const Array& target) {
   if (!same_shape(x, target))
-    fail(op, {"input ", x.shape(), " and target ", target.shape(),
-              " must have the same shape; view or expand one of them"});
+    Error::fail(op, {"input ", x.shape(), " and target ", target.shape(),
+                     " must have the same shape; view or expand one of them"});
   return reduction == Reduction::mean ? x.numel : 1;
 }
 

@@ -27,7 +27,8 @@ Tensor<D, T> product(const CallSite& op, const Tensor<D, T>& a, const Tensor<D, 
   TensorImpl *const left = a.impl(), *const right = b.impl();
   const Shape batch = batch_of_product(op, *left, *right);
   const Index k = left->dims[left->ndim - 1];
-  if (k != right->dims[right->ndim - 2]) fail(op, {"inner dimensions differ: ", left->shape(), " x ", right->shape()});
+  if (k != right->dims[right->ndim - 2])
+    Error::fail(op, {"inner dimensions differ: ", left->shape(), " x ", right->shape()});
   const Owned lefts(left->ndim > 2 ? broadcast_matrices(left, batch, device_ops<D>) : nullptr),
       rights(right->ndim > 2 ? broadcast_matrices(right, batch, device_ops<D>) : nullptr);
   Shape shape = batch;
@@ -86,7 +87,7 @@ Tensor<D, T> mm(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}
 template <Device D, Element T>
 Tensor<D, T> bmm(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   detail::check_dims({"bmm", here}, *a.checked({"bmm", here}), 3, *b.checked({"bmm", here}), 3);
-  if (a.size(0) != b.size(0)) fail({"bmm", here}, {"batch sizes differ: ", a.shape(), " x ", b.shape()});
+  if (a.size(0) != b.size(0)) Error::fail({"bmm", here}, {"batch sizes differ: ", a.shape(), " x ", b.shape()});
   return detail::recorded_product({"bmm", here}, a, b);
 }
 
@@ -102,7 +103,7 @@ Tensor<D, T> mv(const Tensor<D, T>& a, const Tensor<D, T>& v, CallSite here = {}
 template <Device D, Element T>
 Tensor<D, T> dot(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   detail::check_dims({"dot", here}, *a.checked({"dot", here}), 1, *b.checked({"dot", here}), 1);
-  if (a.size(0) != b.size(0)) fail({"dot", here}, {"lengths differ: ", a.shape(), " and ", b.shape()});
+  if (a.size(0) != b.size(0)) Error::fail({"dot", here}, {"lengths differ: ", a.shape(), " and ", b.shape()});
   return matmul(a, b, here);
 }
 
@@ -111,9 +112,10 @@ Tensor<D, T> dot(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {
 template <Device D, Element T>
 Tensor<D, T> matmul(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
   const int m = a.checked({"matmul", here})->ndim, n = b.checked({"matmul", here})->ndim;
-  if (m == 0 || n == 0) fail({"matmul", here}, {"a 0-d tensor has no rows or columns: ", a.shape(), " x ", b.shape()});
+  if (m == 0 || n == 0)
+    Error::fail({"matmul", here}, {"a 0-d tensor has no rows or columns: ", a.shape(), " x ", b.shape()});
   if (m == 1 && n == 1 && a.size(0) != b.size(0))
-    fail({"matmul", here}, {"inner dimensions differ: ", a.shape(), " x ", b.shape()});
+    Error::fail({"matmul", here}, {"inner dimensions differ: ", a.shape(), " x ", b.shape()});
   const bool many_rows = m > 2 && n <= 2;  // one product with many rows
   const Tensor<D, T> left = m == 1 ? unsqueeze(a, 0, here) : many_rows ? flatten(a, 0, -2, here) : a;
   const Tensor<D, T> right = n == 1 ? unsqueeze(b, 1, here) : b;

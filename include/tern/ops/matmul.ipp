@@ -24,15 +24,16 @@ TERN_COLD TensorImpl* broadcast_matrices(TensorImpl* x, const Shape& batch, cons
 
 TERN_COLD void check_dims(const CallSite& op, const Array& a, int a_dims, const Array& b, int b_dims) {
   if (a.ndim != a_dims || b.ndim != b_dims)
-    fail(op, {Index(a_dims), "-d and ", Index(b_dims), "-d tensors are needed, not ", a.shape(), " and ", b.shape()});
+    Error::fail(
+        op, {Index(a_dims), "-d and ", Index(b_dims), "-d tensors are needed, not ", a.shape(), " and ", b.shape()});
 }
 
 TERN_COLD void check_linear(const CallSite& op, const Array& x, const Array& weight, const Array* bias) {
   const int n = weight.ndim;
   if (n < 1 || n > 2 || x.ndim == 0 || x.dims[x.ndim - 1] != weight.dims[n - 1])
-    fail(op, {"input ", x.shape(), " does not fit weight ", weight.shape()});
+    Error::fail(op, {"input ", x.shape(), " does not fit weight ", weight.shape()});
   if (bias && !(bias->shape() == Shape(weight.dims, n - 1)))
-    fail(op, {"bias ", bias->shape(), " does not fit weight ", weight.shape()});
+    Error::fail(op, {"bias ", bias->shape(), " does not fit weight ", weight.shape()});
 }
 
 }}}  // namespace tern::detail

@@ -15,8 +15,8 @@ template <Device D, Floating T>
 Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool replacement = false, CallSite here = {}) {
   const CallScope scope({"multinomial", here});
   const int dims = p.checked("multinomial")->ndim;
-  if (dims < 1 || dims > 2) fail("multinomial", {"one or two dimensions are needed, not ", p.shape()});
-  if (num_samples < 1) fail("multinomial", {"the number of samples must be positive, not ", num_samples});
+  if (dims < 1 || dims > 2) Error::fail("multinomial", {"one or two dimensions are needed, not ", p.shape()});
+  if (num_samples < 1) Error::fail("multinomial", {"the number of samples must be positive, not ", num_samples});
   const auto weights = to_type(p.detach(), f64);
   detail::Shape to = p.shape();
   to[dims - 1] = num_samples;
@@ -25,11 +25,11 @@ Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool repl
   const auto valid = [](auto w) { return where(w == 0, 0, where((w > 0) & isfinite(w), 1, 0 / (w - w))); };
   const double fewest =
       amin(sum(detail::map<double>({"multinomial", CallSite::unknown}, valid, weights), -1)).item(here);
-  if (fewest != fewest) fail("multinomial", {"a weight is negative, infinite or NaN"});
-  if (fewest < 1) fail("multinomial", {"the weights of a row are all 0"});
+  if (fewest != fewest) Error::fail("multinomial", {"a weight is negative, infinite or NaN"});
+  if (fewest < 1) Error::fail("multinomial", {"the weights of a row are all 0"});
   if (!replacement && fewest < double(num_samples))
-    fail("multinomial",
-         {num_samples, " samples without replacement from a row of ", Index(fewest), " positive weights"});
+    Error::fail("multinomial",
+                {num_samples, " samples without replacement from a row of ", Index(fewest), " positive weights"});
   if (replacement) {
     const auto sums =
         cumsum(div(weights, amax(weights, -1, true)), -1, here);  // weights up to 1, so that no sum overflows
@@ -50,7 +50,7 @@ Tensor<D, T> gumbel_softmax(const Tensor<D, T>& logits, double tau = 1, bool har
                             CallSite here = {}) {
   const CallScope scope({"gumbel_softmax", here});
   const int d = detail::wrap_dim({"gumbel_softmax", CallSite::unknown}, dim, logits.checked("gumbel_softmax")->ndim);
-  if (!(tau > 0)) fail("gumbel_softmax", {"tau must be positive, not ", tau});
+  if (!(tau > 0)) Error::fail("gumbel_softmax", {"tau must be positive, not ", tau});
   const auto noise = uniform<D, compute_t<T>>(logits.shape(), 0, 1, logits.device());
   const auto disturbed = [tau](auto v, auto u) { return (v - log(-log1p(-u))) / tau; };
   const Tensor<D, T> soft = detail::rounded_once(

@@ -22,8 +22,8 @@ template <Device D, Floating T>
 Tensor<D, T> nanmean(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) {
   const CallScope scope({"nanmean", here});
   const auto present = [](auto v) { return where(v == v, decltype(v)(1), 0); };
-  const auto count = detail::reduce<backend::Sum, compute_t<T>, compute_t<T>>({"nanmean", here}, present,
-                                                                              detail::identity, dim, keepdim, x);
+  const auto count = detail::reduce<detail::backend::Sum, compute_t<T>, compute_t<T>>(
+      {"nanmean", here}, present, detail::identity, dim, keepdim, x);
   return detail::rounded_once([&](const auto& v) { return div(nansum(v, dim, keepdim, here), count, here); }, x);
 }
 

@@ -28,14 +28,14 @@ Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, detail::Dims dim = {}, bo
   const detail::Shape shape = x.checked({"norm", here})->shape();
   const unsigned mask = detail::dim_mask({"norm", here}, dim, shape.n);
   if (std::isinf(p)) {
-    if (p < 0) return extreme<backend::Minimum>(op, absolute_of, share_with_sign, x, dim, keepdim);
-    return extreme<backend::Maximum>(op, absolute_of, share_with_sign, x, dim, keepdim);
+    if (p < 0) return extreme<detail::backend::Minimum>(op, absolute_of, share_with_sign, x, dim, keepdim);
+    return extreme<detail::backend::Maximum>(op, absolute_of, share_with_sign, x, dim, keepdim);
   }
-  if (p == 0) return reduce<backend::Sum, T, T>({"norm", here}, is_nonzero, identity, dim, keepdim, x);
+  if (p == 0) return reduce<detail::backend::Sum, T, T>({"norm", here}, is_nonzero, identity, dim, keepdim, x);
   if (p == 1) return map_sum(op, absolute_of, dim, keepdim, 1, x);
   if (p == 2) {
     const auto square_root = [](auto v) { return sqrt(v); };
-    const Tensor<D, T> y = reduce<backend::Sum, T, T>(
+    const Tensor<D, T> y = reduce<detail::backend::Sum, T, T>(
         {"norm", CallSite::unknown}, [](auto v) { return v * v; }, square_root, dim, keepdim, x);
     record(op, y, wrt(x, saved(x, y), [shape, mask](const auto& g, const auto& input, const auto& output) {
              return Gradient{norm2_rule}(with_dims(g, shape, mask), input, with_dims(output, shape, mask));
@@ -44,7 +44,7 @@ Tensor<D, T> norm(const Tensor<D, T>& x, double p = 2, detail::Dims dim = {}, bo
   }
   const auto power = [p](auto v) { return pow(abs(v), decltype(v)(p)); };
   const auto root = [p](auto v) { return pow(v, decltype(v)(1 / p)); };
-  const Tensor<D, T> y = reduce<backend::Sum, T, T>({"norm", here}, power, root, dim, keepdim, x);
+  const Tensor<D, T> y = reduce<detail::backend::Sum, T, T>({"norm", here}, power, root, dim, keepdim, x);
   record(op, y, wrt(x, saved(x, y), [shape, mask, p](const auto& g, const auto& input, const auto& output) {
            const auto rule = [p](auto h, auto v, auto n) {
              return where(v == 0, 0, where(n == 0, 0, h * sign(v) * pow(abs(v) / n, p - 1)));

@@ -88,7 +88,7 @@ template <Device D, Floating T>
 PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const std::vector<Index>& lengths,
                                           PackOptions options = {}, CallSite here = {}) {
   const CallSite op{"pack_padded_sequence", here};
-  if (x.checked(op)->ndim < 2) fail(op, {"a padded batch has at least two dimensions, not shape ", x.shape()});
+  if (x.checked(op)->ndim < 2) Error::fail(op, {"a padded batch has at least two dimensions, not shape ", x.shape()});
   Tensor<D, T> padded = options.batch_first ? transpose(x, 0, 1, here) : x;
   const Index length = padded.size(0), count = padded.size(1);
   detail::check_lengths(op, lengths, length, count, options.enforce_sorted);
@@ -112,7 +112,7 @@ template <Device D, Floating T>
 PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const Tensor<Cpu, Index>& lengths,
                                           PackOptions options = {}, CallSite here = {}) {
   const CallSite op{"pack_padded_sequence", here};
-  if (lengths.checked(op)->ndim != 1) fail(op, {"lengths have one dimension, not shape ", lengths.shape()});
+  if (lengths.checked(op)->ndim != 1) Error::fail(op, {"lengths have one dimension, not shape ", lengths.shape()});
   return pack_padded_sequence(x, detail::host_vector(contiguous(lengths, here)), options, here);
 }
 
@@ -123,10 +123,10 @@ std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequ
                                                                 PadOptions options = {}, CallSite here = {}) {
   const CallSite op{"pad_packed_sequence", here};
   const Tensor<D, T>& data = packed.data;
-  if (data.checked(op)->ndim < 1 || packed.batch_sizes.empty()) fail(op, {"there is no step"});
+  if (data.checked(op)->ndim < 1 || packed.batch_sizes.empty()) Error::fail(op, {"there is no step"});
   const Index steps = Index(packed.batch_sizes.size()), count = packed.batch_sizes.front();
   const Index length = options.total_length ? options.total_length : steps;
-  if (length < steps) fail(op, {"total_length ", length, " is less than the longest sequence, ", steps});
+  if (length < steps) Error::fail(op, {"total_length ", length, " is less than the longest sequence, ", steps});
   std::vector<Index> lengths(std::size_t(count), 0), places(std::size_t(count), 0);
   for (Index i = 0; i < count; ++i) places[std::size_t(i)] = i;
   if (packed.unsorted_indices.defined()) places = detail::host_vector(packed.unsorted_indices);
@@ -147,14 +147,14 @@ template <Device D, Element T>
 Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, PadOptions options = {}, CallSite here = {}) {
   const CallSite op{"pad_sequence", here};
   const CallScope scope(op);
-  if (sequences.empty()) fail(op, {"there is no sequence"});
+  if (sequences.empty()) Error::fail(op, {"there is no sequence"});
   Index longest = 0;
   for (const Tensor<D, T>& x : sequences) {
-    if (x.checked(op)->ndim < 1) fail(op, {"a sequence has at least one dimension"});
+    if (x.checked(op)->ndim < 1) Error::fail(op, {"a sequence has at least one dimension"});
     longest = std::max(longest, x.size(0));
   }
   const Index length = options.total_length ? options.total_length : longest;
-  if (length < longest) fail(op, {"total_length ", length, " is less than the longest sequence, ", longest});
+  if (length < longest) Error::fail(op, {"total_length ", length, " is less than the longest sequence, ", longest});
   std::vector<Tensor<D, T>> padded;
   for (const Tensor<D, T>& x : sequences) {
     detail::Shape rest = x.shape();

@@ -27,13 +27,13 @@ TERN_INLINE std::vector<Index> sizes_of_steps(const std::vector<Index>& lengths)
 
 TERN_INLINE void check_lengths(const CallSite& op, const std::vector<Index>& lengths, Index longest, Index count,
                                bool enforce_sorted) {
-  if (Index(lengths.size()) != count) fail(op, {Index(lengths.size()), " lengths for ", count, " sequences"});
+  if (Index(lengths.size()) != count) Error::fail(op, {Index(lengths.size()), " lengths for ", count, " sequences"});
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     if (lengths[i] < 1 || lengths[i] > longest)
-      fail(op, {"length ", lengths[i], " of sequence ", Index(i), " is not between 1 and ", longest});
+      Error::fail(op, {"length ", lengths[i], " of sequence ", Index(i), " is not between 1 and ", longest});
     if (enforce_sorted && i > 0 && lengths[i] > lengths[i - 1])
-      fail(op, {"sequence ", Index(i), " is longer than the one before it, ", lengths[i], " than ", lengths[i - 1],
-                "; sort them, or set enforce_sorted = false"});
+      Error::fail(op, {"sequence ", Index(i), " is longer than the one before it, ", lengths[i], " than ",
+                       lengths[i - 1], "; sort them, or set enforce_sorted = false"});
   }
 }
 

@@ -12,9 +12,9 @@ Tensor<D, T> pixel_shuffle(const Tensor<D, T>& x, Index upscale_factor, CallSite
   const CallScope scope({"pixel_shuffle", here});
   const int n = x.checked("pixel_shuffle")->ndim;
   const Index r = upscale_factor, square = detail::checked_product({"pixel_shuffle", CallSite::unknown}, {r, r});
-  if (n < 3) fail("pixel_shuffle", {"at least 3 dimensions are needed, not ", x.shape()});
+  if (n < 3) Error::fail("pixel_shuffle", {"at least 3 dimensions are needed, not ", x.shape()});
   if (r <= 0 || x.size(-3) % square != 0)
-    fail("pixel_shuffle", {x.size(-3), " channels are not a multiple of the square of ", r});
+    Error::fail("pixel_shuffle", {x.size(-3), " channels are not a multiple of the square of ", r});
   const Tensor<D, T> parts = unflatten(x, -3, {x.size(-3) / square, r, r}, here);  // .. C i j H W
   detail::Shape to = x.shape();
   to[n - 3] /= square;
@@ -28,9 +28,9 @@ Tensor<D, T> pixel_unshuffle(const Tensor<D, T>& x, Index downscale_factor, Call
   const CallScope scope({"pixel_unshuffle", here});
   const int n = x.checked("pixel_unshuffle")->ndim;
   const Index r = downscale_factor;
-  if (n < 3) fail("pixel_unshuffle", {"at least 3 dimensions are needed, not ", x.shape()});
+  if (n < 3) Error::fail("pixel_unshuffle", {"at least 3 dimensions are needed, not ", x.shape()});
   if (r <= 0 || x.size(-2) % r != 0 || x.size(-1) % r != 0)
-    fail("pixel_unshuffle", {"pixels of ", x.shape(), " do not make squares of ", r});
+    Error::fail("pixel_unshuffle", {"pixels of ", x.shape(), " do not make squares of ", r});
   const Tensor<D, T> parts =
       unflatten(unflatten(x, -1, {x.size(-1) / r, r}, here), -3, {x.size(-2) / r, r}, here);  // .. C H i W j
   detail::Shape to = x.shape();
@@ -44,9 +44,9 @@ template <Device D, Element T>
 Tensor<D, T> channel_shuffle(const Tensor<D, T>& x, Index groups, CallSite here = {}) {
   const CallScope scope({"channel_shuffle", here});
   if (x.checked("channel_shuffle")->ndim < 3)
-    fail("channel_shuffle", {"at least 3 dimensions are needed, not ", x.shape()});
+    Error::fail("channel_shuffle", {"at least 3 dimensions are needed, not ", x.shape()});
   if (groups <= 0 || x.size(1) % groups != 0)
-    fail("channel_shuffle", {x.size(1), " channels do not make ", groups, " groups"});
+    Error::fail("channel_shuffle", {x.size(1), " channels do not make ", groups, " groups"});
   const Tensor<D, T> parts = unflatten(x, 1, {groups, x.size(1) / groups}, here);
   return detail::in_order_of(x, reshape(transpose(parts, 1, 2, here), x.shape(), here), here);
 }

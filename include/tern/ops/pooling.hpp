@@ -78,7 +78,7 @@ Tensor<D, T> max_pool_gradient(const Tensor<D, T>& g, const Tensor<D, std::int32
 template <class D, class T>
 Tensor<D, T> max_pool(const CallSite& op, const Tensor<D, T>& x, const PoolPlan& plan, Tensor<D, std::int32_t>* at) {
   if (Shape(plan.in.begin() + 2, plan.in.n - 2).numel() > std::numeric_limits<std::int32_t>::max())
-    fail(op, {"images of ", plan.in, " are too large"});
+    Error::fail(op, {"images of ", plan.in, " are too large"});
   const Tensor<D, T> y = empty<D, T>(plan.out, channels_last, x.device());
   Tensor<D, std::int32_t> places;
   if (at || records(x)) places = empty<D, std::int32_t>(plan.out, channels_last, x.device());

@@ -53,7 +53,8 @@ Tensor<D, T> pow(const Tensor<D, T>& x, detail::operand_t<T> exponent, CallSite 
         {"pow", here}, x, detail::power_of<T>(exponent),
         [exponent = exponent.value()](auto g, auto v) { return exponent * g * detail::power(v, exponent - 1); });
   } else {
-    if (exponent.value() < 0) fail({"pow", here}, {"an integer tensor to the negative power ", exponent.value()});
+    if (exponent.value() < 0)
+      Error::fail({"pow", here}, {"an integer tensor to the negative power ", exponent.value()});
     return detail::map<T>({"pow", here}, detail::power_of<T>(detail::operand<T>({"pow", here}, exponent)), x);
   }
 }
@@ -102,7 +103,8 @@ Tensor<D, double> float_power(const Tensor<D, T>& x, double exponent, CallSite h
 template <Device D, Element T>
 const Tensor<D, T>& pow_(const Tensor<D, T>& x, detail::operand_t<T> exponent, CallSite here = {}) {
   if constexpr (!detail::is_floating_v<T>)
-    if (exponent.value() < 0) fail({"pow_", here}, {"an integer tensor to the negative power ", exponent.value()});
+    if (exponent.value() < 0)
+      Error::fail({"pow_", here}, {"an integer tensor to the negative power ", exponent.value()});
   const auto power = detail::power_of<T>(detail::operand<T>({"pow_", here}, exponent));
   return detail::pointwise_({"pow_", here}, power, [&] { return pow(x, exponent, here); }, x);
 }

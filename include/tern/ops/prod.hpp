@@ -43,8 +43,8 @@ template <Device D, Element T>
 Tensor<D, detail::sum_t<T>> prod(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false,
                                  CallSite here = {}) {
   using U = detail::sum_t<T>;
-  const auto y =
-      detail::reduce<backend::Product, U, U>({"prod", here}, detail::identity, detail::identity, dim, keepdim, x);
+  const auto y = detail::reduce<detail::backend::Product, U, U>({"prod", here}, detail::identity, detail::identity, dim,
+                                                                keepdim, x);
   if constexpr (detail::is_floating_v<T>) {
     const unsigned mask = detail::dim_mask({"prod", here}, dim, x.dim());
     record({"prod", here}, y, wrt(x, saved(x), [mask](const auto& g, const auto& input) {

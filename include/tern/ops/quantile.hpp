@@ -101,7 +101,7 @@ Tensor<D, T> at_ranks(const Tensor<D, T>& rows, const Tensor<D, T>& ranks, const
   const Tensor<D, T> below = at(floor(known)), above = at(ceil(known));
   if (!std::strcmp(interpolation, "linear")) return lerp(below, above, sub(ranks, floor(known)), here);
   if (!std::strcmp(interpolation, "midpoint")) return lerp(below, above, 0.5, here);
-  fail("quantile", {"the interpolation is linear, lower, higher, midpoint or nearest, not ", interpolation});
+  Error::fail("quantile", {"the interpolation is linear, lower, higher, midpoint or nearest, not ", interpolation});
 }
 
 template <class D, class T>
@@ -110,11 +110,12 @@ Tensor<D, T> quantiles(const Tensor<D, T>& x, const Tensor<D, T>& q, std::option
   const int dims = x.checked("quantile")->ndim;
   const unsigned mask = dim ? 1u << wrap_dim({"quantile", CallSite::unknown}, *dim, dims) : ~0u;
   check_not_empty({"quantile", CallSite::unknown}, x.impl()->shape_ref(), mask);
-  if (q.checked("quantile")->ndim > 1) fail("quantile", {"q must be a number or a vector, not of shape ", q.shape()});
-  if (!all(logical_and(ge(q, 0), le(q, 1))).item(here)) fail("quantile", {"q must be in [0, 1]"});
+  if (q.checked("quantile")->ndim > 1)
+    Error::fail("quantile", {"q must be a number or a vector, not of shape ", q.shape()});
+  if (!all(logical_and(ge(q, 0), le(q, 1))).item(here)) Error::fail("quantile", {"q must be in [0, 1]"});
   const bool along = dim && dims > 0;
   const Index n = along ? x.size(*dim) : x.numel();
-  if (Index(T(n)) != n) fail("quantile", {n, " elements are too many for ranks in ", name_of(dtype_of<T>)});
+  if (Index(T(n)) != n) Error::fail("quantile", {n, " elements are too many for ranks in ", name_of(dtype_of<T>)});
   const Tensor<D, T> in = along ? movedim(x, *dim, -1, here) : x;
   const Tensor<D, T> rows = sort(reshape(in, {x.numel() / n, n}, here), 1, false, here).values;
   const Tensor<D, bool> has_nan = isnan(narrow(rows.detach(), 1, n - 1, 1));  // NaN is sorted last

@@ -15,7 +15,7 @@ Tensor<D, T> uniform(const detail::Shape& shape, double low, double high, D devi
   const CallScope scope({"uniform", here});
   static_assert(detail::is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape, device);
-  backend::run<D, T>(backend::Uniform{*x.impl(), detail::next_random(), low, high});
+  detail::backend::run<D, T>(detail::backend::Uniform{*x.impl(), detail::next_random(), low, high});
   return x;
 }
 
@@ -49,7 +49,7 @@ Tensor<D, T> randn(const detail::Shape& shape, D device = detail::current_device
   const CallScope scope({"randn", here});
   static_assert(detail::is_floating_v<T>);
   Tensor<D, T> x = empty<D, T>(shape, device);
-  backend::run<D, T>(backend::Normal{*x.impl(), detail::next_random(), 0, 1});
+  detail::backend::run<D, T>(detail::backend::Normal{*x.impl(), detail::next_random(), 0, 1});
   return x;
 }
 
@@ -65,7 +65,7 @@ Tensor<D, T> normal(double mean, double std, const detail::Shape& shape, D devic
   const CallScope scope({"normal", here});
   detail::check_deviation({"normal", CallSite::unknown}, std);
   Tensor<D, T> x = empty<D, T>(shape, device);
-  backend::run<D, T>(backend::Normal{*x.impl(), detail::next_random(), mean, std});
+  detail::backend::run<D, T>(detail::backend::Normal{*x.impl(), detail::next_random(), mean, std});
   return x;
 }
 
@@ -76,7 +76,7 @@ Tensor<D, T> normal(const Tensor<D, T>& mean, const Tensor<D, T>& std, CallSite 
   const CallScope scope({"normal", here});
   const detail::Shape shape = detail::broadcast_shapes(
       {"normal", CallSite::unknown}, mean.checked("normal")->shape_ref(), std.checked("normal")->shape_ref());
-  if (!all(ge(std, 0)).item(here)) fail("normal", {"a standard deviation is negative or NaN"});
+  if (!all(ge(std, 0)).item(here)) Error::fail("normal", {"a standard deviation is negative or NaN"});
   const auto scaled = [](auto z, auto m, auto s) { return m + s * z; };
   return detail::map<T>({"normal", CallSite::unknown}, scaled, randn<D, T>(shape, mean.device()), mean, std);
 }
@@ -102,12 +102,12 @@ template <Device D, Element T = Index>
 Tensor<D, T> randint(Index low, Index high, const detail::Shape& shape, D device = detail::current_device<D>(),
                      CallSite here = {}) {
   const CallScope scope({"randint", here});
-  if (low >= high) fail("randint", {"the range is empty: ", low, " to ", high});
+  if (low >= high) Error::fail("randint", {"the range is empty: ", low, " to ", high});
   if constexpr (std::is_integral_v<T>)
     if (Index(T(low)) != low || Index(T(high - 1)) != high - 1)
-      fail("randint", {"numbers from ", low, " to ", high - 1, " do not fit ", detail::name_of(dtype_of<T>)});
+      Error::fail("randint", {"numbers from ", low, " to ", high - 1, " do not fit ", detail::name_of(dtype_of<T>)});
   Tensor<D, T> x = empty<D, T>(shape, device);
-  backend::run<D, T>(backend::Integers{*x.impl(), detail::next_random(), low, high});
+  detail::backend::run<D, T>(detail::backend::Integers{*x.impl(), detail::next_random(), low, high});
   return x;
 }
 
@@ -135,7 +135,7 @@ Tensor<D, Index> randperm(Index n, D device = detail::current_device<D>(), CallS
 /// Fills x with uniform numbers in [low, high).
 template <Device D, Element T>
 const Tensor<D, T>& uniform_(const Tensor<D, T>& x, double low = 0, double high = 1, CallSite here = {}) {
-  if (!(low <= high)) fail({"uniform_", here}, {"the bounds ", low, " and ", high, " are in the wrong order"});
+  if (!(low <= high)) Error::fail({"uniform_", here}, {"the bounds ", low, " and ", high, " are in the wrong order"});
   return copy_(x, uniform<D, T>(x.shape(), low, high, x.device()), here);
 }
 
@@ -145,7 +145,7 @@ const Tensor<D, T>& normal_(const Tensor<D, T>& x, double mean = 0, double std =
   detail::check_writable({"normal_", here}, x.checked({"normal_", here}));
   detail::check_deviation({"normal_", here}, std);
   const Tensor<D, T> values = empty<D, T>(x.shape(), x.device());
-  backend::run<D, T>(backend::Normal{*values.impl(), detail::next_random(), mean, std});
+  detail::backend::run<D, T>(detail::backend::Normal{*values.impl(), detail::next_random(), mean, std});
   return copy_(x, values, here);
 }
 
@@ -163,7 +163,7 @@ Tensor<D, T> bernoulli(const Tensor<D, T>& p, CallSite here = {}) {
 /// Sets each element of x to 1 with probability p, else to 0.
 template <Device D, Element T>
 const Tensor<D, T>& bernoulli_(const Tensor<D, T>& x, double p = 0.5, CallSite here = {}) {
-  if (!(p >= 0 && p <= 1)) fail({"bernoulli_", here}, {"the probability must be in [0, 1], not ", p});
+  if (!(p >= 0 && p <= 1)) Error::fail({"bernoulli_", here}, {"the probability must be in [0, 1], not ", p});
   const auto below = [p](auto u) { return where(u < p, decltype(u)(1), decltype(u)(0)); };
   return copy_(x, detail::map<T>({"bernoulli_", here}, below, rand<D>(x.shape(), x.device())), here);
 }

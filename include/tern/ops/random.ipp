@@ -5,11 +5,11 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_NOINLINE void check_deviation(CallSite op, double std) {
-  if (!(std >= 0)) fail(op, {"the standard deviation must not be negative: ", std});
+  if (!(std >= 0)) Error::fail(op, {"the standard deviation must not be negative: ", std});
 }
 
 TERN_NOINLINE Tensor<Cpu, Index> random_permutation(Index n) {
-  if (n < 0) fail("randperm", {"n must not be negative: ", n});
+  if (n < 0) Error::fail("randperm", {"n must not be negative: ", n});
   Tensor<Cpu, Index> x = empty<Cpu, Index>(n);
   Index* const p = x.data();
   const RandomState state = next_random();

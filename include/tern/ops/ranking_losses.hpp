@@ -120,7 +120,7 @@ template <Device D, Floating T>
 Tensor<D, T> triplet_margin_loss(const Tensor<D, T>& anchor, const Tensor<D, T>& positive, const Tensor<D, T>& negative,
                                  TripletMarginLossOptions options = {}, CallSite here = {}) {
   const CallSite op{"triplet_margin_loss", here};
-  if (!(options.margin > 0)) fail(op, {"margin must be positive, not ", options.margin});
+  if (!(options.margin > 0)) Error::fail(op, {"margin must be positive, not ", options.margin});
   detail::check_same_dims(op, *anchor.checked(op), *positive.checked(op));
   detail::check_same_dims(op, *anchor.impl(), *negative.checked(op));
   const auto f = [margin = options.margin](auto near, auto far) { return detail::positive_part(near - far + margin); };
@@ -145,7 +145,8 @@ Tensor<D, T> cosine_embedding_loss(const Tensor<D, T>& x1, const Tensor<D, T>& x
   const CallScope scope(op);
   if (!detail::same_shape(*x1.checked(op), *x2.checked(op)) || x1.dim() < 1 || x1.dim() > 2 ||
       target.checked(op)->ndim != x1.dim() - 1)
-    fail(op, {"rows [N, C] and targets [N] are needed, not ", x1.shape(), ", ", x2.shape(), " and ", target.shape()});
+    Error::fail(
+        op, {"rows [N, C] and targets [N] are needed, not ", x1.shape(), ", ", x2.shape(), " and ", target.shape()});
   const auto loss = [&](const auto& a, const auto& b, const auto& t) {
     const auto sums = [&](const auto& f, const auto& u, const auto& v) {
       return detail::map_sum(op, f, -1, false, 1, u, v);
@@ -167,10 +168,10 @@ Tensor<D, T> multi_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& ta
                                MultiMarginLossOptions options = {}, CallSite here = {}) {
   const CallSite op{"multi_margin_loss", here};
   const CallScope scope(op);
-  if (options.p != 1 && options.p != 2) fail(op, {"p must be 1 or 2, not ", options.p});
+  if (options.p != 1 && options.p != 2) Error::fail(op, {"p must be 1 or 2, not ", options.p});
   const int n = x.checked(op)->ndim;
   if (n < 1 || n > 2 || target.checked(op)->ndim > 1 || target.numel() != (n == 2 ? x.size(0) : 1) || x.size(-1) == 0)
-    fail(op, {"scores [N, C] and targets [N] are needed, not ", x.shape(), " and ", target.shape()});
+    Error::fail(op, {"scores [N, C] and targets [N] are needed, not ", x.shape(), " and ", target.shape()});
   const auto loss = [&](const auto& scores) {
     const Tensor<D, Index> right = n == 2 ? reshape(target, {-1, 1}, here) : reshape(target, 1, here);
     const auto wrong = to_type(ne(detail::arange_like(x, 0, 1, x.size(-1)), right), detail::Type<compute_t<T>>{});
@@ -208,7 +209,7 @@ Tensor<D, T> multilabel_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index
   const CallScope scope(op);
   const int n = x.checked(op)->ndim;
   if (n < 1 || n > 2 || !detail::same_shape(*x.impl(), *target.checked(op)) || x.size(-1) == 0)
-    fail(op, {"scores and targets [N, C] are needed, not ", x.shape(), " and ", target.shape()});
+    Error::fail(op, {"scores and targets [N, C] are needed, not ", x.shape(), " and ", target.shape()});
   const auto loss = [&](const auto& scores) {
     const detail::Type<compute_t<T>> type;
     const Tensor<D, bool> listed = eq(cumsum(lt(target, 0), -1, here), 0);
@@ -233,8 +234,8 @@ Tensor<D, T> gaussian_nll_loss(const Tensor<D, T>& x, const Tensor<D, T>& target
                                GaussianNllLossOptions options = {}, CallSite here = {}) {
   const CallSite op{"gaussian_nll_loss", here};
   const CallScope scope(op);
-  if (any(lt(variance, 0)).item(here)) fail(op, {"a variance is negative"});
-  if (!(options.eps > 0)) fail(op, {"eps must be positive, not ", options.eps});
+  if (any(lt(variance, 0)).item(here)) Error::fail(op, {"a variance is negative"});
+  if (!(options.eps > 0)) Error::fail(op, {"eps must be positive, not ", options.eps});
   // A variance below eps gets the gradient at eps.
   const auto loss = [&](const auto& v, const auto& t, const auto& s) {
     const auto f = [full = options.full ? 0.91893853320467274178 : 0, eps = options.eps](auto a, auto b, auto own,

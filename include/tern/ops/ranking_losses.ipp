@@ -6,7 +6,7 @@ namespace tern { inline namespace TERN_BUILD { namespace detail {
 
 TERN_NOINLINE void check_same_dims(const CallSite& op, const Array& a, const Array& b) {
   if (a.ndim != b.ndim)
-    fail(op, {"tensors with the same number of dimensions are needed: ", a.shape(), " and ", b.shape()});
+    Error::fail(op, {"tensors with the same number of dimensions are needed: ", a.shape(), " and ", b.shape()});
 }
 
 }}}  // namespace tern::detail

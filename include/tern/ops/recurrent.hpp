@@ -81,17 +81,17 @@ RecurrentResult<D, T> recurrent_network(RecurrentKind kind, const Tensor<D, T>& 
                                         const RecurrentOptions& options, PackedWeights<D, T>* packed, CallSite here) {
   const CallSite op{op_name(kind), here};
   const int ndim = x.checked(op)->ndim;
-  if (ndim != 2 && ndim != 3) fail(op, {"sequences have two or three dimensions, not shape ", x.shape()});
+  if (ndim != 2 && ndim != 3) Error::fail(op, {"sequences have two or three dimensions, not shape ", x.shape()});
   const bool batched = ndim == 3;
   const auto batch = [&](const Tensor<D, T>& state) {
     if (batched || !state.defined()) return state;
     if (state.dim() != 2)
-      fail(op, {"a state of shape ", state.shape(), " for a sequence without a batch, ", x.shape()});
+      Error::fail(op, {"a state of shape ", state.shape(), " for a sequence without a batch, ", x.shape()});
     return unsqueeze(state, 1, here);
   };
   Tensor<D, T> by_step = !batched ? unsqueeze(x, 1, here) : options.batch_first ? transpose(x, 0, 1, here) : x;
   const Index length = by_step.size(0), n = by_step.size(1);
-  if (length == 0) fail(op, {"a sequence of shape ", x.shape(), " has no step"});
+  if (length == 0) Error::fail(op, {"a sequence of shape ", x.shape(), " has no step"});
   auto y = recurrent_layers(kind, std::vector<Index>(std::size_t(length), n),
                             reshape(by_step, {length * n, by_step.size(2)}, here), batch(h0), batch(c0), weights,
                             options, packed, here);
@@ -120,7 +120,7 @@ PackedRecurrentResult<D, T> recurrent_network(RecurrentKind kind, const PackedSe
                                               CallSite here) {
   const CallSite op{op_name(kind), here};
   if (x.data.checked(op)->ndim != 2 || x.batch_sizes.empty())
-    fail(op, {"packed sequences have rows of numbers, not shape ", x.data.shape()});
+    Error::fail(op, {"packed sequences have rows of numbers, not shape ", x.data.shape()});
   const auto ordered = [&](const Tensor<D, T>& state, const Tensor<D, Index>& order) {
     return state.defined() && order.defined() ? index_select(state, 1, order, here) : state;
   };
@@ -138,7 +138,7 @@ RecurrentStates<D, T> recurrent_cell(RecurrentKind kind, const char* name, const
                                      const Tensor<D, T>& b_ih, const Tensor<D, T>& b_hh, CallSite here) {
   const CallSite op{name, here};
   const int ndim = x.checked(op)->ndim;
-  if (ndim != 1 && ndim != 2) fail(op, {"an input has one or two dimensions, not shape ", x.shape()});
+  if (ndim != 1 && ndim != 2) Error::fail(op, {"an input has one or two dimensions, not shape ", x.shape()});
   const Tensor<D, T> rows = ndim == 1 ? unsqueeze(x, 0, here) : x;
   check_recurrent_weights(op, kind, 0, rows.size(1), *w_ih.checked(op), *w_hh.checked(op), b_ih.impl(), b_hh.impl(),
                           nullptr);

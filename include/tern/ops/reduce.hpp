@@ -107,7 +107,8 @@ template <Device D, Element T>
 Tensor<D, detail::sum_t<T>> sum(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false,
                                 CallSite here = {}) {
   using Out = detail::sum_t<T>;
-  auto y = detail::reduce<backend::Sum, Out, Out>({"sum", here}, detail::identity, detail::identity, dim, keepdim, x);
+  auto y = detail::reduce<detail::backend::Sum, Out, Out>({"sum", here}, detail::identity, detail::identity, dim,
+                                                          keepdim, x);
   if (!detail::recording(x.impl())) return y;
   const detail::SumGradient gradient{x.shape(), detail::dim_mask({"sum", here}, dim, x.dim()), &detail::device_ops<D>};
   return Tensor<D, Out>(detail::recorded({"sum", here}, std::move(y).release(), x.impl(), gradient));
@@ -116,15 +117,15 @@ Tensor<D, detail::sum_t<T>> sum(const Tensor<D, T>& x, detail::Dims dim = {}, bo
 /// True where any element over dim is not zero.
 template <Device D, Element T>
 Tensor<D, bool> any(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) {
-  return detail::reduce<backend::Maximum, T, bool>({"any", here}, detail::is_nonzero, detail::is_positive, dim, keepdim,
-                                                   x);
+  return detail::reduce<detail::backend::Maximum, T, bool>({"any", here}, detail::is_nonzero, detail::is_positive, dim,
+                                                           keepdim, x);
 }
 
 /// True where all elements over dim are not zero.
 template <Device D, Element T>
 Tensor<D, bool> all(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) {
-  return detail::reduce<backend::Minimum, T, bool>({"all", here}, detail::is_nonzero, detail::is_positive, dim, keepdim,
-                                                   x);
+  return detail::reduce<detail::backend::Minimum, T, bool>({"all", here}, detail::is_nonzero, detail::is_positive, dim,
+                                                           keepdim, x);
 }
 
 /// The mean over dim; NaN if there is no element.
@@ -134,8 +135,8 @@ Tensor<D, T> mean(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = f
   const unsigned mask = detail::dim_mask({"mean", here}, dim, shape.n);
   const Index count = detail::reduced_count(shape, mask);
   // Divides before rounding, because in 16 bits the sum itself may overflow.
-  const auto y =
-      detail::reduce<backend::Sum, T, T>({"mean", here}, detail::identity, detail::divide_by(count), dim, keepdim, x);
+  const auto y = detail::reduce<detail::backend::Sum, T, T>({"mean", here}, detail::identity, detail::divide_by(count),
+                                                            dim, keepdim, x);
   record({"mean", here}, y, wrt(x, [shape, mask, count](const Tensor<D, T>& g) {
            const detail::SumGradient stretch{shape, mask, &detail::device_ops<D>};
            return Tensor<D, T>(stretch(div(g, double(count)).impl()));
@@ -146,7 +147,7 @@ Tensor<D, T> mean(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdim = f
 template <Device D, Element T>
 T Tensor<D, T>::item([[maybe_unused]] CallSite here) const {
   const detail::Array& a = *checked({"item", here});
-  if (a.numel != 1) fail({"item", here}, {"a tensor of one element is needed, not of shape ", a.shape_ref()});
+  if (a.numel != 1) Error::fail({"item", here}, {"a tensor of one element is needed, not of shape ", a.shape_ref()});
   if constexpr (HostDevice<D>) {
     return *data();
   } else {

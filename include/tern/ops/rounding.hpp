@@ -191,7 +191,7 @@ template <Device D, Element T>
 Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, const char* rounding_mode, CallSite here = {}) {
   if (!std::strcmp(rounding_mode, "floor")) return floor_divide(a, b, here);
   if (std::strcmp(rounding_mode, "trunc"))
-    fail({"div", here}, {"rounding_mode is \"trunc\" or \"floor\", not \"", rounding_mode, "\""});
+    Error::fail({"div", here}, {"rounding_mode is \"trunc\" or \"floor\", not \"", rounding_mode, "\""});
   return detail::step({"div", here}, a, detail::divisor({"div", here}, b), detail::trunc_divide_expression);
 }
 

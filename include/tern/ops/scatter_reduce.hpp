@@ -12,7 +12,8 @@ Tensor<D, T> refuse_derivative(const Tensor<D, T>& g, const Tensor<D, T>& zeros_
   if (!records(g) || !any(gt(zeros_there, 1)).item()) return g;
   const Tensor<D, T> y = g.detach();
   record({"scatter_reduce", CallSite::unknown}, y, wrt(g, [](const Tensor<D, T>&) -> Tensor<D, T> {
-           fail("backward", {"scatter_reduce has no second derivative where several factors of a product are zero"});
+           Error::fail("backward",
+                       {"scatter_reduce has no second derivative where several factors of a product are zero"});
          }));
   return y;
 }
@@ -90,7 +91,7 @@ Tensor<D, T> scatter_reduce(const Tensor<D, T>& x, Index dim,
         [&](const auto& a, const auto& b) { return scatter_reduce(a, dim, index, b, reduce, include_self, here); }, x,
         source);
   } else {
-    using backend::ScatterMode;
+    using detail::backend::ScatterMode;
     using Limits = std::numeric_limits<T>;
     const detail::ScatterOperands<D, T> to(op, x, dim, index.tensor, source);
     const auto is = [reduce](const char* word) { return !std::strcmp(reduce, word); };
@@ -105,7 +106,7 @@ Tensor<D, T> scatter_reduce(const Tensor<D, T>& x, Index dim,
     if (is("amin"))
       return detail::scatter_extreme<ScatterMode::minimum>(
           op, start(detail::is_floating_v<T> ? Limits::infinity() : Limits::max()), to);
-    if (!is("mean")) fail(op, {"reduce is sum, prod, mean, amax or amin, not ", reduce});
+    if (!is("mean")) Error::fail(op, {"reduce is sum, prod, mean, amax or amin, not ", reduce});
     const Tensor<D, T> sums = scatter_add(start(T(0)), dim, index, source, here),
                        counts = detail::scatter_counts(x, to, include_self);
     if constexpr (detail::is_floating_v<T>) return div(sums, counts, here);

@@ -20,7 +20,7 @@ Tensor<D, T> unflatten(const Tensor<D, T>& x, Index dim, detail::Shape sizes, Ca
   const CallScope scope({"unflatten", here});
   const int d = detail::wrap_dim({"unflatten", here}, dim, x.checked({"unflatten", here})->ndim);
   if (sizes.empty() || x.dim() == 0)
-    fail({"unflatten", here}, {"cannot make ", sizes, " of a dimension of ", x.shape()});
+    Error::fail({"unflatten", here}, {"cannot make ", sizes, " of a dimension of ", x.shape()});
   detail::Array one = *x.impl();
   one.numel = x.size(d);
   one.ndim = 1;
@@ -37,7 +37,7 @@ template <Device D, Element T>
 Tensor<D, T> movedim(const Tensor<D, T>& x, detail::Dims source, detail::Dims destination, CallSite here = {}) {
   const int n = x.checked({"movedim", here})->ndim;
   if (source.n != destination.n)
-    fail({"movedim", here}, {"as many sources as destinations are needed: ", source, ", ", destination});
+    Error::fail({"movedim", here}, {"as many sources as destinations are needed: ", source, ", ", destination});
   const unsigned moved = source.n ? detail::dim_mask({"movedim", here}, source, n) : 0,
                  taken = source.n ? detail::dim_mask({"movedim", here}, destination, n) : 0;
   detail::Dims order;
@@ -66,7 +66,7 @@ template <Device D, Element T>
 Tensor<D, T> diagonal(const Tensor<D, T>& x, Index offset = 0, Index dim1 = 0, Index dim2 = 1, CallSite here = {}) {
   const int n = x.checked({"diagonal", here})->ndim, a = detail::wrap_dim({"diagonal", here}, dim1, n),
             b = detail::wrap_dim({"diagonal", here}, dim2, n);
-  if (a == b) fail({"diagonal", here}, {"two different dimensions are needed, not ", dim1, " and ", dim2});
+  if (a == b) Error::fail({"diagonal", here}, {"two different dimensions are needed, not ", dim1, " and ", dim2});
   return Tensor<D, T>(detail::diagonal_view({"diagonal", here}, x.impl(), offset, a, b));
 }
 
@@ -87,14 +87,15 @@ Tensor<D, T> repeated_stretches(const Tensor<D, T>& x, int dim, Index count, con
 template <Device D, Element T>
 Tensor<D, T> repeat(const Tensor<D, T>& x, detail::Shape repeats, CallSite here = {}) {
   const int added = repeats.n - x.checked({"repeat", here})->ndim;
-  if (added < 0) fail({"repeat", here}, {"a number for every dimension is needed: ", repeats, " for ", x.shape()});
+  if (added < 0)
+    Error::fail({"repeat", here}, {"a number for every dimension is needed: ", repeats, " for ", x.shape()});
   const CallScope scope({"repeat", here});
   detail::Shape to(repeats.d, added);
   for (int i = 0; i < added; ++i) to[i] = 1;
   for (int i = 0; i < x.dim(); ++i) to.push_back(x.impl()->dims[i]);
   const detail::Shape once = to;
   for (int i = 0; i < repeats.n; ++i) {
-    if (repeats[i] < 0) fail({"repeat", here}, {"the numbers must not be negative: ", repeats});
+    if (repeats[i] < 0) Error::fail({"repeat", here}, {"the numbers must not be negative: ", repeats});
     to[i] = detail::checked_product({"repeat", here}, {to[i], repeats[i]});
   }
   detail::checked_numel({"repeat", CallSite::unknown}, to);
@@ -134,10 +135,10 @@ template <Device D, Element T>
 Tensor<D, T> rot90(const Tensor<D, T>& x, Index k = 1, detail::Dims dims = {0, 1}, CallSite here = {}) {
   const CallScope scope({"rot90", here});
   const int n = x.checked("rot90")->ndim;
-  if (dims.n != 2) fail("rot90", {"two dimensions are needed, not ", dims});
+  if (dims.n != 2) Error::fail("rot90", {"two dimensions are needed, not ", dims});
   const int a = detail::wrap_dim({"rot90", CallSite::unknown}, dims[0], n),
             b = detail::wrap_dim({"rot90", CallSite::unknown}, dims[1], n);
-  if (a == b) fail("rot90", {"two different dimensions are needed, not ", dims});
+  if (a == b) Error::fail("rot90", {"two different dimensions are needed, not ", dims});
   switch ((k % 4 + 4) % 4) {
     case 1: return transpose(flip(x, b, here), a, b, here);
     case 2: return flip(x, {a, b}, here);
@@ -153,8 +154,9 @@ Tensor<D, T> unfold(const Tensor<D, T>& x, Index dim, Index size, Index step, Ca
   const CallScope scope({"unfold", here});
   const int d = detail::wrap_dim({"unfold", CallSite::unknown}, dim, x.checked("unfold")->ndim);
   const Index whole = x.dim() ? x.size(d) : 1;
-  if (size < 0 || size > whole) fail("unfold", {"a window of ", size, " does not fit a dimension of size ", whole});
-  if (step <= 0) fail("unfold", {"the step must be positive, not ", step});
+  if (size < 0 || size > whole)
+    Error::fail("unfold", {"a window of ", size, " does not fit a dimension of size ", whole});
+  if (step <= 0) Error::fail("unfold", {"the step must be positive, not ", step});
   if (x.dim() == 0) return narrow(view(x, 1, here), 0, 0, size, here);
   const Index count = (whole - size) / step + 1;
   const Tensor<D, Index> first = detail::arange_like(x, 0, step, count), within = detail::arange_like(x, 0, 1, size);
@@ -167,10 +169,10 @@ Tensor<D, T> unfold(const Tensor<D, T>& x, Index dim, Index size, Index step, Ca
 template <Device D, Element T>
 Tensor<D, T> roll(const Tensor<D, T>& x, detail::Dims shifts, detail::Dims dims = {}, CallSite here = {}) {
   const CallScope scope({"roll", here});
-  if (shifts.empty()) fail("roll", {"a shift is needed"});
+  if (shifts.empty()) Error::fail("roll", {"a shift is needed"});
   if (dims.empty() && shifts.n == 1) return reshape(roll(flatten(x, 0, -1, here), shifts, 0, here), x.shape(), here);
-  if (shifts.n != dims.n) fail("roll", {"as many shifts as dimensions are needed: ", shifts, " for ", dims});
-  if (x.checked("roll")->ndim == 0) fail("roll", {"a 0-d tensor has no dimension ", dims});
+  if (shifts.n != dims.n) Error::fail("roll", {"as many shifts as dimensions are needed: ", shifts, " for ", dims});
+  if (x.checked("roll")->ndim == 0) Error::fail("roll", {"a 0-d tensor has no dimension ", dims});
   Tensor<D, T> y = clone(x, here);
   for (int k = 0; k < dims.n; ++k) {
     const Index size = x.size(dims[k]), shift = size ? (shifts[k] % size + size) % size : 0;
@@ -187,12 +189,12 @@ template <Device D, Element T>
 std::vector<Tensor<D, T>> meshgrid(const std::vector<Tensor<D, T>>& tensors, const char* indexing = "ij",
                                    CallSite here = {}) {
   const CallScope scope({"meshgrid", here});
-  if (tensors.empty()) fail("meshgrid", {"at least one tensor is needed"});
+  if (tensors.empty()) Error::fail("meshgrid", {"at least one tensor is needed"});
   const bool xy = std::strcmp(indexing, "xy") == 0;
-  if (!xy && std::strcmp(indexing, "ij") != 0) fail("meshgrid", {"indexing is ij or xy, not ", indexing});
+  if (!xy && std::strcmp(indexing, "ij") != 0) Error::fail("meshgrid", {"indexing is ij or xy, not ", indexing});
   detail::Shape grid;
   for (const Tensor<D, T>& x : tensors) {
-    if (x.checked("meshgrid")->ndim > 1) fail("meshgrid", {"vectors are needed, not ", x.shape()});
+    if (x.checked("meshgrid")->ndim > 1) Error::fail("meshgrid", {"vectors are needed, not ", x.shape()});
     grid.push_back(x.numel());
   }
   std::vector<Tensor<D, T>> grids;
@@ -214,7 +216,7 @@ std::vector<Tensor<D, T>> meshgrid(std::initializer_list<Tensor<D, T>> tensors, 
 template <Device D, Element T>
 Tensor<D, T> hstack(const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
   const CallScope scope({"hstack", here});
-  if (tensors.empty()) fail("hstack", {"at least one tensor is needed"});
+  if (tensors.empty()) Error::fail("hstack", {"at least one tensor is needed"});
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors) parts.push_back(x.checked("hstack")->ndim ? x : view(x, 1, here));
   return cat(parts, parts[0].dim() == 1 ? 0 : 1, here);
@@ -228,7 +230,7 @@ Tensor<D, T> hstack(std::initializer_list<Tensor<D, T>> tensors, CallSite here =
 template <Device D, Element T>
 Tensor<D, T> vstack(const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
   const CallScope scope({"vstack", here});
-  if (tensors.empty()) fail("vstack", {"at least one tensor is needed"});
+  if (tensors.empty()) Error::fail("vstack", {"at least one tensor is needed"});
   std::vector<Tensor<D, T>> parts;
   for (const Tensor<D, T>& x : tensors)
     parts.push_back(x.checked("vstack")->ndim > 1 ? x : reshape(x, {1, x.numel()}, here));

@@ -79,7 +79,7 @@ ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool
   const CallScope scope({"topk", here});
   const int d = detail::wrap_dim({"topk", CallSite::unknown}, dim, x.checked("topk")->ndim);
   const Index size = x.dim() ? x.size(d) : 1;
-  if (k < 0 || k > size) fail("topk", {k, " elements of a dimension of size ", size});
+  if (k < 0 || k > size) Error::fail("topk", {k, " elements of a dimension of size ", size});
   return detail::some_sorted({"topk", here}, x, d, 0, k, largest);
 }
 
@@ -90,7 +90,7 @@ ValuesAndIndices<D, T> kthvalue(const Tensor<D, T>& x, Index k, Index dim = -1, 
   const CallScope scope({"kthvalue", here});
   const int d = detail::wrap_dim({"kthvalue", CallSite::unknown}, dim, x.checked("kthvalue")->ndim);
   const Index size = x.dim() ? x.size(d) : 1;
-  if (k < 1 || k > size) fail("kthvalue", {"number ", k, " of a dimension of size ", size});
+  if (k < 1 || k > size) Error::fail("kthvalue", {"number ", k, " of a dimension of size ", size});
   const auto [values, indices] = detail::some_sorted({"kthvalue", here}, x, d, k - 1, 1, false);
   if (x.dim() == 0 || keepdim) return {values, indices};
   return {select(values, d, 0, here), select(indices, d, 0, here)};
@@ -107,10 +107,11 @@ Tensor<D, Index> searchsorted(const Tensor<D, T>& sorted, const Tensor<D, T>& va
   bool fits = rows.ndim == 1 || (rows.ndim == in.ndim && rows.ndim > 0);
   for (int i = 0; fits && rows.ndim > 1 && i + 1 < rows.ndim; ++i) fits = rows.dims[i] == in.dims[i];
   if (!fits)
-    fail("searchsorted", {"values of shape ", values.shape(), " do not fit sorted rows of shape ", sorted.shape()});
+    Error::fail("searchsorted",
+                {"values of shape ", values.shape(), " do not fit sorted rows of shape ", sorted.shape()});
   if (!sorter.defined()) return detail::search(sorted, values, right);
   if (!detail::same_shape(rows, *sorter.impl()))
-    fail("searchsorted", {"a sorter of shape ", sorter.shape(), " does not fit rows of shape ", sorted.shape()});
+    Error::fail("searchsorted", {"a sorter of shape ", sorter.shape(), " does not fit rows of shape ", sorted.shape()});
   return detail::search(gather(sorted.detach(), -1, sorter, here), values, right);
 }
 template <Device D, Element T>
@@ -127,7 +128,7 @@ Tensor<D, Index> bucketize(const Tensor<D, T>& x, const Tensor<D, T>& boundaries
                            CallSite here = {}) {
   const CallScope scope({"bucketize", here});
   if (boundaries.checked("bucketize")->ndim != 1)
-    fail("bucketize", {"the boundaries must be a vector, not ", boundaries.shape()});
+    Error::fail("bucketize", {"the boundaries must be a vector, not ", boundaries.shape()});
   return searchsorted(boundaries, x, right, {}, here);
 }
 

@@ -14,8 +14,8 @@ TERN_UNARY_BY_HAND(erfinv, erfinv(x), y, 0.88622692545275801365 * g * exp(y * y)
 /// The n-th derivative of digamma, n >= 1; digamma itself for n = 0. Error for n < 0, and where a float would round n.
 template <Device D, Floating T>
 Tensor<D, T> polygamma(Index order, const Tensor<D, T>& x, CallSite here = {}) {
-  if (order < 0) fail({"polygamma", here}, {"the order must not be negative, but it is ", order});
-  if (order >= 1 << 24) fail({"polygamma", here}, {"the order must be less than 2^24, but it is ", order});
+  if (order < 0) Error::fail({"polygamma", here}, {"the order must not be negative, but it is ", order});
+  if (order >= 1 << 24) Error::fail({"polygamma", here}, {"the order must be less than 2^24, but it is ", order});
   const int n = int(order);
   const auto f = [n](auto v) { return n == 0 ? digamma(v) : polygamma(n, v); };
   return detail::unary({"polygamma", here}, x, f, [n](auto g, auto v) { return g * polygamma(n + 1, v); });

@@ -10,8 +10,8 @@ std::vector<Tensor<D, T>> tensor_split(const Tensor<D, T>& x, Index sections, In
   const CallSite op{"tensor_split", here};
   const CallScope scope(op);
   const int d = detail::wrap_dim(op, dim, x.checked(op)->ndim);
-  if (x.dim() == 0) fail(op, {"a 0-d tensor has no dimension to split"});
-  if (sections <= 0) fail(op, {"the number of pieces must be positive, not ", sections});
+  if (x.dim() == 0) Error::fail(op, {"a 0-d tensor has no dimension to split"});
+  if (sections <= 0) Error::fail(op, {"the number of pieces must be positive, not ", sections});
   detail::check_pieces(op, sections);
   const Index longer = x.size(d) % sections;
   std::vector<Index> sizes(std::size_t(sections), x.size(d) / sections);
@@ -26,7 +26,7 @@ std::vector<Tensor<D, T>> tensor_split(const Tensor<D, T>& x, const std::vector<
   const CallSite op{"tensor_split", here};
   const CallScope scope(op);
   const int d = detail::wrap_dim(op, dim, x.checked(op)->ndim);
-  if (x.dim() == 0) fail(op, {"a 0-d tensor has no dimension to split"});
+  if (x.dim() == 0) Error::fail(op, {"a 0-d tensor has no dimension to split"});
   std::vector<Tensor<D, T>> pieces;
   std::optional<Index> start = 0;
   for (Index end : positions) {
@@ -44,10 +44,10 @@ template <class D, class T, class Where>
 std::vector<Tensor<D, T>> split_along(const CallSite& op, const Tensor<D, T>& x, const Where& where, int dim,
                                       int dims) {
   const CallScope scope(op);
-  if (x.checked(op)->ndim < dims) fail(op, {"at least ", dims, " dimensions are needed, not ", x.shape()});
+  if (x.checked(op)->ndim < dims) Error::fail(op, {"at least ", dims, " dimensions are needed, not ", x.shape()});
   if constexpr (std::is_same_v<Where, Index>)
     if (where <= 0 || x.size(dim) % where != 0)
-      fail(op, {where, " equal pieces of dimension ", dim, " of size ", x.size(dim)});
+      Error::fail(op, {where, " equal pieces of dimension ", dim, " of size ", x.size(dim)});
   return tensor_split(x, where, dim, op);
 }
 

@@ -71,9 +71,10 @@ Tensor<D, T> logsumexp(const Tensor<D, T>& x, detail::Dims dim = {}, bool keepdi
   const unsigned mask = detail::dim_mask({"logsumexp", here}, dim, shape.n);
   // An infinite maximum would give inf - inf.
   const auto finite = [](auto v) { return where(isfinite(v) | (v != v), v, 0); };
-  const auto top = detail::reduce<backend::Maximum, T, T>({"logsumexp", here}, detail::identity, finite, dim, true, x);
+  const auto top =
+      detail::reduce<detail::backend::Maximum, T, T>({"logsumexp", here}, detail::identity, finite, dim, true, x);
   const auto shifted = [](auto v, auto m) { return exp(v - m); };
-  const auto total = detail::reduce<backend::Sum, T, T>(
+  const auto total = detail::reduce<detail::backend::Sum, T, T>(
       {"logsumexp", CallSite::unknown}, shifted, [](auto v) { return log(v); }, dim, keepdim, x, top);
   const auto y = detail::map<T>({"logsumexp", here}, detail::add_expression, total, top.detach().view(total.shape()));
   record(

@@ -26,7 +26,7 @@ const Tensor<D, T>& put_(const Tensor<D, T>& x, const Tensor<D, Index>& index, c
   const CallSite op{"put_", here};
   const CallScope scope(op);
   if (index.checked(op)->numel != source.checked(op)->numel)
-    fail(op, {"a source of shape ", source.shape(), " for positions of shape ", index.shape()});
+    Error::fail(op, {"a source of shape ", source.shape(), " for positions of shape ", index.shape()});
   detail::check_writable(op, x.checked(op));
   const Tensor<D, T> elements = reshape(source, index.shape(), here);
   if (x.is_contiguous()) return index_put_(view(x, -1, here), {index}, elements, accumulate, here), x;
@@ -51,7 +51,7 @@ Tensor<D, T> take_along_dim(const Tensor<D, T>& x, const Tensor<D, Index>& index
   if (!dim) return gather(reshape(x, -1, here), 0, reshape(index, -1, here), here);
   const int d = detail::wrap_dim({"take_along_dim", CallSite::unknown}, *dim, x.dim());
   if (index.dim() != x.dim())
-    fail("take_along_dim", {"an index of shape ", index.shape(), " for a tensor of shape ", x.shape()});
+    Error::fail("take_along_dim", {"an index of shape ", index.shape(), " for a tensor of shape ", x.shape()});
   detail::Shape from = x.shape(), at = index.shape();
   const Index size = from[d], count = at[d];
   from[d] = at[d] = 1;
@@ -69,7 +69,7 @@ namespace detail {
 template <class D, class T>
 Tensor<D, bool> mask_of_positions(const CallSite& op, const Tensor<D, T>& x, Index dim, const Tensor<D, Index>& index) {
   const int d = wrap_dim(op, dim, x.checked(op)->ndim);
-  if (index.checked(op)->ndim > 1) fail(op, {"the index must be a vector, not ", index.shape()});
+  if (index.checked(op)->ndim > 1) Error::fail(op, {"the index must be a vector, not ", index.shape()});
   Shape along;
   for (int i = d; i < x.dim(); ++i) along.push_back(i == d ? x.size(i) : 1);
   const Tensor<D, bool> mask = zeros<D, bool>(x.dim() ? x.size(d) : 1, x.device());
@@ -116,7 +116,7 @@ const Tensor<D, T>& index_copy_(const Tensor<D, T>& x, Index dim, const Tensor<D
     return x;
   }
   const int d = detail::check_index_add(op, x, dim, index, source);
-  backend::run<D>(backend::CheckRange{"index_copy_", *contiguous(index).impl(), x.size(d)});
+  detail::backend::run<D>(detail::backend::CheckRange{"index_copy_", *contiguous(index).impl(), x.size(d)});
   detail::IndexList<D> at(static_cast<std::size_t>(d), Slice());
   at.push_back(reshape(index, -1, here));
   return index_put_(x, at, source, false, here);
@@ -170,7 +170,7 @@ Tensor<D, T> scatter_multiply(const CallSite& op, const Tensor<D, T>& x, Index d
   const Tensor<D, T> y = dense_copy(x);
   to.template combine<backend::ScatterMode::product>("scatter", y);
   const auto none = [](const Tensor<D, T>&) -> Tensor<D, T> {
-    fail("backward", {"scatter with reduce multiply has no gradient"});
+    Error::fail("backward", {"scatter with reduce multiply has no gradient"});
   };
   record(op, y, wrt(x, none), wrt(source, none));
   return y;
@@ -209,7 +209,7 @@ Tensor<D, T> scatter(const Tensor<D, T>& x, Index dim, const std::type_identity_
   if (!std::strcmp(reduce, "add")) return scatter_add(x, dim, index, source, here);
   if (!std::strcmp(reduce, "multiply"))
     return detail::scatter_multiply({"scatter", here}, x, dim, index.tensor, source);
-  fail("scatter", {"reduce is add or multiply, not ", reduce});
+  Error::fail("scatter", {"reduce is add or multiply, not ", reduce});
 }
 template <Device D, Element T>
 const Tensor<D, T>& scatter_(const Tensor<D, T>& x, Index dim,
@@ -250,7 +250,7 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, Index repeats, std::option
                                CallSite here = {}) {
   const CallScope scope({"repeat_interleave", here});
   x.checked("repeat_interleave");
-  if (repeats < 0) fail("repeat_interleave", {"the number must not be negative: ", repeats});
+  if (repeats < 0) Error::fail("repeat_interleave", {"the number must not be negative: ", repeats});
   if (!dim) return repeat_interleave(reshape(x, -1, here), repeats, 0, here);
   if (x.dim() == 0) return repeat_interleave(view(x, 1, here), repeats, *dim, here);
   const int d = detail::wrap_dim({"repeat_interleave", CallSite::unknown}, *dim, x.dim());
@@ -268,11 +268,11 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, const Tensor<D, Index>& re
   if (!dim) return repeat_interleave(reshape(x, -1, here), repeats, 0, here);
   const int d = detail::wrap_dim({"repeat_interleave", CallSite::unknown}, *dim, x.dim());
   if (repeats.checked("repeat_interleave")->ndim > 1 || (repeats.numel() != 1 && repeats.numel() != x.size(d)))
-    fail("repeat_interleave", {"repeats of shape ", repeats.shape(), " for a dimension of size ", x.size(d)});
+    Error::fail("repeat_interleave", {"repeats of shape ", repeats.shape(), " for a dimension of size ", x.size(d)});
   const Tensor<D, Index> counts = expand(repeats, x.size(d), here);
   const Index most = detail::max_elements / std::max<Index>(x.size(d), 1);  // their sum does not overflow
   if (any(logical_or(lt(counts, 0), gt(counts, most))).item())
-    fail("repeat_interleave", {"the numbers must lie in [0, ", most, "]"});
+    Error::fail("repeat_interleave", {"the numbers must lie in [0, ", most, "]"});
   // Position p of the result comes from the i with ends[i - 1] <= p < ends[i].
   const Tensor<D, Index> ends = cumsum(counts, 0);
   const Index total = x.size(d) ? ends[-1].item() : 0;
@@ -300,12 +300,12 @@ template <Device D>
 Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, CallSite here = {}) {
   const CallScope scope({"one_hot", here});
   x.checked("one_hot");
-  if (num_classes < -1) fail("one_hot", {"the number of classes must not be negative: ", num_classes});
+  if (num_classes < -1) Error::fail("one_hot", {"the number of classes must not be negative: ", num_classes});
   if (num_classes == -1) {
-    if (x.numel() == 0) fail("one_hot", {"no numbers to take the number of classes from"});
+    if (x.numel() == 0) Error::fail("one_hot", {"no numbers to take the number of classes from"});
     num_classes = detail::checked_sum({"one_hot", CallSite::unknown}, {amax(x, {}, false, here).item(), 1});
   }
-  backend::run<D>(backend::CheckRange{"one_hot", *detail::dense(x).impl(), num_classes});
+  detail::backend::run<D>(detail::backend::CheckRange{"one_hot", *detail::dense(x).impl(), num_classes});
   return to_type(eq(unsqueeze(x, -1, here), detail::arange_like(x, 0, 1, num_classes)), detail::Type<Index>{});
 }
 

@@ -77,7 +77,7 @@ Tensor<D, T> pin_memory(const Tensor<D, T>& x, CallSite here = {}) {
   if (x.checked({"pin_memory", here})->pinned) return x;
   const Tensor<D, T> y(
       detail::new_pinned<Gpu>(detail::current_device<Gpu>().ordinal, dtype_of<T>, x.impl()->shape_ref()));
-  backend::run<D>(backend::Copy{*y.impl(), *x.impl()});
+  detail::backend::run<D>(detail::backend::Copy{*y.impl(), *x.impl()});
   return y;
 }
 

@@ -12,7 +12,7 @@ namespace detail {
 template <class D, class T>
 Tensor<D, T> middles(const CallSite& op, const Tensor<D, T>& y, Index dim) {
   const int d = wrap_dim(op, dim, y.checked(op)->ndim);
-  if (y.dim() == 0) fail(op, {"a 0-d tensor has no neighbours"});
+  if (y.dim() == 0) Error::fail(op, {"a 0-d tensor has no neighbours"});
   const Index rest = std::max<Index>(y.size(d) - 1, 0);
   return mul(add(narrow(y, d, 0, rest), narrow(y, d, y.size(d) - rest, rest)), 0.5, op);
 }
@@ -22,12 +22,13 @@ template <class D, class T>
 Tensor<D, T> widths(const CallSite& op, const Tensor<D, T>& y, const Tensor<D, T>& x, Index dim) {
   const int d = wrap_dim(op, dim, y.checked(op)->ndim), after = y.dim() - 1 - d;
   if (x.checked(op)->ndim == 1) {
-    if (y.dim() == 0 || x.numel() != y.size(d)) fail(op, {x.numel(), " points for dimension ", dim, " of ", y.shape()});
+    if (y.dim() == 0 || x.numel() != y.size(d))
+      Error::fail(op, {x.numel(), " points for dimension ", dim, " of ", y.shape()});
     Shape along(x.numel());
     for (int i = 0; i < after; ++i) along.push_back(1);
     return diff(view(x, along, op), 1, -1 - after);
   }
-  if (x.dim() <= after) fail(op, {"points of shape ", x.shape(), " have no dimension ", dim, " of ", y.shape()});
+  if (x.dim() <= after) Error::fail(op, {"points of shape ", x.shape(), " have no dimension ", dim, " of ", y.shape()});
   return diff(x, 1, -1 - after);
 }
 

@@ -12,7 +12,7 @@ namespace detail {
 /// x with zeros where rule(row - column, diagonal) is true.
 template <class Rule, class D, class T>
 Tensor<D, T> zeros_where(const CallSite& op, const Tensor<D, T>& x, Index diagonal, const Rule& rule) {
-  if (x.checked(op)->ndim < 2) fail(op, {"at least two dimensions are needed, not ", x.shape()});
+  if (x.checked(op)->ndim < 2) Error::fail(op, {"at least two dimensions are needed, not ", x.shape()});
   const Index inside = std::clamp(diagonal, -x.size(-2), x.size(-1));  // beyond, all or nothing stays
   const Tensor<D, Index> rows = unsqueeze(arange_like(x, inside, 1, x.size(-2)), 1);
   return masked_fill(x, rule(rows, arange_like(x, 0, 1, x.size(-1))), 0, op);
@@ -69,8 +69,8 @@ Tensor<D, T> diag_embed(const Tensor<D, T>& x, Index diagonal = 0, Index dim1 = 
   const int n = x.checked("diag_embed")->ndim + 1, a = detail::wrap_dim({"diag_embed", CallSite::unknown}, dim1, n),
             b = detail::wrap_dim({"diag_embed", CallSite::unknown}, dim2, n);
   if (n < 2 || n > detail::max_dims)
-    fail("diag_embed", {"from 1 to ", detail::max_dims - 1, " dimensions are needed, not ", x.shape()});
-  if (a == b) fail("diag_embed", {"two different dimensions are needed, not ", dim1, " and ", dim2});
+    Error::fail("diag_embed", {"from 1 to ", detail::max_dims - 1, " dimensions are needed, not ", x.shape()});
+  if (a == b) Error::fail("diag_embed", {"two different dimensions are needed, not ", dim1, " and ", dim2});
   const Index size = detail::checked_sum(
       {"diag_embed", CallSite::unknown},
       {x.size(-1), detail::checked_product({"diag_embed", CallSite::unknown}, {diagonal, diagonal < 0 ? -1 : 1})});
@@ -86,7 +86,7 @@ template <Device D, Element T>
 Tensor<D, T> diag(const Tensor<D, T>& x, Index diagonal = 0, CallSite here = {}) {
   const CallScope scope({"diag", here});
   const int n = x.checked("diag")->ndim;
-  if (n != 1 && n != 2) fail("diag", {"a vector or a matrix is needed, not ", x.shape()});
+  if (n != 1 && n != 2) Error::fail("diag", {"a vector or a matrix is needed, not ", x.shape()});
   if (n == 2) return clone(tern::diagonal(x, diagonal, 0, 1, here), here);
   return diag_embed(x, diagonal, 0, 1, here);
 }

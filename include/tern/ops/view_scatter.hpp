@@ -12,7 +12,7 @@ Tensor<D, T> with_view(const CallSite& op, const Tensor<D, T>& x, const Tensor<D
   const CallScope scope(op);
   const Tensor<D, T> y = clone(x, op), part = view(y);
   if (!same_shape(*part.impl(), *source.checked(op)))
-    fail(op, {"a source of shape ", source.shape(), " for the place of ", part.shape()});
+    Error::fail(op, {"a source of shape ", source.shape(), " for the place of ", part.shape()});
   copy_(part, source, op);
   return y;
 }

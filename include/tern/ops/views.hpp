@@ -76,7 +76,7 @@ template <Device D, Element T>
 Tensor<D, T> permute(const Tensor<D, T>& x, detail::Dims dims, CallSite here = {}) {
   const int n = x.checked({"permute", here})->ndim;
   if (dims.n != n || (n > 0 && detail::dim_mask({"permute", here}, dims, n) != (1u << n) - 1))
-    fail({"permute", here}, {"dimensions ", dims, " are not a permutation of those of ", x.impl()->shape_ref()});
+    Error::fail({"permute", here}, {"dimensions ", dims, " are not a permutation of those of ", x.impl()->shape_ref()});
   for (int i = 0; i < n; ++i) dims[i] = detail::wrap_dim({"permute", here}, dims[i], n);
   return Tensor<D, T>(detail::permute({"permute", here}, x.impl(), dims));
 }
@@ -91,7 +91,7 @@ Tensor<D, T> transpose(const Tensor<D, T>& x, Index dim0, Index dim1, CallSite h
 template <Device D, Element T>
 Tensor<D, T> t(const Tensor<D, T>& x, CallSite here = {}) {
   if (x.checked({"t", here})->ndim > 2)
-    fail({"t", here}, {"a matrix or a vector is needed, not ", x.impl()->shape_ref()});
+    Error::fail({"t", here}, {"a matrix or a vector is needed, not ", x.impl()->shape_ref()});
   return x.dim() < 2 ? x : transpose(x, 0, 1, here);
 }
 
@@ -109,7 +109,7 @@ Tensor<D, T> narrow(const Tensor<D, T>& x, Index dim, Index start, Index length,
   if (start < 0) start += size;
   const Index stop = detail::checked_sum({"narrow", here}, {start, length});
   if (start < 0 || length < 0 || stop > size)
-    fail({"narrow", here}, {"positions ", start, " to ", stop, " are outside a dimension of size ", size});
+    Error::fail({"narrow", here}, {"positions ", start, " to ", stop, " are outside a dimension of size ", size});
   return slice(x, dim, {start, start + length}, here);
 }
 
@@ -130,8 +130,8 @@ template <Device D, Element T>
 Tensor<D, T> view(const Tensor<D, T>& x, detail::Shape to, CallSite here = {}) {
   detail::TensorImpl* const y = detail::view({"view", here}, x.checked({"view", here}), to, detail::device_ops<D>);
   if (!y)
-    fail({"view", here},
-         {"strides ", x.strides(), " of ", x.shape(), " do not allow shape ", to, " without a copy; use reshape"});
+    Error::fail({"view", here}, {"strides ", x.strides(), " of ", x.shape(), " do not allow shape ", to,
+                                 " without a copy; use reshape"});
   return Tensor<D, T>(y);
 }
 
@@ -173,7 +173,7 @@ std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, const std::vector<Index>&
   Index total = 0;
   for (Index size : sizes) total = detail::checked_sum({"split", here}, {total, size});
   if (total != x.size(dim))
-    fail({"split", here}, {"sizes add up to ", total, ", not to the dimension's ", x.size(dim)});
+    Error::fail({"split", here}, {"sizes add up to ", total, ", not to the dimension's ", x.size(dim)});
   std::vector<Tensor<D, T>> pieces;
   Index start = 0;
   for (Index size : sizes) {
@@ -188,7 +188,8 @@ template <Device D, Element T>
 std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, Index size, Index dim = 0, CallSite here = {}) {
   const CallScope scope({"split", here});
   const Index total = x.size(dim);
-  if (size < 0 || (size == 0 && total > 0)) fail({"split", here}, {"the size of a piece must be positive, not ", size});
+  if (size < 0 || (size == 0 && total > 0))
+    Error::fail({"split", here}, {"the size of a piece must be positive, not ", size});
   detail::check_pieces({"split", here}, size ? total / size : 0);
   std::vector<Index> sizes;
   for (Index start = 0; start < total; start += size) sizes.push_back(total - start < size ? total - start : size);
@@ -199,7 +200,7 @@ std::vector<Tensor<D, T>> split(const Tensor<D, T>& x, Index size, Index dim = 0
 /// At most `chunks` pieces of equal size along a dimension; the last may be smaller.
 template <Device D, Element T>
 std::vector<Tensor<D, T>> chunk(const Tensor<D, T>& x, Index chunks, Index dim = 0, CallSite here = {}) {
-  if (chunks <= 0) fail({"chunk", here}, {"the number of pieces must be positive, not ", chunks});
+  if (chunks <= 0) Error::fail({"chunk", here}, {"the number of pieces must be positive, not ", chunks});
   const CallScope scope({"chunk", here});
   const Index size = x.size(dim);
   detail::check_pieces({"chunk", here}, std::min(chunks, size ? size : chunks));
@@ -212,7 +213,7 @@ template <Device D, Element T>
 std::vector<Tensor<D, T>> unbind(const Tensor<D, T>& x, Index dim = 0, CallSite here = {}) {
   const CallScope scope({"unbind", here});
   const Index size = x.checked("unbind")->ndim ? x.size(dim) : 0;
-  if (x.dim() == 0) fail("unbind", {"a 0-d tensor has no dimension to unbind"});
+  if (x.dim() == 0) Error::fail("unbind", {"a 0-d tensor has no dimension to unbind"});
   detail::check_pieces({"unbind", CallSite::unknown}, size);
   std::vector<Tensor<D, T>> pieces;
   for (Index i = 0; i < size; ++i) pieces.push_back(select(x, dim, i, here));

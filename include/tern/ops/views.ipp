@@ -45,13 +45,14 @@ TERN_COLD TensorImpl* without_dim(TensorImpl* a, int dim, Index position) {
 
 TERN_COLD TensorImpl* expanded(const CallSite& op, TensorImpl* a, const Shape& to) {
   Shape shape = to;
-  if (to.n < a->ndim) fail(op, {"cannot expand ", a->shape_ref(), " to fewer dimensions ", to});
+  if (to.n < a->ndim) Error::fail(op, {"cannot expand ", a->shape_ref(), " to fewer dimensions ", to});
   TensorImpl view_shape{};
   for (int i = to.n; i-- > 0;) {
     const int j = i - (to.n - a->ndim);
     const Index size = j < 0 ? 1 : a->dims[j];
     if (to.d[i] == -1 && j >= 0) shape.d[i] = size;
-    if (shape.d[i] != size && (size != 1 || shape.d[i] < 0)) fail(op, {"cannot expand ", a->shape_ref(), " to ", to});
+    if (shape.d[i] != size && (size != 1 || shape.d[i] < 0))
+      Error::fail(op, {"cannot expand ", a->shape_ref(), " to ", to});
     view_shape.strides[i] = j < 0 || (size == 1 && shape.d[i] != 1) ? 0 : a->strides[j];
   }
   const Index numel = checked_numel(op, shape);
@@ -67,12 +68,12 @@ TERN_COLD Shape inferred_shape(const CallSite& op, const Array& a, const Shape& 
   int unknown = -1;
   for (int i = 0; i < to.n; ++i) {
     if (to.d[i] >= 0) continue;
-    if (to.d[i] != -1 || unknown >= 0) fail(op, {"only one size of ", to, " may be negative, and must be -1"});
+    if (to.d[i] != -1 || unknown >= 0) Error::fail(op, {"only one size of ", to, " may be negative, and must be -1"});
     shape.d[unknown = i] = 1;
   }
   const Index known = checked_numel(op, shape);
   if (unknown < 0 ? known != a.numel : known == 0 || a.numel % known != 0)
-    fail(op, {"shape ", to, " does not fit the elements of ", a.shape_ref()});
+    Error::fail(op, {"shape ", to, " does not fit the elements of ", a.shape_ref()});
   if (unknown >= 0) shape.d[unknown] = a.numel / known;
   return shape;
 }
@@ -116,7 +117,7 @@ TERN_COLD TensorImpl* viewed(TensorImpl* a, const Shape& shape) {
 
 TERN_COLD Shape flattened_shape(const CallSite& op, ShapeRef from, Index start, Index end) {
   const int a = wrap_dim(op, start, from.n), b = wrap_dim(op, end, from.n);
-  if (a > b) fail(op, {"start dimension ", start, " comes after end dimension ", end});
+  if (a > b) Error::fail(op, {"start dimension ", start, " comes after end dimension ", end});
   Shape to(from.d, a);
   to.push_back(1);
   for (int i = a; i < from.n; ++i) {
@@ -128,7 +129,7 @@ TERN_COLD Shape flattened_shape(const CallSite& op, ShapeRef from, Index start, 
 
 TERN_COLD void check_pieces(const CallSite& op, Index count) {
   if (count > Index(memory::machine_bytes() / sizeof(TensorImpl)))
-    fail(op, {"out of memory: ", count, " tensors do not fit in memory"});
+    Error::fail(op, {"out of memory: ", count, " tensors do not fit in memory"});
 }
 
 TERN_COLD Shape unsqueezed_shape(const CallSite& op, ShapeRef from, Index dim) {
@@ -153,9 +154,9 @@ TERN_COLD TensorImpl* transpose(const CallSite& op, TensorImpl* x, Index dim0, I
 }
 
 TERN_COLD TensorImpl* slice(const CallSite& op, TensorImpl* x, Index dim, Slice range) {
-  if (x->ndim == 0) fail(op, {"a 0-d tensor has no dimension to slice"});
+  if (x->ndim == 0) Error::fail(op, {"a 0-d tensor has no dimension to slice"});
   const int d = wrap_dim(op, dim, x->ndim);
-  if (range.step <= 0) fail(op, {"the step must be positive, not ", range.step});
+  if (range.step <= 0) Error::fail(op, {"the step must be positive, not ", range.step});
   const Index size = x->dims[d];
   const auto clip = [size](Index at) {
     if (at < 0) at += size;
@@ -169,10 +170,10 @@ TERN_COLD TensorImpl* slice(const CallSite& op, TensorImpl* x, Index dim, Slice 
 }
 
 TERN_COLD TensorImpl* select(const CallSite& op, TensorImpl* x, Index dim, Index position) {
-  if (x->ndim == 0) fail(op, {"a 0-d tensor has no dimension to select from"});
+  if (x->ndim == 0) Error::fail(op, {"a 0-d tensor has no dimension to select from"});
   const int d = wrap_dim(op, dim, x->ndim);
   const Index size = x->dims[d], at = position < 0 ? position + size : position;
-  if (at < 0 || at >= size) fail(op, {"position ", position, " is outside a dimension of size ", size});
+  if (at < 0 || at >= size) Error::fail(op, {"position ", position, " is outside a dimension of size ", size});
   TensorImpl* const y = without_dim(x, d, at);
   return recording(x) ? recorded(op, y, x, region_in_dense(*x, *y, d, at, 0)) : y;
 }

@@ -143,7 +143,7 @@ struct Bounds {
 
   Bounds(const CallSite& op, std::optional<number_t<T>> low, std::optional<number_t<T>> high) {
     using Limits = std::numeric_limits<scalar_t<T>>;
-    if (!low && !high) fail(op, {"at least one of min and max must be given"});
+    if (!low && !high) Error::fail(op, {"at least one of min and max must be given"});
     min = low ? operand<T>(op, *low) : is_floating_v<T> ? -Limits::infinity() : Limits::lowest();
     max = high ? operand<T>(op, *high) : is_floating_v<T> ? Limits::infinity() : Limits::max();
   }
@@ -206,7 +206,7 @@ const Tensor<D, T>& clamp_max_(const Tensor<D, T>& x, detail::number_t<T> max, C
 /// x limited by two tensors, of which one may be undefined. Where x equals a bound, the two share the gradient.
 template <Device D, Element T>
 Tensor<D, T> clamp(const Tensor<D, T>& x, const Tensor<D, T>& min, const Tensor<D, T>& max = {}, CallSite here = {}) {
-  if (!min.defined() && !max.defined()) fail({"clamp", here}, {"at least one of min and max must be given"});
+  if (!min.defined() && !max.defined()) Error::fail({"clamp", here}, {"at least one of min and max must be given"});
   if (!max.defined()) return detail::larger({"clamp", here}, x, min);
   if (!min.defined()) return detail::smaller({"clamp", here}, x, max);
   const auto y =

@@ -11,6 +11,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 namespace detail {
+namespace backend = tern::detail::backend;
 
 /// Calls f(gradient) for every parameter that has one.
 template <class... D, class... T, class F>
@@ -114,7 +115,7 @@ template <class First, class... Rest, class... TensorTypes>
 Tensor<First, double> clip_grad_norm_(
     const tern::detail::Parameters<tern::detail::TensorType<First, Rest...>, TensorTypes...>& parameters,
     double max_norm, double norm_type = 2, CallSite here = {}) {
-  if (!(norm_type > 0)) fail({"clip_grad_norm_", here}, {"norm_type must be positive, not ", norm_type});
+  if (!(norm_type > 0)) Error::fail({"clip_grad_norm_", here}, {"norm_type must be positive, not ", norm_type});
   const CallScope scope(here);
   const NoGradGuard off;
   const First device = detail::first_device<First>(parameters);
@@ -146,7 +147,7 @@ Tensor<D, double> clip_grad_norm_(std::initializer_list<Tensor<D, T>> tensors, d
 template <class... D, class... T>
 void clip_grad_value_(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters, double clip_value,
                       CallSite here = {}) {
-  if (!(clip_value >= 0)) fail({"clip_grad_value_", here}, {"clip_value must not be negative: ", clip_value});
+  if (!(clip_value >= 0)) Error::fail({"clip_grad_value_", here}, {"clip_value must not be negative: ", clip_value});
   const CallScope scope(here);
   const NoGradGuard off;
   detail::each_gradient(parameters, [&](const auto& g) { g.clamp_(-clip_value, clip_value); });

@@ -9,7 +9,7 @@ TERN_INLINE CyclicLR::CyclicLR(Optimizer& optimizer, CyclicLROptions options, Ca
   const CallScope scope(here);
   const Index down = options.step_size_down.value_or(options.step_size_up);
   if (options.step_size_up < 1 || down < 1)
-    fail("CyclicLR", {"the numbers of steps must be positive, not ", options.step_size_up, " and ", down});
+    Error::fail("CyclicLR", {"the numbers of steps must be positive, not ", options.step_size_up, " and ", down});
   apply();
 }
 

@@ -106,7 +106,7 @@ struct GradScaler final : GradScalerBase {
     State& state = state_of(optimizer);
     begin_unscale(state);
     if (!state.found.defined()) state.found = empty_like(scale_);
-    backend::run<D>(backend::Fill<float>{*state.found.impl(), 0});
+    detail::backend::run<D>(detail::backend::Fill<float>{*state.found.impl(), 0});
     bool any = false;
     for (const Slot& slot : optimizer.state_slots()) {
       if (!has_gradient(slot)) continue;
@@ -114,10 +114,10 @@ struct GradScaler final : GradScalerBase {
       const AnyTensor& p = slot.parameter;
       if (!(p.template is<D, float>() || p.template is<D, double>() || p.template is<D, bfloat16>() ||
             p.template is<D, half>()))
-        fail("unscale_",
-             {"parameter ", slot.name, " is on ", p.device_name(), ", the scale on ", DeviceTraits<D>::name});
+        Error::fail("unscale_",
+                    {"parameter ", slot.name, " is on ", p.device_name(), ", the scale on ", DeviceTraits<D>::name});
     }
-    if (!any) fail("unscale_", {"no parameter of the optimiser has a gradient"});
+    if (!any) Error::fail("unscale_", {"no parameter of the optimiser has a gradient"});
     unscale<float>(optimizer, state);
     unscale<double>(optimizer, state);
     unscale<bfloat16>(optimizer, state);
@@ -151,7 +151,7 @@ struct GradScaler final : GradScalerBase {
       tracker = where(overflowed | is_due, V(0), next);
     };
     const tern::detail::Array* const arrays[] = {scale_.impl(), growth_tracker_.impl(), found.impl()};
-    backend::run<D, float, float, const float>(backend::Update(rule, arrays));
+    detail::backend::run<D, float, float, const float>(detail::backend::Update(rule, arrays));
     tern::detail::bump_version(scale_.impl());
   }
   /// Sets the scale.
@@ -185,8 +185,8 @@ struct GradScaler final : GradScalerBase {
       gradients.push_back(node->gradient);
     }
     if (!gradients.empty())
-      backend::run<D, T>(
-          backend::Unscale{gradients.data(), int(gradients.size()), *scale_.impl(), *state.found.impl()});
+      detail::backend::run<D, T>(
+          detail::backend::Unscale{gradients.data(), int(gradients.size()), *scale_.impl(), *state.found.impl()});
   }
 
   Numbers numbers() const override { return {double(scale_.item()), Index(growth_tracker_.item())}; }

@@ -12,12 +12,12 @@ struct ScalerState {
 
 TERN_COLD void check_scaler(const CallSite& op, const GradScalerOptions& o) {
   if (!(o.init_scale > 0) || !std::isfinite(float(o.init_scale)))
-    fail(op, {"the scale must be a positive float, not ", o.init_scale});
-  if (!(o.growth_factor > 1)) fail(op, {"growth_factor must be greater than 1, not ", o.growth_factor});
+    Error::fail(op, {"the scale must be a positive float, not ", o.init_scale});
+  if (!(o.growth_factor > 1)) Error::fail(op, {"growth_factor must be greater than 1, not ", o.growth_factor});
   if (!(o.backoff_factor > 0 && o.backoff_factor < 1))
-    fail(op, {"backoff_factor must be between 0 and 1, not ", o.backoff_factor});
+    Error::fail(op, {"backoff_factor must be between 0 and 1, not ", o.backoff_factor});
   if (o.growth_interval < 1 || o.growth_interval > Index(1) << 24)
-    fail(op, {"growth_interval must be in [1, 2^24], not ", o.growth_interval});
+    Error::fail(op, {"growth_interval must be in [1, 2^24], not ", o.growth_interval});
 }
 
 TERN_COLD ScalerState read_scaler(const StateDict& dict) {
@@ -25,16 +25,16 @@ TERN_COLD ScalerState read_scaler(const StateDict& dict) {
   const auto find = [&](const char* name) -> const AnyTensor& {
     for (const NamedTensor& entry : dict)
       if (entry.name == name && entry.tensor.numel() == 1) return entry.tensor;
-    fail(op, {"the state of a GradScaler has no number called ", name});
+    Error::fail(op, {"the state of a GradScaler has no number called ", name});
   };
-  if (dict.size() != 5) fail(op, {"the state of a GradScaler has 5 numbers, not ", Index(dict.size())});
+  if (dict.size() != 5) Error::fail(op, {"the state of a GradScaler has 5 numbers, not ", Index(dict.size())});
   const auto number = [&](const char* name) { return *find(name).as<Cpu, double>().data(); };
   const auto count = [&](const char* name) { return *find(name).as<Cpu, Index>().data(); };
   const ScalerState s{number("scale"), number("growth_factor"), number("backoff_factor"), count("growth_interval"),
                       count("_growth_tracker")};
   check_scaler(op, {s.scale, s.growth_factor, s.backoff_factor, s.growth_interval});
   if (s.growth_tracker < 0 || s.growth_tracker >= s.growth_interval)
-    fail(op, {"_growth_tracker must be in [0, ", s.growth_interval, "), not ", s.growth_tracker});
+    Error::fail(op, {"_growth_tracker must be in [0, ", s.growth_interval, "), not ", s.growth_tracker});
   return s;
 }
 
@@ -89,12 +89,12 @@ TERN_INLINE GradScalerBase::State& GradScalerBase::state_of(Optimizer& optimizer
 
 TERN_INLINE void GradScalerBase::begin_unscale(const State& state) const {
   if (state.stage == Stage::unscaled)
-    fail("unscale_", {"the optimiser's gradients were unscaled since the last update()"});
-  if (state.stage == Stage::stepped) fail("unscale_", {"the optimiser was stepped since the last update()"});
+    Error::fail("unscale_", {"the optimiser's gradients were unscaled since the last update()"});
+  if (state.stage == Stage::stepped) Error::fail("unscale_", {"the optimiser was stepped since the last update()"});
 }
 
 TERN_INLINE void GradScalerBase::begin_step(const State& state) const {
-  if (state.stage == Stage::stepped) fail("step", {"the optimiser was stepped since the last update()"});
+  if (state.stage == Stage::stepped) Error::fail("step", {"the optimiser was stepped since the last update()"});
 }
 
 TERN_NOINLINE std::vector<AnyTensor> GradScalerBase::take_found() {
@@ -103,7 +103,7 @@ TERN_NOINLINE std::vector<AnyTensor> GradScalerBase::take_found() {
     if (state.stage != Stage::ready) all.push_back(state.found);
     state.stage = Stage::ready;
   }
-  if (all.empty()) fail("update", {"no gradients were unscaled since the last update()"});
+  if (all.empty()) Error::fail("update", {"no gradients were unscaled since the last update()"});
   return all;
 }
 

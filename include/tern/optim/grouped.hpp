@@ -50,7 +50,7 @@ class Grouped : public Optimizer {
   [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups, CallSite here = {})
       : Optimizer(Rule::name, Rule::states) {
     const CallScope scope(here);
-    if (groups.size() == 0) fail(Rule::name, {"there are no parameters"});
+    if (groups.size() == 0) Error::fail(Rule::name, {"there are no parameters"});
     for (const Group& group : groups) add_param_group(group);
   }
 

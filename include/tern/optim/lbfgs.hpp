@@ -48,10 +48,10 @@ class LBFGS {
         CallSite here = {})
       : options_(options) {
     const CallScope scope(here);
-    if (parameters.empty()) fail(name, {"there are no parameters"});
-    if (!(options.lr >= 0)) fail(name, {"lr must not be negative: ", options.lr});
-    if (options.max_iter < 1) fail(name, {"max_iter must be positive, not ", options.max_iter});
-    if (options.history_size < 1) fail(name, {"history_size must be positive, not ", options.history_size});
+    if (parameters.empty()) Error::fail(name, {"there are no parameters"});
+    if (!(options.lr >= 0)) Error::fail(name, {"lr must not be negative: ", options.lr});
+    if (options.max_iter < 1) Error::fail(name, {"max_iter must be positive, not ", options.max_iter});
+    if (options.history_size < 1) Error::fail(name, {"history_size must be positive, not ", options.history_size});
     for (const NamedTensor& p : parameters) parameters_.push_back(p.tensor.template as<D, T>());
     if (options_.max_eval < 0) options_.max_eval = options.max_iter * 5 / 4;
   }

@@ -29,9 +29,10 @@ class TERN_API ExponentialMovingAverage {
                            ExponentialMovingAverageOptions options = {}, CallSite here = {})
       : decay_(options.decay) {
     const CallScope scope(here);
-    if (!(options.decay >= 0 && options.decay <= 1)) fail(name, {"decay must be in [0, 1], not ", options.decay});
+    if (!(options.decay >= 0 && options.decay <= 1))
+      Error::fail(name, {"decay must be in [0, 1], not ", options.decay});
     for (const NamedTensor& p : parameters) add(p, ops_for<P...>(p.tensor));
-    if (entries_.empty()) fail(name, {"there are no parameters"});
+    if (entries_.empty()) Error::fail(name, {"there are no parameters"});
   }
 
   /// Updates the averages with the weights.
@@ -77,11 +78,13 @@ class TERN_API ExponentialMovingAverage {
     }
     static void blend(const AnyTensor& average, const AnyTensor& parameter, double weight) {
       const tern::detail::Array* const arrays[] = {average.impl(), parameter.impl()};
-      backend::run<D, S, const T>(backend::Update([=]<class V>(V& a, V p) { a = a + V(weight) * (p - a); }, arrays));
+      tern::detail::backend::run<D, S, const T>(
+          tern::detail::backend::Update([=]<class V>(V& a, V p) { a = a + V(weight) * (p - a); }, arrays));
     }
     static void put(const AnyTensor& parameter, const AnyTensor& average) {
       const tern::detail::Array* const arrays[] = {parameter.impl(), average.impl()};
-      backend::run<D, T, const S>(backend::Update([]<class V>(V& p, V a) { p = a; }, arrays));
+      tern::detail::backend::run<D, T, const S>(
+          tern::detail::backend::Update([]<class V>(V& p, V a) { p = a; }, arrays));
     }
     static constexpr Ops ops{&zeros, &blend, &put, &tern::detail::overwrite<D, S>};
   };

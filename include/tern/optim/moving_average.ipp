@@ -6,17 +6,18 @@ namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 TERN_NOINLINE void ExponentialMovingAverage::update(CallSite here) {
   const CallScope scope(here);
-  if (entries_[0].saved.defined()) fail(name, {"update() between apply() and restore(): the weights are the averages"});
+  if (entries_[0].saved.defined())
+    Error::fail(name, {"update() between apply() and restore(): the weights are the averages"});
   if (updates_ == 0 && tern::detail::capture)
-    fail(name, {"the first update copies the weights: run one before the capture"});
+    Error::fail(name, {"the first update copies the weights: run one before the capture"});
   for (const Entry& e : entries_) e.ops->blend(e.average, e.parameter, updates_ == 0 ? 1 : 1 - decay_);
   ++updates_;
 }
 
 TERN_COLD void ExponentialMovingAverage::apply(CallSite here) {
   const CallScope scope(here);
-  if (entries_[0].saved.defined()) fail(name, {"apply() twice without restore()"});
-  if (updates_ == 0) fail(name, {"apply() before the first update()"});
+  if (entries_[0].saved.defined()) Error::fail(name, {"apply() twice without restore()"});
+  if (updates_ == 0) Error::fail(name, {"apply() before the first update()"});
   for (Entry& e : entries_) {
     e.saved = e.ops->zeros(e.parameter);
     e.ops->blend(e.saved, e.parameter, 1);
@@ -27,7 +28,7 @@ TERN_COLD void ExponentialMovingAverage::apply(CallSite here) {
 
 TERN_COLD void ExponentialMovingAverage::restore(CallSite here) {
   const CallScope scope(here);
-  if (!entries_[0].saved.defined()) fail(name, {"restore() without apply()"});
+  if (!entries_[0].saved.defined()) Error::fail(name, {"restore() without apply()"});
   for (Entry& e : entries_) {
     e.ops->put(e.parameter, e.saved);
     tern::detail::bump_version(e.parameter.impl());
@@ -54,7 +55,7 @@ TERN_COLD ExponentialMovingAverage::State ExponentialMovingAverage::read(const S
   State state;
   for (const Entry& e : entries_) {
     state.averages.push_back(reader.find({e.name}, e.parameter));
-    if (!state.averages.back()) fail("load_state_dict", {"the average ", e.name, " is missing"});
+    if (!state.averages.back()) Error::fail("load_state_dict", {"the average ", e.name, " is missing"});
   }
   state.updates = reader.count({"n_averaged"});
   reader.expect_end();
@@ -70,7 +71,7 @@ TERN_COLD void ExponentialMovingAverage::load_state_dict(const StateDict& dict) 
 }
 
 TERN_COLD void ExponentialMovingAverage::add(const NamedTensor& p, const Ops* ops) {
-  if (!tern::detail::is_dense(*p.tensor.impl())) fail(name, {"parameter ", p.name, " has gaps in memory"});
+  if (!tern::detail::is_dense(*p.tensor.impl())) Error::fail(name, {"parameter ", p.name, " has gaps in memory"});
   entries_.push_back({p.name, p.tensor, ops->zeros(p.tensor), {}, ops});
 }
 

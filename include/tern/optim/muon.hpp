@@ -65,12 +65,12 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
   static void check(const MuonOptions& o) {
     detail::check(name, "momentum", o.momentum);
     detail::check(name, "weight_decay", o.weight_decay);
-    if (o.ns_steps < 0 || o.ns_steps >= 100) fail(name, {"ns_steps must be in [0, 100), not ", o.ns_steps});
+    if (o.ns_steps < 0 || o.ns_steps >= 100) Error::fail(name, {"ns_steps must be in [0, 100), not ", o.ns_steps});
   }
   static void check_parameters(const std::vector<NamedTensor>& parameters) {
     for (const NamedTensor& p : parameters)
       if (p.tensor.shape().n != 2)
-        fail(name, {"only matrices can be stepped; parameter ", p.name, " has shape ", p.tensor.shape()});
+        Error::fail(name, {"only matrices can be stepped; parameter ", p.name, " has shape ", p.tensor.shape()});
   }
 
   static double ratio(AdjustLR adjust, const tern::detail::Shape& shape);
@@ -91,12 +91,12 @@ class TERN_API Muon : public Grouped<Muon, MuonOptions> {
     const auto buffer = slot.state[0].template as<D, S>(), mixed = empty<D, S>(gradient.shape(), gradient.device());
     tern::detail::take_order(mixed.impl(), *gradient.impl());
     const double fresh = 1 - o.momentum, from_buffer = o.nesterov ? o.momentum : 1;
-    const backend::Array* const arrays[] = {buffer.impl(), mixed.impl(), gradient.impl()};
+    const tern::detail::Array* const arrays[] = {buffer.impl(), mixed.impl(), gradient.impl()};
     const auto mix = [=]<class V>(V& b, V& m, V g) {
       b = b + V(fresh) * (g - b);
       m = g + V(from_buffer) * (b - g);
     };
-    backend::run<D, S, S, const T>(backend::Update(mix, arrays));
+    detail::backend::run<D, S, S, const T>(detail::backend::Update(mix, arrays));
     return detail::orthogonalised(mixed, o);
   }
 };

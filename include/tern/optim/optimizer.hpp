@@ -173,7 +173,7 @@ class TERN_API Optimizer {
   }
   [[noreturn]] void refuse_group(std::size_t group) const;
   void refuse_momentum(double momentum) const {
-    if (momentum != 0) fail(name_, {"there is no momentum to set to ", momentum});
+    if (momentum != 0) Error::fail(name_, {"there is no momentum to set to ", momentum});
   }
 
   /// The prefix of a group's entries in a state dict. No parameter's name contains a slash.

@@ -5,8 +5,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace optim::detail {
 
 TERN_COLD void check(const char* name, const char* option, double value, double limit) {
-  if (!(value >= 0)) fail(name, {option, " must not be negative: ", value});
-  if (!(value < limit)) fail(name, {option, " must be less than ", limit, ", not ", value});
+  if (!(value >= 0)) Error::fail(name, {option, " must not be negative: ", value});
+  if (!(value < limit)) Error::fail(name, {option, " must be less than ", limit, ", not ", value});
 }
 
 /// True for a state that is a mean or a sum of squares.
@@ -34,7 +34,7 @@ TERN_COLD void check_not_negative(const char* op, std::initializer_list<tern::de
   if (!x.impl()->contiguous) x = Tensor<Cpu>(tern::detail::copy_on_host(x.impl()));
   for (Index i = 0; i < x.numel(); ++i)
     if (const double value = tern::detail::floating_at(*x.impl(), i); value < 0)
-      fail(op, {"the optimiser's ", tern::detail::text(name), " has a negative element: ", value});
+      Error::fail(op, {"the optimiser's ", tern::detail::text(name), " has a negative element: ", value});
 }
 
 }}}  // namespace tern::optim::detail
@@ -141,18 +141,19 @@ TERN_COLD Optimizer::Optimizer(const char* name, std::initializer_list<const cha
     : name_(name), state_names_(state_names) {}
 
 TERN_COLD void Optimizer::add(const detail::ParameterList& list) {
-  if (list.parameters.empty()) fail(name_, {"there are no parameters"});
+  if (list.parameters.empty()) Error::fail(name_, {"there are no parameters"});
   for (const NamedTensor& p : list.parameters) {
-    if (!p.tensor.defined()) fail(name_, {"parameter ", p.name, " is undefined"});
+    if (!p.tensor.defined()) Error::fail(name_, {"parameter ", p.name, " is undefined"});
     const tern::detail::TensorImpl& x = *p.tensor.impl();
     if (x.node && !x.node->leaf)
-      fail(name_, {"parameter ", p.name, " was computed from others; only leaves can be optimised"});
-    if (x.read_only) fail(name_, {"parameter ", p.name, " is read only: from_blob() was given a pointer to const"});
+      Error::fail(name_, {"parameter ", p.name, " was computed from others; only leaves can be optimised"});
+    if (x.read_only)
+      Error::fail(name_, {"parameter ", p.name, " is read only: from_blob() was given a pointer to const"});
   }
   for (const Slot& other : slots_)
     for (const NamedTensor& p : list.parameters)
       if (other.parameter.impl() == p.tensor.impl())
-        fail(name_, {"parameter ", p.name, " is in another group, as ", other.name});
+        Error::fail(name_, {"parameter ", p.name, " is in another group, as ", other.name});
   const std::size_t groups = group_count(), before = slots_.size();
   std::vector<Slot> state_slots = slots_;
   state_slots.resize(before + list.parameters.size());
@@ -172,7 +173,7 @@ TERN_COLD void Optimizer::share(std::unique_ptr<detail::Shards> shards) {
 
 TERN_COLD void Optimizer::follow(const detail::ParameterList* lists, std::size_t groups) {
   if (groups != group_count())
-    fail("to", {Index(groups), " lists of parameters for ", Index(group_count()), " groups"});
+    Error::fail("to", {Index(groups), " lists of parameters for ", Index(group_count()), " groups"});
   std::size_t count = 0;
   for (std::size_t group = 0; group < groups; ++group) count += lists[group].parameters.size();
   std::vector<Slot> state_slots(count);
@@ -222,7 +223,7 @@ TERN_COLD void Optimizer::forget_graphs() const {
 }
 
 TERN_COLD void Optimizer::refuse_group(std::size_t group) const {
-  fail(name_, {"there is no group ", Index(group), " among ", Index(group_count())});
+  Error::fail(name_, {"there is no group ", Index(group), " among ", Index(group_count())});
 }
 
 TERN_COLD std::string Optimizer::prefix(std::size_t group) {
@@ -234,8 +235,8 @@ TERN_COLD void Optimizer::set(Slot& slot, const std::string& name, std::size_t g
   slot.name = name;
   slot.group = group;
   if (!ops)
-    fail("parameters",
-         {name, " is of ", tern::detail::name_of(parameter.dtype()), ", which the type of the list does not name"});
+    Error::fail("parameters", {name, " is of ", tern::detail::name_of(parameter.dtype()),
+                               ", which the type of the list does not name"});
   slot.parameter = parameter;
   slot.ops = ops;
 }

@@ -91,7 +91,7 @@ class StepLR : public LRScheduler {
  public:
   StepLR(Optimizer& optimizer, StepLROptions options, CallSite here = {}) : LRScheduler(optimizer), options_(options) {
     const CallScope scope(here);
-    if (options.step_size < 1) fail("StepLR", {"step_size must be positive, not ", options.step_size});
+    if (options.step_size < 1) Error::fail("StepLR", {"step_size must be positive, not ", options.step_size});
   }
 
  private:
@@ -113,7 +113,7 @@ class CosineAnnealingLR : public LRScheduler {
   CosineAnnealingLR(Optimizer& optimizer, CosineAnnealingLROptions options, CallSite here = {})
       : LRScheduler(optimizer), options_(options) {
     const CallScope scope(here);
-    if (options.T_max < 1) fail("CosineAnnealingLR", {"T_max must be positive, not ", options.T_max});
+    if (options.T_max < 1) Error::fail("CosineAnnealingLR", {"T_max must be positive, not ", options.T_max});
   }
 
  private:
@@ -192,7 +192,7 @@ class ConstantLR : public LRScheduler {
       : LRScheduler(optimizer), options_(options) {
     const CallScope scope(here);
     if (!(options.factor >= 0 && options.factor <= 1))
-      fail("ConstantLR", {"factor must be in [0, 1], not ", options.factor});
+      Error::fail("ConstantLR", {"factor must be in [0, 1], not ", options.factor});
     apply();
   }
 
@@ -215,7 +215,8 @@ class PolynomialLR : public LRScheduler {
   PolynomialLR(Optimizer& optimizer, PolynomialLROptions options = {}, CallSite here = {})
       : LRScheduler(optimizer), options_(options) {
     const CallScope scope(here);
-    if (options.total_iters < 1) fail("PolynomialLR", {"total_iters must be positive, not ", options.total_iters});
+    if (options.total_iters < 1)
+      Error::fail("PolynomialLR", {"total_iters must be positive, not ", options.total_iters});
   }
 
  private:
@@ -271,8 +272,9 @@ class TERN_API CosineAnnealingWarmRestarts : public LRScheduler {
   CosineAnnealingWarmRestarts(Optimizer& optimizer, CosineAnnealingWarmRestartsOptions options, CallSite here = {})
       : LRScheduler(optimizer), options_(options) {
     const CallScope scope(here);
-    if (options.T_0 < 1) fail("CosineAnnealingWarmRestarts", {"T_0 must be positive, not ", options.T_0});
-    if (options.T_mult < 1) fail("CosineAnnealingWarmRestarts", {"T_mult must be positive, not ", options.T_mult});
+    if (options.T_0 < 1) Error::fail("CosineAnnealingWarmRestarts", {"T_0 must be positive, not ", options.T_0});
+    if (options.T_mult < 1)
+      Error::fail("CosineAnnealingWarmRestarts", {"T_mult must be positive, not ", options.T_mult});
   }
 
  private:
@@ -326,7 +328,8 @@ class TERN_API ReduceLROnPlateau : public Schedule {
   ReduceLROnPlateau(Optimizer& optimizer, ReduceLROnPlateauOptions options = {}, CallSite here = {})
       : Schedule(optimizer), options_(options),
         state_{.best = options.mode == PlateauMode::min ? HUGE_VAL : -HUGE_VAL} {
-    if (!(options.factor < 1)) fail({"ReduceLROnPlateau", here}, {"factor must be less than 1, not ", options.factor});
+    if (!(options.factor < 1))
+      Error::fail({"ReduceLROnPlateau", here}, {"factor must be less than 1, not ", options.factor});
   }
 
   void step(double measure);

@@ -37,10 +37,10 @@ TERN_INLINE LinearLR::LinearLR(Optimizer& optimizer, LinearLROptions options, Ca
     : LRScheduler(optimizer), options_(options) {
   const CallScope scope(here);
   if (!(options.start_factor > 0 && options.start_factor <= 1))
-    fail("LinearLR", {"start_factor must be in (0, 1], not ", options.start_factor});
+    Error::fail("LinearLR", {"start_factor must be in (0, 1], not ", options.start_factor});
   if (!(options.end_factor >= 0 && options.end_factor <= 1))
-    fail("LinearLR", {"end_factor must be in [0, 1], not ", options.end_factor});
-  if (options.total_iters < 1) fail("LinearLR", {"total_iters must be positive, not ", options.total_iters});
+    Error::fail("LinearLR", {"end_factor must be in [0, 1], not ", options.end_factor});
+  if (options.total_iters < 1) Error::fail("LinearLR", {"total_iters must be positive, not ", options.total_iters});
   apply();
 }
 
@@ -57,10 +57,11 @@ TERN_INLINE SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<LRSched
     : LRScheduler(optimizer), schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
   const CallScope scope(here);
   if (schedules_.empty() || milestones_.size() + 1 != schedules_.size())
-    fail("SequentialLR", {Index(milestones_.size()), " milestones for ", Index(schedules_.size()), " schedules"});
+    Error::fail("SequentialLR",
+                {Index(milestones_.size()), " milestones for ", Index(schedules_.size()), " schedules"});
   for (std::size_t i = 1; i < milestones_.size(); ++i)
     if (milestones_[i] <= milestones_[i - 1])
-      fail("SequentialLR", {"milestones must rise: ", milestones_[i - 1], ", ", milestones_[i]});
+      Error::fail("SequentialLR", {"milestones must rise: ", milestones_[i - 1], ", ", milestones_[i]});
   apply();
 }
 
@@ -106,15 +107,15 @@ TERN_COLD ReduceLROnPlateau::State ReduceLROnPlateau::read(const StateDict& dict
 TERN_INLINE OneCycleLR::OneCycleLR(Optimizer& optimizer, OneCycleLROptions options, CallSite here)
     : LRScheduler(optimizer), options_(options) {
   const CallScope scope(here);
-  if (options.total_steps < 1) fail("OneCycleLR", {"total_steps must be positive, not ", options.total_steps});
+  if (options.total_steps < 1) Error::fail("OneCycleLR", {"total_steps must be positive, not ", options.total_steps});
   if (!(options.pct_start >= 0 && options.pct_start <= 1))
-    fail("OneCycleLR", {"pct_start must be in [0, 1], not ", options.pct_start});
+    Error::fail("OneCycleLR", {"pct_start must be in [0, 1], not ", options.pct_start});
   apply();
 }
 
 TERN_INLINE void OneCycleLR::check_epoch(Index epoch) const {
   if (epoch > options_.total_steps)
-    fail("OneCycleLR", {"stepped ", epoch, " times, total_steps is ", options_.total_steps});
+    Error::fail("OneCycleLR", {"stepped ", epoch, " times, total_steps is ", options_.total_steps});
 }
 
 TERN_INLINE void OneCycleLR::apply() {

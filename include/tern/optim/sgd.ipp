@@ -8,7 +8,8 @@ TERN_INLINE void SGD::check(const SGDOptions& o) {
   detail::check(name, "momentum", o.momentum);
   detail::check(name, "weight_decay", o.weight_decay);
   if (o.nesterov && (o.momentum <= 0 || o.dampening != 0))
-    fail(name, {"nesterov needs momentum and no dampening, not momentum ", o.momentum, " and dampening ", o.dampening});
+    Error::fail(
+        name, {"nesterov needs momentum and no dampening, not momentum ", o.momentum, " and dampening ", o.dampening});
 }
 
 }}}  // namespace tern::optim

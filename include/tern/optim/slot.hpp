@@ -51,6 +51,7 @@ struct ParameterStep {
 };
 
 namespace detail {
+namespace backend = tern::detail::backend;
 
 /// The value as a state with memory of its own.
 TERN_API AnyTensor state_from(const Slot& slot, const AnyTensor& value);
@@ -69,7 +70,7 @@ V one_minus_power(double beta, V t) {
 
 /// x in the memory order of a parameter of its shape; a copy if necessary.
 template <class D, class T>
-[[gnu::noinline]] Tensor<D, T> in_order_of(const backend::Array& parameter, const Tensor<D, T>& x) {
+[[gnu::noinline]] Tensor<D, T> in_order_of(const tern::detail::Array& parameter, const Tensor<D, T>& x) {
   if (tern::detail::same_order(*x.impl(), parameter)) return x;
   const Tensor<D, T> y = empty<D, T>(x.shape(), x.device());
   tern::detail::take_order(y.impl(), parameter);
@@ -86,7 +87,7 @@ template <class D, class T>
     tern::detail::retain(p);
     return Tensor<D, T>(p);
   }
-  if (!tern::detail::is_dense(*p)) fail("step", {"parameter ", slot.name, " has gaps in memory"});
+  if (!tern::detail::is_dense(*p)) Error::fail("step", {"parameter ", slot.name, " has gaps in memory"});
   if (slot.found.defined() && !slot.skipped.defined())
     slot.skipped = zeros<D, float>({}, tern::detail::device_at<D>(p->ordinal));
   while (slot.state.size() < states) add_state(slot, slot.ops->zeros(slot.parameter));
@@ -107,12 +108,12 @@ inline constexpr std::size_t most_together = HostDevice<D> ? 1 : 96;
 /// Runs f(t, x…) on the elements of the slots' arrays, where t is the number of the step: a double, or a value of the
 /// device's if the host does not know it.
 template <class D, class... T, class F>
-void update_arrays(const ParameterStep& step, const backend::Array* const* arrays, const F& f) {
+void update_arrays(const ParameterStep& step, const tern::detail::Array* const* arrays, const F& f) {
   const double steps = double(step.number());
   tern::detail::count_update(arrays, int(sizeof...(T)), int(step.count));
   if constexpr (!HostDevice<D>) {
     if (step.state_slots[0]->found.defined()) {
-      const backend::Array* skipped[most_together<D>];
+      const tern::detail::Array* skipped[most_together<D>];
       for (std::size_t i = 0; i < step.count; ++i) skipped[i] = step.state_slots[i]->skipped.impl();
       const auto on_device = [f, steps]<class V>(const V& skips, auto&... x) { f(V(steps) - skips, x...); };
       return backend::run<D, T...>(
@@ -128,10 +129,10 @@ template <class D, class T, class G, std::size_t... I, class F>
 void update_with(const ParameterStep& step, const Tensor<D, G>* gradients, const F& f, std::index_sequence<I...>) {
   using S = compute_t<T>;
   constexpr std::size_t masters = tern::detail::is_half_v<T> ? 1 : 0, each = masters + 2 + sizeof...(I);
-  const backend::Array* arrays[each * most_together<D>];
+  const tern::detail::Array* arrays[each * most_together<D>];
   for (std::size_t i = 0; i < step.count; ++i) {
     const Slot& slot = *step.state_slots[i];
-    const backend::Array** const own = arrays + i * each;
+    const tern::detail::Array** const own = arrays + i * each;
     if constexpr (tern::detail::is_half_v<T>) own[0] = slot.master.impl();
     own[masters] = slot.parameter.impl();
     own[masters + 1] = gradients[i].impl();

@@ -16,7 +16,7 @@ TERN_COLD bool wants_numbers(const Slot& slot, std::size_t states) {
   const bool is_new = tern::detail::size_of(slot.parameter.dtype()) == 2 &&
                       (!slot.master.defined() || slot.version != slot.parameter.impl()->owner->version);
   if (slot.state.size() < states || is_new || (slot.found.defined() && !slot.skipped.defined()))
-    fail("step", {"an optimiser allocates its state in its first step: run one before the capture"});
+    Error::fail("step", {"an optimiser allocates its state in its first step: run one before the capture"});
   return tern::detail::capture->is_replay();
 }
 

@@ -12,9 +12,9 @@ TERN_COLD const AnyTensor* StateReader::find(std::initializer_list<tern::detail:
   const std::string name = tern::detail::text(pieces);
   const AnyTensor* const x = find(name);
   if (x && !(x->shape() == parameter.shape()))
-    fail(op_, {"the ", owner_, "'s ", name, " has shape ", x->shape(), ", the parameter ", parameter.shape()});
+    Error::fail(op_, {"the ", owner_, "'s ", name, " has shape ", x->shape(), ", the parameter ", parameter.shape()});
   if (x && !tern::detail::is_floating(x->dtype()))
-    fail(op_, {"the ", owner_, "'s ", name, " is of ", tern::detail::name_of(x->dtype())});
+    Error::fail(op_, {"the ", owner_, "'s ", name, " is of ", tern::detail::name_of(x->dtype())});
   return x;
 }
 
@@ -24,13 +24,14 @@ TERN_COLD double StateReader::number_or(std::initializer_list<tern::detail::Piec
 
 TERN_COLD Index StateReader::count(std::initializer_list<tern::detail::Piece> pieces) {
   const Index value = number<Index>(pieces);
-  if (value < 0) fail(op_, {"the ", owner_, "'s ", tern::detail::text(pieces), " must not be negative: ", value});
+  if (value < 0)
+    Error::fail(op_, {"the ", owner_, "'s ", tern::detail::text(pieces), " must not be negative: ", value});
   return value;
 }
 
 TERN_COLD void StateReader::expect_end() const {
   for (std::size_t i = 0; i < dict_.size(); ++i)
-    if (!used_[i]) fail(op_, {"nothing in this ", owner_, " is called ", dict_[i].name});
+    if (!used_[i]) Error::fail(op_, {"nothing in this ", owner_, " is called ", dict_[i].name});
 }
 
 TERN_COLD const AnyTensor* StateReader::find(const std::string& name) {
@@ -45,8 +46,8 @@ TERN_COLD const AnyTensor* StateReader::find(const std::string& name) {
 TERN_COLD const AnyTensor& StateReader::find_number(std::initializer_list<tern::detail::Piece> pieces) {
   const std::string name = tern::detail::text(pieces);
   const AnyTensor* const x = find(name);
-  if (!x) fail(op_, {"the ", owner_, "'s ", name, " is missing"});
-  if (x->numel() != 1) fail(op_, {"the ", owner_, "'s ", name, " is not a number, but has shape ", x->shape()});
+  if (!x) Error::fail(op_, {"the ", owner_, "'s ", name, " is missing"});
+  if (x->numel() != 1) Error::fail(op_, {"the ", owner_, "'s ", name, " is not a number, but has shape ", x->shape()});
   return *x;
 }
 

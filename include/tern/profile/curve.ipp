@@ -7,7 +7,8 @@ namespace tern { inline namespace TERN_BUILD { namespace profile {
 TERN_COLD double Curve::at(double size) const {
   if (points.empty()) return not_measured;
   if (points.size() < fewest)
-    fail("placement", {"a curve needs at least ", Index(fewest), " points, and this one has ", Index(points.size())});
+    Error::fail("placement",
+                {"a curve needs at least ", Index(fewest), " points, and this one has ", Index(points.size())});
   if (size <= points.front().size) return points.front().seconds;
   if (!(size <= points.back().size * beyond)) return not_measured;
   std::size_t i = 1;

@@ -12,7 +12,7 @@ TERN_COLD double peak_flops() {
     const double begin = tern::detail::now();
     for (double start = begin; start - begin < 0.03; start = tern::detail::now()) {
       Index flops;
-      backend::run<Cpu>(backend::MultiplyAdds{1 << 15, flops});
+      tern::detail::backend::run<Cpu>(tern::detail::backend::MultiplyAdds{1 << 15, flops});
       double& rate = best[std::size_t(thread)];
       rate = std::max(rate, double(flops) / (tern::detail::now() - start));
     }

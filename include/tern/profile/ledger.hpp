@@ -142,8 +142,9 @@ void expect_transfers(const Transfers& expected, F&& f) {
   const Transfers after = transfers();
   const Transfers seen{after.h2d - before.h2d, after.d2h - before.d2h, after.waits - before.waits};
   if (seen.h2d != expected.h2d || seen.d2h != expected.d2h || seen.waits != expected.waits)
-    fail("expect_transfers", {"expected ", expected.h2d, " copies to the device, ", expected.d2h, " to the host and ",
-                              expected.waits, " waits; there were ", seen.h2d, ", ", seen.d2h, " and ", seen.waits});
+    Error::fail("expect_transfers",
+                {"expected ", expected.h2d, " copies to the device, ", expected.d2h, " to the host and ",
+                 expected.waits, " waits; there were ", seen.h2d, ", ", seen.d2h, " and ", seen.waits});
 }
 
 }}}  // namespace tern::ledger

@@ -68,7 +68,7 @@ TERN_COLD std::string Prediction::text() const {
 }
 
 TERN_COLD Prediction Placement::matmul(Index m, Index n, Index k, PredictOptions options, CallSite here) const {
-  if (m < 1 || n < 1 || k < 1) fail("placement", {"sizes must be at least 1: ", m, ", ", n, ", ", k});
+  if (m < 1 || n < 1 || k < 1) Error::fail("placement", {"sizes must be at least 1: ", m, ", ", n, ", ", k});
   const CallScope scope(here);
   const double sizes[] = {double(m), double(n), double(k)};
   Prediction prediction = answer(tern::detail::text({"matmul [", m, ", ", k, "] x [", k, ", ", n, "]"}), sizes, 3);
@@ -78,7 +78,7 @@ TERN_COLD Prediction Placement::matmul(Index m, Index n, Index k, PredictOptions
 }
 
 TERN_COLD Prediction Placement::elementwise(Index n, PredictOptions options, CallSite here) const {
-  if (n < 1) fail("placement", {"sizes must be at least 1: ", n});
+  if (n < 1) Error::fail("placement", {"sizes must be at least 1: ", n});
   const CallScope scope(here);
   const double size = double(n);
   Prediction prediction = answer(tern::detail::text({"a + b of ", n, " elements"}), &size, 1);
@@ -217,7 +217,8 @@ TERN_COLD Prediction Placement::step_of(const measuring::StepWork& host, const m
   for (const tern::detail::CountedWork& piece : host.work)
     piece.effort == tern::detail::Effort::pass ? (passes += double(piece.count), bytes += piece.bytes)
                                                : (products += double(piece.count), flops += piece.flops);
-  if (products + passes == 0) fail("placement", {"the step does no work that is counted, so nothing predicts it"});
+  if (products + passes == 0)
+    Error::fail("placement", {"the step does no work that is counted, so nothing predicts it"});
   Prediction prediction;
   char line[192];
   std::snprintf(line, sizeof line, "a step: %.1f MFLOP in %.0f products and convolutions, %.1f MB in %.0f passes",

@@ -126,7 +126,7 @@ class TERN_API AnyTensor {
   AnyTensor with(detail::TensorImpl* impl) const;
   [[noreturn]] void refuse(const char* device, DType dtype) const;
   const detail::TensorImpl& checked(const char* op) const {
-    if (!impl_) fail(op, {"a tensor is undefined"});
+    if (!impl_) Error::fail(op, {"a tensor is undefined"});
     return *impl_;
   }
 };

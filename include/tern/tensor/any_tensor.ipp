@@ -30,8 +30,8 @@ TERN_INLINE AnyTensor AnyTensor::detach() const {
 }
 
 TERN_COLD void AnyTensor::refuse(const char* device, DType dtype) const {
-  fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "",
-              impl_ ? detail::name_of(impl_->dtype) : "", ", not ", device, ", ", detail::name_of(dtype)});
+  Error::fail("as", {"the tensor is ", impl_ ? device_->name : "undefined", impl_ ? ", " : "",
+                     impl_ ? detail::name_of(impl_->dtype) : "", ", not ", device, ", ", detail::name_of(dtype)});
 }
 
 }}  // namespace tern

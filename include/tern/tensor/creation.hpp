@@ -16,7 +16,7 @@ Tensor<D, T> from_vector(const std::vector<T>& values, const detail::Shape& shap
                          D device = detail::current_device<D>(), CallSite here = {}) {
   const CallScope scope({"from_vector", here});
   if (detail::checked_numel({"from_vector", CallSite::unknown}, shape) != Index(values.size()))
-    fail("from_vector", {Index(values.size()), " values do not fill shape ", shape});
+    Error::fail("from_vector", {Index(values.size()), " values do not fill shape ", shape});
   if constexpr (HostDevice<D>) {
     const Tensor<D, T> x = empty<D, T>(shape, device);
     for (std::size_t i = 0; i < values.size(); ++i) x.data()[i] = values[i];
@@ -64,7 +64,7 @@ template <class Out, Container X>
 void append_numbers(std::vector<Out>& out, Shape& shape, const X& values, int dim = 0) {
   const Index size = Index(values.size());
   if (shape.n == dim) shape.push_back(size);
-  else if (shape[dim] != size) fail("tensor", {"rows of different lengths: ", shape[dim], " and ", size});
+  else if (shape[dim] != size) Error::fail("tensor", {"rows of different lengths: ", shape[dim], " and ", size});
   for (const typename X::value_type& value : values) {
     if constexpr (Container<typename X::value_type>) append_numbers(out, shape, value, dim + 1);
     else out.push_back(static_cast<Out>(element<Out>({"tensor", CallSite::unknown}, number_t<Out>(value))));
@@ -110,7 +110,7 @@ Tensor<D, T> from_blob(T* data, const detail::Shape& shape, detail::Deleter dele
                        CallSite here = {}) {
   const CallScope scope({"from_blob", here});
   if (!data && detail::checked_numel({"from_blob", CallSite::unknown}, shape) != 0)
-    fail("from_blob", {"a null pointer does not hold shape ", shape});
+    Error::fail("from_blob", {"a null pointer does not hold shape ", shape});
   const detail::Deleter none = [](void*, void*) {};
   return Tensor<D, T>(detail::new_external(dtype_of<T>, shape, data, deleter ? deleter : none, context));
 }
@@ -147,7 +147,7 @@ auto arange(A start, B end, C step = 1, CallSite here = {}) {
   using Common = std::common_type_t<A, B, C>;
   using Out = detail::range_element<T, Common>;
   if (step == 0 || (start != end && (start < end) != (step > 0)))
-    fail("arange", {"steps of ", double(step), " do not lead from ", double(start), " to ", double(end)});
+    Error::fail("arange", {"steps of ", double(step), " do not lead from ", double(start), " to ", double(end)});
   Index count;
   if constexpr (std::is_integral_v<Common>) {
     // Distances of Index fit their unsigned type. empty() refuses max_elements.
@@ -170,7 +170,8 @@ auto arange(A start, B end, C step = 1, CallSite here = {}) {
     }
   }
   const Tensor<D, Out> x = empty<D, Out>(count);
-  backend::run<D>(backend::FillRange<Out>{*x.impl(), detail::scalar_t<Out>(start), detail::scalar_t<Out>(step)});
+  detail::backend::run<D>(
+      detail::backend::FillRange<Out>{*x.impl(), detail::scalar_t<Out>(start), detail::scalar_t<Out>(step)});
   return x;
 }
 template <Device D, class T = void, class A>
@@ -183,14 +184,15 @@ template <Device D, Element T = float>
   requires detail::is_floating_v<T>
 Tensor<D, T> linspace(double start, double end, Index steps, CallSite here = {}) {
   const CallScope scope({"linspace", here});
-  if (steps < 0) fail("linspace", {"the number of steps must not be negative: ", steps});
+  if (steps < 0) Error::fail("linspace", {"the number of steps must not be negative: ", steps});
   const Tensor<D, T> x = empty<D, T>(steps);
-  backend::run<D>(backend::FillRange<T>{*x.impl(), start, steps > 1 ? (end - start) / double(steps - 1) : 0});
+  detail::backend::run<D>(
+      detail::backend::FillRange<T>{*x.impl(), start, steps > 1 ? (end - start) / double(steps - 1) : 0});
   if (steps > 1) {  // the last number is exactly `end`
     detail::Array last = *x.impl();
     last.data += (steps - 1) * Index(sizeof(T));
     last.numel = last.dims[0] = 1;
-    backend::run<D>(backend::Fill<T>{last, end});
+    detail::backend::run<D>(detail::backend::Fill<T>{last, end});
   }
   return x;
 }
@@ -206,7 +208,7 @@ Tensor<D, T> eye(Index n, std::optional<Index> columns = {}, CallSite here = {})
   diagonal.numel = diagonal.dims[0] = n < m ? n : m;
   diagonal.strides[0] = m + 1;
   detail::update_contiguous(diagonal);
-  backend::run<D>(backend::Fill<T>{diagonal, 1});
+  detail::backend::run<D>(detail::backend::Fill<T>{diagonal, 1});
   return x;
 }
 

@@ -24,13 +24,13 @@ TERN_INLINE TensorImpl* new_header(int size_class) {
   return p;
 }
 
-TERN_COLD void refuse_undefined(const char* op, CallSite here) { fail({op, here}, {"a tensor is undefined"}); }
+TERN_COLD void refuse_undefined(const char* op, CallSite here) { Error::fail({op, here}, {"a tensor is undefined"}); }
 
 TERN_INLINE Index new_numel(ShapeRef shape, DType dtype) {
   static constexpr CallSite op("empty", CallSite::unknown);
   const Index numel = checked_numel(op, shape);
   if (numel > (Index(1) << 41) / size_of(dtype)) [[unlikely]]
-    fail(op, {"out of memory: ", shape, " of ", name_of(dtype), " does not fit in memory"});
+    Error::fail(op, {"out of memory: ", shape, " of ", name_of(dtype), " does not fit in memory"});
   return numel;
 }
 
@@ -163,11 +163,11 @@ TERN_COLD bool differ_in_shared_memory(const TensorImpl& a, const TensorImpl& b)
 }
 
 TERN_NOINLINE void check_assigned(const TensorImpl* p, CallSite here) {
-  if (!p) fail({"operator=", here}, {"the expression on the left is an undefined tensor"});
+  if (!p) Error::fail({"operator=", here}, {"the expression on the left is an undefined tensor"});
   if (sole_owner(p))
-    fail({"operator=", here},
-         {"the expression on the left is a new tensor of shape ", p->shape_ref(),
-          ", so what is written to it would be lost; index_put_ writes through positions and masks"});
+    Error::fail({"operator=", here},
+                {"the expression on the left is a new tensor of shape ", p->shape_ref(),
+                 ", so what is written to it would be lost; index_put_ writes through positions and masks"});
 }
 
 TERN_NOINLINE TensorImpl* copied(const DeviceOps& device, const TensorImpl* x) {

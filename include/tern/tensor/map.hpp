@@ -84,7 +84,7 @@ Tensor<D, T> full(const detail::Shape& shape, detail::number_t<T> value, D devic
   const detail::scalar_t<T> element = detail::element<T>({"full", CallSite::unknown}, value);
   Tensor<D, T> out = empty<D, T>(shape, device);
   detail::count_pass({out.impl()});
-  backend::run<D>(backend::Fill<T>{*out.impl(), element});
+  detail::backend::run<D>(detail::backend::Fill<T>{*out.impl(), element});
   return out;
 }
 
@@ -121,7 +121,7 @@ Tensor<D, T> full_like(const Tensor<D, T>& x, detail::number_t<T> value, CallSit
   const CallScope scope({"full_like", here});
   const detail::scalar_t<T> element = detail::element<T>({"full_like", CallSite::unknown}, value);
   Tensor<D, T> out = empty_like(x);
-  backend::run<D>(backend::Fill<T>{*out.impl(), element});
+  detail::backend::run<D>(detail::backend::Fill<T>{*out.impl(), element});
   return out;
 }
 template <class D, class T>

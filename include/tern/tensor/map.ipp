@@ -17,7 +17,7 @@ TERN_NOINLINE TensorImpl* new_output(const CallSite& op, DType dtype, const Arra
   bool same = true;
   for (int k = 0; k < n; ++k) {
     if (!in[k]) [[unlikely]]
-      fail(op, {"a tensor is undefined"});
+      Error::fail(op, {"a tensor is undefined"});
     same = same && same_shape(*in[0], *in[k]);
   }
   if (same) return take_order(allocate(dtype, in[0]->shape_ref(), in[0]->ordinal), *in[0]);
@@ -41,7 +41,7 @@ TERN_COLD void check_target(const CallSite& op, const Array& target, const Array
   Shape shape = target.shape();
   for (int k = 0; k < n; ++k) shape = broadcast_shapes(op, shape, in[k]->shape_ref());
   if (!(shape == target.shape()))
-    fail(op, {"a result of shape ", shape, " cannot be written into a tensor of shape ", target.shape_ref()});
+    Error::fail(op, {"a result of shape ", shape, " cannot be written into a tensor of shape ", target.shape_ref()});
 }
 
 }}}  // namespace tern::detail

@@ -13,11 +13,12 @@ TERN_COLD Shape NestedList::shape() const {
 }
 
 TERN_COLD void NestedList::check(const Shape& shape, int depth) const {
-  if (is_list_ != (depth < shape.n)) fail("tensor", {"numbers and lists stand beside each other"});
+  if (is_list_ != (depth < shape.n)) Error::fail("tensor", {"numbers and lists stand beside each other"});
   if (!is_list_) return;
   const Index count = Index(list_.size());
   const bool is_row = depth + 1 == shape.n;
-  if (count != shape[depth]) fail("tensor", {is_row ? "rows of different lengths" : "blocks of different sizes"});
+  if (count != shape[depth])
+    Error::fail("tensor", {is_row ? "rows of different lengths" : "blocks of different sizes"});
   for (const NestedList& inner : list_) inner.check(shape, depth + 1);
 }
 

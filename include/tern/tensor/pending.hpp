@@ -57,7 +57,7 @@ class Pending {
 
  private:
   detail::CopyInFlight& checked(const char* op) const {
-    if (!pending_) fail(op, {"nothing is pending: wait() was called before"});
+    if (!pending_) Error::fail(op, {"nothing is pending: wait() was called before"});
     return *pending_;
   }
   std::unique_ptr<detail::CopyInFlight> pending_;

@@ -17,10 +17,10 @@ namespace detail::cpu_alone {
 template <class F>
 auto with_device(const std::string& name, F&& f) {
   if (name != "cpu" && name != "auto")
-    fail("with_device",
-         {"'", name,
-          "' was asked for, but this program was compiled for the CPU alone, with TERN_CPU_ONLY or without "
-          "tern/cuda.hpp"});
+    Error::fail("with_device",
+                {"'", name,
+                 "' was asked for, but this program was compiled for the CPU alone, with TERN_CPU_ONLY or without "
+                 "tern/cuda.hpp"});
   return f(Cpu{});
 }
 

@@ -55,8 +55,8 @@ struct TrainingState {
 
 TERN_COLD void check(const char* op, const std::string& path, const TrainingState& state) {
   if (state.epoch < 0 || state.batch < 0 || state.schedule < 0)
-    fail(op, {"'", path, "': epochs, batches and steps of the schedule must not be negative: ", state.epoch, ", ",
-              state.batch, " and ", state.schedule});
+    Error::fail(op, {"'", path, "': epochs, batches and steps of the schedule must not be negative: ", state.epoch,
+                     ", ", state.batch, " and ", state.schedule});
 }
 
 /// What the names of each part's entries begin with: its kind, a number if it is not the first of the kind, and a dot.
@@ -102,7 +102,7 @@ TERN_COLD Position load_parts(const std::string& path, const std::vector<Part*>&
       if (entry.name == name && entry.tensor.dtype() == dtype && entry.tensor.shape().n == 1 &&
           entry.tensor.numel() >= least && entry.tensor.numel() <= most)
         return entry.tensor;
-    fail("load_checkpoint", {"'", path, "' is not a checkpoint of a training"});
+    Error::fail("load_checkpoint", {"'", path, "' is not a checkpoint of a training"});
   };
   TrainingState state;
   double receipt[2];
@@ -120,9 +120,9 @@ TERN_COLD Position load_parts(const std::string& path, const std::vector<Part*>&
     if (is_missing && counts_schedule && names[i] == "schedule." && parts[i]->state()[0].name == "last_epoch")
       tern::detail::append(states[i], {"last_epoch"}, full<Cpu, Index>({}, state.schedule));
     else if (is_missing)
-      fail("load_checkpoint", {"'", path, "' has no ", names[i].substr(0, names[i].size() - 1),
-                               counts_schedule ? ", because an older version of tern has written it"
-                                               : ", because it was saved without one"});
+      Error::fail("load_checkpoint", {"'", path, "' has no ", names[i].substr(0, names[i].size() - 1),
+                                      counts_schedule ? ", because an older version of tern has written it"
+                                                      : ", because it was saved without one"});
     parts[i]->read(states[i]);
   }
   for (const bool models : {true, false})  // an optimiser follows its parameters' values

@@ -16,12 +16,12 @@ TERN_COLD Fit::Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim:
               .target = options.target,
               .ranks = int(ranks_)} {
   const CallScope scope(here_);
-  if (batches_ == 0) fail("fit", {"there are no batches to train with"});
+  if (batches_ == 0) Error::fail("fit", {"there are no batches to train with"});
   check_ranks();
   if (parts.schedule && parts.plateau)
-    fail("fit", {"schedule and plateau exclude each other: a schedule sets the rate anew at each of its steps"});
+    Error::fail("fit", {"schedule and plateau exclude each other: a schedule sets the rate anew at each of its steps"});
   if (options.target > 0 && !parts.evaluate)
-    fail("fit", {"the target ", options.target, " is of what evaluate returns, but there is no evaluate"});
+    Error::fail("fit", {"the target ", options.target, " is of what evaluate returns, but there is no evaluate"});
   const auto own = [this](auto part) {
     saved_.push_back(owned_.emplace_back(std::make_unique<decltype(part)>(part)).get());
   };
@@ -33,8 +33,8 @@ TERN_COLD Fit::Fit(const nn::AnyModule& net, optim::Optimizer& optimizer, optim:
   if (!options.resume.empty() && parts.schedule)
     parts.schedule->set_epoch(parts.schedule->epoch());  // its options may be those of a longer run
   if (done_.batch % ranks_ != 0)
-    fail("fit", {"'", options.resume, "' was saved after ", done_.batch,
-                 " batches of an epoch, which are no equal part for each of ", ranks_, " ranks"});
+    Error::fail("fit", {"'", options.resume, "' was saved after ", done_.batch,
+                        " batches of an epoch, which are no equal part for each of ", ranks_, " ranks"});
   done_.batch /= ranks_;
   groups.check_resumes(done_.batch);
   report_.first_epoch = done_.epoch + 1;
@@ -51,8 +51,8 @@ TERN_COLD void Fit::check_ranks() const {
   double different = double(batches_) != first;
   sum(&different, 1);
   if (different > 0)
-    fail("fit", {"each rank must have as many batches in an epoch as the first, which has ", Index(first), "; rank ",
-                 parts_.replicas->rank(), " has ", batches_});
+    Error::fail("fit", {"each rank must have as many batches in an epoch as the first, which has ", Index(first),
+                        "; rank ", parts_.replicas->rank(), " has ", batches_});
 }
 
 TERN_COLD std::string Fit::capture_refusal(bool own_step) const {

@@ -67,12 +67,13 @@ TEMPLATE_TEST_CASE("softmax on Cuda", "", float, double, bfloat16, half) {
         INFO(detail::text({shape}) << " over " << dim << (log ? ", log" : ""));
         compare<T>([&](auto d) {
           const auto x = values_on<T>(d, shape, -5, 5), y = empty_like(x);
-          backend::run<decltype(d), T>(backend::Softmax{*y.impl(), *x.impl(), dim, log});
+          detail::backend::run<decltype(d), T>(detail::backend::Softmax{*y.impl(), *x.impl(), dim, log});
           return y;
         });
         compare<T>([&](auto d) {
           const auto y = values_on<T>(d, shape, 0, 1), g = values_on<T>(d, shape), dx = empty_like(y);
-          backend::run<decltype(d), T>(backend::SoftmaxGradient{*dx.impl(), *y.impl(), *g.impl(), dim, log});
+          detail::backend::run<decltype(d), T>(
+              detail::backend::SoftmaxGradient{*dx.impl(), *y.impl(), *g.impl(), dim, log});
           return dx;
         });
       }
@@ -86,7 +87,7 @@ TEST_CASE("softmax on Cuda of infinity and NaN") {
       const auto x = tensor_of<decltype(d), float>(
                      {1, -inf, 2, -inf, -inf, -inf, inf, 1, 2, NAN, 1, 2, 1, inf, inf, -inf, inf, 3}, {6, 3}),
                  y = empty_like(x);
-      backend::run<decltype(d), float>(backend::Softmax{*y.impl(), *x.impl(), 1, log});
+      detail::backend::run<decltype(d), float>(detail::backend::Softmax{*y.impl(), *x.impl(), 1, log});
       return y;
     });
 }
@@ -99,8 +100,8 @@ TEMPLATE_TEST_CASE("cross entropy on Cuda", "", float, double, bfloat16, half) {
     for (const Reduction reduction : {Reduction::none, Reduction::mean, Reduction::sum})
       for (int variant = 0; variant < 8; ++variant) {
         const bool weighted = variant & 1, normalised = variant & 2;
-        const backend::CrossEntropy::Options options{"cross_entropy", 2, variant & 4 ? 0.1 : 0.0, reduction,
-                                                     normalised};
+        const detail::backend::CrossEntropy::Options options{"cross_entropy", 2, variant & 4 ? 0.1 : 0.0, reduction,
+                                                             normalised};
         detail::Shape rows = shape;
         for (int i = 1; i + 1 < shape.n; ++i) rows[i] = shape[i + 1];
         --rows.n;
@@ -111,15 +112,15 @@ TEMPLATE_TEST_CASE("cross entropy on Cuda", "", float, double, bfloat16, half) {
           const auto t = numbers_on(d, rows, shape[1]);
           const auto y = empty<D, T>(reduction == Reduction::none ? rows : detail::Shape{});
           const auto log_sum = empty<D, compute_t<T>>(rows), total = empty<D, compute_t<T>>({});
-          const backend::Array* const weight = weighted ? w.impl() : nullptr;
-          backend::run<D, T>(
-              backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *x.impl(), *t.impl(), weight, options});
+          const detail::Array* const weight = weighted ? w.impl() : nullptr;
+          detail::backend::run<D, T>(detail::backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *x.impl(),
+                                                                   *t.impl(), weight, options});
           if (what == 0) return to_type(y, f64);
           if (what == 1) return to_type(log_sum, f64);
           if (what == 2) return to_type(total, f64);
           const auto g = values_on<T>(d, y.shape(), 1, 2), dx = empty_like(x);
-          backend::run<D, T>(backend::CrossEntropyGradient{*dx.impl(), *g.impl(), *log_sum.impl(), *total.impl(),
-                                                           *x.impl(), *t.impl(), weight, options});
+          detail::backend::run<D, T>(detail::backend::CrossEntropyGradient{
+              *dx.impl(), *g.impl(), *log_sum.impl(), *total.impl(), *x.impl(), *t.impl(), weight, options});
           return to_type(dx, f64);
         };
         for (int what = 0; what < 4; ++what) compare<T>([&](auto d) { return run(d, what); });
@@ -128,12 +129,12 @@ TEMPLATE_TEST_CASE("cross entropy on Cuda", "", float, double, bfloat16, half) {
 
 TEST_CASE("a target out of range on Cuda") {
   NEED_CUDA();
-  const backend::CrossEntropy::Options options{"cross_entropy", -100, 0, Reduction::none, false};
+  const detail::backend::CrossEntropy::Options options{"cross_entropy", -100, 0, Reduction::none, false};
   const auto x = values_on<float>(device, {3, 4}), y = empty<Cuda>({3}), log_sum = empty<Cuda>({3}),
              total = empty<Cuda>({});
   const auto t = tensor_of<Cuda, Index>({1, 7, -100});
-  backend::run<Cuda, float>(
-      backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *x.impl(), *t.impl(), nullptr, options});
+  detail::backend::run<Cuda, float>(
+      detail::backend::CrossEntropy{*y.impl(), *log_sum.impl(), *total.impl(), *x.impl(), *t.impl(), nullptr, options});
   const std::string error = error_of([] { cuda::synchronize(); });
   CHECK(error.find("cross_entropy: target 7 at position 1 is out of range [0, 3]") == 0);
   const auto losses = values_of(y);  // and no error again
@@ -155,14 +156,14 @@ TEMPLATE_TEST_CASE("layer_norm on Cuda", "", float, double, bfloat16, half) {
         const auto y = empty_like(x), dx = empty_like(x);
         const auto dw = empty_like(w), db = empty_like(w);
         const auto mean = empty<D, compute_t<T>>({shape[0]}), scale = empty<D, compute_t<T>>({shape[0]});
-        backend::run<D, T>(
-            backend::LayerNorm{*y.impl(), *mean.impl(), *scale.impl(), *x.impl(), *w.impl(), *b.impl(), 1e-5});
+        detail::backend::run<D, T>(
+            detail::backend::LayerNorm{*y.impl(), *mean.impl(), *scale.impl(), *x.impl(), *w.impl(), *b.impl(), 1e-5});
         if (what == 0) return to_type(y, f64);
         if (what == 1) return to_type(mean, f64);
         if (what == 2) return to_type(scale, f64);
-        backend::run<D, T>(backend::LayerNormGradient{what == 3 ? dx.impl() : nullptr, what == 4 ? dw.impl() : nullptr,
-                                                      what == 5 ? db.impl() : nullptr, *g.impl(), *mean.impl(),
-                                                      *scale.impl(), *x.impl(), *w.impl()});
+        detail::backend::run<D, T>(detail::backend::LayerNormGradient{
+            what == 3 ? dx.impl() : nullptr, what == 4 ? dw.impl() : nullptr, what == 5 ? db.impl() : nullptr,
+            *g.impl(), *mean.impl(), *scale.impl(), *x.impl(), *w.impl()});
         return what == 3 ? to_type(dx, f64) : to_type(what == 4 ? dw : db, f64);
       };
       compare<T>(run, n == 1 ? 1 : 20 * tolerance<T>);  // 700 terms in another order
@@ -172,14 +173,14 @@ TEMPLATE_TEST_CASE("layer_norm on Cuda", "", float, double, bfloat16, half) {
 TEMPLATE_TEST_CASE("pooling on Cuda", "", float, double, bfloat16, half) {
   NEED_CUDA();
   using T = TestType;
-  const backend::PoolParams plain{{1, 2, 2}, {1, 2, 2}}, overlapping{{2, 3, 2}, {1, 2, 1}, {1, 1, 0}},
+  const detail::backend::PoolParams plain{{1, 2, 2}, {1, 2, 2}}, overlapping{{2, 3, 2}, {1, 2, 1}, {1, 1, 0}},
       dilated{{1, 2, 3}, {1, 1, 2}, {0, 1, 2}, {1, 3, 2}}, adaptive{.adaptive = true};
-  backend::PoolParams uncounted = overlapping, overridden = overlapping;
+  detail::backend::PoolParams uncounted = overlapping, overridden = overlapping;
   uncounted.count_include_pad = false;
   overridden.divisor = -3;
-  const backend::PoolParams* const all[] = {&plain, &overlapping, &dilated, &adaptive, &uncounted, &overridden};
+  const detail::backend::PoolParams* const all[] = {&plain, &overlapping, &dilated, &adaptive, &uncounted, &overridden};
   for (const detail::Shape& in : std::vector<detail::Shape>{{2, 3, 1, 6, 7}, {1, 33, 2, 5, 4}, {3, 1, 3, 4, 8}})
-    for (const backend::PoolParams* p : all)
+    for (const detail::backend::PoolParams* p : all)
       for (int what = 0; what < 5; ++what) {
         detail::Shape to = in;
         for (int i = 0; i < 3; ++i)
@@ -194,10 +195,12 @@ TEMPLATE_TEST_CASE("pooling on Cuda", "", float, double, bfloat16, half) {
           const auto x = contiguous(values_on<T>(d, in), channels_last),
                      g = contiguous(values_on<T>(d, to), channels_last), y = empty_like(g), dx = empty_like(x);
           const auto at = empty<D, std::int32_t>(to, channels_last);
-          if (what < 3) backend::run<D, T>(backend::MaxPool{*p, *y.impl(), what ? at.impl() : nullptr, *x.impl()});
-          if (what == 2) backend::run<D, T>(backend::MaxPoolGradient{*p, *dx.impl(), *g.impl(), *at.impl()});
-          if (what == 3) backend::run<D, T>(backend::AveragePool{*p, *y.impl(), *x.impl()});
-          if (what == 4) backend::run<D, T>(backend::AveragePoolGradient{*p, *dx.impl(), *g.impl()});
+          if (what < 3)
+            detail::backend::run<D, T>(detail::backend::MaxPool{*p, *y.impl(), what ? at.impl() : nullptr, *x.impl()});
+          if (what == 2)
+            detail::backend::run<D, T>(detail::backend::MaxPoolGradient{*p, *dx.impl(), *g.impl(), *at.impl()});
+          if (what == 3) detail::backend::run<D, T>(detail::backend::AveragePool{*p, *y.impl(), *x.impl()});
+          if (what == 4) detail::backend::run<D, T>(detail::backend::AveragePoolGradient{*p, *dx.impl(), *g.impl()});
           return what == 1 ? to_type(at, f64) : to_type(what == 2 || what == 4 ? dx : y, f64);
         });
       }
@@ -208,7 +211,7 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
   using T = TestType;
   struct Sizes {
     detail::Shape x, weight;
-    backend::ConvParams c;
+    detail::backend::ConvParams c;
   };
   const Sizes all[] = {
       {{2, 3, 9}, {4, 3, 3}, {.dims = 1, .stride = {2}, .padding = {1}}},
@@ -218,7 +221,7 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
       {{2, 2, 3, 4, 3}, {3, 2, 2, 3, 3}, {.dims = 3, .stride = {1, 1, 2}, .padding = {0, 1, 1}}}};
   for (const Sizes& sizes : all)
     for (int variant = 0; variant < 8; ++variant) {
-      const backend::ConvParams& c = sizes.c;
+      const detail::backend::ConvParams& c = sizes.c;
       const bool biased = variant & 1, added = variant & 2, relu = variant & 4;
       detail::Shape out = sizes.x;
       out[1] = sizes.weight[0];
@@ -236,15 +239,15 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
         using D = decltype(d);
         using enum detail::ConvolutionPass;
         if (what == 0)
-          backend::run<D, T>(backend::Convolution{forward, c, *x.impl(), *w.impl(), *y.impl(),
-                                                  biased ? b.impl() : nullptr, added ? residual.impl() : nullptr,
-                                                  relu});
+          detail::backend::run<D, T>(detail::backend::Convolution{forward, c, *x.impl(), *w.impl(), *y.impl(),
+                                                                  biased ? b.impl() : nullptr,
+                                                                  added ? residual.impl() : nullptr, relu});
         else if (what == 1)
-          backend::run<D, T>(backend::Convolution{data_gradient, c, *dx.impl(), *w.impl(), *dy.impl(),
-                                                  biased ? shift.impl() : nullptr});
+          detail::backend::run<D, T>(detail::backend::Convolution{data_gradient, c, *dx.impl(), *w.impl(), *dy.impl(),
+                                                                  biased ? shift.impl() : nullptr});
         else
-          backend::run<D, T>(backend::Convolution{weight_gradient, c, *x.impl(), *dw.impl(), *dy.impl(),
-                                                  biased ? db.impl() : nullptr});
+          detail::backend::run<D, T>(detail::backend::Convolution{weight_gradient, c, *x.impl(), *dw.impl(), *dy.impl(),
+                                                                  biased ? db.impl() : nullptr});
         return to_type(what == 0 ? y : what == 1 ? dx : what == 2 ? dw : biased ? db : dw, f64);
       };
       for (int what = 0; what < 4; ++what) compare<T>([&](auto d) { return run(d, what); }, 5 * tolerance<T>);
@@ -274,22 +277,22 @@ TEMPLATE_TEST_CASE("batch_norm on Cuda", "", float, double, bfloat16, half) {
         const auto dw = empty_like(w), db = empty_like(w);
         const auto mean = empty<D, C>({n}), scale = empty<D, C>({n}), running = full<D, C>({n}, 2),
                    variance = full<D, C>({n}, 3);
-        const backend::Array* const addend = with_residual ? residual.impl() : nullptr;
+        const detail::Array* const addend = with_residual ? residual.impl() : nullptr;
         if (what == 0) {
-          backend::run<D, T>(backend::BatchNormInference{*y.impl(), *x.impl(), *running.impl(), *variance.impl(),
-                                                         *w.impl(), *bias.impl(), addend, eps, relu});
+          detail::backend::run<D, T>(detail::backend::BatchNormInference{
+              *y.impl(), *x.impl(), *running.impl(), *variance.impl(), *w.impl(), *bias.impl(), addend, eps, relu});
           return to_type(y, f64);
         }
         const bool kept = what != 1;
-        backend::run<D, T>(backend::BatchNorm{*y.impl(), *mean.impl(), *scale.impl(), kept ? running.impl() : nullptr,
-                                              kept ? variance.impl() : nullptr, *x.impl(), *w.impl(), *bias.impl(),
-                                              addend, eps, momentum, relu});
+        detail::backend::run<D, T>(detail::backend::BatchNorm{
+            *y.impl(), *mean.impl(), *scale.impl(), kept ? running.impl() : nullptr, kept ? variance.impl() : nullptr,
+            *x.impl(), *w.impl(), *bias.impl(), addend, eps, momentum, relu});
         if (what == 1) return to_type(y, f64);
         if (what < 6) return to_type(what == 2 ? mean : what == 3 ? scale : what == 4 ? running : variance, f64);
-        backend::run<D, T>(backend::BatchNormGradient{what == 6 ? dx.impl() : nullptr, what == 7 ? dw.impl() : nullptr,
-                                                      what == 8 ? db.impl() : nullptr, what == 9 ? dr.impl() : nullptr,
-                                                      *g.impl(), relu && with_residual ? y.impl() : nullptr, *x.impl(),
-                                                      *mean.impl(), *scale.impl(), *w.impl(), *bias.impl(), relu});
+        detail::backend::run<D, T>(detail::backend::BatchNormGradient{
+            what == 6 ? dx.impl() : nullptr, what == 7 ? dw.impl() : nullptr, what == 8 ? db.impl() : nullptr,
+            what == 9 ? dr.impl() : nullptr, *g.impl(), relu && with_residual ? y.impl() : nullptr, *x.impl(),
+            *mean.impl(), *scale.impl(), *w.impl(), *bias.impl(), relu});
         return what == 6 || what == 9 ? to_type(what == 6 ? dx : dr, f64) : to_type(what == 7 ? dw : db, f64);
       };
       for (int what = 0; what < 10; ++what) compare<T>([&](auto d) { return run(d, what); }, 20 * tolerance<T>);
@@ -312,8 +315,9 @@ TEMPLATE_TEST_CASE("arg_extreme on Cuda", "", float, double, bfloat16, half, std
           const auto x = values_on<T>(d, shape, -3, 3), at = transpose(x, 0, -1),
                      transposed = transpose(contiguous(at), 0, -1);
           const auto a = empty<decltype(d), Index>(rest), b = empty<decltype(d), Index>(rest);
-          backend::run<decltype(d), T>(backend::ArgExtreme{*a.impl(), *x.impl(), dim, largest});
-          backend::run<decltype(d), T>(backend::ArgExtreme{*b.impl(), *transposed.impl(), dim, largest});
+          detail::backend::run<decltype(d), T>(detail::backend::ArgExtreme{*a.impl(), *x.impl(), dim, largest});
+          detail::backend::run<decltype(d), T>(
+              detail::backend::ArgExtreme{*b.impl(), *transposed.impl(), dim, largest});
           return a * 10000 + b;
         });
       }
@@ -326,7 +330,7 @@ TEST_CASE("arg_extreme on Cuda finds the first NaN") {
     values[301] = values[555] = NAN;
     const auto x = tensor_of<decltype(d), float>(values);
     const auto a = empty<decltype(d), Index>({});
-    backend::run<decltype(d), float>(backend::ArgExtreme{*a.impl(), *x.impl(), 0, true});
+    detail::backend::run<decltype(d), float>(detail::backend::ArgExtreme{*a.impl(), *x.impl(), 0, true});
     return a;
   });
 }
@@ -342,7 +346,8 @@ TEMPLATE_TEST_CASE("rows by number on Cuda", "", float, double, bfloat16, half, 
       compare<T>(
           [&](auto d) {
             const auto x = values_on<T>(d, table), y = empty<decltype(d), T>({n, columns});
-            backend::run<decltype(d)>(backend::IndexSelect{*y.impl(), *x.impl(), *numbers_on(d, {n}, 37).impl()});
+            detail::backend::run<decltype(d)>(
+                detail::backend::IndexSelect{*y.impl(), *x.impl(), *numbers_on(d, {n}, 37).impl()});
             return y;
           },
           0);
@@ -352,7 +357,8 @@ TEMPLATE_TEST_CASE("rows by number on Cuda", "", float, double, bfloat16, half, 
               const bool is_long = n > 300;  // a row has more than 64 sources
               const auto x = is_long ? exact_values_on<T>(d, {n, columns}) : values_on<T>(d, {n, columns});
               const auto y = is_long ? exact_values_on<T>(d, table) : values_on<T>(d, table);
-              backend::run<decltype(d), T>(backend::IndexAdd{*y.impl(), *numbers_on(d, {n}, 37).impl(), *x.impl()});
+              detail::backend::run<decltype(d), T>(
+                  detail::backend::IndexAdd{*y.impl(), *numbers_on(d, {n}, 37).impl(), *x.impl()});
               return y;
             },
             0);  // the same order of additions
@@ -399,7 +405,8 @@ TEMPLATE_TEST_CASE("rows of many sources on Cuda", "", float, double, half) {
     const auto out = start.cuda();
     const auto from = source.cuda();
     const auto rows_of = tensor_of<Cuda, Index>(to);
-    backend::run<Cuda, T>(backend::AddRows{{*out.impl(), 1}, {*from.impl(), 1}, {n, rows_of.impl(), nullptr}});
+    detail::backend::run<Cuda, T>(
+        detail::backend::AddRows{{*out.impl(), 1}, {*from.impl(), 1}, {n, rows_of.impl(), nullptr}});
     CHECK(values_of(out) == sums);
   }
 }
@@ -416,7 +423,8 @@ TEMPLATE_TEST_CASE("gather and scatter on Cuda", "", float, double, std::int64_t
       compare<T>(
           [&](auto d) {
             const auto x = values_on<T>(d, from), y = empty<decltype(d), T>(index);
-            backend::run<decltype(d)>(backend::Gather{*y.impl(), *x.impl(), dim, *numbers_on(d, index, 11).impl()});
+            detail::backend::run<decltype(d)>(
+                detail::backend::Gather{*y.impl(), *x.impl(), dim, *numbers_on(d, index, 11).impl()});
             return y;
           },
           0);
@@ -424,13 +432,15 @@ TEMPLATE_TEST_CASE("gather and scatter on Cuda", "", float, double, std::int64_t
           [&](auto d) {
             const auto x = values_on<T>(d, index), y = values_on<T>(d, from);
             const auto at = numbers_on(d, index, 11);
-            const auto scatter = [&]<backend::ScatterMode how>(std::integral_constant<backend::ScatterMode, how>) {
-              backend::run<decltype(d), T>(backend::Scatter<how>{"scatter", *y.impl(), dim, *at.impl(), *x.impl()});
-            };
-            scatter(std::integral_constant<backend::ScatterMode, backend::ScatterMode::sum>());
-            scatter(std::integral_constant<backend::ScatterMode, backend::ScatterMode::product>());
-            scatter(std::integral_constant<backend::ScatterMode, backend::ScatterMode::maximum>());
-            scatter(std::integral_constant<backend::ScatterMode, backend::ScatterMode::minimum>());
+            const auto scatter =
+                [&]<detail::backend::ScatterMode how>(std::integral_constant<detail::backend::ScatterMode, how>) {
+                  detail::backend::run<decltype(d), T>(
+                      detail::backend::Scatter<how>{"scatter", *y.impl(), dim, *at.impl(), *x.impl()});
+                };
+            scatter(std::integral_constant<detail::backend::ScatterMode, detail::backend::ScatterMode::sum>());
+            scatter(std::integral_constant<detail::backend::ScatterMode, detail::backend::ScatterMode::product>());
+            scatter(std::integral_constant<detail::backend::ScatterMode, detail::backend::ScatterMode::maximum>());
+            scatter(std::integral_constant<detail::backend::ScatterMode, detail::backend::ScatterMode::minimum>());
             return y;
           },
           0);
@@ -446,21 +456,22 @@ TEMPLATE_TEST_CASE("bags on Cuda", "", float, double, bfloat16, half) {
       for (const bool scaled : {false, true}) {
         if (scaled && mode != BagMode::sum) continue;
         INFO("mode " << int(mode) << ", padding " << padding << (scaled ? ", scaled" : ""));
-        const backend::Bags bags{mode, padding};
+        const detail::backend::Bags bags{mode, padding};
         const auto run = [&](auto d, int what) {
           using D = decltype(d);
           const auto table = values_on<T>(d, {9, 5}), y = empty<D, T>({5, 5}), scale = values_on<T>(d, {400});
           const auto index = numbers_on(d, {400}, 9), start = tensor_of<D, Index>(starts),
                      chosen = full<D, Index>({5, 5}, 9);
-          const backend::Array* const weights = scaled ? scale.impl() : nullptr;
+          const detail::Array* const weights = scaled ? scale.impl() : nullptr;
           if (what < 2) {
-            backend::run<D, T>(backend::EmbeddingBag{bags, *y.impl(), *table.impl(), *index.impl(), *start.impl(),
-                                                     weights, mode == BagMode::max ? chosen.impl() : nullptr});
+            detail::backend::run<D, T>(detail::backend::EmbeddingBag{bags, *y.impl(), *table.impl(), *index.impl(),
+                                                                     *start.impl(), weights,
+                                                                     mode == BagMode::max ? chosen.impl() : nullptr});
             return what ? to_type(chosen, f64) : to_type(y, f64);
           }
           const auto out = zeros<D, T>({9, 5}), g = values_on<T>(d, {5, 5});
-          backend::run<D, T>(
-              backend::EmbeddingBagGradient{bags, *out.impl(), *g.impl(), *index.impl(), *start.impl(), weights});
+          detail::backend::run<D, T>(detail::backend::EmbeddingBagGradient{bags, *out.impl(), *g.impl(), *index.impl(),
+                                                                           *start.impl(), weights});
           return to_type(out, f64);
         };
         // The Cpu rounds a 16-bit sum at each step.
@@ -494,15 +505,15 @@ TEMPLATE_TEST_CASE("rows of arrays on Cuda", "", float, double, bfloat16, half, 
           for (std::size_t i = 0; i < to.size(); i += 7) to[i] = -1;
           for (std::size_t i = 3; i < from.size(); i += 11) from[i] = -1;
           const auto to_numbers = tensor_of<D, Index>(to), from_numbers = tensor_of<D, Index>(from);
-          const backend::RowMoves which{count, moves & 1 ? to_numbers.impl() : nullptr,
-                                        moves & 2 ? from_numbers.impl() : nullptr};
+          const detail::backend::RowMoves which{count, moves & 1 ? to_numbers.impl() : nullptr,
+                                                moves & 2 ? from_numbers.impl() : nullptr};
           if (adding) {
             const auto out = count > 300 ? exact_values_on<C>(d, to_shape) : values_on<C>(d, to_shape);
-            backend::run<D, T>(backend::AddRows{{*view(out).impl(), 2}, {*in.impl(), 1}, which});
+            detail::backend::run<D, T>(detail::backend::AddRows{{*view(out).impl(), 2}, {*in.impl(), 1}, which});
             return to_type(out, f64);
           }
           const auto out = values_on<T>(d, to_shape);
-          backend::run<D>(backend::CopyRows{{*view(out).impl(), 2}, {*in.impl(), 1}, which});
+          detail::backend::run<D>(detail::backend::CopyRows{{*view(out).impl(), 2}, {*in.impl(), 1}, which});
           return to_type(out, f64);
         };
         compare<T>([&](auto d) { return run(d, false); }, 0);
@@ -516,8 +527,8 @@ TEST_CASE("row numbers on Cuda") {
     using D = decltype(d);
     const auto a = transpose(numbers_on(d, {5, 7}, 6), 0, 1) - 3, b = numbers_on(d, {5}, 4),
                out = empty<D, Index>({7, 5});
-    const backend::RowIndex terms[] = {{a.impl(), 6, 4, true}, {b.impl(), 4, 1, false}};
-    backend::run<D>(backend::RowNumbers{"index", *out.impl(), terms, 2});
+    const detail::backend::RowIndex terms[] = {{a.impl(), 6, 4, true}, {b.impl(), 4, 1, false}};
+    detail::backend::run<D>(detail::backend::RowNumbers{"index", *out.impl(), terms, 2});
     return out;
   });
 }
@@ -528,12 +539,12 @@ TEST_CASE("masks on Cuda") {
     INFO(n);
     const auto mask = [n](auto d) { return ge(values_on<float>(d, {n}), 0.5); };
     Index count, on_device;
-    backend::run<Cpu>(backend::CountTrue{*mask(host).impl(), count});
-    backend::run<Cuda>(backend::CountTrue{*mask(device).impl(), on_device});
+    detail::backend::run<Cpu>(detail::backend::CountTrue{*mask(host).impl(), count});
+    detail::backend::run<Cuda>(detail::backend::CountTrue{*mask(device).impl(), on_device});
     REQUIRE(on_device == count);
     compare<Index>([&](auto d) {
       const auto at = empty<decltype(d), Index>({count});
-      backend::run<decltype(d)>(backend::TruePositions{*at.impl(), *mask(d).impl()});
+      detail::backend::run<decltype(d)>(detail::backend::TruePositions{*at.impl(), *mask(d).impl()});
       return at;
     });
   }
@@ -551,8 +562,8 @@ TEMPLATE_TEST_CASE("integer products on Cuda", "", std::int64_t, std::int32_t, s
               [&](auto d) {
                 const auto a = values_on<T>(d, {3, k, m}, -1e9, 1e9).mT(), b = values_on<T>(d, {k, n}, -1e9, 1e9),
                            c = values_on<T>(d, {3, m, n});
-                backend::run<decltype(d), T>(
-                    backend::MatMul{.c = *c.impl(), .a = *a.impl(), .b = *b.impl(), .accumulate = accumulate});
+                detail::backend::run<decltype(d), T>(
+                    detail::backend::MatMul{.c = *c.impl(), .a = *a.impl(), .b = *b.impl(), .accumulate = accumulate});
                 return c;
               },
               0);
@@ -568,18 +579,18 @@ TEST_CASE("numbers out of range on Cuda are found where the host waits") {
     INFO(error);
     CHECK(error.find(start) == 0);
   };
-  backend::run<Cuda>(backend::CheckRange{"index_select", *index.impl(), 10});
-  backend::run<Cuda>(backend::IndexSelect{*y.impl(), *table.impl(), *index.impl()});
+  detail::backend::run<Cuda>(detail::backend::CheckRange{"index_select", *index.impl(), 10});
+  detail::backend::run<Cuda>(detail::backend::IndexSelect{*y.impl(), *table.impl(), *index.impl()});
   expect("index_select: index 12 is out of range for a dimension of size 10", [&] { y.cpu(); });
   CHECK(values_of(y).size() == 12);
-  backend::run<Cuda, float>(backend::IndexAdd{*table.impl(), *index.impl(), *y.impl()});
+  detail::backend::run<Cuda, float>(detail::backend::IndexAdd{*table.impl(), *index.impl(), *y.impl()});
   cuda::synchronize();
-  const backend::RowIndex term{index.impl(), 5, 1, true};
+  const detail::backend::RowIndex term{index.impl(), 5, 1, true};
   const auto out = empty<Cuda, Index>({3});
-  backend::run<Cuda>(backend::RowNumbers{"index", *out.impl(), &term, 1});
+  detail::backend::run<Cuda>(detail::backend::RowNumbers{"index", *out.impl(), &term, 1});
   expect("index: index 12 is out of range for a dimension of size 5", [] { cuda::synchronize(); });
   expect("embedding: no index is in range",
-         [&] { backend::run<Cuda>(backend::CheckRange{"embedding", *index.impl(), 0}); });
+         [&] { detail::backend::run<Cuda>(detail::backend::CheckRange{"embedding", *index.impl(), 0}); });
 }
 
 TEST_CASE("embedding_bag and randperm on Cuda") {

@@ -11,7 +11,7 @@
 #include "tern/tern.hpp"
 
 using namespace tern;
-namespace kernels = tern::backend::cuda_kernels;
+namespace kernels = tern::detail::backend::cuda_kernels;
 
 namespace {
 
@@ -95,7 +95,7 @@ Resources resources_of(const std::string& source, int chip) {
   };
   const Resources found{number_before(" registers"), number_before(" bytes smem"),
                         number_before(" bytes spill stores") + number_before(" bytes spill loads")};
-  if (status || !found.registers) fail("ptxas", {log});
+  if (status || !found.registers) Error::fail("ptxas", {log});
   return found;
 }
 
@@ -267,10 +267,10 @@ TEST_CASE("kernels that a graph replays with new words compile") {
     p = p - V(0.1) * m;
   };
   const kernels::TracedUpdate update(detail::Type<float>{}, rule, std::make_index_sequence<3>{});
-  backend::Array p{}, g{}, m{};
+  detail::Array p{}, g{}, m{};
   p.dtype = m.dtype = DType::float32;
   g.dtype = DType::bfloat16;
-  const backend::Array* const arrays[] = {&p, &g, &m};
+  const detail::Array* const arrays[] = {&p, &g, &m};
   for (const int room : {1, kernels::most_sets(update)}) {
     cuda::Grid grid;
     const kernels::KernelParameters parameters = kernels::update_parameters(update, arrays, {0, 1, room}, grid);

@@ -2,7 +2,7 @@
 #include "support/tensors.hpp"
 #include "tern/tern.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_KERNEL_STRUCT(OffsetsParameters, Index count; Pointer<const Index> position; Pointer<Index> one; Pointer<Index> to;
                    Pointer<Index> from; ArrayLoops array; CopyLoops copy;);
@@ -19,17 +19,17 @@ extern "C" __global__ void offsets(const OffsetsParameters p) {
 )CUDA",
                                                             {ArrayLoops::source, CopyLoops::source, loops_text}};
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels
 
 namespace backend_cuda_loops {
 using namespace tern;
 using namespace tern_test;
-using namespace tern::backend::cuda_kernels;
+using namespace tern::detail::backend::cuda_kernels;
 
 TEST_CASE("a product with the reciprocal is a division of positions below 2^31") {
   constexpr Index end = Index(1) << 31;
   const auto check = [](Index size) {
-    const std::uint64_t r = tern::backend::cuda_kernels::reciprocal(size);
+    const std::uint64_t r = tern::detail::backend::cuda_kernels::reciprocal(size);
     const auto quotient = [r](Index x) {
       return Index(std::uint32_t((std::uint64_t(x) * std::uint32_t(r) >> 32) + std::uint64_t(x)) >> (r >> 32));
     };
@@ -49,8 +49,8 @@ TEST_CASE("a product with the reciprocal is a division of positions below 2^31")
       if (const Index size = (Index(1) << shift) + by; size > 0 && !check(size)) failed.push_back(size);
   if (!check(end - 1)) failed.push_back(end - 1);
   CHECK(failed == std::vector<Index>());
-  CHECK(tern::backend::cuda_kernels::reciprocal(0) == 0);
-  CHECK(tern::backend::cuda_kernels::reciprocal(end) == 0);
+  CHECK(tern::detail::backend::cuda_kernels::reciprocal(0) == 0);
+  CHECK(tern::detail::backend::cuda_kernels::reciprocal(end) == 0);
 }
 
 TEST_CASE("kernels find offsets of positions below and above 2^31") {

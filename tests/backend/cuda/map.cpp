@@ -98,8 +98,8 @@ TEST_CASE("maps on Cuda follow the order of the elements in memory") {
   compare(add);
   CHECK(detail::is_channels_last(*add(device).impl()));
   const auto x = numbers_on<half>(device, {2, 5, 3, 16}).permute({0, 3, 1, 2});
-  const backend::Array* const in[] = {x.impl()};
-  CHECK(backend::cuda_kernels::Elementwise(*x.impl(), in, 1).loops().depth() == 1);
+  const detail::Array* const in[] = {x.impl()};
+  CHECK(detail::backend::cuda_kernels::Elementwise(*x.impl(), in, 1).loops().depth() == 1);
 }
 
 TEST_CASE("maps on Cuda between types") {
@@ -136,14 +136,14 @@ TEST_CASE("maps and copies on Cuda beyond 32 bits", "[long]") {
   for (const Index width : {64, 33}) {
     const auto numbers = numbers_on<std::uint8_t>(device, {2, width}),
                row = numbers_on<std::uint8_t>(device, {width}, 3), y = empty_like(numbers);
-    backend::Array ends = *numbers.impl();  // x's first elements and its last ones
+    detail::Array ends = *numbers.impl();  // x's first elements and its last ones
     ends.data = x.impl()->data;
     ends.strides[0] = far;
     detail::update_contiguous(ends);
-    const backend::Array* const in[] = {&ends, row.impl()};
-    backend::run<Cuda>(backend::Copy{ends, *numbers.impl()});
-    backend::run<Cuda, std::uint8_t, std::uint8_t, std::uint8_t>(backend::Map(sum_of_two, ends, in));
-    backend::run<Cuda>(backend::Copy{*y.impl(), ends});
+    const detail::Array* const in[] = {&ends, row.impl()};
+    detail::backend::run<Cuda>(detail::backend::Copy{ends, *numbers.impl()});
+    detail::backend::run<Cuda, std::uint8_t, std::uint8_t, std::uint8_t>(detail::backend::Map(sum_of_two, ends, in));
+    detail::backend::run<Cuda>(detail::backend::Copy{*y.impl(), ends});
     CHECK(values_of(y) == values_of(mapped<std::uint8_t>(sum_of_two, numbers, row)));
   }
 }
@@ -189,14 +189,14 @@ TEST_CASE("kernels of other types or depths have other keys") {
   std::set<std::uint64_t> keys;
   for (const auto& layout : layouts)
     for (int types = 0; types < 512; ++types) {
-      backend::Array out = *layout.impl(), in[] = {out, out};
+      detail::Array out = *layout.impl(), in[] = {out, out};
       out.dtype = DType(types % 8);
       in[0].dtype = DType(types / 8 % 8);
       in[1].dtype = DType(types / 64);
-      const backend::Array* const both[] = {&in[0], &in[1]};
-      keys.insert(backend::cuda_kernels::Elementwise(out, both, 2).key());
-      if (types < 64) keys.insert(backend::cuda_kernels::Elementwise(out, both, 1).key());
-      if (types < 8) keys.insert(backend::cuda_kernels::Elementwise(out, both, 0).key());
+      const detail::Array* const both[] = {&in[0], &in[1]};
+      keys.insert(detail::backend::cuda_kernels::Elementwise(out, both, 2).key());
+      if (types < 64) keys.insert(detail::backend::cuda_kernels::Elementwise(out, both, 1).key());
+      if (types < 8) keys.insert(detail::backend::cuda_kernels::Elementwise(out, both, 0).key());
     }
   CHECK(keys.size() == 3 * (512 + 64 + 8));
 }

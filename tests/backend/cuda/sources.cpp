@@ -24,7 +24,8 @@ std::set<std::string> read_sources(const char* folder) {
   std::error_code none;
   for (const auto& file : std::filesystem::directory_iterator(folder, none)) {
     const std::string text = detail::read_file(file.path());
-    if (!text.starts_with("tern kernel ") || text.find(tern::backend::cuda_kernels::prelude) == std::string::npos)
+    if (!text.starts_with("tern kernel ") ||
+        text.find(tern::detail::backend::cuda_kernels::prelude) == std::string::npos)
       continue;
     // The fourth line is the size of the source, which follows.
     std::size_t line = 0;

@@ -34,7 +34,7 @@ TEST_CASE("with benchmark() a product's algorithms are timed once for each shape
   const auto products = [&](Index rows) {
     const auto a = x.narrow(1, 0, rows), sum = full<Cuda>({3, rows, 23}, 0.5);
     const auto c = matmul(a, w);
-    backend::run<Cuda, float>(backend::MatMul{*sum.impl(), *a.impl(), *w.impl(), nullptr, true});
+    detail::backend::run<Cuda, float>(detail::backend::MatMul{*sum.impl(), *a.impl(), *w.impl(), nullptr, true});
     return std::pair{values_of(c), values_of(sum)};
   };
   const auto calls_in = [](const auto& f) {

@@ -14,7 +14,8 @@ namespace {
 
 /// The prelude, in which the fence before the publication copies what the host could read then to the next record.
 std::string source() {
-  return std::string("#define __threadfence_system() (failure[1] = failure[0])\n") + backend::cuda_kernels::prelude +
+  return std::string("#define __threadfence_system() (failure[1] = failure[0])\n") +
+         detail::backend::cuda_kernels::prelude +
          R"(
 namespace tern {
 struct Words { uint64 failure; };

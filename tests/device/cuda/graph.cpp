@@ -375,7 +375,7 @@ TEST_CASE("what cannot be captured is refused, and nothing remains of it", "[cud
     layer(zeros<Cpu>({1, 2})).sum().backward();
     sgd.step();
   });
-  refused("the user's own error", "mine", [](T&) { fail("test", {"mine"}); });
+  refused("the user's own error", "mine", [](T&) { Error::fail("test", {"mine"}); });
 }
 
 TEST_CASE("a graph does not outlive what its replays ask the host", "[cuda]") {

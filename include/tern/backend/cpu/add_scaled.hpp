@@ -4,7 +4,7 @@
 #include "../../expr/math.hpp"
 #include "../../expr/memory.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 /// y += scale x for n numbers, calculated in compute_t<T>. y is of that type or of T.
 template <class Out, class T>
@@ -18,5 +18,5 @@ void add_scaled(Out* y, const T* x, Index n, compute_t<T> scale) {
   for (; i < n; ++i) y[i] = Out(C(C(y[i]) + scale * C(x[i])));
 }
 
-}  // namespace backend::cpu_kernels
+}  // namespace detail::backend::cpu_kernels
 }}  // namespace tern

@@ -5,7 +5,7 @@
 #include "../../device/device.hpp"
 #include "../reduce.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 template <class T>
@@ -43,5 +43,5 @@ void kernel(On<Cpu>, Types<T>, const ArgExtreme& op) {
   });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -8,7 +8,7 @@
 #include "softmax.hpp"
 #include "tile_attention.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 using matmul_detail::multiply_tile;
@@ -301,5 +301,5 @@ void kernel(On<Cpu>, Types<E>, const AttentionGradient& op) {
   });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -4,7 +4,7 @@
 #include "loops/channels.hpp"
 #include "loops/workspace.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// The rows of a channels-last array, in chunks that do not depend on the number of threads.
@@ -275,5 +275,5 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
   });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -4,7 +4,7 @@
 #include "../../core/element_error.hpp"
 #include "softmax.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// Data that the rows of a cross entropy share.
@@ -147,5 +147,5 @@ void kernel(On<Cpu>, Types<T>, const CrossEntropyGradient& op) {
   for_each_strip<detail::expr::packet_t<T>>(detail::RowsAlong(op.x, 1), rows, op.dx.as<T>(), in);
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

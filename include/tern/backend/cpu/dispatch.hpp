@@ -9,7 +9,7 @@
 #include "../update.hpp"
 #include "instruction_set.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// A kernel compiled for an instruction set. It is a weak symbol: null if the library does not have it.
 template <detail::cpu::InstructionSet set, class Op, class... T>
@@ -108,7 +108,7 @@ void launch(On<Cpu> device, Types<T...> types, const Op& op) {
 
 #endif
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend
 
 // TERN_LIBRARY_KERNEL(Op, T...): a kernel that programs leave to the library.
 #if defined(TERN_KERNEL_SET)

@@ -8,7 +8,7 @@
 #include "loops/copy.hpp"
 #include "loops/map.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// Splits the rows of a table among threads. Each thread walks through all n indices.
@@ -192,7 +192,7 @@ void kernel(On<Cpu>, Types<T>, const EmbeddingBagGradient& op) {
   });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

@@ -2,7 +2,7 @@
 #pragma once
 #include "gather.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 TERN_NOINLINE Index count_outside(const Index* p, Index n, Index size) {
   Index count = 0;
@@ -13,9 +13,9 @@ TERN_NOINLINE Index count_outside(const Index* p, Index n, Index size) {
   return count;
 }
 
-}}}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::detail::backend::cpu_kernels
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cpu>, Types<>, const CheckRange& op) {
   const Index* const p = op.index.as<Index>();
@@ -61,4 +61,4 @@ TERN_NOINLINE void kernel(On<Cpu>, Types<>, const Gather& op) {
     run<Cpu>(CheckRange{"gather", op.index, x.ndim ? x.dims[op.dim] : 1});
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

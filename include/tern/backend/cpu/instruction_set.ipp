@@ -28,10 +28,10 @@ TERN_INLINE InstructionSet chosen_instruction_set() {
   const char* const names[] = {"baseline", "avx2", "avx512"};
   for (int i = 0; i < 3; ++i) {
     if (std::string(names[i]) != wanted) continue;
-    if (i > int(best)) fail("TERN_CPU", {"this processor has ", names[int(best)], ", not ", wanted});
+    if (i > int(best)) Error::fail("TERN_CPU", {"this processor has ", names[int(best)], ", not ", wanted});
     return InstructionSet(i);
   }
-  fail("TERN_CPU", {"it must be baseline, avx2 or avx512, not '", wanted, "'"});
+  Error::fail("TERN_CPU", {"it must be baseline, avx2 or avx512, not '", wanted, "'"});
 }
 
 }  // namespace detail

@@ -3,7 +3,7 @@
 #include "../layer_norm.hpp"
 #include "loops/strip.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 inline constexpr Index layer_norm_rows = 32;  // rows that are added up together for the gradients of weight and bias
@@ -107,5 +107,5 @@ void kernel(On<Cpu>, Types<T>, const LayerNormGradient& op) {
     for (Index i = 0; result && i < n; ++i) result->as<C>()[i] = rows ? total[(result == op.dbias ? n : 0) + i] : C(0);
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -35,9 +35,9 @@
                                       f(IndexAdd, float) f(Scatter<ScatterMode::sum>, float) f(AddRows, float)       \
                                           f(EmbeddingBag, float) f(EmbeddingBagGradient, float)
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_LIBRARY_KERNELS(TERN_LIBRARY_KERNEL)
 #undef TERN_LIBRARY_KERNELS
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -6,7 +6,7 @@
 #include "../../expr/packet.hpp"
 #include "../multiply_adds.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// Runs independent chains of multiply-adds, one for each k. Constant indices keep them in registers at every
@@ -40,4 +40,4 @@ inline void kernel(On<Cpu>, Types<>, const MultiplyAdds& op) {
   op.flops = 2 * detail::expr::Packet<float>::size * chains * op.rounds;
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

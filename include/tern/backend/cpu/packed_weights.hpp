@@ -3,7 +3,7 @@
 #include "loops/workspace.hpp"
 #include "matmul/blocked_matmul.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// Weights packed as the right operand of products: `depth` rows, and for each group `units` columns. A strip has one
 /// group's columns of a block of units. The last strips are one register wide if that is enough.
@@ -78,5 +78,5 @@ class PackedWeights {
   Workspace<C> data_;
 };
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -5,7 +5,7 @@
 #include "loops/channels.hpp"
 #include "loops/workspace.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// The positions first, first + step … below last in one dimension, and that dimension's factor of 1 / divisor.
@@ -254,7 +254,7 @@ void kernel(On<Cpu>, Types<T>, const AveragePoolGradient& op) {
   });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

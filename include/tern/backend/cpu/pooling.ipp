@@ -2,7 +2,7 @@
 #pragma once
 #include "pooling.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 TERN_INLINE PoolRange pool_window(const PoolParams& p, int d, Index o, Index in, Index out) {
   if (p.adaptive) {
@@ -34,4 +34,4 @@ TERN_NOINLINE PoolRanges::PoolRanges(const PoolParams& p, const Images& in, cons
   }
 }
 
-}}}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::detail::backend::cpu_kernels

@@ -12,7 +12,7 @@
 #include "../../expr/math.hpp"
 #include "../../expr/memory.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// Philox for several counters at once.
@@ -176,7 +176,7 @@ void kernel(On<Cpu>, Types<T>, const Dropout& op) {
   });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

@@ -2,7 +2,7 @@
 #pragma once
 #include "random.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 TERN_INLINE PhiloxHalves lower_product(PhiloxHalves a, PhiloxHalves b) {
 #if defined(__AVX2__)
@@ -50,4 +50,4 @@ TERN_INLINE void philox_blocks(RandomState state, std::uint64_t first, std::uint
     for (int w = 0; w < 4; ++w) out[i][w] = words[w][i];
 }
 
-}}}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::detail::backend::cpu_kernels

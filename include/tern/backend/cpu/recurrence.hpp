@@ -9,7 +9,7 @@
 #include "loops/strip.hpp"
 #include "packed_weights.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace recurrence_detail {
 
 using cpu_kernels::load_lanes;
@@ -233,5 +233,5 @@ void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
   });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -6,7 +6,7 @@
 #include "add_scaled.hpp"
 #include "loops/copy.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// The offsets of an array's rows, in bytes.
@@ -129,7 +129,7 @@ TERN_API void kernel(On<Cpu>, Types<>, const CountTrue& op);
 
 TERN_API void kernel(On<Cpu>, Types<>, const TruePositions& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

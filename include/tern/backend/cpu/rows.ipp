@@ -2,7 +2,7 @@
 #pragma once
 #include "rows.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 TERN_INLINE RowOffsets::RowOffsets(const Rows& rows, int bytes) : loops_(1) {
   for (int i = 0; i < rows.lead; ++i) {
@@ -43,9 +43,9 @@ TERN_INLINE void add_index(const char* op, Index* to, Index length, const Array&
   }
 }
 
-}}}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::detail::backend::cpu_kernels
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cpu>, Types<>, const RowNumbers& op) {
   const Array& out = op.out;
@@ -85,4 +85,4 @@ TERN_NOINLINE void kernel(On<Cpu>, Types<>, const TruePositions& op) {
   }
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

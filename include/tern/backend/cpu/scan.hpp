@@ -4,7 +4,7 @@
 #include "../scan.hpp"
 #include "loops/map.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 template <class T>
@@ -117,5 +117,5 @@ void kernel(On<Cpu>, Types<T>, const RunningExtreme& op) {
   else scan([](C a, C b) { return a <= b; });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

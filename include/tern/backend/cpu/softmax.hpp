@@ -4,7 +4,7 @@
 #include "../softmax.hpp"
 #include "loops/strip.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// The maximum of a strip, for each row. NaNs are ignored.
@@ -107,5 +107,5 @@ void kernel(On<Cpu>, Types<T>, const SoftmaxGradient& op) {
                                             in);
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -9,7 +9,7 @@
 #include "loops/map.hpp"
 #include "loops/workspace.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 template <class T>
@@ -104,7 +104,7 @@ void kernel(On<Cpu>, Types<T>, const Sort& op) {
   const Array &in = op.in, &values = op.values, &positions = op.positions;
   const bool descending = op.descending;
   const Index rows = in.dims[0], n = in.dims[1], k = values.dims[1], before = op.first;
-  if (n > Index(~std::uint32_t(0))) fail("sort", {n, " elements are too many to be sorted"});
+  if (n > Index(~std::uint32_t(0))) Error::fail("sort", {n, " elements are too many to be sorted"});
   detail::parallel_for(k ? rows : 0, parallel_grain / (16 * n + 1) + 1, [&](Index first, Index last) {
     const Workspace<Key> memory(2 * n);
     Key* const keys = memory.get();
@@ -145,5 +145,5 @@ void kernel(On<Cpu>, Types<T>, const SearchSorted& op) {
   });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

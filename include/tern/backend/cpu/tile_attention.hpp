@@ -4,12 +4,12 @@
 #include "matmul/tile_matmul.hpp"
 #include "softmax.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 /// Only where matmul_detail::has_tiles(). Weights are rounded to bfloat16, and divided by the sum of the rounded ones.
 TERN_API void tile_attention(const Attention& op);
 
-}}}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::detail::backend::cpu_kernels
 
 #ifndef TERN_NO_KERNELS
 #include "tile_attention.ipp"

@@ -2,7 +2,7 @@
 #pragma once
 #include "tile_attention.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 #if defined(__x86_64__) && defined(__linux__)
 
@@ -146,4 +146,4 @@ TERN_INLINE void tile_attention(const Attention&) {}
 
 #endif
 
-}}}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::detail::backend::cpu_kernels

@@ -7,7 +7,7 @@
 #include "matmul/small_matmul.hpp"
 #include "softmax.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// Adds U registers of the rows of v, each times its weight, to `sums`.
@@ -64,5 +64,5 @@ void kernel(On<Cpu>, Types<T>, const TokenAttention& op) {
       });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -3,7 +3,7 @@
 #include "../unscale.hpp"
 #include "loops/strip.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Unscale& op) {
@@ -29,5 +29,5 @@ void kernel(On<Cpu>, Types<T>, const Unscale& op) {
   }
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

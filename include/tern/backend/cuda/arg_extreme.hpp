@@ -5,7 +5,7 @@
 #include "codegen/loops.hpp"
 #include "codegen/row_blocks.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(ArgExtremeParameters,
@@ -44,7 +44,7 @@ extern "C" __global__ void arg_extreme(const ArgExtremeParameters p) {
 
 TERN_API void kernel(On<Cuda>, AnyTypes, const ArgExtreme& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

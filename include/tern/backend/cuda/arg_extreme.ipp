@@ -2,7 +2,7 @@
 #pragma once
 #include "arg_extreme.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const ArgExtreme& op) {
   using namespace cuda_kernels;
@@ -24,4 +24,4 @@ TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const ArgExtreme& op) {
                .others = array_loops(others)});
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -5,7 +5,7 @@
 #pragma once
 #include "attention_tiles.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 /// The longest queries, keys and values: a thread's sums are in registers.
@@ -252,7 +252,7 @@ void kernel(On<Cuda>, Types<T>, const AttentionGradient& op) {
   cuda_kernels::run_attention_gradient(op);
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

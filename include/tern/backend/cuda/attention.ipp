@@ -3,7 +3,7 @@
 #include "../../device/cuda/cublaslt.hpp"
 #include "attention.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 template <class Op>
 AttentionInput attention_input(const Op& op) {
@@ -76,4 +76,4 @@ TERN_NOINLINE void run_attention_gradient(const AttentionGradient& op) {
     launch_typed(ordinal, attention_key_gradient_kernel, {s.dtype}, attention_grid(s.batch, s.keys), parameters);
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

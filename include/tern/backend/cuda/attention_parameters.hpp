@@ -4,7 +4,7 @@
 #include "../attention.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_KERNEL_STRUCT(AttentionInput, Index matrices; Index queries; Index keys; Index size; Index width; Index causal;
                    double scale; Pointer<const T0> q; Pointer<const T0> k; Pointer<const T0> v;);
@@ -37,5 +37,5 @@ extern "C" __global__ void attention_means(const AttentionGradientParameters p) 
 )CUDA",
                                                                               {AttentionInput::source}};
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern

@@ -9,7 +9,7 @@
 #include "attention_parameters.hpp"
 #include "codegen/tiles.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 inline constexpr const char* attention_tiles_text = R"CUDA(
 enum {
@@ -407,5 +407,5 @@ inline constexpr auto attention_tile_query_kernels = tile_kernels<AttentionGradi
 inline constexpr auto attention_tile_key_kernels = tile_kernels<AttentionGradientParameters>(
     "attention_tiles_key_gradient", attention_tiles_key_gradient, attention_gradient_shapes, AttentionShapes());
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern

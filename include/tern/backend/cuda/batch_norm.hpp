@@ -6,7 +6,7 @@
 #include "../batch_norm.hpp"
 #include "codegen/columns.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 // Sums are of differences from the part's first row, so that no digits are lost.
@@ -257,7 +257,7 @@ TERN_API void kernel(On<Cuda>, AnyTypes, const BatchNorm& op);
 TERN_API void kernel(On<Cuda>, AnyTypes, const BatchNormInference& op);
 TERN_API void kernel(On<Cuda>, AnyTypes, const BatchNormGradient& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

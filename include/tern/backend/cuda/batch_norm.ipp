@@ -2,7 +2,7 @@
 #pragma once
 #include "batch_norm.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const BatchNorm& op) {
   using namespace cuda_kernels;
@@ -63,4 +63,4 @@ TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const BatchNormGradient& op) {
                 {.layout = blocks.layout, .factors = factors, .in = in, .dx = op.dx->data, .shares = shares.data()});
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -6,7 +6,7 @@
 #include "codegen/parameters.hpp"
 #include "codegen/team.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(PowerSumParameters,
@@ -65,7 +65,7 @@ extern "C" __global__ void scale_gradients(const ScaleGradientsParameters p) {
 TERN_API void kernel(On<Cuda>, AnyTypes, const PowerSum& op);
 TERN_API void kernel(On<Cuda>, AnyTypes, const ScaleGradients& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

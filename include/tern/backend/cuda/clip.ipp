@@ -2,7 +2,7 @@
 #pragma once
 #include "clip.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// Calls f(chunks, parameters) for each launch over parts of the gradients, whose places it puts into the parameters.
 template <class P, class F>
@@ -25,9 +25,9 @@ void each_part(const Array* const* gradients, int count, P parameters, const F& 
   }
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const PowerSum& op) {
   using namespace cuda_kernels;
@@ -54,4 +54,4 @@ TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const ScaleGradients& op) {
   });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

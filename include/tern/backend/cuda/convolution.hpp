@@ -6,7 +6,7 @@
 #include "map.hpp"
 #include "reduce.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 using cuda::detail::ConvolutionForm;
@@ -59,7 +59,7 @@ void kernel(On<Cuda>, Types<T>, const Convolution& op) {
   }
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

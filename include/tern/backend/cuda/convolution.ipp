@@ -2,11 +2,11 @@
 #pragma once
 #include "convolution.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_INLINE void set_sizes(int* sizes, const Array& a) {
   if (a.numel > 0x7fffffff) [[unlikely]]
-    fail("convolution", {"cuDNN counts fewer than 2^31 elements; ", a.shape_ref(), " has more"});
+    Error::fail("convolution", {"cuDNN counts fewer than 2^31 elements; ", a.shape_ref(), " has more"});
   for (int i = 2; i < 5; ++i) sizes[i] = 1;
   for (int i = 0; i < a.ndim; ++i) sizes[i + (a.ndim == 3 && i == 2)] = int(a.dims[i]);
 }
@@ -28,8 +28,8 @@ TERN_NOINLINE ConvolutionForm form_of(const Convolution& op) {
   for (int i = 0; i < c.dims; ++i) {
     const int at = i + (c.dims == 1);
     if (std::max({c.stride[i], c.padding[i], c.dilation[i]}) > 0x7fffffff) [[unlikely]]
-      fail("convolution", {"cuDNN takes numbers below 2^31, not a stride of ", c.stride[i], ", a padding of ",
-                           c.padding[i], " or a dilation of ", c.dilation[i]});
+      Error::fail("convolution", {"cuDNN takes numbers below 2^31, not a stride of ", c.stride[i], ", a padding of ",
+                                  c.padding[i], " or a dilation of ", c.dilation[i]});
     form.stride[at] = int(c.stride[i]);
     form.padding[at] = int(c.padding[i]);
     form.dilation[at] = int(c.dilation[i]);
@@ -66,9 +66,10 @@ TERN_NOINLINE void run_convolution(ConvolutionForm form, const Convolution& op, 
   if (!start_convolution(ordinal, form,
                          {op.x.data, op.weight.data, op.y.data, nullptr, adds ? written[int(op.pass)] : nullptr},
                          &reason))
-    fail("cuda", {"cuDNN has no ", form.deterministic ? "deterministic " : "", "kernel for a convolution of ",
-                  op.x.shape_ref(), " and ", op.weight.shape_ref(),
-                  form.deterministic ? "; others are allowed after cuda::cudnn_deterministic(false): " : ": ", reason});
+    Error::fail("cuda",
+                {"cuDNN has no ", form.deterministic ? "deterministic " : "", "kernel for a convolution of ",
+                 op.x.shape_ref(), " and ", op.weight.shape_ref(),
+                 form.deterministic ? "; others are allowed after cuda::cudnn_deterministic(false): " : ": ", reason});
 }
 
 TERN_INLINE Array per_channel(const Array& numbers, const Array& to) {
@@ -79,4 +80,4 @@ TERN_INLINE Array per_channel(const Array& numbers, const Array& to) {
   return a;
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

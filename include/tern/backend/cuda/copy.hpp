@@ -5,7 +5,7 @@
 #include "codegen/elementwise.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 // Transposes matrices by tiles of 32 x 32 in shared memory, so that both sides are accessed in runs. A column's stride
@@ -61,7 +61,7 @@ void kernel(On<Cuda>, Types<>, const FillRange<T>& op) {
                {.count = out.numel, .out = out.data, .start = op.start, .step = op.step});
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "copy.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 namespace cuda_kernels {
 
@@ -57,4 +57,4 @@ TERN_NOINLINE void kernel(On<Cuda>, Types<>, const Copy& op) {
                [&] { return elementwise.source("copy", parameters, "", "x0"); });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

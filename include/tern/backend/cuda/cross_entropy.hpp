@@ -4,7 +4,7 @@
 #include "../../device/cuda/memory.hpp"
 #include "softmax.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 // What both kernels on rows read. A row's elements are its classes.
@@ -171,7 +171,7 @@ ClassRows class_rows(const Op& op, const RowPieces& rows) {
 TERN_API void kernel(On<Cuda>, AnyTypes, const CrossEntropy& op);
 TERN_API void kernel(On<Cuda>, AnyTypes, const CrossEntropyGradient& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

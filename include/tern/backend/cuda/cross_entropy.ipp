@@ -2,7 +2,7 @@
 #pragma once
 #include "cross_entropy.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_INLINE RowPieces class_pieces(const Array& x) {
   RowPieces rows(detail::RowsAlong(x, 1), x.dtype);
@@ -10,9 +10,9 @@ TERN_INLINE RowPieces class_pieces(const Array& x) {
   return rows;
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const CrossEntropy& op) {
   using namespace cuda_kernels;
@@ -56,4 +56,4 @@ TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const CrossEntropyGradient& op) {
                .each = op.options.reduction == Reduction::none});
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

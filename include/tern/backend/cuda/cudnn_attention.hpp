@@ -4,7 +4,7 @@
 #include "../attention.hpp"
 #include "codegen/source.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 TERN_API void run_cudnn(const LibraryAttention& op);
@@ -26,7 +26,7 @@ void kernel(On<Cuda>, Types<T>, const LibraryAttentionGradient& op) {
   cuda_kernels::run_cudnn(op);
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend
 
 #ifndef TERN_COMPILED
 #include "cudnn_attention.ipp"

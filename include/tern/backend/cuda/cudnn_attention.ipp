@@ -2,7 +2,7 @@
 #pragma once
 #include "cudnn_attention.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 using cuda::detail::AttentionBias;
 using cuda::detail::AttentionForm;
@@ -93,9 +93,9 @@ TERN_NOINLINE void run_cudnn(const LibraryAttentionGradient& op) {
       !has_right_gradient(form, forward.q.ordinal) || !run_cudnn_attention(forward.q.ordinal, form, memory);
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE bool has_library_attention(On<Cuda>, const Array& q, const Array& v) {
   const auto fits = [](Index size) { return size % 8 == 0 && size <= 256; };
@@ -103,4 +103,4 @@ TERN_NOINLINE bool has_library_attention(On<Cuda>, const Array& q, const Array& 
          cuda::has_cudnn();
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

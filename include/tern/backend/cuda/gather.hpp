@@ -3,7 +3,7 @@
 #include "../gather.hpp"
 #include "rows.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(CheckRangeParameters, Index count; Pointer<const Index> index; Index size; ElementReport report;);
@@ -162,7 +162,7 @@ void kernel(On<Cuda>, Types<T>, const Scatter<how>& op) {
 TERN_API void kernel(On<Cuda>, AnyTypes, const EmbeddingBag& op);
 TERN_API void kernel(On<Cuda>, AnyTypes, const EmbeddingBagGradient& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "gather.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_NOINLINE IndexedArray indexed_array(const Array& a, int dim, const Array& index) {
   IndexedArray indexed{.count = index.numel,
@@ -37,9 +37,9 @@ TERN_NOINLINE void run_scatter(ScatterMode how, const char* name, const Array& o
                   nullptr, nullptr, how);
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const EmbeddingBag& op) {
   using namespace cuda_kernels;
@@ -138,4 +138,4 @@ TERN_NOINLINE void kernel(On<Cuda>, Types<>, const Gather& op) {
                              {.from = cuda_kernels::indexed_array(x, op.dim, index), .out = out.data, .x = x.data});
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -4,7 +4,7 @@
 #include "../matmul.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(IntegerFactor,
@@ -70,5 +70,5 @@ void kernel(On<Cuda>, Types<T>, const MatMul& op) {
                               .accumulate = op.accumulate});
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

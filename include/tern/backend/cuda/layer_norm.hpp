@@ -5,7 +5,7 @@
 #include "codegen/columns.hpp"
 #include "codegen/row_pieces.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(LayerNormParameters, PiecesLayout rows; Pointer<const T0> x; Pointer<const C0> weight;
@@ -106,7 +106,7 @@ extern "C" __global__ void layer_norm_columns(const LayerNormColumnsParameters p
 TERN_API void kernel(On<Cuda>, AnyTypes, const LayerNorm& op);
 TERN_API void kernel(On<Cuda>, AnyTypes, const LayerNormGradient& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "layer_norm.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const LayerNorm& op) {
   using namespace cuda_kernels;
@@ -53,4 +53,4 @@ TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const LayerNormGradient& op) {
                {.layout = merge, .sums = sums.data(), .dweight = data_of(op.dweight), .dbias = data_of(op.dbias)});
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

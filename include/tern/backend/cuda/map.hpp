@@ -3,7 +3,7 @@
 #include "../map.hpp"
 #include "codegen/elementwise.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 /// out[i] = f(in0[i], …).
@@ -24,7 +24,7 @@ void kernel(On<Cuda>, Types<>, const Fill<T>& op) {
                         nullptr);
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "map.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_NOINLINE void run_map(const Traced& f, const Array& out, const Array* const* in) {
   const int ordinal = common_ordinal(out, in, f.inputs);
@@ -18,4 +18,4 @@ TERN_NOINLINE void run_map(const Traced& f, const Array& out, const Array* const
   });
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

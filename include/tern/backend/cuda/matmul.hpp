@@ -6,7 +6,7 @@
 #include "copy.hpp"
 #include "map.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 /// 16-bit elements in 16 bytes: what the fast kernels read and write at once. Matrices must begin, and their rows or
@@ -67,7 +67,7 @@ void kernel(On<Cuda>, Types<T>, const MatMul& op) {
   run<Cuda, T, T, T>(Map([](auto x, auto y) { return x + y; }, op.c, terms));
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "matmul.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_INLINE CublasOperand::CublasOperand(const Array& a, Index batch)
     : array_(matrices(a, batch)), buffer_(a.ordinal, by_rows() || by_columns() ? 0 : bytes_of(array_)) {
@@ -123,4 +123,4 @@ TERN_NOINLINE void run_matmul(const MatMul& op, const Array* bias) {
   cuda::detail::run_matmul(ordinal, form, b.data(), a.data(), c.data, at_bias);
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

@@ -4,7 +4,7 @@
 #include "../pooling.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 /// A window's way over three dimensions, and the images that it leads from and to.
@@ -202,7 +202,7 @@ TERN_API void kernel(On<Cuda>, AnyTypes, const MaxPoolGradient& op);
 TERN_API void kernel(On<Cuda>, AnyTypes, const AveragePool& op);
 TERN_API void kernel(On<Cuda>, AnyTypes, const AveragePoolGradient& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "pooling.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_NOINLINE PoolLayout pool_layout(const PoolParams& p, const Array& x, const Array& y) {
   const Images in(x), out(y);
@@ -24,9 +24,9 @@ TERN_NOINLINE PoolLayout pool_layout(const PoolParams& p, const Array& x, const 
   return layout;
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const MaxPool& op) {
   using namespace cuda_kernels;
@@ -69,4 +69,4 @@ TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const AveragePoolGradient& op) {
       {.layout = pool_layout(op.params, op.dx, op.dy), .written = op.dx.numel, .dx = op.dx.data, .dy = op.dy.data});
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -4,7 +4,7 @@
 #include "../../core/random.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 /// What all of these kernels' parameters begin with. A replay of a graph patches seed and stream: see random_words.
@@ -227,7 +227,7 @@ void kernel(On<Cuda>, Types<T>, const Dropout& op) {
               .scale = op.p < 1 ? 1 / (1 - op.p) : 0.0});
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

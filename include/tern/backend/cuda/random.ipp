@@ -2,7 +2,7 @@
 #pragma once
 #include "random.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_NOINLINE void run_random_words(const Kernel& kernel, const Array& out, Index each, const std::uint64_t* words,
                                     int count) {
@@ -16,4 +16,4 @@ TERN_NOINLINE void run_random_words(const Kernel& kernel, const Array& out, Inde
   launch_with(out.ordinal, kernel, {out.dtype}, grid, words);
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

@@ -8,7 +8,7 @@
 #include "codegen/source.hpp"
 #include "matmul.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 /// What a kernel reads or writes: `count` numbers of each unit, for each row, or the same for all rows. Null: zeros are
@@ -60,7 +60,7 @@ void kernel(On<Cuda>, Types<T>, const RecurrenceGradient& op) {
   cuda_kernels::run_recurrence_gradient(op);
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

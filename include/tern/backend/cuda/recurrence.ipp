@@ -4,7 +4,7 @@
 
 #include "recurrence.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_INLINE bool TracedUnit::uses(int input) const {
   for (int i = 0; i < program.size(); ++i)
@@ -207,4 +207,4 @@ TERN_NOINLINE void run_recurrence_gradient(const RecurrenceGradient& op) {
   });
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

@@ -4,7 +4,7 @@
 #include "../recurrence.hpp"
 #include "codegen/source.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 TERN_API void run_layer(const RecurrentLayer& op);
@@ -27,7 +27,7 @@ void kernel(On<Cuda>, Types<T>, const RecurrentLayerGradient& op) {
   cuda_kernels::run_layer_gradient(op);
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend
 
 #ifndef TERN_COMPILED
 #include "recurrent_layer.ipp"

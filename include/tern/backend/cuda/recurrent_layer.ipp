@@ -2,7 +2,7 @@
 #pragma once
 #include "recurrent_layer.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 using cuda::detail::RnnForm;
@@ -124,4 +124,4 @@ TERN_NOINLINE bool find_layout(On<Cuda>, const RecurrentSizes& sizes, const Step
   });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -9,7 +9,7 @@
 #include "codegen/kernel_parameters.hpp"
 #include "codegen/source.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 /// The functions of a reduction, and the type it is calculated in.
@@ -58,7 +58,7 @@ void kernel(On<Cuda>, Types<C, Out, In...>, const Reduce<R, F, G>& op) {
   cuda_kernels::run_reduce({traced, combine, finished, keep, dtype_of<T>, bits}, op.out, op.in, op.shape, op.mask);
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

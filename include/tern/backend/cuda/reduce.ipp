@@ -2,7 +2,7 @@
 #pragma once
 #include "reduce.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_COLD std::string offsets_text(int dims, const char* which, int arrays, const char* integer) {
   std::string out;
@@ -194,4 +194,4 @@ TERN_NOINLINE void run_reduce(const TracedReduce& whole, const Array& out, const
   run_reduce({r.keep, r.combine, whole.finish, r.keep, r.type, r.identity}, out, again, {outputs, parts}, 2);
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

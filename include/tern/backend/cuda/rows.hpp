@@ -11,7 +11,7 @@
 #include "codegen/team.hpp"
 #include "codegen/tile_scan.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 // Two arrays of rows, and one row of each.
@@ -252,7 +252,7 @@ TERN_API void kernel(On<Cuda>, AnyTypes, const AddRows& op);
 TERN_API void kernel(On<Cuda>, Types<>, const CountTrue& op);
 TERN_API void kernel(On<Cuda>, Types<>, const TruePositions& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

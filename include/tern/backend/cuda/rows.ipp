@@ -2,7 +2,7 @@
 #pragma once
 #include "rows.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_INLINE Array row_of(const Rows& rows) {
   Array row = rows.array;
@@ -60,9 +60,9 @@ TERN_INLINE MaskParameters mask_parameters(const Array& mask) {
           .out = {}};
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const AddRows& op) {
   using namespace cuda_kernels;
@@ -150,4 +150,4 @@ TERN_NOINLINE void kernel(On<Cuda>, Types<>, const TruePositions& op) {
                              parameters);
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

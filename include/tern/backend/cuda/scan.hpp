@@ -6,7 +6,7 @@
 #include "codegen/packs.hpp"
 #include "codegen/tile_scan.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(ScanParameters,
@@ -174,7 +174,7 @@ void kernel(On<Cuda>, Types<T>, const RunningExtreme& op) {
   cuda_kernels::run_scan(scan, op.largest ? ScanKernels::largest : ScanKernels::smallest, &op.positions);
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

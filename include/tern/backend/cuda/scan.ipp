@@ -4,7 +4,7 @@
 
 #include "scan.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// The smallest power of two that is not below n.
 inline Index power_of_two_from(Index n) { return Index(std::bit_ceil(std::uint64_t(n))); }
@@ -40,4 +40,4 @@ TERN_NOINLINE void run_scan(const Scan& op, int kind, const Array* positions) {
   launch_typed(ordinal, kernels.of_kind[kind], {op.in.dtype}, {groups * tiles}, parameters);
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

@@ -3,7 +3,7 @@
 #include "../softmax.hpp"
 #include "codegen/row_pieces.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 // The online softmax (Milakov, Gimelshein: Online normalizer calculation for softmax, 2018).
@@ -68,7 +68,7 @@ extern "C" __global__ void softmax_gradient(const SoftmaxGradientParameters p) {
 TERN_API void kernel(On<Cuda>, AnyTypes, const Softmax& op);
 TERN_API void kernel(On<Cuda>, AnyTypes, const SoftmaxGradient& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "softmax.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const Softmax& op) {
   using namespace cuda_kernels;
@@ -24,4 +24,4 @@ TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const SoftmaxGradient& op) {
               {.rows = rows.layout, .log = op.log, .dx = op.dx.data, .y = op.y.data, .g = op.g.data});
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -6,7 +6,7 @@
 #include "codegen/loops.hpp"
 #include "codegen/sorted_keys.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 // A half of each element's key. Larger elements have larger keys; entries after a row's end come last.
@@ -266,7 +266,7 @@ class TERN_API SortedRows {
 TERN_API void kernel(On<Cuda>, AnyTypes, const Sort& op);
 TERN_API void kernel(On<Cuda>, AnyTypes, const SearchSorted& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "sort.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// The lowest bit in which two keys of that type may differ, among the 32 of a half.
 constexpr int first_key_bit(DType type) { return type == DType::bfloat16 ? 16 : type == DType::float16 ? 13 : 0; }
@@ -10,7 +10,7 @@ constexpr int first_key_bit(DType type) { return type == DType::bfloat16 ? 16 : 
 TERN_NOINLINE SortedRows::SortedRows(int ordinal, const Array& in, bool descending)
     : ordinal_(ordinal), rows_(in.dims[0]), n_(in.dims[1]), keys_(ordinal, rows_, n_),
       before_(ordinal, detail::size_of(in.dtype) == 8 ? std::size_t(8 * rows_ * n_) : 0) {
-  if (n_ > Index(~std::uint32_t(0))) fail("sort", {n_, " elements are too many to be sorted"});
+  if (n_ > Index(~std::uint32_t(0))) Error::fail("sort", {n_, " elements are too many to be sorted"});
   sort_by(in, nullptr, false, descending);
   if (!before()) return;
   launch_typed(ordinal_, sort_order_kernel, {}, grid_for(rows_ * n_),
@@ -33,9 +33,9 @@ TERN_INLINE void SortedRows::sort_by(const Array& in, const char* before, bool u
   keys_.sort(32 + first, last - first);
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const Sort& op) {
   using namespace cuda_kernels;
@@ -91,4 +91,4 @@ TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const SearchSorted& op) {
                 .right = op.right});
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

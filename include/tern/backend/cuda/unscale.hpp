@@ -5,7 +5,7 @@
 #include "codegen/chunks.hpp"
 #include "codegen/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 TERN_KERNEL_STRUCT(UnscaleParameters,
@@ -34,7 +34,7 @@ extern "C" __global__ void unscale(const UnscaleParameters p) {
 
 TERN_API void kernel(On<Cuda>, AnyTypes, const Unscale& op);
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

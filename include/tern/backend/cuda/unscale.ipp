@@ -2,7 +2,7 @@
 #pragma once
 #include "unscale.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const Unscale& op) {
   using namespace cuda_kernels;
@@ -30,4 +30,4 @@ TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const Unscale& op) {
   }
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

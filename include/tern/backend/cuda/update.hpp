@@ -4,7 +4,7 @@
 #include "codegen/chunks.hpp"
 #include "map.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cuda_kernels {
 
 /// A lambda of references: what stands in each argument at its end.
@@ -87,7 +87,7 @@ void kernel(On<Cuda>, Types<T...>, const UpdateUnless<F>& op) {
                            op.arrays, op.sets, cuda_kernels::written_arrays<T...>());
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

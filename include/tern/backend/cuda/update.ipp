@@ -2,7 +2,7 @@
 #pragma once
 #include "update.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_NOINLINE int most_sets(const TracedUpdate& f) {
   const int others = 3 + f.program.number_count(), each = f.arrays + 1 + (f.found != nullptr);
@@ -89,4 +89,4 @@ TERN_NOINLINE void run_update(const TracedUpdate& f, const Array* const* arrays,
   }
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

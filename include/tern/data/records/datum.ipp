@@ -30,7 +30,7 @@ TERN_NOINLINE ImageRecord parse_datum(std::string_view message, CallSite here) {
     if (fields.number() == datum_width) image.width = Index(fields.varint());
     if (fields.number() == datum_data) data = fields.bytes();
     if (fields.number() == datum_label) image.label = Index(fields.varint());
-    if (fields.number() == datum_floats) fail("Datum", {"holds floats; bytes and picture files are read"});
+    if (fields.number() == datum_floats) Error::fail("Datum", {"holds floats; bytes and picture files are read"});
     if (fields.number() == datum_encoded) encoded = fields.varint() != 0;
   }
   if (encoded) {
@@ -40,10 +40,10 @@ TERN_NOINLINE ImageRecord parse_datum(std::string_view message, CallSite here) {
   constexpr Index most = Index(1) << 20;  // a side; the product of three fits
   for (const Index side : {image.channels, image.height, image.width})
     if (side < 1 || side > most)
-      fail("Datum", {"a picture of ", image.channels, " x ", image.height, " x ", image.width, " cannot be"});
+      Error::fail("Datum", {"a picture of ", image.channels, " x ", image.height, " x ", image.width, " cannot be"});
   if (const Index n = image.channels * image.height * image.width; n != Index(data.size()))
-    fail("Datum",
-         {"has ", Index(data.size()), " bytes, not ", image.channels, " x ", image.height, " x ", image.width});
+    Error::fail("Datum",
+                {"has ", Index(data.size()), " bytes, not ", image.channels, " x ", image.height, " x ", image.width});
   image.pixels = data;
   return image;
 }

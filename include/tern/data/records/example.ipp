@@ -32,7 +32,7 @@ TERN_NOINLINE Example::Feature Example::parse_feature(std::string_view entry) {
     for (io::WireReader lists("Example", parts.bytes()); lists.next();) {
       if (lists.number() < 1 || lists.number() > 3) continue;
       const Kind kind = Kind(lists.number());
-      if (feature.kind != Kind::none && feature.kind != kind) fail("Example", {"a feature is of two kinds"});
+      if (feature.kind != Kind::none && feature.kind != kind) Error::fail("Example", {"a feature is of two kinds"});
       feature.kind = kind;
       for (io::WireReader values("Example", lists.bytes()); values.next();) {
         if (values.number() != 1) continue;
@@ -112,10 +112,10 @@ TERN_NOINLINE const Example::Feature* Example::find(std::string_view name) const
 TERN_NOINLINE const Example::Feature& Example::expect(std::string_view name, Kind kind) const {
   constexpr const char* kinds[] = {"nothing", "bytes", "floats", "integers"};
   const Feature* const feature = find(name);
-  if (!feature) fail("Example", {"there is no feature '", std::string(name), "'"});
+  if (!feature) Error::fail("Example", {"there is no feature '", std::string(name), "'"});
   if (feature->kind != kind)
-    fail("Example",
-         {"feature '", std::string(name), "' is of ", kinds[int(feature->kind)], ", not of ", kinds[int(kind)]});
+    Error::fail("Example",
+                {"feature '", std::string(name), "' is of ", kinds[int(feature->kind)], ", not of ", kinds[int(kind)]});
   return *feature;
 }
 

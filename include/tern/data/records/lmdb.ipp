@@ -40,10 +40,10 @@ TERN_COLD LmdbFile::LmdbFile(const CallScope&, const std::string& folder)
     : MappedRecords(folder, folder + "/data.mdb") {
   Root root{}, other{};
   if (!read_meta(0, root))
-    fail("LMDB", {"'", folder, "/data.mdb': does not begin as an LMDB of format 1 and 64 bits does"});
+    Error::fail("LMDB", {"'", folder, "/data.mdb': does not begin as an LMDB of format 1 and 64 bits does"});
   // If the newer one were damaged, the other would tell of an older state.
   if (!read_meta(root.page_bytes, other) || other.page_bytes != root.page_bytes)
-    fail("LMDB", {"'", folder, "/data.mdb': the second of the two pages about the file is damaged"});
+    Error::fail("LMDB", {"'", folder, "/data.mdb': the second of the two pages about the file is damaged"});
   if (other.transaction > root.transaction) root = other;
   page_bytes_ = root.page_bytes;
   std::vector<bool> seen(std::size_t(size() / page_bytes_));

@@ -41,7 +41,7 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 
 TERN_COLD LmdbWriter::LmdbWriter(const std::string& folder, CallSite here) : path_(folder) {
   const CallScope scope(here);
-  if (io::exists(path_)) fail("LMDB", {"'", path_, "': exists already"});
+  if (io::exists(path_)) Error::fail("LMDB", {"'", path_, "': exists already"});
   const std::string parent = io::folder_of(path_),
                     stem = tern::detail::text({".", path_.substr(path_.rfind('/') + 1), "."});
   detail::remove_abandoned_lmdb(parent, stem);
@@ -76,7 +76,7 @@ TERN_NOINLINE void LmdbWriter::write(std::string_view key, std::string_view byte
   const CallScope scope(here);
   constexpr Index most_pending = Index(64) << 20, longest_key = 511;
   if (key.empty() || Index(key.size()) > longest_key)
-    fail("LMDB", {"a key has 1 to ", longest_key, " bytes, not ", Index(key.size())});
+    Error::fail("LMDB", {"a key has 1 to ", longest_key, " bytes, not ", Index(key.size())});
   if (pending_ + Index(bytes.size()) > most_pending) {
     commit();
     begin(Index(bytes.size()));
@@ -86,7 +86,7 @@ TERN_NOINLINE void LmdbWriter::write(std::string_view key, std::string_view byte
   MDB_val name{key.size(), const_cast<char*>(key.data())}, value{bytes.size(), const_cast<char*>(bytes.data())};
   const bool last = records_ == 0 || key > last_key_;
   const int code = mdb_put(transaction_, database_, &name, &value, MDB_NOOVERWRITE | (last ? MDB_APPEND : 0u));
-  if (code == MDB_KEYEXIST) fail("LMDB", {"'", path_, "': key '", std::string(key), "' is there already"});
+  if (code == MDB_KEYEXIST) Error::fail("LMDB", {"'", path_, "': key '", std::string(key), "' is there already"});
   check(code, "cannot be written");
   if (last) last_key_ = key;
   ++records_;
@@ -129,7 +129,7 @@ TERN_COLD void LmdbWriter::commit() {
 }
 
 TERN_NOINLINE void LmdbWriter::check(int code, const char* action) const {
-  if (code != MDB_SUCCESS) fail("LMDB", {"'", path_, "': ", action, ": ", mdb_strerror(code)});
+  if (code != MDB_SUCCESS) Error::fail("LMDB", {"'", path_, "': ", action, ": ", mdb_strerror(code)});
 }
 
 }}}  // namespace tern::data

@@ -43,9 +43,9 @@ TERN_COLD std::unique_ptr<RecordWriter> create_records(const std::string& format
   if (format == "recordio") return std::make_unique<RecordIOWriter>(path);
   if (format == "tar") return std::make_unique<TarWriter>(path);
   if (format != "lmdb")
-    fail("create_records", {"the format must be tfrecord, recordio, tar or lmdb, not '", format, "'"});
+    Error::fail("create_records", {"the format must be tfrecord, recordio, tar or lmdb, not '", format, "'"});
   if (!detail::create_lmdb)
-    fail("create_records", {"an LMDB is written by programs that include tern/data/records/lmdb_writer.hpp"});
+    Error::fail("create_records", {"an LMDB is written by programs that include tern/data/records/lmdb_writer.hpp"});
   return detail::create_lmdb(path);
 }
 
@@ -53,14 +53,14 @@ TERN_COLD void pack_images(const std::string& folder, const PackList& list,
                            const std::function<PackSample(Index)>& sample, const PackImagesOptions& options,
                            CallSite here) {
   const CallScope scope(here);
-  if (list.shards < 1) fail("pack_images", {"shards must be at least 1, not ", list.shards});
+  if (list.shards < 1) Error::fail("pack_images", {"shards must be at least 1, not ", list.shards});
   if (list.shards > std::max<Index>(1, list.samples))
-    fail("pack_images", {list.shards, " shards are more than ", list.samples, " samples"});
+    Error::fail("pack_images", {list.shards, " shards are more than ", list.samples, " samples"});
   io::make_folders(folder);
   const std::string list_path = folder + "/pack.json";
   if (!io::exists(list_path)) io::write_file_atomically(list_path, list.json());
   else if (PackList::read(list_path) != list)
-    fail("pack_images", {"'", list_path, "': is of another packing; pack into another folder"});
+    Error::fail("pack_images", {"'", list_path, "': is of another packing; pack into another folder"});
   Index skipped = 0;
   for (Index shard = 0; shard < list.shards; ++shard) {
     const Index first = list.samples * shard / list.shards, count = list.samples * (shard + 1) / list.shards - first;

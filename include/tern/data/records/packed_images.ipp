@@ -21,8 +21,8 @@ TERN_COLD PackedImages PackedImages::load(const std::string& shards, const Packe
     const PackList packed = PackList::read(list);
     set.classes_ = packed.classes;
     if (is_folder && !options.skip_bad && packed.samples != set.size())
-      fail("PackedImages",
-           {"'", list, "': names ", packed.samples, " samples, but the shards beside it have ", set.size()});
+      Error::fail("PackedImages",
+                  {"'", list, "': names ", packed.samples, " samples, but the shards beside it have ", set.size()});
   }
   if (options.skip_bad) set.leave_out_bad();
   return set;
@@ -48,8 +48,8 @@ TERN_NOINLINE void PackedImages::read(Index sample, Image& image, CallSite here)
   if (packed.pixels.empty()) return decode_image(where(sample), packed.encoded, image, options_);
   const Index n = packed.channels * packed.height * packed.width;
   if (n != Index(packed.pixels.size()))
-    fail("PackedImages",
-         {where(sample), ": has ", Index(packed.pixels.size()), " bytes, not the ", n, " of its sizes"});
+    Error::fail("PackedImages",
+                {where(sample), ": has ", Index(packed.pixels.size()), " bytes, not the ", n, " of its sizes"});
   float* const out = image.replace(packed.channels, packed.height, packed.width);
   for (Index i = 0; i < n; ++i) out[i] = float(static_cast<unsigned char>(packed.pixels[std::size_t(i)])) * (1 / 255.f);
 }

@@ -50,7 +50,7 @@ TERN_COLD std::string RecordFile::where(const RecordPosition& at) const {
 }
 
 TERN_COLD void RecordFile::refuse(const RecordPosition& at, const char* rule) const {
-  fail(format(), {where(at), ": ", rule});
+  Error::fail(format(), {where(at), ": ", rule});
 }
 
 }}}  // namespace tern::data
@@ -73,7 +73,7 @@ TERN_COLD void MappedRecords::release() const {
 }
 
 TERN_NOINLINE std::string_view encoded_of(const char* format, const ImageRecord& image) {
-  if (!image.pixels.empty()) fail(format, {"holds pictures as JPEG or PNG files; pixels are for an LMDB"});
+  if (!image.pixels.empty()) Error::fail(format, {"holds pictures as JPEG or PNG files; pixels are for an LMDB"});
   return image.encoded;
 }
 

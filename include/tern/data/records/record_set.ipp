@@ -42,11 +42,11 @@ TERN_COLD std::vector<std::string> in_range(const std::string& shards) {
   constexpr std::size_t most_digits = 9;
   for (const std::string& number : {first, last})
     if (number.empty() || number.size() > most_digits || number.find_first_not_of("0123456789") != std::string::npos)
-      fail("RecordSet", {"'", shards, "': a range of shards is of two numbers, as {00000..00007}"});
+      Error::fail("RecordSet", {"'", shards, "': a range of shards is of two numbers, as {00000..00007}"});
   constexpr long most_shards = 1'000'000;
   const long begin = std::atol(first.c_str()), end = std::atol(last.c_str());
   if (end < begin || end - begin >= most_shards)
-    fail("RecordSet", {"'", shards, "': a range has 1 to ", most_shards, " shards"});
+    Error::fail("RecordSet", {"'", shards, "': a range has 1 to ", most_shards, " shards"});
   std::vector<std::string> paths;
   for (long i = begin; i <= end; ++i) {
     char number[most_digits + 1];
@@ -67,7 +67,7 @@ TERN_COLD std::unique_ptr<RecordFile> open_records(const std::string& path, Call
   if (format == "tfrecord" || format == "tfrecords") return std::make_unique<TFRecordFile>(path);
   if (format == "rec") return std::make_unique<RecordIOFile>(path);
   if (format == "tar") return std::make_unique<TarFile>(path);
-  fail("RecordSet", {"'", path, "': is neither a .tfrecord, .rec or .tar file nor an LMDB"});
+  Error::fail("RecordSet", {"'", path, "': is neither a .tfrecord, .rec or .tar file nor an LMDB"});
 }
 
 TERN_COLD std::vector<std::string> shard_paths(const std::string& shards, CallSite here) {
@@ -77,7 +77,7 @@ TERN_COLD std::vector<std::string> shard_paths(const std::string& shards, CallSi
   if (!detail::is_shard_folder(shards)) return {shards};
   for (const std::string& name : detail::names_in("RecordSet", shards))
     if (const std::string path = tern::detail::text({shards, "/", name}); detail::is_shard(path)) paths.push_back(path);
-  if (paths.empty()) fail("RecordSet", {"'", shards, "': holds no .tfrecord, .rec or .tar file and no LMDB"});
+  if (paths.empty()) Error::fail("RecordSet", {"'", shards, "': holds no .tfrecord, .rec or .tar file and no LMDB"});
   return paths;
 }
 
@@ -119,8 +119,8 @@ TERN_NOINLINE Record RecordSet::operator[](Index i) const {
   const Shard& shard = find(i, at);
   Record record;
   if (!shard.file->next(at, record))
-    fail("RecordSet",
-         {"'", shard.file->path(), "': its index names a record at byte ", at.offset, ", which is its end"});
+    Error::fail("RecordSet",
+                {"'", shard.file->path(), "': its index names a record at byte ", at.offset, ", which is its end"});
   return record;
 }
 
@@ -130,7 +130,7 @@ TERN_NOINLINE ImageRecord RecordSet::image(Index i, const Record& record, CallSi
   const Shard& shard = find(i, at);
   try {
     return shard.file->image(record);
-  } catch (const Error& error) { fail("RecordSet", {shard.file->where(at), ": ", error.without_line()}); }
+  } catch (const Error& error) { Error::fail("RecordSet", {shard.file->where(at), ": ", error.without_line()}); }
 }
 
 TERN_COLD std::string RecordSet::where(Index i) const {
@@ -146,7 +146,7 @@ TERN_COLD std::vector<Index> RecordSet::sizes(CallSite here) const {
 }
 
 TERN_NOINLINE const RecordSet::Shard& RecordSet::find(Index i, RecordPosition& at) const {
-  if (i < 0 || i >= size()) fail("RecordSet", {"there is no record ", i, " of ", size()});
+  if (i < 0 || i >= size()) Error::fail("RecordSet", {"there is no record ", i, " of ", size()});
   const std::size_t shard = std::size_t(std::upper_bound(first_.begin(), first_.end(), i) - first_.begin()) - 1;
   const Shard& found = shards_[shard];
   const std::size_t kept = std::size_t(i - first_[shard]);

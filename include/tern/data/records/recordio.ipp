@@ -42,8 +42,8 @@ TERN_COLD RecordIOFile::RecordIOFile(const CallScope&, const std::string& path) 
     char* end = nullptr;
     const Index number = std::strtoll(line.c_str(), &end, 10);
     if (tab == std::string::npos || end == line.c_str() || *end != '\t')
-      fail("RecordIO",
-           {"'", list, "': a line must be a number, labels and a name with tabs between, not '", line, "'"});
+      Error::fail("RecordIO",
+                  {"'", list, "': a line must be a number, labels and a name with tabs between, not '", line, "'"});
     names_.emplace_back(number, line.substr(tab + 1));
   });
   std::sort(names_.begin(), names_.end());
@@ -59,8 +59,8 @@ TERN_COLD std::vector<Index> RecordIOFile::index() const {
     char* end = nullptr;
     const Index offset = std::strtoll(begin, &end, 10);
     if (end == begin || *end || offset < 0 || offset >= size())
-      fail("RecordIO", {"'", path, "': a line must be a number, a tab and an offset below the file's ", size(),
-                        " bytes, not '", line, "'"});
+      Error::fail("RecordIO", {"'", path, "': a line must be a number, a tab and an offset below the file's ", size(),
+                               " bytes, not '", line, "'"});
     offsets.push_back(offset);
   });
   return offsets;
@@ -107,18 +107,18 @@ TERN_COLD Index RecordIOFile::next_offset(const RecordPosition& at) const {
 TERN_NOINLINE ImageRecord RecordIOFile::image(const Record& record) const {
   detail::ImageRecordHeader header;
   if (record.bytes.size() < sizeof header)
-    fail("RecordIO", {"a record of ", Index(record.bytes.size()), " bytes has no header of an image"});
+    Error::fail("RecordIO", {"a record of ", Index(record.bytes.size()), " bytes has no header of an image"});
   std::memcpy(&header, record.bytes.data(), sizeof header);
   std::string_view rest = record.bytes.substr(sizeof header);
   float label = header.label;
   if (header.labels > 0) {
     if (header.labels > rest.size() / sizeof(float))
-      fail("RecordIO", {"a record is too short for its ", Index(header.labels), " labels"});
+      Error::fail("RecordIO", {"a record is too short for its ", Index(header.labels), " labels"});
     std::memcpy(&label, rest.data(), sizeof label);
     rest.remove_prefix(header.labels * sizeof(float));
   }
   if (!(std::abs(label) < 1e9f) || std::nearbyint(label) != label)
-    fail("RecordIO", {"a label must be the number of a class, not ", double(label)});
+    Error::fail("RecordIO", {"a label must be the number of a class, not ", double(label)});
   ImageRecord image{.encoded = rest, .label = Index(label)};
   const auto name = std::lower_bound(names_.begin(), names_.end(), Index(header.number),
                                      [](const auto& entry, Index number) { return entry.first < number; });
@@ -133,7 +133,7 @@ TERN_COLD RecordIOWriter::RecordIOWriter(const CallScope&, const std::string& pa
 TERN_NOINLINE void RecordIOWriter::write(std::string_view bytes, CallSite here) {
   const CallScope scope(here);
   if (bytes.size() >> detail::recordio_length_bits)
-    fail("RecordIO", {"a record has less than 536,870,912 bytes, not ", Index(bytes.size())});
+    Error::fail("RecordIO", {"a record has less than 536,870,912 bytes, not ", Index(bytes.size())});
   using detail::RecordPart;
   index_ += tern::detail::text({records_++, "\t", file_.written(), "\n"});
   const auto write_part = [&](RecordPart part, std::string_view content) {
@@ -158,7 +158,7 @@ TERN_NOINLINE void RecordIOWriter::write_image(const ImageRecord& image, CallSit
   const CallScope scope(here);
   constexpr Index most_exact = Index(1) << 24;
   if (image.label < -most_exact || image.label > most_exact)
-    fail("RecordIO", {"a label is stored as a float, which cannot hold ", image.label});
+    Error::fail("RecordIO", {"a label is stored as a float, which cannot hold ", image.label});
   const std::string_view encoded = detail::encoded_of("RecordIO", image);
   const detail::ImageRecordHeader header{0, float(image.label), std::uint64_t(records_), 0};
   if (!image.name.empty())

@@ -7,14 +7,14 @@ namespace tern { inline namespace TERN_BUILD { namespace data {
 TERN_COLD ShardSampler::ShardSampler(const std::vector<Index>& sizes, const ShardSamplerOptions& options, CallSite here)
     : options_(options) {
   const CallScope scope(here);
-  if (options.ranks < 1) fail("ShardSampler", {"ranks must be at least 1, not ", options.ranks});
+  if (options.ranks < 1) Error::fail("ShardSampler", {"ranks must be at least 1, not ", options.ranks});
   if (options.rank < 0 || options.rank >= options.ranks)
-    fail("ShardSampler", {"rank must be in [0, ", options.ranks, "), not ", options.rank});
-  if (options.buffer < 1) fail("ShardSampler", {"buffer must be at least 1, not ", options.buffer});
+    Error::fail("ShardSampler", {"rank must be in [0, ", options.ranks, "), not ", options.rank});
+  if (options.buffer < 1) Error::fail("ShardSampler", {"buffer must be at least 1, not ", options.buffer});
   const bool whole = Index(sizes.size()) % options.ranks == 0;
   if (!whole) stride_ = options.ranks;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] < 0) fail("ShardSampler", {"a size must not be negative: ", sizes[i]});
+    if (sizes[i] < 0) Error::fail("ShardSampler", {"a size must not be negative: ", sizes[i]});
     if (!whole || Index(i) % options.ranks == options.rank) shards_.push_back({all_, sizes[i]}), size_ += sizes[i];
     all_ += sizes[i];
   }

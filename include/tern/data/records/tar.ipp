@@ -198,7 +198,7 @@ TERN_NOINLINE TarFile::Fields TarFile::fields(const Record& record, CallSite her
   Fields fields;
   for (Index offset = 0; offset < Index(record.bytes.size());) {
     const detail::TarMember member = detail::tar_member(record.bytes, offset);
-    if (member.problem) fail("tar", {member.problem});
+    if (member.problem) Error::fail("tar", {member.problem});
     if (member.next < 0) break;
     offset = member.next;
     if (!member.is_field) continue;
@@ -221,15 +221,15 @@ TERN_NOINLINE ImageRecord TarFile::image(const Record& record) const {
     if (name == "filename.txt") image.name = content;
     names += (names.empty() ? "" : ", ") + name;
   }
-  if (!has_picture) fail("tar", {"sample '", key, "' has no jpg, jpeg or png, but ", names});
-  if (!has_label) fail("tar", {"sample '", key, "' has no cls, but ", names});
+  if (!has_picture) Error::fail("tar", {"sample '", key, "' has no jpg, jpeg or png, but ", names});
+  if (!has_label) Error::fail("tar", {"sample '", key, "' has no cls, but ", names});
   constexpr std::string_view blank = " \t\n\v\f\r";
   const std::size_t begin = std::min(label.find_first_not_of(blank), label.size());
   const std::string_view digits = label.substr(begin, label.find_last_not_of(blank) + 1 - begin);
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), image.label);
   if (error != std::errc() || end != digits.data() + digits.size())
-    fail("tar",
-         {"sample '", key, "': cls must be the number of a class, not '", std::string(label.substr(0, 20)), "'"});
+    Error::fail(
+        "tar", {"sample '", key, "': cls must be the number of a class, not '", std::string(label.substr(0, 20)), "'"});
   image.class_name = detail::first_folder(image.name);
   return image;
 }
@@ -237,9 +237,9 @@ TERN_NOINLINE ImageRecord TarFile::image(const Record& record) const {
 TERN_NOINLINE void TarWriter::write(std::string_view key, const TarFile::Fields& fields, CallSite here) {
   const CallScope scope(here);
   if (key.empty() || key.find('.', key.rfind('/') + 1) != std::string_view::npos)
-    fail("tar", {"a sample's key must have no dot in its last part: '", std::string(key), "'"});
+    Error::fail("tar", {"a sample's key must have no dot in its last part: '", std::string(key), "'"});
   if (key == last_key_)
-    fail("tar", {"two samples in sequence have the key '", last_key_, "', so they would be read as one"});
+    Error::fail("tar", {"two samples in sequence have the key '", last_key_, "', so they would be read as one"});
   last_key_ = key;
   for (const auto& [name, content] : fields) write_member(std::string(key) + "." + std::string(name), content);
 }
@@ -265,7 +265,8 @@ TERN_COLD void TarWriter::close(CallSite here) {
 /// A name that is too long for its field comes before, in GNU tar's way, as the content of a member.
 TERN_NOINLINE void TarWriter::write_member(const std::string& name, std::string_view content, char type) {
   using namespace detail;
-  if (content.size() >> 33) fail("tar", {"a member has less than 8,589,934,592 bytes, not ", Index(content.size())});
+  if (content.size() >> 33)
+    Error::fail("tar", {"a member has less than 8,589,934,592 bytes, not ", Index(content.size())});
   if (name.size() > std::size_t(tar_name.size))
     write_member("././@LongLink", std::string_view(name.c_str(), name.size() + 1), 'L');
   char header[tar_block] = {};

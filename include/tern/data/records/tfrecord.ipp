@@ -43,14 +43,14 @@ TERN_NOINLINE ImageRecord TFRecordFile::image(const Record& record) const {
   const auto bytes = [&](std::string_view name) {
     const auto& list = example.bytes(name);
     if (list.size() != 1)
-      fail("Example", {"feature '", std::string(name), "' has ", Index(list.size()), " values, not one"});
+      Error::fail("Example", {"feature '", std::string(name), "' has ", Index(list.size()), " values, not one"});
     return list[0];
   };
   const bool plain = !example.has("image/encoded") && example.has("image");
   const std::string_view label = plain ? "label" : "image/class/label", name = plain ? "file_name" : "image/filename";
   const auto& labels = example.integers(label);
   if (labels.size() != 1)
-    fail("Example", {"feature '", std::string(label), "' has ", Index(labels.size()), " values, not one"});
+    Error::fail("Example", {"feature '", std::string(label), "' has ", Index(labels.size()), " values, not one"});
   ImageRecord image{.encoded = bytes(plain ? "image" : "image/encoded"), .label = labels[0]};
   if (example.has(name)) image.name = bytes(name);
   if (example.has("image/class/text")) image.class_name = bytes("image/class/text");

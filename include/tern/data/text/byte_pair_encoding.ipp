@@ -73,7 +73,7 @@ TERN_COLD BytePairEncoding::BytePairEncoding(const detail::TokenizerParts& parts
   const detail::WrittenBytes written(of_characters_);
   std::fill(std::begin(of_byte_), std::end(of_byte_), Index(-1));
   const auto refuse = [](const std::string& path, const auto&... why) {
-    fail("BytePairEncoding", {"'", path, "': ", why...});
+    Error::fail("BytePairEncoding", {"'", path, "': ", why...});
   };
   constexpr Index most = 1 << 24;
   std::string bytes;
@@ -277,7 +277,7 @@ TERN_INLINE std::string BytePairEncoding::decode(std::span<const Index> tokens, 
   const CallScope scope(here);
   std::string text;
   for (const Index token : tokens) {
-    if (token < 0 || token >= size()) fail("BytePairEncoding", {"there is no token ", token, " of ", size()});
+    if (token < 0 || token >= size()) Error::fail("BytePairEncoding", {"there is no token ", token, " of ", size()});
     text += bytes_[std::size_t(token)];
   }
   if (strips_space_ && text.starts_with(' ')) text.erase(0, 1);

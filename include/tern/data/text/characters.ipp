@@ -57,7 +57,7 @@ TERN_INLINE std::vector<std::string> split_characters(std::string_view text, Cal
   for (std::size_t at = 0; at < text.size();) {
     const Character next = first_character(text.substr(at));
     if (next.code == 0xfffd && next.bytes == 1)
-      fail("split_characters", {"the text is not UTF-8 at its byte ", Index(at)});
+      Error::fail("split_characters", {"the text is not UTF-8 at its byte ", Index(at)});
     characters.emplace_back(text.substr(at, std::size_t(next.bytes)));
     at += std::size_t(next.bytes);
   }

@@ -31,7 +31,7 @@ TERN_COLD Imdb::Imdb(const std::string& folder, const ImdbOptions& options, Call
   if (!table_.empty()) return;
   const std::string files = folder + '/' + half;
   if (!io::exists(files + "/pos"))
-    fail("Imdb", {"'", folder, "' has neither ", half, ".tsv, plain or gzip, nor a folder ", half, "/pos"});
+    Error::fail("Imdb", {"'", folder, "' has neither ", half, ".tsv, plain or gzip, nor a folder ", half, "/pos"});
   detail::append_reviews(files + "/pos", files_);
   positive_ = files_.size();
   detail::append_reviews(files + "/neg", files_);

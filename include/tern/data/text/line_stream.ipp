@@ -35,7 +35,7 @@ TERN_INLINE void LineStream::Reader::end_line(std::string& line) {
 }
 
 TERN_COLD void LineStream::Reader::refuse(const char* op, std::initializer_list<tern::detail::Piece> rule) const {
-  fail(op, {"'", path(), "', line ", number_, ": ", tern::detail::text(rule)});
+  Error::fail(op, {"'", path(), "', line ", number_, ": ", tern::detail::text(rule)});
 }
 
 }}}  // namespace tern::data

@@ -23,7 +23,7 @@ TERN_NOINLINE void pad_row(const Tokens& from, Index length, const PadSequencesO
 TERN_INLINE Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, const PadSequencesOptions& options,
                                              CallSite here) {
   const CallScope scope(here);
-  if (options.length < 0) fail("pad_sequences", {"length must not be negative, but is ", options.length});
+  if (options.length < 0) Error::fail("pad_sequences", {"length must not be negative, but is ", options.length});
   Index length = options.length;
   if (!length)
     for (const Tokens& each : sequences) length = std::max(length, Index(each.size()));
@@ -35,10 +35,10 @@ TERN_INLINE Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, 
 
 TERN_INLINE TensorDataset<Index, Index> batchify(const Tokens& tokens, Index batch_size, CallSite here) {
   const CallScope scope(here);
-  if (batch_size < 1) fail("batchify", {"batch_size must be positive, not ", batch_size});
+  if (batch_size < 1) Error::fail("batchify", {"batch_size must be positive, not ", batch_size});
   // Each part needs one token more than it has inputs; that is the next part's first one, except at the end.
   const Index steps = (Index(tokens.size()) - 1) / batch_size;
-  if (steps < 1) fail("batchify", {Index(tokens.size()), " tokens are too few for ", batch_size, " parts"});
+  if (steps < 1) Error::fail("batchify", {Index(tokens.size()), " tokens are too few for ", batch_size, " parts"});
   const auto inputs = empty<Cpu, Index>({steps, batch_size}), targets = empty<Cpu, Index>({steps, batch_size});
   for (Index t = 0; t < steps; ++t)
     for (Index i = 0; i < batch_size; ++i) {
@@ -52,10 +52,10 @@ TERN_INLINE TextWindows::TextWindows(Tokens tokens, const WindowOptions& options
     : tokens_(std::move(tokens)), options_(options) {
   const CallScope scope(here);
   if (options.length < 1 || options.stride < 1)
-    fail("TextWindows", {"length and stride must be positive, not ", options.length, " and ", options.stride});
+    Error::fail("TextWindows", {"length and stride must be positive, not ", options.length, " and ", options.stride});
   const Index starts = Index(tokens_.size()) - options.length;
   if (starts < 1)
-    fail("TextWindows", {Index(tokens_.size()), " tokens have no window of ", options.length, " with a target"});
+    Error::fail("TextWindows", {Index(tokens_.size()), " tokens have no window of ", options.length, " with a target"});
   size_ = (starts + options.stride - 1) / options.stride;
 }
 
@@ -78,7 +78,7 @@ TERN_INLINE LabelledSequences::LabelledSequences(std::vector<Tokens> sequences, 
     : sequences_(std::move(sequences)), labels_(std::move(labels)), options_(options) {
   const CallScope scope(here);
   if (sequences_.size() != labels_.size())
-    fail("LabelledSequences", {Index(sequences_.size()), " sequences have ", Index(labels_.size()), " labels"});
+    Error::fail("LabelledSequences", {Index(sequences_.size()), " sequences have ", Index(labels_.size()), " labels"});
 }
 
 TERN_INLINE std::tuple<Tensor<Cpu, Index>, Tensor<Cpu, Index>> LabelledSequences::batch(std::span<const Index> samples,

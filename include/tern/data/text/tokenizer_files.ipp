@@ -31,7 +31,7 @@ class TokenizerReader {
 
   template <class... X>
   [[noreturn]] void refuse(const X&... why) const {
-    fail("BytePairEncoding", {"'", path_, "': ", why...});
+    Error::fail("BytePairEncoding", {"'", path_, "': ", why...});
   }
   io::JsonReader& json() { return json_; }
 

@@ -29,7 +29,7 @@ TERN_COLD Vocabulary::Vocabulary(const TokenCounts& counts, const VocabularyOpti
     : Vocabulary(options.specials, here) {
   const CallScope scope(here);
   if (options.max_tokens > 0 && options.max_tokens < size())
-    fail("Vocabulary", {"max_tokens ", options.max_tokens, " leaves no room for ", size(), " specials"});
+    Error::fail("Vocabulary", {"max_tokens ", options.max_tokens, " leaves no room for ", size(), " specials"});
   for (std::string& token : counts.by_frequency()) {
     if ((options.max_tokens > 0 && size() == options.max_tokens) || counts[token] < options.min_freq) break;
     if (numbers_.try_emplace(token, size()).second) tokens_.push_back(std::move(token));
@@ -40,13 +40,14 @@ TERN_COLD Vocabulary::Vocabulary(std::vector<std::string> tokens, CallSite here)
   const CallScope scope(here);
   for (const std::string& token : tokens_)
     if (!numbers_.try_emplace(token, Index(numbers_.size())).second)
-      fail("Vocabulary", {"token '", token, "' occurs twice"});
+      Error::fail("Vocabulary", {"token '", token, "' occurs twice"});
 }
 
 TERN_INLINE Index Vocabulary::operator[](const std::string& token) const {
   const auto found = numbers_.find(token);
   if (found != numbers_.end()) return found->second;
-  if (default_index_ < 0) fail("Vocabulary", {"token '", token, "' is not known, and there is no default index"});
+  if (default_index_ < 0)
+    Error::fail("Vocabulary", {"token '", token, "' is not known, and there is no default index"});
   return default_index_;
 }
 
@@ -60,13 +61,13 @@ TERN_INLINE std::vector<Index> Vocabulary::lookup_indices(const std::vector<std:
 
 TERN_INLINE const std::string& Vocabulary::lookup_token(Index number, CallSite here) const {
   const CallScope scope(here);
-  if (number < 0 || number >= size()) fail("Vocabulary", {"there is no token ", number, " of ", size()});
+  if (number < 0 || number >= size()) Error::fail("Vocabulary", {"there is no token ", number, " of ", size()});
   return tokens_[std::size_t(number)];
 }
 
 TERN_INLINE void Vocabulary::set_default_index(Index number, CallSite here) {
   const CallScope scope(here);
-  if (number >= size()) fail("Vocabulary", {"default index ", number, " is no token of ", size()});
+  if (number >= size()) Error::fail("Vocabulary", {"default index ", number, " is no token of ", size()});
   default_index_ = number;
 }
 
@@ -114,7 +115,7 @@ TERN_COLD Vocabulary Vocabulary::load(const std::string& path, CallSite here) {
   }
   Vocabulary vocabulary(std::move(tokens));
   if (default_index >= vocabulary.size())
-    fail("Vocabulary", {"'", path, "': default_index ", default_index, " is no token of ", vocabulary.size()});
+    Error::fail("Vocabulary", {"'", path, "': default_index ", default_index, " is no token of ", vocabulary.size()});
   vocabulary.default_index_ = default_index;
   return vocabulary;
 }

@@ -53,11 +53,11 @@ TERN_INLINE Normalize::Normalize(std::initializer_list<float> mean, std::initial
     : channels_(Index(mean.size())) {
   const CallScope scope(here);
   if (mean.size() != std.size() || mean.size() < 1 || mean.size() > 4)
-    fail("Normalize",
-         {"one to four means and as many stds are needed, not ", Index(mean.size()), " and ", Index(std.size())});
+    Error::fail("Normalize", {"one to four means and as many stds are needed, not ", Index(mean.size()), " and ",
+                              Index(std.size())});
   for (std::size_t c = 0; c < mean.size(); ++c) {
     const float s = std.begin()[c];
-    if (!(s > 0)) fail("Normalize", {"std must be positive, not ", double(s)});
+    if (!(s > 0)) Error::fail("Normalize", {"std must be positive, not ", double(s)});
     scale_[c] = 1 / s;
     shift_[c] = -mean.begin()[c] / s;
   }
@@ -65,7 +65,7 @@ TERN_INLINE Normalize::Normalize(std::initializer_list<float> mean, std::initial
 
 TERN_NOINLINE void Normalize::operator()(Image& image, Random&) const {
   if (image.channels() != channels_)
-    fail("Normalize", {"an image of ", image.channels(), " channels has no ", channels_, " means"});
+    Error::fail("Normalize", {"an image of ", image.channels(), " channels has no ", channels_, " means"});
   const Index n = image.height() * image.width();
   for (Index c = 0; c < channels_; ++c) {
     float* plane[] = {image.data() + c * n};
@@ -78,14 +78,15 @@ TERN_NOINLINE void Normalize::operator()(Image& image, Random&) const {
 TERN_INLINE ColorJitter::ColorJitter(const ColorJitterOptions& options, CallSite here) : options_(options) {
   const CallScope scope(here);
   for (const float part : {options.brightness, options.contrast, options.saturation})
-    if (!(part >= 0)) fail("ColorJitter", {"brightness, contrast and saturation must not be negative: ", double(part)});
+    if (!(part >= 0))
+      Error::fail("ColorJitter", {"brightness, contrast and saturation must not be negative: ", double(part)});
   if (!(options.hue >= 0 && options.hue <= 0.5f))
-    fail("ColorJitter", {"hue must lie in [0, 0.5], not ", double(options.hue)});
+    Error::fail("ColorJitter", {"hue must lie in [0, 0.5], not ", double(options.hue)});
 }
 
 TERN_NOINLINE void ColorJitter::operator()(Image& image, Random& random) const {
   if (image.channels() != 1 && image.channels() != 3)
-    fail("ColorJitter", {"an image of ", image.channels(), " channels has no colours"});
+    Error::fail("ColorJitter", {"an image of ", image.channels(), " channels has no colours"});
   int order[] = {0, 1, 2, 3};
   for (int i = 4; i-- > 1;) std::swap(order[i], order[random.below(i + 1)]);
   const float brightness = factor(random, options_.brightness), contrast = factor(random, options_.contrast);

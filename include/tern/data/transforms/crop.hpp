@@ -36,7 +36,7 @@ class TERN_API RandomCrop {
     const CallScope scope(here);
     detail::check_size("RandomCrop", size);
     if (options.padding < 0 || options.padding > detail::longest_side)
-      fail("RandomCrop", {"padding must be in [0, ", detail::longest_side, "], not ", options.padding});
+      Error::fail("RandomCrop", {"padding must be in [0, ", detail::longest_side, "], not ", options.padding});
   }
 
   void operator()(Image& image, Random& random) const;

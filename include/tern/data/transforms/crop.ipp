@@ -5,9 +5,10 @@
 namespace tern { inline namespace TERN_BUILD { namespace data::transforms::detail {
 
 TERN_COLD void check_size(const char* op, ImageSize size) {
-  if (size.height < 1 || size.width < 1) fail(op, {"sizes must be positive, not ", size.height, " x ", size.width});
+  if (size.height < 1 || size.width < 1)
+    Error::fail(op, {"sizes must be positive, not ", size.height, " x ", size.width});
   if (size.height > longest_side || size.width > longest_side)
-    fail(op, {"sizes must be at most ", longest_side, ", not ", size.height, " x ", size.width});
+    Error::fail(op, {"sizes must be at most ", longest_side, ", not ", size.height, " x ", size.width});
 }
 
 TERN_NOINLINE void crop(Image& image, Index top, Index left, ImageSize size, float fill) {
@@ -37,8 +38,8 @@ TERN_NOINLINE void RandomCrop::operator()(Image& image, Random& random) const {
   const Index padding = options_.padding;
   const Index down = image.height() + 2 * padding - size_.height, right = image.width() + 2 * padding - size_.width;
   if (down < 0 || right < 0)
-    fail("RandomCrop", {"an image of ", image.height(), " x ", image.width(), ", padded by ", padding,
-                        ", has no window of ", size_.height, " x ", size_.width});
+    Error::fail("RandomCrop", {"an image of ", image.height(), " x ", image.width(), ", padded by ", padding,
+                               ", has no window of ", size_.height, " x ", size_.width});
   const Index top = random.below(down + 1), left = random.below(right + 1);
   detail::crop(image, top - padding, left - padding, size_, options_.fill);
 }

@@ -18,8 +18,8 @@ class TERN_API Cutout {
   explicit Cutout(Index length, const CutoutOptions& options = {}, CallSite here = {})
       : length_(length), options_(options) {
     const CallScope scope(here);
-    if (length < 1) fail("Cutout", {"length must be at least 1, not ", length});
-    if (options.holes < 0) fail("Cutout", {"holes must not be negative: ", options.holes});
+    if (length < 1) Error::fail("Cutout", {"length must be at least 1, not ", length});
+    if (options.holes < 0) Error::fail("Cutout", {"holes must not be negative: ", options.holes});
   }
 
   void operator()(Image& image, Random& random) const;

@@ -32,7 +32,7 @@ TERN_NOINLINE void flip_rows(Image& image) {
 }
 
 TERN_COLD void check_probability(const char* op, double p) {
-  if (!(p >= 0 && p <= 1)) fail(op, {"p must lie in [0, 1], not ", p});
+  if (!(p >= 0 && p <= 1)) Error::fail(op, {"p must lie in [0, 1], not ", p});
 }
 
 }}}  // namespace tern::data::transforms::detail

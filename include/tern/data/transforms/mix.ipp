@@ -19,8 +19,8 @@ TERN_NOINLINE double draw_beta(Random& random, double a) {
 }
 
 TERN_COLD void check_mix(const char* op, const MixUpOptions& options) {
-  if (!(options.alpha > 0)) fail(op, {"alpha must be positive, not ", options.alpha});
-  if (options.num_classes < 1) fail(op, {"num_classes must be at least 1, not ", options.num_classes});
+  if (!(options.alpha > 0)) Error::fail(op, {"alpha must be positive, not ", options.alpha});
+  if (options.num_classes < 1) Error::fail(op, {"num_classes must be at least 1, not ", options.num_classes});
 }
 
 TERN_NOINLINE Tensor<Cpu> mixed_labels(const char* op, const Tensor<Cpu, Index>& labels, Index classes, float share) {
@@ -28,7 +28,7 @@ TERN_NOINLINE Tensor<Cpu> mixed_labels(const char* op, const Tensor<Cpu, Index>&
   const Tensor<Cpu> out = zeros<Cpu>({n, classes});
   for (Index i = 0; i < n; ++i) {
     const Index own = labels.data()[i], other = labels.data()[i > 0 ? i - 1 : n - 1];
-    if (own < 0 || own >= classes) fail(op, {"label ", own, " is not one of ", classes, " classes"});
+    if (own < 0 || own >= classes) Error::fail(op, {"label ", own, " is not one of ", classes, " classes"});
     if (other >= 0 && other < classes) out.data()[i * classes + other] += 1 - share;
     out.data()[i * classes + own] += share;
   }
@@ -63,7 +63,7 @@ TERN_INLINE void MixUp::mix(float* __restrict out, const float* __restrict a, co
 TERN_NOINLINE std::tuple<Tensor<Cpu>, Tensor<Cpu>> CutMix::operator()(
     const std::tuple<Tensor<Cpu>, Tensor<Cpu, Index>>& batch, Random& random) const {
   const auto& [x, labels] = batch;
-  if (x.dim() != 4) fail("CutMix", {"images must be [N, C, H, W], not ", x.shape()});
+  if (x.dim() != 4) Error::fail("CutMix", {"images must be [N, C, H, W], not ", x.shape()});
   const Index n = x.size(0), channels = x.size(1), height = x.size(2), width = x.size(3);
   const double side =
       0.5 * std::sqrt(1 - detail::draw_beta(

@@ -205,7 +205,7 @@ TERN_NOINLINE ImageWindow RandomResizedCrop::window(Index rows, Index columns, R
 
 TERN_COLD void RandomResizedCrop::check_range(const char* name, const double (&range)[2]) {
   if (!(range[0] > 0 && range[1] >= range[0]))
-    fail("RandomResizedCrop", {name, " must be a range of positive numbers, not ", range[0], " to ", range[1]});
+    Error::fail("RandomResizedCrop", {name, " must be a range of positive numbers, not ", range[0], " to ", range[1]});
 }
 
 TERN_NOINLINE ImageWindow RandomResizedCrop::middle(Index rows, Index columns) const {

@@ -94,7 +94,7 @@ class TERN_API StreamCapture final : public CudaCapture {
 
   DeviceState& bind(int ordinal) override {
     if (ordinal != captured_.ordinal)
-      fail("capture", {"a graph has one device, cuda:", captured_.ordinal, ", and cannot use cuda:", ordinal});
+      Error::fail("capture", {"a graph has one device, cuda:", captured_.ordinal, ", and cannot use cuda:", ordinal});
     if (current_context() != state_.context) TERN_CUDA(cuCtxSetCurrent, state_.context);
     return state_;
   }

@@ -54,7 +54,7 @@ TERN_INLINE CapturedWork::~CapturedWork() {
 
 TERN_INLINE StreamCapture::StreamCapture(CapturedWork& captured, int ordinal)
     : captured_(captured), state_(detail::bind(ordinal)) {
-  if (capture) fail("capture", {"the thread is capturing already"});
+  if (capture) Error::fail("capture", {"the thread is capturing already"});
   HandlePool::prepare_all(ordinal);
   captured_.ordinal = ordinal;
   captured_.pool = new PrivatePool(ordinal);
@@ -72,7 +72,7 @@ TERN_INLINE StreamCapture::StreamCapture(CapturedWork& captured, int ordinal)
 TERN_INLINE void StreamCapture::finish() {
   const RandomState random = random_state();
   if (random.seed != captured_.random.seed || random.stream < captured_.random.stream)
-    fail("capture", {"the random state was set; call manual_seed() before the capture"});
+    Error::fail("capture", {"the random state was set; call manual_seed() before the capture"});
   captured_.draws = random.stream - captured_.random.stream;
   struct Nodes {
     CapturedGraph handle = nullptr;
@@ -114,7 +114,7 @@ TERN_INLINE void StreamCapture::launch(const LiveLaunch& launch, const std::stri
 TERN_INLINE void StreamCapture::repeat(void* object, void (*again)(void* object, const Index* items, Index count),
                                        const Index* items, Index count) {
   if (captured_.launches.size() <= first_repeated_)
-    fail("step", {"the parameter is not on cuda:", captured_.ordinal, ", whose work is captured"});
+    Error::fail("step", {"the parameter is not on cuda:", captured_.ordinal, ", whose work is captured"});
   GraphRegistry::instance().repeat(captured_, {object, again, {items, items + count}, first_repeated_});
   first_repeated_ = captured_.launches.size();
 }

@@ -107,10 +107,10 @@ TERN_NOINLINE DeviceState& bind(int ordinal) {
   System& all = system();
   if (!all.usable) [[unlikely]] {
     const std::string why_not = all.look();
-    if (!why_not.empty()) fail("cuda", {"no CUDA device can be used: ", why_not});
+    if (!why_not.empty()) Error::fail("cuda", {"no CUDA device can be used: ", why_not});
   }
   if (ordinal < 0 || std::size_t(ordinal) >= all.devices.size())
-    fail("cuda", {"there is no device cuda:", ordinal, "; there are ", int(all.devices.size())});
+    Error::fail("cuda", {"there is no device cuda:", ordinal, "; there are ", int(all.devices.size())});
   DeviceState& state = *all.devices[std::size_t(ordinal)];
   std::call_once(all.opened[std::size_t(ordinal)], [&] { open_device(state, ordinal); });
   if (current_context() != state.context) [[unlikely]]

@@ -12,7 +12,7 @@ extern TERN_API constinit std::atomic<bool> tf32_allowed;
 /// Error that names the function and quotes the library's own text for the status.
 inline void check_cublaslt(const char* function, int status) {
   if (status) [[unlikely]]
-    fail("cuda", {function, ": ", cublaslt().functions.cublasLtGetStatusString(status)});
+    Error::fail("cuda", {function, ": ", cublaslt().functions.cublasLtGetStatusString(status)});
 }
 
 #define TERN_CUBLASLT(function, ...) \

@@ -35,7 +35,8 @@ TERN_COLD MatmulPlan::MatmulPlan(CublasLt handle, const MatmulForm& p) : form_(p
     prefer(attribute, std::uint32_t(1) << p.d_alignment);
   TERN_CUBLASLT(cublasLtMatmulAlgoGetHeuristic, handle, desc_.handle, a_.handle, b_.handle, d_.handle, d_.handle,
                 preference.handle, p.timed ? most_proposals : 1, proposals_, &count_);
-  if (!count_) fail("cuda", {"cuBLASLt has no algorithm for a product of ", p.m, " x ", p.k, " and ", p.k, " x ", p.n});
+  if (!count_)
+    Error::fail("cuda", {"cuBLASLt has no algorithm for a product of ", p.m, " x ", p.k, " and ", p.k, " x ", p.n});
 }
 
 TERN_INLINE void MatmulPlan::run(CublasLt handle, int ordinal, StreamHandle stream, const void* a, const void* b,

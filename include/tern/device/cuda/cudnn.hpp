@@ -13,7 +13,7 @@ extern TERN_API constinit std::atomic<bool> convolution_tf32_allowed, convolutio
 /// Error that names the function and quotes the library's own text for the status.
 inline void check_cudnn(const char* function, int status) {
   if (status) [[unlikely]]
-    fail("cuda", {function, ": ", cudnn().functions.cudnnGetErrorString(status)});
+    Error::fail("cuda", {function, ": ", cudnn().functions.cudnnGetErrorString(status)});
 }
 
 #define TERN_CUDNN(function, ...) \

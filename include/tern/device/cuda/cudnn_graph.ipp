@@ -17,7 +17,7 @@ TERN_COLD std::string cudnn_reason(int status) {
 }
 
 TERN_COLD void check_graph(const char* function, int status) {
-  if (status) fail("cuda", {function, ": ", cudnn_reason(status)});
+  if (status) Error::fail("cuda", {function, ": ", cudnn_reason(status)});
 }
 
 #define TERN_CUDNN_GRAPH(function, ...) check_graph(#function, cudnn().functions.function(__VA_ARGS__))
@@ -47,7 +47,7 @@ TERN_INLINE std::string Descriptor::finish() {
   const int status = cudnn().functions.cudnnBackendFinalize(handle_);
   if (!status) return {};
   const std::string reason = cudnn_reason(status);
-  if (status / 1000 != 3) fail("cuda", {"cudnnBackendFinalize: ", reason});
+  if (status / 1000 != 3) Error::fail("cuda", {"cudnnBackendFinalize: ", reason});
   return reason;
 }
 

@@ -105,7 +105,7 @@ TERN_NOINLINE std::uint64_t Recorder::now() const {
 
 TERN_COLD std::vector<DeviceRecord> Recorder::take() {
   if (const int status = cupti_->functions.cuptiActivityFlushAll(0))
-    fail("ledger", {"cuptiActivityFlushAll fails with status ", status});
+    Error::fail("ledger", {"cuptiActivityFlushAll fails with status ", status});
   const std::lock_guard lock(mutex_);
   return std::exchange(records_, {});
 }

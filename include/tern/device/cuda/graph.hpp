@@ -20,7 +20,7 @@ class TERN_API Refill final : public CudaCapture {
     repeated.again(repeated.object, repeated.items.data(), Index(repeated.items.size()));
   }
   DeviceState& bind(int ordinal) override { return *system().devices[std::size_t(ordinal)]; }
-  DeviceBlock allocate(std::size_t) override { fail("replay", {"an optimiser's step needs memory"}); }
+  DeviceBlock allocate(std::size_t) override { Error::fail("replay", {"an optimiser's step needs memory"}); }
   TERN_KEY void launch(const LiveLaunch& launch, const std::string&) override;
   void begin_repeated() override {}
   void repeat(void*, void (*)(void*, const Index*, Index), const Index*, Index) override {}

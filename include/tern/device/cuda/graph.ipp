@@ -8,8 +8,8 @@ TERN_INLINE void Refill::launch(const LiveLaunch& launch, const std::string&) {
   const ReplayedLaunch* const captured = next_ < captured_.launches.size() ? &captured_.launches[next_++] : nullptr;
   if (!captured || launch.key != captured->key || launch.count != captured->count ||
       launch.numbers_at != captured->numbers_at)
-    fail("replay",
-         {"the optimiser's rule has changed since the capture, by a new momentum for example: capture again"});
+    Error::fail("replay",
+                {"the optimiser's rule has changed since the capture, by a new momentum for example: capture again"});
   const std::size_t first = captured->first + std::size_t(launch.numbers_at);
   std::copy(launch.words + launch.numbers_at, launch.words + launch.count,
             captured_.chunks[captured->chunk].words.begin() + Index(first));
@@ -22,10 +22,10 @@ namespace tern { inline namespace TERN_BUILD { namespace cuda {
 TERN_NOINLINE void Graph::replay(CallSite here) {
   const CallScope scope(here);
   detail::refuse_capture("replay", "a graph cannot be part of another graph");
-  if (!captured_) fail("replay", {"nothing has been captured"});
+  if (!captured_) Error::fail("replay", {"nothing has been captured"});
   detail::CapturedWork& graph = *captured_;
   if (graph.forgotten)
-    fail("replay", {"an optimiser of the captured step is gone, or has loaded a state: capture again"});
+    Error::fail("replay", {"an optimiser of the captured step is gone, or has loaded a state: capture again"});
   const detail::DeviceState& state = detail::bind(graph.ordinal);
   if (graph.last && graph.last != state.compute)  // it may still read the numbers that the next copy overwrites
     detail::wait_for_stream(state.compute, graph.last, detail::ScopedEvent().event);

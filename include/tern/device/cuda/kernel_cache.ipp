@@ -7,7 +7,7 @@ namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 TERN_INLINE constinit std::atomic<bool> line_info{false};
 
 TERN_COLD void check_nvrtc(const char* function, int status) {
-  if (status) fail("cuda", {function, ": ", nvrtc().functions.nvrtcGetErrorString(status)});
+  if (status) Error::fail("cuda", {function, ": ", nvrtc().functions.nvrtcGetErrorString(status)});
 }
 
 TERN_COLD std::string compile(const std::string& source, int major, int minor, const std::string& path) {
@@ -20,7 +20,7 @@ TERN_COLD std::string compile(const std::string& source, int major, int minor, c
   for (const int architecture : known)
     if (architecture <= chip && architecture > newest) newest = architecture;
   if (!newest)
-    fail("cuda", {"NVRTC compiles for no architecture that compute capability ", major, ".", minor, " runs"});
+    Error::fail("cuda", {"NVRTC compiles for no architecture that compute capability ", major, ".", minor, " runs"});
   const bool ptx = newest != chip;
   const std::string target = tern::detail::text({"--gpu-architecture=", ptx ? "compute_" : "sm_", newest});
   // Functions without a mark, such as generic lambdas, are the device's.
@@ -41,8 +41,8 @@ TERN_COLD std::string compile(const std::string& source, int major, int minor, c
     rtc.nvrtcGetProgramLogSize(guard.program, &bytes);
     std::string log(bytes, 0);
     if (bytes) rtc.nvrtcGetProgramLog(guard.program, log.data());
-    fail("cuda", {"a kernel does not compile: nvrtcCompileProgram: ", rtc.nvrtcGetErrorString(status), "\n", log, "\n",
-                  source});
+    Error::fail("cuda", {"a kernel does not compile: nvrtcCompileProgram: ", rtc.nvrtcGetErrorString(status), "\n", log,
+                         "\n", source});
   }
   std::size_t bytes = 0;
   std::string image;

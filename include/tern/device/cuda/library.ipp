@@ -186,19 +186,19 @@ TERN_COLD int driver_version() {
   if (!driver().library.problem.empty()) return 0;
   int version = 0;
   if (const int status = driver().functions.cuDriverGetVersion(&version))
-    fail("cuda", {"cuDriverGetVersion fails with status ", status});
+    Error::fail("cuda", {"cuDriverGetVersion fails with status ", status});
   return version;
 }
 TERN_NOINLINE Nvrtc& nvrtc() {
   static Nvrtc& instance = *new Nvrtc;
   if (!instance.library.problem.empty())
-    fail("cuda", {"NVRTC, which compiles kernels, cannot be used: ", instance.library.problem});
+    Error::fail("cuda", {"NVRTC, which compiles kernels, cannot be used: ", instance.library.problem});
   return instance;
 }
 TERN_NOINLINE CublasLtLibrary& cublaslt() {
   static CublasLtLibrary& instance = *new CublasLtLibrary;
   if (!instance.library.problem.empty())
-    fail("cuda", {"cuBLASLt, which multiplies matrices, cannot be used: ", instance.library.problem});
+    Error::fail("cuda", {"cuBLASLt, which multiplies matrices, cannot be used: ", instance.library.problem});
   return instance;
 }
 TERN_INLINE CudnnLibrary& loaded_cudnn() {
@@ -208,7 +208,7 @@ TERN_INLINE CudnnLibrary& loaded_cudnn() {
 TERN_NOINLINE CudnnLibrary& cudnn() {
   CudnnLibrary& instance = loaded_cudnn();
   if (!instance.library.problem.empty())
-    fail("cuda", {"cuDNN, which convolves images, cannot be used: ", instance.library.problem});
+    Error::fail("cuda", {"cuDNN, which convolves images, cannot be used: ", instance.library.problem});
   return instance;
 }
 TERN_NOINLINE bool has_cudnn() { return loaded_cudnn().library.problem.empty(); }

@@ -37,8 +37,8 @@ TERN_NOINLINE DeviceBlock allocate_block(int ordinal, const DeviceState& state, 
   if (status == status_out_of_memory) {
     TERN_CUDA(cuMemPoolTrimTo, state.pool, 0);  // the pool keeps what it took on the way, all that there was
     const tern::detail::MemoryStats held = stats_of(state);
-    fail("cuda memory", {"out of memory on cuda:", ordinal, ": ", Index(bytes), " bytes were asked for, ", held.current,
-                         " are in use and ", held.cached, " were cached"});
+    Error::fail("cuda memory", {"out of memory on cuda:", ordinal, ": ", Index(bytes), " bytes were asked for, ",
+                                held.current, " are in use and ", held.cached, " were cached"});
   }
   if (status) refuse("cuMemAllocAsync", status);
   state.blocks->add(size);

@@ -23,7 +23,7 @@ TERN_COLD NcclLibrary::NcclLibrary() {
 TERN_NOINLINE NcclLibrary& nccl() {
   static NcclLibrary& instance = *new NcclLibrary;
   if (!instance.library.problem.empty())
-    fail("cuda", {"NCCL, which carries tensors from GPU to GPU, cannot be used: ", instance.library.problem});
+    Error::fail("cuda", {"NCCL, which carries tensors from GPU to GPU, cannot be used: ", instance.library.problem});
   return instance;
 }
 
@@ -33,7 +33,7 @@ namespace tern { inline namespace TERN_BUILD { namespace cuda::detail {
 
 TERN_NOINLINE void check_nccl(const char* function, int status) {
   if (status) [[unlikely]]
-    fail("cuda", {function, ": ", nccl().functions.ncclGetErrorString(status)});
+    Error::fail("cuda", {function, ": ", nccl().functions.ncclGetErrorString(status)});
 }
 
 TERN_COLD NcclId new_nccl_id() {
@@ -47,7 +47,8 @@ TERN_COLD NcclEnd::NcclEnd(const NcclId& id, int ranks, int rank) {
   const NcclFunctions& functions = nccl().functions;
   const int status = functions.ncclCommInitRank(&handle_, ranks, id, rank);
   if (status == invalid_usage)
-    fail("cuda", {"ncclCommInitRank: ", functions.ncclGetErrorString(status), "; each rank needs a device of its own"});
+    Error::fail("cuda",
+                {"ncclCommInitRank: ", functions.ncclGetErrorString(status), "; each rank needs a device of its own"});
   check_nccl("ncclCommInitRank", status);
 }
 
@@ -62,7 +63,7 @@ TERN_COLD NcclEnd::~NcclEnd() {
 }
 
 TERN_NOINLINE NcclComm NcclEnd::handle() const {
-  if (!handle_) fail("cuda", {"NCCL has lost the connection of the ranks before"});
+  if (!handle_) Error::fail("cuda", {"NCCL has lost the connection of the ranks before"});
   return handle_;
 }
 

@@ -16,7 +16,7 @@ TERN_COLD Nvtx::Nvtx() {
 TERN_NOINLINE Nvtx& nvtx() {
   static Nvtx& instance = *new Nvtx;
   if (!instance.library.problem.empty())
-    fail("cuda", {"NVTX, which profilers read ranges from, cannot be used: ", instance.library.problem});
+    Error::fail("cuda", {"NVTX, which profilers read ranges from, cannot be used: ", instance.library.problem});
   return instance;
 }
 

@@ -21,7 +21,7 @@ TERN_COLD void throw_late_failure() {
   const std::lock_guard lock(late_failure.mutex);
   if (!late_failure.any.exchange(false)) return;  // another thread has thrown it
   const char* const text = late_failure.text;
-  fail("cuda", {late_failure.function, ": ", late_failure.name, *text ? " (" : "", text, *text ? ")" : ""});
+  Error::fail("cuda", {late_failure.function, ": ", late_failure.name, *text ? " (" : "", text, *text ? ")" : ""});
 }
 
 }}}  // namespace tern::cuda::detail
@@ -30,7 +30,7 @@ namespace tern { inline namespace TERN_BUILD { namespace cuda {
 
 TERN_COLD void refuse(const char* function, DriverStatus status) {
   const detail::StatusText why(status);
-  fail("cuda", {function, ": ", why.name, " (", why.text, ")"});
+  Error::fail("cuda", {function, ": ", why.name, " (", why.text, ")"});
 }
 
 }}}  // namespace tern::cuda

@@ -8,8 +8,8 @@ TERN_COLD int cuda_ordinal(const std::string& name) {
   char* end = nullptr;
   const long ordinal = name.starts_with("cuda:") ? std::strtol(name.c_str() + 5, &end, 10) : 0;
   if (name != "cuda" && (!end || end == name.c_str() + 5 || *end || ordinal < 0 || ordinal > 255))
-    fail("with_device", {"there is no device '", name, "'; there are cpu, cuda, cuda:1, … and auto"});
-  if (!cuda::is_available()) fail("with_device", {"'", name, "' was asked for, but ", cuda::why_not()});
+    Error::fail("with_device", {"there is no device '", name, "'; there are cpu, cuda, cuda:1, … and auto"});
+  if (!cuda::is_available()) Error::fail("with_device", {"'", name, "' was asked for, but ", cuda::why_not()});
   return int(ordinal);
 }
 

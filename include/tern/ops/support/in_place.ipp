@@ -7,13 +7,16 @@ namespace tern { inline namespace TERN_BUILD { namespace detail {
 TERN_NOINLINE void check_writable(const CallSite& op, TensorImpl* x) {
   if (tape.grad_mode) {
     const Node* const node = grad_node(x);
-    if (node && node->leaf) fail(op, {"a leaf that requires a gradient cannot be changed in place; use NoGradGuard"});
+    if (node && node->leaf)
+      Error::fail(op, {"a leaf that requires a gradient cannot be changed in place; use NoGradGuard"});
     if (x->base && x->base->node && x->base->node->leaf)
-      fail(op, {"a view of a leaf that requires a gradient cannot be changed in place; use NoGradGuard"});
+      Error::fail(op, {"a view of a leaf that requires a gradient cannot be changed in place; use NoGradGuard"});
   }
   if (may_overlap_itself(*x))
-    fail(op, {"several elements of the written tensor are one memory location (an expanded view?); clone() it first"});
-  if (x->read_only) fail(op, {"the memory is read only: from_blob() was given a pointer to const; clone() copies it"});
+    Error::fail(
+        op, {"several elements of the written tensor are one memory location (an expanded view?); clone() it first"});
+  if (x->read_only)
+    Error::fail(op, {"the memory is read only: from_blob() was given a pointer to const; clone() copies it"});
   if (x->pinned) finish_copies(x);
 }
 
@@ -50,7 +53,8 @@ TERN_NOINLINE void rewrite_history(const CallSite& op, TensorImpl* x, TensorImpl
 TERN_NOINLINE void assign(const CallSite& op, TensorImpl* x, TensorImpl* y, const DeviceOps& device,
                           const GradOps* ops) {
   if (!same_shape(*x, *y))
-    fail(op, {"a result of shape ", y->shape_ref(), " cannot be written into a tensor of shape ", x->shape_ref()});
+    Error::fail(op,
+                {"a result of shape ", y->shape_ref(), " cannot be written into a tensor of shape ", x->shape_ref()});
   const bool records = ops && tape.grad_mode;
   if (records) keep_old_values(y, x, *ops);
   device.copy(*x, *y);

@@ -10,7 +10,7 @@ TERN_COLD double floating_at(const Array& x, Index i) {
     case DType::float64: return x.as<double>()[i];
     case DType::bfloat16: return float(x.as<bfloat16>()[i]);
     case DType::float16: return float(x.as<half>()[i]);
-    default: fail("to", {name_of(x.dtype), " is not a floating-point type"});
+    default: Error::fail("to", {name_of(x.dtype), " is not a floating-point type"});
   }
 }
 
@@ -20,7 +20,7 @@ TERN_COLD void set_floating(const Array& x, Index i, double value) {
     case DType::float64: x.as<double>()[i] = value; return;
     case DType::bfloat16: x.as<bfloat16>()[i] = bfloat16(float(value)); return;
     case DType::float16: x.as<half>()[i] = half(float(value)); return;
-    default: fail("to", {name_of(x.dtype), " is not a floating-point type"});
+    default: Error::fail("to", {name_of(x.dtype), " is not a floating-point type"});
   }
 }
 

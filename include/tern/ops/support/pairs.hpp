@@ -34,8 +34,8 @@ std::pair<Tensor<D, T>, Tensor<D, T>> aminmax(const Tensor<D, T>& x, detail::Dim
 /// How many elements over dim are not zero. A NaN counts.
 template <Device D, Element T>
 Tensor<D, Index> count_nonzero(const Tensor<D, T>& x, detail::Dims dim = {}, CallSite here = {}) {
-  return detail::reduce<backend::Sum, Index, Index>({"count_nonzero", here}, detail::identity, detail::identity, dim,
-                                                    false, ne(x, T{}));
+  return detail::reduce<detail::backend::Sum, Index, Index>({"count_nonzero", here}, detail::identity, detail::identity,
+                                                            dim, false, ne(x, T{}));
 }
 
 }}  // namespace tern

@@ -20,7 +20,8 @@ struct SecondDerivative {
   Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... x) const {
     const Tensor<D, T> y = map<T>({"derivative", CallSite::unknown}, expr::AnyPartial<F>{f, k}, g, x...);
     record({"derivative", CallSite::unknown}, y, wrt(x, [](const Tensor<D, T>&) -> Tensor<D, T> {
-             fail("backward", {"the third derivative of a derived gradient is not available; only two are derived"});
+             Error::fail("backward",
+                         {"the third derivative of a derived gradient is not available; only two are derived"});
            })...);
     return y;
   }

@@ -7,7 +7,7 @@
 #include "../loops/strip.hpp"
 #include "winograd.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// An array's type and sizes, with the groups of weights as a separate dimension; in channels-last order, or in any
@@ -217,7 +217,7 @@ void kernel(On<Cpu>, Types<T>, const Convolution& op) {
   }
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

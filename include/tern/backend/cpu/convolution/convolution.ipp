@@ -6,7 +6,7 @@
 
 #include "convolution.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 TERN_COLD detail::onednn::MemoryDesc convolution_operand(const Array& a, Index groups, bool any_order) {
   detail::Shape dims = a.shape();
@@ -263,4 +263,4 @@ TERN_NOINLINE bool run_convolution(const Convolution& a) {
   return true;
 }
 
-}}}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::detail::backend::cpu_kernels

@@ -7,7 +7,7 @@
 #include "../loops/workspace.hpp"
 #include "../matmul/matmul.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend { namespace cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend { namespace cpu_kernels {
 
 /// True if each window is the pixel at the output's own position.
 inline bool is_pointwise(const Convolution& a) {
@@ -172,5 +172,5 @@ template <class T>
 }
 
 }  // namespace cpu_kernels
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -15,7 +15,7 @@
 #include "../matmul/matmul_sums.hpp"
 #include "../loops/workspace.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend { namespace cpu_kernels { namespace winograd {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend { namespace cpu_kernels { namespace winograd {
 
 using V = detail::expr::packet_t<float>;
 inline constexpr int points = 36;
@@ -345,7 +345,7 @@ template <class T>
 
 }  // namespace winograd
 }  // namespace cpu_kernels
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

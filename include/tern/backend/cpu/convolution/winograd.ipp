@@ -2,7 +2,7 @@
 #pragma once
 #include "winograd.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels::winograd {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels::winograd {
 
 TERN_NOINLINE void weights_to_points(Index in, Index out, const float* w, float* to) {
   using Double = WeightTransform::Double;
@@ -53,4 +53,4 @@ TERN_NOINLINE Index tiles_at_once(const TiledConvolution& s) {
   return (std::max<Index>(1, std::min({std::max<Index>(fit, 32), Index(96), share})) + rows - 1) / rows * rows;
 }
 
-}}}  // namespace tern::backend::cpu_kernels::winograd
+}}}  // namespace tern::detail::backend::cpu_kernels::winograd

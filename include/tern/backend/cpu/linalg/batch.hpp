@@ -7,7 +7,7 @@
 #include "../../linalg.hpp"
 #include "../dispatch.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 
 inline Index rows(const Array& a) { return a.dims[a.ndim - 2]; }
 inline Index columns(const Array& a) { return a.dims[a.ndim - 1]; }
@@ -27,4 +27,4 @@ void for_each_matrix(const Array& batch, Index work, const F& f) {
   });
 }
 
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail

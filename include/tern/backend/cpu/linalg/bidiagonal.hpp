@@ -2,7 +2,7 @@
 #pragma once
 #include "householder.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 
 /// Reduces a [n, n]. d [n] and e [n - 1] get B's diagonals. Row i of left [n, n] and right [n, n] gets the vector of
 /// reflection i of Q and of P, zeros before it; left_taus and right_taus [n] get their factors.
@@ -35,4 +35,4 @@ void reduce_to_bidiagonal(Index n, T* a, T* d, T* e, T* left, T* left_taus, T* r
   }
 }
 
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail

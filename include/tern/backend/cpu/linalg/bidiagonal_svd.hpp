@@ -6,7 +6,7 @@
 #include "merge.hpp"
 #include "secular.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 
 /// A bidiagonal matrix [n, n], whose norm is about 1 or 0, and the singular vectors found so far, as rows of u and v
 /// [n, n].
@@ -153,4 +153,4 @@ class BidiagonalSvd {
   T *u_, *v_, tolerance_;
 };
 
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail

@@ -5,7 +5,7 @@
 #include "merge.hpp"
 #include "secular.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 
 /// The eigenvalues of the tridiagonal matrix with diagonals d [n] and e [n - 1], into d, by QR
 /// steps with implicit shifts. Each rotation is also done to the rows of x, of `width` elements, if there are any. e
@@ -157,4 +157,4 @@ class DivideAndConquer {
   T *d_, *e_, *x_, tolerance_;
 };
 
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail

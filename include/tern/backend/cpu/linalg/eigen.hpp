@@ -5,13 +5,13 @@
 #include "../../../core/config.hpp"
 
 #if defined(EIGEN_WORLD_VERSION)
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 namespace eigen = ::Eigen;
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail
 #else
 #define EIGEN_DONT_PARALLELIZE 1  // one matrix is one thread's work
 #define EIGEN_NO_DEBUG 1
-#define Eigen tern::TERN_BUILD::backend::linalg_detail::eigen
+#define Eigen tern::TERN_BUILD::detail::backend::linalg_detail::eigen
 #endif
 #if __has_include(<Eigen/QR>)
 #include <Eigen/QR>

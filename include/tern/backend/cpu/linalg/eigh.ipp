@@ -5,7 +5,7 @@
 #include "scaling.hpp"
 #include "tridiagonal.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace linalg_detail {
 
 /// Eigenvalues of a [n, n], of which the lower triangle is read, and as rows of vectors, unless that is null, its
@@ -39,8 +39,8 @@ void kernel(On<Cpu>, Types<T>, const Eigh& op) {
   for_each_matrix(op.in, 10 * n * n * n, [&](Index i) {
     if (n > 0 && !symmetric_eigen(n, matrix<T>(op.in, i), op.values.as<T>() + i * n,
                                   op.vectors ? matrix<T>(*op.vectors, i) : nullptr))
-      fail("eigh", {"matrix ", i, " of the batch has NaN or infinity"});
+      Error::fail("eigh", {"matrix ", i, " of the batch has NaN or infinity"});
   });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

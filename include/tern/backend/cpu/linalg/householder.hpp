@@ -5,7 +5,7 @@
 
 #include "vectors.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 
 inline constexpr Index reflection_block = 32;
 
@@ -104,4 +104,4 @@ void columns_of_q(Index m, Index p, Index k, const T* v, const T* taus, T* q) {
                  v + start * (m + 1), m, taus + start, true);
 }
 
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail

@@ -3,7 +3,7 @@
 #pragma once
 #include "householder.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 
 /// Makes row `at` of x, whose `others` first rows are orthonormal, a unit vector that is orthogonal to them.
 template <class T>
@@ -69,4 +69,4 @@ void jacobi_svd(Index m, Index n, Index extra, T* a, Index row, T* u, Index u_ro
   for (Index i = m; i < m + extra; ++i) complete_basis(i, i, n, a, row);
 }
 
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail

@@ -2,7 +2,7 @@
 #pragma once
 #include "batch.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const LeastSquares& op);
@@ -10,7 +10,7 @@ void kernel(On<Cpu>, Types<T>, const LeastSquares& op);
 TERN_LIBRARY_KERNEL(LeastSquares, float)
 TERN_LIBRARY_KERNEL(LeastSquares, double)
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend
 
 #ifndef TERN_NO_KERNELS
 #include "least_squares.ipp"

@@ -4,7 +4,7 @@
 #include "least_squares.hpp"
 #include "scaling.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const LeastSquares& op) {
@@ -22,7 +22,7 @@ void kernel(On<Cpu>, Types<T>, const LeastSquares& op) {
     }
     ByColumns a = ByRows(matrix<T>(op.a, i), m, n);
     const T unit = scale_to_one(m * n, a.data());
-    if (unit == 0) fail("lstsq", {"matrix ", i, " of the batch has NaN or infinity"});
+    if (unit == 0) Error::fail("lstsq", {"matrix ", i, " of the batch has NaN or infinity"});
     eigen::CompleteOrthogonalDecomposition<ByColumns> factors(m, n);
     factors.setThreshold(T(op.rcond));
     factors.compute(a);
@@ -31,4 +31,4 @@ void kernel(On<Cpu>, Types<T>, const LeastSquares& op) {
   });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

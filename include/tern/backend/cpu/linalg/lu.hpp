@@ -2,7 +2,7 @@
 #pragma once
 #include "batch.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Inverse& op);
@@ -18,7 +18,7 @@ TERN_LIBRARY_KERNEL(Solve, double)
 TERN_LIBRARY_KERNEL(Determinant, float)
 TERN_LIBRARY_KERNEL(Determinant, double)
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend
 
 #ifndef TERN_NO_KERNELS
 #include "lu.ipp"

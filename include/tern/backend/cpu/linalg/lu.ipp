@@ -3,14 +3,14 @@
 #include "lu.hpp"
 #include "lu_factors.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace linalg_detail {
 
 /// Error if matrix i of the batch, with these factors, is singular.
 template <class T>
 void check_regular(const char* op, const LuFactors<T>& a, Index i) {
   for (Index k = 0; k < a.n; ++k)
-    if (a.pivot(k) == T(0)) fail(op, {"matrix ", i, " of the batch is singular: pivot ", k, " is 0"});
+    if (a.pivot(k) == T(0)) Error::fail(op, {"matrix ", i, " of the batch is singular: pivot ", k, " is 0"});
 }
 
 }  // namespace linalg_detail
@@ -73,4 +73,4 @@ void kernel(On<Cpu>, Types<T>, const Determinant& op) {
   });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

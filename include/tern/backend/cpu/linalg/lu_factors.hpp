@@ -7,7 +7,7 @@
 
 #include "substitution.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 
 inline constexpr Index lu_panel = 16;
 
@@ -82,4 +82,4 @@ struct LuFactors {
   T pivot(Index k) const { return lu.get()[k * (n + 1)]; }
 };
 
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail

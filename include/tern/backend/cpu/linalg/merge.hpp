@@ -8,7 +8,7 @@
 
 #include "vectors.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 
 /// Where a row has elements that are not zero: in the columns of the first block, of the second, or of both.
 enum RowExtent : unsigned char { first_block = 1, second_block = 2, both_blocks = 3 };
@@ -85,4 +85,4 @@ bool joins(Index before, Index j, T* d, T* z, T tolerance, const Rotate& rotate_
   return true;
 }
 
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail

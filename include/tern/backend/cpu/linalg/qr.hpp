@@ -2,7 +2,7 @@
 #pragma once
 #include "batch.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Qr& op);
@@ -10,7 +10,7 @@ void kernel(On<Cpu>, Types<T>, const Qr& op);
 TERN_LIBRARY_KERNEL(Qr, float)
 TERN_LIBRARY_KERNEL(Qr, double)
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend
 
 #ifndef TERN_NO_KERNELS
 #include "qr.ipp"

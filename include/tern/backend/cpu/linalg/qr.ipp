@@ -3,7 +3,7 @@
 #include "householder.hpp"
 #include "qr.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const Qr& op) {
@@ -23,4 +23,4 @@ void kernel(On<Cpu>, Types<T>, const Qr& op) {
   });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

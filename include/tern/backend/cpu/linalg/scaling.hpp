@@ -6,7 +6,7 @@
 
 #include "../../../core/error.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 
 /// Divides n elements by a power of two that makes the largest one about 1, and gives that power. 0 if one of them is
 /// NaN or infinite.
@@ -27,4 +27,4 @@ T scale_to_one(Index n, T* x) {
   return unit;
 }
 
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail

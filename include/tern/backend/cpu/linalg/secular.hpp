@@ -7,7 +7,7 @@
 
 #include "vectors.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 
 /// f = 1 + left + right at a point, where `left` sums the poles up to one and `right` those beyond; and their
 /// derivatives.
@@ -113,4 +113,4 @@ void recompute_z(Index n, const T* delta, Index row, const Distance& distance, T
   for (Index i = 0; i < n; ++i) z[i] = std::copysign(std::sqrt(std::max(product[i], T(0))), z[i]);
 }
 
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail

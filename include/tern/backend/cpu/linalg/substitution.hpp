@@ -3,7 +3,7 @@
 #pragma once
 #include "vectors.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 
 inline constexpr int substitution_block = 16;
 
@@ -74,4 +74,4 @@ void substitute(Index n, Triangle<T> a, Index width, T* x, Index x_row) {
   for (; j < width; ++j) substitute_columns<1>(int(n), a.data, a.row, a.column, a.unit, x + j, x_row);
 }
 
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail

@@ -7,7 +7,7 @@
 #include "scaling.hpp"
 #include "svd.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace linalg_detail {
 
 /// The singular values of a bidiagonal matrix [n, n] alone, in descending order, into d. They are the upper half of the
@@ -80,12 +80,12 @@ void kernel(On<Cpu>, Types<T>, const Svd& op) {
     for (Index j = 0; j < m; ++j)
       for (Index l = 0; l < n; ++l) work[m < n ? j * n + l : l * m + j] = in[j * n + l];
     const T unit = scale_to_one(m * n, work);
-    if (unit == 0) fail("svd", {"matrix ", i, " of the batch has NaN or infinity"});
+    if (unit == 0) Error::fail("svd", {"matrix ", i, " of the batch has NaN or infinity"});
     const bool converged = m < n ? tall_svd(n, m, work, s, vt, op.vt ? rows(*op.vt) : 0, u)
                                  : tall_svd(m, n, work, s, u, op.u ? rows(*op.u) : 0, vt);
-    if (!converged) fail("svd", {"matrix ", i, " of the batch: no convergence"});
+    if (!converged) Error::fail("svd", {"matrix ", i, " of the batch: no convergence"});
     for (Index j = 0; j < k; ++j) s[j] *= unit;
   });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -2,7 +2,7 @@
 #pragma once
 #include "batch.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 template <class T>
 void kernel(On<Cpu>, Types<T>, const SolveTriangular& op);
@@ -14,7 +14,7 @@ TERN_LIBRARY_KERNEL(SolveTriangular, double)
 TERN_LIBRARY_KERNEL(Cholesky, float)
 TERN_LIBRARY_KERNEL(Cholesky, double)
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend
 
 #ifndef TERN_NO_KERNELS
 #include "triangular.ipp"

@@ -5,7 +5,7 @@
 #include "substitution.hpp"
 #include "triangular.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace linalg_detail {
 
 /// The upper triangle of a [n, n] becomes U with a = Uᵀ U. -1, or the first pivot that is not positive.
@@ -57,10 +57,11 @@ void kernel(On<Cpu>, Types<T>, const Cholesky& op) {
     transpose(n, n, matrix<T>(op.in, i), upper);
     const Index bad = factor_definite(n, upper, n);
     if (bad >= 0)
-      fail("cholesky", {"matrix ", i, " of the batch is not positive definite: pivot ", bad, " is not positive"});
+      Error::fail("cholesky",
+                  {"matrix ", i, " of the batch is not positive definite: pivot ", bad, " is not positive"});
     transpose(n, n, upper, out);
     for (Index j = 0; j < n; ++j) std::fill_n(out + j * n + j + 1, n - j - 1, T(0));
   });
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

@@ -3,7 +3,7 @@
 #pragma once
 #include "householder.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 
 /// Reduces a [n, n], of which both triangles hold elements. d [n] and e [n - 1] get T's diagonals. Row i of v [n, n]
 /// gets the vector of reflection i, zeros before it, and taus [n] its factor.
@@ -57,4 +57,4 @@ void reduce_to_tridiagonal(Index n, T* a, T* d, T* e, T* v, T* taus) {
   }
 }
 
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail

@@ -4,7 +4,7 @@
 #include "../loops/workspace.hpp"
 #include "../matmul/matmul.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::linalg_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg_detail {
 
 using matmul_detail::dot;
 
@@ -99,4 +99,4 @@ void multiply(const matmul_detail::StridedMatrix<T>& a, const matmul_detail::Str
   matmul_detail::one_matmul(matmul_detail::MatrixProduct<T>{.a = a, .b = b, .c = c, .c_row = c_row, .accumulate = add});
 }
 
-}}}  // namespace tern::backend::linalg_detail
+}}}  // namespace tern::detail::backend::linalg_detail

@@ -2,7 +2,7 @@
 #pragma once
 #include "strip.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 /// Calls f(first channel, lanes, number of packets) for runs of four packets of channels, then for single packets, last
 /// for a packet that is only partly filled. The types of lanes and packets carry their values where these are constant.
@@ -30,5 +30,5 @@ struct ChannelRun {
   const V& operator[](int k) const { return v[k]; }
 };
 
-}  // namespace backend::cpu_kernels
+}  // namespace detail::backend::cpu_kernels
 }}  // namespace tern

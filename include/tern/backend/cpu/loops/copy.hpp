@@ -11,7 +11,7 @@
 #include "../../../expr/packet.hpp"
 #include "../../copy.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// A rectangle of elements: its size, and the strides in bytes of rows and columns on both sides.
@@ -158,7 +158,7 @@ void kernel(On<Cpu>, Types<>, const FillRange<T>& op) {
   });
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

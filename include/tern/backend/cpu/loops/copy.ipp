@@ -2,7 +2,7 @@
 #pragma once
 #include "copy.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 TERN_INLINE void stream_run(char* to, const char* from, Index n) {
   using Vector = detail::expr::vector_t<std::int32_t, detail::expr::packet_bytes / 4>;
@@ -67,9 +67,9 @@ TERN_NOINLINE void run_blocks(const CopyLoops& loops, char* to, const char* from
   });
 }
 
-}}}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::detail::backend::cpu_kernels
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 TERN_NOINLINE void kernel(On<Cpu>, Types<>, const Copy& op) {
   const Array &out = op.out, &in = op.in;
@@ -109,4 +109,4 @@ TERN_NOINLINE void kernel(On<Cpu>, Types<>, const Copy& op) {
   cpu_kernels::run_blocks(loops, out.data, in.data, loop, across ? 256 : 64, across ? 64 : 1024, bytes);
 }
 
-}}}  // namespace tern::backend
+}}}  // namespace tern::detail::backend

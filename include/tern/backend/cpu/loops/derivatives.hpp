@@ -3,7 +3,7 @@
 #include "../../../expr/dual.hpp"
 #include "map.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// Computes n elements, a whole number of packets. to[0] is the result, to[k + 1] the derivative by input k or null.
@@ -54,7 +54,7 @@ void kernel(On<Cpu>, Types<T, Rest...>, const MapWithDerivatives<F>& op) {
   cpu_kernels::run_with_derivatives(kernel, &op.f, op.out, op.derivatives, op.in);
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

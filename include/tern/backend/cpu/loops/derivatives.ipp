@@ -2,7 +2,7 @@
 #pragma once
 #include "derivatives.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 TERN_NOINLINE void run_with_derivatives(const DerivativesKernel& kernel, const void* f, const Array& out,
                                         const Array* const* derivatives, const Array* const* in) {
@@ -34,4 +34,4 @@ TERN_NOINLINE void run_with_derivatives(const DerivativesKernel& kernel, const v
   });
 }
 
-}}}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::detail::backend::cpu_kernels

@@ -12,7 +12,7 @@
 #include "../../map.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
-namespace backend::cpu_kernels {
+namespace detail::backend::cpu_kernels {
 
 inline constexpr int max_inputs = 10;  // the second derivative of a fused op of eight tensors has two gradients besides
 inline constexpr int max_packet = 16;  // elements of the widest packet
@@ -104,9 +104,9 @@ struct MapPacket {
 template <class Second, class... Rest>
 struct MapPacket<bool, Second, Rest...> : MapPacket<Second, Rest...> {};
 
-}  // namespace backend::cpu_kernels
+}  // namespace detail::backend::cpu_kernels
 
-namespace backend {
+namespace detail::backend {
 
 template <class Out, class... In, class F>
 void kernel(On<Cpu>, Types<Out, In...>, const Map<F>& op) {
@@ -132,7 +132,7 @@ void kernel(On<Cpu>, Types<>, const Fill<T>& op) {
   kernel(On<Cpu>{}, Types<T, T>{}, Map([](auto x) { return x; }, op.out, in));
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

@@ -2,7 +2,7 @@
 #pragma once
 #include "map.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 TERN_NOINLINE void gather_run(char* to, const char* from, Index stride, int bytes, Index count) {
   switch (bytes) {
@@ -148,4 +148,4 @@ TERN_NOINLINE void run_map(const MapKernel& kernel, const void* f, const Array& 
   else run_parallel(kernel, f, out.data, p, step, out.numel);
 }
 
-}}}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::detail::backend::cpu_kernels

@@ -5,7 +5,7 @@
 #include "../../reduce.hpp"
 #include "reduce_driver.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// All lanes of a packet combined; every lane gets the result. Halves are combined with halves, so all lanes agree to
@@ -163,5 +163,5 @@ void kernel(On<Cpu>, Types<C, Out, In...>, const Reduce<R, F, G>& op) {
   cpu_kernels::run_reduce(kernel, &op.f, &op.finish, op.out, op.in, op.shape, op.mask);
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -7,7 +7,7 @@
 #include "map.hpp"
 #include "workspace.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 /// A reduction as the driver sees it: a constant for each function and its types. Partial results are arrays of whole
 /// packets. Input k advances by step[k] bytes for each packet.
@@ -127,7 +127,7 @@ class TERN_API Reducer {
 TERN_API void run_reduce(const ReduceKernel& kernel, const void* f, const void* g, const Array& out,
                          const Array* const* in, const detail::Shape& shape, unsigned mask);
 
-}  // namespace backend::cpu_kernels
+}  // namespace detail::backend::cpu_kernels
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

@@ -2,7 +2,7 @@
 #pragma once
 #include "reduce_driver.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 TERN_INLINE ReduceLoops::ReduceLoops(const ReduceKernel& kernel, const Array* const* in, const detail::Shape& shape,
                                      unsigned mask)
@@ -209,4 +209,4 @@ TERN_NOINLINE void run_reduce(const ReduceKernel& kernel, const void* f, const v
                   out.numel - i < kernel.packet ? out.numel - i : kernel.packet);
 }
 
-}}}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::detail::backend::cpu_kernels

@@ -4,7 +4,7 @@
 #pragma once
 #include "reduce.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 /// Packet i starts i * step elements later. The first `whole` packets are full; those up to `count` have `lanes` lanes.
 template <class V>
@@ -186,5 +186,5 @@ void for_each_strip(const detail::RowsAlong& shape, const On& on, T* out, const 
   });
 }
 
-}  // namespace backend::cpu_kernels
+}  // namespace detail::backend::cpu_kernels
 }}  // namespace tern

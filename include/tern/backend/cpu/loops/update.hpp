@@ -3,7 +3,7 @@
 #include "../../update.hpp"
 #include "map.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace cpu_kernels {
 
 /// Takes whole packets only, as map does.
@@ -73,7 +73,7 @@ void kernel(On<Cpu> device, Types<T...> types, const UpdateUnless<F>& op) {
   }
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

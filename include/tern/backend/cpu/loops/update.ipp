@@ -2,7 +2,7 @@
 #pragma once
 #include "update.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cpu_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {
 
 TERN_NOINLINE void run_update_range(const UpdateKernel& kernel, char* const* arrays, Index first, Index last) {
   char* p[max_inputs];
@@ -26,4 +26,4 @@ TERN_NOINLINE void run_update(const UpdateKernel& kernel, char* const* arrays, I
                        [&](Index first, Index last) { run_update_range(kernel, arrays, first, last); });
 }
 
-}}}  // namespace tern::backend::cpu_kernels
+}}}  // namespace tern::detail::backend::cpu_kernels

@@ -3,7 +3,7 @@
 #include "../../../core/config.hpp"
 #include "../../../device/memory.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 
 /// Memory for n elements from the caching allocator, aligned to 64 bytes and not initialised.
 template <class T>
@@ -22,5 +22,5 @@ class Workspace {
   T* data_;
 };
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

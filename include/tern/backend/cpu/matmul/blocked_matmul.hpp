@@ -9,7 +9,7 @@
 #include "../loops/workspace.hpp"
 #include "matmul_sums.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend { namespace matmul_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend { namespace matmul_detail {
 
 /// The sizes of blocks. A tile is rows x columns sums, which are in registers. Up to `tall` tiles, whose rows of a stay
 /// in the second-level cache, share a strip of b, `depth` products deep, which stays in the first-level cache. A panel
@@ -158,5 +158,5 @@ void blocked_matmul(const MatrixProduct<T>& p) {
 }
 
 }  // namespace matmul_detail
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

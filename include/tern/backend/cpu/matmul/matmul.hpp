@@ -11,7 +11,7 @@
 #include "tile_matmul.hpp"
 #include "vector_matmul.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 namespace matmul_detail {
 
 /// True if plain loops are the fastest.
@@ -236,7 +236,7 @@ void kernel(On<Cpu>, Types<T>, const MatMul& op) {
                             .accumulate = op.accumulate});
 }
 
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern
 
 #ifndef TERN_NO_KERNELS

@@ -2,7 +2,7 @@
 #pragma once
 #include "matmul.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::matmul_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::matmul_detail {
 
 TERN_INLINE void one_matmul(const MatrixProduct<float>& p) {
   if (is_small(p)) return small_matmul(p);
@@ -71,4 +71,4 @@ TERN_COLD void one_matmul_of_copies(MatrixProduct<float> p, const StridedMatrix<
   one_matmul(p);
 }
 
-}}}  // namespace tern::backend::matmul_detail
+}}}  // namespace tern::detail::backend::matmul_detail

@@ -7,7 +7,7 @@
 #include "../../../core/parallel.hpp"
 #include "../../../expr/memory.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend { namespace matmul_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend { namespace matmul_detail {
 
 #if defined(__AVX512F__)
 inline constexpr int register_bytes = 64, registers = 32;
@@ -164,5 +164,5 @@ void store(const MatrixProduct<T>& p, Index i, Index j, Index columns, const S* 
 }
 
 }  // namespace matmul_detail
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -4,7 +4,7 @@
 
 #include "matmul_sums.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend { namespace matmul_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend { namespace matmul_detail {
 
 /// c[i … i + R, j … j + W). The sums stay in R registers.
 template <int R, int W, class T>
@@ -89,5 +89,5 @@ void small_matmul(const MatrixProduct<T>& p) {
 }
 
 }  // namespace matmul_detail
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

@@ -5,7 +5,7 @@
 #include "../../../core/parallel.hpp"
 #include "blocked_matmul.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::matmul_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::matmul_detail {
 
 using TileProduct = MatrixProduct<bfloat16>;
 
@@ -17,7 +17,7 @@ TERN_API bool has_tiles();
 
 TERN_API void tile_matmul(const TileProduct& p);
 
-}}}  // namespace tern::backend::matmul_detail
+}}}  // namespace tern::detail::backend::matmul_detail
 
 #ifndef TERN_NO_KERNELS
 #include "tile_matmul.ipp"

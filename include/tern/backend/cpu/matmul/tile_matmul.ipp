@@ -8,7 +8,7 @@
 #include <unistd.h>
 #endif
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::matmul_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::matmul_detail {
 
 #if defined(__x86_64__) && defined(__linux__)
 #define TERN_TILES __attribute__((target("amx-tile,amx-bf16")))
@@ -215,4 +215,4 @@ TERN_INLINE void tile_matmul(const TileProduct&) {}
 
 #endif
 
-}}}  // namespace tern::backend::matmul_detail
+}}}  // namespace tern::detail::backend::matmul_detail

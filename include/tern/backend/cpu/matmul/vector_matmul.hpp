@@ -5,7 +5,7 @@
 #include "../loops/workspace.hpp"
 #include "small_matmul.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend { namespace matmul_detail {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend { namespace matmul_detail {
 
 /// Up to so many rows, one reading of b serves all of them.
 inline constexpr int few_rows = 4;
@@ -167,5 +167,5 @@ void vector_matmul(const MatrixProduct<T>& p) {
 }
 
 }  // namespace matmul_detail
-}  // namespace backend
+}  // namespace detail::backend
 }}  // namespace tern

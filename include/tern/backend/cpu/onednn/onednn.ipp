@@ -12,7 +12,7 @@ TERN_COLD void refuse(const char* call, dnnl_status_t status) {
                     : status == dnnl_invalid_arguments ? "invalid arguments"
                     : status == dnnl_unimplemented     ? "not implemented for these types, sizes or strides"
                                                        : "failed while running";
-  fail(call, {"oneDNN: ", why, " (status ", int(status), ")"});
+  Error::fail(call, {"oneDNN: ", why, " (status ", int(status), ")"});
 }
 
 TERN_INLINE void start() {

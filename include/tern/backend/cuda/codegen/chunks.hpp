@@ -2,7 +2,7 @@
 #pragma once
 #include "../../../device/cuda/capture.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// Numbers the elements: each set's from a multiple of `size` on. Chunks are short, unless there are more than a large
 /// device needs.
@@ -39,5 +39,5 @@ struct Chunk {
 };
 )CUDA";
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern

@@ -4,7 +4,7 @@
 #include "packs.hpp"
 #include "team.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// How rows of columns are shared out to blocks.
 TERN_KERNEL_STRUCT(ColumnLayout,
@@ -79,7 +79,7 @@ struct TERN_API ColumnBlocks {
   }
 };
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "columns.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_INLINE ColumnBlocks::ColumnBlocks(Index rows, Index columns, DType elements)
     : type(elements), in_packs(columns % pack_size(elements) == 0) {
@@ -22,4 +22,4 @@ TERN_INLINE ColumnLayout ColumnBlocks::over_parts() const {
           .across = across};
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

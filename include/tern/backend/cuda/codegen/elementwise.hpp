@@ -4,7 +4,7 @@
 #include "kernel_parameters.hpp"
 #include "source.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// How such a kernel walks its operands, and its source. Where the operands' innermost dimension allows it, a thread
 /// reads and writes a group of elements at once, 16 bytes of the widest type; the others, and what is left over, it
@@ -35,7 +35,7 @@ class TERN_API Elementwise {
   bool is_long_;  // some positions or offsets have more than 31 bits
 };
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "elementwise.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_NOINLINE Elementwise::Elementwise(const Array& out, const Array* const* in, int inputs)
     : count_(inputs + 1), loops_(inputs + 1) {
@@ -122,4 +122,4 @@ TERN_COLD std::string Elementwise::source(const std::string& name, const KernelP
          "    out[offsets.at[0]] = element(p" + of_one + ");\n  }\n}\n}\n";
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

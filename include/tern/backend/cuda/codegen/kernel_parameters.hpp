@@ -5,7 +5,7 @@
 #include "../../../core/array.hpp"
 #include "../../../expr/symbol.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// Fields of eight-byte elements, listed once: the kernel's source gets their declaration, a launch their values. A
 /// struct that is the same for all expressions, as TERN_KERNEL_STRUCT makes one, would have the capacity of as many
@@ -38,7 +38,7 @@ class TERN_API KernelParameters {
   };
   void begin(const char* field, bool is_array) { fields_[field_count_++] = {field, size_, is_array}; }
   void add_word(std::uint64_t word) {
-    if (size_ == most) fail("cuda", {"a kernel of more than ", most, " parameters"});
+    if (size_ == most) Error::fail("cuda", {"a kernel of more than ", most, " parameters"});
     words_[size_++] = word;
   }
 
@@ -47,7 +47,7 @@ class TERN_API KernelParameters {
   std::uint64_t words_[most];
 };
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

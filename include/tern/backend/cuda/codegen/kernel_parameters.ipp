@@ -2,7 +2,7 @@
 #pragma once
 #include "kernel_parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_INLINE void KernelParameters::add_numbers(std::initializer_list<const detail::expr::Program*> programs) {
   begin_array("uint64 numbers");
@@ -20,4 +20,4 @@ TERN_COLD std::string KernelParameters::declaration() const {
   return out + "};\n";
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

@@ -5,7 +5,7 @@
 #include "../../../device/cuda/copy.hpp"
 #include "../../../device/cuda/memory.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 // A posted word has a value's 32 bits in its lower half and a mark above 0 in its upper half, so both arrive together
 // and no fence is needed. A value of more bits is several words.
@@ -67,5 +67,5 @@ class PostedWords {
   cuda::detail::Scratch memory_;
 };
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern

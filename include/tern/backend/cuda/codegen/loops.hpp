@@ -3,7 +3,7 @@
 #include "../../../core/loop_nest.hpp"
 #include "parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 using detail::max_dims;  // by the name that it has in kernels
 static_assert(max_dims == 8, "the kernels' prelude says how many dimensions there are");
@@ -56,7 +56,7 @@ TERN_API ArrayLoops array_loops(const detail::LoopNest& nest);
 /// Operand 0 is written, operand 1 is read.
 TERN_API CopyLoops copy_loops(const detail::LoopNest& nest);
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "loops.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_NOINLINE ArrayLoops array_loops(const detail::LoopNest& nest) {
   ArrayLoops loops{.depth = nest.depth(), .count = nest.count(), .size = {}, .reciprocal = {}, .stride = {}};
@@ -20,4 +20,4 @@ TERN_NOINLINE CopyLoops copy_loops(const detail::LoopNest& nest) {
   return loops;
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

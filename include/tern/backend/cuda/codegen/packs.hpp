@@ -4,7 +4,7 @@
 
 #include "parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 // How many elements a pack has. Results do not depend on addresses, so packs that are not aligned are read and written
 // by elements.
@@ -57,5 +57,5 @@ void launch_packed(int ordinal, const PackedKernel<P>& kernel, DType type, bool 
   launch_typed(ordinal, aligned ? kernel.aligned_packs : in_elements, {type}, grid, parameters);
 }
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern

@@ -3,7 +3,7 @@
 #pragma once
 #include "source.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// A kernel's source, in which T0, T1 … stand for element types, C0, C1 … for what is calculated with, and its function
 /// is `name`.
@@ -96,7 +96,7 @@ void launch_typed(int ordinal, const KernelOf<P>& kernel, std::initializer_list<
   launch_with(ordinal, kernel, types, grid, reinterpret_cast<const std::uint64_t*>(&parameters));
 }
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

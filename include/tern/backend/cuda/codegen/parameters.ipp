@@ -2,7 +2,7 @@
 #pragma once
 #include "parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_COLD std::string typed_source(const Kernel& kernel, std::initializer_list<DType> types) {
   std::string out = detail::text({prelude, "namespace tern {\n"});
@@ -22,4 +22,4 @@ TERN_NOINLINE void launch_with(int ordinal, const Kernel& kernel, std::initializ
                [&] { return typed_source(kernel, types); });
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

@@ -3,7 +3,7 @@
 #pragma once
 #include "../../../core/config.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 inline constexpr const char* prelude = R"CUDA(
 typedef long long int64;
@@ -291,5 +291,5 @@ inline __device__ Index all_threads() { return gridDim.x * Index(blockDim.x); }
 }  // namespace tern
 )CUDA";
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern

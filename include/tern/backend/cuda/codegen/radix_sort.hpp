@@ -7,7 +7,7 @@
 #include "look_back.hpp"
 #include "parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_KERNEL_STRUCT(RadixParameters,
                    Index n;                                // keys of a stretch
@@ -164,7 +164,7 @@ extern "C" __global__ __launch_bounds__(256, 3) void radix_sweep(const RadixPara
 /// order. `other` is memory for as many keys; what is returned is the one of the two that has the result.
 TERN_API char* radix_sort(int ordinal, char* keys, char* other, Index stretches, Index n, int first, int bits);
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "radix_sort.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_NOINLINE char* radix_sort(int ordinal, char* keys, char* other, Index stretches, Index n, int first, int bits) {
   const Index tiles = (n + 4095) / 4096, parts = (tiles + 7) / 8, passes = (bits + 7) / 8,
@@ -30,4 +30,4 @@ TERN_NOINLINE char* radix_sort(int ordinal, char* keys, char* other, Index stret
   return keys;
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

@@ -4,7 +4,7 @@
 #include "parameters.hpp"
 #include "team.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// How rows are shared out to threads.
 TERN_KERNEL_STRUCT(RowLayout,
@@ -51,5 +51,5 @@ struct TERN_API RowBlocks {
   }
 };
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern

@@ -5,7 +5,7 @@
 #include "packs.hpp"
 #include "row_blocks.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// Rows of n elements, `inner` apart. Rows of adjacent elements begin `pitch` apart. pieces is their number in each
 /// row.
@@ -109,5 +109,5 @@ struct TERN_API RowPieces {
   }
 };
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern

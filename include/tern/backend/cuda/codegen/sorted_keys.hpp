@@ -4,7 +4,7 @@
 #pragma once
 #include "radix_sort.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 // What goes nowhere has the largest key.
 TERN_KERNEL_STRUCT(MakeKeysParameters,
@@ -106,7 +106,7 @@ class TERN_API SortedKeys {
   KeyStretches keys_;
 };
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

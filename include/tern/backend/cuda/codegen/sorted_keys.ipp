@@ -2,7 +2,7 @@
 #pragma once
 #include "sorted_keys.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_INLINE KeyStretches::KeyStretches(int ordinal, Index stretches, Index length)
     : ordinal_(ordinal), stretches_(stretches), stride_(length <= of_a_block ? padded_to_power(length) : length),
@@ -22,7 +22,7 @@ TERN_INLINE SortedKeys::SortedKeys(int ordinal, Index sources, const char* to, c
                                    Index left_out)
     : count_(sources), shift_(bits(sources)), keys_(ordinal, 1, sources) {
   if (sources >> 32 || rows >> (63 - shift_))
-    fail("cuda", {sources, " numbers of ", rows, " rows are too many to be sorted"});
+    Error::fail("cuda", {sources, " numbers of ", rows, " rows are too many to be sorted"});
   launch_typed(ordinal, make_keys_kernel, {}, grid_for(keys_.count()),
                {.sources = sources,
                 .count = keys_.count(),
@@ -35,4 +35,4 @@ TERN_INLINE SortedKeys::SortedKeys(int ordinal, Index sources, const char* to, c
   if (to) keys_.sort(int(shift_), int(bits(rows)));
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

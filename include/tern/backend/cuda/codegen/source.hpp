@@ -8,7 +8,7 @@
 #include "../../../expr/symbol.hpp"
 #include "prelude.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// The element type's name in a kernel.
 constexpr const char* type_name(DType type) {
@@ -106,7 +106,7 @@ inline cuda::Grid grid_for(Index n) {
   return {blocks < 4096 ? blocks : 4096};
 }
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

@@ -2,7 +2,7 @@
 #pragma once
 #include "source.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 TERN_COLD std::string steps_text(const detail::expr::Program& program, const char* type, int first_number,
                                  std::vector<int>& same) {
@@ -55,9 +55,9 @@ TERN_COLD std::string function_text(const Traced& f, const char* name, int first
 TERN_INLINE int common_ordinal(const Array& out, const Array* const* in, int n) {
   for (int k = 0; k < n; ++k)
     if (in[k]->ordinal != out.ordinal) [[unlikely]]
-      fail("cuda", {"operands on cuda:", int(in[k]->ordinal), " and cuda:", int(out.ordinal),
-                    ": move one with .to(Cuda{ordinal})"});
+      Error::fail("cuda", {"operands on cuda:", int(in[k]->ordinal), " and cuda:", int(out.ordinal),
+                           ": move one with .to(Cuda{ordinal})"});
   return out.ordinal;
 }
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

@@ -2,7 +2,7 @@
 #pragma once
 #include "../../../core/config.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 // V has operator+, and is of whole words of 32 bits.
 inline constexpr const char* team_text = R"CUDA(
@@ -35,4 +35,4 @@ struct Team {
 };
 )CUDA";
 
-}}}  // namespace tern::backend::cuda_kernels
+}}}  // namespace tern::detail::backend::cuda_kernels

@@ -9,7 +9,7 @@
 #include "look_back.hpp"
 #include "parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// Where the tiles of rows post. Without memory if a row has one tile.
 TERN_KERNEL_STRUCT(LookBack,
@@ -134,5 +134,5 @@ class TERN_API TilePosts {
   PostedWords posted_;
 };
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern

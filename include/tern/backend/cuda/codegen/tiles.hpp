@@ -5,7 +5,7 @@
 #pragma once
 #include "../../../core/config.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace backend::cuda_kernels {
+namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 inline constexpr const char* tiles_text = R"CUDA(
 typedef float Tile[4];
@@ -184,5 +184,5 @@ inline __device__ float power_of_two(float x) { return exp2f(x); }
 #endif
 )CUDA";
 
-}  // namespace backend::cuda_kernels
+}  // namespace detail::backend::cuda_kernels
 }}  // namespace tern
