@@ -4,7 +4,6 @@
 #include <tern/cuda.hpp>
 #include <tern/data/samplers.hpp>
 #include <tern/distributed/data_parallel.hpp>
-#include <tern/distributed/launch.hpp>
 #include <tern/distributed/threads.hpp>
 #include <tern/tensor/with_device.hpp>
 #ifdef EXAMPLES_WITH_MPI

@@ -8,8 +8,8 @@
 namespace backend_convolution {
 using namespace tern;
 using namespace tern_test;
+using detail::backend::Convolution;
 using detail::backend::ConvParams;
-using detail::backend::cpu_kernels::ConvolutionCall;
 
 namespace {
 
@@ -70,7 +70,7 @@ TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and
   const bool has_bfloat16 = [] {
     const detail::Array x = sizes(DType::bfloat16, {1, 16, 8, 8}), w = sizes(DType::bfloat16, {16, 16, 1, 1});
     const ConvParams c;
-    const ConvolutionCall call{detail::ConvolutionPass::forward, c, x, w, x};
+    const Convolution call{detail::ConvolutionPass::forward, c, x, w, x};
     const std::unique_ptr<detail::onednn::Primitive> made(
         detail::backend::cpu_kernels::make_convolution(detail::backend::cpu_kernels::convolution_key(call, 1), call));
     return made->usable();
@@ -87,7 +87,7 @@ TEST_CASE("oneDNN has fast kernels for the layers of known networks, forward and
             detail::ConvolutionPass::weight_gradient}) {
         INFO(l.network << " " << l.in << " x " << l.size << " -> " << l.out << ", " << detail::name_of(type)
                        << ", pass " << int(pass));
-        const ConvolutionCall call{pass, c, x, w, y};
+        const Convolution call{pass, c, x, w, y};
         const std::unique_ptr<detail::onednn::Primitive> made(detail::backend::cpu_kernels::make_convolution(
             detail::backend::cpu_kernels::convolution_key(call, 1), call));
         CHECK(made->usable());  // one called "ref" is not
@@ -130,7 +130,7 @@ TEST_CASE("oneDNN's older kernels are taken where they were measured to be faste
     const detail::Array x = sizes(DType::float32, {n, in, size, size}), y = sizes(DType::float32, {n, out, to, to}),
                         w = sizes(DType::float32, {out, in, kernel, kernel});
     const ConvParams c{.stride = {stride, stride}, .padding = {kernel / 2, kernel / 2}};
-    const ConvolutionCall call{pass, c, x, w, y};
+    const Convolution call{pass, c, x, w, y};
     const bool jit = detail::backend::cpu_kernels::is_for_jit(call);
     const std::unique_ptr<detail::onednn::Primitive> made(
         detail::backend::cpu_kernels::make_convolution(detail::backend::cpu_kernels::convolution_key(call, 1), call));
@@ -174,7 +174,7 @@ TEST_CASE("as many images are computed at once as lie in the cache", "[backend]"
   const auto at_once = [](Index images, Index size, bool ends) {
     const detail::Array a = sizes(DType::float32, {images, 64, size, size}), w = sizes(DType::float32, {64, 64, 3, 3});
     const ConvParams c{.padding = {1, 1}};
-    ConvolutionCall call{detail::ConvolutionPass::forward, c, a, w, a};
+    Convolution call{detail::ConvolutionPass::forward, c, a, w, a};
     call.relu = ends;
     return detail::backend::cpu_kernels::images_at_once(call, images);
   };
@@ -213,7 +213,7 @@ TEST_CASE("oneDNN takes activations as they are", "[backend]") {
   const auto x = ones<Cpu>({2, 16, 6, 6}).contiguous(channels_last),
              w = ones<Cpu>({16, 16, 3, 3}).contiguous(channels_last);
   const ConvParams c{.padding = {1, 1}};
-  const ConvolutionCall call{detail::ConvolutionPass::forward, c, *x.impl(), *w.impl(), *x.impl()};
+  const Convolution call{detail::ConvolutionPass::forward, c, *x.impl(), *w.impl(), *x.impl()};
   const auto key = detail::backend::cpu_kernels::convolution_key(call, 1);
   const std::unique_ptr<detail::onednn::Primitive> made(detail::backend::cpu_kernels::make_convolution(key, call));
   const auto outside = detail::backend::cpu_kernels::convolution_operand(*x.impl(), 1, false);

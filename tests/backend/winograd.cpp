@@ -42,21 +42,14 @@ template <class D>
 std::vector<std::vector<double>> results(const Sizes& s) {
   Operands<D> o(s);
   const auto y = empty_like(o.g), full = empty_like(o.g), dx = empty_like(o.x), dw = empty_like(o.w);
-  if constexpr (std::is_same_v<D, Cpu>) {
-    using detail::backend::cpu_kernels::run_winograd;
-    run_winograd({detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *y.impl()});
-    run_winograd(
-        {detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *full.impl(), o.b.impl(), o.r.impl(), true});
-    run_winograd({detail::ConvolutionPass::data_gradient, o.c, *dx.impl(), *o.w.impl(), *o.g.impl()});
-    run_winograd({detail::ConvolutionPass::weight_gradient, o.c, *o.x.impl(), *dw.impl(), *o.g.impl()});
-  } else {
-    detail::backend::run<D, float>(detail::backend::Convolution{o.c, *y.impl(), *o.x.impl(), *o.w.impl()});
-    detail::backend::run<D, float>(
-        detail::backend::Convolution{o.c, *full.impl(), *o.x.impl(), *o.w.impl(), o.b.impl(), o.r.impl(), true});
-    detail::backend::run<D, float>(detail::backend::ConvolutionDataGradient{o.c, *dx.impl(), *o.g.impl(), *o.w.impl()});
-    detail::backend::run<D, float>(
-        detail::backend::ConvolutionWeightGradient{o.c, *dw.impl(), nullptr, *o.x.impl(), *o.g.impl()});
-  }
+  const auto run = [](const detail::backend::Convolution& op) {
+    if constexpr (std::is_same_v<D, Cpu>) detail::backend::cpu_kernels::run_winograd(op);
+    else detail::backend::run<D, float>(op);
+  };
+  run({detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *y.impl()});
+  run({detail::ConvolutionPass::forward, o.c, *o.x.impl(), *o.w.impl(), *full.impl(), o.b.impl(), o.r.impl(), true});
+  run({detail::ConvolutionPass::data_gradient, o.c, *dx.impl(), *o.w.impl(), *o.g.impl()});
+  run({detail::ConvolutionPass::weight_gradient, o.c, *o.x.impl(), *dw.impl(), *o.g.impl()});
   return {values_of(y), values_of(full), values_of(dx), values_of(dw)};
 }
 

@@ -84,7 +84,6 @@ void release_barrier() {
     switch (fibre->barrier_op) {
       case BarrierOp::plain: fibre->result = 0; break;
       case BarrierOp::count: fibre->result = block.barrier_sum; break;
-      case BarrierOp::all: fibre->result = block.barrier_sum == block.at_barrier; break;
       case BarrierOp::any: fibre->result = block.barrier_sum != 0; break;
     }
     wake(fibre);

@@ -61,7 +61,6 @@ EMULATED_FUNCTION(erf)
 EMULATED_FUNCTION(erfc)
 EMULATED_FUNCTION(lgamma)
 EMULATED_FUNCTION(tgamma)
-EMULATED_FUNCTION(cbrt)
 EMULATED_FUNCTION(rsqrt)
 EMULATED_FUNCTION2(pow)
 EMULATED_FUNCTION2(atan2)
@@ -73,54 +72,31 @@ EMULATED_FUNCTION2(hypot)
 #define exp2 emulated_exp2
 #define exp2f emulated_exp2f
 #define expm1 emulated_expm1
-#define expm1f emulated_expm1f
 #define log emulated_log
 #define logf emulated_logf
 #define log2 emulated_log2
-#define log2f emulated_log2f
 #define log10 emulated_log10
-#define log10f emulated_log10f
 #define log1p emulated_log1p
-#define log1pf emulated_log1pf
 #define sin emulated_sin
-#define sinf emulated_sinf
 #define cos emulated_cos
-#define cosf emulated_cosf
 #define tan emulated_tan
-#define tanf emulated_tanf
 #define asin emulated_asin
-#define asinf emulated_asinf
 #define acos emulated_acos
-#define acosf emulated_acosf
 #define atan emulated_atan
-#define atanf emulated_atanf
 #define sinh emulated_sinh
-#define sinhf emulated_sinhf
 #define cosh emulated_cosh
-#define coshf emulated_coshf
 #define tanh emulated_tanh
 #define tanhf emulated_tanhf
 #define asinh emulated_asinh
-#define asinhf emulated_asinhf
 #define acosh emulated_acosh
-#define acoshf emulated_acoshf
 #define atanh emulated_atanh
-#define atanhf emulated_atanhf
 #define erf emulated_erf
-#define erff emulated_erff
 #define erfc emulated_erfc
-#define erfcf emulated_erfcf
 #define lgamma emulated_lgamma
-#define lgammaf emulated_lgammaf
 #define tgamma emulated_tgamma
-#define tgammaf emulated_tgammaf
-#define cbrt emulated_cbrt
-#define cbrtf emulated_cbrtf
 #define rsqrt emulated_rsqrt
 #define rsqrtf emulated_rsqrtf
 #define pow emulated_pow
 #define powf emulated_powf
 #define atan2 emulated_atan2
-#define atan2f emulated_atan2f
 #define hypot emulated_hypot
-#define hypotf emulated_hypotf

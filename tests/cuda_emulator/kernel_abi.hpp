@@ -16,7 +16,7 @@ struct KernelEntry {
 };
 
 enum class WarpOp { shuffle, ballot, sync };
-enum class BarrierOp { plain, count, all, any };
+enum class BarrierOp { plain, count, any };
 
 /// How memory is used, and how it must not be, in a module compiled with accesses=checked.
 enum class Access { read, write, atomic };

@@ -41,7 +41,6 @@ inline constexpr const char* epilogue = CUBLAS "cublasltepilogue-t";
 #define CUDNN "https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/"
 inline constexpr const char* cudnn_handle = CUDNN "cudnn-graph-library.html#cudnncreate";
 inline constexpr const char* cudnn_tensor = CUDNN "cudnn-ops-library.html#cudnnsettensornddescriptor";
-inline constexpr const char* convolution_fused = CUDNN "cudnn-cnn-library.html#cudnnconvolutionbiasactivationforward";
 inline constexpr const char* graph_create = CUDNN "cudnn-graph-library.html#cudnnbackendcreatedescriptor";
 inline constexpr const char* graph_set = CUDNN "cudnn-graph-library.html#cudnnbackendsetattribute";
 inline constexpr const char* graph_get = CUDNN "cudnn-graph-library.html#cudnnbackendgetattribute";

@@ -8,17 +8,11 @@
 
 #include "kernel_abi.hpp"
 
-#define TERN_CUDA_EMULATOR 1
-#define __CUDACC__ 1
-#define __CUDACC_RTC__ 1
 #define __global__ static
 #define __device__
-#define __host__
-#define __forceinline__ inline
 #define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
-#define __constant__ static
 #define __shared__ EMULATED_SHARED_GAP static EMULATED_SHARED
 
 struct uint3 {
@@ -27,20 +21,13 @@ struct uint3 {
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
 };
-#define EMULATED_VECTORS(T, name)                                               \
-  struct alignas(2 * sizeof(T)) name##2 { T x, y; };                            \
-  struct alignas(sizeof(T) < 8 ? 4 * sizeof(T) : 16) name##4 { T x, y, z, w; }; \
-  inline name##2 make_##name##2(T x, T y) { return {x, y}; }                    \
-  inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
-EMULATED_VECTORS(float, float)
-EMULATED_VECTORS(double, double)
-EMULATED_VECTORS(int, int)
-EMULATED_VECTORS(unsigned, uint)
-EMULATED_VECTORS(unsigned short, ushort)
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 
 static uint3 threadIdx, blockIdx;
 static dim3 blockDim, gridDim;
-static const int warpSize = 32;
 
 static emulator::Services emulated_services;
 static void* emulated_dynamic_shared;
@@ -62,10 +49,7 @@ static inline void emulated_access(const void*, size_t, emulator::Access, bool) 
 // Barriers. __COUNTER__ tells one place from another, so that divergent barriers are seen.
 #define __syncthreads() ((void)emulated_services.barrier(__COUNTER__, emulator::BarrierOp::plain, 0))
 #define __syncthreads_count(p) emulated_services.barrier(__COUNTER__, emulator::BarrierOp::count, !!(p))
-#define __syncthreads_and(p) emulated_services.barrier(__COUNTER__, emulator::BarrierOp::all, !!(p))
 #define __syncthreads_or(p) emulated_services.barrier(__COUNTER__, emulator::BarrierOp::any, !!(p))
-static inline void __threadfence() {}
-static inline void __threadfence_block() {}
 static inline void __threadfence_system() {}
 
 // Warps.
@@ -101,10 +85,7 @@ inline T __shfl_xor_sync(unsigned mask, T value, int bits, int width = 32) {
 static inline unsigned __ballot_sync(unsigned mask, int predicate) {
   return static_cast<unsigned>(emulated_services.warp(emulator::WarpOp::ballot, mask, !!predicate, 0));
 }
-static inline int __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
-static inline int __all_sync(unsigned mask, int predicate) { return __ballot_sync(mask, !predicate) == 0; }
 static inline void __syncwarp(unsigned mask = ~0u) { emulated_services.warp(emulator::WarpOp::sync, mask, 0, 0); }
-static inline unsigned __activemask() { return ~0u; }
 
 // Atomics: the second argument takes the pointer's type, as the overloads for each type do.
 template <class T>
@@ -120,13 +101,8 @@ struct EmulatedSame {
     return old;                                                                        \
   }
 EMULATED_ATOMIC(atomicAdd, old + value)
-EMULATED_ATOMIC(atomicSub, old - value)
 EMULATED_ATOMIC(atomicExch, value)
 EMULATED_ATOMIC(atomicMax, value > old ? value : old)
-EMULATED_ATOMIC(atomicMin, value < old ? value : old)
-EMULATED_ATOMIC(atomicAnd, old& value)
-EMULATED_ATOMIC(atomicOr, old | value)
-EMULATED_ATOMIC(atomicXor, old ^ value)
 template <class T>
 EMULATED_UNWATCHED inline T atomicCAS(T* address, typename EmulatedSame<T>::type compare,
                                       typename EmulatedSame<T>::type value) {
@@ -136,36 +112,13 @@ EMULATED_UNWATCHED inline T atomicCAS(T* address, typename EmulatedSame<T>::type
   return old;
 }
 
-// Arithmetic. Macros where glibc declares a function of the same name.
-#define __expf(x) expf(x)
-#define __exp10f(x) powf(10.0f, x)
-#define __logf(x) logf(x)
-#define __log2f(x) log2f(x)
-#define __log10f(x) log10f(x)
-#define __sinf(x) sinf(x)
-#define __cosf(x) cosf(x)
-#define __tanf(x) tanf(x)
-#define __powf(x, y) powf(x, y)
-#define __fdividef(a, b) ((a) / (b))
-#define __fsqrt_rn(x) sqrtf(x)
+// Arithmetic.
+#define __expf(x) expf(x)  // glibc declares a function of this name
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
-static inline float __frsqrt_rn(float x) { return 1.0f / sqrtf(x); }
-static inline float __frcp_rn(float x) { return 1.0f / x; }
-static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
-static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
-static inline float __fdiv_rn(float a, float b) { return a / b; }
 // Never contracted, so never inlined.
-#define EMULATED_ROUNDED(T, name, operation) \
-  static __attribute__((noinline, unused)) T name(T a, T b) { return a operation b; }
-EMULATED_ROUNDED(float, __fadd_rn, +)
-EMULATED_ROUNDED(float, __fsub_rn, -)
-EMULATED_ROUNDED(float, __fmul_rn, *)
-EMULATED_ROUNDED(double, __dadd_rn, +)
-EMULATED_ROUNDED(double, __dmul_rn, *)
-static inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
-static inline void sincospif(float x, float* s, float* c) { sincosf(x * 3.14159265358979323846f, s, c); }
-static inline float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678118654752440f); }
+static __attribute__((noinline, unused)) float __fadd_rn(float a, float b) { return a + b; }
+static __attribute__((noinline, unused)) float __fmul_rn(float a, float b) { return a * b; }
 
 template <class To, class From>
 inline To emulated_bits(From from) {
@@ -174,39 +127,15 @@ inline To emulated_bits(From from) {
   memcpy(&to, &from, sizeof to);
   return to;
 }
-static inline int __float_as_int(float x) { return emulated_bits<int>(x); }
 static inline unsigned __float_as_uint(float x) { return emulated_bits<unsigned>(x); }
-static inline float __int_as_float(int x) { return emulated_bits<float>(x); }
 static inline float __uint_as_float(unsigned x) { return emulated_bits<float>(x); }
-static inline long long __double_as_longlong(double x) { return emulated_bits<long long>(x); }
-static inline double __longlong_as_double(long long x) { return emulated_bits<double>(x); }
-static inline int __float2int_rn(float x) { return static_cast<int>(rintf(x)); }
-static inline int __float2int_rz(float x) { return static_cast<int>(x); }
-static inline float __int2float_rn(int x) { return static_cast<float>(x); }
-static inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
-static inline float __double2float_rn(double x) { return static_cast<float>(x); }
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (static_cast<uint64_t>(a) * b) >> 32; }
-static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
-  return (static_cast<unsigned __int128>(a) * b) >> 64;
-}
 static inline int __popc(unsigned x) { return __builtin_popcount(x); }
-static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 static inline int __clz(int x) { return x ? __builtin_clz(x) : 32; }
-static inline int __clzll(long long x) { return x ? __builtin_clzll(x) : 64; }
-static inline int __ffs(int x) { return __builtin_ffs(x); }
 static inline void __trap() { __builtin_trap(); }
-static inline long long clock64() { return 0; }
 template <class T>
 inline T __ldg(const T* p) {
   return *p;
-}
-template <class T>
-inline T __ldcs(const T* p) {
-  return *p;
-}
-template <class T>
-inline void __stcs(T* p, typename EmulatedSame<T>::type value) {
-  *p = value;
 }
 #ifdef EMULATED_DEVICE_ARITHMETIC
 #include "device_math.hpp"

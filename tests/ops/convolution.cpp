@@ -169,8 +169,14 @@ TEMPLATE_TEST_CASE("relu and a residual are part of a convolution where they are
     const auto w = spread_tensor<D, TestType>({16, 8, 3, 3}, -0.5, 0.5).contiguous(channels_last);
     const auto r = spread_tensor<D, TestType>({2, 16, 6, 5}, -3, 3).contiguous(channels_last);
     const auto b = spread_tensor<D, TestType>({16}), y = empty<D, TestType>({2, 16, 6, 5}, channels_last);
-    detail::backend::run<D, TestType>(
-        detail::backend::Convolution{{.padding = {1, 1}}, *y.impl(), *x.impl(), *w.impl(), b.impl(), r.impl(), true});
+    detail::backend::run<D, TestType>(detail::backend::Convolution{detail::ConvolutionPass::forward,
+                                                                   {.padding = {1, 1}},
+                                                                   *x.impl(),
+                                                                   *w.impl(),
+                                                                   *y.impl(),
+                                                                   b.impl(),
+                                                                   r.impl(),
+                                                                   true});
     return values_of(y);
   };
   const auto expected = run(Naive{});
@@ -183,8 +189,8 @@ TEMPLATE_TEST_CASE("a transposed convolution's bias is added to the data gradien
     const auto g = spread_tensor<D, TestType>({2, 4, 5}).contiguous(channels_last);
     const auto w = spread_tensor<D, TestType>({4, 3, 2}, -0.5, 0.5).contiguous(channels_last);
     const auto b = spread_tensor<D, TestType>({3}), x = empty<D, TestType>({2, 3, 6}, channels_last);
-    detail::backend::run<D, TestType>(
-        detail::backend::ConvolutionDataGradient{{.dims = 1}, *x.impl(), *g.impl(), *w.impl(), b.impl()});
+    detail::backend::run<D, TestType>(detail::backend::Convolution{
+        detail::ConvolutionPass::data_gradient, {.dims = 1}, *x.impl(), *w.impl(), *g.impl(), b.impl()});
     return values_of(x);
   };
   check_close(run(Cpu{}), run(Naive{}), 2e-3, 2e-3);
@@ -232,8 +238,8 @@ TEMPLATE_TEST_CASE("a NaN goes through a convolution with relu", "[ops]", float,
   auto x = zeros<Cpu, TestType>({1, 1, 3, 3}, Cpu{});
   x(0, 0, 1, 1) = TestType(std::nanf(""));
   const auto w = ones<Cpu, TestType>({1, 1, 3, 3}), y = empty<Cpu, TestType>({1, 1, 3, 3}, channels_last);
-  detail::backend::run<Cpu, TestType>(
-      detail::backend::Convolution{{.padding = {1, 1}}, *y.impl(), *x.impl(), *w.impl(), nullptr, nullptr, true});
+  detail::backend::run<Cpu, TestType>(detail::backend::Convolution{
+      detail::ConvolutionPass::forward, {.padding = {1, 1}}, *x.impl(), *w.impl(), *y.impl(), nullptr, nullptr, true});
   for (const double v : values_of(y)) CHECK(std::isnan(v));
 }
 

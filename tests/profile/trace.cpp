@@ -8,7 +8,7 @@
 #include "support/json.hpp"
 #include "support/tensors.hpp"
 #include "tern/ops/transfer.hpp"
-#include "tern/tensor/convert.hpp"
+#include "tern/ops/support/overwrite.hpp"
 
 namespace profile_trace {
 using namespace tern;

@@ -8,12 +8,11 @@
 
 #include "tern/backend/clip.hpp"
 #include "tern/backend/copy.hpp"
+#include "tern/backend/gather.hpp"
 #include "tern/backend/map.hpp"
 #include "tern/backend/matmul.hpp"
 #include "tern/backend/random.hpp"
-#include "tern/backend/range.hpp"
 #include "tern/backend/reduce.hpp"
-#include "tern/backend/refuse.hpp"
 #include "tern/backend/unscale.hpp"
 #include "tern/backend/update.hpp"
 #include "tern/core/element_error.hpp"

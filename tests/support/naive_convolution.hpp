@@ -59,45 +59,27 @@ double bias_of(const Array* bias, Index k) {
 
 template <class T>
 void kernel(On<Naive>, Types<T>, const Convolution& op) {
-  const Array& y = op.y;
-  naive::Sums sums(y);
+  using enum tern::detail::ConvolutionPass;
+  const Array& written = op.pass == forward ? op.y : op.pass == data_gradient ? op.x : op.weight;
+  naive::Sums sums(written);
   double* const sum = sums.values.data();
-  const T *const weight = op.weight.as<T>(), *const x = op.x.as<T>();
-  naive::each_product(op.params, op.x, op.weight, y, [&](Index i, Index j, Index k) {
-    sum[i] += double(compute_t<T>(weight[j])) * double(compute_t<T>(x[k]));
+  const auto at = [](const Array& a, Index i) { return double(compute_t<T>(a.as<T>()[i])); };
+  naive::each_product(op.params, op.x, op.weight, op.y, [&](Index i, Index j, Index k) {
+    if (op.pass == forward) sum[i] += at(op.weight, j) * at(op.x, k);
+    else if (op.pass == data_gradient) sum[k] += at(op.weight, j) * at(op.y, i);
+    else sum[j] += at(op.y, i) * at(op.x, k);
   });
-  sums.write<T>(y, [&](double z, const Index* at) {
-    z += naive::bias_of<T>(op.bias, at[1]);
-    if (op.residual) z += double(compute_t<T>(op.residual->as<T>()[naive::offset(*op.residual, at)]));
+  sums.write<T>(written, [&](double z, const Index* index) {
+    if (op.pass != weight_gradient) z += naive::bias_of<T>(op.bias, index[1]);
+    if (op.residual) z += at(*op.residual, naive::offset(*op.residual, index));
     return op.relu && z < 0 ? 0 : z;
   });
-}
-
-template <class T>
-void kernel(On<Naive>, Types<T>, const ConvolutionDataGradient& op) {
-  naive::Sums sums(op.dx);
-  double* const sum = sums.values.data();
-  const T *const weight = op.weight.as<T>(), *const dy = op.dy.as<T>();
-  naive::each_product(op.params, op.dx, op.weight, op.dy, [&](Index i, Index j, Index k) {
-    sum[k] += double(compute_t<T>(weight[j])) * double(compute_t<T>(dy[i]));
-  });
-  sums.write<T>(op.dx, [&](double z, const Index* at) { return z + naive::bias_of<T>(op.bias, at[1]); });
-}
-
-template <class T>
-void kernel(On<Naive>, Types<T>, const ConvolutionWeightGradient& op) {
-  naive::Sums sums(op.dweight);
-  double* const sum = sums.values.data();
-  const T *const dy = op.dy.as<T>(), *const x = op.x.as<T>();
-  naive::each_product(op.params, op.x, op.dweight, op.dy, [&](Index i, Index j, Index k) {
-    sum[j] += double(compute_t<T>(dy[i])) * double(compute_t<T>(x[k]));
-  });
-  sums.write<T>(op.dweight, [](double z, const Index*) { return z; });
-  for (Index k = 0; op.dbias && k < op.dbias->numel; ++k) {
+  if (op.pass != weight_gradient || !op.bias) return;
+  for (Index k = 0; k < op.bias->numel; ++k) {
     double shift = 0;
-    for (Positions p(op.dy.shape()); !p.done(); p.next())
-      if (p.at[1] == k) shift += double(compute_t<T>(dy[naive::offset(op.dy, p.at)]));
-    op.dbias->as<T>()[k] = T(compute_t<T>(shift));
+    for (Positions p(op.y.shape()); !p.done(); p.next())
+      if (p.at[1] == k) shift += at(op.y, naive::offset(op.y, p.at));
+    op.bias->as<T>()[k] = T(compute_t<T>(shift));
   }
 }
 

@@ -174,24 +174,24 @@ TERN_INLINE void Backward::call(Node* node, Edge& edge, TensorImpl* gradient, Te
 
 TERN_COLD void Backward::call_differentiable(Node* node, Edge& edge, Saved* saved, TensorImpl* gradient,
                                              TensorImpl** results) {
-  TensorImpl* kept[max_saved];
+  TensorImpl* originals[max_saved];
   const int count = edge.saved_count;
   for (int j = 0; j < count; ++j) {
-    kept[j] = saved[j].impl;
+    originals[j] = saved[j].impl;
     if (!saved[j].is_output) continue;
-    saved[j].impl = new_detached(kept[j]);
+    saved[j].impl = new_detached(originals[j]);
     saved[j].impl->node = node;
     node->refs.increase();
   }
   struct Restore {
     Saved* saved;
-    TensorImpl** kept;
+    TensorImpl** originals;
     int count;
     ~Restore() {
       for (int j = 0; j < count; ++j)
-        if (saved[j].is_output) release(std::exchange(saved[j].impl, kept[j]));
+        if (saved[j].is_output) release(std::exchange(saved[j].impl, originals[j]));
     }
-  } restore{saved, kept, count};
+  } restore{saved, originals, count};
   edge.fn(saved, gradient, results, input_shape(node, edge));
 }
 

@@ -1,5 +1,5 @@
 // record(op, output, wrt(input, saved(tensors...), gradient)...) puts an op on the tape, with one gradient lambda for
-// each input. If an input does not need a gradient, its lambda and the saved tensors are not kept.
+// each input. If an input does not need a gradient, its lambda and the saved tensors are dropped.
 #pragma once
 #include <cstring>
 #include <tuple>
@@ -216,13 +216,13 @@ auto wrt(const Tensor<D, T>& x, F f) {
 }
 /// f(gradient, saved...) is the gradient of input x. If x was broadcast, the result is summed to x's shape.
 template <class D, class T, class F, class... S>
-auto wrt(const Tensor<D, T>& x, const detail::SavedList<S...>& kept, F f) {
-  return detail::Wrt<F, detail::InputList<Tensor<D, T>>, detail::SavedList<S...>>{{{x.impl()}}, kept, std::move(f)};
+auto wrt(const Tensor<D, T>& x, const detail::SavedList<S...>& list, F f) {
+  return detail::Wrt<F, detail::InputList<Tensor<D, T>>, detail::SavedList<S...>>{{{x.impl()}}, list, std::move(f)};
 }
 /// f(gradient, saved..., needs) is a tuple of the gradients of several inputs. Those that are not needed are undefined.
 template <class F, class... X, class... S>
-auto wrt(const detail::InputList<X...>& xs, const detail::SavedList<S...>& kept, F f) {
-  return detail::Wrt<F, detail::InputList<X...>, detail::SavedList<S...>>{xs, kept, std::move(f)};
+auto wrt(const detail::InputList<X...>& xs, const detail::SavedList<S...>& list, F f) {
+  return detail::Wrt<F, detail::InputList<X...>, detail::SavedList<S...>>{xs, list, std::move(f)};
 }
 
 /// Records the gradients of output's op. Does nothing if no input needs one.

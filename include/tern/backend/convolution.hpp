@@ -6,6 +6,7 @@
 //   out = floor((in + 2 padding - dilation (kernel - 1) - 1) / stride) + 1
 #pragma once
 #include "../core/array.hpp"
+#include "../core/convolution_pass.hpp"
 #include "run.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
@@ -17,34 +18,23 @@ struct ConvParams {
   Index groups = 1;
 };
 
-/// run<D, T>: y = x * weight + bias [K] + residual, then with relu max(y, 0). bias and residual may be null.
+/// run<D, T>: one pass. It writes one of x, weight and y, or its gradient in its place, and reads the others.
+///
+///   forward           y = x * weight + bias [K] + residual, then with relu max(y, 0)
+///   data_gradient     x's gradient for y's gradient, + bias [C]. With a bias it is the forward pass of a transposed
+///                     convolution.
+///   weight_gradient   the gradients of weight and bias [K]
+///
+/// bias and residual may be null; the gradients have neither a residual nor relu.
 struct Convolution {
-  const ConvParams& params;
-  const Array& y;
+  detail::ConvolutionPass pass;
+  ConvParams params;
   const Array& x;
   const Array& weight;
+  const Array& y;
   const Array* bias = nullptr;
   const Array* residual = nullptr;
   bool relu = false;
-};
-
-/// run<D, T>: dx = x's gradient for y's gradient dy, + bias [C] if given. With a bias it is the forward pass of a
-/// transposed convolution.
-struct ConvolutionDataGradient {
-  const ConvParams& params;
-  const Array& dx;
-  const Array& dy;
-  const Array& weight;
-  const Array* bias = nullptr;
-};
-
-/// run<D, T>: the gradients of weight and bias. The bias's may be null.
-struct ConvolutionWeightGradient {
-  const ConvParams& params;
-  const Array& dweight;
-  const Array* dbias;
-  const Array& x;
-  const Array& dy;
 };
 
 }}}  // namespace tern::detail::backend

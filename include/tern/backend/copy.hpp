@@ -1,4 +1,4 @@
-// The contract: copies within a device.
+// The contract: copies within a device, and equidistant numbers.
 #pragma once
 #include "../core/array.hpp"
 #include "run.hpp"
@@ -9,6 +9,13 @@ namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 struct Copy {
   const Array& out;
   const Array& in;
+};
+
+/// out[i] = start + i step, calculated in scalar_t<T>; out is row-major.
+template <class T>
+struct FillRange {
+  const Array& out;
+  detail::scalar_t<T> start, step;
 };
 
 }}}  // namespace tern::detail::backend

@@ -1,10 +1,11 @@
-// The contract: reading and adding by index. Tables, rows and indices are dense. Indices are in range, unless an op
-// says that it checks them.
+// The contract: reading and adding by index, and checks of elements. Tables, rows and indices are dense. Indices are in
+// range, unless an op says that it checks them.
 //
 // The CPU throws at once if an index is out of range. CUDA does not wait: such an index reads row 0, or adds to no row,
 // and the Error is thrown when the host next waits for the device.
 #pragma once
 #include "../core/array.hpp"
+#include "../core/element_error.hpp"
 #include "run.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
@@ -20,6 +21,14 @@ struct CheckRange {
   const char* op;
   const Array& index;
   Index size;
+};
+
+/// run<D>: Error if the only element of found, a bool, is true. On Cuda it is thrown when the host next waits for the
+/// device.
+struct RefuseIf {
+  const char* op;  // must outlive the kernel
+  detail::BadElement what;
+  const Array& found;
 };
 
 /// run<D>: out[i, :] = x[index[i], :], for any element type.

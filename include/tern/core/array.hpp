@@ -60,6 +60,16 @@ inline bool may_overlap_itself(const Array& a) {
     if (a.dims[i] > 1 && a.strides[i] == 0) return a.numel > 0;
   return false;
 }
+
+/// A dense array as [outer, n, inner]: rows along one of its dimensions. Row r starts at (r / inner) n inner + r mod
+/// inner, and its elements are `inner` apart.
+struct RowsAlong {
+  Index outer = 1, n = 1, inner = 1;
+  RowsAlong(const Array& a, int dim) {
+    for (int i = 0; i < a.ndim; ++i) (i < dim ? outer : i == dim ? n : inner) *= a.dims[i];
+  }
+  Index rows() const { return outer * inner; }
+};
 }  // namespace detail
 
 }}  // namespace tern

@@ -1,4 +1,4 @@
-// Numbers beside tensors: whether an element type holds them, and how integers compare with them.
+// Numbers as operands next to tensors: whether an element type holds them, and how integers compare with them.
 #pragma once
 #include "dtype.hpp"
 #include "error.hpp"
@@ -50,7 +50,8 @@ class IntegerNumber : public Number {
   }
 };
 
-/// A number beside a tensor of floats: a count, as x.size(0), becomes a double without a warning of -Wconversion.
+/// A number as an operand next to a tensor of floats: a count, as x.size(0), becomes a double without a warning of
+/// -Wconversion.
 class RealNumber {
  public:
   template <class N>

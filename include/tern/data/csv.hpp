@@ -109,8 +109,8 @@ class TERN_API Csv {
       return T(value);
     }
   }
-  /// The field's number, rounded once: to a double if it is wide, else to a float.
-  double floating(Index row, Index column, bool wide) const;
+  /// The field's number, rounded once: to a double if is_double, else to a float.
+  double floating(Index row, Index column, bool is_double) const;
   [[noreturn]] void refuse_large(Index row, Index column, DType dtype) const;
   /// `words`: true and false are 1 and 0.
   Index integer(Index row, Index column, bool words) const;

@@ -150,7 +150,7 @@ TERN_COLD Index Csv::line_of(Index row) const {
   return row + std::prev(after)->more;
 }
 
-TERN_NOINLINE double Csv::floating(Index row, Index column, bool wide) const {
+TERN_NOINLINE double Csv::floating(Index row, Index column, bool is_double) const {
   std::string_view digits = trimmed(field(row, column));
   if (is_missing(digits)) return missing_;
   std::string with_point;
@@ -164,14 +164,14 @@ TERN_NOINLINE double Csv::floating(Index row, Index column, bool wide) const {
   double value = 0;
   float narrow = 0;
   const auto [end, error] =
-      wide ? std::from_chars(digits.data(), last, value) : std::from_chars(digits.data(), last, narrow);
+      is_double ? std::from_chars(digits.data(), last, value) : std::from_chars(digits.data(), last, narrow);
   check_number(end == last, row, column, "a number");
-  if (error == std::errc()) return wide ? value : double(narrow);
+  if (error == std::errc()) return is_double ? value : double(narrow);
   // Too large or too small: strtod tells which, and the nearest small number. In another locale it would read a comma.
   static const locale_t c_locale = ::newlocale(LC_ALL_MASK, "C", nullptr);
   const std::string copy(digits);
-  value = wide ? ::strtod_l(copy.c_str(), nullptr, c_locale) : double(::strtof_l(copy.c_str(), nullptr, c_locale));
-  if (std::abs(value) > 1) refuse_large(row, column, wide ? DType::float64 : DType::float32);
+  value = is_double ? ::strtod_l(copy.c_str(), nullptr, c_locale) : double(::strtof_l(copy.c_str(), nullptr, c_locale));
+  if (std::abs(value) > 1) refuse_large(row, column, is_double ? DType::float64 : DType::float32);
   return value;
 }
 

@@ -67,7 +67,7 @@ class TERN_API Prefetcher {
   pthread_cond_t space_ = PTHREAD_COND_INITIALIZER;  // slots are free, or the workers must stop
   Index begun_ = 0, taken_ = 0;                      // items, from the front
   int started_ = 0;                                  // workers
-  int sleeping_ = 0;                                 // workers that wait for room
+  int sleeping_ = 0;                                 // workers that wait for capacity
   bool stopped_ = false;
 };
 

@@ -25,8 +25,9 @@ namespace tern { inline namespace TERN_BUILD {
 ///
 ///   acquire_pinned(ordinal, bytes)                           PinnedMemory*
 ///   copy_to_device(ordinal, to, pinned, from, bytes)         as above, but `from` lies in the block and is read later
-///   start_copy_to_device(ordinal, to, pinned, from, bytes)   unique_ptr<AsyncCopy>, beside the device's other work
-///   start_copy_to_host(ordinal, pinned, to, from, bytes)     unique_ptr<AsyncCopy>, in order with the device's other
+///   start_copy_to_device(ordinal, to, pinned, from, bytes)   unique_ptr<AsyncCopy>, concurrently with the device's
+///   other work start_copy_to_host(ordinal, pinned, to, from, bytes)     unique_ptr<AsyncCopy>, in order with the
+///   device's other
 ///                                                            work
 ///
 /// If its products of 16 bits are faster where each row begins at a multiple of some elements, it has

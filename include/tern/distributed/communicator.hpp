@@ -43,6 +43,9 @@ class TERN_API Communicator {
   std::shared_ptr<detail::Background> background_;  // ends before the ranks do
 };
 
+/// How many ranks mpirun, or another launcher of MPI's ranks, has started with this process: 0 if none has started it.
+TERN_API int launched_ranks();
+
 }}}  // namespace tern::distributed
 
 #ifndef TERN_COMPILED

@@ -34,7 +34,7 @@ class TERN_API CudaRanks {
   void send(const Array& x, int to);
   void receive(const Array& x, int from);
 
-  /// The communicator's own stream of a device, for what goes on beside the program's work. Error during a capture.
+  /// The communicator's own stream of a device, for work that overlaps with the program's. Error during a capture.
   const cuda::Stream& communication_stream(Cuda device);
 
  private:

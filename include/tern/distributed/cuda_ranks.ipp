@@ -118,7 +118,7 @@ TERN_NOINLINE void CudaRanks::check(int ordinal) {
   Error::fail("cuda", {problem});
 }
 
-/// What NCCL is given beside the elements.
+/// NCCL's arguments other than the elements.
 struct NcclCall {
   const cuda::NcclFunctions& nccl;
   cuda::NcclType type;

@@ -3,7 +3,6 @@
 #include "async_collectives.hpp"
 #include "collectives.hpp"
 #include "data_parallel.hpp"
-#include "launch.hpp"
 #include "sharded.hpp"
 #include "sync_batch_norm.hpp"
 #include "threads.hpp"

@@ -8,7 +8,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
 
-/// Gives the leaves' gradients memory in buckets. A bucket is averaged beside the pass once the gradients in it are
+/// Gives the leaves' gradients memory in buckets. A bucket is averaged during the pass once the gradients in it are
 /// complete, after the buckets before it. When the pass has completed the last gradient, it waits for all buckets. A
 /// leaf that this rank's pass does not reach counts as 0, and one that no rank's pass reaches keeps its gradient (Li et
 /// al.: "PyTorch Distributed: Experiences on Accelerating Data Parallel Training", 2020).

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "../core/clock.hpp"
-#include "launch.hpp"
 #include "mpi.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {

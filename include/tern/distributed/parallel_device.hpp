@@ -1,4 +1,4 @@
-// What data-parallel training needs of a device: how its tensors go from rank to rank beside the backward pass.
+// What data-parallel training needs of a device: how its tensors go from rank to rank during the backward pass.
 #pragma once
 #include <memory>
 #include <vector>
@@ -39,7 +39,7 @@ class ParallelDevice {
 
 /// For networks in host memory: by a thread in the background.
 TERN_API std::unique_ptr<ParallelDevice> host_parallel(const Communicator& communicator);
-/// For networks on Cuda: by NCCL, on a stream beside the backward pass's.
+/// For networks on Cuda: by NCCL, on another stream than the backward pass's.
 TERN_API std::unique_ptr<ParallelDevice> cuda_parallel(const Communicator& communicator);
 
 template <Device D>

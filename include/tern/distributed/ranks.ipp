@@ -68,12 +68,12 @@ struct Share {
 TERN_NOINLINE void Ranks::reduce_part(ReduceOp op, DType dtype, const void* const* in, void* out, Index n) {
   const int divisor = op == avg ? place.size : 1;
   if (!network_) return reduce_elements(op, dtype, out, dtype, in, place.local_size, n, divisor);
-  const DType wide = sum_type(dtype);
-  scratch_.resize(std::size_t(n * tern::detail::size_of(wide)));
+  const DType accumulator = sum_type(dtype);
+  scratch_.resize(std::size_t(n * tern::detail::size_of(accumulator)));
   const void* const sums = scratch_.data();
-  reduce_elements(op, wide, scratch_.data(), dtype, in, place.local_size, n);
-  network_->reduce(scratch_.data(), n, wide, op);
-  reduce_elements(op, dtype, out, wide, &sums, 1, n, divisor);
+  reduce_elements(op, accumulator, scratch_.data(), dtype, in, place.local_size, n);
+  network_->reduce(scratch_.data(), n, accumulator, op);
+  reduce_elements(op, dtype, out, accumulator, &sums, 1, n, divisor);
 }
 
 // In each of these, a rank fills its buffer with a part, meets the others, and takes from their buffers what is for it.

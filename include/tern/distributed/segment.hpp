@@ -2,14 +2,38 @@
 // processes or threads.
 #pragma once
 #include <atomic>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "call.hpp"
-#include "shared_memory.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace distributed::detail {
+
+/// Zeroed memory that threads, or processes of one machine, share.
+class TERN_API SharedMemory {
+ public:
+  /// For the threads of this process. Error if the host has not so many bytes.
+  explicit SharedMemory(std::size_t bytes);
+  /// A name that is not in use.
+  static std::string new_name();
+  /// For other processes too, which give its name until this one calls unlink(). Whoever creates it gives a name that
+  /// is not in use.
+  SharedMemory(const std::string& name, std::size_t bytes, bool create);
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  char* data() const { return data_; }
+  /// Ends the name. The memory stays until the last process has unmapped it, however that ends.
+  void unlink() const;
+
+ private:
+  std::string name_;
+  std::size_t bytes_;
+  char* data_;
+};
 
 /// A rank's view of the memory. A rank that waits sleeps after a moment, because another thread may need its core.
 class TERN_API Segment {

@@ -23,14 +23,14 @@ Tensor<D, T> sync_batch_norm(const Tensor<D, T>& x, const std::type_identity_t<T
   const auto array = [](const auto& v) { return v.defined() ? v.impl() : nullptr; };
   tern::detail::check_channels(op, *x.impl(), {array(running_mean), array(running_var), array(weight), array(bias)});
   const Index channels = x.size(1);
-  const tern::detail::Shape beside = tern::detail::beside_channels(x.dim(), channels);
+  const tern::detail::Shape per_channel = tern::detail::per_channel_shape(x.dim(), channels);
   tern::detail::Dims others = tern::detail::all_but_channels(x.dim());
-  const Tensor<D, C> wide = x.to(tern::detail::Type<C>{});
+  const Tensor<D, C> promoted = x.to(tern::detail::Type<C>{});
   // The number of values goes with the sums.
   const Tensor<D, C> own = full<D, C>({1}, channels ? double(x.numel()) / double(channels) : 0., x.device());
-  const Tensor<D, C> sums = all_reduce(cat(std::vector{wide.sum(others), own}), communicator, ReduceOp::sum, here);
+  const Tensor<D, C> sums = all_reduce(cat(std::vector{promoted.sum(others), own}), communicator, ReduceOp::sum, here);
   const Tensor<D, C> count = sums.slice(0, {channels, channels + 1}).detach();
-  const Tensor<D, C> mean = sums.slice(0, {0, channels}) / count, centred = wide - mean.reshape(beside);
+  const Tensor<D, C> mean = sums.slice(0, {0, channels}) / count, centred = promoted - mean.reshape(per_channel);
   const Tensor<D, C> var = all_reduce((centred * centred).sum(others), communicator, ReduceOp::sum, here) / count;
   if (running_mean.defined()) {
     const NoGradGuard off;
@@ -42,14 +42,14 @@ Tensor<D, T> sync_batch_norm(const Tensor<D, T>& x, const std::type_identity_t<T
   }
   Tensor<D, C> scale = (var + eps).rsqrt();
   if (weight.defined()) scale = scale * weight;
-  const Tensor<D, C> y = centred * scale.reshape(beside);
-  return (bias.defined() ? y + bias.reshape(beside) : y).to(tern::detail::Type<T>{});
+  const Tensor<D, C> y = centred * scale.reshape(per_channel);
+  return (bias.defined() ? y + bias.reshape(per_channel) : y).to(tern::detail::Type<T>{});
 }
 
 namespace detail {
 
 template <class D, class T>
-struct RanksStatistics final : nn::detail::WiderStatistics<D, T> {
+struct RanksStatistics final : nn::detail::SyncStatistics<D, T> {
   Communicator communicator;
 
   explicit RanksStatistics(const Communicator& c) : communicator(c) {}
@@ -63,7 +63,7 @@ struct RanksStatistics final : nn::detail::WiderStatistics<D, T> {
 template <int dims, class D, class T>
 bool synchronise(const nn::ModuleRef& module, const std::shared_ptr<RanksStatistics<D, T>>& statistics) {
   auto* const layer = module.as<nn::BatchNormNd<dims, D, T>>();
-  if (layer) layer->wider = statistics;
+  if (layer) layer->sync = statistics;
   return layer;
 }
 

@@ -48,7 +48,7 @@ TERN_COLD void remove_abandoned(const std::string& path) {
 }
 
 /// A new locked file beside path with a random name, and with the permissions of the file at path.
-TERN_COLD File temporary_beside(const std::string& path) {
+TERN_COLD File temporary_for(const std::string& path) {
   if (path.empty() || path.ends_with('/')) Error::fail("file", {"'", path, "': names no file"});
   struct stat old;
   const bool exists = ::stat(path.c_str(), &old) == 0;
@@ -159,7 +159,7 @@ TERN_INLINE MappedFile::MappedFile(const std::string& path, CallSite here) {
 }
 
 TERN_INLINE AtomicFile::AtomicFile(const CallScope&, const std::string& path)
-    : path_(detail::followed(path)), file_(detail::temporary_beside(path_)) {}
+    : path_(detail::followed(path)), file_(detail::temporary_for(path_)) {}
 
 TERN_COLD void AtomicFile::commit(CallSite here) {
   const CallScope scope(here);

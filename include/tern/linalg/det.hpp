@@ -38,11 +38,11 @@ Tensor<D, T> det(const Tensor<D, T>& a, CallSite here) {
                      y = empty<D, T>(tern::detail::Shape(a.impl()->dims, a.dim() - 2), a.device());
   detail::backend::run<D, T>(detail::backend::Determinant{y.impl(), nullptr, nullptr, *in.impl()});
   // dA = g det(A) A⁻ᵀ. Where A is singular, it is the matrix of cofactors.
-  record({"det", here}, y, wrt(a, saved(a, y), [](const auto& g, const auto& kept, const auto& value) {
+  record({"det", here}, y, wrt(a, saved(a, y), [](const auto& g, const auto& matrix, const auto& value) {
            const auto scale = [](const auto& v) { return unsqueeze(unsqueeze(v, -1), -1); };
            const bool singular = any(eq(value.detach(), 0)).item();
-           if (singular) return mul(scale(g), detail::cofactors(kept));
-           return mul(scale(mul(g, value)), inv(kept).mT());
+           if (singular) return mul(scale(g), detail::cofactors(matrix));
+           return mul(scale(mul(g, value)), inv(matrix).mT());
          }));
   return y;
 }
@@ -62,9 +62,9 @@ SignAndLog<D, T> slogdet(const Tensor<D, T>& a, CallSite here = {}) {
   const tern::detail::Shape to(a.impl()->dims, a.dim() - 2);
   const Tensor<D, T> in = detail::dense(a), sign = empty<D, T>(to, a.device()), log = empty<D, T>(to, a.device());
   detail::backend::run<D, T>(detail::backend::Determinant{nullptr, sign.impl(), log.impl(), *in.impl()});
-  record({"slogdet", here}, log, wrt(a, saved(a), [](const auto& g, const auto& kept) {
+  record({"slogdet", here}, log, wrt(a, saved(a), [](const auto& g, const auto& matrix) {
            const CallScope in_gradient({"slogdet", CallSite::unknown});
-           return mul(unsqueeze(unsqueeze(g, -1), -1), inv(kept).mT());
+           return mul(unsqueeze(unsqueeze(g, -1), -1), inv(matrix).mT());
          }));
   return {sign, log};
 }

@@ -58,15 +58,15 @@ EigenPairs<D, T> eigh(const Tensor<D, T>& a, char UPLO = 'L', CallSite here = {}
   detail::backend::run<D, T>(detail::backend::Eigh{*values.impl(), vectors.impl(), *in.impl()});
   const Tensor<D, T> columns = Tensor<D, T>(transposed_matrices(vectors.impl()));
   // Both gradients need both results. They take them from `packed`, whose own gradient serves second derivatives.
-  record({"eigh", here}, packed, wrt(a, saved(packed), [v, rows](const auto& g, const auto& kept) {
-           const EigenParts<D, T> of(kept, v, rows), gradients(g, v, rows);
+  record({"eigh", here}, packed, wrt(a, saved(packed), [v, rows](const auto& g, const auto& pairs) {
+           const EigenParts<D, T> of(pairs, v, rows), gradients(g, v, rows);
            return add(eigenvalue_gradient(gradients.values, of), eigenvector_gradient(gradients.vectors, of));
          }));
-  record({"eigh", here}, values, wrt(a, saved(packed), [v, rows](const auto& g, const auto& kept) {
-           return eigenvalue_gradient(g, EigenParts<D, T>(kept, v, rows));
+  record({"eigh", here}, values, wrt(a, saved(packed), [v, rows](const auto& g, const auto& pairs) {
+           return eigenvalue_gradient(g, EigenParts<D, T>(pairs, v, rows));
          }));
-  record({"eigh", here}, columns, wrt(a, saved(packed), [v, rows](const auto& g, const auto& kept) {
-           return eigenvector_gradient(g, EigenParts<D, T>(kept, v, rows));
+  record({"eigh", here}, columns, wrt(a, saved(packed), [v, rows](const auto& g, const auto& pairs) {
+           return eigenvector_gradient(g, EigenParts<D, T>(pairs, v, rows));
          }));
   return {values, columns};
 }

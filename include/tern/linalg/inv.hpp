@@ -15,8 +15,8 @@ Tensor<D, T> inv(const Tensor<D, T>& a, CallSite here = {}) {
   const Tensor<D, T> in = detail::dense(a), y = empty<D, T>(a.shape(), a.device());
   detail::backend::run<D, T>(detail::backend::Inverse{*y.impl(), *in.impl()});
   // dA = -Yᵀ G Yᵀ
-  record({"inv", here}, y, wrt(a, saved(y), [](const auto& g, const auto& kept) {
-           return neg(matmul(kept.mT(), matmul(g, kept.mT())));
+  record({"inv", here}, y, wrt(a, saved(y), [](const auto& g, const auto& inverse) {
+           return neg(matmul(inverse.mT(), matmul(g, inverse.mT())));
          }));
   return y;
 }

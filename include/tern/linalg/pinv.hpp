@@ -69,9 +69,9 @@ Tensor<D, T> pinv(const Tensor<D, T>& a, std::optional<double> atol = {}, std::o
     const auto [u, s, vh] = svd(a, false, here);
     return inverse(vh.mT(), s, tolerance.counts(s), u.mT());
   }();
-  record({"pinv", here}, y, wrt(a, saved(y, a), [hermitian](const auto& g, const auto& p, const auto& kept) {
-           if (!hermitian) return pinv_gradient(g, p, kept);
-           const Tensor<D, T> da = pinv_gradient(g, p, add(tril(kept), tril(kept, -1).mT()));
+  record({"pinv", here}, y, wrt(a, saved(y, a), [hermitian](const auto& g, const auto& p, const auto& matrix) {
+           if (!hermitian) return pinv_gradient(g, p, matrix);
+           const Tensor<D, T> da = pinv_gradient(g, p, add(tril(matrix), tril(matrix, -1).mT()));
            return mul(add(da, da.mT()), 0.5);
          }));
   return y;

@@ -82,14 +82,14 @@ QrFactors<D, T> qr(const Tensor<D, T>& a, const char* mode = "reduced", CallSite
     return {only_r ? Tensor<D, T>() : q, r};
   }
   // Both gradients need both factors. They take them from `packed`, whose own gradient serves second derivatives.
-  record({"qr", here}, packed, wrt(a, saved(packed), [shape_q, shape_r](const auto& g, const auto& kept) {
-           return qr_gradient(QrParts<D, T>(g, shape_q, shape_r), QrParts<D, T>(kept, shape_q, shape_r));
+  record({"qr", here}, packed, wrt(a, saved(packed), [shape_q, shape_r](const auto& g, const auto& factors) {
+           return qr_gradient(QrParts<D, T>(g, shape_q, shape_r), QrParts<D, T>(factors, shape_q, shape_r));
          }));
-  record({"qr", here}, q, wrt(a, saved(packed), [shape_q, shape_r](const auto& g, const auto& kept) {
-           return qr_gradient(QrParts<D, T>(g, {}), QrParts<D, T>(kept, shape_q, shape_r));
+  record({"qr", here}, q, wrt(a, saved(packed), [shape_q, shape_r](const auto& g, const auto& factors) {
+           return qr_gradient(QrParts<D, T>(g, {}), QrParts<D, T>(factors, shape_q, shape_r));
          }));
-  record({"qr", here}, r, wrt(a, saved(packed), [shape_q, shape_r](const auto& g, const auto& kept) {
-           return qr_gradient(QrParts<D, T>({}, g), QrParts<D, T>(kept, shape_q, shape_r));
+  record({"qr", here}, r, wrt(a, saved(packed), [shape_q, shape_r](const auto& g, const auto& factors) {
+           return qr_gradient(QrParts<D, T>({}, g), QrParts<D, T>(factors, shape_q, shape_r));
          }));
   return {q, r};
 }

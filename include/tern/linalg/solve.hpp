@@ -52,8 +52,8 @@ Tensor<D, T> solve(const Tensor<D, T>& a, const Tensor<D, T>& b, bool left = tru
   // dB = A⁻ᵀ G and dA = -dB Xᵀ.
   record({"solve", here}, x,
          wrt(inputs(a, b), saved(a, x),
-             [](const auto& g, const auto& kept, const auto& y, tern::detail::NeedsInputGrad needs) {
-               const Tensor<D, T> db = solve(kept.mT(), g);
+             [](const auto& g, const auto& matrix, const auto& y, tern::detail::NeedsInputGrad needs) {
+               const Tensor<D, T> db = solve(matrix.mT(), g);
                return std::tuple{needs[0] ? neg(matmul(db, y.mT())) : Tensor<D, T>(), needs[1] ? db : Tensor<D, T>()};
              }));
   return x;

@@ -25,8 +25,8 @@ Tensor<D, T> solve_triangular(const Tensor<D, T>& a, const Tensor<D, T>& b, bool
   record(
       {"solve_triangular", here}, x,
       wrt(inputs(a, b), saved(a, x),
-          [upper, unitriangular](const auto& g, const auto& kept, const auto& y, tern::detail::NeedsInputGrad needs) {
-            const Tensor<D, T> db = solve_triangular(kept.mT(), g, !upper, true, unitriangular);
+          [upper, unitriangular](const auto& g, const auto& matrix, const auto& y, tern::detail::NeedsInputGrad needs) {
+            const Tensor<D, T> db = solve_triangular(matrix.mT(), g, !upper, true, unitriangular);
             if (!needs[0]) return std::tuple{Tensor<D, T>(), db};
             const Tensor<D, T> da = neg(matmul(db, y.mT()));
             const Index diagonal = unitriangular ? 1 : 0;

@@ -93,19 +93,19 @@ SingularValues<D, T> svd(const Tensor<D, T>& a, bool full_matrices = true, CallS
   detail::backend::run<D, T>(detail::backend::Svd{rows.impl(), *s.impl(), vt.impl(), *in.impl()});
   const Tensor<D, T> u = Tensor<D, T>(transposed_matrices(rows.impl()));
   // Each gradient needs all results. It takes them from `packed`, whose own gradient serves second derivatives.
-  record({"svd", here}, packed, wrt(a, saved(packed), [at](const auto& g, const auto& kept) {
-           return svd_gradient(SvdParts<D, T>(g, at), SvdParts<D, T>(kept, at));
+  record({"svd", here}, packed, wrt(a, saved(packed), [at](const auto& g, const auto& factors) {
+           return svd_gradient(SvdParts<D, T>(g, at), SvdParts<D, T>(factors, at));
          }));
-  record({"svd", here}, u, wrt(a, saved(packed), [at](const auto& g, const auto& kept) {
-           return singular_vector_gradient(g, {}, SvdParts<D, T>(kept, at));
+  record({"svd", here}, u, wrt(a, saved(packed), [at](const auto& g, const auto& factors) {
+           return singular_vector_gradient(g, {}, SvdParts<D, T>(factors, at));
          }));
-  record({"svd", here}, s, wrt(a, saved(packed), [at](const auto& g, const auto& kept) {
+  record({"svd", here}, s, wrt(a, saved(packed), [at](const auto& g, const auto& factors) {
            SvdParts<D, T> gradient;
            gradient.s = g;
-           return svd_gradient(gradient, SvdParts<D, T>(kept, at));
+           return svd_gradient(gradient, SvdParts<D, T>(factors, at));
          }));
-  record({"svd", here}, vt, wrt(a, saved(packed), [at](const auto& g, const auto& kept) {
-           return singular_vector_gradient({}, g, SvdParts<D, T>(kept, at));
+  record({"svd", here}, vt, wrt(a, saved(packed), [at](const auto& g, const auto& factors) {
+           return singular_vector_gradient({}, g, SvdParts<D, T>(factors, at));
          }));
   return {u, s, vt};
 }

@@ -117,7 +117,7 @@ struct BertModel : nn::Module<D, T> {
         Error::fail("BertModel", {"a mask or types of shape ", given, " for tokens of ", tokens.shape()});
     const auto sees = attention_mask.defined() ? attention_mask.unsqueeze(1).unsqueeze(1) : attention_mask;
     const auto types = token_type_ids.defined() ? token_type_ids : zeros_like(tokens);
-    const auto at = tern::detail::range_beside(tokens, 0, 1, n).unsqueeze(0);
+    const auto at = tern::detail::arange_like(tokens, 0, 1, n).unsqueeze(0);
     Tensor<D, T> x = dropout(norm(word_embeddings(tokens) + token_type_embeddings(types) + position_embeddings(at)));
     for (const BertLayer<D, T>& layer : layers) x = layer(x, sees);
     return x;

@@ -88,7 +88,7 @@ struct GPT2Model : nn::Module<D, T> {
   /// Tokens [batch, n] to [batch, n, n_embd]. With a cache they follow those in it, and are added to it.
   Tensor<D, T> forward(const Tensor<D, Index>& tokens, KeyValueCache<D, T>* cache = nullptr) const {
     const Index first = first_position("GPT2Model", tokens, wpe.num_embeddings, cache), n = tokens.size(1);
-    Tensor<D, T> x = drop(wte(tokens) + wpe(tern::detail::range_beside(tokens, first, 1, n).unsqueeze(0)));
+    Tensor<D, T> x = drop(wte(tokens) + wpe(tern::detail::arange_like(tokens, first, 1, n).unsqueeze(0)));
     for (std::size_t i = 0; i < h.size(); ++i) x = cache ? h[i](x, cache->with_next(Index(i), n)) : h[i](x);
     if (cache) cache->length += n;
     return ln_f(x);

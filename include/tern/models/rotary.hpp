@@ -50,13 +50,13 @@ Tensor<D, double> unscaled_share(const Tensor<D, double>& pairs, const Tensor<D,
 template <class T, Device D, class X>
 Tensor<D, T> rotary_table(const Tensor<D, X>& x, Index first, Index n, Index size, double theta,
                           const RopeScaling& scaling = {}) {
-  const auto pairs = tern::detail::range_beside(x, 0, 1, size / 2).to(f64);
+  const auto pairs = tern::detail::arange_like(x, 0, 1, size / 2).to(f64);
   auto turns = exp(pairs * (-2 * std::log(theta) / double(size)));
   if (scaling.rope_type != RopeType::unscaled) {
     const auto share = unscaled_share(pairs, turns, size, theta, scaling);
     turns = turns * (share + (1 - share) / scaling.factor);
   }
-  const auto half = tern::detail::range_beside(x, first, 1, n).to(f64).unsqueeze(1) * turns;
+  const auto half = tern::detail::arange_like(x, first, 1, n).to(f64).unsqueeze(1) * turns;
   const auto angles = cat<D, double>({half, half}, -1);
   auto table = stack<D, double>({cos(angles), sin(angles)}, 0);
   if (scaling.rope_type == RopeType::yarn)

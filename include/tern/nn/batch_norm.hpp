@@ -36,8 +36,8 @@ struct BatchNormCall {
 
 /// Normalises a layer's input by statistics of more samples than its own, such as those of other processes.
 template <class D, class T>
-struct WiderStatistics {
-  virtual ~WiderStatistics() {}
+struct SyncStatistics {
+  virtual ~SyncStatistics() {}
   /// batch_norm of x in training, with the layer's tensors.
   virtual Tensor<D, T> normalise(const Tensor<D, T>& x, const BatchNormCall<D, T>& call,
                                  const Tensor<D, compute_t<T>>& weight, const Tensor<D, compute_t<T>>& bias,
@@ -65,7 +65,7 @@ struct BatchNormNd : Module<D, T> {
   bool folded = false;
   /// What training takes instead of the batch's own statistics; distributed::convert_sync_batchnorm sets it. Copies of
   /// the layer have none.
-  std::shared_ptr<const detail::WiderStatistics<D, T>> wider;
+  std::shared_ptr<const detail::SyncStatistics<D, T>> sync;
 
   explicit BatchNormNd(Index num_features, const BatchNormOptions& chosen = {}, CallSite here = {}) : options(chosen) {
     const CallScope scope({BatchNormNd::type_name(), here});
@@ -83,30 +83,30 @@ struct BatchNormNd : Module<D, T> {
     check_input(x);
     if (folded) return x;
     const detail::BatchNormCall<D, T> c(*this);
-    if (wider && this->is_training()) return widened(x, c);
-    return batch_norm(x, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum, options.eps);
+    if (sync && this->is_training()) return synchronized(x, c);
+    return batch_norm(x, c.mean, c.var, weight.promoted(), bias.promoted(), c.training, c.momentum, options.eps);
   }
   Tensor<D, T> relu(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope scope(here);
     check_input(x);
     if (folded) return tern::relu(x, here);
     const detail::BatchNormCall<D, T> c(*this);
-    if (wider && this->is_training()) return tern::relu(widened(x, c), here);
-    return batch_norm_relu(x, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum, options.eps);
+    if (sync && this->is_training()) return tern::relu(synchronized(x, c), here);
+    return batch_norm_relu(x, c.mean, c.var, weight.promoted(), bias.promoted(), c.training, c.momentum, options.eps);
   }
   Tensor<D, T> add_relu(const Tensor<D, T>& x, const Tensor<D, T>& residual, CallSite here = {}) const {
     const CallScope scope(here);
     check_input(x);
     if (folded) return tern::relu(add(x, residual, 1, here), here);
     const detail::BatchNormCall<D, T> c(*this);
-    if (wider && this->is_training()) return tern::relu(add(widened(x, c), residual, 1, here), here);
-    return batch_norm_add_relu(x, residual, c.mean, c.var, weight.wide(), bias.wide(), c.training, c.momentum,
+    if (sync && this->is_training()) return tern::relu(add(synchronized(x, c), residual, 1, here), here);
+    return batch_norm_add_relu(x, residual, c.mean, c.var, weight.promoted(), bias.promoted(), c.training, c.momentum,
                                options.eps);
   }
 
  private:
-  Tensor<D, T> widened(const Tensor<D, T>& x, const detail::BatchNormCall<D, T>& call) const {
-    return wider->normalise(x, call, weight.wide(), bias.wide(), options.eps);
+  Tensor<D, T> synchronized(const Tensor<D, T>& x, const detail::BatchNormCall<D, T>& call) const {
+    return sync->normalise(x, call, weight.promoted(), bias.promoted(), options.eps);
   }
   void check_input(const Tensor<D, T>& x) const {
     detail::check_batch_norm_input(BatchNormNd::type_name(), x.impl(), dims == 1 ? 2 : dims + 2, dims + 2);

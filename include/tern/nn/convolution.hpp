@@ -17,6 +17,8 @@ struct ConvLayerOptions {
   Index groups = 1;
   bool bias = true;
   PadMode padding_mode = PadMode::constant;
+
+  operator ConvOptions() const { return {stride, padding, dilation, groups}; }
 };
 
 /// ConvTransposeOptions, and whether there is a bias.
@@ -24,6 +26,8 @@ struct ConvTransposeLayerOptions {
   tern::detail::Dims stride = 1, padding = 0, output_padding = 0, dilation = 1;
   Index groups = 1;
   bool bias = true;
+
+  operator ConvTransposeOptions() const { return {stride, padding, output_padding, dilation, groups}; }
 };
 
 namespace detail {
@@ -54,11 +58,6 @@ Tensor<D, T> new_filter(const tern::detail::Shape& shape, CallSite here) {
   return contiguous(uniform<D, T>(shape, -bound, bound), channels_last);
 }
 
-inline ConvOptions conv_options(const ConvLayerOptions& o) { return {o.stride, o.padding, o.dilation, o.groups}; }
-inline ConvTransposeOptions conv_options(const ConvTransposeLayerOptions& o) {
-  return {o.stride, o.padding, o.output_padding, o.dilation, o.groups};
-}
-
 }  // namespace detail
 
 /// A convolution over `dims` dimensions: Conv1d, Conv2d or Conv3d.
@@ -70,7 +69,7 @@ struct ConvNd : Module<D, T> {
   Parameter<D, T> weight, bias;
 
   ConvNd(Index in, Index out, tern::detail::Dims kernel_size, ConvLayerOptions chosen = {}, CallSite here = {})
-      : in_channels(in), out_channels(out), options(detail::conv_options(chosen)), padding_mode(chosen.padding_mode),
+      : in_channels(in), out_channels(out), options(chosen), padding_mode(chosen.padding_mode),
         weight(detail::new_filter<D, T>(
             detail::filter_shape({ConvNd::type_name(), here}, dims, out, in, kernel_size, chosen.groups), here)) {
     const CallScope scope(here);
@@ -134,7 +133,7 @@ struct ConvTransposeNd : Module<D, T> {
 
   ConvTransposeNd(Index in, Index out, tern::detail::Dims kernel_size, ConvTransposeLayerOptions chosen = {},
                   CallSite here = {})
-      : in_channels(in), out_channels(out), options(detail::conv_options(chosen)),
+      : in_channels(in), out_channels(out), options(chosen),
         weight(detail::new_filter<D, T>(
             detail::filter_shape({ConvTransposeNd::type_name(), here}, dims, in, out, kernel_size, chosen.groups),
             here)) {

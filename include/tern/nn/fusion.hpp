@@ -19,15 +19,15 @@ Conv fuse_conv_bn_eval(const Conv& conv, const Norm& norm) {
   if (!norm.running_mean.defined() || norm.running_mean.numel() != channels)
     Error::fail("fuse_conv_bn_eval", {"a normalisation with running statistics of ", channels, " channels is needed"});
   auto scale = rsqrt(norm.running_var + norm.options.eps);
-  if (norm.weight.defined()) scale = scale * norm.weight.wide();
+  if (norm.weight.defined()) scale = scale * norm.weight.promoted();
   auto shift = -norm.running_mean;
-  if (conv.bias.defined()) shift = shift + conv.bias.wide();
+  if (conv.bias.defined()) shift = shift + conv.bias.promoted();
   shift = shift * scale;
-  if (norm.bias.defined()) shift = shift + norm.bias.wide();
+  if (norm.bias.defined()) shift = shift + norm.bias.promoted();
   tern::detail::Shape rows(channels);
   while (rows.n < conv.weight.dim()) rows.push_back(1);
   Conv fused = conv.clone();
-  copy_(fused.weight.detach(), (conv.weight.wide() * scale.view(rows)).to(tern::detail::Type<T>{}));
+  copy_(fused.weight.detach(), (conv.weight.promoted() * scale.view(rows)).to(tern::detail::Type<T>{}));
   fused.bias = shift.to(tern::detail::Type<T>{});
   return fused;
 }

@@ -30,7 +30,7 @@ struct GroupNorm : Module<D, T> {
   TERN_FIELDS(GroupNorm, num_groups, eps, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
-    return group_norm(x, num_groups, weight.wide(), bias.wide(), eps);
+    return group_norm(x, num_groups, weight.promoted(), bias.promoted(), eps);
   }
 };
 
@@ -71,8 +71,8 @@ struct InstanceNormNd : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     detail::check_batch_norm_input(InstanceNormNd::type_name(), x.impl(), dims + 1, dims + 2);
     const bool own = this->is_training() || !running_mean.defined(), single = x.dim() == dims + 1;
-    const Tensor<D, T> y = instance_norm(single ? unsqueeze(x, 0) : x, running_mean, running_var, weight.wide(),
-                                         bias.wide(), own, options.momentum, options.eps);
+    const Tensor<D, T> y = instance_norm(single ? unsqueeze(x, 0) : x, running_mean, running_var, weight.promoted(),
+                                         bias.promoted(), own, options.momentum, options.eps);
     return single ? squeeze(y, 0) : y;
   }
 };

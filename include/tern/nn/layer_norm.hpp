@@ -29,7 +29,7 @@ struct LayerNorm : Module<D, T> {
   TERN_FIELDS(LayerNorm, normalized_shape, eps, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
-    return layer_norm(x, normalized_shape, weight.wide(), bias.wide(), eps);
+    return layer_norm(x, normalized_shape, weight.promoted(), bias.promoted(), eps);
   }
 };
 

@@ -61,8 +61,8 @@ TERN_API std::vector<std::shared_ptr<Original>> originals(const AnyModule& netwo
 /// state_dict() and the losses of its results are float. nn::mixed makes one.
 ///
 /// Layers and operations between them compute in T with weights that are converted once for each of their versions, by
-/// the first forward pass that sees it. Normalisations take their weights and statistics as floats, Parameter::wide().
-/// Their arithmetic, and that of softmax, is in float.
+/// the first forward pass that sees it. Normalisations take their weights and statistics as floats,
+/// Parameter::promoted(). Their arithmetic, and that of softmax, is in float.
 ///
 /// Forward passes that record gradients must not run on several threads at once.
 template <IsModule Net>

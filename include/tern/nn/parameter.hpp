@@ -36,7 +36,7 @@ class TERN_API Original {
   const AnyTensor& rounded() const { return rounded_; }
 
   /// Says that a layer computes with rounded. Otherwise it is never converted: the elements stay NaN, so that whoever
-  /// reads them all the same, instead of wide(), notices.
+  /// reads them all the same, instead of promoted(), notices.
   void use_rounded();
 
   /// Before a forward pass, for all originals of a network: converts learned if it was written since the last
@@ -112,7 +112,7 @@ class Parameter : public Tensor<D, T>, public tern::detail::Registered {
   }
 
   /// The elements in the type that T is calculated in, compute_t<T>.
-  const Tensor<D, T>& wide() const { return *this; }
+  const Tensor<D, T>& promoted() const { return *this; }
 };
 
 /// In a mixed network, the conversion of a float tensor, which is the leaf.
@@ -127,7 +127,7 @@ class Parameter<D, T> : public Tensor<D, T>, public tern::detail::Registered {
   explicit Parameter(std::shared_ptr<detail::Original> original)
       : Tensor<D, T>(original->rounded().template as<D, T>()), original_(std::move(original)) {}
 
-  Tensor<D, float> wide() const {
+  Tensor<D, float> promoted() const {
     if (original_) return original_->learned().template as<D, float>();
     return this->defined() ? to_type(*this, f32) : Tensor<D, float>();
   }

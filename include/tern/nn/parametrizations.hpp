@@ -48,7 +48,7 @@ auto call_with_weight(L& layer, const W& weight, X&&... x) {
 /// The weight of a layer that is to calculate it, taken from the layer.
 template <class L>
 auto take_weight(const char* op, L& layer, const CallSite& here) {
-  static_assert(requires { layer.weight.wide(); }, "the layer has no nn::Parameter named weight");
+  static_assert(requires { layer.weight.promoted(); }, "the layer has no nn::Parameter named weight");
   if (!layer.weight.defined()) Error::fail({op, here}, {"the layer has no weight"});
   const auto weight = layer.weight.detach();
   layer.weight = {};
@@ -86,8 +86,8 @@ struct WeightNorm : Module<typename L::device_type, typename L::value_type> {
   TERN_NAMED_FIELDS(WeightNorm, layer, original0, original1, dim)
 
   Tensor<D, T> weight() const {
-    const auto& v = original1.wide();
-    return to_type(v * (original0.wide() / norm_of(v)), tern::detail::Type<T>{});
+    const auto& v = original1.promoted();
+    return to_type(v * (original0.promoted() / norm_of(v)), tern::detail::Type<T>{});
   }
   template <class... X>
   auto forward(X&&... x) const {
@@ -146,7 +146,7 @@ struct SpectralNorm : Module<typename L::device_type, typename L::value_type> {
   TERN_NAMED_FIELDS(SpectralNorm, layer, original, u, v, options)
 
   Tensor<D, T> weight() const {
-    const auto& w = original.wide();
+    const auto& w = original.promoted();
     if (!u.defined()) return to_type(normalize(w, 2, 0, options.eps), tern::detail::Type<T>{});
     const Tensor<D, Wide> left = tern::clone(u), right = tern::clone(v);  // the next call changes u and v
     return to_type(w / dot(left, mv(rows(), right)), tern::detail::Type<T>{});
@@ -159,9 +159,9 @@ struct SpectralNorm : Module<typename L::device_type, typename L::value_type> {
 
  private:
   Tensor<D, Wide> rows() const {
-    return flatten(
-        permute(original.wide(), detail::dim_first({"spectral_norm", CallSite::unknown}, *options.dim, original.dim())),
-        1);
+    return flatten(permute(original.promoted(),
+                           detail::dim_first({"spectral_norm", CallSite::unknown}, *options.dim, original.dim())),
+                   1);
   }
   void improve(Index steps) const {
     const NoGradGuard off;

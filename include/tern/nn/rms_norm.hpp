@@ -26,7 +26,7 @@ struct RMSNorm : Module<D, T> {
   }
   TERN_FIELDS(RMSNorm, normalized_shape, eps, weight)
 
-  Tensor<D, T> forward(const Tensor<D, T>& x) const { return rms_norm(x, normalized_shape, weight.wide(), eps); }
+  Tensor<D, T> forward(const Tensor<D, T>& x) const { return rms_norm(x, normalized_shape, weight.promoted(), eps); }
 };
 
 }}}  // namespace tern::nn

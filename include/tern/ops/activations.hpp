@@ -27,7 +27,7 @@ template <Device D, Element T>
 Tensor<D, T> relu(const Tensor<D, T>& x, CallSite here = {}) {
   const auto y = detail::map<T>({"relu", here}, detail::relu_expression, x);
   record({"relu", here}, y,
-         wrt(x, saved(y), detail::Gradient{[](auto g, auto kept) { return where(kept <= 0, 0, g); }}));
+         wrt(x, saved(y), detail::Gradient{[](auto g, auto result) { return where(result <= 0, 0, g); }}));
   return y;
 }
 TERN_UNARY_IN_PLACE(relu, Element)

@@ -5,7 +5,7 @@
 #include "dropout.hpp"
 #include "take.hpp"
 #include "support/library_attention.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
@@ -59,14 +59,14 @@ struct AttentionState {
   /// The same as differentiable tensor operations.
   std::tuple<X, X, X> differentiable_gradient(const X& g, NeedsInputGrad needs, double scale, bool is_causal) const {
     using Y = Tensor<D, compute_t<T>>;
-    const auto wide = [](const X& x) { return to_type(x, Type<compute_t<T>>{}); };
-    const Y q = wide(query), k = wide(key), weights = attention_weights(q, k, Y(), scale, is_causal, {});
-    const Y dweights = matmul(wide(g), wide(value).mT());
+    const auto promoted = [](const X& x) { return to_type(x, Type<compute_t<T>>{}); };
+    const Y q = promoted(query), k = promoted(key), weights = attention_weights(q, k, Y(), scale, is_causal, {});
+    const Y dweights = matmul(promoted(g), promoted(value).mT());
     const Y ds = weights * (dweights - sum(weights * dweights, -1, true)) * scale;
     const auto product = [](bool needed, const Y& a, const Y& b) {
       return needed ? to_type(matmul(a, b), Type<T>{}) : X();
     };
-    return {product(needs[0], ds, k), product(needs[1], ds.mT(), q), product(needs[2], weights.mT(), wide(g))};
+    return {product(needs[0], ds, k), product(needs[1], ds.mT(), q), product(needs[2], weights.mT(), promoted(g))};
   }
 };
 

@@ -3,7 +3,7 @@
 #include "../backend/batch_norm.hpp"
 #include "rounding.hpp"
 #include "support/normalised.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 #include "where.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
@@ -17,13 +17,13 @@ TERN_API void check_statistics(const CallSite& op, const Array& x, const Array* 
                                const Array* running_var, bool training);
 
 /// The shape in which an array of C elements broadcasts with [N, C, ...].
-TERN_API Shape beside_channels(int ndim, Index channels);
+TERN_API Shape per_channel_shape(int ndim, Index channels);
 /// Normalisation for x without elements: x weight + bias, so that gradients still reach every input.
 template <class D, class T>
 Tensor<D, T> scaled_and_shifted(const CallSite& op, const Tensor<D, T>& x, const Tensor<D, compute_t<T>>& weight,
                                 const Tensor<D, compute_t<T>>& bias) {
-  const Shape beside = beside_channels(x.dim(), x.size(1));
-  const auto as_t = [&](const auto& v) { return to_type(view(v, beside), Type<T>{}); };
+  const Shape per_channel = per_channel_shape(x.dim(), x.size(1));
+  const auto as_t = [&](const auto& v) { return to_type(view(v, per_channel), Type<T>{}); };
   return add(mul(x, as_t(weight), op), as_t(bias), 1, op);
 }
 /// x, not on the tape, in channels-last order.
@@ -63,7 +63,7 @@ struct BatchNormState {
 
   /// The same as differentiable tensor operations. For given statistics it is the only form.
   Gradients differentiable_gradient(const X& given, NeedsInputGrad needs, double eps, bool training) const {
-    const Shape channels = beside_channels(x.dim(), x.size(1));
+    const Shape channels = per_channel_shape(x.dim(), x.size(1));
     const Dims dims = all_but_channels(x.dim());
     const X g = relu ? where(gt(y.detach(), 0), given, zeros_like(given)) : given;
     const auto as_t = [&](const S& s) { return view(to_type(s, Type<T>{}), channels); };
@@ -145,7 +145,7 @@ Tensor<D, T> batch_norm(const CallSite& op, const Tensor<D, T>& x, const Tensor<
 template <Device D, Floating T>
 Tensor<D, T> batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                         const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
-                        const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
+                        const detail::Promoted<D, T>& weight = {}, const detail::Promoted<D, T>& bias = {},
                         bool training = false, detail::RealNumber momentum = 0.1, detail::RealNumber eps = 1e-5,
                         CallSite here = {}) {
   return detail::batch_norm({"batch_norm", here}, x, {}, running_mean, running_var, weight, bias, training, momentum,
@@ -156,7 +156,7 @@ Tensor<D, T> batch_norm(const Tensor<D, T>& x, const std::type_identity_t<Tensor
 template <Device D, Floating T>
 Tensor<D, T> batch_norm_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                              const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
-                             const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
+                             const detail::Promoted<D, T>& weight = {}, const detail::Promoted<D, T>& bias = {},
                              bool training = false, detail::RealNumber momentum = 0.1, detail::RealNumber eps = 1e-5,
                              CallSite here = {}) {
   return detail::batch_norm({"batch_norm_relu", here}, x, {}, running_mean, running_var, weight, bias, training,
@@ -169,7 +169,7 @@ template <Device D, Floating T>
 Tensor<D, T> batch_norm_add_relu(const Tensor<D, T>& x, const std::type_identity_t<Tensor<D, T>>& residual,
                                  const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean,
                                  const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var,
-                                 const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
+                                 const detail::Promoted<D, T>& weight = {}, const detail::Promoted<D, T>& bias = {},
                                  bool training = false, detail::RealNumber momentum = 0.1,
                                  detail::RealNumber eps = 1e-5, CallSite here = {}) {
   residual.checked({"batch_norm_add_relu", here});

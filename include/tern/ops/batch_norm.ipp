@@ -23,7 +23,7 @@ TERN_COLD void check_statistics(const CallSite& op, const Array& x, const Array*
     Error::fail(op, {"training needs more than one value for each channel, which ", x.shape_ref(), " does not have"});
 }
 
-TERN_INLINE Shape beside_channels(int ndim, Index channels) {
+TERN_INLINE Shape per_channel_shape(int ndim, Index channels) {
   Shape shape;
   shape.n = ndim;
   for (Index& size : shape) size = 1;

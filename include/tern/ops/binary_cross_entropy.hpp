@@ -1,6 +1,6 @@
 // Binary cross entropy.
 #pragma once
-#include "../backend/refuse.hpp"
+#include "../backend/gather.hpp"
 #include "exponential.hpp"
 #include "losses.hpp"
 

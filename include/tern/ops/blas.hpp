@@ -4,7 +4,7 @@
 #include "support/pointwise.hpp"
 #include "reduce.hpp"
 #include "shape.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 

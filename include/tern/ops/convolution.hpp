@@ -49,7 +49,13 @@ TERN_API Shape plan_convolution(const CallSite& op, int dims, const Array& x, co
                                 const ConvOptions& options, backend::ConvParams& c);
 
 /// Counts a convolution's multiplications and additions, without those on padding.
-TERN_API void count_convolution(const backend::ConvParams& c, const Array& x, const Array& weight, const Array& y);
+TERN_API void count_convolution(const backend::Convolution& c);
+
+template <class D, class T>
+void run_convolution(const backend::Convolution& c) {
+  count_convolution(c);
+  backend::run<D, T>(c);
+}
 
 template <class D, class T>
 Tensor<D, T> convolution_data_gradient(const CallSite& op, const Tensor<D, T>& g, const Tensor<D, T>& w,
@@ -75,9 +81,8 @@ std::tuple<Tensor<D, T>, Tensor<D, T>> convolution_gradients(const Tensor<D, T>&
     backend::run<D>(backend::Fill<T>{*dw.impl(), 0});
     if (bias) backend::run<D>(backend::Fill<T>{*db.impl(), 0});
   } else {
-    count_convolution(c, *x.impl(), *dw.impl(), *g.impl());
-    backend::run<D, T>(backend::ConvolutionWeightGradient{c, *dw.impl(), db.impl(), *channels_innermost(x).impl(),
-                                                          *channels_innermost(g).impl()});
+    run_convolution<D, T>({ConvolutionPass::weight_gradient, c, *channels_innermost(x).impl(), *dw.impl(),
+                           *channels_innermost(g).impl(), db.impl()});
   }
   return {dw, db};
 }
@@ -89,21 +94,20 @@ Tensor<D, T> convolution(const CallSite& op, const Tensor<D, T>& x, const Tensor
   const CallScope scope(op);
   const Tensor<D, T> y = empty<D, T>(sizes, channels_last, x.device());
   if (y.numel() > 0) {
-    count_convolution(c, *x.impl(), *w.impl(), *y.impl());
     const Tensor<D, T> bias = b.defined() ? dense(b) : b;
-    backend::run<D, T>(
-        backend::Convolution{c, *y.impl(), *channels_innermost(x).impl(), *channels_innermost(w).impl(), bias.impl()});
+    run_convolution<D, T>({ConvolutionPass::forward, c, *channels_innermost(x).impl(), *channels_innermost(w).impl(),
+                           *y.impl(), bias.impl()});
   }
   record(op, y,
          wrt(x, saved(w),
-             [c](ShapeRef shape, const auto& g, const auto& kept) { return data_gradient(shape, g, kept, c); }),
-         wrt(inputs(w, b), saved(x), [c](ShapeRef shape, const auto& g, const auto& kept, NeedsInputGrad needs) {
+             [c](ShapeRef shape, const auto& g, const auto& weight) { return data_gradient(shape, g, weight, c); }),
+         wrt(inputs(w, b), saved(x), [c](ShapeRef shape, const auto& g, const auto& input, NeedsInputGrad needs) {
            using X = Tensor<D, T>;
            const Dims others = all_but_channels(g.dim());
            if (!needs[0]) return std::tuple(X(), sum(g, others));
            const Shape weight(shape.d, shape.n);
-           if (!GradMode::is_enabled()) return convolution_gradients(kept, g, c, weight, needs[1]);
-           return std::tuple(convolution_weight_gradient(kept, g, c, weight), needs[1] ? sum(g, others) : X());
+           if (!GradMode::is_enabled()) return convolution_gradients(input, g, c, weight, needs[1]);
+           return std::tuple(convolution_weight_gradient(input, g, c, weight), needs[1] ? sum(g, others) : X());
          }));
   return y;
 }
@@ -115,19 +119,18 @@ Tensor<D, T> convolution_data_gradient(const CallSite& op, const Tensor<D, T>& g
   const CallScope scope(op);
   const Tensor<D, T> dx = empty<D, T>(x, channels_last, g.device());
   if (dx.numel() > 0) {
-    count_convolution(c, *dx.impl(), *w.impl(), *g.impl());
     const Tensor<D, T> bias = b.defined() ? dense(b) : b;
-    backend::run<D, T>(backend::ConvolutionDataGradient{c, *dx.impl(), *channels_innermost(g).impl(),
-                                                        *channels_innermost(w).impl(), bias.impl()});
+    run_convolution<D, T>({ConvolutionPass::data_gradient, c, *dx.impl(), *channels_innermost(w).impl(),
+                           *channels_innermost(g).impl(), bias.impl()});
   }
   record(op, dx,
          wrt(g, saved(w),
-             [c](ShapeRef shape, const auto& h, const auto& kept) {
-               return convolution({"convolution", CallSite::unknown}, h, kept, Tensor<D, T>(), c, {shape.d, shape.n});
+             [c](ShapeRef shape, const auto& h, const auto& weight) {
+               return convolution({"convolution", CallSite::unknown}, h, weight, Tensor<D, T>(), c, {shape.d, shape.n});
              }),
          wrt(w, saved(g),
-             [c](ShapeRef shape, const auto& h, const auto& kept) {
-               return convolution_weight_gradient(h, kept, c, {shape.d, shape.n});
+             [c](ShapeRef shape, const auto& h, const auto& gradient) {
+               return convolution_weight_gradient(h, gradient, c, {shape.d, shape.n});
              }),
          wrt(b, [](const auto& h) { return sum(h, all_but_channels(h.dim())); }));
   return dx;
@@ -140,9 +143,9 @@ Tensor<D, T> convolution_weight_gradient(const Tensor<D, T>& x, const Tensor<D, 
   const Tensor<D, T> dw = std::get<0>(convolution_gradients(x, g, c, w, false));
   record({"convolution_weight_gradient", CallSite::unknown}, dw,
          wrt(x, saved(g),
-             [c](ShapeRef shape, const auto& h, const auto& kept) { return data_gradient(shape, kept, h, c); }),
-         wrt(g, saved(x), [c](ShapeRef shape, const auto& h, const auto& kept) {
-           return convolution({"convolution", CallSite::unknown}, kept, h, Tensor<D, T>(), c, {shape.d, shape.n});
+             [c](ShapeRef shape, const auto& h, const auto& gradient) { return data_gradient(shape, gradient, h, c); }),
+         wrt(g, saved(x), [c](ShapeRef shape, const auto& h, const auto& input) {
+           return convolution({"convolution", CallSite::unknown}, input, h, Tensor<D, T>(), c, {shape.d, shape.n});
          }));
   return dw;
 }
@@ -184,9 +187,8 @@ Tensor<D, T> conv_relu(const CallSite& op, int dims, const Tensor<D, T>& x, cons
   const Tensor<D, T> y = empty<D, T>(sizes, channels_last, x.device());
   const Tensor<D, T> b = bias.defined() ? dense(bias) : bias;
   const Tensor<D, T> r = residual.defined() ? channels_innermost(residual) : residual;
-  count_convolution(c, *x.impl(), *weight.impl(), *y.impl());
-  backend::run<D, T>(backend::Convolution{c, *y.impl(), *channels_innermost(x).impl(),
-                                          *channels_innermost(weight).impl(), b.impl(), r.impl(), true});
+  run_convolution<D, T>({ConvolutionPass::forward, c, *channels_innermost(x).impl(), *channels_innermost(weight).impl(),
+                         *y.impl(), b.impl(), r.impl(), true});
   return y;
 }
 

@@ -58,8 +58,9 @@ TERN_COLD Shape plan_convolution(const CallSite& op, int dims, const Array& x, c
   return y;
 }
 
-TERN_NOINLINE void count_convolution(const backend::ConvParams& c, const Array& x, const Array& weight,
-                                     const Array& y) {
+TERN_NOINLINE void count_convolution(const backend::Convolution& op) {
+  const backend::ConvParams& c = op.params;
+  const Array &x = op.x, &weight = op.weight, &y = op.y;
   double products = double(x.dims[0]) * double(weight.dims[0]) * double(weight.dims[1]);
   for (int i = 0; i < c.dims; ++i) {
     Index inside = 0;  // pairs of an output position and a tap inside the input

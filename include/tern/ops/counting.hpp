@@ -50,7 +50,7 @@ UniqueElements<D, T> first_of_runs(const CallSite& op, const Tensor<D, T>& x, co
     Error::fail(op, {"positions of dimension ", dim, " of ", a.shape(), " have no elements"});
   const Tensor<D, T> rows = reshape(in, {n, n ? in.numel() / n : 1}, here);
   const auto [sorted, order] =
-      is_sorted ? sorted_rows(rows, here) : ValuesAndIndices<D, T>{rows, range_beside(x, 0, 1, n)};
+      is_sorted ? sorted_rows(rows, here) : ValuesAndIndices<D, T>{rows, arange_like(x, 0, 1, n)};
   Tensor<D, bool> is_first = full<D, bool>(n, true, x.device());
   if (n > 1) {
     const Tensor<D, bool> differs = ne(narrow(sorted, 0, 1, n - 1), narrow(sorted, 0, 0, n - 1));

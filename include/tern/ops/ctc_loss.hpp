@@ -5,7 +5,7 @@
 #include "gather.hpp"
 #include "shape.hpp"
 #include "statistics.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 #include "transfer.hpp"
 #include "where.hpp"
 
@@ -94,8 +94,8 @@ Tensor<D, T> ctc_losses(const CallSite& op, const Tensor<D, T>& log_probs, const
   const auto labels = contiguous(expand(label, {steps, states, batch.samples}));
   const auto later = narrow(label, 0, 2, states - 2);
   const auto may_skip = logical_and(ne(later, options.blank), ne(later, narrow(label, 0, 0, states - 2)));
-  const auto step = reshape(range_beside(log_probs, 0, 1, steps), {steps, 1, 1});
-  const auto state = reshape(range_beside(log_probs, 0, 1, states), {states, 1});
+  const auto step = reshape(arange_like(log_probs, 0, 1, steps), {steps, 1, 1});
+  const auto state = reshape(arange_like(log_probs, 0, 1, states), {states, 1});
   const auto last_step = to_device(batch.last_step, device), last_state = to_device(batch.last_state, device);
   const auto is_start = logical_and(eq(step, 0), lt(state, 2));
   const auto is_end =
@@ -119,7 +119,7 @@ Tensor<D, T> ctc_losses(const CallSite& op, const Tensor<D, T>& log_probs, const
   }
   record(op, losses,
          wrt(log_probs, saved(log_probs, labels, skip, start, end, heard),
-             [](const auto& g, const auto&... kept) { return ctc_gradient(g, kept...); }));
+             [](const auto& g, const auto&... saved) { return ctc_gradient(g, saved...); }));
   return losses;
 }
 

@@ -5,7 +5,7 @@
 #include "exponential.hpp"
 #include "gather.hpp"
 #include "shape.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 #include "where.hpp"
 
 namespace tern { inline namespace TERN_BUILD {

@@ -5,7 +5,7 @@
 #include "matmul.hpp"
 #include "reduce.hpp"
 #include "shape.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 

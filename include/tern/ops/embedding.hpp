@@ -54,9 +54,9 @@ template <class D, class T>
 Tensor<D, T> bags_gradient(backend::Bags bags, Index rows, const Tensor<D, T>& g, const Tensor<D, Index>& numbers,
                            const Tensor<D, Index>& starts, const Tensor<D, T>& scale) {
   if constexpr (is_half_v<T>) {  // sums in float
-    const Type<float> wide;
-    const auto factors = scale.defined() ? to_type(scale, wide) : Tensor<D, float>();
-    return to_type(bags_gradient(bags, rows, to_type(g, wide), numbers, starts, factors), Type<T>{});
+    const Type<float> promoted;
+    const auto factors = scale.defined() ? to_type(scale, promoted) : Tensor<D, float>();
+    return to_type(bags_gradient(bags, rows, to_type(g, promoted), numbers, starts, factors), Type<T>{});
   } else {
     const Tensor<D, T> dense = contiguous(g.detach());
     const Tensor<D, T> y = zeros<D, T>({rows, g.size(1)}, g.device());
@@ -142,14 +142,14 @@ Tensor<D, T> embedding_bag(const Tensor<D, Index>& x, const Tensor<D, T>& weight
     return detail::reduced_bags({"embedding_bag", here}, bags, weight, numbers, starts,
                                 reshape(per_sample_weights, {-1}).contiguous());
   // The weights need a gradient: sum scaled rows as a table of their own, so that table and weights both get theirs.
-  const detail::Type<compute_t<T>> wide;
-  const auto taken = to_type(detail::take_rows({"embedding_bag", here}, weight, numbers), wide, here);
-  const auto scaled = mul(taken, to_type(reshape(per_sample_weights, {-1, 1}, here), wide, here), here);
+  const detail::Type<compute_t<T>> promoted;
+  const auto taken = to_type(detail::take_rows({"embedding_bag", here}, weight, numbers), promoted, here);
+  const auto scaled = mul(taken, to_type(reshape(per_sample_weights, {-1, 1}, here), promoted, here), here);
   auto kept = scaled;
   if (padding != detail::backend::no_row)
     kept = where(eq(numbers, padding).reshape({-1, 1}), zeros_like(scaled.detach()), scaled);
   const auto y = detail::reduced_bags({"embedding_bag", here}, {BagMode::sum}, kept,
-                                      detail::range_beside(numbers, 0, 1, numbers.numel()), starts, {});
+                                      detail::arange_like(numbers, 0, 1, numbers.numel()), starts, {});
   return to_type(y, detail::Type<T>{}, here);
 }
 template <Device D, Element T>

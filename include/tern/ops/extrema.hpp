@@ -2,7 +2,7 @@
 #pragma once
 #include "gather.hpp"
 #include "reduce.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 #include "where.hpp"
 
 namespace tern { inline namespace TERN_BUILD {

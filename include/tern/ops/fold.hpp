@@ -27,8 +27,7 @@ TERN_API Windows windows_over(const CallSite& op, const Index* image, const Shap
 /// The position of element k of window i in the padded image, [kernel count].
 template <class D, class T>
 Tensor<D, Index> window_positions(const Tensor<D, T>& x, const Window& w) {
-  return reshape(add(unsqueeze(range_beside(x, 0, w.dilation, w.kernel), 1), range_beside(x, 0, w.stride, w.count)),
-                 -1);
+  return reshape(add(unsqueeze(arange_like(x, 0, w.dilation, w.kernel), 1), arange_like(x, 0, w.stride, w.count)), -1);
 }
 
 }  // namespace detail

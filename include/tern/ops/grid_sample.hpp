@@ -5,12 +5,12 @@
 #include "gather.hpp"
 #include "rounding.hpp"
 #include "support/pointwise.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 #include "where.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
-/// How many pixels beside a position count: its 4 neighbours, the nearest one, or 16 (Keys' cubic with a = -3/4).
+/// How many pixels around a position count: its 4 neighbours, the nearest one, or 16 (Keys' cubic with a = -3/4).
 enum class GridSampleMode : unsigned char { bilinear, nearest, bicubic };
 /// What is outside the image: zeros, the border's pixels, or its reflection.
 enum class GridSamplePadding : unsigned char { zeros, border, reflection };
@@ -68,7 +68,7 @@ struct GridAxis {
   }
 
   static X neighbours(const X& first, Index offset, Index count) {
-    return add(unsqueeze(first, 1), to_type(range_beside(first, offset, 1, count), Type<T>{}));
+    return add(unsqueeze(first, 1), to_type(arange_like(first, offset, 1, count), Type<T>{}));
   }
 
   void choose(const X& pixel, const X& weights) {
@@ -106,7 +106,7 @@ Tensor<D, T> grid_sampled(const CallSite& op, const Tensor<D, T>& x, const Tenso
   const Index count = grid.size(1) * grid.size(2);
   const GridAxis<D, T> across(flatten(select(grid, -1, 0)), width, o), down(flatten(select(grid, -1, 1)), height, o);
   const Tensor<D, Index> first =
-      mul(flatten(expand(unsqueeze(range_beside(x, 0, 1, images), 1), {images, count})), height * width);
+      mul(flatten(expand(unsqueeze(arange_like(x, 0, 1, images), 1), {images, count})), height * width);
   const Tensor<D, Index> rows =
       add(add(mul(unsqueeze(down.at, 2), width), unsqueeze(across.at, 1)), view(first, {images * count, 1, 1}));
   const Index taps = rows.size(1) * rows.size(2);
@@ -161,7 +161,7 @@ Tensor<D, T> affine_grid(const Tensor<D, T>& theta, const detail::Shape& size, b
   detail::checked_numel({"affine_grid", CallSite::unknown}, detail::Shape{size[0], height, width, 3});
   const auto axis = [&](Index n, const detail::Shape& along) {  // pixels' middles; or from corner to corner
     const double last = n > 1 ? double(n - 1) : 1, start = n > 1 ? -1 : 0;
-    const Tensor<D, T> number = to_type(detail::range_beside(theta, 0, 1, n), detail::Type<T>{});
+    const Tensor<D, T> number = to_type(detail::arange_like(theta, 0, 1, n), detail::Type<T>{});
     const Tensor<D, T> place =
         align_corners ? add(mul(number, 2 / last), start) : sub(div(add(mul(number, 2), 1), double(n)), 1);
     return expand(view(place, along), {height, width, 1});

@@ -4,7 +4,7 @@
 #include "batch_norm.hpp"
 #include "blend.hpp"
 #include "statistics.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
@@ -45,18 +45,18 @@ Tensor<D, T> group_norm(const CallSite& op, const Tensor<D, T>& x, Index groups,
   const auto w = weight.defined() ? weight : ones<D, compute_t<T>>(channels, x.device());
   const auto b = bias.defined() ? bias : zeros<D, compute_t<T>>(channels, x.device());
   if (x.numel() == 0) return scaled_and_shifted(op, x, w, b);
-  Shape grouped = x.shape(), beside;
+  Shape grouped = x.shape(), per_channel;
   grouped.push_back(0);
   for (int i = grouped.n - 1; i > 2; --i) grouped[i] = grouped[i - 1];
   grouped[1] = groups;
   grouped[2] = channels / groups;
-  for (int i = 1; i < grouped.n; ++i) beside.push_back(i < 3 ? grouped[i] : 1);
+  for (int i = 1; i < grouped.n; ++i) per_channel.push_back(i < 3 ? grouped[i] : 1);
   const Tensor<D, T> last = x.dim() > 2 ? contiguous(x, channels_last, op) : contiguous(x, op);
   const auto normal = [&](const auto& v, const auto& factor, const auto& offset) {
     return normalised_groups(op, v, factor, offset, eps);
   };
-  return view(rounded_once(normal, view(last, grouped, op), reshape(w, beside, op), reshape(b, beside, op)), x.shape(),
-              op);
+  return view(rounded_once(normal, view(last, grouped, op), reshape(w, per_channel, op), reshape(b, per_channel, op)),
+              x.shape(), op);
 }
 
 }  // namespace detail
@@ -65,8 +65,8 @@ Tensor<D, T> group_norm(const CallSite& op, const Tensor<D, T>& x, Index groups,
 /// channels, in each sample of x, [N, C, ...]. weight and bias have C elements; undefined they are ones and zeros.
 /// Those of a 16-bit x may be of x's type or floats.
 template <Device D, Floating T>
-Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const detail::Wide<D, T>& weight = {},
-                        const detail::Wide<D, T>& bias = {}, detail::RealNumber eps = 1e-5, CallSite here = {}) {
+Tensor<D, T> group_norm(const Tensor<D, T>& x, Index num_groups, const detail::Promoted<D, T>& weight = {},
+                        const detail::Promoted<D, T>& bias = {}, detail::RealNumber eps = 1e-5, CallSite here = {}) {
   const CallSite op{"group_norm", here};
   const Tensor<D, compute_t<T>>&w = weight, &b = bias;
   detail::check_channels(op, *x.checked(op), {w.impl(), b.impl()});
@@ -86,7 +86,7 @@ template <Device D, Floating T>
 Tensor<D, T> instance_norm(const Tensor<D, T>& x,
                            const std::type_identity_t<Tensor<D, compute_t<T>>>& running_mean = {},
                            const std::type_identity_t<Tensor<D, compute_t<T>>>& running_var = {},
-                           const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
+                           const detail::Promoted<D, T>& weight = {}, const detail::Promoted<D, T>& bias = {},
                            bool use_input_stats = true, detail::RealNumber momentum = 0.1,
                            detail::RealNumber eps = 1e-5, CallSite here = {}) {
   const CallSite op{"instance_norm", here};

@@ -55,7 +55,7 @@ TERN_API void check_interpolate(const Array& x, const InterpolateOptions& o, Res
 template <class D, class T>
 Tensor<D, Index> nearest_positions(const Tensor<D, T>& x, const Resampling& r, double offset) {
   const float step = r.factor > 0 ? float(1 / r.factor) : float(r.in) / float(r.out);
-  const Tensor<D, float> j = add(to_type(range_beside(x, 0, 1, r.out), Type<float>{}), offset);
+  const Tensor<D, float> j = add(to_type(arange_like(x, 0, 1, r.out), Type<float>{}), offset);
   return clamp_max(to_type(floor(mul(j, double(step))), Type<Index>{}), r.in - 1);
 }
 
@@ -71,11 +71,11 @@ struct Taps {
 template <class D, class T>
 Taps<D, T> linear_or_cubic_taps(const Tensor<D, T>& x, const Resampling& r, bool cubic, bool align_corners) {
   const double step = r.step(align_corners);
-  const Tensor<D, T> j = to_type(range_beside(x, 0, 1, r.out), Type<T>{});
+  const Tensor<D, T> j = to_type(arange_like(x, 0, 1, r.out), Type<T>{});
   Tensor<D, T> source = align_corners ? mul(j, step) : sub(mul(add(j, 0.5), step), 0.5);
   if (!cubic && !align_corners) source = clamp_min(source, 0);
   const Tensor<D, Index> first = unsqueeze(to_type(floor(source), Type<Index>{}), 1);
-  const Tensor<D, Index> at = add(first, cubic ? range_beside(x, -1, 1, 4) : range_beside(x, 0, 1, 2));
+  const Tensor<D, Index> at = add(first, cubic ? arange_like(x, -1, 1, 4) : arange_like(x, 0, 1, 2));
   const Tensor<D, T> distance = abs(sub(unsqueeze(source, 1), to_type(at, Type<T>{})));
   const auto keys = [](auto d) {
     return where(d <= 1, (1.25 * d - 2.25) * d * d + 1, ((-0.75 * d + 3.75) * d - 6) * d + 3);
@@ -88,10 +88,10 @@ Taps<D, T> linear_or_cubic_taps(const Tensor<D, T>& x, const Resampling& r, bool
 /// one is repeated and its weight divided; a weight of 0 would make NaN of an infinity.
 template <class D, class T>
 Taps<D, T> area_taps(const Tensor<D, T>& x, const Resampling& r) {
-  const Tensor<D, Index> start = unsqueeze(floor_divide(range_beside(x, 0, r.in, r.out), r.out), 1);
-  const Tensor<D, Index> end = unsqueeze(floor_divide(range_beside(x, r.in + r.out - 1, r.in, r.out), r.out), 1);
+  const Tensor<D, Index> start = unsqueeze(floor_divide(arange_like(x, 0, r.in, r.out), r.out), 1);
+  const Tensor<D, Index> end = unsqueeze(floor_divide(arange_like(x, r.in + r.out - 1, r.in, r.out), r.out), 1);
   const Index count = r.in % r.out == 0 ? r.in / r.out : r.in / r.out + 2;
-  const Tensor<D, Index> at = add(start, range_beside(x, 0, 1, count)), last = sub(end, 1);
+  const Tensor<D, Index> at = add(start, arange_like(x, 0, 1, count)), last = sub(end, 1);
   const Tensor<D, Index> length = sub(end, start), copies = add(rsub(length, count), 1);
   const Tensor<D, Index> parts = where(lt(at, last), length, mul(length, copies));
   return {minimum(at, last), reciprocal(to_type(parts, Type<T>{}))};
@@ -105,7 +105,7 @@ Tensor<D, T> resampled(const Tensor<D, T>& x, int d, const Taps<D, T>& taps, Cal
   const Tensor<D, T> table = reshape(turned, {to[0], x.numel() / to[0]}, here);
   to[0] = out;
   const Tensor<D, T> y = reduced_bags({"interpolate", here}, {BagMode::sum, -1}, table, reshape(taps.at, -1),
-                                      range_beside(x, 0, count, out + 1), contiguous(reshape(taps.weight, -1)));
+                                      arange_like(x, 0, count, out + 1), contiguous(reshape(taps.weight, -1)));
   return transpose(reshape(y, to, here), 0, d, here);
 }
 

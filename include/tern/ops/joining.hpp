@@ -123,7 +123,7 @@ Tensor<D, T> combinations(const Tensor<D, T>& x, Index r = 2, bool with_replacem
   return view(index_select(x, 0, to_device(view(positions, -1), x.device(), here), here), {count, r}, here);
 }
 
-/// Defines name({a, b}) beside name of a std::vector.
+/// Overloads name, which takes a std::vector, for name({a, b}).
 #define TERN_OF_BRACES(name)                                                   \
   template <Device D, Element T>                                               \
   auto name(std::initializer_list<Tensor<D, T>> tensors, CallSite here = {}) { \

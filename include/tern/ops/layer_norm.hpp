@@ -3,7 +3,7 @@
 #include "../backend/layer_norm.hpp"
 #include "softmax.hpp"
 #include "support/normalised.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
@@ -49,7 +49,7 @@ struct LayerNormState {
 /// floats.
 template <Device D, Floating T>
 Tensor<D, T> layer_norm(const Tensor<D, T>& x, const detail::Shape& normalized_shape,
-                        const detail::Wide<D, T>& weight = {}, const detail::Wide<D, T>& bias = {},
+                        const detail::Promoted<D, T>& weight = {}, const detail::Promoted<D, T>& bias = {},
                         detail::RealNumber eps = 1e-5, CallSite here = {}) {
   using S = Tensor<D, compute_t<T>>;
   const S &given_weight = weight, &given_bias = bias;

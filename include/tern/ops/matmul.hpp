@@ -68,9 +68,9 @@ Tensor<D, T> recorded_product(const CallSite& op, const Tensor<D, T>& a, const T
   // dA = dC Bᵀ and dB = Aᵀ dC.
   record(op, c,
          wrt(a, saved(b),
-             [](ShapeRef shape, const auto& dc, const auto& kept) { return gradient_product(shape, dc, kept.mT()); }),
+             [](ShapeRef shape, const auto& dc, const auto& right) { return gradient_product(shape, dc, right.mT()); }),
          wrt(b, saved(a),
-             [](ShapeRef shape, const auto& dc, const auto& kept) { return gradient_product(shape, kept.mT(), dc); }));
+             [](ShapeRef shape, const auto& dc, const auto& left) { return gradient_product(shape, left.mT(), dc); }));
   return c;
 }
 

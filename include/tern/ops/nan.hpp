@@ -3,7 +3,7 @@
 #include "arithmetic.hpp"
 #include "comparison.hpp"
 #include "reduce.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 

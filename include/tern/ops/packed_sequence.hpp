@@ -141,7 +141,7 @@ std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequ
   return {options.batch_first ? transpose(padded, 0, 1, here) : padded, lengths};
 }
 
-/// Sequences [length, ...] of different lengths beside each other, padded to [longest, count, ...], or with batch_first
+/// Sequences [length, ...] of different lengths, stacked and padded to [longest, count, ...], or with batch_first
 /// [count, longest, ...].
 template <Device D, Element T>
 Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, PadOptions options = {}, CallSite here = {}) {

@@ -53,7 +53,7 @@ Tensor<D, T> pad_with(const CallSite& op, const Tensor<D, T>& x, const Shape& pa
 /// The source positions, in a dimension of n elements, of the positions -left, 1 - left, …, n + right - 1.
 template <class D, class T>
 Tensor<D, Index> padded_positions(const Tensor<D, T>& x, PadMode mode, Index n, Index left, Index right) {
-  const Tensor<D, Index> at = range_beside(x, -left, 1, left + n + right);
+  const Tensor<D, Index> at = arange_like(x, -left, 1, left + n + right);
   if (mode == PadMode::circular) return remainder(at, n);
   if (mode == PadMode::replicate) return clamp(at, Index(0), n - 1);
   return rsub(abs(rsub(abs(at), n - 1)), n - 1);  // mirrored at 0, then at n - 1

@@ -9,7 +9,7 @@
 #include "copy.hpp"
 #include "power.hpp"
 #include "sort.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 

@@ -4,7 +4,7 @@
 
 #include "../tensor/creation.hpp"
 #include "exponential.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 

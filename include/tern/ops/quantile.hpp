@@ -81,7 +81,7 @@ ValuesAndIndices<D, T> mode(const Tensor<D, T>& x, Index dim = -1, bool keepdim 
   detail::Shape along(n);
   for (int i = d + 1; i < x.dim(); ++i) along.push_back(1);
   // The length so far of each run of equal elements: the first longest ends at the result.
-  const Tensor<D, Index> place = view(detail::range_beside(x, 0, 1, n), along);
+  const Tensor<D, Index> place = view(detail::arange_like(x, 0, 1, n), along);
   const Tensor<D, bool> is_same = eq(narrow(sorted, d, 1, n - 1), narrow(sorted, d, 0, n - 1));
   const Tensor<D, Index> later = where(is_same, 0, expand(narrow(place, -along.n, 1, n - 1), is_same.shape()));
   const Tensor<D, Index> starts = cummax(cat({zeros_like(narrow(order, d, 0, 1)), later}, d), d).values;

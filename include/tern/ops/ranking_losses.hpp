@@ -179,7 +179,7 @@ Tensor<D, T> multi_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index>& ta
     Error::fail(op, {"scores [N, C] and targets [N] are needed, not ", x.shape(), " and ", target.shape()});
   const auto loss = [&](const auto& scores) {
     const Tensor<D, Index> right = n == 2 ? reshape(target, {-1, 1}, here) : reshape(target, 1, here);
-    const auto wrong = to_type(ne(detail::range_beside(x, 0, 1, x.size(-1)), right), detail::Type<compute_t<T>>{});
+    const auto wrong = to_type(ne(detail::arange_like(x, 0, 1, x.size(-1)), right), detail::Type<compute_t<T>>{});
     const auto f = [margin = options.margin, squared = options.p == 2](auto v, auto own, auto counts) {
       const auto distance = detail::violation(margin, own, v);
       return where(counts == 0, 0, squared ? distance * distance : distance);
@@ -219,7 +219,7 @@ Tensor<D, T> multilabel_margin_loss(const Tensor<D, T>& x, const Tensor<D, Index
     const detail::Type<compute_t<T>> type;
     const Tensor<D, bool> listed = eq(cumsum(lt(target, 0), -1, here), 0);
     const Tensor<D, bool> named =
-        logical_and(unsqueeze(listed, -1), eq(unsqueeze(target, -1), detail::range_beside(x, 0, 1, x.size(-1))));
+        logical_and(unsqueeze(listed, -1), eq(unsqueeze(target, -1), detail::arange_like(x, 0, 1, x.size(-1))));
     const auto own = gather(scores, -1, where(listed, target, 0), here);
     const auto f = [](auto right, auto v, auto counts, auto wrong) {
       return where(counts * wrong == 0, 0, detail::violation(1, right, v));

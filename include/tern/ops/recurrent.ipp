@@ -25,15 +25,16 @@ TERN_INLINE void check_recurrent_weights(const CallSite& op, RecurrentKind kind,
   if (w_hh.ndim != 2 || w_hh.dims[0] % groups)
     Error::fail(op, {"w_hh of layer ", layer, " must be a matrix of ", groups, " hidden_size rows, but has shape ",
                      w_hh.shape_ref()});
-  const Index wide = w_hh.dims[0], hidden = wide / groups, state = w_hr && w_hr->ndim == 2 ? w_hr->dims[0] : hidden;
+  const Index gate_rows = w_hh.dims[0], hidden = gate_rows / groups,
+              state = w_hr && w_hr->ndim == 2 ? w_hr->dims[0] : hidden;
   const auto check = [&](const char* name, const Array* w, const Shape& want) {
     if (w && !same_sizes(w->shape_ref(), want))
       Error::fail(op, {name, " of layer ", layer, " has shape ", w->shape_ref(), ", not ", want});
   };
-  check("w_ih", &w_ih, {wide, size});
-  check("w_hh", &w_hh, {wide, state});
-  check("b_ih", b_ih, {wide});
-  check("b_hh", b_hh, {wide});
+  check("w_ih", &w_ih, {gate_rows, size});
+  check("w_hh", &w_hh, {gate_rows, state});
+  check("b_ih", b_ih, {gate_rows});
+  check("b_hh", b_hh, {gate_rows});
   check("w_hr", w_hr, {state, hidden});
 }
 

@@ -62,8 +62,8 @@ struct SumGradient {
   const DeviceOps* device;
 
   TensorImpl* operator()(TensorImpl* g) const {
-    const Owned kept(reshape({"sum", CallSite::unknown}, g, reduced_shape(shape, mask, true), *device));
-    return expand({"sum", CallSite::unknown}, kept.impl, shape);
+    const Owned with_dims(reshape({"sum", CallSite::unknown}, g, reduced_shape(shape, mask, true), *device));
+    return expand({"sum", CallSite::unknown}, with_dims.impl, shape);
   }
 };
 /// The gradient of a mapped sum by its k-th input, made from f's gradient.

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "layer_norm.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
@@ -13,7 +13,7 @@ namespace tern { inline namespace TERN_BUILD {
 /// default.
 template <Device D, Floating T>
 Tensor<D, T> rms_norm(const Tensor<D, T>& x, const detail::Shape& normalized_shape,
-                      const detail::Wide<D, T>& weight = {}, std::optional<double> eps = {}, CallSite here = {}) {
+                      const detail::Promoted<D, T>& weight = {}, std::optional<double> eps = {}, CallSite here = {}) {
   const Tensor<D, compute_t<T>>& given = weight;
   detail::check_normalized({"rms_norm", here}, *x.checked({"rms_norm", here}), normalized_shape, {given.impl()});
   const auto w = given.defined() ? given : ones<D, compute_t<T>>(normalized_shape, x.device());

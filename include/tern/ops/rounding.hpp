@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "../backend/refuse.hpp"
+#include "../backend/gather.hpp"
 #include "reduce.hpp"
 #include "support/pointwise.hpp"
 

@@ -126,7 +126,7 @@ Tensor<D, T> flip(const Tensor<D, T>& x, detail::Dims dims, CallSite here = {}) 
   const unsigned mask = dims.empty() ? 0 : detail::dim_mask({"flip", here}, dims, x.checked({"flip", here})->ndim);
   Tensor<D, T> y = clone(x, here);
   for (int i = 0; i < x.dim(); ++i)
-    if (mask >> i & 1) y = index_select(y, i, detail::range_beside(x, x.size(i) - 1, -1, x.size(i)), here);
+    if (mask >> i & 1) y = index_select(y, i, detail::arange_like(x, x.size(i) - 1, -1, x.size(i)), here);
   return y;
 }
 
@@ -159,7 +159,7 @@ Tensor<D, T> unfold(const Tensor<D, T>& x, Index dim, Index size, Index step, Ca
   if (step <= 0) Error::fail("unfold", {"the step must be positive, not ", step});
   if (x.dim() == 0) return narrow(view(x, 1, here), 0, 0, size, here);
   const Index count = (whole - size) / step + 1;
-  const Tensor<D, Index> first = detail::range_beside(x, 0, step, count), within = detail::range_beside(x, 0, 1, size);
+  const Tensor<D, Index> first = detail::arange_like(x, 0, step, count), within = detail::arange_like(x, 0, 1, size);
   const Tensor<D, Index> at = reshape(add(unsqueeze(first, 1), within), -1);
   const Tensor<D, T> y = unflatten(index_select(x, d, at, here), d, {count, size}, here);
   return movedim(y, d + 1, -1, here);

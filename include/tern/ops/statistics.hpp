@@ -2,7 +2,7 @@
 #pragma once
 #include "exponential.hpp"
 #include "reduce.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 
@@ -24,10 +24,10 @@ Tensor<D, T> variance(const CallSite& op, const Tensor<D, T>& x, const Dims& dim
 /// g (x - mean over mask of x), calculated with the precision of compute_t<T>.
 template <class D, class T>
 Tensor<D, T> centred(const Tensor<D, T>& g, const Tensor<D, T>& x, unsigned mask) {
-  const Type<compute_t<T>> wide;
-  const auto input = to_type(x, wide), middle = mean(input, masked_dims(mask), true);
+  const Type<compute_t<T>> promoted;
+  const auto input = to_type(x, promoted), middle = mean(input, masked_dims(mask), true);
   const auto rule = [](auto h, auto v, auto m) { return h * (v - m); };
-  return to_type(Gradient{rule}(to_type(g, wide), input, middle), Type<T>{});
+  return to_type(Gradient{rule}(to_type(g, promoted), input, middle), Type<T>{});
 }
 
 }  // namespace detail

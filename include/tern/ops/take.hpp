@@ -131,14 +131,14 @@ Tensor<D, T> index_copy(const Tensor<D, T>& x, Index dim, const Tensor<D, Index>
 
 namespace detail {
 
-/// index[.., i, ..] along dim as positions for index_put, beside the other dimensions' own numbers.
+/// index[.., i, ..] along dim as positions for index_put, with the other dimensions' own numbers.
 template <class D, class T>
 IndexList<D> scatter_positions(const Tensor<D, T>& x, int dim, const Tensor<D, Index>& index) {
   IndexList<D> at;
   for (int i = 0; i < x.dim(); ++i) {
     Shape along;
     for (int k = 0; k < x.dim(); ++k) along.push_back(k == i ? index.size(i) : 1);
-    at.push_back(i == dim ? index : view(range_beside(x, 0, 1, index.size(i)), along));
+    at.push_back(i == dim ? index : view(arange_like(x, 0, 1, index.size(i)), along));
   }
   return at;
 }
@@ -279,7 +279,7 @@ Tensor<D, T> repeat_interleave(const Tensor<D, T>& x, const Tensor<D, Index>& re
   // Position p of the result comes from the i with ends[i - 1] <= p < ends[i].
   const Tensor<D, Index> ends = cumsum(counts, 0);
   const Index total = x.size(d) ? ends[-1].item() : 0;
-  return index_select(x, d, searchsorted(ends, detail::range_beside(x, 0, 1, total), true), here);
+  return index_select(x, d, searchsorted(ends, detail::arange_like(x, 0, 1, total), true), here);
 }
 
 namespace detail {
@@ -333,7 +333,7 @@ Tensor<D, Index> one_hot(const Tensor<D, Index>& x, Index num_classes = -1, Call
     num_classes = detail::checked_sum({"one_hot", CallSite::unknown}, {amax(x, {}, false, here).item(), 1});
   }
   detail::backend::run<D>(detail::backend::CheckRange{"one_hot", *detail::dense(x).impl(), num_classes});
-  return to_type(eq(unsqueeze(x, -1, here), detail::range_beside(x, 0, 1, num_classes)), detail::Type<Index>{});
+  return to_type(eq(unsqueeze(x, -1, here), detail::arange_like(x, 0, 1, num_classes)), detail::Type<Index>{});
 }
 
 TERN_SAME_PLACE(index_fill)

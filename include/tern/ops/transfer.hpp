@@ -51,8 +51,8 @@ std::vector<T> Tensor<D, T>::to_vector(CallSite here) const {
   return std::vector<T>(dense.data(), dense.data() + dense.numel());
 }
 
-/// Starts copying x to a CUDA device, beside the device's other work. x may be overwritten or freed at once: if it is
-/// not pinned, it is copied to pinned memory first; if it is, writing it waits for the copy. Not recorded.
+/// Starts copying x to a CUDA device, concurrently with the device's other work. x may be overwritten or freed at once:
+/// if it is not pinned, it is copied to pinned memory first; if it is, writing it waits for the copy. Not recorded.
 template <HostDevice D, Element T, class C = Cuda>
 Pending<Tensor<detail::included<C>, T>> cuda_async(const Tensor<D, T>& x,
                                                    int ordinal = detail::current_device<C>().ordinal,

@@ -2,7 +2,7 @@
 #pragma once
 #include "cumulative.hpp"
 #include "reduce.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 

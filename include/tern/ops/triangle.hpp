@@ -14,8 +14,8 @@ template <class Rule, class D, class T>
 Tensor<D, T> zeros_where(const CallSite& op, const Tensor<D, T>& x, Index diagonal, const Rule& rule) {
   if (x.checked(op)->ndim < 2) Error::fail(op, {"at least two dimensions are needed, not ", x.shape()});
   const Index inside = std::clamp(diagonal, -x.size(-2), x.size(-1));  // beyond, all or nothing stays
-  const Tensor<D, Index> rows = unsqueeze(range_beside(x, inside, 1, x.size(-2)), 1);
-  return masked_fill(x, rule(rows, range_beside(x, 0, 1, x.size(-1))), 0, op);
+  const Tensor<D, Index> rows = unsqueeze(arange_like(x, inside, 1, x.size(-2)), 1);
+  return masked_fill(x, rule(rows, arange_like(x, 0, 1, x.size(-1))), 0, op);
 }
 
 }  // namespace detail
@@ -104,8 +104,8 @@ const Tensor<D, T>& fill_diagonal_(const Tensor<D, T>& x, detail::number_t<T> va
     if (x.size(i) != x.size(0)) Error::fail(op, {"more than two dimensions must be of one size, not ", x.shape()});
   detail::check_writable(op, x.impl());
   if (wrap && n == 2 && x.size(0) > x.size(1)) {
-    const Tensor<D, Index> rows = unsqueeze(detail::range_beside(x, 0, 1, x.size(0)), 1);
-    return masked_fill_(x, eq(remainder(rows, x.size(1) + 1), detail::range_beside(x, 0, 1, x.size(1))), value, here);
+    const Tensor<D, Index> rows = unsqueeze(detail::arange_like(x, 0, 1, x.size(0)), 1);
+    return masked_fill_(x, eq(remainder(rows, x.size(1) + 1), detail::arange_like(x, 0, 1, x.size(1))), value, here);
   }
   Tensor<D, T> line = x;
   while (line.dim() > 1) line = diagonal(line, 0, 0, -1, here);

@@ -2,7 +2,7 @@
 #pragma once
 #include "exponential.hpp"
 #include "power.hpp"
-#include "support/wide.hpp"
+#include "support/promoted.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
 

@@ -121,9 +121,9 @@ class LBFGS {
       ++iterations_;
       turn(gradient);
       before_ = gradient;
-      const double loss_before = loss, slope = dot(gradient, direction_).item();
+      const double loss_before = loss, derivative = dot(gradient, direction_).item();
       step_ = options_.lr * (iterations_ == 1 ? std::fmin(1, 1 / double(sum(abs(gradient)).item())) : 1);
-      if (slope > -options_.tolerance_change) break;
+      if (derivative > -options_.tolerance_change) break;
       const bool last = i == options_.max_iter;
       if (options_.line_search_fn == LineSearch::strong_wolfe) {
         const std::vector<Vector> from = copies();
@@ -133,7 +133,7 @@ class LBFGS {
           const Vector g = gathered();
           return detail::LinePoint<Vector>{t, f, double(dot(g, direction_).item()), g};
         };
-        const auto best = detail::strong_wolfe<Vector>({0, loss, slope, gradient}, step_, largest(direction_),
+        const auto best = detail::strong_wolfe<Vector>({0, loss, derivative, gradient}, step_, largest(direction_),
                                                        allowed - evaluations_, 1e-9, point);
         move(from, best.t);
         step_ = best.t;

@@ -8,29 +8,29 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace optim::detail {
 
-/// f, its slope and its gradient G at step length t on a line.
+/// f, its derivative and its gradient G at step length t on a line.
 template <class G>
 struct LinePoint {
-  double t, f, slope;
+  double t, f, derivative;
   G gradient;
 };
 
-/// The minimum, within [least, most], of the cubic through two points with given slopes.
-TERN_API double cubic_minimum(double t1, double f1, double slope1, double t2, double f2, double slope2, double least,
-                              double most);
+/// The minimum, within [least, most], of the cubic through two points with given derivatives.
+TERN_API double cubic_minimum(double t1, double f1, double derivative1, double t2, double f2, double derivative2,
+                              double least, double most);
 
-/// Searches from `start`, at t = 0. The result is a point where f has fallen by at least 1e-4 of what the first slope
-/// promises for the distance, and where the slope is at most 0.9 of the first one. If there is none after `evaluations`
-/// evaluations, or the bracket is shorter than `tolerance` in units of the direction's largest element, it is the best
-/// point so far. evaluate(t) gives a point.
+/// Searches from `start`, at t = 0. The result is a point where f has fallen by at least 1e-4 of what the first
+/// derivative promises for the distance, and where the derivative is at most 0.9 of the first one. If there is none
+/// after `evaluations` evaluations, or the bracket is shorter than `tolerance` in units of the direction's largest
+/// element, it is the best point so far. evaluate(t) gives a point.
 template <class G, class F>
 LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, Index evaluations, double tolerance,
                           const F& evaluate) {
   using Point = LinePoint<G>;
-  const auto too_high = [&](const Point& p) { return p.f > start.f + 1e-4 * p.t * start.slope; };
-  const auto flat = [&](const Point& p) { return std::fabs(p.slope) <= -0.9 * start.slope; };
+  const auto too_high = [&](const Point& p) { return p.f > start.f + 1e-4 * p.t * start.derivative; };
+  const auto flat = [&](const Point& p) { return std::fabs(p.derivative) <= -0.9 * start.derivative; };
   const auto between = [](const Point& a, const Point& b, double least, double most) {
-    return cubic_minimum(a.t, a.f, a.slope, b.t, b.f, b.slope, least, most);
+    return cubic_minimum(a.t, a.f, a.derivative, b.t, b.f, b.derivative, least, most);
   };
 
   // Steps grow until two points bracket a minimum.
@@ -40,7 +40,7 @@ LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, I
     if (taken == evaluations) return now.f < start.f ? now : start;
     if (too_high(now) || (taken > 1 && now.f >= before.f)) break;
     if (flat(now)) return now;
-    if (now.slope >= 0) break;
+    if (now.derivative >= 0) break;
     const double next = between(before, now, now.t + 0.01 * (now.t - before.t), 10 * now.t);
     before = now;
     now = evaluate(next);
@@ -66,7 +66,7 @@ LinePoint<G> strong_wolfe(const LinePoint<G>& start, double t, double largest, I
       continue;
     }
     if (flat(p)) return p;
-    if (p.slope * (high.t - low.t) >= 0) high = low;
+    if (p.derivative * (high.t - low.t) >= 0) high = low;
     low = p;
   }
   return low;

@@ -64,7 +64,7 @@ class TERN_API ExponentialMovingAverage {
   };
   struct Entry {
     std::string name;
-    AnyTensor parameter, average, kept;
+    AnyTensor parameter, average, saved;
     const Ops* ops;
   };
 

@@ -6,7 +6,7 @@ namespace tern { inline namespace TERN_BUILD { namespace optim {
 
 TERN_NOINLINE void ExponentialMovingAverage::update(CallSite here) {
   const CallScope scope(here);
-  if (entries_[0].kept.defined())
+  if (entries_[0].saved.defined())
     Error::fail(name, {"update() between apply() and restore(): the weights are the averages"});
   if (updates_ == 0 && tern::detail::capture)
     Error::fail(name, {"the first update copies the weights: run one before the capture"});
@@ -16,11 +16,11 @@ TERN_NOINLINE void ExponentialMovingAverage::update(CallSite here) {
 
 TERN_COLD void ExponentialMovingAverage::apply(CallSite here) {
   const CallScope scope(here);
-  if (entries_[0].kept.defined()) Error::fail(name, {"apply() twice without restore()"});
+  if (entries_[0].saved.defined()) Error::fail(name, {"apply() twice without restore()"});
   if (updates_ == 0) Error::fail(name, {"apply() before the first update()"});
   for (Entry& e : entries_) {
-    e.kept = e.ops->zeros(e.parameter);
-    e.ops->blend(e.kept, e.parameter, 1);
+    e.saved = e.ops->zeros(e.parameter);
+    e.ops->blend(e.saved, e.parameter, 1);
     e.ops->put(e.parameter, e.average);
     tern::detail::bump_version(e.parameter.impl());
   }
@@ -28,11 +28,11 @@ TERN_COLD void ExponentialMovingAverage::apply(CallSite here) {
 
 TERN_COLD void ExponentialMovingAverage::restore(CallSite here) {
   const CallScope scope(here);
-  if (!entries_[0].kept.defined()) Error::fail(name, {"restore() without apply()"});
+  if (!entries_[0].saved.defined()) Error::fail(name, {"restore() without apply()"});
   for (Entry& e : entries_) {
-    e.ops->put(e.parameter, e.kept);
+    e.ops->put(e.parameter, e.saved);
     tern::detail::bump_version(e.parameter.impl());
-    e.kept = {};
+    e.saved = {};
   }
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "../backend/range.hpp"
+#include "../backend/copy.hpp"
 #include "map.hpp"
 #include "nested_list.hpp"
 
@@ -146,7 +146,7 @@ using range_element =
 
 /// start, start + step, …, `count` numbers, on x's device.
 template <class D, class T>
-Tensor<D, Index> range_beside(const Tensor<D, T>& x, Index start, Index step, Index count) {
+Tensor<D, Index> arange_like(const Tensor<D, T>& x, Index start, Index step, Index count) {
   const Tensor<D, Index> range = empty<D, Index>(count, x.device());
   backend::run<D>(backend::FillRange<Index>{*range.impl(), start, step});
   return range;

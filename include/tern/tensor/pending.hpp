@@ -65,8 +65,8 @@ class Pending {
 
 namespace detail {
 
-/// Starts copying a tensor in host memory to a device, beside the device's other work. If it is not pinned or not
-/// contiguous, it is first copied to pinned memory.
+/// Starts copying a tensor in host memory to a device, concurrently with the device's other work. If it is not pinned
+/// or not contiguous, it is first copied to pinned memory.
 template <AsyncDevice D>
 [[gnu::noinline]] std::unique_ptr<CopyInFlight> start_copy_to_device(const char* op, int ordinal, TensorImpl* host) {
   refuse_capture(op, host_is_read);

@@ -9,7 +9,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace train {
 
-/// The figure that a training reports beside its loss.
+/// The metric that a training reports with its loss.
 struct Metric {
   const char* name;
   double (*of)(

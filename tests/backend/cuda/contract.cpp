@@ -237,16 +237,17 @@ TEMPLATE_TEST_CASE("convolution on Cuda", "", float, double, bfloat16, half) {
         const auto b = values_on<T>(d, {sizes.weight[0]}, -1, 1), shift = values_on<T>(d, {sizes.x[1]}, -1, 1);
         const auto y = empty_like(dy), dx = empty_like(x), dw = empty_like(w), db = empty_like(b);
         using D = decltype(d);
+        using enum detail::ConvolutionPass;
         if (what == 0)
-          detail::backend::run<D, T>(detail::backend::Convolution{c, *y.impl(), *x.impl(), *w.impl(),
+          detail::backend::run<D, T>(detail::backend::Convolution{forward, c, *x.impl(), *w.impl(), *y.impl(),
                                                                   biased ? b.impl() : nullptr,
                                                                   added ? residual.impl() : nullptr, relu});
         else if (what == 1)
-          detail::backend::run<D, T>(detail::backend::ConvolutionDataGradient{c, *dx.impl(), *dy.impl(), *w.impl(),
-                                                                              biased ? shift.impl() : nullptr});
+          detail::backend::run<D, T>(detail::backend::Convolution{data_gradient, c, *dx.impl(), *w.impl(), *dy.impl(),
+                                                                  biased ? shift.impl() : nullptr});
         else
-          detail::backend::run<D, T>(detail::backend::ConvolutionWeightGradient{
-              c, *dw.impl(), biased ? db.impl() : nullptr, *x.impl(), *dy.impl()});
+          detail::backend::run<D, T>(detail::backend::Convolution{weight_gradient, c, *x.impl(), *dw.impl(), *dy.impl(),
+                                                                  biased ? db.impl() : nullptr});
         return to_type(what == 0 ? y : what == 1 ? dx : what == 2 ? dw : biased ? db : dw, f64);
       };
       for (int what = 0; what < 4; ++what) compare<T>([&](auto d) { return run(d, what); }, 5 * tolerance<T>);

@@ -239,7 +239,7 @@ CHILD_CASE("cuda emulator: products that cublasLt does not compute") {
   const auto refused = [&](int code, const char* text, Desc& desc, Layout& a, Layout& b, Layout& d) {
     EXPECT_REFUSED(code, text, multiply(lt, desc, a, b, d, x, x, x, &one, &zero));
   };
-  Desc plain, strange(CUBLAS_COMPUTE_64F), epilogue, pointers, wide_bias;
+  Desc plain, strange(CUBLAS_COMPUTE_64F), epilogue, pointers;
   Layout f22(CUDA_R_32F, 2, 2, 2), f23(CUDA_R_32F, 2, 3, 2), h22(CUDA_R_16F, 2, 2, 2), thin(CUDA_R_32F, 2, 2, 1),
       empty(CUDA_R_32F, 0, 2, 2), tiled(CUDA_R_32F, 2, 2, 2, 2), three(CUDA_R_32F, 2, 2, 2, 0, 3, 4),
       none(CUDA_R_32F, 2, 2, 2, 0, 0), many(CUDA_R_32F, 2, 2, 2, 0, 65536);

@@ -239,8 +239,8 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
       }
     });
   });
-  // dx = factor g - slope (x - mean) - offset.
-  C *const offset = buffer.get() + channels, *const slope = offset + channels;
+  // dx = factor g - coefficient (x - mean) - offset.
+  C *const offset = buffer.get() + channels, *const coefficient = offset + channels;
   for (Index c = 0; c < channels; ++c) {
     double sum = 0, product = 0;
     for (Index i = 0; i < r.chunks; ++i) {
@@ -251,7 +251,7 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
     if (op.dweight) op.dweight->as<C>()[c] = C(product * s);
     if (op.dbias) op.dbias->as<C>()[c] = C(sum);
     offset[c] = C(factor * sum);
-    slope[c] = C(factor * product * s * s);
+    coefficient[c] = C(factor * product * s * s);
   }
   if (!dx) return;
   const T* const passed = dresidual ? dresidual : g;
@@ -259,7 +259,7 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
     each_channel_run<V>(channels, [&](Index c, auto lanes, auto packets) __attribute__((always_inline)) {
       constexpr int n = decltype(packets)::value;
       const RunFactors<V, n> factors(normal, c, lanes);
-      const ChannelRun<V, n> offsets(offset + c, lanes), slopes(slope + c, lanes);
+      const ChannelRun<V, n> offsets(offset + c, lanes), coefficients(coefficient + c, lanes);
       each_row<n>(0, rows, [&](Index i, int) __attribute__((always_inline)) {
 #pragma GCC unroll 4
         for (int k = 0; k < n; ++k) {
@@ -267,7 +267,8 @@ void kernel(On<Cpu>, Types<T>, const BatchNormGradient& op) {
           const V v = load_lanes<V>(from + at, lanes, 0);
           V h = load_lanes<V>(passed + at, lanes, 0);
           if (!dresidual) h = counted(h, v, factors, k, at, lanes);
-          store_lanes(dx + at, lanes, factors.factor[k] * h - multiply_add(slopes[k], v - factors.mean[k], offsets[k]));
+          store_lanes(dx + at, lanes,
+                      factors.factor[k] * h - multiply_add(coefficients[k], v - factors.mean[k], offsets[k]));
         }
       });
     });

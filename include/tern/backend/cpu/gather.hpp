@@ -3,7 +3,6 @@
 #pragma once
 #include <atomic>
 
-#include "../../core/element_error.hpp"
 #include "../gather.hpp"
 #include "add_scaled.hpp"
 #include "loops/copy.hpp"
@@ -93,6 +92,9 @@ C combined(C a, C b) {
 }  // namespace cpu_kernels
 
 TERN_API void kernel(On<Cpu>, Types<>, const CheckRange& op);
+inline void kernel(On<Cpu>, Types<>, const RefuseIf& op) {
+  if (*op.found.as<bool>()) detail::refuse_element(op.op, op.what, 0, 0);
+}
 
 TERN_API void kernel(On<Cpu>, Types<>, const IndexSelect& op);
 

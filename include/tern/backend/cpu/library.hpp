@@ -15,7 +15,6 @@
 #include "../random.hpp"
 #include "../recurrence.hpp"
 #include "../reduce.hpp"
-#include "../refuse.hpp"
 #include "../rows.hpp"
 #include "../scan.hpp"
 #include "../softmax.hpp"
@@ -26,15 +25,15 @@
 #define TERN_LIBRARY_KERNELS(f)                                                                                      \
   f(Copy) f(Fill<float>) f(Fill<double>) f(Fill<Index>) f(Fill<std::uint8_t>) f(CheckRange) f(IndexSelect) f(Gather) \
       f(RowNumbers) f(CopyRows) f(CountTrue) f(TruePositions) f(RefuseIf) f(MultiplyAdds) f(MatMul, float)           \
-          f(Convolution, float) f(ConvolutionDataGradient, float) f(ConvolutionWeightGradient, float)                \
-              f(MaxPool, float) f(MaxPoolGradient, float) f(AveragePool, float) f(AveragePoolGradient, float)        \
-                  f(BatchNorm, float) f(BatchNormInference, float) f(BatchNormGradient, float) f(LayerNorm, float)   \
-                      f(LayerNormGradient, float) f(Softmax, float) f(SoftmaxGradient, float) f(CrossEntropy, float) \
-                          f(CrossEntropyGradient, float) f(Attention, float) f(AttentionGradient, float)             \
-                              f(TokenAttention, float) f(Recurrence, float) f(RecurrenceGradient, float)             \
-                                  f(Uniform, float) f(Normal, float) f(Dropout, float) f(Scan, float) f(Sort, float) \
-                                      f(ArgExtreme, float) f(IndexAdd, float) f(Scatter<ScatterMode::sum>, float)    \
-                                          f(AddRows, float) f(EmbeddingBag, float) f(EmbeddingBagGradient, float)
+          f(Convolution, float) f(MaxPool, float) f(MaxPoolGradient, float) f(AveragePool, float)                    \
+              f(AveragePoolGradient, float) f(BatchNorm, float) f(BatchNormInference, float)                         \
+                  f(BatchNormGradient, float) f(LayerNorm, float) f(LayerNormGradient, float) f(Softmax, float)      \
+                      f(SoftmaxGradient, float) f(CrossEntropy, float) f(CrossEntropyGradient, float)                \
+                          f(Attention, float) f(AttentionGradient, float) f(TokenAttention, float)                   \
+                              f(Recurrence, float) f(RecurrenceGradient, float) f(Uniform, float) f(Normal, float)   \
+                                  f(Dropout, float) f(Scan, float) f(Sort, float) f(ArgExtreme, float)               \
+                                      f(IndexAdd, float) f(Scatter<ScatterMode::sum>, float) f(AddRows, float)       \
+                                          f(EmbeddingBag, float) f(EmbeddingBagGradient, float)
 
 namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 

@@ -140,17 +140,18 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const Recurrence& op) {
   using namespace recurrence_detail;
   using C = compute_t<T>;
-  const Index directions = op.directions, groups = gates_of(op.kind), wide = op.w_hh.dims[0] / directions,
-              hidden = wide / groups, p = op.w_hh.dims[1], n = op.steps.sequences(), rows = op.steps.total();
+  const Index directions = op.directions, groups = gates_of(op.kind), gate_rows = op.w_hh.dims[0] / directions,
+              hidden = gate_rows / groups, p = op.w_hh.dims[1], n = op.steps.sequences(), rows = op.steps.total();
   const PackedDirections<T> weights(directions, &op.w_hh, p, groups, hidden, 1, p);
   const PackedDirections<T> reduce(directions, op.w_hr, hidden, 1, p, 1, hidden);
-  const States<T> bias(directions * wide, op.b_hh, 0, directions * wide);
+  const States<T> bias(directions * gate_rows, op.b_hh, 0, directions * gate_rows);
   const bool has_cell = op.kind == RecurrentKind::lstm;
-  for_sequences(directions, n, rows * directions * wide * p, [&](Index d, Index first, Index last) {
-    const Index mine = last - first, room = mine + PackedWeights<T>::spare_rows, sequence = d * n + first;
+  for_sequences(directions, n, rows * directions * gate_rows * p, [&](Index d, Index first, Index last) {
+    const Index mine = last - first, padded = mine + PackedWeights<T>::spare_rows, sequence = d * n + first;
     // A step reads the states of one buffer and writes those of the other. A sequence that starts late is in both.
-    const States<T> even(room * p, op.h0, sequence * p, mine * p), odd(room * p, op.h0, sequence * p, mine * p),
-        units(op.w_hr ? room * hidden : 0), cell(has_cell ? mine * hidden : 0, op.c0, sequence * hidden, mine * hidden);
+    const States<T> even(padded * p, op.h0, sequence * p, mine * p), odd(padded * p, op.h0, sequence * p, mine * p),
+        units(op.w_hr ? padded * hidden : 0),
+        cell(has_cell ? mine * hidden : 0, op.c0, sequence * hidden, mine * hidden);
     C *before = even.get(), *after = odd.get();
     op.steps.for_each(op.steps.reverse != (d == 1), [&](Index first_row, Index step_rows) {
       const Index active = std::min(last, step_rows) - first;
@@ -160,9 +161,9 @@ void kernel(On<Cpu>, Types<T>, const Recurrence& op) {
         with_cell(op.kind, Units<T>{.count = count,
                                     .hidden = hidden,
                                     .step = step,
-                                    .x = op.x.as<const T>() + at(r) * wide + unit,
+                                    .x = op.x.as<const T>() + at(r) * gate_rows + unit,
                                     .sums = sums,
-                                    .bias = bias.get() + d * wide + unit,
+                                    .bias = bias.get() + d * gate_rows + unit,
                                     .before = before + r * p + unit,
                                     .saved = op.saved.as<C>() + at(r) * saved_of(op.kind) * hidden + unit,
                                     .cell = cell.get() + r * hidden + unit,
@@ -186,14 +187,15 @@ template <class T>
 void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
   using namespace recurrence_detail;
   using C = compute_t<T>;
-  const Index directions = op.directions, wide = op.w_hh.dims[0] / directions, hidden = wide / gates_of(op.kind),
-              p = op.w_hh.dims[1], n = op.steps.sequences(), rows = op.steps.total();
-  const PackedDirections<T> weights(directions, &op.w_hh, wide, 1, p, p, 1);
+  const Index directions = op.directions, gate_rows = op.w_hh.dims[0] / directions,
+              hidden = gate_rows / gates_of(op.kind), p = op.w_hh.dims[1], n = op.steps.sequences(),
+              rows = op.steps.total();
+  const PackedDirections<T> weights(directions, &op.w_hh, gate_rows, 1, p, p, 1);
   const PackedDirections<T> expand(directions, op.w_hr, p, 1, hidden, hidden, 1);
   const bool has_cell = op.kind == RecurrentKind::lstm;
-  for_sequences(directions, n, rows * directions * wide * p, [&](Index d, Index first, Index last) {
-    const Index mine = last - first, room = mine + PackedWeights<T>::spare_rows, sequence = d * n + first;
-    const States<T> dh(room * p), dproduct(room * wide), expanded(op.w_hr ? room * hidden : 0),
+  for_sequences(directions, n, rows * directions * gate_rows * p, [&](Index d, Index first, Index last) {
+    const Index mine = last - first, padded = mine + PackedWeights<T>::spare_rows, sequence = d * n + first;
+    const States<T> dh(padded * p), dproduct(padded * gate_rows), expanded(op.w_hr ? padded * hidden : 0),
         dc(has_cell ? mine * hidden : 0, has_cell ? &op.g : nullptr, rows * directions * p + sequence * hidden,
            mine * hidden);
     op.steps.for_each(op.steps.reverse == (d == 1), [&](Index first_row, Index step_rows) {
@@ -211,15 +213,15 @@ void kernel(On<Cpu>, Types<T>, const RecurrenceGradient& op) {
           std::copy_n(sums, count, expanded.get() + r * hidden + unit);
         });
       for (Index r = 0; r < active; ++r) {
-        C* const products = dproduct.get() + r * wide;
+        C* const products = dproduct.get() + r * gate_rows;
         with_cell(op.kind, UnitGradients<T>{.hidden = hidden,
                                             .saved = op.saved.as<const C>() + at(r) * saved_of(op.kind) * hidden,
                                             .dh = op.w_hr ? expanded.get() + r * hidden : dh.get() + r * p,
                                             .dc = dc.get() + r * hidden,
-                                            .dx = op.dx.as<T>() + at(r) * wide,
+                                            .dx = op.dx.as<T>() + at(r) * gate_rows,
                                             .dproduct = products,
                                             .direct = op.w_hr ? nullptr : dh.get() + r * p});
-        if (op.dproduct) narrow(products, wide, op.dproduct->as<T>() + at(r) * wide);
+        if (op.dproduct) narrow(products, gate_rows, op.dproduct->as<T>() + at(r) * gate_rows);
       }
       if (op.w_hr) std::fill_n(dh.get(), active * p, C(0));
       weights[d].multiply(dproduct.get(), active, [&](Index r, Index unit, Index count, const C* sums, Index) {

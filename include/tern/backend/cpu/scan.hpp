@@ -2,7 +2,6 @@
 // running sums of rows go packet by packet. Floating-point sums are calculated in double.
 #pragma once
 #include "../scan.hpp"
-#include "../../core/rows_along.hpp"
 #include "loops/map.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail::backend {

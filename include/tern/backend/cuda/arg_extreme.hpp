@@ -33,7 +33,7 @@ extern "C" __global__ void arg_extreme(const ArgExtremeParameters p) {
   Extreme found{C0(0), -1, largest};
   #pragma unroll 2
   for (Index i = row.at; row.exists && i < p.n; i += row.along)
-    found = found + Extreme{C0(wide(x[i * p.stride])), i, largest};
+    found = found + Extreme{C0(promote(x[i * p.stride])), i, largest};
   found = row.total(partial, found);
   if (row.exists && row.at == 0) p.out[row.which] = found.at;
 }

@@ -33,7 +33,7 @@ struct Rows {
     const int c = threadIdx.x % depth;
     #pragma unroll 1
     for (int i = threadIdx.x / depth; i < tile; i += 256 / depth)
-      to[i][c] = i < count && column + c < length ? wide(from[i * length + column + c]) : C0(0);
+      to[i][c] = i < count && column + c < length ? promote(from[i * length + column + c]) : C0(0);
   }
 };
 
@@ -153,7 +153,7 @@ extern "C" __global__ void attention(const AttentionParameters p) {
 )CUDA",
     {AttentionInput::source, attention_sees_text, attention_text}};
 
-inline constexpr const char* attention_slopes_text = R"CUDA(
+inline constexpr const char* score_gradient_text = R"CUDA(
 // From the scores of a query and a key, and from g Vᵀ: their weight, and the gradient of the score.
 inline __device__ void score_gradient(const AttentionInput& in, const C0* log_sums, const C0* means, Index query, Index key, C0& score, C0& product) {
   const bool seen = sees(in, query, key);
@@ -189,7 +189,7 @@ extern "C" __global__ void attention_query_gradient(const AttentionGradientParam
   store(p.dq + matrix * in.queries * in.size, first, in.queries, in.size, sums, factor);
 }
 )CUDA",
-    {AttentionInput::source, attention_sees_text, attention_text, attention_slopes_text}};
+    {AttentionInput::source, attention_sees_text, attention_text, score_gradient_text}};
 
 inline constexpr KernelOf<AttentionGradientParameters> attention_key_gradient_kernel{
     "attention_key_gradient",
@@ -220,7 +220,7 @@ extern "C" __global__ void attention_key_gradient(const AttentionGradientParamet
   if (p.dv) store(p.dv + matrix * in.keys * in.width, first, in.keys, in.width, v_sums, one);
 }
 )CUDA",
-    {AttentionInput::source, attention_sees_text, attention_text, attention_slopes_text}};
+    {AttentionInput::source, attention_sees_text, attention_text, score_gradient_text}};
 
 /// True if the device and the sizes allow the kernels for tensor cores.
 TERN_API bool has_attention_tiles(const AttentionSizes& s);

@@ -30,7 +30,7 @@ extern "C" __global__ void attention_means(const AttentionGradientParameters p) 
   if (query >= p.in.matrices * p.in.queries) return;
   C0 sum = 0;
   #pragma unroll 1
-  for (int i = threadIdx.x % 32; i < p.in.width; i += 32) sum = multiply_add(wide(p.g[first + i]), wide(p.out[first + i]), sum);
+  for (int i = threadIdx.x % 32; i < p.in.width; i += 32) sum = multiply_add(promote(p.g[first + i]), promote(p.out[first + i]), sum);
   for (int step = 16; step; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
   if (threadIdx.x % 32 == 0) p.means[query] = sum;
 }

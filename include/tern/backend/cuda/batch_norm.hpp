@@ -28,7 +28,7 @@ extern "C" __global__ void batch_norm_parts(const BatchNormPartsParameters p) {
   for (Index row = c.first; row < c.last; row += c.along) {
     const auto v = load(x + c.place(row));
     for (int e = 0; e < vector; ++e) {
-      const C0 d = C0(wide(v.at[e])) - C0(wide(start.at[e]));
+      const C0 d = C0(promote(v.at[e])) - C0(promote(start.at[e]));
       sums.of[e] = Two{sums.of[e].a + d, multiply_add(d, d, sums.of[e].b)};
     }
   }
@@ -38,7 +38,7 @@ extern "C" __global__ void batch_norm_parts(const BatchNormPartsParameters p) {
   C0* const to = p.moments + 2 * c.part * c.columns + c.column;
   for (int e = 0; e < vector; ++e) {
     const C0 mean = sums.of[e].a / rows;
-    to[e] = C0(wide(start.at[e])) + mean;
+    to[e] = C0(promote(start.at[e])) + mean;
     to[c.columns + e] = sums.of[e].b - sums.of[e].a * mean;
   }
 }
@@ -127,8 +127,8 @@ extern "C" __global__ void batch_norm(const BatchNormParameters p) {
     auto y = load(p.x + c.place(row));
     const auto residual = p.residual ? load(p.residual + c.place(row)) : y;
     for (int e = 0; e < vector; ++e) {
-      C0 v = normal(e, C0(wide(y.at[e])));
-      if (p.residual) v += C0(wide(residual.at[e]));
+      C0 v = normal(e, C0(promote(y.at[e])));
+      if (p.residual) v += C0(promote(residual.at[e]));
       y.at[e] = Element<T0>::of(p.relu && v < C0(0) ? C0(0) : v);
     }
     store(p.y + c.place(row), y);
@@ -149,7 +149,7 @@ inline __device__ Elements passed(const PassedGradient& p, const Normal& normal,
   if (!p.relu) return g;
   const Elements y = p.y ? load(p.y + i) : x;
   for (int e = 0; e < vector; ++e)
-    if (!((p.y ? C0(wide(y.at[e])) : normal(e, C0(wide(x.at[e])))) > C0(0))) g.at[e] = Element<T0>::of(C0(0));
+    if (!((p.y ? C0(promote(y.at[e])) : normal(e, C0(promote(x.at[e])))) > C0(0))) g.at[e] = Element<T0>::of(C0(0));
   return g;
 }
 )CUDA";
@@ -173,17 +173,11 @@ extern "C" __global__ void batch_norm_gradient_parts(const BatchNormGradientPart
     const Elements x = load(p.in.x + c.place(row)), g = passed(p.in, normal, c.place(row), x);
     if (p.dresidual) store(p.dresidual + c.place(row), g);
     for (int e = 0; e < vector; ++e) {
-      const C0 h = C0(wide(g.at[e])), d = C0(wide(x.at[e])) - normal.mean.at[e];
+      const C0 h = C0(promote(g.at[e])), d = C0(promote(x.at[e])) - normal.mean.at[e];
       sums.of[e] = Two{sums.of[e].a + h, multiply_add(h, d, sums.of[e].b)};
     }
   }
-  sums = c.total(partial, sums);
-  if (!c.exists || c.at != 0) return;
-  C0* const to = p.sums + 2 * c.part * c.columns + c.column;
-  for (int e = 0; e < vector; ++e) {
-    to[e] = sums.of[e].a;
-    to[c.columns + e] = sums.of[e].b;
-  }
+  store_part(c, p.sums, c.total(partial, sums));
 }
 )CUDA",
     {team_text, ColumnLayout::source, columns_text, NormalFactors::source, normal_text, PassedGradient::source,
@@ -204,12 +198,7 @@ inline constexpr KernelOf<BatchNormGradientSumsParameters> batch_norm_gradient_s
 extern "C" __global__ void batch_norm_gradient_sums(const BatchNormGradientSumsParameters p) {
   __shared__ Two partial[256];
   const Column c(p.layout);
-  const C0* const from = p.sums + c.column;
-  Two sums{0, 0};
-  #pragma unroll 4
-  for (Index part = c.first; part < c.last; part += c.along)
-    sums = Two{sums.a + from[2 * part * c.columns], sums.b + from[(2 * part + 1) * c.columns]};
-  sums = c.total(partial, sums);
+  const Two sums = total_of_parts(c, p.sums, partial);
   if (!c.exists || c.at != 0) return;
   const C0 scale = p.scale[c.column], share = C0(1) / C0(p.rows);
   if (p.dweight) p.dweight[c.column] = sums.b * scale;
@@ -229,13 +218,13 @@ inline constexpr PackedKernel<BatchNormGradientParameters> batch_norm_gradient_k
 extern "C" __global__ void batch_norm_gradient(const BatchNormGradientParameters p) {
   const Column c(p.layout);
   const Normal normal(p.factors, c);
-  const Factors offset = load(p.shares + c.column), slope = load(p.shares + c.columns + c.column);
+  const Factors offset = load(p.shares + c.column), coefficient = load(p.shares + c.columns + c.column);
   #pragma unroll 2
   for (Index row = c.first; row < c.last; row += c.along) {
     const Elements x = load(p.in.x + c.place(row)), g = passed(p.in, normal, c.place(row), x);
     Elements dx;
     for (int e = 0; e < vector; ++e) {
-      const C0 rest = C0(wide(g.at[e])) - offset.at[e] - (C0(wide(x.at[e])) - normal.mean.at[e]) * slope.at[e];
+      const C0 rest = C0(promote(g.at[e])) - offset.at[e] - (C0(promote(x.at[e])) - normal.mean.at[e]) * coefficient.at[e];
       dx.at[e] = Element<T0>::of(normal.factor.at[e] * rest);
     }
     store(p.dx + c.place(row), dx);

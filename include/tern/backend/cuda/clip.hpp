@@ -23,7 +23,7 @@ extern "C" __global__ void power_sum(const PowerSumParameters p) {
   const C0 power = C0(p.power);
   C0 sum = 0;
   for (Index i = chunk.first + threadIdx.x; i < chunk.last; i += 256) {
-    const C0 v = abs(C0(wide(x[i])));
+    const C0 v = abs(C0(promote(x[i])));
     sum += power == C0(2) ? v * v : power == C0(1) ? v : pow(v, power);
   }
   const double total = Team{int(threadIdx.x), 256, 1}.total(partial, double(sum));
@@ -55,7 +55,7 @@ extern "C" __global__ void scale_gradients(const ScaleGradientsParameters p) {
   const Chunk chunk(p);
   const C0 factor = C0(*p.factor);
   T0* const x = p.x[chunk.set];
-  for (Index i = chunk.first + threadIdx.x; i < chunk.last; i += 256) x[i] = Element<T0>::of(C0(wide(x[i])) * factor);
+  for (Index i = chunk.first + threadIdx.x; i < chunk.last; i += 256) x[i] = Element<T0>::of(C0(promote(x[i])) * factor);
 }
 )CUDA",
                                                                            {chunks_text}};

@@ -11,19 +11,19 @@ TERN_INLINE void set_sizes(int* sizes, const Array& a) {
   for (int i = 0; i < a.ndim; ++i) sizes[i + (a.ndim == 3 && i == 2)] = int(a.dims[i]);
 }
 
-TERN_NOINLINE ConvolutionForm form_of(detail::ConvolutionPass pass, const ConvParams& c, const Array& x,
-                                      const Array& weight, const Array& y) {
+TERN_NOINLINE ConvolutionForm form_of(const Convolution& op) {
   using namespace tern::cuda;
   constexpr CudnnType types[] = {cudnn_float, cudnn_double, cudnn_bfloat16, cudnn_half};
   ConvolutionForm form{};
-  form.pass = pass;
-  form.type = types[int(x.dtype)];
+  const ConvParams& c = op.params;
+  form.pass = op.pass;
+  form.type = types[int(op.x.dtype)];
   form.exact = form.type == cudnn_float && !cuda::detail::convolution_tf32_allowed;
   form.deterministic = cuda::detail::convolution_deterministic;
-  form.dims = std::int16_t(std::max<int>(x.ndim, 4));
-  set_sizes(form.x, x);
-  set_sizes(form.w, weight);
-  set_sizes(form.y, y);
+  form.dims = std::int16_t(std::max<int>(op.x.ndim, 4));
+  set_sizes(form.x, op.x);
+  set_sizes(form.w, op.weight);
+  set_sizes(form.y, op.y);
   for (int i = 0; i < 3; ++i) form.stride[i] = form.dilation[i] = 1;
   for (int i = 0; i < c.dims; ++i) {
     const int at = i + (c.dims == 1);
@@ -50,26 +50,25 @@ TERN_INLINE bool start_convolution(int ordinal, ConvolutionForm form, const cuda
   return cuda::detail::try_convolution(ordinal, form, m, reason);
 }
 
-TERN_NOINLINE bool try_fused(ConvolutionForm form, const Array& x, const Array& weight, const Array& y,
-                             const Array& bias, const Array* addend, bool relu) {
-  const Array* const arrays[] = {&weight, &y, &bias, addend ? addend : &y};
-  const int ordinal = common_ordinal(x, arrays, 4);
-  form.bias = true, form.addend = addend, form.relu = relu;
-  return start_convolution(ordinal, form, {x.data, weight.data, y.data, bias.data, addend ? addend->data : nullptr});
+TERN_NOINLINE bool try_fused(ConvolutionForm form, const Convolution& op) {
+  const Array* const arrays[] = {&op.weight, &op.y, op.bias, op.residual ? op.residual : &op.y};
+  const int ordinal = common_ordinal(op.x, arrays, 4);
+  form.bias = true, form.addend = op.residual, form.relu = op.relu;
+  return start_convolution(ordinal, form, {op.x.data, op.weight.data, op.y.data, op.bias->data, data_of(op.residual)});
 }
 
-TERN_NOINLINE void run_convolution(ConvolutionForm form, const Array& x, const Array& weight, const Array& y,
-                                   bool adds) {
-  const Array* const arrays[] = {&weight, &y};
-  const int ordinal = common_ordinal(x, arrays, 2);
-  const char* const written[] = {y.data, x.data, weight.data};
+TERN_NOINLINE void run_convolution(ConvolutionForm form, const Convolution& op, bool adds) {
+  const Array* const arrays[] = {&op.weight, &op.y};
+  const int ordinal = common_ordinal(op.x, arrays, 2);
+  char* const written[] = {op.y.data, op.x.data, op.weight.data};
   form.addend = adds;
   std::string reason;
   if (!start_convolution(ordinal, form,
-                         {x.data, weight.data, y.data, nullptr, adds ? written[int(form.pass)] : nullptr}, &reason))
+                         {op.x.data, op.weight.data, op.y.data, nullptr, adds ? written[int(op.pass)] : nullptr},
+                         &reason))
     Error::fail("cuda",
                 {"cuDNN has no ", form.deterministic ? "deterministic " : "", "kernel for a convolution of ",
-                 x.shape_ref(), " and ", weight.shape_ref(),
+                 op.x.shape_ref(), " and ", op.weight.shape_ref(),
                  form.deterministic ? "; others are allowed after cuda::cudnn_deterministic(false): " : ": ", reason});
 }
 

@@ -27,8 +27,8 @@ struct ClassRow : RowPieces {
     ignored = target == p.ignore_index;
     valid = exists && !ignored && target >= 0 && target < n;
   }
-  __device__ C0 at_target() const { return C0(wide(x.from[start + distance(target)])); }
-  __device__ C0 weight_of(Index c) const { return weight ? C0(wide(weight[c])) : C0(1); }
+  __device__ C0 at_target() const { return C0(promote(x.from[start + distance(target)])); }
+  __device__ C0 weight_of(Index c) const { return weight ? C0(promote(weight[c])) : C0(1); }
 };
 )CUDA";
 
@@ -141,7 +141,7 @@ extern "C" __global__ void cross_entropy_gradient(const CrossEntropyGradientPara
   }
   if (!row.exists) return;
   const C0 l = p.log_sum[row.which], w = row.valid ? row.weight_of(row.target) : C0(0);
-  const C0 h = row.valid ? C0(wide(p.g[p.each ? row.which : 0])) / *p.total : C0(0);
+  const C0 h = row.valid ? C0(promote(p.g[p.each ? row.which : 0])) / *p.total : C0(0);
   const C0 a = row.normalised ? C0(0) : h * (row.keep * w + row.spread * weights);
   const Index hit = row.valid ? row.target : -1;
   const C0 even = h * row.spread, kept = h * w * row.keep;

@@ -17,6 +17,17 @@ extern "C" __global__ void check_range(const CheckRangeParameters p) {
 }
 )CUDA"};
 
+// One thread reports what a kernel before it has found.
+TERN_KERNEL_STRUCT(RefuseIfParameters,
+                   ElementReport report;
+                   Pointer<const bool> found;  // whether there is something to report
+);
+inline constexpr KernelOf<RefuseIfParameters> refuse_if_kernel{"refuse_if", R"CUDA(
+extern "C" __global__ void refuse_if(const RefuseIfParameters p) {
+  if (*p.found) p.report.note(0, 0);
+}
+)CUDA"};
+
 TERN_KERNEL_STRUCT(IndexSelectParameters,
                    Index count;
                    Index width;  // pieces of T0 in a row
@@ -93,9 +104,9 @@ extern "C" __global__ void embedding_bag(const EmbeddingBagParameters p) {
     for (Index k = p.starts[bag]; k < p.starts[bag + 1]; ++k) {
       const Index row = p.index[k];
       if (row == p.padding_idx || row < 0 || row >= p.rows) continue;
-      const C0 x = C0(wide(p.table[row * columns + i % columns]));
+      const C0 x = C0(promote(p.table[row * columns + i % columns]));
       if (p.mode != max) {
-        sum += p.weights ? C0(wide(p.weights[k])) * x : x;
+        sum += p.weights ? C0(promote(p.weights[k])) * x : x;
       } else if (!count || x > sum) {
         sum = x;
         chosen = row;
@@ -124,7 +135,7 @@ extern "C" __global__ void bag_factors(const BagFactorsParameters p) {
     #pragma unroll 1
     for (Index k = p.starts[i]; k < p.starts[i + 1]; ++k) {
       p.bag[k] = i;
-      p.factors[k] = p.weights ? share * C0(wide(p.weights[k])) : share;
+      p.factors[k] = p.weights ? share * C0(promote(p.weights[k])) : share;
     }
   }
 }
@@ -138,6 +149,7 @@ TERN_API void run_scatter(ScatterMode how, const char* name, const Array& out, i
 }  // namespace cuda_kernels
 
 TERN_API void kernel(On<Cuda>, Types<>, const CheckRange& op);
+TERN_API void kernel(On<Cuda>, Types<>, const RefuseIf& op);
 TERN_API void kernel(On<Cuda>, Types<>, const IndexSelect& op);
 TERN_API void kernel(On<Cuda>, AnyTypes, const IndexAdd& op);
 TERN_API void kernel(On<Cuda>, Types<>, const Gather& op);

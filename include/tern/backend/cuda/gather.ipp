@@ -86,6 +86,12 @@ TERN_NOINLINE void kernel(On<Cuda>, AnyTypes, const EmbeddingBagGradient& op) {
                   factors);
 }
 
+TERN_NOINLINE void kernel(On<Cuda>, Types<>, const RefuseIf& op) {
+  using namespace cuda_kernels;
+  launch_typed(op.found.ordinal, refuse_if_kernel, {}, {1, 1},
+               {.report = {op.found.ordinal, op.op, op.what}, .found = op.found.data});
+}
+
 TERN_NOINLINE void kernel(On<Cuda>, Types<>, const CheckRange& op) {
   const Array& index = op.index;
   if (index.numel == 0) return;

@@ -72,17 +72,11 @@ extern "C" __global__ void layer_norm_parts(const LayerNormPartsParameters p) {
     const auto g = load(p.g + c.place(row)), x = load(p.x + c.place(row));
     const C0 mean = p.mean[row], scale = p.scale[row];
     for (int e = 0; e < vector; ++e) {
-      const C0 gradient = C0(wide(g.at[e])), normal = (C0(wide(x.at[e])) - mean) * scale;
+      const C0 gradient = C0(promote(g.at[e])), normal = (C0(promote(x.at[e])) - mean) * scale;
       sums.of[e] = Two{multiply_add(gradient, normal, sums.of[e].a), sums.of[e].b + gradient};
     }
   }
-  sums = c.total(partial, sums);
-  if (!c.exists || c.at != 0) return;
-  C0* const to = p.sums + 2 * c.part * c.columns + c.column;
-  for (int e = 0; e < vector; ++e) {
-    to[e] = sums.of[e].a;
-    to[c.columns + e] = sums.of[e].b;
-  }
+  store_part(c, p.sums, c.total(partial, sums));
 }
 )CUDA",
     {team_text, ColumnLayout::source, columns_text}};
@@ -99,12 +93,7 @@ inline constexpr KernelOf<LayerNormColumnsParameters> layer_norm_columns_kernel{
 extern "C" __global__ void layer_norm_columns(const LayerNormColumnsParameters p) {
   __shared__ Two partial[256];
   const Column c(p.layout);
-  const C0* const from = p.sums + c.column;
-  Two sums{0, 0};
-  #pragma unroll 4
-  for (Index part = c.first; part < c.last; part += c.along)
-    sums = sums + Two{from[2 * part * c.columns], from[(2 * part + 1) * c.columns]};
-  sums = c.total(partial, sums);
+  const Two sums = total_of_parts(c, p.sums, partial);
   if (!c.exists || c.at != 0) return;
   if (p.dweight) p.dweight[c.column] = sums.a;
   if (p.dbias) p.dbias[c.column] = sums.b;

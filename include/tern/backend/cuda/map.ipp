@@ -13,7 +13,7 @@ TERN_NOINLINE void run_map(const Traced& f, const Array& out, const Array* const
   cuda::launch(ordinal, mix(f.hash(), loops.key()), "map", loops.grid(), parameters.data(), [&] {
     std::string value = detail::text({"Element<", type_name(out.dtype), ">::of(f(p"});
     for (int k = 0; k < f.inputs; ++k)
-      value += detail::text({", Element<", type_name(f.type), ">::of(wide(x", k, "))"});
+      value += detail::text({", Element<", type_name(f.type), ">::of(promote(x", k, "))"});
     return loops.source(kernel_name("map", {&f.program}), parameters, function_text(f, "f", 0), value + "))");
   });
 }

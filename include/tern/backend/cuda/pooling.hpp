@@ -43,10 +43,10 @@ inline __device__ C0 divisor(const PoolLayout& p, Range z, Range y, Range x) {
   return p.divisor ? C0(p.divisor) : C0(z.counted) * C0(y.counted) * C0(x.counted);
 }
 // Element i of images of that size.
-struct Spot {
+struct Position {
   T1 z, y, x;
   Index channel, image;
-  __device__ Spot(const PoolLayout& p, const Index* size, Index i) {
+  __device__ Position(const PoolLayout& p, const Index* size, Index i) {
     T1 rest = T1(i);
     channel = rest % T1(p.channels);
     rest /= T1(p.channels);
@@ -59,7 +59,7 @@ struct Spot {
   }
 };
 // Where the spot's channel of its image begins in an array of images of another size, and of a place in it.
-inline __device__ Index start(const PoolLayout& p, const Index* size, const Spot& s) {
+inline __device__ Index start(const PoolLayout& p, const Index* size, const Position& s) {
   return s.image * size[0] * size[1] * size[2] * p.channels + s.channel;
 }
 inline __device__ T1 place(const Index* size, T1 z, T1 y, T1 x) { return (z * T1(size[1]) + y) * T1(size[2]) + x; }
@@ -75,7 +75,7 @@ inline constexpr KernelOf<MaxPoolParameters> max_pool_kernel{"max_pool",
 extern "C" __global__ void max_pool(const MaxPoolParameters p) {
   const PoolLayout& l = p.layout;
   for (Index i = first_thread(); i < p.written; i += all_threads()) {
-    const Spot s(l, l.out, i);
+    const Position s(l, l.out, i);
     const Range a = window(l, 0, s.z), b = window(l, 1, s.y), c = window(l, 2, s.x);
     const T0* const x = p.x + start(l, l.in, s);
     const bool inside = a.first < a.last && b.first < b.last && c.first < c.last;
@@ -85,7 +85,7 @@ extern "C" __global__ void max_pool(const MaxPoolParameters p) {
       for (T1 y = b.first; y < b.last; y += b.step)
         for (T1 w = c.first; w < c.last; w += c.step) {
           const T1 here = place(l.in, z, y, w);
-          const C0 v = C0(wide(x[Index(here) * l.channels]));
+          const C0 v = C0(promote(x[Index(here) * l.channels]));
           if (!(v > best || v != v)) continue;
           best = v;
           chosen = here;
@@ -106,7 +106,7 @@ inline constexpr KernelOf<MaxPoolGradientParameters> max_pool_gradient_kernel{"m
 extern "C" __global__ void max_pool_gradient(const MaxPoolGradientParameters p) {
   const PoolLayout& l = p.layout;
   for (Index i = first_thread(); i < p.written; i += all_threads()) {
-    const Spot s(l, l.in, i);
+    const Position s(l, l.in, i);
     const Range a = holders(l, 0, s.z), b = holders(l, 1, s.y), c = holders(l, 2, s.x);
     const Index first = start(l, l.out, s);
     const int32 here = int32(place(l.in, s.z, s.y, s.x));
@@ -115,7 +115,7 @@ extern "C" __global__ void max_pool_gradient(const MaxPoolGradientParameters p) 
       for (T1 y = b.first; y < b.last; ++y)
         for (T1 x = c.first; x < c.last; ++x) {
           const Index o = first + Index(place(l.out, z, y, x)) * l.channels;
-          if (p.at[o] == here) sum += C0(wide(p.dy[o]));
+          if (p.at[o] == here) sum += C0(promote(p.dy[o]));
         }
     p.dx[i] = Element<T0>::of(sum);
   }
@@ -132,7 +132,7 @@ inline constexpr KernelOf<AveragePoolParameters> average_pool_kernel{"average_po
 extern "C" __global__ void average_pool(const AveragePoolParameters p) {
   const PoolLayout& l = p.layout;
   for (Index i = first_thread(); i < p.written; i += all_threads()) {
-    const Spot s(l, l.out, i);
+    const Position s(l, l.out, i);
     const Range a = window(l, 0, s.z), b = window(l, 1, s.y), c = window(l, 2, s.x);
     const T0* const x = p.x + start(l, l.in, s);
     const bool inside = a.first < a.last && b.first < b.last && c.first < c.last;
@@ -141,7 +141,7 @@ extern "C" __global__ void average_pool(const AveragePoolParameters p) {
       for (T1 y = b.first; y < b.last; ++y) {
         C0 line = 0;
         for (T1 w = c.first; w < c.last; ++w)
-          line += C0(wide(x[Index(place(l.in, z, y, w)) * l.channels]));
+          line += C0(promote(x[Index(place(l.in, z, y, w)) * l.channels]));
         sum += line;
       }
     p.y[i] = Element<T0>::of(inside ? sum / divisor(l, a, b, c) : C0(0));
@@ -160,14 +160,14 @@ inline constexpr KernelOf<AveragePoolGradientParameters> average_pool_gradient_k
 extern "C" __global__ void average_pool_gradient(const AveragePoolGradientParameters p) {
   const PoolLayout& l = p.layout;
   for (Index i = first_thread(); i < p.written; i += all_threads()) {
-    const Spot s(l, l.in, i);
+    const Position s(l, l.in, i);
     const Range a = holders(l, 0, s.z), b = holders(l, 1, s.y), c = holders(l, 2, s.x);
     const T0* const g = p.dy + start(l, l.out, s);
     C0 sum = 0;
     for (T1 z = a.first; z < a.last; ++z)
       for (T1 y = b.first; y < b.last; ++y)
         for (T1 x = c.first; x < c.last; ++x)
-          sum += C0(wide(g[Index(place(l.out, z, y, x)) * l.channels])) /
+          sum += C0(promote(g[Index(place(l.out, z, y, x)) * l.channels])) /
                  divisor(l, window(l, 0, z), window(l, 1, y), window(l, 2, x));
     p.dx[i] = Element<T0>::of(sum);
   }
@@ -189,10 +189,10 @@ inline Index longest_step(const PoolLayout& p) {
 template <class P>
 void launch_pooling(const KernelOf<P>& kernel, const Array& written, const Array& read,
                     const std::type_identity_t<P>& parameters) {
-  const bool wide = std::max(written.numel, read.numel) > Index(1) << 30 || longest_step(parameters.layout) > Index(1)
-                                                                                                                  << 28;
-  launch_typed(written.ordinal, kernel, {written.dtype, wide ? DType::int64 : DType::int32}, grid_for(written.numel),
-               parameters);
+  const bool needs_int64 =
+      std::max(written.numel, read.numel) > Index(1) << 30 || longest_step(parameters.layout) > Index(1) << 28;
+  launch_typed(written.ordinal, kernel, {written.dtype, needs_int64 ? DType::int64 : DType::int32},
+               grid_for(written.numel), parameters);
 }
 
 }  // namespace cuda_kernels

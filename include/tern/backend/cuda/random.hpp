@@ -139,15 +139,15 @@ extern "C" __global__ void integers(const Words<IntegersParameters> words) {
 // element of the next 128.
 TERN_KERNEL_STRUCT(DropoutParameters,
                    RandomElements to;
-                   Pointer<const T0> in; uint64 kept;  // of 65536
-                   double scale;                       // by what the kept are multiplied
+                   Pointer<const T0> in; uint64 bound;  // of 65536
+                   double scale;                        // by what the kept are multiplied
 );
 inline constexpr KernelOf<DropoutParameters> dropout_kernel{"dropout",
                                                             R"CUDA(
 extern "C" __global__ void dropout(const Words<DropoutParameters> words) {
   const DropoutParameters& p = words.get();
   const C0 scale = C0(p.scale);
-  const uint32 bound = uint32(p.kept);
+  const uint32 bound = uint32(p.bound);
   const int lane = threadIdx.x % 32;
   const bool aligned = is_aligned<8>(p.to.out) && is_aligned<8>(p.in);
   #pragma unroll 1
@@ -159,7 +159,7 @@ extern "C" __global__ void dropout(const Words<DropoutParameters> words) {
       if (lane % 16 / 2 == k) kept = ballot;
     }
     kept >>= lane / 16 * 16 + lane % 2 * 8;
-    const auto result = [&](T0 x, int k) { return Element<T0>::of(kept >> k & 1 ? scale * C0(wide(x)) : C0(0)); };
+    const auto result = [&](T0 x, int k) { return Element<T0>::of(kept >> k & 1 ? scale * C0(promote(x)) : C0(0)); };
     const T0* const in = p.in + 8 * b;
     T0* const out = p.to.out + 8 * b;
     if (aligned && 8 * b + 8 <= p.to.count) {
@@ -223,7 +223,7 @@ void kernel(On<Cuda>, Types<T>, const Dropout& op) {
   run_random(dropout_kernel, op.out, 8,
              {.to = random_elements(op.state, op.out),
               .in = op.in.data,
-              .kept = uint64((1 - op.p) * 65536 + 0.5),
+              .bound = uint64((1 - op.p) * 65536 + 0.5),
               .scale = op.p < 1 ? 1 / (1 - op.p) : 0.0});
 }
 

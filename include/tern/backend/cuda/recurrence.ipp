@@ -1,8 +1,59 @@
 // The functions of recurrence.hpp that are not templates.
 #pragma once
+#include <algorithm>
+
 #include "recurrence.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
+
+TERN_INLINE bool TracedUnit::uses(int input) const {
+  for (int i = 0; i < program.size(); ++i)
+    for (const std::int16_t argument : program[i].arguments)
+      if (argument == input) return true;
+  return std::find(results.begin(), results.end(), input) != results.end();
+}
+
+TERN_COLD std::string unit_source(const TracedUnit& f, const KernelParameters& parameters,
+                                  const std::vector<Planes>& planes, int inputs) {
+  const char* const type = type_name(f.type);
+  std::string reads, writes;
+  std::vector<int> same;
+  const std::string steps = steps_text(f.program, type, 0, same);
+  for (int k = 0, next = 0; k < int(planes.size()); ++k) {
+    const auto& [data, count, shared] = planes[std::size_t(k)];
+    if (k == inputs) next = 0;
+    for (int plane = 0; plane < count; ++plane, ++next) {
+      const std::string number = detail::text({"((", type, "*)p.arrays[", k, "])[(", shared ? "0" : "row", " * ", count,
+                                               " + ", plane, ") * p.units + unit]"});
+      if (k >= inputs && data)
+        writes += "    " + number + detail::text({" = v", same[std::size_t(f.results[std::size_t(next)])], ";\n"});
+      if (k < inputs && f.uses(next))
+        reads += detail::text({"    const ", type, " v", next, " = ", data ? number : "0", ";\n"});
+    }
+  }
+  return detail::text({prelude, "namespace tern {\n"}) + parameters.declaration() + "extern \"C\" __global__ void " +
+         kernel_name("recurrence", {&f.program}) + "(const Parameters p) {\n" +
+         "  #pragma unroll 1\n  for (Index i = first_thread(); i < p.count; i += all_threads()) {\n"
+         "    const Index row = i / p.units, unit = i - row * p.units;\n" +
+         reads + steps + writes + "  }\n}\n}\n";
+}
+
+TERN_NOINLINE void run_units(int ordinal, const TracedUnit& f, Index rows, Index units,
+                             std::initializer_list<Planes> in, std::initializer_list<Planes> out) {
+  if (rows * units == 0) return;
+  std::vector<Planes> planes(in);
+  planes.insert(planes.end(), out.begin(), out.end());
+  std::uint64_t key = mix(f.program.hash(), std::uint64_t(f.type));
+  for (const int result : f.results) key = mix(key, std::uint64_t(result));
+  KernelParameters parameters;
+  parameters.add("Index count", rows * units);
+  parameters.add("Index units", units);
+  parameters.begin_array("void* arrays");
+  for (const Planes& a : planes) key = mix(key, a.data != nullptr), parameters.add(a.data);
+  parameters.add_numbers({&f.program});
+  cuda::launch(ordinal, key, "recurrence", grid_for(rows * units), parameters.data(),
+               [&] { return unit_source(f, parameters, planes, int(in.size())); });
+}
 
 TERN_INLINE TracedUnit traced_step(RecurrentKind kind, DType type) {
   return with_cell(kind, [&]<class Cell>(Cell) {
@@ -98,9 +149,9 @@ TERN_NOINLINE void run_recurrence(const Recurrence& op) {
   const Array* const arrays[] = {&op.x, &op.w_hh, or_x(op.h0), or_x(op.c0), or_x(op.b_hh), or_x(op.w_hr)};
   const int ordinal = common_ordinal(op.out, arrays, 6), gates = int(gates_of(op.kind)), saved = int(saved_of(op.kind));
   const DType type = op.x.dtype;
-  const Index wide = op.w_hh.dims[0], hidden = wide / gates, p = op.w_hh.dims[1], n = op.steps.sequences();
+  const Index gate_rows = op.w_hh.dims[0], hidden = gate_rows / gates, p = op.w_hh.dims[1], n = op.steps.sequences();
   const bool has_cell = op.kind == RecurrentKind::lstm;
-  const Matrix product(ordinal, type, n, wide), h(ordinal, type, n, p),
+  const Matrix product(ordinal, type, n, gate_rows), h(ordinal, type, n, p),
       c(ordinal, type, has_cell ? n : 0, hidden, at_row(has_cell ? &op.out : nullptr, op.steps.total(), p));
   h.set(data_of(op.h0)), c.set(data_of(op.c0));
   const TracedUnit step = traced_step(op.kind, type), copy = traced_copy(type);
@@ -109,7 +160,7 @@ TERN_NOINLINE void run_recurrence(const Recurrence& op) {
     const Array out = matrix(ordinal, type, at_row(&op.out, first, p), rows, p);
     multiply(product.rows(rows), h.rows(rows), transposed(op.w_hh));
     run_units(ordinal, step, rows, hidden,
-              {{at_row(&op.x, first, wide), gates},
+              {{at_row(&op.x, first, gate_rows), gates},
                {product.data(), gates},
                {data_of(op.b_hh), gates, true},
                {h.data()},
@@ -128,7 +179,7 @@ TERN_NOINLINE void run_recurrence_gradient(const RecurrenceGradient& op) {
   const Array* const arrays[] = {&op.g, &op.w_hh};
   const int ordinal = common_ordinal(op.dx, arrays, 2), gates = int(gates_of(op.kind)), saved = int(saved_of(op.kind));
   const DType type = op.dx.dtype;
-  const Index wide = op.w_hh.dims[0], hidden = wide / gates, p = op.w_hh.dims[1], n = op.steps.sequences();
+  const Index gate_rows = op.w_hh.dims[0], hidden = gate_rows / gates, p = op.w_hh.dims[1], n = op.steps.sequences();
   const bool has_cell = op.kind == RecurrentKind::lstm;
   const Matrix dh(ordinal, type, n, p, at_row(op.dh0, 0, p)),
       dc(ordinal, type, has_cell ? n : 0, hidden, at_row(op.dc0, 0, hidden)),
@@ -148,8 +199,8 @@ TERN_NOINLINE void run_recurrence_gradient(const RecurrenceGradient& op) {
                {op.w_hr ? expanded.data() : dh.data()},
                {op.w_hr ? nullptr : g},
                {dc.data()}},
-              {{at_row(&op.dx, first, wide), gates},
-               {at_row(op.dproduct, first, wide), gates},
+              {{at_row(&op.dx, first, gate_rows), gates},
+               {at_row(op.dproduct, first, gate_rows), gates},
                {op.dproduct ? dh.data() : nullptr},
                {dc.data()}});
     multiply(dh.rows(rows), rows_of(op.dproduct ? *op.dproduct : op.dx, first, rows), op.w_hh, op.dproduct != nullptr);

@@ -30,8 +30,8 @@ TERN_COLD std::string reduce_source(const TracedReduce& r, DType out, const Arra
     copy += detail::text({k ? ", at" : "      Index at", k, " = base", k});
     read += detail::text(
         {"      const auto v", k, " = load((const ", element, "*)p.in[", k, "] + at", k, ", p.aligned, n);\n"});
-    if (packs) call += detail::text({", Element<", type, ">::of(wide(v", k, ".at[e]))"});
-    else call += detail::text({", Element<", type, ">::of(wide(((const ", element, "*)p.in[", k, "])[at", k, "]))"});
+    if (packs) call += detail::text({", Element<", type, ">::of(promote(v", k, ".at[e]))"});
+    else call += detail::text({", Element<", type, ">::of(promote(((const ", element, "*)p.in[", k, "])[at", k, "]))"});
   }
   std::string base = offsets_text(loops.kept, "kept", inputs, integer);
   for (std::size_t i = 0; (i = base.find(" at", i)) != std::string::npos; i += 5) base.replace(i, 3, " base");

@@ -100,11 +100,11 @@ extern "C" __global__ void add_rows(const AddRowsParameters p) {
     const auto term = [&](Index k) {
       const Index source = Index(keys[k] & ((uint64(1) << shift) - 1));
       const Index from = p.from ? p.from[source] : source;
-      const C0 x = C0(wide(p.in[offset_at(p.loops.from, from) + element.from]));
+      const C0 x = C0(promote(p.in[offset_at(p.loops.from, from) + element.from]));
       return p.factors ? multiply(p.factors[source], x) : x;
     };
     Index k = first;
-    C0 sum = goes_on ? term(k++) : C0(wide(*out));
+    C0 sum = goes_on ? term(k++) : C0(promote(*out));
     const Index last = is_long ? next : after_next;
     #pragma unroll 1
     for (; k < last && has(k); ++k) sum = combined(p.how, sum, term(k));

@@ -3,7 +3,6 @@
 // the CPU.
 #pragma once
 #include "../scan.hpp"
-#include "../../core/rows_along.hpp"
 #include "codegen/packs.hpp"
 #include "codegen/tile_scan.hpp"
 
@@ -23,7 +22,7 @@ enum { has_gates = false, neutral = 1 };
 struct Step { A0 value; };
 inline __device__ Step nothing() { return Step{A0(1)}; }
 inline __device__ Step then(Step a, Step b) { return Step{multiply(a.value, b.value)}; }
-inline __device__ Step step_of(T0, T0 x, Index) { return Step{A0(wide(x))}; }
+inline __device__ Step step_of(T0, T0 x, Index) { return Step{A0(promote(x))}; }
 inline __device__ void note(Index*, Index, Step) {}
 )CUDA";
 inline constexpr const char* recurrence_steps_text = R"CUDA(
@@ -33,7 +32,7 @@ inline __device__ Step nothing() { return Step{A0(1), A0(0)}; }
 inline __device__ Step then(Step a, Step b) {
   return Step{multiply(b.gate, a.gate), add(multiply(b.gate, a.value), b.value)};
 }
-inline __device__ Step step_of(T0 gate, T0 x, Index) { return Step{A0(wide(gate)), A0(wide(x))}; }
+inline __device__ Step step_of(T0 gate, T0 x, Index) { return Step{A0(promote(gate)), A0(promote(x))}; }
 inline __device__ void note(Index*, Index, Step) {}
 )CUDA";
 // Nothing is at least NaN.
@@ -45,7 +44,7 @@ inline __device__ Step then(Step a, Step b) {
   if (b.at < 0) return a;
   return a.at < 0 || b.value != b.value || (largest ? b.value >= a.value : b.value <= a.value) ? b : a;
 }
-inline __device__ Step step_of(T0, T0 x, Index i) { return Step{A0(wide(x)), i}; }
+inline __device__ Step step_of(T0, T0 x, Index i) { return Step{A0(promote(x)), i}; }
 inline __device__ void note(Index* positions, Index place, Step step) { positions[place] = step.at; }
 )CUDA";
 inline constexpr const char* largest_text = "enum { largest = true };\n";

@@ -12,10 +12,10 @@ struct ExpSum {
   C0 largest, sum;           // of what was added; the sum of e^(x - largest)
   template <int n> __device__ void add(const Pack<T0, n>& x) {
     C0 top = largest;
-    for (int e = 0; e < n; ++e) top = wide(x.at[e]) > top ? C0(wide(x.at[e])) : top;
+    for (int e = 0; e < n; ++e) top = promote(x.at[e]) > top ? C0(promote(x.at[e])) : top;
     const C0 shift = top == -infinity() ? C0(0) : top;   // infinity less infinity is NaN, as it should be for +infinity only
     sum *= exp(largest - shift);
-    for (int e = 0; e < n; ++e) sum += exp(C0(wide(x.at[e])) - shift);
+    for (int e = 0; e < n; ++e) sum += exp(C0(promote(x.at[e])) - shift);
     largest = top;
   }
   static __device__ C0 infinity() { return C0(1e300 * 1e300); }

@@ -45,7 +45,7 @@ template <class P> inline __device__ void make_keys(const SortKeysParameters& p)
     uint64 packed = ~uint64(0);
     if (place < n) {
       const Index at = p.before ? p.before[row * n + place] : place;
-      uint64 key = key_of(wide(p.in[row * n + at]));
+      uint64 key = key_of(promote(p.in[row * n + at]));
       if (p.descending) key = ~key;
       packed = (p.upper ? key >> 32 : key & 0xffffffffu) << 32 | uint64(place);
     }
@@ -163,7 +163,7 @@ extern "C" __global__ void select(const SelectParameters p) {
   const uint32 n = uint32(p.n);
   const bool alone = p.first > 0;   // the last element without those before it
   const auto key_at = [&](uint32 i) {
-    const Key key = Key(key_of(wide(in[i])));
+    const Key key = Key(key_of(promote(in[i])));
     return p.descending ? Key(~key) : key;
   };
   uint32 rank = uint32(p.first + p.k - 1);   // the last element's, among those that agree with what is known
@@ -230,11 +230,11 @@ extern "C" __global__ void searchsorted(const SearchSortedParameters p) {
   #pragma unroll 1
   for (Index i = first_thread(); i < p.count; i += all_threads()) {
     const T0* const row = p.sorted + (p.row_stride ? i / p.row_values * p.row_stride : 0);
-    const C0 v = C0(wide(p.values[i]));
+    const C0 v = C0(promote(p.values[i]));
     Index low = 0, high = p.n;
     while (low < high) {
       const Index middle = low + (high - low) / 2;
-      const C0 x = C0(wide(row[middle]));
+      const C0 x = C0(promote(row[middle]));
       if (p.right ? !(x > v) : !(x >= v)) low = middle + 1;
       else high = middle;
     }

@@ -21,7 +21,7 @@ extern "C" __global__ void unscale(const UnscaleParameters p) {
   const Chunk chunk(p);
   T0* const gradient = p.g[chunk.set];
   for (Index i = chunk.first + threadIdx.x; i < chunk.last; i += 256) {
-    const C0 g = C0(wide(gradient[i]));
+    const C0 g = C0(promote(gradient[i]));
     finite = finite && g - g == C0(0);
     gradient[i] = Element<T0>::of(g * inverse);
   }

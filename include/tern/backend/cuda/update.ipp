@@ -57,7 +57,7 @@ extern "C" __global__ void update(const Words<Parameters> words) {
   }
   out += "  for (Index i = chunk.first + threadIdx.x; i < chunk.last; i += 256) {\n";
   for (int k = 0; k < f.arrays; ++k)
-    out += detail::text({"  const ", type, " v", k, " = Element<", type, ">::of(wide(a", k, "[i]));\n"});
+    out += detail::text({"  const ", type, " v", k, " = Element<", type, ">::of(promote(a", k, "[i]));\n"});
   std::vector<int> same;
   out += steps_text(f.program, type, 0, same);
   for (int k = 0; k < f.arrays; ++k)

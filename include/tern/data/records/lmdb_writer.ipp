@@ -112,12 +112,12 @@ TERN_COLD void LmdbWriter::close(CallSite here) {
 /// Begins a transaction. Before, the map grows until it has room for the transaction, a record, and a copy of each
 /// page, as a page is copied before it changes. The map is only a range of addresses.
 TERN_COLD void LmdbWriter::begin(Index bytes) {
-  constexpr Index least_room = Index(256) << 20;
+  constexpr Index least_free = Index(256) << 20;
   MDB_envinfo info;
   MDB_stat stat;
   check(mdb_env_info(environment_, &info), "cannot be read");
   check(mdb_env_stat(environment_, &stat), "cannot be read");
-  const Index needed = 2 * Index(info.me_last_pgno + 1) * Index(stat.ms_psize) + 2 * bytes + least_room;
+  const Index needed = 2 * Index(info.me_last_pgno + 1) * Index(stat.ms_psize) + 2 * bytes + least_free;
   if (Index(info.me_mapsize) < needed) check(mdb_env_set_mapsize(environment_, std::size_t(2 * needed)), "cannot grow");
   check(mdb_txn_begin(environment_, nullptr, 0, &transaction_), "cannot be written");
   check(mdb_dbi_open(transaction_, nullptr, 0, &database_), "cannot be written");

@@ -23,7 +23,7 @@ struct PadSequencesOptions {
 TERN_API Tensor<Cpu, Index> pad_sequences(std::span<const Tokens> sequences, const PadSequencesOptions& options = {},
                                           CallSite here = {});
 
-/// A long text for truncated backpropagation through time: batch_size parts of equal length beside each other, which
+/// A long text for truncated backpropagation through time: batch_size parts of equal length, side by side, which
 /// the batches go through together. Sample t is the row [batch_size] of the parts' tokens t, and the row of the tokens
 /// after them. A loader whose batch size is the number of steps, without shuffling, makes inputs and targets [steps,
 /// batch_size]. Tokens left over at the end are not used.

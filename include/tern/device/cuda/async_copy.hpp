@@ -32,8 +32,8 @@ class TERN_API CopyUnderWay final : public tern::detail::AsyncCopy {
   bool recorded_ = false;  // and nobody has waited for it
 };
 
-/// Starts a copy on the stream for copies. It runs beside the device's other work, but after the allocation of its
-/// target.
+/// Starts a copy on the stream for copies. It runs concurrently with the device's other work, but after the allocation
+/// of its target.
 TERN_API std::unique_ptr<tern::detail::AsyncCopy> start_copy_to_device(int ordinal, void* to, PinnedBlock& block,
                                                                        const void* from, std::size_t bytes);
 

@@ -110,7 +110,7 @@ struct TERN_API PooledStream {
   }
 };
 
-/// A device's streams beside its own and the one for copies. Never destroyed.
+/// A device's streams other than its own and the one for copies. Never destroyed.
 struct StreamPool {
   static constexpr int most = 32;
 

@@ -73,10 +73,10 @@ TERN_INLINE int MatmulPlan::start(CublasLt handle, StreamHandle stream, const Ma
                                   void* workspace, const void* a, const void* b, void* d) const {
   const float one = 1, beta = form_.accumulate ? 1 : 0;
   const double one_double = 1, beta_double = beta;
-  const bool wide = form_.type == type_64f;
+  const bool is_double = form_.type == type_64f;
   return cublaslt().functions.cublasLtMatmul(
-      handle, desc_.handle, wide ? static_cast<const void*>(&one_double) : &one, a, a_.handle, b, b_.handle,
-      wide ? static_cast<const void*>(&beta_double) : &beta, d, d_.handle, d, d_.handle, &algorithm.algorithm,
+      handle, desc_.handle, is_double ? static_cast<const void*>(&one_double) : &one, a, a_.handle, b, b_.handle,
+      is_double ? static_cast<const void*>(&beta_double) : &beta, d, d_.handle, d, d_.handle, &algorithm.algorithm,
       workspace, algorithm.workspace_bytes, stream);
 }
 

@@ -20,8 +20,8 @@ enum AttentionTensor : GraphTensor {
   attention_dk,
   attention_dv,
   attention_dbias,
-  attention_means,   // of each query's g out, as the backward pass stores them
-  attention_wide_dq  // dq before it is rounded
+  attention_means,    // of each query's g out, as the backward pass stores them
+  attention_float_dq  // dq before it is rounded
 };
 
 /// The parts that both passes have.
@@ -79,7 +79,7 @@ struct AttentionGraph {
   }
 
   /// 1 for a weight that dropout keeps, else 0.
-  GraphTensor kept() {
+  GraphTensor dropout_mask() {
     const auto word = [&](GraphTensor id) { return graph.tensor(id, cudnn_int64, {1, 1, 1, 1}, {1, 1, 1, 1}); };
     const GraphTensor y = scores(), seed = word(attention_seed), offset = word(attention_offset);
     graph.bernoulli(1 - f.dropout, seed, offset, y);
@@ -118,7 +118,7 @@ TERN_INLINE void AttentionGraph::forward() {
   GraphTensor weights;
   if (f.dropout > 0) {
     weights = apply(cudnn_divide, exponentials, total, scores());
-    const GraphTensor dropped = apply(cudnn_multiply, weights, kept(), scores());
+    const GraphTensor dropped = apply(cudnn_multiply, weights, dropout_mask(), scores());
     weights = times(dropped, 1 / (1 - f.dropout), scores(f.type));
   } else {
     weights = apply(cudnn_divide, exponentials, total, scores(f.type));
@@ -135,8 +135,8 @@ TERN_INLINE void AttentionGraph::backward() {
   const GraphTensor log_sums = graph.tensor(attention_log_sums, cudnn_float, row_sizes, row_major(row_sizes));
   const GraphTensor dq = queries(attention_dq, f.dq, f.size), dk = keys(attention_dk, f.dk, f.size),
                     dv = keys(attention_dv, f.dv, f.width);
-  const double widen = 1 / (1 - f.dropout);
-  const GraphTensor keep = f.dropout > 0 ? kept() : 0;
+  const double factor = 1 / (1 - f.dropout);
+  const GraphTensor mask = f.dropout > 0 ? dropout_mask() : 0;
 
   const GraphSizes product_sizes{f.batch, f.heads, f.queries, f.width};
   const GraphTensor products = apply(cudnn_multiply, g, out, graph.between(cudnn_float, product_sizes)), sums = rows();
@@ -147,14 +147,14 @@ TERN_INLINE void AttentionGraph::backward() {
   const GraphTensor shifted = apply(cudnn_subtract, biased_scores(q, k), log_sums, scores());
   const GraphTensor weights = apply(cudnn_exp, masked(shifted), 0, scores());
   GraphTensor used = weights;
-  if (keep) used = times(apply(cudnn_multiply, weights, keep, scores()), widen, scores());
+  if (mask) used = times(apply(cudnn_multiply, weights, mask, scores()), factor, scores());
   gather_heads(transposed(used), g, f.width, dv);
 
   GraphTensor dscores = scores();
   graph.matmul(g, v, dscores);
-  if (keep) dscores = apply(cudnn_multiply, dscores, keep, scores());
+  if (mask) dscores = apply(cudnn_multiply, dscores, mask, scores());
   dscores = apply(cudnn_multiply, apply(cudnn_subtract, dscores, means, scores()), weights, scores());
-  if (keep) dscores = times(dscores, widen, scores());
+  if (mask) dscores = times(dscores, factor, scores());
   if (f.has_bias == AttentionBias::with_gradient)
     graph.reduce(cudnn_sum, dscores, graph.tensor(attention_dbias, f.type, bias_sizes(), row_major(bias_sizes())));
   const GraphTensor ds = times(dscores, f.scale, scores());
@@ -164,9 +164,9 @@ TERN_INLINE void AttentionGraph::backward() {
   graph.reshape(k, plain_k);
   if (!f.adds_up_dq()) return graph.matmul(ds, plain_k, dq);
   const GraphSizes sizes{f.batch, f.heads, f.queries, f.size};
-  const GraphTensor wide = graph.tensor(attention_wide_dq, cudnn_float, sizes, row_major(sizes));
-  graph.matmul(ds, plain_k, wide);
-  apply(cudnn_copy, wide, 0, dq);
+  const GraphTensor rounded_later = graph.tensor(attention_float_dq, cudnn_float, sizes, row_major(sizes));
+  graph.matmul(ds, plain_k, rounded_later);
+  apply(cudnn_copy, rounded_later, 0, dq);
 }
 
 TERN_INLINE CudnnGraph AttentionForm::graph() const {
@@ -184,7 +184,7 @@ TERN_INLINE bool run_cudnn_attention(int ordinal, const AttentionForm& form, con
     if (plan.is_refused()) return false;
     const std::size_t rows = std::size_t(form.batch * form.heads * form.queries) * sizeof(float);
     const Scratch means(ordinal, form.backward ? rows : 0),
-        wide_dq(ordinal, form.adds_up_dq() ? rows * std::size_t(form.size) : 0);
+        float_dq(ordinal, form.adds_up_dq() ? rows * std::size_t(form.size) : 0);
     const Span span(tern::detail::Work::kernel, form.backward ? "attention gradient" : "attention", ordinal,
                     bind(ordinal).compute);
     return plan.run(handle, ordinal,
@@ -202,7 +202,7 @@ TERN_INLINE bool run_cudnn_attention(int ordinal, const AttentionForm& form, con
                      {attention_dv, m.dv},
                      {attention_dbias, m.dbias},
                      {attention_means, means.data()},
-                     {attention_wide_dq, wide_dq.data()}});
+                     {attention_float_dq, float_dq.data()}});
   });
 }
 

@@ -14,12 +14,12 @@ TERN_COLD RnnPlan::RnnPlan(Cudnn handle, int ordinal, const RnnForm& form) : for
 }
 
 TERN_INLINE bool RnnPlan::describe(Cudnn handle, int algorithm) {
-  const bool wide = form_.type == cudnn_double;
+  const bool is_double = form_.type == cudnn_double;
   // Without dropout there are no random numbers, and nothing runs.
   TERN_CUDNN(cudnnSetDropoutDescriptor, dropout_, handle, 0, nullptr, 0, 0);
   if (!TERN_CUDNN_SUPPORTS(cudnnSetRNNDescriptor_v8, rnn_, algorithm, form_.cell, form_.biases, form_.directions - 1,
-                           cudnn_linear_input, form_.type, wide ? cudnn_double : cudnn_float, form_.math, form_.inputs,
-                           form_.hidden, form_.state, 1, dropout_, 0))
+                           cudnn_linear_input, form_.type, is_double ? cudnn_double : cudnn_float, form_.math,
+                           form_.inputs, form_.hidden, form_.state, 1, dropout_, 0))
     return false;
   describe_states(h_, form_.state);
   describe_states(c_, form_.hidden);

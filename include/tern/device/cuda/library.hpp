@@ -25,7 +25,7 @@ struct Library {
   std::string path, problem;
 };
 
-/// What a library needs beside its name.
+/// What loading a library needs, other than its name.
 struct LibraryKind {
   /// The pattern of files in the library's folder that it opens itself. They are opened first, because a library whose
   /// file names no folder for them looks on the loader's path only.

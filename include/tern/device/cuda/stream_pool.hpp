@@ -1,4 +1,4 @@
-// What the streams that programs take beside a device's own do: how they wait for each other, and how memory is
+// The streams that programs take, other than a device's own: how they wait for each other, and how memory is
 // released that several of them may use.
 #pragma once
 #include "context.hpp"

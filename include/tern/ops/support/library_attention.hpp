@@ -15,7 +15,7 @@ namespace tern { inline namespace TERN_BUILD { namespace detail {
 template <class D, class T>
 struct LibraryAttentionState {
   using X = Tensor<D, T>;
-  using Wide = Tensor<D, float>;
+  using Promoted = Tensor<D, float>;
   const X &query, &key, &value, &bias;
   const Tensor<D, Index>& random;
   double scale, dropout_p;
@@ -38,14 +38,14 @@ struct LibraryAttentionState {
 
   /// f(op) for the op with this output.
   template <class F>
-  void with_op(const X& y, const Wide& log_sums, bool bias_gradient, bool& refused, const F& f) const {
+  void with_op(const X& y, const Promoted& log_sums, bool bias_gradient, bool& refused, const F& f) const {
     const X q = readable(query), k = readable(key), v = readable(value);
     f(backend::LibraryAttention{*y.impl(), log_sums.impl(), *q.impl(), *k.impl(), *v.impl(), bias.impl(), bias_gradient,
                                 scale, is_causal, dropout_p, random.impl(), refused});
   }
 
   /// The output; log_sums, if they are defined, are written. Undefined if the library does not compute it.
-  X output(const Wide& log_sums, bool bias_gradient) const {
+  X output(const Promoted& log_sums, bool bias_gradient) const {
     const X y = like(query, value.size(3));
     bool refused = false;
     with_op(y, log_sums, bias_gradient, refused, [](const auto& op) { backend::run<D, T>(op); });
@@ -53,7 +53,8 @@ struct LibraryAttentionState {
   }
 
   /// The gradients of query, key, value and bias. False if the library does not compute them.
-  bool gradient(const X& g, const X& y, const Wide& log_sums, bool bias_gradient, std::tuple<X, X, X, X>& to) const {
+  bool gradient(const X& g, const X& y, const Promoted& log_sums, bool bias_gradient,
+                std::tuple<X, X, X, X>& to) const {
     to = {like(query, query.size(3)), like(key, key.size(3)), like(value, value.size(3)),
           bias_gradient ? empty<D, T>(bias.shape(), bias.device()) : X()};
     const X &dq = std::get<0>(to), &dk = std::get<1>(to), &dv = std::get<2>(to), &dbias = std::get<3>(to);
@@ -72,7 +73,7 @@ struct LibraryAttentionState {
 
   /// 0 for a weight that is dropped, else 1 / (1 - p): the library's outputs for equal weights, and values that are
   /// columns of the unit matrix.
-  Wide kept() const {
+  Promoted dropout_mask() const {
     const NoGradGuard off;
     const Index n = key.size(2), width = 64;
     const X zero_query = zeros<D, T>(query.shape(), query.device()), zero_key = zeros<D, T>(key.shape(), key.device());
@@ -91,21 +92,21 @@ struct LibraryAttentionState {
   /// The same gradients as differentiable tensor operations.
   std::tuple<X, X, X, X> differentiable_gradient(const X& g, NeedsInputGrad needs) const {
     const Index heads = query.size(1), shared = key.size(1);
-    const auto wide = [](const X& x) { return x.defined() ? to_type(x, f32) : Wide(); };
+    const auto promoted = [](const X& x) { return x.defined() ? to_type(x, f32) : Promoted(); };
     const auto for_each_head = [&](const X& x) {
-      return heads == shared ? wide(x) : repeat_interleave(wide(x), heads / shared, 1);
+      return heads == shared ? promoted(x) : repeat_interleave(promoted(x), heads / shared, 1);
     };
-    const auto gathered = [&](const Wide& x) {
+    const auto gathered = [&](const Promoted& x) {
       return heads == shared ? x : sum(unflatten(x, 1, {shared, heads / shared}), 2);
     };
-    const auto narrow = [](const Wide& x) { return to_type(x, Type<T>{}); };
-    const Wide q = wide(query), k = for_each_head(key), v = for_each_head(value), dy = wide(g);
-    const Wide weights = attention_weights(q, k, wide(bias), scale, is_causal, {});
-    Wide used = weights, ds = matmul(dy, v.mT());
+    const auto narrow = [](const Promoted& x) { return to_type(x, Type<T>{}); };
+    const Promoted q = promoted(query), k = for_each_head(key), v = for_each_head(value), dy = promoted(g);
+    const Promoted weights = attention_weights(q, k, promoted(bias), scale, is_causal, {});
+    Promoted used = weights, ds = matmul(dy, v.mT());
     if (random.defined()) {
-      const Wide keep = kept();
-      used = used * keep;
-      ds = ds * keep;
+      const Promoted mask = dropout_mask();
+      used = used * mask;
+      ds = ds * mask;
     }
     ds = weights * (ds - sum(weights * ds, -1, true));
     return {

@@ -1,10 +1,19 @@
-// Overwrites a tensor with elements from a file or another network.
+// Overwrites a tensor with elements from a file or another network, whose floating-point type is known only at run
+// time.
 #pragma once
-#include "../../tensor/convert.hpp"
-#include "in_place.hpp"
+#include "../../tensor/any_tensor.hpp"
 #include "../transfer.hpp"
+#include "in_place.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
+
+/// Element i as a double, which holds every floating-point type's values.
+TERN_API double floating_at(const Array& x, Index i);
+
+TERN_API void set_floating(const Array& x, Index i, double value);
+
+/// x in host memory with elements of another floating-point type. x itself if it has that type already.
+TERN_API AnyTensor convert_on_host(const AnyTensor& x, DType type);
 
 /// to = from, not recorded. `to` is a Tensor<D, T>; `from` has its shape and any device and floating-point type.
 template <class D, class T>
@@ -18,3 +27,7 @@ template <class D, class T>
 }
 
 }}}  // namespace tern::detail
+
+#ifndef TERN_COMPILED
+#include "overwrite.ipp"
+#endif

@@ -84,21 +84,21 @@ struct Gradient {
   Rule rule;
 
   template <class D, class T, class... X>
-  Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... kept) const {
-    if (GradMode::is_enabled()) return differentiable(g, kept...);
-    return map<T>({"gradient", CallSite::unknown}, rule, g, kept...);
+  Tensor<D, T> operator()(const Tensor<D, T>& g, const X&... saved) const {
+    if (GradMode::is_enabled()) return differentiable(g, saved...);
+    return map<T>({"gradient", CallSite::unknown}, rule, g, saved...);
   }
 
   /// The same, for an input of these sizes, to which the engine will sum the gradient.
   template <class D, class T, class... X>
-  Tensor<D, T> operator()(ShapeRef input, const Tensor<D, T>& g, const X&... kept) const {
-    if (GradMode::is_enabled()) return differentiable(g, kept...);
-    return map_gradient(input, rule, g, kept...);
+  Tensor<D, T> operator()(ShapeRef input, const Tensor<D, T>& g, const X&... saved) const {
+    if (GradMode::is_enabled()) return differentiable(g, saved...);
+    return map_gradient(input, rule, g, saved...);
   }
 
   template <class G, class... X>
-  [[gnu::noinline, gnu::cold]] G differentiable(const G& g, const X&... kept) const {
-    return rule(g, kept...);
+  [[gnu::noinline, gnu::cold]] G differentiable(const G& g, const X&... saved) const {
+    return rule(g, saved...);
   }
 
   template <class G, class... X>
@@ -108,7 +108,7 @@ struct Gradient {
   operator Function<G, X...>() const
     requires std::is_empty_v<Rule>
   {
-    return [](ShapeRef input, const G& g, const X&... kept) -> G { return Gradient{}(input, g, kept...); };
+    return [](ShapeRef input, const G& g, const X&... saved) -> G { return Gradient{}(input, g, saved...); };
   }
 };
 template <class Rule>

@@ -156,7 +156,7 @@ struct RecurrenceState {
   const Steps& steps;
   Index directions;
   const X &x, &h0, &c0, &w_hh, &b_hh, &w_hr, &out, &units;
-  const Tensor<D, compute_t<T>>& kept;
+  const Tensor<D, compute_t<T>>& gates;
   using Gradients = std::tuple<X, X, X, X, X, X>;
 
   Gradients gradient(const X& g, NeedsInputGrad needs) const {
@@ -167,7 +167,7 @@ struct RecurrenceState {
             weights = dense(w_hh), reduce = w_hr.defined() ? dense(w_hr) : X();
     count_recurrence(steps, directions, w_hh, w_hr);
     backend::run<D, T>(backend::RecurrenceGradient{kind, steps, directions, *dx.impl(), dproduct.impl(), dstates.impl(),
-                                                   dh0.impl(), dc0.impl(), *dense(g).impl(), *kept.impl(),
+                                                   dh0.impl(), dc0.impl(), *dense(g).impl(), *gates.impl(),
                                                    *weights.impl(), reduce.impl()});
     const X& gradients = dproduct.defined() ? dproduct : dx;
     return {needs[0] ? dx : X(),
@@ -225,20 +225,20 @@ RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, I
                                        const Tensor<D, T>& h0, const Tensor<D, T>& c0, const RecurrentWeights<D, T>& w,
                                        CallSite here) {
   using X = Tensor<D, T>;
-  const Index n = steps.sequences(), rows = steps.total(), wide = w.w_hh.size(0) / backend::gates_of(kind),
+  const Index n = steps.sequences(), rows = steps.total(), columns = w.w_hh.size(0) / backend::gates_of(kind),
               p = directions * w.w_hh.size(1);
   const bool lstm = kind == RecurrentKind::lstm;
-  const X out = empty<D, T>({rows * p + (lstm ? n * wide : 0)}, x.device());
-  const auto kept = empty<D, compute_t<T>>({rows, backend::saved_of(kind), wide}, x.device());
-  const X units = w.w_hr.defined() ? empty<D, T>({rows, wide}, x.device()) : X();
+  const X out = empty<D, T>({rows * p + (lstm ? n * columns : 0)}, x.device());
+  const auto gates = empty<D, compute_t<T>>({rows, backend::saved_of(kind), columns}, x.device());
+  const X units = w.w_hr.defined() ? empty<D, T>({rows, columns}, x.device()) : X();
   const auto or_none = [](const X& v) { return v.defined() ? dense(v) : v; };
   const X h = or_none(h0), c = or_none(c0), bias = or_none(w.b_hh), reduce = or_none(w.w_hr);
   count_recurrence(steps, directions, w.w_hh, w.w_hr);
-  backend::run<D, T>(backend::Recurrence{kind, steps, directions, *out.impl(), *kept.impl(), units.impl(),
+  backend::run<D, T>(backend::Recurrence{kind, steps, directions, *out.impl(), *gates.impl(), units.impl(),
                                          *dense(x).impl(), h.impl(), c.impl(), *dense(w.w_hh).impl(), bias.impl(),
                                          reduce.impl()});
   record({op_name(kind), here}, out,
-         wrt(inputs(x, h0, c0, w.w_hh, w.b_hh, w.w_hr), saved(x, h0, c0, w.w_hh, w.b_hh, w.w_hr, out, units, kept),
+         wrt(inputs(x, h0, c0, w.w_hh, w.b_hh, w.w_hr), saved(x, h0, c0, w.w_hh, w.b_hh, w.w_hr, out, units, gates),
              [kind, steps, directions](const auto& g, const auto& sx, const auto& sh, const auto& sc, const auto& sw,
                                        const auto& sb, const auto& sr, const auto& y, const auto& u, const auto& k,
                                        NeedsInputGrad needs) {
@@ -246,8 +246,9 @@ RecurrentStates<D, T> fused_recurrence(RecurrentKind kind, const Steps& steps, I
                return GradMode::is_enabled() ? state.differentiable_gradient(g, needs) : state.gradient(g, needs);
              }));
   const auto last_cells = [&] {
-    const X all = narrow(out, 0, rows * p, n * wide, here);
-    return directions == 1 ? reshape(all, {n, wide}, here) : reshape(all, {directions, n, wide / directions}, here);
+    const X all = narrow(out, 0, rows * p, n * columns, here);
+    return directions == 1 ? reshape(all, {n, columns}, here)
+                           : reshape(all, {directions, n, columns / directions}, here);
   };
   return {reshape(narrow(out, 0, 0, rows * p, here), {rows, p}, here), lstm ? last_cells() : X()};
 }
@@ -261,12 +262,14 @@ RecurrentStates<D, T> recurrence(RecurrentKind kind, const Steps& steps, Index d
   if constexpr (backend::HasKernel<D, backend::Recurrence, T>) {
     return fused_recurrence(kind, steps, directions, x, h0, c0, w, here);
   } else if constexpr (is_half_v<T>) {
-    const auto wide = [&](const Tensor<D, T>& v) { return v.defined() ? to_type(v, f32, here) : Tensor<D, float>(); };
+    const auto promoted = [&](const Tensor<D, T>& v) {
+      return v.defined() ? to_type(v, f32, here) : Tensor<D, float>();
+    };
     const auto narrowed = [&](const Tensor<D, float>& v) {
       return v.defined() ? to_type(v, Type<T>{}, here) : Tensor<D, T>();
     };
-    const auto y = recurrence<D, float>(kind, steps, directions, wide(x), wide(h0), wide(c0),
-                                        {{}, wide(w.w_hh), {}, wide(w.b_hh), wide(w.w_hr)}, here);
+    const auto y = recurrence<D, float>(kind, steps, directions, promoted(x), promoted(h0), promoted(c0),
+                                        {{}, promoted(w.w_hh), {}, promoted(w.b_hh), promoted(w.w_hr)}, here);
     return {narrowed(y.states), narrowed(y.last_cells)};
   } else {
     return composed_recurrence(kind, steps, x, h0, c0, w, here);

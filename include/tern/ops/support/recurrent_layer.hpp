@@ -109,12 +109,12 @@ void record_packing(RecurrentKind kind, const Tensor<D, T>& packed, const std::v
 /// Counts the products of a layer: those of its inputs at once, those of its states step by step; and in the backward
 /// pass those of the weights.
 inline void count_layer(const RecurrentSizes& s, const Steps& steps, bool inputs, int at_once) {
-  const Index wide = backend::gates_of(s.kind) * s.hidden,
-              of_states = wide * s.state + (s.state < s.hidden ? s.state * s.hidden : 0);
+  const Index gate_rows = backend::gates_of(s.kind) * s.hidden,
+              of_states = gate_rows * s.state + (s.state < s.hidden ? s.state * s.hidden : 0);
   const double rows = 2.0 * double(steps.total() * s.directions);
   count_products(s.directions * (steps.count() + inputs + 2 * at_once),
-                 rows * (double(of_states) * (1 + at_once) + double(wide * s.inputs) * (inputs + at_once)));
-  count_cells(steps, s.directions, wide + 3 * s.hidden);
+                 rows * (double(of_states) * (1 + at_once) + double(gate_rows * s.inputs) * (inputs + at_once)));
+  count_cells(steps, s.directions, gate_rows + 3 * s.hidden);
 }
 
 /// The tensors that a layer saves.
@@ -145,20 +145,20 @@ struct RecurrentLayerState {
   /// The same by tensor operations.
   Gradients gradient_by_tape(const X& g, NeedsInputGrad needs, bool create_graph) const {
     const auto d = gradients_by_tape<4>({&x, &h0, &c0, &weights}, g, needs, create_graph, [&](const X* in) {
-      const auto piece = [&](Index first, const Shape& shape) {
+      const auto part = [&](Index first, const Shape& shape) {
         return reshape(narrow(in[3], 0, first, shape.numel()), shape);
       };
-      const Index wide = backend::gates_of(sizes.kind) * sizes.hidden;
-      std::vector<RecurrentWeights<D, T>> pieces;
+      const Index gate_rows = backend::gates_of(sizes.kind) * sizes.hidden;
+      std::vector<RecurrentWeights<D, T>> by_direction;
       for (Index i = 0; i < sizes.directions; ++i) {
         const RecurrentLayout::Direction& at = layout.directions[i];
-        const auto bias = [&](Index first) { return sizes.has_biases ? piece(first, {wide}) : X(); };
-        pieces.push_back({piece(at.w_ih, {wide, sizes.inputs}), piece(at.w_hh, {wide, sizes.state}), bias(at.b_ih),
-                          bias(at.b_hh),
-                          sizes.state < sizes.hidden ? piece(at.w_hr, {sizes.state, sizes.hidden}) : X()});
+        const auto bias = [&](Index first) { return sizes.has_biases ? part(first, {gate_rows}) : X(); };
+        by_direction.push_back({part(at.w_ih, {gate_rows, sizes.inputs}), part(at.w_hh, {gate_rows, sizes.state}),
+                                bias(at.b_ih), bias(at.b_hh),
+                                sizes.state < sizes.hidden ? part(at.w_hr, {sizes.state, sizes.hidden}) : X()});
       }
       const auto y = each_direction<D, T>(
-          steps, in[1], in[2], pieces, {}, [&](const Steps& way, const X& h, const X& c, const auto& w) {
+          steps, in[1], in[2], by_direction, {}, [&](const Steps& way, const X& h, const X& c, const auto& w) {
             return composed_recurrence<D, T>(sizes.kind, way, linear(in[0], w.w_ih, w.b_ih), h, c, w, {});
           });
       return std::vector<X>{y.states, y.h_n, y.c_n};
@@ -173,8 +173,8 @@ RecurrentResult<D, T> fused_layer(const RecurrentSizes& sizes, const Steps& step
                                   const Tensor<D, T>& x, const Tensor<D, T>& h0, const Tensor<D, T>& c0,
                                   const Tensor<D, T>& weights, CallSite here, bool& refused) {
   using X = Tensor<D, T>;
-  const Index n = steps.sequences(), rows = steps.total(), wide = sizes.directions * sizes.state;
-  const Index states = rows * wide, last = n * wide,
+  const Index n = steps.sequences(), rows = steps.total(), columns = sizes.directions * sizes.state;
+  const Index states = rows * columns, last = n * columns,
               cells = sizes.kind == RecurrentKind::lstm ? sizes.directions * n * sizes.hidden : 0;
   const X out = empty<D, T>({states + last + cells}, x.device());
   const bool recorded = records(x, weights) || (h0.defined() && records(h0)) || (c0.defined() && records(c0));
@@ -187,14 +187,14 @@ RecurrentResult<D, T> fused_layer(const RecurrentSizes& sizes, const Steps& step
   record({op_name(sizes.kind), here}, out,
          wrt(inputs(x, h0, c0, weights), saved(x, h0, c0, weights, out, reserve),
              [sizes, steps, layout](const auto& g, const auto& sx, const auto& sh, const auto& sc, const auto& sw,
-                                    const auto& y, const auto& kept, NeedsInputGrad needs) {
-               const RecurrentLayerState<D, T> state{sizes, steps, layout, sx, sh, sc, sw, y, kept};
+                                    const auto& y, const auto& bytes, NeedsInputGrad needs) {
+               const RecurrentLayerState<D, T> state{sizes, steps, layout, sx, sh, sc, sw, y, bytes};
                return GradMode::is_enabled() ? state.gradient_by_tape(g, needs, true) : state.gradient(g, needs);
              }));
   const auto part = [&](Index first, const Shape& shape) {
     return reshape(narrow(out, 0, first, shape.numel(), here), shape, here);
   };
-  return {part(0, {rows, wide}), part(states, {sizes.directions, n, sizes.state}),
+  return {part(0, {rows, columns}), part(states, {sizes.directions, n, sizes.state}),
           cells ? part(states + last, {sizes.directions, n, sizes.hidden}) : X()};
 }
 

@@ -21,7 +21,7 @@ TERN_COLD detail::onednn::MemoryDesc convolution_operand(const Array& a, Index g
   return {a.dtype, dims, strides};
 }
 
-TERN_NOINLINE detail::onednn::Key convolution_key(const ConvolutionCall& a, int threads) {
+TERN_NOINLINE detail::onednn::Key convolution_key(const Convolution& a, int threads) {
   detail::onednn::Key key('c', int(a.pass), int(a.x.dtype), int(a.weight.dtype), a.params.dims, a.params.groups,
                           a.bias != nullptr, threads);
   for (const Array* operand : {&a.x, &a.weight, &a.y}) key.add(operand->shape());
@@ -30,7 +30,7 @@ TERN_NOINLINE detail::onednn::Key convolution_key(const ConvolutionCall& a, int 
   return key;
 }
 
-TERN_COLD detail::onednn::Primitive* make_convolution(const detail::onednn::Key& key, const ConvolutionCall& a) {
+TERN_COLD detail::onednn::Primitive* make_convolution(const detail::onednn::Key& key, const Convolution& a) {
   using namespace detail::onednn;
   Array read = a.weight;
   read.dtype = a.x.dtype;  // a gradient may have another type
@@ -59,7 +59,7 @@ TERN_COLD detail::onednn::Primitive* make_convolution(const detail::onednn::Key&
 
 TERN_COLD detail::onednn::Primitive* WeightsInOrder::make(const detail::onednn::Key& key,
                                                           const detail::onednn::Primitive& primitive,
-                                                          const ConvolutionCall& a) {
+                                                          const Convolution& a) {
   const detail::onednn::MemoryDesc outer = convolution_operand(a.weight, a.params.groups, false);
   const detail::onednn::Desc order = inner(primitive, a);
   if (detail::onednn::same(order, outer.get())) return new detail::onednn::Primitive(key, nullptr, {});
@@ -75,35 +75,35 @@ TERN_NOINLINE Array images_of(const Array& batch, Index first, Index count) {
   return some;
 }
 
-TERN_NOINLINE Index images_at_once(const ConvolutionCall& a, Index most) {
+TERN_NOINLINE Index images_at_once(const Convolution& a, Index most) {
   const Index batch = a.y.dims[0];
-  if (a.ends()) most = std::min(most, batch * (Index(4) << 20) / (a.y.numel * detail::size_of(a.y.dtype)));
+  if (has_last_step(a)) most = std::min(most, batch * (Index(4) << 20) / (a.y.numel * detail::size_of(a.y.dtype)));
   Index count = std::clamp<Index>(most, 1, batch);
   while (batch % count != 0) --count;
   return count;
 }
 
 /// Computes `count` images, from `first` on, with reordered weights.
-TERN_NOINLINE void run_images(const ConvolutionCall& a, detail::onednn::Primitive& primitive, const void* weight,
+TERN_NOINLINE void run_images(const Convolution& a, detail::onednn::Primitive& primitive, const void* weight,
                               Index first, Index count) {
   const Array x = images_of(a.x, first, count), y = images_of(a.y, first, count);
   if (a.bias) primitive.run({x.data, weight, y.data, a.bias->data});
   else primitive.run({x.data, weight, y.data});
-  if (!a.ends()) return;
+  if (!has_last_step(a)) return;
   if (y.dtype == DType::float32) end_convolution<float>(a, y);
   else end_convolution<bfloat16>(a, y);
 }
 
-TERN_INLINE bool is_parallel(const ConvolutionCall& a) {
+TERN_INLINE bool is_parallel(const Convolution& a) {
   return a.y.numel / a.y.dims[1] * a.weight.numel > serial_convolution;
 }
 
 /// The whole call, which oneDNN divides among the threads.
-TERN_NOINLINE bool run_whole(const ConvolutionCall& a) {
+TERN_NOINLINE bool run_whole(const Convolution& a) {
   using namespace detail::onednn;
   const Index batch = a.y.dims[0], count = images_at_once(a, batch);
   const Array x = images_of(a.x, 0, count), y = images_of(a.y, 0, count);
-  const ConvolutionCall part(a.pass, a.params, x, a.weight, y, a.bias);
+  const Convolution part{a.pass, a.params, x, a.weight, y, a.bias};
   const detail::ThreadLease lease(is_parallel(a) ? get_num_threads() : 1);
   const Key key = convolution_key(part, lease.count());
   const Leased primitive(key, [&] { return make_convolution(key, part); });
@@ -122,11 +122,11 @@ std::unique_ptr<detail::onednn::Leased> made_for_one_thread(const detail::onednn
 }
 
 /// Parts of the batch, each on one thread. Weights are put in oneDNN's order once.
-TERN_NOINLINE bool run_by_images(const ConvolutionCall& a) {
+TERN_NOINLINE bool run_by_images(const Convolution& a) {
   using namespace detail::onednn;
   const Index batch = a.y.dims[0], count = images_at_once(a, batch / 8);
   const Array x = images_of(a.x, 0, count), y = images_of(a.y, 0, count);
-  const ConvolutionCall part(a.pass, a.params, x, a.weight, y, a.bias);
+  const Convolution part{a.pass, a.params, x, a.weight, y, a.bias};
   const Key key = convolution_key(part, 1);
   const auto make = [&] { return make_convolution(key, part); };
   std::unique_ptr<Leased> first = made_for_one_thread(key, make);
@@ -146,13 +146,13 @@ TERN_NOINLINE bool run_by_images(const ConvolutionCall& a) {
 }
 
 /// A weight gradient as the sum of those of parts of the batch, each on one thread. They are floats, in oneDNN's order.
-TERN_NOINLINE bool add_weight_gradients(const ConvolutionCall& a) {
+TERN_NOINLINE bool add_weight_gradients(const Convolution& a) {
   using namespace detail::onednn;
   const Index batch = a.y.dims[0], count = images_at_once(a, std::max<Index>(1, batch / 8)), parts = batch / count;
   const Array x = images_of(a.x, 0, count), y = images_of(a.y, 0, count);
   Array sum = a.weight;
   sum.dtype = DType::float32;
-  const ConvolutionCall part(a.pass, a.params, x, sum, y, nullptr);
+  const Convolution part{a.pass, a.params, x, sum, y};
   const Key key = convolution_key(part, 1);
   const auto make = [&] { return make_convolution(key, part); };
   std::unique_ptr<Leased> first = made_for_one_thread(key, make);
@@ -184,7 +184,7 @@ TERN_NOINLINE bool add_weight_gradients(const ConvolutionCall& a) {
 }
 
 /// A weight gradient in parts for some output channels each, every part on one thread. It copies their gradients.
-TERN_NOINLINE bool run_by_channels(const ConvolutionCall& a) {
+TERN_NOINLINE bool run_by_channels(const Convolution& a) {
   const Index channels = a.y.dims[1], parts = std::min<Index>(8, channels / 32), blocks = channels / 16,
               pixels = a.y.numel / channels, size = detail::size_of(a.y.dtype), filter = a.weight.numel / channels;
   std::atomic<bool> usable{true};
@@ -200,13 +200,13 @@ TERN_NOINLINE bool run_by_channels(const ConvolutionCall& a) {
       detail::set_channels_last_strides(y);
       weight.data += begin * filter * detail::size_of(weight.dtype), weight.dims[0] = end - begin;
       weight.numel = filter * (end - begin);
-      if (!run_whole({a.pass, a.params, a.x, weight, y, nullptr})) usable = false;
+      if (!run_whole({a.pass, a.params, a.x, weight, y})) usable = false;
     }
   });
   return usable;
 }
 
-TERN_NOINLINE bool run_primitive(const ConvolutionCall& a) {
+TERN_NOINLINE bool run_primitive(const Convolution& a) {
   const Index batch = a.y.dims[0];
   if (!is_parallel(a)) return run_whole(a);
   if (a.pass != detail::ConvolutionPass::weight_gradient) return batch < 8 ? run_whole(a) : run_by_images(a);
@@ -214,7 +214,7 @@ TERN_NOINLINE bool run_primitive(const ConvolutionCall& a) {
   return a.params.groups == 1 && a.y.dims[1] >= 64 ? run_by_channels(a) : run_whole(a);
 }
 
-TERN_INLINE bool is_for_winograd(const ConvolutionCall& a) {
+TERN_INLINE bool is_for_winograd(const Convolution& a) {
   const ConvParams& c = a.params;
   const Index in = a.x.dims[1], out = a.y.dims[1];
   const bool narrow = a.x.dtype == DType::bfloat16;
@@ -232,11 +232,11 @@ TERN_INLINE bool is_for_winograd(const ConvolutionCall& a) {
   return direct * 9 * pixels * products > 36 * ((1.15 * tiles + weights) * products + 18 * tiles * channels);
 }
 
-TERN_INLINE bool is_for_loops(const ConvolutionCall& a) {
+TERN_INLINE bool is_for_loops(const Convolution& a) {
   if (a.params.groups != 1 || a.x.dtype != DType::float32) return false;
   const Index in = a.x.dims[1], out = a.y.dims[1], pixels = a.y.numel / out, weights = a.weight.numel;
   const bool avx2 = !detail::onednn::uses(dnnl_cpu_isa_avx512_core);
-  if (a.pointwise()) {
+  if (is_pointwise(a)) {
     if (avx2) return a.pass == detail::ConvolutionPass::weight_gradient && weights >= 1 << 18 && pixels <= 2048;
     if (a.pass == detail::ConvolutionPass::forward) return pixels <= 1024 || in < 48;
     return a.pass == detail::ConvolutionPass::data_gradient || weights >= 2048;
@@ -248,7 +248,7 @@ TERN_INLINE bool is_for_loops(const ConvolutionCall& a) {
                                                              : std::min(in, out) >= 128;
 }
 
-TERN_NOINLINE void run_winograd(const ConvolutionCall& a) {
+TERN_NOINLINE void run_winograd(const Convolution& a) {
   if (a.x.dtype == DType::float32) return run_winograd<float>(a, a.weight.as<float>());
   const AsFloat<bfloat16> weight(a.weight);
   if (a.pass != detail::ConvolutionPass::weight_gradient) weight.read(a.weight);
@@ -256,7 +256,7 @@ TERN_NOINLINE void run_winograd(const ConvolutionCall& a) {
   if (a.pass == detail::ConvolutionPass::weight_gradient) weight.write(a.weight);
 }
 
-TERN_NOINLINE bool run_convolution(const ConvolutionCall& a) {
+TERN_NOINLINE bool run_convolution(const Convolution& a) {
   if (is_for_loops(a)) return false;
   if (!is_for_winograd(a)) return run_primitive(a);
   run_winograd(a);

@@ -1,21 +1,50 @@
 // Convolution by matrix products: each output pixel's window becomes a row ("im2col"), and the rows are multiplied by
 // the weights. It serves element types for which oneDNN has no convolution, and sizes for which its kernel is slow.
 #pragma once
-#include "convolution_call.hpp"
-#include "../matmul/matmul.hpp"
+#include <algorithm>
+
+#include "../../convolution.hpp"
 #include "../loops/workspace.hpp"
+#include "../matmul/matmul.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail::backend { namespace cpu_kernels {
 
+/// True if each window is the pixel at the output's own position.
+inline bool is_pointwise(const Convolution& a) {
+  for (int i = 0; i < a.params.dims; ++i)
+    if (a.weight.dims[2 + i] != 1 || a.params.stride[i] != 1 || a.params.padding[i] != 0) return false;
+  return true;
+}
+
+/// A convolution's windows. For missing dimensions, sizes and strides are 1.
+struct ConvolutionWindows : Convolution {
+  Index in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, kernel[3] = {1, 1, 1};
+  const bool pointwise;
+
+  explicit ConvolutionWindows(const Convolution& a) : Convolution(a), pointwise(is_pointwise(a)) {
+    for (int i = 0; i < params.dims; ++i) in[i] = x.dims[2 + i], out[i] = y.dims[2 + i], kernel[i] = weight.dims[2 + i];
+    for (int i = params.dims; i < 3; ++i) params.stride[i] = params.dilation[i] = 1, params.padding[i] = 0;
+  }
+  Index images() const { return x.dims[0]; }
+  Index channels() const { return x.dims[1]; }
+  Index out_channels() const { return y.dims[1]; }
+  Index in_pixels() const { return in[0] * in[1] * in[2]; }
+  Index out_pixels() const { return out[0] * out[1] * out[2]; }
+  Index group_in() const { return channels() / params.groups; }
+  Index group_out() const { return out_channels() / params.groups; }
+  /// The number of products that are summed for an output element.
+  Index depth() const { return kernel[0] * kernel[1] * kernel[2] * group_in(); }
+};
+
 /// How many output pixels' windows are laid out at once.
-inline Index rows_at_once(const ConvolutionCall& a) {
-  return a.pointwise() ? a.images() * a.out_pixels() : std::max<Index>(1, (Index(1) << 20) / a.depth());
+inline Index rows_at_once(const ConvolutionWindows& a) {
+  return a.pointwise ? a.images() * a.out_pixels() : std::max<Index>(1, (Index(1) << 20) / a.depth());
 }
 
 /// Calls f(pixel) for each tap of an output pixel's window, in memory order. pixel is the position in the batch's
 /// input, or -1 for padding.
 template <class F>
-void each_tap(const ConvolutionCall& a, Index pixel, const F& f) {
+void each_tap(const ConvolutionWindows& a, Index pixel, const F& f) {
   Index from[3];
   for (int i = 3; i-- > 0; pixel /= a.out[i]) from[i] = pixel % a.out[i] * a.params.stride[i] - a.params.padding[i];
   Index at[3], tap[3];
@@ -33,7 +62,7 @@ void each_tap(const ConvolutionCall& a, Index pixel, const F& f) {
 
 /// The windows of `count` output pixels from `first` on as rows, for one group. Padding is zeros.
 template <class T>
-[[gnu::noinline]] void gather_windows(const ConvolutionCall& a, const T* x, Index first, Index count, T* rows) {
+[[gnu::noinline]] void gather_windows(const ConvolutionWindows& a, const T* x, Index first, Index count, T* rows) {
   const Index length = a.group_in(), depth = a.depth(), channels = a.channels();
   detail::parallel_for(count, std::max<Index>(1, 16384 / depth), [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
@@ -51,24 +80,24 @@ template <class T>
 template <class T>
 class WindowRows {
  public:
-  WindowRows(const ConvolutionCall& a, Index pixels)
-      : a_(a), copy_(a.pointwise() ? 0 : std::min(rows_at_once(a), pixels) * a.depth()) {}
-  Index stride() const { return a_.pointwise() ? a_.channels() : a_.depth(); }
+  WindowRows(const ConvolutionWindows& a, Index pixels)
+      : a_(a), copy_(a.pointwise ? 0 : std::min(rows_at_once(a), pixels) * a.depth()) {}
+  Index stride() const { return a_.pointwise ? a_.channels() : a_.depth(); }
   const T* run(Index group, Index first, Index count) const {
     const T* const from = a_.x.as<const T>() + group * a_.group_in();
-    if (a_.pointwise()) return from + first * a_.channels();
+    if (a_.pointwise) return from + first * a_.channels();
     gather_windows(a_, from, first, count, copy_.get());
     return copy_.get();
   }
 
  private:
-  const ConvolutionCall& a_;
+  const ConvolutionWindows& a_;
   Workspace<T> copy_;
 };
 
 /// The adjoint: adds the rows to the positions of their windows.
 template <class T>
-[[gnu::noinline]] void scatter_windows(const ConvolutionCall& a, const T* rows, Index first, Index count, T* x) {
+[[gnu::noinline]] void scatter_windows(const ConvolutionWindows& a, const T* rows, Index first, Index count, T* x) {
   const Index length = a.group_in(), channels = a.channels();
   for (Index i = 0; i < count; ++i)
     each_tap(a, first + i, [&](Index pixel) {
@@ -80,7 +109,7 @@ template <class T>
 
 /// Calls f(group, first pixel, count) for all groups, in runs of at most rows_at_once() pixels from `first` on.
 template <class F>
-void each_run(const ConvolutionCall& a, Index first, Index pixels, const F& f) {
+void each_run(const ConvolutionWindows& a, Index first, Index pixels, const F& f) {
   const Index most = rows_at_once(a);
   for (Index group = 0; group < a.params.groups; ++group)
     for (Index at = 0; at < pixels; at += most) f(group, first + at, std::min(most, pixels - at));
@@ -88,7 +117,7 @@ void each_run(const ConvolutionCall& a, Index first, Index pixels, const F& f) {
 
 /// y = rows times weights.
 template <class T>
-[[gnu::noinline]] void convolve(const ConvolutionCall& a) {
+[[gnu::noinline]] void convolve_forward(const ConvolutionWindows& a) {
   const Index depth = a.depth(), all = a.images() * a.out_pixels(), n = a.group_out();
   const WindowRows<T> rows(a, all);
   each_run(a, 0, all, [&](Index group, Index first, Index count) {
@@ -102,7 +131,7 @@ template <class T>
 
 /// dx = dy times the weights, row by row, each added to its window's position. An image is one task.
 template <class T>
-[[gnu::noinline]] void convolve_data_gradient(const ConvolutionCall& a) {
+[[gnu::noinline]] void convolve_data_gradient(const ConvolutionWindows& a) {
   const Index depth = a.depth(), pixels = a.out_pixels(), k = a.group_out(), channels = a.channels();
   T* const dx = a.x.as<T>();
   const auto product = [&](Index group, Index first, Index count, T* rows, Index row) {
@@ -112,7 +141,7 @@ template <class T>
          .c = rows,
          .c_row = row});
   };
-  if (a.pointwise())
+  if (a.pointwise)
     return each_run(a, 0, a.images() * pixels, [&](Index group, Index first, Index count) {
       product(group, first, count, dx + first * channels + group * depth, channels);
     });
@@ -129,7 +158,7 @@ template <class T>
 
 /// dweight = dyᵀ times the rows.
 template <class T>
-[[gnu::noinline]] void convolve_weight_gradient(const ConvolutionCall& a) {
+[[gnu::noinline]] void convolve_weight_gradient(const ConvolutionWindows& a) {
   const Index depth = a.depth(), all = a.images() * a.out_pixels(), m = a.group_out();
   const WindowRows<T> rows(a, all);
   each_run(a, 0, all, [&](Index group, Index first, Index count) {

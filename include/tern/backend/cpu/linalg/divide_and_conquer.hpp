@@ -16,7 +16,7 @@ bool tridiagonal_qr(Index n, T* d, T* e, T* x, Index width, Index row) {
   const T nothing = rounding_of(n, d, e) / 32;
   for (Index low = 0; low < n; ++low)
     for (int sweep = 0;; ++sweep) {
-      Index high = low;  // the block from low to high has no zero beside its diagonal
+      Index high = low;  // the block from low to high has no zero next to its diagonal
       while (high < n - 1 && std::abs(e[high]) > eps * (std::abs(d[high]) + std::abs(d[high + 1])) + nothing) ++high;
       if (high == low) break;
       if (sweep == 60) return false;

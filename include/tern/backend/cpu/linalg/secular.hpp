@@ -13,49 +13,49 @@ namespace tern { inline namespace TERN_BUILD { namespace detail::backend::linalg
 /// derivatives.
 template <class T>
 struct SecularValue {
-  T left, right, left_slope, right_slope;
+  T left, right, left_derivative, right_derivative;
 
   T f() const { return 1 + left + right; }
-  T slope() const { return left_slope + right_slope; }
+  T derivative() const { return left_derivative + right_derivative; }
   /// How wrong f may be by rounding.
   T error() const { return 8 * std::numeric_limits<T>::epsilon() * (1 + std::abs(left) + std::abs(right)); }
 };
 
 /// The value where the poles are `delta` away.
 template <class T>
-void add_poles(Index begin, Index end, const T* delta, const T* z2, T& sum, T& slope) {
+void add_poles(Index begin, Index end, const T* delta, const T* z2, T& sum, T& derivative) {
   constexpr int W = matmul_detail::lanes<T>;
   using V = matmul_detail::Lanes<T, W>;
-  V sums{}, slopes{};
+  V sums{}, derivatives{};
   Index i = begin;
   for (; i + W <= end; i += W) {
     const V d = matmul_detail::load<W>(delta + i), term = matmul_detail::load<W>(z2 + i) / d;
     sums += term;
-    slopes += term / d;
+    derivatives += term / d;
   }
   sum = matmul_detail::total<T, W>(sums);
-  slope = matmul_detail::total<T, W>(slopes);
+  derivative = matmul_detail::total<T, W>(derivatives);
   for (; i < end; ++i) {
     const T term = z2[i] / delta[i];
     sum += term;
-    slope += term / delta[i];
+    derivative += term / delta[i];
   }
 }
 template <class T>
 SecularValue<T> secular_value(Index n, Index split, const T* delta, const T* z2) {
   SecularValue<T> v;
-  add_poles(0, split, delta, z2, v.left, v.left_slope);
-  add_poles(split, n, delta, z2, v.right, v.right_slope);
+  add_poles(0, split, delta, z2, v.left, v.left_derivative);
+  add_poles(split, n, delta, z2, v.right, v.right_derivative);
   return v;
 }
 
-/// The step to the root of c + s / (a - x) + t / (b - x), which has f's value and slopes at 0; a and b are the
-/// distances of the two poles beside the root, or of the last two if the root is `beyond` both.
+/// The step to the root of c + s / (a - x) + t / (b - x), which has f's value and derivatives at 0; a and b are the
+/// distances of the two poles next to the root, or of the last two if the root is `beyond` both.
 template <class T>
 T rational_step(const SecularValue<T>& v, T a, T b, bool beyond) {
   const T f = v.f();
-  T c = f - a * v.left_slope - b * v.right_slope;
-  const T p = (a + b) * f - a * b * v.slope(), q = a * b * f;
+  T c = f - a * v.left_derivative - b * v.right_derivative;
+  const T p = (a + b) * f - a * b * v.derivative(), q = a * b * f;
   if (beyond) c = std::abs(c);
   const T root = std::sqrt(std::abs(p * p - 4 * q * c));
   if (beyond) return p >= 0 ? (p + root) / (2 * c) : 2 * q / (p - root);
@@ -88,8 +88,8 @@ T secular_root(Index n, Index j, const T* z2, const Distance& distance, T* delta
     const T f = v.f();
     if (std::abs(f) <= v.error()) break;
     (f < 0 ? low : high) = at;
-    T next = n > 1 ? at + rational_step(v, delta[a], delta[b], last) : at - f / v.slope();
-    if (!((next - at) * f < 0)) next = at - f / v.slope();
+    T next = n > 1 ? at + rational_step(v, delta[a], delta[b], last) : at - f / v.derivative();
+    if (!((next - at) * f < 0)) next = at - f / v.derivative();
     if (!(next > low && next < high)) next = (low + high) / 2;
     if (next == at || next == low || next == high) break;
     at = next;

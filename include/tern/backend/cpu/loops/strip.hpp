@@ -2,7 +2,6 @@
 // dimension, the lanes of a packet are neighbours in one row. Along another dimension, each lane is a row of its own.
 // Several short rows are transposed to the second form.
 #pragma once
-#include "../../../core/rows_along.hpp"
 #include "reduce.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cpu_kernels {

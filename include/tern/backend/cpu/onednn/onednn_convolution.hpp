@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "../convolution/convolution_call.hpp"
+#include "../../convolution.hpp"
 #include "onednn.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail::onednn {

@@ -16,7 +16,7 @@ TERN_KERNEL_STRUCT(ColumnLayout,
 inline constexpr const char* columns_text = R"CUDA(
 struct Column : Team {
   Index column, columns, part, first, last;    // this thread's first column, and its rows: first, first + along ... below last
-  bool exists;                                 // false beside the columns; those threads must reach the barriers too
+  bool exists;                                 // false past the last column; those threads must reach the barriers too
   __device__ explicit Column(const ColumnLayout& p) : columns(p.columns) {
     const int t = threadIdx.x;
     apart = int(p.across);
@@ -38,6 +38,24 @@ struct Sums { Two of[vector]; };
 inline __device__ Sums operator+(Sums x, const Sums& y) {
   for (int e = 0; e < vector; ++e) x.of[e] = x.of[e] + y.of[e];
   return x;
+}
+// Memory has for each part the columns' sums a, then their sums b.
+inline __device__ void store_part(const Column& c, C0* parts, const Sums& sums) {
+  if (!c.exists || c.at != 0) return;
+  C0* const to = parts + 2 * c.part * c.columns + c.column;
+  for (int e = 0; e < vector; ++e) {
+    to[e] = sums.of[e].a;
+    to[c.columns + e] = sums.of[e].b;
+  }
+}
+// The sums over all parts, which the layout has as rows, of single columns; for the thread with `at` 0.
+inline __device__ Two total_of_parts(const Column& c, const C0* parts, Two* partial) {
+  const C0* const from = parts + c.column;
+  Two sums{0, 0};
+  #pragma unroll 4
+  for (Index part = c.first; part < c.last; part += c.along)
+    sums = sums + Two{from[2 * part * c.columns], from[(2 * part + 1) * c.columns]};
+  return c.total(partial, sums);
 }
 )CUDA";
 

@@ -16,7 +16,7 @@ class TERN_API Elementwise {
   Elementwise(const Array& out, const Array* const* in, int inputs);
 
   const detail::LoopNest& loops() const { return loops_; }
-  /// What the source depends on, beside the expression.
+  /// What the source depends on, other than the expression.
   std::uint64_t key() const;
   cuda::Grid grid() const { return grid_for(groups_ ? groups_ : loops_.count()); }
   /// More may be added at the end.

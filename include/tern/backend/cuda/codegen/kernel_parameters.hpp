@@ -8,8 +8,8 @@
 namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 
 /// Fields of eight-byte elements, listed once: the kernel's source gets their declaration, a launch their values. A
-/// struct that is the same for all expressions, as TERN_KERNEL_STRUCT makes one, would have room for as many operands,
-/// dimensions and numbers as there may be, and every launch would copy it.
+/// struct that is the same for all expressions, as TERN_KERNEL_STRUCT makes one, would have the capacity of as many
+/// operands, dimensions and numbers as there may be, and every launch would copy it.
 class TERN_API KernelParameters {
  public:
   static constexpr int most = 500;  // elements: a kernel takes 4 KB of parameters

@@ -26,8 +26,8 @@ inline __device__ uint32 bits_of(float x) { return __float_as_uint(x); }
 // the same results, but for the bits of a NaN.
 
 // From an element to what is calculated with.
-inline __device__ float wide(bfloat16 x) { return float_of(uint32(x.bits) << 16); }
-inline __device__ float wide(half x) {
+inline __device__ float promote(bfloat16 x) { return float_of(uint32(x.bits) << 16); }
+inline __device__ float promote(half x) {
 #ifdef __CUDACC_VER_MAJOR__
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(x.bits));
@@ -38,7 +38,7 @@ inline __device__ float wide(half x) {
   return float_of((magnitude >= 0x7c00u ? magnitude << 13 | 0x7f800000u : finite) | (x.bits & 0x8000u) << 16);
 #endif
 }
-template <class T> inline __device__ T wide(T x) { return x; }
+template <class T> inline __device__ T promote(T x) { return x; }
 
 // And back, rounded to nearest even.
 inline __device__ bfloat16 bfloat16_of(float x) {

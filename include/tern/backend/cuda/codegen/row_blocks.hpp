@@ -1,7 +1,6 @@
 // Kernels that make something of whole rows: a row is shared by up to 256 threads, and a block of 256 has as many rows
 // as fit. How depends on the sizes alone, and so does the order of every sum.
 #pragma once
-#include "../../../core/rows_along.hpp"
 #include "parameters.hpp"
 #include "team.hpp"
 

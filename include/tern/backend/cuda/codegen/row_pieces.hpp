@@ -42,7 +42,7 @@ struct RowPieces : Row {
   template <class F, class... Arrays> __device__ void each(const F& f, Arrays&... arrays) {
     each_pack([&](Index i, const auto&... packs) {
       #pragma unroll
-      for (int e = 0; e < vector; ++e) f(i + e, C0(wide(packs.at[e]))...);
+      for (int e = 0; e < vector; ++e) f(i + e, C0(promote(packs.at[e]))...);
     }, arrays...);
   }
   // Writes f(i, element i of each array) to element i of the row.
@@ -50,7 +50,7 @@ struct RowPieces : Row {
     each_pack([&](Index i, const auto&... packs) {
       Pack<T0, vector> out;
       #pragma unroll
-      for (int e = 0; e < vector; ++e) out.at[e] = Element<T0>::of(f(i + e, C0(wide(packs.at[e]))...));
+      for (int e = 0; e < vector; ++e) out.at[e] = Element<T0>::of(f(i + e, C0(promote(packs.at[e]))...));
       store(to + start + distance(i), out);
     }, arrays...);
   }

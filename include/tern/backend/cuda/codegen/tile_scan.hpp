@@ -30,7 +30,7 @@ enum { has_gates = false, neutral = 0 };
 struct Step { A0 value; };
 inline __device__ Step nothing() { return Step{A0(0)}; }
 inline __device__ Step then(Step a, Step b) { return Step{add(a.value, b.value)}; }
-inline __device__ Step step_of(T0, T0 x, Index) { return Step{A0(wide(x))}; }
+inline __device__ Step step_of(T0, T0 x, Index) { return Step{A0(promote(x))}; }
 inline __device__ void note(Index*, Index, Step) {}
 )CUDA";
 

@@ -110,8 +110,8 @@ inline __device__ float power_of_two(float x) {
 
 inline __device__ void take_word(float, float* to, uint32 word) { *to = float_of(word & 0xffffe000u); }
 template <class T> inline __device__ void take_word(T, float* to, uint32 word) {
-  to[0] = wide(T{(unsigned short)word});
-  to[1] = wide(T{(unsigned short)(word >> 16)});
+  to[0] = promote(T{(unsigned short)word});
+  to[1] = promote(T{(unsigned short)(word >> 16)});
 }
 enum { lane_elements = 24 };
 // The float towards 0: tensor cores do not round sums.

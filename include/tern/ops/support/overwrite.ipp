@@ -1,6 +1,6 @@
-// The functions of convert.hpp that are not templates.
+// The functions of overwrite.hpp that are not templates.
 #pragma once
-#include "convert.hpp"
+#include "overwrite.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 

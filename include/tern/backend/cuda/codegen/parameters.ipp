@@ -1,6 +1,6 @@
-// The functions of typed.hpp that are not templates.
+// The functions of parameters.hpp that are not templates.
 #pragma once
-#include "typed.hpp"
+#include "parameters.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace detail::backend::cuda_kernels {
 

@@ -18,12 +18,12 @@ Tensor<D, T> rounded_once(const F& f, const Tensor<D, T>& x, const X&... rest) {
 /// The weight or bias of a normalisation of 16-bit elements, which is used in float. One in 16 bits is converted,
 /// recorded.
 template <class D, class T>
-class WideWeight {
+class PromotedWeight {
  public:
   using Float = Tensor<D, compute_t<T>>;
-  WideWeight() {}
-  WideWeight(const Float& x) : x_(x) {}
-  WideWeight(const Tensor<D, T>& x) : x_(x.defined() ? to_type(x, Type<compute_t<T>>{}) : Float()) {}
+  PromotedWeight() {}
+  PromotedWeight(const Float& x) : x_(x) {}
+  PromotedWeight(const Tensor<D, T>& x) : x_(x.defined() ? to_type(x, Type<compute_t<T>>{}) : Float()) {}
   operator const Float&() const { return x_; }
 
  private:
@@ -32,6 +32,6 @@ class WideWeight {
 
 /// The same for all floating-point types; the tensor itself where T is what is calculated in.
 template <class D, class T>
-using Wide = std::conditional_t<is_half_v<T>, WideWeight<D, T>, Tensor<D, T>>;
+using Promoted = std::conditional_t<is_half_v<T>, PromotedWeight<D, T>, Tensor<D, T>>;
 
 }}}  // namespace tern::detail
