@@ -1,5 +1,6 @@
 // Curves for TensorBoard: event files, which `tensorboard --logdir FOLDER` shows while they are written.
 #pragma once
+#include "../core/number.hpp"
 #include "callbacks.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace train {
