@@ -1,4 +1,4 @@
-// expect g++: no match for ‘operator[]’
+// expect g++: no match for 'operator[]'
 // expect clang++: no viable overloaded operator[]
 #include <tern/tern.hpp>
 using namespace tern;

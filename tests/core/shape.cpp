@@ -19,7 +19,7 @@ TEST_CASE("a shape holds up to eight sizes") {
   CHECK(!(detail::Shape{2, 3} == detail::Shape{2, 3, 1}));
   CHECK(!(detail::Shape{2, 3} == detail::Shape{3, 2}));
   for (int i = 0; i < 5; ++i) shape.push_back(1);
-  CHECK(error_of([&] { shape.push_back(1); }) == "shape: at most 8 dimensions are supported");
+  CHECK(error_of([&] { shape.push_back(1); }) == "shape: at most 8 dimensions are supported, not 9");
   const Index many[9] = {};
   CHECK(error_of([&] { detail::Shape(many, 9); }) == "shape: at most 8 dimensions are supported, not 9");
 }

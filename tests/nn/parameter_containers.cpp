@@ -84,7 +84,7 @@ TEMPLATE_TEST_CASE("a ParameterList grows by push_back", "", TERN_TEST_DEVICES) 
   list.push_back(ones<D>({2}));
   list.push_back(nn::Parameter<D>(ones<D>({3})));
   CHECK(names_of(list.parameters()) == std::vector<std::string>{"0", "1"});
-  CHECK(error_of([&] { list[2]; }) == "operator[]: parameter 2 of 2");
+  CHECK(error_of([&] { list[2]; }) == "operator[]: there is no parameter 2 of 2");
   TERN_TEST_LINE(list[2]);
 }
 

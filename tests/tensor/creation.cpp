@@ -277,7 +277,7 @@ TEMPLATE_TEST_CASE("new tensors beside another", "[creation]", TERN_TEST_DEVICES
   CHECK(values_of(x.new_tensor(std::vector<std::vector<float>>{{1}, {2}}, f32)) == Values{1, 2});
   CHECK(values_of(x.new_tensor(2.5)) == Values{2.5});
   CHECK(x.new_tensor(2.5).dim() == 0);
-  CHECK(error_of([&] { x.new_tensor({{1, 2}, {3}}); }) == "new_tensor: rows of different lengths");
+  CHECK(error_of([&] { x.new_tensor({{1, 2}, {3}}); }) == "new_tensor: rows of different lengths: 2 and 1");
   CHECK(error_of([] { Tensor<D>().new_tensor({1}); }) == "new_tensor: a tensor is undefined");
   CHECK(error_of([&] { x.new_zeros({-1}); }) == "new_zeros: negative size in [-1]");
   CHECK(error_of([] { Tensor<D>().new_ones({1}); }) == "new_ones: a tensor is undefined");

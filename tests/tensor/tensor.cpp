@@ -256,7 +256,7 @@ TEMPLATE_TEST_CASE("a write through positions or a mask is on the tape", "[autog
   CHECK(error_of([&] { x[tensor<D, bool>({true})]; }) ==
         "index: a mask of shape [1] does not fit dimension 0 of [2, 3]");
   CHECK(error_of([&] { x[mask] = Tensor<D, double>(); }) == "operator=: a tensor is undefined");
-  CHECK(error_of([&] { x[{"..", 0}]; }).find("index: an entry of an index is ..., not ..") == 0);
+  CHECK(error_of([&] { x[{"..", 0}]; }) == "index: of texts only \"...\" can stand in an index, not \"..\"");
   const NoGradGuard off;
   x[mask] = 0;
   check_close(values_of(x * mask.to(f64)), {0, 0, 0, 0, 0, 0});

@@ -41,7 +41,7 @@ TEST_CASE("cuDNN is missed where something is convolved, and says so where it is
   const std::string test_case = "in a new process: convolve";
   fs::create_symlink(folder.path / "libcuda.so.1", folder.path / "libcudnn.so.9");  // no cuDNN
   CHECK_THAT(run_test_case(test_case, folder.environment()).output,
-             ContainsSubstring("[6][cuda: cuDNN, which convolves images, cannot be used: ") &&
+             ContainsSubstring("[6][conv2d: cuDNN, which convolves images, cannot be used: ") &&
                  ContainsSubstring("libcudnn.so.9 has no function cudnn"));
   fs::remove(folder.path / "libcudnn.so.9");
   fs::create_symlink(fs::path(tern_test::emulator_folder) / "libcudnn.so.9", folder.path / "libcudnn.so.9");
