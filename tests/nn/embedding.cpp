@@ -43,6 +43,21 @@ TEMPLATE_TEST_CASE("Embedding takes rows of its table; the padding row is not tr
   CHECK(net.to(f32).padding_idx == 1);
 }
 
+TEMPLATE_TEST_CASE("Embedding takes a table that is there, frozen unless the program says otherwise", "",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto table = spread_tensor<D, float>({5, 3});
+  const auto frozen = nn::Embedding<D>::from_pretrained(table);
+  CHECK((frozen.num_embeddings == 5 && frozen.embedding_dim == 3 && !frozen.weight.requires_grad()));
+  auto trained = nn::Embedding<D>::from_pretrained(table, {.freeze = false, .padding_idx = -1});
+  const auto rows = to_device(tensor<Cpu, Index>({1, 4}), table.device());
+  check_close(values_of(trained(rows)), values_of(table.index_select(0, rows)));
+  trained(rows).sum().backward();
+  check_close(values_of(trained.weight.grad()), {0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(error_of([&] { nn::Embedding<D>::from_pretrained(table[0]); }) ==
+        "from_pretrained: the table must be [num_embeddings, embedding_dim], not [3]");
+}
+
 TEMPLATE_TEST_CASE("EmbeddingBag reduces rows of each bag", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const StateDict table{{"weight", tensor_of<D>({1, 2, 3, 4, 5, 6}, {3, 2})}};

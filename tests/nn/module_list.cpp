@@ -49,6 +49,15 @@ TEMPLATE_TEST_CASE("a ModuleList grows by push_back, and its layers are trained"
   TERN_TEST_LINE(net.layers[-4]);
 }
 
+TEMPLATE_TEST_CASE("a ModuleList makes layers in place", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::ModuleList<nn::Linear<D>> list;
+  for (int i = 2; i < 4; ++i) CHECK(list.emplace_back(i, i + 1).in_features == i);
+  CHECK(list.size() == 2);
+  CHECK(list[1](ones<D>({1, 3})).shape() == std::vector<Index>{1, 4});
+  CHECK(list.parameters().size() == 4);
+}
+
 TEMPLATE_TEST_CASE("a ModuleList of AnyLayer has layers of several classes", "", TERN_TEST_DEVICES) {
   using D = TestType;
   nn::ModuleList<nn::AnyLayer<D>> layers;

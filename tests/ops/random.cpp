@@ -6,6 +6,7 @@
 #include <tern/ops/random.hpp>
 
 #include <algorithm>
+#include <set>
 
 namespace ops_random {
 using namespace tern;
@@ -191,6 +192,10 @@ TEMPLATE_TEST_CASE("tensors are filled in place, in any layout", "[random]", TER
   const Values z = values_of(normal_(x, 5, 0.5));
   CHECK(mean_of(z, [](double v) { return v; }) == Approx(5).margin(0.02));
   CHECK(mean_of(z, [](double v) { return (v - 5) * (v - 5); }) == Approx(0.25).margin(0.02));
+  const Values dice = values_of(random_(x, 1, 7));
+  CHECK(std::set<double>(dice.begin(), dice.end()) == std::set<double>{1, 2, 3, 4, 5, 6});
+  CHECK(mean_of(dice, [](double v) { return v; }) == Approx(3.5).margin(0.05));
+  for (const double v : values_of(x.random_(2))) REQUIRE((v == 0 || v == 1));
   CHECK(mean_of(values_of(bernoulli_(x, 0.3)), [](double v) { return v; }) == Approx(0.3).margin(0.01));
   CHECK(mean_of(values_of(bernoulli(full<D>({many}, 0.8))), [](double v) { return v; }) == Approx(0.8).margin(0.01));
   CHECK(values_of(bernoulli(full<D>({100}, 1))) == Values(100, 1));

@@ -57,6 +57,8 @@ void check_division() {
   check_close(values_of(floor_divide(x, y)), q);
   check_close(values_of(div(x, y, "floor")), q);
   check_close(values_of(div(x, y, "trunc")), t);
+  check_close(values_of(div(x, 3, "floor")), values_of(floor_divide(x, 3)));
+  check_close(values_of(x.div(3, "trunc")), values_of(div(x, full_like(x, 3), "trunc")));
   check_close(values_of(x.clone().fmod_(y)), f);
   check_close(values_of(x.clone().remainder_(y)), r);
   check_close(values_of(x.clone().floor_divide_(y)), q);
@@ -118,6 +120,8 @@ void check_zero_divisors() {
   refused("floor_divide_", [&] { x.floor_divide_(y); });
   const auto z = tensor_of<D, T>({7, 5, 0});
   refused("fmod", [&] { fmod(z, 0); });
+  refused("floor_divide", [&] { div(z, 0, "floor"); });
+  refused("div", [&] { div(z, 0, "trunc"); });
   refused("remainder", [&] { z % 0; });
   refused("floor_divide", [&] { floor_divide(z, 0); });
   refused("fmod_", [&] { z.fmod_(0); });
@@ -179,6 +183,7 @@ TEMPLATE_TEST_CASE("rounding refuses", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { remainder(x, y); }) == "remainder: shapes do not broadcast: [3] and [2]");
   CHECK(error_of([&] { floor_divide(x, y); }) == "floor_divide: shapes do not broadcast: [3] and [2]");
   CHECK(error_of([&] { div(x, x, "up"); }) == "div: rounding_mode is \"trunc\" or \"floor\", not \"up\"");
+  CHECK(error_of([&] { div(x, 2, "up"); }) == "div: rounding_mode is \"trunc\" or \"floor\", not \"up\"");
 }
 
 }  // namespace ops_rounding

@@ -277,6 +277,22 @@ TEMPLATE_TEST_CASE("a write that nothing could read is refused", "[ops][refusal]
   check_close(values_of(x), {1, 1, 1, 1, 1, 1});
 }
 
+TEMPLATE_TEST_CASE("a loop over a tensor gives the positions of its first dimension", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({3, 2});
+  Index i = 0;
+  for (const auto& row : x) check_close(values_of(row), values_of(x[i++]));
+  CHECK(i == 3);
+  const auto t = x.t();
+  const std::vector<Tensor<D, double>> columns(t.begin(), t.end());
+  CHECK(columns.size() == 2);
+  check_close(values_of(columns[1]), values_of(x.t()[1]));
+  for (const auto& none : zeros<D>({0, 2})) FAIL("there is no row " << none);
+  CHECK(error_of([&] {
+          for (const auto& part : x.sum()) part.sum();
+        }) == "size: there is no dimension 0 in a 0-d tensor");
+}
+
 TEMPLATE_TEST_CASE("a handle with a name refers to another tensor", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   using X = Tensor<D>;

@@ -10,6 +10,11 @@ struct EmbeddingOptions {
   std::optional<Index> padding_idx = {};  // this row, which may count from the end, starts as zeros and is not trained
 };
 
+struct PretrainedEmbeddingOptions {
+  bool freeze = true;                     // W is not trained
+  std::optional<Index> padding_idx = {};  // this row, which may count from the end, is not trained; it keeps its values
+};
+
 /// y[..., :] = W[x[...], :], where x holds row numbers. W is [num_embeddings, embedding_dim] and starts normal(0, 1).
 template <Device D, Element T = float>
 struct Embedding : Module<D, T> {
@@ -28,6 +33,21 @@ struct Embedding : Module<D, T> {
     weight = table;
   }
   TERN_FIELDS(Embedding, num_embeddings, embedding_dim, padding_idx, weight)
+
+  /// An embedding whose W is `table`, [num_embeddings, embedding_dim], and shares its elements.
+  static Embedding from_pretrained(const Tensor<D, T>& table, PretrainedEmbeddingOptions options = {},
+                                   CallSite here = {}) {
+    const CallSite op{"from_pretrained", here};
+    const CallScope scope(op);
+    if (table.checked(op)->ndim != 2 || table.numel() == 0)
+      Error::fail(op, {"the table must be [num_embeddings, embedding_dim], not ", table.shape()});
+    Embedding layer(1, table.size(1));
+    layer.num_embeddings = table.size(0);
+    if (options.padding_idx) layer.padding_idx = tern::detail::padding_row(op, options.padding_idx, table.size(0));
+    layer.weight = table.detach();
+    layer.weight.requires_grad_(!options.freeze);
+    return layer;
+  }
 
   Tensor<D, T> forward(const Tensor<D, Index>& x) const { return embedding(x, weight, padding_idx); }
 };

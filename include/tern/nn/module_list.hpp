@@ -11,6 +11,11 @@ template <class L>
 class Layers {
  public:
   void push_back(L layer) { layers_.push_back(std::move(layer)); }
+  /// Appends L(arguments...).
+  template <class... Arguments>
+  L& emplace_back(Arguments&&... arguments) {
+    return layers_.emplace_back(std::forward<Arguments>(arguments)...);
+  }
   Index size() const { return Index(layers_.size()); }
   bool is_empty() const { return layers_.empty(); }
   /// Entry i. A negative i counts from the last.

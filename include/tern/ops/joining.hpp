@@ -82,6 +82,10 @@ std::vector<Tensor<D, T>> broadcast_tensors(const std::vector<Tensor<D, T>>& ten
   for (const Tensor<D, T>& x : tensors) expanded.push_back(expand(x, shape, here));
   return expanded;
 }
+template <Device D, Element T, std::size_t N>
+detail::Several<Tensor<D, T>, N> broadcast_tensors(const Tensor<D, T> (&tensors)[N], CallSite here = {}) {
+  return detail::Several<Tensor<D, T>, N>(broadcast_tensors(std::vector<Tensor<D, T>>(tensors, tensors + N), here));
+}
 
 /// All rows [a_i, b_j, …] of elements of the vectors; of one vector itself.
 template <Device D, Element T>
@@ -132,7 +136,6 @@ Tensor<D, T> combinations(const Tensor<D, T>& x, Index r = 2, bool with_replacem
 TERN_OF_BRACES(dstack)
 TERN_OF_BRACES(column_stack)
 TERN_OF_BRACES(block_diag)
-TERN_OF_BRACES(broadcast_tensors)
 TERN_OF_BRACES(cartesian_prod)
 #undef TERN_OF_BRACES
 

@@ -73,6 +73,7 @@
 #include "triangle.hpp"
 #include "trigonometric.hpp"
 #include "view_scatter.hpp"
+#include "unpack.hpp"
 #include "views.hpp"
 #include "where.hpp"
 #include "windows.hpp"

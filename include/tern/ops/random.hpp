@@ -143,6 +143,19 @@ const Tensor<D, T>& uniform_(const Tensor<D, T>& x, detail::RealNumber low = 0, 
   return copy_(x, uniform<D, T>(x.shape(), low, high, x.device()), here);
 }
 
+/// Fills x with integers in [low, high), all equally likely. Error if T does not hold them.
+template <Device D, Element T>
+const Tensor<D, T>& random_(const Tensor<D, T>& x, Index low, Index high, CallSite here = {}) {
+  const CallSite op{"random_", here};
+  const CallScope scope(op);
+  detail::check_writable(op, x.checked(op));
+  return copy_(x, randint<D, T>(low, high, x.shape(), x.device(), here), here);
+}
+template <Device D, Element T>
+const Tensor<D, T>& random_(const Tensor<D, T>& x, Index high, CallSite here = {}) {
+  return random_(x, 0, high, here);
+}
+
 /// Fills x with normal numbers.
 template <Device D, Element T>
 const Tensor<D, T>& normal_(const Tensor<D, T>& x, detail::RealNumber mean = 0, detail::RealNumber std = 1,

@@ -186,13 +186,30 @@ Tensor<D, T> floor_divide(const Tensor<D, T>& x, detail::operand_t<T> s, CallSit
   return detail::step(op, x, detail::with_number(detail::floor_divide_expression, detail::divisor<T>(op, s)));
 }
 
+namespace detail {
+
+/// True of "floor", false of "trunc", else an Error.
+inline bool rounds_down(const CallSite& op, const char* rounding_mode) {
+  const bool down = !std::strcmp(rounding_mode, "floor");
+  if (!down && std::strcmp(rounding_mode, "trunc"))
+    Error::fail(op, {"rounding_mode is \"trunc\" or \"floor\", not \"", rounding_mode, "\""});
+  return down;
+}
+
+}  // namespace detail
+
 /// a / b rounded: "trunc" towards zero, "floor" down. Error as for fmod.
 template <Device D, Element T>
 Tensor<D, T> div(const Tensor<D, T>& a, const Tensor<D, T>& b, const char* rounding_mode, CallSite here = {}) {
-  if (!std::strcmp(rounding_mode, "floor")) return floor_divide(a, b, here);
-  if (std::strcmp(rounding_mode, "trunc"))
-    Error::fail({"div", here}, {"rounding_mode is \"trunc\" or \"floor\", not \"", rounding_mode, "\""});
-  return detail::step({"div", here}, a, detail::divisor({"div", here}, b), detail::trunc_divide_expression);
+  const CallSite op{"div", here};
+  if (detail::rounds_down(op, rounding_mode)) return floor_divide(a, b, here);
+  return detail::step(op, a, detail::divisor(op, b), detail::trunc_divide_expression);
+}
+template <Device D, Element T>
+Tensor<D, T> div(const Tensor<D, T>& x, detail::operand_t<T> s, const char* rounding_mode, CallSite here = {}) {
+  const CallSite op{"div", here};
+  if (detail::rounds_down(op, rounding_mode)) return floor_divide(x, s, here);
+  return detail::step(op, x, detail::with_number(detail::trunc_divide_expression, detail::divisor<T>(op, s)));
 }
 
 /// The in-place forms fmod_, remainder_ and floor_divide_, with a tensor or a number.

@@ -1,6 +1,7 @@
 // Changes of shape made of views and other ops: broadcast_to, unflatten, movedim, diagonal, repeat, tile, flip, rot90,
 // unfold, roll, meshgrid, hstack, vstack.
 #pragma once
+#include "../core/several.hpp"
 #include "../tensor/creation.hpp"
 #include "cat.hpp"
 #include "gather.hpp"
@@ -206,10 +207,10 @@ std::vector<Tensor<D, T>> meshgrid(const std::vector<Tensor<D, T>>& tensors, con
   }
   return grids;
 }
-template <Device D, Element T>
-std::vector<Tensor<D, T>> meshgrid(std::initializer_list<Tensor<D, T>> tensors, const char* indexing = "ij",
-                                   CallSite here = {}) {
-  return meshgrid(std::vector<Tensor<D, T>>(tensors), indexing, here);
+template <Device D, Element T, std::size_t N>
+detail::Several<Tensor<D, T>, N> meshgrid(const Tensor<D, T> (&tensors)[N], const char* indexing = "ij",
+                                          CallSite here = {}) {
+  return detail::Several<Tensor<D, T>, N>(meshgrid(std::vector<Tensor<D, T>>(tensors, tensors + N), indexing, here));
 }
 
 /// Joins the tensors along dimension 1; vectors and numbers along dimension 0.

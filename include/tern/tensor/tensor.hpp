@@ -66,16 +66,16 @@ void abs(), abs_(), absolute(), absolute_(), acos(), acos_(), acosh(), acosh_(),
     movedim(), msort(), mul(), mul_(), multinomial(), multiply(), multiply_(), mv(), nan_to_num(), nan_to_num_(),
     nanmean(), nanmedian(), nanquantile(), nansum(), narrow(), narrow_copy(), ne(), ne_(), neg(), neg_(), negative(),
     negative_(), nextafter(), nonzero(), norm(), normal_(), not_equal(), not_equal_(), outer(), permute(), pin_memory(),
-    positive(), pow(), pow_(), prod(), put(), put_(), quantile(), rad2deg(), rad2deg_(), ravel(), reciprocal(),
-    reciprocal_(), relu(), relu_(), remainder(), remainder_(), renorm(), repeat(), repeat_interleave(), reshape(),
-    roll(), rot90(), round(), round_(), rsqrt(), rsqrt_(), scatter(), scatter_(), scatter_add(), scatter_add_(),
-    scatter_reduce(), scatter_reduce_(), select(), select_scatter(), sigmoid(), sigmoid_(), sign(), sign_(), signbit(),
-    sin(), sin_(), sinc(), sinc_(), sinh(), sinh_(), slice(), slice_scatter(), softmax(), sort(), split(), sqrt(),
-    sqrt_(), square(), square_(), squeeze(), sub(), sub_(), subtract(), subtract_(), sum(), swapaxes(), swapdims(), t(),
-    take(), take_along_dim(), tan(), tan_(), tanh(), tanh_(), tensor_split(), tile(), to_device(), to_type(), topk(),
-    trace(), transpose(), tril(), tril_(), triu(), triu_(), true_divide(), true_divide_(), trunc(), trunc_(), unbind(),
-    unflatten(), unfold(), uniform_(), unique(), unique_consecutive(), unsqueeze(), var(), view(), vsplit(), where(),
-    xlogy(), xlogy_();
+    positive(), pow(), pow_(), prod(), put(), put_(), quantile(), rad2deg(), rad2deg_(), random_(), ravel(),
+    reciprocal(), reciprocal_(), relu(), relu_(), remainder(), remainder_(), renorm(), repeat(), repeat_interleave(),
+    reshape(), roll(), rot90(), round(), round_(), rsqrt(), rsqrt_(), scatter(), scatter_(), scatter_add(),
+    scatter_add_(), scatter_reduce(), scatter_reduce_(), select(), select_scatter(), sigmoid(), sigmoid_(), sign(),
+    sign_(), signbit(), sin(), sin_(), sinc(), sinc_(), sinh(), sinh_(), slice(), slice_scatter(), softmax(), sort(),
+    split(), sqrt(), sqrt_(), square(), square_(), squeeze(), sub(), sub_(), subtract(), subtract_(), sum(), swapaxes(),
+    swapdims(), t(), take(), take_along_dim(), tan(), tan_(), tanh(), tanh_(), tensor_split(), tile(), to_device(),
+    to_type(), topk(), trace(), transpose(), tril(), tril_(), triu(), triu_(), true_divide(), true_divide_(), trunc(),
+    trunc_(), unbind(), unflatten(), unfold(), uniform_(), unique(), unique_consecutive(), unsqueeze(), var(), view(),
+    vsplit(), where(), xlogy(), xlogy_();
 }  // namespace call
 }  // namespace detail
 
@@ -83,6 +83,29 @@ void abs(), abs_(), absolute(), absolute_(), acos(), acos_(), acosh(), acosh_(),
 #define TERN_CALL(f, ...) \
   using detail::call::f;  \
   return f(*this __VA_OPT__(, ) __VA_ARGS__)
+
+namespace detail {
+
+/// An iterator over the positions of a tensor's first dimension.
+template <class D, class T>
+struct Rows {
+  using value_type = Tensor<D, T>;
+  using difference_type = std::ptrdiff_t;
+  using iterator_category = std::input_iterator_tag;
+
+  Tensor<D, T> of;
+  Index i;
+
+  Tensor<D, T> operator*() const { return of[i]; }
+  Rows& operator++() {
+    ++i;
+    return *this;
+  }
+  Rows operator++(int) { return {of, i++}; }
+  bool operator==(const Rows& other) const { return i == other.i; }
+};
+
+}  // namespace detail
 
 /// A tensor of elements T on device D. It is a handle: copies share the elements and the node on the tape. PyTorch's
 /// methods are methods here: x.sum(1) is sum(x, 1), x.relu_() is relu_(x). The functions are documented in the headers
@@ -272,9 +295,6 @@ class Tensor : detail::Operators<D, T> {
   const Tensor& mul_(Scalar other, CallSite here = {}) const { TERN_CALL(mul_, other, here); }
   Tensor div(const Tensor& other, CallSite here = {}) const { TERN_CALL(div, other, here); }
   Tensor div(Scalar other, CallSite here = {}) const { TERN_CALL(div, other, here); }
-  Tensor div(const Tensor& other, const char* rounding_mode, CallSite here = {}) const {
-    TERN_CALL(div, other, rounding_mode, here);
-  }
   const Tensor& div_(const Tensor& other, CallSite here = {}) const { TERN_CALL(div_, other, here); }
   const Tensor& div_(Scalar other, CallSite here = {}) const { TERN_CALL(div_, other, here); }
   Tensor fmod(const Tensor& other, CallSite here = {}) const { TERN_CALL(fmod, other, here); }
@@ -287,6 +307,12 @@ class Tensor : detail::Operators<D, T> {
   const Tensor& remainder_(Scalar other, CallSite here = {}) const { TERN_CALL(remainder_, other, here); }
   Tensor floor_divide(const Tensor& other, CallSite here = {}) const { TERN_CALL(floor_divide, other, here); }
   Tensor floor_divide(Scalar other, CallSite here = {}) const { TERN_CALL(floor_divide, other, here); }
+  Tensor div(const Tensor& other, const char* rounding_mode, CallSite here = {}) const {
+    TERN_CALL(div, other, rounding_mode, here);
+  }
+  Tensor div(Scalar other, const char* rounding_mode, CallSite here = {}) const {
+    TERN_CALL(div, other, rounding_mode, here);
+  }
   const Tensor& floor_divide_(const Tensor& other, CallSite here = {}) const { TERN_CALL(floor_divide_, other, here); }
   const Tensor& floor_divide_(Scalar other, CallSite here = {}) const { TERN_CALL(floor_divide_, other, here); }
   Tensor add(const Tensor& other, Scalar alpha = 1, CallSite here = {}) const { TERN_CALL(add, other, alpha, here); }
@@ -990,6 +1016,9 @@ class Tensor : detail::Operators<D, T> {
   }
   Tensor masked_select(const Tensor<D, bool>& mask, CallSite here = {}) const { TERN_CALL(masked_select, mask, here); }
   Tensor operator[](detail::PositionAt i) const { TERN_CALL(select, Index(0), i.position, i.here); }
+  /// x[0], x[1], …: `for (const auto& row : x)`. Error if x has no dimension.
+  detail::Rows<D, T> begin() const { return {*this, 0}; }
+  detail::Rows<D, T> end(CallSite here = {}) const { return {*this, size(0, here)}; }
   Selected<D, T> operator[](const detail::TensorIndexAt<D>& entry) const {
     return {*this, &entry.entry, 1, entry.here, entry.end};
   }
@@ -1097,6 +1126,8 @@ class Tensor : detail::Operators<D, T> {
   const Tensor& uniform_(detail::RealNumber low = 0, detail::RealNumber high = 1, CallSite here = {}) const {
     TERN_CALL(uniform_, low, high, here);
   }
+  const Tensor& random_(Index low, Index high, CallSite here = {}) const { TERN_CALL(random_, low, high, here); }
+  const Tensor& random_(Index high, CallSite here = {}) const { TERN_CALL(random_, high, here); }
   const Tensor& bernoulli_(detail::RealNumber p = 0.5, CallSite here = {}) const { TERN_CALL(bernoulli_, p, here); }
   const Tensor& exponential_(double lambda = 1, CallSite here = {}) const { TERN_CALL(exponential_, lambda, here); }
   Tensor<D, Index> multinomial(Index num_samples, bool replacement = false, CallSite here = {}) const {
