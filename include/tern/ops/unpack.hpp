@@ -1,4 +1,5 @@
-// Sizes and pieces whose number is known while compiling, for structured bindings: `const auto [q, k, v] = chunk<3>(x);`.
+// Sizes and pieces whose number is known while compiling, for structured bindings: `const auto [q, k, v] =
+// chunk<3>(x);`.
 #pragma once
 #include "../core/several.hpp"
 #include "views.hpp"

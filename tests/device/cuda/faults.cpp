@@ -54,9 +54,11 @@ void search() {
   conv2d(x, weight).sum().backward();
 }
 
-/// A network is made and trained on batches that a worker copies ahead; a step is captured and replayed; then every
-/// other way to copy, to wait and to ask is taken once, on two devices. The losses, and what came back.
+/// A device is opened, so that the ledger has one to record: it takes one that cannot be opened for none. Then a
+/// network is made and trained on batches that a worker copies ahead; a step is captured and replayed; then every other
+/// way to copy, to wait and to ask is taken once, on two devices. The losses, and what came back.
 std::vector<double> train() {
+  const auto first = zeros<Cuda>({1});
   const Page page;
   manual_seed(1);
   Net<Cuda> net;
@@ -111,6 +113,10 @@ constexpr DriverCall driver_calls[] = {TERN_CUDA_DRIVER_FUNCTIONS(TERN_FAULTS_DR
 /// Its failure is none: a context that is not known to be current is made current.
 bool is_harmless(const DriverCall& call) { return std::string(call.function) == "cuCtxGetCurrent"; }
 
+/// Its failure need be no error: where one engine of cuDNN makes no plan, the next one does. What comes of it is
+/// checked all the same.
+bool has_another(const DriverCall& call) { return std::string(call.function) == "cudnnBackendFinalize"; }
+
 constexpr const char* kinds[] = {"context",     "memory",     "pinned",      "stream",          "event",      "module",
                                  "program",     "cublasLt",   "matmul desc", "matrix layout",   "preference", "cudnn",
                                  "tensor desc", "cudnn part", "graph",       "executable graph"};
@@ -146,7 +152,7 @@ std::string fail_once(const DriverCall& call, std::uint64_t nth, bool& reached) 
   fail_call(nullptr, 0, 0);
   if (!reached) return error;
   if (error.empty()) error = error_of([] { cuda::synchronize(); });  // a release tells by the next call
-  if (error.empty()) return "no error";
+  if (error.empty()) return has_another(call) ? "" : "no error";
   return error.find(call.function) == std::string::npos ? "an error that does not name it: " + error : "";
 }
 

@@ -67,6 +67,7 @@ TERN_NOINLINE bool try_convolution(int ordinal, const ConvolutionForm& form, con
                                                        {convolution_y, m.y},
                                                        {convolution_bias, m.bias},
                                                        {convolution_addend, adds_to_target ? nullptr : m.addend}};
+    if (reason && plan.is_refused()) plan.try_again(handle);  // there is no other way
     // A wait cannot be captured, and a run more would add once more.
     if (times_candidates && !capture && !adds_to_target) plan.time_engines(handle, ordinal, memory);
     if (!plan.is_refused()) {

@@ -177,6 +177,9 @@ class TERN_API GraphPlan {
   /// none is left.
   bool run(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory);
 
+  /// Goes through the engines of a refused graph once more: one may have failed for lack of memory.
+  void try_again(Cudnn handle);
+
   /// Times the first engines, which write to the results' memory, and puts the fastest first; the host waits. Only
   /// once.
   void time_engines(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory);

@@ -234,7 +234,9 @@ TERN_INLINE std::string GraphPlan::make_plan(const Descriptor& engine, const Gra
   plan.set(cudnn_plan_config, engine);
   if (target.handle) plan.set(cudnn_plan_handle, target.handle);
   if (target.device) plan.set(cudnn_plan_device, *target.device);
-  if (const int status = cudnn().functions.cudnnBackendFinalize(plan.handle())) return cudnn_reason(status);
+  if (const int status = cudnn().functions.cudnnBackendFinalize(plan.handle()))
+    return status / 1000 == 3 ? cudnn_reason(status)
+                              : tern::detail::text({"cudnnBackendFinalize: ", cudnn_reason(status)});
   std::int64_t bytes = 0;
   plan.get(cudnn_plan_workspace_size, CudnnAttributeType::int64, &bytes, 1);
   if (bytes > most_workspace) return tern::detail::text({"the engine wants a workspace of ", bytes, " bytes"});
@@ -286,6 +288,13 @@ TERN_INLINE bool GraphPlan::run(Cudnn handle, int ordinal, std::initializer_list
     prepare({.handle = handle});
   }
   return false;
+}
+
+TERN_COLD void GraphPlan::try_again(Cudnn handle) {
+  if (engines_.empty()) return;
+  next_ = 0;
+  graph_.refusal_.clear();
+  prepare({.handle = handle});
 }
 
 TERN_COLD void GraphPlan::time_engines(Cudnn handle, int ordinal, std::initializer_list<GraphMemory> memory) {
