@@ -199,7 +199,7 @@ TEST_CASE("ReduceLROnPlateau lowers the rate when PyTorch does") {
     options.cooldown = o.value("cooldown", options.cooldown);
     options.min_lr = o.value("min_lr", options.min_lr);
     options.threshold = o.value("threshold", options.threshold);
-    options.relative_threshold = o.value("threshold_mode", "rel") == "rel";
+    if (o.value("threshold_mode", "rel") == "abs") options.threshold_mode = "abs";
     // A new program after every fifth measure.
     auto sgd = std::make_unique<optim::SGD>(net().parameters(), optim::SGDOptions{.lr = 0.2});
     auto plateau = std::make_unique<optim::ReduceLROnPlateau>(*sgd, options);
