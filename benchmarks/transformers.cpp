@@ -13,13 +13,11 @@ using namespace tern;
 template <Device D, class T = float>
 struct GptNano : nn::Module<D, T> {
   nn::Embedding<D, T> characters{57, 128}, places{64, 128};
-  nn::TransformerEncoder<D, T> blocks{nn::TransformerEncoderLayer<D, T>(128, 4,
-                                                                        {.dim_feedforward = 512,
-                                                                         .dropout = 0,
-                                                                         .activation = nn::TransformerActivation::gelu,
-                                                                         .batch_first = true,
-                                                                         .norm_first = true}),
-                                      4, nn::LayerNorm<D, T>(128)};
+  nn::TransformerEncoder<D, T> blocks{
+      nn::TransformerEncoderLayer<D, T>(
+          128, 4,
+          {.dim_feedforward = 512, .dropout = 0, .activation = "gelu", .batch_first = true, .norm_first = true}),
+      4, nn::LayerNorm<D, T>(128)};
   nn::Linear<D, T> out{128, 57, {.bias = false}};
   TERN_FIELDS(GptNano, characters, places, blocks, out)
   Tensor<D, T> forward(const Tensor<D, Index>& text) const {

@@ -57,7 +57,7 @@ struct Reviews {
   data::LabelledSequences numbered(const data::Vocabulary& vocabulary, Index length) const {
     std::vector<data::Tokens> tokens;
     for (const auto& review : words) tokens.push_back(vocabulary.lookup_indices(review));
-    return {tokens, labels, {.length = length, .padding_side = data::Side::left, .truncation_side = data::Side::left}};
+    return {tokens, labels, {.length = length, .padding_side = "left", .truncation_side = "left"}};
   }
 };
 

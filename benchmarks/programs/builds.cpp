@@ -236,7 +236,7 @@ void images() {
   OP(adaptive_max_pool3d_with_indices, adaptive_max_pool3d_with_indices(solid, 7).values)
   OP(pad, pad(image, {1, 1, 1, 1})) OP(grid_sample, grid_sample(image, grid))
   OP(affine_grid, affine_grid(leaf({4, 2, 3}), {4, 16, 32, 32}))
-  OP(interpolate, interpolate(image, {.size = {64, 64}, .mode = InterpolateMode::bilinear})) OP(pixel_shuffle, pixel_shuffle(image, 2))
+  OP(interpolate, interpolate(image, {.size = {64, 64}, .mode = "bilinear"})) OP(pixel_shuffle, pixel_shuffle(image, 2))
   OP(pixel_unshuffle, pixel_unshuffle(image, 2)) OP(channel_shuffle, channel_shuffle(image, 4))
   OP(fold, fold(leaf({4, 64, 256}), {32, 32}, 2, {.stride = 2}))
 }

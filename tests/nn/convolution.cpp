@@ -127,14 +127,14 @@ TEMPLATE_TEST_CASE("a convolution's border is PyTorch's in each padding_mode", "
     check("Conv3d, padding 1" + name, nn::Conv3d<D, double>(1, 2, 2, {.padding = 1, .padding_mode = mode}));
   }
   const NoGradGuard off;
-  const nn::Conv2d<D, double> net(2, 2, 3, {.padding = 1, .padding_mode = PadMode::circular});
+  const nn::Conv2d<D, double> net(2, 2, 3, {.padding = 1, .padding_mode = "circular"});
   const auto x = spread_tensor<D>({1, 2, 4, 5}), r = spread_tensor<D>({1, 2, 4, 5});
   check_close(values_of(net.relu(x)), values_of(relu(net.forward(x))));
   check_close(values_of(net.add_relu(x, r)), values_of(relu(net.forward(x) + r)));
   CHECK(values_of(net.clone().forward(x)) == values_of(net.forward(x)));
-  CHECK_THROWS_AS(
-      nn::Conv2d<D>(2, 2, 3, {.padding = 4, .padding_mode = PadMode::reflect}).forward(ones<D>({1, 2, 4, 4})), Error);
-  CHECK_THROWS_AS(nn::Conv2d<D>(2, 2, 3, {.stride = 2, .padding = "same", .padding_mode = PadMode::reflect})
+  CHECK_THROWS_AS(nn::Conv2d<D>(2, 2, 3, {.padding = 4, .padding_mode = "reflect"}).forward(ones<D>({1, 2, 4, 4})),
+                  Error);
+  CHECK_THROWS_AS(nn::Conv2d<D>(2, 2, 3, {.stride = 2, .padding = "same", .padding_mode = "reflect"})
                       .forward(ones<D>({1, 2, 4, 4})),
                   Error);
 }
@@ -146,6 +146,13 @@ TEMPLATE_TEST_CASE("convolutional layers refuse sizes that do not fit", "", TERN
   CHECK(error_of([] { nn::Conv1d<D>(0, 6, 3); }) == "Conv1d: channels 0 and 6 do not divide into 1 groups");
   CHECK(error_of([] { nn::Conv3d<D>(2, 2, {3, 3}); }) == "Conv3d: kernel_size [3, 3] does not name 3 sizes");
   CHECK(error_of([] { nn::Conv2d<D>(2, 2, 0); }) == "Conv2d: kernel_size [0, 0] does not name 2 sizes");
+}
+
+TEST_CASE("convolutions' padding modes as texts") {
+  CHECK(nn::ConvLayerOptions{.padding_mode = "zeros"}.padding_mode == PadMode::constant);
+  CHECK(nn::ConvLayerOptions{.padding_mode = "reflect"}.padding_mode == PadMode::reflect);
+  CHECK(nn::ConvLayerOptions{.padding_mode = "replicate"}.padding_mode == PadMode::replicate);
+  CHECK(nn::ConvLayerOptions{.padding_mode = "circular"}.padding_mode == PadMode::circular);
 }
 
 }  // namespace nn_convolution

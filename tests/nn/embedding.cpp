@@ -62,7 +62,8 @@ TEMPLATE_TEST_CASE("EmbeddingBag reduces rows of each bag", "", TERN_TEST_DEVICE
   using D = TestType;
   const StateDict table{{"weight", tensor_of<D>({1, 2, 3, 4, 5, 6}, {3, 2})}};
   const auto x = numbers<D>({0, 2, 1, 1}, {2, 2});
-  nn::EmbeddingBag<D, double> mean(3, 2), total(3, 2, {.mode = BagMode::sum}), largest(3, 2, {.mode = BagMode::max});
+  nn::EmbeddingBag<D, double> mean(3, 2, {.mode = "mean"}), total(3, 2, {.mode = "sum"}),
+      largest(3, 2, {.mode = "max"});
   mean.load_state_dict(table);
   total.load_state_dict(table);
   largest.load_state_dict(table);

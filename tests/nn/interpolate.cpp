@@ -9,7 +9,7 @@ TEMPLATE_TEST_CASE("Upsample is interpolate with its options", "", TERN_TEST_DEV
   using D = TestType;
   const auto x = spread_tensor<D>({2, 3, 4, 4});
   const InterpolateOptions options{.scale_factor = {2, 1.5}, .mode = InterpolateMode::bilinear, .align_corners = true};
-  nn::Upsample<D> upsample(options);
+  nn::Upsample<D> upsample({.scale_factor = {2, 1.5}, .mode = "bilinear", .align_corners = true});
   CHECK(upsample.state_dict().empty());
   auto copy = upsample.to(f64);
   CHECK(copy(x).shape() == tern::detail::Shape{2, 3, 8, 6});

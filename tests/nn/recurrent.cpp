@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("a recurrent layer that goes on from its state is one that ra
   const auto [y2, last] = net(second, between);
   check_close(values_of(cat({y1, y2})), values_of(y), 1e-5, 1e-6);
   check_close(values_of(std::get<1>(last)), values_of(std::get<1>(state)), 1e-5, 1e-6);
-  nn::RNN<D> simple(3, 7, {.nonlinearity = nn::Nonlinearity::relu});
+  nn::RNN<D> simple(3, 7, {.nonlinearity = "relu"});
   const auto [z, h] = simple(x);
   const auto [z1, h1] = simple(first);
   const auto [z2, h2] = simple(second, h1);
@@ -118,6 +118,11 @@ TEMPLATE_TEST_CASE("recurrent layers refuse options that do not fit", "", TERN_T
              ContainsSubstring("RNN: num_layers must be positive, not 0"));
   CHECK_THAT(error_of([] { nn::RNN<D>(3, 4, {.dropout = -1}); }),
              ContainsSubstring("RNN: dropout must be between 0 and 1, not -1"));
+}
+
+TEST_CASE("nonlinearities as texts") {
+  CHECK(nn::RNNOptions{.nonlinearity = "relu"}.nonlinearity == nn::Nonlinearity::relu);
+  CHECK(nn::RNNCellOptions{.nonlinearity = "tanh"}.nonlinearity == nn::Nonlinearity::tanh);
 }
 
 }  // namespace nn_recurrent

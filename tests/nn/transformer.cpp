@@ -69,7 +69,7 @@ TEMPLATE_TEST_CASE("TransformerEncoderLayer has PyTorch's results and gradients"
   };
   check("encoder layer", {});
   check("encoder layer, norm first", {.norm_first = true});
-  check("encoder layer, gelu", {.activation = nn::TransformerActivation::gelu});
+  check("encoder layer, gelu", {.activation = "gelu"});
   check("encoder layer, no bias", {.bias = false});
   nn::TransformerEncoderLayer<D, double> causal(4, 2, {.dim_feedforward = 6, .dropout = 0});
   check_recorded_attention("encoder layer, boolean mask", causal,
@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("TransformerDecoderLayer has PyTorch's results and gradients,
   };
   check_options("decoder layer", {});
   check_options("decoder layer, norm first", {.norm_first = true});
-  check_options("decoder layer, gelu", {.activation = nn::TransformerActivation::gelu});
+  check_options("decoder layer, gelu", {.activation = "gelu"});
   check_options("decoder layer, no bias", {.bias = false});
 
   const auto causal = triu(ones<D, bool>({3, 3}), 1);
@@ -173,6 +173,11 @@ TEMPLATE_TEST_CASE("TransformerEncoderLayer drops in training alone", "", TERN_T
 TEMPLATE_TEST_CASE("a small transformer's training follows PyTorch's", "", TERN_TEST_DEVICES) {
   const Json recorded = recorded_cases("transformer_training")[0];
   check_close(train_sorter<TestType>(), recorded["losses"].get<std::vector<double>>(), 1e-6, 0);
+}
+
+TEST_CASE("activations as texts") {
+  CHECK(nn::TransformerOptions{.activation = "gelu"}.activation == nn::TransformerActivation::gelu);
+  CHECK(nn::TransformerLayerOptions{.activation = "relu"}.activation == nn::TransformerActivation::relu);
 }
 
 }  // namespace nn_transformer

@@ -13,8 +13,8 @@ TEMPLATE_TEST_CASE("binary cross entropy as PyTorch has it", "[ops]", TERN_TEST_
       logits("binary_cross_entropy_with_logits at its limits"),
       weighted("binary_cross_entropy_with_logits, pos_weight and weight");
   const auto x = limits.input<D>(0), y = logits.input<D>(0), z = weighted.input<D>(0);
-  limits.check(binary_cross_entropy(x, limits.optional<D>("target"), {.reduction = Reduction::none}), x);
-  logits.check(binary_cross_entropy_with_logits(y, logits.optional<D>("target"), {.reduction = Reduction::none}), y);
+  limits.check(binary_cross_entropy(x, limits.optional<D>("target"), {.reduction = "none"}), x);
+  logits.check(binary_cross_entropy_with_logits(y, logits.optional<D>("target"), {.reduction = "none"}), y);
   weighted.check(binary_cross_entropy_with_logits(
                      z, weighted.optional<D>("target"),
                      {.weight = weighted.optional<D>("weight"), .pos_weight = weighted.optional<D>("pos_weight")}),

@@ -187,4 +187,15 @@ TEMPLATE_TEST_CASE("cross entropy refuses", "[ops]", TERN_TEST_DEVICES) {
         "cross_entropy: probabilities must have the input's shape [2, 3], not [2]");
 }
 
+TEMPLATE_TEST_CASE("cross entropy's reductions as texts", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2, 3});
+  const auto y = tensor_of<D, Index>({2, 0});
+  CHECK(values_of(cross_entropy(x, y, {.reduction = "none"})) ==
+        values_of(cross_entropy(x, y, {.reduction = Reduction::none})));
+  CHECK(values_of(cross_entropy(x, x, {.reduction = "sum"})) ==
+        values_of(cross_entropy(x, x, {.reduction = Reduction::sum})));
+  CHECK(values_of(nll_loss(x, y, {.reduction = "none"})) == values_of(nll_loss(x, y, {.reduction = Reduction::none})));
+}
+
 }  // namespace ops_cross_entropy

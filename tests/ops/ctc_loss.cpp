@@ -21,10 +21,10 @@ TEMPLATE_TEST_CASE("ctc_loss as PyTorch has it", "[ops]", TERN_TEST_DEVICES) {
     check(std::string("ctc_loss, ") + name, {.reduction = reduction});
     check(std::string("ctc_loss, zero_infinity, ") + name, {.reduction = reduction, .zero_infinity = true});
   }
-  check("ctc_loss: infinity", {.reduction = Reduction::none});
+  check("ctc_loss: infinity", {.reduction = "none"});
   check("ctc_loss: labels in a row", {});
   check("ctc_loss: one sample", {});
-  check("ctc_loss: another blank", {.blank = 4, .reduction = Reduction::sum});
+  check("ctc_loss: another blank", {.blank = 4, .reduction = "sum"});
 }
 
 TEMPLATE_TEST_CASE("ctc_loss is the sum over all ways to say the labels", "[ops]", TERN_TEST_DEVICES) {
@@ -47,7 +47,7 @@ TEMPLATE_TEST_CASE("ctc_loss is the sum over all ways to say the labels", "[ops]
   check_close(
       values_of(ctc_loss(x, labels, lengths, tensor<D, Index>({2}).select(0, 0), {.reduction = Reduction::sum})),
       {-std::log(expected)});
-  const nn::CTCLoss<D, double> module({.reduction = Reduction::sum});
+  const nn::CTCLoss<D, double> module({.reduction = "sum"});
   check_close(values_of(module.forward(x, labels, lengths, tensor<D, Index>({2}).select(0, 0))), {-std::log(expected)});
 }
 

@@ -129,4 +129,13 @@ TEMPLATE_TEST_CASE("affine_grid is PyTorch's", "[ops][gradcheck]", TERN_TEST_DEV
   CHECK(error_of([&] { affine_grid(x, {2, 1, 2}); }) == "affine_grid: a size [N, C, H, W] is needed, not [2, 1, 2]");
 }
 
+TEST_CASE("grid_sample's modes as texts", "[ops]") {
+  CHECK(GridSampleOptions{.mode = "bilinear"}.mode == Mode::bilinear);
+  CHECK(GridSampleOptions{.mode = "nearest"}.mode == Mode::nearest);
+  CHECK(GridSampleOptions{.mode = "bicubic"}.mode == Mode::bicubic);
+  CHECK(GridSampleOptions{.padding_mode = "zeros"}.padding_mode == Padding::zeros);
+  CHECK(GridSampleOptions{.padding_mode = "border"}.padding_mode == Padding::border);
+  CHECK(GridSampleOptions{.padding_mode = "reflection"}.padding_mode == Padding::reflection);
+}
+
 }  // namespace ops_grid_sample

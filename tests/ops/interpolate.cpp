@@ -13,16 +13,15 @@ TEMPLATE_TEST_CASE("interpolate of a line and of a plane, by hand", "[ops]", TER
   using D = TestType;
   const auto line = tensor_of<D>({0, 2, 4, 6}, {1, 1, 4});
   CHECK(values_of(interpolate(line, {.size = 2})) == std::vector<double>{0, 4});
-  CHECK(values_of(interpolate(line, {.size = 2, .mode = Mode::nearest_exact})) == std::vector<double>{2, 6});
-  check_close(values_of(interpolate(line, {.size = 7, .mode = Mode::linear, .align_corners = true})),
+  CHECK(values_of(interpolate(line, {.size = 2, .mode = "nearest-exact"})) == std::vector<double>{2, 6});
+  check_close(values_of(interpolate(line, {.size = 7, .mode = "linear", .align_corners = true})),
               {0, 1, 2, 3, 4, 5, 6});
-  check_close(values_of(interpolate(line, {.scale_factor = 2, .mode = Mode::linear})),
-              {0, .5, 1.5, 2.5, 3.5, 4.5, 5.5, 6});
-  check_close(values_of(interpolate(line, {.size = 2, .mode = Mode::area})), {1, 5});
-  check_close(values_of(interpolate(line, {.size = 3, .mode = Mode::area})), {1, 3, 5});
+  check_close(values_of(interpolate(line, {.scale_factor = 2, .mode = "linear"})), {0, .5, 1.5, 2.5, 3.5, 4.5, 5.5, 6});
+  check_close(values_of(interpolate(line, {.size = 2, .mode = "area"})), {1, 5});
+  check_close(values_of(interpolate(line, {.size = 3, .mode = "area"})), {1, 3, 5});
   // The cubic goes through the pixels, and along a straight line within.
   const auto plane = tensor_of<D>({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {1, 1, 4, 4});
-  const auto fine = interpolate(plane, {.size = 7, .mode = Mode::bicubic, .align_corners = true});
+  const auto fine = interpolate(plane, {.size = 7, .mode = "bicubic", .align_corners = true});
   check_close(values_of(fine.slice(2, {0, 7, 2}).slice(3, {0, 7, 2})), values_of(plane));
   check_close(values_of(fine.select(2, 3).select(2, 3)), {7.5});
 }
@@ -75,6 +74,16 @@ TEMPLATE_TEST_CASE("gradients of interpolation in 16 bits are rounded once", "[o
   const auto x = spread_tensor<TestType>({2, 2, 3, 4});
   for (const InterpolateMode mode : {nearest, nearest_exact, area, bilinear, bicubic})
     check_rounded_once_in_16_bits([=](const auto& v) { return interpolate(v, {.size = {30, 28}, .mode = mode}); }, x);
+}
+
+TEST_CASE("interpolate's modes as texts", "[ops]") {
+  CHECK(InterpolateOptions{.mode = "nearest"}.mode == Mode::nearest);
+  CHECK(InterpolateOptions{.mode = "nearest-exact"}.mode == Mode::nearest_exact);
+  CHECK(InterpolateOptions{.mode = "linear"}.mode == Mode::linear);
+  CHECK(InterpolateOptions{.mode = "bilinear"}.mode == Mode::bilinear);
+  CHECK(InterpolateOptions{.mode = "trilinear"}.mode == Mode::trilinear);
+  CHECK(InterpolateOptions{.mode = "bicubic"}.mode == Mode::bicubic);
+  CHECK(InterpolateOptions{.mode = "area"}.mode == Mode::area);
 }
 
 }  // namespace ops_interpolate

@@ -90,4 +90,10 @@ TEMPLATE_TEST_CASE("losses of differences refuse", "[ops]", TERN_TEST_DEVICES) {
         "smooth_l1_loss: beta must not be negative, but is -1");
 }
 
+TEST_CASE("reductions as texts", "[ops]") {
+  CHECK(LossOptions{.reduction = "none"}.reduction == Reduction::none);
+  CHECK(HuberLossOptions{.reduction = "mean"}.reduction == Reduction::mean);
+  CHECK(SmoothL1LossOptions{.reduction = "sum"}.reduction == Reduction::sum);
+}
+
 }  // namespace ops_losses

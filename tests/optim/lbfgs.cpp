@@ -39,7 +39,7 @@ optim::LBFGSOptions options_of(const Json& o) {
   options.history_size = o.value("history_size", options.history_size);
   options.tolerance_grad = o.value("tolerance_grad", options.tolerance_grad);
   options.tolerance_change = o.value("tolerance_change", options.tolerance_change);
-  if (o.contains("line_search_fn")) options.line_search_fn = optim::LineSearch::strong_wolfe;
+  if (o.contains("line_search_fn")) options.line_search_fn = "strong_wolfe";
   return options;
 }
 

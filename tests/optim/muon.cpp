@@ -31,8 +31,9 @@ optim::MuonOptions options_of(const Json& o) {
   for (std::size_t i = 0; o.contains("ns_coefficients") && i < 3; ++i)
     options.ns_coefficients[i] = o["ns_coefficients"][i];
   const std::string adjust = o.value("adjust_lr_fn", "original");
-  if (adjust == "match_rms_adamw") options.adjust_lr_fn = optim::AdjustLR::match_rms_adamw;
-  if (adjust == "spectral_unclamped") options.adjust_lr_fn = optim::AdjustLR::spectral_unclamped;
+  if (adjust == "original") options.adjust_lr_fn = "original";
+  if (adjust == "match_rms_adamw") options.adjust_lr_fn = "match_rms_adamw";
+  if (adjust == "spectral_unclamped") options.adjust_lr_fn = "spectral_unclamped";
   return options;
 }
 

@@ -70,8 +70,8 @@ std::unique_ptr<optim::LRScheduler> make(const Json& recorded, optim::Optimizer&
         o, {"base_lr", "max_lr", "step_size_up", "step_size_down", "mode", "gamma", "cycle_momentum", "base_momentum"});
     optim::CyclicLROptions options{.base_lr = o["base_lr"], .max_lr = o["max_lr"], .step_size_up = o["step_size_up"]};
     if (o.contains("step_size_down")) options.step_size_down = o["step_size_down"].get<Index>();
-    if (o.value("mode", "") == "triangular2") options.mode = optim::CyclicMode::triangular2;
-    if (o.value("mode", "") == "exp_range") options.mode = optim::CyclicMode::exp_range;
+    if (o.value("mode", "") == "triangular2") options.mode = "triangular2";
+    if (o.value("mode", "") == "exp_range") options.mode = "exp_range";
     options.gamma = o.value("gamma", 1.);
     options.cycle_momentum = o.value("cycle_momentum", true);
     options.base_momentum = o.value("base_momentum", options.base_momentum);
@@ -90,7 +90,7 @@ std::unique_ptr<optim::LRScheduler> make(const Json& recorded, optim::Optimizer&
                   "max_momentum", "div_factor", "final_div_factor", "three_phase"});
   optim::OneCycleLROptions options{.max_lr = o["max_lr"], .total_steps = o["total_steps"]};
   options.pct_start = o.value("pct_start", options.pct_start);
-  if (o.value("anneal_strategy", "cos") == "linear") options.anneal_strategy = optim::AnnealStrategy::linear;
+  if (o.value("anneal_strategy", "cos") == "linear") options.anneal_strategy = "linear";
   options.cycle_momentum = o.value("cycle_momentum", true);
   options.base_momentum = o.value("base_momentum", options.base_momentum);
   options.max_momentum = o.value("max_momentum", options.max_momentum);
@@ -193,13 +193,13 @@ TEST_CASE("ReduceLROnPlateau lowers the rate when PyTorch does") {
     const Json& o = recorded["options"];
     check_known(o, {"mode", "factor", "patience", "cooldown", "min_lr", "threshold", "threshold_mode"});
     optim::ReduceLROnPlateauOptions options;
-    if (o.value("mode", "min") == "max") options.mode = optim::PlateauMode::max;
+    if (o.value("mode", "min") == "max") options.mode = "max";
     options.factor = o.value("factor", options.factor);
     options.patience = o.value("patience", options.patience);
     options.cooldown = o.value("cooldown", options.cooldown);
     options.min_lr = o.value("min_lr", options.min_lr);
     options.threshold = o.value("threshold", options.threshold);
-    options.relative_threshold = o.value("threshold_mode", "rel") == "rel";
+    if (o.value("threshold_mode", "rel") == "abs") options.threshold_mode = "abs";
     // A new program after every fifth measure.
     auto sgd = std::make_unique<optim::SGD>(net().parameters(), optim::SGDOptions{.lr = 0.2});
     auto plateau = std::make_unique<optim::ReduceLROnPlateau>(*sgd, options);
@@ -284,6 +284,13 @@ TEST_CASE("schedules refuse options without a meaning, and steps beyond the end"
              ContainsSubstring("SequentialLR: 1 milestones for 1 schedules"));
   CHECK_THAT(error_of([&] { optim::ReduceLROnPlateau(sgd, {.factor = 1}); }),
              ContainsSubstring("ReduceLROnPlateau: factor must be less than 1, not 1"));
+}
+
+TEST_CASE("the modes of schedules as texts") {
+  CHECK(optim::CyclicLROptions{.mode = "triangular"}.mode == optim::CyclicMode::triangular);
+  CHECK(optim::OneCycleLROptions{.anneal_strategy = "cos"}.anneal_strategy == optim::AnnealStrategy::cos);
+  CHECK(optim::ReduceLROnPlateauOptions{.mode = "min"}.mode == optim::PlateauMode::min);
+  CHECK(optim::ReduceLROnPlateauOptions{.threshold_mode = "rel"}.threshold_mode == optim::ThresholdMode::rel);
 }
 
 }  // namespace optim_schedules

@@ -10,7 +10,7 @@ template <Device D, Element T>
 nn::Conv2d<D, T> conv(Index in, Index out, tern::detail::Dims kernel, nn::ConvLayerOptions options = {}) {
   options.bias = false;
   nn::Conv2d<D, T> layer(in, out, kernel, options);
-  nn::init::kaiming_normal_(layer.weight, {.mode = nn::init::FanMode::fan_out});
+  nn::init::kaiming_normal_(layer.weight, {.mode = "fan_out"});
   return layer;
 }
 

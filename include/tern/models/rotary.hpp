@@ -3,6 +3,7 @@
 #include <numbers>
 #include <optional>
 
+#include "../core/choice.hpp"
 #include "../ops/cat.hpp"
 #include "../ops/trigonometric.hpp"
 #include "../ops/where.hpp"
@@ -19,7 +20,7 @@ enum class RopeType {
 
 /// Hugging Face's rope_scaling.
 struct RopeScaling {
-  RopeType rope_type = RopeType::unscaled;
+  tern::detail::Choice<RopeType, "default", "linear", "llama3", "yarn"> rope_type = RopeType::unscaled;
   double factor = 1;
   Index original_max_position_embeddings = 8192;  // of the training: llama3, yarn
   double low_freq_factor = 1,

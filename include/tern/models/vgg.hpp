@@ -19,7 +19,7 @@ ConvNet<D, T> vgg16(VggOptions options = {}, CallSite here = {}) {
   for (const auto& [channels, convs] : {std::pair<Index, int>{64, 2}, {128, 2}, {256, 3}, {512, 3}, {512, 3}}) {
     for (int i = 1; i <= convs; ++i, in = channels) {
       nn::Conv2d<D, T> conv(in, channels, 3, {.padding = 1});
-      nn::init::kaiming_normal_(conv.weight, {.mode = nn::init::FanMode::fan_out});
+      nn::init::kaiming_normal_(conv.weight, {.mode = "fan_out"});
       nn::init::zeros_(conv.bias);
       features.add(std::move(conv), i == convs);
     }

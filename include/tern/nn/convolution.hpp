@@ -9,14 +9,14 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
-/// ConvOptions, whether there is a bias, and the content of the border: PyTorch's "zeros" is PadMode::constant.
+/// ConvOptions, whether there is a bias, and the content of the border: "zeros" is PadMode::constant.
 struct ConvLayerOptions {
   tern::detail::Dims stride = 1;
   ConvPadding padding = 0;
   tern::detail::Dims dilation = 1;
   Index groups = 1;
   bool bias = true;
-  PadMode padding_mode = PadMode::constant;
+  tern::detail::Choice<PadMode, "zeros", "reflect", "replicate", "circular"> padding_mode = PadMode::constant;
 
   operator ConvOptions() const { return {stride, padding, dilation, groups}; }
 };

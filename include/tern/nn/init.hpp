@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../core/choice.hpp"
 #include "../ops/blas.hpp"
 #include "../ops/random.hpp"
 #include "../ops/special.hpp"
@@ -133,7 +134,7 @@ const Tensor<D, T>& xavier_normal_(const Tensor<D, T>& x, tern::detail::RealNumb
 /// √fan. a = 0 is relu; a = √5 is what PyTorch's linear layers start with.
 struct KaimingOptions {
   double a = 0;  // the slope of "leaky_relu"
-  FanMode mode = FanMode::fan_in;
+  tern::detail::Choice<FanMode, "fan_in", "fan_out"> mode = FanMode::fan_in;
   const char* nonlinearity = "leaky_relu";
 };
 

@@ -5,7 +5,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
-/// interpolate with fixed options: Upsample<D>({.scale_factor = 2, .mode = InterpolateMode::bilinear}).
+/// interpolate with fixed options: Upsample<D>({.scale_factor = 2, .mode = "bilinear"}).
 template <Device D, Element T = float>
 struct Upsample : Module<D, T> {
   InterpolateOptions options;

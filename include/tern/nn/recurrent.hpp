@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 
+#include "../core/choice.hpp"
 #include "../ops/random.hpp"
 #include "../ops/recurrent.hpp"
 #include "module.hpp"
@@ -10,6 +11,10 @@
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 enum class Nonlinearity { tanh, relu };
+
+namespace detail {
+using NonlinearityChoice = tern::detail::Choice<Nonlinearity, "tanh", "relu">;
+}
 
 struct GRUOptions {
   Index num_layers = 1;
@@ -20,7 +25,7 @@ struct GRUOptions {
 };
 struct RNNOptions {
   Index num_layers = 1;
-  Nonlinearity nonlinearity = Nonlinearity::tanh;
+  detail::NonlinearityChoice nonlinearity = Nonlinearity::tanh;
   bool bias = true;
   bool batch_first = false;
   double dropout = 0;
@@ -225,7 +230,7 @@ struct LSTM : Module<D, T> {
 
 struct RNNCellOptions {
   bool bias = true;
-  Nonlinearity nonlinearity = Nonlinearity::tanh;
+  detail::NonlinearityChoice nonlinearity = Nonlinearity::tanh;
 };
 struct GRUCellOptions {
   bool bias = true;

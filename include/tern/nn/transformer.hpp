@@ -1,5 +1,6 @@
 // The layers of a transformer's encoder and decoder, stacks of them, and both stacks together.
 #pragma once
+#include "../core/choice.hpp"
 #include "../ops/activations.hpp"
 #include "../ops/dropout.hpp"
 #include "attention.hpp"
@@ -10,10 +11,14 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 enum class TransformerActivation { relu, gelu };
 
+namespace detail {
+using ActivationChoice = tern::detail::Choice<TransformerActivation, "relu", "gelu">;
+}
+
 struct TransformerLayerOptions {
   Index dim_feedforward = 2048;
   double dropout = 0.1;
-  TransformerActivation activation = TransformerActivation::relu;
+  detail::ActivationChoice activation = TransformerActivation::relu;
   double layer_norm_eps = 1e-5;
   bool batch_first = false;
   bool norm_first = false;  // normalise before each part instead of after its sum
@@ -187,7 +192,7 @@ struct TransformerOptions {
   Index num_encoder_layers = 6, num_decoder_layers = 6;
   Index dim_feedforward = 2048;
   double dropout = 0.1;
-  TransformerActivation activation = TransformerActivation::relu;
+  detail::ActivationChoice activation = TransformerActivation::relu;
   double layer_norm_eps = 1e-5;
   bool batch_first = false;
   bool norm_first = false;

@@ -10,7 +10,7 @@ namespace tern { inline namespace TERN_BUILD {
 template <Device D, Floating T>
 struct BinaryCrossEntropyOptions {
   Tensor<D, T> weight = {};  // for each element, broadcast to the input; undefined: ones
-  Reduction reduction = Reduction::mean;
+  detail::ReductionChoice reduction = Reduction::mean;
 };
 
 /// The options of binary_cross_entropy_with_logits.
@@ -18,7 +18,7 @@ template <Device D, Floating T>
 struct BinaryCrossEntropyWithLogitsOptions {
   Tensor<D, T> weight = {};      // for each element, broadcast to the input; undefined: ones
   Tensor<D, T> pos_weight = {};  // weight of the term for target 1, broadcast to the input; undefined: ones
-  Reduction reduction = Reduction::mean;
+  detail::ReductionChoice reduction = Reduction::mean;
 };
 
 namespace detail {

@@ -8,9 +8,9 @@ namespace tern { inline namespace TERN_BUILD {
 /// The options of nll_loss.
 template <Device D, Floating T>
 struct NllLossOptions {
-  Tensor<D, T> weight = {};               // for each class, [C]; undefined: ones
-  Index ignore_index = -100;              // samples with this target are ignored
-  Reduction reduction = Reduction::mean;  // mean divides by the sum of the targets' weights
+  Tensor<D, T> weight = {};                             // for each class, [C]; undefined: ones
+  Index ignore_index = -100;                            // samples with this target are ignored
+  detail::ReductionChoice reduction = Reduction::mean;  // mean divides by the sum of the targets' weights
 };
 
 /// The options of cross_entropy.
@@ -18,7 +18,7 @@ template <Device D, Floating T>
 struct CrossEntropyOptions {
   Tensor<D, T> weight = {};
   Index ignore_index = -100;
-  Reduction reduction = Reduction::mean;
+  detail::ReductionChoice reduction = Reduction::mean;
   double label_smoothing = 0;  // the part of each target that is spread over all classes, in [0, 1]
 };
 

@@ -13,9 +13,9 @@ namespace tern { inline namespace TERN_BUILD {
 
 /// The options of ctc_loss.
 struct CtcLossOptions {
-  Index blank = 0;                        // the class that says nothing
-  Reduction reduction = Reduction::mean;  // mean: of the losses, each divided by its number of labels
-  bool zero_infinity = false;             // a loss of infinity, where the labels do not fit the steps, counts as 0
+  Index blank = 0;                                      // the class that says nothing
+  detail::ReductionChoice reduction = Reduction::mean;  // mean: of the losses, each divided by its number of labels
+  bool zero_infinity = false;  // a loss of infinity, where the labels do not fit the steps, counts as 0
 };
 
 namespace detail {

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "../core/choice.hpp"
 #include "../tensor/creation.hpp"
 #include "gather.hpp"
 #include "transfer.hpp"
@@ -37,7 +38,7 @@ Tensor<D, T> embedding(const Tensor<D, Index>& x, const Tensor<D, T>& weight, st
 }
 
 struct EmbeddingBagOptions {
-  BagMode mode = BagMode::mean;
+  detail::Choice<BagMode, "sum", "mean", "max"> mode = BagMode::mean;
   std::optional<Index> padding_idx = {};  // this row, which may count from the end, is skipped
   bool include_last_offset = false;       // the last offset is the end of the last bag
 };

@@ -1,6 +1,7 @@
 // grid_sample: an image's values at positions that a tensor gives. A position's neighbours are rows of a table, one row
 // for each pixel, so the result is a weighted sum of rows that are taken from it.
 #pragma once
+#include "../core/choice.hpp"
 #include "cat.hpp"
 #include "gather.hpp"
 #include "rounding.hpp"
@@ -16,8 +17,8 @@ enum class GridSampleMode : unsigned char { bilinear, nearest, bicubic };
 enum class GridSamplePadding : unsigned char { zeros, border, reflection };
 
 struct GridSampleOptions {
-  GridSampleMode mode = GridSampleMode::bilinear;
-  GridSamplePadding padding_mode = GridSamplePadding::zeros;
+  detail::Choice<GridSampleMode, "bilinear", "nearest", "bicubic"> mode = GridSampleMode::bilinear;
+  detail::Choice<GridSamplePadding, "zeros", "border", "reflection"> padding_mode = GridSamplePadding::zeros;
   bool align_corners = false;  // -1 and 1 are the centres of the corner pixels instead of their outer edges
 };
 

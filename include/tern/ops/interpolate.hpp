@@ -2,6 +2,7 @@
 // a weighted sum of a few neighbours of its source position. So along a dimension x is a table, and the result is an
 // embedding_bag of its rows.
 #pragma once
+#include "../core/choice.hpp"
 #include "cat.hpp"
 #include "embedding.hpp"
 #include "power.hpp"
@@ -31,7 +32,8 @@ struct ScaleFactors {
 struct InterpolateOptions {
   detail::Shape size{};                 // the result's size: one number for all dimensions, or one for each
   detail::ScaleFactors scale_factor{};  // the alternative to size; exactly one of the two must be given
-  InterpolateMode mode = InterpolateMode::nearest;
+  detail::Choice<InterpolateMode, "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "bicubic", "area">
+      mode = InterpolateMode::nearest;
   bool align_corners = false;           // keep the centres of the corner pixels in place instead of their outer edges
   bool recompute_scale_factor = false;  // calculate source positions from the sizes instead of scale_factor
 };

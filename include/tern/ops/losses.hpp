@@ -9,15 +9,15 @@ namespace tern { inline namespace TERN_BUILD {
 
 /// The options of mse_loss and l1_loss.
 struct LossOptions {
-  Reduction reduction = Reduction::mean;
+  detail::ReductionChoice reduction = Reduction::mean;
 };
 struct HuberLossOptions {
   double delta = 1;  // |x - target| at which the parabola becomes a line; positive
-  Reduction reduction = Reduction::mean;
+  detail::ReductionChoice reduction = Reduction::mean;
 };
 struct SmoothL1LossOptions {
   double beta = 1;  // the same; with 0 the loss is l1_loss
-  Reduction reduction = Reduction::mean;
+  detail::ReductionChoice reduction = Reduction::mean;
 };
 
 namespace detail {

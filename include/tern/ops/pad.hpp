@@ -1,5 +1,6 @@
 // pad: adds a border to x, of one value or of x's own elements.
 #pragma once
+#include "../core/choice.hpp"
 #include "../tensor/creation.hpp"
 #include "cat.hpp"
 #include "gather.hpp"
@@ -13,6 +14,8 @@ namespace tern { inline namespace TERN_BUILD {
 enum class PadMode : unsigned char { constant, reflect, replicate, circular };
 
 namespace detail {
+
+using PadChoice = Choice<PadMode, "constant", "reflect", "replicate", "circular">;
 
 /// x's shape with padding = {left, right of the last dimension, left, right of the one before, …}. Error if a dimension
 /// has fewer elements than are removed from it; only a border of edge elements makes up for them.
@@ -66,7 +69,7 @@ TERN_API void check_border(PadMode mode, Index n, Index left, Index right);
 /// x with a border: padding = {left, right of the last dimension, left, right of the one before, …}. Negative sizes
 /// remove elements. Error if there are fewer than that; only PadMode::replicate makes up for them.
 template <Device D, Element T>
-Tensor<D, T> pad(const Tensor<D, T>& x, const detail::Shape& padding, PadMode mode = PadMode::constant,
+Tensor<D, T> pad(const Tensor<D, T>& x, const detail::Shape& padding, detail::PadChoice mode = PadMode::constant,
                  detail::number_t<T> value = 0, CallSite here = {}) {
   const CallScope scope({"pad", here});
   detail::padded_shape(*x.checked("pad"), padding, mode);

@@ -9,40 +9,41 @@ namespace tern { inline namespace TERN_BUILD {
 
 struct MarginLossOptions {
   double margin = 0;
-  Reduction reduction = Reduction::mean;
+  detail::ReductionChoice reduction = Reduction::mean;
 };
 struct HingeEmbeddingLossOptions {
   double margin = 1;
-  Reduction reduction = Reduction::mean;
+  detail::ReductionChoice reduction = Reduction::mean;
 };
 struct MultiMarginLossOptions {
   double p = 1;  // the power of the distances, 1 or 2
   double margin = 1;
-  Reduction reduction = Reduction::mean;
+  detail::ReductionChoice reduction = Reduction::mean;
 };
 /// The options of multilabel_soft_margin_loss.
 template <Device D, Floating T>
 struct MultiLabelSoftMarginLossOptions {
   Tensor<D, T> weight = {};  // for each class, broadcast to the input; undefined: ones
-  Reduction reduction = Reduction::mean;
+  detail::ReductionChoice reduction = Reduction::mean;
 };
 struct GaussianNllLossOptions {
   bool full = false;  // add log(2 pi) / 2
   double eps = 1e-6;  // smaller variances count as this
-  Reduction reduction = Reduction::mean;
+  detail::ReductionChoice reduction = Reduction::mean;
 };
 struct TripletMarginLossOptions {
   double margin = 1;
   double p = 2;       // the p of the norm
   double eps = 1e-6;  // added to each difference
   bool swap = false;  // use the smaller of the negative's distances to anchor and positive
-  Reduction reduction = Reduction::mean;
+  detail::ReductionChoice reduction = Reduction::mean;
 };
 /// A Reduction, or batchmean: the sum divided by the number of samples.
 struct KlDivReduction {
   enum Value { none = int(Reduction::none), mean = int(Reduction::mean), sum = int(Reduction::sum), batchmean } value;
   constexpr KlDivReduction(Value v) : value(v) {}
   constexpr KlDivReduction(Reduction r) : value(Value(r)) {}
+  consteval KlDivReduction(const char* text) : value(detail::Choice<Value, "none", "mean", "sum", "batchmean">(text)) {}
 };
 struct KlDivOptions {
   KlDivReduction reduction = Reduction::mean;
@@ -52,7 +53,7 @@ struct PoissonNllLossOptions {
   bool log_input = true;  // x is the logarithm of the rate
   bool full = false;      // add Stirling's approximation of log(target!)
   double eps = 1e-8;      // added to x before its logarithm
-  Reduction reduction = Reduction::mean;
+  detail::ReductionChoice reduction = Reduction::mean;
 };
 
 namespace detail {

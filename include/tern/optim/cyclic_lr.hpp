@@ -13,7 +13,7 @@ struct CyclicLROptions {
   double base_lr = 1e-3, max_lr = 1e-2;
   Index step_size_up = 2000;
   std::optional<Index> step_size_down{};  // step_size_up by default
-  CyclicMode mode = CyclicMode::triangular;
+  tern::detail::Choice<CyclicMode, "triangular", "triangular2", "exp_range"> mode = CyclicMode::triangular;
   double gamma = 1;
   bool cycle_momentum = true;
   double base_momentum = 0.8, max_momentum = 0.9;

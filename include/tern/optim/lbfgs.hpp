@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "../autograd/backward.hpp"
+#include "../core/choice.hpp"
 #include "../ops/cat.hpp"
 #include "../ops/extrema.hpp"
 #include "../ops/support/in_place.hpp"
@@ -15,7 +16,7 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace optim {
 
-enum class LineSearch { none, strong_wolfe };
+enum class LineSearch { strong_wolfe, none };  // none has no text: it is PyTorch's None
 
 struct LBFGSOptions {
   double lr = 1;
@@ -24,13 +25,13 @@ struct LBFGSOptions {
   double tolerance_grad = 1e-7;
   double tolerance_change = 1e-9;
   Index history_size = 100;
-  LineSearch line_search_fn = LineSearch::none;
+  tern::detail::Choice<LineSearch, "strong_wolfe"> line_search_fn = LineSearch::none;
 };
 
 /// Quasi-Newton steps. The curvature is estimated from the last history_size changes of the gradient. For small
 /// problems whose loss covers all data. step(closure) makes up to max_iter iterations:
 ///
-///     optim::LBFGS lbfgs(net.parameters(), {.line_search_fn = optim::LineSearch::strong_wolfe});
+///     optim::LBFGS lbfgs(net.parameters(), {.line_search_fn = "strong_wolfe"});
 ///     lbfgs.step([&] {
 ///       lbfgs.zero_grad();
 ///       auto loss = mse_loss(net(x), y);

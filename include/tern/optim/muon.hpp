@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 
+#include "../core/choice.hpp"
 #include "../ops/blas.hpp"
 #include "../ops/power.hpp"
 #include "../ops/where.hpp"
@@ -25,7 +26,7 @@ struct MuonOptions {
   double ns_coefficients[3] = {3.4445, -4.775, 2.0315};
   double eps = 1e-7;
   Index ns_steps = 5;
-  AdjustLR adjust_lr_fn = AdjustLR::original;
+  tern::detail::Choice<AdjustLR, "original", "match_rms_adamw", "spectral_unclamped"> adjust_lr_fn = AdjustLR::original;
 };
 
 namespace detail {

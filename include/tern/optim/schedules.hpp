@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../core/choice.hpp"
 #include "optimizer.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace optim {
@@ -312,13 +313,15 @@ class TERN_API SequentialLR : public LRScheduler {
 };
 
 enum class PlateauMode { min, max };
+/// Whether a threshold is a part of the best value, or a distance from it.
+enum class ThresholdMode { rel, abs };
 
 struct ReduceLROnPlateauOptions {
-  PlateauMode mode = PlateauMode::min;
+  tern::detail::Choice<PlateauMode, "min", "max"> mode = PlateauMode::min;
   double factor = 0.1;
   Index patience = 10;
   double threshold = 1e-4;
-  bool relative_threshold = true;  // threshold_mode "rel"; false: "abs"
+  tern::detail::Choice<ThresholdMode, "rel", "abs"> threshold_mode = ThresholdMode::rel;
   Index cooldown = 0;
   double min_lr = 0;
   double eps = 1e-8;
@@ -363,7 +366,7 @@ struct OneCycleLROptions {
   double max_lr = 0.1;
   Index total_steps = 1;
   double pct_start = 0.3;
-  AnnealStrategy anneal_strategy = AnnealStrategy::cos;
+  tern::detail::Choice<AnnealStrategy, "cos", "linear"> anneal_strategy = AnnealStrategy::cos;
   bool cycle_momentum = true;
   double base_momentum = 0.85, max_momentum = 0.95;
   double div_factor = 25;

@@ -81,7 +81,8 @@ TERN_INLINE void ReduceLROnPlateau::step(tern::detail::RealNumber measure) {
 TERN_INLINE bool ReduceLROnPlateau::is_better(double measure) const {
   const ReduceLROnPlateauOptions& o = options_;
   const double sign = o.mode == PlateauMode::min ? -1 : 1;
-  const double limit = o.relative_threshold ? state_.best * (1 + sign * o.threshold) : state_.best + sign * o.threshold;
+  const double limit = o.threshold_mode == ThresholdMode::rel ? state_.best * (1 + sign * o.threshold)
+                                                              : state_.best + sign * o.threshold;
   return o.mode == PlateauMode::min ? measure < limit : measure > limit;
 }
 

@@ -14,7 +14,7 @@ TEST_CASE("sequences are padded and cut on either side") {
   const std::vector<Tokens> two{{1, 2, 3}, {4}};
   CHECK(values_of(data::pad_sequences(two)) == Numbers{1, 2, 3, 4, 0, 0});
   CHECK(values_of(data::pad_sequences(
-            two, {.length = 2, .padding_value = 9, .padding_side = Side::left, .truncation_side = Side::left})) ==
+            two, {.length = 2, .padding_value = 9, .padding_side = "left", .truncation_side = "left"})) ==
         Numbers{2, 3, 9, 4});
   CHECK(values_of(data::pad_sequences(two, {.length = 2})) == Numbers{1, 2, 4, 0});
   CHECK(data::pad_sequences({}).shape() == detail::Shape{0, 0});

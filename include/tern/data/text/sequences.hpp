@@ -4,6 +4,7 @@
 #include <tuple>
 #include <vector>
 
+#include "../../core/choice.hpp"
 #include "../dataset.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
@@ -12,11 +13,15 @@ using Tokens = std::vector<Index>;
 
 enum class Side { left, right };
 
+namespace detail {
+using SideChoice = tern::detail::Choice<Side, "left", "right">;
+}
+
 struct PadSequencesOptions {
   Index length = 0;  ///< of all sequences; 0: that of the longest one
   Index padding_value = 0;
-  Side padding_side = Side::right;     ///< where a shorter sequence is filled up
-  Side truncation_side = Side::right;  ///< where a longer one is cut
+  detail::SideChoice padding_side = Side::right;     ///< where a shorter sequence is filled up
+  detail::SideChoice truncation_side = Side::right;  ///< where a longer one is cut
 };
 
 /// The sequences as rows [count, length].
