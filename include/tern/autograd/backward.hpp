@@ -200,6 +200,10 @@ Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, const G
   return grad<D, T>(std::vector{output}, std::vector{input}, {gradient}, options, here)[0];
 }
 
+namespace autograd {
+using tern::grad;
+}
+
 }}  // namespace tern
 
 #ifndef TERN_COMPILED
