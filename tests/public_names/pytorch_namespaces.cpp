@@ -6,8 +6,8 @@ namespace F = tern::nn::functional;
 
 double use() {
   const auto x = ones<Cpu>({2, 3}).requires_grad_();
-  const auto special = functional::relu(x) + F::softmax(x, 1) + special::expit(x) + special::gammaln(x) + special::psi(x) +
-                       special::erf(x) + special::log_softmax(x, 1) + relu(x);
+  const auto special = functional::relu(x) + F::softmax(x, 1) + special::expit(x) + special::gammaln(x) +
+                       special::psi(x) + special::erf(x) + special::log_softmax(x, 1) + relu(x);
   const auto loss = F::cross_entropy(special, zeros<Cpu, Index>({2}));
   nn::Linear<Cpu> net(3, 2);
   Linear<Cpu> again(3, 2);
@@ -22,7 +22,8 @@ double use() {
   const auto exp = [](const auto& v) { return v.exp(); };
   const auto total = [](const auto& v) { return v.exp().sum(); };
   autograd::functional::jacobian(exp, x), autograd::functional::vjp(exp, x, x), autograd::functional::jvp(exp, x, x);
-  autograd::functional::hessian(total, x), autograd::functional::hvp(total, x, x), autograd::functional::vhp(total, x, x);
+  autograd::functional::hessian(total, x), autograd::functional::hvp(total, x, x),
+      autograd::functional::vhp(total, x, x);
   autograd::gradcheck(exp, std::tuple{ones<Cpu, double>({2}).requires_grad_()});
   return autograd::grad(loss, x).sum().item();
 }
