@@ -205,4 +205,33 @@ TEMPLATE_TEST_CASE("grad takes inputs in braces", "[autograd]", TERN_TEST_DEVICE
   check_close(values_of(several[1]), {3, 16});
 }
 
+TEMPLATE_TEST_CASE("grad takes outputs in braces, with options or LibTorch's positions", "[autograd]",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = leaf<D>({1, 2}), t = leaf<D>({3, 4}), v = tensor_of<D>({10, 1});
+  const std::vector inputs{x, t};
+  const auto y = x * x * t;  // derivatives 2 x t, x^2; 2 t
+  const auto check = [&](const std::vector<Tensor<D, double>>& g, const std::vector<double>& expected, bool graph) {
+    check_close(values_of(g[0]), expected);
+    CHECK(g[0].requires_grad() == graph);
+  };
+  check(grad({sum(y)}, {x}, {.create_graph = true}), {6, 16}, true);
+  check(grad({sum(y), sum(y)}, {x, t}, {.create_graph = true}), {12, 32}, true);
+  check(grad({sum(y)}, {x}, {}, true), {6, 16}, false);
+  check(grad({sum(y)}, {x}, {}, true, true), {6, 16}, true);
+  check(grad({sum(y), y}, {x, t}, {ones<D, double>({}), v}, true, true), {66, 32}, true);
+  check(grad({y}, {x}, {v}, true, true), {60, 16}, true);
+  check(grad({y}, inputs, {v}, true, true), {60, 16}, true);
+  check(grad(std::vector{y, y}, inputs, {v, v}, true), {120, 32}, false);
+  check(grad({sum(y)}, {x, leaf<D>({1})}, {}, true, false, true), {6, 16}, false);
+  check({grad(y, x, v, {.create_graph = true})}, {60, 16}, true);
+  const auto first = grad(y, x, ones_like(y), {.create_graph = true});
+  check({grad(first, x, ones_like(first))}, {6, 8}, false);
+  const std::string line = " (backward.cpp:" + std::to_string(__LINE__ + 1) + ")";
+  CHECK(whole_error_of([&] { grad({y}, {x}, {v, v}, true, true); }) == "grad: 1 outputs but 2 gradients" + line);
+  const std::string next = " (backward.cpp:" + std::to_string(__LINE__ + 1) + ")";
+  CHECK(whole_error_of([&] { grad({sum(y)}, {v}, {.create_graph = true}); }) ==
+        "grad: input 0 does not require a gradient" + next);
+}
+
 }  // namespace autograd_backward

@@ -227,6 +227,11 @@ const PublicOp public_ops[] = {
 
     // other names
     UNARY(absolute, x - 0.5, each([](double a, double) { return std::abs(a - 0.5); })),
+    OP(special::expit, special::expit(x), each([](double a, double) { return 1 / (1 + std::exp(-a)); }),
+       special::expit(none)),
+    OP(special::gammaln, special::gammaln(x), each([](double a, double) { return std::lgamma(a); }),
+       special::gammaln(none)),
+    OP(special::psi, special::psi(x), each(digamma_by_differences), special::psi(none)),
     UNARY(negative, x, each([](double a, double) { return -a; })),
     UNARY(fix, 3 * x, each([](double a, double) { return std::trunc(3 * a); })),
     UNARY(arccos, x, each([](double a, double) { return std::acos(a); })),

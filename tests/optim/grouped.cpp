@@ -225,8 +225,16 @@ TEMPLATE_TEST_CASE("optimisers take plain tensors and step as with a network's",
     }
     CHECK(values_of(of_network.left) != values_of(Pair<D>().left));
   };
+  const auto check_rate = []<class Rule>(std::type_identity<Rule>) {
+    const Pair<D> pair;
+    CHECK(Rule(pair.parameters(), 0.25).lr() == 0.25);
+    CHECK(Rule(std::vector<Tensor<D, double>>{pair.left, pair.right}, 0.25f).lr() == 0.25);
+    CHECK(Rule({pair.left, pair.right}, 2).lr() == 2);
+    CHECK(Rule({pair.left}, 2).lr() == 2);
+  };
   const auto of = [&]<class Rule>(std::type_identity<Rule>) {
     check([](const auto& list) { return std::make_unique<Rule>(list); });
+    check_rate(std::type_identity<Rule>());
   };
   of(std::type_identity<optim::SGD>()), of(std::type_identity<optim::Adam>()), of(std::type_identity<optim::AdamW>());
   of(std::type_identity<optim::Adadelta>()), of(std::type_identity<optim::Adagrad>()),
@@ -235,6 +243,7 @@ TEMPLATE_TEST_CASE("optimisers take plain tensors and step as with a network's",
       of(std::type_identity<optim::ASGD>());
   of(std::type_identity<optim::NAdam>()), of(std::type_identity<optim::RAdam>()), of(std::type_identity<optim::Muon>());
   check([](const auto& list) { return std::make_unique<optim::LBFGS<D, double>>(list); });
+  check_rate(std::type_identity<optim::LBFGS<D, double>>());
 }
 
 TEMPLATE_TEST_CASE("plain tensors stand in braces, in groups with their own rates too", "", TERN_TEST_DEVICES) {
@@ -252,8 +261,8 @@ TEMPLATE_TEST_CASE("plain tensors stand in braces, in groups with their own rate
   CHECK((groups.lr(0) == 0.1 && groups.lr(1) == 0.2 && groups.lr(2) == 0.3));
   CHECK(groups.state_slots()[1].name == "1");
   CHECK(groups.state_slots()[4].name == "group2/0");
-  optim::LBFGS lbfgs({x, y}, {.lr = 0.5});
-  CHECK(lbfgs.lr() == 0.5);
+  optim::LBFGS lbfgs({x, y}, {.lr = 0.5}), positional({x, y}, 0.5), of_net(net.parameters(), 0.5);
+  CHECK((lbfgs.lr() == 0.5 && positional.lr() == 0.5 && of_net.lr() == 0.5));
   optim::Adam of_layer({net.weight, net.bias});
   CHECK(of_layer.state_slots()[0].parameter.impl() == net.weight.impl());
   CHECK_THAT(error_of([&] { optim::SGD({x * 2}); }),
@@ -273,6 +282,8 @@ TEMPLATE_TEST_CASE("an Error of an optimiser's or schedule's constructor ends wi
     CHECK(line_of(whole_error_of(f)) == " (grouped.cpp:" + std::to_string(line) + ")");
   };
   check(__LINE__, [&] { optim::SGD(parameters, {.lr = -0.1}); });
+  check(__LINE__, [&] { optim::SGD(parameters, -0.1); });
+  check(__LINE__, [&] { optim::SGD({net.late.weight}, -0.1); });
   check(__LINE__, [&] { optim::SGD(parameters, {.nesterov = true}); });
   check(__LINE__, [&] { optim::SGD opt({{parameters, {.lr = -0.1}}}); });
   check(__LINE__, [&] { sgd.add_param_group({parameters, {.lr = -0.1}}); });
@@ -288,6 +299,8 @@ TEMPLATE_TEST_CASE("an Error of an optimiser's or schedule's constructor ends wi
   check(__LINE__, [&] { optim::ASGD(parameters, {.alpha = -1}); });
   check(__LINE__, [&] { optim::Muon(parameters, {.lr = 0.1}); });  // its weight is no matrix
   check(__LINE__, [&] { optim::LBFGS(parameters, {.lr = -0.1}); });
+  check(__LINE__, [&] { optim::LBFGS(parameters, -0.1); });
+  check(__LINE__, [&] { optim::LBFGS({net.late.weight}, -0.1); });
   check(__LINE__, [&] { optim::ExponentialMovingAverage(parameters, {.decay = 2}); });
   check(__LINE__, [&] { optim::GradScaler<D>({.init_scale = -1}); });
   check(__LINE__, [&] { optim::StepLR(sgd, {.step_size = 0}); });
@@ -297,6 +310,14 @@ TEMPLATE_TEST_CASE("an Error of an optimiser's or schedule's constructor ends wi
   check(__LINE__, [&] { optim::SequentialLR(sgd, {}, {}); });
   check(__LINE__, [&] { optim::ReduceLROnPlateau(sgd, {.factor = 2}); });
   check(__LINE__, [&] { optim::OneCycleLR(sgd, {.total_steps = 0}); });
+  check(__LINE__, [&] { optim::StepLR(sgd, 0); });
+  check(__LINE__, [&] { optim::CosineAnnealingLR(sgd, 0, 0.1); });
+  check(__LINE__, [&] { optim::CosineAnnealingWarmRestarts(sgd, 1, 0); });
+  check(__LINE__, [&] { optim::LinearLR(sgd, 2); });
+  check(__LINE__, [&] { optim::ConstantLR(sgd, 2); });
+  check(__LINE__, [&] { optim::PolynomialLR(sgd, 0); });
+  check(__LINE__, [&] { optim::OneCycleLR(sgd, 0.1, 0); });
+  check(__LINE__, [&] { optim::CyclicLR(sgd, 0.1, 0.2, 0); });
   optim::OneCycleLR cycle(sgd, {.total_steps = 1});
   cycle.step();
   check(__LINE__, [&] { cycle.step(); });

@@ -219,6 +219,61 @@ TEST_CASE("ReduceLROnPlateau lowers the rate when PyTorch does") {
   CHECK(seen == 4);
 }
 
+TEST_CASE("options in PyTorch's order are PyTorch's") {
+  optim::SGD sgd(net().parameters(), {.lr = 0.1, .momentum = 0.9});
+  // The rates of five steps of PyTorch 2.15.
+  const auto check = [&](const std::vector<double>& expected, const auto& make) {
+    sgd.set_lr(0.1);
+    auto schedule = make();
+    std::vector<double> rates;
+    for (int step = 0; step < 5; ++step) {
+      rates.push_back(sgd.lr());
+      schedule.step();
+    }
+    check_close(rates, expected, 1e-9, 1e-9);
+  };
+  check({0.1, 0.1, 0.01, 0.01, 0.001}, [&] { return optim::StepLR(sgd, 2); });
+  check({0.1, 0.1, 0.05, 0.05, 0.025}, [&] { return optim::StepLR(sgd, std::size_t(2), 0.5f); });
+  check({0.1, 0.01, 0.01, 0.001, 0.001}, [&] { return optim::MultiStepLR(sgd, {1, 3}); });
+  check({0.1, 0.05, 0.05, 0.025, 0.025}, [&] { return optim::MultiStepLR(sgd, {1, 3}, 0.5); });
+  check({0.1, 0.05, 0.05, 0.025, 0.025}, [&] { return optim::MultiStepLR(sgd, std::vector{1, 3}, 0.5); });
+  check({0.1, 0.09, 0.081, 0.0729, 0.06561}, [&] { return optim::ExponentialLR(sgd, 0.9); });
+  check({0.1, 0.08535533906, 0.05, 0.01464466094, 0}, [&] { return optim::CosineAnnealingLR(sgd, 4); });
+  check({0.1, 0.08681980515, 0.055, 0.02318019485, 0.01}, [&] { return optim::CosineAnnealingLR(sgd, 4, 0.01); });
+  check({0.1, 0.05, 0.1, 0.05, 0.1}, [&] { return optim::CosineAnnealingWarmRestarts(sgd, 2); });
+  check({0.1, 0.1, 0.05, 0.1, 0.08535533906}, [&] { return optim::CosineAnnealingWarmRestarts(sgd, 1, 2); });
+  check({0.1, 0.1, 0.055, 0.1, 0.08681980515}, [&] { return optim::CosineAnnealingWarmRestarts(sgd, 1, 2, 0.01); });
+  check({0.05, 0.06, 0.07, 0.08, 0.09}, [&] { return optim::LinearLR(sgd, 0.5); });
+  check({0.05, 0.0625, 0.075, 0.075, 0.075}, [&] { return optim::LinearLR(sgd, 0.5, 0.75, 2); });
+  check({0.05, 0.05, 0.05, 0.05, 0.05}, [&] { return optim::ConstantLR(sgd, 0.5); });
+  check({0.05, 0.05, 0.1, 0.1, 0.1}, [&] { return optim::ConstantLR(sgd, 0.5, 2); });
+  check({0.1, 0.075, 0.05, 0.025, 0}, [&] { return optim::PolynomialLR(sgd, 4); });
+  check({0.1, 0.05625, 0.025, 0.00625, 0}, [&] { return optim::PolynomialLR(sgd, 4, 2.0); });
+  check({0.004, 0.0950484632, 0.06112620219, 0.01882583461, 4e-7}, [&] { return optim::OneCycleLR(sgd, 0.1, 5); });
+  check({0.001, 0.0010495, 0.001099, 0.0011485, 0.001198}, [&] { return optim::CyclicLR(sgd, 0.001, 0.1); });
+  check({0.001, 0.0505, 0.1, 0.0505, 0.001}, [&] { return optim::CyclicLR(sgd, 0.001, 0.1, 2); });
+  check({0.001, 0.1, 0.067, 0.034, 0.001}, [&] { return optim::CyclicLR(sgd, 0.001, 0.1, 1, 3); });
+}
+
+TEST_CASE("options in braces are options, with and without names") {
+  optim::SGD sgd(net().parameters(), {.lr = 0.1, .momentum = 0.9});
+  const std::vector<Index> two{2};
+  optim::MultiStepLR milestones[] = {
+      {sgd, {.milestones = {2}}}, {sgd, {{2}, 0.1}}, {sgd, {{2}}}, {sgd, {2}}, {sgd, {two}}};
+  for (optim::MultiStepLR& schedule : milestones) {
+    schedule.set_epoch(1);
+    CHECK(sgd.lr() == Approx(0.1));
+    schedule.set_epoch(2);
+    CHECK(sgd.lr() == Approx(0.01));
+  }
+  const auto rate = [&](auto&& schedule) { return schedule.set_epoch(1), sgd.lr(); };
+  CHECK(rate(optim::StepLR(sgd, {1, 0.5})) == Approx(0.05));
+  CHECK(rate(optim::StepLR(sgd, {})) == Approx(0.01));
+  CHECK(rate(optim::ConstantLR(sgd, {0.5})) == Approx(0.05));
+  CHECK(rate(optim::LinearLR(sgd, {})) == Approx(0.1 * 7 / 15));
+  CHECK(rate(optim::OneCycleLR(sgd, {0.2, 2})) == Approx(0.2 / 25 / 1e4));
+}
+
 TEST_CASE("OneCycleLR: short cycles have no step without a rate") {
   for (const Index steps : {1, 2, 10}) {
     optim::SGD sgd(net().parameters(), {.lr = 0.2});

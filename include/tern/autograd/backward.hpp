@@ -1,5 +1,7 @@
 // The tape as users see it: backward, grad, leaves, hooks.
 #pragma once
+#include <concepts>
+
 #include "engine.hpp"
 #include "record.hpp"
 
@@ -154,6 +156,27 @@ std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, std:
   return grad<D, T>(std::vector(outputs), std::vector(inputs), std::vector(gradients), options, here);
 }
 
+template <class D, class T>
+std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, std::initializer_list<Tensor<D, T>> inputs,
+                               GradOptions options, CallSite here = {}) {
+  return grad<D, T>(std::vector(outputs), std::vector(inputs), {}, options, here);
+}
+
+/// The same with LibTorch's positional options.
+template <class D, class T>
+std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const std::vector<Tensor<D, T>>& inputs,
+                               const std::vector<Tensor<D, T>>& gradients, bool retain_graph, bool create_graph = false,
+                               bool allow_unused = false, CallSite here = {}) {
+  return grad<D, T>(outputs, inputs, gradients, GradOptions{retain_graph, create_graph, allow_unused}, here);
+}
+template <class D, class T>
+std::vector<Tensor<D, T>> grad(std::initializer_list<Tensor<D, T>> outputs, std::initializer_list<Tensor<D, T>> inputs,
+                               std::initializer_list<std::type_identity_t<Tensor<D, T>>> gradients, bool retain_graph,
+                               bool create_graph = false, bool allow_unused = false, CallSite here = {}) {
+  return grad<D, T>(std::vector(outputs), std::vector(inputs), std::vector(gradients),
+                    GradOptions{retain_graph, create_graph, allow_unused}, here);
+}
+
 /// The gradients of one output.
 template <class D, class T>
 std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, const std::vector<Tensor<D, T>>& inputs,
@@ -170,6 +193,15 @@ std::vector<Tensor<D, T>> grad(const Tensor<D, T>& output, std::initializer_list
 template <class D, class T>
 Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, GradOptions options = {}, CallSite here = {}) {
   return grad<D, T>(std::vector{output}, std::vector{input}, {}, options, here)[0];
+}
+template <class D, class T, std::derived_from<Tensor<D, T>> Gradient>
+Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, const Gradient& gradient,
+                  GradOptions options = {}, CallSite here = {}) {
+  return grad<D, T>(std::vector{output}, std::vector{input}, {gradient}, options, here)[0];
+}
+
+namespace autograd {
+using tern::grad;
 }
 
 }}  // namespace tern

@@ -5,11 +5,14 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
+/// The type of a number in a program. A parameter of such a type, unlike one of RealNumber, takes no braces.
+template <class N>
+concept PlainNumber = std::is_arithmetic_v<N> || is_half_v<N>;
+
 /// A number as the caller wrote it: an integer or a floating-point number.
 class Number {
  public:
-  template <class N>
-    requires(std::is_arithmetic_v<N> || is_half_v<N>)
+  template <PlainNumber N>
   constexpr Number(N n) : integral_(is_index(n)), integer_(integral_ ? Index(n) : 0), real_(static_cast<double>(n)) {}
 
   constexpr double value() const { return real_; }

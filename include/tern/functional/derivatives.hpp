@@ -233,4 +233,13 @@ Tensor<D, T> hessian(const F& f, const Tensor<D, T>& x, DerivativeOptions option
   return hessian(detail::of_first(f), std::vector{x}, options, here)[0][0];
 }
 
+namespace autograd::functional {
+using tern::hessian;
+using tern::hvp;
+using tern::jacobian;
+using tern::jvp;
+using tern::vhp;
+using tern::vjp;
+}  // namespace autograd::functional
+
 }}  // namespace tern

@@ -158,4 +158,9 @@ bool gradgradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs
   return gradgradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options, here);
 }
 
+namespace autograd {
+using tern::gradcheck;
+using tern::gradgradcheck;
+}  // namespace autograd
+
 }}  // namespace tern

@@ -47,4 +47,9 @@ void vector_to_parameters(const Tensor<D, T>& vector, const std::vector<Tensor<D
   vector_to_parameters(vector, tern::detail::parameters_of(tensors), here);
 }
 
+namespace utils {
+using nn::parameters_to_vector;
+using nn::vector_to_parameters;
+}  // namespace utils
+
 }}}  // namespace tern::nn

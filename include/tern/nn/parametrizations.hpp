@@ -185,6 +185,15 @@ SpectralNorm<L> spectral_norm(L layer, SpectralNormOptions options = {}, CallSit
   return SpectralNorm<L>(std::move(layer), options, here);
 }
 
+namespace utils {
+using nn::spectral_norm;
+using nn::weight_norm;
+namespace parametrizations {
+using nn::spectral_norm;
+using nn::weight_norm;
+}  // namespace parametrizations
+}  // namespace utils
+
 }}}  // namespace tern::nn
 
 #ifndef TERN_COMPILED

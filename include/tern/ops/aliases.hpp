@@ -2,8 +2,10 @@
 #pragma once
 #include "blas.hpp"
 #include "comparison.hpp"
+#include "exponential.hpp"
 #include "rounding.hpp"
 #include "shape.hpp"
+#include "special.hpp"
 #include "take.hpp"
 #include "trigonometric.hpp"
 #include "where.hpp"
@@ -175,5 +177,36 @@ Tensor<D, T> positive(const Tensor<D, T>& x, CallSite here = {}) {
   x.checked({"positive", here});
   return x;
 }
+
+/// torch.nn.functional: all ops.
+namespace nn::functional {
+using namespace tern;
+}
+
+/// torch.special: all ops, and its own names of three.
+namespace special {
+using namespace tern;
+
+/// sigmoid.
+template <Device D, Floating T>
+Tensor<D, T> expit(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"expit", here});
+  return sigmoid(x, here);
+}
+
+/// lgamma.
+template <Device D, Floating T>
+Tensor<D, T> gammaln(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"gammaln", here});
+  return lgamma(x, here);
+}
+
+/// digamma.
+template <Device D, Floating T>
+Tensor<D, T> psi(const Tensor<D, T>& x, CallSite here = {}) {
+  const CallScope scope({"psi", here});
+  return digamma(x, here);
+}
+}  // namespace special
 
 }}  // namespace tern

@@ -186,6 +186,14 @@ PackedSequence<D, T> pack_sequence(std::initializer_list<Tensor<D, T>> sequences
   return pack_sequence(std::vector<Tensor<D, T>>(sequences), enforce_sorted, here);
 }
 
+namespace nn::utils::rnn {
+using tern::pack_padded_sequence;
+using tern::pack_sequence;
+using tern::PackedSequence;
+using tern::pad_packed_sequence;
+using tern::pad_sequence;
+}  // namespace nn::utils::rnn
+
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

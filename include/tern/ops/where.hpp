@@ -48,8 +48,6 @@ using default_element = std::conditional_t<
     is_half_v<A> && std::is_same_v<A, B>, A,
     std::conditional_t<is_floating_v<A> || is_floating_v<B>, float,
                        std::conditional_t<std::is_same_v<A, bool> && std::is_same_v<B, bool>, bool, Index>>>;
-template <class N>
-concept PlainNumber = std::is_arithmetic_v<N> || is_half_v<N>;
 }  // namespace detail
 
 /// The same with two numbers. The result is of float, or of int64 if both are integers, or of bool if both are.

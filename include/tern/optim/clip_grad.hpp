@@ -8,7 +8,8 @@
 #include "../ops/where.hpp"
 #include "../tensor/parameters.hpp"
 
-namespace tern { inline namespace TERN_BUILD { namespace optim {
+namespace tern { inline namespace TERN_BUILD {
+namespace optim {
 
 namespace detail {
 namespace backend = tern::detail::backend;
@@ -164,4 +165,11 @@ void clip_grad_value_(std::initializer_list<Tensor<D, T>> tensors, tern::detail:
   clip_grad_value_(std::vector<Tensor<D, T>>(tensors), clip_value, here);
 }
 
-}}}  // namespace tern::optim
+}  // namespace optim
+
+namespace nn::utils {
+using optim::clip_grad_norm_;
+using optim::clip_grad_value_;
+}  // namespace nn::utils
+
+}}  // namespace tern

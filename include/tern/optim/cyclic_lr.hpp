@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "schedules.hpp"
+#include "lr_scheduler.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace optim {
 
@@ -24,6 +24,10 @@ struct CyclicLROptions {
 class TERN_API CyclicLR : public LRScheduler {
  public:
   CyclicLR(Optimizer& optimizer, CyclicLROptions options, CallSite here = {});
+  CyclicLR(Optimizer& optimizer, tern::detail::PlainNumber auto base_lr, tern::detail::RealNumber max_lr,
+           Index step_size_up = 2000, std::optional<Index> step_size_down = {}, CallSite here = {})
+      : CyclicLR(optimizer, CyclicLROptions{static_cast<double>(base_lr), max_lr, step_size_up, step_size_down}, here) {
+  }
 
  private:
   TERN_KEY void apply() override;

@@ -7,6 +7,7 @@ namespace tern { inline namespace TERN_BUILD { namespace optim {
 /// The optimiser with the update rule Rule:
 ///
 ///     optim::SGD sgd(net.parameters(), {.lr = 0.1});
+///     optim::SGD sgd(net.parameters(), 0.1);  // the learning rate
 ///     optim::SGD sgd({{net.body.parameters(), {.lr = 1e-4}}, {net.head.parameters(), {.lr = 1e-2}}});
 ///     optim::SGD sgd({x, y}, {.lr = 0.1});  // tensors that require a gradient
 ///
@@ -47,6 +48,12 @@ class Grouped : public Optimizer {
   template <Device D, Element T>
   Grouped(std::initializer_list<Tensor<D, T>> tensors, Options options = {}, CallSite here = {})
       : Grouped(std::vector<Tensor<D, T>>(tensors), options, here) {}
+  template <class List, tern::detail::PlainNumber N>
+  Grouped(const List& parameters, N lr, CallSite here = {})
+      : Grouped(parameters, Options{.lr = static_cast<double>(lr)}, here) {}
+  template <Device D, Element T, tern::detail::PlainNumber N>
+  Grouped(std::initializer_list<Tensor<D, T>> tensors, N lr, CallSite here = {})
+      : Grouped(std::vector<Tensor<D, T>>(tensors), lr, here) {}
   [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups, CallSite here = {})
       : Optimizer(Rule::name, Rule::states) {
     const CallScope scope(here);

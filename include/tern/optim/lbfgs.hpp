@@ -60,6 +60,15 @@ class LBFGS {
       : LBFGS(tern::detail::parameters_of(tensors), options, here) {}
   LBFGS(std::initializer_list<Tensor<D, T>> tensors, LBFGSOptions options = {}, CallSite here = {})
       : LBFGS(std::vector<Tensor<D, T>>(tensors), options, here) {}
+  template <tern::detail::PlainNumber N>
+  LBFGS(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& parameters, N lr, CallSite here = {})
+      : LBFGS(parameters, LBFGSOptions{.lr = static_cast<double>(lr)}, here) {}
+  template <tern::detail::PlainNumber N>
+  LBFGS(const std::vector<Tensor<D, T>>& tensors, N lr, CallSite here = {})
+      : LBFGS(tern::detail::parameters_of(tensors), lr, here) {}
+  template <tern::detail::PlainNumber N>
+  LBFGS(std::initializer_list<Tensor<D, T>> tensors, N lr, CallSite here = {})
+      : LBFGS(std::vector<Tensor<D, T>>(tensors), lr, here) {}
   LBFGS(const LBFGS&) = delete;
   LBFGS& operator=(const LBFGS&) = delete;
 

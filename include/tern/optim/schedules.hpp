@@ -1,89 +1,17 @@
 // Learning-rate schedules. step() after each epoch (for OneCycleLR after each batch) sets the optimiser's learning
-// rate. Each parameter group starts from its own initial rate.
+// rate. Each parameter group starts from its own initial rate. The options come by name or in PyTorch's order:
+//
+//     optim::StepLR schedule(sgd, {.step_size = 30, .gamma = 0.1});
+//     optim::StepLR schedule(sgd, 30, 0.1);
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 
 #include "../core/choice.hpp"
-#include "optimizer.hpp"
+#include "lr_scheduler.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace optim {
-
-namespace detail {
-/// The learning rate of each parameter group.
-TERN_API std::vector<double> rates(const Optimizer& optimizer);
-}  // namespace detail
-
-/// The base of schedules of all kinds: the optimiser whose rates a schedule sets, and its state.
-class TERN_API Schedule {
- public:
-  virtual ~Schedule() {}
-  Schedule(const Schedule&) = delete;
-  Schedule& operator=(const Schedule&) = delete;
-
-  /// The learning rate of each parameter group.
-  std::vector<double> get_last_lr() const { return detail::rates(optimizer_); }
-
-  /// What the steps have changed, with PyTorch's names. The rates, and those that the schedule starts from, are in the
-  /// optimiser's state; the options are the program's.
-  virtual StateDict state_dict() const = 0;
-  /// Restores what state_dict() returned, and leaves the optimiser as it is. Error, and nothing changed, if it is the
-  /// state of another kind of schedule, or of one with more steps than this one has.
-  virtual void load_state_dict(const StateDict& dict, CallSite here = {}) = 0;
-  /// Error unless load_state_dict() takes the dict.
-  virtual void check(const StateDict& dict) const = 0;
-
- protected:
-  explicit Schedule(Optimizer& optimizer) : optimizer_(optimizer) {
-    for (std::size_t group = 0; group < optimizer.group_count(); ++group) optimizer.initial_lr(group);
-  }
-
-  Optimizer& optimizer_;
-};
-
-/// The base of schedules that are functions of the number of their steps.
-class TERN_API LRScheduler : public Schedule {
- public:
-  void step(CallSite here = {}) { set_epoch(epoch_ + 1, here); }
-  Index epoch() const { return epoch_; }
-  /// Sets the rates as after that many steps. Error, and nothing changed, if the schedule has fewer.
-  void set_epoch(Index epoch, CallSite here = {}) {
-    const CallScope scope(here);
-    check_epoch(epoch);
-    const Index before = std::exchange(epoch_, epoch);
-    try {
-      apply();
-    } catch (...) {
-      epoch_ = before;
-      throw;
-    }
-  }
-
-  /// The number of steps, `last_epoch`.
-  TERN_KEY StateDict state_dict() const override;
-  void load_state_dict(const StateDict& dict, CallSite here = {}) override {
-    const CallScope scope(here);
-    epoch_ = read(dict);
-  }
-  void check(const StateDict& dict) const override { read(dict); }
-  /// Error if the schedule has fewer steps.
-  virtual void check_epoch(Index) const {}
-
- protected:
-  explicit LRScheduler(Optimizer& optimizer) : Schedule(optimizer) {}
-  virtual void apply() = 0;
-  /// Sets the learning rate of each group to f(its initial rate).
-  template <class F>
-  void set_rates(const F& f) {
-    for (std::size_t group = 0; group < optimizer_.group_count(); ++group)
-      optimizer_.set_lr(f(optimizer_.initial_lr(group)), group);
-  }
-
-  Index epoch_ = 0;
-
- private:
-  Index read(const StateDict& dict) const;
-};
 
 struct StepLROptions {
   Index step_size = 1;
@@ -97,6 +25,8 @@ class StepLR : public LRScheduler {
     const CallScope scope(here);
     if (options.step_size < 1) Error::fail("StepLR", {"step_size must be positive, not ", options.step_size});
   }
+  StepLR(Optimizer& optimizer, std::integral auto step_size, tern::detail::RealNumber gamma = 0.1, CallSite here = {})
+      : StepLR(optimizer, {Index(step_size), gamma}, here) {}
 
  private:
   void apply() override {
@@ -119,6 +49,9 @@ class CosineAnnealingLR : public LRScheduler {
     const CallScope scope(here);
     if (options.T_max < 1) Error::fail("CosineAnnealingLR", {"T_max must be positive, not ", options.T_max});
   }
+  CosineAnnealingLR(Optimizer& optimizer, std::integral auto T_max, tern::detail::RealNumber eta_min = 0,
+                    CallSite here = {})
+      : CosineAnnealingLR(optimizer, {Index(T_max), eta_min}, here) {}
 
  private:
   void apply() override {
@@ -141,6 +74,14 @@ class TERN_API MultiStepLR : public LRScheduler {
     const CallScope scope(here);
     apply();
   }
+  template <std::integral N>
+  MultiStepLR(Optimizer& optimizer, const std::vector<N>& milestones, tern::detail::RealNumber gamma = 0.1,
+              CallSite here = {})
+      : MultiStepLR(optimizer, {{milestones.begin(), milestones.end()}, gamma}, here) {}
+  template <std::integral N>
+  MultiStepLR(Optimizer& optimizer, std::initializer_list<N> milestones, tern::detail::RealNumber gamma = 0.1,
+              CallSite here = {})
+      : MultiStepLR(optimizer, std::vector<N>(milestones), gamma, here) {}
 
  private:
   TERN_KEY void apply() override;
@@ -155,6 +96,8 @@ struct ExponentialLROptions {
 class ExponentialLR : public LRScheduler {
  public:
   ExponentialLR(Optimizer& optimizer, ExponentialLROptions options) : LRScheduler(optimizer), options_(options) {}
+  ExponentialLR(Optimizer& optimizer, tern::detail::PlainNumber auto gamma)
+      : ExponentialLR(optimizer, ExponentialLROptions{static_cast<double>(gamma)}) {}
 
  private:
   void apply() override {
@@ -174,6 +117,9 @@ struct LinearLROptions {
 class TERN_API LinearLR : public LRScheduler {
  public:
   LinearLR(Optimizer& optimizer, LinearLROptions options = {}, CallSite here = {});
+  LinearLR(Optimizer& optimizer, tern::detail::PlainNumber auto start_factor, tern::detail::RealNumber end_factor = 1,
+           Index total_iters = 5, CallSite here = {})
+      : LinearLR(optimizer, {static_cast<double>(start_factor), end_factor, total_iters}, here) {}
 
  private:
   void apply() override {
@@ -199,6 +145,8 @@ class ConstantLR : public LRScheduler {
       Error::fail("ConstantLR", {"factor must be in [0, 1], not ", options.factor});
     apply();
   }
+  ConstantLR(Optimizer& optimizer, tern::detail::PlainNumber auto factor, Index total_iters = 5, CallSite here = {})
+      : ConstantLR(optimizer, {static_cast<double>(factor), total_iters}, here) {}
 
  private:
   void apply() override {
@@ -222,6 +170,9 @@ class PolynomialLR : public LRScheduler {
     if (options.total_iters < 1)
       Error::fail("PolynomialLR", {"total_iters must be positive, not ", options.total_iters});
   }
+  PolynomialLR(Optimizer& optimizer, std::integral auto total_iters, tern::detail::RealNumber power = 1,
+               CallSite here = {})
+      : PolynomialLR(optimizer, {Index(total_iters), power}, here) {}
 
  private:
   void apply() override {
@@ -280,6 +231,9 @@ class TERN_API CosineAnnealingWarmRestarts : public LRScheduler {
     if (options.T_mult < 1)
       Error::fail("CosineAnnealingWarmRestarts", {"T_mult must be positive, not ", options.T_mult});
   }
+  CosineAnnealingWarmRestarts(Optimizer& optimizer, std::integral auto T_0, Index T_mult = 1,
+                              tern::detail::RealNumber eta_min = 0, CallSite here = {})
+      : CosineAnnealingWarmRestarts(optimizer, {Index(T_0), T_mult, eta_min}, here) {}
 
  private:
   TERN_KEY void apply() override;
@@ -380,6 +334,9 @@ struct OneCycleLROptions {
 class TERN_API OneCycleLR : public LRScheduler {
  public:
   OneCycleLR(Optimizer& optimizer, OneCycleLROptions options, CallSite here = {});
+  OneCycleLR(Optimizer& optimizer, tern::detail::PlainNumber auto max_lr, Index total_steps, CallSite here = {})
+      : OneCycleLR(optimizer, OneCycleLROptions{.max_lr = static_cast<double>(max_lr), .total_steps = total_steps},
+                   here) {}
 
  private:
   struct Phase {
