@@ -2,6 +2,7 @@
 // a weighted sum of a few neighbours of its source position. So along a dimension x is a table, and the result is an
 // embedding_bag of its rows.
 #pragma once
+#include "../core/options.hpp"
 #include "cat.hpp"
 #include "embedding.hpp"
 #include "power.hpp"
@@ -29,6 +30,7 @@ struct ScaleFactors {
 }  // namespace detail
 
 struct InterpolateOptions {
+  detail::ByName by_name{};
   detail::Shape size{};                 // the result's size: one number for all dimensions, or one for each
   detail::ScaleFactors scale_factor{};  // the alternative to size; exactly one of the two must be given
   InterpolateMode mode = InterpolateMode::nearest;
@@ -136,6 +138,17 @@ Tensor<D, T> interpolate(const Tensor<D, T>& x, const InterpolateOptions& option
     }
   }
   return detail::in_order_of(x, y, here);
+}
+template <Device D, Floating T>
+Tensor<D, T> interpolate(const Tensor<D, T>& x, const detail::Positional<detail::Shape>& size, CallSite here = {}) {
+  return interpolate(x, {.size = size}, here);
+}
+template <Device D, Floating T>
+Tensor<D, T> interpolate(const Tensor<D, T>& x, const detail::Shape& size, const detail::ScaleFactors& scale_factor,
+                         InterpolateMode mode = InterpolateMode::nearest,
+                         detail::Positional<bool> align_corners = false, CallSite here = {}) {
+  return interpolate(x, {.size = size, .scale_factor = scale_factor, .mode = mode, .align_corners = align_corners},
+                     here);
 }
 
 }}  // namespace tern
