@@ -25,7 +25,8 @@ constexpr bool takes = std::is_convertible_v<A, Positional<X>>;
 static_assert(takes<bool, bool> && !takes<bool, int> && !takes<bool, double> && !takes<bool, const char*>);
 static_assert(takes<Index, int> && takes<Index, std::size_t> && !takes<Index, double> && !takes<Index, float>);
 static_assert(takes<Dims, int> && takes<Dims, Dims> && takes<Dims, std::vector<Index>> && !takes<Dims, double>);
-static_assert(!std::is_default_constructible_v<Positional<Dims>> && !std::is_default_constructible_v<Positional<Index>>);
+static_assert(!std::is_default_constructible_v<Positional<Dims>> &&
+              !std::is_default_constructible_v<Positional<Index>>);
 
 }  // namespace
 

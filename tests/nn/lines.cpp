@@ -56,6 +56,7 @@ TEMPLATE_TEST_CASE("an Error of a layer's constructor ends with the user's line"
   TERN_TEST_LINE(nn::Hardtanh<D>(2, 1));
   TERN_TEST_LINE(nn::RReLU<D>(0.4, 0.3));
   TERN_TEST_LINE(nn::PReLU<D>({.num_parameters = -1}));
+  TERN_TEST_LINE(nn::PReLU<D>(-1));
   TERN_TEST_LINE(nn::ZeroPad2d<D>({1, 2, 3}));
   TERN_TEST_LINE(nn::ConstantPad1d<D>({1, 2, 3}, 4));
   TERN_TEST_LINE(nn::RNN<D>(0, 2));

@@ -1,5 +1,7 @@
 // Options by name, as in `max_pool2d(x, 2, {.stride = 1})`, beside PyTorch's positional arguments, as in
-// `max_pool2d(x, 2, 1)`: a function that takes both has an overload for each.
+// `max_pool2d(x, 2, 1)`: a function that takes both has an overload for each. A layer that takes a list alone, as
+// MaxPool2d({2, 2}), has a constructor for that list: to the others it could also be a layer to move from, MaxPool2d(2,
+// 2).
 #pragma once
 #include "shape.hpp"
 

@@ -13,7 +13,7 @@ struct Unfold : Module<D, T> {
   explicit Unfold(const tern::detail::Shape& kernel, const UnfoldOptions& chosen = {})
       : kernel_size(kernel), options(chosen) {}
   template <std::size_t n>
-  explicit Unfold(const Index (&kernel)[n]) : Unfold(tern::detail::Shape(kernel, int(n))) {}
+  explicit Unfold(const Index (&kernel)[n], CallSite here = {}) : Unfold(tern::detail::Shape(kernel, int(n), here)) {}
   Unfold(const tern::detail::Shape& kernel, const tern::detail::Positional<tern::detail::Shape>& dilation,
          const tern::detail::Shape& padding = 0, const tern::detail::Shape& stride = 1)
       : Unfold(kernel, {.dilation = dilation, .padding = padding, .stride = stride}) {}

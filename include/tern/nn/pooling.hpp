@@ -26,7 +26,7 @@ struct MaxPoolNd : Module<D, T> {
   MaxPoolOptions options;
   MaxPoolNd(const tern::detail::Dims& size, const MaxPoolOptions& chosen = {}) : kernel_size(size), options(chosen) {}
   template <std::size_t n>
-  explicit MaxPoolNd(const Index (&size)[n]) : MaxPoolNd(tern::detail::Dims(size, int(n))) {}
+  explicit MaxPoolNd(const Index (&size)[n], CallSite here = {}) : MaxPoolNd(tern::detail::Dims(size, int(n), here)) {}
   MaxPoolNd(const tern::detail::Dims& size, const tern::detail::Positional<tern::detail::Dims>& stride,
             const tern::detail::Dims& padding = 0, const tern::detail::Dims& dilation = 1)
       : MaxPoolNd(size, {.stride = stride, .padding = padding, .dilation = dilation}) {}
@@ -64,7 +64,8 @@ struct MaxUnpoolNd : Module<D, T> {
   MaxUnpoolNd(const tern::detail::Dims& size, const MaxUnpoolOptions& chosen = {})
       : kernel_size(size), options(chosen) {}
   template <std::size_t n>
-  explicit MaxUnpoolNd(const Index (&size)[n]) : MaxUnpoolNd(tern::detail::Dims(size, int(n))) {}
+  explicit MaxUnpoolNd(const Index (&size)[n], CallSite here = {})
+      : MaxUnpoolNd(tern::detail::Dims(size, int(n), here)) {}
   MaxUnpoolNd(const tern::detail::Dims& size, const tern::detail::Positional<tern::detail::Dims>& stride,
               const tern::detail::Dims& padding = 0)
       : MaxUnpoolNd(size, {.stride = stride, .padding = padding}) {}
@@ -99,7 +100,7 @@ struct AvgPoolNd : Module<D, T> {
   AvgPoolOptions options;
   AvgPoolNd(const tern::detail::Dims& size, const AvgPoolOptions& chosen = {}) : kernel_size(size), options(chosen) {}
   template <std::size_t n>
-  explicit AvgPoolNd(const Index (&size)[n]) : AvgPoolNd(tern::detail::Dims(size, int(n))) {}
+  explicit AvgPoolNd(const Index (&size)[n], CallSite here = {}) : AvgPoolNd(tern::detail::Dims(size, int(n), here)) {}
   AvgPoolNd(const tern::detail::Dims& size, const tern::detail::Positional<tern::detail::Dims>& stride,
             const tern::detail::Dims& padding = 0, tern::detail::Positional<bool> ceil_mode = false,
             tern::detail::Positional<bool> count_include_pad = true, std::optional<Index> divisor_override = {})
