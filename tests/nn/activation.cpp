@@ -71,6 +71,8 @@ TEMPLATE_TEST_CASE("PReLU and GLU", "", TERN_TEST_DEVICES) {
   CHECK(values_of(one(x)) == std::vector<double>{-1, 8, 4, -2});
   CHECK(values_of(each(x)) == std::vector<double>{-2, 8, 4, -4});
   CHECK(each.parameters().size() == 1);
+  CHECK(values_of(nn::PReLU<D, double>(2, 0.5)(x)) == values_of(each(x)));
+  CHECK(values_of(nn::PReLU<D, double>(2).weight) == std::vector<double>{0.25, 0.25});
   CHECK(values_of(nn::GLU<D, double>(1)(x)) == values_of(glu(x, 1)));
 }
 

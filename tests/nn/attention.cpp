@@ -39,4 +39,14 @@ TEMPLATE_TEST_CASE("MultiheadAttention starts as PyTorch's does, and refuses oth
              ContainsSubstring("MultiheadAttention: an input of shape [2, 5, 30] for an embedding of 32"));
 }
 
+TEMPLATE_TEST_CASE("MultiheadAttention takes dropout and bias as positional arguments", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const nn::MultiheadAttention<D> net(8, 2, 0.25, false), none(8, 2, 0), named(8, 2, {});
+  CHECK(net.dropout == 0.25);
+  CHECK_FALSE(net.in_proj_bias.defined());
+  CHECK(none.dropout == 0);
+  CHECK(none.in_proj_bias.defined());
+  CHECK(named.dropout == 0);
+}
+
 }  // namespace nn_attention

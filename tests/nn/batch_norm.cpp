@@ -1,3 +1,4 @@
+#include "same_layer.hpp"
 #include "support/tensors.hpp"
 
 #include <tern/nn/batch_norm.hpp>
@@ -124,6 +125,25 @@ TEMPLATE_TEST_CASE("BatchNorm refuses an input of other dimensions", "", TERN_TE
         "BatchNorm2d: an input of 4 dimensions is needed, not [2, 3, 4]");
   CHECK(error_of([] { nn::BatchNorm1d<D>(3)(zeros<D>({2, 3, 4, 4})); }) ==
         "BatchNorm1d: an input of 2 or 3 dimensions is needed, not [2, 3, 4, 4]");
+}
+
+TEMPLATE_TEST_CASE("BatchNorm takes PyTorch's positional arguments", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D, float>({2, 3, 4, 5});
+  check_same_layer([] { return nn::BatchNorm2d<D>(3, 0.5, 0.25, false, false); },
+                   [] {
+                     return nn::BatchNorm2d<D>(
+                         3, {.eps = 0.5, .momentum = 0.25, .affine = false, .track_running_stats = false});
+                   },
+                   x);
+  const nn::BatchNorm2d<D> net(3, 0.5, 0.25, false), cumulative(3, 1e-3, std::nullopt), integers(3, 1, 1);
+  CHECK(net.options.eps == 0.5);
+  CHECK(net.options.momentum == 0.25);
+  CHECK_FALSE(net.weight.defined());
+  CHECK(net.running_mean.defined());
+  CHECK_FALSE(nn::BatchNorm2d<D>(3, 0.5, 0.25, true, false).running_mean.defined());
+  CHECK_FALSE(cumulative.options.momentum);
+  CHECK(integers.options.eps == 1);
 }
 
 }  // namespace nn_batch_norm

@@ -18,4 +18,10 @@ TEMPLATE_TEST_CASE("Bilinear is the op with its weights, which start as PyTorch'
              ContainsSubstring("Bilinear: sizes must be positive, not 2, 0 -> 4"));
 }
 
+TEMPLATE_TEST_CASE("the fourth positional argument of Bilinear is bias", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  CHECK_FALSE(nn::Bilinear<D>(2, 3, 4, false).bias.defined());
+  CHECK(nn::Bilinear<D>(2, 3, 4, true).bias.defined());
+}
+
 }  // namespace nn_bilinear

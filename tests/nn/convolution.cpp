@@ -1,3 +1,4 @@
+#include "same_layer.hpp"
 #include "recorded_module.hpp"
 
 #include <tern/nn/convolution.hpp>
@@ -153,6 +154,48 @@ TEST_CASE("convolutions' padding modes as texts") {
   CHECK(nn::ConvLayerOptions{.padding_mode = "reflect"}.padding_mode == PadMode::reflect);
   CHECK(nn::ConvLayerOptions{.padding_mode = "replicate"}.padding_mode == PadMode::replicate);
   CHECK(nn::ConvLayerOptions{.padding_mode = "circular"}.padding_mode == PadMode::circular);
+}
+
+TEMPLATE_TEST_CASE("convolutional layers take PyTorch's positional arguments", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto line = spread_tensor<D, float>({1, 4, 9}), x = spread_tensor<D, float>({1, 4, 9, 8}),
+             space = spread_tensor<D, float>({1, 4, 7, 8, 9});
+  check_same_layer(
+      [] { return nn::Conv1d<D>(4, 8, 3, 2, 1, 3, 4, false); },
+      [] { return nn::Conv1d<D>(4, 8, 3, {.stride = 2, .padding = 1, .dilation = 3, .groups = 4, .bias = false}); },
+      line);
+  check_same_layer(
+      [] { return nn::Conv2d<D>(4, 8, 3, 2, 1, 3, 4, false); },
+      [] { return nn::Conv2d<D>(4, 8, 3, {.stride = 2, .padding = 1, .dilation = 3, .groups = 4, .bias = false}); }, x);
+  check_same_layer(
+      [] { return nn::Conv3d<D>(4, 8, 3, 2, 1, 3, 4, false); },
+      [] { return nn::Conv3d<D>(4, 8, 3, {.stride = 2, .padding = 1, .dilation = 3, .groups = 4, .bias = false}); },
+      space);
+  check_same_layer([] { return nn::Conv2d<D>(4, 2, 3, {2, 2}); }, [] { return nn::Conv2d<D>(4, 2, 3, {.stride = 2}); },
+                   x);
+  check_same_layer([] { return nn::Conv2d<D>(4, 2, {3, 5}, {1, 2}, {2, 0}); },
+                   [] { return nn::Conv2d<D>(4, 2, {3, 5}, {.stride = {1, 2}, .padding = {2, 0}}); }, x);
+  check_same_layer([] { return nn::Conv2d<D>(4, 2, 3, 1, "same", 1, 1, true, PadMode::reflect); },
+                   [] { return nn::Conv2d<D>(4, 2, 3, {.padding = 1, .padding_mode = PadMode::reflect}); }, x);
+  check_same_layer([] { return nn::Conv2d<D>(4, 2, 3, {}); }, [] { return nn::Conv2d<D>(4, 2, 3); }, x);
+  check_same_layer([] { return nn::ConvTranspose1d<D>(4, 6, 3, 3, 1, 2, 2, false, 2); },
+                   [] {
+                     return nn::ConvTranspose1d<D>(
+                         4, 6, 3,
+                         {.stride = 3, .padding = 1, .output_padding = 2, .dilation = 2, .groups = 2, .bias = false});
+                   },
+                   line);
+  check_same_layer([] { return nn::ConvTranspose2d<D>(4, 6, 3, 3, 1, 2, 2, false, 2); },
+                   [] {
+                     return nn::ConvTranspose2d<D>(
+                         4, 6, 3,
+                         {.stride = 3, .padding = 1, .output_padding = 2, .dilation = 2, .groups = 2, .bias = false});
+                   },
+                   x);
+  check_same_layer([] { return nn::ConvTranspose3d<D>(4, 6, 3, 2, 1); },
+                   [] { return nn::ConvTranspose3d<D>(4, 6, 3, {.stride = 2, .padding = 1}); }, space);
+  check_same_layer([] { return nn::ConvTranspose2d<D>(4, 6, 3, {2, 2}); },
+                   [] { return nn::ConvTranspose2d<D>(4, 6, 3, {.stride = 2}); }, x);
 }
 
 }  // namespace nn_convolution

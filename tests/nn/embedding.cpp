@@ -92,4 +92,13 @@ TEMPLATE_TEST_CASE("Embedding refuses sizes and numbers out of range", "", TERN_
   CHECK(error_of([&] { net(numbers<D>({-1}, {1})); }) == "embedding: index -1" + end);
 }
 
+TEMPLATE_TEST_CASE("the third positional argument of Embedding is padding_idx", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::Embedding<D> first(4, 2, 0), last(4, 2, -1), none(4, 2, {});
+  CHECK(first.padding_idx == 0);
+  CHECK(last.padding_idx == 3);
+  CHECK_FALSE(none.padding_idx);
+  CHECK(values_of(first.weight[0]) == std::vector<double>{0, 0});
+}
+
 }  // namespace nn_embedding

@@ -1,3 +1,4 @@
+#include "same_layer.hpp"
 #include "support/tensors.hpp"
 
 #include <tern/nn/group_norm.hpp>
@@ -30,6 +31,21 @@ TEMPLATE_TEST_CASE("GroupNorm and InstanceNorm are their functions, with PyTorch
 TEMPLATE_TEST_CASE("GroupNorm refuses groups that do not divide its channels", "", TERN_TEST_DEVICES) {
   CHECK(error_of([] { nn::GroupNorm<TestType>(4, 6); }) ==
         "GroupNorm: num_groups must divide the 6 channels, not be 4");
+}
+
+TEMPLATE_TEST_CASE("GroupNorm and InstanceNorm take PyTorch's positional arguments", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D, float>({2, 6, 4, 3});
+  check_same_layer([] { return nn::GroupNorm<D>(2, 6, 0.5, false); },
+                   [] { return nn::GroupNorm<D>(2, 6, {.eps = 0.5, .affine = false}); }, x);
+  CHECK_FALSE(nn::GroupNorm<D>(2, 6, 0.5, false).weight.defined());
+  const nn::InstanceNorm2d<D> net(6, 0.5, 0.25, true), tracked(6, 0.5, 0.25, false, true);
+  CHECK(net.options.eps == 0.5);
+  CHECK(net.options.momentum == 0.25);
+  CHECK(net.weight.defined());
+  CHECK_FALSE(net.running_mean.defined());
+  CHECK_FALSE(tracked.weight.defined());
+  CHECK(tracked.running_mean.defined());
 }
 
 }  // namespace nn_group_norm

@@ -129,4 +129,23 @@ TEMPLATE_TEST_CASE("an Error of an initialisation ends with the user's line", ""
   TERN_TEST_LINE(nn::init::calculate_gain("gelu"));
 }
 
+TEMPLATE_TEST_CASE("kaiming takes PyTorch's positional arguments", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = empty<D>({6, 4});
+  const auto drawn = [&](const auto& f) {
+    manual_seed(1);
+    return values_of(f());
+  };
+  using nn::init::FanMode;
+  const nn::init::KaimingOptions options{.a = 3, .mode = FanMode::fan_out, .nonlinearity = "leaky_relu"};
+  CHECK(drawn([&] { return nn::init::kaiming_uniform_(x, 3, FanMode::fan_out, "leaky_relu"); }) ==
+        drawn([&] { return nn::init::kaiming_uniform_(x, options); }));
+  CHECK(drawn([&] { return nn::init::kaiming_normal_(x, 3, FanMode::fan_out); }) ==
+        drawn([&] { return nn::init::kaiming_normal_(x, options); }));
+  CHECK(drawn([&] { return nn::init::kaiming_uniform_(x, std::sqrt(5)); }) ==
+        drawn([&] { return nn::init::kaiming_uniform_(x, {.a = std::sqrt(5)}); }));
+  TERN_TEST_LINE(nn::init::kaiming_uniform_(x, 0, FanMode::fan_in, "gelu"));
+  TERN_TEST_LINE(nn::init::kaiming_normal_(x, 0, FanMode::fan_in, "gelu"));
+}
+
 }  // namespace nn_init

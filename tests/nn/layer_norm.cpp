@@ -43,4 +43,15 @@ TEMPLATE_TEST_CASE("LayerNorm refuses an input of another shape", "", TERN_TEST_
   CHECK_THAT(error_of([&] { net(ones<D>({2, 5})); }), ContainsSubstring("[2, 5]"));
 }
 
+TEMPLATE_TEST_CASE("LayerNorm takes PyTorch's positional arguments", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const nn::LayerNorm<D> net({4, 3}, 1e-3), plain(6, 0.5, false), list({4, 3}), braces{{4, 3}};
+  CHECK(net.eps == 1e-3);
+  CHECK(net.weight.shape() == tern::detail::Shape{4, 3});
+  CHECK(plain.eps == 0.5);
+  CHECK_FALSE(plain.weight.defined());
+  CHECK(list.weight.shape() == tern::detail::Shape{4, 3});
+  CHECK(braces.weight.shape() == tern::detail::Shape{4, 3});
+}
+
 }  // namespace nn_layer_norm

@@ -42,4 +42,12 @@ TEMPLATE_TEST_CASE("Linear refuses sizes and inputs that do not fit", "", TERN_T
   CHECK_THROWS_AS(empty(ones<D>({2, 4})), Error);
 }
 
+TEMPLATE_TEST_CASE("the third positional argument of Linear is bias", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  CHECK_FALSE(nn::Linear<D>(3, 4, false).bias.defined());
+  CHECK(nn::Linear<D>(3, 4, true).bias.defined());
+  CHECK(nn::Linear<D>(3, 4, {}).bias.defined());
+  static_assert(!std::is_constructible_v<nn::Linear<D>, int, int, int>);
+}
+
 }  // namespace nn_linear

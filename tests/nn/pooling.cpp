@@ -1,3 +1,4 @@
+#include "same_layer.hpp"
 #include "support/tensors.hpp"
 
 #include <tern/nn/pooling.hpp>
@@ -44,6 +45,49 @@ TEMPLATE_TEST_CASE("pooling layers are their functions", "", TERN_TEST_DEVICES) 
   TERN_TEST_LINE(nn::MaxPool2d<D, double>(9).forward_with_indices(plane));
   auto copy = nn::MaxPool2d<D, double>(2, {.stride = 1}).to(f32);
   same(copy(plane.to(f32)), max_pool2d(plane.to(f32), 2, {.stride = 1}));
+}
+
+TEMPLATE_TEST_CASE("pooling layers take PyTorch's positional arguments", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto line = spread_tensor<D, float>({2, 3, 12}, 0, 1), x = spread_tensor<D, float>({2, 3, 9, 9}, 0, 1),
+             space = spread_tensor<D, float>({1, 2, 7, 8, 9}, 0, 1);
+  check_same_layer([] { return nn::MaxPool1d<D>(2, 3, 1, 2); },
+                   [] { return nn::MaxPool1d<D>(2, {.stride = 3, .padding = 1, .dilation = 2}); }, line);
+  check_same_layer([] { return nn::MaxPool2d<D>(2, 3, 1, 2); },
+                   [] { return nn::MaxPool2d<D>(2, {.stride = 3, .padding = 1, .dilation = 2}); }, x);
+  check_same_layer([] { return nn::MaxPool3d<D>(2, 3, 1, 2); },
+                   [] { return nn::MaxPool3d<D>(2, {.stride = 3, .padding = 1, .dilation = 2}); }, space);
+  check_same_layer([] { return nn::MaxPool2d<D>({3, 3}, {2, 2}); }, [] { return nn::MaxPool2d<D>(3, {.stride = 2}); },
+                   x);
+  check_same_layer([] { return nn::MaxPool2d<D>({3, 2}); },
+                   [] { return nn::MaxPool2d<D>(tern::detail::Dims{3, 2}, MaxPoolOptions()); }, x);
+  check_same_layer([] { return nn::MaxPool2d<D>{3, 2}; }, [] { return nn::MaxPool2d<D>(3, {.stride = 2}); }, x);
+  check_same_layer([] { return nn::MaxPool2d<D>(3, {}); }, [] { return nn::MaxPool2d<D>(3); }, x);
+  check_same_layer(
+      [] { return nn::AvgPool1d<D>(3, 2, 1, true, false); },
+      [] { return nn::AvgPool1d<D>(3, {.stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false}); },
+      line);
+  check_same_layer(
+      [] { return nn::AvgPool2d<D>(3, 2, 1, true, false, 5); },
+      [] {
+        return nn::AvgPool2d<D>(
+            3, {.stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false, .divisor_override = 5});
+      },
+      x);
+  check_same_layer([] { return nn::AvgPool3d<D>(3, 2, 1); },
+                   [] { return nn::AvgPool3d<D>(3, {.stride = 2, .padding = 1}); }, space);
+  check_same_layer([] { return nn::AvgPool2d<D>({3, 3}, {2, 2}); }, [] { return nn::AvgPool2d<D>(3, {.stride = 2}); },
+                   x);
+  check_same_layer([] { return nn::AvgPool2d<D>({3, 2}); },
+                   [] { return nn::AvgPool2d<D>(tern::detail::Dims{3, 2}, AvgPoolOptions()); }, x);
+  check_same_layer([] { return nn::LPPool2d<D>(2, 3, 2, true); },
+                   [] { return nn::LPPool2d<D>(2, 3, {.stride = 2, .ceil_mode = true}); }, x);
+  check_same_layer([] { return nn::LPPool2d<D>(2, {3, 3}, {2, 2}); },
+                   [] { return nn::LPPool2d<D>(2, 3, {.stride = 2}); }, x);
+  const auto pooled = max_pool2d_with_indices(x, 3, 2, 1);
+  check_same_layer([] { return nn::MaxUnpool2d<D>(3, 2, 1); },
+                   [] { return nn::MaxUnpool2d<D>(3, {.stride = 2, .padding = 1}); }, pooled.values, pooled.indices);
+  CHECK(nn::MaxUnpool2d<D>({3, 2}).kernel_size == tern::detail::Dims{3, 2});
 }
 
 }  // namespace nn_pooling

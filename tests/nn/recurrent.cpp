@@ -1,3 +1,4 @@
+#include "same_layer.hpp"
 #include "tern/nn/recurrent.hpp"
 #include "support/tensors.hpp"
 #include "tern/nn/mixed.hpp"
@@ -123,6 +124,48 @@ TEMPLATE_TEST_CASE("recurrent layers refuse options that do not fit", "", TERN_T
 TEST_CASE("nonlinearities as texts") {
   CHECK(nn::RNNOptions{.nonlinearity = "relu"}.nonlinearity == nn::Nonlinearity::relu);
   CHECK(nn::RNNCellOptions{.nonlinearity = "tanh"}.nonlinearity == nn::Nonlinearity::tanh);
+}
+
+TEMPLATE_TEST_CASE("recurrent layers take PyTorch's positional arguments", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D, float>({4, 5, 3}, -1, 1), row = spread_tensor<D, float>({2, 3}, -1, 1);
+  check_same_layer([] { return nn::LSTM<D>(3, 7, 2, false, true, 0.5, true, 4); },
+                   [] {
+                     return nn::LSTM<D>(3, 7,
+                                        {.num_layers = 2,
+                                         .bias = false,
+                                         .batch_first = true,
+                                         .dropout = 0.5,
+                                         .bidirectional = true,
+                                         .proj_size = 4});
+                   },
+                   x);
+  check_same_layer([] { return nn::GRU<D>(3, 7, 2, false, true, 0.5, true); },
+                   [] {
+                     return nn::GRU<D>(
+                         3, 7,
+                         {.num_layers = 2, .bias = false, .batch_first = true, .dropout = 0.5, .bidirectional = true});
+                   },
+                   x);
+  check_same_layer([] { return nn::RNN<D>(3, 7, 2, nn::Nonlinearity::relu, false, true, 0.5, true); },
+                   [] {
+                     return nn::RNN<D>(3, 7,
+                                       {.num_layers = 2,
+                                        .nonlinearity = nn::Nonlinearity::relu,
+                                        .bias = false,
+                                        .batch_first = true,
+                                        .dropout = 0.5,
+                                        .bidirectional = true});
+                   },
+                   x);
+  check_same_layer([] { return nn::LSTM<D>(3, 7, {}); }, [] { return nn::LSTM<D>(3, 7); }, x);
+  check_same_layer([] { return nn::RNNCell<D>(3, 7, false, nn::Nonlinearity::relu); },
+                   [] { return nn::RNNCell<D>(3, 7, {.bias = false, .nonlinearity = nn::Nonlinearity::relu}); }, row);
+  check_same_layer([] { return nn::GRUCell<D>(3, 7, false); }, [] { return nn::GRUCell<D>(3, 7, {.bias = false}); },
+                   row);
+  check_same_layer([] { return nn::LSTMCell<D>(3, 7, false); }, [] { return nn::LSTMCell<D>(3, 7, {.bias = false}); },
+                   row);
+  CHECK(nn::LSTM<D>(3, 7, 2).num_layers == 2);
 }
 
 }  // namespace nn_recurrent

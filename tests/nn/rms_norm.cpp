@@ -16,4 +16,14 @@ TEMPLATE_TEST_CASE("RMSNorm divides by the root of the mean square, then scales"
   CHECK(net.to(f32).eps == 0.5);
 }
 
+TEMPLATE_TEST_CASE("RMSNorm takes PyTorch's positional arguments", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const nn::RMSNorm<D> net({4, 3}, 1e-3), plain(6, 0.5, false), list({4, 3});
+  CHECK(net.eps == 1e-3);
+  CHECK(net.weight.shape() == tern::detail::Shape{4, 3});
+  CHECK(plain.eps == 0.5);
+  CHECK_FALSE(plain.weight.defined());
+  CHECK(list.weight.shape() == tern::detail::Shape{4, 3});
+}
+
 }  // namespace nn_rms_norm

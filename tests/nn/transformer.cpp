@@ -1,3 +1,4 @@
+#include "same_layer.hpp"
 #include "recorded_attention.hpp"
 
 #include <tern/nn/embedding.hpp>
@@ -178,6 +179,40 @@ TEMPLATE_TEST_CASE("a small transformer's training follows PyTorch's", "", TERN_
 TEST_CASE("activations as texts") {
   CHECK(nn::TransformerOptions{.activation = "gelu"}.activation == nn::TransformerActivation::gelu);
   CHECK(nn::TransformerLayerOptions{.activation = "relu"}.activation == nn::TransformerActivation::relu);
+}
+
+TEMPLATE_TEST_CASE("layers of a transformer take PyTorch's positional arguments", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D, float>({3, 2, 8});
+  const nn::TransformerLayerOptions all{.dim_feedforward = 12,
+                                        .dropout = 0.25,
+                                        .activation = nn::TransformerActivation::gelu,
+                                        .layer_norm_eps = 0.5,
+                                        .batch_first = true,
+                                        .norm_first = true,
+                                        .bias = false};
+  check_same_layer(
+      [] {
+        return nn::TransformerEncoderLayer<D>(8, 2, 12, 0.25, nn::TransformerActivation::gelu, 0.5, true, true, false);
+      },
+      [&] { return nn::TransformerEncoderLayer<D>(8, 2, all); }, x);
+  check_same_layer(
+      [] {
+        return nn::TransformerDecoderLayer<D>(8, 2, 12, 0.25, nn::TransformerActivation::gelu, 0.5, true, true, false);
+      },
+      [&] { return nn::TransformerDecoderLayer<D>(8, 2, all); }, x, x);
+  check_same_layer([] { return nn::TransformerEncoderLayer<D>(8, 2, 12, 0); },
+                   [] { return nn::TransformerEncoderLayer<D>(8, 2, {.dim_feedforward = 12, .dropout = 0}); }, x);
+  check_same_layer([] { return nn::Transformer<D>(8, 2, 1, 2, 12, 0.25, nn::TransformerActivation::gelu); },
+                   [] {
+                     return nn::Transformer<D>(8, 2,
+                                               {.num_encoder_layers = 1,
+                                                .num_decoder_layers = 2,
+                                                .dim_feedforward = 12,
+                                                .dropout = 0.25,
+                                                .activation = nn::TransformerActivation::gelu});
+                   },
+                   x, x);
 }
 
 }  // namespace nn_transformer

@@ -152,11 +152,16 @@ class Call {
     return out;
   }
   tern::MaxPoolOptions max_pool_options() const {
-    return {dims(2, "stride"), dims(3, "padding", 0), dims(4, "dilation", 1), flag(5, "ceil_mode", false)};
+    return {.stride = dims(2, "stride"),
+            .padding = dims(3, "padding", 0),
+            .dilation = dims(4, "dilation", 1),
+            .ceil_mode = flag(5, "ceil_mode", false)};
   }
   tern::AvgPoolOptions avg_pool_options() const {
-    tern::AvgPoolOptions options{dims(2, "stride"), dims(3, "padding", 0), flag(4, "ceil_mode", false),
-                                 flag(5, "count_include_pad", true)};
+    tern::AvgPoolOptions options{.stride = dims(2, "stride"),
+                                 .padding = dims(3, "padding", 0),
+                                 .ceil_mode = flag(4, "ceil_mode", false),
+                                 .count_include_pad = flag(5, "count_include_pad", true)};
     if (has(6, "divisor_override")) options.divisor_override = integer(6, "divisor_override");
     return options;
   }

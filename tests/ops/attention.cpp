@@ -316,4 +316,28 @@ TEMPLATE_TEST_CASE("dropout of attention in 16 bits drops the same weights in bo
   CHECK(values_of(attend()) == a);
 }
 
+TEMPLATE_TEST_CASE("attention takes its options without a mask, and PyTorch's positional arguments", "[ops]",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({1, 2, 5, 4}), y = spread_tensor<D>({1, 2, 5, 4}, 1, 2);
+  const auto seen = ones<D, bool>({5, 5}).tril();
+  const auto same = [](const auto& a, const auto& b) { CHECK(values_of(a) == values_of(b)); };
+  const AttentionOptions causal{.is_causal = true};
+  const auto expected = scaled_dot_product_attention(x, x, y, {}, causal);
+  check_close(values_of(expected), values_of(scaled_dot_product_attention(x, x, y, seen)));
+  same(scaled_dot_product_attention(x, x, y, {.is_causal = true}), expected);
+  same(scaled_dot_product_attention(x, x, y, causal), expected);
+  same(scaled_dot_product_attention(x, x, y, {}, 0.0, true), expected);
+  same(scaled_dot_product_attention(x, x, y, seen, 0, false), scaled_dot_product_attention(x, x, y, seen));
+  same(scaled_dot_product_attention(x, x, y, {}), scaled_dot_product_attention(x, x, y));
+  const auto dropped = [&](const auto& attend) {
+    manual_seed(3);
+    return values_of(attend());
+  };
+  CHECK(dropped([&] { return scaled_dot_product_attention(x, x, y, seen, 0.5); }) ==
+        dropped([&] { return scaled_dot_product_attention(x, x, y, seen, {.dropout_p = 0.5}); }));
+  TERN_TEST_LINE(scaled_dot_product_attention(x, x, y[0][0][0], {.is_causal = true}));
+  TERN_TEST_LINE(scaled_dot_product_attention(x, x, y, seen, 0.0, true));
+}
+
 }  // namespace ops_attention

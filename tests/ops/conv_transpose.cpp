@@ -110,4 +110,21 @@ TEMPLATE_TEST_CASE("transposed convolutions refuse", "[ops]", TERN_TEST_DEVICES)
         "and [4, 3, 3, 3]");
 }
 
+TEMPLATE_TEST_CASE("transposed convolutions take PyTorch's positional arguments", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({1, 4, 5, 4}), w = spread_tensor<D>({4, 3, 3, 3}), b = spread_tensor<D>({6});
+  const auto line = spread_tensor<D>({1, 4, 5}), v = spread_tensor<D>({4, 3, 3});
+  const auto space = spread_tensor<D>({1, 4, 3, 4, 5}), u = spread_tensor<D>({4, 3, 3, 3, 3});
+  const auto same = [](const auto& y, const auto& expected) { CHECK(values_of(y) == values_of(expected)); };
+  const ConvTransposeOptions options{.stride = 3, .padding = 1, .output_padding = 2, .dilation = 2, .groups = 2};
+  same(conv_transpose1d(line, v, b, 3, 1, 2, 2, 2), conv_transpose1d(line, v, b, options));
+  same(conv_transpose2d(x, w, b, 3, 1, 2, 2, 2), conv_transpose2d(x, w, b, options));
+  same(conv_transpose3d(space, u, b, 3, 1, 2, 2, 2), conv_transpose3d(space, u, b, options));
+  same(conv_transpose2d(x, w, {}, {2, 2}), conv_transpose2d(x, w, {}, {.stride = 2}));
+  same(conv_transpose2d(x, w, {}, {}), conv_transpose2d(x, w));
+  TERN_TEST_LINE(conv_transpose1d(line, v, b, 0));
+  TERN_TEST_LINE(conv_transpose2d(x, w, {}, 2, 0, 2));
+  TERN_TEST_LINE(conv_transpose3d(space, u, b, 1, 0, 0, 3));
+}
+
 }  // namespace ops_conv_transpose

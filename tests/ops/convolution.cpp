@@ -262,4 +262,23 @@ TEMPLATE_TEST_CASE("convolutions refuse", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([] { ConvPadding("full"); }) == "padding: \"same\" or \"valid\" is needed, not \"full\"");
 }
 
+TEMPLATE_TEST_CASE("convolutions take PyTorch's positional arguments", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({1, 4, 9, 8}), w = spread_tensor<D>({6, 2, 3, 3}), b = spread_tensor<D>({6});
+  const auto line = spread_tensor<D>({1, 4, 9}), v = spread_tensor<D>({6, 2, 3});
+  const auto space = spread_tensor<D>({1, 4, 5, 6, 7}), u = spread_tensor<D>({6, 2, 3, 3, 3});
+  const auto same = [](const auto& y, const auto& expected) { CHECK(values_of(y) == values_of(expected)); };
+  same(conv1d(line, v, b, 2, 1, 3, 2), conv1d(line, v, b, {.stride = 2, .padding = 1, .dilation = 3, .groups = 2}));
+  same(conv2d(x, w, b, 3, 1, 2, 2), conv2d(x, w, b, {.stride = 3, .padding = 1, .dilation = 2, .groups = 2}));
+  same(conv3d(space, u, {}, 2, 1, 1, 2), conv3d(space, u, {}, {.stride = 2, .padding = 1, .groups = 2}));
+  const auto full = spread_tensor<D>({6, 4, 3, 3});
+  same(conv2d(x, full, {}, {2, 2}), conv2d(x, full, {}, {.stride = 2}));
+  same(conv2d(x, full, {}, {1, 2}, {2, 0}), conv2d(x, full, {}, {.stride = {1, 2}, .padding = {2, 0}}));
+  same(conv2d(x, full, {}, 1, "same"), conv2d(x, full, {}, {.padding = 1}));
+  same(conv2d(x, full, {}, {}), conv2d(x, full));
+  TERN_TEST_LINE(conv1d(line, v, b, 0));
+  TERN_TEST_LINE(conv2d(x, full, {}, 1, {1, -1}));
+  TERN_TEST_LINE(conv3d(space, u, {}, 1, 0, 1, 3));
+}
+
 }  // namespace ops_convolution

@@ -61,4 +61,14 @@ TEMPLATE_TEST_CASE("sums of windows in 16 bits are rounded once", "[ops]", TERN_
   check_rounded_once_in_16_bits([](const auto& x) { return fold(x, {9, 9}, {7, 7}); }, columns);
 }
 
+TEMPLATE_TEST_CASE("fold takes PyTorch's positional arguments", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({1, 4, 16});
+  CHECK(values_of(fold(x, {5, 5}, 2, 3, 1, 1)) == values_of(fold(x, {5, 5}, 2, {.dilation = 3, .padding = 1})));
+  const auto y = spread_tensor<D>({1, 4, 9});
+  CHECK(values_of(fold(y, {6, 6}, 2, 1, 0, 2)) == values_of(fold(y, {6, 6}, 2, {.stride = 2})));
+  CHECK(values_of(fold(y, {5, 5}, 2, {2, 2})) == values_of(fold(y, {5, 5}, 2, {.dilation = 2})));
+  TERN_TEST_LINE(fold(y, {5, 5}, 2, 3));
+}
+
 }  // namespace ops_fold

@@ -86,4 +86,18 @@ TEST_CASE("interpolate's modes as texts", "[ops]") {
   CHECK(InterpolateOptions{.mode = "area"}.mode == Mode::area);
 }
 
+TEMPLATE_TEST_CASE("interpolate takes PyTorch's positional arguments", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({1, 2, 3, 4});
+  const auto same = [](const auto& y, const auto& expected) { CHECK(values_of(y) == values_of(expected)); };
+  same(interpolate(x, 6), interpolate(x, {.size = {6, 6}}));
+  same(interpolate(x, {6, 7}), interpolate(x, {.size = {6, 7}}));
+  same(interpolate(x, {6, 6}), interpolate(x, {.size = 6}));
+  same(interpolate(x, {}, 2), interpolate(x, {.scale_factor = 2}));
+  same(interpolate(x, {6, 7}, {}, InterpolateMode::bilinear, true),
+       interpolate(x, {.size = {6, 7}, .mode = InterpolateMode::bilinear, .align_corners = true}));
+  TERN_TEST_LINE(interpolate(x, {6, 7, 8}));
+  TERN_TEST_LINE(interpolate(x, 2, 2));
+}
+
 }  // namespace ops_interpolate

@@ -87,4 +87,14 @@ TEMPLATE_TEST_CASE("max_unpool refuses", "[ops]", TERN_TEST_DEVICES) {
   TERN_TEST_LINE(max_unpool2d(y, at[0], 2));
 }
 
+TEMPLATE_TEST_CASE("max_unpool takes PyTorch's positional arguments", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto [y, at] = max_pool2d_with_indices(spread_tensor<D>({1, 1, 9, 9}), 3, {.stride = 2, .padding = 1});
+  const auto same = [](const auto& a, const auto& b) { CHECK(values_of(a) == values_of(b)); };
+  same(max_unpool2d(y, at, 3, 2, 1), max_unpool2d(y, at, 3, {.stride = 2, .padding = 1}));
+  same(max_unpool2d(y, at, 3, {2, 2}, 1, {10, 9}),
+       max_unpool2d(y, at, 3, {.stride = 2, .padding = 1, .output_size = {10, 9}}));
+  TERN_TEST_LINE(max_unpool2d(y, at, 3, 2, 1, 4));
+}
+
 }  // namespace ops_max_unpool

@@ -24,8 +24,8 @@ std::vector<std::vector<double>> pooled(Tensor<D, T> x, const detail::Dims& kern
     x = x.detach();
   };
   add([&] { return max_pool2d(x, kernel, o); });
-  add([&] { return avg_pool2d(x, kernel, {o.stride, o.padding, o.ceil_mode}); });
-  add([&] { return avg_pool2d(x, kernel, {o.stride, o.padding, o.ceil_mode, false}); });
+  add([&] { return avg_pool2d(x, kernel, o.stride, o.padding, o.ceil_mode); });
+  add([&] { return avg_pool2d(x, kernel, o.stride, o.padding, o.ceil_mode, false); });
   add([&] { return avg_pool2d(x, kernel, {.stride = o.stride, .divisor_override = -3}); });
   add([&] { return adaptive_avg_pool2d(x, {kernel[0], 5}); });
   add([&] { return adaptive_max_pool2d(x, {3, kernel[0]}); });
@@ -166,6 +166,37 @@ TEMPLATE_TEST_CASE("pooling refuses", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { lp_pool2d(zeros<TestType>({2, 0, 4, 4}), 2, 2); }) ==
         "lp_pool2d: an input of 4 dimensions, or 3 without a batch, is needed, none but the batch empty, not [2, 0, 4, "
         "4]");
+}
+
+TEMPLATE_TEST_CASE("pooling takes PyTorch's positional arguments", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto line = spread_tensor<D>({2, 3, 12}, 0, 1), x = spread_tensor<D>({2, 3, 9, 10}, 0, 1),
+             space = spread_tensor<D>({1, 2, 7, 8, 9}, 0, 1);
+  const auto same = [](const auto& y, const auto& expected) { CHECK(values_of(y) == values_of(expected)); };
+  const MaxPoolOptions most{.stride = 3, .padding = 1, .dilation = 2, .ceil_mode = true};
+  same(max_pool1d(line, 2, 3, 1, 2, true), max_pool1d(line, 2, most));
+  same(max_pool2d(x, 2, 3, 1, 2, true), max_pool2d(x, 2, most));
+  same(max_pool3d(space, 2, 3, 1, 2, true), max_pool3d(space, 2, most));
+  same(max_pool2d_with_indices(x, 2, 3, 1, 2, true).indices, max_pool2d_with_indices(x, 2, most).indices);
+  const AvgPoolOptions mean{
+      .stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false, .divisor_override = 5};
+  same(avg_pool1d(line, 3, 2, 1, true, false, 5), avg_pool1d(line, 3, mean));
+  same(avg_pool2d(x, 3, 2, 1, true, false, 5), avg_pool2d(x, 3, mean));
+  same(avg_pool3d(space, 3, 2, 1, true, false, 5), avg_pool3d(space, 3, mean));
+  same(avg_pool2d(x, 3, 2, 1, true, false), avg_pool2d(x, 3, 2, 1, true, false, std::nullopt));
+  same(lp_pool1d(line, 2, 3, 2, true), lp_pool1d(line, 2, 3, {.stride = 2, .ceil_mode = true}));
+  same(lp_pool2d(x, 2, 3, 2, true), lp_pool2d(x, 2, 3, {.stride = 2, .ceil_mode = true}));
+  same(lp_pool3d(space, 2, 3, 2, true), lp_pool3d(space, 2, 3, {.stride = 2, .ceil_mode = true}));
+  same(max_pool2d(x, 3, {2, 2}), max_pool2d(x, 3, {.stride = 2}));
+  same(max_pool2d(x, {3, 3}, {1, 2}, {1, 0}), max_pool2d(x, 3, {.stride = {1, 2}, .padding = {1, 0}}));
+  same(avg_pool2d(x, {3, 3}, {2, 2}), avg_pool2d(x, 3, {.stride = 2}));
+  same(lp_pool2d(x, 2, {3, 3}, {2, 2}), lp_pool2d(x, 2, 3, {.stride = 2}));
+  same(max_pool2d(x, 3, {}), max_pool2d(x, 3));
+  same(avg_pool2d(x, 3, {}), avg_pool2d(x, 3));
+  TERN_TEST_LINE(max_pool2d(x, 2, 0));
+  TERN_TEST_LINE(max_pool3d_with_indices(space, 2, 1, 2));
+  TERN_TEST_LINE(avg_pool1d(line, 2, {1, 1}));
+  TERN_TEST_LINE(lp_pool2d(x, 2, 2, 0));
 }
 
 }  // namespace ops_pooling

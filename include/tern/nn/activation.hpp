@@ -1,5 +1,6 @@
 // Activations and reshapes as modules, for Sequential. They have no tensors, except PReLU.
 #pragma once
+#include "../core/options.hpp"
 #include "../ops/rrelu.hpp"
 #include "../ops/softmax.hpp"
 #include "module.hpp"
@@ -100,11 +101,15 @@ template <Device D, Element T = float>
 struct PReLU : Module<D, T> {
   Parameter<D, T> weight = full<D, T>({1}, 0.25);
   struct Options {
+    tern::detail::ByName by_name{};
     Index num_parameters = 1;
     double init = 0.25;
   };
   explicit PReLU(Options options, CallSite here = {})
       : weight(full<D, T>({options.num_parameters}, options.init, {}, here)) {}
+  explicit PReLU(tern::detail::Positional<Index> num_parameters, tern::detail::RealNumber init = 0.25,
+                 CallSite here = {})
+      : PReLU({.num_parameters = num_parameters, .init = init}, here) {}
   TERN_FIELDS(PReLU, weight)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return prelu(x, weight); }
 };

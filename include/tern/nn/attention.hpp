@@ -9,6 +9,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct MultiheadAttentionOptions {
+  tern::detail::ByName by_name{};
   double dropout = 0;  // dropout of the attention weights in training
   bool bias = true;
   bool batch_first = false;
@@ -38,6 +39,9 @@ struct MultiheadAttention : Module<D, T> {
     in_proj_bias = zeros<D, T>({3 * size});
     out_proj.bias = zeros<D, T>({size});
   }
+  MultiheadAttention(Index size, Index heads, tern::detail::RealNumber dropout_p,
+                     tern::detail::Positional<bool> has_bias = true, CallSite here = {})
+      : MultiheadAttention(size, heads, {.dropout = dropout_p, .bias = has_bias}, here) {}
   TERN_FIELDS(MultiheadAttention, embed_dim, num_heads, dropout, batch_first, in_proj_weight, in_proj_bias, out_proj)
 
   /// As in PyTorch's attn_mask, a boolean mask [queries, keys] is true where a query does not see a key; a mask of

@@ -1,5 +1,6 @@
 // BatchNorm1d, BatchNorm2d, BatchNorm3d.
 #pragma once
+#include "../core/options.hpp"
 #include "../ops/activations.hpp"
 #include "../ops/batch_norm.hpp"
 #include "module.hpp"
@@ -7,6 +8,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct BatchNormOptions {
+  tern::detail::ByName by_name{};
   double eps = 1e-5;
   std::optional<double> momentum = 0.1;  // without a value, running statistics average over all batches so far
   bool affine = true;                    // has weight and bias
@@ -76,6 +78,12 @@ struct BatchNormNd : Module<D, T> {
     running_var = ones<D, compute_t<T>>(num_features);
     num_batches_tracked = zeros<D, Index>({});
   }
+  BatchNormNd(Index num_features, tern::detail::RealNumber eps, std::optional<double> momentum = 0.1,
+              tern::detail::Positional<bool> affine = true, tern::detail::Positional<bool> track_running_stats = true,
+              CallSite here = {})
+      : BatchNormNd(num_features,
+                    {.eps = eps, .momentum = momentum, .affine = affine, .track_running_stats = track_running_stats},
+                    here) {}
   TERN_FIELDS_AS(BatchNormNd, detail::batch_norm_names[dims - 1], options, weight, bias, running_mean, running_var,
                  num_batches_tracked, folded)
 

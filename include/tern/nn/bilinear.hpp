@@ -24,6 +24,8 @@ struct Bilinear : Module<D, T> {
     weight = uniform<D, T>({out, in1, in2}, -bound, bound);
     if (options.bias) bias = uniform<D, T>({out}, -bound, bound);
   }
+  Bilinear(Index in1, Index in2, Index out, tern::detail::Positional<bool> has_bias, CallSite here = {})
+      : Bilinear(in1, in2, out, {.bias = has_bias}, here) {}
   TERN_FIELDS(Bilinear, in1_features, in2_features, out_features, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x1, const Tensor<D, T>& x2) const { return bilinear(x1, x2, weight, bias); }

@@ -11,6 +11,7 @@ namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 /// ConvOptions, whether there is a bias, and the content of the border: "zeros" is PadMode::constant.
 struct ConvLayerOptions {
+  tern::detail::ByName by_name{};
   tern::detail::Dims stride = 1;
   ConvPadding padding = 0;
   tern::detail::Dims dilation = 1;
@@ -18,16 +19,22 @@ struct ConvLayerOptions {
   bool bias = true;
   tern::detail::Choice<PadMode, "zeros", "reflect", "replicate", "circular"> padding_mode = PadMode::constant;
 
-  operator ConvOptions() const { return {stride, padding, dilation, groups}; }
+  operator ConvOptions() const {
+    return {.stride = stride, .padding = padding, .dilation = dilation, .groups = groups};
+  }
 };
 
 /// ConvTransposeOptions, and whether there is a bias.
 struct ConvTransposeLayerOptions {
+  tern::detail::ByName by_name{};
   tern::detail::Dims stride = 1, padding = 0, output_padding = 0, dilation = 1;
   Index groups = 1;
   bool bias = true;
 
-  operator ConvTransposeOptions() const { return {stride, padding, output_padding, dilation, groups}; }
+  operator ConvTransposeOptions() const {
+    return {
+        .stride = stride, .padding = padding, .output_padding = output_padding, .dilation = dilation, .groups = groups};
+  }
 };
 
 namespace detail {
@@ -76,6 +83,18 @@ struct ConvNd : Module<D, T> {
     const double bound = detail::filter_bound(weight.shape());
     if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
   }
+  ConvNd(Index in, Index out, tern::detail::Dims kernel_size,
+         const tern::detail::Positional<tern::detail::Dims>& stride, const ConvPadding& padding = 0,
+         const tern::detail::Dims& dilation = 1, tern::detail::Positional<Index> groups = 1,
+         tern::detail::Positional<bool> has_bias = true, decltype(ConvLayerOptions::padding_mode) border = PadMode::constant, CallSite here = {})
+      : ConvNd(in, out, kernel_size,
+               {.stride = stride,
+                .padding = padding,
+                .dilation = dilation,
+                .groups = groups,
+                .bias = has_bias,
+                .padding_mode = border},
+               here) {}
   TERN_FIELDS_AS(ConvNd, detail::conv_names[dims - 1], in_channels, out_channels, options, padding_mode, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
@@ -141,6 +160,19 @@ struct ConvTransposeNd : Module<D, T> {
     const double bound = detail::filter_bound(weight.shape());
     if (chosen.bias) bias = uniform<D, T>(out, -bound, bound);
   }
+  ConvTransposeNd(Index in, Index out, tern::detail::Dims kernel_size,
+                  const tern::detail::Positional<tern::detail::Dims>& stride, const tern::detail::Dims& padding = 0,
+                  const tern::detail::Dims& output_padding = 0, tern::detail::Positional<Index> groups = 1,
+                  tern::detail::Positional<bool> has_bias = true, const tern::detail::Dims& dilation = 1,
+                  CallSite here = {})
+      : ConvTransposeNd(in, out, kernel_size,
+                        {.stride = stride,
+                         .padding = padding,
+                         .output_padding = output_padding,
+                         .dilation = dilation,
+                         .groups = groups,
+                         .bias = has_bias},
+                        here) {}
   TERN_FIELDS_AS(ConvTransposeNd, detail::conv_transpose_names[dims - 1], in_channels, out_channels, options, weight,
                  bias)
 

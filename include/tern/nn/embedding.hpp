@@ -1,5 +1,6 @@
 // Embedding and EmbeddingBag: rows of a table, looked up by number.
 #pragma once
+#include "../core/options.hpp"
 #include "../ops/embedding.hpp"
 #include "../ops/random.hpp"
 #include "module.hpp"
@@ -7,6 +8,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct EmbeddingOptions {
+  tern::detail::ByName by_name{};
   std::optional<Index> padding_idx = {};  // this row, which may count from the end, starts as zeros and is not trained
 };
 
@@ -32,6 +34,8 @@ struct Embedding : Module<D, T> {
     if (padding_idx) table.select(0, *padding_idx).fill_(0);
     weight = table;
   }
+  Embedding(Index rows, Index columns, tern::detail::Positional<Index> padding_row, CallSite here = {})
+      : Embedding(rows, columns, {.padding_idx = padding_row}, here) {}
   TERN_FIELDS(Embedding, num_embeddings, embedding_dim, padding_idx, weight)
 
   /// An embedding whose W is `table`, [num_embeddings, embedding_dim], and shares its elements.

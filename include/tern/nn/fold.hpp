@@ -12,6 +12,11 @@ struct Unfold : Module<D, T> {
   UnfoldOptions options;
   explicit Unfold(const tern::detail::Shape& kernel, const UnfoldOptions& chosen = {})
       : kernel_size(kernel), options(chosen) {}
+  template <std::size_t n>
+  explicit Unfold(const Index (&kernel)[n], CallSite here = {}) : Unfold(tern::detail::Shape(kernel, int(n), here)) {}
+  Unfold(const tern::detail::Shape& kernel, const tern::detail::Positional<tern::detail::Shape>& dilation,
+         const tern::detail::Shape& padding = 0, const tern::detail::Shape& stride = 1)
+      : Unfold(kernel, {.dilation = dilation, .padding = padding, .stride = stride}) {}
   TERN_FIELDS(Unfold, kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return unfold(x, kernel_size, options); }
 };
@@ -23,6 +28,10 @@ struct Fold : Module<D, T> {
   UnfoldOptions options;
   Fold(const tern::detail::Shape& size, const tern::detail::Shape& kernel, const UnfoldOptions& chosen = {})
       : output_size(size), kernel_size(kernel), options(chosen) {}
+  Fold(const tern::detail::Shape& size, const tern::detail::Shape& kernel,
+       const tern::detail::Positional<tern::detail::Shape>& dilation, const tern::detail::Shape& padding = 0,
+       const tern::detail::Shape& stride = 1)
+      : Fold(size, kernel, {.dilation = dilation, .padding = padding, .stride = stride}) {}
   TERN_FIELDS(Fold, output_size, kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return fold(x, output_size, kernel_size, options); }
 };

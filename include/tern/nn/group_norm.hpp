@@ -6,6 +6,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct GroupNormOptions {
+  tern::detail::ByName by_name{};
   double eps = 1e-5;
   bool affine = true;
 };
@@ -27,6 +28,9 @@ struct GroupNorm : Module<D, T> {
     weight = ones<D, T>(num_channels);
     bias = zeros<D, T>(num_channels);
   }
+  GroupNorm(Index groups, Index num_channels, tern::detail::RealNumber epsilon,
+            tern::detail::Positional<bool> affine = true, CallSite here = {})
+      : GroupNorm(groups, num_channels, {.eps = epsilon, .affine = affine}, here) {}
   TERN_FIELDS(GroupNorm, num_groups, eps, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
@@ -35,6 +39,7 @@ struct GroupNorm : Module<D, T> {
 };
 
 struct InstanceNormOptions {
+  tern::detail::ByName by_name{};
   double eps = 1e-5;
   double momentum = 0.1;
   bool affine = false, track_running_stats = false;
@@ -65,6 +70,12 @@ struct InstanceNormNd : Module<D, T> {
     running_var = ones<D, compute_t<T>>(num_features);
     num_batches_tracked = zeros<D, Index>({});
   }
+  InstanceNormNd(Index num_features, tern::detail::RealNumber eps, tern::detail::RealNumber momentum = 0.1,
+                 tern::detail::Positional<bool> affine = false,
+                 tern::detail::Positional<bool> track_running_stats = false, CallSite here = {})
+      : InstanceNormNd(num_features,
+                       {.eps = eps, .momentum = momentum, .affine = affine, .track_running_stats = track_running_stats},
+                       here) {}
   TERN_FIELDS_AS(InstanceNormNd, detail::instance_norm_names[dims - 1], options, weight, bias, running_mean,
                  running_var, num_batches_tracked)
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "../core/choice.hpp"
+#include "../core/options.hpp"
 #include "../ops/blas.hpp"
 #include "../ops/random.hpp"
 #include "../ops/special.hpp"
@@ -133,6 +134,7 @@ const Tensor<D, T>& xavier_normal_(const Tensor<D, T>& x, tern::detail::RealNumb
 /// The options of kaiming_uniform_ and kaiming_normal_. The standard deviation is calculate_gain(nonlinearity, a) /
 /// √fan. a = 0 is relu; a = √5 is what PyTorch's linear layers start with.
 struct KaimingOptions {
+  tern::detail::ByName by_name{};
   double a = 0;  // the slope of "leaky_relu"
   tern::detail::Choice<FanMode, "fan_in", "fan_out"> mode = FanMode::fan_in;
   const char* nonlinearity = "leaky_relu";
@@ -152,10 +154,20 @@ const Tensor<D, T>& kaiming_uniform_(const Tensor<D, T>& x, KaimingOptions optio
   const double bound = std::sqrt(3) * detail::kaiming_deviation({"kaiming_uniform_", here}, x, options);
   return init::uniform_(x, -bound, bound, here);
 }
+template <Device D, Floating T>
+const Tensor<D, T>& kaiming_uniform_(const Tensor<D, T>& x, tern::detail::RealNumber a, decltype(KaimingOptions::mode) mode = FanMode::fan_in,
+                                     const char* nonlinearity = "leaky_relu", CallSite here = {}) {
+  return kaiming_uniform_(x, {.a = a, .mode = mode, .nonlinearity = nonlinearity}, here);
+}
 /// Normal with that standard deviation.
 template <Device D, Floating T>
 const Tensor<D, T>& kaiming_normal_(const Tensor<D, T>& x, KaimingOptions options = {}, CallSite here = {}) {
   return init::normal_(x, 0, detail::kaiming_deviation({"kaiming_normal_", here}, x, options), here);
+}
+template <Device D, Floating T>
+const Tensor<D, T>& kaiming_normal_(const Tensor<D, T>& x, tern::detail::RealNumber a, decltype(KaimingOptions::mode) mode = FanMode::fan_in,
+                                    const char* nonlinearity = "leaky_relu", CallSite here = {}) {
+  return kaiming_normal_(x, {.a = a, .mode = mode, .nonlinearity = nonlinearity}, here);
 }
 
 /// A matrix with orthonormal rows (or columns, if there are more rows than columns), times gain. [out, in, …] counts as

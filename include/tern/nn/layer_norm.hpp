@@ -1,11 +1,13 @@
 // LayerNorm.
 #pragma once
+#include "../core/options.hpp"
 #include "../ops/layer_norm.hpp"
 #include "module.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct LayerNormOptions {
+  tern::detail::ByName by_name{};
   double eps = 1e-5;
   bool elementwise_affine = true;
 };
@@ -26,6 +28,12 @@ struct LayerNorm : Module<D, T> {
     weight = ones<D, T>(shape);
     bias = zeros<D, T>(shape);
   }
+  template <std::size_t n>
+  explicit LayerNorm(const Index (&shape)[n], CallSite here = {})
+      : LayerNorm(tern::detail::Shape(shape, int(n), here), {}, here) {}
+  LayerNorm(const tern::detail::Shape& shape, tern::detail::RealNumber epsilon,
+            tern::detail::Positional<bool> elementwise_affine = true, CallSite here = {})
+      : LayerNorm(shape, {.eps = epsilon, .elementwise_affine = elementwise_affine}, here) {}
   TERN_FIELDS(LayerNorm, normalized_shape, eps, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 
+#include "../core/options.hpp"
 #include "../ops/matmul.hpp"
 #include "../ops/random.hpp"
 #include "module.hpp"
@@ -9,6 +10,7 @@
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct LinearOptions {
+  tern::detail::ByName by_name{};
   bool bias = true;
 };
 
@@ -25,6 +27,8 @@ struct Linear : Module<D, T> {
     weight = uniform<D, T>({out, in}, -bound, bound);
     if (options.bias) bias = uniform<D, T>({out}, -bound, bound);
   }
+  Linear(Index in, Index out, tern::detail::Positional<bool> has_bias, CallSite here = {})
+      : Linear(in, out, {.bias = has_bias}, here) {}
   TERN_FIELDS(Linear, in_features, out_features, weight, bias)
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return linear(x, weight, bias); }

@@ -25,6 +25,11 @@ struct MaxPoolNd : Module<D, T> {
   tern::detail::Dims kernel_size;
   MaxPoolOptions options;
   MaxPoolNd(const tern::detail::Dims& size, const MaxPoolOptions& chosen = {}) : kernel_size(size), options(chosen) {}
+  template <std::size_t n>
+  explicit MaxPoolNd(const Index (&size)[n], CallSite here = {}) : MaxPoolNd(tern::detail::Dims(size, int(n), here)) {}
+  MaxPoolNd(const tern::detail::Dims& size, const tern::detail::Positional<tern::detail::Dims>& stride,
+            const tern::detail::Dims& padding = 0, const tern::detail::Dims& dilation = 1)
+      : MaxPoolNd(size, {.stride = stride, .padding = padding, .dilation = dilation}) {}
   TERN_FIELDS_AS(MaxPoolNd, detail::max_pool_names[dims - 1], kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     if constexpr (dims == 1) return max_pool1d(x, kernel_size, options);
@@ -58,6 +63,12 @@ struct MaxUnpoolNd : Module<D, T> {
   MaxUnpoolOptions options;
   MaxUnpoolNd(const tern::detail::Dims& size, const MaxUnpoolOptions& chosen = {})
       : kernel_size(size), options(chosen) {}
+  template <std::size_t n>
+  explicit MaxUnpoolNd(const Index (&size)[n], CallSite here = {})
+      : MaxUnpoolNd(tern::detail::Dims(size, int(n), here)) {}
+  MaxUnpoolNd(const tern::detail::Dims& size, const tern::detail::Positional<tern::detail::Dims>& stride,
+              const tern::detail::Dims& padding = 0)
+      : MaxUnpoolNd(size, {.stride = stride, .padding = padding}) {}
   TERN_FIELDS_AS(MaxUnpoolNd, detail::max_unpool_names[dims - 1], kernel_size, options)
   /// output_size, if given, replaces the option.
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Index>& indices,
@@ -88,6 +99,16 @@ struct AvgPoolNd : Module<D, T> {
   tern::detail::Dims kernel_size;
   AvgPoolOptions options;
   AvgPoolNd(const tern::detail::Dims& size, const AvgPoolOptions& chosen = {}) : kernel_size(size), options(chosen) {}
+  template <std::size_t n>
+  explicit AvgPoolNd(const Index (&size)[n], CallSite here = {}) : AvgPoolNd(tern::detail::Dims(size, int(n), here)) {}
+  AvgPoolNd(const tern::detail::Dims& size, const tern::detail::Positional<tern::detail::Dims>& stride,
+            const tern::detail::Dims& padding = 0, tern::detail::Positional<bool> ceil_mode = false,
+            tern::detail::Positional<bool> count_include_pad = true, std::optional<Index> divisor_override = {})
+      : AvgPoolNd(size, {.stride = stride,
+                         .padding = padding,
+                         .ceil_mode = ceil_mode,
+                         .count_include_pad = count_include_pad,
+                         .divisor_override = divisor_override}) {}
   TERN_FIELDS_AS(AvgPoolNd, detail::avg_pool_names[dims - 1], kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     if constexpr (dims == 1) return avg_pool1d(x, kernel_size, options);
@@ -174,6 +195,9 @@ struct LPPoolNd : Module<D, T> {
   LpPoolOptions options;
   LPPoolNd(tern::detail::RealNumber p, const tern::detail::Dims& size, const LpPoolOptions& chosen = {})
       : norm_type(p), kernel_size(size), options(chosen) {}
+  LPPoolNd(tern::detail::RealNumber p, const tern::detail::Dims& size,
+           const tern::detail::Positional<tern::detail::Dims>& stride, tern::detail::Positional<bool> ceil_mode = false)
+      : LPPoolNd(p, size, {.stride = stride, .ceil_mode = ceil_mode}) {}
   TERN_FIELDS_AS(LPPoolNd, detail::lp_pool_names[dims - 1], norm_type, kernel_size, options)
   Tensor<D, T> forward(const Tensor<D, T>& x) const {
     if constexpr (dims == 1) return lp_pool1d(x, norm_type, kernel_size, options);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "../core/choice.hpp"
+#include "../core/options.hpp"
 #include "../ops/random.hpp"
 #include "../ops/recurrent.hpp"
 #include "module.hpp"
@@ -17,6 +18,7 @@ using NonlinearityChoice = tern::detail::Choice<Nonlinearity, "tanh", "relu">;
 }
 
 struct GRUOptions {
+  tern::detail::ByName by_name{};
   Index num_layers = 1;
   bool bias = true;
   bool batch_first = false;  // sequences are [batch, length, size] instead of [length, batch, size]
@@ -24,6 +26,7 @@ struct GRUOptions {
   bool bidirectional = false;
 };
 struct RNNOptions {
+  tern::detail::ByName by_name{};
   Index num_layers = 1;
   detail::NonlinearityChoice nonlinearity = Nonlinearity::tanh;
   bool bias = true;
@@ -32,6 +35,7 @@ struct RNNOptions {
   bool bidirectional = false;
 };
 struct LSTMOptions {
+  tern::detail::ByName by_name{};
   Index num_layers = 1;
   bool bias = true;
   bool batch_first = false;
@@ -116,6 +120,17 @@ struct RNN : Module<D, T> {
       : input_size(size), hidden_size(hidden), num_layers(o.num_layers), nonlinearity(o.nonlinearity), bias(o.bias),
         batch_first(o.batch_first), dropout(o.dropout), bidirectional(o.bidirectional),
         weights(detail::recurrent_weights<D, T>({"RNN", here}, 1, size, hidden, 0, o)) {}
+  RNN(Index size, Index hidden, tern::detail::Positional<Index> layers, detail::NonlinearityChoice f = Nonlinearity::tanh,
+      tern::detail::Positional<bool> has_bias = true, tern::detail::Positional<bool> starts_with_batch = false,
+      tern::detail::RealNumber p = 0, tern::detail::Positional<bool> both_ways = false, CallSite here = {})
+      : RNN(size, hidden,
+            {.num_layers = layers,
+             .nonlinearity = f,
+             .bias = has_bias,
+             .batch_first = starts_with_batch,
+             .dropout = p,
+             .bidirectional = both_ways},
+            here) {}
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
     detail::name_recurrent_weights(self, false, visit);
@@ -156,6 +171,16 @@ struct GRU : Module<D, T> {
       : input_size(size), hidden_size(hidden), num_layers(o.num_layers), bias(o.bias), batch_first(o.batch_first),
         dropout(o.dropout), bidirectional(o.bidirectional),
         weights(detail::recurrent_weights<D, T>({"GRU", here}, 3, size, hidden, 0, o)) {}
+  GRU(Index size, Index hidden, tern::detail::Positional<Index> layers, tern::detail::Positional<bool> has_bias = true,
+      tern::detail::Positional<bool> starts_with_batch = false, tern::detail::RealNumber p = 0,
+      tern::detail::Positional<bool> both_ways = false, CallSite here = {})
+      : GRU(size, hidden,
+            {.num_layers = layers,
+             .bias = has_bias,
+             .batch_first = starts_with_batch,
+             .dropout = p,
+             .bidirectional = both_ways},
+            here) {}
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
     detail::name_recurrent_weights(self, false, visit);
@@ -198,6 +223,18 @@ struct LSTM : Module<D, T> {
       : input_size(size), hidden_size(hidden), num_layers(o.num_layers), bias(o.bias), batch_first(o.batch_first),
         dropout(o.dropout), bidirectional(o.bidirectional), proj_size(o.proj_size),
         weights(detail::recurrent_weights<D, T>({"LSTM", here}, 4, size, hidden, o.proj_size, o)) {}
+  LSTM(Index size, Index hidden, tern::detail::Positional<Index> layers, tern::detail::Positional<bool> has_bias = true,
+       tern::detail::Positional<bool> starts_with_batch = false, tern::detail::RealNumber p = 0,
+       tern::detail::Positional<bool> both_ways = false, tern::detail::Positional<Index> projected = 0,
+       CallSite here = {})
+      : LSTM(size, hidden,
+             {.num_layers = layers,
+              .bias = has_bias,
+              .batch_first = starts_with_batch,
+              .dropout = p,
+              .bidirectional = both_ways,
+              .proj_size = projected},
+             here) {}
   template <class Self, class V>
   static void name_fields(Self& self, V& visit) {
     detail::name_recurrent_weights(self, self.proj_size > 0, visit);
@@ -229,10 +266,12 @@ struct LSTM : Module<D, T> {
 };
 
 struct RNNCellOptions {
+  tern::detail::ByName by_name{};
   bool bias = true;
   detail::NonlinearityChoice nonlinearity = Nonlinearity::tanh;
 };
 struct GRUCellOptions {
+  tern::detail::ByName by_name{};
   bool bias = true;
 };
 using LSTMCellOptions = GRUCellOptions;
@@ -249,6 +288,9 @@ struct RNNCell : Module<D, T> {
       : input_size(size), hidden_size(hidden), nonlinearity(o.nonlinearity) {
     detail::fill_cell(*this, {"RNNCell", here}, 1, o.bias);
   }
+  RNNCell(Index size, Index hidden, tern::detail::Positional<bool> has_bias, detail::NonlinearityChoice f = Nonlinearity::tanh,
+          CallSite here = {})
+      : RNNCell(size, hidden, {.bias = has_bias, .nonlinearity = f}, here) {}
   TERN_FIELDS(RNNCell, input_size, hidden_size, nonlinearity, weight_ih, weight_hh, bias_ih, bias_hh)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const {
@@ -266,6 +308,8 @@ struct GRUCell : Module<D, T> {
   GRUCell(Index size, Index hidden, GRUCellOptions o = {}, CallSite here = {}) : input_size(size), hidden_size(hidden) {
     detail::fill_cell(*this, {"GRUCell", here}, 3, o.bias);
   }
+  GRUCell(Index size, Index hidden, tern::detail::Positional<bool> has_bias, CallSite here = {})
+      : GRUCell(size, hidden, {.bias = has_bias}, here) {}
   TERN_FIELDS(GRUCell, input_size, hidden_size, weight_ih, weight_hh, bias_ih, bias_hh)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& state = {}) const {
@@ -285,6 +329,8 @@ struct LSTMCell : Module<D, T> {
       : input_size(size), hidden_size(hidden) {
     detail::fill_cell(*this, {"LSTMCell", here}, 4, o.bias);
   }
+  LSTMCell(Index size, Index hidden, tern::detail::Positional<bool> has_bias, CallSite here = {})
+      : LSTMCell(size, hidden, {.bias = has_bias}, here) {}
   TERN_FIELDS(LSTMCell, input_size, hidden_size, weight_ih, weight_hh, bias_ih, bias_hh)
   /// cell(x, {h, c}).
   State operator()(const Tensor<D, T>& x, const State& state, CallSite here = {}) const {

@@ -1,11 +1,13 @@
 // RMSNorm.
 #pragma once
+#include "../core/options.hpp"
 #include "../ops/rms_norm.hpp"
 #include "module.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 struct RMSNormOptions {
+  tern::detail::ByName by_name{};
   std::optional<double> eps{};  // default: the element type's machine epsilon
   bool elementwise_affine = true;
 };
@@ -24,6 +26,12 @@ struct RMSNorm : Module<D, T> {
     const CallScope scope({"RMSNorm", here});
     if (options.elementwise_affine) weight = ones<D, T>(shape);
   }
+  template <std::size_t n>
+  explicit RMSNorm(const Index (&shape)[n], CallSite here = {})
+      : RMSNorm(tern::detail::Shape(shape, int(n), here), {}, here) {}
+  RMSNorm(const tern::detail::Shape& shape, tern::detail::RealNumber epsilon,
+          tern::detail::Positional<bool> elementwise_affine = true, CallSite here = {})
+      : RMSNorm(shape, {.eps = epsilon, .elementwise_affine = elementwise_affine}, here) {}
   TERN_FIELDS(RMSNorm, normalized_shape, eps, weight)
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return rms_norm(x, normalized_shape, weight.promoted(), eps); }

@@ -16,6 +16,7 @@ using ActivationChoice = tern::detail::Choice<TransformerActivation, "relu", "ge
 }
 
 struct TransformerLayerOptions {
+  tern::detail::ByName by_name{};
   Index dim_feedforward = 2048;
   double dropout = 0.1;
   detail::ActivationChoice activation = TransformerActivation::relu;
@@ -89,6 +90,22 @@ struct TransformerEncoderLayer : Module<D, T> {
         linear2(o.dim_feedforward, d_model, {.bias = o.bias}, here), norm1(detail::norm_of<D, T>(d_model, o, here)),
         norm2(detail::norm_of<D, T>(d_model, o, here)), dropout(o.dropout), activation(o.activation),
         norm_first(o.norm_first) {}
+  TransformerEncoderLayer(Index d_model, Index nhead, tern::detail::Positional<Index> dim_feedforward,
+                          tern::detail::RealNumber p = 0.1,
+                          detail::ActivationChoice function = TransformerActivation::relu,
+                          tern::detail::RealNumber layer_norm_eps = 1e-5,
+                          tern::detail::Positional<bool> batch_first = false,
+                          tern::detail::Positional<bool> before = false, tern::detail::Positional<bool> bias = true,
+                          CallSite here = {})
+      : TransformerEncoderLayer(d_model, nhead,
+                                {.dim_feedforward = dim_feedforward,
+                                 .dropout = p,
+                                 .activation = function,
+                                 .layer_norm_eps = layer_norm_eps,
+                                 .batch_first = batch_first,
+                                 .norm_first = before,
+                                 .bias = bias},
+                                here) {}
   TERN_FIELDS(TransformerEncoderLayer, self_attn, linear1, linear2, norm1, norm2, dropout, activation, norm_first)
 
   /// The masks have the form of MultiheadAttention's.
@@ -121,6 +138,22 @@ struct TransformerDecoderLayer : Module<D, T> {
         linear2(o.dim_feedforward, d_model, {.bias = o.bias}, here), norm1(detail::norm_of<D, T>(d_model, o, here)),
         norm2(detail::norm_of<D, T>(d_model, o, here)), norm3(detail::norm_of<D, T>(d_model, o, here)),
         dropout(o.dropout), activation(o.activation), norm_first(o.norm_first) {}
+  TransformerDecoderLayer(Index d_model, Index nhead, tern::detail::Positional<Index> dim_feedforward,
+                          tern::detail::RealNumber p = 0.1,
+                          detail::ActivationChoice function = TransformerActivation::relu,
+                          tern::detail::RealNumber layer_norm_eps = 1e-5,
+                          tern::detail::Positional<bool> batch_first = false,
+                          tern::detail::Positional<bool> before = false, tern::detail::Positional<bool> bias = true,
+                          CallSite here = {})
+      : TransformerDecoderLayer(d_model, nhead,
+                                {.dim_feedforward = dim_feedforward,
+                                 .dropout = p,
+                                 .activation = function,
+                                 .layer_norm_eps = layer_norm_eps,
+                                 .batch_first = batch_first,
+                                 .norm_first = before,
+                                 .bias = bias},
+                                here) {}
   TERN_FIELDS(TransformerDecoderLayer, self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3, dropout,
               activation, norm_first)
 
@@ -189,6 +222,7 @@ struct TransformerDecoder : Module<D, T> {
 };
 
 struct TransformerOptions {
+  tern::detail::ByName by_name{};
   Index num_encoder_layers = 6, num_decoder_layers = 6;
   Index dim_feedforward = 2048;
   double dropout = 0.1;
@@ -199,7 +233,13 @@ struct TransformerOptions {
   bool bias = true;
 
   TransformerLayerOptions layer() const {
-    return {dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias};
+    return {.dim_feedforward = dim_feedforward,
+            .dropout = dropout,
+            .activation = activation,
+            .layer_norm_eps = layer_norm_eps,
+            .batch_first = batch_first,
+            .norm_first = norm_first,
+            .bias = bias};
   }
 };
 
@@ -218,6 +258,17 @@ struct Transformer : Module<D, T> {
     for (auto& [name, parameter] : this->named_parameters())
       if (parameter.dim() > 1) init::xavier_uniform_(parameter);
   }
+  Transformer(Index d_model, Index nhead, tern::detail::Positional<Index> num_encoder_layers,
+              tern::detail::Positional<Index> num_decoder_layers = 6,
+              tern::detail::Positional<Index> dim_feedforward = 2048, tern::detail::RealNumber dropout = 0.1,
+              detail::ActivationChoice activation = TransformerActivation::relu, CallSite here = {})
+      : Transformer(d_model, nhead,
+                    {.num_encoder_layers = num_encoder_layers,
+                     .num_decoder_layers = num_decoder_layers,
+                     .dim_feedforward = dim_feedforward,
+                     .dropout = dropout,
+                     .activation = activation},
+                    here) {}
   TERN_FIELDS(Transformer, encoder, decoder)
 
   /// The masks have the form of MultiheadAttention's.

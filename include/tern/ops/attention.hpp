@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 
+#include "../core/options.hpp"
 #include "dropout.hpp"
 #include "take.hpp"
 #include "support/library_attention.hpp"
@@ -10,6 +11,7 @@
 namespace tern { inline namespace TERN_BUILD {
 
 struct AttentionOptions {
+  detail::ByName by_name{};
   double dropout_p = 0;
   bool is_causal = false;         // query i sees keys 0 … i
   std::optional<double> scale{};  // by default 1 / √(size of a query)
@@ -261,6 +263,18 @@ Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tenso
         [&](const auto& q, const auto& keys, const auto& values) { return attend(q, keys, values, mask); }, query, k,
         v);
   else return detail::rounded_once(attend_seeing, query, k, v, mask);
+}
+/// The same without a mask.
+template <Device D, Floating T, std::same_as<AttentionOptions> Options = AttentionOptions>
+Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
+                                          const Options& options, CallSite here = {}) {
+  return scaled_dot_product_attention(query, key, value, Tensor<D, T>(), options, here);
+}
+template <Device D, Floating T, class Mask = T>
+Tensor<D, T> scaled_dot_product_attention(const Tensor<D, T>& query, const Tensor<D, T>& key, const Tensor<D, T>& value,
+                                          const Tensor<D, Mask>& mask, detail::RealNumber dropout_p,
+                                          detail::Positional<bool> is_causal = false, CallSite here = {}) {
+  return scaled_dot_product_attention(query, key, value, mask, {.dropout_p = dropout_p, .is_causal = is_causal}, here);
 }
 
 }}  // namespace tern

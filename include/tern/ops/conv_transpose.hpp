@@ -8,6 +8,7 @@ namespace tern { inline namespace TERN_BUILD {
 /// Like ConvOptions. stride and padding belong to the convolution whose adjoint this is. That convolution maps several
 /// output sizes to the input's size; output_padding chooses one that is larger by so much.
 struct ConvTransposeOptions {
+  detail::ByName by_name{};
   detail::Dims stride = 1, padding = 0, output_padding = 0, dilation = 1;
   Index groups = 1;
 };
@@ -52,6 +53,17 @@ Tensor<D, T> conv_transpose1d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                               const ConvTransposeOptions& options = {}, CallSite here = {}) {
   return detail::conv_transpose({"conv_transpose1d", here}, 1, x, weight, bias, options);
 }
+template <Device D, Floating T>
+Tensor<D, T> conv_transpose1d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                              const std::type_identity_t<Tensor<D, T>>& bias,
+                              const detail::Positional<detail::Dims>& stride, const detail::Dims& padding = 0,
+                              const detail::Dims& output_padding = 0, detail::Positional<Index> groups = 1,
+                              const detail::Dims& dilation = 1, CallSite here = {}) {
+  return conv_transpose1d(
+      x, weight, bias,
+      {.stride = stride, .padding = padding, .output_padding = output_padding, .dilation = dilation, .groups = groups},
+      here);
+}
 
 /// The same for images, [N, C, height, width].
 template <Device D, Floating T>
@@ -60,6 +72,17 @@ Tensor<D, T> conv_transpose2d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                               const ConvTransposeOptions& options = {}, CallSite here = {}) {
   return detail::conv_transpose({"conv_transpose2d", here}, 2, x, weight, bias, options);
 }
+template <Device D, Floating T>
+Tensor<D, T> conv_transpose2d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                              const std::type_identity_t<Tensor<D, T>>& bias,
+                              const detail::Positional<detail::Dims>& stride, const detail::Dims& padding = 0,
+                              const detail::Dims& output_padding = 0, detail::Positional<Index> groups = 1,
+                              const detail::Dims& dilation = 1, CallSite here = {}) {
+  return conv_transpose2d(
+      x, weight, bias,
+      {.stride = stride, .padding = padding, .output_padding = output_padding, .dilation = dilation, .groups = groups},
+      here);
+}
 
 /// The same for volumes, [N, C, depth, height, width].
 template <Device D, Floating T>
@@ -67,6 +90,17 @@ Tensor<D, T> conv_transpose3d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                               const std::type_identity_t<Tensor<D, T>>& bias = {},
                               const ConvTransposeOptions& options = {}, CallSite here = {}) {
   return detail::conv_transpose({"conv_transpose3d", here}, 3, x, weight, bias, options);
+}
+template <Device D, Floating T>
+Tensor<D, T> conv_transpose3d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
+                              const std::type_identity_t<Tensor<D, T>>& bias,
+                              const detail::Positional<detail::Dims>& stride, const detail::Dims& padding = 0,
+                              const detail::Dims& output_padding = 0, detail::Positional<Index> groups = 1,
+                              const detail::Dims& dilation = 1, CallSite here = {}) {
+  return conv_transpose3d(
+      x, weight, bias,
+      {.stride = stride, .padding = padding, .output_padding = output_padding, .dilation = dilation, .groups = groups},
+      here);
 }
 
 TERN_SAME_PLACE(conv_transpose1d)

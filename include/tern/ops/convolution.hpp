@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "../backend/convolution.hpp"
+#include "../core/options.hpp"
 #include "../device/events.hpp"
 #include "activations.hpp"
 #include "copy.hpp"
@@ -30,6 +31,7 @@ struct TERN_API ConvPadding {
 /// The parameters of a convolution. stride, padding and dilation are one number for all dimensions, or one for each.
 /// The channels are split into `groups`, and each group is convolved separately.
 struct ConvOptions {
+  detail::ByName by_name{};
   detail::Dims stride = 1;
   ConvPadding padding = 0;
   detail::Dims dilation = 1;
@@ -203,6 +205,12 @@ Tensor<D, T> conv1d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                     CallSite here = {}) {
   return detail::conv({"conv1d", here}, 1, x, weight, bias, options);
 }
+template <Device D, Floating T>
+Tensor<D, T> conv1d(const Tensor<D, T>& x, const Tensor<D, T>& weight, const std::type_identity_t<Tensor<D, T>>& bias,
+                    const detail::Positional<detail::Dims>& stride, const ConvPadding& padding = 0,
+                    const detail::Dims& dilation = 1, detail::Positional<Index> groups = 1, CallSite here = {}) {
+  return conv1d(x, weight, bias, {.stride = stride, .padding = padding, .dilation = dilation, .groups = groups}, here);
+}
 
 /// The same for images, [N, C, height, width].
 template <Device D, Floating T>
@@ -210,6 +218,12 @@ Tensor<D, T> conv2d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                     const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
                     CallSite here = {}) {
   return detail::conv({"conv2d", here}, 2, x, weight, bias, options);
+}
+template <Device D, Floating T>
+Tensor<D, T> conv2d(const Tensor<D, T>& x, const Tensor<D, T>& weight, const std::type_identity_t<Tensor<D, T>>& bias,
+                    const detail::Positional<detail::Dims>& stride, const ConvPadding& padding = 0,
+                    const detail::Dims& dilation = 1, detail::Positional<Index> groups = 1, CallSite here = {}) {
+  return conv2d(x, weight, bias, {.stride = stride, .padding = padding, .dilation = dilation, .groups = groups}, here);
 }
 
 /// relu(conv2d(x, weight, bias)). If no gradient is recorded, it is one pass over memory.
@@ -236,6 +250,12 @@ Tensor<D, T> conv3d(const Tensor<D, T>& x, const Tensor<D, T>& weight,
                     const std::type_identity_t<Tensor<D, T>>& bias = {}, const ConvOptions& options = {},
                     CallSite here = {}) {
   return detail::conv({"conv3d", here}, 3, x, weight, bias, options);
+}
+template <Device D, Floating T>
+Tensor<D, T> conv3d(const Tensor<D, T>& x, const Tensor<D, T>& weight, const std::type_identity_t<Tensor<D, T>>& bias,
+                    const detail::Positional<detail::Dims>& stride, const ConvPadding& padding = 0,
+                    const detail::Dims& dilation = 1, detail::Positional<Index> groups = 1, CallSite here = {}) {
+  return conv3d(x, weight, bias, {.stride = stride, .padding = padding, .dilation = dilation, .groups = groups}, here);
 }
 
 TERN_SAME_PLACE(conv1d)

@@ -1,5 +1,6 @@
 // unfold, which turns the windows of images into columns, and its adjoint fold, which sums overlapping windows.
 #pragma once
+#include "../core/options.hpp"
 #include "pad.hpp"
 #include "shape.hpp"
 
@@ -7,6 +8,7 @@ namespace tern { inline namespace TERN_BUILD {
 
 /// The parameters of a sliding window: {vertical, horizontal}, or one number for both.
 struct UnfoldOptions {
+  detail::ByName by_name{};
   detail::Shape dilation = 1, padding = 0, stride = 1;
 };
 
@@ -86,6 +88,12 @@ Tensor<D, T> fold(const Tensor<D, T>& x, const detail::Shape& output_size, const
   detail::Shape off = w.border();
   for (Index& size : off) size = -size;
   return pad(y, off, PadMode::constant, 0, here);
+}
+template <Device D, Element T>
+Tensor<D, T> fold(const Tensor<D, T>& x, const detail::Shape& output_size, const detail::Shape& kernel_size,
+                  const detail::Positional<detail::Shape>& dilation, const detail::Shape& padding = 0,
+                  const detail::Shape& stride = 1, CallSite here = {}) {
+  return fold(x, output_size, kernel_size, {.dilation = dilation, .padding = padding, .stride = stride}, here);
 }
 
 }}  // namespace tern

@@ -3,6 +3,7 @@
 // embedding_bag of its rows.
 #pragma once
 #include "../core/choice.hpp"
+#include "../core/options.hpp"
 #include "cat.hpp"
 #include "embedding.hpp"
 #include "power.hpp"
@@ -30,6 +31,7 @@ struct ScaleFactors {
 }  // namespace detail
 
 struct InterpolateOptions {
+  detail::ByName by_name{};
   detail::Shape size{};                 // the result's size: one number for all dimensions, or one for each
   detail::ScaleFactors scale_factor{};  // the alternative to size; exactly one of the two must be given
   detail::Choice<InterpolateMode, "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "bicubic", "area">
@@ -138,6 +140,17 @@ Tensor<D, T> interpolate(const Tensor<D, T>& x, const InterpolateOptions& option
     }
   }
   return detail::in_order_of(x, y, here);
+}
+template <Device D, Floating T>
+Tensor<D, T> interpolate(const Tensor<D, T>& x, const detail::Positional<detail::Shape>& size, CallSite here = {}) {
+  return interpolate(x, {.size = size}, here);
+}
+template <Device D, Floating T>
+Tensor<D, T> interpolate(const Tensor<D, T>& x, const detail::Shape& size, const detail::ScaleFactors& scale_factor,
+                         decltype(InterpolateOptions::mode) mode = InterpolateMode::nearest,
+                         detail::Positional<bool> align_corners = false, CallSite here = {}) {
+  return interpolate(x, {.size = size, .scale_factor = scale_factor, .mode = mode, .align_corners = align_corners},
+                     here);
 }
 
 }}  // namespace tern

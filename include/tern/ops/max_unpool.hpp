@@ -6,6 +6,7 @@
 namespace tern { inline namespace TERN_BUILD {
 
 struct MaxUnpoolOptions {
+  detail::ByName by_name{};
   detail::Dims stride{}, padding = 0;
   detail::Dims output_size{};  // of the images, or a whole shape, such as the pooled tensor's; less than a stride off
 };
@@ -33,12 +34,20 @@ Tensor<D, T> max_unpool(const CallSite& op, int dims, const Tensor<D, T>& x, con
 // max_unpoolnd(x, indices, kernel_size, options), for images of n = 1, 2 and 3 dimensions:
 //   The inverse of max_poolnd_with_indices, with 0 where it dropped an element. indices are its, positions in row-major
 //   order over an image of the result. If one occurs twice, as it may if windows overlap, any of the elements may stay.
-#define TERN_MAX_UNPOOL(n)                                                                             \
-  template <Device D, Floating T>                                                                      \
-  Tensor<D, T> max_unpool##n##d(const Tensor<D, T>& x, const Tensor<D, Index>& indices,                \
-                                const detail::Dims& kernel_size, const MaxUnpoolOptions& options = {}, \
-                                CallSite here = {}) {                                                  \
-    return detail::max_unpool({"max_unpool" #n "d", here}, n, x, indices, kernel_size, options);       \
+#define TERN_MAX_UNPOOL(n)                                                                                       \
+  template <Device D, Floating T>                                                                                \
+  Tensor<D, T> max_unpool##n##d(const Tensor<D, T>& x, const Tensor<D, Index>& indices,                          \
+                                const detail::Dims& kernel_size, const MaxUnpoolOptions& options = {},           \
+                                CallSite here = {}) {                                                            \
+    return detail::max_unpool({"max_unpool" #n "d", here}, n, x, indices, kernel_size, options);                 \
+  }                                                                                                              \
+  template <Device D, Floating T>                                                                                \
+  Tensor<D, T> max_unpool##n##d(const Tensor<D, T>& x, const Tensor<D, Index>& indices,                          \
+                                const detail::Dims& kernel_size, const detail::Positional<detail::Dims>& stride, \
+                                const detail::Dims& padding = 0, const detail::Dims& output_size = {},           \
+                                CallSite here = {}) {                                                            \
+    const MaxUnpoolOptions o{.stride = stride, .padding = padding, .output_size = output_size};                  \
+    return max_unpool##n##d(x, indices, kernel_size, o, here);                                                   \
   }
 
 TERN_MAX_UNPOOL(1)

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "../backend/pooling.hpp"
+#include "../core/options.hpp"
 #include "copy.hpp"
 #include "power.hpp"
 #include "sort.hpp"
@@ -14,11 +15,13 @@
 namespace tern { inline namespace TERN_BUILD {
 
 struct MaxPoolOptions {
+  detail::ByName by_name{};
   detail::Dims stride{}, padding = 0, dilation = 1;
   bool ceil_mode = false;  // windows may reach beyond the end
 };
 
 struct AvgPoolOptions {
+  detail::ByName by_name{};
   detail::Dims stride{}, padding = 0;
   bool ceil_mode = false;                      // windows may reach beyond the end
   bool count_include_pad = true;               // the padding's zeros count in the divisor
@@ -26,6 +29,7 @@ struct AvgPoolOptions {
 };
 
 struct LpPoolOptions {
+  detail::ByName by_name{};
   detail::Dims stride{};
   bool ceil_mode = false;
 };
@@ -167,7 +171,7 @@ Tensor<D, T> lp_pool(const CallSite& op, int dims, const Tensor<D, T>& x, double
 
 }  // namespace detail
 
-// For images of n = 1, 2 and 3 dimensions:
+// For images of n = 1, 2 and 3 dimensions, with options by name or in PyTorch's order:
 //
 //   max_poolnd(x, kernel_size, options)
 //       The largest element of each window; NaN if it has one. The first of equal elements gets the gradient.
@@ -187,11 +191,27 @@ Tensor<D, T> lp_pool(const CallSite& op, int dims, const Tensor<D, T>& x, double
     return detail::max_pool(op, detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options), x);               \
   }                                                                                                                   \
   template <Device D, Floating T>                                                                                     \
+  Tensor<D, T> max_pool##n##d(const Tensor<D, T>& x, const detail::Dims& kernel_size,                                 \
+                              const detail::Positional<detail::Dims>& stride, const detail::Dims& padding = 0,        \
+                              const detail::Dims& dilation = 1, detail::Positional<bool> ceil_mode = false,           \
+                              CallSite here = {}) {                                                                   \
+    const MaxPoolOptions o{.stride = stride, .padding = padding, .dilation = dilation, .ceil_mode = ceil_mode};       \
+    return max_pool##n##d(x, kernel_size, o, here);                                                                   \
+  }                                                                                                                   \
+  template <Device D, Floating T>                                                                                     \
   ValuesAndIndices<D, T> max_pool##n##d_with_indices(const Tensor<D, T>& x, const detail::Dims& kernel_size,          \
                                                      const MaxPoolOptions& options = {}, CallSite here = {}) {        \
     const CallSite op{"max_pool" #n "d_with_indices", here};                                                          \
     const detail::PoolPlan plan = detail::plan_max_pool(op, n, *x.checked(op), kernel_size, options);                 \
     return detail::max_pool_with_indices(op, plan, x);                                                                \
+  }                                                                                                                   \
+  template <Device D, Floating T>                                                                                     \
+  ValuesAndIndices<D, T> max_pool##n##d_with_indices(                                                                 \
+      const Tensor<D, T>& x, const detail::Dims& kernel_size, const detail::Positional<detail::Dims>& stride,         \
+      const detail::Dims& padding = 0, const detail::Dims& dilation = 1, detail::Positional<bool> ceil_mode = false,  \
+      CallSite here = {}) {                                                                                           \
+    const MaxPoolOptions o{.stride = stride, .padding = padding, .dilation = dilation, .ceil_mode = ceil_mode};       \
+    return max_pool##n##d_with_indices(x, kernel_size, o, here);                                                      \
   }                                                                                                                   \
   template <Device D, Floating T>                                                                                     \
   Tensor<D, T> adaptive_max_pool##n##d(const Tensor<D, T>& x, const detail::Dims& output_size, CallSite here = {}) {  \
@@ -212,6 +232,19 @@ Tensor<D, T> lp_pool(const CallSite& op, int dims, const Tensor<D, T>& x, double
     return detail::average_pool(op, detail::plan_avg_pool(op, n, *x.checked(op), kernel_size, options), x);           \
   }                                                                                                                   \
   template <Device D, Floating T>                                                                                     \
+  Tensor<D, T> avg_pool##n##d(const Tensor<D, T>& x, const detail::Dims& kernel_size,                                 \
+                              const detail::Positional<detail::Dims>& stride, const detail::Dims& padding = 0,        \
+                              detail::Positional<bool> ceil_mode = false,                                             \
+                              detail::Positional<bool> count_include_pad = true,                                      \
+                              std::optional<Index> divisor_override = {}, CallSite here = {}) {                       \
+    const AvgPoolOptions o{.stride = stride,                                                                          \
+                           .padding = padding,                                                                        \
+                           .ceil_mode = ceil_mode,                                                                    \
+                           .count_include_pad = count_include_pad,                                                    \
+                           .divisor_override = divisor_override};                                                     \
+    return avg_pool##n##d(x, kernel_size, o, here);                                                                   \
+  }                                                                                                                   \
+  template <Device D, Floating T>                                                                                     \
   Tensor<D, T> adaptive_avg_pool##n##d(const Tensor<D, T>& x, const detail::Dims& output_size, CallSite here = {}) {  \
     const CallSite op{"adaptive_avg_pool" #n "d", here};                                                              \
     return detail::average_pool(op, detail::plan_adaptive_pooling(op, n, *x.checked(op), output_size), x);            \
@@ -220,6 +253,13 @@ Tensor<D, T> lp_pool(const CallSite& op, int dims, const Tensor<D, T>& x, double
   Tensor<D, T> lp_pool##n##d(const Tensor<D, T>& x, detail::RealNumber norm_type, const detail::Dims& kernel_size,    \
                              const LpPoolOptions& options = {}, CallSite here = {}) {                                 \
     return detail::lp_pool({"lp_pool" #n "d", here}, n, x, norm_type, kernel_size, options);                          \
+  }                                                                                                                   \
+  template <Device D, Floating T>                                                                                     \
+  Tensor<D, T> lp_pool##n##d(const Tensor<D, T>& x, detail::RealNumber norm_type, const detail::Dims& kernel_size,    \
+                             const detail::Positional<detail::Dims>& stride,                                          \
+                             detail::Positional<bool> ceil_mode = false, CallSite here = {}) {                        \
+    const LpPoolOptions o{.stride = stride, .ceil_mode = ceil_mode};                                                  \
+    return lp_pool##n##d(x, norm_type, kernel_size, o, here);                                                         \
   }
 
 TERN_POOLING(1)
