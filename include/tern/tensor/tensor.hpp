@@ -173,7 +173,8 @@ class Tensor : detail::Operators<D, T> {
     const detail::TensorImpl* const p = checked({"is_contiguous", here});
     return format == channels_last ? detail::is_channels_last(*p) : p->contiguous;
   }
-  static constexpr DType dtype() { return dtype_of<T>; }
+  /// f32, f64 and so on, as x.to() takes it.
+  static constexpr detail::Type<T> dtype() { return {}; }
   /// True for the element types that can require a gradient.
   static constexpr bool is_floating_point() { return detail::is_floating_v<T>; }
   static constexpr bool is_cpu() { return std::is_same_v<D, Cpu>; }
