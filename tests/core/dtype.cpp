@@ -24,4 +24,26 @@ TEST_CASE("names of element types", "[core]") {
   }
 }
 
+TEMPLATE_TEST_CASE("a type as a constant is its DType", "[core]", float, double, bfloat16, half, std::int64_t,
+                   std::int32_t, std::uint8_t, bool) {
+  constexpr auto type = dtype<TestType>;
+  static_assert(type == dtype_of<TestType> && dtype_of<TestType> == type && type == dtype<TestType>);
+  const DType known_later = type;
+  CHECK(known_later == dtype_of<TestType>);
+  static_assert((f32 == type) == std::is_same_v<TestType, float>);
+  static_assert((f32 != type) == !std::is_same_v<TestType, float>);
+  const auto bytes = [&] {
+    switch (type) {
+      case DType::float64:
+      case DType::int64: return 8;
+      case DType::float32:
+      case DType::int32: return 4;
+      case DType::bfloat16:
+      case DType::float16: return 2;
+      default: return 1;
+    }
+  };
+  CHECK(bytes() == int(sizeof(TestType)));
+}
+
 }  // namespace core_dtype

@@ -117,7 +117,7 @@ TEST_CASE("the parts of a temporary share it", "[data]") {
   static_assert(
       std::is_same_v<
           decltype(parts),
-          const Parts<Subset<Collated<std::vector<std::tuple<Tensor<Cpu>, Index>>, data::detail::DefaultCollate>>>>);
+          const Parts<Subset<Collated<std::vector<std::tuple<Tensor<Cpu>, Index>>, data::detail::DefaultCollate>>, 2>>);
   Index seen = 0;
   for (const auto& part : parts)
     for (auto& [x, y] : loader<Cpu>(part, {.batch_size = 4, .shuffle = true})) {
@@ -130,6 +130,26 @@ TEST_CASE("the parts of a temporary share it", "[data]") {
   auto batches = loader<Cpu>(random_split(set, {15, 5})[1], {.batch_size = 5});
   for (auto& [x, y] : batches) CHECK(y(4) == 4);
   static_assert(std::is_same_v<decltype(random_split(set, {15, 5})[1]), Subset<decltype(set)&>>);
+}
+
+TEST_CASE("parts are named at once", "[data]") {
+  const auto set = numbers(20);
+  const auto parts = random_split(set, {15, 5}, 3);
+  auto [train, val] = random_split(set, {0.75, 0.25}, 3);
+  static_assert(std::is_same_v<decltype(train), const Subset<decltype(set)&>>);
+  CHECK(train.indices() == parts[0].indices());
+  CHECK(val.indices() == parts[1].indices());
+  const auto& [first, second] = parts;
+  CHECK(&first == &parts[0]);
+  CHECK(&second == &parts[1]);
+  Index batches = 0;
+  for (auto& batch : loader<Cpu>(val, {.batch_size = 2})) batches += std::get<0>(batch).size(0) > 0;
+  CHECK(batches == 3);
+  // A temporary set is the parts' own.
+  const std::vector<std::tuple<Tensor<Cpu>, Index>> samples(20, {ones<Cpu>({3}), 4});
+  auto [most, few] = random_split(collated(std::vector(samples)), {15, 5});
+  for (auto& [x, y] : loader<Cpu>(few, {.batch_size = 5})) CHECK(y(4) == 4);
+  CHECK(most.size() == 15);
 }
 
 TEST_CASE("a split without a seed is drawn from the random state", "[data]") {

@@ -73,4 +73,11 @@ TEST_CASE("cholesky_inverse is the inverse of the factored matrix", "[linalg]") 
   CHECK(error_of([] { cholesky_inverse(zeros<Cpu>({2, 3})); }).find("cholesky_inverse: ") == 0);
 }
 
+TEST_CASE("cholesky is a method too", "[linalg]") {
+  const auto a = tensor<Cpu, double>({{2, 1}, {1, 3}});
+  const double root = std::sqrt(2), below = 1 / root, last = std::sqrt(2.5);
+  check_close(values_of(a.cholesky()), {root, 0, below, last});
+  check_close(values_of(a.cholesky(true)), {root, below, 0, last});
+}
+
 }  // namespace linalg_cholesky

@@ -49,4 +49,12 @@ TEST_CASE("determinants have PyTorch's names outside of linalg too", "[linalg]")
   CHECK((sign.item() == -1 && logabsdet.item() == Approx(std::log(8.))));
 }
 
+TEST_CASE("determinants are methods too", "[linalg]") {
+  const auto a = tensor<Cpu, double>({{2, 1}, {1, 3}});
+  CHECK(a.det().item() == Approx(5));
+  CHECK(a.logdet().item() == Approx(std::log(5)));
+  CHECK(neg(a.slice(0, 0, 1)).slice(1, 0, 1).slogdet().sign.item() == -1);
+  CHECK(error_of([] { ones<Cpu>({2, 3}).det(); }).starts_with("det: "));
+}
+
 }  // namespace linalg_det

@@ -36,4 +36,9 @@ TEST_CASE("inverse is inv under its other name", "[linalg]") {
   CHECK(error_of([] { inverse(zeros<Cpu>({2, 2})); }).find("inverse: ") == 0);
 }
 
+TEST_CASE("the inverse is a method too", "[linalg]") {
+  const auto a = tensor<Cpu, double>({{2, 1}, {1, 3}});
+  check_close(values_of(a.inverse()), {0.6, -0.2, -0.2, 0.4});
+}
+
 }  // namespace linalg_inv

@@ -67,4 +67,10 @@ TEST_CASE("matrix_power and matrix_exp refuse what is not square or has no inver
         "matrix_power: matrix 0 of the batch is singular: pivot 0 is 0");
 }
 
+TEST_CASE("powers and exponentials of matrices are methods too", "[linalg]") {
+  const auto a = tensor<Cpu, double>({{2, 1}, {1, 3}});
+  CHECK(values_of(a.matrix_power(2)) == std::vector<double>{5, 5, 5, 10});
+  CHECK(values_of(a.matrix_exp()) == values_of(linalg::matrix_exp(a)));
+}
+
 }  // namespace linalg_matrix_functions

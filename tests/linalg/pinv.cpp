@@ -81,4 +81,10 @@ TEST_CASE("pinverse is pinv with a relative tolerance", "[linalg]") {
   check_close(values_of(pinverse(a, 1e-2)), {0.25, 0, 0, 0, 0, 0});
 }
 
+TEST_CASE("the pseudo-inverse is a method too", "[linalg]") {
+  const auto a = tensor<Cpu, double>({{2, 1}, {1, 3}});
+  check_close(values_of(a.pinverse()), {0.6, -0.2, -0.2, 0.4});
+  check_close(values_of(tensor<Cpu, double>({{1, 0}, {0, 0.1}}).pinverse(0.5)), {1, 0, 0, 0});
+}
+
 }  // namespace linalg_pinv

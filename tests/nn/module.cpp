@@ -211,6 +211,23 @@ TEMPLATE_TEST_CASE("parameters() and state_dict() name what a module lists, in i
         Names{"blocks.0.weight", "blocks.0.bias", "blocks.1.weight", "blocks.1.bias", "gain", "mean", "counts"});
 }
 
+TEMPLATE_TEST_CASE("buffers() are what a module lists and does not learn", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  CHECK(Net<D>().buffers().empty());
+  Stack<D> stack(2, 2, 0.5);
+  CHECK(names_of(stack.buffers()) == Names{"mean", "counts"});
+  CHECK(names_of(stack.named_buffers()) == Names{"mean", "counts"});
+  CHECK(stack.buffers()["mean"].impl() == stack.mean.impl());
+  CHECK(names_of(nn::Sequential(nn::Linear<D>(2, 2), nn::BatchNorm1d<D>(2)).buffers()) ==
+        Names{"1.running_mean", "1.running_var", "1.num_batches_tracked"});
+  const auto shared = zeros<D>({3});
+  const nn::Sequential twice{nn::CrossEntropyLoss<D>({.weight = shared}), nn::CrossEntropyLoss<D>({.weight = shared})};
+  CHECK(names_of(twice.state_dict()) == Names{"0.weight", "1.weight"});
+  CHECK(names_of(twice.buffers()) == Names{"0.weight"});
+  stack.gain.requires_grad_(false);
+  CHECK(names_of(stack.buffers()) == Names{"mean", "counts"});
+}
+
 TEMPLATE_TEST_CASE("state_dict() shares the module's elements", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const Net<D> net;

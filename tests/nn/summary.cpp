@@ -37,6 +37,37 @@ TEMPLATE_TEST_CASE("summary() shows modules, shapes and the number of parameters
         "44 parameters\n");
 }
 
+TEMPLATE_TEST_CASE("a printed module is the tree of its modules in PyTorch's layout", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto printed = [](const auto& module) { return (std::ostringstream() << module).str(); };
+  Net<D> net;
+  CHECK(printed(net) ==
+        "Net(\n"
+        "  gain=[4], mean=[2, 2]\n"
+        "  (hidden): Linear(weight=[4, 3], bias=[4])\n"
+        "  (blocks.0): Linear(weight=[4, 4])\n"
+        "  (blocks.1): Linear(weight=[4, 4])\n"
+        "  (tail): Sequential(\n"
+        "    (0): LayerNorm(weight=[4], bias=[4])\n"
+        "    (1): Dropout()\n"
+        "  )\n"
+        ")");
+  CHECK(printed(net.hidden) == "Linear(weight=[4, 3], bias=[4])");
+  CHECK(printed(nn::Dropout<D>(0.5)) == "Dropout()");
+  CHECK(printed(net.named_children()[0].module) == printed(net.hidden));
+  const nn::Sequential deep{nn::Sequential<nn::Sequential<nn::Dropout<D>>>(nn::Sequential{nn::Dropout<D>(0.5)}),
+                            nn::Dropout<D>(0.5)};
+  CHECK(printed(deep) ==
+        "Sequential(\n"
+        "  (0): Sequential(\n"
+        "    (0): Sequential(\n"
+        "      (0): Dropout()\n"
+        "    )\n"
+        "  )\n"
+        "  (1): Dropout()\n"
+        ")");
+}
+
 #define CHECK_NAMES(Name)                                             \
   CHECK(std::string(nn::Name##1d < D > ::type_name()) == #Name "1d"); \
   CHECK(std::string(nn::Name##2d < D > ::type_name()) == #Name "2d"); \

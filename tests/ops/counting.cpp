@@ -133,6 +133,10 @@ TEMPLATE_TEST_CASE("bincount counts numbers and sums weights", "[ops]", TERN_TES
   check(i32);
   check(u8);
   CHECK(values_of(bincount(zeros<D, Index>({0}), 2)) == Values{0, 0});
+  const auto x = tensor_of<D, Index>({1, 3, 1});
+  CHECK(values_of(bincount(x, {}, 6)) == Values{0, 2, 0, 1, 0, 0});
+  CHECK(values_of(bincount(x, None, 6)) == Values{0, 2, 0, 1, 0, 0});
+  CHECK(values_of(x.bincount({}, 2)) == Values{0, 2, 0, 1});
   CHECK(bincount(zeros<D, Index>({0})).shape() == detail::Shape{0});
 }
 

@@ -47,7 +47,11 @@ TEMPLATE_TEST_CASE("ctc_loss is the sum over all ways to say the labels", "[ops]
   check_close(
       values_of(ctc_loss(x, labels, lengths, tensor<D, Index>({2}).select(0, 0), {.reduction = Reduction::sum})),
       {-std::log(expected)});
+  check_close(values_of(ctc_loss(x, labels, {4}, {2}, {.reduction = Reduction::sum})), {-std::log(expected)});
+  const std::vector<Index> steps{4}, said{2};
+  check_close(values_of(ctc_loss(x, labels, steps, said)), {-std::log(expected) / 2});
   const nn::CTCLoss<D, double> module({.reduction = "sum"});
+  check_close(values_of(module(x, labels, steps, said)), {-std::log(expected)});
   check_close(values_of(module.forward(x, labels, lengths, tensor<D, Index>({2}).select(0, 0))), {-std::log(expected)});
 }
 
@@ -73,6 +77,8 @@ TEMPLATE_TEST_CASE("ctc_loss says what does not fit", "[ops]", TERN_TEST_DEVICES
   const auto lengths = [](Index a, Index b) { return tensor<Cpu, Index>({a, b}); };
   const auto error = [&](const auto&... arguments) { return error_of([&] { ctc_loss(arguments...); }); };
   CHECK(error(x, labels, lengths(6, 5), lengths(1, 1)) == "ctc_loss: input_length 6 of sample 0 does not fit 5 steps");
+  CHECK(error_of([&] { ctc_loss(x, labels, {6, 5}, {1, 1}); }) ==
+        "ctc_loss: input_length 6 of sample 0 does not fit 5 steps");
   CHECK(error(x, labels, lengths(5, -1), lengths(1, 1)) ==
         "ctc_loss: input_length -1 of sample 1 does not fit 5 steps");
   CHECK(error(x, labels, lengths(5, 5), lengths(1, 5)) ==

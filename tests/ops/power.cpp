@@ -111,6 +111,9 @@ TEMPLATE_TEST_CASE("logspace has powers with equal distances between their expon
   using D = TestType;
   check_close(values_of(logspace<D, double>(-1, 2, 4)), {0.1, 1, 10, 100});
   check_close(values_of(logspace<D, double>(0, 3, 4, 2)), {1, 2, 4, 8});
+  const Tensor<D, double> by_argument = logspace<D>(-1, 2, 4, f64), of_two = logspace<D>(0, 3, 4, 2, f64);
+  check_close(values_of(by_argument), {0.1, 1, 10, 100});
+  check_close(values_of(of_two), {1, 2, 4, 8});
   CHECK(values_of(logspace<D>(2, 5, 1)) == std::vector<double>{100});
   CHECK(logspace<D>(0, 1, 0).shape() == detail::Shape{0});
 }

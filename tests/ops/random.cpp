@@ -246,6 +246,27 @@ TEMPLATE_TEST_CASE("normal takes mean and deviation as numbers or tensors", "[ra
   CHECK(error_of([&] { normal(Tensor<D>()); }) == "normal: a tensor is undefined");
 }
 
+TEMPLATE_TEST_CASE("the element type is a template argument or the last argument", "[random]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto same = [](const auto& with_argument, const auto& with_template) {
+    static_assert(std::is_same_v<decltype(with_argument()), decltype(with_template())>);
+    manual_seed(3);
+    const auto x = with_argument();
+    manual_seed(3);
+    CHECK(x.to_vector() == with_template().to_vector());
+  };
+  const auto like = zeros<D>({5});
+  same([] { return rand<D>({5}, f64); }, [] { return rand<D, double>({5}); });
+  same([] { return randn<D>({5}, f64); }, [] { return randn<D, double>({5}); });
+  same([] { return uniform<D>({5}, 2, 3, f64); }, [] { return uniform<D, double>({5}, 2, 3); });
+  same([] { return normal<D>(2, 3, {5}, f64); }, [] { return normal<D, double>(2, 3, {5}); });
+  same([] { return randint<D>(2, 9, {5}, i32); }, [] { return randint<D, std::int32_t>(2, 9, {5}); });
+  same([] { return randint<D>(9, {5}, f32); }, [] { return randint<D, float>(9, {5}); });
+  same([&] { return rand_like(like, f64); }, [] { return rand<D, double>({5}); });
+  same([&] { return randn_like(like, f64); }, [] { return randn<D, double>({5}); });
+  same([&] { return randint_like(like, 2, 9, i64); }, [] { return randint<D>(2, 9, {5}); });
+}
+
 TEMPLATE_TEST_CASE("random methods write what their functions write", "[random]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = zeros<D>({50});

@@ -39,6 +39,28 @@ TEMPLATE_TEST_CASE("nonzero names every position that is not zero", "[ops]", TER
   CHECK(nonzero(zeros<D, float>({2, 0, 3})).shape() == detail::Shape{0, 3});
 }
 
+TEMPLATE_TEST_CASE("where names the positions by dimension, as an index takes them", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor_of<D>({0, 2, 0, 0, 0, 3, 4, 0}, {2, 2, 2});
+  const auto check = [](const auto& a) {
+    const std::vector<Tensor<D, Index>> at = where(a);
+    const auto rows = nonzero(a);
+    REQUIRE(Index(at.size()) == rows.size(1));
+    for (std::size_t i = 0; i < at.size(); ++i) CHECK(values_of(at[i]) == values_of(rows.select(1, Index(i))));
+    CHECK(values_of(a[at]) == values_of(a[a != 0]));
+  };
+  check(x);
+  check(x.transpose(0, 2));
+  check(x > 2);
+  check(zeros<D>({3, 4}));
+  check(zeros<D>({2, 0, 3}));
+  CHECK(values_of(where(x)[2]) == std::vector<double>{1, 1, 0});
+  REQUIRE(where(full<D>({}, 7)).size() == 1);  // as torch.where
+  CHECK(values_of(where(full<D>({}, 7))[0]) == std::vector<double>{0});
+  CHECK(where(full<D>({}, 0))[0].shape() == detail::Shape{0});
+  CHECK(error_of([] { where(Tensor<D>()); }) == "where: a tensor is undefined");
+}
+
 TEMPLATE_TEST_CASE("unravel_index gives the position of each number", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto check = [](const detail::Shape& shape) {

@@ -118,6 +118,10 @@ TEMPLATE_TEST_CASE("clamp between tensors", "[ops]", TERN_TEST_DEVICES) {
   check_close(values_of(clamp(x, X(), high)), {-3, 0, 2, 2});
   check_close(values_of(x.clamp_min(low)), {-1, 0, 3, 5});
   check_close(values_of(x.clamp_max(high)), {-3, 0, 2, 2});
+  check_close(values_of(clamp(x, None, high)), {-3, 0, 2, 2});
+  check_close(values_of(x.clamp(None, high)), {-3, 0, 2, 2});
+  check_close(values_of(x.clamp({}, high)), {-3, 0, 2, 2});
+  CHECK(error_of([&] { clamp(x, None, X()); }) == "clamp: at least one of min and max must be given");
   CHECK(error_of([&] { clamp(x, X(), X()); }) == "clamp: at least one of min and max must be given");
   CHECK(error_of([&] { clamp_min(x, spread_tensor<D>({3})); }) == "clamp_min: shapes do not broadcast: [4] and [3]");
   CHECK(error_of([&] { clamp_max(x, spread_tensor<D>({3})); }) == "clamp_max: shapes do not broadcast: [4] and [3]");

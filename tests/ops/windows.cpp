@@ -13,6 +13,8 @@ TEMPLATE_TEST_CASE("windows are PyTorch's", "[ops]", TERN_TEST_DEVICES) {
   const double h1 = 0.3454915028125263, h2 = 0.9045084971874737;
   check_close(values_of(hann_window<D, double>(5)), {0, h1, h2, h2, h1});
   check_close(values_of(hann_window<D, double>(5, false)), {0, 0.5, 1, 0.5, 0});
+  static_assert(std::is_same_v<decltype(hann_window<D>(5, false, f64)), Tensor<D, double>>);
+  check_close(values_of(hann_window<D>(5, false, f64)), {0, 0.5, 1, 0.5, 0});
   check_close(values_of(hann_window<D, double>(6)), {0, 0.25, 0.75, 1, 0.75, 0.25});
   const double m1 = 0.3978521825875242, m2 = 0.9121478174124757;
   check_close(values_of(hamming_window<D, double>(5)), {0.08, m1, m2, m2, m1});

@@ -14,6 +14,8 @@ TEST_CASE("AnyTensor holds tensors of any device and type", "[any_tensor]") {
   const auto b = tensor<Naive, std::int64_t>({5, 6});
   std::vector<AnyTensor> all{a, b};
   CHECK(all[0].dtype() == DType::float32);
+  CHECK(all[0].dtype() == f32);
+  CHECK(all[0].dtype() != f64);
   CHECK(all[0].device_name() == std::string("cpu"));
   CHECK(all[0].shape() == detail::Shape{2, 2});
   CHECK(all[0].numel() == 4);

@@ -209,6 +209,42 @@ TEMPLATE_TEST_CASE("eye has ones on its diagonal", "[creation]", TERN_TEST_DEVIC
   CHECK(error_of([] { eye<TestType>(3, -1); }) == "eye: negative size in [3, -1]");
 }
 
+TEMPLATE_TEST_CASE("the element type is a template argument or the last argument", "[creation]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto same = [](const auto& a, const auto& b) {
+    static_assert(std::is_same_v<decltype(a), decltype(b)>);
+    CHECK(a.shape() == b.shape());
+    CHECK(values_of(a) == values_of(b));
+  };
+  const D device = detail::current_device<D>();
+  const Tensor<D, double> x = tensor<D, double>({{1, 2, 3}, {4, 5, 6}});
+  same(zeros<D>({2, 3}, x.dtype()), zeros<D, double>({2, 3}));
+  same(zeros<D>({2, 3}, i64, device), zeros<D, Index>({2, 3}));
+  same(ones<D>({2}, u8), ones<D, std::uint8_t>({2}));
+  static_assert(std::is_same_v<decltype(empty<D>({2}, i32)), Tensor<D, std::int32_t>>);
+  CHECK(empty<D>({2, 3}, i32).shape() == detail::Shape{2, 3});
+  same(full<D>({2}, 7, i64), full<D, Index>({2}, 7));
+  same(full<D>({2}, true, bool_, device), full<D, bool>({2}, true));
+  same(arange<D>(4, f64), arange<D, double>(4));
+  same(arange<D>(1, 4, f32), arange<D, float>(1, 4));
+  same(arange<D>(1, 9, 3, f64), arange<D, double>(1, 9, 3));
+  same(linspace<D>(0, 1, 3, f64), linspace<D, double>(0, 1, 3));
+  same(eye<D>(2, f64), eye<D, double>(2));
+  same(eye<D>(2, 3, bool_), eye<D, bool>(2, 3));
+  same(tensor<D>({{1, 2}, {3, 4}}, i64), tensor<D, Index>({{1, 2}, {3, 4}}));
+  same(tensor<D>(std::vector<int>{1, 2}, f64), tensor<D, double>({1, 2}));
+  same(tensor<D>(std::vector<double>{0.1}, f64), tensor<D, double>({0.1}));
+  same(tensor<D>(3, f64), scalar_tensor<D, double>(3));
+  same(scalar_tensor<D>(3, i64), scalar_tensor<D, Index>(3));
+  same(zeros_like(x, i64), zeros<D, Index>({2, 3}));
+  same(ones_like(x, f32), ones<D>({2, 3}));
+  same(full_like(x, 7, i64), full<D, Index>({2, 3}, 7));
+  same(empty_like(x.t(), i64).fill_(0), zeros<D, Index>({3, 2}));
+  CHECK(!empty_like(x.t(), i64).is_contiguous());
+  same(x.new_zeros({2}, i64), zeros<D, Index>({2}));
+  CHECK(error_of([&] { full_like(x, 0.5, i64); }).starts_with("full_like: "));
+}
+
 TEST_CASE("from_blob shares memory, and gives it back with the last owner", "[creation]") {
   float numbers[6] = {0, 1, 2, 3, 4, 5};
   int freed = 0;

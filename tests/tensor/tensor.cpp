@@ -118,6 +118,13 @@ TEMPLATE_TEST_CASE("an index with positions or masks is written", "[ops]", TERN_
   check({9, 9, 9, 9, 9, 9}, [](const auto& x) { x[{Ellipsis, true}] = 9; });
   check({0, 1, 2, 3, 4, 5}, [](const auto& x) { x[{Ellipsis, false}] = 9; });
   check({1, 1, 1, 1, 1, 1}, [](const auto& x) { x[None] = 1; });
+  using List = std::vector<Tensor<D, Index>>;
+  check({0, 1, 7, 7, 4, 5}, [](const auto& x) { x[List{tensor<D, Index>({0, 1}), tensor<D, Index>({2, 0})}] = 7; });
+  check({4, 5, 6, 3, 4, 5}, [](const auto& x) { x[List{tensor<D, Index>({0})}] += 4; });
+  check({0, 1, 0, 0, 0, 0}, [](const auto& x) { x[where(x > 1)] = 0; });
+  check({0, 1, 4, 6, 8, 10}, [](const auto& x) { x.index_put_(where(x > 1), x.index(where(x > 1)) * 2); });
+  check({0, 1, 4, 6, 8, 10}, [](const auto& x) { x.index_put_(where(x > 1), x[x > 1], true); });
+  check({0, 1, 2, 9, 9, 9}, [](const auto& x) { x[std::vector{tensor<D, bool>({false, true})}] = 9; });
   const auto integers = tensor<D, Index>({3, 4, 5});
   integers[integers > 3] = 0.0;
   integers[tensor<D, Index>({1})] += 8;
@@ -350,6 +357,32 @@ TEMPLATE_TEST_CASE("a handle with a name refers to another tensor", "[ops]", TER
   x = {};
   CHECK_FALSE(x.defined());
   unchanged();
+}
+
+TEMPLATE_TEST_CASE("element types have PyTorch's and LibTorch's names as methods", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = tensor<D>({1, 2.5, 1000.125});
+  const auto same = [](const auto& a, const auto& b) {
+    static_assert(std::is_same_v<decltype(a), decltype(b)>);
+    CHECK(values_of(a) == values_of(b));
+  };
+  same(x.half(), x.to(f16));
+  same(x.bfloat16(), x.to(bf16));
+  same(x.toType(i64), x.to(i64));
+  same(x.to(x.half().dtype()), x.to(f16));
+  CHECK(values_of(x.half()) != values_of(x));
+  const Tensor<D, Index> integers = x.to(i64);
+  if constexpr (HostDevice<D>) {
+    CHECK(x.data_ptr() == x.data());
+    CHECK(x.template data_ptr<float>() == x.data());
+    CHECK(integers.template data_ptr<const Index>() == integers.data());
+    CHECK(error_of([] { Tensor<D>().data_ptr(); }) == "data: a tensor is undefined");
+  }
+  auto leaf = x.clone();
+  CHECK(&leaf.set_requires_grad(true) == &leaf);
+  CHECK(leaf.requires_grad());
+  leaf.set_requires_grad(false);
+  CHECK(!leaf.requires_grad());
 }
 
 }  // namespace tensor_tensor

@@ -98,10 +98,11 @@ using scalar_t = std::conditional_t<is_floating_v<T>, double, T>;
 template <class T>
 using sum_t = std::conditional_t<is_floating_v<T>, T, std::int64_t>;
 
-/// A type as a value, for x.to(f64).
+/// A type as a constant, for x.to(f64). Where a type that is known at run time is wanted, it is its DType.
 template <Element T>
 struct Type {
   using type = T;
+  constexpr operator DType() const { return dtype_of<T>; }
 };
 }  // namespace detail
 

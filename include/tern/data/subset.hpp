@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "dataset.hpp"
@@ -86,8 +87,8 @@ template <class Set>
 Subset(Set&&, const std::vector<Index>&) -> Subset<Set>;
 
 /// The parts of a data set. What is taken from temporary parts is a part of its own:
-/// `loader<Cpu>(random_split(set, {0.9, 0.1})[0])`.
-template <class Part>
+/// `loader<Cpu>(random_split(set, {0.9, 0.1})[0])`. They can be named at once: `auto [train, val] = …`.
+template <class Part, std::size_t N>
 class Parts {
  public:
   explicit Parts(std::vector<Part> parts) : parts_(std::move(parts)) {}
@@ -98,6 +99,16 @@ class Parts {
   Part operator[](tern::detail::At<Index> i) && { return std::move(parts_[position(i)]); }
   auto begin() const { return parts_.begin(); }
   auto end() const { return parts_.end(); }
+
+  /// Part i, for `auto [train, val] = …`.
+  template <std::size_t i>
+  const Part& get() const& {
+    return parts_[i];
+  }
+  template <std::size_t i>
+  Part get() && {
+    return std::move(parts_[i]);
+  }
 
  private:
   std::size_t position(const tern::detail::At<Index>& at) const {
@@ -119,10 +130,10 @@ TERN_API std::vector<Index> split_lengths(const std::vector<double>& lengths, In
 
 /// Random parts with these lengths or fractions: `random_split(set, {0.9, 0.1})`. Without a seed, they are drawn from
 /// the random state. A set that is a variable must outlive the parts; a temporary is moved into them.
-template <class Set, class Number>
+template <class Set, class Number, std::size_t N>
   requires Dataset<std::remove_cvref_t<Set>>
-Parts<Subset<Set>> random_split(Set&& set, std::initializer_list<Number> lengths,
-                                std::optional<std::uint64_t> seed = {}, CallSite here = {}) {
+Parts<Subset<Set>, N> random_split(Set&& set, const Number (&lengths)[N], std::optional<std::uint64_t> seed = {},
+                                   CallSite here = {}) {
   const CallScope scope(here);
   const auto shared = detail::shared_set(std::forward<Set>(set));
   std::vector<Index> order = detail::in_sequence(shared->size());
@@ -130,11 +141,11 @@ Parts<Subset<Set>> random_split(Set&& set, std::initializer_list<Number> lengths
   detail::shuffle(order, random);
   std::vector<Subset<Set>> parts;
   auto at = order.begin();
-  for (const Index length : detail::split_lengths({lengths.begin(), lengths.end()}, shared->size())) {
+  for (const Index length : detail::split_lengths({lengths, lengths + N}, shared->size())) {
     parts.emplace_back(shared, std::vector<Index>(at, at + length));
     at += length;
   }
-  return Parts<Subset<Set>>(std::move(parts));
+  return Parts<Subset<Set>, N>(std::move(parts));
 }
 
 namespace detail {
@@ -212,6 +223,13 @@ template <class... Set>
 ConcatDataset(Set&&...) -> ConcatDataset<Set...>;
 
 }}}  // namespace tern::data
+
+template <class Part, std::size_t N>
+struct std::tuple_size<tern::data::Parts<Part, N>> : std::integral_constant<std::size_t, N> {};
+template <std::size_t i, class Part, std::size_t N>
+struct std::tuple_element<i, tern::data::Parts<Part, N>> {
+  using type = const Part;
+};
 
 #ifndef TERN_COMPILED
 #include "subset.ipp"

@@ -197,6 +197,8 @@ auto converted(const M& module, const D2* device = nullptr) {
     return ::tern::nn::parameters(*this);                                                                             \
   }                                                                                                                   \
   ::tern::StateDict state_dict() const { return ::tern::nn::state_dict(*this); }                                      \
+  ::tern::StateDict buffers() const { return ::tern::nn::buffers(*this); }                                            \
+  ::tern::StateDict named_buffers() const { return ::tern::nn::buffers(*this); }                                      \
   ::tern::nn::IncompatibleKeys load_state_dict(const ::tern::StateDict& dict, bool strict = true,                     \
                                                ::tern::CallSite here_ = {}) const {                                   \
     return ::tern::nn::load_state_dict(*this, dict, strict, here_);                                                   \

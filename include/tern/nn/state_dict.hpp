@@ -35,6 +35,9 @@ TERN_API IncompatibleKeys check_fits(const AnyModule& module, const StateDict& d
 /// All tensors by name: parameters, buffers and other tensors that are listed.
 TERN_API StateDict state_dict(const AnyModule& module);
 
+/// The tensors that are listed and not learned, with their names, like parameters(). A shared one is listed once.
+TERN_API StateDict buffers(const AnyModule& module);
+
 /// Copies the named tensors into the module's, converting between floating-point types. Error, and nothing changed, if
 /// a shape differs, or, with strict, if a name is missing or unexpected. Without strict, returns these names.
 TERN_API IncompatibleKeys load_state_dict(const AnyModule& module, const StateDict& dict, bool strict = true,

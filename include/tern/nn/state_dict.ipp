@@ -97,6 +97,17 @@ TERN_COLD StateDict state_dict(const AnyModule& module) {
   return dict;
 }
 
+TERN_COLD StateDict buffers(const AnyModule& module) {
+  detail::check_listed(module);
+  StateDict list;
+  module.each([&](const detail::Member& m) {
+    bool is_new = !m.type && !m.grad_ops;
+    for (const NamedTensor& known : list) is_new = is_new && known.tensor.impl() != m.tensor.impl();
+    if (is_new) tern::detail::append(list, {m.path}, m.tensor);
+  });
+  return list;
+}
+
 TERN_COLD IncompatibleKeys load_state_dict(const AnyModule& module, const StateDict& dict, bool strict, CallSite here) {
   const CallScope scope(here);
   IncompatibleKeys keys = detail::check_fits(module, dict, strict);

@@ -124,6 +124,12 @@ Tensor<D, Index> bincount(const Tensor<D, I>& x, Index minlength = 0, CallSite h
   x.checked("bincount");
   return detail::sums_by_number(to_type(x, i64), full<D, Index>({}, 1, x.device()), minlength, here);
 }
+/// The same with PyTorch's arguments: bincount(x, {}, 6).
+template <Device D, std::integral I>
+  requires(Element<I> && !std::is_same_v<I, bool>)
+Tensor<D, Index> bincount(const Tensor<D, I>& x, detail::NoneType, Index minlength, CallSite here = {}) {
+  return bincount(x, minlength, here);
+}
 /// The same with the sums of weights, one weight for each element of x. Weights that are not float are summed as
 /// double.
 template <Device D, std::integral I, Element W>

@@ -153,6 +153,16 @@ Tensor<D, T> ctc_loss(const Tensor<D, T>& log_probs, const Tensor<D, Index>& tar
   return detail::rounded_once(loss, log_probs);
 }
 
+/// The same with the lengths as numbers: ctc_loss(log_probs, targets, {5, 4}, {2, 1}).
+template <Device D, Floating T>
+Tensor<D, T> ctc_loss(const Tensor<D, T>& log_probs, const Tensor<D, Index>& targets,
+                      const std::vector<Index>& input_lengths, const std::vector<Index>& target_lengths,
+                      CtcLossOptions options = {}, CallSite here = {}) {
+  const CallScope scope({"ctc_loss", here});
+  const auto lengths = [](const std::vector<Index>& n) { return from_vector<Cpu>(n, Index(n.size())); };
+  return ctc_loss(log_probs, targets, lengths(input_lengths), lengths(target_lengths), options, here);
+}
+
 TERN_SAME_PLACE(ctc_loss)
 
 }}  // namespace tern

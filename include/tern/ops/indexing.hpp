@@ -428,6 +428,20 @@ struct TensorIndexAt {
     return e;
   }
 };
+
+/// The entries of x[entries] in a std::vector, such as where(condition) returns, with their source line.
+template <class D>
+struct IndexListAt {
+  IndexList<D> entries;
+  CallSite here;
+  ExpressionEnd end{};
+  template <class E>
+    requires(!std::is_arithmetic_v<E> && std::constructible_from<TensorIndex<D>, const E&>)
+  IndexListAt(const std::vector<E>& list, CallSite h = {}) : here(h) {
+    const CallScope scope(here);
+    entries.assign(list.begin(), list.end());
+  }
+};
 }  // namespace detail
 
 /// x[index]: the tensor that index() returns. What is assigned to the expression is written to x, as by index_put_: x[y

@@ -125,9 +125,15 @@ Tensor<D, T> ldexp(const Tensor<D, T>& x, const Tensor<D, U>& exponent, CallSite
 template <Device D, Element T = float>
   requires detail::is_floating_v<T>
 Tensor<D, T> logspace(detail::RealNumber start, detail::RealNumber end, Index steps, detail::RealNumber base = 10,
-                      CallSite here = {}) {
+                      detail::Type<T> type = {}, CallSite here = {}) {
   const CallScope scope({"logspace", here});
-  return to_type(pow(base, linspace<D, double>(start, end, steps)), detail::Type<T>{}, here);
+  return to_type(pow(base, linspace<D, double>(start, end, steps)), type, here);
+}
+template <Device D, Element T>
+  requires detail::is_floating_v<T>
+Tensor<D, T> logspace(detail::RealNumber start, detail::RealNumber end, Index steps, detail::Type<T> type,
+                      CallSite here = {}) {
+  return logspace<D, T>(start, end, steps, 10, type, here);
 }
 
 TERN_SAME_PLACE(pow)

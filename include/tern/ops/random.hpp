@@ -21,6 +21,13 @@ Tensor<D, T> uniform(const detail::Shape& shape, detail::RealNumber low, detail:
   return x;
 }
 
+/// The same with the element type as an argument.
+template <Device D, Element T>
+Tensor<D, T> uniform(const detail::Shape& shape, detail::RealNumber low, detail::RealNumber high, detail::Type<T>,
+                     D device = detail::current_device<D>(), CallSite here = {}) {
+  return uniform<D, T>(shape, low, high, device, here);
+}
+
 /// Uniform in [0, 1).
 template <Device D, Element T = float>
 Tensor<D, T> rand(const detail::Shape& shape, D device = detail::current_device<D>(), CallSite here = {}) {
@@ -55,9 +62,9 @@ Tensor<D, T> randn(const detail::Shape& shape, D device = detail::current_device
   return x;
 }
 
-TERN_SIZES_WITHOUT_BRACES(rand)
-TERN_SIZES_WITHOUT_BRACES(randn)
-#undef TERN_SIZES_WITHOUT_BRACES
+TERN_FORMS_OF_SHAPE(rand)
+TERN_FORMS_OF_SHAPE(randn)
+#undef TERN_FORMS_OF_SHAPE
 
 /// Normal with this mean and standard deviation.
 template <Device D, Element T = float>
@@ -69,6 +76,13 @@ Tensor<D, T> normal(detail::RealNumber mean, detail::RealNumber std, const detai
   Tensor<D, T> x = empty<D, T>(shape, device);
   detail::backend::run<D, T>(detail::backend::Normal{*x.impl(), detail::next_random(), mean, std});
   return x;
+}
+
+/// The same with the element type as an argument.
+template <Device D, Element T>
+Tensor<D, T> normal(detail::RealNumber mean, detail::RealNumber std, const detail::Shape& shape, detail::Type<T>,
+                    D device = detail::current_device<D>(), CallSite here = {}) {
+  return normal<D, T>(mean, std, shape, device, here);
 }
 
 /// Normal, with a mean and a standard deviation for each element. The two are broadcast. The result is not on the tape;
@@ -116,6 +130,17 @@ Tensor<D, T> randint(Index low, Index high, const detail::Shape& shape, D device
 /// Integers in [0, high).
 template <Device D, Element T = Index>
 Tensor<D, T> randint(Index high, const detail::Shape& shape, D device = detail::current_device<D>(),
+                     CallSite here = {}) {
+  return randint<D, T>(0, high, shape, device, here);
+}
+/// The same with the element type as an argument.
+template <Device D, Element T>
+Tensor<D, T> randint(Index low, Index high, const detail::Shape& shape, detail::Type<T>,
+                     D device = detail::current_device<D>(), CallSite here = {}) {
+  return randint<D, T>(low, high, shape, device, here);
+}
+template <Device D, Element T>
+Tensor<D, T> randint(Index high, const detail::Shape& shape, detail::Type<T>, D device = detail::current_device<D>(),
                      CallSite here = {}) {
   return randint<D, T>(0, high, shape, device, here);
 }
@@ -199,20 +224,21 @@ const Tensor<D, T>& bernoulli_(const Tensor<D, T>& x, detail::RealNumber p = 0.5
   return copy_(x, detail::map<T>({"bernoulli_", here}, below, rand<D>(x.shape(), x.device())), here);
 }
 
-template <class D, class T>
-Tensor<D, T> rand_like(const Tensor<D, T>& x, CallSite here = {}) {
+/// Of x's shape, and of its element type unless another is given.
+template <class D, class T, Element U = T>
+Tensor<D, U> rand_like(const Tensor<D, T>& x, detail::Type<U> = {}, CallSite here = {}) {
   const CallScope scope({"rand_like", here});
-  return rand<D, T>(x.shape(), x.device());
+  return rand<D, U>(x.shape(), x.device());
 }
-template <class D, class T>
-Tensor<D, T> randn_like(const Tensor<D, T>& x, CallSite here = {}) {
+template <class D, class T, Element U = T>
+Tensor<D, U> randn_like(const Tensor<D, T>& x, detail::Type<U> = {}, CallSite here = {}) {
   const CallScope scope({"randn_like", here});
-  return randn<D, T>(x.shape(), x.device());
+  return randn<D, U>(x.shape(), x.device());
 }
-template <class D, class T>
-Tensor<D, T> randint_like(const Tensor<D, T>& x, Index low, Index high, CallSite here = {}) {
+template <class D, class T, Element U = T>
+Tensor<D, U> randint_like(const Tensor<D, T>& x, Index low, Index high, detail::Type<U> = {}, CallSite here = {}) {
   const CallScope scope({"randint_like", here});
-  return randint<D, T>(low, high, x.shape(), x.device());
+  return randint<D, U>(low, high, x.shape(), x.device());
 }
 
 }}  // namespace tern

@@ -321,6 +321,14 @@ Tensor<D, Index> nonzero(const Tensor<D, T>& x, CallSite here = {}) {
   return at;
 }
 
+/// The same, a vector for each dimension: x[where(x > 0)] is x[x > 0]. Of a 0-d tensor it is one vector.
+template <Device D, Element T>
+std::vector<Tensor<D, Index>> where(const Tensor<D, T>& condition, CallSite here = {}) {
+  const CallScope scope({"where", here});
+  const detail::Shape shape = condition.checked("where")->shape();
+  return unravel_index(detail::positions_of(ne(condition.detach(), 0)), shape.n ? shape : detail::Shape{1}, here);
+}
+
 /// 1 at the position that each number names in a new last dimension of num_classes, 0 elsewhere. By default num_classes
 /// is the largest number plus one, for which the host waits.
 template <Device D>

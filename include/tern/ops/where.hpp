@@ -221,6 +221,11 @@ Tensor<D, T> clamp(const Tensor<D, T>& x, const Tensor<D, T>& min, const Tensor<
              }}));
   return y;
 }
+/// The same without a lower bound: clamp(x, None, max).
+template <Device D, Element T, std::same_as<detail::NoneType> Missing>
+Tensor<D, T> clamp(const Tensor<D, T>& x, Missing, const Tensor<D, T>& max, CallSite here = {}) {
+  return clamp(x, Tensor<D, T>(), max, here);
+}
 TERN_SAME_PLACE(clamp)
 TERN_SAME_PLACE(clamp_min)
 TERN_SAME_PLACE(clamp_max)

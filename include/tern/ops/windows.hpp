@@ -29,7 +29,7 @@ inline constexpr double turn = 6.28318530717958647693;
 
 /// (1 - cos(2 pi t)) / 2.
 template <Device D, Floating T = float>
-Tensor<D, T> hann_window(Index length, bool periodic = true, CallSite here = {}) {
+Tensor<D, T> hann_window(Index length, bool periodic = true, detail::Type<T> = {}, CallSite here = {}) {
   return detail::window<D, T>({"hann_window", here}, length, periodic,
                               [](double t) { return 0.5 - 0.5 * std::cos(detail::turn * t); });
 }
@@ -37,14 +37,14 @@ Tensor<D, T> hann_window(Index length, bool periodic = true, CallSite here = {})
 /// alpha - beta cos(2 pi t).
 template <Device D, Floating T = float>
 Tensor<D, T> hamming_window(Index length, bool periodic = true, double alpha = 0.54, double beta = 0.46,
-                            CallSite here = {}) {
+                            detail::Type<T> = {}, CallSite here = {}) {
   return detail::window<D, T>({"hamming_window", here}, length, periodic,
                               [=](double t) { return alpha - beta * std::cos(detail::turn * t); });
 }
 
 /// 0.42 - 0.5 cos(2 pi t) + 0.08 cos(4 pi t).
 template <Device D, Floating T = float>
-Tensor<D, T> blackman_window(Index length, bool periodic = true, CallSite here = {}) {
+Tensor<D, T> blackman_window(Index length, bool periodic = true, detail::Type<T> = {}, CallSite here = {}) {
   return detail::window<D, T>({"blackman_window", here}, length, periodic, [](double t) {
     return 0.42 - 0.5 * std::cos(detail::turn * t) + 0.08 * std::cos(2 * detail::turn * t);
   });
@@ -52,14 +52,15 @@ Tensor<D, T> blackman_window(Index length, bool periodic = true, CallSite here =
 
 /// 1 - |2 t - 1|, a triangle.
 template <Device D, Floating T = float>
-Tensor<D, T> bartlett_window(Index length, bool periodic = true, CallSite here = {}) {
+Tensor<D, T> bartlett_window(Index length, bool periodic = true, detail::Type<T> = {}, CallSite here = {}) {
   return detail::window<D, T>({"bartlett_window", here}, length, periodic,
                               [](double t) { return 1 - std::abs(2 * t - 1); });
 }
 
 /// I0(beta sqrt(1 - (2 t - 1)^2)) / I0(beta), where I0 is the modified Bessel function of order 0.
 template <Device D, Floating T = float>
-Tensor<D, T> kaiser_window(Index length, bool periodic = true, double beta = 12, CallSite here = {}) {
+Tensor<D, T> kaiser_window(Index length, bool periodic = true, double beta = 12, detail::Type<T> = {},
+                           CallSite here = {}) {
   return detail::window<D, T>({"kaiser_window", here}, length, periodic, [=](double t) {
     const double root = std::sqrt(t * (1 - t)) * 2;
     return std::cyl_bessel_i(0., std::abs(beta * root)) / std::cyl_bessel_i(0., std::abs(beta));

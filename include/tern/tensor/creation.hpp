@@ -97,8 +97,17 @@ Tensor<D, T> tensor(N value, CallSite here = {}) {
   const CallScope scope({"tensor", here});
   return full<D, T>({}, detail::number_t<T>(value));
 }
+/// The same with the element type as an argument: tensor<D>({1, 2}, f64).
+template <Device D, Element T>
+Tensor<D, T> tensor(std::initializer_list<detail::NestedList> list, detail::Type<T>, CallSite here = {}) {
+  return tensor<D, T>(list, here);
+}
+template <Device D, Element T, class X>
+Tensor<D, T> tensor(const X& values, detail::Type<T>, CallSite here = {}) {
+  return tensor<D, T>(values, here);
+}
 template <Device D, Element T = float>
-Tensor<D, T> scalar_tensor(detail::number_t<T> value, CallSite here = {}) {
+Tensor<D, T> scalar_tensor(detail::number_t<T> value, detail::Type<T> = {}, CallSite here = {}) {
   const CallScope scope({"scalar_tensor", here});
   return full<D, T>({}, value);
 }
@@ -192,11 +201,25 @@ template <Device D, class T = void, class A>
 auto arange(A end, CallSite here = {}) {
   return arange<D, T>(A(0), end, 1, here);
 }
+/// The same with the element type as an argument: arange<D>(0, 10, 2, f64).
+template <Device D, class A, class B, class C, Element T>
+Tensor<D, T> arange(A start, B end, C step, detail::Type<T>, CallSite here = {}) {
+  return arange<D, T>(start, end, step, here);
+}
+template <Device D, class A, class B, Element T>
+Tensor<D, T> arange(A start, B end, detail::Type<T>, CallSite here = {}) {
+  return arange<D, T>(start, end, 1, here);
+}
+template <Device D, class A, Element T>
+Tensor<D, T> arange(A end, detail::Type<T>, CallSite here = {}) {
+  return arange<D, T>(A(0), end, 1, here);
+}
 
 /// `steps` numbers from start to end, both included, with equal distances.
 template <Device D, Element T = float>
   requires detail::is_floating_v<T>
-Tensor<D, T> linspace(detail::RealNumber start, detail::RealNumber end, Index steps, CallSite here = {}) {
+Tensor<D, T> linspace(detail::RealNumber start, detail::RealNumber end, Index steps, detail::Type<T> = {},
+                      CallSite here = {}) {
   const CallScope scope({"linspace", here});
   if (steps < 0) Error::fail("linspace", {"the number of steps must not be negative: ", steps});
   const Tensor<D, T> x = empty<D, T>(steps);
@@ -213,7 +236,7 @@ Tensor<D, T> linspace(detail::RealNumber start, detail::RealNumber end, Index st
 
 /// Ones on the diagonal, zeros elsewhere: [n, columns], columns = n by default.
 template <Device D, Element T = float>
-Tensor<D, T> eye(Index n, std::optional<Index> columns = {}, CallSite here = {}) {
+Tensor<D, T> eye(Index n, std::optional<Index> columns = {}, detail::Type<T> = {}, CallSite here = {}) {
   const CallScope scope({"eye", here});
   const Index m = columns.value_or(n);
   const Tensor<D, T> x = zeros<D, T>({n, m});
@@ -224,6 +247,10 @@ Tensor<D, T> eye(Index n, std::optional<Index> columns = {}, CallSite here = {})
   detail::update_contiguous(diagonal);
   detail::backend::run<D>(detail::backend::Fill<T>{diagonal, 1});
   return x;
+}
+template <Device D, Element T>
+Tensor<D, T> eye(Index n, detail::Type<T> type, CallSite here = {}) {
+  return eye<D, T>(n, {}, type, here);
 }
 
 }}  // namespace tern

@@ -88,6 +88,13 @@ Tensor<D, T> full(const detail::Shape& shape, detail::number_t<T> value, D devic
   return out;
 }
 
+/// The same with the element type as an argument.
+template <Device D, Element T>
+Tensor<D, T> full(const detail::Shape& shape, detail::number_t<T> value, detail::Type<T>,
+                  D device = detail::current_device<D>(), CallSite here = {}) {
+  return full<D, T>(shape, value, device, here);
+}
+
 template <Device D, Element T = float>
 Tensor<D, T> zeros(const detail::Shape& shape, D device = detail::current_device<D>(), CallSite here = {}) {
   const CallScope scope({"zeros", here});
@@ -99,40 +106,47 @@ Tensor<D, T> ones(const detail::Shape& shape, D device = detail::current_device<
   return full<D, T>(shape, 1, device);
 }
 
-// The sizes without braces: zeros<D>(2, 3) is zeros<D>({2, 3}).
-#define TERN_SIZES_WITHOUT_BRACES(name)                                                                              \
+// Other forms of a function of a shape: zeros<D>(2, 3) is zeros<D>({2, 3}), and zeros<D>({2, 3}, f64) is
+// zeros<D, double>({2, 3}).
+#define TERN_FORMS_OF_SHAPE(name)                                                                                    \
   template <Device D, Element T = float, std::convertible_to<Index>... I>                                            \
   Tensor<D, T> name(detail::At<Index> first, Index second, I... rest) {                                              \
     return name<D, T>(detail::Shape{first.tensor, second, Index(rest)...}, detail::current_device<D>(), first.here); \
+  }                                                                                                                  \
+  template <Device D, Element T>                                                                                     \
+  Tensor<D, T> name(const detail::Shape& shape, detail::Type<T>, D device = detail::current_device<D>(),             \
+                    CallSite here = {}) {                                                                            \
+    return name<D, T>(shape, device, here);                                                                          \
   }
-TERN_SIZES_WITHOUT_BRACES(empty)
-TERN_SIZES_WITHOUT_BRACES(zeros)
-TERN_SIZES_WITHOUT_BRACES(ones)
+TERN_FORMS_OF_SHAPE(empty)
+TERN_FORMS_OF_SHAPE(zeros)
+TERN_FORMS_OF_SHAPE(ones)
 
-/// x's shape and memory order, elements not initialised.
-template <class D, class T>
-Tensor<D, T> empty_like(const Tensor<D, T>& x, CallSite here = {}) {
+/// x's shape and memory order, and its element type unless another is given; elements not initialised.
+template <class D, class T, Element U = T>
+Tensor<D, U> empty_like(const Tensor<D, T>& x, detail::Type<U> = {}, CallSite here = {}) {
   const CallScope scope({"empty_like", here});
   const detail::Array* const in[] = {x.impl()};
-  return Tensor<D, T>(detail::new_output({"empty_like", CallSite::unknown}, dtype_of<T>, in, 1, &detail::allocate<D>));
+  return Tensor<D, U>(detail::new_output({"empty_like", CallSite::unknown}, dtype_of<U>, in, 1, &detail::allocate<D>));
 }
-template <class D, class T>
-Tensor<D, T> full_like(const Tensor<D, T>& x, detail::number_t<T> value, CallSite here = {}) {
+template <class D, class T, Element U = T>
+Tensor<D, U> full_like(const Tensor<D, T>& x, detail::number_t<U> value, detail::Type<U> type = {},
+                       CallSite here = {}) {
   const CallScope scope({"full_like", here});
-  const detail::scalar_t<T> element = detail::element<T>({"full_like", CallSite::unknown}, value);
-  Tensor<D, T> out = empty_like(x);
-  detail::backend::run<D>(detail::backend::Fill<T>{*out.impl(), element});
+  const detail::scalar_t<U> element = detail::element<U>({"full_like", CallSite::unknown}, value);
+  Tensor<D, U> out = empty_like(x, type);
+  detail::backend::run<D>(detail::backend::Fill<U>{*out.impl(), element});
   return out;
 }
-template <class D, class T>
-Tensor<D, T> zeros_like(const Tensor<D, T>& x, CallSite here = {}) {
+template <class D, class T, Element U = T>
+Tensor<D, U> zeros_like(const Tensor<D, T>& x, detail::Type<U> type = {}, CallSite here = {}) {
   const CallScope scope({"zeros_like", here});
-  return full_like(x, 0);
+  return full_like(x, 0, type);
 }
-template <class D, class T>
-Tensor<D, T> ones_like(const Tensor<D, T>& x, CallSite here = {}) {
+template <class D, class T, Element U = T>
+Tensor<D, U> ones_like(const Tensor<D, T>& x, detail::Type<U> type = {}, CallSite here = {}) {
   const CallScope scope({"ones_like", here});
-  return full_like(x, 1);
+  return full_like(x, 1, type);
 }
 
 template <Device D, Element T>

@@ -118,6 +118,12 @@ TERN_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
 using detail::to_string;
 /// float32.
 TERN_API std::ostream& operator<<(std::ostream& out, DType type);
+namespace detail {
+template <class T>
+std::ostream& operator<<(std::ostream& out, Type<T> type) {
+  return out << DType(type);
+}
+}  // namespace detail
 /// cpu, cuda:0.
 template <Device D>
 std::ostream& operator<<(std::ostream& out, D device) {

@@ -38,6 +38,8 @@ template <class D>
 struct IndexOperand;
 template <class D>
 struct TensorIndexAt;
+template <class D>
+struct IndexListAt;
 
 namespace call {
 // The names of the methods that are ops. In the class a method hides the op of its name, and with it the lookup by the
@@ -76,6 +78,7 @@ void abs(), abs_(), absolute(), absolute_(), acos(), acos_(), acosh(), acosh_(),
     to_type(), topk(), trace(), transpose(), tril(), tril_(), triu(), triu_(), true_divide(), true_divide_(), trunc(),
     trunc_(), unbind(), unflatten(), unfold(), uniform_(), unique(), unique_consecutive(), unsqueeze(), var(), view(),
     vsplit(), where(), xlogy(), xlogy_();
+void cholesky(), det(), inverse(), logdet(), matrix_exp(), matrix_power(), pinverse(), slogdet();  // of linalg/
 }  // namespace call
 }  // namespace detail
 
@@ -196,7 +199,8 @@ class Tensor : detail::Operators<D, T> {
     const detail::TensorImpl* const p = checked({"is_contiguous", here});
     return format == channels_last ? detail::is_channels_last(*p) : p->contiguous;
   }
-  static constexpr DType dtype() { return dtype_of<T>; }
+  /// f32, f64 and so on, as x.to() takes it.
+  static constexpr detail::Type<T> dtype() { return {}; }
   /// True for the element types that can require a gradient.
   static constexpr bool is_floating_point() { return detail::is_floating_v<T>; }
   static constexpr bool is_cpu() { return std::is_same_v<D, Cpu>; }
@@ -211,6 +215,15 @@ class Tensor : detail::Operators<D, T> {
     if (checked({"data", here})->pinned) [[unlikely]]
       detail::finish_copies(impl_);
     return impl_->template as<T>();
+  }
+  /// data(). The element type may be named, as in LibTorch.
+  template <class U = T>
+  U* data_ptr(CallSite here = {}) const
+    requires HostDevice<D>
+  {
+    static_assert(std::is_same_v<std::remove_const_t<U>, T>,
+                  "data_ptr<U>() of a tensor whose elements are of another type: convert it, as in x.to(f64)");
+    return data(here);
   }
   /// True if the elements are in page-locked host memory.
   bool is_pinned(CallSite here = {}) const { return checked({"is_pinned", here})->pinned; }
@@ -264,6 +277,7 @@ class Tensor : detail::Operators<D, T> {
   /// @{
   bool requires_grad() const { return impl() && impl_->node; }
   Tensor& requires_grad_(bool on = true, CallSite here = {});
+  Tensor& set_requires_grad(bool on, CallSite here = {}) { return requires_grad_(on, here); }
   bool is_leaf(CallSite here = {}) const;
   /// The accumulated gradient; undefined if there is none.
   Tensor grad(CallSite here = {}) const;
@@ -513,6 +527,10 @@ class Tensor : detail::Operators<D, T> {
   Tensor clamp(const Tensor& min, const Tensor& max = {}, CallSite here = {}) const {
     TERN_CALL(clamp, min, max, here);
   }
+  template <std::same_as<detail::NoneType> Missing>
+  Tensor clamp(Missing min, const Tensor& max, CallSite here = {}) const {
+    TERN_CALL(clamp, min, max, here);
+  }
   const Tensor& clamp_(std::optional<detail::number_t<T>> min, std::optional<detail::number_t<T>> max = {},
                        CallSite here = {}) const {
     TERN_CALL(clamp_, min, max, here);
@@ -656,6 +674,9 @@ class Tensor : detail::Operators<D, T> {
     TERN_CALL(unique, options, here);
   }
   Tensor<D, Index> bincount(Index minlength = 0, CallSite here = {}) const { TERN_CALL(bincount, minlength, here); }
+  Tensor<D, Index> bincount(detail::NoneType weights, Index minlength, CallSite here = {}) const {
+    TERN_CALL(bincount, weights, minlength, here);
+  }
   template <Element W>
   auto bincount(const Tensor<D, W>& weights, Index minlength = 0, CallSite here = {}) const {
     TERN_CALL(bincount, weights, minlength, here);
@@ -663,6 +684,18 @@ class Tensor : detail::Operators<D, T> {
   Tensor histc(Index bins = 100, detail::RealNumber min = 0, detail::RealNumber max = 0, CallSite here = {}) const {
     TERN_CALL(histc, bins, min, max, here);
   }
+  /// @}
+
+  /// @name Linear algebra: linalg/linalg.hpp, which a program that calls these includes
+  /// @{
+  Tensor cholesky(bool upper = false, CallSite here = {}) const { TERN_CALL(cholesky, upper, here); }
+  Tensor det(CallSite here = {}) const { TERN_CALL(det, here); }
+  Tensor inverse(CallSite here = {}) const { TERN_CALL(inverse, here); }
+  Tensor logdet(CallSite here = {}) const { TERN_CALL(logdet, here); }
+  Tensor matrix_exp(CallSite here = {}) const { TERN_CALL(matrix_exp, here); }
+  Tensor matrix_power(Index n, CallSite here = {}) const { TERN_CALL(matrix_power, n, here); }
+  Tensor pinverse(double rcond = 1e-15, CallSite here = {}) const { TERN_CALL(pinverse, rcond, here); }
+  auto slogdet(CallSite here = {}) const { TERN_CALL(slogdet, here); }
   /// @}
 
   /// @name Products of matrices: ops/matmul.hpp, ops/blas.hpp
@@ -1006,6 +1039,9 @@ class Tensor : detail::Operators<D, T> {
   Tensor index(std::initializer_list<detail::TensorIndex<D>> indices, CallSite here = {}) const {
     TERN_CALL(index, indices, here);
   }
+  Tensor index(const detail::IndexListAt<D>& indices, CallSite here = {}) const {
+    TERN_CALL(index, indices.entries, here);
+  }
   const Tensor& index_put_(std::initializer_list<detail::TensorIndex<D>> indices, const Tensor& value,
                            bool accumulate = false, CallSite here = {}) const {
     TERN_CALL(index_put_, indices, value, accumulate, here);
@@ -1014,6 +1050,10 @@ class Tensor : detail::Operators<D, T> {
                            bool accumulate = false, CallSite here = {}) const {
     TERN_CALL(index_put_, indices, value, accumulate, here);
   }
+  const Tensor& index_put_(const detail::IndexListAt<D>& indices, const Tensor& value, bool accumulate = false,
+                           CallSite here = {}) const {
+    TERN_CALL(index_put_, indices.entries, value, accumulate, here);
+  }
   Tensor masked_select(const Tensor<D, bool>& mask, CallSite here = {}) const { TERN_CALL(masked_select, mask, here); }
   Tensor operator[](detail::PositionAt i) const { TERN_CALL(select, Index(0), i.position, i.here); }
   /// x[0], x[1], …: `for (const auto& row : x)`. Error if x has no dimension.
@@ -1021,6 +1061,9 @@ class Tensor : detail::Operators<D, T> {
   detail::Rows<D, T> end(CallSite here = {}) const { return {*this, size(0, here)}; }
   Selected<D, T> operator[](const detail::TensorIndexAt<D>& entry) const {
     return {*this, &entry.entry, 1, entry.here, entry.end};
+  }
+  Selected<D, T> operator[](const detail::IndexListAt<D>& indices) const {
+    return {*this, indices.entries.data(), indices.entries.size(), indices.here, indices.end};
   }
   // A template, so that x[{0}] is x[0].
   template <int = 0>
@@ -1150,6 +1193,13 @@ class Tensor : detail::Operators<D, T> {
   Tensor<D, U> to(detail::Type<U> type, CallSite here = {}) const {
     TERN_CALL(to_type, type, here);
   }
+  template <Element U>
+  Tensor<D, U> toType(detail::Type<U> type, CallSite here = {}) const {
+    TERN_CALL(to_type, type, here);
+  }
+  // double(), float(), int(), long() and bool() are no names in C++: to(f64).
+  Tensor<D, tern::half> half(CallSite here = {}) const { TERN_CALL(to_type, f16, here); }
+  Tensor<D, tern::bfloat16> bfloat16(CallSite here = {}) const { TERN_CALL(to_type, bf16, here); }
   template <Device D2>
   Tensor<D2, T> to(D2 device, CallSite here = {}) const {
     TERN_CALL(to_device, device, here);
