@@ -22,8 +22,8 @@ TEMPLATE_TEST_CASE("Normal has PyTorch's values", "[distributions]", TERN_TEST_D
   CHECK(values_of(n.variance()) == std::vector<double>{0.25, 1, 9});
   CHECK(values_of(n.stddev()) == std::vector<double>{0.5, 1, 3});
   const Normal q(0.5, tensor_of<D>({2, 0.7}, {2, 1}));
-  check_close(values_of(kl_divergence(n, q)), {1.19879436111989, 0.318147180559945, 0.500784891891836,
-                                               2.38749264478448, 0.163733219326574, 9.52430460412785});
+  check_close(values_of(kl_divergence(n, q)), {1.19879436111989, 0.318147180559945, 0.500784891891836, 2.38749264478448,
+                                               0.163733219326574, 9.52430460412785});
   // Far from the mean the cdf keeps its precision.
   check_close(values_of(Normal<D, double>(0, 1).cdf(tensor_of<D>({-10}))), {7.61985302416052e-24}, 1e-12, 0);
 }
@@ -53,10 +53,10 @@ TEMPLATE_TEST_CASE("Normal's gradients are those of finite differences", "[distr
   CHECK(gradcheck([](auto l, auto s, auto v) { return Normal(l, s).cdf(v); }, std::tuple{loc, scale, x}));
   CHECK(gradcheck([](auto l, auto s, auto v) { return Normal(l, s).icdf(v); }, std::tuple{loc, scale, p}));
   CHECK(gradcheck([](auto s) { return Normal(0, s).entropy(); }, std::tuple{scale}));
-  CHECK(gradcheck([](auto l, auto s) { return kl_divergence(Normal(l, s), Normal(s, exp(l))); },
-                  std::tuple{loc, scale}));
-  CHECK(gradcheck([](auto l, auto s) { return kl_divergence(Normal(s, exp(l)), Normal(l, s)); },
-                  std::tuple{loc, scale}));
+  CHECK(
+      gradcheck([](auto l, auto s) { return kl_divergence(Normal(l, s), Normal(s, exp(l))); }, std::tuple{loc, scale}));
+  CHECK(
+      gradcheck([](auto l, auto s) { return kl_divergence(Normal(s, exp(l)), Normal(l, s)); }, std::tuple{loc, scale}));
   CHECK(gradcheck(
       [](auto l, auto s) {
         manual_seed(1);

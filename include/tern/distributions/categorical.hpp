@@ -7,8 +7,8 @@
 
 namespace tern { inline namespace TERN_BUILD { namespace distributions {
 
-/// The number i of 0 … k - 1 with a probability proportional to probs[.., i], or to e^logits[.., i]: Categorical(probs),
-/// Categorical<Cpu>({.logits = z}), of [batch_shape, k].
+/// The number i of 0 … k - 1 with a probability proportional to probs[.., i], or to e^logits[.., i]:
+/// Categorical(probs), Categorical<Cpu>({.logits = z}), of [batch_shape, k].
 template <Device D, Floating T = float>
 class Categorical : public Distribution<Categorical<D, T>> {
  public:
@@ -76,9 +76,8 @@ class Categorical : public Distribution<Categorical<D, T>> {
 template <class D, class T>
 Tensor<D, T> kl_divergence(const Categorical<D, T>& p, const Categorical<D, T>& q, CallSite here = {}) {
   const CallScope call({"kl_divergence", here});
-  const Tensor<D, T> a = p.probs(),
-                     terms = where(eq(q.probs(), 0), std::numeric_limits<double>::infinity(),
-                                   a * (p.logits() - q.logits()));
+  const Tensor<D, T> a = p.probs(), terms = where(eq(q.probs(), 0), std::numeric_limits<double>::infinity(),
+                                                  a * (p.logits() - q.logits()));
   return sum(where(eq(a, 0), 0, terms), -1);
 }
 

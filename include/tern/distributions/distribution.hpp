@@ -20,7 +20,7 @@ std::type_identity<void> tensor_type(const void*);
 
 /// The type of the first of the arguments that is a tensor. There is none if none is.
 template <class X, class... More>
-struct FirstTensor : decltype(tensor_type(static_cast<const X*>(nullptr))) {};
+struct FirstTensor : decltype(tensor_type(static_cast<const X*>(nullptr))){};
 template <class X, class... More>
   requires(sizeof...(More) > 0 && std::is_void_v<typename FirstTensor<X>::type>)
 struct FirstTensor<X, More...> : FirstTensor<More...> {};
@@ -53,7 +53,8 @@ class Parameter {
       tensor_.checked("distribution");
       return tensor_;
     }
-    return full<D, T>({}, *number_, other.tensor_.defined() ? other.tensor_.device() : tern::detail::current_device<D>());
+    return full<D, T>({}, *number_,
+                      other.tensor_.defined() ? other.tensor_.device() : tern::detail::current_device<D>());
   }
 
  private:
@@ -67,8 +68,7 @@ struct Constraint {
   bool (*holds)(double);
 };
 inline constexpr Constraint real{"a number", [](double v) { return v == v; }},
-    positive{"positive", [](double v) { return v > 0; }},
-    nonnegative{"0 or more", [](double v) { return v >= 0; }},
+    positive{"positive", [](double v) { return v > 0; }}, nonnegative{"0 or more", [](double v) { return v >= 0; }},
     unit_interval{"in [0, 1]", [](double v) { return v >= 0 && v <= 1; }},
     boolean{"0 or 1", [](double v) { return v == 0 || v == 1; }},
     nonnegative_integer{"0, 1, 2 …", [](double v) { return v >= 0 && std::fmod(v, 1) == 0; }},

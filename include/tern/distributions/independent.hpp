@@ -36,7 +36,8 @@ class Independent : public Distribution<Independent<Base>> {
   /// That of the bases, summed. Error unless as many dimensions of both are the event's.
   friend auto kl_divergence(const Independent& p, const Independent& q, CallSite here = {}) {
     const CallScope call({"kl_divergence", here});
-    if (p.n_ != q.n_) Error::fail("kl_divergence", {"the events have ", p.n_, " and ", q.n_, " dimensions of the batch"});
+    if (p.n_ != q.n_)
+      Error::fail("kl_divergence", {"the events have ", p.n_, " and ", q.n_, " dimensions of the batch"});
     return detail::sum_rightmost(kl_divergence(p.base_, q.base_), p.n_);
   }
 

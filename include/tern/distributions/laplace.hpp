@@ -11,8 +11,8 @@ class Laplace : public Distribution<Laplace<D, T>> {
  public:
   Laplace(const detail::Parameter<D, T>& loc, const detail::Parameter<D, T>& scale, CallSite here = {}) {
     const CallScope call({"Laplace", here});
-    const auto both = broadcast_tensors({detail::checked("loc", loc, detail::real, scale),
-                                         detail::checked("scale", scale, detail::positive, loc)});
+    const auto both = broadcast_tensors(
+        {detail::checked("loc", loc, detail::real, scale), detail::checked("scale", scale, detail::positive, loc)});
     loc_ = both[0], scale_ = both[1];
     this->batch_shape_ = loc_.shape();
   }

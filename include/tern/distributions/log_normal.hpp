@@ -37,10 +37,10 @@ class LogNormal : public Distribution<LogNormal<D, T>> {
     const Tensor<D, T> z = log(x);
     return normal_.log_prob(z) - z;
   }
-  /// The probability of a sample of at most x. Error unless x > 0.
+  /// The probability of a sample of at most x. Error unless x >= 0.
   Tensor<D, T> cdf(const Tensor<D, T>& x, CallSite here = {}) const {
     const CallScope call({"LogNormal.cdf", here});
-    detail::check("the value", x, detail::positive);
+    detail::check("the value", x, detail::nonnegative);
     return normal_.cdf(log(x));
   }
   /// The x whose cdf is p.

@@ -47,7 +47,8 @@ class MultivariateNormal : public Distribution<MultivariateNormal<D, T>> {
   /// L, expanded to the batch.
   Tensor<D, T> scale_tril(CallSite here = {}) const {
     const CallScope call({"MultivariateNormal.scale_tril", here});
-    return expand(scale_tril_, detail::joined(detail::joined(this->batch_shape_, this->event_shape_), this->event_shape_));
+    return expand(scale_tril_,
+                  detail::joined(detail::joined(this->batch_shape_, this->event_shape_), this->event_shape_));
   }
   /// L Lᵀ.
   Tensor<D, T> covariance_matrix(CallSite here = {}) const {
