@@ -8,9 +8,9 @@ namespace tern { inline namespace TERN_BUILD { namespace distributions {
 template <Device D, Floating T = float>
 class Bernoulli : public Distribution<Bernoulli<D, T>>, public detail::EventParameter<D, T> {
  public:
-  Bernoulli(const detail::Parameter<D, T>& probs, CallSite here = {})
+  explicit Bernoulli(const detail::Parameter<D, T>& probs, CallSite here = {})
       : Bernoulli(ProbsOrLogits<D, T>{probs, {}}, here) {}
-  Bernoulli(const ProbsOrLogits<D, T>& given, CallSite here = {})
+  explicit Bernoulli(const ProbsOrLogits<D, T>& given, CallSite here = {})
       : detail::EventParameter<D, T>((CallScope({"Bernoulli", here}), given)) {
     this->batch_shape_ = this->shape();
   }

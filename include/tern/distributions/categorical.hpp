@@ -12,8 +12,9 @@ namespace tern { inline namespace TERN_BUILD { namespace distributions {
 template <Device D, Floating T = float>
 class Categorical : public Distribution<Categorical<D, T>> {
  public:
-  Categorical(const Tensor<D, T>& probs, CallSite here = {}) : Categorical(ProbsOrLogits<D, T>{probs, {}}, here) {}
-  Categorical(const ProbsOrLogits<D, T>& given, CallSite here = {}) {
+  explicit Categorical(const Tensor<D, T>& probs, CallSite here = {})
+      : Categorical(ProbsOrLogits<D, T>{probs, {}}, here) {}
+  explicit Categorical(const ProbsOrLogits<D, T>& given, CallSite here = {}) {
     const CallScope call({"Categorical", here});
     detail::check_one_given(given);
     const Tensor<D, T> x = given.probs.given() ? detail::checked("probs", given.probs, detail::nonnegative)

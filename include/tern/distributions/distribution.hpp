@@ -63,32 +63,39 @@ class Parameter {
 };
 
 /// What the elements of a parameter or a value must be.
+template <class F>
 struct Constraint {
   const char* text;
-  bool (*holds)(double);
+  F holds;
 };
-inline constexpr Constraint real{"a number", [](double v) { return v == v; }},
-    positive{"positive", [](double v) { return v > 0; }}, nonnegative{"0 or more", [](double v) { return v >= 0; }},
-    unit_interval{"in [0, 1]", [](double v) { return v >= 0 && v <= 1; }},
-    boolean{"0 or 1", [](double v) { return v == 0 || v == 1; }},
-    nonnegative_integer{"0, 1, 2 …", [](double v) { return v >= 0 && std::fmod(v, 1) == 0; }},
-    one{"1", [](double v) { return v - 1 < 1e-6 && 1 - v < 1e-6; }};
+template <class F>
+Constraint(const char*, F) -> Constraint<F>;
+inline constexpr Constraint real{"a number", [](double v) { return v == v; }};
+inline constexpr Constraint positive{"positive", [](double v) { return v > 0; }};
+inline constexpr Constraint nonnegative{"0 or more", [](double v) { return v >= 0; }};
+inline constexpr Constraint unit_interval{"in [0, 1]", [](double v) { return v >= 0 && v <= 1; }};
+inline constexpr Constraint boolean{"0 or 1", [](double v) { return v == 0 || v == 1; }};
+inline constexpr Constraint nonnegative_integer{"0, 1, 2 …", [](double v) { return v >= 0 && std::fmod(v, 1) == 0; }};
+inline constexpr Constraint one{"1", [](double v) { return v - 1 < 1e-6 && 1 - v < 1e-6; }};
 
 /// Error unless each element is what the constraint says. Only where the host can read the elements: it would have to
 /// wait for another device.
-template <class D, class T>
-void check(const char* name, const Tensor<D, T>& x, const Constraint& constraint) {
+template <class D, class T, class F>
+void check(const char* name, const Tensor<D, T>& x, const Constraint<F>& constraint) {
   if constexpr (HostDevice<D>) {
     const Tensor<D, T> dense = contiguous(x.detach());
     const T* const values = dense.data();
-    for (Index i = 0; i < dense.numel(); ++i)
-      if (const double value = double(compute_t<T>(values[i])); !constraint.holds(value))
-        Error::fail("distribution", {name, " must be ", constraint.text, ", not ", value});
+    const auto holds = [&](Index i) { return constraint.holds(double(compute_t<T>(values[i]))); };
+    bool all = true;
+    for (Index i = 0; i < dense.numel(); ++i) all &= holds(i);
+    for (Index i = 0; !all; ++i)
+      if (!holds(i))
+        Error::fail("distribution", {name, " must be ", constraint.text, ", not ", double(compute_t<T>(values[i]))});
   }
 }
 
-template <class D, class T>
-Tensor<D, T> checked(const char* name, const Parameter<D, T>& parameter, const Constraint& constraint,
+template <class D, class T, class F>
+Tensor<D, T> checked(const char* name, const Parameter<D, T>& parameter, const Constraint<F>& constraint,
                      const Parameter<D, T>& other = {}) {
   const Tensor<D, T> x = parameter.tensor(other);
   check(name, x, constraint);
@@ -141,7 +148,7 @@ class Distribution {
   /// The same as a function of the parameters, through which gradients go. It compiles where the distribution has it.
   template <class S = Self>
   void rsample(const detail::Shape& = {}, CallSite = {}) const {
-    static_assert(!sizeof(S), "rsample: this distribution's samples have no gradient by the parameters: call sample()");
+    static_assert(!sizeof(S), "samples of this distribution have no gradient by its parameters: call sample()");
   }
 
  protected:

@@ -16,7 +16,7 @@ Tensor<D, T> standard_exponential(const Shape& shape, D device) {
 template <Device D, Floating T = float>
 class Exponential : public Distribution<Exponential<D, T>> {
  public:
-  Exponential(const detail::Parameter<D, T>& rate, CallSite here = {}) {
+  explicit Exponential(const detail::Parameter<D, T>& rate, CallSite here = {}) {
     const CallScope call({"Exponential", here});
     rate_ = detail::checked("rate", rate, detail::positive);
     this->batch_shape_ = rate_.shape();

@@ -10,9 +10,9 @@ namespace tern { inline namespace TERN_BUILD { namespace distributions {
 template <Device D, Floating T = float>
 class Geometric : public Distribution<Geometric<D, T>>, public detail::EventParameter<D, T> {
  public:
-  Geometric(const detail::Parameter<D, T>& probs, CallSite here = {})
+  explicit Geometric(const detail::Parameter<D, T>& probs, CallSite here = {})
       : Geometric(ProbsOrLogits<D, T>{probs, {}}, here) {}
-  Geometric(const ProbsOrLogits<D, T>& given, CallSite here = {})
+  explicit Geometric(const ProbsOrLogits<D, T>& given, CallSite here = {})
       : detail::EventParameter<D, T>((CallScope({"Geometric", here}), given)) {
     const CallScope call({"Geometric", here});
     if (this->probs_.defined()) detail::check("probs", this->probs_, detail::positive);

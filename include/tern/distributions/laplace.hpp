@@ -19,7 +19,7 @@ class Laplace : public Distribution<Laplace<D, T>> {
 
   Tensor<D, T> loc() const { return loc_; }
   Tensor<D, T> scale() const { return scale_; }
-  Tensor<D, T> mean() const { return loc_; }
+  Tensor<D, T> mean(CallSite = {}) const { return loc_; }
   /// 2 scale².
   Tensor<D, T> variance(CallSite here = {}) const {
     const CallScope call({"Laplace.variance", here});

@@ -56,7 +56,7 @@ class MultivariateNormal : public Distribution<MultivariateNormal<D, T>> {
     const Tensor<D, T> l = scale_tril();
     return matmul(l, l.mT());
   }
-  Tensor<D, T> mean() const { return loc_; }
+  Tensor<D, T> mean(CallSite = {}) const { return loc_; }
   /// The covariance's diagonal.
   Tensor<D, T> variance(CallSite here = {}) const {
     const CallScope call({"MultivariateNormal.variance", here});
@@ -66,7 +66,8 @@ class MultivariateNormal : public Distribution<MultivariateNormal<D, T>> {
   Tensor<D, T> rsample(const detail::Shape& n = {}, CallSite here = {}) const {
     const CallScope call({"MultivariateNormal.rsample", here});
     const Tensor<D, T> z = randn<D, T>(this->extended_shape(n), loc_.device());
-    return loc_ + squeeze(matmul(scale_tril_, unsqueeze(z, -1)), -1);
+    return loc_ +
+           (scale_tril_.dim() == 2 ? matmul(z, scale_tril_.mT()) : squeeze(matmul(scale_tril_, unsqueeze(z, -1)), -1));
   }
   /// -(|L⁻¹ (x - loc)|² + k log(2π)) / 2 - log det(L), for x [.., k].
   Tensor<D, T> log_prob(const Tensor<D, T>& x, CallSite here = {}) const {

@@ -20,8 +20,8 @@ class Normal : public Distribution<Normal<D, T>> {
 
   Tensor<D, T> loc() const { return loc_; }
   Tensor<D, T> scale() const { return scale_; }
-  Tensor<D, T> mean() const { return loc_; }
-  Tensor<D, T> stddev() const { return scale_; }
+  Tensor<D, T> mean(CallSite = {}) const { return loc_; }
+  Tensor<D, T> stddev(CallSite = {}) const { return scale_; }
   /// scale².
   Tensor<D, T> variance(CallSite here = {}) const {
     const CallScope call({"Normal.variance", here});
