@@ -88,9 +88,10 @@ void check(const char* name, const Tensor<D, T>& x, const Constraint<F>& constra
     const auto holds = [&](Index i) { return constraint.holds(double(compute_t<T>(values[i]))); };
     bool all = true;
     for (Index i = 0; i < dense.numel(); ++i) all &= holds(i);
-    for (Index i = 0; !all; ++i)
-      if (!holds(i))
-        Error::fail("distribution", {name, " must be ", constraint.text, ", not ", double(compute_t<T>(values[i]))});
+    if (all) return;
+    Index i = 0;
+    while (holds(i)) ++i;
+    Error::fail("distribution", {name, " must be ", constraint.text, ", not ", double(compute_t<T>(values[i]))});
   }
 }
 
