@@ -13,6 +13,7 @@
 #include <tern/device/cuda/nvtx.hpp>
 #include <tern/device/cuda/stream.hpp>
 #include <tern/distributed/distributed.hpp>
+#include <tern/distributions.hpp>
 #include <tern/io/dlpack.hpp>
 #include <tern/io/io.hpp>
 #include <tern/linalg/linalg.hpp>

@@ -6,6 +6,7 @@ const int kernel = 3;
 #include <tern/tern.hpp>
 #include <tern/data/csv.hpp>
 #include <tern/distributed/distributed.hpp>
+#include <tern/distributions.hpp>
 #include <tern/io/io.hpp>
 #include <tern/linalg/linalg.hpp>
 #include <tern/models/models.hpp>
