@@ -41,7 +41,7 @@ TEMPLATE_TEST_CASE("a checkpoint's gradients are bit for bit those without one, 
     y.square().sum().backward();
     std::vector<double> values = together(values_of(y), values_of(x.grad()));
     for (const auto* block : {&first, &second})
-      for (const NamedTensor& p : block->parameters())
+      for (const auto& p : block->parameters())
         values = together(values, values_of(p.tensor.template as<D, double>().grad()));
     return together(together(values, values_of(after)), values_of(randn<D, double>({3})));
   };

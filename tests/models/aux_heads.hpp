@@ -59,7 +59,7 @@ void check_aux_heads(const std::string& model, Net net) {
     near(values_of(loss)[0], recorded["loss"], tolerance);
     loss.backward();
     std::size_t compared = 0;
-    for (const NamedTensor& p : net.parameters()) {
+    for (const auto& p : net.parameters()) {
       if (!recorded["grad_norms"].contains(p.name)) continue;
       INFO("gradient of " << p.name);
       near(norm(values_of(p.tensor.template as<ModelDevice, T>().grad())), recorded["grad_norms"][p.name],

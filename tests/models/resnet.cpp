@@ -52,7 +52,7 @@ TEST_CASE("resnet50", "[models][large]") {
 TEST_CASE("resnet20 has 20 layers of weights", "[models]") {
   const auto net = models::resnet20<ModelDevice>();
   Index total = 0;
-  for (const NamedTensor& p : net.parameters()) total += p.tensor.numel();
+  for (const auto& p : net.parameters()) total += p.tensor.numel();
   // 3x3 convolutions: 432 + 6 (2304) + 4608 + 5 (9216) + 18432 + 5 (36864); 1x1: 512 + 2048; norms 2 (7 16 + 7 32 + 7
   // 64); dense 650.
   CHECK(total == 432 + 6 * 2304 + 4608 + 5 * 9216 + 18432 + 5 * 36864 + 512 + 2048 + 2 * 7 * 112 + 650);

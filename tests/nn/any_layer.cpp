@@ -44,7 +44,7 @@ struct Net : nn::Module<D, T> {
 template <class M>
 std::vector<std::string> names_of(const M& net) {
   std::vector<std::string> names;
-  for (const NamedTensor& p : net.parameters()) names.push_back(p.name);
+  for (const auto& p : net.parameters()) names.push_back(p.name);
   return names;
 }
 

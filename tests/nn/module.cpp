@@ -554,7 +554,7 @@ TEMPLATE_TEST_CASE("zero_grad() drops all gradients", "", TERN_TEST_DEVICES) {
   sum(net(ones<D>({1, 2}))).backward();
   REQUIRE(net.blocks[1].weight.grad().defined());
   net.zero_grad();
-  for (const NamedTensor& p : net.parameters()) CHECK_FALSE(p.tensor.template as<D>().grad().defined());
+  for (const auto& p : net.parameters()) CHECK_FALSE(p.tensor.template as<D>().grad().defined());
 }
 
 TEMPLATE_TEST_CASE("a module derived from a module has the fields of both", "", TERN_TEST_DEVICES) {
@@ -616,7 +616,7 @@ TEMPLATE_TEST_CASE("a module that is made in inference mode infers and is traine
     net.train();
     optim::SGD sgd(net.parameters(), {.lr = 0.1});
     sum(square(net(x))).backward();
-    for (const NamedTensor& p : net.parameters()) CHECK(p.grad().defined());
+    for (const auto& p : net.parameters()) CHECK(p.grad().defined());
     sgd.step();
     net.eval();
     sum(square(net(x))).backward();  // which saves the running statistics

@@ -27,7 +27,7 @@ TEMPLATE_TEST_CASE("a ModuleDict has its layers in the order of insertion, by na
   manual_seed(1);
   Heads<D> net;
   std::vector<std::string> names;
-  for (const NamedTensor& p : net.parameters()) names.push_back(p.name);
+  for (const auto& p : net.parameters()) names.push_back(p.name);
   CHECK(names == std::vector<std::string>{"body.weight", "body.bias", "heads.speech.weight", "heads.speech.bias",
                                           "heads.music.weight", "heads.music.bias"});
   CHECK(net.heads.keys() == std::vector<std::string>{"speech", "music"});

@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("a ModuleList grows by push_back, and its layers are trained"
   Deep<D> net(3);
   CHECK(net.layers.size() == 3);
   std::vector<std::string> names;
-  for (const NamedTensor& p : net.parameters()) names.push_back(p.name);
+  for (const auto& p : net.parameters()) names.push_back(p.name);
   CHECK(names == std::vector<std::string>{"layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias",
                                           "layers.2.weight", "layers.2.bias"});
   CHECK(net.layers.parameters().size() == 6);
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("a ModuleList of AnyLayer has layers of several classes", "",
   layers.push_back(nn::LayerNorm<D>(2));
   layers.eval();
   std::vector<std::string> names;
-  for (const NamedTensor& p : layers.parameters()) names.push_back(p.name);
+  for (const auto& p : layers.parameters()) names.push_back(p.name);
   CHECK(names == std::vector<std::string>{"0.weight", "0.bias", "2.weight", "2.bias"});
   CHECK_FALSE(layers[1].template as<nn::Dropout<D>>()->is_training());
   const auto copy = layers.clone();

@@ -128,7 +128,7 @@ TEMPLATE_TEST_CASE("parametrized layers are copied, converted, mixed and trained
   manual_seed(1);
   Net<D> net;
   std::vector<std::string> names;
-  for (const NamedTensor& p : net.parameters()) names.push_back(p.name);
+  for (const auto& p : net.parameters()) names.push_back(p.name);
   CHECK(names == std::vector<std::string>{"fc.bias", "fc.parametrizations.weight.original0",
                                           "fc.parametrizations.weight.original1", "out.bias",
                                           "out.parametrizations.weight.original"});

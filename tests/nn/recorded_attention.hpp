@@ -29,7 +29,7 @@ void check_recorded_attention(const std::string& name, const Net& net, const F& 
       inputs.back().requires_grad_();
     }
     wanted = inputs;
-    for (const NamedTensor& parameter : net.parameters()) wanted.push_back(parameter.tensor.template as<D, double>());
+    for (const auto& parameter : net.parameters()) wanted.push_back(parameter.tensor.template as<D, double>());
     const Tensor<D, double> output = forward(inputs);
     check_close(values_of(output), numbers_of(recorded["output"]), 1e-9, 1e-10);
     std::vector<double> incoming;

@@ -72,7 +72,7 @@ TEMPLATE_TEST_CASE("Sequential as a member", "", TERN_TEST_DEVICES) {
   using D = TestType;
   Classifier<D> net;
   std::vector<std::string> names;
-  for (const NamedTensor& p : net.parameters()) names.push_back(p.name);
+  for (const auto& p : net.parameters()) names.push_back(p.name);
   CHECK(names == std::vector<std::string>{"body.0.weight", "body.0.bias", "head.weight", "head.bias"});
   auto wide = net.to(f64);
   const auto x = spread_tensor<D>({3, 4});
@@ -131,7 +131,7 @@ TEMPLATE_TEST_CASE("a Sequential that grows is a member like others", "", TERN_T
   using D = TestType;
   const Grown<D> net(2);
   std::vector<std::string> names;
-  for (const NamedTensor& p : net.parameters()) names.push_back(p.name);
+  for (const auto& p : net.parameters()) names.push_back(p.name);
   CHECK(names == std::vector<std::string>{"body.0.weight", "body.0.bias", "body.2.0.weight", "body.2.0.bias",
                                           "body.2.1.weight", "body.2.1.bias", "body.4.0.weight", "body.4.0.bias",
                                           "body.4.1.weight", "body.4.1.bias", "head.weight", "head.bias"});

@@ -2,6 +2,7 @@
 #include "support/tensors.hpp"
 
 #include <tern/nn/linear.hpp>
+#include <tern/ops/ops.hpp>
 #include <tern/tensor/any_tensor.hpp>
 #include <tern/tensor/creation.hpp>
 
@@ -134,6 +135,166 @@ TEMPLATE_TEST_CASE("a network's parameters are frozen in a loop", "[any_tensor]"
   CHECK(error_of([&] { integers.requires_grad_(); }).find("requires_grad_: the tensor is no parameter: ") == 0);
   AnyTensor inner = net.weight * 2;
   CHECK(error_of([&] { inner.requires_grad_(false); }).find("requires_grad_: only a leaf can stop") == 0);
+}
+
+/// The device whose AnyTensors compute.
+#if defined(TERN_TESTS_ON_CUDA)
+using Known = Cuda;
+#else
+using Known = Cpu;
+#endif
+
+TEMPLATE_TEST_CASE("ops of an AnyTensor are those of its type", "[any_tensor]", float, double, bfloat16, half, Index,
+                   std::int32_t, std::uint8_t) {
+  using T = TestType;
+  using X = Tensor<Known, T>;
+  const auto x = tensor<Known, T>({{1, 2, 3}, {4, 5, 6}}), y = tensor<Known, T>({{1, 3, 2}, {7, 1, 5}});
+  const AnyTensor a = x.clone(), b = y.clone();
+  const auto equal_to = [](const AnyTensor& any, const X& expected) {
+    CHECK(values_of(any.as<Known, T>()) == values_of(expected));
+  };
+  equal_to(a + b, x + y);
+  equal_to(x + b, x + y);
+  equal_to(a + y, x + y);
+  equal_to(a - 1, x - 1);
+  equal_to(9 - a, 9 - x);
+  equal_to(2 * a * b, 2 * x * y);
+  equal_to(a.sub(b, 2), x.sub(y, 2));
+  equal_to(a.pow(2), x.pow(2));
+  equal_to((-a).abs(), (-x).abs());
+  equal_to(a.clamp(2, 5), x.clamp(2, 5));
+  equal_to(a.clamp({}, 5), x.clamp({}, 5));
+  equal_to(a.square().max(), x.square().max());
+  CHECK(a.sum().item() == 21);
+  CHECK(a.min().item() == 1);
+  CHECK((a.all().item() == 1 && (a - b).any().item() == 1));
+
+  a.add_(b, 3).mul_(2).sub_(1);
+  equal_to(a, (x + 3 * y) * 2 - 1);
+  a.copy_(b) += 1;
+  a *= b;
+  equal_to(a, (y + 1) * y);
+  a.clamp_(3, 7) -= 2;
+  equal_to(a, ((y + 1) * y).clamp(3, 7) - 2);
+  x += b;
+  equal_to(b, y);
+  a.fill_(3);
+  equal_to(a, full<Known, T>({2, 3}, 3));
+  CHECK(a.zero_().sum().item() == 0);
+  if constexpr (detail::is_floating_v<T>) {
+    equal_to(b / 3, y / 3);
+    equal_to((b + 0.1).lerp(b, 0.3), (y + 0.1).lerp(y, 0.3));
+    equal_to(b.norm() + b.mean() + b.std() + b.sum().sqrt(), y.norm() + y.mean() + y.std() + y.sum().sqrt());
+    CHECK((!b.isnan().any().item() && b.isfinite().all().item()));
+    b /= 0.3;
+    b.lerp_(y, 0.005);
+    equal_to(b, (y / 0.3).lerp(y, 0.005));
+  } else {
+    CHECK_THAT(error_of([&] { a / 2; }), Catch::Matchers::ContainsSubstring("div: there is no such op of a tensor"));
+    CHECK_THAT(error_of([&] { a += 0.5; }), Catch::Matchers::ContainsSubstring("add_: the number 0.5 does not fit"));
+  }
+}
+
+TEST_CASE("an AnyTensor and another of another type", "[any_tensor][refusal]") {
+  const AnyTensor a = ones<Known>({2}), b = ones<Known, double>({2});
+  const std::string device = a.device_name();
+  const auto refused = [&](const char* op) {
+    return std::string(op) + ": the tensor is " + device + ", float64, not " + device + ", float32";
+  };
+  CHECK(error_of([&] { a - b; }) == refused("sub"));
+  CHECK(error_of([&] { a.mul_(b); }) == refused("mul_"));
+  CHECK(error_of([&] { a.copy_(b); }) == refused("copy_"));
+  CHECK(error_of([&] { ones<Known>({2}) + b; }) == refused("add"));
+  CHECK(error_of([&] { NamedTensor{"a", a} += b; }) == refused("add_"));
+  CHECK(error_of([] { 2 * AnyTensor(); }) == "mul: a tensor is undefined");
+  CHECK(error_of([&] { a.copy_(AnyTensor()); }) == "copy_: a tensor is undefined");
+  TERN_TEST_LINE(a + b);
+  TERN_TEST_LINE(a -= b);
+  TERN_TEST_LINE(a.lerp_(b, 0.5));
+  TERN_TEST_LINE(a.copy_(b));
+  TERN_TEST_LINE(ones<Known>({2}) * b);
+}
+
+/// A layer, and another that its parameters are pulled to, each as strongly as its number in fisher says.
+template <class D>
+struct Anchored {
+  nn::Linear<D, double> net{3, 2}, target{3, 2};
+  Tensor<D, double> fisher[2] = {tensor<D, double>({{1, 2, 3}, {0.5, 0.25, 0.125}}), tensor<D, double>({2, 4})};
+
+  Anchored() {
+    const NoGradGuard off;
+    net.weight.copy_(tensor<D, double>({{0.5, -1, 2}, {0.25, -0.75, 1.5}}));
+    net.bias.copy_(tensor<D, double>({0.1, -0.3}));
+    target.weight.copy_(tensor<D, double>({{1, 1, 1}, {-1, -1, -1}}));
+    target.bias.fill_(0.5);
+  }
+  Tensor<D, double> loss() { return net(tensor<D, double>({{1, 2, 3}, {-1, 0.5, 0.25}})).square().mean(); }
+};
+
+TEMPLATE_TEST_CASE("a loop over parameters computes", "[any_tensor]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  Anchored<D> a;
+  const auto t = a.target.parameters(), p = a.net.parameters();
+  auto loss = a.loss();
+  for (std::size_t i = 0; i < p.size(); ++i)
+    loss = loss + 0.4 * (a.fisher[i] * (p[i] - t[i]).pow(2)).sum() + 1e-2 * p[i].abs().sum();
+  CHECK(loss.item() == Approx(13.9285));  // this and the numbers below are PyTorch's
+  loss.backward();
+  check_close(values_of(a.net.weight.grad()), {2.11, 1.29, 9.26, 2.26, 2.8525, 4.61625});
+  check_close(values_of(a.net.bias.grad()), {1.47, -1.37});
+  const NoGradGuard off;
+  for (std::size_t i = 0; i < p.size(); ++i) t[i].copy_(p[i] * 0.1 + t[i] * 0.9);
+  check_close(values_of(a.target.weight), {0.95, 0.8, 1.1, -0.875, -0.975, -0.75});
+  for (auto& q : a.net.parameters()) q.add_(q.grad(), -0.1), q.clamp_(-0.5, 0.5);
+  check_close(values_of(a.net.weight), {0.289, -0.5, 0.5, 0.024, -0.5, 0.5});
+  check_close(values_of(a.net.bias), {-0.047, -0.163});
+  CHECK(p[0].norm().item() == Approx(1.0411997887053186));
+  CHECK(p[0].grad().abs().max().item() == Approx(9.26));
+  CHECK(p[0].std().item() == Approx(0.46211877982469685));
+  for (auto& [name, q] : a.net.parameters()) {
+    CHECK(q.name == name);
+    q.grad().zero_();
+    q -= 0.1 * q.grad();
+    CHECK(q.template as<D, double>().impl() == q.impl());
+  }
+  check_close(values_of(a.net.bias), {-0.047, -0.163});
+}
+
+template <Device D>
+struct OfTwoTypes : nn::Module<D> {
+  nn::Linear<D, double> first{3, 2};
+  nn::Linear<D, float> second{2, 1};
+  TERN_FIELDS(OfTwoTypes, first, second)
+};
+
+TEST_CASE("a loop over parameters of two types computes, and is differentiated", "[any_tensor]") {
+  using D = Known;
+  Anchored<D> a;
+  OfTwoTypes<D> net, target;
+  net.first = std::move(a.net);
+  target.first = std::move(a.target);
+  const auto t = target.parameters(), p = net.parameters();
+  const auto x = tensor<D, double>({{1, 2, 3}, {-1, 0.5, 0.25}});
+  Tensor<D, double> loss = net.first(x).square().mean();
+  for (std::size_t i = 0; i < 2; ++i)
+    loss = loss + 0.4 * (a.fisher[i] * (p[i] - t[i]).pow(2)).sum() + 1e-2 * p[i].abs().sum();
+  CHECK(loss.item() == Approx(13.9285));
+  loss.backward();
+  check_close(values_of(net.first.weight.grad()), {2.11, 1.29, 9.26, 2.26, 2.8525, 4.61625});
+  const NoGradGuard off;
+  for (std::size_t i = 0; i < p.size(); ++i) t[i].copy_(p[i] * 0.1 + t[i] * 0.9);
+  check_close(values_of(target.first.weight), {0.95, 0.8, 1.1, -0.875, -0.975, -0.75});
+  for (auto& q : net.parameters())
+    if (q.grad().defined()) q.add_(q.grad(), -0.1), q.clamp_(-0.5, 0.5);
+  check_close(values_of(net.first.weight), {0.289, -0.5, 0.5, 0.024, -0.5, 0.5});
+
+  StateDict sum = target.state_dict();
+  const auto before = values_of(target.first.bias);
+  for (const auto& [name, y] : net.state_dict()) sum[name] += y;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    CHECK(values_of(target.first.bias)[i] == Approx(before[i] + values_of(net.first.bias)[i]));
+  for (auto& [name, y] : sum) y.copy_(net.state_dict()[name]);
+  CHECK(values_of(target.second.weight) == values_of(net.second.weight));
 }
 
 }  // namespace tensor_any_tensor

@@ -113,14 +113,15 @@ struct Module : ModuleBase {
   }
 };
 
-/// The learned tensors with their names. A tied one is listed once. Error for a part of a mixed network, whose type
+/// The learned tensors with their names: for (auto& p : net.parameters()) p.mul_(0.5). A tied one is listed once. If
+/// the network has parameters of several types, they are NamedTensors. Error for a part of a mixed network, whose type
 /// does not say that they are floats: where() makes a group of the whole network's.
 template <IsModule M>
 auto parameters(const M& module) {
-  typename detail::TensorTypesOf<M>::type::Parameters list;
+  std::vector<NamedTensor> list;
   detail::list_parameters(module, list);
   if constexpr (tern::detail::is_half_v<typename M::value_type>) detail::check_not_mixed(list);
-  return list;
+  return typename detail::TensorTypesOf<M>::type::Parameters(list);
 }
 
 /// A parameter with its name and its methods.
@@ -139,7 +140,7 @@ List typed(const List& list) {
 template <class D, class T>
 auto typed(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& list) {
   std::vector<NamedParameter<D, T>> named;
-  for (const NamedTensor& p : list) named.push_back({p.name, p.tensor.template as<D, T>()});
+  for (const auto& p : list) named.push_back({p.name, p});
   return named;
 }
 // What parameters() and named_parameters() return. The methods of a module name their result, because a function whose

@@ -13,7 +13,7 @@ Tensor<D, T> parameters_to_vector(const tern::detail::Parameters<tern::detail::T
                                   CallSite here = {}) {
   const CallScope scope({"parameters_to_vector", here});
   std::vector<Tensor<D, T>> parts;
-  for (const NamedTensor& p : parameters) parts.push_back(reshape(p.tensor.template as<D, T>(), -1, here));
+  for (const auto& p : parameters) parts.push_back(reshape(p.tensor.template as<D, T>(), -1, here));
   return cat(parts, 0, here);
 }
 
@@ -26,11 +26,11 @@ void vector_to_parameters(const Tensor<D, T>& vector,
   const CallSite op{"vector_to_parameters", here};
   const CallScope scope(op);
   Index count = 0, position = 0;
-  for (const NamedTensor& p : parameters) count += p.tensor.numel();
+  for (const auto& p : parameters) count += p.tensor.numel();
   if (vector.checked(op)->ndim != 1 || vector.numel() != count)
     Error::fail(op, {"a vector of ", count, " elements is needed, not ", vector.shape()});
   const NoGradGuard off;
-  for (const NamedTensor& p : parameters) {
+  for (const auto& p : parameters) {
     const auto to = p.tensor.template as<D, T>();
     copy_(to, view(narrow(vector.detach(), 0, position, to.numel()), to.shape()), here);
     position += to.numel();

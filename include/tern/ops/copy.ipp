@@ -47,4 +47,15 @@ TERN_COLD AnyTensor AnyTensor::clone(CallSite here) const {
   return with(detail::Owned(detail::clone({"clone", here}, impl_, *device_->ops)).impl);
 }
 
+TERN_COLD const AnyTensor& AnyTensor::copy_(const AnyTensor& source, CallSite here) const {
+  const CallSite op{"copy_", here};
+  const CallScope scope(op);
+  checked("copy_"), source.checked("copy_");
+  if (device_ != source.device_ || impl_->dtype != source.impl_->dtype)
+    source.refuse(device_->name, impl_->dtype, here);
+  const detail::Node* const node = impl_->node ? impl_->node : source.impl_->node;
+  detail::copy_into(op, impl_, source.impl_, *device_->ops, node ? node->ops : nullptr);
+  return *this;
+}
+
 }}  // namespace tern

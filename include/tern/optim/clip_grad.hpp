@@ -17,7 +17,7 @@ namespace backend = tern::detail::backend;
 /// Calls f(gradient) for every parameter that has one.
 template <class... D, class... T, class F>
 void each_gradient(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters, const F& f) {
-  for (const NamedTensor& p : parameters) {
+  for (const auto& p : parameters) {
     if (!p.tensor.impl()->node || !p.tensor.impl()->node->gradient) continue;
     ((p.tensor.template is<D, T>() ? f(p.tensor.template as<D, T>().grad()) : void()), ...);
   }
@@ -26,7 +26,7 @@ void each_gradient(const tern::detail::Parameters<tern::detail::TensorType<D, T>
 /// The device of the first parameter on a device of kind Kind; without such a parameter, the thread's.
 template <class Kind, class... D, class... T>
 Kind first_device(const tern::detail::Parameters<tern::detail::TensorType<D, T>...>& parameters) {
-  for (const NamedTensor& p : parameters)
+  for (const auto& p : parameters)
     if (((std::is_same_v<D, Kind> && p.tensor.template is<D, T>()) || ...))
       return tern::detail::device_at<Kind>(p.tensor.impl()->ordinal);
   return tern::detail::current_device<Kind>();

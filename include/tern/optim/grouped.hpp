@@ -40,7 +40,7 @@ class Grouped : public Optimizer {
   Grouped(const tern::detail::Parameters<P...>& parameters, Options options = {}, CallSite here = {})
       : Optimizer(Rule::name, Rule::states) {
     const CallScope scope(here);
-    add(all_of(parameters), options);
+    add(List(parameters), options);
   }
   template <Device D, Element T>
   Grouped(const std::vector<Tensor<D, T>>& tensors, Options options = {}, CallSite here = {})
@@ -65,7 +65,7 @@ class Grouped : public Optimizer {
   /// must be captured again.
   void add_param_group(const Group& group, CallSite here = {}) {
     const CallScope scope(here);
-    add({group.list.parameters, group.list.ops_for}, group.options);
+    add(group.list, group.options);
   }
   /// The options of each group. They may be changed between steps.
   std::vector<Options>& param_groups() { return options_; }
@@ -74,9 +74,7 @@ class Grouped : public Optimizer {
   /// converted. Error if the names differ.
   template <class Net>
   void to(const Net& net) {
-    const auto parameters = net.parameters();
-    const detail::ParameterList list = all_of(parameters);
-    follow(&list, 1);
+    to({List(net.parameters())});
   }
   /// The same for several groups, with one list for each.
   [[gnu::noinline, gnu::cold]] void to(std::initializer_list<List> lists) {
@@ -91,18 +89,13 @@ class Grouped : public Optimizer {
   }
 
  private:
-  template <class... P>
-  static detail::ParameterList all_of(const tern::detail::Parameters<P...>& parameters) {
-    return {parameters, &Optimizer::ops_for<Rule, P...>};
-  }
-
-  [[gnu::noinline, gnu::cold]] void add(const detail::ParameterList& list, const Options& options) {
+  [[gnu::noinline, gnu::cold]] void add(const List& list, const Options& options) {
     detail::check(Rule::name, "lr", options.lr);
     Rule::check(options);
     if constexpr (requires { Rule::check_parameters(list.parameters); }) Rule::check_parameters(list.parameters);
     std::vector<Options> grown(options_.size() + 1, options);
     for (std::size_t i = 0; i < options_.size(); ++i) grown[i] = options_[i];
-    Optimizer::add(list);
+    Optimizer::add({list.parameters, list.ops_for});
     options_.swap(grown);
   }
 

@@ -53,7 +53,7 @@ class LBFGS {
     if (!(options.lr >= 0)) Error::fail(name, {"lr must not be negative: ", options.lr});
     if (options.max_iter < 1) Error::fail(name, {"max_iter must be positive, not ", options.max_iter});
     if (options.history_size < 1) Error::fail(name, {"history_size must be positive, not ", options.history_size});
-    for (const NamedTensor& p : parameters) parameters_.push_back(p.tensor.template as<D, T>());
+    for (const auto& p : parameters) parameters_.push_back(p.tensor.template as<D, T>());
     if (options_.max_eval < 0) options_.max_eval = options.max_iter * 5 / 4;
   }
   LBFGS(const std::vector<Tensor<D, T>>& tensors, LBFGSOptions options = {}, CallSite here = {})

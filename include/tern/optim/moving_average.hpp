@@ -31,7 +31,7 @@ class TERN_API ExponentialMovingAverage {
     const CallScope scope(here);
     if (!(options.decay >= 0 && options.decay <= 1))
       Error::fail(name, {"decay must be in [0, 1], not ", options.decay});
-    for (const NamedTensor& p : parameters) add(p, ops_for<P...>(p.tensor));
+    for (const auto& p : parameters) add(p, ops_for<P...>(p.tensor));
     if (entries_.empty()) Error::fail(name, {"there are no parameters"});
   }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "any_methods.hpp"
 #include "map.hpp"
 #include "transfer.hpp"
 
@@ -44,8 +45,9 @@ inline constexpr DeviceTag device_tag{DeviceTraits<D>::name, to_host_of<D>(), &d
 
 }  // namespace detail
 
-/// A shared handle of the same elements, like Tensor.
-class TERN_API AnyTensor {
+/// A shared handle of the same elements, like Tensor. Its methods and operators are in any_methods.hpp: the op of their
+/// name on the tensor's type, with AnyTensors as results.
+class TERN_API AnyTensor : public detail::AnyMethods<AnyTensor> {
   detail::TensorImpl* impl_ = nullptr;
   const detail::DeviceTag* device_ = nullptr;
   const detail::GradOps* grad_ops_ = nullptr;
@@ -109,6 +111,8 @@ class TERN_API AnyTensor {
   AnyTensor detach(CallSite here = {}) const;
   /// A copy in the same memory order. Like a Tensor's clone() it is recorded.
   AnyTensor clone(CallSite here = {}) const;
+  /// this = source, broadcast. Error unless both are on one kind of device, with one element type.
+  const AnyTensor& copy_(const AnyTensor& source, CallSite here = {}) const;
 
   /// The accumulated gradient; undefined if there is none.
   AnyTensor grad(CallSite here = {}) const;
@@ -148,9 +152,13 @@ class TERN_API AnyTensor {
 };
 
 /// A tensor with a name, such as a parameter of a network or an entry of a file.
-struct NamedTensor {
+struct NamedTensor : detail::AnyMethods<NamedTensor> {
   std::string name;
   AnyTensor tensor;
+
+  NamedTensor() = default;
+  NamedTensor(std::string n, AnyTensor x) : name(std::move(n)), tensor(std::move(x)) {}
+  operator const AnyTensor&() const { return tensor; }
 
   // The tensor's, so that a loop over a network's parameters() reads as PyTorch's.
   bool requires_grad() const { return tensor.requires_grad(); }
@@ -158,6 +166,7 @@ struct NamedTensor {
   AnyTensor grad(CallSite here = {}) const { return tensor.grad(here); }
   AnyTensor detach(CallSite here = {}) const { return tensor.detach(here); }
   AnyTensor clone(CallSite here = {}) const { return tensor.clone(here); }
+  const AnyTensor& copy_(const AnyTensor& source, CallSite here = {}) const { return tensor.copy_(source, here); }
   DType dtype(CallSite here = {}) const { return tensor.dtype(here); }
   detail::Shape shape(CallSite here = {}) const { return tensor.shape(here); }
   detail::Shape sizes(CallSite here = {}) const { return tensor.sizes(here); }
@@ -188,6 +197,12 @@ struct TERN_API StateDict : std::vector<NamedTensor> {
 };
 
 namespace detail {
+template <class D, class T>
+Tensor<D, T> typed(const AnyTensor& x, CallSite op) {
+  const CallScope scope(op);
+  return x.as<D, T>();
+}
+
 /// Appends an entry. The pieces form its name.
 TERN_API void append(std::vector<NamedTensor>& list, std::initializer_list<Piece> name, const AnyTensor& tensor);
 }  // namespace detail

@@ -39,6 +39,11 @@ TERN_COLD void AnyTensor::refuse(const char* device, DType dtype, CallSite here)
 
 namespace tern { inline namespace TERN_BUILD { namespace detail {
 
+TERN_COLD void refuse_type(const CallSite& op, const AnyTensor& x) {
+  if (!x.defined()) refuse_undefined(op);
+  Error::fail(op, {"there is no such op of a tensor that is ", x.device_name(), ", ", name_of(x.dtype())});
+}
+
 TERN_COLD void append(std::vector<NamedTensor>& list, std::initializer_list<Piece> name, const AnyTensor& tensor) {
   list.push_back({text(name), tensor});
 }

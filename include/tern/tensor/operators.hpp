@@ -10,6 +10,8 @@
 
 namespace tern { inline namespace TERN_BUILD {
 
+class AnyTensor;
+
 // The return types of refused overloads. The compiler prints their names first.
 template <class A, class B>
 struct error_operands_on_different_devices_move_one_with_cuda_or_cpu {};
@@ -85,6 +87,19 @@ struct IndicesAt {
   friend RefusalOn<D, D2, Tensor, tern::Tensor<D2, T2>> operator symbol(const Tensor&, const tern::Tensor<D2, T2>&) \
       TERN_REFUSED(D, D2);
 
+/// An operand whose type is known at run time only, as a Tensor<D, T>. Error that names op if it has another type.
+template <class D, class T>
+tern::Tensor<D, T> typed(const AnyTensor& x, CallSite op);
+
+// With an AnyTensor on the right: the result's type is the left side's.
+#define TERN_ANY_OPERAND(symbol, f)                                            \
+  friend Tensor operator symbol(At<Tensor> a, const AnyTensor& b) {            \
+    return f(a.tensor, typed<D, T>(b, {#f, a.here}), a.here);                  \
+  }                                                                            \
+  friend const Tensor& operator symbol##=(At<Tensor> a, const AnyTensor & b) { \
+    return f##_(a.tensor, typed<D, T>(b, {#f "_", a.here}), a.here);           \
+  }
+
 /// The base of Tensor<D, T> that declares the operators. Outside Tensor no method hides the op of its name.
 template <Device D, Element T>
 class Operators {
@@ -115,6 +130,11 @@ class Operators {
   friend Tensor operator%(At<Tensor> a, const Tensor& b) { return remainder(a.tensor, b, a.here); }
   friend Tensor operator%(At<Tensor> a, Scalar b) { return remainder(a.tensor, b, a.here); }
   TERN_REFUSED_OPERATOR(%)
+
+  TERN_ANY_OPERAND(+, add)
+  TERN_ANY_OPERAND(-, sub)
+  TERN_ANY_OPERAND(*, mul)
+  TERN_ANY_OPERAND(/, div)
 
   friend Tensor operator&(At<Tensor> a, const Tensor& b) { return bitwise_and(a.tensor, b, a.here); }
   friend Tensor operator&(At<Tensor> a, Scalar b) { return bitwise_and(a.tensor, b, a.here); }
@@ -203,6 +223,7 @@ class Operators {
 };
 
 #undef TERN_REFUSED_OPERATOR
+#undef TERN_ANY_OPERAND
 
 }  // namespace detail
 

@@ -1,4 +1,4 @@
-// A network's parameters in the form that an optimiser takes.
+// A network's parameters: a list to loop over, and the form that an optimiser takes.
 #pragma once
 #include "any_tensor.hpp"
 
@@ -11,14 +11,59 @@ struct TensorType {
   using value_type = T;
 };
 
-/// A network's parameters. The type lists the tensor types that occur among them.
+/// A parameter of a network whose parameters have one device and element type: a Tensor<D, T> with a name. In
+/// `auto& [name, p]`, p is the same.
+template <class D, class T>
+struct TypedParameter : Tensor<D, T> {
+  std::string name;
+  AnyTensor tensor;  // the same tensor
+
+  TypedParameter(const NamedTensor& p) : Tensor<D, T>(p.as<D, T>()), name(p.name), tensor(p.tensor) {}
+  operator NamedTensor() const { return {name, tensor}; }
+
+  const TypedParameter& requires_grad_(bool on = true, CallSite here = {}) const {
+    tensor.requires_grad_(on, here);
+    return *this;
+  }
+  template <Device D2, Element T2 = float>
+  Tensor<D2, T2> as(CallSite here = {}) const {
+    return tensor.as<D2, T2>(here);
+  }
+  template <std::size_t I>
+  const auto& get() const {
+    if constexpr (I == 0) return name;
+    else return *this;
+  }
+};
+
 template <class... TensorTypes>
-struct Parameters : std::vector<NamedTensor> {
+struct ParameterOf {
+  using type = NamedTensor;
+};
+template <class D, class T>
+struct ParameterOf<TensorType<D, T>> {
+  using type = TypedParameter<D, T>;
+};
+
+/// A network's parameters. The type lists the tensor types that occur among them. If that is one, the parameters are
+/// tensors of this type, else NamedTensors.
+template <class... TensorTypes>
+struct Parameters : std::vector<typename ParameterOf<TensorTypes...>::type> {
+  using Parameter = typename ParameterOf<TensorTypes...>::type;
+
+  Parameters() = default;
+  explicit Parameters(const std::vector<NamedTensor>& list) : std::vector<Parameter>(list.begin(), list.end()) {}
+  operator StateDict() const
+    requires(!std::is_same_v<Parameter, NamedTensor>)
+  {
+    return StateDict(this->begin(), this->end());
+  }
+
   /// The parameters for which f(parameter) is true, as a group of their own.
   template <class F>
   Parameters where(const F& f) const {
     Parameters some;
-    for (const NamedTensor& parameter : *this)
+    for (const Parameter& parameter : *this)
       if (f(parameter)) some.push_back(parameter);
     return some;
   }
@@ -28,8 +73,19 @@ struct Parameters : std::vector<NamedTensor> {
 template <Device D, Element T>
 Parameters<TensorType<D, T>> parameters_of(const std::vector<Tensor<D, T>>& tensors) {
   Parameters<TensorType<D, T>> list;
-  for (const Tensor<D, T>& x : tensors) list.push_back({text({Index(list.size())}), x});
+  for (const Tensor<D, T>& x : tensors) list.push_back(NamedTensor{text({Index(list.size())}), x});
   return list;
 }
 
 }}}  // namespace tern::detail
+
+template <class D, class T>
+struct std::tuple_size<tern::detail::TypedParameter<D, T>> : std::integral_constant<std::size_t, 2> {};
+template <class D, class T>
+struct std::tuple_element<0, tern::detail::TypedParameter<D, T>> {
+  using type = const std::string;
+};
+template <class D, class T>
+struct std::tuple_element<1, tern::detail::TypedParameter<D, T>> {
+  using type = const tern::detail::TypedParameter<D, T>;
+};
