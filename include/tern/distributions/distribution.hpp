@@ -6,6 +6,7 @@
 
 #include "../ops/exponential.hpp"
 #include "../ops/joining.hpp"
+#include "../ops/power.hpp"
 #include "../ops/random.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace distributions {

@@ -1,5 +1,6 @@
 // The geometric distribution.
 #pragma once
+#include "../ops/rounding.hpp"
 #include "exponential.hpp"
 #include "probs_or_logits.hpp"
 

@@ -1,6 +1,6 @@
 // The Laplace distribution.
 #pragma once
-#include "../ops/signs.hpp"
+#include "../ops/rounding.hpp"
 #include "exponential.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace distributions {
