@@ -42,7 +42,9 @@ Table<D, T> resampling() {
       {"nn.functional.unfold",
        [](C& c) {
          return Results{unfold(c.x(0), c.dims(1, "kernel_size"),
-                               {c.dims(2, "dilation", 1), c.dims(3, "padding", 0), c.dims(4, "stride", 1)})};
+                               {.dilation = c.dims(2, "dilation", 1),
+                                .padding = c.dims(3, "padding", 0),
+                                .stride = c.dims(4, "stride", 1)})};
        }},
       // PyTorch's older names for two of interpolate's modes.
       {"nn.functional.upsample_bilinear",
