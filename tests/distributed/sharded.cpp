@@ -245,7 +245,7 @@ TEST_CASE("parameters of one size are divided equally, the largest first", "[dis
     detail::Parameters<detail::TensorType<Cpu, float>> parameters;
     for (const Index n : {1, 8, 8, 8, 8, 8, 8, 8, 4, 3}) {
       tensors.push_back(ones<Cpu>({n}).requires_grad_());
-      parameters.push_back({detail::text({"p", Index(tensors.size())}), tensors.back()});
+      parameters.push_back(NamedTensor{detail::text({"p", Index(tensors.size())}), tensors.back()});
     }
     optim::Sharded<optim::Adam> adam(parameters, c);
     for (const auto& x : tensors) x.sum().backward();

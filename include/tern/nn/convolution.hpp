@@ -86,7 +86,8 @@ struct ConvNd : Module<D, T> {
   ConvNd(Index in, Index out, tern::detail::Dims kernel_size,
          const tern::detail::Positional<tern::detail::Dims>& stride, const ConvPadding& padding = 0,
          const tern::detail::Dims& dilation = 1, tern::detail::Positional<Index> groups = 1,
-         tern::detail::Positional<bool> has_bias = true, decltype(ConvLayerOptions::padding_mode) border = PadMode::constant, CallSite here = {})
+         tern::detail::Positional<bool> has_bias = true,
+         decltype(ConvLayerOptions::padding_mode) border = PadMode::constant, CallSite here = {})
       : ConvNd(in, out, kernel_size,
                {.stride = stride,
                 .padding = padding,

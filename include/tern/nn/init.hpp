@@ -155,7 +155,8 @@ const Tensor<D, T>& kaiming_uniform_(const Tensor<D, T>& x, KaimingOptions optio
   return init::uniform_(x, -bound, bound, here);
 }
 template <Device D, Floating T>
-const Tensor<D, T>& kaiming_uniform_(const Tensor<D, T>& x, tern::detail::RealNumber a, decltype(KaimingOptions::mode) mode = FanMode::fan_in,
+const Tensor<D, T>& kaiming_uniform_(const Tensor<D, T>& x, tern::detail::RealNumber a,
+                                     decltype(KaimingOptions::mode) mode = FanMode::fan_in,
                                      const char* nonlinearity = "leaky_relu", CallSite here = {}) {
   return kaiming_uniform_(x, {.a = a, .mode = mode, .nonlinearity = nonlinearity}, here);
 }
@@ -165,7 +166,8 @@ const Tensor<D, T>& kaiming_normal_(const Tensor<D, T>& x, KaimingOptions option
   return init::normal_(x, 0, detail::kaiming_deviation({"kaiming_normal_", here}, x, options), here);
 }
 template <Device D, Floating T>
-const Tensor<D, T>& kaiming_normal_(const Tensor<D, T>& x, tern::detail::RealNumber a, decltype(KaimingOptions::mode) mode = FanMode::fan_in,
+const Tensor<D, T>& kaiming_normal_(const Tensor<D, T>& x, tern::detail::RealNumber a,
+                                    decltype(KaimingOptions::mode) mode = FanMode::fan_in,
                                     const char* nonlinearity = "leaky_relu", CallSite here = {}) {
   return kaiming_normal_(x, {.a = a, .mode = mode, .nonlinearity = nonlinearity}, here);
 }

@@ -12,8 +12,8 @@ struct Upsample : Module<D, T> {
 
   explicit Upsample(const InterpolateOptions& chosen) : options(chosen) {}
   explicit Upsample(const tern::detail::Positional<tern::detail::Shape>& size) : Upsample({.size = size}) {}
-  Upsample(const tern::detail::Shape& size, const tern::detail::ScaleFactors& scale_factor, decltype(InterpolateOptions::mode) mode,
-           tern::detail::Positional<bool> align_corners = false)
+  Upsample(const tern::detail::Shape& size, const tern::detail::ScaleFactors& scale_factor,
+           decltype(InterpolateOptions::mode) mode, tern::detail::Positional<bool> align_corners = false)
       : Upsample({.size = size, .scale_factor = scale_factor, .mode = mode, .align_corners = align_corners}) {}
   TERN_FIELDS(Upsample, options)
 

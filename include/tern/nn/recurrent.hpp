@@ -120,9 +120,10 @@ struct RNN : Module<D, T> {
       : input_size(size), hidden_size(hidden), num_layers(o.num_layers), nonlinearity(o.nonlinearity), bias(o.bias),
         batch_first(o.batch_first), dropout(o.dropout), bidirectional(o.bidirectional),
         weights(detail::recurrent_weights<D, T>({"RNN", here}, 1, size, hidden, 0, o)) {}
-  RNN(Index size, Index hidden, tern::detail::Positional<Index> layers, detail::NonlinearityChoice f = Nonlinearity::tanh,
-      tern::detail::Positional<bool> has_bias = true, tern::detail::Positional<bool> starts_with_batch = false,
-      tern::detail::RealNumber p = 0, tern::detail::Positional<bool> both_ways = false, CallSite here = {})
+  RNN(Index size, Index hidden, tern::detail::Positional<Index> layers,
+      detail::NonlinearityChoice f = Nonlinearity::tanh, tern::detail::Positional<bool> has_bias = true,
+      tern::detail::Positional<bool> starts_with_batch = false, tern::detail::RealNumber p = 0,
+      tern::detail::Positional<bool> both_ways = false, CallSite here = {})
       : RNN(size, hidden,
             {.num_layers = layers,
              .nonlinearity = f,
@@ -288,8 +289,8 @@ struct RNNCell : Module<D, T> {
       : input_size(size), hidden_size(hidden), nonlinearity(o.nonlinearity) {
     detail::fill_cell(*this, {"RNNCell", here}, 1, o.bias);
   }
-  RNNCell(Index size, Index hidden, tern::detail::Positional<bool> has_bias, detail::NonlinearityChoice f = Nonlinearity::tanh,
-          CallSite here = {})
+  RNNCell(Index size, Index hidden, tern::detail::Positional<bool> has_bias,
+          detail::NonlinearityChoice f = Nonlinearity::tanh, CallSite here = {})
       : RNNCell(size, hidden, {.bias = has_bias, .nonlinearity = f}, here) {}
   TERN_FIELDS(RNNCell, input_size, hidden_size, nonlinearity, weight_ih, weight_hh, bias_ih, bias_hh)
 
