@@ -20,11 +20,11 @@ template <class R, bool on_cuda, class X, class F, class... T>
 R visit(const CallSite& op, const X& x, Elements<T...>, const F& f) {
   const CallScope scope(op);
   R result{};
-  const auto called = [&]<class D>(D) {
+  const auto is_on = [&]<class D>() {
     return ((x.template is<D, T>() && (result = f(x.template as<D, T>()), true)) || ...);
   };
-  bool known = called(Cpu{});
-  if constexpr (on_cuda) known = known || called(Cuda{});
+  bool known = is_on.template operator()<Cpu>();
+  if constexpr (on_cuda) known = known || is_on.template operator()<Cuda>();
   if (!known) refuse_type(op, x);
   return result;
 }
