@@ -55,7 +55,8 @@
 #include "profile/trace.hpp"
 #include "train/train.hpp"
 
-#if !defined(TERN_PART) || defined(TERN_PART_LINALG)  // linear algebra, with its kernels
+#if !defined(TERN_PART) || \
+    defined(TERN_PART_LINALG)  // linear algebra with its kernels, and distributions, which take it
 #ifdef TERN_PART_LINALG
 #undef TERN_COMPILED
 #undef TERN_NO_KERNELS
@@ -70,6 +71,8 @@
 #endif
 #include "linalg/linalg.hpp"
 #include "linalg/lstsq.hpp"
+
+#include "distributions.hpp"
 #endif
 
 #if !defined(TERN_KERNEL_SET) && \

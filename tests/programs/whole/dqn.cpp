@@ -16,8 +16,7 @@ struct Transition {
 struct DQN : nn::Module<Cpu> {
   nn::Linear<Cpu> fc1, fc2, value, advantage;
   TERN_FIELDS(DQN, fc1, fc2, value, advantage)
-  DQN(Index observations, Index actions)
-      : fc1(observations, 32), fc2(32, 32), value(32, 1), advantage(32, actions) {}
+  DQN(Index observations, Index actions) : fc1(observations, 32), fc2(32, 32), value(32, 1), advantage(32, actions) {}
   Tensor<Cpu> forward(const Tensor<Cpu>& x) {
     const auto h = relu(fc2(relu(fc1(x))));
     const auto a = advantage(h);

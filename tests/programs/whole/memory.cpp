@@ -56,7 +56,8 @@ int main() {
     opt.step();
     schedule.step();
     right = rewards.back().mean().item();
-    if (update % 50 == 49) std::printf("update %d  right %.3f  lr %.2e\n", update + 1, right, schedule.get_last_lr()[0]);
+    if (update % 50 == 49)
+      std::printf("update %d  right %.3f  lr %.2e\n", update + 1, right, schedule.get_last_lr()[0]);
   }
   return right < 0.9f;
 }
