@@ -246,7 +246,8 @@ TEMPLATE_TEST_CASE("normal takes mean and deviation as numbers or tensors", "[ra
   CHECK(error_of([&] { normal(Tensor<D>()); }) == "normal: a tensor is undefined");
 }
 
-TEMPLATE_TEST_CASE("the element type is a template argument or the last argument", "[random]", TERN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("the element type of random numbers is a template argument or the last argument", "[random]",
+                   TERN_TEST_DEVICES) {
   using D = TestType;
   const auto same = [](const auto& with_argument, const auto& with_template) {
     static_assert(std::is_same_v<decltype(with_argument()), decltype(with_template())>);

@@ -18,7 +18,9 @@ struct TypedParameter : Tensor<D, T> {
   std::string name;
   AnyTensor tensor;  // the same tensor
 
-  TypedParameter(const NamedTensor& p) : Tensor<D, T>(p.as<D, T>()), name(p.name), tensor(p.tensor) {}
+  /// An undefined tensor stays undefined: an optimiser refuses it.
+  TypedParameter(const NamedTensor& p)
+      : Tensor<D, T>(p.tensor.defined() ? p.as<D, T>() : Tensor<D, T>()), name(p.name), tensor(p.tensor) {}
   operator NamedTensor() const { return {name, tensor}; }
 
   const TypedParameter& requires_grad_(bool on = true, CallSite here = {}) const {
