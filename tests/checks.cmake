@@ -19,6 +19,9 @@ function(tern_test name)
   set_tests_properties(${name} PROPERTIES
     LABELS "${test_LABELS}" FIXTURES_REQUIRED "${test_TARGETS}" RESOURCE_LOCK "${test_LOCKS}" DEPENDS "${test_AFTER}" RUN_SERIAL ${test_ALONE}
     ENVIRONMENT "OMP_WAIT_POLICY=passive;${test_ENVIRONMENT}" SKIP_REGULAR_EXPRESSION "(^|\n)0 passed, 0 failed, [1-9]")
+  if(quick IN_LIST test_LABELS OR cuda IN_LIST test_LABELS)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 1800)  # three times what the longest took on a slow machine: it hangs
+  endif()
   foreach(target IN LISTS test_TARGETS)
     if(NOT TEST build/${target})
       add_test(NAME build/${target}
