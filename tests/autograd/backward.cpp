@@ -130,6 +130,9 @@ TEMPLATE_TEST_CASE("leaves, detach and modes", "[autograd]", TERN_TEST_DEVICES) 
   CHECK_FALSE(y.is_leaf());
   CHECK(y.requires_grad());
   CHECK_FALSE(y.detach().requires_grad());
+  auto apart = x * 2;
+  CHECK(&apart.detach_() == &apart);
+  CHECK_FALSE(apart.requires_grad());
   CHECK(y.detach().is_leaf());
   CHECK_FALSE((x.detach() * 2).requires_grad());
   {

@@ -24,6 +24,14 @@ TEST_CASE("names of element types", "[core]") {
   }
 }
 
+TEST_CASE("LibTorch's names of element types are constants too", "[core]") {
+  static_assert(kFloat == dtype_of<float> && kFloat32 == f32 && kDouble == dtype_of<double> && kFloat64 == f64);
+  static_assert(kHalf == dtype_of<half> && kFloat16 == f16 && kBFloat16 == dtype_of<bfloat16>);
+  static_assert(kLong == dtype_of<std::int64_t> && kInt64 == i64 && kInt == dtype_of<std::int32_t> && kInt32 == i32);
+  static_assert(kByte == dtype_of<std::uint8_t> && kUInt8 == u8 && kBool == dtype_of<bool>);
+  CHECK(detail::name_of(kHalf) == std::string("float16"));
+}
+
 TEMPLATE_TEST_CASE("a type as a constant is its DType", "[core]", float, double, bfloat16, half, std::int64_t,
                    std::int32_t, std::uint8_t, bool) {
   constexpr auto type = dtype<TestType>;

@@ -17,6 +17,21 @@ TEMPLATE_TEST_CASE("norms of sums over rows and columns", "[linalg]", TERN_TEST_
   CHECK(linalg::matrix_norm(x, 1, {1, 0}).item() == 16);
 }
 
+TEMPLATE_TEST_CASE("linalg.norm is of vectors or of matrices", "[linalg]", TERN_TEST_DEVICES) {
+  const auto x = tensor_of<TestType>({1, -2, 3, -4, 5, -7}, {2, 3});
+  CHECK(linalg::norm(x).item() == Approx(std::sqrt(104.)));
+  CHECK(linalg::norm(x, "fro").item() == Approx(std::sqrt(104.)));
+  CHECK(linalg::norm(x, 1).item() == 10);
+  CHECK(linalg::norm(x, INFINITY).item() == 16);
+  CHECK(linalg::norm(x, INFINITY, {1, 0}).item() == 10);
+  CHECK(values_of(linalg::norm(x, 1, 1)) == std::vector<double>{6, 16});
+  check_close(values_of(linalg::norm(x, {}, 0, true)), {std::sqrt(17.), std::sqrt(29.), std::sqrt(58.)});
+  CHECK(linalg::norm(x[0], 1).item() == 6);
+  CHECK(linalg::norm(x.unsqueeze(0)).item() == Approx(std::sqrt(104.)));
+  CHECK(error_of([&] { linalg::norm(x.unsqueeze(0), 1); }) ==
+        "linalg.norm: a norm with ord is over one dimension or two, not 3");
+}
+
 TEST_CASE("norms of singular values", "[linalg]") {
   // The singular values of 5 * [a rotation] * diag(3, -4), and of diag(2, 1), in the first and the last dimension.
   const auto x = stack({tensor<Cpu, double>({{9, 16}, {12, -12}}), tensor<Cpu, double>({{2, 0}, {0, 1}})}, 1);

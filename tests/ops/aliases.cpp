@@ -18,6 +18,7 @@ TEMPLATE_TEST_CASE("other names are those of their ops, as functions and as meth
   same(concat({x, y}, 1), cat({x, y}, 1));
   same(concatenate({x, y}), cat({x, y}));
   same(ger(x[0], y[1]), outer(x[0], y[1]));
+  same(vdot(x[0], y[1]), dot(x[0], y[1]));
   same(swapaxes(x, 0, 1), x.t());
   same(x.swapaxes(0, 1), x.t());
   same(swapdims(x, -1, 0), x.t());

@@ -33,6 +33,7 @@ TEMPLATE_TEST_CASE("products over chosen dimensions", "[ops]", TERN_TEST_DEVICES
   CHECK(c.cpu()(1, 2) == Approx(sum));
   check_close(values_of(tensordot(a, b, 1)), values_of(matmul(a, b.view({4, 10}))));
   CHECK(tensordot(u, v, 0).shape() == detail::Shape{2, 3});
+  CHECK(values_of(tensordot(a, b, {{2, 0}, {0, 1}})) == values_of(c));
   CHECK(tensor_of<D>({1, 2, 3, 4, 5, 6}, {2, 3}).trace().item() == 6);
 }
 

@@ -69,6 +69,8 @@ TEMPLATE_TEST_CASE("fold takes PyTorch's positional arguments", "[ops]", TERN_TE
   CHECK(values_of(fold(y, {6, 6}, 2, 1, 0, 2)) == values_of(fold(y, {6, 6}, 2, {.stride = 2})));
   CHECK(values_of(fold(y, {5, 5}, 2, {2, 2})) == values_of(fold(y, {5, 5}, 2, {.dilation = 2})));
   TERN_TEST_LINE(fold(y, {5, 5}, 2, 3));
+  const auto image = spread_tensor<D>({1, 2, 4, 4});
+  CHECK(values_of(unfold(image, {2, 3})) == values_of(unfold(image, {2, 3}, {.dilation = 1})));
 }
 
 }  // namespace ops_fold

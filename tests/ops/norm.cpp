@@ -36,6 +36,13 @@ TEMPLATE_TEST_CASE("the norm of 16-bit numbers whose squares overflow is right",
   CHECK(float(norm(full<TestType, half>({4}, 1000)).item()) == 2000);
 }
 
+TEMPLATE_TEST_CASE("Frobenius' norm has a name", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = tensor_of<TestType>({1, -2, 2, 4, -4, 2}, {2, 3});
+  CHECK(norm(x, "fro").item() == Approx(std::sqrt(45.)));
+  CHECK(values_of(x.norm("fro", 1, true)) == std::vector<double>{3, 6});
+  CHECK(error_of([&] { norm(x, "nuc"); }) == "norm: p is a number or \"fro\", not \"nuc\"");
+}
+
 TEMPLATE_TEST_CASE("norm refuses", "[ops]", TERN_TEST_DEVICES) {
   CHECK(error_of([&] { norm(zeros<TestType>({2}), 2, {1}); }) == "norm: dimension 1 is out of range [-1, 0]");
   CHECK(error_of([&] { norm(zeros<TestType>({0}), double(INFINITY)); }) == "norm: dimension 0 of [0] is empty");

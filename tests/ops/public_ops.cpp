@@ -264,6 +264,7 @@ const PublicOp public_ops[] = {
     IN_PLACE(clip, x, 0.3, 0.7),
     OP(concat, concat(List{x, y}, 1), tested_in("aliases", "other names"), concat(List{x, z})),
     OP(ger, ger(z, x[0]), tested_in("aliases", "other names"), ger(x, z)),
+    OP(vdot, vdot(z, z), tested_in("aliases", "other names"), vdot(x, z)),
     OP(concatenate, concatenate(List{x, y}, 1), tested_in("aliases", "other names"), concatenate(List{x, z})),
     OP(swapaxes, swapaxes(x, 0, 1), tested_in("aliases", "other names"), swapaxes(x, 0, 2)),
     OP(swapdims, swapdims(x, 0, 1), tested_in("aliases", "other names"), swapdims(x, 0, 2)),

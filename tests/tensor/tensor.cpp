@@ -370,6 +370,11 @@ TEMPLATE_TEST_CASE("element types have PyTorch's and LibTorch's names as methods
   same(x.bfloat16(), x.to(bf16));
   same(x.toType(i64), x.to(i64));
   same(x.to(x.half().dtype()), x.to(f16));
+  same(x.template to<double>(), x.to(f64));
+  same(x.to(kDouble), x.to(f64));
+  same(x.to(kLong), x.to(i64));
+  same(x.template to<D>(), x);
+  same(x.template to<Cpu>(), x.cpu());
   CHECK(values_of(x.half()) != values_of(x));
   const Tensor<D, Index> integers = x.to(i64);
   if constexpr (HostDevice<D>) {

@@ -118,6 +118,14 @@ Tensor<D, T> ger(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {
 }
 TERN_SAME_PLACE(ger)
 
+/// dot.
+template <Device D, Element T>
+Tensor<D, T> vdot(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {
+  const CallScope scope({"vdot", here});
+  return dot(a, b, here);
+}
+TERN_SAME_PLACE(vdot)
+
 /// transpose.
 template <Device D, Element T>
 Tensor<D, T> swapaxes(const Tensor<D, T>& x, Index dim0, Index dim1, CallSite here = {}) {

@@ -148,6 +148,13 @@ Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, Index dims 
   return tensordot(a, b, a_dims, b_dims, here);
 }
 
+/// The dimensions of both in one list, as PyTorch's dims = ([1], [0]).
+template <Device D, Element T>
+Tensor<D, T> tensordot(const Tensor<D, T>& a, const Tensor<D, T>& b, const std::pair<detail::Dims, detail::Dims>& dims,
+                       CallSite here = {}) {
+  return tensordot(a, b, dims.first, dims.second, here);
+}
+
 /// The sums over k of a[.., k] b[.., k] for all positions before of a and of b; a b if one of them is 0-d.
 template <Device D, Element T>
 Tensor<D, T> inner(const Tensor<D, T>& a, const Tensor<D, T>& b, CallSite here = {}) {

@@ -37,7 +37,7 @@ Tensor<D, Index> window_positions(const Tensor<D, T>& x, const Window& w) {
 /// The windows of images [N, C, H, W] as columns [N, C kh kw, L]. The L windows go from left to right and top to
 /// bottom. N may be missing.
 template <Device D, Element T>
-Tensor<D, T> unfold(const Tensor<D, T>& x, const detail::Shape& kernel_size, const UnfoldOptions& options,
+Tensor<D, T> unfold(const Tensor<D, T>& x, const detail::Shape& kernel_size, const UnfoldOptions& options = {},
                     CallSite here = {}) {
   const CallScope scope({"unfold", here});
   if constexpr (detail::is_half_v<T>)  // the gradient sums over each dimension; in float it is rounded once

@@ -1,6 +1,7 @@
 // Vector norms.
 #pragma once
 #include <cmath>
+#include <cstring>
 
 #include "extrema.hpp"
 #include "power.hpp"
@@ -52,6 +53,14 @@ Tensor<D, T> norm(const Tensor<D, T>& x, detail::RealNumber p = 2, detail::Dims 
            return Gradient{rule}(with_dims(g, shape, mask), input, with_dims(output, shape, mask));
          }));
   return y;
+}
+
+/// "fro", Frobenius' norm: the root of the sum of squares, as p = 2. Other norms of matrices: linalg::matrix_norm.
+template <Device D, Floating T, std::size_t N>
+Tensor<D, T> norm(const Tensor<D, T>& x, const char (&p)[N], detail::Dims dim = {}, bool keepdim = false,
+                  CallSite here = {}) {
+  if (std::strcmp(p, "fro")) Error::fail({"norm", here}, {"p is a number or \"fro\", not \"", p, "\""});
+  return norm(x, 2, dim, keepdim, here);
 }
 
 }}  // namespace tern

@@ -289,6 +289,8 @@ class Tensor : detail::Operators<D, T> {
                 CallSite here = {}) const;
   /// The same elements, not on the tape. Each tensor sees writes to the other, and so does the version check.
   Tensor detach(CallSite here = {}) const { return Tensor(detail::new_detached(checked({"detach", here}))); }
+  /// x = x.detach(). Other handles of the tensor stay on the tape.
+  Tensor& detach_(CallSite here = {}) { return *this = detach(here); }
   /// f(gradient) runs when this tensor's gradient is complete; a tensor that it returns replaces the gradient.
   template <class F>
   void register_hook(F f, CallSite here = {}) const;
@@ -625,6 +627,10 @@ class Tensor : detail::Operators<D, T> {
     return tern::std(*this, dim, correction, keepdim, here);
   }
   Tensor norm(detail::RealNumber p = 2, detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
+    TERN_CALL(norm, p, dim, keepdim, here);
+  }
+  template <std::size_t N>
+  Tensor norm(const char (&p)[N], detail::Dims dim = {}, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(norm, p, dim, keepdim, here);
   }
   Tensor median(CallSite here = {}) const { TERN_CALL(median, here); }
@@ -1189,8 +1195,9 @@ class Tensor : detail::Operators<D, T> {
   const Tensor& fill_diagonal_(detail::number_t<T> value, bool wrap = false, CallSite here = {}) const {
     TERN_CALL(fill_diagonal_, value, wrap, here);
   }
+  /// Of another element type: x.to(f64) or x.to<double>().
   template <Element U>
-  Tensor<D, U> to(detail::Type<U> type, CallSite here = {}) const {
+  Tensor<D, U> to(detail::Type<U> type = {}, CallSite here = {}) const {
     TERN_CALL(to_type, type, here);
   }
   template <Element U>
@@ -1200,8 +1207,9 @@ class Tensor : detail::Operators<D, T> {
   // double(), float(), int(), long() and bool() are no names in C++: to(f64).
   Tensor<D, tern::half> half(CallSite here = {}) const { TERN_CALL(to_type, f16, here); }
   Tensor<D, tern::bfloat16> bfloat16(CallSite here = {}) const { TERN_CALL(to_type, bf16, here); }
+  /// On another device: x.to(Cuda(1)), or x.to<Cuda>(), which is the current one.
   template <Device D2>
-  Tensor<D2, T> to(D2 device, CallSite here = {}) const {
+  Tensor<D2, T> to(D2 device = detail::current_device<D2>(), CallSite here = {}) const {
     TERN_CALL(to_device, device, here);
   }
   /// Refused: the result's type says where it lives.

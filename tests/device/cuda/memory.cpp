@@ -16,6 +16,9 @@ TEST_CASE("a device's memory is counted and given back", "[cuda]") {
   }
   cuda::empty_cache();
   CHECK(cuda::memory_stats().current == before);
+  CHECK(cuda::memory_allocated() == before);
+  CHECK(cuda::max_memory_allocated() == cuda::memory_stats().peak);
+  CHECK(cuda::get_device_name() == cuda::device_info().name);
   CHECK(cuda::memory_stats().peak >= before + (Index(4) << 20));
   cuda::reset_peak_memory_stats();
   CHECK(cuda::memory_stats().peak == before);

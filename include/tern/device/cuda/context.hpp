@@ -146,6 +146,7 @@ inline int device_count() { return is_available() ? int(detail::system().devices
 inline int current_device() { return detail::current_ordinal; }
 
 TERN_API DeviceInfo device_info(int ordinal = current_device());
+inline std::string get_device_name(int ordinal = current_device()) { return device_info(ordinal).name; }
 
 }  // namespace cuda
 }}  // namespace tern

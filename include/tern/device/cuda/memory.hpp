@@ -11,6 +11,10 @@ namespace tern { inline namespace TERN_BUILD { namespace cuda {
 /// Bytes of the device's memory held by tensors.
 TERN_API tern::detail::MemoryStats memory_stats(Cuda device = {current_device()});
 
+/// memory_stats().current and memory_stats().peak under PyTorch's names.
+inline Index memory_allocated(Cuda device = {current_device()}) { return memory_stats(device).current; }
+inline Index max_memory_allocated(Cuda device = {current_device()}) { return memory_stats(device).peak; }
+
 /// Resets the peak to the memory that is in use now.
 TERN_API void reset_peak_memory_stats(Cuda device = {current_device()});
 
