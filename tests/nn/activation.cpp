@@ -39,6 +39,30 @@ TEMPLATE_TEST_CASE("activation modules are the functions of their names", "", TE
   check(nn::Sigmoid<D, double>(), sigmoid);
 }
 
+TEMPLATE_TEST_CASE("activation modules write their argument on request", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = [](auto module, auto in_place) {
+    const auto x = tensor_of<D>({-4, -0.5, 0, 0.5, 7}), y = x.clone();
+    CHECK(in_place(y).impl() == y.impl());
+    CHECK(values_of(y) == values_of(module(x)));
+    CHECK(values_of(y) != values_of(x));
+    auto leaf = x.clone().requires_grad_(), other = x.clone().requires_grad_();
+    in_place(leaf * 1).sum().backward();
+    module(other).sum().backward();
+    CHECK(values_of(leaf.grad()) == values_of(other.grad()));
+  };
+  check(nn::ReLU<D, double>(), nn::ReLU<D, double>(true));
+  check(nn::ReLU6<D, double>(), nn::ReLU6<D, double>(true));
+  check(nn::SiLU<D, double>(), nn::SiLU<D, double>(true));
+  check(nn::Mish<D, double>(), nn::Mish<D, double>(true));
+  check(nn::SELU<D, double>(), nn::SELU<D, double>(true));
+  check(nn::Hardswish<D, double>(), nn::Hardswish<D, double>(true));
+  check(nn::Hardsigmoid<D, double>(), nn::Hardsigmoid<D, double>(true));
+  check(nn::ELU<D, double>(1.5), nn::ELU<D, double>(1.5, true));
+  check(nn::CELU<D, double>(1.5), nn::CELU<D, double>(1.5, true));
+  check(nn::LeakyReLU<D, double>(0.2), nn::LeakyReLU<D, double>(0.2, true));
+}
+
 TEMPLATE_TEST_CASE("Softmax and LogSoftmax work over their dimension, Flatten over a range", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor_of<D>({0, 1, 2, 5, 3, 3}, {3, 2});

@@ -1,6 +1,7 @@
 // AnyTensor: what it holds, and what it refuses.
 #include "support/tensors.hpp"
 
+#include <map>
 #include <tern/nn/linear.hpp>
 #include <tern/ops/ops.hpp>
 #include <tern/tensor/any_tensor.hpp>
@@ -109,6 +110,9 @@ TEMPLATE_TEST_CASE("a state dict is a list and a dictionary", "[any_tensor]", TE
   CHECK(renamed.empty());
 
   const StateDict fixed{{"weight", ones<D>({2, 3})}}, parameters = net.parameters();
+  const StateDict of_map = std::map<std::string, Tensor<D>>{{"b", ones<D>({2})}, {"a", zeros<D>({1})}};
+  CHECK(of_map.keys() == std::vector<std::string>{"a", "b"});
+  CHECK(of_map["b"].template as<D>().sum().item() == 2);
   CHECK((fixed["weight"].numel() == 6 && parameters["bias"].numel() == 2));
   CHECK(error_of([&] { fixed["bias"]; }) == "StateDict: there is no tensor \"bias\"");
   TERN_TEST_LINE(fixed["bias"]);

@@ -24,13 +24,6 @@ inline const char* checked_approximation(const char* formula, const CallSite& he
     Tensor<D, T> forward(const Tensor<D, T>& x) const { return function(x); } \
   };
 
-TERN_ACTIVATION_MODULE(ReLU, relu)
-TERN_ACTIVATION_MODULE(ReLU6, relu6)
-TERN_ACTIVATION_MODULE(SiLU, silu)
-TERN_ACTIVATION_MODULE(Mish, mish)
-TERN_ACTIVATION_MODULE(SELU, selu)
-TERN_ACTIVATION_MODULE(Hardswish, hardswish)
-TERN_ACTIVATION_MODULE(Hardsigmoid, hardsigmoid)
 TERN_ACTIVATION_MODULE(LogSigmoid, logsigmoid)
 TERN_ACTIVATION_MODULE(Softsign, softsign)
 TERN_ACTIVATION_MODULE(Tanhshrink, tanhshrink)
@@ -48,11 +41,46 @@ TERN_ACTIVATION_MODULE(Sigmoid, sigmoid)
     Tensor<D, T> forward(const Tensor<D, T>& x) const { return function(x, option); } \
   };
 
+TERN_ACTIVATION_MODULE(Hardshrink, hardshrink, lambda, 0.5)
+TERN_ACTIVATION_MODULE(Softshrink, softshrink, lambda, 0.5)
+#undef TERN_ACTIVATION_MODULE
+
+/// A pointwise function that may write its argument instead: ReLU(true) is relu_(x).
+#define TERN_ACTIVATION_MODULE(Name, function)                                                                         \
+  template <Device D, Element T = float>                                                                               \
+  struct Name : Module<D, T> {                                                                                         \
+    bool inplace = false;                                                                                              \
+    explicit Name(tern::detail::Positional<bool> on) : inplace(on) {}                                                  \
+    TERN_FIELDS(Name, inplace)                                                                                         \
+    Tensor<D, T> forward(const Tensor<D, T>& x) const { return inplace ? Tensor<D, T>(function##_(x)) : function(x); } \
+  };
+
+TERN_ACTIVATION_MODULE(ReLU, relu)
+TERN_ACTIVATION_MODULE(ReLU6, relu6)
+TERN_ACTIVATION_MODULE(SiLU, silu)
+TERN_ACTIVATION_MODULE(Mish, mish)
+TERN_ACTIVATION_MODULE(SELU, selu)
+TERN_ACTIVATION_MODULE(Hardswish, hardswish)
+TERN_ACTIVATION_MODULE(Hardsigmoid, hardsigmoid)
+#undef TERN_ACTIVATION_MODULE
+
+/// The same with one number as an option, such as LeakyReLU(0.2, true).
+#define TERN_ACTIVATION_MODULE(Name, function, option, standard)                             \
+  template <Device D, Element T = float>                                                     \
+  struct Name : Module<D, T> {                                                               \
+    double option = standard;                                                                \
+    bool inplace = false;                                                                    \
+    explicit Name(tern::detail::RealNumber value, tern::detail::Positional<bool> on = false) \
+        : option(value), inplace(on) {}                                                      \
+    TERN_FIELDS(Name, option, inplace)                                                       \
+    Tensor<D, T> forward(const Tensor<D, T>& x) const {                                      \
+      return inplace ? Tensor<D, T>(function##_(x, option)) : function(x, option);           \
+    }                                                                                        \
+  };
+
 TERN_ACTIVATION_MODULE(ELU, elu, alpha, 1)
 TERN_ACTIVATION_MODULE(CELU, celu, alpha, 1)
 TERN_ACTIVATION_MODULE(LeakyReLU, leaky_relu, negative_slope, 0.01)
-TERN_ACTIVATION_MODULE(Hardshrink, hardshrink, lambda, 0.5)
-TERN_ACTIVATION_MODULE(Softshrink, softshrink, lambda, 0.5)
 #undef TERN_ACTIVATION_MODULE
 
 /// gelu(x, approximate): "none", or "tanh" for a cheaper formula.

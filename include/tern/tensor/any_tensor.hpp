@@ -185,6 +185,12 @@ struct TERN_API StateDict : std::vector<NamedTensor> {
   using std::vector<NamedTensor>::operator[];
   StateDict() = default;
   StateDict(std::vector<NamedTensor> entries) : std::vector<NamedTensor>(std::move(entries)) {}
+  /// Of a std::map's names and tensors.
+  template <class Map>
+    requires requires(const typename Map::value_type& v) { NamedTensor(v.first, v.second); }
+  StateDict(const Map& map) {
+    for (const auto& [name, tensor] : map) emplace_back(name, tensor);
+  }
 
   /// The tensor of that name. If there is none, it adds an undefined one, as a std::map does; in a const dict it is an
   /// Error.
