@@ -148,4 +148,23 @@ TEMPLATE_TEST_CASE("kaiming takes PyTorch's positional arguments", "", TERN_TEST
   TERN_TEST_LINE(nn::init::kaiming_normal_(x, 0, FanMode::fan_in, "gelu"));
 }
 
+TEMPLATE_TEST_CASE("initialisations take their numbers by name", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto drawn = [](const auto& f) {
+    manual_seed(5);
+    const auto x = zeros<D>({3, 4});
+    f(x);
+    return values_of(x);
+  };
+  const auto same = [&](const auto& by_name, const auto& by_position) { CHECK(drawn(by_name) == drawn(by_position)); };
+  using namespace nn::init;
+  same([](auto& x) { uniform_(x, {.a = -2}); }, [](auto& x) { uniform_(x, -2, 1); });
+  same([](auto& x) { normal_(x, {.mean = 1, .std = 0.02}); }, [](auto& x) { normal_(x, 1, 0.02); });
+  same([](auto& x) { trunc_normal_(x, {.std = 2}); }, [](auto& x) { trunc_normal_(x, 0, 2, -2, 2); });
+  same([](auto& x) { trunc_normal_(x, {.a = -0.5, .b = 0}); }, [](auto& x) { trunc_normal_(x, 0, 1, -0.5, 0); });
+  same([](auto& x) { xavier_uniform_(x, {.gain = 3}); }, [](auto& x) { xavier_uniform_(x, 3); });
+  same([](auto& x) { xavier_normal_(x, {.gain = 3}); }, [](auto& x) { xavier_normal_(x, 3); });
+  same([](auto& x) { orthogonal_(x, {.gain = 3}); }, [](auto& x) { orthogonal_(x, 3); });
+}
+
 }  // namespace nn_init

@@ -693,6 +693,15 @@ struct OfNumbers : nn::Module<Cpu> {
   Tensor<Cpu> forward(const Tensor<Cpu>& x) const { return layer(x) * range.width; }
 };
 
+TEST_CASE("training is readable under PyTorch's name", "") {
+  nn::Dropout<Cpu> layer(0.5);
+  CHECK(layer.training);
+  layer.eval();
+  CHECK_FALSE(layer.training);
+  layer.training = true;
+  CHECK(layer.is_training());
+}
+
 TEST_CASE("an unlisted member needs no default constructor", "") {
   const OfNumbers net(3);
   const auto x = ones<Cpu>({4, 2});

@@ -359,6 +359,14 @@ TEMPLATE_TEST_CASE("a handle with a name refers to another tensor", "[ops]", TER
   unchanged();
 }
 
+TEMPLATE_TEST_CASE("T() is t()", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = tensor<TestType>({{1, 2, 3}, {4, 5, 6}});
+  CHECK(x.T().shape() == detail::Shape{3, 2});
+  CHECK(values_of(x.T()) == std::vector<double>{1, 4, 2, 5, 3, 6});
+  CHECK(x.T().T().is_contiguous());
+  static_assert(sizeof(x) == sizeof(void*));
+}
+
 TEMPLATE_TEST_CASE("element types have PyTorch's and LibTorch's names as methods", "[ops]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor<D>({1, 2.5, 1000.125});

@@ -25,6 +25,24 @@ TERN_API std::pair<double, double> fans(const CallSite& op, const tern::detail::
 
 }  // namespace detail
 
+// What PyTorch's programs name: normal_(w, {.std = 0.02}) is normal_(w, 0, 0.02).
+struct UniformOptions {
+  tern::detail::ByName by_name{};
+  double a = 0, b = 1;
+};
+struct NormalOptions {
+  tern::detail::ByName by_name{};
+  double mean = 0, std = 1;
+};
+struct TruncNormalOptions {
+  tern::detail::ByName by_name{};
+  double mean = 0, std = 1, a = -2, b = 2;
+};
+struct GainOptions {
+  tern::detail::ByName by_name{};
+  double gain = 1;
+};
+
 template <Device D, Floating T>
 const Tensor<D, T>& constant_(const Tensor<D, T>& x, tern::detail::RealNumber value, CallSite here = {}) {
   const NoGradGuard off;
@@ -46,10 +64,18 @@ const Tensor<D, T>& uniform_(const Tensor<D, T>& x, tern::detail::RealNumber low
   return tern::uniform_(x, low, high, here);
 }
 template <Device D, Floating T>
+const Tensor<D, T>& uniform_(const Tensor<D, T>& x, UniformOptions options, CallSite here = {}) {
+  return init::uniform_(x, options.a, options.b, here);
+}
+template <Device D, Floating T>
 const Tensor<D, T>& normal_(const Tensor<D, T>& x, tern::detail::RealNumber mean = 0, tern::detail::RealNumber std = 1,
                             CallSite here = {}) {
   const NoGradGuard off;
   return tern::normal_(x, mean, std, here);
+}
+template <Device D, Floating T>
+const Tensor<D, T>& normal_(const Tensor<D, T>& x, NormalOptions options, CallSite here = {}) {
+  return init::normal_(x, options.mean, options.std, here);
 }
 
 /// The identity matrix.
@@ -113,6 +139,10 @@ const Tensor<D, T>& trunc_normal_(const Tensor<D, T>& x, tern::detail::RealNumbe
   Tensor<D, double> u = tern::uniform_(empty<D, double>(x.shape(), x.device()), bound(low), bound(high));
   return copy_(x, to_type(clamp(add(mul(erfinv(u), std * std::sqrt(2)), mean), low, high), tern::detail::Type<T>{}));
 }
+template <Device D, Floating T>
+const Tensor<D, T>& trunc_normal_(const Tensor<D, T>& x, TruncNormalOptions options, CallSite here = {}) {
+  return trunc_normal_(x, options.mean, options.std, options.a, options.b, here);
+}
 
 /// Uniform in ±gain √(6 / (fan_in + fan_out)) (Glorot, Bengio: "Understanding the difficulty of training deep
 /// feedforward neural networks", 2010).
@@ -123,12 +153,20 @@ const Tensor<D, T>& xavier_uniform_(const Tensor<D, T>& x, tern::detail::RealNum
   const double bound = gain * std::sqrt(6 / (in + out));
   return init::uniform_(x, -bound, bound, here);
 }
+template <Device D, Floating T>
+const Tensor<D, T>& xavier_uniform_(const Tensor<D, T>& x, GainOptions options, CallSite here = {}) {
+  return xavier_uniform_(x, options.gain, here);
+}
 /// Normal with standard deviation gain √(2 / (fan_in + fan_out)).
 template <Device D, Floating T>
 const Tensor<D, T>& xavier_normal_(const Tensor<D, T>& x, tern::detail::RealNumber gain = 1, CallSite here = {}) {
   const CallSite op{"xavier_normal_", here};
   const auto [in, out] = detail::fans(op, *x.checked(op));
   return init::normal_(x, 0, gain * std::sqrt(2 / (in + out)), here);
+}
+template <Device D, Floating T>
+const Tensor<D, T>& xavier_normal_(const Tensor<D, T>& x, GainOptions options, CallSite here = {}) {
+  return xavier_normal_(x, options.gain, here);
 }
 
 /// The options of kaiming_uniform_ and kaiming_normal_. The standard deviation is calculate_gain(nonlinearity, a) /
@@ -193,6 +231,10 @@ const Tensor<D, T>& orthogonal_(const Tensor<D, T>& x, tern::detail::RealNumber 
   }
   const auto matrix = mul(rows > columns ? transpose(q, 0, 1) : q, gain);
   return copy_(x, to_device(to_type(reshape(matrix, x.shape()), tern::detail::Type<T>{}), x.device()));
+}
+template <Device D, Floating T>
+const Tensor<D, T>& orthogonal_(const Tensor<D, T>& x, GainOptions options, CallSite here = {}) {
+  return orthogonal_(x, options.gain, here);
 }
 
 }}}  // namespace tern::nn::init

@@ -78,20 +78,19 @@ void name_base_fields(Self& self, V& visit) {
 class TERN_API ModuleBase : public detail::Registered {
  public:
   ModuleBase() {}
-  explicit ModuleBase(bool training) : training_(training) {}
+  explicit ModuleBase(bool on) : training(on) {}
   ModuleBase(ModuleBase&& other) noexcept;
   ModuleBase& operator=(ModuleBase&& other) noexcept;
   ~ModuleBase();
 
-  /// True in training mode, in which some layers (such as dropout) behave differently.
-  bool is_training() const { return training_; }
+  bool is_training() const { return training; }
 
  protected:
   detail::Hooks* hooks_ = nullptr;  // null if there are none
 
- private:
-  friend void set_training(const AnyModule& module, bool on);
-  bool training_ = true;
+ public:
+  /// True in training mode, in which some layers (such as dropout) behave differently. train() and eval() set it.
+  bool training = true;
 };
 
 /// A type in the error about a copy of a module, which the compiler prints.

@@ -5,11 +5,11 @@
 namespace tern { inline namespace TERN_BUILD { namespace nn {
 
 TERN_COLD ModuleBase::ModuleBase(ModuleBase&& other) noexcept
-    : Registered(other), hooks_(std::exchange(other.hooks_, nullptr)), training_(other.training_) {}
+    : Registered(other), hooks_(std::exchange(other.hooks_, nullptr)), training(other.training) {}
 
 TERN_COLD ModuleBase& ModuleBase::operator=(ModuleBase&& other) noexcept {
   std::swap(hooks_, other.hooks_);
-  training_ = other.training_;
+  training = other.training;
   return *this;
 }
 
@@ -19,7 +19,7 @@ TERN_COLD ModuleBase::~ModuleBase() {
 
 TERN_COLD void set_training(const AnyModule& module, bool on) {
   module.each([on](const detail::Member& m) {
-    if (m.type) const_cast<ModuleBase*>(static_cast<const ModuleBase*>(m.base.begin))->training_ = on;
+    if (m.type) const_cast<ModuleBase*>(static_cast<const ModuleBase*>(m.base.begin))->training = on;
   });
 }
 
