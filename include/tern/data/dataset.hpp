@@ -79,6 +79,15 @@ class TensorDataset {
 
   Index size() const { return size_; }
 
+  /// Sample i, as views of the tensors; -1 is the last one. Error if there is none.
+  std::tuple<Tensor<Cpu, T>...> operator[](tern::detail::At<Index> at) const {
+    const Index i = at.tensor;
+    if (i < -size_ || i >= size_) detail::refuse_sample({"TensorDataset", at.here}, i, size_);
+    return std::apply(
+        [&](const auto&... tensor) { return std::tuple<Tensor<Cpu, T>...>(tensor.select(0, i, at.here)...); },
+        tensors_);
+  }
+
   std::tuple<Tensor<Cpu, T>...> batch(std::span<const Index> samples, CallSite here = {}) const {
     const CallScope scope(here);
     detail::check_samples({"TensorDataset", here}, samples, size_);
