@@ -57,7 +57,7 @@ TEST_CASE("a function of the user's makes the batches", "[data][threads]") {
   const Sequences set;
   for (const int workers : {0, 2}) {
     Index seen = 0;
-    for (auto& [x, i] : loader<Cpu>(collated(set, padded), {.batch_size = 2, .workers = workers}))
+    for (auto& [x, i] : loader<Cpu>(collated(set, padded), {.batch_size = 2, .num_workers = workers}))
       for (Index row = 0; row < x.size(0); ++row, ++seen) {
         CHECK(i(row) == seen);
         Index length = 0;

@@ -222,7 +222,7 @@ TEST_CASE("parts of transformed sets draw as the whole does, joined sets each fo
   for (const int workers : {0, 2}) {
     std::vector<float> seen;
     for (auto& [x, y] :
-         loader<Cpu>(ConcatDataset(set, Subset(set, {3})), {.batch_size = 2, .workers = workers, .seed = 3}))
+         loader<Cpu>(ConcatDataset(set, Subset(set, {3})), {.batch_size = 2, .num_workers = workers, .seed = 3}))
       seen.insert(seen.end(), x.data(), x.data() + x.numel());
     static std::vector<float> expected;
     if (workers == 0) expected = seen;
