@@ -32,6 +32,8 @@ TEST_CASE("an Error of a data set, sampler or transform that is made ends with t
   TERN_TEST_LINE(loader<Cpu>(set, 0, true));
   TERN_TEST_LINE(loader<Cpu>(stream, 0));
   TERN_TEST_LINE(set[8]);
+  TERN_TEST_LINE(Subset(set, {3})[1]);
+  TERN_TEST_LINE(collated(set)[8]);
   TERN_TEST_LINE(RandomSampler(0, {.num_samples = 1}));
   TERN_TEST_LINE(WeightedRandomSampler({-1.0}, 1));
   TERN_TEST_LINE(LengthSampler({1, 2}, 0));
