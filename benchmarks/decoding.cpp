@@ -20,7 +20,7 @@ void decode_crop_2k(benchmark::State& state) {
   auto batches = data::loader<Cpu>(
       data::transformed(pictures, transforms::RandomResizedCrop(224), transforms::RandomHorizontalFlip(),
                         transforms::Normalize({0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f})),
-      {.batch_size = 32, .shuffle = true, .workers = 2});
+      {.batch_size = 32, .shuffle = true, .num_workers = 2});
   for (auto _ : state)
     for (auto& [x, y] : batches) benchmark::DoNotOptimize(x.data());
 }

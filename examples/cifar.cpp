@@ -73,8 +73,8 @@ int train_network(train::AnyNetwork<D, T> own, const support::Options& options, 
   auto batches = data::loader<D>(data::transformed(training, data::transforms::RandomCrop({32, 32}, {.padding = 4}),
                                                    data::transforms::RandomHorizontalFlip()),
                                  {.batch_size = options.batch_size,
+                                  .num_workers = int(options.workers),
                                   .drop_last = true,
-                                  .workers = int(options.workers),
                                   .seed = std::uint64_t(options.seed)},
                                  support::training_part(training.size(), net.replicas()));
   const Index steps = options.epochs * train::groups_of(batches, options.accumulate).size();

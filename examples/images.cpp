@@ -59,8 +59,8 @@ int train_network(Network<D>& net, const PictureData& pictures, const ImageOptio
   const bool is_full = part.size() >= options.batch_size;  // else the only batch would be left out
   auto batches = data::loader<D>(for_training(pictures.training, plan),
                                  {.batch_size = options.batch_size,
+                                  .num_workers = int(options.workers),
                                   .drop_last = is_full,
-                                  .workers = int(options.workers),
                                   .seed = std::uint64_t(options.seed)},
                                  part);
   const double batch = double(options.batch_size * options.accumulate * net.replicas().size()),

@@ -98,8 +98,9 @@ int run(const support::Options& options, const Recipe& recipe, const distributed
                          " to test");
   return support::in_precision(options.precision, LanguageModel<D>(text.vocabulary.size(), recipe), [&](auto own) {
     distributed::DistributedDataParallel net(std::move(own), world);
-    auto batches = data::loader<D>(data::batchify(part_of(text.train, options.batch_size, world), options.batch_size),
-                                   {.batch_size = recipe.steps, .drop_last = true, .workers = int(options.workers)});
+    auto batches =
+        data::loader<D>(data::batchify(part_of(text.train, options.batch_size, world), options.batch_size),
+                        {.batch_size = recipe.steps, .num_workers = int(options.workers), .drop_last = true});
     // The paper's loss is the sum over the steps, ours the mean: so the rate is multiplied, and the norm divided, by
     // their number.
     const double steps = double(recipe.steps), lr = options.lr > 0 ? options.lr : 1;

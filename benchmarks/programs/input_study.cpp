@@ -110,7 +110,7 @@ Result epoch(const Options& o, const Open& open, const F& step) {
   const auto set = open();
   const auto crops = data::transformed(set, transforms::RandomResizedCrop(side), transforms::RandomHorizontalFlip(),
                                        transforms::Normalize({0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}));
-  const data::LoaderOptions options{.batch_size = batch_size, .workers = int(o.workers), .seed = 1};
+  const data::LoaderOptions options{.batch_size = batch_size, .num_workers = int(o.workers), .seed = 1};
   const auto run = [&](auto&& batches) {
     Result result{.waited = detail::now() - start};
     for (auto& [x, y] : batches) {

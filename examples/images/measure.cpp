@@ -48,7 +48,7 @@ Accuracy measure(Network<D>& net, const Pictures& set, const ImageOptions& optio
   const InferenceMode inference;
   nn::set_training(net.module(), false);
   auto batches = data::loader<D>(for_test(set, plan_of(options)),
-                                 {.batch_size = options.batch_size, .workers = int(options.workers)},
+                                 {.batch_size = options.batch_size, .num_workers = int(options.workers)},
                                  support::test_part(set.size(), net.replicas()));
   const double begin = support::now();
   auto first = zeros<D>({}), among_five = zeros<D>({});

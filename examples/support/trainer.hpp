@@ -12,7 +12,7 @@ namespace support {
 
 /// How batches for training are made.
 inline tern::data::LoaderOptions loader_options(const Options& options) {
-  return {.batch_size = options.batch_size, .workers = int(options.workers), .seed = std::uint64_t(options.seed)};
+  return {.batch_size = options.batch_size, .num_workers = int(options.workers), .seed = std::uint64_t(options.seed)};
 }
 
 /// What keeps the number of threads below that of the processors, in brackets; empty if nothing does.

@@ -57,7 +57,7 @@ TEST_CASE("a function of the user's makes the batches", "[data][threads]") {
   const Sequences set;
   for (const int workers : {0, 2}) {
     Index seen = 0;
-    for (auto& [x, i] : loader<Cpu>(collated(set, padded), {.batch_size = 2, .workers = workers}))
+    for (auto& [x, i] : loader<Cpu>(collated(set, padded), {.batch_size = 2, .num_workers = workers}))
       for (Index row = 0; row < x.size(0); ++row, ++seen) {
         CHECK(i(row) == seen);
         Index length = 0;
@@ -69,6 +69,14 @@ TEST_CASE("a function of the user's makes the batches", "[data][threads]") {
 }
 
 std::tuple<Tensor<Cpu>> first_values(const std::vector<float>& samples) { return {tensor<Cpu>(samples)}; }
+
+TEST_CASE("a collated set has the samples of its set", "[data]") {
+  const auto set = collated(Sequences());
+  CHECK(std::get<0>(set[3]).numel() == 4);
+  CHECK(std::get<2>(set[-1]) == 4);
+  CHECK(error_of([&] { set[5]; }) == "collated: there is no sample 5 of 5");
+  CHECK(error_of([&] { set[-6]; }) == "collated: there is no sample -6 of 5");
+}
 
 TEST_CASE("a plain function makes the batches", "[data]") {
   const std::vector<float> samples{1, 2, 3};

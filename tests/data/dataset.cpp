@@ -2,7 +2,9 @@
 
 #include <vector>
 
+#include <tern/data/collate.hpp>
 #include <tern/data/dataset.hpp>
+#include <tern/ops/views.hpp>
 
 #include "../io/temporary_folder.hpp"
 
@@ -30,6 +32,32 @@ TEST_CASE("a TensorDataset gathers rows of its tensors", "[data]") {
     for (Index j = 0; j < 6; ++j) CHECK(a.data()[6 * i + j] == float(6 * samples[std::size_t(i)] + j));
   }
   CHECK(std::get<0>(set.batch({})).shape() == detail::Shape{0, 2, 3});
+}
+
+TEST_CASE("a sample of a TensorDataset is a tuple of its tensors' rows", "[data]") {
+  const auto x = empty<Cpu>({4, 2});
+  for (Index i = 0; i < 8; ++i) x.data()[i] = float(i);
+  const auto y = empty<Cpu, Index>({4});
+  for (Index i = 0; i < 4; ++i) y(i) = 10 * i;
+  const data::TensorDataset set(x, y);
+  for (const Index i : {0, 3, -1, -4}) {
+    const Index row = i < 0 ? i + 4 : i;
+    const auto [a, b] = set[i];
+    REQUIRE(a.shape() == detail::Shape{2});
+    REQUIRE(b.shape() == detail::Shape{});
+    CHECK(a.data() == x.data() + 2 * row);
+    CHECK(b.data() == y.data() + row);
+  }
+  CHECK(error_of([&] { set[4]; }) == "TensorDataset: there is no sample 4 of 4");
+  CHECK(error_of([&] { set[-5]; }) == "TensorDataset: there is no sample -5 of 4");
+
+  const std::vector<Index> samples = {3, 0};
+  const auto [a, b] = set.batch(samples);
+  const auto [c, d] = data::collated(set).batch(samples);
+  REQUIRE(c.shape() == a.shape());
+  REQUIRE(d.shape() == b.shape());
+  CHECK(std::equal(a.data(), a.data() + 4, c.data()));
+  CHECK(std::equal(b.data(), b.data() + 2, d.data()));
 }
 
 TEST_CASE("a TensorDataset takes tensors in any memory order", "[data]") {

@@ -29,6 +29,11 @@ TEST_CASE("an Error of a data set, sampler or transform that is made ends with t
   TERN_TEST_LINE(loader<Cpu>(set, {.batch_size = 0}));
   TERN_TEST_LINE(loader<Cpu>(set, {.shuffle = true}, SequentialSampler(8)));
   TERN_TEST_LINE(loader<Cpu>(stream, {.shuffle = true}));
+  TERN_TEST_LINE(loader<Cpu>(set, 0, true));
+  TERN_TEST_LINE(loader<Cpu>(stream, 0));
+  TERN_TEST_LINE(set[8]);
+  TERN_TEST_LINE(Subset(set, {3})[1]);
+  TERN_TEST_LINE(collated(set)[8]);
   TERN_TEST_LINE(RandomSampler(0, {.num_samples = 1}));
   TERN_TEST_LINE(WeightedRandomSampler({-1.0}, 1));
   TERN_TEST_LINE(LengthSampler({1, 2}, 0));
@@ -232,9 +237,9 @@ struct OutOfRange {
 TEST_CASE("an Error of a loop over a loader ends with the line that made the loader") {
   using namespace data;
   for (const int workers : {0, 1}) {
-    auto unordered = loader<Cpu>(Unreadable(), {.workers = workers}, OutOfRange());
+    auto unordered = loader<Cpu>(Unreadable(), {.num_workers = workers}, OutOfRange());
     CHECK(line_of(whole_error_of([&] { unordered.begin(); })) == " (lines.cpp:" + std::to_string(__LINE__ - 1) + ")");
-    auto batches = loader<Cpu>(Unreadable(), {.workers = workers});
+    auto batches = loader<Cpu>(Unreadable(), {.num_workers = workers});
     CHECK(line_of(whole_error_of([&] {
             for (auto& [x] : batches) x.sum();
           })) == " (lines.cpp:" + std::to_string(__LINE__ - 3) + ")");

@@ -91,7 +91,7 @@ TEST_CASE("batches come in order, whoever makes them", "[data][threads]") {
   const auto set = numbers(103);
   for (const int workers : worker_counts)
     for (const int prefetch : {1, 3}) {
-      auto batches = loader<Cpu>(set, {.batch_size = 10, .workers = workers, .prefetch = prefetch});
+      auto batches = loader<Cpu>(set, {.batch_size = 10, .num_workers = workers, .prefetch_factor = prefetch});
       CHECK(batches.size() == 11);
       std::vector<Index> sizes;
       CHECK(epoch(batches, &sizes) == first_numbers(103));
@@ -99,20 +99,34 @@ TEST_CASE("batches come in order, whoever makes them", "[data][threads]") {
     }
 }
 
+TEST_CASE("batch_size and shuffle are positional arguments too", "[data]") {
+  const auto set = numbers(25);
+  std::vector<Index> sizes;
+  CHECK(epoch(loader<Cpu>(set, 10), &sizes) == first_numbers(25));
+  CHECK(sizes == std::vector<Index>{10, 10, 5});
+  CHECK(loader<Cpu>(set, {10}, false).size() == 3);
+  manual_seed(11);
+  const auto shuffled = epoch(loader<Cpu>(set, 10, true));
+  CHECK(shuffled != first_numbers(25));
+  manual_seed(11);
+  CHECK(epoch(loader<Cpu>(set, {.batch_size = 10, .shuffle = true})) == shuffled);
+  CHECK(error_of([&] { loader<Cpu>(set, 0, true); }) == "loader: batch_size must be at least 1, not 0");
+}
+
 TEST_CASE("batches that take unequal time come in order", "[data][threads]") {
   const Troubled set(60, -1, 50);
-  CHECK(epoch(loader<Cpu>(set, {.workers = 4})) == first_numbers(60));
+  CHECK(epoch(loader<Cpu>(set, {.num_workers = 4})) == first_numbers(60));
 }
 
 TEST_CASE("drop_last leaves out a batch that is not full", "[data][threads]") {
   const auto set = numbers(25);
   for (const int workers : worker_counts) {
-    auto batches = loader<Cpu>(set, {.batch_size = 10, .drop_last = true, .workers = workers});
+    auto batches = loader<Cpu>(set, {.batch_size = 10, .num_workers = workers, .drop_last = true});
     CHECK(batches.size() == 2);
     CHECK(epoch(batches) == first_numbers(20));
-    CHECK(epoch(loader<Cpu>(set, {.batch_size = 30, .drop_last = true, .workers = workers})).empty());
-    CHECK(epoch(loader<Cpu>(set, {.batch_size = 30, .workers = workers})).size() == 25);
-    CHECK(epoch(loader<Cpu>(numbers(0), {.batch_size = 30, .shuffle = true, .workers = workers})).empty());
+    CHECK(epoch(loader<Cpu>(set, {.batch_size = 30, .num_workers = workers, .drop_last = true})).empty());
+    CHECK(epoch(loader<Cpu>(set, {.batch_size = 30, .num_workers = workers})).size() == 25);
+    CHECK(epoch(loader<Cpu>(numbers(0), {.batch_size = 30, .shuffle = true, .num_workers = workers})).empty());
   }
 }
 
@@ -121,7 +135,7 @@ TEST_CASE("shuffled epochs are permutations, new each time and the same for all 
   const auto set = numbers(1000);
   std::vector<std::vector<Index>> expected;
   for (const int workers : worker_counts) {
-    auto batches = loader<Cpu>(set, {.batch_size = 7, .shuffle = true, .workers = workers, .seed = 3});
+    auto batches = loader<Cpu>(set, {.batch_size = 7, .shuffle = true, .num_workers = workers, .seed = 3});
     for (std::size_t e = 0; e < 4; ++e) {
       std::vector<Index> order = epoch(batches);
       if (expected.size() == e) {
@@ -145,7 +159,7 @@ TEST_CASE("shuffled epochs are permutations, new each time and the same for all 
 TEST_CASE("without a seed each epoch has an order of its own, which the random state determines", "[data]") {
   const auto set = numbers(100);
   const RandomState before = random_state();
-  const data::LoaderOptions options{.batch_size = 10, .shuffle = true, .workers = 0};
+  const data::LoaderOptions options{.batch_size = 10, .shuffle = true, .num_workers = 0};
   const auto in_a_loop = [&] {  // over epochs: a loader for each
     std::vector<std::vector<Index>> orders;
     for (int e = 0; e < 5; ++e) orders.push_back(epoch(loader<Cpu>(set, options)));
@@ -208,7 +222,7 @@ TEST_CASE("random numbers of batches are new in each loader, whoever makes them"
   for (const int workers : worker_counts) {
     manual_seed(3);
     for (std::size_t e = 0; e < 3; ++e) {
-      const auto drawn = epoch(loader<Cpu>(RandomNumbers(), {.batch_size = 2, .workers = workers}));
+      const auto drawn = epoch(loader<Cpu>(RandomNumbers(), {.batch_size = 2, .num_workers = workers}));
       if (expected.size() == e) {
         for (const auto& other : expected) CHECK(other != drawn);
         expected.push_back(drawn);
@@ -244,7 +258,7 @@ TEST_CASE("a loader goes on where its state was asked for", "[data]") {
     CHECK((states.back().epoch == e + 1 && states.back().batch == 0));
   }
   for (std::size_t at = 0; at + 1 < states.size(); ++at) {
-    auto resumed = loader<Cpu>(set, {.batch_size = 3, .shuffle = true, .workers = 0, .seed = 6});
+    auto resumed = loader<Cpu>(set, {.batch_size = 3, .shuffle = true, .num_workers = 0, .seed = 6});
     resumed.set_state(states[at]);
     CHECK(resumed.epoch() == states[at].epoch);
     std::vector<std::vector<Index>> rest;
@@ -329,12 +343,12 @@ TEST_CASE("an exception in a worker reaches the caller where its batch would hav
     const Troubled set(100, 37, 0);
     std::vector<Index> seen;
     const std::string message = exception_of([&] {
-      for (auto& [x] : loader<Cpu>(set, {.workers = workers})) seen.push_back(x(0));
+      for (auto& [x] : loader<Cpu>(set, {.num_workers = workers})) seen.push_back(x(0));
     });
     CHECK(message == "sample 37 is bad");
     CHECK(seen == first_numbers(37));
     const Troubled at_once(5, 0, 0);
-    CHECK(exception_of([&] { epoch(loader<Cpu>(at_once, {.workers = workers})); }) == "sample 0 is bad");
+    CHECK(exception_of([&] { epoch(loader<Cpu>(at_once, {.num_workers = workers})); }) == "sample 0 is bad");
   }
 }
 
@@ -342,7 +356,7 @@ TEST_CASE("an exception ends the epoch", "[data][threads]") {
   for (const int workers : worker_counts)
     for (const Index bad : {0, 3, 9}) {
       const Troubled set(10, bad, 0);
-      auto batches = loader<Cpu>(set, {.workers = workers});
+      auto batches = loader<Cpu>(set, {.num_workers = workers});
       if (bad == 0) {
         CHECK(exception_of([&] { batches.begin(); }) == "sample 0 is bad");
       } else {
@@ -379,21 +393,21 @@ struct TooLong : std::length_error {
 TEST_CASE("a lack of memory is an Error", "[data][threads]") {
   for (const int workers : worker_counts) {
     const std::string message = "loader: 'a batch': the host has not enough memory for it";
-    CHECK(error_of([&] { epoch(loader<Cpu>(Greedy<std::bad_alloc>(), {.workers = workers})); }) == message);
-    CHECK(error_of([&] { epoch(loader<Cpu>(Greedy<TooLong>(), {.workers = workers})); }) == message);
+    CHECK(error_of([&] { epoch(loader<Cpu>(Greedy<std::bad_alloc>(), {.num_workers = workers})); }) == message);
+    CHECK(error_of([&] { epoch(loader<Cpu>(Greedy<TooLong>(), {.num_workers = workers})); }) == message);
   }
   struct Everything {
     Index size() const { return Index(1) << 60; }
     std::tuple<Tensor<Cpu, Index>> batch(std::span<const Index>) const { return {zeros<Cpu, Index>({1})}; }
   };
-  CHECK(error_of([&] { epoch(loader<Cpu>(Everything(), {.workers = 0})); }) ==
+  CHECK(error_of([&] { epoch(loader<Cpu>(Everything(), {.num_workers = 0})); }) ==
         "loader: 'the order of the samples': the host has not enough memory for it");
 }
 
 TEST_CASE("leaving a loop early stops the workers", "[data][threads]") {
   for (const int workers : worker_counts) {
     const Troubled set(100000, -1, 20);
-    auto batches = loader<Cpu>(set, {.workers = workers, .prefetch = 4});
+    auto batches = loader<Cpu>(set, {.num_workers = workers, .prefetch_factor = 4});
     for (int round = 0; round < 3; ++round)
       for (auto& [x] : batches)
         if (x(0) == 5) break;
@@ -406,7 +420,7 @@ TEST_CASE("leaving a loop early stops the workers", "[data][threads]") {
 
 TEST_CASE("no more is made ahead than prefetch allows", "[data][threads]") {
   const Troubled set(100, -1, 0);
-  auto batches = loader<Cpu>(set, {.workers = 2, .prefetch = 3});
+  auto batches = loader<Cpu>(set, {.num_workers = 2, .prefetch_factor = 3});
   int taken = 0;
   for (auto& [x] : batches) {
     ++taken;
@@ -418,14 +432,14 @@ TEST_CASE("no more is made ahead than prefetch allows", "[data][threads]") {
 
 TEST_CASE("many short epochs", "[data][threads]") {
   const auto set = numbers(17);
-  auto batches = loader<Cpu>(set, {.batch_size = 4, .workers = 3, .prefetch = 1});
+  auto batches = loader<Cpu>(set, {.batch_size = 4, .num_workers = 3, .prefetch_factor = 1});
   for (int e = 0; e < 300; ++e) REQUIRE(epoch(batches) == first_numbers(17));
 }
 
 TEST_CASE("a batch that is kept stays as it is", "[data][threads]") {
   const auto set = numbers(64);
   std::vector<Tensor<Cpu, Index>> kept;
-  for (auto& [x] : loader<Cpu>(set, {.batch_size = 2, .workers = 2, .prefetch = 1})) kept.push_back(x);
+  for (auto& [x] : loader<Cpu>(set, {.batch_size = 2, .num_workers = 2, .prefetch_factor = 1})) kept.push_back(x);
   for (Index i = 0; i < 64; ++i) CHECK(kept[std::size_t(i / 2)](i % 2) == i);
 }
 
@@ -437,7 +451,7 @@ TEST_CASE("a temporary set is kept by its loader", "[data][threads]") {
 
 TEST_CASE("two loops over one loader at once", "[data][threads]") {
   const auto set = numbers(6);
-  auto batches = loader<Cpu>(set, {.shuffle = true, .workers = 1, .seed = 1});
+  auto batches = loader<Cpu>(set, {.shuffle = true, .num_workers = 1, .seed = 1});
   std::vector<Index> outer;
   for (auto& [x] : batches) {
     outer.push_back(x(0));
@@ -452,7 +466,7 @@ TEST_CASE("two loops over one loader at once", "[data][threads]") {
 TEST_CASE("the time spent waiting for batches is counted", "[data][threads]") {
   for (const int workers : {0, 1}) {
     const Troubled slow(4, -1, 2000);  // 2, 4, 6 and 2 ms
-    auto batches = loader<Cpu>(slow, {.workers = workers});
+    auto batches = loader<Cpu>(slow, {.num_workers = workers});
     CHECK(batches.seconds_waited() == 0);
     epoch(batches);
     const double waited = batches.seconds_waited();
@@ -465,9 +479,10 @@ TEST_CASE("the time spent waiting for batches is counted", "[data][threads]") {
 TEST_CASE("options that cannot be are refused", "[data]") {
   const auto set = numbers(3);
   CHECK(error_of([&] { loader<Cpu>(set, {.batch_size = 0}); }) == "loader: batch_size must be at least 1, not 0");
-  CHECK(error_of([&] { loader<Cpu>(set, {.workers = -1}); }) == "loader: workers must not be negative: -1");
-  CHECK(error_of([&] { loader<Cpu>(set, {.prefetch = 0}); }) == "loader: prefetch must be at least 1, not 0");
-  CHECK(error_of([&] { loader<Cpu>(set, {.workers = INT_MAX, .prefetch = INT_MAX}); }) ==
+  CHECK(error_of([&] { loader<Cpu>(set, {.num_workers = -1}); }) == "loader: num_workers must not be negative: -1");
+  CHECK(error_of([&] { loader<Cpu>(set, {.prefetch_factor = 0}); }) ==
+        "loader: prefetch_factor must be at least 1, not 0");
+  CHECK(error_of([&] { loader<Cpu>(set, {.num_workers = INT_MAX, .prefetch_factor = INT_MAX}); }) ==
         "loader: 2147483647 workers with 2147483647 batches each are more than 1000000 batches");
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("a loader follows its sampler", "[data][threads]") {
   const TensorDataset set(x);
   const WeightedRandomSampler sampler(std::vector<double>(20, 1.), 33);
   for (const int workers : {0, 2}) {
-    auto batches = loader<Cpu>(set, {.batch_size = 10, .workers = workers, .seed = 5}, sampler);
+    auto batches = loader<Cpu>(set, {.batch_size = 10, .num_workers = workers, .seed = 5}, sampler);
     CHECK(batches.size() == 4);
     for (Index e = 0; e < 2; ++e) {
       std::vector<Index> seen;

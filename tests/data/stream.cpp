@@ -64,7 +64,7 @@ TEST_CASE("an iterable data set comes in its order, as often as it is asked", "[
   for (const int workers : worker_counts)
     for (const Index count : {0, 1, 9, 10, 103}) {
       const Counting set(count);
-      auto batches = loader<Cpu>(set, {.batch_size = 10, .workers = workers, .prefetch = 3});
+      auto batches = loader<Cpu>(set, {.batch_size = 10, .num_workers = workers, .prefetch_factor = 3});
       for (int pass = 0; pass < 3; ++pass) {
         std::vector<Index> sizes;
         CHECK(all_of(batches, &sizes) == first_numbers(count));
@@ -73,7 +73,8 @@ TEST_CASE("an iterable data set comes in its order, as often as it is asked", "[
       CHECK(set.begun == 3);
       CHECK(set.overlaps == 0);
       const Index full = count / 10 * 10;
-      CHECK(all_of(loader<Cpu>(set, {.batch_size = 10, .drop_last = true, .workers = workers})) == first_numbers(full));
+      CHECK(all_of(loader<Cpu>(set, {.batch_size = 10, .num_workers = workers, .drop_last = true})) ==
+            first_numbers(full));
     }
 }
 
@@ -81,7 +82,7 @@ TEST_CASE("an endless data set can be left", "[data][threads]") {
   for (const int workers : worker_counts) {
     const Counting set(INT64_MAX);
     Index last = 0;
-    for (auto& [x] : loader<Cpu>(set, {.batch_size = 7, .workers = workers})) {
+    for (auto& [x] : loader<Cpu>(set, {.batch_size = 7, .num_workers = workers})) {
       last = x(6);
       if (last > 1000) break;
     }
@@ -96,7 +97,7 @@ TEST_CASE("an exception in reading reaches the caller where its batch would have
     std::vector<Index> seen;
     std::string message;
     try {
-      for (auto& [x] : loader<Cpu>(set, {.batch_size = 10, .workers = workers}))
+      for (auto& [x] : loader<Cpu>(set, {.batch_size = 10, .num_workers = workers}))
         seen.insert(seen.end(), x.data(), x.data() + x.numel());
     } catch (const std::runtime_error& error) { message = error.what(); }
     CHECK(message == "line 57 is bad");
@@ -107,7 +108,7 @@ TEST_CASE("an exception in reading reaches the caller where its batch would have
 TEST_CASE("an exception in reading ends the epoch", "[data][threads]") {
   for (const int workers : worker_counts) {
     const Counting set(100, 15);
-    auto batches = loader<Cpu>(set, {.batch_size = 10, .workers = workers});
+    auto batches = loader<Cpu>(set, {.batch_size = 10, .num_workers = workers});
     auto at = batches.begin();
     CHECK(at != batches.end());
     CHECK_THROWS_AS(++at, std::runtime_error);
@@ -126,6 +127,13 @@ TEST_CASE("samples of a stream are collated by a function, which may filter them
     return std::tuple(from_vector<Cpu>(kept, Index(kept.size())));
   };
   CHECK(all_of(loader<Cpu>(set, {.batch_size = 5}, even)) == std::vector<Index>{0, 2, 4, 6, 8});
+}
+
+TEST_CASE("a stream's batch_size is a positional argument too", "[data]") {
+  const Counting set(25);
+  std::vector<Index> sizes;
+  CHECK(all_of(loader<Cpu>(set, 10), &sizes) == first_numbers(25));
+  CHECK(sizes == std::vector<Index>{10, 10, 5});
 }
 
 TEST_CASE("streams have no order to shuffle", "[data]") {

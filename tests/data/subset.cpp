@@ -6,6 +6,7 @@
 #include <tern/data/loader.hpp>
 #include <tern/data/subset.hpp>
 #include <tern/data/transforms.hpp>
+#include <tern/ops/views.hpp>
 
 namespace data_subset {
 using namespace tern;
@@ -63,6 +64,17 @@ TEST_CASE("a subset is the samples that were named", "[data]") {
   CHECK(labels_of(Subset(Subset(set, {4, 5, 6}), {2}), {0}) == std::vector<Index>{6});
   CHECK(error_of([&] { Subset(set, {10}); }) == "Subset: there is no sample 10 of 10");
   CHECK(error_of([&] { Subset(set, {-1}); }) == "Subset: there is no sample -1 of 10");
+}
+
+TEST_CASE("a subset has samples by number where its set has them", "[data]") {
+  const auto set = numbers(10, 100);
+  const Subset part(set, {7, 2});
+  CHECK(std::get<1>(part[0]).item() == 107);
+  CHECK(std::get<1>(part[-1]).item() == 102);
+  CHECK(std::get<0>(part[1]).shape() == tern::detail::Shape{2});
+  CHECK(error_of([&] { part[2]; }) == "Subset: there is no sample 2 of 2");
+  const std::vector<std::tuple<Index>> samples{{5}, {6}, {7}};
+  CHECK(std::get<0>(Subset(collated(samples), {2, 0})[1]) == 5);
 }
 
 TEST_CASE("views of data sets own temporaries and refer to variables", "[data]") {
@@ -222,7 +234,7 @@ TEST_CASE("parts of transformed sets draw as the whole does, joined sets each fo
   for (const int workers : {0, 2}) {
     std::vector<float> seen;
     for (auto& [x, y] :
-         loader<Cpu>(ConcatDataset(set, Subset(set, {3})), {.batch_size = 2, .workers = workers, .seed = 3}))
+         loader<Cpu>(ConcatDataset(set, Subset(set, {3})), {.batch_size = 2, .num_workers = workers, .seed = 3}))
       seen.insert(seen.end(), x.data(), x.data() + x.numel());
     static std::vector<float> expected;
     if (workers == 0) expected = seen;

@@ -63,7 +63,7 @@ TEST_CASE("an image's random numbers do not depend on who makes its batch", "[da
   std::vector<std::vector<std::vector<float>>> expected;
   for (const int workers : {0, 1, 3})
     for (const Index batch_size : {1, 7, 50}) {
-      auto batches = loader<Cpu>(crops, {.batch_size = batch_size, .shuffle = true, .workers = workers, .seed = 4});
+      auto batches = loader<Cpu>(crops, {.batch_size = batch_size, .shuffle = true, .num_workers = workers, .seed = 4});
       for (std::size_t e = 0; e < 3; ++e) {
         auto seen = epoch(batches, 50);
         if (expected.size() == e) expected.push_back(seen);

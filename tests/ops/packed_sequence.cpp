@@ -97,6 +97,27 @@ TEMPLATE_TEST_CASE("packing refuses lengths that do not fit", "[ops]", TERN_TEST
              ContainsSubstring("pad_packed_sequence: total_length 2 is less than the longest sequence, 3"));
 }
 
+TEMPLATE_TEST_CASE("the options of packing and padding are positional arguments too", "[ops]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto a = tensor_of<D>({1, 2, 3}, {3}), b = tensor_of<D>({4, 5}, {2});
+  const auto padded = pad_sequence({a, b}, true, -1);
+  CHECK(padded.shape() == detail::Shape{2, 3});
+  CHECK(values_of(padded) == std::vector<double>{1, 2, 3, 4, 5, -1});
+  CHECK(values_of(pad_sequence(std::vector{a, b}, true)) == std::vector<double>{1, 2, 3, 4, 5, 0});
+  CHECK(values_of(pad_sequence({a, b}, false, 0.5)) == std::vector<double>{1, 4, 2, 5, 3, 0.5});
+  const auto packed = pack_padded_sequence(padded, {3, 2}, true);
+  CHECK(values_of(packed.data) == std::vector<double>{1, 4, 2, 5, 3});
+  CHECK(!packed.sorted_indices.defined());
+  const auto unsorted = pack_padded_sequence(padded, tensor<Cpu, Index>({2, 3}), true, false);
+  CHECK(values_of(unsorted.data) == std::vector<double>{4, 1, 5, 2, -1});
+  CHECK(values_of(pack_padded_sequence(padded, {2, 3}, true, false).data) == values_of(unsorted.data));
+  const auto [back, lengths] = pad_packed_sequence(packed, true, 0.5, 4);
+  CHECK(back.shape() == detail::Shape{2, 4});
+  CHECK(values_of(back) == std::vector<double>{1, 2, 3, 0.5, 4, 5, 0.5, 0.5});
+  CHECK(values_of(pad_packed_sequence(unsorted, true).first) == std::vector<double>{1, 2, 0, 4, 5, -1});
+  CHECK_THAT(error_of([&] { pack_padded_sequence(padded, {2, 3}, true); }), ContainsSubstring("set enforce_sorted"));
+}
+
 TEMPLATE_TEST_CASE("sequences stand in braces", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto a = spread_tensor<D>({3, 2}), b = spread_tensor<D>({2, 2});

@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("a data set of one's own is shuffled and batched", "[programs
   manual_seed(1);
   nn::Linear<D> net(1, 1);
   optim::SGD sgd(net.parameters(), {.lr = 0.3});
-  auto batches = data::loader<D>(data::collated(Line()), {.batch_size = 8, .shuffle = true, .workers = 2});
+  auto batches = data::loader<D>(data::collated(Line()), {.batch_size = 8, .shuffle = true, .num_workers = 2});
   for (int epoch = 0; epoch < 10; ++epoch) {
     batches.set_epoch(epoch);
     for (auto& [x, y] : batches) {

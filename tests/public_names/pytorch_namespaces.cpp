@@ -17,8 +17,8 @@ double use() {
   nn::utils::weight_norm(Linear<Cpu>(3, 2)), nn::utils::spectral_norm(Linear<Cpu>(3, 2));
   utils::parametrizations::weight_norm(Linear<Cpu>(3, 2)), utils::parametrizations::spectral_norm(Linear<Cpu>(3, 2));
   const nn::utils::rnn::PackedSequence<Cpu, float> packed = nn::utils::rnn::pack_padded_sequence(x, {2, 2, 1});
-  utils::rnn::pad_packed_sequence(packed);
-  nn::utils::rnn::pack_sequence({nn::utils::rnn::pad_sequence({x, x})});
+  utils::rnn::pad_packed_sequence(packed, true);
+  nn::utils::rnn::pack_sequence({nn::utils::rnn::pad_sequence({x, x}, true, 0.0)});
   const auto exp = [](const auto& v) { return v.exp(); };
   const auto total = [](const auto& v) { return v.exp().sum(); };
   autograd::functional::jacobian(exp, x), autograd::functional::vjp(exp, x, x), autograd::functional::jvp(exp, x, x);

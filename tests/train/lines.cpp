@@ -19,7 +19,7 @@ TEST_CASE("an Error of a training ends with the user's line") {
   const auto x = ones<Cpu>({4, 3});
   const auto labels = zeros<Cpu, Index>({4}), wrong = full<Cpu, Index>({4}, 2);
   const auto batches_of = [&](const auto& y) {
-    return data::loader<Cpu>(data::TensorDataset(x, y), {.batch_size = 2, .workers = 0});
+    return data::loader<Cpu>(data::TensorDataset(x, y), {.batch_size = 2, .num_workers = 0});
   };
   auto batches = batches_of(labels),
        none = data::loader<Cpu>(data::TensorDataset(x.narrow(0, 0, 0), labels.narrow(0, 0, 0)));
@@ -45,7 +45,7 @@ TEST_CASE("an Error of a training ends with the user's line") {
 TEST_CASE("an Error of a step of the program's own names the line in the step") {
   nn::Linear<Cpu> net(3, 2);
   optim::SGD sgd(net.parameters(), {.lr = 0.1});
-  auto batches = data::loader<Cpu>(data::TensorDataset(ones<Cpu>({4, 2})), {.workers = 0});
+  auto batches = data::loader<Cpu>(data::TensorDataset(ones<Cpu>({4, 2})), {.num_workers = 0});
   const int line = __LINE__ + 1;
   const auto step = [&](const auto& x) { return train::Step<Cpu>{net(x).sum(), 1}; };
   CHECK(line_of(whole_error_of([&] { train::fit(net, sgd, batches, step, {}, {.verbose = false}); })) ==

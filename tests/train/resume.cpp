@@ -96,7 +96,7 @@ struct Training {
       : net((manual_seed(seed), Net<D>())), sgd({{net.hidden.parameters(), {.lr = 0.1 * double(seed), .momentum = 0.9}},
                                                  {net.out.parameters(), {.lr = 0.02 * double(seed), .momentum = 0.9}}}),
         schedules(kind.make(sgd)), scaler({.init_scale = 1024 * double(seed), .growth_interval = 3}),
-        batches(samples(), {.batch_size = 5, .shuffle = true, .workers = 1, .seed = 100 * seed}) {}
+        batches(samples(), {.batch_size = 5, .shuffle = true, .num_workers = 1, .seed = 100 * seed}) {}
 
   /// Trains until all epochs are done, or until after_batch(epoch, batch) or after_epoch(epoch) is true.
   template <class F, class G>

@@ -76,16 +76,24 @@ class Collated {
 
   Index size() const { return Index(set_.size()); }
 
+  /// Sample i as it is in the set; -1 is the last one. Error if there is none.
+  auto operator[](tern::detail::At<Index> i) const {
+    const CallScope scope(i.here);
+    return sample(detail::sample_at({"collated", i.here}, i.tensor, size()));
+  }
+
   auto batch(std::span<const Index> samples, CallSite here = {}) const {
     const CallScope scope(here);
     detail::check_samples({"collated", here}, samples, size());
     std::vector<std::remove_cvref_t<decltype(set_[0])>> chosen;
     chosen.reserve(samples.size());
-    for (const Index i : samples) chosen.push_back(set_[static_cast<decltype(set_.size())>(i)]);
+    for (const Index i : samples) chosen.push_back(sample(i));
     return collate_(chosen);
   }
 
  private:
+  decltype(auto) sample(Index i) const { return set_[static_cast<decltype(set_.size())>(i)]; }
+
   Set set_;
   Collate collate_;
 };

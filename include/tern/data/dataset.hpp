@@ -43,6 +43,12 @@ inline std::size_t checked_sample(const CallSite& set, Index sample, Index size)
     refuse_sample(set, sample, size);
   return std::size_t(sample);
 }
+/// The number of the sample set[i], where -1 is the last one. Error that names the data set if there is none.
+inline Index sample_at(const CallSite& set, Index i, Index size) {
+  if (i < -size || i >= size) [[unlikely]]
+    refuse_sample(set, i, size);
+  return i < 0 ? i + size : i;
+}
 inline void check_samples(const CallSite& set, std::span<const Index> samples, Index size) {
   for (const Index sample : samples) checked_sample(set, sample, size);
 }
@@ -78,6 +84,14 @@ class TensorDataset {
   }
 
   Index size() const { return size_; }
+
+  /// Sample i, as views of the tensors; -1 is the last one. Error if there is none.
+  std::tuple<Tensor<Cpu, T>...> operator[](tern::detail::At<Index> at) const {
+    const Index i = detail::sample_at({"TensorDataset", at.here}, at.tensor, size_);
+    return std::apply(
+        [&](const auto&... tensor) { return std::tuple<Tensor<Cpu, T>...>(tensor.select(0, i, at.here)...); },
+        tensors_);
+  }
 
   std::tuple<Tensor<Cpu, T>...> batch(std::span<const Index> samples, CallSite here = {}) const {
     const CallScope scope(here);

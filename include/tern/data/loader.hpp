@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "../core/options.hpp"
 #include "../core/random.hpp"
 #include "../tensor/pending.hpp"
 #include "dataset.hpp"
@@ -14,11 +15,12 @@
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
 struct LoaderOptions {
+  tern::detail::ByName by_name{};
   Index batch_size = 1;
-  bool shuffle = false;    ///< a new order in each epoch
-  bool drop_last = false;  ///< leave out the last batch if it is not full
-  int workers = 2;         ///< threads that make batches; 0: the calling thread makes them
-  int prefetch = 2;        ///< batches made ahead by each worker
+  bool shuffle = false;     ///< a new order in each epoch
+  int num_workers = 2;      ///< threads that make batches; 0: the calling thread makes them
+  bool drop_last = false;   ///< leave out the last batch if it is not full
+  int prefetch_factor = 2;  ///< batches made ahead by each worker
   /// Of orders and transforms; results do not depend on the workers. Without one, each epoch that needs one draws it
   /// from the random state.
   std::optional<std::uint64_t> seed = {};
@@ -39,7 +41,7 @@ TERN_API void check(const LoaderOptions& options);
 TERN_API void check(const LoaderState& state, Index batches);
 
 inline std::size_t slot_count(const LoaderOptions& options) {
-  return options.workers ? std::size_t(options.workers) * std::size_t(options.prefetch) : 1;
+  return options.num_workers ? std::size_t(options.num_workers) * std::size_t(options.prefetch_factor) : 1;
 }
 
 /// Error if a sampler named a sample that does not exist.
@@ -143,7 +145,7 @@ class Loader {
     explicit Epoch(Loader& loader)
         : loader_(loader), key_(loader.next_key()), first_(std::exchange(loader.first_, 0)), order_(loader.order(key_)),
           remaining_(loader.size() - first_), slots_(detail::slot_count(loader.options_)),
-          prefetcher_(&Epoch::make, this, remaining_, loader.options_.workers, Index(slots_.size())) {
+          prefetcher_(&Epoch::make, this, remaining_, loader.options_.num_workers, Index(slots_.size())) {
       take();
       loader.given_ += first_;
     }
@@ -247,6 +249,14 @@ template <Device D, class Set>
   requires Dataset<std::remove_cvref_t<Set>>
 Loader<D, Set> loader(Set&& set, const LoaderOptions& options = {}, CallSite here = {}) {
   return Loader<D, Set>(std::forward<Set>(set), options, {}, here);
+}
+
+/// The same with PyTorch's positional arguments: `loader<Cpu>(set, 64, true)`.
+template <Device D, class Set>
+  requires Dataset<std::remove_cvref_t<Set>>
+Loader<D, Set> loader(Set&& set, tern::detail::Positional<Index> batch_size,
+                      tern::detail::Positional<bool> shuffle = false, CallSite here = {}) {
+  return loader<D>(std::forward<Set>(set), {.batch_size = batch_size, .shuffle = shuffle}, here);
 }
 
 /// The same, with samples chosen by a sampler (samplers.hpp).

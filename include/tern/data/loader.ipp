@@ -6,12 +6,13 @@ namespace tern { inline namespace TERN_BUILD { namespace data::detail {
 
 TERN_COLD void check(const LoaderOptions& options) {
   if (options.batch_size < 1) Error::fail("loader", {"batch_size must be at least 1, not ", options.batch_size});
-  if (options.workers < 0) Error::fail("loader", {"workers must not be negative: ", options.workers});
-  if (options.prefetch < 1) Error::fail("loader", {"prefetch must be at least 1, not ", options.prefetch});
+  if (options.num_workers < 0) Error::fail("loader", {"num_workers must not be negative: ", options.num_workers});
+  if (options.prefetch_factor < 1)
+    Error::fail("loader", {"prefetch_factor must be at least 1, not ", options.prefetch_factor});
   constexpr Index most_ahead = 1'000'000;
-  if (Index(options.workers) * options.prefetch > most_ahead)
-    Error::fail("loader", {options.workers, " workers with ", options.prefetch, " batches each are more than ",
-                           most_ahead, " batches"});
+  if (Index(options.num_workers) * options.prefetch_factor > most_ahead)
+    Error::fail("loader", {options.num_workers, " workers with ", options.prefetch_factor,
+                           " batches each are more than ", most_ahead, " batches"});
 }
 
 TERN_COLD void check(const LoaderState& state, Index batches) {

@@ -55,7 +55,7 @@ class TicketLock {
 
 }  // namespace detail
 
-/// The batches of an iterable data set. One thread reads ahead, unless workers is 0.
+/// The batches of an iterable data set. One thread reads ahead, unless num_workers is 0.
 template <Device D, class Set, class Collate>
 class StreamLoader {
  public:
@@ -81,8 +81,8 @@ class StreamLoader {
    public:
     explicit Epoch(StreamLoader& loader)
         : loader_(loader), at_(std::get<0>(loader.set_).begin()), end_(std::get<0>(loader.set_).end()),
-          slots_(std::size_t(loader.options_.workers ? loader.options_.prefetch : 1)),
-          prefetcher_(&Epoch::make, this, INT64_MAX, loader.options_.workers ? 1 : 0, Index(slots_.size())) {
+          slots_(std::size_t(loader.options_.num_workers ? loader.options_.prefetch_factor : 1)),
+          prefetcher_(&Epoch::make, this, INT64_MAX, loader.options_.num_workers ? 1 : 0, Index(slots_.size())) {
       take();
     }
 
@@ -147,6 +147,12 @@ template <Device D, class Set, class Collate = detail::DefaultCollate>
 StreamLoader<D, Set, Collate> loader(Set&& set, const LoaderOptions& options = {}, const Collate& collate = {},
                                      CallSite here = {}) {
   return StreamLoader<D, Set, Collate>(std::forward<Set>(set), options, collate, here);
+}
+template <Device D, class Set>
+  requires IterableDataset<std::remove_reference_t<Set>>
+StreamLoader<D, Set, detail::DefaultCollate> loader(Set&& set, tern::detail::Positional<Index> batch_size,
+                                                    CallSite here = {}) {
+  return loader<D>(std::forward<Set>(set), {.batch_size = batch_size}, detail::DefaultCollate(), here);
 }
 
 }}}  // namespace tern::data

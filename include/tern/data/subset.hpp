@@ -42,6 +42,15 @@ class Subset {
   Index size() const { return Index(indices_.size()); }
   const std::vector<Index>& indices() const { return indices_; }
 
+  /// Sample i, of a set that has them by number; -1 is the last one. Error if there is none.
+  auto operator[](tern::detail::At<Index> i) const
+    requires requires(const Stored& set, Index sample) { set[sample]; }
+  {
+    const CallScope scope(i.here);
+    const Index sample = at(detail::sample_at({"Subset", i.here}, i.tensor, size()));
+    return (*set_)[static_cast<decltype(set_->size())>(sample)];
+  }
+
   auto batch(std::span<const Index> samples, CallSite here = {}) const {
     const CallScope scope(here);
     return set_->batch(inner(samples));

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/options.hpp"
 #include "cat.hpp"
 #include "copy.hpp"
 #include "gather.hpp"
@@ -28,10 +29,12 @@ struct PackedSequence {
 };
 
 struct PackOptions {
+  detail::ByName by_name{};
   bool batch_first = false;
   bool enforce_sorted = true;  // false: the sequences come in any order
 };
 struct PadOptions {
+  detail::ByName by_name{};
   bool batch_first = false;
   double padding_value = 0;
   Index total_length = 0;  // the padded length; 0: that of the longest sequence
@@ -106,6 +109,12 @@ PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const std::vect
   packed.data = index_select(flatten(padded, 0, 1, here), 0, rows, here);
   return packed;
 }
+template <Device D, Floating T>
+PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const std::vector<Index>& lengths,
+                                          detail::Positional<bool> batch_first,
+                                          detail::Positional<bool> enforce_sorted = true, CallSite here = {}) {
+  return pack_padded_sequence(x, lengths, {.batch_first = batch_first, .enforce_sorted = enforce_sorted}, here);
+}
 
 /// The same with the lengths in a tensor, [batch], as (tokens != 0).sum(1) makes them.
 template <Device D, Floating T>
@@ -114,6 +123,12 @@ PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const Tensor<Cp
   const CallSite op{"pack_padded_sequence", here};
   if (lengths.checked(op)->ndim != 1) Error::fail(op, {"lengths have one dimension, not shape ", lengths.shape()});
   return pack_padded_sequence(x, detail::host_vector(contiguous(lengths, here)), options, here);
+}
+template <Device D, Floating T>
+PackedSequence<D, T> pack_padded_sequence(const Tensor<D, T>& x, const Tensor<Cpu, Index>& lengths,
+                                          detail::Positional<bool> batch_first,
+                                          detail::Positional<bool> enforce_sorted = true, CallSite here = {}) {
+  return pack_padded_sequence(x, lengths, {.batch_first = batch_first, .enforce_sorted = enforce_sorted}, here);
 }
 
 /// The sequences, padded to [length, batch, ...], or with batch_first [batch, length, ...], in the user's order, and
@@ -140,6 +155,15 @@ std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequ
   const Tensor<D, T> padded = unflatten(index_select(with_padding, 0, rows, here), 0, {length, count}, here);
   return {options.batch_first ? transpose(padded, 0, 1, here) : padded, lengths};
 }
+template <Device D, Floating T>
+std::pair<Tensor<D, T>, std::vector<Index>> pad_packed_sequence(const PackedSequence<D, T>& packed,
+                                                                detail::Positional<bool> batch_first,
+                                                                detail::RealNumber padding_value = 0,
+                                                                detail::Positional<Index> total_length = 0,
+                                                                CallSite here = {}) {
+  return pad_packed_sequence(
+      packed, {.batch_first = batch_first, .padding_value = padding_value, .total_length = total_length}, here);
+}
 
 /// Sequences [length, ...] of different lengths, stacked and padded to [longest, count, ...], or with batch_first
 /// [count, longest, ...].
@@ -165,10 +189,19 @@ Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, PadOptions
   }
   return stack(padded, options.batch_first ? 0 : 1, here);
 }
-
 template <Device D, Element T>
 Tensor<D, T> pad_sequence(std::initializer_list<Tensor<D, T>> sequences, PadOptions options = {}, CallSite here = {}) {
   return pad_sequence(std::vector<Tensor<D, T>>(sequences), options, here);
+}
+template <Device D, Element T>
+Tensor<D, T> pad_sequence(const std::vector<Tensor<D, T>>& sequences, detail::Positional<bool> batch_first,
+                          detail::RealNumber padding_value = 0, CallSite here = {}) {
+  return pad_sequence(sequences, {.batch_first = batch_first, .padding_value = padding_value}, here);
+}
+template <Device D, Element T>
+Tensor<D, T> pad_sequence(std::initializer_list<Tensor<D, T>> sequences, detail::Positional<bool> batch_first,
+                          detail::RealNumber padding_value = 0, CallSite here = {}) {
+  return pad_sequence(std::vector<Tensor<D, T>>(sequences), batch_first, padding_value, here);
 }
 
 /// Packs sequences [length, ...] of different lengths. Unless enforce_sorted is false, they come longest first.

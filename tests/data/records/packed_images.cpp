@@ -102,7 +102,7 @@ TEST_CASE("a shard sampler reads each packed picture once, by all ranks together
   for (const Index rank : {0, 1, 2}) {
     const data::ShardSampler sampler(packed.sizes(), {.buffer = 3, .rank = rank, .ranks = 3});
     for (auto& [x, y] : data::loader<Cpu>(data::transformed(packed, transforms::Resize(data::ImageSize(8))),
-                                          {.batch_size = 2, .workers = 1, .seed = 1}, sampler))
+                                          {.batch_size = 2, .num_workers = 1, .seed = 1}, sampler))
       for (Index i = 0; i < y.numel(); ++i) ++counts[std::size_t(y.data()[i])];
   }
   CHECK(counts == std::vector<Index>{3, 3, 3});

@@ -79,7 +79,7 @@ TEST_CASE("in each epoch each record belongs to one rank, whoever makes the batc
         for (Index rank = 0; rank < ranks; ++rank) {
           const ShardSampler sampler(sizes, {.buffer = 5, .rank = rank, .ranks = ranks});
           auto batches = data::loader<Cpu>(data::collated(set, &numbers_of),
-                                           {.batch_size = 3, .workers = workers, .seed = 11}, sampler);
+                                           {.batch_size = 3, .num_workers = workers, .seed = 11}, sampler);
           for (std::vector<Index>& seen : all) {
             orders.push_back(epoch(batches));
             CHECK(Index(orders.back().size()) == sampler.size());
@@ -99,7 +99,7 @@ TEST_CASE("a loader that goes on in the middle of an epoch reads the same record
   const std::vector<Index> sizes = write_shards(folder, 5);
   const data::RecordSet set(folder.path());
   const auto make = [&] {
-    return data::loader<Cpu>(data::collated(set, &numbers_of), {.batch_size = 5, .workers = 2, .seed = 3},
+    return data::loader<Cpu>(data::collated(set, &numbers_of), {.batch_size = 5, .num_workers = 2, .seed = 3},
                              ShardSampler(sizes, {.buffer = 6}));
   };
   auto batches = make(), resumed = make();

@@ -74,7 +74,7 @@ std::vector<double> train() {
     return loss.detach();
   };
   const auto seen = zeros<Cuda>({4, 6});
-  for (auto& [x, y] : data::loader<Cuda>(set, {.batch_size = 4, .shuffle = true, .workers = 1})) {
+  for (auto& [x, y] : data::loader<Cuda>(set, {.batch_size = 4, .shuffle = true, .num_workers = 1})) {
     numbers.push_back(step(x, y).item());
     seen.copy_(x);
   }

@@ -465,7 +465,7 @@ TEST_CASE("other threads use the device while one captures", "[cuda]") {
   for (const double v : spread_values(120)) expected += float(v);
   cuda::Graph graph;
   Tensor<Cuda> y = zeros<Cuda>({4});
-  for (auto& [batch] : data::loader<Cuda>(set, {.batch_size = 4, .workers = 2})) {
+  for (auto& [batch] : data::loader<Cuda>(set, {.batch_size = 4, .num_workers = 2})) {
     graph.capture([&] { y.add_(x); });
     graph.replay();
     sum += batch.sum().item();

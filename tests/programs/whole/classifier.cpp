@@ -69,7 +69,7 @@ int main() {
   const auto normalize = transforms::Normalize({0.5f, 0.5f, 0.5f}, {0.25f, 0.25f, 0.25f});
   auto train = data::loader<Cpu>(data::transformed(parts[0], transforms::RandomCrop(24, {.padding = 2}),
                                                    transforms::RandomHorizontalFlip(), normalize),
-                                 {.batch_size = 16, .shuffle = true, .workers = 1});
+                                 {.batch_size = 16, .shuffle = true, .num_workers = 1});
   auto test = data::loader<Cpu>(data::transformed(parts[1], normalize), {.batch_size = 16});
 
   Classifier net(Index(pictures.classes().size()));

@@ -81,7 +81,7 @@ int main() {
   std::vector<double> weights;
   for (Index y : dataset.labels().to_vector()) weights.push_back(1.0 / double(counts(y)));
 
-  auto loader = data::loader<Cpu>(data::collated(dataset, collate_fn), {.batch_size = 12, .workers = 2},
+  auto loader = data::loader<Cpu>(data::collated(dataset, collate_fn), {.batch_size = 12, .num_workers = 2},
                                   data::WeightedRandomSampler(weights, 600));
   auto seen = zeros<Cpu, Index>({2});
   nn::Sequential net(nn::Conv2d<Cpu>(3, 8, 3, {.padding = 1}), nn::ReLU<Cpu>(), nn::AdaptiveAvgPool2d<Cpu>(4),
