@@ -1,4 +1,5 @@
 #include "support/errors.hpp"
+#include "support/tensors.hpp"
 
 #include <tern/data/collate.hpp>
 #include <tern/data/loader.hpp>
@@ -8,6 +9,7 @@ namespace data_collate {
 using namespace tern;
 using namespace tern::data;
 using tern_test::error_of;
+using tern_test::values_of;
 
 namespace {
 
@@ -95,6 +97,48 @@ TEST_CASE("a vector of samples is a data set", "[data]") {
       CHECK(x(i, 2) == float(seen));
     }
   CHECK(seen == 7);
+}
+
+/// A set as a PyTorch user writes it.
+class Squares {
+ public:
+  std::size_t size() const { return 5; }
+  std::pair<Tensor<Cpu>, double> operator[](std::size_t i) const { return {full<Cpu>({2}, i), double(i * i)}; }
+};
+
+TEST_CASE("a loader takes a set of samples by number", "[data]") {
+  const Squares set;
+  std::vector<double> inputs, squares;
+  for (const auto& [x, y] : data::loader<Cpu>(set, {.batch_size = 2})) {
+    static_assert(std::is_same_v<std::remove_cvref_t<decltype(y)>, Tensor<Cpu, double>>);
+    CHECK(x.size(1) == 2);
+    for (const double v : values_of(x.select(1, 0))) inputs.push_back(v);
+    for (const double v : values_of(y)) squares.push_back(v);
+  }
+  CHECK(inputs == std::vector<double>{0, 1, 2, 3, 4});
+  CHECK(squares == std::vector<double>{0, 1, 4, 9, 16});
+  CHECK(data::loader<Cpu>(Squares(), 2, true).size() == 3);
+  std::vector<double> first;
+  for (const auto& [x, y] : data::loader<Cpu>(set, {.batch_size = 3}, data::SequentialSampler(3))) first = values_of(y);
+  CHECK(first == std::vector<double>{0, 1, 4});
+  const auto sums = [](const std::vector<std::pair<Tensor<Cpu>, double>>& samples) {
+    double sum = 0;
+    for (const auto& [x, y] : samples) sum += y;
+    return std::tuple(tensor<Cpu, double>({sum}));
+  };
+  std::vector<double> of_batches;
+  for (const auto& [sum] : data::loader<Cpu>(set, {.batch_size = 3}, sums)) of_batches.push_back(sum.item());
+  CHECK(of_batches == std::vector<double>{5, 25});
+  const auto [train, test] = data::random_split(set, {3, 2});
+  double total = 0;
+  for (const auto& part : {train, test})
+    for (const auto& [x, y] : data::loader<Cpu>(part, 2)) total += y.sum().item();
+  CHECK(total == 30);
+}
+
+TEST_CASE("samples that are a tensor each are one part", "[data]") {
+  const auto [batch] = data::default_collate(std::vector{full<Cpu>({2}, 1), full<Cpu>({2}, 2)});
+  CHECK(values_of(batch) == std::vector<double>{1, 1, 2, 2});
 }
 
 }  // namespace data_collate

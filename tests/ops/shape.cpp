@@ -106,7 +106,9 @@ TEMPLATE_TEST_CASE("lists of tensors stand in braces", "[ops]", TERN_TEST_DEVICE
   const auto same = [](const auto& x, const auto& y) { check_close(values_of(x), values_of(y)); };
   same(meshgrid({a, b})[1], meshgrid(std::vector{a, b})[1]);
   same(meshgrid({a, b}, "xy")[0], meshgrid(std::vector{a, b}, "xy")[0]);
-  const auto [rows, columns] = meshgrid({a, b});
+  same(meshgrid(a, b, "xy")[0], meshgrid(std::vector{a, b}, "xy")[0]);
+  same(meshgrid(a, b, a)[2], meshgrid(std::vector{a, b, a})[2]);
+  const auto [rows, columns] = meshgrid(a, b);
   same(rows, meshgrid(std::vector{a, b})[0]), same(columns, meshgrid(std::vector{a, b})[1]);
   const auto [left, right] = broadcast_tensors({a, b.narrow(0, 0, 1)});
   same(left, a), same(right, b.narrow(0, 0, 1).expand({3}));

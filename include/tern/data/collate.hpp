@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "dataset.hpp"
+#include "loader.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace data {
 
@@ -41,15 +41,23 @@ auto stack_parts(Index n, const PartOf& part_of, const Number*) {
 
 }  // namespace detail
 
-/// A batch of samples that are std::tuples of tensors and numbers. Tensors of one shape become [n, …], numbers [n].
-template <class... Part>
-auto default_collate(const std::vector<std::tuple<Part...>>& samples, CallSite here = {}) {
+/// A batch of samples that are std::tuples or std::pairs of tensors and numbers, or a tensor each. Tensors of one shape
+/// become [n, …], numbers [n].
+template <template <class...> class Sample, class... Part>
+  requires(std::tuple_size<Sample<Part...>>::value == sizeof...(Part))
+auto default_collate(const std::vector<Sample<Part...>>& samples, CallSite here = {}) {
   const CallScope scope(here);
   return [&]<std::size_t... k>(std::index_sequence<k...>) {
     return std::tuple(detail::stack_parts(
         Index(samples.size()), [&](Index i) -> const Part& { return std::get<k>(samples[std::size_t(i)]); },
         static_cast<const Part*>(nullptr))...);
   }(std::index_sequence_for<Part...>());
+}
+template <Element T>
+std::tuple<Tensor<Cpu, T>> default_collate(const std::vector<Tensor<Cpu, T>>& samples, CallSite here = {}) {
+  const CallScope scope(here);
+  return detail::stack_parts(
+      Index(samples.size()), [&](Index i) -> const auto& { return samples[std::size_t(i)]; }, samples.data());
 }
 
 namespace detail {
@@ -105,6 +113,28 @@ template <class Set, class Collate = detail::DefaultCollate>
   requires SampleSet<std::remove_cvref_t<Set>>
 auto collated(Set&& set, const Collate& collate = {}) {
   return Collated<Set, std::decay_t<Collate>>(std::forward<Set>(set), collate);
+}
+
+/// A set of samples by number of which no more is known; a range is read as a stream (stream.hpp).
+template <class S>
+concept PlainSet =
+    SampleSet<std::remove_cvref_t<S>> && !Dataset<std::remove_cvref_t<S>> && !requires(S& set) { set.begin(); };
+
+/// Batches of a set's samples, each of which is a std::tuple, a std::pair or a tensor: loader(collated(set)).
+template <Device D, PlainSet Set>
+auto loader(Set&& set, const LoaderOptions& options = {}, CallSite here = {}) {
+  return loader<D>(collated(std::forward<Set>(set)), options, here);
+}
+template <Device D, PlainSet Set>
+auto loader(Set&& set, tern::detail::Positional<Index> batch_size, tern::detail::Positional<bool> shuffle = false,
+            CallSite here = {}) {
+  return loader<D>(collated(std::forward<Set>(set)), batch_size, shuffle, here);
+}
+/// The same with a sampler, or with a function that makes a batch of a std::vector of samples.
+template <Device D, PlainSet Set, class By>
+auto loader(Set&& set, const LoaderOptions& options, const By& by, CallSite here = {}) {
+  if constexpr (Sampler<By>) return loader<D>(collated(std::forward<Set>(set)), options, by, here);
+  else return loader<D>(collated(std::forward<Set>(set), by), options, here);
 }
 
 }}}  // namespace tern::data

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "dataset.hpp"
+#include "collate.hpp"
 #include "image.hpp"
 #include "samplers.hpp"
 
@@ -155,6 +155,12 @@ Parts<Subset<Set>, N> random_split(Set&& set, const Number (&lengths)[N], std::o
     at += length;
   }
   return Parts<Subset<Set>, N>(std::move(parts));
+}
+/// Of samples by number: random_split(collated(set), lengths).
+template <class Set, class Number, std::size_t N>
+  requires(SampleSet<std::remove_cvref_t<Set>> && !Dataset<std::remove_cvref_t<Set>>)
+auto random_split(Set&& set, const Number (&lengths)[N], std::optional<std::uint64_t> seed = {}, CallSite here = {}) {
+  return random_split(collated(std::forward<Set>(set)), lengths, seed, here);
 }
 
 namespace detail {

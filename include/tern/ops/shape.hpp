@@ -213,6 +213,17 @@ detail::Several<Tensor<D, T>, N> meshgrid(const Tensor<D, T> (&tensors)[N], cons
   return detail::Several<Tensor<D, T>, N>(meshgrid(std::vector<Tensor<D, T>>(tensors, tensors + N), indexing, here));
 }
 
+template <Device D, Element T>
+detail::Several<Tensor<D, T>, 2> meshgrid(const Tensor<D, T>& a, const Tensor<D, T>& b, const char* indexing = "ij",
+                                          CallSite here = {}) {
+  return meshgrid({a, b}, indexing, here);
+}
+template <Device D, Element T>
+detail::Several<Tensor<D, T>, 3> meshgrid(const Tensor<D, T>& a, const Tensor<D, T>& b, const Tensor<D, T>& c,
+                                          const char* indexing = "ij", CallSite here = {}) {
+  return meshgrid({a, b, c}, indexing, here);
+}
+
 /// Joins the tensors along dimension 1; vectors and numbers along dimension 0.
 template <Device D, Element T>
 Tensor<D, T> hstack(const std::vector<Tensor<D, T>>& tensors, CallSite here = {}) {
