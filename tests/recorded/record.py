@@ -158,6 +158,12 @@ def schedules():
     cases.append({"schedule": "SequentialLR", "options": {}, "optimiser": "SGD",
                   "rates": rates_of(optimiser, lambda k: sequence.step())})
     optimiser = sgd()
+    chain = lr_scheduler.ChainedScheduler([lr_scheduler.ConstantLR(optimiser, factor=0.1, total_iters=20),
+                                           lr_scheduler.ExponentialLR(optimiser, gamma=0.95),
+                                           lr_scheduler.StepLR(optimiser, step_size=30, gamma=0.5)])
+    cases.append({"schedule": "ChainedScheduler", "options": {}, "optimiser": "SGD",
+                  "rates": rates_of(optimiser, lambda k: chain.step())})
+    optimiser = sgd()
     function = lr_scheduler.LambdaLR(optimiser, lambda epoch: 0.95 ** epoch)
     cases.append({"schedule": "LambdaLR", "options": {}, "optimiser": "SGD",
                   "rates": rates_of(optimiser, lambda k: function.step())})
@@ -175,7 +181,9 @@ def schedules():
     write("schedules",
           "base rate 0.2, SGD with momentum 0.9 or Adam with its defaults; rates[k] is the rate, momenta[k] the "
           "momentum (Adam: the first beta), that optimiser step k + 1 uses: after k steps of the schedule; SequentialLR: "
-          "LinearLR(start_factor=0.1, total_iters=5), from epoch 20 on ExponentialLR(gamma=0.9); LambdaLR: 0.95^epoch; MultiplicativeLR: 1 - 0.5 / (epoch + 1); "
+          "LinearLR(start_factor=0.1, total_iters=5), from epoch 20 on ExponentialLR(gamma=0.9); "
+          "ChainedScheduler: ConstantLR(factor=0.1, total_iters=20), ExponentialLR(gamma=0.95), StepLR(step_size=30, gamma=0.5); "
+          "LambdaLR: 0.95^epoch; MultiplicativeLR: 1 - 0.5 / (epoch + 1); "
           "ReduceLROnPlateau: step k gets measures[k]", cases)
 
 
