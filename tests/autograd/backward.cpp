@@ -112,6 +112,28 @@ TEMPLATE_TEST_CASE("grad of several outputs with gradients", "[autograd]", TERN_
   check_close(values_of(g[0]), {22, 402});
 }
 
+TEMPLATE_TEST_CASE("autograd::backward of several tensors is one pass", "[autograd]", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = leaf<D>({3}), w = leaf<D>({2});
+  const auto shared = x * w, y = shared * shared, z = exp(shared * 0.5);
+  int calls = 0;
+  shared.register_hook([&](const Tensor<D, double>&) { ++calls; });
+  autograd::backward({y, z}, {}, true);
+  check_close(values_of(x.grad()), {2 * 6 * 2 + 0.5 * std::exp(3) * 2});
+  check_close(values_of(w.grad()), {2 * 6 * 3 + 0.5 * std::exp(3) * 3});
+  CHECK(calls == 1);
+  x.set_grad({});
+  autograd::backward(std::vector{y, z}, {tensor_of<D>({10}), tensor_of<D>({0})});
+  check_close(values_of(x.grad()), {10 * 2 * 6 * 2});
+  CHECK(calls == 2);
+  const auto v = leaf<D>({1, 2});
+  autograd::backward({v * v}, {tensor_of<D>({1, 10})}, false, true);
+  check_close(values_of(v.grad()), {2, 40});
+  check_close(values_of(grad(v.grad().sum(), v)), {2, 20});
+  const std::string error = whole_error_of([&] { autograd::backward({x * x}, {x, x}); });
+  CHECK(error == "backward: 1 outputs but 2 gradients (backward.cpp:" + std::to_string(__LINE__ - 1) + ")");
+}
+
 TEMPLATE_TEST_CASE("retain_grad keeps what a tensor inside the graph received", "[autograd]", TERN_TEST_DEVICES) {
   const auto x = leaf<TestType>({1, 2});
   const auto y = x * 3;
@@ -138,7 +160,9 @@ TEMPLATE_TEST_CASE("leaves, detach and modes", "[autograd]", TERN_TEST_DEVICES) 
   {
     const NoGradGuard off;
     CHECK_FALSE((x * 2).requires_grad());
-    const GradMode on(true);
+    CHECK_FALSE(is_grad_enabled());
+    const AutoGradMode on(true);
+    CHECK(is_grad_enabled());
     CHECK((x * 2).requires_grad());
   }
   CHECK((x * 2).requires_grad());

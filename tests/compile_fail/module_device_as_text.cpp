@@ -1,4 +1,4 @@
-// expect: a device is part of a module's type, not a text: write net.to(Cpu{}) or net.to(Cuda{})
+// expect: a device is part of a module's type, not a text: write net.cpu() or net.cuda()
 #include <tern/tern.hpp>
 #include <string>
 using namespace tern;

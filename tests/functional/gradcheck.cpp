@@ -72,6 +72,15 @@ TEMPLATE_TEST_CASE("gradcheck of views, unused inputs and inputs in a strided la
   check_close(values_of(x), before, 0, 0);
 }
 
+TEMPLATE_TEST_CASE("gradcheck takes one input as it is", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = spread_tensor<TestType>({2}).requires_grad_();
+  const auto right = [](const auto& v) { return exp(v) * v; };
+  CHECK(gradcheck(right, x));
+  CHECK(gradgradcheck(right, x));
+  CHECK(error_of([&] { gradcheck([](const auto& v) { return v * v.detach(); }, x); }).find("gradcheck: ") == 0);
+  CHECK(error_of([&] { gradgradcheck([](const auto& v) { return v * v.detach(); }, x); }) != "");
+}
+
 TEMPLATE_TEST_CASE("gradcheck refuses", "[ops]", TERN_TEST_DEVICES) {
   const auto x = spread_tensor<TestType>({2});
   const auto f = [](const auto& v) { return exp(v); };

@@ -63,6 +63,16 @@ TEMPLATE_TEST_CASE("activation modules write their argument on request", "", TER
   check(nn::LeakyReLU<D, double>(0.2), nn::LeakyReLU<D, double>(0.2, true));
 }
 
+TEMPLATE_TEST_CASE("Softmax2d works over the channels of images", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2, 3, 4, 5});
+  nn::Softmax2d<D, double> over_channels;
+  CHECK(values_of(over_channels(x)) == values_of(softmax(x, 1)));
+  CHECK(values_of(over_channels(x[1])) == values_of(softmax(x[1], 0)));
+  CHECK_THAT(error_of([&] { over_channels(x[0][0]); }),
+             ContainsSubstring("Softmax2d: images [N, C, H, W] or [C, H, W] are needed, not [4, 5]"));
+}
+
 TEMPLATE_TEST_CASE("Softmax and LogSoftmax work over their dimension, Flatten over a range", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = tensor_of<D>({0, 1, 2, 5, 3, 3}, {3, 2});

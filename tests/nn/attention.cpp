@@ -25,6 +25,72 @@ TEMPLATE_TEST_CASE("MultiheadAttention has PyTorch's results and gradients", "",
                            [&](const auto& x) { return plain(x[0], x[0], x[0]); });
 }
 
+TEMPLATE_TEST_CASE("MultiheadAttention's weights are PyTorch's, with their gradients", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::MultiheadAttention<D, double> heads(4, 2);
+  const auto both = [](const auto& results) {
+    const auto& [output, weights] = results;
+    return cat({flatten(output), flatten(weights)});
+  };
+  check_recorded_attention("attention, weights", heads,
+                           [&](const auto& x) { return both(heads.forward_with_weights(x[0], x[1], x[2])); });
+  check_recorded_attention("attention, weights, masks", heads, [&](const auto& x) {
+    std::vector<double> added;
+    for (int i = 0; i < 15; ++i) added.push_back(std::cos(0.7 * i + 2));
+    const auto padding = tensor_of<D>({0, 0, 0, 1, 1, 0, 1, 0, 0, 0}, {2, 5}) != 0;
+    return both(heads.forward_with_weights(
+        x[0], x[1], x[2],
+        {.key_padding_mask = padding, .attn_mask = tensor_of<D>(added, {3, 5}), .average_attn_weights = false}));
+  });
+  check_recorded_attention("self-attention, weights, no batch", heads, [&](const auto& x) {
+    return both(heads.forward_with_weights(x[0], x[0], x[0], {.attn_mask = triu(ones<D, bool>({3, 3}), 1)}));
+  });
+  check_recorded_attention("self-attention, weights, no batch", heads, [&](const auto& x) {
+    return both(heads.forward_with_weights(x[0], x[0], x[0], {.is_causal = true}));
+  });
+}
+
+TEMPLATE_TEST_CASE("MultiheadAttention's output is the same with its weights, which have the inputs' form", "",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::MultiheadAttention<D> net(4, 2, {.batch_first = true});
+  const auto q = spread_tensor<D, float>({2, 3, 4}, -1, 1), k = spread_tensor<D, float>({2, 5, 4}, -2, 1);
+  const auto is_padding = tensor_of<D, float>({0, 0, 0, 1, 1, 1, 1, 1, 1, 1}, {2, 5}) != 0;
+  const auto check = [&](const auto& mask, bool is_causal, const Tensor<D, bool>& padding) {
+    const auto [output, weights] =
+        net.forward_with_weights(q, k, k, {.key_padding_mask = padding, .attn_mask = mask, .is_causal = is_causal});
+    check_close(values_of(output), values_of(net.forward(q, k, k, mask, is_causal, padding)), 1e-6, 1e-6);
+    CHECK(weights.shape() == detail::Shape{2, 3, 5});
+    const std::vector<double> sums = values_of(weights.sum(-1));
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      const bool sees_nothing = padding.defined() && i >= 3;  // zeros, where PyTorch has NaN
+      CHECK(std::fabs(sums[i] - (sees_nothing ? 0 : 1)) < 1e-6);
+    }
+  };
+  const Tensor<D, bool> none;
+  const auto hidden = triu(ones<D, bool>({3, 5}), 2);
+  const auto added = masked_fill(spread_tensor<D, float>({3, 5}), hidden, -std::numeric_limits<double>::infinity());
+  check(none, false, none), check(none, true, none), check(hidden, false, none), check(added, false, none);
+  check(none, false, is_padding), check(none, true, is_padding), check(hidden, false, is_padding);
+  check(added, false, is_padding), check(hidden, true, is_padding);
+
+  CHECK_THAT(error_of([&] { net.forward_with_weights(q, k, k, {.attn_mask = hidden, .is_causal = true}); }),
+             ContainsSubstring("MultiheadAttention: a mask and is_causal exclude each other"));
+  const std::string error = whole_error_of([&] { net.forward_with_weights(q, k, ones<D>({2, 5, 3})); });
+  CHECK(line_of(error) == " (attention.cpp:" + std::to_string(__LINE__ - 1) + ")");
+  const auto of_head = net.forward_with_weights(q[0], k[0], k[0], {.average_attn_weights = false}).weights;
+  CHECK(of_head.shape() == detail::Shape{2, 3, 5});
+  check_close(values_of(of_head.mean(0)), values_of(net.forward_with_weights(q, k, k).weights[0]), 1e-6, 1e-7);
+
+  const nn::MultiheadAttention<D> dropped(4, 2, 0.5);
+  const auto weights = dropped.forward_with_weights(q, q, q, {.average_attn_weights = false}).weights;
+  const auto values = values_of(weights);
+  CHECK(std::count(values.begin(), values.end(), 0.) > 0);
+  const auto small = net.to(bf16);
+  const auto [output, narrow] = small.forward_with_weights(q.to(bf16), k.to(bf16), k.to(bf16));
+  check_close(values_of(narrow), values_of(net.forward_with_weights(q, k, k).weights), 0.02, 0.02);
+}
+
 TEMPLATE_TEST_CASE("MultiheadAttention starts as PyTorch's does, and refuses other sizes", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const nn::MultiheadAttention<D> net(32, 4);

@@ -45,6 +45,30 @@ TEMPLATE_TEST_CASE("losses as modules give what the functions give", "", TERN_TE
        binary_cross_entropy_with_logits(x, y, {.pos_weight = weight}));
 }
 
+TEMPLATE_TEST_CASE("a weight may be a loss's third argument, or its layer's only one", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto x = spread_tensor<D>({2, 3}, 0.1, 0.9), y = spread_tensor<D>({2, 3}, 0.8, 0.2);
+  const auto labels = tensor_of<D, Index>({2, 0});
+  const nn::Parameter<D, double> weight = tensor_of<D>({1, 2, 3});
+  const auto check = [&](const auto& placed, const auto& of_layer, const auto& named, const auto& plain) {
+    CHECK(values_of(placed) == values_of(named));
+    CHECK(values_of(of_layer) == values_of(named));
+    CHECK(values_of(plain) != values_of(named));
+  };
+  check(cross_entropy(x, labels, weight), nn::CrossEntropyLoss<D, double>(weight)(x, labels),
+        cross_entropy(x, labels, {.weight = weight}), cross_entropy(x, labels));
+  check(cross_entropy(x, y, weight), nn::CrossEntropyLoss<D, double>(weight)(x, y),
+        cross_entropy(x, y, {.weight = weight}), cross_entropy(x, y));
+  check(nll_loss(x, labels, weight), nn::NLLLoss<D, double>(weight)(x, labels), nll_loss(x, labels, {.weight = weight}),
+        nll_loss(x, labels));
+  check(binary_cross_entropy(x, y, weight), nn::BCELoss<D, double>(weight)(x, y),
+        binary_cross_entropy(x, y, {.weight = weight}), binary_cross_entropy(x, y));
+  check(binary_cross_entropy_with_logits(x, y, weight), nn::BCEWithLogitsLoss<D, double>(weight)(x, y),
+        binary_cross_entropy_with_logits(x, y, {.weight = weight}), binary_cross_entropy_with_logits(x, y));
+  check(multilabel_soft_margin_loss(x, y, weight), nn::MultiLabelSoftMarginLoss<D, double>(weight)(x, y),
+        multilabel_soft_margin_loss(x, y, {.weight = weight}), multilabel_soft_margin_loss(x, y));
+}
+
 TEMPLATE_TEST_CASE("a loss takes its weights along and learns nothing", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const nn::CrossEntropyLoss<D, double> loss({.weight = tensor_of<D>({1, 2, 3})});

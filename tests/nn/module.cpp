@@ -415,6 +415,24 @@ TEMPLATE_TEST_CASE("to() and clone() keep weights, ties, requires_grad and mode,
   }
 }
 
+TEMPLATE_TEST_CASE("cpu(), cuda() and to<Device>() make a network of another type, with the same weights", "",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  Tied<D> net;
+  const auto check = [&](const auto& copy) {
+    CHECK(values_of(copy.encoder.weight) == values_of(net.encoder.weight));
+    CHECK(copy.encoder.weight.impl() == copy.decoder.weight.impl());
+    CHECK(static_cast<const void*>(copy.encoder.weight.impl()) != net.encoder.weight.impl());
+  };
+  const Tied<Cpu> on_host = net.cpu();
+  const Tied<D> here = net.template to<D>(), again = on_host.template to<D>();
+  check(on_host), check(here), check(again);
+  if constexpr (!HostDevice<D>) {
+    const Tied<D> sent = on_host.cuda(), numbered = on_host.cuda(0);
+    check(sent), check(numbered);
+  }
+}
+
 TEMPLATE_TEST_CASE("to() rebuilds lists, plain values and buffers; whole numbers keep their type", "",
                    TERN_TEST_DEVICES) {
   using D = TestType;

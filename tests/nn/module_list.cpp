@@ -58,6 +58,26 @@ TEMPLATE_TEST_CASE("a ModuleList makes layers in place", "", TERN_TEST_DEVICES) 
   CHECK(list.parameters().size() == 4);
 }
 
+TEMPLATE_TEST_CASE("a ModuleList is made of layers, and grows by append() and extend()", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  nn::ModuleList<nn::Linear<D>> list(nn::Linear<D>(1, 2), nn::Linear<D>(2, 3)), more(nn::Linear<D>(4, 5));
+  list.append(nn::Linear<D>(3, 4));
+  list.extend(std::move(more));
+  std::vector<nn::Linear<D>> others;
+  others.emplace_back(5, 6);
+  list.extend(std::move(others));
+  CHECK(list.size() == 5);
+  for (Index i = 0; i < 5; ++i) CHECK(list[i].out_features == i + 2);
+  CHECK(list.parameters()[9].name == "4.bias");
+  CHECK(list.clone().size() == 5);
+  const nn::ModuleList<nn::AnyLayer<D>> any(nn::Linear<D>(1, 2), nn::ReLU<D>());
+  CHECK(any.size() == 2);
+  CHECK(any[0].template as<nn::Linear<D>>()->out_features == 2);
+  nn::Sequential<D> net;
+  net.append(nn::Linear<D>(2, 3));
+  CHECK(net(ones<D>({1, 2})).shape() == std::vector<Index>{1, 3});
+}
+
 TEMPLATE_TEST_CASE("a ModuleList of AnyLayer has layers of several classes", "", TERN_TEST_DEVICES) {
   using D = TestType;
   nn::ModuleList<nn::AnyLayer<D>> layers;

@@ -246,6 +246,69 @@ TEMPLATE_TEST_CASE("optimisers take plain tensors and step as with a network's",
   check_rate(std::type_identity<optim::LBFGS<D, double>>());
 }
 
+TEMPLATE_TEST_CASE("optimisers take their options by position, in the order of PyTorch's signatures", "",
+                   TERN_TEST_DEVICES) {
+  using D = TestType;
+  const auto check = []<class Rule, class Options>(std::type_identity<Rule>, const Options& options, auto... by_place) {
+    const Pair<D> named, placed;
+    Rule a(named.parameters(), options), b(placed.parameters(), by_place...);
+    take_steps<D>(named.left, named.right, a);
+    take_steps<D>(placed.left, placed.right, b);
+    check_close(values_of(placed.left), values_of(named.left), 0, 0);
+    CHECK(values_of(placed.left) != values_of(Pair<D>().left));
+  };
+  using std::type_identity, std::pair;
+  const pair betas{0.8, 0.95};
+  check(type_identity<optim::SGD>(), optim::SGDOptions{.lr = 0.1, .momentum = 0.9}, 0.1, 0.9);
+  check(type_identity<optim::SGD>(),
+        optim::SGDOptions{.lr = 0.1, .momentum = 0.9, .dampening = 0.5, .weight_decay = 0.2}, 0.1, 0.9, 0.5f, 0.2);
+  check(type_identity<optim::SGD>(),
+        optim::SGDOptions{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.2, .nesterov = true}, 0.1, 0.9, 0, 0.2, true);
+  check(type_identity<optim::Adam>(),
+        optim::AdamOptions{.lr = 0.1, .betas = betas, .eps = 0.01, .weight_decay = 0.2, .amsgrad = true}, 0.1, betas,
+        0.01, 0.2, true);
+  check(type_identity<optim::AdamW>(), optim::AdamWOptions{.lr = 0.1, .betas = betas}, 0.1, betas);
+  check(type_identity<optim::AdamW>(),
+        optim::AdamWOptions{.lr = 0.1, .betas = betas, .eps = 0.01, .weight_decay = 0.2, .amsgrad = true}, 0.1, betas,
+        0.01, 0.2, true);
+  check(type_identity<optim::Adamax>(),
+        optim::AdamaxOptions{.lr = 0.1, .betas = betas, .eps = 0.01, .weight_decay = 0.2}, 0.1, betas, 0.01, 0.2);
+  check(type_identity<optim::NAdam>(),
+        optim::NAdamOptions{.lr = 0.1,
+                            .betas = betas,
+                            .eps = 0.01,
+                            .weight_decay = 0.2,
+                            .momentum_decay = 0.3,
+                            .decoupled_weight_decay = true},
+        0.1, betas, 0.01, 0.2, 0.3, true);
+  check(
+      type_identity<optim::RAdam>(),
+      optim::RAdamOptions{.lr = 0.1, .betas = betas, .eps = 0.01, .weight_decay = 0.2, .decoupled_weight_decay = true},
+      0.1, betas, 0.01, 0.2, true);
+  check(type_identity<optim::RMSprop>(),
+        optim::RMSpropOptions{
+            .lr = 0.1, .alpha = 0.9, .eps = 0.01, .weight_decay = 0.2, .momentum = 0.3, .centered = true},
+        0.1, 0.9, 0.01, 0.2, 0.3, true);
+  check(type_identity<optim::Adagrad>(),
+        optim::AdagradOptions{
+            .lr = 0.1, .lr_decay = 0.3, .weight_decay = 0.2, .initial_accumulator_value = 0.4, .eps = 0.01},
+        0.1, 0.3, 0.2, 0.4, 0.01);
+  check(type_identity<optim::Adadelta>(),
+        optim::AdadeltaOptions{.lr = 0.1, .rho = 0.8, .eps = 0.01, .weight_decay = 0.2}, 0.1, 0.8, 0.01, 0.2);
+  check(type_identity<optim::ASGD>(),
+        optim::ASGDOptions{.lr = 0.1, .lambd = 0.2, .alpha = 0.3, .t0 = 1, .weight_decay = 0.4}, 0.1, 0.2, 0.3, 1, 0.4);
+  check(type_identity<optim::Rprop>(), optim::RpropOptions{.lr = 0.1, .etas = {0.4, 1.3}, .step_sizes = {0.01, 0.11}},
+        0.1, pair{0.4, 1.3}, pair{0.01, 0.11});
+  check(type_identity<optim::Muon>(),
+        optim::MuonOptions{.lr = 0.1, .weight_decay = 0.2, .momentum = 0.8, .nesterov = false}, 0.1, 0.2, 0.8, false);
+
+  const nn::Linear<D> net(2, 2);
+  CHECK(optim::Adam({net.weight, net.bias}, 0.1, {0, 0.95}).param_groups()[0].betas == pair{0., 0.95});
+  optim::SGD of_layer(std::vector{net.weight, net.bias}, {.lr = 0.5});
+  CHECK(of_layer.state_slots()[1].parameter.impl() == net.bias.impl());
+  CHECK(of_layer.state_slots()[1].name == "1");
+}
+
 TEMPLATE_TEST_CASE("plain tensors stand in braces, in groups with their own rates too", "", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = ones<D>({2}).requires_grad_(), y = ones<D>({2}).requires_grad_(), z = ones<D>({2}).requires_grad_();
@@ -284,6 +347,7 @@ TEMPLATE_TEST_CASE("an Error of an optimiser's or schedule's constructor ends wi
   check(__LINE__, [&] { optim::SGD(parameters, {.lr = -0.1}); });
   check(__LINE__, [&] { optim::SGD(parameters, -0.1); });
   check(__LINE__, [&] { optim::SGD({net.late.weight}, -0.1); });
+  check(__LINE__, [&] { optim::SGD(parameters, 0.1, -0.9); });
   check(__LINE__, [&] { optim::SGD(parameters, {.nesterov = true}); });
   check(__LINE__, [&] { optim::SGD opt({{parameters, {.lr = -0.1}}}); });
   check(__LINE__, [&] { sgd.add_param_group({parameters, {.lr = -0.1}}); });

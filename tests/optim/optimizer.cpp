@@ -2,6 +2,7 @@
 
 #include <tern/optim/adam.hpp>
 #include <tern/optim/grad_scaler.hpp>
+#include <tern/optim/lbfgs.hpp>
 #include <tern/optim/nadam.hpp>
 #include <tern/optim/sgd.hpp>
 
@@ -140,6 +141,35 @@ TEMPLATE_TEST_CASE("parameters of several types share an optimiser; those withou
   sgd.zero_grad();
   CHECK_FALSE(net.wide.grad().defined());
   CHECK_FALSE(net.narrow.grad().defined());
+}
+
+TEMPLATE_TEST_CASE("zero_grad(false) fills gradients with zeros where they are", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Mixed<D> net;
+  const Matrix<D> matrix;
+  optim::SGD sgd(net.parameters());
+  optim::LBFGS lbfgs(matrix.parameters());
+  const auto check = [](auto& owner, const auto& x) {
+    const auto gradient = ones<D, typename std::remove_cvref_t<decltype(x)>::value_type>(x.shape());
+    x.set_grad(gradient);
+    owner.zero_grad(false);
+    CHECK(x.grad().impl() == gradient.impl());
+    CHECK(values_of(gradient) == std::vector<double>(std::size_t(x.numel()), 0));
+    CHECK(gradient.version() > 0);
+    owner.zero_grad(true);
+    CHECK_FALSE(x.grad().defined());
+    owner.zero_grad(false);
+    CHECK_FALSE(x.grad().defined());
+  };
+  check(sgd, net.wide), check(sgd, net.narrow), check(net, net.narrow), check(matrix, matrix.weight);
+  check(lbfgs, matrix.weight);
+  // A gradient with a graph of its own stays as it was for that graph.
+  net.plain.square().sum().backward({}, true, true);
+  const auto gradient = net.plain.grad();
+  const auto product = gradient * gradient;
+  sgd.zero_grad(false);
+  CHECK(values_of(net.plain.grad()) == std::vector<double>(2, 0));
+  CHECK(values_of(grad(product.sum(), net.plain)) == std::vector<double>(2, 8));
 }
 
 TEMPLATE_TEST_CASE("parameters step together as each would alone", "", TERN_TEST_DEVICES) {

@@ -106,12 +106,16 @@ std::unique_ptr<optim::Optimizer> make_optimiser(const Json& recorded) {
   return std::make_unique<optim::Adam>(net().parameters(), optim::AdamOptions{.lr = 0.2});
 }
 
+bool is_checked_below(const Json& recorded) {
+  return std::set<std::string>{"SequentialLR", "ChainedScheduler", "ReduceLROnPlateau"}.count(recorded["schedule"]);
+}
+
 }  // namespace
 
 TEST_CASE("schedules give PyTorch's rates and momenta") {
   int seen = 0;
   for (const Json& recorded : recorded_cases("schedules")) {
-    if (recorded["schedule"] == "SequentialLR" || recorded["schedule"] == "ReduceLROnPlateau") continue;  // below
+    if (is_checked_below(recorded)) continue;
     INFO(recorded["schedule"] << ' ' << recorded["options"].dump() << ' ' << recorded["optimiser"]);
     const auto optimiser = make_optimiser(recorded), jumped = make_optimiser(recorded);
     const auto schedule = make(recorded, *optimiser), jumping = make(recorded, *jumped);
@@ -135,7 +139,7 @@ TEST_CASE("schedules give PyTorch's rates and momenta") {
 
 TEST_CASE("schedules that resume go on with PyTorch's rates, whatever rate the program states") {
   for (const Json& recorded : recorded_cases("schedules")) {
-    if (recorded["schedule"] == "SequentialLR" || recorded["schedule"] == "ReduceLROnPlateau") continue;  // below
+    if (is_checked_below(recorded)) continue;
     INFO(recorded["schedule"] << ' ' << recorded["options"].dump() << ' ' << recorded["optimiser"]);
     const auto expected = recorded["rates"].get<std::vector<double>>();
     for (const Index cut : {1, 37}) {
@@ -181,6 +185,36 @@ TEST_CASE("SequentialLR goes from schedule to schedule at PyTorch's rates") {
       later.load_state_dict(sequence.state_dict());
       for (Index i = cut; i < 100; ++i, later.step()) CHECK(other.lr() == rates[std::size_t(i)]);
     }
+  }
+  CHECK(seen == 1);
+}
+
+TEST_CASE("ChainedScheduler multiplies its schedules' factors, as PyTorch does") {
+  int seen = 0;
+  for (const Json& recorded : recorded_cases("schedules")) {
+    if (recorded["schedule"] != "ChainedScheduler") continue;
+    ++seen;
+    optim::SGD sgd(net().parameters(), {.lr = 0.2});
+    optim::ConstantLR constant(sgd, {.factor = 0.1, .total_iters = 20});
+    optim::ExponentialLR decay(sgd, {.gamma = 0.95});
+    optim::StepLR steps(sgd, {.step_size = 30, .gamma = 0.5});
+    optim::ChainedScheduler chain({&constant, &decay, &steps});
+    std::vector<double> rates;
+    for (int i = 0; i < 100; ++i, chain.step()) rates.push_back(sgd.lr());
+    check_close(rates, recorded["rates"].get<std::vector<double>>(), 1e-9, 1e-15);
+    for (const Index cut : {3, 50}) {
+      chain.set_epoch(cut);
+      CHECK(sgd.lr() == rates[std::size_t(cut)]);
+      CHECK(decay.epoch() == cut);
+    }
+    CHECK(&chain.optimizer() == &sgd);
+    optim::SGD still(net().parameters(), {.lr = 0});
+    optim::ExponentialLR of_still(still, {.gamma = 0.95});
+    optim::ChainedScheduler({&of_still}).step();
+    CHECK(still.lr() == 0);
+    CHECK(error_of([&] { optim::ChainedScheduler({&decay, &of_still}); }) ==
+          "ChainedScheduler: schedule 1 belongs to another optimiser");
+    CHECK(error_of([] { optim::ChainedScheduler({}); }) == "ChainedScheduler: there are no schedules");
   }
   CHECK(seen == 1);
 }

@@ -158,6 +158,12 @@ def schedules():
     cases.append({"schedule": "SequentialLR", "options": {}, "optimiser": "SGD",
                   "rates": rates_of(optimiser, lambda k: sequence.step())})
     optimiser = sgd()
+    chain = lr_scheduler.ChainedScheduler([lr_scheduler.ConstantLR(optimiser, factor=0.1, total_iters=20),
+                                           lr_scheduler.ExponentialLR(optimiser, gamma=0.95),
+                                           lr_scheduler.StepLR(optimiser, step_size=30, gamma=0.5)])
+    cases.append({"schedule": "ChainedScheduler", "options": {}, "optimiser": "SGD",
+                  "rates": rates_of(optimiser, lambda k: chain.step())})
+    optimiser = sgd()
     function = lr_scheduler.LambdaLR(optimiser, lambda epoch: 0.95 ** epoch)
     cases.append({"schedule": "LambdaLR", "options": {}, "optimiser": "SGD",
                   "rates": rates_of(optimiser, lambda k: function.step())})
@@ -175,7 +181,9 @@ def schedules():
     write("schedules",
           "base rate 0.2, SGD with momentum 0.9 or Adam with its defaults; rates[k] is the rate, momenta[k] the "
           "momentum (Adam: the first beta), that optimiser step k + 1 uses: after k steps of the schedule; SequentialLR: "
-          "LinearLR(start_factor=0.1, total_iters=5), from epoch 20 on ExponentialLR(gamma=0.9); LambdaLR: 0.95^epoch; MultiplicativeLR: 1 - 0.5 / (epoch + 1); "
+          "LinearLR(start_factor=0.1, total_iters=5), from epoch 20 on ExponentialLR(gamma=0.9); "
+          "ChainedScheduler: ConstantLR(factor=0.1, total_iters=20), ExponentialLR(gamma=0.95), StepLR(step_size=30, gamma=0.5); "
+          "LambdaLR: 0.95^epoch; MultiplicativeLR: 1 - 0.5 / (epoch + 1); "
           "ReduceLROnPlateau: step k gets measures[k]", cases)
 
 
@@ -341,6 +349,12 @@ def attention():
     record("attention, added mask", mha, qkv, lambda q, k, v: mha(q, k, v, attn_mask=added)[0])
     record("self-attention, boolean mask", mha, [x(3, 2, 4)], lambda q: mha(q, q, q, attn_mask=hidden)[0])
     record("self-attention, no batch", mha, [x(3, 4)], lambda q: mha(q, q, q)[0])
+    both = lambda results: torch.cat([y.flatten() for y in results])
+    padding = torch.tensor([[False, False, False, True, True], [False, True, False, False, False]])
+    record("attention, weights", mha, qkv, lambda q, k, v: both(mha(q, k, v)))
+    record("attention, weights, masks", mha, qkv, lambda q, k, v: both(
+        mha(q, k, v, key_padding_mask=padding, attn_mask=added, average_attn_weights=False)))
+    record("self-attention, weights, no batch", mha, [x(3, 4)], lambda q: both(mha(q, q, q, attn_mask=hidden)))
     first = filled(nn.MultiheadAttention(4, 1, batch_first=True, bias=False))
     record("self-attention, batch first, no bias", first, [x(2, 3, 4)], lambda q: first(q, q, q)[0])
     for name, options in [("encoder layer", {}), ("encoder layer, norm first", {"norm_first": True}),
@@ -353,7 +367,7 @@ def attention():
     write("attention",
           "float64; element i of the k-th entry of state_dict() is 0.4 sin(1.3 i + k); gradients: of the inputs, for an "
           "incoming gradient of sin(i); parameter_gradient_norms in the order of parameters(); masks: boolean, true above "
-          "the diagonal, or added, cos(0.7 i + 2), [3, 5]; embedding 4, heads 2 (batch first: 1), 6 hidden", cases)
+          "the diagonal, or added, cos(0.7 i + 2), [3, 5]; weights: the output's elements, then the weights'; embedding 4, heads 2 (batch first: 1), 6 hidden", cases)
 
 
 def transformer_training():

@@ -117,6 +117,22 @@ struct GradOptions {
   bool allow_unused = false;  // an input that no output depends on gets an undefined gradient instead of an Error
 };
 
+namespace detail {
+/// Runs the pass from the outputs. No gradients stand for ones.
+template <class D, class T>
+void run_from(Backward& pass, const char* op, const std::vector<Tensor<D, T>>& outputs,
+              const std::vector<Tensor<D, T>>& gradients) {
+  if (!gradients.empty() && gradients.size() != outputs.size())
+    Error::fail(op, {Index(outputs.size()), " outputs but ", Index(gradients.size()), " gradients"});
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    TensorImpl* const output = outputs[i].checked(op);
+    TensorImpl* const seed = seed_gradient(op, output, gradients.empty() ? nullptr : gradients[i].impl());
+    pass.start(output->node, seed);
+  }
+  pass.run();
+}
+}  // namespace detail
+
 /// d(sum of outputs · gradients)/d(inputs). It leaves every leaf's grad() as it is. An undefined gradient stands for
 /// ones.
 template <class D, class T>
@@ -124,21 +140,13 @@ std::vector<Tensor<D, T>> grad(const std::vector<Tensor<D, T>>& outputs, const s
                                const std::vector<Tensor<D, T>>& gradients = {}, GradOptions options = {},
                                CallSite here = {}) {
   const CallScope scope(here);
-  if (!gradients.empty() && gradients.size() != outputs.size())
-    Error::fail("grad", {Index(outputs.size()), " outputs but ", Index(gradients.size()), " gradients"});
   detail::Backward pass(options.retain_graph || options.create_graph, options.create_graph);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     detail::Node* const node = detail::grad_node(inputs[i].checked("grad"));
     if (!node) Error::fail("grad", {"input ", Index(i), " does not require a gradient"});
     pass.capture(node);
   }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    detail::TensorImpl* const output = outputs[i].checked("grad");
-    detail::TensorImpl* const seed =
-        detail::seed_gradient("grad", output, gradients.empty() ? nullptr : gradients[i].impl());
-    pass.start(output->node, seed);
-  }
-  pass.run();
+  detail::run_from(pass, "grad", outputs, gradients);
   std::vector<Tensor<D, T>> results;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     results.emplace_back(pass.take_captured(int(i)));
@@ -202,7 +210,23 @@ Tensor<D, T> grad(const Tensor<D, T>& output, const Tensor<D, T>& input, const G
 
 namespace autograd {
 using tern::grad;
+
+/// backward() of several tensors in one pass: adds the gradients of the sum of tensors · grad_tensors to the leaves'
+/// grad(). An undefined one, or none at all, stands for ones.
+template <class D, class T>
+void backward(const std::vector<Tensor<D, T>>& tensors, const std::vector<Tensor<D, T>>& grad_tensors = {},
+              bool retain_graph = false, bool create_graph = false, CallSite here = {}) {
+  const CallScope scope(here);
+  tern::detail::Backward pass(retain_graph || create_graph, create_graph);
+  tern::detail::run_from(pass, "backward", tensors, grad_tensors);
 }
+template <class D, class T>
+void backward(std::initializer_list<Tensor<D, T>> tensors,
+              std::initializer_list<std::type_identity_t<Tensor<D, T>>> grad_tensors = {}, bool retain_graph = false,
+              bool create_graph = false, CallSite here = {}) {
+  backward(std::vector(tensors), std::vector(grad_tensors), retain_graph, create_graph, here);
+}
+}  // namespace autograd
 
 }}  // namespace tern
 

@@ -45,6 +45,9 @@ TERN_API void accumulate_grad(Node* leaf, TensorImpl* g, bool differentiable);
 /// The same, in the memory that the leaf's listener gave.
 TERN_API void accumulate_grad_in(TensorImpl* memory, Node* leaf, TensorImpl* g);
 
+/// Drops the gradient of a leaf, which may be null, or fills it with zeros in its own memory.
+TERN_API void zero_grad(Node* leaf, bool set_to_none);
+
 /// Returns gradient g (taken) after the hooks, which may replace it.
 TERN_API TensorImpl* run_hooks(Hook* hook, TensorImpl* g);
 

@@ -30,6 +30,15 @@ TERN_COLD void accumulate_grad_in(TensorImpl* memory, Node* leaf, TensorImpl* g)
   release(std::exchange(leaf->gradient, memory));
 }
 
+TERN_INLINE void zero_grad(Node* leaf, bool set_to_none) {
+  if (!leaf || !leaf->gradient) return;
+  if (set_to_none) return release(std::exchange(leaf->gradient, nullptr));
+  // One with a graph of its own gets other memory, which the graph does not read.
+  if (leaf->gradient->node) release(std::exchange(leaf->gradient, copied(*leaf->ops->device, leaf->gradient)));
+  leaf->ops->fill(0, *leaf->gradient);
+  bump_version(leaf->gradient);
+}
+
 TERN_COLD TensorImpl* run_hooks(Hook* hook, TensorImpl* g) {
   Owned shown(g);
   for (; hook; hook = hook->next) {

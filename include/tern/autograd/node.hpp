@@ -174,6 +174,12 @@ class GradMode {
   bool before_;
 };
 
+/// LibTorch's name of it.
+using AutoGradMode = GradMode;
+
+/// True if this thread records.
+inline bool is_grad_enabled() { return GradMode::is_enabled(); }
+
 /// Like NoGradGuard, but tensors made in it can never be saved for a backward pass.
 class InferenceMode {
  public:

@@ -132,6 +132,12 @@ bool gradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs, Gr
   return gradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options, here);
 }
 
+/// The same for f(x).
+template <class F, Device D>
+bool gradcheck(const F& f, const Tensor<D, double>& input, GradcheckOptions options = {}, CallSite here = {}) {
+  return gradcheck(f, std::tuple<Tensor<D, double>>(input), options, here);
+}
+
 /// gradcheck of the gradients themselves. It tests that f can be differentiated twice.
 template <Device D, class F>
   requires std::is_invocable_v<const F&, const std::vector<Tensor<D, double>>&>
@@ -156,6 +162,10 @@ bool gradgradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs
                    CallSite here = {}) {
   const auto list = std::apply([](const auto&... x) { return std::vector{x...}; }, inputs);
   return gradgradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options, here);
+}
+template <class F, Device D>
+bool gradgradcheck(const F& f, const Tensor<D, double>& input, GradcheckOptions options = {}, CallSite here = {}) {
+  return gradgradcheck(f, std::tuple<Tensor<D, double>>(input), options, here);
 }
 
 namespace autograd {

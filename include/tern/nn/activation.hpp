@@ -172,6 +172,17 @@ struct Softmax : Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return softmax(x, dim); }
 };
 
+/// softmax over the channels of images, [N, C, H, W] or [C, H, W].
+template <Device D, Element T = float>
+struct Softmax2d : Module<D, T> {
+  TERN_FIELDS(Softmax2d)
+  Tensor<D, T> forward(const Tensor<D, T>& x) const {
+    const int n = x.checked("Softmax2d")->ndim;
+    if (n != 3 && n != 4) Error::fail("Softmax2d", {"images [N, C, H, W] or [C, H, W] are needed, not ", x.shape()});
+    return softmax(x, -3);
+  }
+};
+
 /// softmax of -x over a dimension.
 template <Device D, Element T = float>
 struct Softmin : Module<D, T> {

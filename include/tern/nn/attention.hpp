@@ -1,6 +1,7 @@
 // Multi-head attention (Vaswani et al.: "Attention is all you need", 2017).
 #pragma once
 #include <cmath>
+#include <variant>
 
 #include "../ops/attention.hpp"
 #include "../ops/random.hpp"
@@ -13,6 +14,20 @@ struct MultiheadAttentionOptions {
   double dropout = 0;  // dropout of the attention weights in training
   bool bias = true;
   bool batch_first = false;
+};
+
+/// The masks of a call, with PyTorch's names.
+template <Device D, Element T>
+struct AttentionWeightsOptions {
+  Tensor<D, bool> key_padding_mask = {};
+  std::variant<Tensor<D, T>, Tensor<D, bool>> attn_mask = {};
+  bool average_attn_weights = true;  // over the heads
+  bool is_causal = false;
+};
+
+template <Device D, Element T>
+struct OutputAndWeights {
+  Tensor<D, T> output, weights;
 };
 
 /// Queries, keys and values are projected and split into heads. Each head applies attention; the results are
@@ -51,20 +66,28 @@ struct MultiheadAttention : Module<D, T> {
                        const Tensor<D, Mask>& mask = {}, bool is_causal = false,
                        const Tensor<D, bool>& key_padding_mask = {}) const {
     const Tensor<D, T> q = heads_of(query, 0), k = heads_of(key, 1), v = heads_of(value, 2);
-    if (!key_padding_mask.defined()) {
-      if constexpr (std::is_same_v<Mask, bool>)
-        if (mask.defined()) return joined(query, q, k, v, logical_not(mask), is_causal);
-      return joined(query, q, k, v, mask, is_causal);
-    }
-    Tensor<D, bool> hidden = of_heads(key_padding_mask, k);
-    if (is_causal) hidden = logical_or(hidden, triu(ones<D, bool>({q.size(-2), k.size(-2)}, q.device()), 1));
-    if constexpr (std::is_same_v<Mask, bool>) {
-      if (mask.defined()) hidden = logical_or(hidden, mask);
-    } else {
-      if (mask.defined())
-        return joined(query, q, k, v, where(hidden, -std::numeric_limits<double>::infinity(), mask), false);
-    }
-    return joined(query, q, k, v, logical_not(hidden), false);
+    const auto attend = [&](const auto& sees, bool causal) {
+      const AttentionOptions options{.dropout_p = this->is_training() ? dropout : 0, .is_causal = causal};
+      return scaled_dot_product_attention(q, k, v, sees, options);
+    };
+    return joined(query, masked(q, k, mask, is_causal, key_padding_mask, attend));
+  }
+  /// forward()'s output, and the weights that the values were added with: [batch, queries, keys], the mean over the
+  /// heads, or each head's, [batch, heads, queries, keys]; without a batch if the inputs have none. In training with
+  /// dropout, these are the weights that it left. Slower than forward(), which does not store them.
+  OutputAndWeights<D, T> forward_with_weights(const Tensor<D, T>& query, const Tensor<D, T>& key,
+                                              const Tensor<D, T>& value,
+                                              const AttentionWeightsOptions<D, T>& options = {},
+                                              CallSite here = {}) const {
+    const CallScope scope({"MultiheadAttention", here});
+    const Tensor<D, T> q = heads_of(query, 0), k = heads_of(key, 1), v = heads_of(value, 2);
+    const auto weigh = [&](const auto& sees, bool causal) { return weights_of(q, k, sees, causal); };
+    const auto weights = std::visit(
+        [&](const auto& mask) { return masked(q, k, mask, options.is_causal, options.key_padding_mask, weigh); },
+        options.attn_mask);
+    const auto output = joined(query, rounded(matmul(weights, promoted(v))));
+    const Tensor<D, T> shown = rounded(options.average_attn_weights ? mean(weights, 1) : weights);
+    return {output, query.dim() == 2 ? select(shown, 0, 0) : shown};
   }
 
  private:
@@ -89,12 +112,51 @@ struct MultiheadAttention : Module<D, T> {
                   {"a key_padding_mask of shape ", key_padding_mask.shape(), " for ", batch, " x ", length, " keys"});
     return reshape(key_padding_mask, {batch, 1, 1, length});
   }
-  /// The output for queries, keys and values of [batch, heads, length, embed_dim / heads], in the order of `query`.
+  /// attend(sees, is_causal) with all masks as one that scaled_dot_product_attention takes.
+  template <class Mask, class F>
+  static auto masked(const Tensor<D, T>& q, const Tensor<D, T>& k, const Tensor<D, Mask>& mask, bool is_causal,
+                     const Tensor<D, bool>& key_padding_mask, const F& attend) {
+    if (!key_padding_mask.defined()) {
+      if constexpr (std::is_same_v<Mask, bool>)
+        if (mask.defined()) return attend(logical_not(mask), is_causal);
+      return attend(mask, is_causal);
+    }
+    Tensor<D, bool> hidden = of_heads(key_padding_mask, k);
+    if (is_causal) hidden = logical_or(hidden, triu(ones<D, bool>({q.size(-2), k.size(-2)}, q.device()), 1));
+    if constexpr (std::is_same_v<Mask, bool>) {
+      if (mask.defined()) hidden = logical_or(hidden, mask);
+    } else {
+      if (mask.defined()) return attend(where(hidden, -std::numeric_limits<double>::infinity(), mask), false);
+    }
+    return attend(logical_not(hidden), false);
+  }
+  /// The weights [batch, heads, queries, keys], after dropout. A query that sees no key has zeros.
   template <class Mask>
-  Tensor<D, T> joined(const Tensor<D, T>& query, const Tensor<D, T>& q, const Tensor<D, T>& k, const Tensor<D, T>& v,
-                      const Tensor<D, Mask>& sees, bool is_causal) const {
-    const AttentionOptions options{.dropout_p = this->is_training() ? dropout : 0, .is_causal = is_causal};
-    Tensor<D, T> y = flatten(transpose(scaled_dot_product_attention(q, k, v, sees, options), 1, 2), 2);
+  Tensor<D, compute_t<T>> weights_of(const Tensor<D, T>& q, const Tensor<D, T>& k, const Tensor<D, Mask>& sees,
+                                     bool is_causal) const {
+    if (sees.defined() && is_causal) Error::fail("MultiheadAttention", {"a mask and is_causal exclude each other"});
+    const double scale = 1 / std::sqrt(double(q.size(-1)));
+    const auto weigh = [&](const auto& mask) {
+      return tern::detail::attention_weights(promoted(q), promoted(k), mask, scale, is_causal, CallSite::unknown);
+    };
+    Tensor<D, compute_t<T>> weights;
+    if constexpr (std::is_same_v<Mask, bool>) {
+      weights = weigh(sees);
+    } else if (!sees.defined()) {
+      weights = weigh(Tensor<D, bool>());
+    } else {
+      const Tensor<D, bool> blind = tern::detail::blind_queries(sees);
+      weights = masked_fill(weigh(promoted(masked_fill(sees, blind, 0))), blind, 0);
+    }
+    return this->is_training() && dropout > 0 ? tern::dropout(weights, dropout, true) : weights;
+  }
+  static Tensor<D, compute_t<T>> promoted(const Tensor<D, T>& x) {
+    return to_type(x, tern::detail::Type<compute_t<T>>{});
+  }
+  static Tensor<D, T> rounded(const Tensor<D, compute_t<T>>& x) { return to_type(x, tern::detail::Type<T>{}); }
+  /// The projection of the heads' results, [batch, heads, length, embed_dim / heads], in the order of `query`.
+  Tensor<D, T> joined(const Tensor<D, T>& query, const Tensor<D, T>& results) const {
+    Tensor<D, T> y = flatten(transpose(results, 1, 2), 2);
     if (query.dim() == 2) y = select(y, 0, 0);
     else if (!batch_first) y = transpose(y, 0, 1);
     return linear(y, out_proj.weight, out_proj.bias);

@@ -1,4 +1,4 @@
-// Upsample: resizes images.
+// Upsample, UpsamplingNearest2d and UpsamplingBilinear2d: resize images.
 #pragma once
 #include "../ops/interpolate.hpp"
 #include "module.hpp"
@@ -18,6 +18,36 @@ struct Upsample : Module<D, T> {
   TERN_FIELDS(Upsample, options)
 
   Tensor<D, T> forward(const Tensor<D, T>& x) const { return interpolate(x, options); }
+};
+
+struct UpsamplingOptions {
+  tern::detail::ByName by_name{};
+  tern::detail::Shape size{};
+  tern::detail::ScaleFactors scale_factor{};
+};
+
+/// Upsample in mode "nearest": UpsamplingNearest2d<D>({.scale_factor = 2}), or UpsamplingNearest2d<D>({6, 8}), the
+/// size.
+template <Device D, Element T = float>
+struct UpsamplingNearest2d : Upsample<D, T> {
+  explicit UpsamplingNearest2d(const UpsamplingOptions& chosen)
+      : Upsample<D, T>({.size = chosen.size, .scale_factor = chosen.scale_factor}) {}
+  explicit UpsamplingNearest2d(const tern::detail::Positional<tern::detail::Shape>& size)
+      : UpsamplingNearest2d({.size = size}) {}
+  TERN_FIELDS(UpsamplingNearest2d)
+};
+
+/// The same in mode "bilinear", with align_corners.
+template <Device D, Element T = float>
+struct UpsamplingBilinear2d : Upsample<D, T> {
+  explicit UpsamplingBilinear2d(const UpsamplingOptions& chosen)
+      : Upsample<D, T>({.size = chosen.size,
+                        .scale_factor = chosen.scale_factor,
+                        .mode = InterpolateMode::bilinear,
+                        .align_corners = true}) {}
+  explicit UpsamplingBilinear2d(const tern::detail::Positional<tern::detail::Shape>& size)
+      : UpsamplingBilinear2d({.size = size}) {}
+  TERN_FIELDS(UpsamplingBilinear2d)
 };
 
 }}}  // namespace tern::nn

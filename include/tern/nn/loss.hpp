@@ -39,7 +39,7 @@ TERN_LOSS_MODULE(MultiLabelMarginLoss, LossOptions, multilabel_margin_loss)
 TERN_LOSS_MODULE(GaussianNLLLoss, GaussianNllLossOptions, gaussian_nll_loss)
 #undef TERN_LOSS_MODULE
 
-// Losses with weights. The weights are buffers: they move with the module and are not learned.
+// Losses with weights, which may be the only argument. They are buffers: they move with the module and are not learned.
 
 /// cross_entropy of logits and classes, or probabilities of classes.
 template <Device D, Element T = float>
@@ -52,6 +52,8 @@ struct CrossEntropyLoss : Module<D, T> {
   explicit CrossEntropyLoss(const CrossEntropyOptions<D, T>& options)
       : weight(options.weight), ignore_index(options.ignore_index), reduction(options.reduction),
         label_smoothing(options.label_smoothing) {}
+  template <std::derived_from<Tensor<D, T>> Weight>
+  explicit CrossEntropyLoss(const Weight& weights) : weight(weights) {}
   TERN_FIELDS(CrossEntropyLoss, weight, ignore_index, reduction, label_smoothing)
 
   template <class Y>
@@ -69,6 +71,8 @@ struct NLLLoss : Module<D, T> {
 
   explicit NLLLoss(const NllLossOptions<D, T>& options)
       : weight(options.weight), ignore_index(options.ignore_index), reduction(options.reduction) {}
+  template <std::derived_from<Tensor<D, T>> Weight>
+  explicit NLLLoss(const Weight& weights) : weight(weights) {}
   TERN_FIELDS(NLLLoss, weight, ignore_index, reduction)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, Index>& target) const {
@@ -84,6 +88,8 @@ struct BCELoss : Module<D, T> {
 
   explicit BCELoss(const BinaryCrossEntropyOptions<D, T>& options)
       : weight(options.weight), reduction(options.reduction) {}
+  template <std::derived_from<Tensor<D, T>> Weight>
+  explicit BCELoss(const Weight& weights) : weight(weights) {}
   TERN_FIELDS(BCELoss, weight, reduction)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target) const {
@@ -99,6 +105,8 @@ struct BCEWithLogitsLoss : Module<D, T> {
 
   explicit BCEWithLogitsLoss(const BinaryCrossEntropyWithLogitsOptions<D, T>& options)
       : weight(options.weight), pos_weight(options.pos_weight), reduction(options.reduction) {}
+  template <std::derived_from<Tensor<D, T>> Weight>
+  explicit BCEWithLogitsLoss(const Weight& weights) : weight(weights) {}
   TERN_FIELDS(BCEWithLogitsLoss, weight, pos_weight, reduction)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target) const {
@@ -114,6 +122,8 @@ struct MultiLabelSoftMarginLoss : Module<D, T> {
 
   explicit MultiLabelSoftMarginLoss(const MultiLabelSoftMarginLossOptions<D, T>& options)
       : weight(options.weight), reduction(options.reduction) {}
+  template <std::derived_from<Tensor<D, T>> Weight>
+  explicit MultiLabelSoftMarginLoss(const Weight& weights) : weight(weights) {}
   TERN_FIELDS(MultiLabelSoftMarginLoss, weight, reduction)
 
   Tensor<D, T> forward(const Tensor<D, T>& x, const Tensor<D, T>& target) const {

@@ -182,7 +182,8 @@ auto converted(const M& module, const D2* device = nullptr) {
 /// itself: f(module, inputs) before a call; f(module, inputs, output) after it; f(module, gradients of inputs, gradient
 /// of output) in the backward pass. The inputs are a std::vector<AnyTensor>, and the output is a Tensor<D, T>. A hook's
 /// return value replaces the inputs, the output, or the gradients of the inputs. The module must not move until the
-/// backward pass. to() and clone() do not copy hooks.
+/// backward pass. to(), cuda(), cpu() and clone() make a new module, whose type names its device, and do not copy
+/// hooks.
 #define TERN_MODULE_METHODS(Self, ...)                                                                                \
   using OwnTensorTypes = __VA_ARGS__;                                                                                 \
   Self(const Self&, ::tern::nn::error_a_module_is_not_copied_write_clone = {}) = delete;                              \
@@ -208,7 +209,7 @@ auto converted(const M& module, const D2* device = nullptr) {
     return *this;                                                                                                     \
   }                                                                                                                   \
   Self& eval() { return train(false); }                                                                               \
-  void zero_grad() const { ::tern::nn::zero_grad(*this); }                                                            \
+  void zero_grad(bool set_to_none = true) const { ::tern::nn::zero_grad(*this, set_to_none); }                        \
   const Self& requires_grad_(bool on = true) const {                                                                  \
     ::tern::nn::requires_grad_(*this, on);                                                                            \
     return *this;                                                                                                     \
@@ -222,13 +223,21 @@ auto converted(const M& module, const D2* device = nullptr) {
     return ::tern::nn::converted<typename M_::value_type, typename M_::device_type>(static_cast<const M_&>(*this));   \
   }                                                                                                                   \
   template <::tern::Device D_>                                                                                        \
-  auto to(D_ device) const {                                                                                          \
+  auto to(D_ device = ::tern::detail::current_device<D_>()) const {                                                   \
     return ::tern::nn::converted<typename Self::value_type>(*this, &device);                                          \
+  }                                                                                                                   \
+  template <class C_ = ::tern::Cpu>                                                                                   \
+  auto cpu() const {                                                                                                  \
+    return to(C_{});                                                                                                  \
+  }                                                                                                                   \
+  template <class C_ = ::tern::Cuda>                                                                                  \
+  auto cuda(int ordinal = ::tern::detail::current_device<::tern::detail::included<C_>>().ordinal) const {             \
+    return to(C_{ordinal});                                                                                           \
   }                                                                                                                   \
   template <::std::convertible_to<::std::string_view> Text_>                                                          \
   auto to(const Text_&) const {                                                                                       \
     static_assert(!::std::convertible_to<Text_, ::std::string_view>,                                                  \
-                  "a device is part of a module's type, not a text: write net.to(Cpu{}) or net.to(Cuda{})");          \
+                  "a device is part of a module's type, not a text: write net.cpu() or net.cuda()");                  \
   }                                                                                                                   \
   template <::tern::Element U_>                                                                                       \
   auto to(::tern::detail::Type<U_>) const {                                                                           \

@@ -16,6 +16,14 @@ class Layers {
   L& emplace_back(Arguments&&... arguments) {
     return layers_.emplace_back(std::forward<Arguments>(arguments)...);
   }
+  /// PyTorch's name of push_back().
+  void append(L layer) { push_back(std::move(layer)); }
+  /// Appends the entries of another list, which are moved: list.extend(std::move(other)).
+  template <class List>
+    requires(!std::is_lvalue_reference_v<List>)
+  void extend(List&& others) {
+    for (auto& layer : others) push_back(std::move(layer));
+  }
   Index size() const { return Index(layers_.size()); }
   bool is_empty() const { return layers_.empty(); }
   /// Entry i. A negative i counts from the last.
@@ -53,9 +61,16 @@ class Layers {
 }  // namespace detail
 
 /// Layers of one class, or of any classes: ModuleList<AnyLayer<D, T>>. Their names are 0, 1, … It has no forward().
+///
+///   nn::ModuleList<nn::Linear<Cpu>> layers(nn::Linear<Cpu>(4, 8), nn::Linear<Cpu>(8, 4));
 template <class L>
 struct ModuleList : Module<typename L::device_type, typename L::value_type>, detail::Layers<L> {
   ModuleList() {}
+  template <std::convertible_to<L>... M>
+    requires(sizeof...(M) > 0)
+  explicit ModuleList(M... modules) {
+    (this->push_back(std::move(modules)), ...);
+  }
   ModuleList(ModuleList&&) = default;
   ModuleList& operator=(ModuleList&&) = default;
   template <class From, class D, class T>

@@ -47,8 +47,8 @@ TERN_API IncompatibleKeys load_state_dict(const AnyModule& module, const StateDi
 /// changes them.
 TERN_API void requires_grad_(const AnyModule& module, bool on);
 
-/// Drops the gradients of all parameters.
-TERN_API void zero_grad(const AnyModule& module);
+/// Drops the gradients of all parameters, or fills them with zeros.
+TERN_API void zero_grad(const AnyModule& module, bool set_to_none = true);
 
 }}}  // namespace tern::nn
 

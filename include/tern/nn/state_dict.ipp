@@ -126,10 +126,9 @@ TERN_COLD void requires_grad_(const AnyModule& module, bool on) {
   });
 }
 
-TERN_NOINLINE void zero_grad(const AnyModule& module) {
-  module.each([](const detail::Member& m) {
-    tern::detail::Node* const node = m.type ? nullptr : m.tensor.impl()->node;
-    if (node) tern::detail::release(std::exchange(node->gradient, nullptr));
+TERN_NOINLINE void zero_grad(const AnyModule& module, bool set_to_none) {
+  module.each([set_to_none](const detail::Member& m) {
+    if (!m.type) tern::detail::zero_grad(m.tensor.impl()->node, set_to_none);
   });
 }
 

@@ -100,6 +100,8 @@ Tensor<D, T> binary_cross_entropy_with_logits(
   return y;
 }
 
+TERN_LOSS_WITH_WEIGHT(binary_cross_entropy)
+TERN_LOSS_WITH_WEIGHT(binary_cross_entropy_with_logits)
 TERN_SAME_PLACE(binary_cross_entropy)
 TERN_SAME_PLACE(binary_cross_entropy_with_logits)
 

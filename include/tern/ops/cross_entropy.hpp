@@ -1,6 +1,7 @@
 // Cross entropy and negative log-likelihood, over dimension 1 of [N, C], [N, C, d...], or over [C].
 #pragma once
 #include "../backend/cross_entropy.hpp"
+#include "losses.hpp"
 #include "softmax.hpp"
 
 namespace tern { inline namespace TERN_BUILD {
@@ -158,6 +159,8 @@ Tensor<D, T> cross_entropy(const Tensor<D, T>& x, const Tensor<D, T>& target,
   return map_sum(op, loss, {}, false, samples, weighted, target);
 }
 
+TERN_LOSS_WITH_WEIGHT(nll_loss)
+TERN_LOSS_WITH_WEIGHT(cross_entropy)
 TERN_SAME_PLACE(nll_loss)
 TERN_SAME_PLACE(cross_entropy)
 

@@ -20,6 +20,13 @@ struct SmoothL1LossOptions {
   detail::ReductionChoice reduction = Reduction::mean;
 };
 
+/// loss(x, target, weight), with PyTorch's third argument, beside loss(x, target, options).
+#define TERN_LOSS_WITH_WEIGHT(loss)                                                                                \
+  template <Device D, Floating T, Element Y, std::derived_from<Tensor<D, T>> Weight>                               \
+  Tensor<D, T> loss(const Tensor<D, T>& x, const Tensor<D, Y>& target, const Weight& weight, CallSite here = {}) { \
+    return loss(x, target, {.weight = weight}, here);                                                              \
+  }
+
 namespace detail {
 
 /// f(x...) for each element, or its mean or sum in the same pass. Not recorded.

@@ -287,6 +287,7 @@ Tensor<D, T> poisson_nll_loss(const Tensor<D, T>& x, const Tensor<D, T>& target,
   return detail::derived_loss({"poisson_nll_loss", here}, options.reduction, f, x, target);
 }
 
+TERN_LOSS_WITH_WEIGHT(multilabel_soft_margin_loss)
 TERN_SAME_PLACE(margin_ranking_loss)
 TERN_SAME_PLACE(hinge_embedding_loss)
 TERN_SAME_PLACE(soft_margin_loss)

@@ -1,5 +1,6 @@
 // Groups of parameters, each with its own options. They are the part of an optimiser that depends on the options' type.
 #pragma once
+#include "../core/options.hpp"
 #include "optimizer.hpp"
 
 namespace tern { inline namespace TERN_BUILD { namespace optim {
@@ -7,53 +8,44 @@ namespace tern { inline namespace TERN_BUILD { namespace optim {
 /// The optimiser with the update rule Rule:
 ///
 ///     optim::SGD sgd(net.parameters(), {.lr = 0.1});
-///     optim::SGD sgd(net.parameters(), 0.1);  // the learning rate
+///     optim::SGD sgd(net.parameters(), 0.1, 0.9);  // the first options in PyTorch's order
 ///     optim::SGD sgd({{net.body.parameters(), {.lr = 1e-4}}, {net.head.parameters(), {.lr = 1e-2}}});
 ///     optim::SGD sgd({x, y}, {.lr = 0.1});  // tensors that require a gradient
 ///
 /// Rule has a name; the names of its states, in the order of update_each's arguments; check(options), which throws if
 /// an option is wrong; and update<D, T>(optimizer, step), which takes a step. Options has lr, and momentum or betas if
-/// the rule has them.
+/// the rule has them. Rule has a constructor for options by position; the learning rate alone is one here.
 template <class Rule, class Options>
 class Grouped : public Optimizer {
  public:
-  /// A list of parameters that share options.
+  /// A list of parameters that share options: a network's, or tensors that require a gradient.
   struct List {
     template <class... P>
     List(const tern::detail::Parameters<P...>& list) : parameters(list), ops_for(&Optimizer::ops_for<Rule, P...>) {}
+    template <class X>
+    List(const std::vector<X>& tensors) : List(tern::detail::parameters_of(tensors)) {}
+    template <Device D, Element T>
+    List(std::initializer_list<Tensor<D, T>> tensors) : List(std::vector<Tensor<D, T>>(tensors)) {}
     std::vector<NamedTensor> parameters;
     const SlotOps* (*ops_for)(const AnyTensor& parameter);
   };
   /// PyTorch's {'params': …, 'lr': …}. Options that are not given have the rule's defaults.
   struct Group {
-    template <class... P>
-    Group(const tern::detail::Parameters<P...>& parameters, Options o = {}) : list(parameters), options(o) {}
+    template <std::convertible_to<List> P>
+    Group(const P& parameters, Options o = {}) : list(parameters), options(o) {}
     template <Device D, Element T>
-    Group(const std::vector<Tensor<D, T>>& tensors, Options o = {}) : Group(tern::detail::parameters_of(tensors), o) {}
-    template <Device D, Element T>
-    Group(std::initializer_list<Tensor<D, T>> tensors, Options o = {}) : Group(std::vector<Tensor<D, T>>(tensors), o) {}
+    Group(std::initializer_list<Tensor<D, T>> tensors, Options o = {}) : list(tensors), options(o) {}
     List list;
     Options options;
   };
 
-  template <class... P>
-  Grouped(const tern::detail::Parameters<P...>& parameters, Options options = {}, CallSite here = {})
-      : Optimizer(Rule::name, Rule::states) {
+  Grouped(const List& parameters, Options options = {}, CallSite here = {}) : Optimizer(Rule::name, Rule::states) {
     const CallScope scope(here);
-    add(List(parameters), options);
+    add(parameters, options);
   }
-  template <Device D, Element T>
-  Grouped(const std::vector<Tensor<D, T>>& tensors, Options options = {}, CallSite here = {})
-      : Grouped(tern::detail::parameters_of(tensors), options, here) {}
-  template <Device D, Element T>
-  Grouped(std::initializer_list<Tensor<D, T>> tensors, Options options = {}, CallSite here = {})
-      : Grouped(std::vector<Tensor<D, T>>(tensors), options, here) {}
-  template <class List, tern::detail::PlainNumber N>
+  template <tern::detail::PlainNumber N>
   Grouped(const List& parameters, N lr, CallSite here = {})
       : Grouped(parameters, Options{.lr = static_cast<double>(lr)}, here) {}
-  template <Device D, Element T, tern::detail::PlainNumber N>
-  Grouped(std::initializer_list<Tensor<D, T>> tensors, N lr, CallSite here = {})
-      : Grouped(std::vector<Tensor<D, T>>(tensors), lr, here) {}
   [[gnu::noinline, gnu::cold]] Grouped(std::initializer_list<Group> groups, CallSite here = {})
       : Optimizer(Rule::name, Rule::states) {
     const CallScope scope(here);

@@ -109,11 +109,9 @@ class LBFGS {
   /// Error unless load_state_dict() takes the dict.
   void check(const StateDict& dict) const { read(dict); }
 
-  /// Resets all gradients to undefined.
-  void zero_grad() {
-    for (const Vector& p : parameters_)
-      if (tern::detail::Node* const node = p.impl()->node)
-        tern::detail::release(std::exchange(node->gradient, nullptr));
+  /// Resets all gradients to undefined, or with false to zeros.
+  void zero_grad(bool set_to_none = true) {
+    for (const Vector& p : parameters_) tern::detail::zero_grad(p.impl()->node, set_to_none);
   }
 
   /// closure() resets the gradients, computes them again and returns the loss, a tensor or a number. step() returns its

@@ -16,6 +16,7 @@ class TERN_API Schedule {
   Schedule(const Schedule&) = delete;
   Schedule& operator=(const Schedule&) = delete;
 
+  Optimizer& optimizer() const { return optimizer_; }
   /// The learning rate of each parameter group.
   std::vector<double> get_last_lr() const { return detail::rates(optimizer_); }
 

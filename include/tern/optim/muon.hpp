@@ -55,6 +55,9 @@ Tensor<D, T> orthogonalised(const Tensor<D, T>& gradient, const MuonOptions& o) 
 class TERN_API Muon : public Grouped<Muon, MuonOptions> {
  public:
   using Grouped::Grouped;
+  Muon(const List& parameters, tern::detail::RealNumber lr, tern::detail::RealNumber weight_decay,
+       tern::detail::RealNumber momentum = 0.95, tern::detail::Positional<bool> nesterov = true, CallSite here = {})
+      : Grouped(parameters, {lr, weight_decay, momentum, nesterov}, here) {}
 
  private:
   friend Optimizer;

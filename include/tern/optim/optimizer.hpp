@@ -77,12 +77,9 @@ class TERN_API Optimizer {
   /// load_state_dict() found.
   double initial_lr(std::size_t group = 0);
 
-  /// Resets all gradients to undefined.
-  void zero_grad() {
-    for (Slot& slot : slots_) {
-      if (tern::detail::Node* const node = slot.parameter.impl()->node)
-        tern::detail::release(std::exchange(node->gradient, nullptr));
-    }
+  /// Resets all gradients to undefined, or with false to zeros.
+  void zero_grad(bool set_to_none = true) {
+    for (const Slot& slot : slots_) tern::detail::zero_grad(slot.parameter.impl()->node, set_to_none);
   }
 
   /// One step for every parameter that has a gradient.

@@ -266,6 +266,20 @@ class TERN_API SequentialLR : public LRScheduler {
   std::vector<Index> milestones_;
 };
 
+/// Runs several schedules at once: lr = base times the factor rate / base of each. All schedules belong to one
+/// optimiser and must outlive this one. PyTorch's LambdaLR, OneCycleLR, CyclicLR and CosineAnnealingWarmRestarts
+/// override in a chain what stands before them; here they are factors, too.
+class TERN_API ChainedScheduler : public LRScheduler {
+ public:
+  explicit ChainedScheduler(std::vector<LRScheduler*> schedules, CallSite here = {});
+
+ private:
+  TERN_KEY void apply() override;
+  TERN_KEY void check_epoch(Index epoch) const override;
+
+  std::vector<LRScheduler*> schedules_;
+};
+
 enum class PlateauMode { min, max };
 /// Whether a threshold is a part of the best value, or a distance from it.
 enum class ThresholdMode { rel, abs };

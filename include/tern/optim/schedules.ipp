@@ -43,6 +43,39 @@ TERN_INLINE SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<LRSched
   apply();
 }
 
+namespace detail {
+/// The optimiser of all the schedules.
+TERN_INLINE Optimizer& optimizer_of(const std::vector<LRScheduler*>& schedules, const CallSite& here) {
+  const CallSite op("ChainedScheduler", here);
+  if (schedules.empty()) Error::fail(op, {"there are no schedules"});
+  for (std::size_t i = 1; i < schedules.size(); ++i)
+    if (&schedules[i]->optimizer() != &schedules[0]->optimizer())
+      Error::fail(op, {"schedule ", Index(i), " belongs to another optimiser"});
+  return schedules[0]->optimizer();
+}
+}  // namespace detail
+
+TERN_INLINE ChainedScheduler::ChainedScheduler(std::vector<LRScheduler*> schedules, CallSite here)
+    : LRScheduler(detail::optimizer_of(schedules, here)), schedules_(std::move(schedules)) {
+  const CallScope scope(here);
+  apply();
+}
+
+TERN_INLINE void ChainedScheduler::apply() {
+  std::vector<double> factors(optimizer_.group_count(), 1);
+  for (LRScheduler* const schedule : schedules_) {
+    schedule->set_epoch(epoch_);
+    for (std::size_t group = 0; group < factors.size(); ++group)
+      if (const double base = optimizer_.initial_lr(group); base != 0) factors[group] *= optimizer_.lr(group) / base;
+  }
+  for (std::size_t group = 0; group < factors.size(); ++group)
+    optimizer_.set_lr(optimizer_.initial_lr(group) * factors[group], group);
+}
+
+TERN_INLINE void ChainedScheduler::check_epoch(Index epoch) const {
+  for (const LRScheduler* const schedule : schedules_) schedule->check_epoch(epoch);
+}
+
 TERN_INLINE void ReduceLROnPlateau::step(tern::detail::RealNumber measure) {
   if (is_better(measure)) state_.best = measure, state_.bad_steps = 0;
   else ++state_.bad_steps;

@@ -18,6 +18,10 @@ struct SGDOptions {
 class TERN_API SGD : public Grouped<SGD, SGDOptions> {
  public:
   using Grouped::Grouped;
+  SGD(const List& parameters, tern::detail::RealNumber lr, tern::detail::RealNumber momentum,
+      tern::detail::RealNumber dampening = 0, tern::detail::RealNumber weight_decay = 0,
+      tern::detail::Positional<bool> nesterov = false, CallSite here = {})
+      : Grouped(parameters, {lr, momentum, dampening, weight_decay, nesterov}, here) {}
 
  private:
   friend Optimizer;

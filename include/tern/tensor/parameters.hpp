@@ -71,11 +71,12 @@ struct Parameters : std::vector<typename ParameterOf<TensorTypes...>::type> {
   }
 };
 
-/// Tensors of one device and element type as parameters. Their names are their positions in the list.
-template <Device D, Element T>
-Parameters<TensorType<D, T>> parameters_of(const std::vector<Tensor<D, T>>& tensors) {
-  Parameters<TensorType<D, T>> list;
-  for (const Tensor<D, T>& x : tensors) list.push_back(NamedTensor{text({Index(list.size())}), x});
+/// Tensors, or nn::Parameters, of one device and element type as parameters. Their names are their positions in the
+/// list.
+template <class X>
+Parameters<TensorType<typename X::device_type, typename X::value_type>> parameters_of(const std::vector<X>& tensors) {
+  Parameters<TensorType<typename X::device_type, typename X::value_type>> list;
+  for (const X& x : tensors) list.push_back(NamedTensor{text({Index(list.size())}), x});
   return list;
 }
 
