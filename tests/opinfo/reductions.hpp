@@ -126,8 +126,10 @@ Tensor<D, T> any_norm(Call<D, T>& c, const char* name, bool numbers_of_matrices)
   if (singular && of_matrix && !std::is_same_v<D, tern::Cpu>) throw Skip{"singular values are computed on the CPU"};
   if (c.arg(1, name).is_string() && (of_matrix || singular))
     return tern::linalg::matrix_norm(x, c.text(1, name, "").c_str(), matrix, keepdim);
-  if (numbers_of_matrices && c.has(1, name) && of_matrix)
-    return tern::linalg::matrix_norm(x, c.number(1, name, 2), matrix, keepdim);
+  if (numbers_of_matrices && !c.arg(1, name).is_string()) {
+    const std::optional<double> ord = c.has(1, name) ? std::optional(c.number(1, name, 2)) : std::nullopt;
+    return tern::linalg::norm(x, ord, dim, keepdim);
+  }
   return norm(x, c.arg(1, name).is_string() ? 2 : c.number(1, name, 2), dim, keepdim);
 }
 

@@ -289,6 +289,7 @@ const PublicOp public_ops[] = {
     OP(norm, norm(x, 3, 1), opinfo, norm(x, 2, 2)),
     OP(linalg::vector_norm, linalg::vector_norm(x, 3), opinfo, linalg::vector_norm(x, 2, 2)),
     OP(linalg::matrix_norm, linalg::matrix_norm(x, 1), opinfo_as("linalg.norm"), linalg::matrix_norm(x, 3)),
+    OP(linalg::norm, linalg::norm(x, 1), opinfo, linalg::norm(x, 3)),
     OP(var_mean, mul(var_mean(x, 1).first, var_mean(x, 1).second), opinfo, var_mean(x, 2)),
     OP(std_mean, mul(std_mean(x, 1).first, std_mean(x, 1).second), opinfo, std_mean(x, 2)),
     OP(aminmax, mul(aminmax(x, 1).first, aminmax(x, 1).second), opinfo, aminmax(x, 2)),
