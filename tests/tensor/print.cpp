@@ -93,7 +93,11 @@ TEST_CASE("integers print exactly, and 64-bit ones beyond what a double holds", 
 TEMPLATE_TEST_CASE("shapes, element types and devices have texts", "[print]", TERN_TEST_DEVICES) {
   using D = TestType;
   const auto x = zeros<D, Index>({2, 3});
-  const auto printed = [](const auto& y) { return (std::ostringstream() << y).str(); };
+  const auto printed = [](const auto& y) {
+    std::ostringstream out;  // with a name: a temporary's << looks for the device's in its namespace alone
+    out << y;
+    return out.str();
+  };
   CHECK(to_string(x.shape()) == "[2, 3]");
   CHECK(printed(x.shape()) == "[2, 3]");
   CHECK(to_string(detail::Shape()) == "[]");
