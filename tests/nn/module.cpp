@@ -427,7 +427,7 @@ TEMPLATE_TEST_CASE("cpu(), cuda() and to<Device>() make a network of another typ
   const Tied<Cpu> on_host = net.cpu();
   const Tied<D> here = net.template to<D>(), again = on_host.template to<D>();
   check(on_host), check(here), check(again);
-  if constexpr (!HostDevice<D>) {
+  if constexpr (std::is_same_v<D, Cuda>) {
     const Tied<D> sent = on_host.cuda(), numbered = on_host.cuda(0);
     check(sent), check(numbered);
   }

@@ -19,6 +19,7 @@ namespace tern_test {
 /// One of two, by its number.
 struct Remote {
   int ordinal = 0;
+  bool operator==(const Remote&) const = default;
 };
 
 /// The memory of both devices.
