@@ -121,13 +121,19 @@ inline constexpr auto bool_ = dtype<bool>;
 
 /// @name LibTorch's names of the types
 /// @{
-inline constexpr auto kFloat = f32, kFloat32 = f32;
-inline constexpr auto kDouble = f64, kFloat64 = f64;
+inline constexpr auto kFloat = f32;
+inline constexpr auto kFloat32 = f32;
+inline constexpr auto kDouble = f64;
+inline constexpr auto kFloat64 = f64;
 inline constexpr auto kBFloat16 = bf16;
-inline constexpr auto kHalf = f16, kFloat16 = f16;
-inline constexpr auto kLong = i64, kInt64 = i64;
-inline constexpr auto kInt = i32, kInt32 = i32;
-inline constexpr auto kByte = u8, kUInt8 = u8;
+inline constexpr auto kHalf = f16;
+inline constexpr auto kFloat16 = f16;
+inline constexpr auto kLong = i64;
+inline constexpr auto kInt64 = i64;
+inline constexpr auto kInt = i32;
+inline constexpr auto kInt32 = i32;
+inline constexpr auto kByte = u8;
+inline constexpr auto kUInt8 = u8;
 inline constexpr auto kBool = bool_;
 /// @}
 
