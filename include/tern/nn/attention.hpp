@@ -1,7 +1,6 @@
 // Multi-head attention (Vaswani et al.: "Attention is all you need", 2017).
 #pragma once
 #include <cmath>
-#include <variant>
 
 #include "../ops/attention.hpp"
 #include "../ops/random.hpp"
@@ -17,10 +16,10 @@ struct MultiheadAttentionOptions {
 };
 
 /// The masks of a call, with PyTorch's names.
-template <Device D, Element T>
+template <Device D>
 struct AttentionWeightsOptions {
   Tensor<D, bool> key_padding_mask = {};
-  std::variant<Tensor<D, T>, Tensor<D, bool>> attn_mask = {};
+  AnyTensor attn_mask = {};          // true where a key is not seen, or numbers that are added
   bool average_attn_weights = true;  // over the heads
   bool is_causal = false;
 };
@@ -76,15 +75,18 @@ struct MultiheadAttention : Module<D, T> {
   /// heads, or each head's, [batch, heads, queries, keys]; without a batch if the inputs have none. In training with
   /// dropout, these are the weights that it left. Slower than forward(), which does not store them.
   OutputAndWeights<D, T> forward_with_weights(const Tensor<D, T>& query, const Tensor<D, T>& key,
-                                              const Tensor<D, T>& value,
-                                              const AttentionWeightsOptions<D, T>& options = {},
+                                              const Tensor<D, T>& value, const AttentionWeightsOptions<D>& options = {},
                                               CallSite here = {}) const {
     const CallScope scope({"MultiheadAttention", here});
     const Tensor<D, T> q = heads_of(query, 0), k = heads_of(key, 1), v = heads_of(value, 2);
     const auto weigh = [&](const auto& sees, bool causal) { return weights_of(q, k, sees, causal); };
-    const auto weights = std::visit(
-        [&](const auto& mask) { return masked(q, k, mask, options.is_causal, options.key_padding_mask, weigh); },
-        options.attn_mask);
+    const auto under = [&](const auto& mask) {
+      return masked(q, k, mask, options.is_causal, options.key_padding_mask, weigh);
+    };
+    const AnyTensor& mask = options.attn_mask;
+    const auto weights = !mask.defined()                ? under(Tensor<D, T>())
+                         : mask.dtype() == DType::bool_ ? under(mask.as<D, bool>())
+                                                        : under(mask.as<D, T>());
     const auto output = joined(query, rounded(matmul(weights, promoted(v))));
     const Tensor<D, T> shown = rounded(options.average_attn_weights ? mean(weights, 1) : weights);
     return {output, query.dim() == 2 ? select(shown, 0, 0) : shown};

@@ -16,6 +16,7 @@ struct AdadeltaOptions {
 class TERN_API Adadelta : public Grouped<Adadelta, AdadeltaOptions> {
  public:
   using Grouped::Grouped;
+  template <int = 0>
   Adadelta(const List& parameters, tern::detail::RealNumber lr, tern::detail::RealNumber rho,
            tern::detail::RealNumber eps = 1e-6, tern::detail::RealNumber weight_decay = 0, CallSite here = {})
       : Grouped(parameters, {lr, rho, eps, weight_decay}, here) {}

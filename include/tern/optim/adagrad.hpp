@@ -17,6 +17,7 @@ struct AdagradOptions {
 class TERN_API Adagrad : public Grouped<Adagrad, AdagradOptions> {
  public:
   using Grouped::Grouped;
+  template <int = 0>
   Adagrad(const List& parameters, tern::detail::RealNumber lr, tern::detail::RealNumber lr_decay,
           tern::detail::RealNumber weight_decay = 0, tern::detail::RealNumber initial_accumulator_value = 0,
           tern::detail::RealNumber eps = 1e-10, CallSite here = {})

@@ -70,6 +70,7 @@ void adam_step(const ParameterStep& step, const AdamOptions& o, bool decoupled) 
 class Adam : public Grouped<Adam, AdamOptions> {
  public:
   using Grouped::Grouped;
+  template <int = 0>
   Adam(const List& parameters, tern::detail::RealNumber lr, std::pair<double, double> betas,
        tern::detail::RealNumber eps = 1e-8, tern::detail::RealNumber weight_decay = 0,
        tern::detail::Positional<bool> amsgrad = false, CallSite here = {})
@@ -92,6 +93,7 @@ class Adam : public Grouped<Adam, AdamOptions> {
 class AdamW : public Grouped<AdamW, AdamWOptions> {
  public:
   using Grouped::Grouped;
+  template <int = 0>
   AdamW(const List& parameters, tern::detail::RealNumber lr, std::pair<double, double> betas,
         tern::detail::RealNumber eps = 1e-8, tern::detail::RealNumber weight_decay = 1e-2,
         tern::detail::Positional<bool> amsgrad = false, CallSite here = {})

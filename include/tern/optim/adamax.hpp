@@ -16,6 +16,7 @@ struct AdamaxOptions {
 class TERN_API Adamax : public Grouped<Adamax, AdamaxOptions> {
  public:
   using Grouped::Grouped;
+  template <int = 0>
   Adamax(const List& parameters, tern::detail::RealNumber lr, std::pair<double, double> betas,
          tern::detail::RealNumber eps = 1e-8, tern::detail::RealNumber weight_decay = 0, CallSite here = {})
       : Grouped(parameters, {lr, betas, eps, weight_decay}, here) {}

@@ -19,6 +19,7 @@ struct ASGDOptions {
 class TERN_API ASGD : public Grouped<ASGD, ASGDOptions> {
  public:
   using Grouped::Grouped;
+  template <int = 0>
   ASGD(const List& parameters, tern::detail::RealNumber lr, tern::detail::RealNumber lambd,
        tern::detail::RealNumber alpha = 0.75, tern::detail::RealNumber t0 = 1e6,
        tern::detail::RealNumber weight_decay = 0, CallSite here = {})

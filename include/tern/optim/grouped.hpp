@@ -14,7 +14,8 @@ namespace tern { inline namespace TERN_BUILD { namespace optim {
 ///
 /// Rule has a name; the names of its states, in the order of update_each's arguments; check(options), which throws if
 /// an option is wrong; and update<D, T>(optimizer, step), which takes a step. Options has lr, and momentum or betas if
-/// the rule has them. Rule has a constructor for options by position; the learning rate alone is one here.
+/// the rule has them. Rule has a constructor for options by position, a template so that it is compiled where it is
+/// called; the learning rate alone is one here.
 template <class Rule, class Options>
 class Grouped : public Optimizer {
  public:

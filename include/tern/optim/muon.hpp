@@ -55,6 +55,7 @@ Tensor<D, T> orthogonalised(const Tensor<D, T>& gradient, const MuonOptions& o) 
 class TERN_API Muon : public Grouped<Muon, MuonOptions> {
  public:
   using Grouped::Grouped;
+  template <int = 0>
   Muon(const List& parameters, tern::detail::RealNumber lr, tern::detail::RealNumber weight_decay,
        tern::detail::RealNumber momentum = 0.95, tern::detail::Positional<bool> nesterov = true, CallSite here = {})
       : Grouped(parameters, {lr, weight_decay, momentum, nesterov}, here) {}

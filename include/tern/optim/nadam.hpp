@@ -18,6 +18,7 @@ struct NAdamOptions {
 class TERN_API NAdam : public Grouped<NAdam, NAdamOptions> {
  public:
   using Grouped::Grouped;
+  template <int = 0>
   NAdam(const List& parameters, tern::detail::RealNumber lr, std::pair<double, double> betas,
         tern::detail::RealNumber eps = 1e-8, tern::detail::RealNumber weight_decay = 0,
         tern::detail::RealNumber momentum_decay = 4e-3, tern::detail::Positional<bool> decoupled_weight_decay = false,

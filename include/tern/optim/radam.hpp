@@ -18,6 +18,7 @@ struct RAdamOptions {
 class TERN_API RAdam : public Grouped<RAdam, RAdamOptions> {
  public:
   using Grouped::Grouped;
+  template <int = 0>
   RAdam(const List& parameters, tern::detail::RealNumber lr, std::pair<double, double> betas,
         tern::detail::RealNumber eps = 1e-8, tern::detail::RealNumber weight_decay = 0,
         tern::detail::Positional<bool> decoupled_weight_decay = false, CallSite here = {})

@@ -18,6 +18,7 @@ struct RMSpropOptions {
 class TERN_API RMSprop : public Grouped<RMSprop, RMSpropOptions> {
  public:
   using Grouped::Grouped;
+  template <int = 0>
   RMSprop(const List& parameters, tern::detail::RealNumber lr, tern::detail::RealNumber alpha,
           tern::detail::RealNumber eps = 1e-8, tern::detail::RealNumber weight_decay = 0,
           tern::detail::RealNumber momentum = 0, tern::detail::Positional<bool> centered = false, CallSite here = {})

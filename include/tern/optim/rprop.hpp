@@ -16,6 +16,7 @@ struct RpropOptions {
 class TERN_API Rprop : public Grouped<Rprop, RpropOptions> {
  public:
   using Grouped::Grouped;
+  template <int = 0>
   Rprop(const List& parameters, tern::detail::RealNumber lr, std::pair<double, double> etas,
         std::pair<double, double> step_sizes = {1e-6, 50}, CallSite here = {})
       : Grouped(parameters, {lr, etas, step_sizes}, here) {}

@@ -18,6 +18,7 @@ struct SGDOptions {
 class TERN_API SGD : public Grouped<SGD, SGDOptions> {
  public:
   using Grouped::Grouped;
+  template <int = 0>
   SGD(const List& parameters, tern::detail::RealNumber lr, tern::detail::RealNumber momentum,
       tern::detail::RealNumber dampening = 0, tern::detail::RealNumber weight_decay = 0,
       tern::detail::Positional<bool> nesterov = false, CallSite here = {})
