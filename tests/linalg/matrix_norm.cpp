@@ -29,7 +29,7 @@ TEMPLATE_TEST_CASE("linalg.norm is of vectors or of matrices", "[linalg]", TERN_
   CHECK(linalg::norm(x[0], 1).item() == 6);
   CHECK(linalg::norm(x.unsqueeze(0)).item() == Approx(std::sqrt(104.)));
   CHECK(error_of([&] { linalg::norm(x.unsqueeze(0), 1); }) ==
-        "linalg.norm: a norm with ord is over one dimension or two, not 3");
+        "norm: a norm with ord is over one dimension or two, not 3");
 }
 
 TEST_CASE("norms of singular values", "[linalg]") {

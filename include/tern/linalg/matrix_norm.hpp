@@ -81,16 +81,16 @@ Tensor<D, T> matrix_norm(const Tensor<D, T>& x, const char* ord = "fro", tern::d
 template <Device D, Floating T>
 Tensor<D, T> norm(const Tensor<D, T>& x, std::optional<double> ord = {}, tern::detail::Dims dim = {},
                   bool keepdim = false, CallSite here = {}) {
-  const CallScope scope({"linalg.norm", here});
-  const int dims = dim.n ? dim.n : x.checked("linalg.norm")->ndim;
+  const CallScope scope({"norm", here});
+  const int dims = dim.n ? dim.n : x.checked("norm")->ndim;
   if (!ord || dims == 1) return tern::norm(x, ord.value_or(2), dim, keepdim, here);
-  if (dims != 2) Error::fail("linalg.norm", {"a norm with ord is over one dimension or two, not ", dims});
+  if (dims != 2) Error::fail("norm", {"a norm with ord is over one dimension or two, not ", dims});
   return matrix_norm(x, *ord, dim.n ? dim : tern::detail::Dims{-2, -1}, keepdim, here);
 }
 template <Device D, Floating T, std::size_t N>
 Tensor<D, T> norm(const Tensor<D, T>& x, const char (&ord)[N], tern::detail::Dims dim = {-2, -1}, bool keepdim = false,
                   CallSite here = {}) {
-  const CallScope scope({"linalg.norm", here});
+  const CallScope scope({"norm", here});
   return matrix_norm(x, ord, dim, keepdim, here);
 }
 
