@@ -698,19 +698,6 @@ TEMPLATE_TEST_CASE("a module may give its layers other names", "", TERN_TEST_DEV
   CHECK(names_of(wide.parameters()) == names_of(net.parameters()));
 }
 
-// A class, not a template: all of its methods that are no templates are compiled with it.
-struct OfNumbers : nn::Module<Cpu> {
-  struct Range {
-    Range(double low, double high) : width(high - low) {}
-    double width;
-  };
-  nn::Linear<Cpu> layer{2, 1};
-  Range range;
-  TERN_FIELDS(OfNumbers, layer)
-  OfNumbers(double high) : range(0, high) {}
-  Tensor<Cpu> forward(const Tensor<Cpu>& x) const { return layer(x) * range.width; }
-};
-
 TEST_CASE("training is readable under PyTorch's name", "") {
   nn::Dropout<Cpu> layer(0.5);
   CHECK(layer.training);
@@ -718,13 +705,6 @@ TEST_CASE("training is readable under PyTorch's name", "") {
   CHECK_FALSE(layer.training);
   layer.training = true;
   CHECK(layer.is_training());
-}
-
-TEST_CASE("an unlisted member needs no default constructor", "") {
-  const OfNumbers net(3);
-  const auto x = ones<Cpu>({4, 2});
-  CHECK(values_of(net(x)) == values_of(net.layer(x) * 3));
-  CHECK(net.parameters().size() == 2);
 }
 
 }  // namespace nn_module

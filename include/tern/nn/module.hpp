@@ -218,10 +218,7 @@ auto converted(const M& module, const D2* device = nullptr) {
     ::tern::nn::requires_grad_(*this, on);                                                                            \
     return *this;                                                                                                     \
   }                                                                                                                   \
-  template <class M_ = Self> /* a class whose unlisted members have no default constructor is not cloned */           \
-  Self clone() const {                                                                                                \
-    return ::tern::nn::converted<typename M_::value_type, typename M_::device_type>(static_cast<const M_&>(*this));   \
-  }                                                                                                                   \
+  Self clone() const { return ::tern::nn::converted<typename Self::value_type, typename Self::device_type>(*this); }  \
   template <::tern::Device D_>                                                                                        \
   auto to(D_ device = ::tern::detail::current_device<D_>()) const {                                                   \
     return ::tern::nn::converted<typename Self::value_type>(*this, &device);                                          \

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "../autograd/leaf_gradient.hpp"
 #include "../device/capture.hpp"
 #include "slot.hpp"
 #include "state_reader.hpp"

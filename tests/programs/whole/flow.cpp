@@ -28,9 +28,9 @@ struct CouplingLayer : nn::Module<Cpu> {
 class RealNVP : public nn::Module<Cpu> {
  public:
   nn::ModuleList<CouplingLayer> layers;
-  distributions::Normal<Cpu> prior;
+  distributions::Normal<Cpu> prior{zeros<Cpu>({2}), ones<Cpu>({2})};
   TERN_FIELDS(RealNVP, layers)
-  RealNVP(int n, int hidden) : prior(zeros<Cpu>({2}), ones<Cpu>({2})) {
+  RealNVP(int n, int hidden) {
     for (int i = 0; i < n; ++i) layers.emplace_back(i % 2 ? tensor<Cpu>({1, 0}) : tensor<Cpu>({0, 1}), hidden);
   }
   Tensor<Cpu> log_prob(Tensor<Cpu> x) {
