@@ -100,6 +100,13 @@ tern::Tensor<D, T> typed(const AnyTensor& x, CallSite op);
     return f##_(a.tensor, typed<D, T>(b, {#f "_", a.here}), a.here);           \
   }
 
+/// A tensor's method T(), whose name inside of the tensor is that of the element type.
+template <class X>
+struct Transposed {
+  /// t().
+  auto T(CallSite here = {}) const { return static_cast<const X&>(*this).t(here); }
+};
+
 /// The base of Tensor<D, T> that declares the operators. Outside Tensor no method hides the op of its name.
 template <Device D, Element T>
 class Operators {

@@ -108,18 +108,12 @@ struct Rows {
   bool operator==(const Rows& other) const { return i == other.i; }
 };
 
-/// A tensor's method T(), whose name inside of the tensor is that of the element type.
-template <class X>
-struct Transposed {
-  /// t().
-  auto T(CallSite here = {}) const { return static_cast<const X&>(*this).t(here); }
-};
-
 }  // namespace detail
 
 /// A tensor of elements T on device D. It is a handle: copies share the elements and the node on the tape. PyTorch's
 /// methods are methods here: x.sum(1) is sum(x, 1), x.relu_() is relu_(x). The functions are documented in the headers
-/// that the groups of methods name. A method is compiled only if it is used.
+/// that the groups of methods name. A method is compiled only if it is used. x.T() is x.t(): its name is the element
+/// type's in this class, so a base has it.
 template <Device D, Element T>
 class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> {
   mutable detail::TensorImpl* impl_ = nullptr;  // impl() replaces one that has not been read
