@@ -71,7 +71,7 @@ int main() {
   optim::Adam optimizer(model.parameters(), 4e-3);
   optim::ReduceLROnPlateau plateau(optimizer, {.mode = "min", .factor = 0.5, .patience = 2});
   double loss_value = 0;
-  for (int epoch = 0; epoch < 12; ++epoch) {
+  for (int epoch = 0; epoch < 40; ++epoch) {
     model.train();
     double total = 0;
     for (Index i = 0; i < N; i += 32) {
@@ -87,5 +87,5 @@ int main() {
     plateau.step(loss_value);
   }
   std::cout << "mse " << loss_value << " lr " << optimizer.param_groups()[0].lr << "\n" << model.network.size() << "\n";
-  return loss_value > 0.3;
+  return loss_value > 0.05;  // always to answer 1 has 0.17
 }
