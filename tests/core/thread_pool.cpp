@@ -1,12 +1,16 @@
 // The pool's threads: a thread that does not come on holds up no chunk but its own, callers at once, errors, processes
 // that fork.
 #include <tern/core/parallel.hpp>
+#include <tern/core/thread_pool.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
 #include <set>
 #include <thread>
 #include <vector>
@@ -109,6 +113,26 @@ TEST_CASE("a loop in a process that was forked has threads of its own") {
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 7);
 }
+
+#if defined(_OPENMP) && defined(__linux__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("after one of its own loops, OpenMP is quiet", "[.][quiet_openmp]") {
+  if (omp_get_num_procs() > 2 * get_num_threads()) return;  // there spinning threads hold up nobody
+  detail::yield_to_openmp();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+#pragma omp parallel
+  asm volatile("");
+  const std::clock_t before = std::clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK(double(std::clock() - before) / CLOCKS_PER_SEC < 2e-3);
+}
+
+TEST_CASE("OpenMP's threads do not spin for long where the environment does not ask for it") {
+  const std::string command = "env -u OMP_WAIT_POLICY -u GOMP_SPINCOUNT -u KMP_BLOCKTIME '" +
+                              std::filesystem::read_symlink("/proc/self/exe").string() +
+                              "' '[quiet_openmp]' > /dev/null";
+  CHECK(std::system(command.c_str()) == 0);
+}
+#endif
 
 TEST_CASE("an error of a chunk is thrown once, after the other threads have left the loop") {
   const Threads set(4);
