@@ -3,7 +3,7 @@
 #include <tern/tern.hpp>
 
 #include "mnist_cnn.hpp"
-#include "training_step.hpp"
+#include "steps.hpp"
 
 namespace {
 
@@ -23,7 +23,7 @@ template <class Net, class Optimiser>
 void classify(benchmark::State& state, Net& net, Optimiser& optimiser, const Tensor<Cpu>& x, Index classes) {
   const auto labels = randint<Cpu>(0, classes, {x.size(0)});
   const double before = detail::device_events.flops;
-  run_steps(state, net, optimiser, x, [&](const auto& scores) { return cross_entropy(scores, labels); });
+  run_training(state, net, optimiser, x, [&](const auto& scores) { return cross_entropy(scores, labels); });
   count_flop(state, before);
 }
 
@@ -109,7 +109,7 @@ void add_inference(const std::string& name, Index side, const Make& make) {
     const InferenceMode inference;
     const auto x = images(16, 3, side).to(dtype<T>);
     const double before = detail::device_events.flops;
-    for (auto _ : state) benchmark::DoNotOptimize(net(x).impl());
+    run_steps(state, [&] { benchmark::DoNotOptimize(net(x).impl()); });
     count_flop(state, before);
   })->UseRealTime();
 }

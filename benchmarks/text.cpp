@@ -2,7 +2,7 @@
 #include <tern/tern.hpp>
 
 #include "next_words.hpp"
-#include "training_step.hpp"
+#include "steps.hpp"
 
 namespace {
 
@@ -11,7 +11,7 @@ using namespace tern;
 /// Steps with what the network takes for so many tokens.
 template <class Net, class Optimiser, class X, class Loss>
 void read(benchmark::State& state, Net& net, Optimiser optimiser, const X& x, Index tokens, const Loss& loss) {
-  run_steps(state, net, optimiser, x, loss);
+  run_training(state, net, optimiser, x, loss);
   state.SetItemsProcessed(state.iterations() * tokens);
 }
 
@@ -33,28 +33,43 @@ struct FastText : nn::Module<Cpu> {
 void imdb_fasttext(benchmark::State& state) { judge(state, FastText(), randint<Cpu>(0, 20000, {32, 400})); }
 BENCHMARK(imdb_fasttext)->UseRealTime();
 
-const Tensor<Cpu>& hidden(const Tensor<Cpu>& state) { return state; }
-const Tensor<Cpu>& hidden(const nn::LSTM<Cpu>::State& state) { return std::get<0>(state); }
+template <Element T>
+const Tensor<Cpu, T>& hidden(const Tensor<Cpu, T>& state) {
+  return state;
+}
+template <Element T>
+const Tensor<Cpu, T>& hidden(const std::tuple<Tensor<Cpu, T>, Tensor<Cpu, T>>& state) {
+  return std::get<0>(state);
+}
 
 /// Reviews [length, batch] are read in both directions.
-template <class Recurrent>
-struct Bidirectional : nn::Module<Cpu> {
-  nn::Embedding<Cpu> words{20000, 128};
-  Recurrent recurrent{128, 64, {.bidirectional = true}};
-  nn::Linear<Cpu> out{128, 1};
-  TERN_FIELDS(Bidirectional, words, recurrent, out)
-  Tensor<Cpu> forward(const Tensor<Cpu, Index>& reviews) {
-    const auto [states, last] = recurrent(words(reviews));
-    return out(dropout(cat({hidden(last)[0], hidden(last)[1]}, 1))).squeeze(1);
-  }
+template <template <Device, Element> class Recurrent>
+struct Reviews {
+  template <Device D, Element T = float>
+  struct Bidirectional : nn::Module<D, T> {
+    nn::Embedding<D, T> words{20000, 128};
+    Recurrent<D, T> recurrent{128, 64, {.bidirectional = true}};
+    nn::Linear<D, T> out{128, 1};
+    TERN_FIELDS(Bidirectional, words, recurrent, out)
+    Tensor<D, T> forward(const Tensor<D, Index>& reviews) {
+      const auto [states, last] = recurrent(words(reviews));
+      return out(dropout(cat({hidden(last)[0], hidden(last)[1]}, 1))).squeeze(1);
+    }
+  };
 };
 
-template <class Recurrent>
-void imdb(benchmark::State& state) {
-  judge(state, Bidirectional<Recurrent>(), randint<Cpu>(0, 20000, {100, 32}));
+template <class Net>
+void imdb(benchmark::State& state, Net net) {
+  judge(state, std::move(net), randint<Cpu>(0, 20000, {100, 32}));
 }
-BENCHMARK(imdb<nn::LSTM<Cpu>>)->Name("imdb_bilstm")->UseRealTime();
-BENCHMARK(imdb<nn::GRU<Cpu>>)->Name("imdb_bigru")->UseRealTime();
+void imdb_bilstm(benchmark::State& state) { imdb(state, Reviews<nn::LSTM>::Bidirectional<Cpu>()); }
+void imdb_bilstm_bf16(benchmark::State& state) {
+  imdb(state, nn::mixed<bfloat16>(Reviews<nn::LSTM>::Bidirectional<Cpu>()));
+}
+void imdb_bigru(benchmark::State& state) { imdb(state, Reviews<nn::GRU>::Bidirectional<Cpu>()); }
+BENCHMARK(imdb_bilstm)->UseRealTime();
+BENCHMARK(imdb_bilstm_bf16)->UseRealTime();
+BENCHMARK(imdb_bigru)->UseRealTime();
 
 /// The character after texts [length, batch, 57], whose characters are ones among zeros.
 template <class Recurrent>
@@ -76,14 +91,17 @@ void nietzsche(benchmark::State& state) {
 BENCHMARK(nietzsche<nn::LSTM<Cpu>>)->Name("nietzsche_lstm")->UseRealTime();
 BENCHMARK(nietzsche<nn::GRU<Cpu>>)->Name("nietzsche_gru")->UseRealTime();
 
-template <class Recurrent>
-void ptb(benchmark::State& state) {
-  NextWords<Cpu, Recurrent> net;
+template <class Net>
+void ptb(benchmark::State& state, Net net) {
   const auto words = randint<Cpu>(0, 10000, {35, 32}), next = randint<Cpu>(0, 10000, {35 * 32});
   read(state, net, optim::SGD(net.parameters(), {.lr = 0.1, .momentum = 0.9}), words, words.numel(),
        [&](const auto& scores) { return cross_entropy(scores, next); });
 }
-BENCHMARK(ptb<nn::LSTM<Cpu>>)->Name("ptb_lstm200")->UseRealTime();
-BENCHMARK(ptb<nn::GRU<Cpu>>)->Name("ptb_gru200")->UseRealTime();
+void ptb_lstm200(benchmark::State& state) { ptb(state, Around<nn::LSTM>::NextWords<Cpu>()); }
+void ptb_lstm200_bf16(benchmark::State& state) { ptb(state, nn::mixed<bfloat16>(Around<nn::LSTM>::NextWords<Cpu>())); }
+void ptb_gru200(benchmark::State& state) { ptb(state, Around<nn::GRU>::NextWords<Cpu>()); }
+BENCHMARK(ptb_lstm200)->UseRealTime();
+BENCHMARK(ptb_lstm200_bf16)->UseRealTime();
+BENCHMARK(ptb_gru200)->UseRealTime();
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Training steps of dense networks: zero_grad, forward, loss, backward, optimiser step, on random data in memory.
 #include <tern/tern.hpp>
 
-#include "training_step.hpp"
+#include "steps.hpp"
 
 namespace {
 
@@ -12,7 +12,7 @@ void mlp_small(benchmark::State& state) {
   optim::SGD sgd(net.parameters(), {.lr = 0.1, .momentum = 0.9});
   const auto x = randn<Cpu>({64, 784});
   const auto labels = randint<Cpu>(0, 10, {64});
-  run_steps(state, net, sgd, x, [&](const auto& logits) { return cross_entropy(logits, labels); });
+  run_training(state, net, sgd, x, [&](const auto& logits) { return cross_entropy(logits, labels); });
 }
 BENCHMARK(mlp_small)->UseRealTime();
 
@@ -22,7 +22,7 @@ void mnist_mlp(benchmark::State& state) {
   optim::RMSprop rmsprop(net.parameters(), {.lr = 1e-3});
   const auto x = randn<Cpu>({128, 784});
   const auto labels = randint<Cpu>(0, 10, {128});
-  run_steps(state, net, rmsprop, x, [&](const auto& logits) { return cross_entropy(logits, labels); });
+  run_training(state, net, rmsprop, x, [&](const auto& logits) { return cross_entropy(logits, labels); });
 }
 BENCHMARK(mnist_mlp)->UseRealTime();
 

@@ -3,7 +3,7 @@
 #include <tern/models/vit.hpp>
 #include <tern/tern.hpp>
 
-#include "training_step.hpp"
+#include "steps.hpp"
 
 namespace {
 
@@ -30,7 +30,7 @@ template <class Net>
 void learn_text(benchmark::State& state, Net net) {
   optim::AdamW adamw(net.parameters(), {.lr = 3e-4});
   const auto text = randint<Cpu>(0, 57, {12, 64}), next = randint<Cpu>(0, 57, {12 * 64});
-  run_steps(state, net, adamw, text, [&](const auto& scores) { return cross_entropy(scores, next); });
+  run_training(state, net, adamw, text, [&](const auto& scores) { return cross_entropy(scores, next); });
 }
 
 void gpt_nano(benchmark::State& state) { learn_text(state, GptNano<Cpu>()); }
@@ -46,10 +46,10 @@ void continue_text(benchmark::State& state, Net net, Index cached, Index count) 
   auto cache = net.new_cache(1, cached + count);
   if (cached > 0) net.next_logits(randint<Cpu>(0, 50257, {1, cached}), cache);
   const auto tokens = randint<Cpu>(0, 50257, {1, count});
-  for (auto _ : state) {
+  run_steps(state, [&] {
     cache.length = cached;
     benchmark::DoNotOptimize(net.next_logits(tokens, cache).impl());
-  }
+  });
   state.SetItemsProcessed(state.iterations() * count);
 }
 
@@ -69,7 +69,7 @@ template <class Net>
 void learn_images(benchmark::State& state, Net net) {
   optim::SGD sgd(net.parameters(), {.lr = 0.01, .momentum = 0.9});
   const auto labels = randint<Cpu>(0, 1000, {4});
-  run_steps(state, net, sgd, images(4), [&](const auto& scores) { return cross_entropy(scores, labels); });
+  run_training(state, net, sgd, images(4), [&](const auto& scores) { return cross_entropy(scores, labels); });
 }
 void vit_b_16_train(benchmark::State& state) { learn_images(state, models::vit_b_16<Cpu>()); }
 void vit_b_16_train_bf16(benchmark::State& state) { learn_images(state, nn::mixed<bfloat16>(models::vit_b_16<Cpu>())); }
@@ -82,7 +82,7 @@ void see_images(benchmark::State& state) {
   net.eval();
   const InferenceMode inference;
   const auto x = images(8).to(dtype<T>);
-  for (auto _ : state) benchmark::DoNotOptimize(net(x).impl());
+  run_steps(state, [&] { benchmark::DoNotOptimize(net(x).impl()); });
 }
 BENCHMARK(see_images<float>)->Name("vit_b_16_infer")->UseRealTime();
 BENCHMARK(see_images<bfloat16>)->Name("vit_b_16_infer_bf16")->UseRealTime();

@@ -11,7 +11,7 @@ void ptb(benchmark::State& state, bool captured) {
   if (!found_gpu(state)) return;
   cuda::allow_tf32_matmul(true);
   cuda::benchmark(true);
-  NextWords<Cuda, nn::LSTM<Cuda>> net;
+  Around<nn::LSTM>::NextWords<Cuda> net;
   optim::SGD sgd(net.parameters(), {.lr = 0.1, .momentum = 0.9});
   const auto words = randint<Cuda>(0, 10000, {35, 32}), next = randint<Cuda>(0, 10000, {35 * 32});
   run_training(state, captured, net, sgd, words, [&](const auto& scores) { return cross_entropy(scores, next); });

@@ -186,7 +186,7 @@ def result_of(row, peer, best, missing, limits, threads):
     tern, other = (side[row.name] / scale if row.name in side else None for side in best)
     rate, rate_unit = row.rate(tern * scale)
     side = peer_side(peer, row.suite, row.gpu, threads) if peer and not missing and row.suite != "programs" else None
-    memory = [side.get(f"{row.name}_memory", 0) / 2**20 or None if row.gpu else None for side in best]
+    memory = [side.get(f"{row.name}_memory", 0) / 2**20 or None if row.suite != "programs" else None for side in best]
     return {"name": row.name + (f"@{peer}" if peer not in (None, "torch") else ""), "threads": threads,
             "tern": tern, "peer": other, "unit": row.unit, "ratio": tern / other if other else None,
             "limit": row.limit(limits) * 1e9 / scale if row.limit else None,

@@ -172,6 +172,8 @@ ROWS = [
     Row("imdb_fasttext", "text", "us", step([50, 1], 32, ADAM, embedding=20000 * 50), BOTH, tokens=32 * 400),
     *recurrent("lstm", 4, BOTH),
     *recurrent("gru", 3, ("torch",)),
+    Row("imdb_bilstm_bf16", "text", "ms", tokens=32 * 100),
+    Row("ptb_lstm200_bf16", "text", "ms", tokens=32 * 35),
     *(Row(name, "networks", "ms", lambda m, flops=flops: flops * 1e9 / m.peak_flops, peers_of(name))
       for name, flops in NETWORKS.items()),
     *(Row(f"{name}_{pass_}_bf16", "networks", "ms") for name in ("alexnet", "resnet50", "vgg16") for pass_ in ("train", "infer")),

@@ -52,8 +52,8 @@ def google_benchmark(executable, row, threads, repetitions=REPETITIONS):
 
 
 class Tern:
-    """tern's Google Benchmark suites; a repetition is the mean over at least MIN_SECONDS, the minimum counts. Rows of a GPU have the peak of
-    its memory, in bytes."""
+    """tern's Google Benchmark suites; a repetition is the mean over at least MIN_SECONDS, the minimum counts. Rows of networks have the peak
+    of the process's memory less what it has at its start, in bytes, rows of a GPU the peak of the GPU's."""
 
     def __init__(self, threads, name_of=lambda name: name):
         self.threads, self.name_of = threads, name_of

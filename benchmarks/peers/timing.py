@@ -1,9 +1,13 @@
 """How a Python peer is timed, and how it talks to benchmarks/run: the rule is Google Benchmark's on tern's side."""
 
+import functools
 import gc
 import json
+import re
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 REPETITIONS = 8
 MIN_SECONDS = 0.02  # of one repetition: short, so that other work on the machine spares some of them
@@ -33,6 +37,31 @@ def nanoseconds(step, seconds_of=wall_seconds, repetitions=REPETITIONS, min_seco
 def fastest(name, modes):
     """What a row is answered: the time of its fastest mode."""
     return min(({"ns": nanoseconds(step), "mode": mode} for mode, step in modes.items()), key=lambda a: a["ns"])
+
+
+def resident(row="VmRSS"):
+    """Bytes of the process that are in memory; VmHWM: the most that were."""
+    return 1024 * int(re.search(rf"^{row}:\s+(\d+)", Path("/proc/self/status").read_text(), re.MULTILINE)[1])
+
+
+def print_peak(rows, name, mode):
+    """The most bytes that three steps have in memory, less what the process has before it makes the network."""
+    start = resident()
+    modes = rows[name]()
+    step = modes.pop(mode)
+    modes.clear()
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")  # VmHWM begins anew, without the networks of other modes
+    for _ in range(3):
+        step()
+    print(resident("VmHWM") - start)
+
+
+@functools.cache
+def peak(name, mode):
+    """What print_peak prints in a process of its own, started with the program's own arguments."""
+    command = [sys.executable, "-B", sys.argv[0], *sys.argv[1:], "--peak", name, mode]
+    return int(subprocess.run(command, check=True, text=True, capture_output=True).stdout)
 
 
 def serve(rows, measure=fastest):

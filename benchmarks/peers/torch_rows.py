@@ -11,7 +11,7 @@ import torch_pictures
 import torch_text
 import torch_training
 import torch_transformers
-from timing import serve
+from timing import fastest, peak, print_peak, serve
 from torch_operation import expr5, matmul, operation
 
 
@@ -152,9 +152,20 @@ ROWS = {f"matmul{n}": matmul(n) for n in (128, 200, 512, 1024, 2048)} | {
 } | {f"{op}{n}{suffix}": linalg(op, n, dtype) for op in LINALG for n in (64, 256, 512)
      for suffix, dtype in (("", torch.float), ("_f64", torch.double))
 } | {name + suffix: row[i] for name, row in IMAGES.items() for i, suffix in enumerate(("", "_step"))}
-ROWS |= torch_training.ROWS | torch_text.ROWS | torch_networks.ROWS | torch_transformers.ROWS | torch_pictures.ROWS
+NETWORKS = torch_training.ROWS | torch_text.ROWS | torch_networks.ROWS | torch_transformers.ROWS
+ROWS |= NETWORKS | torch_pictures.ROWS
+
+
+def measure(name, modes):
+    """The fastest mode's time; of networks its peak of memory as well, in bytes."""
+    answer = fastest(name, modes)
+    return answer | ({"memory": peak(name, answer["mode"])} if name in NETWORKS else {})
+
 
 if __name__ == "__main__":
     torch.set_num_threads(int(sys.argv[1]))
     torch.manual_seed(1)
-    serve(ROWS)
+    if sys.argv[2:3] == ["--peak"]:
+        print_peak(ROWS, *sys.argv[3:])
+    else:
+        serve(ROWS, measure)

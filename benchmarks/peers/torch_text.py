@@ -17,10 +17,10 @@ def optimisers(kind, options, fused=True):
     return {name: lambda p, way=way: kind(p, **options, **way) for name, way in ways.items()}
 
 
-def judge(models, words):
+def judge(models, words, bf16=False):
     """Is each of 32 reviews positive?"""
     return training(models, optimisers(torch.optim.Adam, {"lr": 1e-3}), F.binary_cross_entropy_with_logits, words,
-                    labels(32, 2).float())
+                    labels(32, 2).float(), bf16)
 
 
 class FastText(nn.Module):
@@ -60,8 +60,8 @@ class Bidirectional(nn.Module):
         return self.out(F.dropout(torch.cat((h[0], h[1]), 1), 0.5)).squeeze(1)
 
 
-def imdb(recurrent):
-    return lambda: judge(lambda: {"eager": Bidirectional(recurrent)}, tokens(20000, 100, 32))
+def imdb(recurrent, bf16=False):
+    return lambda: judge(lambda: {"eager": Bidirectional(recurrent)}, tokens(20000, 100, 32), bf16)
 
 
 class NextCharacter(nn.Module):
@@ -95,12 +95,13 @@ class NextWords(nn.Module):
         return self.out(self.recurrent(self.words(texts))[0].flatten(0, 1))
 
 
-def ptb(recurrent):
+def ptb(recurrent, bf16=False):
     return lambda: training(lambda: {"eager": NextWords(recurrent)}, optimisers(torch.optim.SGD, {"lr": 0.1, "momentum": 0.9}),
-                            F.cross_entropy, tokens(10000, 35, 32), labels(35 * 32, 10000))
+                            F.cross_entropy, tokens(10000, 35, 32), labels(35 * 32, 10000), bf16)
 
 
 ROWS = {"imdb_fasttext": imdb_fasttext,
         "imdb_bilstm": imdb(nn.LSTM), "imdb_bigru": imdb(nn.GRU),
+        "imdb_bilstm_bf16": imdb(nn.LSTM, bf16=True), "ptb_lstm200_bf16": ptb(nn.LSTM, bf16=True),
         "nietzsche_lstm": nietzsche(nn.LSTM), "nietzsche_gru": nietzsche(nn.GRU),
         "ptb_lstm200": ptb(nn.LSTM), "ptb_gru200": ptb(nn.GRU)}

@@ -7,6 +7,8 @@
 #include <tern/profile/placement.hpp>
 #include <tern/tern.hpp>
 
+#include "../next_words.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -74,17 +76,6 @@ struct Cnn : nn::Module<D, T> {
   Tensor<D, T> forward(const Tensor<D, T>& x) {
     const auto y = dropout(max_pool2d(relu(conv2(relu(conv1(x)))), 2), 0.25);
     return out(dropout(relu(dense(y.flatten(1))), 0.5));
-  }
-};
-
-template <Device D, class T = float>
-struct NextWords : nn::Module<D, T> {
-  nn::Embedding<D, T> words{10000, 200};
-  nn::LSTM<D, T> recurrent{200, 200, {.num_layers = 2}};
-  nn::Linear<D, T> out{200, 10000};
-  TERN_FIELDS(NextWords, words, recurrent, out)
-  Tensor<D, T> forward(const Tensor<D, Index>& texts) {
-    return out(std::get<0>(recurrent(words(texts))).flatten(0, 1));
   }
 };
 
@@ -250,7 +241,7 @@ int main(int argc, char** argv) try {
     });
     const auto words = randint<Cpu>(0, 10000, {35, 32}), next = randint<Cpu>(0, 10000, {35 * 32});
     add("ptb_lstm200", [&]<Device D>(D device) {
-      const auto net = std::make_shared<NextWords<D>>();
+      const auto net = std::make_shared<Around<nn::LSTM>::NextWords<D>>();
       return training_of(device, net,
                          std::make_shared<optim::SGD>(net->parameters(), optim::SGDOptions{.lr = 0.1, .momentum = 0.9}),
                          words, next);
