@@ -327,6 +327,15 @@ TEMPLATE_TEST_CASE("a handle with a name refers to another tensor", "[ops]", TER
   std::tie(x, indices) = tensor<D>({{1, 3}, {5, 2}}).max(1);
   CHECK(x.to_vector() == std::vector<float>{3, 5});
   CHECK(indices.to_vector() == std::vector<Index>{1, 0});
+  const auto most = tensor<D>({{1, 3}, {5, 2}}).max(1);
+  CHECK(std::get<0>(most).to_vector() == std::vector<float>{3, 5});
+  CHECK(std::get<1>(tensor<D>({{1, 3}, {5, 2}}).max(1)).to_vector() == std::vector<Index>{1, 0});
+  auto other = tensor<D>({{4, 3}}).min(1);
+  CHECK(other.values.impl() == std::get<0>(other).impl());
+  other = most;
+  CHECK((other.values.impl() == most.values.impl() && std::get<1>(other).impl() == most.indices.impl()));
+  const auto [values, places] = other;
+  CHECK((values.impl() == most.values.impl() && places.impl() == most.indices.impl()));
   std::tie(x, y) = std::make_tuple(one, two);
   CHECK((x.impl() == one.impl() && y.impl() == two.impl()));
   std::vector<X> list{one, two};

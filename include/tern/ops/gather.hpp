@@ -1,5 +1,7 @@
 // Reading by index and its adjoint, adding by index: index_select and index_add, gather and scatter_add.
 #pragma once
+#include <tuple>
+
 #include "../backend/gather.hpp"
 #include "../backend/rows.hpp"
 #include "copy.hpp"
@@ -7,14 +9,20 @@
 
 namespace tern { inline namespace TERN_BUILD {
 
-/// Elements of a tensor, and their positions along a dimension.
+/// Elements of a tensor, and their positions along a dimension. It is the tuple that LibTorch has: auto [values,
+/// indices] = x.max(1), std::get<1>(x.max(1)) and std::tie(values, indices) = x.max(1).
 template <class D, class T>
-struct ValuesAndIndices {
-  Tensor<D, T> values;
-  Tensor<D, Index> indices;
+struct ValuesAndIndices : std::tuple<Tensor<D, T>, Tensor<D, Index>> {
+  using Tuple = std::tuple<Tensor<D, T>, Tensor<D, Index>>;
+  Tensor<D, T>& values = std::get<0>(*this);
+  Tensor<D, Index>& indices = std::get<1>(*this);
 
-  /// For std::tie(values, indices) = x.max(1).
-  operator std::tuple<Tensor<D, T>&, Tensor<D, Index>&>() && { return {values, indices}; }
+  ValuesAndIndices(Tensor<D, T> first, Tensor<D, Index> second) : Tuple(std::move(first), std::move(second)) {}
+  ValuesAndIndices(const ValuesAndIndices& other) : Tuple(other) {}
+  ValuesAndIndices& operator=(const ValuesAndIndices& other) {
+    Tuple::operator=(other);
+    return *this;
+  }
 };
 
 namespace detail {
@@ -260,6 +268,12 @@ ValuesAndIndices<D, T> picked(const Tensor<D, T>& x, int dim, const Tensor<D, In
 }  // namespace detail
 
 }}  // namespace tern
+
+template <class D, class T>
+struct std::tuple_size<tern::ValuesAndIndices<D, T>> : std::integral_constant<std::size_t, 2> {};
+template <std::size_t I, class D, class T>
+struct std::tuple_element<I, tern::ValuesAndIndices<D, T>>
+    : std::tuple_element<I, typename tern::ValuesAndIndices<D, T>::Tuple> {};
 
 #ifndef TERN_COMPILED
 #include "gather.ipp"

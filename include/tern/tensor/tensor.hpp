@@ -12,6 +12,7 @@
 #include "../core/call_site.hpp"
 #include "../core/number.hpp"
 #include "../device/device.hpp"
+#include "accessor.hpp"
 #include "impl.hpp"
 #include "pinned.hpp"
 #include "index.hpp"
@@ -226,6 +227,21 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
                   "data_ptr<U>() of a tensor whose elements are of another type: convert it, as in x.to(f64)");
     return data(here);
   }
+  /// a[i][j] for element (i, j), not checked, where a = x.accessor<float, 2>() (tensor/accessor.hpp). Error unless the
+  /// tensor has N dimensions.
+  template <class U, int N>
+  TensorAccessor<U, N> accessor(CallSite here = {}) const&
+    requires HostDevice<D>
+  {
+    static_assert(std::is_same_v<std::remove_const_t<U>, T>,
+                  "accessor<U, N>() of a tensor whose elements are of another type: convert it, as in x.to(f64)");
+    const CallSite op{"accessor", here};
+    const detail::Array& a = *checked(op);
+    if (a.ndim != N) Error::fail(op, {"the tensor has ", int(a.ndim), " dimensions, not ", N});
+    return {data(op), a.dims, a.strides};
+  }
+  template <class U, int N>
+  void accessor(CallSite = {}) && = delete;  // it would refer to a tensor that is gone
   /// True if the elements are in page-locked host memory.
   bool is_pinned(CallSite here = {}) const { return checked({"is_pinned", here})->pinned; }
   /// The element at a full index, for reading or writing.
