@@ -59,6 +59,32 @@ TEST_CASE("blocks are aligned, distinct, and used again") {
   }
 }
 
+TEST_CASE("a large block may be a cached one of up to twice its size, and a smaller one is not") {
+  if (detail::memory::separate_blocks) return;
+  constexpr std::size_t mb = std::size_t(1) << 20;
+  const auto reused = [](std::size_t cached, std::size_t wanted) {
+    detail::memory::release_cached();
+    const auto old = detail::memory::allocate_bytes(cached);
+    detail::memory::deallocate(old.data, old.size_class);
+    const detail::MemoryStats before = detail::memory::stats();
+    const auto block = detail::memory::allocate_bytes(wanted);
+    REQUIRE(detail::memory::class_bytes(block.size_class) >= wanted);
+    const bool taken = detail::memory::stats().cached < before.cached;
+    CHECK(detail::memory::stats().current - before.current == Index(detail::memory::class_bytes(block.size_class)));
+    CHECK((taken ? block.data == old.data && block.size_class == old.size_class
+                 : block.size_class == detail::memory::class_of(wanted)));
+    detail::memory::deallocate(block.data, block.size_class);
+    CHECK(detail::memory::stats().current == before.current);
+    return taken;
+  };
+  CHECK(reused(64 * mb, 64 * mb));
+  CHECK(reused(64 * mb, 33 * mb));
+  CHECK(reused(64 * mb, 32 * mb));
+  CHECK_FALSE(reused(64 * mb, 28 * mb));
+  CHECK_FALSE(reused(32 * mb, 33 * mb));
+  CHECK_FALSE(reused(2 * mb, mb));  // smaller blocks are many, and of their own class
+}
+
 TEST_CASE("more memory than the machine has is an Error, and counts nowhere") {
   const detail::MemoryStats before = detail::memory::stats();
   const int c = detail::memory::class_of(detail::memory::machine_bytes() + 1);

@@ -128,6 +128,16 @@ inline void* allocate(int c, [[maybe_unused]] std::size_t bytes) {
   else return allocate(c);
 }
 
+/// Memory and its class.
+struct Block {
+  void* data;
+  int size_class;
+};
+
+/// At least that many bytes. Instead of a large block from the system it may be a cached one of up to twice the size,
+/// whose memory the process has already.
+TERN_API Block allocate_bytes(std::size_t bytes);
+
 TERN_API void deallocate(void* memory, int c);
 
 }  // namespace detail::memory

@@ -95,26 +95,41 @@ TERN_COLD void* from_system(std::size_t bytes) {
                              " are in use and ", held.cached, " were cached"});
 }
 
+/// The caller holds the lock.
+TERN_INLINE void count_large(Pool& p, int c) {
+  p.large_in_use += Index(class_bytes(c));
+  raise_peak(p);
+}
+
+/// A cached block of the first of classes c … last that has one; null if none has.
+TERN_NOINLINE Block take_cached(int c, int last) {
+  Pool& p = pool();
+  const std::lock_guard lock(p.mutex);
+  for (; c <= last; ++c)
+    if (FreeBlock* block = p.batches[c]) {
+      p.batches[c] = block->batch;
+      p.large_cached -= Index(class_bytes(c));
+      count_large(p, c);
+      return {block, c};
+    }
+  return {};
+}
+
+TERN_NOINLINE Block allocate_bytes(std::size_t bytes) {
+  const int c = class_of(bytes), twice_as_large = c + 4;
+  if (!separate_blocks && class_bytes(c) >= huge_page)
+    if (const Block block = take_cached(c, std::min(twice_as_large, class_count - 1)); block.data) return block;
+  return {allocate(c, bytes), c};
+}
+
 TERN_COLD void* allocate_slow(int c) {
   Pool& p = pool();
   const std::size_t bytes = class_bytes(c);
   if (c >= local_classes) {
-    const auto count = [&p, bytes] {
-      p.large_in_use += Index(bytes);
-      raise_peak(p);
-    };
-    {
-      const std::lock_guard lock(p.mutex);
-      if (FreeBlock* block = p.batches[c]) {
-        p.batches[c] = block->batch;
-        p.large_cached -= Index(bytes);
-        count();
-        return block;
-      }
-    }
+    if (const Block block = take_cached(c, c); block.data) return block.data;
     void* const block = from_system(bytes);
     const std::lock_guard lock(p.mutex);
-    count();
+    count_large(p, c);
     return block;
   }
   if (!local.registered) register_thread();

@@ -42,8 +42,7 @@ TERN_NOINLINE TensorImpl* new_impl(DType dtype, ShapeRef shape) {
     p = new_header(detail::memory::class_of(sizeof(TensorImpl) + bytes));
     p->data = reinterpret_cast<char*>(p) + sizeof(TensorImpl);
   } else {
-    const int storage_class = detail::memory::class_of(bytes);
-    void* storage = detail::memory::allocate(storage_class, bytes);
+    const auto [storage, storage_class] = detail::memory::allocate_bytes(bytes);
     p = new_header(detail::memory::class_of(sizeof(TensorImpl)));
     p->storage = storage;
     p->storage_class = std::uint8_t(storage_class);

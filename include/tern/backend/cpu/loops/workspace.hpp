@@ -9,17 +9,14 @@ namespace tern { inline namespace TERN_BUILD { namespace detail::backend {
 template <class T>
 class Workspace {
  public:
-  explicit Workspace(Index n)
-      : class_(detail::memory::class_of(sizeof(T) * std::size_t(n))),
-        data_(static_cast<T*>(detail::memory::allocate(class_, sizeof(T) * std::size_t(n)))) {}
-  ~Workspace() { detail::memory::deallocate(data_, class_); }
+  explicit Workspace(Index n) : block_(detail::memory::allocate_bytes(sizeof(T) * std::size_t(n))) {}
+  ~Workspace() { detail::memory::deallocate(block_.data, block_.size_class); }
   Workspace(const Workspace&) = delete;
   Workspace& operator=(const Workspace&) = delete;
-  T* get() const { return data_; }
+  T* get() const { return static_cast<T*>(block_.data); }
 
  private:
-  int class_;
-  T* data_;
+  detail::memory::Block block_;
 };
 
 }  // namespace detail::backend
