@@ -107,6 +107,37 @@ TEMPLATE_TEST_CASE("hooks refuse", "[autograd]", TERN_TEST_DEVICES) {
         }).find("register_post_accumulate_grad_hook: the tensor is not a leaf") == 0);
 }
 
+TEMPLATE_TEST_CASE("a hook is removed, and what it holds is freed", "[autograd]", TERN_TEST_DEVICES) {
+  using X = Tensor<TestType, double>;
+  const auto x = tensor_of<TestType>({1, 2}).requires_grad_();
+  auto held = std::make_shared<int>(0);
+  const std::weak_ptr<int> watched = held;
+  int after = 0;
+  auto hook = x.register_hook([held = std::move(held)](const X& g) { return ++*held, g * 3; });
+  const auto last = x.register_post_accumulate_grad_hook([&](const X&) { ++after; });
+  sum(x).backward();
+  CHECK((*watched.lock() == 1 && after == 1));
+  hook.remove();
+  CHECK(watched.expired());
+  x.remove_hook(last);
+  sum(x).backward();
+  CHECK(after == 1);
+  check_close(values_of(x.grad()), {4, 4});
+
+  TensorHook once;  // it removes itself while it runs
+  auto value = std::make_shared<double>(5);
+  const std::weak_ptr<double> of_once = value;
+  once = x.register_hook([&, value = std::move(value)](const X& g) {
+    once.remove();
+    return g * *value;
+  });
+  sum(x).backward();
+  CHECK(of_once.expired());
+  sum(x).backward();
+  check_close(values_of(x.grad()), {4 + 5 + 1, 4 + 5 + 1});
+  TensorHook().remove();
+}
+
 TEMPLATE_TEST_CASE("an error in a hook leaves the graph usable", "[autograd]", TERN_TEST_DEVICES) {
   using X = Tensor<TestType, double>;
   const auto x = tensor_of<TestType>({1, 2}).requires_grad_();

@@ -134,6 +134,10 @@ TEST_CASE("a loader takes a set of samples by number", "[data]") {
   for (const auto& part : {train, test})
     for (const auto& [x, y] : data::loader<Cpu>(part, 2)) total += y.sum().item();
   CHECK(total == 30);
+  double of_parts = 0;
+  for (const auto& part : {train, test})
+    for (const auto& [sum] : data::loader<Cpu>(part, {.batch_size = 2}, sums)) of_parts += sum.item();
+  CHECK(of_parts == 30);
 }
 
 TEST_CASE("samples that are a tensor each are one part", "[data]") {

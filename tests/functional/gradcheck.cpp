@@ -81,6 +81,16 @@ TEMPLATE_TEST_CASE("gradcheck takes one input as it is", "[ops]", TERN_TEST_DEVI
   CHECK(error_of([&] { gradgradcheck([](const auto& v) { return v * v.detach(); }, x); }) != "");
 }
 
+TEMPLATE_TEST_CASE("gradcheck takes inputs in braces", "[ops]", TERN_TEST_DEVICES) {
+  const auto x = spread_tensor<TestType>({2}).requires_grad_(), y = spread_tensor<TestType>({2}).requires_grad_();
+  const auto right = [](const auto& a, const auto& b) { return exp(a) * b; };
+  CHECK(gradcheck(right, {x, y}));
+  CHECK(gradgradcheck(right, {x, y}));
+  CHECK(error_of([&] {
+          gradcheck([](const auto& a, const auto& b) { return a * b.detach() + b; }, {x, x});
+        }).find("gradcheck: ") == 0);
+}
+
 TEMPLATE_TEST_CASE("gradcheck refuses", "[ops]", TERN_TEST_DEVICES) {
   const auto x = spread_tensor<TestType>({2});
   const auto f = [](const auto& v) { return exp(v); };

@@ -211,6 +211,19 @@ TEMPLATE_TEST_CASE("parameters() and state_dict() name what a module lists, in i
         Names{"blocks.0.weight", "blocks.0.bias", "blocks.1.weight", "blocks.1.bias", "gain", "mean", "counts"});
 }
 
+TEMPLATE_TEST_CASE("named_parameters() is a list and a dictionary", "", TERN_TEST_DEVICES) {
+  using D = TestType;
+  const Net<D> net;
+  const auto named = net.named_parameters();
+  CHECK((named[0].key() == "hidden.weight" && named[0].value().impl() == net->hidden->weight.impl()));
+  CHECK(named["out.bias"].impl() == net.out.bias.impl());
+  CHECK(error_of([&] { named["in.bias"]; }) == "named_parameters: there is no 'in.bias'");
+  TERN_TEST_LINE(named["in.bias"]);
+  auto all = net.parameters();
+  all.extend(Net<D>().parameters());
+  CHECK(all.size() == 2 * net.parameters().size());
+}
+
 TEMPLATE_TEST_CASE("buffers() are what a module lists and does not learn", "", TERN_TEST_DEVICES) {
   using D = TestType;
   CHECK(Net<D>().buffers().empty());

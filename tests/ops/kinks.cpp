@@ -118,9 +118,9 @@ std::map<std::string, std::function<Tensor<D, double>(const std::vector<Tensor<D
       OF_X("std", tern::std(x, 1)),
 
       OF_X_Y("l1_loss", l1_loss(x, y, {none})),
-      OF_X_Y("huber_loss", huber_loss(x, y, {0.5, none})),
-      OF_X_Y("smooth_l1_loss", smooth_l1_loss(x, y, {0.5, none})),
-      OF_X_Y("smooth_l1_loss, beta 0", smooth_l1_loss(x, y, {0, none})),
+      OF_X_Y("huber_loss", huber_loss(x, y, {none, 0.5})),
+      OF_X_Y("smooth_l1_loss", smooth_l1_loss(x, y, {none, 0.5})),
+      OF_X_Y("smooth_l1_loss, beta 0", smooth_l1_loss(x, y, {none, 0})),
       OF_X("soft_margin_loss", soft_margin_loss(x, ones_like(x), {none})),
       {"margin_ranking_loss", [=](const auto& in) { return margin_ranking_loss(in[0], in[1], sign(), {0.5, none}); }},
       {"hinge_embedding_loss", [=](const auto& in) { return hinge_embedding_loss(in[0], sign(), {0.5, none}); }},

@@ -59,7 +59,7 @@ TEMPLATE_TEST_CASE("gradients of losses of differences", "[ops][gradcheck]", TER
 
 TEMPLATE_TEST_CASE("smooth_l1_loss with beta 0 is l1_loss", "[ops]", TERN_TEST_DEVICES) {
   auto x = tensor_of<TestType>({-2, 0, 3}).requires_grad_();
-  const auto y = smooth_l1_loss(x, zeros_like(x), {.beta = 0, .reduction = Reduction::none});
+  const auto y = smooth_l1_loss(x, zeros_like(x), {.reduction = Reduction::none, .beta = 0});
   check_close(values_of(y), {2, 0, 3});
   y.backward(ones_like(y));
   check_close(values_of(x.grad()), {-1, 0, 1});

@@ -318,7 +318,7 @@ TEMPLATE_TEST_CASE("recurrent networks refuse sizes that do not fit", "[ops]", T
   };
   const Tensor<D, double> none;
   CHECK_THAT(error(ones<D, double>({3, 2, 3}), none, none, w),
-             ContainsSubstring("lstm: w_ih of layer 0 has shape [20, 4], not [20, 3]"));
+             ContainsSubstring("lstm: layer 0 takes inputs of 4 numbers, not of 3"));
   CHECK_THAT(error(x, ones<D, double>({1, 2, 4}), none, w),
              ContainsSubstring("lstm: h0 has shape [1, 2, 4], not [1, 2, 5]"));
   CHECK_THAT(error(x, none, ones<D, double>({2, 5}), w), ContainsSubstring("lstm: c0 has shape [2, 5], not [1, 2, 5]"));

@@ -157,6 +157,7 @@ TEMPLATE_TEST_CASE("sort, topk and kthvalue along every dimension, in any layout
       CHECK(kthvalue(layout, 3, dim, true).values.shape() == values.narrow(dim, 2, 1).shape());
     }
   }
+  CHECK(values_of(x.topk(2, 1, true, false).values) == values_of(topk(x, 2, 1).values));
   CHECK(topk(x, 0, 1).values.shape() == detail::Shape{3, 0, 7});
 }
 

@@ -285,8 +285,18 @@ TEST_CASE("options in PyTorch's order are PyTorch's") {
   check({0.1, 0.05625, 0.025, 0.00625, 0}, [&] { return optim::PolynomialLR(sgd, 4, 2.0); });
   check({0.004, 0.0950484632, 0.06112620219, 0.01882583461, 4e-7}, [&] { return optim::OneCycleLR(sgd, 0.1, 5); });
   check({0.001, 0.0010495, 0.001099, 0.0011485, 0.001198}, [&] { return optim::CyclicLR(sgd, 0.001, 0.1); });
+  check({0.1, 0.2, 0.3, 0.4, 0.5}, [&] { return optim::LambdaLR(sgd, [](int epoch) { return 1 + epoch; }); });
+  check({0.1, 0.2, 0.6, 2.4, 12}, [&] { return optim::MultiplicativeLR(sgd, [](int epoch) { return 1 + epoch; }); });
   check({0.001, 0.0505, 0.1, 0.0505, 0.001}, [&] { return optim::CyclicLR(sgd, 0.001, 0.1, 2); });
   check({0.001, 0.1, 0.067, 0.034, 0.001}, [&] { return optim::CyclicLR(sgd, 0.001, 0.1, 1, 3); });
+}
+
+TEST_CASE("ReduceLROnPlateau takes options in PyTorch's order") {
+  optim::SGD sgd(net().parameters(), {.lr = 0.1});
+  optim::ReduceLROnPlateau rising(sgd, "max", 0.5, 1, 0.0);
+  std::vector<double> rates;  // a better value, then worse ones: after two of them the rate falls
+  for (const double metric : {1., 2., 2., 1., 1., 3.}) rising.step(metric), rates.push_back(sgd.lr());
+  check_close(rates, {0.1, 0.1, 0.1, 0.05, 0.05, 0.05}, 1e-9, 1e-9);
 }
 
 TEST_CASE("options in braces are options, with and without names") {

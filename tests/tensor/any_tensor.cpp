@@ -116,6 +116,8 @@ TEMPLATE_TEST_CASE("a state dict is a list and a dictionary", "[any_tensor]", TE
   CHECK((fixed["weight"].numel() == 6 && parameters["bias"].numel() == 2));
   CHECK(error_of([&] { fixed["bias"]; }) == "StateDict: there is no tensor \"bias\"");
   TERN_TEST_LINE(fixed["bias"]);
+  CHECK(dict.at("bias").shape() == detail::Shape{2});
+  TERN_TEST_LINE(dict.at("scale"));
   TERN_TEST_LINE(dict.pop("scale"));
   CHECK(error_of([&] { dict["scale"].shape(); }) == "shape: a tensor is undefined");
 }

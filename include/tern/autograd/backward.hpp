@@ -1,6 +1,8 @@
 // The tape as users see it: backward, grad, leaves, hooks.
 #pragma once
 #include <concepts>
+#include <memory>
+#include <optional>
 
 #include "engine.hpp"
 #include "record.hpp"
@@ -18,26 +20,63 @@ TERN_API void backward(TensorImpl* output, TensorImpl* gradient, bool retain_gra
 /// Makes a tensor a leaf that requires a gradient; with on = false, one that does not.
 TERN_API void require_grad(TensorImpl* p, bool on, const GradOps* ops, const CallSite& here = CallSite::unknown);
 
-/// Wraps f as a hook; f takes a Tensor<D, T> and returns nothing or a replacement.
-template <class D, class T, class F>
-Hook* new_hook(F f) {
-  auto call = [](void* closure, TensorImpl* impl) -> TensorImpl* {
-    const Borrowed<Tensor<D, T>> argument(impl);
-    using Result = decltype((*static_cast<F*>(closure))(argument.tensor));
-    if constexpr (std::is_void_v<Result>) {
-      (*static_cast<F*>(closure))(argument.tensor);
-      return nullptr;
-    } else {
-      return Tensor<D, T>((*static_cast<F*>(closure))(argument.tensor)).release();
-    }
-  };
-  return new Hook{call, [](void* closure) { delete static_cast<F*>(closure); }, new F(std::move(f)), nullptr};
-}
-
 inline void append_hook(Hook*& list, Hook* hook) {
   Hook** end = &list;
   while (*end) end = &(*end)->next;
   *end = hook;
+}
+
+/// What a tensor's hook and its handle share.
+struct RemovableHook {
+  virtual ~RemovableHook() = default;
+  virtual void drop() = 0;  // what the hook holds
+
+  void remove() {
+    removed = true;
+    if (running == 0) drop();
+  }
+
+  bool removed = false;
+  int running = 0;  // how many calls of it there are, one within the other
+};
+
+template <class F>
+struct HookOf : RemovableHook {
+  explicit HookOf(F g) : f(std::move(g)) {}
+  void drop() override { f.reset(); }
+
+  std::optional<F> f;
+};
+
+/// A call of a hook, at whose end a hook that was removed meanwhile lets go of what it holds.
+struct HookCall {
+  explicit HookCall(RemovableHook& called) : hook(called) { ++hook.running; }
+  ~HookCall() {
+    if (--hook.running == 0 && hook.removed) hook.drop();
+  }
+  RemovableHook& hook;
+};
+
+/// Appends f to a list of hooks; f takes a Tensor<D, T> and returns nothing or a replacement.
+template <class D, class T, class F>
+std::shared_ptr<RemovableHook> append_hook(Hook*& list, F f) {
+  using Shared = std::shared_ptr<HookOf<F>>;
+  const auto call = [](void* closure, TensorImpl* impl) -> TensorImpl* {
+    const Shared hook = *static_cast<Shared*>(closure);
+    if (hook->removed) return nullptr;
+    const HookCall scope(*hook);
+    const Borrowed<Tensor<D, T>> argument(impl);
+    if constexpr (std::is_void_v<decltype((*hook->f)(argument.tensor))>) {
+      (*hook->f)(argument.tensor);
+      return nullptr;
+    } else {
+      return Tensor<D, T>((*hook->f)(argument.tensor)).release();
+    }
+  };
+  auto hook = std::make_shared<HookOf<F>>(std::move(f));
+  append_hook(list,
+              new Hook{call, [](void* closure) { delete static_cast<Shared*>(closure); }, new Shared(hook), nullptr});
+  return hook;
 }
 
 /// The gradient that x holds, not retained; null if there is none.
@@ -90,19 +129,19 @@ void Tensor<D, T>::retain_grad(CallSite here) const {
 
 template <Device D, Element T>
 template <class F>
-void Tensor<D, T>::register_hook(F f, CallSite here) const {
+TensorHook Tensor<D, T>::register_hook(F f, CallSite here) const {
   if (!checked({"register_hook", here})->node)
     Error::fail({"register_hook", here}, {"the tensor does not require a gradient"});
-  detail::append_hook(detail::extra_of(impl_->node).before, detail::new_hook<D, T>(std::move(f)));
+  return TensorHook(detail::append_hook<D, T>(detail::extra_of(impl_->node).before, std::move(f)));
 }
 
 template <Device D, Element T>
 template <class F>
-void Tensor<D, T>::register_post_accumulate_grad_hook(F f, CallSite here) const {
+TensorHook Tensor<D, T>::register_post_accumulate_grad_hook(F f, CallSite here) const {
   const CallSite op{"register_post_accumulate_grad_hook", here};
   detail::Node* const node = checked(op)->node;
   if (!node || !node->leaf) Error::fail(op, {"the tensor is not a leaf that requires a gradient"});
-  detail::append_hook(detail::extra_of(node).after_accumulate, detail::new_hook<D, T>(std::move(f)));
+  return TensorHook(detail::append_hook<D, T>(detail::extra_of(node).after_accumulate, std::move(f)));
 }
 
 template <Device D, Element T>

@@ -61,4 +61,8 @@ TERN_COLD void AnyTensor::requires_grad_(bool on, CallSite here) const {
   detail::require_grad(impl_, on, grad_ops_, here);
 }
 
+TERN_COLD void TensorHook::remove() const {
+  if (hook_) hook_->remove();
+}
+
 }}  // namespace tern

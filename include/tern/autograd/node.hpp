@@ -187,6 +187,7 @@ class InferenceMode {
   ~InferenceMode() { detail::inference_mode = before_; }
   InferenceMode(const InferenceMode&) = delete;
   InferenceMode& operator=(const InferenceMode&) = delete;
+  static bool is_enabled() { return detail::inference_mode; }
 
  private:
   GradMode grad_;

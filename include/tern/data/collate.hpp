@@ -137,6 +137,13 @@ auto loader(Set&& set, const LoaderOptions& options, const By& by, CallSite here
   else return loader<D>(collated(std::forward<Set>(set), by), options, here);
 }
 
+/// The same of a part of such a set: `loader<Cpu>(random_split(set, {0.9, 0.1})[0], {.batch_size = 32}, collate)`.
+template <Device D, class Set, class Collate>
+  requires(Dataset<std::remove_cvref_t<Set>> && SampleSet<std::remove_cvref_t<Set>> && !Sampler<Collate>)
+auto loader(Set&& set, const LoaderOptions& options, const Collate& collate, CallSite here = {}) {
+  return loader<D>(collated(std::forward<Set>(set), collate), options, here);
+}
+
 }}}  // namespace tern::data
 
 #ifndef TERN_COMPILED

@@ -124,7 +124,7 @@ bool gradcheck(const F& f, const std::vector<Tensor<D, double>>& inputs, Gradche
   return detail::check_gradients({"gradcheck", here}, f, inputs, options);
 }
 
-/// The same for f(x, y, ...): gradcheck(f, std::tuple{x, y}).
+/// The same for f(x, y, ...): gradcheck(f, {x, y}), or std::tuple{x, y}.
 template <class F, Device D, std::same_as<Tensor<D, double>>... X>
 bool gradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs, GradcheckOptions options = {},
                CallSite here = {}) {
@@ -133,6 +133,11 @@ bool gradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs, Gr
 }
 
 /// The same for f(x).
+template <class F, Device D, std::size_t N>
+bool gradcheck(const F& f, const Tensor<D, double> (&inputs)[N], GradcheckOptions options = {}, CallSite here = {}) {
+  return gradcheck(detail::of_list<D>(f, std::make_index_sequence<N>{}), std::vector(inputs, inputs + N), options,
+                   here);
+}
 template <class F, Device D>
 bool gradcheck(const F& f, const Tensor<D, double>& input, GradcheckOptions options = {}, CallSite here = {}) {
   return gradcheck(f, std::tuple<Tensor<D, double>>(input), options, here);
@@ -162,6 +167,12 @@ bool gradgradcheck(const F& f, const std::tuple<Tensor<D, double>, X...>& inputs
                    CallSite here = {}) {
   const auto list = std::apply([](const auto&... x) { return std::vector{x...}; }, inputs);
   return gradgradcheck(detail::of_list<D>(f, std::make_index_sequence<1 + sizeof...(X)>{}), list, options, here);
+}
+template <class F, Device D, std::size_t N>
+bool gradgradcheck(const F& f, const Tensor<D, double> (&inputs)[N], GradcheckOptions options = {},
+                   CallSite here = {}) {
+  return gradgradcheck(detail::of_list<D>(f, std::make_index_sequence<N>{}), std::vector(inputs, inputs + N), options,
+                       here);
 }
 template <class F, Device D>
 bool gradgradcheck(const F& f, const Tensor<D, double>& input, GradcheckOptions options = {}, CallSite here = {}) {

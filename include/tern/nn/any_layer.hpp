@@ -38,6 +38,8 @@ class AnyLayer {
     return module().template as<M>();
   }
   ModuleRef module() const { return held_->module(); }
+  /// layers[i]->forward(x), as LibTorch's users write.
+  const AnyLayer* operator->() const { return this; }
 
   void walk(detail::Walk& walk) const { held_->walk(walk); }
   AnyLayer clone(const D* device, detail::Converted& done) const { return AnyLayer(held_->clone(device, done)); }

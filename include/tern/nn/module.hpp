@@ -128,6 +128,20 @@ template <class D, class T>
 struct NamedParameter {
   std::string name;
   Tensor<D, T> tensor;
+  const std::string& key() const { return name; }
+  const Tensor<D, T>& value() const { return tensor; }
+};
+
+/// The learned tensors of a network with their names: a list, and a dictionary by name.
+template <class D, class T>
+struct NamedParameters : std::vector<NamedParameter<D, T>> {
+  using std::vector<NamedParameter<D, T>>::operator[];
+  /// The tensor of that name. Error if there is none.
+  const Tensor<D, T>& operator[](const tern::detail::TextAt& name) const {
+    for (const auto& item : *this)
+      if (item.name == name.text) return item.tensor;
+    Error::fail({"named_parameters", name.here}, {"there is no '", name.text, "'"});
+  }
 };
 
 namespace detail {
@@ -138,7 +152,7 @@ List typed(const List& list) {
 }
 template <class D, class T>
 auto typed(const tern::detail::Parameters<tern::detail::TensorType<D, T>>& list) {
-  std::vector<NamedParameter<D, T>> named;
+  NamedParameters<D, T> named;
   for (const auto& p : list) named.push_back({p.name, p});
   return named;
 }
@@ -218,6 +232,8 @@ auto converted(const M& module, const D2* device = nullptr) {
     ::tern::nn::requires_grad_(*this, on);                                                                            \
     return *this;                                                                                                     \
   }                                                                                                                   \
+  Self* operator->() { return this; }                                                                                 \
+  const Self* operator->() const { return this; }                                                                     \
   Self clone() const { return ::tern::nn::converted<typename Self::value_type, typename Self::device_type>(*this); }  \
   template <::tern::Device D_>                                                                                        \
   auto to(D_ device = ::tern::detail::current_device<D_>()) const {                                                   \

@@ -22,6 +22,7 @@ class TERN_API ModuleRef : public AnyModule {
   }
   void train(bool on = true) const { set_training(*this, on); }
   void eval() const { train(false); }
+  const ModuleRef* operator->() const { return this; }
   bool operator==(const ModuleRef& other) const { return object_ == other.object_ && type_ == other.type_; }
 };
 

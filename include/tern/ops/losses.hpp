@@ -12,12 +12,12 @@ struct LossOptions {
   detail::ReductionChoice reduction = Reduction::mean;
 };
 struct HuberLossOptions {
-  double delta = 1;  // |x - target| at which the parabola becomes a line; positive
   detail::ReductionChoice reduction = Reduction::mean;
+  double delta = 1;  // |x - target| at which the parabola becomes a line; positive
 };
 struct SmoothL1LossOptions {
-  double beta = 1;  // the same; with 0 the loss is l1_loss
   detail::ReductionChoice reduction = Reduction::mean;
+  double beta = 1;  // the same; with 0 the loss is l1_loss
 };
 
 /// loss(x, target, weight), with PyTorch's third argument, beside loss(x, target, options).

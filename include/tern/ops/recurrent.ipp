@@ -31,6 +31,8 @@ TERN_INLINE void check_recurrent_weights(const CallSite& op, RecurrentKind kind,
     if (w && !same_sizes(w->shape_ref(), want))
       Error::fail(op, {name, " of layer ", layer, " has shape ", w->shape_ref(), ", not ", want});
   };
+  if (w_ih.ndim == 2 && w_ih.dims[0] == gate_rows && w_ih.dims[1] != size)
+    Error::fail(op, {"layer ", layer, " takes inputs of ", w_ih.dims[1], " numbers, not of ", size});
   check("w_ih", &w_ih, {gate_rows, size});
   check("w_hh", &w_hh, {gate_rows, state});
   check("b_ih", b_ih, {gate_rows});

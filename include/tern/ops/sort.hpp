@@ -73,9 +73,10 @@ Tensor<D, T> msort(const Tensor<D, T>& x, CallSite here = {}) {
   return sort(x, 0, false, here).values;
 }
 
-/// The k largest (or smallest) elements along dim in order, and their positions.
+/// The k largest (or smallest) elements along dim, and their positions. They are in order, `sorted` or not.
 template <Device D, Element T>
-ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool largest = true, CallSite here = {}) {
+ValuesAndIndices<D, T> topk(const Tensor<D, T>& x, Index k, Index dim = -1, bool largest = true,
+                            [[maybe_unused]] bool sorted = true, CallSite here = {}) {
   const CallScope scope({"topk", here});
   const int d = detail::wrap_dim({"topk", CallSite::unknown}, dim, x.checked("topk")->ndim);
   const Index size = x.dim() ? x.size(d) : 1;

@@ -183,6 +183,21 @@ class PolynomialLR : public LRScheduler {
   PolynomialLROptions options_;
 };
 
+namespace detail {
+
+template <class F, class R, class A>
+std::remove_cvref_t<A> argument_of(R (F::*)(A) const);
+
+/// f(epoch), where f may be written for an int, too.
+template <class F>
+double factor_at(const F& f, Index epoch) {
+  if constexpr (requires { argument_of(&F::operator()); })
+    return double(f(static_cast<decltype(argument_of(&F::operator()))>(epoch)));
+  else return double(f(epoch));
+}
+
+}  // namespace detail
+
 /// lr = base f(1) ⋯ f(epoch).
 template <class F>
 class MultiplicativeLR : public LRScheduler {
@@ -192,7 +207,7 @@ class MultiplicativeLR : public LRScheduler {
  private:
   void apply() override {
     if (epoch_ < multiplied_) multiplied_ = 0, product_ = 1;
-    while (multiplied_ < epoch_) product_ *= double(f_(++multiplied_));
+    while (multiplied_ < epoch_) product_ *= detail::factor_at(f_, ++multiplied_);
     set_rates([this](double base) { return base * product_; });
   }
   F f_;
@@ -208,7 +223,7 @@ class LambdaLR : public LRScheduler {
 
  private:
   void apply() override {
-    const double factor = double(f_(epoch_));
+    const double factor = detail::factor_at(f_, epoch_);
     set_rates([=](double base) { return base * factor; });
   }
   F f_;
@@ -305,6 +320,11 @@ class TERN_API ReduceLROnPlateau : public Schedule {
     if (!(options.factor < 1))
       Error::fail({"ReduceLROnPlateau", here}, {"factor must be less than 1, not ", options.factor});
   }
+  ReduceLROnPlateau(Optimizer& optimizer, tern::detail::Choice<PlateauMode, "min", "max"> mode,
+                    tern::detail::RealNumber factor = 0.1, tern::detail::Positional<Index> patience = 10,
+                    tern::detail::RealNumber threshold = 1e-4, CallSite here = {})
+      : ReduceLROnPlateau(optimizer, {.mode = mode, .factor = factor, .patience = patience, .threshold = threshold},
+                          here) {}
 
   void step(tern::detail::RealNumber measure);
 

@@ -196,6 +196,8 @@ struct TERN_API StateDict : std::vector<NamedTensor> {
   /// Error.
   AnyTensor& operator[](const detail::TextAt& name);
   const AnyTensor& operator[](const detail::TextAt& name) const;
+  /// The tensor of that name. Error if there is none.
+  const AnyTensor& at(const detail::TextAt& name) const { return (*this)[name]; }
   /// Removes the entry and returns its tensor. Error if there is none of that name.
   AnyTensor pop(const detail::TextAt& name);
   bool contains(const std::string& name) const;

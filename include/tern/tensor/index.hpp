@@ -43,11 +43,23 @@ inline constexpr detail::EllipsisType Ellipsis{};
 
 namespace detail {
 
+template <class S>
+concept IndexWord = std::same_as<S, Slice> || std::same_as<S, NoneType> || std::same_as<S, EllipsisType>;
+
+// In x[Slice(), 2] the comma would be C++'s operator, and the index 2: braces make a list, x[{Slice(), 2}].
+template <IndexWord S, class T>
+void operator,(const S&, const T&) = delete;
+template <class T, IndexWord S>
+void operator,(const T&, const S&) = delete;
+
 /// The offset of the element from the first one. Error that names op unless the index names every dimension and lies
 /// inside.
 TERN_API Index element_offset(const CallSite& op, const Array& a, const Shape& index);
 
 }  // namespace detail
+
+using detail::operator, ;  // of a Slice
+
 }}  // namespace tern
 
 #ifndef TERN_COMPILED

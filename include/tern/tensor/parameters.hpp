@@ -61,6 +61,9 @@ struct Parameters : std::vector<typename ParameterOf<TensorTypes...>::type> {
     return StateDict(this->begin(), this->end());
   }
 
+  /// Appends those of another network.
+  void extend(const Parameters& others) { this->insert(this->end(), others.begin(), others.end()); }
+
   /// The parameters for which f(parameter) is true, as a group of their own.
   template <class F>
   Parameters where(const F& f) const {

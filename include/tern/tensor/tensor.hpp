@@ -4,6 +4,7 @@
 #pragma once
 #include <concepts>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,22 @@ struct UniqueElements;
 struct UniqueOptions;
 template <class D, class T>
 class Selected;
+
+namespace detail {
+struct RemovableHook;
+}  // namespace detail
+
+/// A hook of a tensor, which stays registered when this is gone.
+class TERN_API TensorHook {
+ public:
+  TensorHook() = default;
+  explicit TensorHook(std::shared_ptr<detail::RemovableHook> hook) : hook_(std::move(hook)) {}
+  /// The hook is never called again, and what it holds is freed: once it has returned, if it is running.
+  void remove() const;
+
+ private:
+  std::shared_ptr<detail::RemovableHook> hook_;
+};
 
 /// The square root of var(x), with the same defaults. Where it is 0, the gradient is 0.
 template <Device D, Floating T>
@@ -227,6 +244,15 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
                   "data_ptr<U>() of a tensor whose elements are of another type: convert it, as in x.to(f64)");
     return data(here);
   }
+  /// data() of const elements.
+  template <class U = T>
+  const U* const_data_ptr(CallSite here = {}) const
+    requires HostDevice<D>
+  {
+    return data_ptr<U>(here);
+  }
+  /// True if the tensor was made in InferenceMode.
+  bool is_inference(CallSite here = {}) const { return checked({"is_inference", here})->inference; }
   /// a[i][j] for element (i, j), not checked, where a = x.accessor<float, 2>() (tensor/accessor.hpp). Error unless the
   /// tensor has N dimensions.
   template <class U, int N>
@@ -309,11 +335,14 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
   /// x = x.detach(). Other handles of the tensor stay on the tape.
   Tensor& detach_(CallSite here = {}) { return *this = detach(here); }
   /// f(gradient) runs when this tensor's gradient is complete; a tensor that it returns replaces the gradient.
+  /// `auto hook = x.register_hook(f); hook.remove();`
   template <class F>
-  void register_hook(F f, CallSite here = {}) const;
+  TensorHook register_hook(F f, CallSite here = {}) const;
   /// f(leaf) runs after a backward has added to this leaf's grad().
   template <class F>
-  void register_post_accumulate_grad_hook(F f, CallSite here = {}) const;
+  TensorHook register_post_accumulate_grad_hook(F f, CallSite here = {}) const;
+  /// hook.remove().
+  void remove_hook(const TensorHook& hook) const { hook.remove(); }
   /// How often the elements were written.
   std::uint32_t version(CallSite here = {}) const { return checked({"version", here})->owner->version; }
   /// @}
@@ -686,8 +715,9 @@ class Tensor : detail::Operators<D, T>, public detail::Transposed<Tensor<D, T>> 
     TERN_CALL(argsort, dim, descending, here);
   }
   Tensor msort(CallSite here = {}) const { TERN_CALL(msort, here); }
-  ValuesAndIndices<D, T> topk(Index k, Index dim = -1, bool largest = true, CallSite here = {}) const {
-    TERN_CALL(topk, k, dim, largest, here);
+  ValuesAndIndices<D, T> topk(Index k, Index dim = -1, bool largest = true, bool sorted = true,
+                              CallSite here = {}) const {
+    TERN_CALL(topk, k, dim, largest, sorted, here);
   }
   ValuesAndIndices<D, T> kthvalue(Index k, Index dim = -1, bool keepdim = false, CallSite here = {}) const {
     TERN_CALL(kthvalue, k, dim, keepdim, here);
