@@ -40,7 +40,7 @@ Tensor<D, Index> multinomial(const Tensor<D, T>& p, Index num_samples, bool repl
   const auto speed = [](auto w, auto u) { return where(w > 0, w / abs(log1p(-u)), -1); };
   const auto speeds = detail::map<double>({"multinomial", CallSite::unknown}, speed, weights,
                                           uniform<D, double>(p.shape(), 0, 1, p.device()));
-  return topk(speeds, num_samples, -1, true, here).indices;
+  return topk(speeds, num_samples, -1, true, true, here).indices;
 }
 
 /// softmax((logits + noise) / tau) along dim, whose largest element is drawn with the probability softmax(logits). If
