@@ -40,7 +40,7 @@ Table<D, T> layers() {
       {"nn.functional.hinge_embedding_loss",
        [](C& c) { return Results{hinge_embedding_loss(c.x(0), c.x(1), {c.number("margin", 1), c.reduction()})}; }},
       {"nn.functional.huber_loss",
-       [](C& c) { return Results{huber_loss(c.x(0), c.x(1), {c.number("delta", 1), c.reduction()})}; }},
+       [](C& c) { return Results{huber_loss(c.x(0), c.x(1), {c.reduction(), c.number("delta", 1)})}; }},
       {"nn.functional.kl_div",
        [](C& c) { return Results{kl_div(c.x(0), c.x(1), {kl_div_reduction(c), c.flag("log_target", false)})}; }},
       {"nn.functional.l1_loss", [](C& c) { return Results{l1_loss(c.x(0), c.x(1), {c.reduction()})}; }},
@@ -109,7 +109,7 @@ Table<D, T> layers() {
          return Results{rms_norm(c.x(0), c.dims(1, "normalized_shape"), c.optional_x(2, "weight"), eps)};
        }},
       {"nn.functional.smooth_l1_loss",
-       [](C& c) { return Results{smooth_l1_loss(c.x(0), c.x(1), {c.number("beta", 1), c.reduction()})}; }},
+       [](C& c) { return Results{smooth_l1_loss(c.x(0), c.x(1), {c.reduction(), c.number("beta", 1)})}; }},
       {"nn.functional.soft_margin_loss",
        [](C& c) { return Results{soft_margin_loss(c.x(0), c.x(1), {c.reduction()})}; }},
       {"nn.functional.triplet_margin_loss",
