@@ -321,7 +321,7 @@ class TERN_API ReduceLROnPlateau : public Schedule {
       Error::fail({"ReduceLROnPlateau", here}, {"factor must be less than 1, not ", options.factor});
   }
   ReduceLROnPlateau(Optimizer& optimizer, tern::detail::Choice<PlateauMode, "min", "max"> mode,
-                    tern::detail::RealNumber factor = 0.1, tern::detail::Positional<Index> patience = 10,
+                    tern::detail::RealNumber factor = 0.1, Index patience = 10,
                     tern::detail::RealNumber threshold = 1e-4, CallSite here = {})
       : ReduceLROnPlateau(optimizer, {.mode = mode, .factor = factor, .patience = patience, .threshold = threshold},
                           here) {}
